@@ -1,0 +1,171 @@
+//! AES-128 four blocks to a 512-bit register, eight registers at a time (x86-64 with AVX-512 and VAES).
+
+use core::arch::x86_64::*;
+
+use zeroize::Zeroize;
+
+/// Four blocks: what one register holds.
+type Four = [[u8; 16]; 4];
+
+/// Registers in flight: they hide the latency of a round.
+const FLIGHT: usize = 8;
+
+/// Expanded keys. A value exists only on a processor with AES, AVX-512F and VAES: [`RoundKeys::expand`] makes sure.
+pub(crate) struct RoundKeys([u128; 11]);
+
+impl Drop for RoundKeys {
+    fn drop(&mut self) {
+        self.0.zeroize();
+    }
+}
+
+impl RoundKeys {
+    /// The round keys of a key; None when the processor lacks the instructions.
+    pub(crate) fn expand(key: &[u8; 16]) -> Option<Self> {
+        let capable =
+            is_x86_feature_detected!("aes") && is_x86_feature_detected!("vaes") && is_x86_feature_detected!("avx512f");
+        // SAFETY: the processor has AES and SSE2 (part of x86-64).
+        capable.then(|| Self(unsafe { expand(u128::from_le_bytes(*key)) }))
+    }
+
+    /// Block i becomes the encryption of first + i as a 128-bit little-endian number.
+    pub(crate) fn encrypt_counters(&self, first: u64, blocks: &mut [[u8; 16]]) {
+        // SAFETY: self exists, so the processor has AVX-512F and VAES.
+        unsafe { encrypt_counters(&self.0, first, blocks) }
+    }
+
+    /// Every block becomes its encryption.
+    pub(crate) fn encrypt(&self, blocks: &mut [[u8; 16]]) {
+        // SAFETY: self exists, so the processor has AVX-512F and VAES.
+        unsafe { encrypt(&self.0, blocks) }
+    }
+}
+
+/// The key schedule of FIPS 197, section 5.2.
+#[target_feature(enable = "aes")]
+fn expand(key: u128) -> [u128; 11] {
+    let k0 = key;
+    let k1 = next_key::<0x01>(k0);
+    let k2 = next_key::<0x02>(k1);
+    let k3 = next_key::<0x04>(k2);
+    let k4 = next_key::<0x08>(k3);
+    let k5 = next_key::<0x10>(k4);
+    let k6 = next_key::<0x20>(k5);
+    let k7 = next_key::<0x40>(k6);
+    let k8 = next_key::<0x80>(k7);
+    let k9 = next_key::<0x1b>(k8);
+    let k10 = next_key::<0x36>(k9);
+    [k0, k1, k2, k3, k4, k5, k6, k7, k8, k9, k10]
+}
+
+/// One step of the schedule: the instruction gives RotWord, SubWord and the round constant in its top word.
+#[target_feature(enable = "aes")]
+fn next_key<const ROUND: i32>(key: u128) -> u128 {
+    let words = _mm_set_epi64x((key >> 64) as i64, key as i64);
+    let assist = _mm_shuffle_epi32::<0xff>(_mm_aeskeygenassist_si128::<ROUND>(words));
+    let word = u128::from(_mm_cvtsi128_si32(assist) as u32);
+    let spread = word | word << 32 | word << 64 | word << 96;
+    key ^ key << 32 ^ key << 64 ^ key << 96 ^ spread
+}
+
+#[target_feature(enable = "avx512f,vaes")]
+fn encrypt_counters(keys: &[u128; 11], first: u64, blocks: &mut [[u8; 16]]) {
+    let keys = broadcast(keys);
+    let four = _mm512_set_epi64(0, 4, 0, 4, 0, 4, 0, 4);
+    let first = _mm512_set_epi64(0, first as i64, 0, first as i64, 0, first as i64, 0, first as i64);
+    let mut counter = _mm512_add_epi64(first, _mm512_set_epi64(0, 3, 0, 2, 0, 1, 0, 0));
+    let mut next = || {
+        let now = counter;
+        counter = _mm512_add_epi64(counter, four);
+        now
+    };
+    let (fours, rest) = blocks.as_chunks_mut::<4>();
+    let (flights, tail) = fours.as_chunks_mut::<FLIGHT>();
+    for flight in flights {
+        let mut state = [_mm512_setzero_si512(); FLIGHT];
+        for lane in &mut state {
+            *lane = next();
+        }
+        store_all(flight, rounds(&keys, state));
+    }
+    for out in tail {
+        store(out, rounds(&keys, [next()])[0]);
+    }
+    if !rest.is_empty() {
+        let mut last = [[0; 16]; 4];
+        store(&mut last, rounds(&keys, [next()])[0]);
+        rest.copy_from_slice(&last[..rest.len()]);
+    }
+}
+
+#[target_feature(enable = "avx512f,vaes")]
+fn encrypt(keys: &[u128; 11], blocks: &mut [[u8; 16]]) {
+    let keys = broadcast(keys);
+    let (fours, rest) = blocks.as_chunks_mut::<4>();
+    let (flights, tail) = fours.as_chunks_mut::<FLIGHT>();
+    for flight in flights {
+        let mut state = [_mm512_setzero_si512(); FLIGHT];
+        for (lane, four) in state.iter_mut().zip(flight.iter()) {
+            *lane = load(four);
+        }
+        store_all(flight, rounds(&keys, state));
+    }
+    for four in tail {
+        let lane = load(four);
+        store(four, rounds(&keys, [lane])[0]);
+    }
+    if !rest.is_empty() {
+        let mut last = [[0; 16]; 4];
+        last[..rest.len()].copy_from_slice(rest);
+        let lane = load(&last);
+        store(&mut last, rounds(&keys, [lane])[0]);
+        rest.copy_from_slice(&last[..rest.len()]);
+    }
+}
+
+/// Every round key in all four lanes of a register.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn broadcast(keys: &[u128; 11]) -> [__m512i; 11] {
+    keys.map(|key| _mm512_broadcast_i32x4(_mm_set_epi64x((key >> 64) as i64, key as i64)))
+}
+
+/// The ten rounds (FIPS 197, section 5.1) on registers side by side.
+#[inline]
+#[target_feature(enable = "avx512f,vaes")]
+fn rounds<const N: usize>(keys: &[__m512i; 11], mut state: [__m512i; N]) -> [__m512i; N] {
+    for lane in &mut state {
+        *lane = _mm512_xor_si512(*lane, keys[0]);
+    }
+    for key in &keys[1..10] {
+        for lane in &mut state {
+            *lane = _mm512_aesenc_epi128(*lane, *key);
+        }
+    }
+    for lane in &mut state {
+        *lane = _mm512_aesenclast_epi128(*lane, keys[10]);
+    }
+    state
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn load(blocks: &Four) -> __m512i {
+    // SAFETY: reads the 64 bytes behind the reference; the instruction needs no alignment.
+    unsafe { _mm512_loadu_si512(blocks.as_ptr().cast()) }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn store(blocks: &mut Four, lane: __m512i) {
+    // SAFETY: writes the 64 bytes behind the exclusive reference; the instruction needs no alignment.
+    unsafe { _mm512_storeu_si512(blocks.as_mut_ptr().cast(), lane) }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn store_all(out: &mut [Four; FLIGHT], state: [__m512i; FLIGHT]) {
+    for (blocks, lane) in out.iter_mut().zip(state) {
+        store(blocks, lane);
+    }
+}

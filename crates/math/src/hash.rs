@@ -1,0 +1,160 @@
+//! Hashes: fixed-key AES over 128-bit blocks for oblivious transfer and garbling, keyed BLAKE3 over strings.
+//!
+//! The block hashes are those of Guo, Katz, Wang and Yu, "Efficient and Secure Multiparty Computation from Fixed-Key
+//! Block Ciphers" (IEEE S&P 2020), proved there in the model where AES under the published key is a random permutation.
+//! Choose by what the protocol needs:
+//!
+//! | type | function | is | enough for | not enough for |
+//! |---|---|---|---|---|
+//! | [`CrHash`] | MMO: π(x) ⊕ x | correlation robust | semi-honest OT extension | garbling, malicious OT extension |
+//! | [`Tccr`] | TMMO: π(π(x) ⊕ i) ⊕ π(x) | tweakable circular correlation robust | half-gates with free XOR, malicious OT extension | |
+//!
+//! Neither is a random oracle, collision resistant, or one-way on inputs of little entropy: inputs must carry a uniform
+//! secret of 128 bits, such as a correlation or a wire's offset. Never hash data with them.
+//!
+//! Their concrete security falls with use, over all sessions together, because everyone shares one key: an attacker that
+//! evaluates AES p times wins with probability about p q / 2^128 against q hashes (Guo, Katz, Wang, Weng, Yu, CRYPTO 2020,
+//! give the attack on garbling). 2^40 hashes leave 88 bits.
+//!
+//! Blocks and tweaks are little-endian numbers.
+
+use zeroize::Zeroize;
+
+use crate::aes128::Aes128;
+
+/// Key of [`CrHash`], nothing up the sleeve: the first 128 bits of the fraction of π, as published bytes.
+const CR_KEY: u128 = 0x243f6a88_85a308d3_13198a2e_03707344;
+/// Key of [`Tccr`]: the next 128 bits of π, so that the two hashes are of independent permutations.
+const TCCR_KEY: u128 = 0xa4093822_299f31d0_082efa98_ec4e6c89;
+
+/// Blocks a pass: the copy stays in L1 and small calls do not pay for a large one.
+const PASS: usize = 128;
+
+/// Correlation-robust hash of 128-bit blocks: π(x) ⊕ x. See the [module](self) for what it is secure for.
+pub struct CrHash(Aes128);
+
+impl std::fmt::Debug for CrHash {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("CrHash")
+    }
+}
+
+impl Default for CrHash {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl CrHash {
+    /// The hash, its key expanded.
+    pub fn new() -> Self {
+        Self(Aes128::new(&CR_KEY.to_be_bytes()))
+    }
+
+    /// Replaces every block by its hash. One AES a block; batches of 32 blocks and more reach the full rate.
+    pub fn hash_blocks(&self, blocks: &mut [u128]) {
+        let mut images = [0; PASS];
+        for pass in blocks.chunks_mut(PASS) {
+            let images = &mut images[..pass.len()];
+            images.copy_from_slice(pass);
+            self.0.encrypt(bytemuck::cast_slice_mut(images));
+            for (block, image) in pass.iter_mut().zip(images) {
+                *block ^= *image;
+            }
+        }
+    }
+}
+
+/// Tweakable circular correlation-robust hash of 128-bit blocks: π(π(x) ⊕ i) ⊕ π(x) for a tweak i. See the
+/// [module](self) for what it is secure for.
+pub struct Tccr(Aes128);
+
+impl std::fmt::Debug for Tccr {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Tccr")
+    }
+}
+
+impl Default for Tccr {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Tccr {
+    /// The hash, its key expanded.
+    pub fn new() -> Self {
+        Self(Aes128::new(&TCCR_KEY.to_be_bytes()))
+    }
+
+    /// Replaces the block at every position by its hash under that position's tweak. Tweaks are public; garbling needs
+    /// each used for one gate only. Two AES a block.
+    pub fn hash_blocks(&self, blocks: &mut [u128], tweak: impl Fn(usize) -> u128) {
+        let mut images = [0; PASS];
+        for (number, pass) in blocks.chunks_mut(PASS).enumerate() {
+            let images = &mut images[..pass.len()];
+            self.0.encrypt(bytemuck::cast_slice_mut(pass));
+            for (i, (image, block)) in images.iter_mut().zip(pass.iter()).enumerate() {
+                *image = *block ^ tweak(number * PASS + i);
+            }
+            self.0.encrypt(bytemuck::cast_slice_mut(images));
+            for (block, image) in pass.iter_mut().zip(images) {
+                *block ^= *image;
+            }
+        }
+    }
+}
+
+/// A pseudorandom function from strings to 128 bits: keyed BLAKE3, the first 16 bytes of the digest as a little-endian
+/// number. Debug shows nothing of the key; it is erased on drop.
+///
+/// Equal strings give equal numbers, so two owners that hold the key can join on them. Without the key a number tells
+/// nothing; with it, anyone can try likely strings: the numbers are as secret as the strings to all who hold the key.
+/// Among n distinct strings two collide with probability n^2 / 2^129: 2^-69 for 2^30.
+#[derive(Clone)]
+pub struct KeyedHash([u8; 32]);
+
+impl std::fmt::Debug for KeyedHash {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("KeyedHash(secret)")
+    }
+}
+
+impl Drop for KeyedHash {
+    fn drop(&mut self) {
+        self.0.zeroize();
+    }
+}
+
+impl KeyedHash {
+    /// The function of a 256-bit key.
+    pub fn new(key: &[u8; 32]) -> Self {
+        Self(*key)
+    }
+
+    /// The number of a string of any length.
+    pub fn hash(&self, bytes: &[u8]) -> u128 {
+        let digest = blake3::keyed_hash(&self.0, bytes);
+        let mut low = [0; 16];
+        low.copy_from_slice(&digest.as_bytes()[..16]);
+        u128::from_le_bytes(low)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Aes128, CR_KEY, CrHash, TCCR_KEY, Tccr};
+
+    #[test]
+    fn paths_agree() {
+        let x: Vec<u128> = (0..300).map(|i| i * 0x0123_4567_89ab_cdef_0f1e_2d3c).collect();
+        let (mut cr, mut portable) = (x.clone(), x.clone());
+        CrHash::new().hash_blocks(&mut cr);
+        CrHash(Aes128::portable(&CR_KEY.to_be_bytes())).hash_blocks(&mut portable);
+        assert_eq!(cr, portable);
+        let (mut tccr, mut portable) = (x.clone(), x);
+        Tccr::new().hash_blocks(&mut tccr, |i| i as u128);
+        Tccr(Aes128::portable(&TCCR_KEY.to_be_bytes())).hash_blocks(&mut portable, |i| i as u128);
+        assert_eq!(tccr, portable);
+    }
+}

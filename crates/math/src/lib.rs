@@ -1,0 +1,20 @@
+//! Rings, bit planes, transposes, pseudorandomness and hashing: the arithmetic under every protocol.
+//!
+//! Nothing here branches on, indexes by, or prints a secret, except the gathers and scatters, whose index vectors are
+//! public to the caller by contract.
+
+#[cfg(not(target_endian = "little"))]
+compile_error!("shares and pseudorandom words are little-endian in memory and on the wire");
+
+mod aes128;
+pub mod hash;
+pub mod permutation;
+pub mod plane;
+pub mod prg;
+pub mod ring;
+pub mod transpose;
+
+pub use hash::{CrHash, KeyedHash, Tccr};
+pub use plane::Plane;
+pub use prg::{Prg, Seed};
+pub use ring::Ring;

@@ -1,0 +1,226 @@
+//! Bit planes: one bit of every row of a column, packed 64 rows to a word.
+
+/// One bit per row. Row i is bit i % 64 of word i / 64; bits past the last row are unspecified.
+///
+/// Debug shows the number of rows only: planes hold shares.
+#[derive(Clone, Default)]
+pub struct Plane {
+    rows: usize,
+    words: Vec<u64>,
+}
+
+impl std::fmt::Debug for Plane {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Plane({} rows)", self.rows)
+    }
+}
+
+/// The number of words that hold so many rows.
+pub const fn words_for(rows: usize) -> usize {
+    rows.div_ceil(64)
+}
+
+impl Plane {
+    /// All rows zero.
+    pub fn zeros(rows: usize) -> Self {
+        Self { rows, words: vec![0; words_for(rows)] }
+    }
+
+    /// All rows one.
+    pub fn ones(rows: usize) -> Self {
+        Self { rows, words: vec![!0; words_for(rows)] }
+    }
+
+    /// All rows equal to one public bit.
+    pub fn constant(rows: usize, bit: bool) -> Self {
+        if bit { Self::ones(rows) } else { Self::zeros(rows) }
+    }
+
+    /// A plane over given words. Panics unless there are exactly as many words as the rows need.
+    pub fn from_words(rows: usize, words: Vec<u64>) -> Self {
+        assert_eq!(words.len(), words_for(rows), "words of a plane of {rows} rows");
+        Self { rows, words }
+    }
+
+    /// Row i is bit(i).
+    pub fn from_fn(rows: usize, mut bit: impl FnMut(usize) -> bool) -> Self {
+        let words = (0..words_for(rows))
+            .map(|w| (w * 64..rows.min(w * 64 + 64)).fold(0, |word, i| word | (u64::from(bit(i)) << (i % 64))))
+            .collect();
+        Self { rows, words }
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The packed words.
+    pub fn words(&self) -> &[u64] {
+        &self.words
+    }
+
+    /// The packed words, to write.
+    pub fn words_mut(&mut self) -> &mut [u64] {
+        &mut self.words
+    }
+
+    /// Sets the unspecified bits behind the last row to zero, so that words can be compared or opened.
+    pub fn clear_padding(&mut self) {
+        if let Some(last) = self.words.last_mut() {
+            *last &= !0 >> ((64 - self.rows % 64) % 64);
+        }
+    }
+
+    /// The bit of one row.
+    pub fn get(&self, row: usize) -> bool {
+        debug_assert!(row < self.rows);
+        self.words[row / 64] >> (row % 64) & 1 == 1
+    }
+
+    /// All rows as booleans.
+    pub fn to_bools(&self) -> Vec<bool> {
+        (0..self.rows).map(|i| self.get(i)).collect()
+    }
+
+    fn zip(&self, other: &Self, op: impl Fn(u64, u64) -> u64) -> Self {
+        assert_eq!(self.rows, other.rows, "planes of one length");
+        let words = self.words.iter().zip(&other.words).map(|(&a, &b)| op(a, b)).collect();
+        Self { rows: self.rows, words }
+    }
+
+    /// Row-wise XOR.
+    pub fn xor(&self, other: &Self) -> Self {
+        self.zip(other, |a, b| a ^ b)
+    }
+
+    /// Row-wise AND.
+    pub fn and(&self, other: &Self) -> Self {
+        self.zip(other, |a, b| a & b)
+    }
+
+    /// Row-wise complement.
+    pub fn not(&self) -> Self {
+        Self { rows: self.rows, words: self.words.iter().map(|w| !w).collect() }
+    }
+
+    /// XORs another plane into this one.
+    pub fn xor_assign(&mut self, other: &Self) {
+        assert_eq!(self.rows, other.rows, "planes of one length");
+        for (a, b) in self.words.iter_mut().zip(&other.words) {
+            *a ^= b;
+        }
+    }
+
+    /// The words of rows start..start+rows; rows past the last word read as zero.
+    fn words_from(&self, start: usize, rows: usize) -> Vec<u64> {
+        let count = words_for(rows);
+        let (words, shift) = (self.words.get(start / 64..).unwrap_or_default(), start % 64);
+        let mut out = Vec::with_capacity(count);
+        if shift == 0 {
+            out.extend_from_slice(&words[..count.min(words.len())]);
+        } else {
+            out.extend(words.windows(2).take(count).map(|pair| pair[0] >> shift | pair[1] << (64 - shift)));
+            if out.len() < count {
+                out.extend(words.last().map(|last| last >> shift));
+            }
+        }
+        out
+    }
+
+    /// Rows start..start+rows.
+    pub fn slice(&self, start: usize, rows: usize) -> Self {
+        assert!(start <= self.rows && rows <= self.rows - start, "slice within the plane");
+        Self { rows, words: self.words_from(start, rows) }
+    }
+
+    /// The rows of all planes, one after the other.
+    pub fn concat(planes: &[&Self]) -> Self {
+        let rows = planes.iter().map(|plane| plane.rows).sum();
+        let mut out = Self { rows: 0, words: Vec::with_capacity(words_for(rows)) };
+        for plane in planes {
+            out.append(plane);
+        }
+        out
+    }
+
+    /// Adds the rows of another plane after the last.
+    fn append(&mut self, plane: &Self) {
+        let shift = self.rows % 64;
+        self.rows += plane.rows;
+        let (Some(first), Some(last)) = (plane.words.first(), plane.words.last()) else { return };
+        if shift == 0 {
+            self.words.extend_from_slice(&plane.words);
+            return;
+        }
+        let border = self.words.len() - 1;
+        self.words[border] = self.words[border] & ((1 << shift) - 1) | first << shift;
+        self.words.extend(plane.words.windows(2).map(|pair| pair[0] >> (64 - shift) | pair[1] << shift));
+        if self.words.len() < words_for(self.rows) {
+            self.words.push(last >> (64 - shift));
+        }
+    }
+
+    /// Row i becomes the old row i-1; row 0 becomes zero.
+    pub fn shift_down(&self) -> Self {
+        let mut carry = 0;
+        let words = self
+            .words
+            .iter()
+            .map(|&w| {
+                let out = w << 1 | carry;
+                carry = w >> 63;
+                out
+            })
+            .collect();
+        Self { rows: self.rows, words }
+    }
+
+    /// Row i becomes the old row i+1; the last row becomes zero.
+    pub fn shift_up(&self) -> Self {
+        let mut out = Self { rows: self.rows, words: self.words_from(1, self.rows) };
+        if self.rows > 0 {
+            out.words[(self.rows - 1) / 64] &= !(1 << ((self.rows - 1) % 64));
+        }
+        out
+    }
+
+    /// Inclusive prefix XOR: row i becomes the XOR of rows 0..=i.
+    pub fn prefix_xor(&self) -> Self {
+        let mut carry = 0u64;
+        let words = self
+            .words
+            .iter()
+            .map(|&w| {
+                let mut x = w;
+                for shift in [1, 2, 4, 8, 16, 32] {
+                    x ^= x << shift;
+                }
+                x ^= carry;
+                carry = ((x as i64) >> 63) as u64;
+                x
+            })
+            .collect();
+        Self { rows: self.rows, words }
+    }
+
+    /// `out[i] = self[indices[i]]`. Indices are public. Panics if one is not a row of this plane.
+    pub fn gather(&self, indices: &[u32]) -> Self {
+        let last = indices.iter().copied().max().map_or(0, |index| index as usize + 1);
+        assert!(last <= self.rows, "index {} in a plane of {} rows", last - 1, self.rows);
+        let bit = |index: u32| {
+            // SAFETY: no index reaches self.rows, by the assertion, and every row has its word: words_for(rows) of them.
+            let word = unsafe { *self.words.get_unchecked(index as usize / 64) };
+            // The row's bit, moved to the top.
+            word << (!index & 63) & 1 << 63
+        };
+        let (full, rest) = indices.as_chunks::<64>();
+        let mut words = Vec::with_capacity(words_for(indices.len()));
+        words.extend(full.iter().map(|rows| rows.iter().fold(0, |word, &index| word >> 1 | bit(index))));
+        if !rest.is_empty() {
+            let word = rest.iter().fold(0, |word, &index| word >> 1 | bit(index));
+            words.push(word >> (64 - rest.len()));
+        }
+        Self { rows: indices.len(), words }
+    }
+}

@@ -1,0 +1,108 @@
+//! A pseudorandom generator: AES-128 in counter mode, and seeds.
+
+use bytemuck::Pod;
+use zeroize::Zeroize;
+
+use crate::aes128::Aes128;
+
+/// A 128-bit secret key. Debug shows nothing of it; it is erased when dropped.
+#[derive(Clone)]
+pub struct Seed([u8; 16]);
+
+impl std::fmt::Debug for Seed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Seed(secret)")
+    }
+}
+
+impl Drop for Seed {
+    fn drop(&mut self) {
+        self.0.zeroize();
+    }
+}
+
+impl Seed {
+    /// A fresh seed from the operating system.
+    ///
+    /// # Errors
+    /// When the operating system gives no randomness.
+    pub fn random() -> Result<Self, getrandom::Error> {
+        let mut bytes = [0; 16];
+        getrandom::fill(&mut bytes)?;
+        Ok(Self(bytes))
+    }
+
+    /// A seed from given bytes (received from a peer over a secure channel, or fixed in a test).
+    pub fn from_bytes(bytes: [u8; 16]) -> Self {
+        Self(bytes)
+    }
+
+    /// The bytes, to hand the seed to its other holder.
+    pub fn expose(&self) -> [u8; 16] {
+        self.0
+    }
+
+    /// A seed for one named purpose (BLAKE3 keyed hash, truncated to 128 bits).
+    pub fn derive(&self, purpose: &str) -> Self {
+        let mut key = [0; 32];
+        key[..16].copy_from_slice(&self.0);
+        let digest = blake3::keyed_hash(&key, purpose.as_bytes());
+        key.zeroize();
+        let mut out = [0; 16];
+        out.copy_from_slice(&digest.as_bytes()[..16]);
+        Self(out)
+    }
+}
+
+/// AES-128-CTR as a stream of pseudorandom words. Two holders of a seed that ask for the same lengths in the same order
+/// get the same words. Every request starts at a fresh block; block i is the encryption of i, both as 128-bit
+/// little-endian numbers.
+///
+/// A key serves 2^64 blocks; as for any block cipher in this mode, the stream differs from a random one by about
+/// n^2 / 2^129 after n blocks: 2^-65 for the 512 GiB that 2^32 blocks are.
+pub struct Prg {
+    cipher: Aes128,
+    next: u64,
+}
+
+impl std::fmt::Debug for Prg {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Prg(secret)")
+    }
+}
+
+impl Prg {
+    /// The generator of a seed.
+    pub fn new(seed: &Seed) -> Self {
+        Self { cipher: Aes128::new(&seed.0), next: 0 }
+    }
+
+    /// Overwrites out with the next pseudorandom words.
+    pub fn fill<T: Pod>(&mut self, out: &mut [T]) {
+        let bytes: &mut [u8] = bytemuck::cast_slice_mut(out);
+        let (blocks, rest) = bytes.as_chunks_mut::<16>();
+        self.fill_blocks(blocks);
+        if !rest.is_empty() {
+            let mut last = [[0; 16]];
+            self.fill_blocks(&mut last);
+            rest.copy_from_slice(&last[0][..rest.len()]);
+        }
+    }
+
+    fn fill_blocks(&mut self, blocks: &mut [[u8; 16]]) {
+        self.cipher.encrypt_counters(self.next, blocks);
+        self.next += blocks.len() as u64;
+    }
+
+    /// A vector of pseudorandom words.
+    pub fn vector<T: Pod>(&mut self, len: usize) -> Vec<T> {
+        let mut out = vec![T::zeroed(); len];
+        self.fill(&mut out);
+        out
+    }
+
+    /// Which implementation of AES runs on this processor, for reports of benches and tests.
+    pub fn path(&self) -> &'static str {
+        self.cipher.path()
+    }
+}

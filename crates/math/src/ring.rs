@@ -1,0 +1,114 @@
+//! The rings Z/2^32, Z/2^64 and Z/2^128, elements as unsigned machine words, vectors as slices.
+
+use bytemuck::Pod;
+
+/// A ring Z/2^k whose elements are machine words. All operations wrap.
+pub trait Ring: Pod + Copy + Eq + Send + Sync + std::fmt::Debug + 'static {
+    /// k, the number of bits of an element.
+    const BITS: u32;
+    /// The neutral element of addition.
+    const ZERO: Self;
+    /// The neutral element of multiplication.
+    const ONE: Self;
+    /// Sum.
+    fn add(self, other: Self) -> Self;
+    /// Difference.
+    fn sub(self, other: Self) -> Self;
+    /// Product.
+    fn mul(self, other: Self) -> Self;
+    /// Additive inverse.
+    fn neg(self) -> Self;
+    /// Multiplication by 2^bits, for bits < k.
+    fn shl(self, bits: u32) -> Self;
+    /// The residue of an integer.
+    fn from_u128(value: u128) -> Self;
+    /// The representative in 0..2^k.
+    fn to_u128(self) -> u128;
+}
+
+macro_rules! ring {
+    ($word:ty) => {
+        impl Ring for $word {
+            const BITS: u32 = <$word>::BITS;
+            const ZERO: Self = 0;
+            const ONE: Self = 1;
+            #[inline(always)]
+            fn add(self, other: Self) -> Self {
+                self.wrapping_add(other)
+            }
+            #[inline(always)]
+            fn sub(self, other: Self) -> Self {
+                self.wrapping_sub(other)
+            }
+            #[inline(always)]
+            fn mul(self, other: Self) -> Self {
+                self.wrapping_mul(other)
+            }
+            #[inline(always)]
+            fn neg(self) -> Self {
+                self.wrapping_neg()
+            }
+            #[inline(always)]
+            fn shl(self, bits: u32) -> Self {
+                self << bits
+            }
+            #[inline(always)]
+            fn from_u128(value: u128) -> Self {
+                value as $word
+            }
+            #[inline(always)]
+            fn to_u128(self) -> u128 {
+                self as u128
+            }
+        }
+    };
+}
+
+ring!(u32);
+ring!(u64);
+ring!(u128);
+
+/// Element-wise sum of two vectors of equal length.
+pub fn add<R: Ring>(x: &[R], y: &[R]) -> Vec<R> {
+    assert_eq!(x.len(), y.len(), "vectors of one length");
+    x.iter().zip(y).map(|(&a, &b)| a.add(b)).collect()
+}
+
+/// Element-wise difference of two vectors of equal length.
+pub fn sub<R: Ring>(x: &[R], y: &[R]) -> Vec<R> {
+    assert_eq!(x.len(), y.len(), "vectors of one length");
+    x.iter().zip(y).map(|(&a, &b)| a.sub(b)).collect()
+}
+
+/// Every element times one public constant.
+pub fn scale<R: Ring>(x: &[R], by: R) -> Vec<R> {
+    x.iter().map(|&a| a.mul(by)).collect()
+}
+
+/// Inclusive prefix sums: `out[i] = x[0] + ... + x[i]`.
+pub fn prefix_sum<R: Ring>(x: &[R]) -> Vec<R> {
+    let mut total = R::ZERO;
+    x.iter()
+        .map(|&a| {
+            total = total.add(a);
+            total
+        })
+        .collect()
+}
+
+/// `out[0] = x[0]`, `out[i] = x[i] - x[i-1]`: the inverse of [`prefix_sum`].
+pub fn differences<R: Ring>(x: &[R]) -> Vec<R> {
+    let mut previous = R::ZERO;
+    x.iter()
+        .map(|&a| {
+            let difference = a.sub(previous);
+            previous = a;
+            difference
+        })
+        .collect()
+}
+
+/// The sum of all elements.
+pub fn sum<R: Ring>(x: &[R]) -> R {
+    x.iter().fold(R::ZERO, |total, &a| total.add(a))
+}

@@ -1,0 +1,140 @@
+//! Between rows (one word per row) and planes (one packed bit vector per bit of the word).
+
+mod square;
+
+use crate::plane::{Plane, words_for};
+
+pub use square::square;
+
+/// Squares transposed together, so that planes are read and written a cache line at a time.
+const TILE: usize = 8;
+
+/// The low `width` bits of every row as planes, least significant first. width is at most 64.
+pub fn planes_of_rows(rows: &[u64], width: usize) -> Vec<Plane> {
+    assert!(width <= 64, "a row word has 64 bits");
+    to_planes(rows.len(), width, |i, _| rows[i])
+}
+
+/// The low `width` bits of every 128-bit row as planes, least significant first. width is at most 128.
+pub fn planes_of_wide_rows(rows: &[u128], width: usize) -> Vec<Plane> {
+    assert!(width <= 128, "a wide row has 128 bits");
+    to_planes(rows.len(), width, |i, part| (rows[i] >> (64 * part)) as u64)
+}
+
+/// One word per row from at most 64 planes of equal length, least significant first; higher bits are zero.
+pub fn rows_of_planes(planes: &[&Plane], rows: usize) -> Vec<u64> {
+    assert!(planes.len() <= 64, "a row word has 64 bits");
+    let mut out = vec![0; rows];
+    from_planes::<[u64; 1]>(planes, bytemuck::cast_slice_mut(&mut out));
+    out
+}
+
+/// One 128-bit number per row from at most 128 planes of equal length, least significant first; higher bits are zero.
+pub fn wide_rows_of_planes(planes: &[&Plane], rows: usize) -> Vec<u128> {
+    assert!(planes.len() <= 128, "a wide row has 128 bits");
+    let mut out = vec![0; rows];
+    from_planes::<[u64; 2]>(planes, bytemuck::cast_slice_mut(&mut out));
+    out
+}
+
+/// The planes with their rows rearranged: row i becomes the old row from[i], which is public. At most 64 planes.
+///
+/// The planes become row words, so that a row is fetched at once, and planes again tile by tile as the rows arrive.
+pub fn gather_planes(planes: &[&Plane], from: &[u32]) -> Vec<Plane> {
+    assert!(planes.len() <= 64, "a row word has 64 bits");
+    let rows = planes.first().map_or(0, |plane| plane.rows());
+    if planes.len() <= 32 {
+        gather_through::<u32>(planes, rows, from)
+    } else {
+        gather_through::<[u64; 1]>(planes, rows, from)
+    }
+}
+
+fn gather_through<T: Row>(planes: &[&Plane], rows: usize, from: &[u32]) -> Vec<Plane> {
+    let mut words = vec![T::default(); rows];
+    from_planes(planes, &mut words);
+    to_planes(from.len(), planes.len(), |i, _| words[from[i] as usize].part(0))
+}
+
+/// A row of bits, as stored between transposes: parts of up to 64 bits, low part first.
+trait Row: Copy + Default {
+    fn part(&self, part: usize) -> u64;
+    fn set(&mut self, part: usize, bits: u64);
+}
+
+impl Row for u32 {
+    #[inline(always)]
+    fn part(&self, _part: usize) -> u64 {
+        u64::from(*self)
+    }
+    #[inline(always)]
+    fn set(&mut self, _part: usize, bits: u64) {
+        *self = bits as u32;
+    }
+}
+
+impl<const W: usize> Row for [u64; W]
+where
+    [u64; W]: Default,
+{
+    #[inline(always)]
+    fn part(&self, part: usize) -> u64 {
+        self[part]
+    }
+    #[inline(always)]
+    fn set(&mut self, part: usize, bits: u64) {
+        self[part] = bits;
+    }
+}
+
+/// Rows, given by their parts, to planes: tile by tile, through squares in L1.
+fn to_planes(rows: usize, width: usize, row: impl Fn(usize, usize) -> u64) -> Vec<Plane> {
+    let square = square::fastest();
+    let mut planes: Vec<Plane> = (0..width).map(|_| Plane::zeros(rows)).collect();
+    let mut squares = [[0; 64]; TILE];
+    for (tile, first) in (0..rows).step_by(64 * TILE).enumerate() {
+        for (part, planes) in planes.chunks_mut(64).enumerate() {
+            for (m, first) in squares.iter_mut().zip((first..rows).step_by(64)) {
+                for (word, i) in m.iter_mut().zip(first..rows) {
+                    *word = row(i, part);
+                }
+                square(m);
+            }
+            for (j, plane) in planes.iter_mut().enumerate() {
+                let words = &mut plane.words_mut()[tile * TILE..];
+                // A full cache line has a length the compiler knows, which unrolls the copy.
+                if let Some(line) = words.first_chunk_mut::<TILE>() {
+                    line.iter_mut().zip(&squares).for_each(|(word, m)| *word = m[j & 63]);
+                } else {
+                    words.iter_mut().zip(&squares).for_each(|(word, m)| *word = m[j]);
+                }
+            }
+        }
+    }
+    planes
+}
+
+/// The inverse of [`to_planes`]; absent planes are zero.
+fn from_planes<T: Row>(planes: &[&Plane], rows: &mut [T]) {
+    assert!(planes.iter().all(|plane| plane.words().len() == words_for(rows.len())), "planes of {} rows", rows.len());
+    let square = square::fastest();
+    for (tile, rows) in rows.chunks_mut(64 * TILE).enumerate() {
+        for (part, planes) in planes.chunks(64).enumerate() {
+            let mut squares = [[0; 64]; TILE];
+            for (j, plane) in planes.iter().enumerate() {
+                let words = &plane.words()[tile * TILE..];
+                if let Some(line) = words.first_chunk::<TILE>() {
+                    line.iter().zip(&mut squares).for_each(|(word, m)| m[j & 63] = *word);
+                } else {
+                    words.iter().zip(&mut squares).for_each(|(word, m)| m[j] = *word);
+                }
+            }
+            for (m, rows) in squares.iter_mut().zip(rows.chunks_mut(64)) {
+                square(m);
+                for (row, word) in rows.iter_mut().zip(m) {
+                    row.set(part, *word);
+                }
+            }
+        }
+    }
+}
