@@ -1,0 +1,225 @@
+//! Where frames from all peers arrive, and where the first failure of a session is kept.
+//!
+//! Transports deliver from their own threads; the session's thread takes. One condition variable serves all peers, so
+//! that whoever waits for one peer is woken when another one fails.
+
+use crate::error::NetError;
+use crate::frame::{Frame, Kind};
+use crate::inbox::{Inbox, Stage};
+use crate::lock::lock;
+use crate::options::Shape;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Memory that one inbox may hold before a transport stops reading, so that a fast or hostile peer cannot fill this
+/// party's. Reaching it stops nobody forever: what stays unread waits at the peer, whose sends never block.
+const INBOX_BYTES: usize = 256 << 20;
+
+/// The arriving side of a session.
+pub(crate) struct Hub {
+    names: Vec<String>,
+    shape: Shape,
+    /// Longest pause between signs of life.
+    pulse: Duration,
+    state: Mutex<State>,
+    arrived: Condvar,
+    room: Condvar,
+}
+
+struct State {
+    inboxes: Vec<Inbox>,
+    /// Data frames that have arrived, and when the last one did.
+    arrivals: u64,
+    last_arrival: Instant,
+    failure: Option<NetError>,
+    stopped: bool,
+}
+
+/// What looking at the state came to.
+enum Look<T> {
+    Found(T),
+    /// Not yet; look again at this moment, if it is known, or when something arrives.
+    Later(Option<Instant>),
+}
+
+impl Hub {
+    pub fn new(names: Vec<String>, shape: Shape, pulse: Duration) -> Self {
+        let inboxes = names.iter().map(|_| Inbox::default()).collect();
+        let state = State { inboxes, arrivals: 0, last_arrival: Instant::now(), failure: None, stopped: false };
+        Self { names, shape, pulse, state: Mutex::new(state), arrived: Condvar::new(), room: Condvar::new() }
+    }
+
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    pub fn name(&self, party: usize) -> String {
+        self.names[party].clone()
+    }
+
+    pub fn pulse(&self) -> Duration {
+        self.pulse
+    }
+
+    /// Take in a frame from `from` without ever waiting.
+    pub fn deliver(&self, from: usize, frame: Frame) {
+        self.accept(lock(&self.state), from, frame);
+    }
+
+    /// Take in a frame from `from`, first waiting while too much of it is unread.
+    pub fn deliver_bounded(&self, from: usize, frame: Frame) {
+        let mut state = lock(&self.state);
+        while state.inboxes[from].bytes() > INBOX_BYTES && !state.stopped {
+            state = self.room.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        self.accept(state, from, frame);
+    }
+
+    fn accept(&self, mut state: MutexGuard<'_, State>, from: usize, frame: Frame) {
+        match frame.kind {
+            Kind::Heartbeat => return,
+            Kind::Waiting => return state.inboxes[from].waits(frame.round, self.pulse),
+            Kind::Data => {
+                state.arrivals += 1;
+                state.last_arrival = Instant::now();
+                state.inboxes[from].push(frame, self.shape);
+            }
+            Kind::Ready | Kind::Goodbye | Kind::Farewell => state.inboxes[from].announce(frame.kind),
+            Kind::Abort => {
+                let failure = NetError::Aborted { peer: self.name(from), step: String::new(), reason: frame.reason() };
+                state.failure.get_or_insert(failure);
+            }
+        }
+        drop(state);
+        self.arrived.notify_all();
+    }
+
+    /// Record that the session failed; only the first failure counts.
+    pub fn fail(&self, failure: NetError) -> NetError {
+        let failure = lock(&self.state).failure.get_or_insert(failure).clone();
+        self.arrived.notify_all();
+        failure
+    }
+
+    /// As [`Hub::fail`], for a peer that is not where the protocol is.
+    pub fn fail_out_of_step(&self, peer: usize, detail: String) -> NetError {
+        self.fail(NetError::Desynchronised { peer: self.name(peer), step: String::new(), detail })
+    }
+
+    /// The first failure, if any.
+    pub fn failure(&self) -> Option<NetError> {
+        lock(&self.state).failure.clone()
+    }
+
+    /// The connection from `from` ended: an error unless that peer has taken its leave.
+    pub fn ended(&self, from: usize, detail: String) {
+        if lock(&self.state).inboxes[from].stage < Stage::Farewell {
+            self.fail(NetError::Gone { peer: self.name(from), step: String::new(), detail });
+        }
+    }
+
+    /// Release every thread that waits here; the session is over.
+    pub fn stop(&self) {
+        lock(&self.state).stopped = true;
+        self.arrived.notify_all();
+        self.room.notify_all();
+    }
+
+    /// Wait at most `patience` for a failure: a broken write is often the echo of an abort still on its way.
+    pub fn await_failure(&self, patience: Duration) {
+        let over = |state: &mut State| if state.stopped { Ok(Look::Found(())) } else { Ok(Look::Later(None)) };
+        let _ = self.wait(patience, over);
+    }
+
+    /// Whether `peer` has said that it is connected with everybody.
+    pub fn is_ready(&self, peer: usize) -> bool {
+        lock(&self.state).inboxes[peer].stage >= Stage::Ready
+    }
+
+    /// The next data frame from `from`; `None` if there is none within a pulse.
+    pub fn next(&self, from: usize) -> Result<Option<Frame>, NetError> {
+        self.wait(self.pulse, |state| {
+            let inbox = &mut state.inboxes[from];
+            let now = Instant::now();
+            match inbox.next_at(now) {
+                None if inbox.stage > Stage::Ready => {
+                    Err((from, "it has ended the session where bytes of it are expected"))
+                }
+                None => Ok(Look::Later(None)),
+                Some(moment) if moment > now => Ok(Look::Later(Some(moment))),
+                Some(_) => {
+                    let full = inbox.bytes() > INBOX_BYTES;
+                    let frame = inbox.pop();
+                    if full {
+                        self.room.notify_all();
+                    }
+                    Ok(frame.map_or(Look::Later(None), Look::Found))
+                }
+            }
+        })
+    }
+
+    /// Whether every peer of `me` has said goodbye; waits for it for a pulse.
+    pub fn all_goodbyes(&self, me: usize) -> Result<bool, NetError> {
+        self.all_at(me, Stage::Goodbye)
+    }
+
+    /// Whether every peer of `me` has everybody's goodbye; waits for it for a pulse.
+    pub fn all_farewells(&self, me: usize) -> Result<bool, NetError> {
+        self.all_at(me, Stage::Farewell)
+    }
+
+    fn all_at(&self, me: usize, least: Stage) -> Result<bool, NetError> {
+        let found = self.wait(self.pulse, |state| {
+            let mut peers = state.inboxes.iter().enumerate().filter(|(peer, _)| *peer != me);
+            if let Some((peer, _)) = peers.clone().find(|(_, inbox)| inbox.stage > Stage::Ready && inbox.bytes() > 0) {
+                return Err((peer, "it sent bytes that this party never asked for"));
+            }
+            let all = peers.all(|(_, inbox)| inbox.stage >= least);
+            Ok(if all { Look::Found(()) } else { Look::Later(None) })
+        });
+        Ok(found?.is_some())
+    }
+
+    /// How many data frames have arrived: what this party tells its peers while it waits.
+    pub fn arrivals(&self) -> u64 {
+        lock(&self.state).arrivals
+    }
+
+    /// Whether all parties have waited for each other for `limit` without anything reaching any of them.
+    pub fn standstill(&self, me: usize, limit: Duration) -> bool {
+        let state = lock(&self.state);
+        let stands = |(peer, inbox): (usize, &Inbox)| peer == me || inbox.stands_still(limit, self.pulse);
+        state.last_arrival.elapsed() >= limit && state.inboxes.iter().enumerate().all(stands)
+    }
+
+    /// Look until something is found, the session fails or `patience` is over (`None`). An error of `look` names the
+    /// peer that is out of step.
+    fn wait<T>(
+        &self,
+        patience: Duration,
+        mut look: impl FnMut(&mut State) -> Result<Look<T>, (usize, &'static str)>,
+    ) -> Result<Option<T>, NetError> {
+        let deadline = Instant::now() + patience;
+        let mut state = lock(&self.state);
+        loop {
+            if let Some(failure) = &state.failure {
+                return Err(failure.clone());
+            }
+            let again = match look(&mut state) {
+                Ok(Look::Found(found)) => return Ok(Some(found)),
+                Ok(Look::Later(moment)) => moment.map_or(deadline, |moment| moment.min(deadline)),
+                Err((peer, detail)) => {
+                    drop(state);
+                    return Err(self.fail_out_of_step(peer, detail.to_owned()));
+                }
+            };
+            let now = Instant::now();
+            if now >= deadline {
+                return Ok(None);
+            }
+            let pause = again.saturating_duration_since(now);
+            state = self.arrived.wait_timeout(state, pause).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! What one peer has sent and this party has not yet used.
+
+use crate::frame::{Frame, Kind};
+use crate::options::Shape;
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+/// What a waiting frame costs in memory beside its payload; a hostile peer may send many tiny ones.
+const BESIDE_PAYLOAD: usize = 128;
+
+/// What a peer has said about the session as a whole, in this order.
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Stage {
+    #[default]
+    Joining,
+    Ready,
+    Goodbye,
+    Farewell,
+}
+
+/// Data frames of one peer and what is known of its state.
+#[derive(Default)]
+pub(crate) struct Inbox {
+    pub stage: Stage,
+    frames: VecDeque<Frame>,
+    bytes: usize,
+    link_free: Option<Instant>,
+    standstill: Option<Standstill>,
+}
+
+/// A peer that says again and again that it waits and that nothing reaches it.
+#[derive(Clone, Copy)]
+struct Standstill {
+    arrivals: u64,
+    since: Instant,
+    confirmed: Instant,
+}
+
+impl Inbox {
+    /// Memory held by unused frames, in bytes.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    pub fn push(&mut self, mut frame: Frame, shape: Shape) {
+        frame.available_at = self.delay(shape, frame.payload.len());
+        self.bytes += frame.payload.len() + BESIDE_PAYLOAD;
+        self.standstill = None;
+        self.frames.push_back(frame);
+    }
+
+    /// When the next frame may be seen; `None` if there is none.
+    pub fn next_at(&self, now: Instant) -> Option<Instant> {
+        self.frames.front().map(|frame| frame.available_at.unwrap_or(now))
+    }
+
+    pub fn pop(&mut self) -> Option<Frame> {
+        let frame = self.frames.pop_front()?;
+        self.bytes -= frame.payload.len() + BESIDE_PAYLOAD;
+        Some(frame)
+    }
+
+    /// The peer moves on to the stage that `kind` announces; nobody goes back.
+    pub fn announce(&mut self, kind: Kind) {
+        let stage = match kind {
+            Kind::Ready => Stage::Ready,
+            Kind::Goodbye => Stage::Goodbye,
+            Kind::Farewell => Stage::Farewell,
+            Kind::Data | Kind::Heartbeat | Kind::Waiting | Kind::Abort => return,
+        };
+        self.stage = self.stage.max(stage);
+    }
+
+    /// The peer waits, after so many `arrivals` there.
+    pub fn waits(&mut self, arrivals: u64, pulse: Duration) {
+        let now = Instant::now();
+        let same = self.standstill.filter(|known| known.arrivals == arrivals && now - known.confirmed < 4 * pulse);
+        self.standstill = Some(Standstill { arrivals, since: same.map_or(now, |known| known.since), confirmed: now });
+    }
+
+    /// Whether the peer has waited for `limit` without anything reaching it, and still does.
+    pub fn stands_still(&self, limit: Duration, pulse: Duration) -> bool {
+        self.standstill.is_some_and(|known| known.since.elapsed() >= limit && known.confirmed.elapsed() < 4 * pulse)
+    }
+
+    /// When a frame that arrives now may be seen: frames queue for the link one behind the other.
+    fn delay(&mut self, shape: Shape, bytes: usize) -> Option<Instant> {
+        if shape.is_none() {
+            return None;
+        }
+        let now = Instant::now();
+        let passed = self.link_free.map_or(now, |free| free.max(now)) + shape.occupies(bytes);
+        self.link_free = Some(passed);
+        Some(passed + shape.latency)
+    }
+}

@@ -1,0 +1,28 @@
+//! Parties that are threads of one process: the transport of tests and of single-process runs.
+
+use crate::hub::Hub;
+use crate::meter::Meter;
+use crate::options::Options;
+use crate::pool::Pool;
+use crate::route::{Links, MemoryRoute, Route};
+use crate::session::Session;
+use std::sync::Arc;
+
+/// Connect one party per name; element `i` is the session of party `i`. Each is to be used by a thread of its own.
+///
+/// Messages move without a copy, and their buffers return to whichever party asks next. Counting, rounds, shaping and failures are those of the other transports.
+pub fn mesh(names: &[&str], options: &Options) -> Vec<Session> {
+    let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
+    let hubs: Vec<_> =
+        names.iter().map(|_| Arc::new(Hub::new(names.clone(), options.shape, options.pulse()))).collect();
+    let pool = Arc::<Pool>::default();
+    let session = |me: usize| {
+        let route = |peer: usize| -> Option<Box<dyn Route>> {
+            (peer != me).then(|| Box::new(MemoryRoute { me, peer: Arc::clone(&hubs[peer]) }) as Box<dyn Route>)
+        };
+        let routes = (0..hubs.len()).map(route).collect();
+        let links = Links { hub: Arc::clone(&hubs[me]), routes, pool: Arc::clone(&pool) };
+        Session::new(me, links, Arc::new(Meter::new()), options.record)
+    };
+    (0..hubs.len()).map(session).collect()
+}

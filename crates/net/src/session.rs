@@ -1,0 +1,309 @@
+//! One party's end of a connected group.
+
+use crate::abort::AbortHandle;
+use crate::error::NetError;
+use crate::frame::{self, Frame, Kind};
+use crate::hub::Hub;
+use crate::meter::{Meter, Step};
+use crate::route::Links;
+use crate::transcript::{Direction, Message, Transcript};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Instant;
+
+/// Pulses after which waiting in a circle is a fault and not a slow network: one frame must pass in this time.
+const STANDSTILL: u32 = 60;
+
+/// Where errors are located that come after the last step.
+const CLOSE: &str = "close";
+
+/// Index of a party in the session's party list.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, PartialOrd, Ord)]
+pub struct PartyId(pub usize);
+
+/// One party's end of a fully connected group. Used by one thread; dropping it without [`Session::close`] tells every
+/// peer that this party failed.
+pub struct Session {
+    me: usize,
+    links: Links,
+    partial: Vec<Option<Partial>>,
+    round: u64,
+    path: String,
+    /// Length of `path` before each step that is entered now.
+    outer: Vec<usize>,
+    step: Arc<Step>,
+    meter: Arc<Meter>,
+    transcript: Option<Arc<Transcript>>,
+    /// Whether the peers know how this session ended.
+    told: bool,
+}
+
+/// A frame of which the first bytes are used.
+struct Partial {
+    frame: Frame,
+    used: usize,
+}
+
+impl Session {
+    pub(crate) fn new(me: usize, links: Links, meter: Arc<Meter>, record: bool) -> Self {
+        Self {
+            me,
+            partial: links.routes.iter().map(|_| None).collect(),
+            links,
+            round: 0,
+            path: String::new(),
+            outer: Vec::new(),
+            step: meter.switch(""),
+            meter,
+            transcript: record.then(Arc::default),
+            told: false,
+        }
+    }
+
+    /// This party.
+    pub fn me(&self) -> PartyId {
+        PartyId(self.me)
+    }
+
+    /// How many parties there are, this one included.
+    pub fn parties(&self) -> usize {
+        self.links.routes.len()
+    }
+
+    /// A party's name.
+    ///
+    /// # Panics
+    /// If there is no such party.
+    pub fn name(&self, party: PartyId) -> &str {
+        &self.links.hub.names()[party.0]
+    }
+
+    /// Enter a step inside the present one: `"3.join"`, then `"sort"` give the path `"3.join/sort"`.
+    pub fn enter(&mut self, name: &str) {
+        self.outer.push(self.path.len());
+        if !self.path.is_empty() {
+            self.path.push('/');
+        }
+        self.path.push_str(name);
+        self.step = self.meter.switch(&self.path);
+    }
+
+    /// Leave the step entered last.
+    ///
+    /// # Panics
+    /// If no step is entered: the caller's steps are not balanced.
+    pub fn leave(&mut self) {
+        let outer = self.outer.pop().expect("leave() follows an enter()");
+        self.path.truncate(outer);
+        self.step = self.meter.switch(&self.path);
+    }
+
+    /// The present step path: key of the meter and location of errors.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// Begin the next communication round. Every party calls it equally often, also when it has nothing to send.
+    pub fn next_round(&mut self) {
+        self.round += 1;
+        self.step.rounds.fetch_add(1, Relaxed);
+    }
+
+    /// Queue `bytes` for a peer in the present round, without waiting for the network. Several messages of one round
+    /// are one stream at the receiver. No bytes, no message.
+    ///
+    /// # Errors
+    /// The session's failure, if it has failed; [`NetError::BadConfiguration`] if `to` is not a peer.
+    pub fn send(&mut self, to: PartyId, bytes: Vec<u8>) -> Result<(), NetError> {
+        self.check_peer(to)?;
+        if let Some(failure) = self.links.hub.failure() {
+            return Err(self.failed(failure));
+        }
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        let length = bytes.len();
+        if let Some(route) = &self.links.routes[to.0] {
+            route.post(Frame::new(Kind::Data, self.round, bytes));
+        }
+        self.step.sent(length, frame::overhead(length));
+        self.note(to, Direction::Sent, length);
+        Ok(())
+    }
+
+    /// Fill `out` with the next bytes that a peer sent in the present round, waiting for them.
+    ///
+    /// # Errors
+    /// The session's failure, located in the present step: any peer that is gone, silent or aborts ends the wait, not
+    /// only `from`. [`NetError::Desynchronised`] if the peer's next byte belongs to another round;
+    /// [`NetError::BadConfiguration`] if `from` is not a peer.
+    pub fn recv(&mut self, from: PartyId, out: &mut [u8]) -> Result<(), NetError> {
+        let mut filled = 0;
+        self.recv_pieces(from, out.len(), |piece| {
+            out[filled..filled + piece.len()].copy_from_slice(piece);
+            filled += piece.len();
+        })
+    }
+
+    /// Receive the next `length` bytes as [`Self::recv`] does, handing them on piece by piece as they lie in the messages, so
+    /// that the caller need not prepare a buffer. Where the pieces are cut is arbitrary.
+    ///
+    /// # Errors
+    /// As [`Self::recv`].
+    pub fn recv_pieces(&mut self, from: PartyId, length: usize, mut take: impl FnMut(&[u8])) -> Result<(), NetError> {
+        self.check_peer(from)?;
+        let mut taken = 0;
+        while taken < length {
+            let mut partial = match self.partial[from.0].take() {
+                Some(partial) => partial,
+                None => self.open_frame(from)?,
+            };
+            self.check_round(from, partial.frame.round)?;
+            let left = &partial.frame.payload[partial.used..];
+            let count = left.len().min(length - taken);
+            take(&left[..count]);
+            taken += count;
+            partial.used += count;
+            if partial.used < partial.frame.payload.len() {
+                self.partial[from.0] = Some(partial);
+            } else {
+                self.links.pool.give(partial.frame.payload);
+            }
+        }
+        if length > 0 {
+            self.step.received(length);
+            self.note(from, Direction::Received, length);
+        }
+        Ok(())
+    }
+
+    /// An empty buffer with at least this capacity, one of an earlier message where possible.
+    pub fn buffer(&mut self, capacity: usize) -> Vec<u8> {
+        self.links.pool.take(capacity)
+    }
+
+    /// The counters, to be read by any thread.
+    pub fn meter(&self) -> Arc<Meter> {
+        Arc::clone(&self.meter)
+    }
+
+    /// The record, if [`crate::Options::record`] asked for one.
+    pub fn transcript(&self) -> Option<Arc<Transcript>> {
+        self.transcript.clone()
+    }
+
+    /// For ending this session from another thread.
+    pub fn abort_handle(&self) -> AbortHandle {
+        AbortHandle::new(&self.links.hub)
+    }
+
+    /// End the session well: wait until every peer has done so too and each knows it of all others.
+    ///
+    /// # Errors
+    /// The session's failure, if a peer fails before the end; [`NetError::Desynchronised`] if a peer sent bytes that
+    /// were never received.
+    pub fn close(mut self) -> Result<(), NetError> {
+        if self.path.is_empty() {
+            self.path.push_str(CLOSE);
+        }
+        if let Some(peer) = self.partial.iter().position(Option::is_some) {
+            return Err(self.fail_out_of_step(peer, "it sent bytes that this party never asked for".to_owned()));
+        }
+        self.post_all(Kind::Goodbye, self.round);
+        self.wait(|hub, me| Ok(hub.all_goodbyes(me)?.then_some(())))?;
+        self.post_all(Kind::Farewell, self.round);
+        self.wait(|hub, me| Ok(hub.all_farewells(me)?.then_some(())))?;
+        self.told = true;
+        Ok(())
+    }
+
+    /// End the session at once and tell every peer why.
+    pub fn abort(mut self, reason: &str) {
+        self.tell(reason);
+    }
+
+    fn post_all(&self, kind: Kind, round: u64) {
+        self.links.routes.iter().flatten().for_each(|route| route.post(Frame::new(kind, round, Vec::new())));
+    }
+
+    /// Tell every peer once that this party failed.
+    fn tell(&mut self, reason: &str) {
+        if !self.told {
+            self.told = true;
+            self.links.routes.iter().flatten().for_each(|route| route.abort(reason));
+        }
+    }
+
+    /// Fail because a peer is not where the protocol is; if the session has failed already, because of that.
+    fn fail_out_of_step(&mut self, peer: usize, detail: String) -> NetError {
+        let first = self.links.hub.fail_out_of_step(peer, detail);
+        self.failed(first)
+    }
+
+    /// Locate the session's failure in the present step and pass it on, so that every other party ends as well.
+    fn failed(&mut self, failure: NetError) -> NetError {
+        let failure = failure.at(&self.path);
+        self.tell(&failure.to_string());
+        failure
+    }
+
+    fn open_frame(&mut self, from: PartyId) -> Result<Partial, NetError> {
+        let frame = self.wait(|hub, _| hub.next(from.0))?;
+        self.step.overhead_received.fetch_add(frame::overhead(frame.payload.len()), Relaxed);
+        Ok(Partial { frame, used: 0 })
+    }
+
+    /// Look again and again until there is something, each time telling the peers that this party waits.
+    fn wait<T>(&mut self, look: impl Fn(&Hub, usize) -> Result<Option<T>, NetError>) -> Result<T, NetError> {
+        let start = Instant::now();
+        let hub = Arc::clone(&self.links.hub);
+        loop {
+            if let Some(found) = look(&hub, self.me).map_err(|failure| self.failed(failure))? {
+                self.step.waited(start.elapsed());
+                return Ok(found);
+            }
+            self.post_all(Kind::Waiting, hub.arrivals());
+            if hub.standstill(self.me, STANDSTILL * hub.pulse()) {
+                let detail = "all parties wait for each other and nothing is under way".to_owned();
+                return Err(self.fail_out_of_step((self.me + 1) % self.parties(), detail));
+            }
+        }
+    }
+
+    fn check_round(&mut self, from: PartyId, theirs: u64) -> Result<(), NetError> {
+        if theirs == self.round {
+            return Ok(());
+        }
+        let detail = format!("its bytes belong to round {theirs}, this party is in round {}", self.round);
+        Err(self.fail_out_of_step(from.0, detail))
+    }
+
+    fn check_peer(&self, party: PartyId) -> Result<(), NetError> {
+        if party.0 < self.parties() && party.0 != self.me {
+            return Ok(());
+        }
+        let detail = format!("party {} is no peer of party {} among {}", party.0, self.me, self.parties());
+        Err(NetError::BadConfiguration { detail })
+    }
+
+    fn note(&self, peer: PartyId, direction: Direction, bytes: usize) {
+        if let Some(transcript) = &self.transcript {
+            transcript.note(Message { step: self.path.clone(), round: self.round, peer, direction, bytes });
+        }
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.tell("it stopped without closing the session");
+        self.links.hub.stop();
+        self.links.routes.iter_mut().flatten().for_each(|route| route.finish());
+    }
+}
+
+impl std::fmt::Debug for Session {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let names = self.links.hub.names();
+        f.debug_struct("Session").field("me", &names[self.me]).field("parties", &names).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,79 @@
+//! What this party knows of its group before anybody is connected.
+
+use super::tls::Tls;
+use super::{Endpoint, Hello, Identity};
+use crate::error::NetError;
+use crate::keys;
+use crate::options::{Options, Security};
+use rustls::pki_types::CertificateDer;
+use std::collections::HashSet;
+use std::time::{Duration, Instant};
+
+/// What this party knows of the group before it is connected.
+pub(super) struct Group {
+    pub names: Vec<String>,
+    pub addresses: Vec<String>,
+    pub me: usize,
+    pub tls: Option<Tls>,
+    /// The agreed certificates; empty without TLS.
+    pub certificates: Vec<CertificateDer<'static>>,
+    pub hello: Hello,
+    pub hello_bytes: Vec<u8>,
+    pub deadline: Instant,
+    pub connect_timeout: Duration,
+    pub idle_timeout: Duration,
+}
+
+impl Group {
+    /// Check that the group can work.
+    ///
+    /// # Errors
+    /// [`NetError::BadConfiguration`].
+    pub fn new(
+        parties: &[Endpoint],
+        me: usize,
+        identity: Identity,
+        hello: Hello,
+        options: &Options,
+    ) -> Result<Group, NetError> {
+        let bad = |detail: String| NetError::BadConfiguration { detail };
+        let own =
+            parties.get(me).ok_or_else(|| bad(format!("there is no party number {me} among {}", parties.len())))?;
+        let names: Vec<_> = parties.iter().map(|party| party.name.clone()).collect();
+        if names.iter().collect::<HashSet<_>>().len() < names.len() {
+            return Err(bad(format!("two parties have the same name in {names:?}; name them apart")));
+        }
+        if options.idle_timeout < Duration::from_millis(10) {
+            return Err(bad("the idle timeout is below 10 ms; no network gives signs of life that often".to_owned()));
+        }
+        let (tls, certificates) = match options.security {
+            Security::PlaintextForBenchmarks => (None, Vec::new()),
+            Security::MutualTls => {
+                let certificates = parties
+                    .iter()
+                    .map(|party| keys::certificate(&party.certificate_pem))
+                    .collect::<Result<Vec<_>, _>>()?;
+                if certificates.iter().map(AsRef::<[u8]>::as_ref).collect::<HashSet<_>>().len() < certificates.len() {
+                    return Err(bad("two parties have the same certificate; make a key pair for each".to_owned()));
+                }
+                if certificates[me] != identity.certificate {
+                    let name = &own.name;
+                    return Err(bad(format!("this party's own certificate is not the one agreed for {name:?}")));
+                }
+                (Some(Tls::new(identity, &certificates, me)?), certificates)
+            }
+        };
+        Ok(Group {
+            addresses: parties.iter().map(|party| party.address.clone()).collect(),
+            me,
+            tls,
+            certificates,
+            hello_bytes: hello.encode(&own.name)?,
+            hello,
+            deadline: Instant::now() + options.connect_timeout,
+            connect_timeout: options.connect_timeout,
+            idle_timeout: options.idle_timeout,
+            names,
+        })
+    }
+}

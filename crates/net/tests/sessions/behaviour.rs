@@ -1,0 +1,248 @@
+//! Bytes, rounds, counts and endings.
+
+use crate::world::{NAMES, Transport};
+use std::time::{Duration, Instant};
+use tacit_net::{Direction, FRAME_HEADER, MAX_FRAME_PAYLOAD, NetError, Options, PartyId, Session, Shape};
+
+fn peers(session: &Session) -> Vec<PartyId> {
+    (0..session.parties()).map(PartyId).filter(|&party| party != session.me()).collect()
+}
+
+/// Everybody sends `length` bytes to everybody, then receives.
+fn exchange(session: &mut Session, length: usize) -> Result<(), NetError> {
+    session.next_round();
+    for peer in peers(session) {
+        let mut bytes = session.buffer(length);
+        bytes.resize(length, session.me().0 as u8);
+        session.send(peer, bytes)?;
+    }
+    for peer in peers(session) {
+        let mut bytes = vec![0xff; length];
+        session.recv(peer, &mut bytes)?;
+        assert!(bytes.iter().all(|&byte| byte == peer.0 as u8));
+    }
+    Ok(())
+}
+
+#[test]
+fn everybody_hears_everybody_at_every_size() {
+    for transport in Transport::ALL {
+        transport.succeed(&Options::default(), |session| {
+            for length in [0, 1, 15, 4096, MAX_FRAME_PAYLOAD, MAX_FRAME_PAYLOAD + 1, 5 << 20] {
+                exchange(session, length)?;
+            }
+            Ok(())
+        });
+    }
+}
+
+#[test]
+fn a_round_is_a_stream_whatever_its_messages() {
+    for transport in Transport::ALL {
+        transport.succeed(&Options::default(), |session| {
+            session.next_round();
+            let right = PartyId((session.me().0 + 1) % 3);
+            let left = PartyId((session.me().0 + 2) % 3);
+            for chunk in [&b"oblivious"[..], &b""[..], &b" "[..], &b"sort"[..]] {
+                session.send(right, chunk.to_vec())?;
+            }
+            let (mut first, mut second) = ([0; 3], [0; 11]);
+            session.recv(left, &mut first)?;
+            session.recv(left, &mut [])?;
+            session.recv(left, &mut second)?;
+            assert_eq!((&first, &second), (b"obl", b"ivious sort"));
+            Ok(())
+        });
+    }
+}
+
+#[test]
+fn the_meter_is_exact_per_step() {
+    for transport in Transport::ALL {
+        let snapshots = transport.succeed(&Options::default(), |session| {
+            session.enter("3.join");
+            exchange(session, 10)?;
+            session.enter("sort");
+            exchange(session, MAX_FRAME_PAYLOAD + 1)?;
+            exchange(session, 7)?;
+            assert_eq!(session.path(), "3.join/sort");
+            session.leave();
+            session.next_round();
+            session.leave();
+            assert_eq!(session.path(), "");
+            Ok(session.meter().snapshot())
+        });
+        for snapshot in snapshots {
+            let (join, sort) = (snapshot.step("3.join"), snapshot.step("3.join/sort"));
+            assert_eq!((join.bytes_sent, join.bytes_received, join.rounds), (20, 20, 2));
+            let bytes = 2 * (MAX_FRAME_PAYLOAD as u64 + 8);
+            assert_eq!((sort.bytes_sent, sort.bytes_received, sort.rounds), (bytes, bytes, 2));
+            assert_eq!((sort.messages_sent, sort.messages_received), (4, 4));
+            assert_eq!(
+                (sort.overhead_sent, sort.overhead_received),
+                (6 * FRAME_HEADER as u64, 6 * FRAME_HEADER as u64)
+            );
+            assert_eq!(snapshot.total.bytes_sent, bytes + 20);
+            assert_eq!(snapshot.under("3.join").rounds, 4);
+            assert!(sort.waiting <= sort.wall);
+        }
+    }
+}
+
+#[test]
+fn the_transcript_lists_every_message_and_opening() {
+    let options = Options { record: true, ..Options::default() };
+    for transport in Transport::ALL {
+        let transcripts = transport.succeed(&options, |session| {
+            session.enter("open");
+            exchange(session, 5)?;
+            let transcript = session.transcript().expect("recording");
+            transcript.note_opened(session.path(), &[1, 2]);
+            Ok(transcript)
+        });
+        for (me, transcript) in transcripts.iter().enumerate() {
+            let messages = transcript.messages();
+            assert_eq!(messages.len(), 4);
+            assert!(messages.iter().all(|m| m.step == "open" && m.bytes == 5 && m.round == 1 && m.peer.0 != me));
+            assert_eq!(messages.iter().filter(|m| m.direction == Direction::Sent).count(), 2);
+            assert_eq!(transcript.opened()[0].bytes, [1, 2]);
+            assert!(!format!("{transcript:?}").contains("[1, 2]"));
+        }
+    }
+}
+
+#[test]
+fn latency_adds_up_per_round() {
+    let shape = Shape { latency: Duration::from_millis(20), bandwidth: None };
+    let options = Options { shape, ..Options::default() };
+    for transport in Transport::ALL {
+        transport.succeed(&options, |session| {
+            let start = Instant::now();
+            (0..5).try_for_each(|_| exchange(session, 8))?;
+            let taken = start.elapsed();
+            assert!(taken >= Duration::from_millis(100), "{taken:?}");
+            assert!(taken < Duration::from_millis(600), "{taken:?}");
+            Ok(())
+        });
+    }
+}
+
+#[test]
+fn bandwidth_is_shared_by_the_messages_of_a_link() {
+    let shape = Shape { latency: Duration::ZERO, bandwidth: Some(1_000_000) };
+    let options = Options { shape, ..Options::default() };
+    for transport in Transport::ALL {
+        transport.succeed(&options, |session| {
+            let start = Instant::now();
+            (0..2).try_for_each(|_| exchange(session, 50_000))?;
+            let taken = start.elapsed();
+            assert!(taken >= Duration::from_millis(100), "{taken:?}");
+            assert!(taken < Duration::from_millis(600), "{taken:?}");
+            Ok(())
+        });
+    }
+}
+
+#[test]
+fn a_party_in_another_round_is_noticed_by_everyone() {
+    for transport in Transport::ALL {
+        let errors = transport.run(&Options::default(), |mut session| {
+            session.enter("sort");
+            if session.me().0 == 1 {
+                session.next_round();
+            }
+            loop {
+                if let Err(error) = exchange(&mut session, 4) {
+                    return error;
+                }
+            }
+        });
+        assert!(errors.iter().any(|error| matches!(error, NetError::Desynchronised { step, .. } if step == "sort")));
+        assert!(
+            errors.iter().all(|e| matches!(e, NetError::Desynchronised { .. } | NetError::Aborted { .. })),
+            "{errors:?}"
+        );
+    }
+}
+
+#[test]
+fn an_abort_reaches_a_party_that_waits_for_another_one() {
+    for transport in Transport::ALL {
+        let errors = transport.run(&Options::default(), |mut session| {
+            session.enter("2.filter");
+            if session.me().0 == 2 {
+                session.abort("the policy\nforbids it");
+                return None;
+            }
+            session.next_round();
+            let other = PartyId(1 - session.me().0);
+            session.recv(other, &mut [0; 8]).err()
+        });
+        let expected = |error: &Option<NetError>| {
+            matches!(error, Some(NetError::Aborted { peer, step, reason }) if step == "2.filter"
+                && (peer == NAMES[2] && reason == "the policy forbids it" || reason.contains("the policy forbids it")))
+        };
+        assert!(expected(&errors[0]) && expected(&errors[1]), "{errors:?}");
+    }
+}
+
+#[test]
+fn a_dropped_session_ends_all_others() {
+    for transport in Transport::ALL {
+        let errors = transport.run(&Options::default(), |mut session| {
+            for round in 0.. {
+                if session.me().0 == 0 && round == 3 {
+                    return None;
+                }
+                if let Err(error) = exchange(&mut session, 1000) {
+                    return Some(error);
+                }
+            }
+            None
+        });
+        assert!(errors[0].is_none());
+        assert!(errors[1..].iter().all(|e| matches!(e, Some(NetError::Aborted { .. }))), "{errors:?}");
+    }
+}
+
+#[test]
+fn parties_that_wait_in_a_circle_do_not_hang() {
+    let options = Options { idle_timeout: Duration::from_millis(60), ..Options::default() };
+    for transport in Transport::ALL {
+        let start = Instant::now();
+        let errors = transport.run(&options, |mut session| {
+            session.next_round();
+            let next = PartyId((session.me().0 + 1) % 3);
+            session.recv(next, &mut [0]).expect_err("nobody sends")
+        });
+        assert!(start.elapsed() > Duration::from_millis(800) && start.elapsed() < Duration::from_secs(8));
+        assert!(errors.iter().any(|error| error.to_string().contains("wait for each other")), "{errors:?}");
+    }
+}
+
+#[test]
+fn closing_needs_everyone_and_nothing_unread() {
+    for transport in Transport::ALL {
+        let results = transport.run(&Options::default(), |mut session| {
+            session.next_round();
+            if session.me().0 == 0 {
+                session.send(PartyId(1), vec![1])?;
+            }
+            session.close()
+        });
+        assert!(matches!(&results[1], Err(NetError::Desynchronised { peer, .. }) if peer == NAMES[0]), "{results:?}");
+    }
+}
+
+#[test]
+fn sending_to_oneself_or_to_nobody_is_the_callers_fault() {
+    for transport in Transport::ALL {
+        transport.succeed(&Options::default(), |session| {
+            for party in [session.me(), PartyId(3)] {
+                assert!(matches!(session.send(party, vec![1]), Err(NetError::BadConfiguration { .. })));
+                assert!(matches!(session.recv(party, &mut [0]), Err(NetError::BadConfiguration { .. })));
+            }
+            Ok(())
+        });
+    }
+}

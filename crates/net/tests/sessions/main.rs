@@ -1,0 +1,6 @@
+//! What every transport must do, told once and run over each of them.
+
+mod behaviour;
+mod faults;
+mod relay;
+mod world;
