@@ -1,0 +1,93 @@
+//! The one trait that circuits, operations and tables are written against.
+
+use tacit_math::{Plane, Ring};
+use tacit_net::PartyId;
+
+use crate::{Block, Linear, LinearScan, Permit, Result, Rows, Shape, linear};
+
+/// A secure computation engine at one node. Every node calls the same methods with the same public arguments in the same
+/// order. All methods work on whole vectors; those that take `&mut self` may communicate.
+///
+/// Values are shares: nothing about a secret can be read except through [`Backend::open`], which needs a [`Permit`].
+pub trait Backend: Sized {
+    /// A shared bit plane.
+    type Bits: Linear<Plane>;
+    /// A shared vector over a ring.
+    type Vector<R: Ring>: Linear<Vec<R>>;
+
+    /// Runs the body as a named step: the name of its metrics and of its errors.
+    fn step<T>(&mut self, name: &str, body: impl FnOnce(&mut Self) -> Result<T>) -> Result<T>;
+
+    /// Shares of a public plane of so many rows.
+    fn public_bits(&self, rows: usize, value: impl FnOnce() -> Plane) -> Self::Bits;
+
+    /// Shares of a public vector of so many rows.
+    fn public_vector<R: Ring>(&self, rows: usize, value: impl FnOnce() -> Vec<R>) -> Self::Vector<R>;
+
+    /// The complement of a shared plane. Local.
+    fn not(&self, x: &Self::Bits) -> Self::Bits {
+        linear::xor(x, &self.public_bits(x.rows(), || Plane::ones(x.rows())))
+    }
+
+    /// out[k] = x[k] * y[k], element by element. One round.
+    fn mul<R: Ring>(&mut self, x: &[&Self::Vector<R>], y: &[&Self::Vector<R>]) -> Result<Vec<Self::Vector<R>>> {
+        let terms: Vec<_> = x.iter().zip(y).map(|(&x, &y)| vec![(x, y)]).collect();
+        self.inner_products(&terms)
+    }
+
+    /// out[k] = x[k] AND y[k], for planes of any lengths (x[k] as long as y[k]). One round.
+    fn and(&mut self, x: &[&Self::Bits], y: &[&Self::Bits]) -> Result<Vec<Self::Bits>> {
+        self.and_xor(x, y, &vec![None; x.len()])
+    }
+
+    /// out[k] = (x[k] AND y[k]) XOR base[k], where there is one. One round; costs what [`Backend::and`] does.
+    fn and_xor(
+        &mut self,
+        x: &[&Self::Bits],
+        y: &[&Self::Bits],
+        base: &[Option<&Self::Bits>],
+    ) -> Result<Vec<Self::Bits>>;
+
+    /// out[k] = sum over t of x * y for the pairs (x, y) in terms[k], element by element. One round, one word a row and output.
+    fn inner_products<R: Ring>(
+        &mut self,
+        terms: &[Vec<(&Self::Vector<R>, &Self::Vector<R>)>],
+    ) -> Result<Vec<Self::Vector<R>>>;
+
+    /// out = sum over t of x[t] * factor[t] + base + row number, where a scan gives factors and base from x. One round, as
+    /// [`Backend::inner_products`], but nothing in between is stored.
+    fn scan_product<R: Ring, S: LinearScan<R, N>, const N: usize>(
+        &mut self,
+        x: [&Self::Vector<R>; N],
+    ) -> Result<Self::Vector<R>>;
+
+    /// Each bit as the ring element 0 or 1.
+    fn inject<R: Ring>(&mut self, bits: &[&Self::Bits]) -> Result<Vec<Self::Vector<R>>>;
+
+    /// Two Boolean-shared numbers of `width` planes each whose sum modulo 2^width is x modulo 2^width.
+    fn summands<R: Ring>(&mut self, x: &[&Self::Vector<R>], width: usize) -> Result<Vec<[Vec<Self::Bits>; 2]>>;
+
+    /// A fresh random ring vector y and the Boolean shares of -y, for converting to the ring by [`Backend::unmask`].
+    fn mask<R: Ring>(&mut self, rows: usize) -> Result<(Self::Vector<R>, Vec<Self::Bits>)>;
+
+    /// Given the planes of x - y for a mask y of [`Backend::mask`]: shares of x. The planes are opened to nodes that know nothing of y.
+    fn unmask<R: Ring>(&mut self, mask: Self::Vector<R>, difference: &[&Self::Bits]) -> Result<Self::Vector<R>>;
+
+    /// The rows in a uniformly random order that no node knows.
+    fn shuffle(&mut self, rows: Rows<Self>) -> Result<Rows<Self>>;
+
+    /// Shuffles two bundles by the same secret random permutation and makes the second one public to all nodes.
+    ///
+    /// Not a disclosure only because of the contract: the revealed rows, as a multiset, must be public already (such as the
+    /// numbers 0..n). Then what the nodes see is a uniformly random arrangement of it. None in an engine without data.
+    fn shuffle_reveal(&mut self, rows: Rows<Self>, reveal: Rows<Self>) -> Result<(Rows<Self>, Block)>;
+
+    /// Shares of the owner's bundle (given only at the owner).
+    fn input(&mut self, owner: PartyId, shape: Shape, data: Option<Block>) -> Result<Rows<Self>>;
+
+    /// Opens a bundle to the recipients of the permit. None at other nodes.
+    fn open(&mut self, rows: &Rows<Self>, permit: Permit) -> Result<Option<Block>>;
+
+    /// The owner tells all nodes a number. The permit is of kind size.
+    fn announce(&mut self, owner: PartyId, number: Option<u64>, permit: Permit) -> Result<u64>;
+}

@@ -1,0 +1,158 @@
+//! The reference engine: one process plays all parties on values in clear. No security whatsoever; every test compares with it.
+
+use tacit_math::{Plane, Prg, Ring, Seed, permutation, ring};
+use tacit_net::PartyId;
+
+use crate::bits::{planes_of, vector_of};
+use crate::linear::Column;
+use crate::{Backend, Block, Linear, LinearScan, MpcError, Permit, Result, Rows, Shape};
+
+/// A value in clear, in place of a share.
+#[derive(Clone)]
+pub struct Open<T>(T);
+
+impl<T: Column> Linear<T> for Open<T> {
+    fn map_many(inputs: &[&Self], _outputs: usize, _rows: usize, map: impl Fn(&[&T]) -> Vec<T>) -> Vec<Self> {
+        map(&inputs.iter().map(|x| &x.0).collect::<Vec<_>>()).into_iter().map(Open).collect()
+    }
+
+    fn rows(&self) -> usize {
+        self.0.len()
+    }
+}
+
+/// The engine without security.
+pub struct Clear {
+    shuffles: Prg,
+}
+
+impl Clear {
+    /// A fresh engine.
+    ///
+    /// # Errors
+    /// When the operating system gives no randomness.
+    pub fn new() -> Result<Self> {
+        let seed = Seed::random().map_err(|e| MpcError::Randomness(e.to_string()))?;
+        Ok(Self { shuffles: Prg::new(&seed) })
+    }
+}
+
+fn open_rows(rows: &Rows<Clear>) -> Block {
+    Block {
+        rows: rows.rows,
+        bits: rows.bits.iter().map(|c| c.0.clone()).collect(),
+        r32: rows.r32.iter().map(|c| c.0.clone()).collect(),
+        r64: rows.r64.iter().map(|c| c.0.clone()).collect(),
+        r128: rows.r128.iter().map(|c| c.0.clone()).collect(),
+    }
+}
+
+fn close_rows(block: Block) -> Rows<Clear> {
+    Rows {
+        rows: block.rows,
+        bits: block.bits.into_iter().map(Open).collect(),
+        r32: block.r32.into_iter().map(Open).collect(),
+        r64: block.r64.into_iter().map(Open).collect(),
+        r128: block.r128.into_iter().map(Open).collect(),
+    }
+}
+
+impl Backend for Clear {
+    type Bits = Open<Plane>;
+    type Vector<R: Ring> = Open<Vec<R>>;
+
+    fn step<T>(&mut self, _name: &str, body: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        body(self)
+    }
+
+    fn public_bits(&self, _rows: usize, value: impl FnOnce() -> Plane) -> Self::Bits {
+        Open(value())
+    }
+
+    fn public_vector<R: Ring>(&self, _rows: usize, value: impl FnOnce() -> Vec<R>) -> Self::Vector<R> {
+        Open(value())
+    }
+
+    fn and_xor(
+        &mut self,
+        x: &[&Self::Bits],
+        y: &[&Self::Bits],
+        base: &[Option<&Self::Bits>],
+    ) -> Result<Vec<Self::Bits>> {
+        let one = |((x, y), base): ((&&Self::Bits, &&Self::Bits), &Option<&Self::Bits>)| {
+            let product = x.0.and(&y.0);
+            Open(base.map_or_else(|| product.clone(), |base| product.xor(&base.0)))
+        };
+        Ok(x.iter().zip(y).zip(base).map(one).collect())
+    }
+
+    fn inner_products<R: Ring>(
+        &mut self,
+        terms: &[Vec<(&Self::Vector<R>, &Self::Vector<R>)>],
+    ) -> Result<Vec<Self::Vector<R>>> {
+        let product = |pairs: &Vec<(&Open<Vec<R>>, &Open<Vec<R>>)>| {
+            let rows = pairs.first().map_or(0, |(x, _)| x.rows());
+            (0..rows).map(|i| pairs.iter().fold(R::ZERO, |sum, (x, y)| sum.add(x.0[i].mul(y.0[i])))).collect()
+        };
+        Ok(terms.iter().map(|pairs| Open(product(pairs))).collect())
+    }
+
+    fn scan_product<R: Ring, S: LinearScan<R, N>, const N: usize>(
+        &mut self,
+        x: [&Self::Vector<R>; N],
+    ) -> Result<Self::Vector<R>> {
+        let columns = x.map(|x| x.0.as_slice());
+        let mut factors: [Vec<R>; N] = columns.map(|c| vec![R::ZERO; c.len()]);
+        let mut base = vec![R::ZERO; columns[0].len()];
+        S::start(columns).piece(columns, factors.each_mut().map(Vec::as_mut_slice), &mut base);
+        let row = |i: usize| {
+            (0..N).fold(base[i].add(R::from_u128(i as u128)), |sum, t| sum.add(columns[t][i].mul(factors[t][i])))
+        };
+        Ok(Open((0..base.len()).map(row).collect()))
+    }
+
+    fn inject<R: Ring>(&mut self, bits: &[&Self::Bits]) -> Result<Vec<Self::Vector<R>>> {
+        Ok(bits.iter().map(|b| Open(vector_of(&[&b.0], b.rows()))).collect())
+    }
+
+    fn summands<R: Ring>(&mut self, x: &[&Self::Vector<R>], width: usize) -> Result<Vec<[Vec<Self::Bits>; 2]>> {
+        let zeros = |rows| (0..width).map(|_| Open(Plane::zeros(rows))).collect();
+        Ok(x.iter().map(|x| [planes_of(&x.0, width).into_iter().map(Open).collect(), zeros(x.rows())]).collect())
+    }
+
+    fn mask<R: Ring>(&mut self, rows: usize) -> Result<(Self::Vector<R>, Vec<Self::Bits>)> {
+        let y: Vec<R> = self.shuffles.vector(rows);
+        let negated: Vec<R> = y.iter().map(|v| v.neg()).collect();
+        Ok((Open(y), planes_of(&negated, R::BITS as usize).into_iter().map(Open).collect()))
+    }
+
+    fn unmask<R: Ring>(&mut self, mask: Self::Vector<R>, difference: &[&Self::Bits]) -> Result<Self::Vector<R>> {
+        let planes: Vec<&Plane> = difference.iter().map(|b| &b.0).collect();
+        let difference = vector_of(&planes, mask.rows());
+        Ok(Open(ring::add(&mask.0, &difference)))
+    }
+
+    fn shuffle(&mut self, rows: Rows<Self>) -> Result<Rows<Self>> {
+        let p = permutation::random(rows.rows, &mut self.shuffles);
+        Ok(rows.permute_public(&p))
+    }
+
+    fn shuffle_reveal(&mut self, rows: Rows<Self>, reveal: Rows<Self>) -> Result<(Rows<Self>, Block)> {
+        let p = permutation::random(rows.rows, &mut self.shuffles);
+        Ok((rows.permute_public(&p), open_rows(&reveal.permute_public(&p))))
+    }
+
+    fn input(&mut self, _owner: PartyId, shape: Shape, data: Option<Block>) -> Result<Rows<Self>> {
+        let data = data.expect("the clear engine is every owner");
+        assert_eq!(data.shape(), shape, "data of the declared shape");
+        Ok(close_rows(data))
+    }
+
+    fn open(&mut self, rows: &Rows<Self>, _permit: Permit) -> Result<Option<Block>> {
+        Ok(Some(open_rows(rows)))
+    }
+
+    fn announce(&mut self, _owner: PartyId, number: Option<u64>, _permit: Permit) -> Result<u64> {
+        Ok(number.expect("the clear engine is every owner"))
+    }
+}

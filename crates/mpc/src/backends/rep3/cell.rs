@@ -1,0 +1,56 @@
+//! The algebras over which replicated sharing works, as one trait: GF(2)^64 (a word of a plane) and Z/2^k.
+
+use bytemuck::{Pod, Zeroable};
+use tacit_math::{Plane, Ring};
+
+/// An element of an algebra, as stored and sent.
+pub(super) trait Cell: Pod {
+    fn plus(self, other: Self) -> Self;
+    fn minus(self, other: Self) -> Self;
+    fn times(self, other: Self) -> Self;
+}
+
+/// 64 rows of a plane: XOR and AND.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(transparent)]
+pub(super) struct Lane(u64);
+
+impl Cell for Lane {
+    #[inline(always)]
+    fn plus(self, other: Self) -> Self {
+        Lane(self.0 ^ other.0)
+    }
+    #[inline(always)]
+    fn minus(self, other: Self) -> Self {
+        Lane(self.0 ^ other.0)
+    }
+    #[inline(always)]
+    fn times(self, other: Self) -> Self {
+        Lane(self.0 & other.0)
+    }
+}
+
+impl<R: Ring> Cell for R {
+    #[inline(always)]
+    fn plus(self, other: Self) -> Self {
+        self.add(other)
+    }
+    #[inline(always)]
+    fn minus(self, other: Self) -> Self {
+        self.sub(other)
+    }
+    #[inline(always)]
+    fn times(self, other: Self) -> Self {
+        self.mul(other)
+    }
+}
+
+/// The words of a plane as cells.
+pub(super) fn lanes(plane: &Plane) -> &[Lane] {
+    bytemuck::cast_slice(plane.words())
+}
+
+/// A plane of cells.
+pub(super) fn plane(rows: usize, lanes: Vec<Lane>) -> Plane {
+    Plane::from_words(rows, bytemuck::cast_vec(lanes))
+}

@@ -1,0 +1,83 @@
+//! The declared costs of the engine's primitives.
+
+use super::NODES;
+use super::open::sender_to;
+use crate::Shape;
+use crate::backends::cost::{Cost, Costs};
+use tacit_math::plane::words_for;
+
+/// The formulas of [`super::Rep3`].
+#[derive(Default)]
+pub struct Rep3Costs {
+    turn: usize,
+}
+
+/// Bytes of planes of these lengths.
+fn plane_bytes(rows: &[usize]) -> u64 {
+    rows.iter().map(|&n| 8 * words_for(n) as u64).sum()
+}
+
+fn ring_bytes(rows: &[usize], bytes: usize) -> u64 {
+    rows.iter().map(|&n| (n * bytes) as u64).sum()
+}
+
+fn every_node(rounds: u64, sent: u64) -> Cost {
+    Cost { rounds, sent: vec![sent; NODES] }
+}
+
+impl Costs for Rep3Costs {
+    fn and(&mut self, rows: &[usize]) -> Cost {
+        every_node(1, plane_bytes(rows))
+    }
+
+    fn inner_products(&mut self, rows: &[usize], bytes: usize) -> Cost {
+        every_node(1, ring_bytes(rows, bytes))
+    }
+
+    fn inject(&mut self, rows: &[usize], bytes: usize) -> Cost {
+        every_node(2, ring_bytes(rows, bytes))
+    }
+
+    fn summands(&mut self, rows: &[usize], width: usize) -> Cost {
+        Cost { rounds: 1, sent: vec![width as u64 * plane_bytes(rows), 0, 0] }
+    }
+
+    fn mask(&mut self, rows: usize, width: usize) -> Cost {
+        self.summands(&[rows], width)
+    }
+
+    fn unmask(&mut self, rows: usize, width: usize) -> Cost {
+        let opened = width as u64 * plane_bytes(&[rows]);
+        Cost { rounds: 1, sent: vec![0, opened, opened] }
+    }
+
+    fn shuffle(&mut self, shape: Shape) -> Cost {
+        self.shuffle_reveal(shape, Shape { rows: shape.rows, ..Shape::default() })
+    }
+
+    fn shuffle_reveal(&mut self, shape: Shape, reveal: Shape) -> Cost {
+        let (rows, reveal) = (shape.bytes(), reveal.bytes());
+        let mut sent = vec![2 * rows + 3 * reveal, rows + reveal, rows + 2 * reveal];
+        sent.rotate_right(self.turn);
+        self.turn = (self.turn + 1) % NODES;
+        Cost { rounds: 3, sent }
+    }
+
+    fn input(&mut self, owner: usize, shape: Shape) -> Cost {
+        let mut cost = every_node(1, 0);
+        cost.sent[owner] = shape.bytes();
+        cost
+    }
+
+    fn open(&mut self, shape: Shape, recipients: &[usize]) -> Cost {
+        let mut cost = every_node(1, 0);
+        recipients.iter().for_each(|&r| cost.sent[sender_to(r)] += shape.bytes());
+        cost
+    }
+
+    fn announce(&mut self, owner: usize) -> Cost {
+        let mut cost = every_node(1, 0);
+        cost.sent[owner] = 16;
+        cost
+    }
+}

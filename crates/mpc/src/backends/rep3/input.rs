@@ -1,0 +1,73 @@
+//! Input by an owner, and numbers told to all.
+//!
+//! Functionality: the owner's columns become shared; nobody learns anything but their public shape. The owner's first component
+//! is drawn from its generator with the node before it, its second one is the value minus that and goes to the next node, the
+//! third is zero. Source: ABY3, section 4.1 (with two of the three masks fixed).
+//!
+//! Rounds: 1. The owner sends one copy of the data.
+
+use tacit_math::Plane;
+use tacit_net::PartyId;
+
+use super::wire::{recv_block, send_block};
+use super::{Held, Rep3, Share};
+use crate::{Block, Permit, Result, Rows, Shape};
+
+impl Rep3 {
+    pub(super) fn input_block(&mut self, owner: PartyId, shape: Shape, data: Option<Block>) -> Result<Rows<Self>> {
+        self.session.next_round();
+        let zeros = || Block::zeros(shape);
+        match self.holds(owner.0) {
+            Some(Held::Mine) => {
+                let data = data.expect("the owner has the data");
+                assert_eq!(data.shape(), shape, "data of the declared shape");
+                let first = Block::random(shape, &mut self.with_previous);
+                let second = data.minus(&first);
+                let next = self.next();
+                send_block(&mut self.session, next, &second)?;
+                Ok(share_rows(first, second))
+            }
+            Some(Held::Next) => Ok(share_rows(zeros(), Block::random(shape, &mut self.with_next))),
+            None => Ok(share_rows(recv_block(&mut self.session, owner, shape)?, zeros())),
+        }
+    }
+
+    pub(super) fn announce_number(&mut self, owner: PartyId, number: Option<u64>, permit: Permit) -> Result<u64> {
+        let _spent = permit;
+        self.session.next_round();
+        if self.session.me() != owner {
+            let mut bytes = [0; 8];
+            self.session.recv(owner, &mut bytes)?;
+            return Ok(u64::from_le_bytes(bytes));
+        }
+        let number = number.expect("the owner knows the number");
+        for to in [self.next(), self.previous()] {
+            self.session.send(to, number.to_le_bytes().to_vec())?;
+        }
+        Ok(number)
+    }
+}
+
+/// Shares from a node's two components.
+pub(super) fn share_rows(mine: Block, next: Block) -> Rows<Rep3> {
+    fn join<T>(mine: Vec<T>, next: Vec<T>) -> Vec<Share<T>> {
+        mine.into_iter().zip(next).map(|(mine, next)| Share { mine, next }).collect()
+    }
+    Rows {
+        rows: mine.rows,
+        bits: join::<Plane>(mine.bits, next.bits),
+        r32: join(mine.r32, next.r32),
+        r64: join(mine.r64, next.r64),
+        r128: join(mine.r128, next.r128),
+    }
+}
+
+/// The two components of shared rows.
+pub(super) fn components(rows: Rows<Rep3>) -> (Block, Block) {
+    fn split<T>(columns: Vec<Share<T>>) -> (Vec<T>, Vec<T>) {
+        columns.into_iter().map(|c| (c.mine, c.next)).unzip()
+    }
+    let (bits, r32, r64, r128) = (split(rows.bits), split(rows.r32), split(rows.r64), split(rows.r128));
+    let block = |bits, r32, r64, r128| Block { rows: rows.rows, bits, r32, r64, r128 };
+    (block(bits.0, r32.0, r64.0, r128.0), block(bits.1, r32.1, r64.1, r128.1))
+}

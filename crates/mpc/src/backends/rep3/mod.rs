@@ -1,0 +1,219 @@
+//! Three nodes, replicated secret sharing, semi-honest, one node corrupted.
+//!
+//! x = x0 + x1 + x2, where node i holds (x_i, x_(i+1)): components of vectors over Z/2^k add up, components of planes XOR.
+//! Each pair of nodes shares a pseudorandom generator, so that nodes can agree on masks without messages. Sources: Araki,
+//! Furukawa, Lindell, Nof, Ohara, CCS 2016 (sharing, multiplication); Mohassel, Rindal, CCS 2018 (ABY3: conversions).
+//!
+//! Messages are at positions and of sizes that depend only on public row counts.
+
+mod cell;
+mod convert;
+mod costs;
+mod inject;
+mod input;
+mod multiply;
+mod open;
+mod shuffle;
+mod wire;
+
+use tacit_math::{Plane, Prg, Ring, Seed};
+use tacit_net::{PartyId, Session};
+
+pub use costs::Rep3Costs;
+
+use crate::linear::Column;
+use crate::{Backend, Block, Linear, LinearScan, MpcError, Permit, Result, Rows, Shape};
+
+/// A node's share: components i and i+1 of three. Not printable, not comparable.
+#[derive(Clone)]
+#[must_use]
+pub struct Share<T> {
+    mine: T,
+    next: T,
+}
+
+impl<T> Share<T> {
+    fn component(&self, which: Held) -> &T {
+        match which {
+            Held::Mine => &self.mine,
+            Held::Next => &self.next,
+        }
+    }
+}
+
+/// Which of the two components that a node holds.
+#[derive(Clone, Copy)]
+enum Held {
+    Mine,
+    Next,
+}
+
+impl<T: Column> Linear<T> for Share<T> {
+    fn map_many(inputs: &[&Self], outputs: usize, _rows: usize, map: impl Fn(&[&T]) -> Vec<T>) -> Vec<Self> {
+        let side = |which| map(&inputs.iter().map(|x| x.component(which)).collect::<Vec<_>>());
+        let out: Vec<_> =
+            side(Held::Mine).into_iter().zip(side(Held::Next)).map(|(mine, next)| Share { mine, next }).collect();
+        assert_eq!(out.len(), outputs, "as many outputs as promised");
+        out
+    }
+
+    fn rows(&self) -> usize {
+        self.mine.len()
+    }
+}
+
+/// One of the three nodes, by its place in the engine.
+const NODES: usize = 3;
+
+/// A node of the engine: its session with the two others and the generators it shares with each.
+pub struct Rep3 {
+    session: Session,
+    with_next: Prg,
+    with_previous: Prg,
+    /// Who plays the first role in the next shuffle.
+    turn: usize,
+}
+
+impl Rep3 {
+    /// Sets the engine up on a session of exactly three parties, in engine order: each node gives the next one a fresh seed.
+    ///
+    /// # Errors
+    /// When a peer is gone, or the operating system gives no randomness.
+    pub fn new(mut session: Session) -> Result<Self> {
+        assert_eq!(session.parties(), NODES, "rep3 has three nodes");
+        let mine = Seed::random().map_err(|e| MpcError::Randomness(e.to_string()))?;
+        let (next, previous) = (neighbour(session.me(), 1), neighbour(session.me(), 2));
+        session.enter("seeds");
+        session.next_round();
+        session.send(next, mine.expose().to_vec())?;
+        let mut theirs = [0; 16];
+        session.recv(previous, &mut theirs)?;
+        session.leave();
+        Ok(Self { session, with_next: Prg::new(&mine), with_previous: Prg::new(&Seed::from_bytes(theirs)), turn: 0 })
+    }
+
+    /// The session, for its meter and transcript.
+    pub fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// Ends the engine and gives the session back, to close or abort it.
+    pub fn into_session(self) -> Session {
+        self.session
+    }
+
+    fn me(&self) -> usize {
+        self.session.me().0
+    }
+
+    fn next(&self) -> PartyId {
+        neighbour(self.session.me(), 1)
+    }
+
+    fn previous(&self) -> PartyId {
+        neighbour(self.session.me(), 2)
+    }
+
+    /// Whether this node is a holder of component c, and as which of its two.
+    fn holds(&self, c: usize) -> Option<Held> {
+        match (c + NODES - self.me()) % NODES {
+            0 => Some(Held::Mine),
+            1 => Some(Held::Next),
+            _ => None,
+        }
+    }
+}
+
+fn neighbour(of: PartyId, steps: usize) -> PartyId {
+    PartyId((of.0 + steps) % NODES)
+}
+
+impl Backend for Rep3 {
+    type Bits = Share<Plane>;
+    type Vector<R: Ring> = Share<Vec<R>>;
+
+    fn step<T>(&mut self, name: &str, body: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        self.session.enter(name);
+        let out = body(self);
+        self.session.leave();
+        out
+    }
+
+    fn public_bits(&self, rows: usize, value: impl FnOnce() -> Plane) -> Self::Bits {
+        self.public(value(), || Plane::zeros(rows))
+    }
+
+    fn public_vector<R: Ring>(&self, rows: usize, value: impl FnOnce() -> Vec<R>) -> Self::Vector<R> {
+        self.public(value(), || vec![R::ZERO; rows])
+    }
+
+    fn and_xor(
+        &mut self,
+        x: &[&Self::Bits],
+        y: &[&Self::Bits],
+        base: &[Option<&Self::Bits>],
+    ) -> Result<Vec<Self::Bits>> {
+        self.and_planes(x, y, base)
+    }
+
+    fn inner_products<R: Ring>(
+        &mut self,
+        terms: &[Vec<(&Self::Vector<R>, &Self::Vector<R>)>],
+    ) -> Result<Vec<Self::Vector<R>>> {
+        self.inner_products_of_vectors(terms)
+    }
+
+    fn scan_product<R: Ring, S: LinearScan<R, N>, const N: usize>(
+        &mut self,
+        x: [&Self::Vector<R>; N],
+    ) -> Result<Self::Vector<R>> {
+        self.product_with_scan::<R, S, N>(x)
+    }
+
+    fn inject<R: Ring>(&mut self, bits: &[&Self::Bits]) -> Result<Vec<Self::Vector<R>>> {
+        self.inject_bits(bits)
+    }
+
+    fn summands<R: Ring>(&mut self, x: &[&Self::Vector<R>], width: usize) -> Result<Vec<[Vec<Self::Bits>; 2]>> {
+        self.two_summands(x, width)
+    }
+
+    fn mask<R: Ring>(&mut self, rows: usize) -> Result<(Self::Vector<R>, Vec<Self::Bits>)> {
+        self.ring_mask(rows)
+    }
+
+    fn unmask<R: Ring>(&mut self, mask: Self::Vector<R>, difference: &[&Self::Bits]) -> Result<Self::Vector<R>> {
+        self.ring_unmask(mask, difference)
+    }
+
+    fn shuffle(&mut self, rows: Rows<Self>) -> Result<Rows<Self>> {
+        self.step("shuffle", |b| b.shuffle_by_hops(rows, None).map(|(rows, _)| rows))
+    }
+
+    fn shuffle_reveal(&mut self, rows: Rows<Self>, reveal: Rows<Self>) -> Result<(Rows<Self>, Block)> {
+        self.step("shuffle", |b| b.shuffle_by_hops(rows, Some(reveal)))
+    }
+
+    fn input(&mut self, owner: PartyId, shape: Shape, data: Option<Block>) -> Result<Rows<Self>> {
+        self.input_block(owner, shape, data)
+    }
+
+    fn open(&mut self, rows: &Rows<Self>, permit: Permit) -> Result<Option<Block>> {
+        self.open_rows(rows, permit)
+    }
+
+    fn announce(&mut self, owner: PartyId, number: Option<u64>, permit: Permit) -> Result<u64> {
+        self.announce_number(owner, number, permit)
+    }
+}
+
+impl Rep3 {
+    /// A public value is component 0; the other components are zero.
+    fn public<T>(&self, value: T, zero: impl Fn() -> T) -> Share<T> {
+        match self.holds(0) {
+            Some(Held::Mine) => Share { mine: value, next: zero() },
+            Some(Held::Next) => Share { mine: zero(), next: value },
+            None => Share { mine: zero(), next: zero() },
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! An engine without data: it runs a protocol on row counts alone and adds up the declared costs of an engine's primitives.
+//!
+//! Because control flow never depends on secrets, the sum is what a real run of the same call sends, to the byte.
+
+use tacit_math::{Plane, Ring};
+use tacit_net::PartyId;
+
+use super::cost::{Cost, Costs};
+use crate::{Backend, Block, Linear, LinearScan, Permit, Result, Rows, Shape};
+
+/// A column of which only the number of rows is known.
+#[derive(Clone)]
+pub struct Counted(usize);
+
+impl<T> Linear<T> for Counted {
+    fn map_many(_inputs: &[&Self], outputs: usize, rows: usize, _map: impl Fn(&[&T]) -> Vec<T>) -> Vec<Self> {
+        vec![Counted(rows); outputs]
+    }
+
+    fn rows(&self) -> usize {
+        self.0
+    }
+}
+
+/// Adds up the costs of engine `E`.
+pub struct Tally<E> {
+    names: Vec<String>,
+    total: Cost,
+    engine: E,
+}
+
+impl<E: Costs> Tally<E> {
+    /// A tally for nodes of these names, in engine order.
+    pub fn new(names: Vec<String>) -> Self {
+        Self { names, total: Cost::default(), engine: E::default() }
+    }
+
+    /// The cost so far; the count starts again at zero.
+    pub fn take(&mut self) -> Cost {
+        let zero = Cost { rounds: 0, sent: vec![0; self.names.len()] };
+        std::mem::replace(&mut self.total, zero)
+    }
+
+    /// Counts a table that an owner will share, without data.
+    pub fn columns(&self, shape: Shape) -> Rows<Self> {
+        let column = Counted(shape.rows);
+        Rows {
+            rows: shape.rows,
+            bits: vec![column.clone(); shape.bits],
+            r32: vec![column.clone(); shape.r32],
+            r64: vec![column.clone(); shape.r64],
+            r128: vec![column; shape.r128],
+        }
+    }
+}
+
+fn lengths<T>(columns: &[&Counted]) -> Vec<usize>
+where
+    Counted: Linear<T>,
+{
+    columns.iter().map(|c| c.0).collect()
+}
+
+impl<E: Costs> Backend for Tally<E> {
+    type Bits = Counted;
+    type Vector<R: Ring> = Counted;
+
+    fn step<T>(&mut self, _name: &str, body: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        body(self)
+    }
+
+    fn public_bits(&self, rows: usize, _value: impl FnOnce() -> Plane) -> Counted {
+        Counted(rows)
+    }
+
+    fn public_vector<R: Ring>(&self, rows: usize, _value: impl FnOnce() -> Vec<R>) -> Counted {
+        Counted(rows)
+    }
+
+    fn and_xor(&mut self, x: &[&Counted], _y: &[&Counted], _base: &[Option<&Counted>]) -> Result<Vec<Counted>> {
+        let cost = self.engine.and(&lengths::<Plane>(x));
+        self.total += cost;
+        Ok(x.iter().map(|&c| c.clone()).collect())
+    }
+
+    fn inner_products<R: Ring>(&mut self, terms: &[Vec<(&Counted, &Counted)>]) -> Result<Vec<Counted>> {
+        let outputs: Vec<Counted> = terms.iter().map(|pairs| pairs[0].0.clone()).collect();
+        let cost = self.engine.inner_products(&outputs.iter().map(|c| c.0).collect::<Vec<_>>(), size_of::<R>());
+        self.total += cost;
+        Ok(outputs)
+    }
+
+    fn scan_product<R: Ring, S: LinearScan<R, N>, const N: usize>(&mut self, x: [&Counted; N]) -> Result<Counted> {
+        let cost = self.engine.inner_products(&[x[0].0], size_of::<R>());
+        self.total += cost;
+        Ok(x[0].clone())
+    }
+
+    fn inject<R: Ring>(&mut self, bits: &[&Counted]) -> Result<Vec<Counted>> {
+        let cost = self.engine.inject(&lengths::<Plane>(bits), size_of::<R>());
+        self.total += cost;
+        Ok(bits.iter().map(|&c| c.clone()).collect())
+    }
+
+    fn summands<R: Ring>(&mut self, x: &[&Counted], width: usize) -> Result<Vec<[Vec<Counted>; 2]>> {
+        let cost = self.engine.summands(&lengths::<Plane>(x), width);
+        self.total += cost;
+        Ok(x.iter().map(|&c| [vec![c.clone(); width], vec![c.clone(); width]]).collect())
+    }
+
+    fn mask<R: Ring>(&mut self, rows: usize) -> Result<(Counted, Vec<Counted>)> {
+        let cost = self.engine.mask(rows, R::BITS as usize);
+        self.total += cost;
+        Ok((Counted(rows), vec![Counted(rows); R::BITS as usize]))
+    }
+
+    fn unmask<R: Ring>(&mut self, mask: Counted, _difference: &[&Counted]) -> Result<Counted> {
+        let cost = self.engine.unmask(mask.0, R::BITS as usize);
+        self.total += cost;
+        Ok(mask)
+    }
+
+    fn shuffle(&mut self, rows: Rows<Self>) -> Result<Rows<Self>> {
+        let cost = self.engine.shuffle(rows.shape());
+        self.total += cost;
+        Ok(rows)
+    }
+
+    fn shuffle_reveal(&mut self, rows: Rows<Self>, reveal: Rows<Self>) -> Result<(Rows<Self>, Block)> {
+        let cost = self.engine.shuffle_reveal(rows.shape(), reveal.shape());
+        self.total += cost;
+        let shape = Shape { rows: 0, ..reveal.shape() };
+        Ok((rows, Block::zeros(shape)))
+    }
+
+    fn input(&mut self, owner: PartyId, shape: Shape, _data: Option<Block>) -> Result<Rows<Self>> {
+        let cost = self.engine.input(owner.0, shape);
+        self.total += cost;
+        Ok(self.columns(shape))
+    }
+
+    fn open(&mut self, rows: &Rows<Self>, permit: Permit) -> Result<Option<Block>> {
+        let place = |name: &String| self.names.iter().position(|n| n == name);
+        let recipients: Vec<usize> = permit.recipients().iter().filter_map(place).collect();
+        let cost = self.engine.open(rows.shape(), &recipients);
+        self.total += cost;
+        Ok(None)
+    }
+
+    fn announce(&mut self, owner: PartyId, number: Option<u64>, _permit: Permit) -> Result<u64> {
+        let cost = self.engine.announce(owner.0);
+        self.total += cost;
+        Ok(number.expect("a tally is told every size"))
+    }
+}

@@ -1,0 +1,18 @@
+//! Boolean circuits over planes, written once for all engines. A number is a slice of planes, least significant first.
+//!
+//! All are shallow: depth logarithmic in the width, for engines where a level of AND gates is a round.
+
+mod arithmetic;
+mod compare;
+mod convert;
+mod select;
+
+pub use arithmetic::{add, sum_sign};
+pub use compare::{and_all, equal, less_than, or_all};
+pub use convert::{INJECT_AT_MOST, resize, to_planes, to_ring};
+pub use select::{mask_all, mux};
+
+use crate::Backend;
+
+/// A shared number: its planes, least significant first.
+pub type Planes<B> = Vec<<B as Backend>::Bits>;

@@ -1,0 +1,25 @@
+//! What can go wrong in a secure computation, by whose fault it is.
+
+use tacit_net::NetError;
+
+/// The result of a protocol step.
+pub type Result<T> = std::result::Result<T, MpcError>;
+
+/// An error of a protocol.
+#[derive(Debug, thiserror::Error)]
+pub enum MpcError {
+    /// A peer is gone or misbehaves.
+    #[error(transparent)]
+    Net(#[from] NetError),
+    /// The approved disclosures do not contain what would be opened.
+    #[error("step {site} would disclose {what}, which the approved plan does not contain; nothing was opened")]
+    NotPermitted {
+        /// The step that asked.
+        site: String,
+        /// What it would have shown, in words.
+        what: String,
+    },
+    /// The operating system gives no randomness.
+    #[error("the operating system gives no randomness: {0}")]
+    Randomness(String),
+}

@@ -1,0 +1,21 @@
+//! Secure computation on whole vectors: the [`Backend`] trait, circuits and operations written once over it, and the
+//! engines: [`backends::Clear`] (reference, no security), [`backends::Rep3`] (three nodes, replicated sharing, semi-honest)
+//! and [`backends::Tally`] (no data: the declared costs of an engine).
+
+pub mod backend;
+pub mod backends;
+mod bits;
+pub mod circuits;
+pub mod error;
+pub mod linear;
+pub mod ops;
+pub mod permit;
+pub mod rows;
+pub mod scan;
+
+pub use backend::Backend;
+pub use error::{MpcError, Result};
+pub use linear::Linear;
+pub use permit::{Permit, PermitKind, Permits};
+pub use rows::{Block, Rows, Shape};
+pub use scan::LinearScan;

@@ -1,0 +1,275 @@
+//! Whole tables as bundles of columns, in clear ([`Block`]) and shared ([`Rows`]).
+
+use tacit_math::{Plane, Prg, Ring, permutation, ring, transpose};
+
+use crate::{Backend, Linear};
+
+/// How many rows and how many columns of each kind a bundle has. Public.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Shape {
+    /// Rows of every column.
+    pub rows: usize,
+    /// Bit planes.
+    pub bits: usize,
+    /// Vectors over Z/2^32.
+    pub r32: usize,
+    /// Vectors over Z/2^64.
+    pub r64: usize,
+    /// Vectors over Z/2^128.
+    pub r128: usize,
+}
+
+impl Shape {
+    /// Bytes of one unshared bundle of this shape on the wire.
+    pub fn bytes(&self) -> u64 {
+        let planes = self.bits * tacit_math::plane::words_for(self.rows) * 8;
+        (planes + self.rows * (4 * self.r32 + 8 * self.r64 + 16 * self.r128)) as u64
+    }
+}
+
+/// A bundle of columns in clear, or one component of a shared bundle. Debug shows the shape only.
+#[derive(Clone, Default)]
+pub struct Block {
+    /// Rows of every column.
+    pub rows: usize,
+    /// Bit planes.
+    pub bits: Vec<Plane>,
+    /// Vectors over Z/2^32.
+    pub r32: Vec<Vec<u32>>,
+    /// Vectors over Z/2^64.
+    pub r64: Vec<Vec<u64>>,
+    /// Vectors over Z/2^128.
+    pub r128: Vec<Vec<u128>>,
+}
+
+impl std::fmt::Debug for Block {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Block({:?})", self.shape())
+    }
+}
+
+impl Block {
+    /// All zero.
+    pub fn zeros(shape: Shape) -> Self {
+        Self {
+            rows: shape.rows,
+            bits: (0..shape.bits).map(|_| Plane::zeros(shape.rows)).collect(),
+            r32: vec![vec![0; shape.rows]; shape.r32],
+            r64: vec![vec![0; shape.rows]; shape.r64],
+            r128: vec![vec![0; shape.rows]; shape.r128],
+        }
+    }
+
+    /// Pseudorandom content.
+    pub fn random(shape: Shape, prg: &mut Prg) -> Self {
+        let mut out = Self::zeros(shape);
+        out.for_each_bytes(|bytes| prg.fill(bytes));
+        out
+    }
+
+    /// The shape.
+    pub fn shape(&self) -> Shape {
+        let (bits, r32, r64, r128) = (self.bits.len(), self.r32.len(), self.r64.len(), self.r128.len());
+        Shape { rows: self.rows, bits, r32, r64, r128 }
+    }
+
+    /// Visits the content of every column in a fixed order, as bytes.
+    pub fn for_each_bytes(&mut self, mut visit: impl FnMut(&mut [u8])) {
+        self.bits.iter_mut().for_each(|c| visit(bytemuck::cast_slice_mut(c.words_mut())));
+        self.r32.iter_mut().for_each(|c| visit(bytemuck::cast_slice_mut(c)));
+        self.r64.iter_mut().for_each(|c| visit(bytemuck::cast_slice_mut(c)));
+        self.r128.iter_mut().for_each(|c| visit(bytemuck::cast_slice_mut(c)));
+    }
+
+    /// Column-wise sum (XOR for planes).
+    pub fn plus(mut self, other: &Self) -> Self {
+        self.bits.iter_mut().zip(&other.bits).for_each(|(x, y)| x.xor_assign(y));
+        combine(&mut self.r32, &other.r32, Ring::add);
+        combine(&mut self.r64, &other.r64, Ring::add);
+        combine(&mut self.r128, &other.r128, Ring::add);
+        self
+    }
+
+    /// Column-wise difference (XOR for planes).
+    pub fn minus(mut self, other: &Self) -> Self {
+        self.bits.iter_mut().zip(&other.bits).for_each(|(x, y)| x.xor_assign(y));
+        combine(&mut self.r32, &other.r32, Ring::sub);
+        combine(&mut self.r64, &other.r64, Ring::sub);
+        combine(&mut self.r128, &other.r128, Ring::sub);
+        self
+    }
+
+    /// Adds pseudorandom content in place: the block that [`Self::random`] would draw.
+    pub fn add_random(&mut self, prg: &mut Prg) {
+        self.bits.iter_mut().for_each(|c| mask(c.words_mut(), prg, |a, b| a ^ b));
+        self.r32.iter_mut().for_each(|c| mask(c, prg, Ring::add));
+        self.r64.iter_mut().for_each(|c| mask(c, prg, Ring::add));
+        self.r128.iter_mut().for_each(|c| mask(c, prg, Ring::add));
+    }
+
+    /// Subtracts pseudorandom content in place: the block that [`Self::random`] would draw.
+    pub fn subtract_random(&mut self, prg: &mut Prg) {
+        self.bits.iter_mut().for_each(|c| mask(c.words_mut(), prg, |a, b| a ^ b));
+        self.r32.iter_mut().for_each(|c| mask(c, prg, Ring::sub));
+        self.r64.iter_mut().for_each(|c| mask(c, prg, Ring::sub));
+        self.r128.iter_mut().for_each(|c| mask(c, prg, Ring::sub));
+    }
+
+    /// Row i moves to position p[i], in all columns.
+    pub fn permute(&self, p: &[u32]) -> Self {
+        self.gather(&permutation::invert(p))
+    }
+
+    /// Row i is the old row from[i], in all columns.
+    pub fn gather(&self, from: &[u32]) -> Self {
+        assert_eq!(self.rows, from.len(), "one source per row");
+        Self {
+            rows: self.rows,
+            bits: gather_planes(&self.bits.iter().collect::<Vec<_>>(), from),
+            r32: self.r32.iter().map(|c| permutation::gather(c, from)).collect(),
+            r64: self.r64.iter().map(|c| permutation::gather(c, from)).collect(),
+            r128: self.r128.iter().map(|c| permutation::gather(c, from)).collect(),
+        }
+    }
+}
+
+fn combine<R: Ring>(x: &mut [Vec<R>], y: &[Vec<R>], op: impl Fn(R, R) -> R) {
+    assert_eq!(x.len(), y.len(), "bundles of one shape");
+    for (x, y) in x.iter_mut().zip(y) {
+        assert_eq!(x.len(), y.len(), "bundles of one shape");
+        x.iter_mut().zip(y).for_each(|(a, &b)| *a = op(*a, b));
+    }
+}
+
+/// Bytes of mask that are drawn at a time: within the first-level cache, and whole blocks of the generator.
+const PIECE: usize = 8 << 10;
+
+/// Combines a column with as many pseudorandom elements, in place.
+fn mask<R: Ring>(column: &mut [R], prg: &mut Prg, op: impl Fn(R, R) -> R) {
+    let mut random = [0u128; PIECE / 16];
+    let random: &mut [R] = bytemuck::cast_slice_mut(&mut random);
+    for piece in column.chunks_mut(random.len()) {
+        let random = &mut random[..piece.len()];
+        prg.fill(random);
+        piece.iter_mut().zip(&*random).for_each(|(a, &b)| *a = op(*a, b));
+    }
+}
+
+/// Row i of every plane becomes the old row from[i].
+pub fn gather_planes(planes: &[&Plane], from: &[u32]) -> Vec<Plane> {
+    planes.chunks(64).flat_map(|group| transpose::gather_planes(group, from)).collect()
+}
+
+/// A bundle of shared columns that move together. Not printable.
+pub struct Rows<B: Backend> {
+    /// Rows of every column.
+    pub rows: usize,
+    /// Shared bit planes.
+    pub bits: Vec<B::Bits>,
+    /// Shared vectors over Z/2^32.
+    pub r32: Vec<B::Vector<u32>>,
+    /// Shared vectors over Z/2^64.
+    pub r64: Vec<B::Vector<u64>>,
+    /// Shared vectors over Z/2^128.
+    pub r128: Vec<B::Vector<u128>>,
+}
+
+impl<B: Backend> Clone for Rows<B> {
+    fn clone(&self) -> Self {
+        Self {
+            rows: self.rows,
+            bits: self.bits.clone(),
+            r32: self.r32.clone(),
+            r64: self.r64.clone(),
+            r128: self.r128.clone(),
+        }
+    }
+}
+
+impl<B: Backend> Rows<B> {
+    /// A bundle without columns.
+    pub fn empty(rows: usize) -> Self {
+        Self { rows, bits: vec![], r32: vec![], r64: vec![], r128: vec![] }
+    }
+
+    /// The shape.
+    pub fn shape(&self) -> Shape {
+        let (bits, r32, r64, r128) = (self.bits.len(), self.r32.len(), self.r64.len(), self.r128.len());
+        Shape { rows: self.rows, bits, r32, r64, r128 }
+    }
+
+    /// Row i moves to the public position p[i]. Local.
+    pub fn permute_public(&self, p: &[u32]) -> Self {
+        self.gather_public(&permutation::invert(p))
+    }
+
+    /// Row i is the old row from[i], which is public. Local.
+    pub fn gather_public(&self, from: &[u32]) -> Self {
+        Self {
+            rows: self.rows,
+            bits: map_columns(&self.bits, self.rows, |c| gather_planes(c, from)),
+            r32: map_each(&self.r32, self.rows, |c| permutation::gather(c, from)),
+            r64: map_each(&self.r64, self.rows, |c| permutation::gather(c, from)),
+            r128: map_each(&self.r128, self.rows, |c| permutation::gather(c, from)),
+        }
+    }
+
+    /// Rows start..start+rows. Local.
+    pub fn slice(&self, start: usize, rows: usize) -> Self {
+        Self {
+            rows,
+            bits: self.bits.iter().map(|c| c.map(rows, |p| p.slice(start, rows))).collect(),
+            r32: map_each(&self.r32, rows, |c| c[start..start + rows].to_vec()),
+            r64: map_each(&self.r64, rows, |c| c[start..start + rows].to_vec()),
+            r128: map_each(&self.r128, rows, |c| c[start..start + rows].to_vec()),
+        }
+    }
+
+    /// Prefix sums (prefix XORs of planes). Local.
+    pub fn prefix_sums(&self) -> Self {
+        Self {
+            rows: self.rows,
+            bits: self.bits.iter().map(|c| c.map(self.rows, Plane::prefix_xor)).collect(),
+            r32: map_each(&self.r32, self.rows, |c| ring::prefix_sum(c)),
+            r64: map_each(&self.r64, self.rows, |c| ring::prefix_sum(c)),
+            r128: map_each(&self.r128, self.rows, |c| ring::prefix_sum(c)),
+        }
+    }
+
+    /// Row i minus row i-1 (row 0 unchanged): the inverse of [`Self::prefix_sums`]. Local.
+    pub fn differences(&self) -> Self {
+        Self {
+            rows: self.rows,
+            bits: self.bits.iter().map(|c| c.map(self.rows, |p| p.xor(&p.shift_down()))).collect(),
+            r32: map_each(&self.r32, self.rows, |c| ring::differences(c)),
+            r64: map_each(&self.r64, self.rows, |c| ring::differences(c)),
+            r128: map_each(&self.r128, self.rows, |c| ring::differences(c)),
+        }
+    }
+
+    /// The rows of this bundle followed by so many rows of zeros. Local.
+    pub fn pad_zeros(&self, more: usize) -> Self {
+        let rows = self.rows + more;
+        Self {
+            rows,
+            bits: self.bits.iter().map(|c| c.map(rows, |p| Plane::concat(&[p, &Plane::zeros(more)]))).collect(),
+            r32: map_each(&self.r32, rows, |c| padded(c, more)),
+            r64: map_each(&self.r64, rows, |c| padded(c, more)),
+            r128: map_each(&self.r128, rows, |c| padded(c, more)),
+        }
+    }
+}
+
+fn padded<R: Ring>(column: &[R], more: usize) -> Vec<R> {
+    let mut out = column.to_vec();
+    out.resize(column.len() + more, R::ZERO);
+    out
+}
+
+fn map_columns<T, S: Linear<T>>(columns: &[S], rows: usize, map: impl Fn(&[&T]) -> Vec<T>) -> Vec<S> {
+    S::map_many(&columns.iter().collect::<Vec<_>>(), columns.len(), rows, map)
+}
+
+fn map_each<T, S: Linear<T>>(columns: &[S], rows: usize, map: impl Fn(&T) -> T) -> Vec<S> {
+    columns.iter().map(|c| c.map(rows, &map)).collect()
+}

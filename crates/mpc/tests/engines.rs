@@ -1,0 +1,350 @@
+//! One generic test for all engines: every program gives the same on `rep3` as on `clear`, equals a model in clear Rust, and
+//! sends exactly what it declares.
+
+mod world;
+
+use tacit_math::{Plane, Prg, Seed, ring};
+use tacit_mpc::circuits;
+use tacit_mpc::{Backend, Block, Linear, Result, Rows, Shape, linear, ops};
+use world::{Program, check, check_with};
+
+const SIZES: [usize; 8] = [0, 1, 2, 63, 64, 65, 200, 1000];
+
+fn shape(rows: usize) -> Shape {
+    Shape { rows, ..Shape::default() }
+}
+
+fn bits<B: Backend>(rows: usize, bits: Vec<B::Bits>) -> Rows<B> {
+    Rows { bits, ..Rows::empty(rows) }
+}
+
+fn numbers(planes: &[Plane], rows: usize) -> Vec<u128> {
+    (0..rows).map(|i| planes.iter().enumerate().map(|(j, p)| u128::from(p.get(i)) << j).sum()).collect()
+}
+
+fn signed(value: u128, width: usize) -> i128 {
+    let shift = 128 - width as u32;
+    (value << shift) as i128 >> shift
+}
+
+/// Two numbers in, planes out.
+struct Circuit {
+    width: usize,
+    which: Which,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Which {
+    And,
+    Add,
+    SumSign,
+    Less,
+    LessSigned,
+    Equal,
+    Mux,
+}
+
+impl Program for Circuit {
+    fn run<B: Backend>(&self, b: &mut B, input: Rows<B>) -> Result<Rows<B>> {
+        let (x, rest) = input.bits.split_at(self.width);
+        let (y, choice) = rest.split_at(self.width);
+        let out = match self.which {
+            Which::And => b.and(&x.iter().collect::<Vec<_>>(), &y.iter().collect::<Vec<_>>())?,
+            Which::Add => circuits::add(b, x, y)?,
+            Which::SumSign => vec![circuits::sum_sign(b, x, y)?],
+            Which::Less => vec![circuits::less_than(b, x, y, false)?],
+            Which::LessSigned => vec![circuits::less_than(b, x, y, true)?],
+            Which::Equal => vec![circuits::equal(b, input.rows, x, y)?],
+            Which::Mux => circuits::mux(b, &choice[0], x, y)?,
+        };
+        Ok(bits(input.rows, out))
+    }
+
+    fn model(&self, input: &Block) -> Option<Block> {
+        let (rows, width) = (input.rows, self.width);
+        let (x, y) = (numbers(&input.bits[..width], rows), numbers(&input.bits[width..2 * width], rows));
+        let modulus = |v: u128| if width == 128 { v } else { v & ((1 << width) - 1) };
+        let one = |i: usize| -> u128 {
+            let (x, y) = (x[i], y[i]);
+            match self.which {
+                Which::And => x & y,
+                Which::Add => modulus(x.wrapping_add(y)),
+                Which::SumSign => modulus(x.wrapping_add(y)) >> (width - 1),
+                Which::Less => u128::from(x < y),
+                Which::LessSigned => u128::from(signed(x, width) < signed(y, width)),
+                Which::Equal => u128::from(x == y),
+                Which::Mux => {
+                    if input.bits[2 * width].get(i) {
+                        x
+                    } else {
+                        y
+                    }
+                }
+            }
+        };
+        let planes = match self.which {
+            Which::And | Which::Add | Which::Mux => width,
+            _ => 1,
+        };
+        let bits = (0..planes).map(|j| Plane::from_fn(rows, |i| one(i) >> j & 1 == 1)).collect();
+        Some(Block { rows, bits, ..Block::default() })
+    }
+}
+
+#[test]
+fn circuits_agree_with_integers() {
+    for which in [Which::And, Which::Add, Which::SumSign, Which::Less, Which::LessSigned, Which::Equal, Which::Mux] {
+        for width in [1, 2, 3, 7, 17, 32, 64, 128] {
+            for rows in [1, 65, 300] {
+                check(
+                    &format!("{which:?} {width}"),
+                    &Circuit { width, which },
+                    Shape { bits: 2 * width + 1, ..shape(rows) },
+                );
+            }
+        }
+    }
+    for rows in SIZES {
+        check("less than", &Circuit { width: 9, which: Which::Less }, Shape { bits: 19, ..shape(rows) });
+    }
+}
+
+#[test]
+fn close_numbers_compare_right() {
+    let rows = 256;
+    let block = |prg: &mut Prg| {
+        let mut block = Block::random(Shape { bits: 25, ..shape(rows) }, prg);
+        for j in 1..12 {
+            block.bits[12 + j] = block.bits[j].clone();
+        }
+        block
+    };
+    for which in [Which::Less, Which::LessSigned, Which::Equal] {
+        check_with(&format!("{which:?}"), &Circuit { width: 12, which }, block);
+    }
+}
+
+/// Products and sums of products over the three rings, as vectors.
+struct Products;
+
+impl Program for Products {
+    fn run<B: Backend>(&self, b: &mut B, x: Rows<B>) -> Result<Rows<B>> {
+        let r32 = b.mul(&[&x.r32[0], &x.r32[1]], &[&x.r32[1], &x.r32[1]])?;
+        let r64 =
+            b.inner_products(&[vec![(&x.r64[0], &x.r64[1]), (&x.r64[1], &x.r64[2])], vec![(&x.r64[2], &x.r64[2])]])?;
+        let r128 = b.mul(&[&x.r128[0]], &[&x.r128[0]])?;
+        Ok(Rows { r32, r64, r128, ..Rows::empty(x.rows) })
+    }
+
+    fn model(&self, x: &Block) -> Option<Block> {
+        let each = |f: &dyn Fn(usize) -> u64| (0..x.rows).map(f).collect::<Vec<_>>();
+        let mul32 = |a: usize, b: usize| (0..x.rows).map(|i| x.r32[a][i].wrapping_mul(x.r32[b][i])).collect::<Vec<_>>();
+        let [a, b, c] = [&x.r64[0], &x.r64[1], &x.r64[2]];
+        Some(Block {
+            rows: x.rows,
+            r32: vec![mul32(0, 1), mul32(1, 1)],
+            r64: vec![
+                each(&|i| a[i].wrapping_mul(b[i]).wrapping_add(b[i].wrapping_mul(c[i]))),
+                each(&|i| c[i].wrapping_mul(c[i])),
+            ],
+            r128: vec![x.r128[0].iter().map(|v| v.wrapping_mul(*v)).collect()],
+            ..Block::default()
+        })
+    }
+}
+
+#[test]
+fn products_agree_with_integers() {
+    for rows in SIZES {
+        check("products", &Products, Shape { r32: 2, r64: 3, r128: 1, ..shape(rows) });
+    }
+}
+
+/// Conversions there and back, at full and at narrow width.
+struct Conversions;
+
+impl Program for Conversions {
+    fn run<B: Backend>(&self, b: &mut B, x: Rows<B>) -> Result<Rows<B>> {
+        let mut out = Rows::empty(x.rows);
+        out.bits.extend(circuits::to_planes(b, &x.r32[0], 32)?);
+        out.bits.extend(circuits::to_planes(b, &x.r64[0], 64)?);
+        out.bits.extend(circuits::to_planes(b, &x.r64[0], 17)?);
+        out.bits.extend(circuits::to_planes(b, &x.r128[0], 128)?);
+        out.r64.push(circuits::to_ring(b, &x.bits[..5], true)?);
+        out.r64.push(circuits::to_ring(b, &x.bits[..20], false)?);
+        out.r64.push(circuits::to_ring(b, &x.bits[..20], true)?);
+        out.r64.push(circuits::to_ring(b, &x.bits[..64], false)?);
+        out.r128.push(circuits::to_ring(b, &x.bits[..20], true)?);
+        out.r128.push(circuits::to_ring(b, &x.bits[..70], true)?);
+        out.r32.extend(b.inject(&[&x.bits[0], &x.bits[1]])?);
+        Ok(out)
+    }
+
+    fn model(&self, x: &Block) -> Option<Block> {
+        let rows = x.rows;
+        let planes = |v: Vec<u128>, width: usize| {
+            (0..width).map(move |j| Plane::from_fn(rows, |i| v[i] >> j & 1 == 1)).collect::<Vec<_>>()
+        };
+        let wide = |v: &[u64]| v.iter().map(|&v| u128::from(v)).collect::<Vec<_>>();
+        let number = |width: usize, is_signed: bool| -> Vec<u128> {
+            let values = numbers(&x.bits[..width], rows);
+            values.into_iter().map(|v| if is_signed { signed(v, width) as u128 } else { v }).collect()
+        };
+        let narrow = |v: Vec<u128>| v.into_iter().map(|v| v as u64).collect::<Vec<_>>();
+        let mut bits = planes(x.r32[0].iter().map(|&v| v.into()).collect(), 32);
+        bits.extend(planes(wide(&x.r64[0]), 64));
+        bits.extend(planes(wide(&x.r64[0]), 17));
+        bits.extend(planes(x.r128[0].clone(), 128));
+        Some(Block {
+            rows,
+            bits,
+            r32: (0..2).map(|j| (0..rows).map(|i| x.bits[j].get(i).into()).collect()).collect(),
+            r64: vec![
+                narrow(number(5, true)),
+                narrow(number(20, false)),
+                narrow(number(20, true)),
+                narrow(number(64, false)),
+            ],
+            r128: vec![number(20, true), number(70, true)],
+        })
+    }
+}
+
+#[test]
+fn conversions_keep_values() {
+    for rows in SIZES {
+        check("conversions", &Conversions, Shape { bits: 70, r32: 1, r64: 1, r128: 1, ..shape(rows) });
+    }
+}
+
+/// Sorts a table of columns of every kind by its first planes.
+struct Sort {
+    width: usize,
+}
+
+impl Program for Sort {
+    fn run<B: Backend>(&self, b: &mut B, x: Rows<B>) -> Result<Rows<B>> {
+        let order = ops::sort_order(b, x.rows, &x.bits[..self.width])?;
+        ops::apply(b, x, order)
+    }
+
+    fn model(&self, x: &Block) -> Option<Block> {
+        let keys = numbers(&x.bits[..self.width], x.rows);
+        let mut old: Vec<u32> = (0..x.rows as u32).collect();
+        old.sort_by_key(|&i| keys[i as usize]);
+        Some(x.permute(&tacit_math::permutation::invert(&old)))
+    }
+}
+
+#[test]
+fn sorting_is_stable_and_right() {
+    for rows in SIZES {
+        for width in [0, 1, 2, 3, 6, 11] {
+            check(
+                &format!("sort {width}"),
+                &Sort { width },
+                Shape { bits: 70, r32: 1, r64: 2, r128: 1, ..shape(rows) },
+            );
+        }
+    }
+}
+
+/// Partition, inversion and shuffling by known permutations.
+struct Permutations;
+
+impl Program for Permutations {
+    fn run<B: Backend>(&self, b: &mut B, x: Rows<B>) -> Result<Rows<B>> {
+        let order = ops::partition(b, &x.bits[0])?;
+        let inverse = ops::invert(b, order.clone())?;
+        let moved = ops::apply(b, x.clone(), order.clone())?;
+        let back = ops::apply(b, moved.clone(), inverse)?;
+        let mut out = Rows { r32: vec![order], ..moved };
+        out.bits.extend(back.bits);
+        Ok(out)
+    }
+
+    fn model(&self, x: &Block) -> Option<Block> {
+        let mut old: Vec<u32> = (0..x.rows as u32).collect();
+        old.sort_by_key(|&i| !x.bits[0].get(i as usize));
+        let order = tacit_math::permutation::invert(&old);
+        let mut moved = x.permute(&order);
+        moved.bits.extend(x.bits.iter().cloned());
+        moved.r32 = vec![order];
+        Some(moved)
+    }
+}
+
+#[test]
+fn permutations_move_and_return() {
+    for rows in SIZES {
+        check("permutations", &Permutations, Shape { bits: 3, r64: 1, ..shape(rows) });
+    }
+}
+
+/// A shuffle keeps the multiset of rows: the shuffled rows are sorted again by a row number.
+struct ShuffleAndSort;
+
+impl Program for ShuffleAndSort {
+    fn run<B: Backend>(&self, b: &mut B, x: Rows<B>) -> Result<Rows<B>> {
+        let rows = x.rows;
+        let number = b.public_vector(rows, || (0..rows as u32).collect());
+        let shuffled = b.shuffle(Rows { r32: vec![number], ..x })?;
+        let order = shuffled.r32[0].clone();
+        ops::apply(b, Rows { r32: vec![], ..shuffled }, order)
+    }
+
+    fn model(&self, x: &Block) -> Option<Block> {
+        Some(x.clone())
+    }
+}
+
+#[test]
+fn shuffles_keep_rows() {
+    for rows in SIZES {
+        check("shuffle", &ShuffleAndSort, Shape { bits: 65, r64: 1, r128: 1, ..shape(rows) });
+    }
+}
+
+/// Local maps: prefix sums, differences, slices, padding, concatenation, totals, complements, constants.
+struct Local;
+
+impl Program for Local {
+    fn run<B: Backend>(&self, b: &mut B, x: Rows<B>) -> Result<Rows<B>> {
+        let half = x.rows / 2;
+        let back = x.prefix_sums().differences().slice(0, half).pad_zeros(x.rows - half);
+        let total = linear::total(&x.r64[0]);
+        let rest = x.slice(half, x.rows - half);
+        let whole = linear::concat_bits(&[&x.slice(0, half).bits[0], &rest.bits[0]]);
+        let vectors = linear::concat_vectors(&[&x.slice(0, half).r64[0], &rest.r64[0]]);
+        let constant = b.public_vector(x.rows, || vec![7u64; x.rows]);
+        let mut out = back;
+        out.bits.push(b.not(&whole));
+        out.r64.push(linear::add(&vectors, &linear::scale(&constant, 3)));
+        out.r64.push(total.map(x.rows, |t| vec![t[0]; x.rows]));
+        Ok(out)
+    }
+
+    fn model(&self, x: &Block) -> Option<Block> {
+        let (rows, half) = (x.rows, x.rows / 2);
+        let mut out = x.clone();
+        out.bits = x.bits.iter().map(|p| Plane::from_fn(rows, |i| i < half && p.get(i))).collect();
+        out.r64.iter_mut().for_each(|c| c[half..].fill(0));
+        out.bits.push(x.bits[0].not());
+        out.r64.push(x.r64[0].iter().map(|v| v.wrapping_add(21)).collect());
+        out.r64.push(vec![ring::sum(&x.r64[0]); rows]);
+        Some(out)
+    }
+}
+
+#[test]
+fn local_maps_need_no_message() {
+    for rows in SIZES {
+        check("local", &Local, Shape { bits: 2, r64: 1, ..shape(rows) });
+    }
+}
+
+#[test]
+fn seeds_are_fresh() {
+    let seeds: Vec<_> = (0..4).map(|_| Seed::random().expect("randomness").expose()).collect();
+    assert!((1..4).all(|i| seeds[0] != seeds[i]));
+}

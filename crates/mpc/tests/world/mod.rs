@@ -1,0 +1,115 @@
+//! A test world: runs a program on every engine over inputs from a printed seed and compares results, models and costs.
+
+use std::thread;
+
+use tacit_math::{Plane, Prg, Seed};
+use tacit_mpc::backends::{Clear, Cost, Rep3, Tally, rep3::Rep3Costs};
+use tacit_mpc::{Backend, Block, Permit, PermitKind, Permits, Result, Rows, Shape};
+use tacit_net::{Counters, Message, Options, PartyId, memory};
+
+const NODES: [&str; 3] = ["a", "b", "c"];
+
+/// A computation on shared columns, written once for all engines.
+pub trait Program: Sync {
+    fn run<B: Backend>(&self, b: &mut B, input: Rows<B>) -> Result<Rows<B>>;
+
+    /// What it computes, in clear Rust.
+    fn model(&self, input: &Block) -> Option<Block>;
+}
+
+#[allow(dead_code, reason = "each test file uses its part of the world")]
+/// Checks a program on random columns of a shape.
+pub fn check(name: &str, program: &impl Program, shape: Shape) {
+    check_with(name, program, |prg| Block::random(shape, prg));
+}
+
+#[allow(dead_code, reason = "each test file uses its part of the world")]
+/// Checks a program on columns drawn by a function.
+pub fn check_with(name: &str, program: &impl Program, draw: impl Fn(&mut Prg) -> Block) {
+    let seed = std::env::var("TACIT_SEED").ok().and_then(|s| u128::from_str_radix(&s, 16).ok());
+    let seed = seed.map_or_else(|| Seed::random().expect("randomness").expose(), u128::to_be_bytes);
+    println!("{name}: rerun with TACIT_SEED={:032x}", u128::from_be_bytes(seed));
+    let input = draw(&mut Prg::new(&Seed::from_bytes(seed)));
+    let owner = PartyId(seed[0] as usize % 3);
+
+    let expected = program.model(&input).expect("a model");
+    let clear = on_clear(program, &input);
+    assert_same(name, "clear", &clear, &expected);
+    let (opened, metered) = on_rep3(program, &input, owner);
+    assert_same(name, "rep3", &opened, &expected);
+    assert_eq!(metered, declared(program, input.shape()), "{name}: metered cost against declared cost");
+}
+
+fn permit() -> Permit {
+    let names = NODES.map(String::from);
+    let list = r#"[{"site": "out", "kind": "answer", "recipients": ["a", "b", "c"], "columns": ["all"]}]"#;
+    let mut permits = Permits::from_json(list).expect("a list");
+    permits.take("out", &[PermitKind::Answer], &names, &["all".into()]).expect("a permit")
+}
+
+fn on_clear(program: &impl Program, input: &Block) -> Block {
+    let mut b = Clear::new().expect("an engine");
+    let rows = b.input(PartyId(0), input.shape(), Some(input.clone())).expect("input");
+    let out = program.run(&mut b, rows).expect("a result");
+    b.open(&out, permit()).expect("opened").expect("the clear engine is every recipient")
+}
+
+/// What one node saw of a run.
+struct View {
+    opened: Block,
+    counters: Counters,
+    messages: Vec<Message>,
+}
+
+fn on_rep3(program: &impl Program, input: &Block, owner: PartyId) -> (Block, Cost) {
+    let views = views(program, input, owner);
+    let rounds = views[0].counters.rounds;
+    assert!(views.iter().all(|view| view.counters.rounds == rounds), "all nodes count the same rounds");
+    assert_same("opened", "node b", &views[1].opened, &views[0].opened);
+    assert_same("opened", "node c", &views[2].opened, &views[0].opened);
+    let cost = Cost { rounds, sent: views.iter().map(|view| view.counters.bytes_sent).collect() };
+    (views.into_iter().next().expect("three nodes").opened, cost)
+}
+
+/// The messages that each node of a run on rep3 saw.
+#[allow(dead_code, reason = "each test file uses its part of the world")]
+pub fn transcripts(program: &impl Program, input: &Block) -> Vec<Vec<Message>> {
+    views(program, input, PartyId(0)).into_iter().map(|view| view.messages).collect()
+}
+
+fn views(program: &impl Program, input: &Block, owner: PartyId) -> Vec<View> {
+    let sessions = memory::mesh(&NODES, &Options { record: true, ..Options::default() });
+    let node = |session| {
+        let mut b = Rep3::new(session).expect("an engine");
+        let data = (b.session().me() == owner).then(|| input.clone());
+        let rows = b.input(owner, input.shape(), data).expect("input");
+        let out = b.step("program", |b| program.run(b, rows)).expect("a result");
+        let opened = b.open(&out, permit()).expect("opened").expect("every node is a recipient");
+        let counters = b.session().meter().snapshot().under("program");
+        let messages = b.session().transcript().expect("a transcript").messages();
+        b.into_session().close().expect("an orderly end");
+        View { opened, counters, messages }
+    };
+    thread::scope(|scope| {
+        let threads: Vec<_> = sessions.into_iter().map(|session| scope.spawn(|| node(session))).collect();
+        threads.into_iter().map(|thread| thread.join().expect("a node")).collect()
+    })
+}
+
+fn declared(program: &impl Program, shape: Shape) -> Cost {
+    let mut b = Tally::<Rep3Costs>::new(NODES.map(String::from).to_vec());
+    let rows = b.columns(shape);
+    b.take();
+    program.run(&mut b, rows).expect("a tally");
+    b.take()
+}
+
+fn assert_same(name: &str, engine: &str, got: &Block, expected: &Block) {
+    let bits = |block: &Block| block.bits.iter().map(Plane::to_bools).collect::<Vec<_>>();
+    assert_eq!(got.shape(), expected.shape(), "{name}: shape on {engine}");
+    assert!(bits(got) == bits(expected), "{name}: planes on {engine}");
+    assert!(
+        got.r32 == expected.r32 && got.r64 == expected.r64 && got.r128 == expected.r128,
+        "{name}: vectors on {engine}"
+    );
+}
