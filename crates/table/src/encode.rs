@@ -1,0 +1,175 @@
+//! The owner's side of an input: from clear values to planes and ring elements.
+
+use tacit_math::{KeyedHash, Plane, transpose};
+use tacit_mpc::{Block, Shape};
+
+use crate::data::{ColumnData, DataColumn, DataTable};
+use crate::error::{Result, TableError};
+use crate::operator::{Encoding, Input, InputColumn, Kind, Repr};
+
+/// The bundle's shape for so many rows: the columns in order, each with its null plane behind it, and last the valid
+/// bits if any.
+pub(crate) fn shape(columns: &[InputColumn], rows: usize, with_valid: bool) -> Shape {
+    let mut shape = Shape { rows, bits: usize::from(with_valid), ..Shape::default() };
+    for column in columns {
+        shape.bits += usize::from(column.kind.nullable);
+        match column.kind.repr {
+            Repr::Bits => shape.bits += column.kind.width,
+            Repr::Ring64 => shape.r64 += 1,
+            Repr::Ring128 => shape.r128 += 1,
+        }
+    }
+    shape
+}
+
+/// The owner's table as a bundle of `rows` rows, of which those behind its own are not valid.
+///
+/// # Errors
+/// [`TableError::Input`], naming column and row, when a value is outside its declared kind.
+pub(crate) fn encode(
+    input: &Input,
+    data: &DataTable,
+    rows: usize,
+    with_valid: bool,
+    hash: &KeyedHash,
+) -> Result<Block> {
+    let mut block = Block { rows, ..Block::default() };
+    for column in &input.columns {
+        let source = data.column(&column.source).ok_or_else(|| {
+            TableError::Input(format!("the data of {} has no column {:?}", input.owner, column.source))
+        })?;
+        check_shape(data, source)?;
+        let numbers = numbers(column, source, data.rows, hash).map_err(TableError::Input)?;
+        match column.kind.repr {
+            Repr::Bits => block.bits.extend(planes_of_limbs(&numbers, column.kind.width, rows)),
+            Repr::Ring64 => block.r64.push(padded(numbers.limbs(0), rows)),
+            Repr::Ring128 => {
+                let wide =
+                    numbers.limbs(0).zip(numbers.limbs(1)).map(|(low, high)| u128::from(high) << 64 | u128::from(low));
+                block.r128.push(padded(wide, rows));
+            }
+        }
+        if column.kind.nullable {
+            block.bits.push(Plane::from_fn(rows, |i| i < data.rows && source.is_null(i)));
+        }
+    }
+    if with_valid {
+        block.bits.push(Plane::from_fn(rows, |i| i < data.rows));
+    }
+    Ok(block)
+}
+
+fn check_shape(data: &DataTable, column: &DataColumn) -> Result<()> {
+    let nulls = column.nulls.as_ref().map_or(data.rows, Plane::rows);
+    if column.data.rows() == data.rows && nulls == data.rows {
+        return Ok(());
+    }
+    Err(TableError::Input(format!("column {:?} has not as many rows as its table, {}", column.name, data.rows)))
+}
+
+/// Every row's encoding as `width` 64-bit limbs, least significant first.
+struct Limbs {
+    width: usize,
+    words: Vec<u64>,
+}
+
+impl Limbs {
+    fn limbs(&self, which: usize) -> impl Iterator<Item = u64> {
+        self.words.iter().skip(which).step_by(self.width).copied()
+    }
+}
+
+fn padded<T: Clone + Default>(values: impl Iterator<Item = T>, rows: usize) -> Vec<T> {
+    let mut out: Vec<T> = values.collect();
+    out.resize(rows, T::default());
+    out
+}
+
+fn planes_of_limbs(numbers: &Limbs, width: usize, rows: usize) -> Vec<Plane> {
+    let limb = |k: usize| transpose::planes_of_rows(&padded(numbers.limbs(k), rows), (width - 64 * k).min(64));
+    (0..width.div_ceil(64)).flat_map(limb).collect()
+}
+
+fn numbers(
+    column: &InputColumn,
+    source: &DataColumn,
+    rows: usize,
+    hash: &KeyedHash,
+) -> std::result::Result<Limbs, String> {
+    let width = if column.kind.repr == Repr::Ring128 { 2 } else { column.kind.width.div_ceil(64) };
+    let mut words = Vec::with_capacity(width * rows);
+    for row in 0..rows {
+        let at = words.len();
+        words.resize(at + width, 0);
+        if !source.is_null(row) {
+            number(column, source, row, hash, &mut words[at..])
+                .map_err(|e| format!("column {:?}, row {}: {e}", source.name, row + 1))?;
+        } else if !column.kind.nullable {
+            return Err(format!("column {:?}, row {}: NULL in a column declared without NULLs", source.name, row + 1));
+        }
+    }
+    Ok(Limbs { width, words })
+}
+
+/// Writes one row's encoding into its limbs, which are zero.
+fn number(
+    column: &InputColumn,
+    source: &DataColumn,
+    row: usize,
+    hash: &KeyedHash,
+    out: &mut [u64],
+) -> std::result::Result<(), String> {
+    match (&source.data, column.encode) {
+        (ColumnData::Integers(x), Encoding::Int) => integer(x[row].into(), column.kind, out),
+        (ColumnData::Wide(x), Encoding::Int) => integer(x[row], column.kind, out),
+        (ColumnData::Booleans(x), Encoding::Int) => integer(x.get(row).into(), column.kind, out),
+        (ColumnData::Text(x), Encoding::Hash) => {
+            low_bits(hash.hash(x.get(row)), column.kind.width, out);
+            Ok(())
+        }
+        (ColumnData::Text(x), Encoding::Bytes) => bytes(x.get(row), column.kind.width, out),
+        (data, encode) => Err(format!("{} where the plan expects {encode:?} encoding", data.description())),
+    }
+}
+
+fn integer(value: i128, kind: Kind, out: &mut [u64]) -> std::result::Result<(), String> {
+    if !(kind.low()..=kind.high()).contains(&value) {
+        let sign = if kind.signed { "signed" } else { "unsigned" };
+        return Err(format!("a value outside the declared bounds, which fit {} bits, {sign}", kind.width));
+    }
+    out.iter_mut().enumerate().for_each(|(k, word)| *word = (value >> (64 * k).min(127)) as u64);
+    Ok(())
+}
+
+fn low_bits(value: u128, width: usize, out: &mut [u64]) {
+    let value = if width < 128 { value & ((1 << width) - 1) } else { value };
+    out.iter_mut().take(2).enumerate().for_each(|(k, word)| *word = (value >> (64 * k)) as u64);
+}
+
+/// Zero-padded bytes, the first one most significant.
+fn bytes(text: &[u8], width: usize, out: &mut [u64]) -> std::result::Result<(), String> {
+    let most = width / 8;
+    if text.len() > most {
+        return Err(format!("a string of {} bytes where at most {most} are declared", text.len()));
+    }
+    if text.contains(&0) {
+        return Err("a string with a zero byte".into());
+    }
+    for (i, &byte) in text.iter().enumerate() {
+        let place = most - 1 - i;
+        out[place / 8] |= u64::from(byte) << (8 * (place % 8));
+    }
+    Ok(())
+}
+
+/// A string constant's bits, least significant first.
+pub(crate) fn text_bits(text: &str, encoding: Encoding, kind: Kind, hash: &KeyedHash) -> Result<Vec<bool>> {
+    let mut out = vec![0; kind.width.div_ceil(64)];
+    match encoding {
+        Encoding::Hash => low_bits(hash.hash(text.as_bytes()), kind.width, &mut out),
+        Encoding::Bytes => bytes(text.as_bytes(), kind.width, &mut out)
+            .map_err(|e| TableError::Input(format!("the constant {text:?}: {e}")))?,
+        Encoding::Int => return Err(TableError::Input(format!("the constant {text:?} has no integer encoding"))),
+    }
+    Ok((0..kind.width).map(|j| out[j / 64] >> (j % 64) & 1 == 1).collect())
+}

@@ -1,0 +1,34 @@
+//! What can go wrong in a table operation, by whose fault it is.
+
+use tacit_mpc::MpcError;
+use tacit_net::NetError;
+
+/// The result of a table operation.
+pub type Result<T> = std::result::Result<T, TableError>;
+
+/// An error of a table operation.
+#[derive(Debug, thiserror::Error)]
+pub enum TableError {
+    /// The plan or the owner's data is wrong.
+    #[error("{0}")]
+    Input(String),
+    /// The approved disclosures do not contain what a step would open.
+    #[error("{0}")]
+    Policy(String),
+    /// A peer is gone or misbehaves.
+    #[error(transparent)]
+    Net(NetError),
+    /// tacit's own fault, or the machine's.
+    #[error("{0}")]
+    Internal(String),
+}
+
+impl From<MpcError> for TableError {
+    fn from(error: MpcError) -> Self {
+        match error {
+            MpcError::Net(error) => Self::Net(error),
+            MpcError::NotPermitted { .. } => Self::Policy(error.to_string()),
+            MpcError::Randomness(_) => Self::Internal(error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Execution of a placed plan's operators, one after the other, at one node.
+
+use tacit_math::KeyedHash;
+use tacit_mpc::{Backend, Permits};
+
+use crate::data::DataTable;
+use crate::error::{Result, TableError};
+use crate::operator::Operator;
+use crate::operators::{aggregate, filter, group_by, input, join, order, project, release, scalar, union};
+use crate::table::Table;
+
+/// One node's execution of a plan. All nodes call the same methods with the same operators in the same order.
+pub struct Executor<B: Backend> {
+    backend: B,
+    permits: Permits,
+    parties: Vec<String>,
+    hash: KeyedHash,
+}
+
+impl<B: Backend> Executor<B> {
+    /// An executor on an engine whose nodes are the parties, in order. The hash key is common to all who give strings.
+    pub fn new(backend: B, permits: Permits, parties: Vec<String>, hash_key: [u8; 32]) -> Self {
+        Self { backend, permits, parties, hash: KeyedHash::new(&hash_key) }
+    }
+
+    /// The engine.
+    pub fn backend(&self) -> &B {
+        &self.backend
+    }
+
+    /// The engine, to count with.
+    pub(crate) fn backend_mut(&mut self) -> &mut B {
+        &mut self.backend
+    }
+
+    /// Ends the executor and gives the engine back.
+    pub fn into_backend(self) -> B {
+        self.backend
+    }
+
+    /// Shares an owner's table. The owner gives the data; what other nodes give is ignored.
+    ///
+    /// # Errors
+    /// [`TableError::Input`] at the owner, before anything is sent, when the data is not as the operator declares;
+    /// [`TableError::Policy`] when a size would be announced without a permit; [`TableError::Net`].
+    pub fn input(&mut self, operator: &Operator, data: Option<DataTable>) -> Result<Table<B>> {
+        let Operator::Input(input) = operator else { return Err(misplaced(operator, "input")) };
+        let hash = &self.hash;
+        let prepared = data
+            .map(|data| in_step(&mut self.backend, operator, |_| input::prepare(input, &data, hash)))
+            .transpose()?;
+        self.share(operator, prepared)
+    }
+
+    /// Shares what the owner prepared.
+    pub(crate) fn share(&mut self, operator: &Operator, prepared: Option<input::Prepared>) -> Result<Table<B>> {
+        let Operator::Input(input) = operator else { return Err(misplaced(operator, "input")) };
+        let Self { backend, permits, parties, .. } = self;
+        in_step(backend, operator, |b| input::input(b, permits, parties, input, prepared))
+    }
+
+    /// Executes any operator but `input` and `release` on the tables of its inputs, in the order of
+    /// [`Operator::inputs`].
+    ///
+    /// # Errors
+    /// [`TableError::Input`] when the operator does not fit the tables; [`TableError::Net`].
+    pub fn run(&mut self, operator: &Operator, inputs: &[&Table<B>]) -> Result<Table<B>> {
+        let expected = operator.inputs().len();
+        if inputs.len() != expected {
+            return Err(TableError::Input(format!(
+                "{}: {} tables for {expected} inputs",
+                operator.name(),
+                inputs.len()
+            )));
+        }
+        let hash = &self.hash;
+        in_step(&mut self.backend, operator, |b| match operator {
+            Operator::Filter(x) => filter::filter(b, hash, inputs[0], x),
+            Operator::Project(x) => project::project(b, hash, inputs[0], x),
+            Operator::Union(x) => union::union(b, inputs, x),
+            Operator::Join(x) => join::join(b, inputs[0], inputs[1], x),
+            Operator::Broadcast(_) => scalar::broadcast(b, inputs[0], inputs[1]),
+            Operator::GroupBy(x) => group_by::group_by(b, inputs[0], x),
+            Operator::Aggregate(x) => aggregate::aggregate(b, inputs[0], x),
+            Operator::Sort(x) => order::sort(b, inputs[0], x),
+            Operator::Limit(x) => order::limit(b, inputs[0], x),
+            Operator::Input(_) | Operator::Release(_) => Err(misplaced(operator, "run")),
+        })
+    }
+
+    /// Opens a table to the operator's recipients; None at all others.
+    ///
+    /// # Errors
+    /// [`TableError::Policy`] before anything is sent, when the approved disclosures do not hold exactly this one;
+    /// [`TableError::Input`]; [`TableError::Net`].
+    pub fn release(&mut self, operator: &Operator, table: &Table<B>) -> Result<Option<DataTable>> {
+        let Operator::Release(release) = operator else { return Err(misplaced(operator, "release")) };
+        let permits = &mut self.permits;
+        in_step(&mut self.backend, operator, |b| release::release(b, permits, table, release))
+    }
+}
+
+fn misplaced(operator: &Operator, method: &str) -> TableError {
+    TableError::Internal(format!("{} was given to {method}, which does not execute it", operator.name()))
+}
+
+/// Runs the body under the operator's name, which its errors about the plan or the data carry.
+fn in_step<B: Backend, T>(b: &mut B, operator: &Operator, body: impl FnOnce(&mut B) -> Result<T>) -> Result<T> {
+    let name = operator.name();
+    b.step(&name, |b| Ok(body(b)))?.map_err(|error| match error {
+        TableError::Input(text) => TableError::Input(format!("{name}: {text}")),
+        other => other,
+    })
+}

@@ -1,0 +1,26 @@
+//! Oblivious relational operators over shared columns: what the secure, input and release steps of a placed plan do.
+//!
+//! Every operator is written once over [`tacit_mpc::Backend`]. A table's row count is public; which rows are valid,
+//! which values are NULL and all values are secret. Nothing secret steers a branch, an index or a message size. The
+//! format of the operators is docs/placed-plan.md.
+
+mod bundle;
+mod convert;
+pub mod cost;
+pub mod data;
+mod decode;
+mod encode;
+pub mod error;
+pub mod executor;
+mod expression;
+mod mask;
+pub mod operator;
+mod operators;
+pub mod table;
+
+pub use cost::{StepCost, cost};
+pub use data::{ColumnData, DataColumn, DataTable, Text};
+pub use error::TableError;
+pub use executor::Executor;
+pub use operator::Operator;
+pub use table::Table;

@@ -1,0 +1,119 @@
+//! The operators of a placed plan, as docs/placed-plan.md defines their JSON.
+
+mod expression;
+mod integer;
+mod kind;
+mod relational;
+
+pub use expression::{Call, Expression, Function};
+pub use kind::{Encoding, Kind, Repr};
+pub use relational::{
+    Aggregate, AggregateFunction, Aggregation, Broadcast, Filter, GroupBy, Input, InputColumn, Join, Limit,
+    OutputColumn, Project, Release, Sort, SortKey, Union, UnionColumn,
+};
+
+use serde::Deserialize;
+
+use crate::error::{Result, TableError};
+
+/// One step that all nodes execute.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(tag = "op", rename_all = "snake_case")]
+pub enum Operator {
+    /// An owner's table becomes shared.
+    Input(Input),
+    /// Rows that do not satisfy a predicate become invalid.
+    Filter(Filter),
+    /// Columns computed row by row.
+    Project(Project),
+    /// Rows of several tables, one after the other.
+    Union(Union),
+    /// Inner join of unique keys with any keys.
+    Join(Join),
+    /// A scalar's columns added to every row.
+    Broadcast(Broadcast),
+    /// One row a group.
+    GroupBy(GroupBy),
+    /// One row.
+    Aggregate(Aggregate),
+    /// Rows in an order.
+    Sort(Sort),
+    /// The head of an order.
+    Limit(Limit),
+    /// Rows opened to parties.
+    Release(Release),
+}
+
+impl Operator {
+    /// Reads one operator.
+    ///
+    /// # Errors
+    /// [`TableError::Input`] when the text is not an operator.
+    pub fn from_json(text: &str) -> Result<Self> {
+        serde_json::from_str(text).map_err(|e| TableError::Input(format!("the plan's operator is malformed: {e}")))
+    }
+
+    /// Reads a list of operators in execution order.
+    ///
+    /// # Errors
+    /// [`TableError::Input`] when the text is not such a list.
+    pub fn list_from_json(text: &str) -> Result<Vec<Self>> {
+        serde_json::from_str(text).map_err(|e| TableError::Input(format!("the plan's operators are malformed: {e}")))
+    }
+
+    /// The step id.
+    pub fn id(&self) -> usize {
+        match self {
+            Self::Input(x) => x.id,
+            Self::Filter(x) => x.id,
+            Self::Project(x) => x.id,
+            Self::Union(x) => x.id,
+            Self::Join(x) => x.id,
+            Self::Broadcast(x) => x.id,
+            Self::GroupBy(x) => x.id,
+            Self::Aggregate(x) => x.id,
+            Self::Sort(x) => x.id,
+            Self::Limit(x) => x.id,
+            Self::Release(x) => x.id,
+        }
+    }
+
+    /// What the step does, as in the JSON.
+    pub fn op(&self) -> &'static str {
+        match self {
+            Self::Input(_) => "input",
+            Self::Filter(_) => "filter",
+            Self::Project(_) => "project",
+            Self::Union(_) => "union",
+            Self::Join(_) => "join",
+            Self::Broadcast(_) => "broadcast",
+            Self::GroupBy(_) => "group_by",
+            Self::Aggregate(_) => "aggregate",
+            Self::Sort(_) => "sort",
+            Self::Limit(_) => "limit",
+            Self::Release(_) => "release",
+        }
+    }
+
+    /// The step's name, such as `3.join`: key of metrics, place of errors, site of disclosures.
+    pub fn name(&self) -> String {
+        format!("{}.{}", self.id(), self.op())
+    }
+
+    /// The ids of the steps whose tables it takes, in order.
+    pub fn inputs(&self) -> Vec<usize> {
+        match self {
+            Self::Input(_) => vec![],
+            Self::Filter(x) => vec![x.input],
+            Self::Project(x) => vec![x.input],
+            Self::Union(x) => x.inputs.clone(),
+            Self::Join(x) => vec![x.left, x.right],
+            Self::Broadcast(x) => vec![x.input, x.scalar],
+            Self::GroupBy(x) => vec![x.input],
+            Self::Aggregate(x) => vec![x.input],
+            Self::Sort(x) => vec![x.input],
+            Self::Limit(x) => vec![x.input],
+            Self::Release(x) => vec![x.input],
+        }
+    }
+}

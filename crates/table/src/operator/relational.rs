@@ -1,0 +1,244 @@
+//! The members of every operator.
+
+use serde::Deserialize;
+
+use super::expression::Expression;
+use super::kind::{Encoding, Kind};
+
+/// `input`: an owner's table becomes shared.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Input {
+    /// Step id.
+    pub id: usize,
+    /// The owner's name.
+    pub owner: String,
+    /// The columns.
+    pub columns: Vec<InputColumn>,
+    /// The padded size; None: a size is announced.
+    pub rows: Option<usize>,
+    /// Whether the announced size is that of the unfiltered source instead of the exact one.
+    #[serde(default)]
+    pub pad_to_source: bool,
+}
+
+/// A column of an owner's table.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct InputColumn {
+    /// Its name in the shared table.
+    pub name: String,
+    /// Its name in the owner's data.
+    pub source: String,
+    /// How values become integers.
+    pub encode: Encoding,
+    /// Its kind.
+    pub kind: Kind,
+}
+
+/// `filter`: rows that do not satisfy a predicate become invalid.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Filter {
+    /// Step id.
+    pub id: usize,
+    /// Step of the table.
+    pub input: usize,
+    /// Rows stay where it is TRUE.
+    pub predicate: Expression,
+}
+
+/// `project`: columns computed row by row.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Project {
+    /// Step id.
+    pub id: usize,
+    /// Step of the table.
+    pub input: usize,
+    /// The new columns.
+    pub columns: Vec<OutputColumn>,
+}
+
+/// A computed column.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OutputColumn {
+    /// Its name.
+    pub name: String,
+    /// Its value.
+    pub expr: Expression,
+    /// Its kind.
+    pub kind: Kind,
+}
+
+/// `union`: rows of several tables, one after the other.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Union {
+    /// Step id.
+    pub id: usize,
+    /// Steps of the tables.
+    pub inputs: Vec<usize>,
+    /// The columns, which all inputs have, with the kinds of the result.
+    pub columns: Vec<UnionColumn>,
+}
+
+/// A column of a union.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UnionColumn {
+    /// Its name in all inputs.
+    pub name: String,
+    /// Its kind in the result.
+    pub kind: Kind,
+}
+
+/// `join`: every right row with the left row of equal keys.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Join {
+    /// Step id.
+    pub id: usize,
+    /// Step of the table whose keys are unique among valid rows.
+    pub left: usize,
+    /// Step of the other table.
+    pub right: usize,
+    /// Key columns of left.
+    pub left_keys: Vec<String>,
+    /// Key columns of right, in the same order.
+    pub right_keys: Vec<String>,
+    /// Columns kept of left.
+    pub left_columns: Vec<String>,
+    /// Columns kept of right.
+    pub right_columns: Vec<String>,
+}
+
+/// `broadcast`: the columns of a table of one row added to every row.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Broadcast {
+    /// Step id.
+    pub id: usize,
+    /// Step of the table.
+    pub input: usize,
+    /// Step of the table of one row.
+    pub scalar: usize,
+}
+
+/// `group_by`: one row a group.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GroupBy {
+    /// Step id.
+    pub id: usize,
+    /// Step of the table.
+    pub input: usize,
+    /// Key columns.
+    pub keys: Vec<String>,
+    /// Aggregates; none: distinct keys.
+    pub aggregates: Vec<Aggregation>,
+    /// Public bound on the number of groups.
+    pub groups: Option<usize>,
+}
+
+/// `aggregate`: one row for the whole table.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Aggregate {
+    /// Step id.
+    pub id: usize,
+    /// Step of the table.
+    pub input: usize,
+    /// Aggregates.
+    pub aggregates: Vec<Aggregation>,
+}
+
+/// One aggregate column.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Aggregation {
+    /// Its name.
+    pub name: String,
+    /// The function.
+    pub function: AggregateFunction,
+    /// The column it is applied to; None for `count_rows`.
+    #[serde(default)]
+    pub column: Option<String>,
+    /// Its kind.
+    pub kind: Kind,
+}
+
+/// The aggregate functions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AggregateFunction {
+    /// COUNT(*).
+    CountRows,
+    /// COUNT of non-NULL values.
+    Count,
+    /// SUM; NULL over nothing.
+    Sum,
+    /// MIN; NULL over nothing.
+    Min,
+    /// MAX; NULL over nothing.
+    Max,
+    /// COUNT of distinct non-NULL values.
+    CountDistinct,
+    /// The value of any row of a group, for a column that the keys determine.
+    Any,
+}
+
+/// `sort`: valid rows first, in an order.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sort {
+    /// Step id.
+    pub id: usize,
+    /// Step of the table.
+    pub input: usize,
+    /// The order, most significant first.
+    pub keys: Vec<SortKey>,
+}
+
+/// One column of an order.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SortKey {
+    /// The column.
+    pub column: String,
+    /// Largest first.
+    pub descending: bool,
+    /// Where NULLs go, whatever the direction.
+    pub nulls_first: bool,
+}
+
+/// `limit`: rows offset..offset+count of a sorted table.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Limit {
+    /// Step id.
+    pub id: usize,
+    /// Step of the sorted table.
+    pub input: usize,
+    /// How many rows; None: all.
+    pub count: Option<usize>,
+    /// How many are left out at the head.
+    pub offset: usize,
+}
+
+/// `release`: rows opened to parties.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Release {
+    /// Step id.
+    pub id: usize,
+    /// Step of the table.
+    pub input: usize,
+    /// The recipients.
+    pub to: Vec<String>,
+    /// The columns opened.
+    pub columns: Vec<String>,
+    /// Whether the rows' order is part of the answer; if not they are shuffled first.
+    pub ordered: bool,
+}

@@ -1,0 +1,165 @@
+//! `group_by`: one row a group, without a scan.
+//!
+//! Functionality: one valid row for each distinct key among valid rows (NULLs form one group), ordered by the keys,
+//! with the aggregates of its rows; then rows that are not valid. Discloses nothing: not even the number of groups.
+//!
+//! Method: sort by key, valid rows first; mark the last row of each group; sum up values from the first row on,
+//! locally; move the marked rows to the front; the differences between neighbours' sums are the groups' sums. What rows
+//! that are not valid hold never enters a group, since they come behind all others. MIN and MAX extend the sort key by
+//! the value, so that the answer is in a group's last (or first) row; COUNT DISTINCT counts the places where it
+//! changes. Each further column of these functions is a sort of its own by the same key, whose groups come out in the
+//! same places.
+//!
+//! Cost beyond the sorts, W bits moved: 4/3 W bits to apply each sort, one equality of the key's width, 4/3 W bits and
+//! 7 rounds to bring the groups to the front.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use tacit_mpc::circuits::Planes;
+use tacit_mpc::{Backend, ops};
+
+use super::collect::Collector;
+use super::order::{Direction, from_key_planes, key_planes};
+use super::runs::{Run, runs, summed_columns};
+use super::totals::same_as_next;
+use crate::bundle::bundle;
+use crate::error::{Result, TableError};
+use crate::operator::GroupBy;
+use crate::table::{Column, Order, Table, Value};
+
+/// A table in the order of one of its sorts.
+pub(crate) struct Sorted<B: Backend> {
+    /// Rows of the table.
+    pub rows: usize,
+    /// The sort key's part for the ordering column, if any.
+    pub value: Planes<B>,
+    /// The part for the group keys.
+    group: Planes<B>,
+    /// Whether a row is not valid; None: all are.
+    invalid: Option<B::Bits>,
+}
+
+impl<B: Backend> Sorted<B> {
+    /// Whether each row is in the group of the next one.
+    fn same_group(&self, b: &mut B) -> Result<B::Bits> {
+        let planes: Planes<B> = self.group.iter().chain(&self.invalid).cloned().collect();
+        same_as_next(b, self.rows, &planes)
+    }
+
+    /// Which rows are the last ones of their group.
+    fn ends(&self, b: &mut B, same_group: &B::Bits) -> Result<B::Bits> {
+        let last = b.not(same_group);
+        match &self.invalid {
+            None => Ok(last),
+            Some(invalid) => {
+                let valid = b.not(invalid);
+                Ok(b.and(&[&valid], &[&last])?.swap_remove(0))
+            }
+        }
+    }
+}
+
+/// Groups and aggregates.
+pub(crate) fn group_by<B: Backend>(b: &mut B, table: &Table<B>, group_by: &GroupBy) -> Result<Table<B>> {
+    let keys = table.values(&group_by.keys)?;
+    let rows = group_by.groups.unwrap_or(table.rows).min(table.rows);
+    let mut parts = Vec::new();
+    for key in &keys {
+        parts.push(key_planes(b, key, Direction::ASCENDING)?);
+    }
+    let group: Planes<B> = parts.iter().rev().flatten().cloned().collect();
+    let mut front = Planes::<B>::new();
+    let mut answers: Vec<_> = group_by.aggregates.iter().map(|_| None).collect();
+    for (number, run) in runs(table, &group_by.aggregates)?.iter().enumerate() {
+        let summed = if number == 0 { summed_columns(table, &group_by.aggregates)? } else { vec![] };
+        let (sorted, payload) = sorted(b, table, &group_by.keys, &group, run, &summed)?;
+        let same_group = sorted.same_group(b)?;
+        let ends = sorted.ends(b, &same_group)?;
+        let mut collector = Collector::new(run, &sorted, &same_group, &payload);
+        let mut moving = collector.collect(b, &group_by.aggregates)?;
+        let collected = moving.bits.len();
+        if number == 0 {
+            moving.bits.extend(sorted.group.iter().cloned());
+            moving.bits.push(ends.clone());
+        }
+        let destinations = ops::partition(b, &ends)?;
+        let mut moved = ops::apply(b, moving, destinations)?.slice(0, rows);
+        front.extend(moved.bits.split_off(collected));
+        for (place, value) in collector.finish(b, &group_by.aggregates, moved)? {
+            answers[place] = Some(Column::new(&group_by.aggregates[place].name, value));
+        }
+    }
+    let valid = front.pop();
+    let mut columns = key_columns(b, &group_by.keys, &keys, &parts, front);
+    let lost = || TableError::Internal("an aggregate was not computed".into());
+    columns.extend(answers.into_iter().map(|answer| answer.ok_or_else(lost)).collect::<Result<Vec<_>>>()?);
+    Ok(Table { rows, valid, columns, order: Order { valid_first: true, by: group_by.keys.clone() } })
+}
+
+/// Sorts by valid, group and the run's column, and brings some columns into that order. A table in that order stays as
+/// it is.
+fn sorted<B: Backend>(
+    b: &mut B,
+    table: &Table<B>,
+    keys: &[String],
+    group: &[B::Bits],
+    run: &Run<'_, B>,
+    payload: &[(String, Arc<Value<B>>)],
+) -> Result<(Sorted<B>, HashMap<String, Value<B>>)> {
+    let rows = table.rows;
+    let invalid = table.valid.as_ref().map(|valid| b.not(valid));
+    let Some(column) = &run.column else {
+        if table.order.valid_first && table.order.by.starts_with(keys) {
+            let payload = payload.iter().map(|(name, value)| (name.clone(), Value::clone(value))).collect();
+            return Ok((Sorted { rows, value: vec![], group: group.to_vec(), invalid }, payload));
+        }
+        return sort(b, rows, vec![], group, invalid, payload);
+    };
+    let value = key_planes(b, column, run.direction)?;
+    sort(b, rows, value, group, invalid, payload)
+}
+
+fn sort<B: Backend>(
+    b: &mut B,
+    rows: usize,
+    value: Planes<B>,
+    group: &[B::Bits],
+    invalid: Option<B::Bits>,
+    payload: &[(String, Arc<Value<B>>)],
+) -> Result<(Sorted<B>, HashMap<String, Value<B>>)> {
+    let width = value.len();
+    let key: Planes<B> = value.into_iter().chain(group.iter().cloned()).chain(invalid.clone()).collect();
+    let destinations = ops::sort_order(b, rows, &key)?;
+    let (mut moving, layout) = bundle(rows, payload.iter().map(|(_, value)| &**value));
+    moving.bits.extend(key);
+    let (values, rest) = layout.unbundle(ops::apply(b, moving, destinations)?);
+    let payload = payload.iter().map(|(name, _)| name.clone()).zip(values).collect();
+    let mut planes = rest.bits;
+    let invalid = if invalid.is_some() { planes.pop() } else { None };
+    let group = planes.split_off(width);
+    Ok((Sorted { rows, value: planes, group, invalid }, payload))
+}
+
+/// The key columns of the groups, from the sort key's planes.
+fn key_columns<B: Backend>(
+    b: &B,
+    names: &[String],
+    keys: &[Arc<Value<B>>],
+    parts: &[Planes<B>],
+    front: Planes<B>,
+) -> Vec<Column<B>> {
+    let mut planes = front.into_iter();
+    let mut columns: Vec<_> = names
+        .iter()
+        .zip(keys)
+        .zip(parts)
+        .rev()
+        .map(|((name, key), part)| {
+            let key_part = planes.by_ref().take(part.len()).collect();
+            Column::new(name, from_key_planes(b, key_part, key, Direction::ASCENDING))
+        })
+        .collect();
+    columns.reverse();
+    columns
+}

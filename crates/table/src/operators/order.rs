@@ -1,0 +1,113 @@
+//! `sort` and `limit`.
+
+use tacit_mpc::circuits::Planes;
+use tacit_mpc::{Backend, Rows, ops};
+
+use crate::bundle::bundle;
+use crate::convert::planes;
+use crate::error::Result;
+use crate::operator::{Limit, Sort, SortKey};
+use crate::table::{Column, Order, Shares, Table, Value};
+
+/// Where a column's values and NULLs go in an order.
+#[derive(Clone, Copy)]
+pub(crate) struct Direction {
+    pub descending: bool,
+    pub nulls_first: bool,
+}
+
+impl Direction {
+    /// Smallest first, NULLs last.
+    pub const ASCENDING: Self = Self { descending: false, nulls_first: false };
+}
+
+/// A column as part of an unsigned sort key, least significant plane first.
+pub(crate) fn key_planes<B: Backend>(b: &mut B, value: &Value<B>, direction: Direction) -> Result<Planes<B>> {
+    let mut key = planes(b, value)?;
+    if value.kind.signed {
+        let sign = key.len() - 1;
+        key[sign] = b.not(&key[sign]);
+    }
+    if direction.descending {
+        key = key.iter().map(|plane| b.not(plane)).collect();
+    }
+    if let Some(null) = &value.null {
+        key.push(if direction.nulls_first { b.not(null) } else { null.clone() });
+    }
+    Ok(key)
+}
+
+/// The column from its part of a sort key: the inverse of [`key_planes`], in planes. Local.
+pub(crate) fn from_key_planes<B: Backend>(b: &B, mut key: Planes<B>, of: &Value<B>, direction: Direction) -> Value<B> {
+    let null = if of.null.is_some() { key.pop() } else { None };
+    let null = null.map(|bit| if direction.nulls_first { b.not(&bit) } else { bit });
+    if direction.descending {
+        key = key.iter().map(|plane| b.not(plane)).collect();
+    }
+    if of.kind.signed {
+        let sign = key.len() - 1;
+        key[sign] = b.not(&key[sign]);
+    }
+    Value::new(of.kind, of.encoding, null, Shares::Bits(key))
+}
+
+/// Moves all rows of a table, its valid bits included, to secret destinations. 3 rounds under rep3.
+pub(crate) fn move_rows<B: Backend>(
+    b: &mut B,
+    table: &Table<B>,
+    destinations: B::Vector<u32>,
+    order: Order,
+) -> Result<Table<B>> {
+    let (mut rows, layout) = bundle(table.rows, table.columns.iter().map(|column| &*column.value));
+    rows.bits.extend(table.valid.clone());
+    let (values, mut rest): (_, Rows<B>) = layout.unbundle(ops::apply(b, rows, destinations)?);
+    let columns = table.columns.iter().zip(values).map(|(column, value)| Column::new(&column.name, value));
+    Ok(Table { rows: table.rows, valid: rest.bits.pop(), columns: columns.collect(), order })
+}
+
+/// Valid rows first, in the order of the keys; equal ones in their old order.
+pub(crate) fn sort<B: Backend>(b: &mut B, table: &Table<B>, sort: &Sort) -> Result<Table<B>> {
+    let known = known_order(&sort.keys);
+    if table.order.valid_first && known.as_ref().is_some_and(|by| table.order.by.starts_with(by)) {
+        return Ok(table.clone());
+    }
+    let mut key = Planes::<B>::new();
+    for term in sort.keys.iter().rev() {
+        let direction = Direction { descending: term.descending, nulls_first: term.nulls_first };
+        key.extend(key_planes(b, table.value(&term.column)?, direction)?);
+    }
+    key.extend(table.valid.as_ref().map(|valid| b.not(valid)));
+    let destinations = ops::sort_order(b, table.rows, &key)?;
+    move_rows(b, table, destinations, Order { valid_first: true, by: known.unwrap_or_default() })
+}
+
+/// The columns of an order that is ascending with NULLs last throughout.
+fn known_order(keys: &[SortKey]) -> Option<Vec<String>> {
+    keys.iter().map(|key| (!key.descending && !key.nulls_first).then(|| key.column.clone())).collect()
+}
+
+/// Rows offset..offset+count. Valid rows are moved to the front first unless they are known to be there.
+pub(crate) fn limit<B: Backend>(b: &mut B, table: &Table<B>, limit: &Limit) -> Result<Table<B>> {
+    let table = match &table.valid {
+        Some(valid) if !table.order.valid_first => {
+            let destinations = ops::partition(b, valid)?;
+            move_rows(b, table, destinations, Order { valid_first: true, by: vec![] })?
+        }
+        _ => table.clone(),
+    };
+    let start = limit.offset.min(table.rows);
+    let rows = limit.count.unwrap_or(table.rows).min(table.rows - start);
+    Ok(slice(&table, start, rows))
+}
+
+/// Rows start..start+rows. Local.
+pub(crate) fn slice<B: Backend>(table: &Table<B>, start: usize, rows: usize) -> Table<B> {
+    if rows == table.rows {
+        return table.clone();
+    }
+    let (mut all, layout) = bundle(table.rows, table.columns.iter().map(|column| &*column.value));
+    all.bits.extend(table.valid.clone());
+    let (values, mut rest) = layout.unbundle(all.slice(start, rows));
+    let columns = table.columns.iter().zip(values).map(|(column, value)| Column::new(&column.name, value));
+    Table { rows, valid: rest.bits.pop(), columns: columns.collect(), order: table.order.clone() }
+}

@@ -1,0 +1,187 @@
+//! Sums and counts, in the ring that their declared kind asks for.
+
+use tacit_math::{Plane, ring};
+use tacit_mpc::{Backend, Linear, Rows, circuits, linear};
+
+use crate::convert::{to_kind, to_rings};
+use crate::error::{Result, TableError};
+use crate::expression::is_zero;
+use crate::operator::{Encoding, Kind, Repr};
+use crate::table::{Shares, Value};
+
+/// Modulo what a total is computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Modulus {
+    /// 2^32: counts that end as planes.
+    M32,
+    /// 2^64.
+    M64,
+    /// 2^128.
+    M128,
+}
+
+impl Modulus {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::M32, Self::M64, Self::M128];
+
+    /// For a count of rows.
+    pub fn of_count(kind: Kind) -> Self {
+        match kind.repr {
+            Repr::Bits => Self::M32,
+            Repr::Ring64 => Self::M64,
+            Repr::Ring128 => Self::M128,
+        }
+    }
+
+    /// For a sum.
+    pub fn of_sum(kind: Kind) -> Self {
+        match kind.repr {
+            Repr::Bits if kind.width > 64 => Self::M128,
+            Repr::Bits | Repr::Ring64 => Self::M64,
+            Repr::Ring128 => Self::M128,
+        }
+    }
+}
+
+/// A shared vector over one of the rings.
+pub(crate) enum Totals<B: Backend> {
+    M32(B::Vector<u32>),
+    M64(B::Vector<u64>),
+    M128(B::Vector<u128>),
+}
+
+/// The same expression in whichever ring.
+macro_rules! in_ring {
+    ($totals:expr, $x:ident => $result:expr) => {
+        match $totals {
+            Totals::M32($x) => Totals::M32($result),
+            Totals::M64($x) => Totals::M64($result),
+            Totals::M128($x) => Totals::M128($result),
+        }
+    };
+}
+
+impl<B: Backend> Totals<B> {
+    /// Ones where the bits are one. Two rounds for all together.
+    pub fn of_bits(b: &mut B, bits: &[&B::Bits], modulus: Modulus) -> Result<Vec<Self>> {
+        if bits.is_empty() {
+            return Ok(vec![]);
+        }
+        Ok(match modulus {
+            Modulus::M32 => b.inject(bits)?.into_iter().map(Self::M32).collect(),
+            Modulus::M64 => b.inject(bits)?.into_iter().map(Self::M64).collect(),
+            Modulus::M128 => b.inject(bits)?.into_iter().map(Self::M128).collect(),
+        })
+    }
+
+    /// Columns' values, converted together.
+    pub fn of_values(b: &mut B, values: &[&Value<B>], modulus: Modulus) -> Result<Vec<Self>> {
+        let is_there = |value: &&&Value<B>| Self::as_is(value, modulus).is_some();
+        let others: Vec<&Value<B>> = values.iter().filter(|value| !is_there(value)).copied().collect();
+        let mut converted = match modulus {
+            Modulus::M32 => to_rings(b, &others)?.into_iter().map(Self::M32).collect::<Vec<_>>(),
+            Modulus::M64 => to_rings(b, &others)?.into_iter().map(Self::M64).collect(),
+            Modulus::M128 => to_rings(b, &others)?.into_iter().map(Self::M128).collect(),
+        }
+        .into_iter();
+        let lost = || TableError::Internal("a column was not converted".into());
+        values.iter().map(|value| Self::as_is(value, modulus).or_else(|| converted.next()).ok_or_else(lost)).collect()
+    }
+
+    /// A column that is in the ring already.
+    fn as_is(value: &Value<B>, modulus: Modulus) -> Option<Self> {
+        match (&value.shares, modulus) {
+            (Shares::Ring64(x), Modulus::M64) => Some(Self::M64(x.clone())),
+            (Shares::Ring128(x), Modulus::M128) => Some(Self::M128(x.clone())),
+            _ => None,
+        }
+    }
+
+    /// A public number for every row. Local.
+    pub fn public(b: &B, rows: usize, number: impl Fn(usize) -> usize, modulus: Modulus) -> Self {
+        match modulus {
+            Modulus::M32 => Self::M32(b.public_vector(rows, || (0..rows).map(|i| number(i) as u32).collect())),
+            Modulus::M64 => Self::M64(b.public_vector(rows, || (0..rows).map(|i| number(i) as u64).collect())),
+            Modulus::M128 => Self::M128(b.public_vector(rows, || (0..rows).map(|i| number(i) as u128).collect())),
+        }
+    }
+
+    /// Prefix sums. Local.
+    pub fn prefix_sums(&self) -> Self {
+        in_ring!(self, x => x.map(x.rows(), |x| ring::prefix_sum(x)))
+    }
+
+    /// The sum of all rows, as one row. Local.
+    pub fn sum(&self) -> Self {
+        in_ring!(self, x => linear::total(x))
+    }
+
+    /// Where a number of at most `width` bits is zero.
+    pub fn is_zero(&self, b: &mut B, width: usize) -> Result<B::Bits> {
+        match self {
+            Self::M32(x) => is_zero(b, x, width.min(32)),
+            Self::M64(x) => is_zero(b, x, width.min(64)),
+            Self::M128(x) => is_zero(b, x, width.min(128)),
+        }
+    }
+
+    /// As a column of a kind.
+    pub fn into_value(self, b: &mut B, kind: Kind, null: Option<B::Bits>) -> Result<Value<B>> {
+        let (repr, shares) = match self {
+            Self::M32(x) => (Repr::Bits, Shares::Bits(circuits::to_planes(b, &x, kind.width.min(32))?)),
+            Self::M64(x) => (Repr::Ring64, Shares::Ring64(x)),
+            Self::M128(x) => (Repr::Ring128, Shares::Ring128(x)),
+        };
+        let value = Value::new(Kind { repr, ..kind }, Encoding::Int, null, shares);
+        if (value.kind.repr, value.kind.width) == (kind.repr, kind.width) {
+            Ok(value)
+        } else {
+            to_kind(b, &value, kind)
+        }
+    }
+
+    /// Appends the vector to a bundle; gives its place there.
+    pub fn push(self, rows: &mut Rows<B>) -> Place {
+        match self {
+            Self::M32(x) => {
+                rows.r32.push(x);
+                Place(Modulus::M32, rows.r32.len() - 1)
+            }
+            Self::M64(x) => {
+                rows.r64.push(x);
+                Place(Modulus::M64, rows.r64.len() - 1)
+            }
+            Self::M128(x) => {
+                rows.r128.push(x);
+                Place(Modulus::M128, rows.r128.len() - 1)
+            }
+        }
+    }
+}
+
+/// Where in a bundle a vector is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place(pub Modulus, usize);
+
+impl Place {
+    /// The vector there.
+    pub fn get<B: Backend>(self, rows: &Rows<B>) -> Totals<B> {
+        match self.0 {
+            Modulus::M32 => Totals::M32(rows.r32[self.1].clone()),
+            Modulus::M64 => Totals::M64(rows.r64[self.1].clone()),
+            Modulus::M128 => Totals::M128(rows.r128[self.1].clone()),
+        }
+    }
+}
+
+/// Whether each row equals the next one, in all planes. The last row equals nothing.
+pub(crate) fn same_as_next<B: Backend>(b: &mut B, rows: usize, planes: &[B::Bits]) -> Result<B::Bits> {
+    let next: Vec<B::Bits> = planes.iter().map(|plane| plane.map(rows, Plane::shift_up)).collect();
+    let same = circuits::equal(b, rows, planes, &next)?;
+    Ok(same.map(rows, |p| p.and(&Plane::from_fn(rows, |i| i + 1 < rows))))
+}
+
+/// From "as the next row" to "as the row before". Local.
+pub(crate) fn same_as_previous<B: Backend>(same_as_next: &B::Bits) -> B::Bits {
+    same_as_next.map(same_as_next.rows(), Plane::shift_down)
+}

@@ -1,0 +1,135 @@
+//! Every operator on three nodes: the same answers, exactly the declared costs, nothing undeclared, sizes of the shape
+//! only.
+
+mod world;
+
+use std::collections::HashMap;
+
+use tacit_mpc::Permits;
+use tacit_mpc::backends::rep3::Rep3Costs;
+use tacit_table::{DataTable, Operator, TableError, cost};
+use world::cases::{Case, cases};
+use world::runs::{Node, permits, rep3};
+use world::tables::{TEXTS, inputs};
+use world::{Clear, PARTIES, Plan, model};
+
+fn data(tables: &HashMap<usize, Clear>) -> HashMap<usize, DataTable> {
+    tables.iter().map(|(&id, table)| (id, table.to_data(&TEXTS))).collect()
+}
+
+/// Recipients learn the interpreter's answer; others learn nothing.
+fn check_answers(case: &Case, nodes: &[Node], expected: &HashMap<usize, Clear>) {
+    for (name, node) in PARTIES.iter().zip(nodes) {
+        let learnt = node.learnt.as_ref().unwrap_or_else(|error| panic!("{}: {error}", case.name));
+        for operator in &case.plan.operators {
+            let Operator::Release(release) = operator else { continue };
+            assert_eq!(
+                learnt.contains_key(&release.id),
+                release.to.iter().any(|to| to == name),
+                "{}: {name}",
+                case.name
+            );
+        }
+        for (step, got) in learnt {
+            let (got, expected) = (got.clone(), expected[step].clone());
+            let (got, expected) = if case.ordered { (got, expected) } else { (got.sorted(), expected.sorted()) };
+            assert_eq!(got, expected, "{}", case.name);
+        }
+    }
+}
+
+/// Every step's rounds and bytes at every node are those declared.
+fn check_costs(case: &Case, nodes: &[Node], sizes: &HashMap<usize, usize>) {
+    let names = PARTIES.map(String::from);
+    let declared = cost::<Rep3Costs>(&names, &case.plan.operators, sizes).unwrap_or_else(|error| panic!("{error}"));
+    for (step, operator) in declared.iter().zip(&case.plan.operators) {
+        for (node, &sent) in nodes.iter().zip(&step.sent) {
+            let metered = node.metrics.under(&operator.name());
+            let (metered, declared) = ((metered.rounds, metered.bytes_sent), (step.rounds, sent));
+            assert_eq!(metered, declared, "{}: rounds and bytes of {}", case.name, operator.name());
+        }
+    }
+}
+
+fn check(padded: Option<usize>, seed: u64, rows: usize, left_rows: usize) {
+    for case in cases(padded) {
+        let tables = inputs(seed, rows, left_rows);
+        let nodes = rep3(&case.plan, &data(&tables), permits);
+        check_answers(&case, &nodes, &model::interpret(&case.plan, &tables));
+        let sizes = tables.iter().map(|(&id, table)| (id, table.rows.len())).collect();
+        check_costs(&case, &nodes, &sizes);
+    }
+}
+
+#[test]
+fn answers_and_costs() {
+    check(None, 1, 50, 14);
+    check(None, 2, 129, 3);
+}
+
+#[test]
+fn answers_and_costs_of_padded_inputs() {
+    check(Some(70), 3, 64, 12);
+    check(Some(20), 4, 1, 1);
+}
+
+#[test]
+fn answers_and_costs_of_empty_tables() {
+    check(None, 5, 0, 0);
+    check(None, 6, 1, 0);
+    check(None, 7, 0, 5);
+    check(Some(1), 8, 0, 0);
+}
+
+#[test]
+fn sizes_of_messages_depend_on_the_shape_only() {
+    for case in cases(None) {
+        let sizes = |seed| {
+            let nodes = rep3(&case.plan, &data(&inputs(seed, 40, 9)), permits);
+            nodes.into_iter().map(|node| node.messages).collect::<Vec<_>>()
+        };
+        assert_eq!(sizes(20), sizes(21), "{}", case.name);
+    }
+}
+
+/// Every node refuses by itself, or learns first that another one did; nobody sends anything in that step.
+fn check_refused(nodes: &[Node], step: &str) {
+    for node in nodes {
+        assert!(matches!(node.learnt, Err(TableError::Policy(_) | TableError::Net(_))), "no node may succeed");
+        assert_eq!(node.metrics.under(step).bytes_sent, 0, "nothing may be sent");
+    }
+    assert!(nodes.iter().any(|node| matches!(node.learnt, Err(TableError::Policy(_)))), "the policy was the reason");
+}
+
+#[test]
+fn an_undeclared_release_aborts() {
+    let none = |_: &Plan| Permits::from_json(&size_permits(&["1.input"])).expect("a list");
+    let case = cases(None).swap_remove(0);
+    check_refused(&rep3(&case.plan, &data(&inputs(30, 10, 1)), none), "9.release");
+}
+
+#[test]
+fn an_undeclared_size_aborts() {
+    let none = |_: &Plan| Permits::from_json("[]").expect("a list");
+    let case = cases(None).swap_remove(0);
+    check_refused(&rep3(&case.plan, &data(&inputs(31, 10, 1)), none), "1.input");
+}
+
+#[test]
+fn bad_data_is_found_before_anything_is_sent() {
+    let case = cases(None).swap_remove(0);
+    let mut tables = inputs(32, 10, 1);
+    if let Some(table) = tables.get_mut(&1) {
+        table.rows[4][1] = world::Cell::Int(8);
+    }
+    let nodes = rep3(&case.plan, &data(&tables), permits);
+    let Err(TableError::Input(message)) = &nodes[0].learnt else { panic!("an error of the input") };
+    assert_eq!(message, "1.input: column \"k\", row 5: a value outside the declared bounds, which fit 4 bits, signed");
+    assert_eq!(nodes[0].metrics.under("1.input").bytes_sent, 0, "nothing may be sent");
+    assert!(nodes[1..].iter().all(|node| matches!(node.learnt, Err(TableError::Net(_)))), "the others end too");
+}
+
+fn size_permits(sites: &[&str]) -> String {
+    let one = |site: &&str| serde_json::json!({"site": site, "kind": "size", "recipients": PARTIES, "columns": []});
+    serde_json::Value::from(sites.iter().map(one).collect::<Vec<_>>()).to_string()
+}

@@ -1,0 +1,170 @@
+//! Plans that use every operator.
+
+use super::steps::*;
+use super::{Plan, bits, ring64};
+
+/// A named plan over the tables of [`inputs`].
+pub struct Case {
+    pub name: &'static str,
+    pub plan: Plan,
+    /// Steps whose rows come in a defined order.
+    pub ordered: bool,
+}
+
+const ALL: [&str; 9] = ["id", "k", "v", "r", "q", "b", "keep", "s", "u"];
+
+/// Every case. Announced inputs where `padded` is None, otherwise padded to so many rows.
+pub fn cases(padded: Option<usize>) -> Vec<Case> {
+    let t = || input_table(padded);
+    let l = || input_unique(padded);
+    let kept = |id: usize| filter(id, 1, &col("keep"));
+    let left_kept = |id: usize| filter(id, 2, &col("lkeep"));
+    let case = |name, ordered, operators: Vec<String>| Case { name, plan: Plan::new(&operators), ordered };
+    let mut out = vec![
+        case("release", false, vec![t(), release(9, 1, &ALL, false)]),
+        case("release of some", false, vec![t(), kept(3), release(9, 3, &["v", "q", "s"], false)]),
+        case("predicates", false, vec![t(), filter(3, 1, &predicate()), release(9, 3, &ALL, false)]),
+        case("expressions", false, vec![t(), kept(3), project(4, 3), release(9, 4, &PROJECTED, false)]),
+        // What stands under a NULL of an expression must not count.
+        case(
+            "sums of expressions",
+            true,
+            vec![t(), kept(3), project(4, 3), of_expressions(5, 4), release(9, 5, &["less", "total"], true)],
+        ),
+        case(
+            "union",
+            false,
+            vec![
+                t(),
+                l(),
+                left_kept(3),
+                renamed(4, 1),
+                renamed_left(5, 3),
+                union(6),
+                release(9, 6, &["x", "y"], false),
+            ],
+        ),
+        case("group", true, vec![t(), kept(3), group(4, 3, &["k", "b"], "null"), release(9, 4, &GROUPED, true)]),
+        case(
+            "group all",
+            true,
+            vec![t(), group(4, 1, &["s"], "4000"), release(9, 4, &["s", "n", "top", "least"], true)],
+        ),
+        case(
+            "group ring",
+            true,
+            vec![t(), kept(3), group(4, 3, &["r"], "null"), release(9, 4, &["r", "n", "most", "low"], true)],
+        ),
+        case("distinct", true, vec![t(), kept(3), distinct(4, 3, &["u", "k"]), release(9, 4, &["u", "k"], true)]),
+        case(
+            "group twice",
+            true,
+            vec![
+                t(),
+                kept(3),
+                group(4, 3, &["k", "b"], "null"),
+                again(5, 4),
+                release(9, 5, &["k", "groups", "all"], true),
+            ],
+        ),
+        case("group by hash", false, vec![t(), kept(3), by_hash(4, 3), release(9, 4, &["name", "n"], false)]),
+        case(
+            "any of a ring",
+            true,
+            vec![
+                t(),
+                kept(3),
+                two_columns(4, 3, ("k", &bits(4, true, true)), ("k", &ring64(4, true))),
+                any_y(5, 4),
+                release(9, 5, &["x", "any"], true),
+            ],
+        ),
+        case("aggregate", true, vec![t(), kept(3), aggregate(4, 3), release(9, 4, &AGGREGATED, true)]),
+        case("aggregate all", true, vec![t(), aggregate(4, 1), release(9, 4, &AGGREGATED, true)]),
+        case(
+            "broadcast",
+            false,
+            vec![
+                t(),
+                kept(3),
+                aggregate(4, 3),
+                only(6, 3),
+                broadcast(5, 6, 4),
+                release(9, 5, &["id", "n", "total", "least"], false),
+            ],
+        ),
+        case(
+            "broadcast of none",
+            false,
+            vec![
+                t(),
+                kept(3),
+                distinct(4, 3, &["u"]),
+                limit(6, 4, 1, 0),
+                only(7, 1),
+                broadcast(5, 7, 6),
+                release(9, 5, &["id", "u"], false),
+            ],
+        ),
+        case("sort", true, vec![t(), kept(3), sort(4, 3), release(9, 4, &ALL, true)]),
+        case("sort and limit", true, vec![t(), kept(3), sort(4, 3), limit(5, 4, 5, 2), release(9, 5, &ALL, true)]),
+        case("limit", false, vec![t(), kept(3), limit(5, 3, 7, 0), release(9, 5, &["id"], false)]),
+        case(
+            "filter after sort",
+            true,
+            vec![t(), sort(3, 1), filter(4, 3, &col("keep")), limit(5, 4, 4, 1), release(9, 5, &["id"], true)],
+        ),
+    ];
+    out.extend(joins(padded));
+    out
+}
+
+fn joins(padded: Option<usize>) -> Vec<Case> {
+    let t = || input_table(padded);
+    let l = || input_unique(padded);
+    let case = |name, operators: Vec<String>| Case { name, plan: Plan::new(&operators), ordered: true };
+    let by_k = join(5, 4, 3, &["lk"], &["k"], &["lk", "p", "w"], &["id", "v", "r", "k"]);
+    let columns = ["lk", "p", "w", "id", "v", "r", "k"];
+    vec![
+        case(
+            "join",
+            vec![
+                t(),
+                l(),
+                filter(3, 1, &col("keep")),
+                filter(4, 2, &col("lkeep")),
+                by_k,
+                release(9, 5, &columns, true),
+            ],
+        ),
+        case(
+            "join on hash",
+            vec![
+                t(),
+                l(),
+                join(5, 2, 1, &["lh"], &["h"], &["p", "w"], &["id"]),
+                release(9, 5, &["id", "p", "w"], true),
+            ],
+        ),
+        case(
+            "join on two",
+            vec![
+                t(),
+                group(3, 1, &["b", "k"], "null"),
+                renamed_group(4, 3),
+                join(5, 4, 1, &["gb", "gk"], &["b", "k"], &["n", "total", "gk"], &["id", "u"]),
+                release(9, 5, &["id", "n", "total", "u", "gk"], true),
+            ],
+        ),
+        case(
+            "join on ring",
+            vec![
+                t(),
+                distinct(3, 1, &["r"]),
+                project_one(4, 3, "r", "gr", &bits(20, true, true)),
+                join(5, 4, 1, &["gr"], &["r"], &["gr"], &["id"]),
+                release(9, 5, &["id", "gr"], true),
+            ],
+        ),
+    ]
+}

@@ -1,0 +1,33 @@
+//! A world for plans: clear data for owners, a naive interpreter, and runs on the engines.
+
+#![allow(dead_code, reason = "every test binary uses a part of it")]
+
+pub mod cases;
+pub mod data;
+pub mod model;
+pub mod runs;
+pub mod steps;
+pub mod tables;
+
+pub use data::{Cell, Clear, bits, ring64, ring128};
+
+/// A plan: operators as JSON, the owners' tables by input step id.
+#[derive(Clone)]
+pub struct Plan {
+    /// The operators in execution order.
+    pub operators: Vec<tacit_table::Operator>,
+}
+
+impl Plan {
+    /// From JSON texts.
+    pub fn new(operators: &[String]) -> Self {
+        let parse = |text: &String| tacit_table::Operator::from_json(text).unwrap_or_else(|e| panic!("{e}: {text}"));
+        Self { operators: operators.iter().map(parse).collect() }
+    }
+}
+
+/// The parties of every test.
+pub const PARTIES: [&str; 3] = ["ann", "bob", "cyd"];
+
+/// The key of every test.
+pub const HASH_KEY: [u8; 32] = [7; 32];

@@ -1,0 +1,183 @@
+//! A naive interpreter of plans on clear rows: SQL's semantics, row by row.
+
+use std::collections::{BTreeSet, HashMap};
+
+use tacit_table::Operator;
+use tacit_table::operator::{AggregateFunction, Aggregation, Call, Expression, Function, SortKey};
+
+use super::{Cell, Clear, Plan};
+
+/// Executes a plan; gives the released tables by step.
+pub fn interpret(plan: &Plan, inputs: &HashMap<usize, Clear>) -> HashMap<usize, Clear> {
+    let mut tables: HashMap<usize, Clear> = HashMap::new();
+    let mut released = HashMap::new();
+    for operator in &plan.operators {
+        let from: Vec<&Clear> = operator.inputs().iter().map(|id| &tables[id]).collect();
+        let out = step(operator, &from, inputs);
+        if matches!(operator, Operator::Release(_)) {
+            released.insert(operator.id(), out);
+        } else {
+            tables.insert(operator.id(), out);
+        }
+    }
+    released
+}
+
+fn step(operator: &Operator, from: &[&Clear], inputs: &HashMap<usize, Clear>) -> Clear {
+    match operator {
+        Operator::Input(x) => {
+            let data = &inputs[&x.id];
+            let columns: Vec<usize> = x.columns.iter().map(|column| data.index(&column.source)).collect();
+            let names = x.columns.iter().map(|column| column.name.clone()).collect();
+            Clear {
+                names,
+                rows: data.rows.iter().map(|row| columns.iter().map(|&j| row[j].clone()).collect()).collect(),
+            }
+        }
+        Operator::Filter(x) => {
+            let keep = |row: &&Vec<Cell>| evaluate(&x.predicate, &from[0].names, row) == Cell::Int(1);
+            Clear { names: from[0].names.clone(), rows: from[0].rows.iter().filter(keep).cloned().collect() }
+        }
+        Operator::Project(x) => {
+            let row = |row: &Vec<Cell>| x.columns.iter().map(|c| evaluate(&c.expr, &from[0].names, row)).collect();
+            let names = x.columns.iter().map(|column| column.name.clone()).collect();
+            Clear { names, rows: from[0].rows.iter().map(row).collect() }
+        }
+        Operator::Union(x) => {
+            let names: Vec<String> = x.columns.iter().map(|column| column.name.clone()).collect();
+            let rows = from.iter().flat_map(|table| select(table, &names).rows).collect();
+            Clear { names, rows }
+        }
+        Operator::Join(x) => {
+            let (l, r) = (select(from[0], &x.left_keys), select(from[1], &x.right_keys));
+            let (left, right) = (select(from[0], &x.left_columns), select(from[1], &x.right_columns));
+            let mut rows = Vec::new();
+            for (key, right) in r.rows.iter().zip(&right.rows) {
+                let found = l.rows.iter().position(|other| other == key && !key.contains(&Cell::Null));
+                rows.extend(found.map(|i| left.rows[i].iter().chain(right).cloned().collect()));
+            }
+            Clear { names: left.names.into_iter().chain(right.names).collect(), rows }
+        }
+        Operator::Broadcast(_) => {
+            let nulls = vec![Cell::Null; from[1].names.len()];
+            let scalar = from[1].rows.first().unwrap_or(&nulls);
+            let rows = from[0].rows.iter().map(|row| row.iter().chain(scalar).cloned().collect()).collect();
+            Clear { names: from[0].names.iter().chain(&from[1].names).cloned().collect(), rows }
+        }
+        Operator::GroupBy(x) => {
+            let keys = select(from[0], &x.keys);
+            let mut distinct: Vec<Vec<Cell>> = keys.rows.iter().cloned().collect::<BTreeSet<_>>().into_iter().collect();
+            distinct.sort_by_key(|key| key.iter().map(|cell| (*cell == Cell::Null, cell.clone())).collect::<Vec<_>>());
+            let group = |key: Vec<Cell>| {
+                let rows = from[0].rows.iter().zip(&keys.rows).filter(|(_, k)| **k == key).map(|(row, _)| row.clone());
+                let rows = Clear { names: from[0].names.clone(), rows: rows.collect() };
+                let aggregates: Vec<Cell> = x.aggregates.iter().map(|a| aggregated(a, &rows)).collect();
+                key.into_iter().chain(aggregates).collect()
+            };
+            let names = x.keys.iter().cloned().chain(x.aggregates.iter().map(|a| a.name.clone())).collect();
+            Clear { names, rows: distinct.into_iter().map(group).collect() }
+        }
+        Operator::Aggregate(x) => {
+            let names = x.aggregates.iter().map(|a| a.name.clone()).collect();
+            Clear { names, rows: vec![x.aggregates.iter().map(|a| aggregated(a, from[0])).collect()] }
+        }
+        Operator::Sort(x) => {
+            let mut out = from[0].clone();
+            out.rows.sort_by(|a, b| compare(a, b, &from[0].names, &x.keys));
+            out
+        }
+        Operator::Limit(x) => {
+            let rows = from[0].rows.iter().skip(x.offset).take(x.count.unwrap_or(usize::MAX)).cloned().collect();
+            Clear { names: from[0].names.clone(), rows }
+        }
+        Operator::Release(x) => select(from[0], &x.columns),
+    }
+}
+
+fn select(table: &Clear, names: &[String]) -> Clear {
+    let columns: Vec<usize> = names.iter().map(|name| table.index(name)).collect();
+    let rows = table.rows.iter().map(|row| columns.iter().map(|&j| row[j].clone()).collect()).collect();
+    Clear { names: names.to_vec(), rows }
+}
+
+fn compare(a: &[Cell], b: &[Cell], names: &[String], keys: &[SortKey]) -> std::cmp::Ordering {
+    let part = |key: &SortKey| {
+        let j = names.iter().position(|name| *name == key.column).expect("a column");
+        let null = |cell: &Cell| (*cell == Cell::Null) != key.nulls_first;
+        let values = if key.descending { b[j].cmp(&a[j]) } else { a[j].cmp(&b[j]) };
+        null(&a[j]).cmp(&null(&b[j])).then(values)
+    };
+    keys.iter().map(part).find(|order| order.is_ne()).unwrap_or(std::cmp::Ordering::Equal)
+}
+
+fn aggregated(aggregation: &Aggregation, table: &Clear) -> Cell {
+    let values = || {
+        let j = table.index(aggregation.column.as_ref().expect("a column"));
+        table.rows.iter().map(move |row| row[j].clone()).filter(|cell| *cell != Cell::Null)
+    };
+    let integer = |n: usize| Cell::Int(n as i128);
+    match aggregation.function {
+        AggregateFunction::CountRows => integer(table.rows.len()),
+        AggregateFunction::Count => integer(values().count()),
+        AggregateFunction::CountDistinct => integer(values().collect::<BTreeSet<_>>().len()),
+        AggregateFunction::Any => table.rows[0][table.index(aggregation.column.as_ref().expect("a column"))].clone(),
+        AggregateFunction::Min => values().min().unwrap_or(Cell::Null),
+        AggregateFunction::Max => values().max().unwrap_or(Cell::Null),
+        AggregateFunction::Sum => values().map(|cell| int(&cell)).reduce(|a, b| a + b).map_or(Cell::Null, Cell::Int),
+    }
+}
+
+fn int(cell: &Cell) -> i128 {
+    if let Cell::Int(x) = cell { *x } else { panic!("a number") }
+}
+
+/// An expression's value in one row.
+pub fn evaluate(expression: &Expression, names: &[String], row: &[Cell]) -> Cell {
+    match expression {
+        Expression::Column(name) => row[names.iter().position(|known| known == name).expect("a column")].clone(),
+        Expression::Integer { bits, kind } => {
+            let sign = kind.signed && bits[bits.len() - 1];
+            let bit = |j: usize| bits.get(j).copied().unwrap_or(sign);
+            Cell::Int((0..128).fold(0, |number, j| number | i128::from(bit(j)) << j))
+        }
+        Expression::Text { text, .. } => Cell::Text(text.clone()),
+        Expression::Null(_) => Cell::Null,
+        Expression::Call(call) => {
+            let arguments: Vec<Cell> = call.arguments.iter().map(|part| evaluate(part, names, row)).collect();
+            applied(call, &arguments)
+        }
+    }
+}
+
+fn applied(call: &Call, arguments: &[Cell]) -> Cell {
+    let truth = |bit: bool| Cell::Int(bit.into());
+    let known = |wanted: i128| arguments.contains(&Cell::Int(wanted));
+    match call.function {
+        Function::And if known(0) => return truth(false),
+        Function::Or if known(1) => return truth(true),
+        Function::IsNull => return truth(arguments[0] == Cell::Null),
+        Function::If => return arguments[if arguments[0] == Cell::Int(1) { 1 } else { 2 }].clone(),
+        _ => {}
+    }
+    if arguments.contains(&Cell::Null) {
+        return Cell::Null;
+    }
+    match call.function {
+        Function::Add => Cell::Int(int(&arguments[0]) + int(&arguments[1])),
+        Function::Sub => Cell::Int(int(&arguments[0]) - int(&arguments[1])),
+        Function::Mul => Cell::Int(int(&arguments[0]) * int(&arguments[1])),
+        Function::Neg => Cell::Int(-int(&arguments[0])),
+        Function::Scale => Cell::Int(int(&arguments[0]) * call.by),
+        Function::Eq => truth(arguments[0] == arguments[1]),
+        Function::Ne => truth(arguments[0] != arguments[1]),
+        Function::Lt => truth(arguments[0] < arguments[1]),
+        Function::Le => truth(arguments[0] <= arguments[1]),
+        Function::Gt => truth(arguments[0] > arguments[1]),
+        Function::Ge => truth(arguments[0] >= arguments[1]),
+        Function::Not => truth(arguments[0] == Cell::Int(0)),
+        Function::And => truth(true),
+        Function::Or => truth(false),
+        Function::Convert => arguments[0].clone(),
+        Function::IsNull | Function::If => unreachable!("decided above"),
+    }
+}

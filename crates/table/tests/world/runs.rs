@@ -1,0 +1,92 @@
+//! Plans on the engines.
+
+use std::collections::HashMap;
+use std::sync::Barrier;
+
+use tacit_mpc::Backend;
+use tacit_mpc::Permits;
+use tacit_mpc::backends::{Clear as ClearEngine, Rep3};
+use tacit_net::{Message, Options, Session, Snapshot, memory};
+use tacit_table::{DataTable, Executor, Operator, Table, TableError};
+
+use super::{Clear, HASH_KEY, PARTIES, Plan};
+
+/// The permits that the plan's disclosures need.
+pub fn permits(plan: &Plan) -> Permits {
+    let entry = |operator: &Operator| {
+        let (kind, recipients, columns) = match operator {
+            Operator::Input(input) if input.rows.is_none() => ("size", PARTIES.map(String::from).to_vec(), vec![]),
+            Operator::Release(release) => ("answer", release.to.clone(), release.columns.clone()),
+            _ => return None,
+        };
+        Some(serde_json::json!({"site": operator.name(), "kind": kind, "recipients": recipients, "columns": columns}))
+    };
+    let list: Vec<_> = plan.operators.iter().filter_map(entry).collect();
+    Permits::from_json(&serde_json::Value::from(list).to_string()).expect("a list of permits")
+}
+
+/// Runs a plan with the data that this node has; gives what it learnt, by step.
+pub fn run<B: Backend>(
+    executor: &mut Executor<B>,
+    plan: &Plan,
+    mut data: impl FnMut(&str, usize) -> Option<DataTable>,
+) -> Result<HashMap<usize, Clear>, TableError> {
+    let mut tables: HashMap<usize, Table<B>> = HashMap::new();
+    let mut learnt = HashMap::new();
+    for operator in &plan.operators {
+        let inputs: Vec<&Table<B>> = operator.inputs().iter().map(|id| &tables[id]).collect();
+        let table = match operator {
+            Operator::Input(input) => executor.input(operator, data(&input.owner, input.id))?,
+            Operator::Release(_) => {
+                let opened = executor.release(operator, inputs[0])?;
+                learnt.extend(opened.map(|opened| (operator.id(), Clear::from_data(&opened))));
+                continue;
+            }
+            _ => executor.run(operator, &inputs)?,
+        };
+        tables.insert(operator.id(), table);
+    }
+    Ok(learnt)
+}
+
+/// Runs a plan on the engine without security.
+pub fn clear(plan: &Plan, data: &HashMap<usize, DataTable>) -> Result<HashMap<usize, Clear>, TableError> {
+    let engine = ClearEngine::new().expect("randomness");
+    let mut executor = Executor::new(engine, permits(plan), PARTIES.map(String::from).to_vec(), HASH_KEY);
+    run(&mut executor, plan, |_, id| data.get(&id).cloned())
+}
+
+/// What one node of a run knows at its end.
+pub struct Node {
+    pub learnt: Result<HashMap<usize, Clear>, TableError>,
+    pub metrics: Snapshot,
+    pub messages: Vec<Message>,
+}
+
+/// Runs a plan on three threads.
+pub fn rep3(plan: &Plan, data: &HashMap<usize, DataTable>, permits: fn(&Plan) -> Permits) -> Vec<Node> {
+    let options = Options { record: true, ..Options::default() };
+    let sessions = memory::mesh(&PARTIES, &options);
+    let ready = Barrier::new(PARTIES.len());
+    std::thread::scope(|scope| {
+        let start = |session| scope.spawn(|| node(session, &ready, plan, data, permits(plan)));
+        let threads: Vec<_> = sessions.into_iter().map(start).collect();
+        threads.into_iter().map(|thread| thread.join().expect("no panic")).collect()
+    })
+}
+
+/// One node. No node starts before all engines are set up, so that refusing a step never looks like a failed start.
+fn node(session: Session, ready: &Barrier, plan: &Plan, data: &HashMap<usize, DataTable>, permits: Permits) -> Node {
+    let name = session.name(session.me()).to_owned();
+    let (meter, transcript) = (session.meter(), session.transcript().expect("recorded"));
+    let engine = Rep3::new(session).expect("three nodes");
+    ready.wait();
+    let mut executor = Executor::new(engine, permits, PARTIES.map(String::from).to_vec(), HASH_KEY);
+    let learnt = run(&mut executor, plan, |owner, id| (owner == name).then(|| data[&id].clone()));
+    let session = executor.into_backend().into_session();
+    match &learnt {
+        Ok(_) => session.close().expect("a good end"),
+        Err(error) => session.abort(&error.to_string()),
+    }
+    Node { learnt, metrics: meter.snapshot(), messages: transcript.messages() }
+}
