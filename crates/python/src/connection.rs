@@ -1,0 +1,201 @@
+//! How sessions begin: over the network, in memory, or without any security.
+
+use std::time::Duration;
+
+use pyo3::prelude::*;
+use tacit_mpc::backends::{Clear, Rep3};
+use tacit_mpc::{Backend, Permits};
+use tacit_net::tcp::{self, Endpoint, Hello, Identity};
+use tacit_net::{Options, Security, Shape, memory};
+use tacit_table::Executor;
+
+use crate::engine::Engine;
+use crate::fault::{Failure, Fault, Result};
+use crate::lifecycle::Watch;
+
+/// How many nodes the engine rep3 has.
+const REP3_NODES: usize = 3;
+
+/// Domain of the key of VARCHAR hashes.
+const HASH_KEY_CONTEXT: &str = "tacit 2026-11-21 key of VARCHAR hashes";
+
+/// Static description of one party for ``Session.connect``.
+#[pyclass(frozen, from_py_object, module = "tacit._native")]
+#[derive(Clone)]
+pub struct Party {
+    endpoint: Endpoint,
+}
+
+#[pymethods]
+impl Party {
+    #[new]
+    fn new(name: String, address: String, certificate_pem: String) -> Self {
+        Self { endpoint: Endpoint { name, address, certificate_pem } }
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Party({:?}, {:?})", self.endpoint.name, self.endpoint.address)
+    }
+}
+
+/// A session that has just begun.
+pub struct Connected {
+    /// This party.
+    pub me: String,
+    /// The nodes in engine order.
+    pub nodes: Vec<String>,
+    /// The engine.
+    pub engine: Engine,
+    /// What may be watched.
+    pub watch: Watch,
+}
+
+/// What all nodes of a run agree on.
+pub struct Agreement {
+    /// The nodes in engine order.
+    pub nodes: Vec<String>,
+    /// The plan's hash.
+    pub plan_hash: [u8; 32],
+    /// The approved permits, as JSON.
+    pub permits: String,
+}
+
+impl Agreement {
+    /// For sessions of one process, which compare no plans: the permits stand in for the plan.
+    pub fn within_process(nodes: Vec<String>, permits: String) -> Self {
+        let plan_hash = *blake3::hash(permits.as_bytes()).as_bytes();
+        Self { nodes, plan_hash, permits }
+    }
+
+    /// The key under which all owners hash strings of unknown length.
+    ///
+    /// All parties know it, because they know the plan; it need not be secret. A hash leaves its owner only as shares, and only
+    /// the outcome of comparisons under sharing is ever used, so nobody can search for strings that match one. The key is there
+    /// so that collisions cannot be prepared before the plan is fixed; without preparation two different strings collide with a
+    /// probability of 2^-128 a pair.
+    fn hash_key(&self) -> [u8; 32] {
+        blake3::derive_key(HASH_KEY_CONTEXT, &self.plan_hash)
+    }
+
+    fn permits(&self) -> Result<Permits> {
+        Permits::from_json(&self.permits).map_err(Failure::input)
+    }
+
+    fn executor<B: Backend>(&self, backend: B, permits: Permits) -> Executor<B> {
+        Executor::new(backend, permits, self.nodes.clone(), self.hash_key())
+    }
+
+    fn start_rep3(&self, session: tacit_net::Session, permits: Permits) -> Result<Connected> {
+        let (me, watch) = (session.name(session.me()).to_owned(), Watch::of(&session));
+        let engine = Engine::Rep3(Box::new(self.executor(Rep3::new(session)?, permits)));
+        Ok(Connected { me, nodes: self.nodes.clone(), engine, watch })
+    }
+}
+
+/// Checks that the engine rep3 can run among these nodes.
+///
+/// # Errors
+/// An input error unless there are three different ones.
+pub fn check_rep3(nodes: &[String]) -> Result<()> {
+    let count = nodes.len();
+    if count != REP3_NODES {
+        let message = format!("the engine rep3 has {REP3_NODES} nodes, not {count}; name {REP3_NODES} nodes");
+        return Err(Failure::input(message));
+    }
+    if (1..count).any(|i| nodes[..i].contains(&nodes[i])) {
+        return Err(Failure::input("a node is named twice; name each party once"));
+    }
+    Ok(())
+}
+
+/// How a party connects to the others.
+pub struct Network {
+    /// All parties.
+    pub parties: Vec<Party>,
+    /// This party's name.
+    pub me: String,
+    /// This party's private key.
+    pub private_key_pem: String,
+    /// Time limits, security, shaping.
+    pub options: Options,
+}
+
+impl Network {
+    /// Connects and starts the engine rep3.
+    pub fn connect(self, agreement: &Agreement) -> Result<Connected> {
+        check_rep3(&agreement.nodes)?;
+        let permits = agreement.permits()?;
+        let endpoints = self.endpoints(&agreement.nodes)?;
+        let me = agreement.nodes.iter().position(|node| *node == self.me).ok_or_else(|| {
+            Failure::input(format!("party {:?} is not a node of this plan; only nodes run the engine rep3", self.me))
+        })?;
+        let identity = Identity::from_pem(&self.private_key_pem, &endpoints[me].certificate_pem)?;
+        let hello = Hello::new(agreement.plan_hash, "rep3");
+        agreement.start_rep3(tcp::connect(&endpoints, me, identity, hello, &self.options)?, permits)
+    }
+
+    /// The nodes' endpoints, in engine order.
+    fn endpoints(&self, nodes: &[String]) -> Result<Vec<Endpoint>> {
+        if let Some(party) = self.parties.iter().find(|party| !nodes.contains(&party.endpoint.name)) {
+            let name = &party.endpoint.name;
+            return Err(Failure::input(format!(
+                "party {name:?} is not a node; the engine rep3 runs among its nodes only"
+            )));
+        }
+        let endpoint = |node: &String| {
+            let party = self.parties.iter().find(|party| party.endpoint.name == *node);
+            let party =
+                party.ok_or_else(|| Failure::input(format!("node {node:?} is none of the parties; describe it")))?;
+            Ok(party.endpoint.clone())
+        };
+        nodes.iter().map(endpoint).collect()
+    }
+}
+
+/// The three ends of a rep3 group in this process.
+pub fn in_memory(agreement: &Agreement, record: bool) -> Result<Vec<Connected>> {
+    check_rep3(&agreement.nodes)?;
+    let names: Vec<&str> = agreement.nodes.iter().map(String::as_str).collect();
+    let sessions = memory::mesh(&names, &Options { record, ..Options::default() });
+    // Each end waits for the others' seeds.
+    std::thread::scope(|scope| {
+        let start = |session| scope.spawn(move || agreement.start_rep3(session, agreement.permits()?));
+        let ends: Vec<_> = sessions.into_iter().map(start).collect();
+        ends.into_iter()
+            .map(|end| {
+                end.join().unwrap_or_else(|_content| Err(Failure::new(Fault::Internal, "an engine did not start")))
+            })
+            .collect()
+    })
+}
+
+/// The engine without security, as every party at once.
+pub fn clear(agreement: &Agreement) -> Result<Connected> {
+    let me = agreement.nodes.first().cloned().ok_or_else(|| Failure::input("no parties; name at least one"))?;
+    let engine = Engine::Clear(Box::new(agreement.executor(Clear::new()?, agreement.permits()?)));
+    Ok(Connected { me, nodes: agreement.nodes.clone(), engine, watch: Watch::default() })
+}
+
+/// Options from Python's numbers: seconds, and bytes per second.
+pub fn options(tls: bool, timeouts: [f64; 2], latency: f64, bandwidth: Option<f64>, record: bool) -> Result<Options> {
+    let [connect_timeout, idle_timeout] = timeouts;
+    let bandwidth = match bandwidth {
+        Some(rate) if rate >= 1.0 => Some(rate as u64),
+        Some(rate) => {
+            return Err(Failure::input(format!("a bandwidth of {rate} bytes per second; give at least 1, or None")));
+        }
+        None => None,
+    };
+    Ok(Options {
+        connect_timeout: seconds("connect_timeout", connect_timeout)?,
+        idle_timeout: seconds("idle_timeout", idle_timeout)?,
+        shape: Shape { latency: seconds("latency", latency)?, bandwidth },
+        record,
+        security: if tls { Security::MutualTls } else { Security::PlaintextForBenchmarks },
+    })
+}
+
+fn seconds(name: &str, value: f64) -> Result<Duration> {
+    Duration::try_from_secs_f64(value)
+        .map_err(|error| Failure::input(format!("{name} is {value} s: {error}; give a number of seconds")))
+}

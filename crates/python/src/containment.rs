@@ -1,0 +1,36 @@
+//! A panic stays inside: it becomes an internal error that names the place in tacit's source and nothing else.
+//!
+//! A panic's own message may quote values (`assert_eq!` prints both sides), so it is neither printed nor passed on.
+
+use std::cell::RefCell;
+use std::io::Write;
+use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
+
+use crate::fault::{Failure, Fault, Result};
+
+thread_local! {
+    /// Where the last panic of this thread happened.
+    static PLACE: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// From now on panics of this module print their place only. Other modules of the process have hooks of their own.
+pub fn install_hook() {
+    panic::set_hook(Box::new(|panic: &PanicHookInfo<'_>| {
+        let place = panic.location().map_or_else(|| "an unknown place".to_owned(), ToString::to_string);
+        // Not eprintln!: it panics itself when nobody reads, and a panic here ends the process.
+        let _unread = writeln!(std::io::stderr(), "tacit: internal error at {place}");
+        PLACE.with_borrow_mut(|last| *last = Some(place));
+    }));
+}
+
+/// Runs `body`. A panic becomes an internal error.
+///
+/// What `body` was changing may be left half changed: the caller does not use it again, except to end it.
+pub fn contain<T>(body: impl FnOnce() -> Result<T>) -> Result<T> {
+    panic::catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|_content| {
+        let place = PLACE.take().unwrap_or_else(|| "an unknown place".to_owned());
+        let message =
+            format!("internal error at {place}; the run has ended; please report this place and what was run");
+        Err(Failure::new(Fault::Internal, message))
+    })
+}

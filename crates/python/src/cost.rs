@@ -1,0 +1,54 @@
+//! Declared costs of operators, without data.
+
+use std::collections::HashMap;
+
+use pyo3::prelude::*;
+use tacit_mpc::backends::rep3::Rep3Costs;
+use tacit_table::{Operator, StepCost};
+
+use crate::connection::check_rep3;
+use crate::containment::contain;
+use crate::fault::{Failure, Result};
+
+/// The declared cost of one operator.
+#[derive(IntoPyObject)]
+pub struct OperatorCost {
+    step: String,
+    rows: usize,
+    rounds: u64,
+    bytes_sent: Vec<u64>,
+}
+
+/// Declared cost of input, secure and release operators (a JSON list in execution order), without data.
+///
+/// nodes: the names of the nodes in engine order, as the operators name owners and recipients. rows: row count per input step
+/// id. Returns, per operator, {"step","rows","rounds","bytes_sent":[per node]}.
+#[pyfunction]
+#[pyo3(signature = (engine, operators, rows, *, nodes))]
+pub fn cost(
+    py: Python<'_>,
+    engine: &str,
+    operators: &str,
+    rows: HashMap<usize, usize>,
+    nodes: Vec<String>,
+) -> Result<Vec<OperatorCost>> {
+    if engine != "rep3" {
+        return Err(Failure::input(format!(
+            "no costs are declared for engine {engine:?}; the engine with costs is rep3"
+        )));
+    }
+    py.detach(|| contain(|| rep3(operators, &rows, &nodes)))
+}
+
+fn rep3(operators: &str, rows: &HashMap<usize, usize>, nodes: &[String]) -> Result<Vec<OperatorCost>> {
+    check_rep3(nodes)?;
+    let operators = Operator::list_from_json(operators)?;
+    let costs = tacit_table::cost::<Rep3Costs>(nodes, &operators, rows)?;
+    let named = |(operator, cost): (&Operator, StepCost)| OperatorCost {
+        step: operator.name(),
+        rows: cost.rows,
+        rounds: cost.rounds,
+        bytes_sent: cost.sent,
+    };
+    Ok(operators.iter().zip(costs).map(named).collect())
+}

@@ -1,0 +1,43 @@
+//! The binding: the Python module `tacit._native`.
+//!
+//! Python holds handles (`Session`, `SharedTable`) and calls one coarse method per operator. Every method
+//! that may block runs its work on a native thread without the GIL (`waiting`); every error becomes one Python exception
+//! class per fault (`fault`); panics never show content (`containment`). Tables cross as Arrow (`arrow`).
+
+mod arrow;
+mod connection;
+mod containment;
+mod cost;
+mod engine;
+mod fault;
+mod keys;
+mod lifecycle;
+mod report;
+mod session;
+mod table;
+mod waiting;
+
+use pyo3::prelude::*;
+
+/// The native module: handles on sessions and shared tables. One coarse method per operator; the GIL is released in each.
+#[pymodule(name = "_native")]
+mod native {
+    use pyo3::prelude::*;
+
+    #[pymodule_export]
+    use crate::connection::Party;
+    #[pymodule_export]
+    use crate::cost::cost;
+    #[pymodule_export]
+    use crate::keys::{fingerprint, generate_keys, version};
+    #[pymodule_export]
+    use crate::session::Session;
+    #[pymodule_export]
+    use crate::table::{Opened, SharedTable};
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        crate::containment::install_hook();
+        crate::fault::register(module)
+    }
+}

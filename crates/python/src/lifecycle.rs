@@ -1,0 +1,121 @@
+//! From connecting to the end: who has the engine, and what others may watch meanwhile.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tacit_net::{AbortHandle, Meter, Transcript};
+
+use crate::engine::Engine;
+use crate::fault::{Failure, Result};
+
+/// Where a session's engine is. No lock is held while an operator runs: the operator has taken the engine.
+pub struct Lifecycle(Mutex<State>);
+
+enum State {
+    Ready(Engine),
+    Busy,
+    Over(End),
+}
+
+/// How a session ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// In order.
+    Closed,
+    /// By this party's wish.
+    Aborted,
+    /// By an error.
+    Failed,
+}
+
+impl End {
+    fn description(self) -> &'static str {
+        match self {
+            Self::Closed => "it was closed",
+            Self::Aborted => "it was aborted",
+            Self::Failed => "an error ended it",
+        }
+    }
+}
+
+impl Lifecycle {
+    /// A session that begins.
+    pub fn new(engine: Engine) -> Self {
+        Self(Mutex::new(State::Ready(engine)))
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes the engine for an operator.
+    ///
+    /// # Errors
+    /// An input error when an operator has it, or the session is over.
+    pub fn take(&self) -> Result<Engine> {
+        let mut state = self.state();
+        match std::mem::replace(&mut *state, State::Busy) {
+            State::Ready(engine) => Ok(engine),
+            State::Busy => Err(Failure::input("the session executes another operator; drive it by one thread")),
+            State::Over(end) => {
+                *state = State::Over(end);
+                Err(Failure::input(format!("the session has ended ({}); connect again", end.description())))
+            }
+        }
+    }
+
+    /// Gives the engine back after an operator; back to the caller when the session was ended meanwhile.
+    pub fn give_back(&self, engine: Engine) -> std::result::Result<(), Engine> {
+        let mut state = self.state();
+        if let State::Over(_) = *state {
+            return Err(engine);
+        }
+        *state = State::Ready(engine);
+        Ok(())
+    }
+
+    /// Ends the session, unless it is over. The engine, unless an operator has it.
+    pub fn end(&self, end: End) -> Option<Engine> {
+        let mut state = self.state();
+        match std::mem::replace(&mut *state, State::Over(end)) {
+            State::Ready(engine) => Some(engine),
+            State::Busy => None,
+            State::Over(earlier) => {
+                *state = State::Over(earlier);
+                None
+            }
+        }
+    }
+
+    /// How it ended, if it has.
+    pub fn ended(&self) -> Option<End> {
+        match *self.state() {
+            State::Over(end) => Some(end),
+            State::Ready(_) | State::Busy => None,
+        }
+    }
+}
+
+/// What any thread may look at and do while an operator runs.
+#[derive(Clone, Default)]
+pub struct Watch {
+    /// The counters; none without peers.
+    pub meter: Option<Arc<Meter>>,
+    /// The record, if one is kept.
+    pub transcript: Option<Arc<Transcript>>,
+    /// Ends a running operator; none without peers.
+    pub abort: Option<AbortHandle>,
+}
+
+impl Watch {
+    /// What can be watched of a session with peers.
+    pub fn of(session: &tacit_net::Session) -> Self {
+        Self { meter: Some(session.meter()), transcript: session.transcript(), abort: Some(session.abort_handle()) }
+    }
+
+    /// Makes the running operator end; the peers are told why.
+    pub fn interrupt(&self, reason: &str) {
+        if let Some(handle) = &self.abort {
+            handle.abort(reason);
+        }
+    }
+}

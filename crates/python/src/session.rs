@@ -1,0 +1,225 @@
+//! The session handle: one method per operator.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use pyo3::prelude::*;
+use tacit_table::{DataTable, Operator};
+
+use crate::arrow::{Stream, import_stream, read_table, to_batch};
+use crate::connection::{Agreement, Connected, Network, Party, clear, in_memory, options};
+use crate::containment::contain;
+use crate::engine::{Engine, Shares};
+use crate::fault::{Failure, Fault, Result};
+use crate::lifecycle::{End, Lifecycle, Watch};
+use crate::report::{self, Entry, StepMetrics};
+use crate::table::{Opened, SharedTable};
+use crate::waiting::wait_for;
+
+/// One party's end of a connected group of nodes running one placed plan.
+///
+/// Driven by one thread. A native error of an operator, or Ctrl-C, ends the session and tells every peer what kind of error it was.
+#[pyclass(frozen, module = "tacit._native")]
+pub struct Session {
+    id: u64,
+    me: String,
+    nodes: Vec<String>,
+    lifecycle: Lifecycle,
+    watch: Watch,
+}
+
+#[pymethods]
+impl Session {
+    /// Connect to all peers over TLS 1.3 and compare versions and plan hashes. permits: JSON list.
+    #[staticmethod]
+    #[pyo3(signature = (parties, me, nodes, private_key_pem, plan_hash, permits, *, tls=true, connect_timeout=30.0, idle_timeout=30.0, latency=0.0, bandwidth=None, record=false))]
+    #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
+    fn connect(
+        py: Python<'_>,
+        parties: Vec<Party>,
+        me: String,
+        nodes: Vec<String>,
+        private_key_pem: String,
+        plan_hash: &[u8],
+        permits: String,
+        tls: bool,
+        connect_timeout: f64,
+        idle_timeout: f64,
+        latency: f64,
+        bandwidth: Option<f64>,
+        record: bool,
+    ) -> PyResult<Self> {
+        let agreement = Agreement { nodes, plan_hash: hash(plan_hash)?, permits };
+        let options = options(tls, [connect_timeout, idle_timeout], latency, bandwidth, record)?;
+        let network = Network { parties, me, private_key_pem, options };
+        Ok(Self::new(wait_for(py, move || network.connect(&agreement), || ())?))
+    }
+
+    /// The three ends of a rep3 group in this process (tests): each is driven by its own thread.
+    #[staticmethod]
+    #[pyo3(signature = (nodes, permits, *, record=false))]
+    fn in_memory(py: Python<'_>, nodes: Vec<String>, permits: String, record: bool) -> PyResult<Vec<Self>> {
+        let agreement = Agreement::within_process(nodes, permits);
+        Ok(wait_for(py, move || in_memory(&agreement, record), || ())?.into_iter().map(Self::new).collect())
+    }
+
+    /// The reference engine without any security: one session plays every party. Only for tests.
+    #[staticmethod]
+    fn clear(parties: Vec<String>, permits: String) -> Result<Self> {
+        Ok(Self::new(clear(&Agreement::within_process(parties, permits))?))
+    }
+
+    /// This party's name.
+    #[getter]
+    fn me(&self) -> &str {
+        &self.me
+    }
+
+    /// Share the owner's table (data only at the owner).
+    #[pyo3(signature = (operator, data, *, pad_to=None))]
+    fn input(
+        &self,
+        py: Python<'_>,
+        operator: String,
+        data: Option<&Bound<'_, PyAny>>,
+        pad_to: Option<usize>,
+    ) -> PyResult<SharedTable> {
+        let stream = data.map(import_stream).transpose()?;
+        let shares =
+            self.operate(py, operator, move |engine, operator| engine.input(operator, read(stream, pad_to)?))?;
+        Ok(self.handle(shares))
+    }
+
+    /// Execute one secure operator.
+    fn run(&self, py: Python<'_>, operator: String, inputs: Vec<Bound<'_, SharedTable>>) -> PyResult<SharedTable> {
+        let inputs: Vec<Arc<Shares>> = inputs.iter().map(|input| self.shares(input.get())).collect::<Result<_>>()?;
+        let shares =
+            self.operate(py, operator, move |engine, operator| engine.run(operator, inputs.iter().map(Arc::as_ref)))?;
+        Ok(self.handle(shares))
+    }
+
+    /// Open to the operator's recipients; None at other parties.
+    fn release(&self, py: Python<'_>, operator: String, input: &Bound<'_, SharedTable>) -> PyResult<Option<Opened>> {
+        let input = self.shares(input.get())?;
+        self.operate(py, operator, move |engine, operator| {
+            let opened = engine.release(operator, &input)?;
+            opened.map(|table| to_batch(table).map(Opened)).transpose()
+        })
+    }
+
+    /// Cost per step so far. May be called from any thread during a run.
+    #[pyo3(signature = (*, nested=false))]
+    fn metrics(&self, py: Python<'_>, nested: bool) -> Vec<StepMetrics> {
+        let Some(meter) = &self.watch.meter else { return Vec::new() };
+        py.detach(|| report::metrics(meter, nested))
+    }
+
+    /// With record=True: every message and every opened value.
+    fn transcript(&self, py: Python<'_>) -> Vec<Entry> {
+        let Some(transcript) = &self.watch.transcript else { return Vec::new() };
+        py.detach(|| report::transcript(transcript, &self.nodes))
+    }
+
+    /// End in order, with an acknowledgement from every peer.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        if self.lifecycle.ended() == Some(End::Closed) {
+            return Ok(());
+        }
+        let engine = self.lifecycle.take()?;
+        let closed = wait_for(py, move || engine.close(), || self.watch.interrupt(INTERRUPTED));
+        self.lifecycle.end(if closed.is_ok() { End::Closed } else { End::Failed });
+        closed
+    }
+
+    /// End at once and tell every peer.
+    fn abort(&self, py: Python<'_>, reason: &str) {
+        py.detach(|| {
+            self.watch.interrupt(reason);
+            if let Some(engine) = self.lifecycle.end(End::Aborted) {
+                engine.abort(reason);
+            }
+        });
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Session({:?} among {})", self.me, self.nodes.join(", "))
+    }
+}
+
+/// What peers are told when the user interrupts this party.
+const INTERRUPTED: &str = "it was interrupted";
+
+impl Session {
+    fn new(connected: Connected) -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let Connected { me, nodes, engine, watch } = connected;
+        Self { id: NEXT.fetch_add(1, Ordering::Relaxed), me, nodes, lifecycle: Lifecycle::new(engine), watch }
+    }
+
+    /// Runs one operator on a native thread. Whatever goes wrong ends the session.
+    fn operate<T: Send + 'static>(
+        &self,
+        py: Python<'_>,
+        operator: String,
+        work: impl FnOnce(&mut Engine, &Operator) -> Result<T> + Send + 'static,
+    ) -> PyResult<T> {
+        let engine = self.lifecycle.take()?;
+        let outcome = wait_for(py, move || execute(engine, &operator, work), || self.watch.interrupt(INTERRUPTED));
+        let (engine, value) = outcome.inspect_err(|_| drop(self.lifecycle.end(End::Failed)))?;
+        match self.lifecycle.give_back(engine) {
+            Ok(()) => Ok(value),
+            Err(engine) => {
+                py.detach(|| drop(engine));
+                Err(Failure::input("the session was aborted while the operator ran").into())
+            }
+        }
+    }
+
+    fn handle(&self, shares: Shares) -> SharedTable {
+        SharedTable { session: self.id, shares: Arc::new(shares) }
+    }
+
+    fn shares(&self, table: &SharedTable) -> Result<Arc<Shares>> {
+        if table.session == self.id {
+            Ok(Arc::clone(&table.shares))
+        } else {
+            Err(Failure::input("a table of another session; give tables that this session returned"))
+        }
+    }
+}
+
+impl Drop for Session {
+    /// Telling the peers may take a moment, in which other Python threads can run.
+    fn drop(&mut self) {
+        if let Some(engine) = self.lifecycle.end(End::Aborted) {
+            Python::try_attach(|py| py.detach(|| drop(engine)));
+        }
+    }
+}
+
+/// Runs one operator; the engine comes back only when all went well, otherwise it has ended.
+fn execute<T>(
+    mut engine: Engine,
+    operator: &str,
+    work: impl FnOnce(&mut Engine, &Operator) -> Result<T>,
+) -> Result<(Engine, T)> {
+    let outcome = contain(|| {
+        let operator = Operator::from_json(operator)?;
+        work(&mut engine, &operator).map_err(|failure| failure.at(&operator.name()))
+    });
+    match outcome {
+        Ok(value) => Ok((engine, value)),
+        Err(failure) => {
+            engine.abort(failure.fault.reason_for_peers());
+            Err(failure)
+        }
+    }
+}
+
+fn read(stream: Option<Stream>, pad_to: Option<usize>) -> Result<Option<DataTable>> {
+    stream.map(|stream| read_table(stream).map(|table| DataTable { pad_to, ..table })).transpose()
+}
+
+fn hash(bytes: &[u8]) -> Result<[u8; 32]> {
+    bytes.try_into().map_err(|_| Failure::new(Fault::Input, format!("a plan hash has 32 bytes, not {}", bytes.len())))
+}

@@ -1,0 +1,66 @@
+//! Handles on tables: shared ones, which show public facts only, and opened ones.
+
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+
+use crate::arrow::export_stream;
+use crate::engine::Shares;
+
+/// A handle on this node's shares of a table. Shows only public facts.
+#[pyclass(frozen, module = "tacit._native")]
+pub struct SharedTable {
+    /// The session whose shares these are: a number unique in this process.
+    pub session: u64,
+    /// The shares.
+    pub shares: Arc<Shares>,
+}
+
+#[pymethods]
+impl SharedTable {
+    /// The public bound on the number of rows.
+    #[getter]
+    fn rows(&self) -> usize {
+        self.shares.rows()
+    }
+
+    /// The names of the columns.
+    #[getter]
+    fn columns(&self) -> Vec<String> {
+        self.shares.columns()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("SharedTable({} rows, columns {})", self.rows(), self.columns().join(", "))
+    }
+}
+
+/// Opened rows; exports the Arrow PyCapsule stream interface.
+#[pyclass(frozen, module = "tacit._native")]
+pub struct Opened(pub RecordBatch);
+
+#[pymethods]
+impl Opened {
+    /// The number of rows.
+    #[getter]
+    fn rows(&self) -> usize {
+        self.0.num_rows()
+    }
+
+    /// A capsule with an Arrow stream of one record batch. requested_schema: not followed, as the interface allows.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        let _not_followed = requested_schema;
+        export_stream(py, &self.0)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Opened({} rows, {} columns)", self.0.num_rows(), self.0.num_columns())
+    }
+}
