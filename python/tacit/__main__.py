@@ -1,0 +1,7 @@
+"""``python -m tacit`` is the ``tacit`` command."""
+
+import sys
+
+from tacit.cli.main import main
+
+sys.exit(main())

@@ -1,0 +1,49 @@
+"""What every party publicly declares: who takes part, which tables they own, and what may be assumed about the data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from tacit.plan.types import Field
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of an owner's table.
+
+    readers: parties other than the owner that may see the column's values in clear.
+    """
+
+    field: Field
+    readers: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Table:
+    """An owner's table.
+
+    rows: declared public bound on the number of rows (shares are padded to it and the true count stays hidden), or
+        None: the exact count is announced to all nodes, which is a disclosure.
+    unique: sets of columns whose values never repeat together (checked by the owner at load).
+    consents: sizes the owner agrees to show: "filter" (rows left by a local filter), "groups" (local pre-aggregated
+    groups).
+    path: where the owner finds the data; never part of the plan.
+    """
+
+    name: str
+    owner: str
+    columns: tuple[Column, ...]
+    unique: tuple[frozenset[str], ...] = ()
+    rows: int | None = None
+    consents: frozenset[str] = frozenset()
+    path: str | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class Catalog:
+    """All tables of a federation, the parties in their fixed order, the engine and its nodes (in engine order)."""
+
+    parties: tuple[str, ...]
+    engine: str
+    nodes: tuple[str, ...]
+    tables: tuple[Table, ...]

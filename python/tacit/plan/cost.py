@@ -1,0 +1,147 @@
+"""What a plan will cost: rounds and bytes of each secure step as its operator declares them, and the time they take.
+
+Rounds and bytes are exact for the given row counts. Seconds follow from them: rounds wait for the network's latency,
+bytes for its bandwidth, and rows for the processor, at the rates of ``NANOSECONDS_A_ROW``. These are rounded from
+``make bench`` at 2^18 and 2^20 rows; ``Network`` is a loopback. A prediction is a guide, within a factor of about two.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tacit.plan.placed import InputStep, PlacedPlan, ReleaseStep, SecureStep
+
+ASSUMED_ROWS = 100_000
+"""Rows of an input whose size is announced only when the query runs."""
+
+NANOSECONDS_A_ROW = {
+    "input": 60,
+    "filter": 60,
+    "project": 60,
+    "union": 20,
+    "broadcast": 20,
+    "join": 4_000,
+    "group_by": 1_500,
+    "aggregate": 60,
+    "sort": 1_500,
+    "limit": 0,
+    "release": 60,
+}
+"""One party's processor time for each row of a step's largest table."""
+
+NativeCost = Callable[..., list[dict[str, Any]]]
+
+
+@dataclass(frozen=True)
+class Network:
+    """Between any two parties. latency: seconds for one way. bandwidth: bytes a second and party."""
+
+    latency: float = 0.00005
+    bandwidth: float = 400e6
+
+
+@dataclass(frozen=True)
+class StepCost:
+    """One step's cost. rows: of its output. bytes: sent by all parties together. assumed: rows rest on ASSUMED_ROWS."""
+
+    step: str
+    rows: int
+    rounds: int
+    bytes: int
+    seconds: float
+    assumed: bool
+
+
+def predict(
+    plan: PlacedPlan,
+    rows: Mapping[int, int] | None = None,
+    network: Network | None = None,
+    declared: NativeCost | None = None,
+) -> tuple[StepCost, ...]:
+    """The predicted cost of every input, secure and release step, in order.
+
+    rows: row counts of input steps where they are known better than by the plan. declared: what declares rounds and
+    bytes, by default the native module's ``cost``.
+    """
+    steps = [step for step in plan.steps if isinstance(step, InputStep | SecureStep | ReleaseStep)]
+    if not steps:
+        return ()
+    counts, assumed = _input_rows(steps, rows or {})
+    native = declared or _native_cost()
+    operators = json.dumps([step.operator for step in steps])
+    found = native(plan.engine, operators, counts, nodes=list(plan.nodes))
+    guessed = _assumed_steps(steps, assumed)
+    sizes = {step.id: int(each["rows"]) for step, each in zip(steps, found, strict=True)}
+    return tuple(
+        _step_cost(step, each, _largest(step, sizes), network or Network(), step.id in guessed)
+        for step, each in zip(steps, found, strict=True)
+    )
+
+
+def total(costs: tuple[StepCost, ...]) -> StepCost:
+    """All steps together; they follow each other, so times add up."""
+    return StepCost(
+        "total",
+        costs[-1].rows if costs else 0,
+        sum(each.rounds for each in costs),
+        sum(each.bytes for each in costs),
+        sum(each.seconds for each in costs),
+        any(each.assumed for each in costs),
+    )
+
+
+def _native_cost() -> NativeCost:
+    from tacit._native import cost
+
+    return cost
+
+
+def _input_rows(
+    steps: list[InputStep | SecureStep | ReleaseStep], known: Mapping[int, int]
+) -> tuple[dict[int, int], set[int]]:
+    """Row counts of all input steps, and which of them are assumed."""
+    counts: dict[int, int] = {}
+    assumed: set[int] = set()
+    for step in steps:
+        if isinstance(step, InputStep):
+            if step.rows is None and step.id not in known:
+                assumed.add(step.id)
+            counts[step.id] = known.get(step.id, ASSUMED_ROWS if step.rows is None else step.rows)
+    return counts, assumed
+
+
+def _assumed_steps(steps: list[InputStep | SecureStep | ReleaseStep], assumed: set[int]) -> set[int]:
+    """All steps whose rows follow from assumed ones."""
+    found = set(assumed)
+    for step in steps:
+        if any(source in found for source in _sources(step)):
+            found.add(step.id)
+    return found
+
+
+def _sources(step: InputStep | SecureStep | ReleaseStep) -> tuple[int, ...]:
+    match step:
+        case InputStep():
+            return ()
+        case SecureStep():
+            return step.inputs
+        case ReleaseStep():
+            return (step.input,)
+
+
+def _largest(step: InputStep | SecureStep | ReleaseStep, rows: Mapping[int, int]) -> int:
+    """The rows a step works on: all its inputs together, as sorts and joins do."""
+    return max(sum(rows[source] for source in _sources(step)), rows[step.id])
+
+
+def _step_cost(
+    step: InputStep | SecureStep | ReleaseStep, declared: Mapping[str, Any], rows: int, network: Network, assumed: bool
+) -> StepCost:
+    sent = [int(each) for each in declared["bytes_sent"]]
+    rounds = int(declared["rounds"])
+    processor = rows * NANOSECONDS_A_ROW[step.operator["op"]] * 1e-9
+    seconds = rounds * network.latency + max(sent, default=0) / network.bandwidth + processor
+    return StepCost(f"{step.id}.{step.operator['op']}", int(declared["rows"]), rounds, sum(sent), seconds, assumed)

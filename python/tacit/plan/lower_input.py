@@ -1,0 +1,74 @@
+"""An owner's part of a query: the local step that computes it and the input step that shares it."""
+
+from __future__ import annotations
+
+from tacit.plan.algebra import Project, Relation, Scan, Sort, Union
+from tacit.plan.catalog import Catalog
+from tacit.plan.demands import Want
+from tacit.plan.emitter import Emitter
+from tacit.plan.expressions import reference
+from tacit.plan.fields import fields, names
+from tacit.plan.kinds import kind_of
+from tacit.plan.placed import JSON, InputStep, LocalStep, PhysicalColumn
+from tacit.plan.secure_expressions import Columns, SecureColumn
+from tacit.plan.simplify import projected
+from tacit.plan.sizes import Announced, Padded, size_rule
+from tacit.plan.tables import Rows, SharedTable, exactly, physical_name, physical_of
+from tacit.plan.trees import owner
+
+
+def place_input(
+    relation: Relation, want: Want, catalog: Catalog, emit: Emitter
+) -> tuple[SharedTable, Announced | None]:
+    """Append both steps. Returns the shared table, and what its size shows if that is announced."""
+    party, rule = owner(relation), size_rule(relation, catalog)
+    assert party is not None and rule is not None, "is_local holds"
+    local = projected(relation, tuple((each.name, reference(each)) for each in fields(relation) if each.name in want))
+    columns, physical = _entering(local, want, emit.hashed)
+    emit.steps.append(LocalStep(emit.next, party, local, fields(local)))
+    step = emit.next
+    rows = rule.rows if isinstance(rule, Padded) else None
+    operator: JSON = {
+        "id": step,
+        "op": "input",
+        "owner": party,
+        "columns": [{"name": p.name, "source": p.source, "encode": p.encode, "kind": p.kind} for p in physical],
+        "rows": rows,
+    }
+    announced = rule if isinstance(rule, Announced) else None
+    if announced is not None and announced.source and not _keeps_rows(relation):
+        operator["pad_to_source"] = True
+    readers = emit.readable(relation, columns)
+    emit.steps.append(InputStep(step, step - 1, party, tuple(physical), rows, operator, readers))
+    count = Rows(None, f"rows({step})") if rows is None else exactly(rows)
+    return SharedTable(step, columns, physical_of(columns), count), announced
+
+
+def _entering(local: Relation, want: Want, hashed: int) -> tuple[Columns, list[PhysicalColumn]]:
+    """Every column in each representation that is demanded."""
+    columns: dict[str, tuple[SecureColumn, ...]] = {}
+    physical: list[PhysicalColumn] = []
+    taken = set(names(local))
+    for each in fields(local):
+        kinds = dict.fromkeys(kind_of(each.type, each.nullable, rep, hashed) for rep in sorted(want[each.name]))
+        group: list[SecureColumn] = []
+        for kind in kinds:
+            name = physical_name(each.name, kind.rep, taken) if group else each.name
+            taken.add(name)
+            group.append(SecureColumn(name, kind))
+            physical.append(PhysicalColumn(name, each.name, kind.encode, kind.json()))
+        columns[each.name] = tuple(group)
+    return columns, physical
+
+
+def _keeps_rows(relation: Relation) -> bool:
+    """Whether a result has exactly as many rows as its tables."""
+    match relation:
+        case Scan():
+            return True
+        case Project(input, _) | Sort(input, _):
+            return _keeps_rows(input)
+        case Union(inputs):
+            return all(map(_keeps_rows, inputs))
+        case _:
+            return False

@@ -1,0 +1,125 @@
+"""The placed plan: what each party does, in order. Every party compiles it for itself; they compare its hash before any
+share leaves. ``operator`` of a secure step is the JSON object that the native session executes
+(docs/placed-plan.md).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+from typing import Literal as OneOf
+
+from tacit.plan.algebra import Relation
+from tacit.plan.catalog import Catalog
+from tacit.plan.types import Field
+
+JSON = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class LocalStep:
+    """A party runs a relation over its own tables in its own engine. The result's columns are ``fields``."""
+
+    id: int
+    party: str
+    relation: Relation
+    fields: tuple[Field, ...]
+
+
+@dataclass(frozen=True)
+class PhysicalColumn:
+    """How one column of a local result enters MPC.
+
+    name: its name under MPC. source: the column of the local result. encode: "int" (integer encoding of the type),
+    "hash" (keyed hash of the string's bytes), "bytes" (zero-padded UTF-8 bytes).
+    """
+
+    name: str
+    source: str
+    encode: OneOf["int", "hash", "bytes"]
+    kind: JSON
+
+
+@dataclass(frozen=True)
+class InputStep:
+    """The owner shares the result of a local step. rows: padded size, or None: the exact size is announced.
+
+    readers: column to the parties that may see it in clear, for explain.
+    """
+
+    id: int
+    local: int
+    owner: str
+    columns: tuple[PhysicalColumn, ...]
+    rows: int | None
+    operator: JSON
+    readers: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+
+@dataclass(frozen=True)
+class SecureStep:
+    """One oblivious operator over the outputs of earlier steps, run by all nodes."""
+
+    id: int
+    inputs: tuple[int, ...]
+    operator: JSON
+    rows_bound: str  # a human's formula for the output's public row bound, for explain
+    readers: tuple[tuple[str, tuple[str, ...]], ...] = ()  # as in InputStep
+
+
+@dataclass(frozen=True)
+class ReleaseStep:
+    """The only way out: the rows of a step are opened to the recipients."""
+
+    id: int
+    input: int
+    recipients: tuple[str, ...]
+    operator: JSON
+    fields: tuple[Field, ...]  # the opened columns with their logical types
+
+
+@dataclass(frozen=True)
+class TailStep:
+    """The recipient finishes in clear (division, order, names): a relation over Opened (or a local result's Scan)."""
+
+    id: int
+    recipients: tuple[str, ...]
+    relation: Relation
+    fields: tuple[Field, ...]
+
+
+Step = LocalStep | InputStep | SecureStep | ReleaseStep | TailStep
+
+
+@dataclass(frozen=True)
+class Disclosure:
+    """One thing that parties learn besides their own inputs.
+
+    kind: "answer" (the query's own result), "value" (opened values beyond the answer), "size" (a row count).
+    site: name of the step that discloses it. rule: what allows it ("query", "declared size", "owner consent: filter",
+    ...).
+    """
+
+    recipients: tuple[str, ...]
+    kind: OneOf["answer", "value", "size"]
+    site: str
+    what: str
+    reason: str
+    rule: str
+    permit: JSON  # what the native session checks when the site opens: {"site","kind","recipients","columns"}
+
+
+@dataclass(frozen=True)
+class PlacedPlan:
+    """The whole plan with its account.
+
+    catalog: what it was compiled against; part of the plan hash. None only for plans put together by hand.
+    """
+
+    query: str
+    engine: str
+    nodes: tuple[str, ...]
+    recipients: tuple[str, ...]
+    steps: tuple[Step, ...]
+    disclosures: tuple[Disclosure, ...]
+    catalog: Catalog | None = None

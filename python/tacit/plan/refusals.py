@@ -1,0 +1,59 @@
+"""What is wrong with a query, in a sentence that says where and what to write instead: the user's own errors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+Position = tuple[int, int]
+
+
+class QueryError(Exception):
+    """A query that cannot be answered as it is written.
+
+    position: line and column in the query's text, both from 1, or None where no place in the text is to blame.
+    """
+
+    def __init__(self, sentence: str, position: Position | None = None) -> None:
+        where = "" if position is None else f"line {position[0]}, column {position[1]}: "
+        super().__init__(where + sentence)
+        self.sentence = sentence
+        self.position = position
+
+
+class UnsupportedSQL(QueryError):
+    """A construct outside the supported SQL. construct: its name. instead: what to write, from a verb on."""
+
+    def __init__(self, construct: str, instead: str, position: Position | None = None) -> None:
+        super().__init__(f"{construct} is not supported; {instead}.", position)
+        self.construct = construct
+        self.instead = instead
+
+
+class InvalidSQL(QueryError):
+    """Text that is not a query, or one whose types, names or groups contradict each other."""
+
+
+class UnknownName(QueryError):
+    """A table or column that does not exist, with the nearest names that do."""
+
+    def __init__(self, what: str, name: str, known: Iterable[str], position: Position | None = None) -> None:
+        names = sorted(set(known))
+        near = get_close_matches(name.lower(), [each.lower() for each in names], n=3, cutoff=0.5)
+        shown = [each for each in names if each.lower() in near] or names
+        super().__init__(f"there is no {what} {name!r}; did you mean {_either(shown[:6])}?", position)
+
+
+class TooWide(QueryError):
+    """A value whose public bounds allow more than 128 bits."""
+
+    def __init__(self, what: str, bits: int) -> None:
+        super().__init__(
+            f"{what} may need {bits} bits by the declared bounds, more than 128; declare tighter min and max for its "
+            "columns, and rows for its tables."
+        )
+
+
+def _either(names: list[str]) -> str:
+    quoted = [repr(name) for name in names]
+    return " or ".join([", ".join(quoted[:-1]), quoted[-1]]) if len(quoted) > 1 else "".join(quoted) or "nothing at all"
