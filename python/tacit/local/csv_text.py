@@ -1,0 +1,128 @@
+"""The text of a CSV file: how DuckDB reads it, what its header says, which texts are not exactly a value of a type.
+
+A file is UTF-8 with commas, values in double quotes where they need them, and a header. An empty value without quotes
+is NULL. DuckDB's own casts round '2.5' to an INTEGER and drop the time from a date; here such values are errors.
+"""
+
+from __future__ import annotations
+
+import csv
+import mmap
+from collections.abc import Iterable
+from pathlib import Path
+
+from tacit.local.errors import DataError
+from tacit.local.sql_types import sql_name, text
+from tacit.plan.types import Date, Decimal, Integer, Type, Varchar
+
+OPTIONS = (
+    "header = true, auto_detect = false, delim = ',', quote = '\"', escape = '\"', strict_mode = true, "
+    "allow_quoted_nulls = false"
+)
+
+
+LONGEST_QUOTE = 40
+"""Characters of a wrong value that an error quotes."""
+
+
+Marks = frozenset[str]
+"""Which characters occur in a file at all. Most files need no closer look at their values: without a point anywhere no
+number has a fraction, without a colon no date has a time."""
+
+
+def reader(path: str, columns: int, more: str = "") -> str:
+    """The FROM item that reads all columns as text, under the names that ``at`` gives."""
+    listed = ", ".join(f"'{at(index)}': 'VARCHAR'" for index in range(columns))
+    return f"read_csv({text(path)}, {OPTIONS}, columns = {{{listed}}}{more})"
+
+
+def at(index: int) -> str:
+    """The name of a column by its place in the file; the header's own names may be empty or repeat."""
+    return f"column{index}"
+
+
+def header(path: str) -> list[str]:
+    """The names of the columns. Raises DataError."""
+    # Text after the header may be broken: that is found later, with its line.
+    with Path(path).open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
+        try:
+            names = next(csv.reader(file), [])
+            "".join(names).encode()
+        except (UnicodeEncodeError, csv.Error):
+            raise DataError(path, "the first line is not CSV in UTF-8", "save the file as CSV, UTF-8") from None
+    if not names:
+        raise DataError(path, "the file has no header", "name the columns in its first line")
+    return names
+
+
+def marks(path: str, types: Iterable[Type]) -> Marks:
+    """Which of the characters that matter to values of the types are in the file after its header."""
+    wanted = frozenset().union(*(_telling(type_) for type_ in types))
+    with Path(path).open("rb") as file:
+        start = len(file.readline())
+        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            return frozenset(mark for mark in wanted if content.find(mark.encode(), start) >= 0)
+
+
+def _telling(type_: Type) -> Marks:
+    match type_:
+        case Integer() | Decimal():
+            return frozenset(".eE")
+        case Date():
+            return frozenset(":")
+        case Varchar():
+            return frozenset("\0")
+        case _:
+            return frozenset()
+
+
+def inexact(value: str, type_: Type, marks: Marks) -> str | None:
+    """The condition that a text which can be cast to a type is not exactly a value of it; None: it always is one."""
+    present = marks & _telling(type_)
+    match type_:
+        case Integer() if present:
+            return _unless(_contains(value, present), value, r"\s*[+-]?[0-9]+\.?0*\s*")
+        case Decimal(_, scale) if present:
+            # The point is looked for in long texts only.
+            long = (
+                f"CASE WHEN strlen({value}) - instr({value}, '.') > {scale} THEN contains({value}, '.') ELSE FALSE END"
+            )
+            suspect = [long, _contains(value, present - {"."})] if present - {"."} else [long]
+            return _unless(" OR ".join(suspect), value, rf"\s*[+-]?[0-9]*\.[0-9]{{0,{scale}}}0*\s*")
+        case Date() if present:
+            day, midnight = "[0-9]{1,4}[-/][0-9]{1,2}[-/][0-9]{1,2}", r"0?0:00(:00(\.0*)?)?"
+            return _unless(_contains(value, present), value, rf"\s*{day}[ T]{midnight}\s*")
+        case _:
+            return None
+
+
+def _contains(value: str, characters: Marks) -> str:
+    return " OR ".join(f"contains({value}, {text(each)})" for each in sorted(characters))
+
+
+def wrong(value: str, type_: Type, marks: Marks) -> str:
+    """The condition that a text is no value of a type. NULL is not wrong."""
+    uncastable = f"({value} IS NOT NULL AND TRY_CAST({value} AS {sql_name(type_)}) IS NULL)"
+    lost = inexact(value, type_, marks)
+    return uncastable if lost is None else f"({uncastable} OR {lost})"
+
+
+def line_number(path: str, byte: int) -> int:
+    """The line, from 1, that the byte (from 0) is in."""
+    lines = 1
+    with Path(path).open("rb") as file:
+        while byte > 0 and (chunk := file.read(min(byte, 1 << 20))):
+            lines += chunk.count(b"\n")
+            byte -= len(chunk)
+    return lines
+
+
+def _unless(suspect: str, value: str, pattern: str) -> str:
+    """Suspect and not of the pattern; the cheap test comes first, the pattern is for the few."""
+    return f"(CASE WHEN {suspect} THEN NOT regexp_full_match({value}, {text(pattern)}) ELSE FALSE END)"
+
+
+def problem(value: str, type_: Type) -> str:
+    """What is wrong with a text that is no value of a type."""
+    shown = repr(value if len(value) <= LONGEST_QUOTE else value[:LONGEST_QUOTE] + "...")
+    return f"{shown} is not {'an' if sql_name(type_)[0] in 'AEIOU' else 'a'} {sql_name(type_)}"

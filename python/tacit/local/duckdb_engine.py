@@ -1,0 +1,182 @@
+"""DuckDB as a party's engine: an in-memory database for each run. Files it spills are private and removed after."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from types import TracebackType
+
+import duckdb
+
+from tacit.local.average import MACROS
+from tacit.local.checks import check_source
+from tacit.local.csv_source import open_csv
+from tacit.local.encode import decoded, encoded
+from tacit.local.engine import ArrowStream
+from tacit.local.errors import told
+from tacit.local.parquet_source import open_parquet
+from tacit.local.render import render
+from tacit.local.size import unfiltered_rows
+from tacit.local.source import Source, data_path, used_fields
+from tacit.local.sql_types import NO_COLUMNS, quoted
+from tacit.plan.algebra import Opened, Scan
+from tacit.plan.catalog import Catalog, Table
+from tacit.plan.placed import InputStep, LocalStep, PlacedPlan, ReleaseStep, TailStep
+from tacit.plan.trees import scans
+
+SETTINGS = {
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+    "python_enable_replacements": False,
+}
+"""Nothing is fetched from the network, and no Python variable is mistaken for a table."""
+
+
+class LocalEngine:
+    """A party's engine during one run of a placed plan (see ``tacit.local.engine.Engine``). Use it as a context.
+
+    database: the connection on which tails and their results live.
+    """
+
+    def __init__(self, plan: PlacedPlan, party: str, catalog: Catalog) -> None:
+        self._steps = {step.id: step for step in plan.steps}
+        self._owned = {table.name: table for table in catalog.tables if table.owner == party}
+        self._used = _used_columns(plan, party, self._owned)
+        self._sources: dict[str, Source] | None = None
+        self._rows: dict[str, int] = {}
+        self._spill = tempfile.TemporaryDirectory(prefix="tacit-")
+        self.database = duckdb.connect(config={**SETTINGS, "temp_directory": self._spill.name})
+        for macro in MACROS:
+            self.database.execute(macro)
+
+    def __enter__(self) -> LocalEngine:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Forget everything, files included."""
+        self.database.close()
+        self._spill.cleanup()
+
+    def check(self) -> None:
+        """Open and check the tables that the plan uses, once. Raises DataError."""
+        if self._sources is None:
+            sources = {}
+            for name, used in self._used.items():
+                with told(data_path(self._owned[name])):
+                    sources[name] = self._open(name, used)
+                    self._rows[name] = check_source(self.database, sources[name])
+            self._sources = sources
+
+    def run(self, step: LocalStep) -> int:
+        """Execute a local part, after the checks, and keep its result. Returns its number of rows. Raises DataError."""
+        self.check()
+        self._execute(step)
+        (rows,) = self.database.execute(f"SELECT count(*) FROM {quoted(_result(step.id))}").fetchall()[0]
+        return int(rows)
+
+    def source_rows(self, step: InputStep) -> int:
+        """The most rows that the input's local part could have had, had none of its filters dropped any."""
+        local = self._steps[step.local]
+        assert isinstance(local, LocalStep)
+        return unfiltered_rows(local.relation, self._rows)
+
+    def encode(self, step: InputStep) -> ArrowStream:
+        """The kept result of a local part, in encoded form; a stream on a connection of its own."""
+        local = self._steps[step.local]
+        assert isinstance(local, LocalStep)
+        types = {field.name: field.type for field in local.fields}
+        outputs = [
+            f"{encoded(column.source, types[column.source]) if column.encode == 'int' else quoted(column.source)} "
+            f"AS {quoted(column.name)}"
+            for column in step.columns
+        ]
+        listed = ", ".join(outputs) or NO_COLUMNS
+        return self.database.cursor().sql(f"SELECT {listed} FROM {quoted(_result(step.local))}")
+
+    def tail(self, step: TailStep, opened: Mapping[int, ArrowStream]) -> duckdb.DuckDBPyRelation:
+        """Finish the answer in clear. The result's rows are in the answer's order; it can be read more than once."""
+        self.check()
+        for release, stream in opened.items():
+            self._take_in(release, stream)
+        self._execute(step)
+        return self.database.table(_result(step.id))
+
+    def scanned(self, scan: Scan) -> str:
+        """Where the rows of a scan are (for ``render``)."""
+        return self._source(scan.table).relation
+
+    def opened(self, opened: Opened) -> str:
+        """Where the rows of a release are (for ``render``)."""
+        return _opened(opened.step)
+
+    def _open(self, name: str, used: frozenset[str]) -> Source:
+        table = self._owned[name]
+        fields = used_fields(table, used)
+        opener = open_parquet if data_path(table).lower().endswith(".parquet") else open_csv
+        return opener(self.database, table, fields, f"source {name}")
+
+    def _execute(self, step: LocalStep | TailStep) -> None:
+        """Keep a step's result in a table of its own."""
+        with told("the query"):
+            self._keep(_result(step.id), render(step.relation, step.fields, self))
+        for scan in scans(step.relation):
+            self._source(scan.table).verify_unchanged()
+
+    def _source(self, table: str) -> Source:
+        assert self._sources is not None, "tables are opened by check()"
+        return self._sources[table]
+
+    def _take_in(self, release: int, stream: ArrowStream) -> None:
+        """Turn opened encodings into SQL values. The stream is read once, here."""
+        step = self._steps[release]
+        assert isinstance(step, ReleaseStep)
+        self.database.register("stream", _Stream(stream))
+        columns = ", ".join(f"{decoded(field.name, field.type)} AS {quoted(field.name)}" for field in step.fields)
+        self._keep(_opened(release), f"SELECT {columns or f'TRUE AS {NO_COLUMNS}'} FROM stream")
+        self.database.unregister("stream")
+
+    def _keep(self, name: str, query: str) -> None:
+        self.database.execute(f"CREATE OR REPLACE TABLE {quoted(name)} AS {query}").fetchall()
+
+
+class _Stream:
+    """An Arrow stream and nothing else, so that DuckDB reads it as one whatever object it comes from."""
+
+    def __init__(self, stream: ArrowStream) -> None:
+        self._stream = stream
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self._stream.__arrow_c_stream__(requested_schema)
+
+
+def _used_columns(plan: PlacedPlan, party: str, owned: Mapping[str, Table]) -> dict[str, frozenset[str]]:
+    """The party's tables that its steps scan, with the columns they read and the unique keys that the plan may rest on.
+
+    A plan can rest on a key without reading it: a DISTINCT over unique rows, say, is not computed at all.
+    """
+    used: dict[str, frozenset[str]] = {}
+    for step in plan.steps:
+        match step:
+            case LocalStep(_, runner, relation) if runner == party:
+                found = scans(relation)
+            case TailStep(_, recipients, relation) if party in recipients:
+                found = scans(relation)
+            case _:
+                continue
+        for scan in found:
+            columns = frozenset(source for _, source in scan.columns)
+            used[scan.table] = used.get(scan.table, frozenset()) | columns
+    return {name: columns.union(*owned[name].unique) for name, columns in used.items()}
+
+
+def _result(step: int) -> str:
+    return f"result {step}"
+
+
+def _opened(step: int) -> str:
+    return f"opened {step}"

@@ -1,0 +1,90 @@
+"""Expressions of the algebra as DuckDB SQL. Columns are those of the input, the subquery ``t``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sqlglot import exp
+
+from tacit.local.average import average
+from tacit.local.sql_types import cast, literal
+from tacit.plan.algebra import Call, ColumnRef, Expr, Literal
+
+INPUT = "t"
+"""The alias of every operator's input."""
+
+BINARY: dict[str, type[exp.Binary]] = {
+    "add": exp.Add,
+    "sub": exp.Sub,
+    "mul": exp.Mul,
+    "div": exp.Div,
+    "eq": exp.EQ,
+    "ne": exp.NEQ,
+    "lt": exp.LT,
+    "le": exp.LTE,
+    "gt": exp.GT,
+    "ge": exp.GTE,
+    "and": exp.And,
+    "or": exp.Or,
+}
+
+
+def column(name: str, relation: str = INPUT) -> exp.Column:
+    """A column by its name."""
+    return exp.column(name, table=relation, quoted=True)
+
+
+def render_expression(expr: Expr) -> exp.Expr:
+    """The expression in SQL, in parentheses where it needs them. DuckDB's result type is the expression's own."""
+    match expr:
+        case ColumnRef(name):
+            return column(name)
+        case Literal(value, type_):
+            return literal(value, type_)
+        case Call():
+            return _call(expr)
+
+
+def _call(call: Call) -> exp.Expr:
+    args = [render_expression(each) for each in call.args]
+    if call.op in BINARY:
+        left, right = args
+        return exp.Paren(this=BINARY[call.op](this=left, expression=right))
+    return FUNCTIONS[call.op](call, args)
+
+
+def _negated(_: Call, args: list[exp.Expr]) -> exp.Expr:
+    return exp.Paren(this=exp.Neg(this=exp.Paren(this=args[0])))
+
+
+def _not(_: Call, args: list[exp.Expr]) -> exp.Expr:
+    return exp.Paren(this=exp.Not(this=args[0]))
+
+
+def _is_null(_: Call, args: list[exp.Expr]) -> exp.Expr:
+    return exp.Paren(this=exp.Is(this=args[0], expression=exp.Null()))
+
+
+def _if(_: Call, args: list[exp.Expr]) -> exp.Expr:
+    condition, then, otherwise = args
+    return exp.Case(ifs=[exp.If(this=condition, true=then)], default=otherwise)
+
+
+def _cast(call: Call, args: list[exp.Expr]) -> exp.Expr:
+    return cast(args[0], call.type)
+
+
+def _average(call: Call, args: list[exp.Expr]) -> exp.Expr:
+    total, count = args
+    return average(total, count, call.args[0].type)
+
+
+FUNCTIONS: dict[str, Callable[[Call, list[exp.Expr]], exp.Expr]] = {
+    "neg": _negated,
+    "not": _not,
+    "is_null": _is_null,
+    "if": _if,
+    "cast": _cast,
+    "rescale": _cast,
+    "average": _average,
+}

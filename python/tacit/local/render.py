@@ -1,0 +1,162 @@
+"""Relations of the algebra as DuckDB SQL: one SELECT per operator, each over its input as the subquery ``t``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Protocol
+
+from sqlglot import exp
+
+from tacit.local.expressions import INPUT, column, render_expression
+from tacit.local.sql_types import NO_COLUMNS, cast
+from tacit.plan.algebra import (
+    Aggregate,
+    Aggregation,
+    Broadcast,
+    Filter,
+    Join,
+    Limit,
+    Opened,
+    Project,
+    Relation,
+    Scan,
+    Sort,
+    SortKey,
+    Union,
+)
+from tacit.plan.fields import names
+from tacit.plan.types import Field
+
+Outputs = Iterable[tuple[str, exp.Expr]]
+
+
+class Leaves(Protocol):
+    """Where the rows of a relation's leaves are."""
+
+    def scanned(self, scan: Scan) -> str:
+        """The database's table or view with the columns that a scan reads, under their own names."""
+
+    def opened(self, opened: Opened) -> str:
+        """The database's table or view with the rows of a release."""
+
+
+def render(relation: Relation, output: tuple[Field, ...], leaves: Leaves) -> str:
+    """The SQL of a relation. Its result has exactly the output's columns, in these types, in the relation's order."""
+    typed = ((each.name, cast(column(each.name), each.type)) for each in output)
+    return _over(_Renderer(leaves).render(relation), typed).sql(dialect="duckdb")
+
+
+class _Renderer:
+    def __init__(self, leaves: Leaves) -> None:
+        self._leaves = leaves
+
+    def render(self, relation: Relation) -> exp.Query:
+        """One operator and all beneath it."""
+        match relation:
+            case Scan():
+                columns = [(name, column(source)) for name, source in relation.columns]
+                return _select(columns).from_(_table(self._leaves.scanned(relation)))
+            case Opened():
+                return _select(_columns(names(relation))).from_(_table(self._leaves.opened(relation)))
+            case Filter(input, predicate):
+                return _over(self.render(input), _columns(names(input))).where(render_expression(predicate))
+            case Project(input, outputs):
+                return _over(self.render(input), [(name, render_expression(each)) for name, each in outputs])
+            case Union(inputs):
+                return self._union(inputs, names(relation))
+            case Join():
+                return self._join(relation)
+            case Broadcast(input, scalar):
+                return self._beside(input, scalar).join(self._side(scalar, "r"), join_type="cross")
+            case Aggregate():
+                return self._aggregate(relation)
+            case Sort(input, keys):
+                ordered = _over(self.render(input), _columns(names(input)))
+                return ordered.order_by(*[_sort_key(key) for key in keys])
+            case Limit(input, count, offset):
+                return _limit(self.render(input), names(input), count, offset)
+
+    def _union(self, inputs: tuple[Relation, ...], output: tuple[str, ...]) -> exp.Query:
+        branches = [
+            _over(self.render(each), [(name, column(own)) for name, own in zip(output, names(each), strict=True)])
+            for each in inputs
+        ]
+        whole: exp.Query = branches[0]
+        for branch in branches[1:]:
+            whole = exp.union(whole, branch, distinct=False, copy=False)
+        return whole
+
+    def _join(self, join: Join) -> exp.Query:
+        matches = [
+            exp.EQ(this=column(left, "l"), expression=column(right, "r"))
+            for left, right in zip(join.left_keys, join.right_keys, strict=True)
+        ]
+        return self._beside(join.left, join.right).join(
+            self._side(join.right, "r"), on=exp.and_(*matches), join_type="inner"
+        )
+
+    def _beside(self, left: Relation, right: Relation) -> exp.Select:
+        """The columns of both sides, from the left side, to be joined with the right one."""
+        both = [*_columns(names(left), "l"), *_columns(names(right), "r")]
+        return _select(both).from_(self._side(left, "l"))
+
+    def _side(self, relation: Relation, alias: str) -> exp.Expr:
+        return self.render(relation).subquery(alias, copy=False)
+
+    def _aggregate(self, relation: Aggregate) -> exp.Query:
+        aggregates = [(each.name, _aggregation(each)) for each in relation.aggregations]
+        grouped = _over(self.render(relation.input), [*_columns(relation.keys), *aggregates])
+        return grouped.group_by(*[column(key) for key in relation.keys])
+
+
+def _aggregation(aggregation: Aggregation) -> exp.Expr:
+    """An aggregate function. A type the planner knows better than the function implies is cast to."""
+    rendered = _function(aggregation)
+    return rendered if aggregation.known is None else cast(rendered, aggregation.known.type)
+
+
+def _function(aggregation: Aggregation) -> exp.Expr:
+    if aggregation.column is None:
+        return exp.Count(this=exp.Star())
+    argument = column(aggregation.column)
+    match aggregation.function:
+        case "count" | "count_rows":
+            return exp.Count(this=argument)
+        case "count_distinct":
+            return exp.Count(this=exp.Distinct(expressions=[argument]))
+        case "sum":
+            return exp.Sum(this=argument)
+        case "min":
+            return exp.Min(this=argument)
+        case "max":
+            return exp.Max(this=argument)
+
+
+def _sort_key(key: SortKey) -> exp.Ordered:
+    return exp.Ordered(this=column(key.column), desc=key.descending, nulls_first=key.nulls_first)
+
+
+def _limit(ordered: exp.Query, output: tuple[str, ...], count: int | None, offset: int) -> exp.Query:
+    """The head of rows in their order, which DuckDB keeps from a subquery."""
+    head = _over(ordered, _columns(output))
+    if count is not None:
+        head = head.limit(count)
+    return head.offset(offset) if offset else head
+
+
+def _over(query: exp.Query, outputs: Outputs) -> exp.Select:
+    """SELECT outputs FROM (query) AS t."""
+    return _select(outputs).from_(query.subquery(INPUT, copy=False))
+
+
+def _select(outputs: Outputs) -> exp.Select:
+    listed = [exp.alias_(value, name, quoted=True) for name, value in outputs]
+    return exp.select(*(listed or [exp.alias_(exp.true(), NO_COLUMNS, quoted=True)]))
+
+
+def _columns(listed: Iterable[str], relation: str = INPUT) -> list[tuple[str, exp.Expr]]:
+    return [(name, column(name, relation)) for name in listed]
+
+
+def _table(name: str) -> exp.Expr:
+    return exp.alias_(exp.Table(this=exp.to_identifier(name, quoted=True)), INPUT, table=True)

@@ -1,0 +1,39 @@
+"""The size of a local part's result that its own filters do not show."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tacit.plan.algebra import (
+    Aggregate,
+    Broadcast,
+    Filter,
+    Join,
+    Limit,
+    Opened,
+    Project,
+    Relation,
+    Scan,
+    Sort,
+    Union,
+)
+
+
+def unfiltered_rows(relation: Relation, tables: Mapping[str, int]) -> int:
+    """A bound on the rows of a relation that depends on the tables' row counts only (and the query's own LIMIT)."""
+    match relation:
+        case Scan(table):
+            return tables[table]
+        case Filter(input) | Project(input) | Sort(input) | Broadcast(input):
+            return unfiltered_rows(input, tables)
+        case Aggregate(input, keys):
+            return unfiltered_rows(input, tables) if keys else 1
+        case Union(inputs):
+            return sum(unfiltered_rows(each, tables) for each in inputs)
+        case Join(_, right):
+            return unfiltered_rows(right, tables)
+        case Limit(input, count):
+            rows = unfiltered_rows(input, tables)
+            return rows if count is None else min(rows, count)
+        case Opened():
+            raise TypeError("a local part reads no opened rows")

@@ -1,0 +1,79 @@
+"""An owner's table as its party's database sees it, whatever file it comes from."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tacit.local.errors import DataError
+from tacit.plan.catalog import Table
+from tacit.plan.types import Field
+
+
+@dataclass(frozen=True)
+class Source:
+    """A table that is open, with the columns that the plan uses.
+
+    relation: the database's table or view with the columns in their declared types.
+    raw: a FROM item with the same columns in the types of the file, from which statistics are cheapest.
+    numbered: the same with the expression ``position``, which counts rows from 0 in the file's order.
+    stamp: see ``stamp``. may_have_nul: False if no string can contain a NUL character.
+    """
+
+    table: Table
+    path: str
+    fields: tuple[Field, ...]
+    relation: str
+    raw: str
+    numbered: str
+    position: str
+    stamp: tuple[int, ...]
+    may_have_nul: bool = True
+
+    def verify_unchanged(self) -> None:
+        """The file is still the one that was opened. Raises DataError."""
+        if stamp(self.path) != self.stamp:
+            raise DataError(self.path, "the file changed while it was read", "ask again once it is complete")
+
+
+def data_path(table: Table) -> str:
+    """The file of a table that this party owns. Raises DataError if it has none."""
+    if table.path is None:
+        raise DataError(f"table {table.name}", "it has no file", "give it a path in the federation file")
+    return table.path
+
+
+def stamp(path: str) -> tuple[int, ...]:
+    """What changes when a file is written or replaced. Raises DataError if it cannot be read."""
+    try:
+        with Path(path).open("rb") as file:
+            status = os.fstat(file.fileno())
+    except OSError as error:
+        advice = "put the file there, or correct path in the federation file"
+        raise DataError(path, f"the file cannot be read ({error.strerror})", advice) from None
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
+
+
+def used_fields(table: Table, used: Iterable[str]) -> tuple[Field, ...]:
+    """The declared columns that a plan uses, in their declared order."""
+    wanted = frozenset(used)
+    return tuple(column.field for column in table.columns if column.field.name in wanted)
+
+
+def positions(path: str, wanted: Iterable[Field], present: Sequence[str]) -> dict[str, int]:
+    """Where in the file each wanted column is; names are compared as SQL does, without case. Raises DataError.
+
+    Columns of the file that nothing wants stay unread: an owner need not declare all it has.
+    """
+    found: dict[str, int] = {}
+    for field in wanted:
+        matches = [at for at, name in enumerate(present) if name.lower() == field.name.lower()]
+        if not matches:
+            advice = "add it, or correct its name in the federation file"
+            raise DataError(path, f"there is no column {field.name}, only {', '.join(present)}", advice)
+        if len(matches) > 1:
+            raise DataError(path, f"{len(matches)} columns are called {field.name}", "rename all but one")
+        found[field.name] = matches[0]
+    return found

@@ -1,0 +1,85 @@
+"""tacit's types as DuckDB's, and values of them as DuckDB literals."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from sqlglot import exp
+
+from tacit.plan.types import Boolean, Date, Decimal, Double, Integer, Type, Varchar
+
+NO_COLUMNS = "present"
+"""A column that stands in where rows are used but none of their columns, which SQL cannot write."""
+
+EPOCH = date(1970, 1, 1).toordinal()
+PLAIN_INTEGERS = range(-(2**31) + 1, 2**31)
+"""What DuckDB takes for INTEGER when it is written without a cast, the sign being an operator."""
+
+
+def sql_name(type_: Type) -> str:
+    """The DuckDB type of a column."""
+    match type_:
+        case Boolean():
+            return "BOOLEAN"
+        case Integer(_, _, sql):
+            return sql
+        case Decimal(precision, scale):
+            return f"DECIMAL({precision},{scale})"
+        case Date():
+            return "DATE"
+        case Varchar():
+            return "VARCHAR"
+        case Double():
+            return "DOUBLE"
+
+
+def literal(value: int | bool | float | str | None, type_: Type) -> exp.Expr:
+    """A constant. value: an encoded integer, a bool, a float, or a string; None is NULL."""
+    if value is None:
+        return cast(exp.Null(), type_)
+    match type_:
+        case Boolean():
+            return exp.Boolean(this=bool(value))
+        case Integer(_, _, "INTEGER") if isinstance(value, int) and value in PLAIN_INTEGERS:
+            return exp.Literal.number(value)
+        case Varchar():
+            return exp.Literal.string(str(value))
+        case Decimal(_, scale):
+            return cast(exp.Literal.string(decimal_text(int(value), scale)), type_)
+        case Date():
+            return cast(exp.Literal.string(date.fromordinal(int(value) + EPOCH).isoformat()), type_)
+        case Integer() | Double():
+            return cast(exp.Literal.string(repr(value)), type_)
+
+
+def cast(value: exp.Expr, type_: Type) -> exp.Expr:
+    """A value under another type."""
+    return exp.Cast(this=value, to=exp.DataType.build(sql_name(type_), dialect="duckdb"))
+
+
+def decimal_text(encoded: int, scale: int) -> str:
+    """A decimal as people write it."""
+    digits = str(abs(encoded)).rjust(scale + 1, "0")
+    sign = "-" if encoded < 0 else ""
+    return sign + (f"{digits[:-scale]}.{digits[-scale:]}" if scale else digits)
+
+
+def shown(encoded: int, type_: Type) -> str:
+    """An encoded bound as people write it."""
+    match type_:
+        case Decimal(_, scale):
+            return decimal_text(encoded, scale)
+        case Date():
+            return date.fromordinal(encoded + EPOCH).isoformat()
+        case _:
+            return str(encoded)
+
+
+def quoted(name: str) -> str:
+    """An identifier."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def text(value: str) -> str:
+    """A string constant."""
+    return "'" + value.replace("'", "''") + "'"

@@ -1,0 +1,19 @@
+"""SQL: text in DuckDB's dialect to tacit's algebra, and on to a placed plan."""
+
+from __future__ import annotations
+
+from tacit.plan.catalog import Catalog
+from tacit.plan.place import place
+from tacit.plan.placed import PlacedPlan
+from tacit.sql.bind import bind
+
+__all__ = ["bind", "compile_query"]
+
+
+def compile_query(sql: str, catalog: Catalog, recipients: tuple[str, ...]) -> PlacedPlan:
+    """The placed plan that answers a query to the recipients.
+
+    Every party compiles it for itself and gets the same plan. Raises tacit.plan.refusals.QueryError for a query that is
+    wrong or not supported; its text is one sentence for the user.
+    """
+    return place(bind(sql, catalog), catalog, recipients, sql)

@@ -1,0 +1,79 @@
+"""CAST: only where the value stays the same, or where a single party computes it in clear (to DOUBLE)."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from tacit.plan import bounds
+from tacit.plan.algebra import Call, Expr
+from tacit.plan.expressions import is_rounding
+from tacit.plan.types import Boolean, Date, Decimal, Double, Integer, Type, Varchar
+from tacit.sql.coercion import RANKS, Mismatch, coerce, sql_name
+from tacit.sql.text import Text
+
+_INTEGERS = {"TINYINT": "TINYINT", "SMALLINT": "SMALLINT", "INT": "INTEGER", "BIGINT": "BIGINT", "INT128": "HUGEINT"}
+
+
+def cast(value: Expr, node: exp.Cast, text: Text) -> Expr:
+    """The value under the type that a CAST names. Raises a refusal where the cast could change the value."""
+    target = _target(node, text)
+    match value.type, target:
+        case Boolean(), Integer(_, _, sql):
+            return Call("cast", (value,), Integer(0, 1, sql), value.nullable)
+        case (Integer(), (Integer() | Decimal() | Double())) | (Decimal(), (Decimal() | Double())):
+            changed = coerce(value, target)
+            if not is_rounding(changed):
+                return _fitting(changed, target)
+        case (Boolean(), Boolean()) | (Date(), Date()) | (Varchar(), Varchar()) | (Double(), Double()):
+            return value
+        case _:
+            pass
+    instead = "cast to DOUBLE, to a wider whole number or to a DECIMAL with at least as many digits"
+    raise text.unsupported(node, f"a CAST from {sql_name(value.type)} to {sql_name(target)}", instead)
+
+
+def _fitting(value: Expr, target: Type) -> Expr:
+    """DuckDB refuses a value outside the target; declared bounds must exclude that."""
+    allowed = _allowed(target)
+    if allowed is None or value.type == Double():
+        return value
+    low, high = bounds.range_of(value.type)
+    if allowed[0] <= low and high <= allowed[1]:
+        return value
+    raise Mismatch(
+        f"by its bounds the value does not fit {sql_name(target)}; declare tighter min and max for its columns"
+    )
+
+
+def _allowed(target: Type) -> bounds.Range | None:
+    match target:
+        case Integer(_, _, sql):
+            return bounds.INTEGER_RANGES[sql]
+        case Decimal(precision):
+            return 1 - 10**precision, 10**precision - 1
+        case _:
+            return None
+
+
+def _target(node: exp.Cast, text: Text) -> Type:
+    to = node.to
+    name = to.this.value if isinstance(to.this, exp.DType) else str(to.this)
+    if name in _INTEGERS:
+        return Integer(0, 0, next(each for each in RANKS if each == _INTEGERS[name]))
+    match name:
+        case "DECIMAL":
+            digits = [int(each.this.this) for each in to.expressions]
+            precision, scale = [*digits, 0][:2] if digits else (18, 3)
+            return Decimal(precision, scale, 0, 0)
+        case "DOUBLE":
+            return Double()
+        case "BOOLEAN":
+            return Boolean()
+        case "DATE":
+            return Date(0, 0)
+        case "TEXT" | "VARCHAR":
+            return Varchar(None)
+        case _:
+            raise text.unsupported(
+                node, f"the type {to.sql('duckdb')}", "use BOOLEAN, INTEGER, BIGINT, DECIMAL, DATE, VARCHAR or DOUBLE"
+            )

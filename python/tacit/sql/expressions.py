@@ -1,0 +1,232 @@
+"""Expressions of SQL to typed expressions of the algebra."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from decimal import Decimal as Exact
+
+from sqlglot import exp
+
+from tacit.plan.algebra import Expr, Literal
+from tacit.plan.algebra import Operator as Op
+from tacit.plan.refusals import QueryError
+from tacit.plan.types import Boolean, Double, Integer
+from tacit.sql import arithmetic
+from tacit.sql.casts import cast
+from tacit.sql.coercion import NULL, Mismatch, date_literal, decimal_literal, integer_literal, text_literal
+from tacit.sql.scope import Scope
+from tacit.sql.text import Text, only
+
+_ARITHMETIC: dict[type[exp.Expr], Op] = {exp.Add: "add", exp.Sub: "sub", exp.Mul: "mul"}
+_COMPARISONS: dict[type[exp.Expr], Op] = {
+    exp.EQ: "eq", exp.NEQ: "ne", exp.LT: "lt", exp.LTE: "le", exp.GT: "gt", exp.GTE: "ge",
+}  # fmt: skip
+_INSTEAD: dict[type[exp.Expr], tuple[str, str]] = {
+    exp.Exists: ("EXISTS", "write column IN (SELECT ...)"),
+    exp.Mod: ("%", "compute the remainder in a column of the table before the query"),
+    exp.IntDiv: ("//", "use / for a DOUBLE quotient"),
+    exp.Like: ("LIKE", "compare with =, <> or IN, or add a BOOLEAN column to the table"),
+    exp.Window: ("a window function (OVER)", "aggregate in a subquery with GROUP BY and join it"),
+    exp.Filter: ("FILTER on an aggregate", "aggregate a CASE expression: SUM(CASE WHEN ... THEN x END)"),
+    exp.DPipe: ("|| on strings", "select the strings as separate columns"),
+    exp.NullSafeEQ: ("IS NOT DISTINCT FROM", "write a = b OR (a IS NULL AND b IS NULL)"),
+    exp.NullSafeNEQ: ("IS DISTINCT FROM", "write a <> b together with IS NULL tests"),
+    exp.Any: ("ANY over a subquery", "write column IN (SELECT ...)"),
+    exp.Parameter: ("a parameter", "write the value itself"),
+    exp.Placeholder: ("a parameter", "write the value itself"),
+}
+FUNCTIONS = "SUM, COUNT, AVG, MIN, MAX, COALESCE, NULLIF and CASE are"
+
+
+class Expressions:
+    """Binds expressions over one scope.
+
+    aggregate: what to do with an aggregate call, or None where none may stand (with ``place`` saying where that is).
+    subquery: binds a scalar subquery and returns the column that will hold its value.
+    aliases: lower-case names of the SELECT list to their expressions, used where the scope has no such column.
+    """
+
+    def __init__(
+        self,
+        scope: Scope,
+        text: Text,
+        place: str,
+        subquery: Callable[[exp.Query], Expr],
+        aggregate: Callable[[exp.AggFunc], Expr] | None = None,
+        aliases: Mapping[str, exp.Expr] | None = None,
+    ) -> None:
+        self.scope = scope
+        self.text = text
+        self.place = place
+        self.subquery = subquery
+        self.aggregate = aggregate
+        self.aliases = aliases or {}
+
+    def bind(self, node: exp.Expr) -> Expr:
+        """A typed expression. A contradiction of types is told at its place in the text."""
+        try:
+            return self._bind(node)
+        except Mismatch as error:
+            raise self.text.invalid(node, f"{error}.") from None
+
+    def condition(self, node: exp.Expr) -> Expr:
+        """An expression that must be a BOOLEAN."""
+        bound = self.bind(node)
+        try:
+            return arithmetic.condition(bound)
+        except Mismatch as error:
+            raise self.text.invalid(node, f"{error}.") from None
+
+    def _bind(self, node: exp.Expr) -> Expr:
+        position = self.text.position(node)
+        match node:
+            case exp.Paren():
+                return self.bind(node.this)
+            case exp.Column():
+                return self._column(node)
+            case exp.Literal():
+                return self._literal(node)
+            case exp.Boolean():
+                return Literal(bool(node.this), Boolean())
+            case exp.Null():
+                return NULL
+            case exp.Neg():
+                return arithmetic.negation(self.bind(node.this), position)
+            case exp.Div():
+                return arithmetic.quotient(self.bind(node.this), self.bind(node.expression), position)
+            case exp.Binary() if type(node) in _ARITHMETIC:
+                pair = self.bind(node.this), self.bind(node.expression)
+                return arithmetic.binary(_ARITHMETIC[type(node)], *pair, position)
+            case exp.Binary() if type(node) in _COMPARISONS:
+                pair = self.bind(node.this), self.bind(node.expression)
+                return arithmetic.comparison(_COMPARISONS[type(node)], *pair, position)
+            case exp.And() | exp.Or():
+                op: Op = "and" if isinstance(node, exp.And) else "or"
+                return arithmetic.logic(op, [self.condition(each) for each in node.flatten()], position)
+            case exp.Not():
+                return arithmetic.logic("not", [self.condition(node.this)], position)
+            case exp.AggFunc() if not isinstance(node, exp.Filter):
+                return self._aggregate(node)
+            case exp.Subquery():
+                return self.subquery(node)
+            case _:
+                return self._lowered(node)
+
+    def _lowered(self, node: exp.Expr) -> Expr:
+        """Constructs that are written with others."""
+        position = self.text.position(node)
+        match node:
+            case exp.Is(expression=exp.Null()):
+                return arithmetic.is_null(self.bind(node.this), position)
+            case exp.Between():
+                value, low, high = (self.bind(each) for each in (node.this, node.args["low"], node.args["high"]))
+                pair = (
+                    arithmetic.comparison("ge", value, low, position),
+                    arithmetic.comparison("le", value, high, position),
+                )
+                return arithmetic.logic("and", pair, position)
+            case exp.In():
+                return self._in(node)
+            case exp.Case():
+                return self._case(node)
+            case exp.If():
+                otherwise = NULL if node.args.get("false") is None else self.bind(node.args["false"])
+                return arithmetic.choice(
+                    [(self.condition(node.this), self.bind(node.args["true"]))], otherwise, position
+                )
+            case exp.Coalesce():
+                return arithmetic.coalesce([self.bind(each) for each in (node.this, *node.expressions)], position)
+            case exp.Nullif():
+                return arithmetic.nullif(self.bind(node.this), self.bind(node.expression), position)
+            case exp.Cast():
+                return self._cast(node)
+            case _:
+                raise self._refusal(node)
+
+    def _column(self, node: exp.Column) -> Expr:
+        if isinstance(node.this, exp.Star):
+            raise self.text.invalid(node, "* can only stand alone in a SELECT list or in COUNT(*).")
+        if node.args.get("db"):
+            raise self.text.unsupported(node, "a column name with a schema", "write table.column")
+        name = node.name.lower()
+        if not node.table and name in self.aliases and self.scope.lookup(name, "", node, self.text) is None:
+            return self.bind(self.aliases[name])
+        return self.scope.find(node, self.text)
+
+    def _literal(self, node: exp.Literal) -> Expr:
+        written = self.text.written(node)
+        if node.is_string:
+            return text_literal(str(node.this))
+        if "e" in written.lower():
+            return Literal(float(Exact(written)), Double())
+        return decimal_literal(written) if "." in written else integer_literal(int(written))
+
+    def _aggregate(self, node: exp.AggFunc) -> Expr:
+        if self.aggregate is None:
+            raise self.text.invalid(node, f"an aggregate cannot stand in {self.place}; compute it in a subquery.")
+        return self.aggregate(node)
+
+    def _in(self, node: exp.In) -> Expr:
+        only(node, self.text, {"this", "expressions", "query"}, "IN")
+        if node.args.get("query") is not None:
+            raise self.text.unsupported(
+                node,
+                "IN (SELECT ...) here",
+                "write it as a whole condition of WHERE, joined to others by AND, without NOT",
+            )
+        value = self.bind(node.this)
+        position = self.text.position(node)
+        tests = [arithmetic.comparison("eq", value, self.bind(each), position) for each in node.expressions]
+        return arithmetic.logic("or", tests, position)
+
+    def _case(self, node: exp.Case) -> Expr:
+        position = self.text.position(node)
+        tested = None if node.this is None else self.bind(node.this)
+        branches = []
+        for each in node.args["ifs"]:
+            if tested is None:
+                test = self.condition(each.this)
+            else:
+                test = arithmetic.comparison("eq", tested, self.bind(each.this), position)
+            branches.append((test, self.bind(each.args["true"])))
+        default = node.args.get("default")
+        return arithmetic.choice(branches, NULL if default is None else self.bind(default), position)
+
+    def _cast(self, node: exp.Cast) -> Expr:
+        if isinstance(node, exp.TryCast):
+            raise self.text.unsupported(node, "TRY_CAST", "clean the column before the query")
+        only(node, self.text, {"this", "to"}, "CAST")
+        value = self.bind(node.this)
+        if node.to.is_type("date") and isinstance(node.this, exp.Literal) and node.this.is_string:
+            return date_literal(str(node.this.this))
+        return cast(value, node, self.text)
+
+    def _refusal(self, node: exp.Expr) -> QueryError:
+        if type(node) in _INSTEAD:
+            return self.text.unsupported(node, *_INSTEAD[type(node)])
+        if isinstance(node, exp.Func):
+            name = node.name if isinstance(node, exp.Anonymous) else node.sql_name()
+            return self.text.unsupported(
+                node, f"the function {name.upper()}", f"only {FUNCTIONS}; compute it in a column before the query"
+            )
+        return self.text.unsupported(
+            node, f"{node.sql('duckdb')!r} as an expression", "use + - *, comparisons, AND, OR, NOT and CASE"
+        )
+
+
+def constant_integer(node: exp.Expr, text: Text, what: str) -> int:
+    """A whole number written as such, for LIMIT and OFFSET."""
+    if isinstance(node, exp.Literal) and not node.is_string and str(node.this).isdigit():
+        found = integer_literal(int(node.this))
+        assert isinstance(found.type, Integer)
+        return found.type.low
+    raise text.unsupported(node, f"an expression in {what}", "write a whole number")
+
+
+def conjuncts(node: exp.Expr) -> list[exp.Expr]:
+    """The conditions that AND joins, without their parentheses."""
+    if isinstance(node, exp.Paren):
+        return conjuncts(node.this)
+    if isinstance(node, exp.And):
+        return [each for side in (node.this, node.expression) for each in conjuncts(side)]
+    return [node]

@@ -1,0 +1,135 @@
+"""The FROM clause: its tables, subqueries and CTEs as sources, and the conditions that ON and USING add."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sqlglot import exp
+
+from tacit.plan.algebra import Expr, Project, Relation, Scan
+from tacit.plan.catalog import Catalog, Table
+from tacit.plan.expressions import conjuncts, reference
+from tacit.plan.fields import fields, names
+from tacit.plan.refusals import UnknownName
+from tacit.sql import arithmetic
+from tacit.sql.coercion import Mismatch
+from tacit.sql.expressions import Expressions
+from tacit.sql.joins import Joined
+from tacit.sql.scope import Scope, source_of
+from tacit.sql.text import Text, only
+
+Ctes = dict[str, tuple[str, Relation]]
+
+
+class From:
+    """The sources of a SELECT. taken: lower-case names of all their columns, to which later steps add theirs."""
+
+    def __init__(
+        self, node: exp.Select, ctes: Ctes, text: Text, catalog: Catalog, query: Callable[[exp.Query], Relation]
+    ) -> None:
+        self.ctes = ctes
+        self.text = text
+        self.catalog = catalog
+        self.query = query
+        self.scope = Scope()
+        self.items: list[Joined] = []
+        self.conditions: list[Expr] = []
+        self.taken: set[str] = set()
+        clause = node.args.get("from_")
+        if clause is None:
+            raise text.unsupported(node, "a SELECT without FROM", "select from a table or a subquery")
+        self._add(clause.this)
+        for join in node.args.get("joins") or []:
+            self._join(join)
+
+    def _join(self, join: exp.Join) -> None:
+        self._refuse_outer(join)
+        only(join, self.text, {"this", "on", "using", "kind"}, "JOIN")
+        self._add(join.this)
+        if join.args.get("on") is not None:
+            bind = Expressions(self.scope, self.text, "ON", self._no_subquery)
+            self.conditions += conjuncts(bind.condition(join.args["on"]))
+        if join.args.get("using"):
+            self._using(join.args["using"])
+
+    def _refuse_outer(self, join: exp.Join) -> None:
+        kind = " ".join(part for part in (join.method, join.side, join.kind) if part).upper()
+        if kind in ("", "INNER", "CROSS"):
+            return
+        instead = {
+            "SEMI": "write WHERE column IN (SELECT ...)",
+            "NATURAL": "write JOIN ... USING (column)",
+        }.get(kind, "write an inner JOIN, and count or select the other rows in a query of their own")
+        raise self.text.unsupported(join, f"{kind} JOIN", instead)
+
+    def _using(self, columns: list[exp.Expr]) -> None:
+        left = Scope(self.scope.sources[:-1])
+        right = Scope(self.scope.sources[-1:])
+        for node in columns:
+            column = exp.column(node.name)
+            a, b = (
+                scope.lookup(node.name, "", node, self.text) or self._missing(scope, column, node)
+                for scope in (left, right)
+            )
+            try:
+                self.conditions.append(arithmetic.comparison("eq", a, b, self.text.position(node)))
+            except Mismatch as error:
+                raise self.text.invalid(node, f"{error}.") from None
+        self.scope = self.scope.merging(frozenset(node.name.lower() for node in columns))
+
+    def _missing(self, scope: Scope, column: exp.Column, node: exp.Expr) -> Expr:
+        known = [visible for source in scope.sources for visible, _ in source.columns]
+        raise UnknownName("column", column.name, known, self.text.position(node))
+
+    def _add(self, node: exp.Expr) -> None:
+        for join in node.args.get("joins") or []:
+            raise self.text.unsupported(join, "a join in parentheses", "write the joins one after the other")
+        relation, name = self._relation(node)
+        source = source_of(name, relation, self.taken)
+        self.scope = self.scope.added(source, node, self.text)
+        self.taken |= {column.name.lower() for _, column in source.columns}
+        self.items.append(Joined(name, source.relation, self.text.position(node)))
+
+    def _relation(self, node: exp.Expr) -> tuple[Relation, str]:
+        alias = node.args.get("alias")
+        if isinstance(node, exp.Subquery):
+            if isinstance(node.this, exp.Table):
+                raise self.text.unsupported(node, "a table in parentheses", "write it without them")
+            relation = self.query(node)
+        elif isinstance(node, exp.Table):
+            only(node, self.text, {"this", "alias"}, "FROM")
+            relation = self._named(node)
+        else:
+            raise self.text.unsupported(node, f"{type(node).__name__.upper()} in FROM", "use tables and subqueries")
+        name = node.alias or (node.name if isinstance(node, exp.Table) else f"subquery_{len(self.items) + 1}")
+        return renamed(relation, alias, self.text), name
+
+    def _named(self, node: exp.Table) -> Relation:
+        if not isinstance(node.this, exp.Identifier):
+            raise self.text.unsupported(node, "a table function", "declare the data as a table of an owner")
+        if node.name.lower() in self.ctes:
+            return self.ctes[node.name.lower()][1]
+        for table in self.catalog.tables:
+            if table.name.lower() == node.name.lower():
+                return scan(table)
+        known = [table.name for table in self.catalog.tables] + [name for name, _ in self.ctes.values()]
+        raise UnknownName("table", node.name, known, self.text.position(node))
+
+    def _no_subquery(self, node: exp.Query) -> Expr:
+        raise self.text.unsupported(node, "a subquery in ON", "write it in WHERE")
+
+
+def scan(table: Table) -> Scan:
+    """All columns of a table."""
+    found = tuple(column.field for column in table.columns)
+    return Scan(table.name, table.owner, tuple((each.name, each.name) for each in found), found, table.rows)
+
+
+def renamed(relation: Relation, alias: exp.Expr | None, text: Text) -> Relation:
+    """The relation with the column names that its alias lists, as in t(a, b)."""
+    columns = [] if alias is None else alias.args.get("columns") or []
+    if not columns:
+        return relation
+    if len(columns) != len(names(relation)):
+        raise text.invalid(columns[0], f"the alias names {len(columns)} columns of {len(names(relation))}.")
+    return Project(relation, tuple((c.name, reference(f)) for c, f in zip(columns, fields(relation), strict=True)))

@@ -1,0 +1,121 @@
+"""Which names a query can use, and which column of the relation built so far each of them means."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from tacit.plan.algebra import ColumnRef, Project, Relation
+from tacit.plan.fields import fields
+from tacit.plan.refusals import InvalidSQL, UnknownName
+from tacit.sql.text import Text
+
+
+@dataclass(frozen=True)
+class Source:
+    """One table, CTE or subquery of a FROM clause.
+
+    columns: visible name to the column of the relation, in order. merged: names that a USING already shows from the
+    left.
+    """
+
+    alias: str
+    relation: Relation
+    columns: tuple[tuple[str, ColumnRef], ...]
+    merged: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The sources of one SELECT, from left to right."""
+
+    sources: tuple[Source, ...] = ()
+
+    def added(self, source: Source, node: exp.Expr, text: Text) -> Scope:
+        """With one more source. Its alias must be new."""
+        if any(each.alias.lower() == source.alias.lower() for each in self.sources):
+            raise text.invalid(node, f"two tables are called {source.alias!r} here; give one another name with AS.")
+        return Scope((*self.sources, source))
+
+    def merging(self, names: frozenset[str]) -> Scope:
+        """With the last source's columns of these names shown only once, from the left (JOIN ... USING)."""
+        return Scope((*self.sources[:-1], replace(self.sources[-1], merged=names)))
+
+    def find(self, node: exp.Column, text: Text) -> ColumnRef:
+        """The column that a name means."""
+        found = self.lookup(node.name, node.table, node, text)
+        if found is None:
+            raise UnknownName("column", _shown(node), self._known(node.table), text.position(node))
+        return found
+
+    def lookup(self, name: str, table: str, node: exp.Expr, text: Text) -> ColumnRef | None:
+        """The column of this name, None if there is none. More than one is an error."""
+        sources = [each for each in self.sources if not table or each.alias.lower() == table.lower()]
+        if table and not sources:
+            raise UnknownName("table", table, [each.alias for each in self.sources], text.position(node))
+        found = [
+            (source, column)
+            for source in sources
+            for visible, column in source.columns
+            if visible.lower() == name.lower() and (table or name.lower() not in source.merged)
+        ]
+        if len(found) > 1:
+            choices = " or ".join(f"{source.alias}.{name}" for source, _ in found)
+            raise InvalidSQL(f"the column name {name!r} is ambiguous; write {choices}.", text.position(node))
+        return found[0][1] if found else None
+
+    def declared(self, node: exp.Column) -> str:
+        """A column's name as its table or subquery writes it, in whichever case the query does."""
+        sources = [each for each in self.sources if not node.table or each.alias.lower() == node.table.lower()]
+        names = (visible for source in sources for visible, _ in source.columns)
+        return next((name for name in names if name.lower() == node.name.lower()), node.name)
+
+    def star(self, table: str, node: exp.Expr, text: Text) -> list[tuple[str, exp.Expr]]:
+        """What * or table.* stands for: names and columns."""
+        sources = [each for each in self.sources if not table or each.alias.lower() == table.lower()]
+        if not sources:
+            raise UnknownName("table", table, [each.alias for each in self.sources], text.position(node))
+        return [
+            (visible, exp.column(visible, table=source.alias))
+            for source in sources
+            for visible, _ in source.columns
+            if table or visible.lower() not in source.merged
+        ]
+
+    def _known(self, table: str) -> list[str]:
+        sources = [each for each in self.sources if not table or each.alias.lower() == table.lower()]
+        return [visible for source in sources for visible, _ in source.columns]
+
+
+def source_of(alias: str, relation: Relation, taken: set[str]) -> Source:
+    """A source whose columns are renamed, where needed, so that none is called like a taken one (in any case)."""
+    visible = fields(relation)
+    new: list[str] = []
+    for each in visible:
+        new.append(fresh(each.name, alias, taken | {name.lower() for name in new}))
+    if new != [each.name for each in visible]:
+        outputs = tuple(
+            (name, ColumnRef(each.name, each.type, each.nullable)) for name, each in zip(new, visible, strict=True)
+        )
+        relation = Project(relation, outputs)
+    columns = tuple(
+        (each.name, ColumnRef(name, each.type, each.nullable)) for name, each in zip(new, visible, strict=True)
+    )
+    return Source(alias, relation, columns)
+
+
+def fresh(name: str, alias: str, taken: set[str]) -> str:
+    """A name that is not taken (lower case): the name itself, alias_name, or one with a number."""
+    candidates = [name, f"{alias}_{name}" if alias else f"{name}_2"]
+    for candidate in candidates:
+        if candidate.lower() not in taken:
+            return candidate
+    number = 2
+    while f"{candidates[1]}_{number}".lower() in taken:
+        number += 1
+    return f"{candidates[1]}_{number}"
+
+
+def _shown(node: exp.Column) -> str:
+    return f"{node.table}.{node.name}" if node.table else node.name

@@ -1,0 +1,101 @@
+"""The query's text: parsing it, and finding the place in it that a syntax node comes from."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import ParseError, TokenError
+
+from tacit.plan.refusals import InvalidSQL, Position, UnsupportedSQL
+
+PARTS = {
+    "db": "a schema name",
+    "except_": "EXCLUDE",
+    "limit_options": "a percentage",
+    "sample": "TABLESAMPLE",
+    "expressions": "a list",
+}
+"""Parts of the syntax that the parser calls otherwise than people do."""
+
+
+@dataclass(frozen=True)
+class Text:
+    """A query's text."""
+
+    sql: str
+
+    def position(self, node: exp.Expr) -> Position | None:
+        """Line and column, from 1, of the first character the parser remembers under a node, or around it."""
+        around: exp.Expr | None = node
+        while around is not None:
+            starts = [each.meta["start"] for each in around.walk() if "start" in each.meta]
+            if starts:
+                return self._place(min(starts))
+            around = around.parent
+        return None
+
+    def written(self, node: exp.Expr) -> str:
+        """A literal as it was written (the parser rewrites .5 to 0.5, which has another type)."""
+        if "start" not in node.meta:
+            return str(node.this)
+        return self.sql[node.meta["start"] : node.meta["end"] + 1].replace("_", "")
+
+    def type_name(self, node: exp.Cast) -> str:
+        """The name of a cast's type as it was written, after the value or (DATE '2020-01-01') before it."""
+        places = [(each.meta["start"], each.meta["end"]) for each in node.this.walk() if "start" in each.meta]
+        if not places:
+            return node.to.sql("duckdb")
+        after = re.match(r"[\s)]*(?:::|\bAS\b)\s*(\w+)", self.sql[max(end for _, end in places) + 1 :], re.IGNORECASE)
+        before = re.search(r"(\w+)[\s(]*$", self.sql[: min(start for start, _ in places)])
+        found = after or before
+        return node.to.sql("duckdb") if found is None else found[1]
+
+    def unsupported(self, node: exp.Expr, construct: str, instead: str) -> UnsupportedSQL:
+        """The refusal of a construct at its place."""
+        return UnsupportedSQL(construct, instead, self.position(node))
+
+    def invalid(self, node: exp.Expr, sentence: str) -> InvalidSQL:
+        """The error of a wrong query at its place."""
+        return InvalidSQL(sentence, self.position(node))
+
+    def parse(self) -> exp.Query:
+        """The one SELECT of the text, in DuckDB's dialect."""
+        try:
+            tree = sqlglot.parse_one(self.sql, dialect="duckdb")
+        except ParseError as error:
+            raise _syntax_error(error) from None
+        except TokenError:
+            raise InvalidSQL("a quoted string or a comment in the query does not end; close it.") from None
+        if isinstance(tree, exp.Block):
+            raise UnsupportedSQL("more than one statement", "ask one question at a time")
+        if not isinstance(tree, exp.Query):
+            raise self.unsupported(tree, type(tree).__name__.upper(), "write a SELECT")
+        return tree
+
+    def _place(self, start: int) -> Position:
+        before = self.sql[:start]
+        return before.count("\n") + 1, start - (before.rfind("\n") + 1) + 1
+
+
+def only(node: exp.Expr, text: Text, allowed: dict[str, str] | set[str], what: str) -> None:
+    """Refuse a node that uses any part of its syntax besides the allowed ones."""
+    for part, value in node.args.items():
+        if part in allowed or value is None or value is False or value == []:
+            continue
+        place = next((each for each in ([value] if isinstance(value, exp.Expr) else []) if each), node)
+        name = PARTS.get(part, part.rstrip("_").upper().replace("_", " "))
+        raise text.unsupported(place, f"{name} in {what}", f"write {what} without it")
+
+
+def _syntax_error(error: ParseError) -> InvalidSQL:
+    if not error.errors:
+        return InvalidSQL("the query is not SQL; check its syntax.")
+    first = error.errors[0]
+    token = first.get("highlight") or ""
+    near = f" near {token!r}" if token else ""
+    line, end = first.get("line"), first.get("col")
+    position = None if line is None or end is None else (line, max(end - len(token) + 1, 1))
+    return InvalidSQL(f"the query is not valid SQL{near}; check the syntax there.", position)

@@ -1,0 +1,135 @@
+"""The name of an output column without an alias: the text DuckDB makes of its expression."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+import duckdb
+from sqlglot import exp
+
+from tacit.sql.text import Text
+
+_SIGNS: dict[type[exp.Expr], str] = {
+    exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/", exp.EQ: "=", exp.NEQ: "!=", exp.LT: "<", exp.LTE: "<=",
+    exp.GT: ">", exp.GTE: ">=",
+}  # fmt: skip
+_FUNCTIONS = {exp.Sum: "sum", exp.Avg: "avg", exp.Min: "min", exp.Max: "max", exp.Count: "count"}
+
+
+_TYPE_KEYWORDS = {"int", "integer", "smallint", "bigint", "decimal", "dec", "numeric", "boolean", "varchar"}
+"""Types that DuckDB's grammar knows and writes in its own way; other type names stay as the query writes them."""
+
+
+def title(node: exp.Expr, text: Text) -> str:
+    """The name of an output column: a column's own name, else its expression as DuckDB writes it."""
+    for cast in node.find_all(exp.Cast):
+        cast.meta["written"] = text.type_name(cast)
+    return _title(node)
+
+
+def _title(node: exp.Expr) -> str:
+    return node.name if isinstance(node, exp.Column) else _text(node)
+
+
+def _text(node: exp.Expr) -> str:
+    match node:
+        case exp.Paren() | exp.Alias():
+            return _title(node.this) if isinstance(node, exp.Paren) else _text(node.this)
+        case exp.Column():
+            return ".".join(_quoted(part) for part in (node.table, node.name) if part)
+        case exp.Literal():
+            return f"'{node.this}'" if node.is_string else str(node.this)
+        case exp.Boolean():
+            return str(node.this).lower()
+        case exp.Null():
+            return "NULL"
+        case exp.Neg():
+            return _negation(node)
+        case exp.And() | exp.Or():
+            sign = " AND " if isinstance(node, exp.And) else " OR "
+            return f"({sign.join(_inner(each) for each in node.flatten())})"
+        case exp.Cast():
+            return f"CAST({_inner(node.this)} AS {_type(node)})"
+        case exp.Coalesce():
+            return f"COALESCE({', '.join(_inner(each) for each in (node.this, *node.expressions))})"
+        case exp.Nullif():
+            return f'"nullif"({_inner(node.this)}, {_inner(node.expression)})'
+        case exp.Binary() if type(node) in _SIGNS:
+            return f"({_inner(node.this)} {_SIGNS[type(node)]} {_inner(node.expression)})"
+        case exp.Count(this=exp.Star()) | exp.Count(this=None):
+            return "count_star()"
+        case exp.AggFunc() if type(node) in _FUNCTIONS:
+            return f"{_FUNCTIONS[type(node)]}({_argument(node.this)})"
+        case _:
+            return _condition(node)
+
+
+def _negation(node: exp.Neg) -> str:
+    """A negated constant is a constant, however often it is negated."""
+    inner, negative = node.unnest(), False
+    while isinstance(inner, exp.Neg):
+        inner, negative = inner.this.unnest(), not negative
+    if isinstance(inner, exp.Literal) and not inner.is_string:
+        return f"{'-' if negative else ''}{inner.this}"
+    return f"(-({_inner(node.this)}))"
+
+
+def _condition(node: exp.Expr) -> str:
+    match node:
+        case exp.Not(this=exp.Is(this=tested, expression=exp.Null())):
+            return f"({_inner(tested)} IS NOT NULL)"
+        case exp.Not():
+            return f"(NOT {_inner(node.this)})"
+        case exp.Is():
+            return f"({_inner(node.this)} IS {_inner(node.expression)})"
+        case exp.Between():
+            return f"({_inner(node.this)} BETWEEN {_inner(node.args['low'])} AND {_inner(node.args['high'])})"
+        case exp.In():
+            return f"({_inner(node.this)} IN ({', '.join(_inner(each) for each in node.expressions)}))"
+        case exp.Case():
+            return _case(node)
+        case _:
+            return node.sql("duckdb")
+
+
+def _inner(node: exp.Expr) -> str:
+    """A part of an expression: parentheses vanish, and columns keep their table."""
+    return _inner(node.this) if isinstance(node, exp.Paren) else _text(node)
+
+
+def _type(node: exp.Cast) -> str:
+    written = str(node.meta["written"])
+    if written.lower() not in _TYPE_KEYWORDS:
+        return written
+    return "INTEGER" if written.lower() in ("int", "integer") else node.to.sql("duckdb")
+
+
+def _argument(node: exp.Expr) -> str:
+    if isinstance(node, exp.Distinct):
+        return f"DISTINCT {', '.join(_inner(each) for each in node.expressions)}"
+    return _inner(node)
+
+
+def _case(node: exp.Case) -> str:
+    tested = node.this
+    branches = ""
+    for each in node.args["ifs"]:
+        test = _inner(each.this) if tested is None else f"({_inner(tested)} = {_inner(each.this)})"
+        branches += f" WHEN ({test}) THEN ({_inner(each.args['true'])})"
+    default = node.args.get("default")
+    return f"CASE {branches} ELSE {'NULL' if default is None else _inner(default)} END"
+
+
+def _quoted(name: str) -> str:
+    """A name as DuckDB shows it inside an expression."""
+    if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) and name.lower() not in _keywords():
+        return name
+    return '"' + name.replace('"', '""') + '"'
+
+
+@lru_cache(maxsize=1)
+def _keywords() -> frozenset[str]:
+    """DuckDB's keywords, which it quotes."""
+    with duckdb.connect() as database:
+        return frozenset(name for (name,) in database.execute("SELECT keyword_name FROM duckdb_keywords()").fetchall())
