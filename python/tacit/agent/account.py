@@ -1,0 +1,85 @@
+"""What a party's ledger says about a run: what it approved, and what really happened. Never a value of any data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from tacit.agent.cost import Metrics
+from tacit.agent.faults import RunError
+from tacit.agent.federation import Federation
+from tacit.agent.steps import participants
+from tacit.plan import plan_hash
+from tacit.plan.placed import Disclosure, PlacedPlan
+
+JSON = dict[str, Any]
+
+
+def approved_entry(federation: Federation, me: str, plan: PlacedPlan) -> JSON:
+    """The entry before anything is shared: the query, who takes part, and all that anybody will learn."""
+    names = participants(plan, federation.catalog.parties)
+    return {
+        "party": me,
+        "query": plan.query,
+        "plan_hash": plan_hash(plan).hex(),
+        "engine": plan.engine,
+        "nodes": list(plan.nodes),
+        "parties": {name: federation.fingerprint(name) for name in names},
+        "recipients": list(plan.recipients),
+        "disclosures": [_disclosure(disclosure) for disclosure in plan.disclosures],
+    }
+
+
+def completed_entry(approved: JSON, plan: PlacedPlan, opened: Mapping[str, int], metrics: Metrics) -> JSON:
+    """The entry after a run that gave its answer. opened: rows opened to this party, by step."""
+    happened = [
+        {**_disclosure(disclosure), "rows": _actual_rows(disclosure, opened, metrics)}
+        for disclosure in plan.disclosures
+    ]
+    return {**_reference(approved), "disclosures": happened, "cost": _cost(metrics)}
+
+
+def failed_entry(approved: JSON, error: RunError, opened: Mapping[str, int], metrics: Metrics) -> JSON:
+    """The entry after a run that ended early. Sites whose steps were reached may have disclosed what was approved."""
+    reached = [item for item in approved["disclosures"] if item["site"] in metrics]
+    happened = [{**item, "rows": opened.get(item["site"])} for item in reached]
+    fault = {"fault": error.fault.value, "sentence": error.sentence}
+    return {**_reference(approved), **fault, "disclosures": happened, "cost": _cost(metrics)}
+
+
+def _reference(approved: JSON) -> JSON:
+    """Which run an entry is about: ``run`` is the hash of the entry that approved it."""
+    return {
+        "party": approved["party"],
+        "run": approved["hash"],
+        "query": approved["query"],
+        "plan_hash": approved["plan_hash"],
+    }
+
+
+def _disclosure(disclosure: Disclosure) -> JSON:
+    return {
+        "recipients": list(disclosure.recipients),
+        "kind": disclosure.kind,
+        "site": disclosure.site,
+        "what": disclosure.what,
+        "rule": disclosure.rule,
+    }
+
+
+def _actual_rows(disclosure: Disclosure, opened: Mapping[str, int], metrics: Metrics) -> int | None:
+    """How many rows the site disclosed, as far as this party knows: all know sizes, recipients the opened rows."""
+    if disclosure.kind == "size":
+        rows = metrics.get(disclosure.site, {}).get("rows")
+        return None if rows is None else int(rows)
+    return opened.get(disclosure.site)
+
+
+def _cost(metrics: Metrics) -> JSON:
+    """This party's own cost in all."""
+    return {
+        "bytes_sent": sum(figures["bytes_sent"] for figures in metrics.values()),
+        "bytes_received": sum(figures["bytes_received"] for figures in metrics.values()),
+        "rounds": sum(figures["rounds"] for figures in metrics.values()),
+        "seconds": round(sum(figures["seconds"] for figures in metrics.values()), 3),
+    }

@@ -1,0 +1,167 @@
+"""The answer of a query, as the recipient gets it: rows in order, with plan, disclosures and cost behind it."""
+
+from __future__ import annotations
+
+import errno
+import html
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+
+from tacit.agent.cost import Cost
+from tacit.plan.placed import Disclosure, PlacedPlan
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+
+SHOWN_ROWS = 20
+"""Rows that a notebook shows; the rest is counted."""
+
+FORMATS = {"csv": "FORMAT csv, HEADER", "json": "FORMAT json, ARRAY true", "parquet": "FORMAT parquet"}
+"""File formats of ``write``, as DuckDB's COPY options."""
+
+
+class Answer:
+    """The rows of an answer. Exports the Arrow PyCapsule stream, so that any Arrow library reads it without a copy
+    step.
+
+    plan: the placed plan that all parties ran. cost: predicted and actual, step by step.
+    """
+
+    def __init__(self, database: duckdb.DuckDBPyConnection, plan: PlacedPlan, cost: Cost) -> None:
+        """database: a connection whose table ``answer`` holds the rows in their order."""
+        self._database = database
+        self.plan = plan
+        self.cost = cost
+
+    @classmethod
+    def load(cls, path: Path, plan: PlacedPlan, cost: Cost) -> Answer:
+        """Take over an answer that ``save_answer`` wrote. The file is not needed afterwards."""
+        database = duckdb.connect()
+        database.execute(f"ATTACH {_quoted(path)} AS saved (READ_ONLY)")
+        database.execute("CREATE TABLE answer AS FROM saved.answer")
+        database.execute("DETACH saved")
+        return cls(database, plan, cost)
+
+    @property
+    def disclosures(self) -> tuple[Disclosure, ...]:
+        """Everything that any party learnt besides its own input."""
+        return self.plan.disclosures
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns, in order."""
+        return [name for name, *_ in self._rows().description]
+
+    def __len__(self) -> int:
+        (count,) = self._database.cursor().execute("SELECT COUNT(*) FROM answer").fetchall()[0]
+        return int(count)
+
+    def rows(self) -> list[tuple[Any, ...]]:
+        """All rows as Python values (int, float, Decimal, date, str, bool or None)."""
+        return self._rows().fetchall()
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """The rows as an Arrow stream. Whole numbers beyond 64 bits come as decimal128(38, 0)."""
+        return self._rows().__arrow_c_stream__(requested_schema)
+
+    def to_arrow(self) -> pyarrow.Table:
+        """The rows as a pyarrow Table."""
+        try:
+            import pyarrow
+        except ImportError as error:
+            raise _missing("to_arrow", "pyarrow", "arrow") from error
+        return pyarrow.table(self)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The rows as a pandas DataFrame with Arrow types: whole numbers and decimals stay exact beside NULLs."""
+        try:
+            import pandas
+            import pyarrow
+        except ImportError as error:
+            raise _missing("to_pandas", "pandas and pyarrow", "pandas") from error
+        frame: pandas.DataFrame = pyarrow.table(self).to_pandas(types_mapper=pandas.ArrowDtype)
+        return frame
+
+    def to_polars(self) -> polars.DataFrame:
+        """The rows as a polars DataFrame."""
+        try:
+            import polars
+        except ImportError as error:
+            raise _missing("to_polars", "polars", "polars") from error
+        return polars.DataFrame(self)
+
+    def write(self, path: Path | str, format: str | None = None) -> None:
+        """Write the rows to a file: csv, json (an array of objects) or parquet; by default as the file's name ends.
+
+        The file appears whole or not at all. Raises ValueError for an unknown format, OSError if it cannot be written.
+        """
+        path = Path(path)
+        options = FORMATS.get(format or path.suffix.removeprefix("."))
+        if options is None:
+            raise ValueError(
+                f"{path}: unknown format; name the file .csv, .json or .parquet, or say which format you want."
+            )
+        with tempfile.TemporaryDirectory(dir=path.parent, prefix=".tacit-") as folder:
+            whole = Path(folder) / "answer"
+            try:
+                self._database.cursor().execute(f"COPY ({self._portable()}) TO {_quoted(whole)} ({options})")
+            except duckdb.IOException as error:
+                raise OSError(errno.EIO, str(error).splitlines()[0].rstrip(" ."), str(path)) from error
+            whole.replace(path)
+
+    def __repr__(self) -> str:
+        return str(self._rows())
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{html.escape(name)}</th>" for name in self.columns)
+        rows = "".join(_html_row(row) for row in self._rows().limit(SHOWN_ROWS).fetchall())
+        hidden = len(self) - SHOWN_ROWS
+        rest = f"<p>and {hidden:,} more rows</p>" if hidden > 0 else ""
+        learnt = "".join(
+            f"<li>{html.escape(', '.join(d.recipients))}: {html.escape(d.what)}</li>" for d in self.disclosures
+        )
+        account = f"<details><summary>What each party learnt</summary><ul>{learnt}</ul></details>"
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{rest}{account}"
+
+    def _rows(self) -> duckdb.DuckDBPyRelation:
+        return self._database.cursor().sql("FROM answer")
+
+    def _portable(self) -> str:
+        """The rows with 128-bit integers as decimals: Parquet would round them to floating point."""
+        return "SELECT * REPLACE (" + wide + ") FROM answer" if (wide := self._wide_columns()) else "FROM answer"
+
+    def _wide_columns(self) -> str:
+        types = self._database.cursor().execute(
+            "SELECT column_name FROM duckdb_columns() WHERE table_name = 'answer' AND data_type = 'HUGEINT'"
+        )
+        names = [_identifier(name) for (name,) in types.fetchall()]
+        return ", ".join(f"{name}::DECIMAL(38, 0) AS {name}" for name in names)
+
+
+def save_answer(relation: duckdb.DuckDBPyRelation, path: Path, database: duckdb.DuckDBPyConnection) -> None:
+    """Write a recipient's rows, a relation of the database, to a new DuckDB file: it keeps every type and the order."""
+    database.execute(f"ATTACH {_quoted(path)} AS saved")
+    relation.create("saved.answer")
+    database.execute("DETACH saved")
+
+
+def _missing(method: str, package: str, extra: str) -> ImportError:
+    return ImportError(f"{method}() needs {package}: install it with `pip install 'tacit[{extra}]'`.")
+
+
+def _html_row(row: tuple[Any, ...]) -> str:
+    cells = "".join(f"<td>{'' if value is None else html.escape(str(value))}</td>" for value in row)
+    return f"<tr>{cells}</tr>"
+
+
+def _quoted(path: Path) -> str:
+    return "'" + str(path).replace("'", "''") + "'"
+
+
+def _identifier(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'

@@ -1,0 +1,152 @@
+"""The Python door: a federation to ask questions of.
+
+    import tacit
+    federation = tacit.connect("federation.toml")
+    answer = federation.sql("SELECT zip, COUNT(*) AS people FROM demographics GROUP BY zip")
+
+If all parties' addresses are on this machine, every party runs here as a process of its own. Otherwise name the party
+that this machine is: ``tacit.connect("federation.toml", party="regulator")``; the other organisations start ``tacit
+party`` with the same query.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import tempfile
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tacit.agent.answer import Answer
+from tacit.agent.cost import Cost, combined
+from tacit.agent.events import Event
+from tacit.agent.faults import Fault, RunError
+from tacit.agent.federation import Federation
+from tacit.agent.process_tree import ProcessTree, Watcher
+from tacit.agent.steps import participants
+from tacit.plan import StepCost, explain_json, explain_text, predict
+from tacit.plan.cost import Network
+from tacit.plan.placed import PlacedPlan
+from tacit.sql import compile_query
+
+
+def connect(federation: str | Path = "federation.toml", *, party: str | None = None) -> Connection:
+    """Read a federation file. party: which party this machine is; None if all parties run on this machine.
+
+    Raises RunError if the file is wrong.
+    """
+    path = Path(federation)
+    loaded = Federation.load(path)
+    if party is not None and party not in loaded.catalog.parties:
+        raise RunError(
+            Fault.INPUT, f"{path}: there is no party {party!r}; it names {', '.join(loaded.catalog.parties)}."
+        )
+    return Connection(loaded, path, party)
+
+
+@dataclass(frozen=True)
+class Run:
+    """What is known after a run: the answer, if a recipient runs here, every party's ledger entry, and the cost."""
+
+    answer: Answer | None
+    entries: Mapping[str, Event]
+    cost: Cost
+
+    @property
+    def unrecorded(self) -> RunError | None:
+        """What to say after the answer has been delivered if a party could not record the end of the run."""
+        for party, entry in self.entries.items():
+            if "unrecorded" in entry:
+                problem = f"the answer is whole, but its run is recorded as approved only: {entry['unrecorded']}"
+                return RunError(Fault.INPUT, problem, party)
+        return None
+
+
+class Connection:
+    """A federation to ask questions of."""
+
+    def __init__(self, federation: Federation, path: Path, party: str | None = None) -> None:
+        self.federation = federation
+        self.path = path
+        self.party = party
+
+    def plan(self, query: str, to: Sequence[str] | None = None) -> PlacedPlan:
+        """The placed plan of a query. to: the recipients, by default those of the federation file. Runs nothing."""
+        return compile_query(query, self.federation.catalog, tuple(to or self.federation.recipients))
+
+    def explain(self, query: str, to: Sequence[str] | None = None, *, format: str = "text") -> str | dict[str, Any]:
+        """The plan, what each party would learn, and the predicted cost, as text or (format="json") as an object."""
+        plan = self.plan(query, to)
+        costs = self.predict(plan)
+        return explain_json(plan, costs) if format == "json" else explain_text(plan, costs)
+
+    def predict(self, plan: PlacedPlan) -> tuple[StepCost, ...]:
+        """The predicted cost of a plan's secure steps over this federation's network."""
+        usual, own = Network(), self.federation.network
+        bandwidth = usual.bandwidth if own.bandwidth is None else own.bandwidth
+        return predict(plan, network=Network(usual.latency + own.latency, bandwidth))
+
+    def sql(self, query: str, to: Sequence[str] | None = None) -> Answer:
+        """Ask a question and wait for the answer. Raises RunError with the cause if any party cannot go on.
+
+        Warns if a party could not record the end of the run in its ledger.
+        """
+        plan = self.plan(query, to)
+        done = self.run(plan)
+        if done.unrecorded is not None:
+            warnings.warn(str(done.unrecorded), RuntimeWarning, stacklevel=2)
+        answer = done.answer
+        if answer is None:
+            raise RunError(
+                Fault.INPUT,
+                f"{self.party} is no recipient of this query; the answer went to {', '.join(plan.recipients)}.",
+            )
+        return answer
+
+    def run(self, plan: PlacedPlan, watch: Watcher = lambda party, event: None) -> Run:
+        """Run a placed plan. watch: called with every event of every party that runs here."""
+        metrics: dict[str, dict[str, Any]] = {}
+
+        def follow(party: str, event: Event) -> None:
+            if event["event"] == "metrics":
+                metrics[party] = event["steps"]
+            watch(party, event)
+
+        with tempfile.TemporaryDirectory(prefix="tacit-") as folder:  # readable by this user only
+            here = self.parties_here(plan)
+            answers = {party: Path(folder) / f"{party}.duckdb" for party in here if party in plan.recipients}
+            entries = ProcessTree(self.path, plan.query, plan.recipients, here, answers).run(follow)
+            cost = Cost(self.predict(plan), combined(metrics))
+            answer = Answer.load(next(iter(answers.values())), plan, cost) if answers else None
+        return Run(answer, entries, cost)
+
+    def parties_here(self, plan: PlacedPlan) -> tuple[str, ...]:
+        """The participants whose processes this machine starts.
+
+        Raises RunError if some are elsewhere, or if the party that this machine is takes no part.
+        """
+        names = participants(plan, self.federation.catalog.parties)
+        if self.party is not None:
+            if self.party not in names:
+                raise RunError(
+                    Fault.INPUT, f"{self.party} has no part in this query; it is {' and '.join(names)} that run it."
+                )
+            return (self.party,)
+        elsewhere = [name for name in names if not _is_loopback(self.federation.address(name))]
+        if elsewhere and len(names) > 1:
+            raise RunError(
+                Fault.INPUT,
+                f"{self.path}: {', '.join(elsewhere)} is not on this machine; "
+                'start `tacit party --name NAME "SELECT ..."` at each organisation instead, with the same query.',
+            )
+        return names
+
+
+def _is_loopback(address: str) -> bool:
+    host = address.rsplit(":", 1)[0].strip("[]")
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,201 @@
+"""The tables of a federation file: owners, columns, types and the public bounds that everybody may rely on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal as Number
+from decimal import InvalidOperation
+from fractions import Fraction
+from pathlib import Path
+from typing import Final
+
+from tacit.agent.federation_section import Section, shown
+from tacit.plan.bounds import INTEGER_RANGES
+from tacit.plan.catalog import Column, Table
+from tacit.plan.types import Boolean, Date, Decimal, Field, Integer, IntegerName, Type, Varchar
+
+FORMATS = (".csv", ".parquet")
+CONSENTS = ("filter", "groups")
+INTEGERS: Final[tuple[IntegerName, ...]] = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
+DECIMAL = re.compile(r"(?:DECIMAL|NUMERIC)\s*\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\)")
+TYPES = "BOOLEAN, INTEGER, BIGINT, DECIMAL(p,s), DATE or VARCHAR"
+EPOCH = date(1970, 1, 1).toordinal()
+DATES = date.min.toordinal() - EPOCH, date.max.toordinal() - EPOCH
+MOST_DIGITS = 38
+WIDEST = 10**MOST_DIGITS - 1
+"""The largest whole number that Arrow carries exactly, as decimal128(38, 0)."""
+
+
+def read_table(section: Section, parties: tuple[str, ...]) -> Table:
+    """A section ``[tables.NAME]``."""
+    owner = section.text("owner")
+    section.all_known("owner", [owner], parties, "party")
+    columns = _columns(section.section("columns"), parties)
+    table = Table(
+        section.name,
+        owner,
+        columns,
+        unique=_unique(section, columns),
+        rows=section.count("rows", least=0),
+        consents=_consents(section),
+        path=str(_data_path(section)),
+    )
+    section.close()
+    return table
+
+
+def _data_path(section: Section) -> Path:
+    path = section.path("path")
+    if path.suffix.lower() not in FORMATS:
+        raise section.error(f"path is {str(path)!r}, neither .csv nor .parquet", "store the table as CSV or Parquet")
+    if any(character in str(path) for character in "*?["):
+        raise section.error(f"path is {str(path)!r}", "name one file, without the characters * ? [")
+    return path
+
+
+def _unique(section: Section, columns: tuple[Column, ...]) -> tuple[frozenset[str], ...]:
+    value = section.optional("unique")
+    if value is None:
+        return ()
+    if not isinstance(value, list) or not all(isinstance(each, list) and each for each in value):
+        raise section.error(
+            f"unique is {value!r}", 'write a list of lists of columns, for example [["id"], ["year", "nr"]]'
+        )
+    keys = [section.name_list("unique", each) for each in value]
+    for key in keys:
+        section.all_known("unique", key, (column.field.name for column in columns), "column of the table")
+    return tuple(frozenset(key) for key in keys)
+
+
+def _consents(section: Section) -> frozenset[str]:
+    consents = section.names("consents", default=())
+    section.all_known("consents", consents, CONSENTS, "consent")
+    return frozenset(consents)
+
+
+def _columns(section: Section, parties: tuple[str, ...]) -> tuple[Column, ...]:
+    section.check_names("columns")
+    columns = tuple(_column(section, name, entry, parties) for name, entry in section.items())
+    if not columns:
+        raise section.error("has no columns", 'add a line for each, for example id = "INTEGER"')
+    return columns
+
+
+def _column(section: Section, name: str, entry: object, parties: tuple[str, ...]) -> Column:
+    column = section.inline(name, {"type": entry} if isinstance(entry, str) else entry)
+    field = Field(name, _type(column), column.flag("nullable", default=False))
+    readers = column.names("readers", default=())
+    column.all_known("readers", readers, parties, "party")
+    column.close()
+    return Column(field, frozenset(readers))
+
+
+def _type(column: Section) -> Type:
+    written = column.text("type")
+    name = " ".join(written.upper().split())
+    for integer in INTEGERS:
+        if name == integer:
+            low, high = INTEGER_RANGES[integer]
+            return Integer(*_range(column, (max(low, -WIDEST), min(high, WIDEST)), _WHOLE), integer)
+    if name in ("BOOLEAN", "DATE", "VARCHAR"):
+        return {"BOOLEAN": _boolean, "DATE": _date, "VARCHAR": _varchar}[name](column)
+    if found := DECIMAL.fullmatch(name):
+        return _decimal(column, int(found[1]), int(found[2] or 0))
+    raise column.error(f"type is {written!r}", f"write {TYPES}")
+
+
+def _boolean(_: Section) -> Type:
+    return Boolean()
+
+
+def _date(column: Section) -> Type:
+    return Date(*_range(column, DATES, _DAY))
+
+
+def _decimal(column: Section, precision: int, scale: int) -> Type:
+    if not (1 <= precision <= MOST_DIGITS and scale <= precision):
+        raise column.error(
+            f"type is DECIMAL({precision},{scale})", "write a precision from 1 to 38 and a scale not above it"
+        )
+    most = 10**precision - 1
+    wanted = f"as a number with at most {scale} digits after the point, in quotes if it has any"
+    bounds = _Bounds(lambda value: _scaled(value, scale), wanted)
+    return Decimal(precision, scale, *_range(column, (-most, most), bounds))
+
+
+def _varchar(column: Section) -> Type:
+    max_length = column.count("max_length", least=0)
+    values = column.optional("values")
+    if values is None:
+        return Varchar(max_length)
+    if max_length is not None:
+        raise column.error("has both values and max_length", "keep values only")
+    listed = column.name_list("values", values)
+    if not listed:
+        raise column.error("values is empty", "list the strings that occur, or leave values out")
+    if any("\0" in value for value in listed):
+        raise column.error("values has a string with a NUL character", "leave NUL out of strings")
+    longest = max(len(value.encode()) for value in listed)
+    return Varchar(longest, tuple(sorted(listed, key=str.encode)))
+
+
+@dataclass(frozen=True)
+class _Bounds:
+    """How bounds of a type are written. encode: a TOML value to its encoding, or None if it is no value of the type."""
+
+    encode: Callable[[object], int | None]
+    wanted: str
+
+
+def _range(column: Section, widest: tuple[int, int], bounds: _Bounds) -> tuple[int, int]:
+    """min and max in encoded form, within the type's own range, which they default to."""
+    low, high = _bound(column, "min", widest[0], widest, bounds), _bound(column, "max", widest[1], widest, bounds)
+    if low > high:
+        raise column.error("min is above max", "exchange them")
+    return low, high
+
+
+def _bound(column: Section, key: str, default: int, widest: tuple[int, int], bounds: _Bounds) -> int:
+    value = column.optional(key)
+    if value is None:
+        return default
+    encoded = bounds.encode(value)
+    if encoded is None:
+        raise column.error(f"{key} is {shown(value)}", f"write it {bounds.wanted}")
+    if not widest[0] <= encoded <= widest[1]:
+        raise column.error(f"{key} is {shown(value)}, which the type cannot hold", "correct it or take a wider type")
+    return encoded
+
+
+def _whole(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _day(value: object) -> int | None:
+    if type(value) is date:
+        return value.toordinal() - EPOCH
+    try:
+        return date.fromisoformat(value).toordinal() - EPOCH if isinstance(value, str) else None
+    except ValueError:
+        return None
+
+
+def _scaled(value: object, scale: int) -> int | None:
+    """value * 10**scale if that is whole. A TOML float is taken as it is written."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        number = Number(str(value))
+    except InvalidOperation:
+        return None
+    if not number.is_finite() or abs(number.adjusted()) > 2 * MOST_DIGITS:
+        return None
+    encoded = Fraction(number) * 10**scale
+    return encoded.numerator if encoded.denominator == 1 else None
+
+
+_WHOLE = _Bounds(_whole, "as a whole number")
+_DAY = _Bounds(_day, "as a date, for example 2024-12-31")

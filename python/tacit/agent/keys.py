@@ -1,0 +1,54 @@
+"""Key pairs of parties, where the federation file expects them. Only its owner may read a private key's file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tacit import _native
+from tacit.agent.faults import Fault, RunError
+from tacit.agent.federation import Federation
+
+
+@dataclass(frozen=True)
+class KeyPair:
+    """Where a party's key pair is, and how people recognise its certificate."""
+
+    private_key: Path
+    certificate: Path
+    fingerprint: str
+
+
+def make_keys(federation: Federation, parties: Sequence[str], *, replace: bool) -> dict[str, KeyPair]:
+    """A fresh key pair for each of the parties. Without ``replace`` nothing is written if one of the files exists.
+
+    Raises RunError if a file exists or cannot be written.
+    """
+    files = [federation.parties[party] for party in parties]
+    existing = [path for facts in files for path in (facts.private_key, facts.certificate) if path.exists()]
+    if existing and not replace:
+        raise RunError(Fault.INPUT, f"{existing[0]} exists already; --force replaces it, for all who know the old one.")
+    return {facts.name: _make(facts.name, facts.private_key, facts.certificate) for facts in files}
+
+
+def _make(party: str, private_key: Path, certificate: Path) -> KeyPair:
+    key_pem, certificate_pem = _native.generate_keys(party)
+    _write(private_key, key_pem, 0o600)
+    _write(certificate, certificate_pem, 0o644)
+    return KeyPair(private_key, certificate, _native.fingerprint(certificate_pem))
+
+
+def _write(path: Path, text: str, mode: int) -> None:
+    """Write a file that has its mode from its first byte on and appears whole or not at all."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        fresh = path.with_name(path.name + ".new")
+        fresh.unlink(missing_ok=True)
+        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        with os.fdopen(descriptor, "w", encoding="ascii") as file:
+            file.write(text)
+        fresh.replace(path)
+    except OSError as error:
+        raise RunError(Fault.INPUT, f"{path}: cannot be written ({error.strerror}).") from error

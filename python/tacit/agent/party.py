@@ -1,0 +1,177 @@
+"""One party's run of a placed plan.
+
+Everything that can go wrong at home goes wrong first: data is loaded and checked and local parts are run before the
+party connects. Then all parties execute the same secure steps in the same order. The session opens only what the
+plan's permits allow, and any failure ends it at every party. The ledger has an entry before anything is shared and one
+afterwards.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tacit import _native
+from tacit.agent.account import approved_entry, completed_entry, failed_entry
+from tacit.agent.answer import save_answer
+from tacit.agent.diagnosis import diagnose
+from tacit.agent.events import EventSink
+from tacit.agent.faults import Fault, RunError
+from tacit.agent.federation import Federation
+from tacit.agent.ledger import Ledger, LedgerError
+from tacit.agent.reporter import Reporter
+from tacit.agent.steps import participants, secure_operators
+from tacit.local import LocalEngine
+from tacit.plan import plan_hash
+from tacit.plan.describe import name as step_name
+from tacit.plan.placed import InputStep, LocalStep, PlacedPlan, ReleaseStep, SecureStep, TailStep
+
+ABORT_REASONS = {
+    Fault.INPUT: "its own input was refused",
+    Fault.POLICY: "its policy refused",
+    Fault.PEER: "a peer misbehaved",
+    Fault.PEER_GONE: "it lost a peer",
+    Fault.INTERRUPTED: "it was interrupted",
+    Fault.INTERNAL: "it failed",
+}
+"""What peers are told about a failure: its kind only, because an error's own words may quote data."""
+
+
+@dataclass
+class PartyRun:
+    """One run at one party.
+
+    answer: where a recipient's answer is written (a DuckDB file that must not exist yet); None elsewhere.
+    """
+
+    federation: Federation
+    me: str
+    plan: PlacedPlan
+    emit: EventSink
+    answer: Path | None = None
+    _tables: dict[int, _native.SharedTable] = field(default_factory=dict)
+    _opened: dict[int, _native.Opened] = field(default_factory=dict)
+    _opened_rows: dict[str, int] = field(default_factory=dict)
+
+    def run(self) -> None:
+        """Run the plan to its end. Emits ``done`` with the ledger entry; raises what went wrong, after recording it."""
+        ledger = Ledger(self.federation.ledger_path(self.me))
+        with Reporter(self.emit) as reporter, LocalEngine(self.plan, self.me, self.federation.catalog) as engine:
+            reporter.phase("loading")
+            self._prepare(engine, reporter)
+            approved = ledger.append("approved", approved_entry(self.federation, self.me, self.plan))
+            with self._recorded_failure(ledger, approved, reporter):
+                if secure_operators(self.plan):
+                    self._compute(engine, reporter)
+                self._finish(engine, reporter)
+            entry = self._recorded_end(ledger, approved, reporter)
+        self.emit({"event": "metrics", "steps": reporter.figures()})
+        self.emit({"event": "done", "entry": entry})
+
+    def _prepare(self, engine: LocalEngine, reporter: Reporter) -> None:
+        """Check this party's tables and run its local parts, before anything is shared."""
+        engine.check()
+        for step in self.plan.steps:
+            if isinstance(step, LocalStep) and step.party == self.me:
+                with reporter.step(step_name(step)) as figures:
+                    figures["rows"] = engine.run(step)
+
+    def _compute(self, engine: LocalEngine, reporter: Reporter) -> None:
+        """Execute the secure steps with the other parties."""
+        reporter.phase("connecting")
+        session = self._connect()
+        try:
+            reporter.attach(session)
+            reporter.phase("computing")
+            for step in self.plan.steps:
+                if isinstance(step, InputStep | SecureStep | ReleaseStep):
+                    with reporter.step(step_name(step)) as figures:
+                        figures["rows"] = self._secure_step(session, engine, step)
+            session.close()
+        except BaseException as error:
+            session.abort(ABORT_REASONS[diagnose(error).fault])
+            raise
+
+    def _connect(self) -> _native.Session:
+        """Connect to the other participants, who must have compiled the same plan."""
+        names = participants(self.plan, self.federation.catalog.parties)
+        network = self.federation.network
+        return _native.Session.connect(
+            [self.federation.native_party(name) for name in names],
+            self.me,
+            list(self.plan.nodes),
+            self.federation.private_key(self.me),
+            plan_hash(self.plan),
+            json.dumps([disclosure.permit for disclosure in self.plan.disclosures]),
+            connect_timeout=network.connect_timeout,
+            idle_timeout=network.idle_timeout,
+            latency=network.latency,
+            bandwidth=network.bandwidth,
+        )
+
+    def _secure_step(
+        self, session: _native.Session, engine: LocalEngine, step: InputStep | SecureStep | ReleaseStep
+    ) -> int | None:
+        """Execute one step; its public number of rows, where this party knows it."""
+        operator = json.dumps(step.operator)
+        match step:
+            case InputStep():
+                self._tables[step.id] = self._input(session, engine, operator, step)
+            case SecureStep():
+                self._tables[step.id] = session.run(operator, [self._tables[id] for id in step.inputs])
+            case ReleaseStep():
+                return self._release(session, operator, step)
+        return self._tables[step.id].rows
+
+    def _input(
+        self, session: _native.Session, engine: LocalEngine, operator: str, step: InputStep
+    ) -> _native.SharedTable:
+        if step.owner != self.me:
+            return session.input(operator, None)
+        pad_to = engine.source_rows(step) if step.operator.get("pad_to_source") else None
+        return session.input(operator, engine.encode(step), pad_to=pad_to)
+
+    def _release(self, session: _native.Session, operator: str, step: ReleaseStep) -> int | None:
+        opened = session.release(operator, self._tables[step.input])
+        if opened is None:
+            return None
+        self._opened[step.id] = opened
+        self._opened_rows[step_name(step)] = opened.rows
+        return opened.rows
+
+    def _finish(self, engine: LocalEngine, reporter: Reporter) -> None:
+        """At a recipient: finish the answer in clear and save it."""
+        reporter.phase("finishing")
+        for step in self.plan.steps:
+            if isinstance(step, TailStep) and self.me in step.recipients:
+                with reporter.step(step_name(step)) as figures:
+                    relation = engine.tail(step, self._opened)
+                    figures["rows"] = len(relation)
+                    if self.answer is not None:
+                        save_answer(relation, self.answer, engine.database)
+
+    @contextmanager
+    def _recorded_failure(self, ledger: Ledger, approved: dict[str, Any], reporter: Reporter) -> Iterator[None]:
+        """Record a failure: what was opened until then stays disclosed."""
+        try:
+            yield
+        except BaseException as error:
+            found = diagnose(error)
+            try:
+                ledger.append("failed", failed_entry(approved, found, self._opened_rows, reporter.figures()))
+            except LedgerError as unwritten:
+                raise RunError(found.fault, f"{found.sentence.rstrip('.')}; besides, {unwritten}") from error
+            raise
+
+    def _recorded_end(self, ledger: Ledger, approved: dict[str, Any], reporter: Reporter) -> dict[str, Any]:
+        """Record a run that has given its answer. If that fails now, the answer is not lost for it: the entry, which no
+        ledger holds then, says why as ``unrecorded``."""
+        content = completed_entry(approved, self.plan, self._opened_rows, reporter.figures())
+        try:
+            return ledger.append("completed", content)
+        except LedgerError as error:
+            return {**content, "unrecorded": str(error)}

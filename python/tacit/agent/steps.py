@@ -1,0 +1,28 @@
+"""Who takes part in a placed plan, and what of it is secure, as every party derives it for itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tacit.plan.placed import InputStep, LocalStep, PlacedPlan, ReleaseStep, SecureStep, TailStep
+
+
+def secure_operators(plan: PlacedPlan) -> list[dict[str, Any]]:
+    """The operators that the native session executes, in order. Empty if the whole query is local to one party."""
+    return [step.operator for step in plan.steps if isinstance(step, InputStep | SecureStep | ReleaseStep)]
+
+
+def participants(plan: PlacedPlan, parties: tuple[str, ...]) -> tuple[str, ...]:
+    """Who takes part in a run, in the federation's order: who has a step, and the nodes if any step is secure."""
+    found = set(plan.nodes) if secure_operators(plan) else set()
+    for step in plan.steps:
+        match step:
+            case LocalStep():
+                found.add(step.party)
+            case InputStep():
+                found.add(step.owner)
+            case ReleaseStep() | TailStep():
+                found |= set(step.recipients)
+            case SecureStep():
+                pass
+    return tuple(party for party in parties if party in found)

@@ -1,0 +1,1 @@
+"""The ``tacit`` command: one file a command, and what the commands print."""

@@ -1,0 +1,117 @@
+"""How the account of a query is printed: who will learn what, what it costs, and what the ledger holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.table import Table
+
+from tacit.agent.cost import Cost
+from tacit.agent.events import Event
+from tacit.cli.screen import duration, heading, size, table
+from tacit.plan import StepCost, account, describe
+from tacit.plan.cost import ASSUMED_ROWS, total
+from tacit.plan.placed import PlacedPlan
+
+
+def show_plan(plan: PlacedPlan, screen: Console) -> None:
+    """The placed plan: each step, where it runs, its public number of rows and what it does."""
+    heading(screen, "The placed plan")
+    shown = table(screen, ("step", "left"), ("where", "left"), ("rows", "right"), ("what", "left"))
+    for step in plan.steps:
+        where = describe.where(step, plan.engine)
+        shown.add_row(describe.name(step), where, describe.rows(step), describe.what(step))
+    screen.print(shown)
+
+
+def show_account(plan: PlacedPlan, screen: Console) -> None:
+    """What each party will learn besides its own input, in sentences; also of those that learn nothing."""
+    heading(screen, "What each party will learn")
+    for sentence in account(plan):
+        show_item(screen, sentence)
+
+
+def show_item(screen: Console, text: str) -> None:
+    """One item of a list. On a terminal it is wrapped and indented; programs get it as one line."""
+    if not screen.is_terminal:
+        screen.print(f"- {text}", soft_wrap=True)
+        return
+    bullet = Table.grid(padding=(0, 1))
+    bullet.add_row("•", text)
+    screen.print(bullet)
+
+
+def show_prediction(predicted: tuple[StepCost, ...], screen: Console) -> None:
+    """The predicted cost of each secure step and of all together."""
+    heading(screen, "Predicted cost")
+    if not predicted:
+        screen.print("Nothing is sent: one party answers the query from its own tables.")
+        return
+    columns = ("step", "left"), ("rows", "right"), ("sent by all", "right"), ("rounds", "right"), ("time", "right")
+    shown = table(screen, *columns)
+    for cost in (*predicted, total(predicted)):
+        about = "~" if cost.assumed else ""
+        rows = "" if cost.step == "total" else f"{about}{cost.rows:,}"
+        shown.add_row(cost.step, rows, about + size(cost.bytes), f"{cost.rounds}", f"~{duration(cost.seconds)}")
+    screen.print(shown)
+    if any(cost.assumed for cost in predicted):
+        screen.print(f"~ assumes {ASSUMED_ROWS:,} rows where a size is announced only when the query runs.")
+
+
+def show_comparison(cost: Cost, screen: Console) -> None:
+    """Actual cost beside the predicted one."""
+    heading(screen, "Actual against predicted cost")
+    predicted = {step.step: step for step in (*cost.predicted, cost.predicted_total)}
+    right = ("sent by all", "predicted", "rounds", "predicted", "time", "predicted")
+    shown = table(screen, ("step", "left"), *((title, "right") for title in right))
+    for step in (*cost.actual, cost.actual_total):
+        before = predicted.get(step.step)
+        expected = (
+            ("", "", "") if before is None else (size(before.bytes), f"{before.rounds}", duration(before.seconds))
+        )
+        shown.add_row(
+            step.step, size(step.bytes), expected[0], f"{step.rounds}", expected[1], duration(step.seconds), expected[2]
+        )
+    screen.print(shown)
+    if cost.as_predicted:
+        screen.print("Traffic and rounds are exactly as predicted.")
+
+
+def show_entry(entry: Event, screen: Console) -> None:
+    """One ledger entry."""
+    title = f"{entry['party']}, entry {entry['entry']}: {entry['kind']} at {entry['time']}"
+    screen.print(title, style="bold", soft_wrap=True)
+    _show_member(screen, "query", " ".join(entry["query"].split()))
+    for disclosure in entry["disclosures"]:
+        _show_member(screen, "disclosed", _disclosed(disclosure))
+    if "sentence" in entry:
+        _show_member(screen, "failed", entry["sentence"])
+    if "cost" in entry:
+        cost = entry["cost"]
+        sent = f"{size(cost['bytes_sent'])} sent, {cost['rounds']} rounds, {duration(cost['seconds'])}"
+        _show_member(screen, "cost", sent)
+    _show_member(screen, "plan", entry["plan_hash"])
+    _show_member(screen, "previous", entry["previous"])
+    _show_member(screen, "hash", entry["hash"])
+
+
+def _show_member(screen: Console, name: str, text: str) -> None:
+    if not screen.is_terminal:
+        screen.print(f"  {name:<10} {text}", soft_wrap=True)
+        return
+    row = table(screen, ("", "left"), ("", "left"))
+    row.show_header, row.box = False, None
+    row.columns[0].min_width = 11
+    row.add_row(f"  {name}", text)
+    screen.print(row)
+
+
+def _disclosed(disclosure: Event) -> str:
+    rows = disclosure.get("rows")
+    count = "" if rows is None else f" ({rows:,} {'row' if rows == 1 else 'rows'})"
+    return f"to {_and(disclosure['recipients'])}: {disclosure['what']}{count}"
+
+
+def _and(names: Sequence[str]) -> str:
+    return " and ".join(", ".join(names).rsplit(", ", 1))

@@ -1,0 +1,33 @@
+"""Make key pairs where the federation file expects them. A private key stays at its party; certificates go to all."""
+
+from __future__ import annotations
+
+import argparse
+
+from tacit.agent.connection import connect
+from tacit.agent.keys import make_keys
+from tacit.cli.query_arguments import add_federation
+from tacit.cli.screen import console
+
+NAME = "keys"
+HELP = "make the parties' key pairs"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """--federation, --name, --force."""
+    add_federation(parser)
+    parser.add_argument(
+        "--name", metavar="PARTY", help="the party to make keys for (default: all, to try things on one machine)"
+    )
+    parser.add_argument("--force", action="store_true", help="replace existing keys")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the command."""
+    federation = connect(options.federation, party=options.name).federation
+    names = federation.catalog.parties if options.name is None else (options.name,)
+    screen = console()
+    for name, made in make_keys(federation, names, replace=options.force).items():
+        screen.print(f"{name}: private key {made.private_key}, certificate {made.certificate}", soft_wrap=True)
+        screen.print(f"{name}: fingerprint {made.fingerprint}", soft_wrap=True)
+    return 0

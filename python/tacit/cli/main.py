@@ -1,0 +1,75 @@
+"""The ``tacit`` command: finds the subcommand, and turns every error into one sentence and an exit status."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from tacit.agent.diagnosis import diagnose
+from tacit.agent.faults import Fault
+from tacit.cli import explain, keys, ledger, party, sql
+from tacit.cli.demo import command as demo
+from tacit.cli.traces import show_traceback_if_asked
+
+COMMANDS = (sql, explain, party, demo, keys, ledger)
+
+EXIT_STATUS = """\
+exit status: 0 success, 2 wrong input or usage, 3 refused by policy, 4 a peer misbehaved, 5 a peer is gone,
+70 a fault in tacit itself (TACIT_TRACEBACK=1 shows where), 130 interrupted
+"""
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose errors are one sentence."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(Fault.INPUT.exit_status, f"{self.prog}: {message}; `{self.prog} --help` shows the usage.\n")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command. Returns the exit status."""
+    options = _parser().parse_args(arguments)
+    try:
+        status: int = options.run(options)
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:  # the reader of our output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except (Exception, KeyboardInterrupt) as error:
+        show_traceback_if_asked()
+        found = diagnose(error)
+        sys.stderr.write(f"tacit: {found}\n")
+        return found.fault.exit_status
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="tacit",
+        description="SQL over several organisations' tables that reveals the agreed answer and nothing else.",
+        epilog=EXIT_STATUS,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action=_Version)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=_Parser)
+    for module in COMMANDS:
+        command = commands.add_parser(module.NAME, help=module.HELP, description=module.__doc__)
+        module.add_arguments(command)
+        command.set_defaults(run=module.run)
+    return parser
+
+
+class _Version(argparse.Action):
+    """Prints the version of the native module, which parties compare before they compute together."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str) -> None:
+        super().__init__(option_strings, dest, nargs=0, help="print the version and exit")
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from tacit import _native
+
+        sys.stdout.write(f"tacit {_native.version()}\n")
+        parser.exit()

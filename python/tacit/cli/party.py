@@ -1,0 +1,77 @@
+"""Take part in a query as one party. Every organisation starts this with the same query; they compute when all have.
+
+Starting it is the consent to what `tacit explain` shows for the query. A recipient's answer goes to stdout.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+from pathlib import Path
+
+from tacit.agent.connection import connect
+from tacit.agent.diagnosis import diagnose
+from tacit.agent.events import EventPipe
+from tacit.agent.party import PartyRun
+from tacit.cli import output
+from tacit.cli.account import show_account
+from tacit.cli.progress import Progress
+from tacit.cli.query_arguments import add_query, query_text
+from tacit.cli.screen import console
+from tacit.cli.traces import show_traceback_if_asked
+
+NAME = "party"
+HELP = "take part in a query as one party"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """--name and the arguments of ``sql``; --events and --answer are for the process that starts this one."""
+    parser.add_argument("--name", required=True, metavar="PARTY", help="the party that this machine is")
+    add_query(parser)
+    output.add_arguments(parser)
+    parser.add_argument("--events", type=int, metavar="FD", help=argparse.SUPPRESS)
+    parser.add_argument("--answer", type=Path, metavar="FILE", help=argparse.SUPPRESS)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the command."""
+    os.umask(0o077)  # whatever a party writes is its own
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    return _for_a_person(options) if options.events is None else _for_a_process(options)
+
+
+def _for_a_process(options: argparse.Namespace) -> int:
+    """Tell everything to the process that started this one, errors too."""
+    emit = EventPipe(options.events)
+    try:
+        federation = connect(options.federation, party=options.name)
+        plan = federation.plan(query_text(options), options.to)
+        PartyRun(federation.federation, options.name, plan, emit, options.answer).run()
+    except BrokenPipeError:
+        return 1
+    except (Exception, KeyboardInterrupt) as error:
+        show_traceback_if_asked()
+        found = diagnose(error)
+        emit({"event": "failed", "fault": found.fault.value, "sentence": found.sentence})
+        return found.fault.exit_status
+    return 0
+
+
+def _for_a_person(options: argparse.Namespace) -> int:
+    """Run the party as a process of its own, show its progress, and print the answer if it is a recipient."""
+    output.check_arguments(options)
+    federation = connect(options.federation, party=options.name)
+    plan = federation.plan(query_text(options), options.to)
+    screen = console(to_stderr=True)
+    show_account(plan, screen)
+    screen.print()
+    with Progress(plan, federation.parties_here(plan), screen) as progress:
+        done = federation.run(plan, progress)
+    if done.answer is not None:
+        output.put(done.answer, options)
+    else:
+        screen.print(f"{options.name} has done its part; the answer went to {', '.join(plan.recipients)}.")
+    if done.unrecorded is not None:
+        raise done.unrecorded
+    return 0
