@@ -1,0 +1,72 @@
+"""``make bench`` works: a quick run of the limits and of every operation gives a whole table. Asserts never a time."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+OPERATIONS = {"exchange", "and", "multiply", "less", "less-planes", "equal", "shuffle", "sort", "join", "group-by"}
+QUERIES = ("credit question", "market concentration", "tacit demo")
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The saved text of a quick run."""
+    path = tmp_path_factory.mktemp("bench") / "table.txt"
+    command = [
+        sys.executable,
+        "benches/run.py",
+        "--quick",
+        "--parts",
+        "limits,operations,queries",
+        "--output",
+        str(path),
+    ]
+    subprocess.run(command, cwd=ROOT, check=True, timeout=600)
+    return path.read_text()
+
+
+def section(table: str, title: str) -> list[list[str]]:
+    """The lines below a title and its head, split at columns."""
+    lines = table[table.index(title) :].splitlines()[3:]
+    end = next((i for i, line in enumerate(lines) if not line), len(lines))
+    return [re.split(r"  +", line) for line in lines[:end]]
+
+
+def test_says_where_it_was_taken(table: str) -> None:
+    for fact in ("date", "commit", "command", "machine", "versions", "load"):
+        assert re.search(rf"^{fact} +\S", table, re.M)
+
+
+def test_measures_the_machine(table: str) -> None:
+    limits = section(table, "The machine's own limits")
+    assert len(limits) == 11
+    assert all(re.fullmatch(r"[\d.]+ [GMk]?(blocks|B|trips)/s", rate) for _, rate, _ in limits)
+
+
+def test_measures_every_operation_over_tls_and_over_plain_tcp(table: str) -> None:
+    lines = [line for line in section(table, "Operations: three parties") if len(line) == 15]
+    assert {(line[0], line[1]) for line in lines} == {(name, how) for name in OPERATIONS for how in ("tls", "plain")}
+    for line in lines:
+        assert float(line[7]) > 0, "bytes are counted"
+        assert int(line[8]) > 0, "rounds are counted"
+        assert re.fullmatch(r"\d+ MiB", line[10]), "memory is counted"
+
+
+def test_measures_whole_queries(table: str) -> None:
+    lines = section(table, "Whole queries")
+    for title in QUERIES:
+        (line,) = [line for line in lines if line[0].startswith(title)]
+        assert re.search(r"\d+ MiB", " ".join(line)), "every party's memory is counted"
+
+
+def test_a_wrong_argument_is_one_sentence() -> None:
+    command = ["cargo", "run", "--quiet", "--release", "-p", "tacit-bench", "--", "kernels", "--only", "fly"]
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert ended.returncode == 1
+    assert ended.stderr.splitlines()[-1] == 'tacit-bench: "fly" is no value of --only; see --help'

@@ -1,0 +1,63 @@
+"""The text of the bench's table, from measurements that are made up."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+BENCHES = Path(__file__).parents[2] / "benches"
+
+
+@pytest.fixture
+def report(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The bench's own module, which is no part of the package."""
+    monkeypatch.syspath_prepend(str(BENCHES))
+    return importlib.import_module("report")
+
+
+def measured(operation: str, transport: str, seconds: list[float], **facts: Any) -> dict[str, Any]:
+    """A measurement of 2^20 rows."""
+    usual = {
+        "rows": 1 << 20,
+        "unit": "rows",
+        "units": 1 << 20,
+        "rounds": 10,
+        "cpu_seconds": 0.5,
+        "bytes_sent": [3 << 20, 0, 0],
+        "peak_memory": [1 << 20, 2 << 20, 3 << 20],
+        "load": 0.25,
+    }
+    return {"operation": operation, "transport": transport, "seconds": seconds, **usual, **facts}
+
+
+def test_floors_have_the_ratio_of_the_median_and_of_the_best(report: ModuleType) -> None:
+    lines = report.floors([measured("shuffle", "tls", [0.4, 1.0, 1.0])]).splitlines()
+    assert lines[3].split() == ["shuffle", "tls", "time", "1.000", "s", "500.00", "ms", "0.50", "1.25"]
+
+
+def test_every_bound_of_a_floor_has_its_line(report: ModuleType) -> None:
+    lines = report.floors([measured("sort", "tls", [2.0]), measured("join", "tls", [24.0])]).splitlines()
+    bounds = [(line.split()[0], line.split()[2]) for line in lines[3:]]
+    assert bounds == [("sort", "time"), ("sort", "B/row"), ("sort", "rounds"), ("join", "time"), ("join", "memory")]
+
+
+def test_floors_hold_for_their_size_only(report: ModuleType) -> None:
+    assert report.floors([measured("sort", "tls", [2.0], rows=1 << 16)]).endswith("this size was not measured.")
+
+
+def test_operations_stand_beside_spu_and_the_loopback(report: ModuleType) -> None:
+    limit = {"limit": report.CEILINGS["plain"], "rate": float(12 << 20), "unit": "B", "load": 0.0}
+    ours, theirs = measured("multiply", "plain", [0.5]), measured("multiply", "plain", [2.0], messages=1)
+    line = report.operations([ours], [limit], [theirs]).splitlines()[3]
+    assert " 1.00 " in line, "bytes of one party, the mean of the three"
+    assert " 50% " in line, "of what the loopback carries"
+    assert line.split()[-4:] == ["524", "krows/s", "4.0x", "0.25"], "SPU, and how many times it"
+
+
+def test_numbers_have_three_digits(report: ModuleType) -> None:
+    assert [report.count(x) for x in (2.134e9, 12.34e6, 999, 0)] == ["2.13 G", "12.3 M", "999 ", "0 "]
+    assert [report.seconds(x) for x in (1.5, 0.0123, 0.0000456)] == ["1.500 s", "12.30 ms", "46 us"]

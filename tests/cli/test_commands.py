@@ -1,0 +1,126 @@
+"""The commands: what goes to stdout and stderr, in which format, and with which exit status."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import duckdb
+import pytest
+
+Tacit = Callable[..., subprocess.CompletedProcess[str]]
+
+JOIN = "SELECT COUNT(*) AS n FROM demographics d JOIN scores_a s ON d.ssn = s.ssn"
+
+
+def one_sentence(stderr: str) -> str:
+    assert "Traceback" not in stderr
+    lines = stderr.strip().splitlines()
+    assert lines[-1].startswith("tacit")
+    return lines[-1]
+
+
+def test_the_answer_alone_goes_to_stdout(tacit: Tacit) -> None:
+    done = tacit("sql", "--output", "csv", JOIN)
+    assert (done.returncode, done.stdout) == (0, "n\n20\n"), done.stderr
+    assert "What each party will learn" in done.stderr
+    assert "regulator learns the answer" in done.stderr
+
+
+def test_quiet_is_quiet(tacit: Tacit) -> None:
+    done = tacit("sql", "--quiet", "--output", "json", JOIN)
+    assert done.stderr == ""
+    assert json.loads(done.stdout) == [{"n": 20}]
+
+
+def test_the_query_may_come_by_standard_input(tacit: Tacit) -> None:
+    assert tacit("sql", "--output", "csv", "-", input=JOIN).stdout == "n\n20\n"
+
+
+def test_files_take_their_format_from_their_name(tacit: Tacit, folder: Path) -> None:
+    done = tacit("sql", "--output-file", "out.parquet", JOIN)
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    assert duckdb.sql(f"FROM '{folder / 'out.parquet'}'").fetchall() == [(20,)]
+
+
+def test_parquet_goes_through_a_pipe(tacit: Tacit, folder: Path) -> None:
+
+    command = [sys.executable, "-m", "tacit", "sql", "--quiet", "--output", "parquet", JOIN]
+    piped = subprocess.run(command, cwd=folder, capture_output=True, check=True).stdout
+    (folder / "piped.parquet").write_bytes(piped)
+    assert duckdb.sql(f"FROM '{folder / 'piped.parquet'}'").fetchall() == [(20,)]
+
+
+def test_recipients_can_be_named(tacit: Tacit) -> None:
+    done = tacit("sql", "--to", "bureau_a,bureau_b", "--output", "csv", JOIN)
+    assert done.stdout == "n\n20\n", done.stderr
+    assert "bureau_a learns the answer" in done.stderr
+    assert "bureau_b learns the answer" in done.stderr
+
+
+def test_explain_runs_nothing(tacit: Tacit, folder: Path) -> None:
+    for file in folder.rglob("*.csv"):
+        file.unlink()
+    text = tacit("explain", JOIN)
+    assert text.returncode == 0, text.stderr
+    assert "join" in text.stdout
+    account = json.loads(tacit("explain", "--format", "json", JOIN).stdout)
+    assert account["learns"]
+    assert not (folder / "ledger").exists()
+
+
+def test_the_ledger_shows_and_verifies(tacit: Tacit, folder: Path) -> None:
+    assert "no ledger yet" in one_sentence(tacit("ledger").stderr)
+    tacit("sql", JOIN)
+    shown = tacit("ledger", "--name", "bureau_a")
+    assert "approved" in shown.stdout
+    assert "completed" in shown.stdout
+    entries = [
+        json.loads(line) for line in tacit("ledger", "--name", "regulator", "--format", "json").stdout.splitlines()
+    ]
+    assert [entry["kind"] for entry in entries] == ["approved", "completed"]
+    assert entries[1]["disclosures"][0]["rows"] == 1
+    assert tacit("ledger", "--verify").stdout.count("2 entries, chain intact") == 3
+    ledger = folder / "ledger" / "bureau_b.jsonl"
+    ledger.write_text(ledger.read_text().replace("COUNT(*)", "SUM(zip)", 1))
+    done = tacit("ledger", "--verify")
+    assert done.returncode == 2
+    assert "bureau_b.jsonl, line 1: the entry was changed" in one_sentence(done.stderr)
+
+
+def test_keys_are_not_replaced(tacit: Tacit) -> None:
+    done = tacit("keys")
+    assert done.returncode == 2
+    assert "--force replaces it" in one_sentence(done.stderr)
+    assert tacit("keys", "--force", "--name", "bureau_a").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["sql"], "the following arguments are required: QUERY"),
+        (["sql", "  "], "the query is empty"),
+        (["sql", "SELECT zap FROM demographics"], "did you mean 'zip'?"),
+        (["sql", "SELECT FROM WHERE"], "line 1"),
+        (["sql", JOIN, "--federation", "none.toml"], "none.toml: cannot be read"),
+        (["sql", JOIN, "--to", "nobody"], "nobody"),
+        (["sql", JOIN, "--output-file", "out.xlsx"], "name it .csv, .json or .parquet"),
+        (["sql", JOIN, "--output-file", "no/out.csv"], "the folder no does not exist"),
+        (["explain", "DELETE FROM demographics"], "not supported"),
+        (["party", "--name", "nobody", JOIN], "there is no party 'nobody'"),
+        (["demo", "--rows", "-1"], "not a positive whole number"),
+        (["dance"], "invalid choice"),
+    ],
+)
+def test_mistakes_end_in_one_sentence_and_status_2(tacit: Tacit, arguments: list[str], says: str) -> None:
+    done = tacit(*arguments)
+    assert done.returncode == 2
+    assert says in one_sentence(done.stderr)
+    assert done.stdout == ""
+
+
+def test_version(tacit: Tacit) -> None:
+    assert tacit("--version").stdout.startswith("tacit ")

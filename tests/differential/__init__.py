@@ -1,0 +1,1 @@
+"""Queries through the whole pipeline against DuckDB on the pooled clear data."""

@@ -1,0 +1,176 @@
+"""Generated columns: every supported type with its public bounds, and a small pool of values within them.
+
+The pools are small so that values repeat and keys meet; they favour the bounds, zero and the values beside them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, timedelta
+from decimal import Decimal
+from typing import Literal as OneOf
+
+from hypothesis import strategies as st
+
+Family = OneOf["whole", "decimal", "date", "text", "flag"]
+Value = int | Decimal | date | str | bool | None
+
+WHOLE = {name: (-(1 << bits - 1), (1 << bits - 1) - 1) for name, bits in [("INTEGER", 32), ("BIGINT", 64)]}
+WHOLE_BOUNDS = [(-5, 20), (0, 99), (-1000, 1000), (7, 7), (-3, -1), (0, 2**31 - 1), (-(2**31), 2**31 - 1)]
+DIGITS = [(4, 2), (9, 0), (10, 2), (18, 4), (18, 18), (24, 3), (38, 2)]
+DAYS = [(date(2020, 1, 1), date(2020, 3, 1)), (date(1969, 12, 30), date(1970, 1, 2)), (date.min, date.max)]
+STRINGS = [
+    "",
+    " ",
+    "a",
+    "A",
+    "ab",
+    "a ",
+    "b",
+    "é",
+    "it's",
+    "日本",
+    "NULL",
+    "1",
+    "a,b",
+    'x"y',
+    "zzzz",
+    "line one, longer",
+]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table. declaration: its entry in the federation file. values: what its rows are drawn from.
+
+    shown: whether it can be output and ordered (a string without max_length can only be compared).
+    """
+
+    name: str
+    family: Family
+    declaration: str
+    values: tuple[Value, ...]
+    nullable: bool
+    features: frozenset[str]
+    shown: bool = True
+
+    @property
+    def sql(self) -> str:
+        """Its SQL type."""
+        return self.declaration.split('"')[1]
+
+    @property
+    def line(self) -> str:
+        """Its line in the federation file."""
+        nullable = ", nullable = true" if self.nullable else ""
+        return f"columns.{self.name} = {{ {self.declaration}{nullable} }}"
+
+
+@st.composite
+def columns(draw: st.DrawFn, name: str, families: tuple[Family, ...], *, key: bool = False) -> Column:
+    """A column of one of the families."""
+    family = draw(st.sampled_from(families))
+    nullable = draw(st.booleans())
+    if family == "flag":
+        return Column(name, family, 'type = "BOOLEAN"', (True, False), nullable, frozenset({"BOOLEAN"}))
+    maker = {"whole": _whole, "decimal": _decimal, "date": _date, "text": _text}[family]
+    return draw(maker(name, nullable, key))
+
+
+@st.composite
+def _whole(draw: st.DrawFn, name: str, nullable: bool, key: bool) -> Column:
+    sql = draw(st.sampled_from(["INTEGER", "INTEGER", "BIGINT"]))
+    low, high = draw(st.sampled_from([*WHOLE_BOUNDS[: 3 if key else 7], *WHOLE_BOUNDS[:3], WHOLE[sql]]))
+    values = draw(_pool(low, high, 3 if key else 1))
+    features = frozenset({sql} | _signs(values) | ({"bounds of a type"} if (low, high) == WHOLE[sql] else set()))
+    return Column(name, "whole", f'type = "{sql}", min = {low}, max = {high}', values, nullable, features)
+
+
+@st.composite
+def _decimal(draw: st.DrawFn, name: str, nullable: bool, key: bool) -> Column:
+    precision, scale = draw(st.sampled_from(DIGITS))
+    most = 10**precision - 1
+    low, high = draw(st.sampled_from([(-most, most), (-min(999, most), min(999, most)), (0, min(5000, most))]))
+    encoded = draw(_pool(low, high, 3 if key else 1))
+    values = tuple(Decimal(f"{each}e-{scale}") for each in encoded)
+    features = frozenset({"DECIMAL"} | _signs(encoded) | ({"bounds of a type"} if high == most else set()))
+    shown = [f"{Decimal(f'{bound}e-{scale}'):f}" for bound in (low, high)]
+    declaration = f'type = "DECIMAL({precision},{scale})", min = "{shown[0]}", max = "{shown[1]}"'
+    return Column(name, "decimal", declaration, values, nullable, features)
+
+
+@st.composite
+def _date(draw: st.DrawFn, name: str, nullable: bool, key: bool) -> Column:
+    low, high = draw(st.sampled_from(DAYS))
+    days = draw(_pool(low.toordinal(), high.toordinal(), 3 if key else 1))
+    values = tuple(low + timedelta(days=day - low.toordinal()) for day in days)
+    declaration = f'type = "DATE", min = "{low.isoformat()}", max = "{high.isoformat()}"'
+    features = frozenset({"DATE", "bounds of a type"} if low == date.min else {"DATE"})
+    return Column(name, "date", declaration, values, nullable, features)
+
+
+@st.composite
+def _text(draw: st.DrawFn, name: str, nullable: bool, key: bool) -> Column:
+    values = tuple(draw(st.lists(st.sampled_from(STRINGS), min_size=3 if key else 1, max_size=5, unique=True)))
+    longest = max(max(len(value.encode()) for value in values), 1)
+    match draw(st.sampled_from(["dictionary", "bytes", "bytes", "hashed", "hashed", "unshown"])):
+        case "dictionary":
+            listed = ", ".join('"' + value.replace('"', '\\"') + '"' for value in values)
+            return Column(
+                name, "text", f'type = "VARCHAR", values = [{listed}]', values, nullable, frozenset({"dictionary"})
+            )
+        case "bytes":
+            declaration, feature = f'type = "VARCHAR", max_length = {longest}', "bytes"
+        case "hashed":
+            declaration, feature = 'type = "VARCHAR", max_length = 30', "hashed"
+        case _:
+            return Column(name, "text", 'type = "VARCHAR"', values, nullable, frozenset({"hashed"}), shown=False)
+    return Column(name, "text", declaration, values, nullable, frozenset({feature}))
+
+
+@st.composite
+def _pool(draw: st.DrawFn, low: int, high: int, least: int) -> tuple[int, ...]:
+    """A few values, at least so many if there are: often the bounds, zero and their neighbours."""
+    special = [each for each in (low, high, 0, 1, -1, low + 1, high - 1, 2, 10) if low <= each <= high]
+    near = st.integers(max(low, -9), min(high, 9)) if low <= 9 and high >= -9 else st.integers(low, min(high, low + 9))
+    found = draw(st.lists(st.one_of(st.sampled_from(special), near), min_size=1, max_size=5, unique=True))
+    return tuple(dict.fromkeys([*found, *special[: max(least - len(found), 0)]]))
+
+
+def _signs(values: tuple[int, ...]) -> set[str]:
+    return {"negative number"} if min(values) < 0 else set()
+
+
+def literal(value: Value) -> str:
+    """A value as SQL writes it."""
+    match value:
+        case None:
+            return "NULL"
+        case bool():
+            return "TRUE" if value else "FALSE"
+        case date():
+            return f"DATE '{value.isoformat()}'"
+        case str():
+            return "'" + value.replace("'", "''") + "'"
+        case Decimal():
+            text = f"{value:f}"
+            return text if "." in text else f"{text}.0"
+        case int():
+            return str(value) if value != -(2**63) else "(-9223372036854775807 - 1)"
+
+
+def csv_text(value: Value) -> str:
+    """A value as the CSV files write it."""
+    match value:
+        case None:
+            return ""
+        case bool():
+            return str(value).lower()
+        case date():
+            return value.isoformat()
+        case str():
+            return '"' + value.replace('"', '""') + '"'
+        case Decimal():
+            return f"{value:f}"
+        case int():
+            return str(value)

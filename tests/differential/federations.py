@@ -1,0 +1,87 @@
+"""Federations of three parties on this machine, from table sections and rows as text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+
+from tacit import _native
+from tacit.agent.federation import Federation
+from tacit.local.sql_types import quoted, sql_name
+from tacit.plan.catalog import Table
+
+PARTIES = ("a", "b", "c")
+CSV = "header = true, delim = ',', quote = '\"', escape = '\"', all_varchar = true, allow_quoted_nulls = false"
+
+
+@dataclass(frozen=True)
+class Declared:
+    """A table: its section of the federation file, and its rows as CSV text, whatever the file's format is."""
+
+    section: str
+    csv: str
+
+
+def make_keys(folder: Path) -> Path:
+    """A key pair for each party. Returns the folder."""
+    for party in PARTIES:
+        private_key, certificate = _native.generate_keys(party)
+        (folder / f"{party}.key").write_text(private_key)
+        (folder / f"{party}.crt").write_text(certificate)
+    return folder
+
+
+def store(tables: Mapping[str, Declared], folder: Path, keys: Path, ports: list[int] | None = None) -> Federation:
+    """Write the federation file and all data files. tables: by name. keys: the folder of the parties' keys."""
+    path = folder / "federation.toml"
+    path.write_text(_federation_file([table.section for table in tables.values()], keys, ports or [1, 2, 3]))
+    federation = Federation.load(path)
+    for table in federation.catalog.tables:
+        _store_rows(table, tables[table.name].csv)
+    return federation
+
+
+def pooled(federation: Federation) -> duckdb.DuckDBPyConnection:
+    """A database with all owners' tables in clear, read from their files without tacit's help.
+
+    It takes AVG by its word: one of DuckDB's optimizers replaces it by a quotient of DOUBLEs in some queries, which is
+    less exact in the last bit.
+    """
+    database = duckdb.connect()
+    database.execute("SET disabled_optimizers = 'aggregate_function_rewriter'")
+    for table in federation.catalog.tables:
+        path = Path(str(table.path))
+        rows = f"read_csv('{path}', {CSV})" if path.suffix == ".csv" else f"read_parquet('{path}')"
+        database.execute(f"CREATE TABLE {quoted(table.name)} AS {_typed(table, rows)}")
+    return database
+
+
+def _store_rows(table: Table, csv: str) -> None:
+    path = Path(str(table.path))
+    path.parent.mkdir(exist_ok=True)
+    written = path.with_suffix(".csv")
+    written.write_text(csv, encoding="utf-8")
+    if path.suffix == ".parquet":
+        rows = _typed(table, f"read_csv('{written}', {CSV})")
+        with duckdb.connect() as database:
+            database.execute(f"COPY ({rows}) TO '{path}' (FORMAT parquet)")
+
+
+def _typed(table: Table, rows: str) -> str:
+    """A query for a table's rows with their declared types."""
+    columns = ", ".join(
+        f"CAST({quoted(column.field.name)} AS {sql_name(column.field.type)}) AS {quoted(column.field.name)}"
+        for column in table.columns
+    )
+    return f"SELECT {columns} FROM {rows}"
+
+
+def _federation_file(sections: list[str], keys: Path, ports: list[int]) -> str:
+    lines = ['nodes = ["a", "b", "c"]', 'recipients = ["a"]']
+    for party, port in zip(PARTIES, ports, strict=True):
+        lines += [f"[parties.{party}]", f'address = "127.0.0.1:{port}"']
+        lines += [f'certificate = "{keys / party}.crt"', f'private_key = "{keys / party}.key"']
+    return "\n".join([*lines, *sections]) + "\n"

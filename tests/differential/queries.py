@@ -1,0 +1,296 @@
+"""Generated queries: SELECTs over generated relations, with everything that the supported SQL has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from hypothesis import strategies as st
+
+from .columns import Family
+from .expressions import Name, Writer
+from .federations import PARTIES
+from .relations import From, Relations
+from .worlds import World, worlds
+
+
+@dataclass(frozen=True)
+class Question:
+    """A query over a world.
+
+    order: outputs (from 0) that the result is ordered by, as far as the outputs show it. total: the order has no ties
+    but between equal rows, so that it fixes the whole result. features: what the query and the data contain.
+    """
+
+    world: World
+    query: str
+    to: tuple[str, ...]
+    order: tuple[int, ...] = ()
+    total: bool = False
+    features: frozenset[str] = frozenset()
+
+    def __repr__(self) -> str:
+        """As a block of an .slt file, ready to be kept."""
+        used = [table for table in self.world.tables if table.name in self.query]
+        tables = "\n".join(f"tables\n{table.section}\n----\n{table.csv}" for table in used)
+        return f"\n{tables}\nquery to {', '.join(self.to)}\n{self.query}\n"
+
+
+@dataclass
+class _Output:
+    """An item of the SELECT list. double: whether it is a DOUBLE, which cannot be limited by."""
+
+    text: str
+    name: str
+    double: bool = False
+
+
+@dataclass
+class _Select:
+    """A SELECT: what stands before and after its list, or the whole text where no list is written.
+
+    scope: what ORDER BY may use besides the outputs.
+    """
+
+    outputs: list[_Output]
+    before: str = "SELECT "
+    after: str = ""
+    whole: str = ""
+    scope: list[Name] = field(default_factory=list)
+
+    def text(self, *, named: bool = True) -> str:
+        """The SELECT, its outputs with names of their own or without."""
+        listed = [f"{output.text} AS {output.name}" if named else output.text for output in self.outputs]
+        return self.whole or f"{self.before}{', '.join(listed)}{self.after}"
+
+    @property
+    def can_be_nameless(self) -> bool:
+        """Whether its outputs would have different names without AS, of which none is a whole query."""
+        if self.whole or self.before != "SELECT " or any("SELECT" in output.text for output in self.outputs):
+            return False
+        return len({output.text.lower().rsplit(".", 1)[-1] for output in self.outputs}) == len(self.outputs)
+
+
+@st.composite
+def questions(draw: st.DrawFn) -> Question:
+    """A query over generated data."""
+    world = draw(worlds())
+    writer = Writer(draw)
+    return _Queries(world, writer, Relations(world, writer)).question()
+
+
+@dataclass
+class _Queries:
+    world: World
+    writer: Writer
+    relations: Relations
+
+    def question(self) -> Question:
+        writer = self.writer
+        for _ in range(writer.pick([0, 0, 0, 1, 2])):
+            self.relations.cte()
+        select = self._union() if writer.often(8) else self._select()
+        order, total, tail = self._order(select)
+        ctes = ", ".join(text for text, _ in self.relations.ctes)
+        with_ = f"WITH {ctes} " if ctes else ""
+        named = bool(tail) or not select.can_be_nameless or not writer.often(3)
+        if not named:
+            writer.note("outputs without names", "")
+        query = f"{with_}{select.text(named=named)}{tail}"
+        to = writer.pick([("a",), ("a",), ("b",), ("c",), ("a", "b"), PARTIES])
+        features = frozenset(writer.features | self.world.features | ({"several recipients"} if len(to) > 1 else set()))
+        return Question(self.world, query, to, order, total, features)
+
+    def _select(self) -> _Select:
+        clause = self.relations.from_clause()
+        where = self._where(clause)
+        match self.writer.pick(["rows", "rows", "groups", "groups", "groups", "totals", "star"]):
+            case "groups":
+                return self._groups(clause, where)
+            case "totals":
+                outputs = self._aggregates(clause.scope)
+                self.writer.note("aggregates without GROUP BY", "")
+                having = self._having(clause.scope) if self.writer.often(5) else ""
+                return _Select(outputs, "SELECT ", f" FROM {clause.text}{where}{having}")
+            case "star" if (
+                " JOIN " not in clause.text and "," not in clause.text and all(n.shown for n in clause.scope)
+            ):
+                outputs = [_Output(name.text, name.bare) for name in clause.scope]
+                whole = self.writer.note("*", f"SELECT * FROM {clause.text}{where}")
+                return _Select(outputs, whole=whole, scope=clause.scope)
+            case _:
+                return self._rows(clause, where)
+
+    def _rows(self, clause: From, where: str) -> _Select:
+        writer = self.writer
+        outputs = [self._output(clause.scope) for _ in range(writer.pick([1, 2, 3, 4]))]
+        distinct = writer.note("DISTINCT", "DISTINCT ") if writer.often(4) else ""
+        after = f" FROM {clause.text}{where}"
+        return _Select(outputs, f"SELECT {distinct}", after, scope=[] if distinct else clause.scope)
+
+    def _groups(self, clause: From, where: str) -> _Select:
+        writer = self.writer
+        keys: list[_Output] = []
+        for _ in range(writer.pick([1, 1, 2, 3])):
+            key = self._output(clause.scope) if writer.often(4) else self._column(clause.scope)
+            place = key.text.lstrip("-").isdigit()  # GROUP BY 1 means the first output
+            if not place and key.text not in [each.text for each in keys]:
+                keys.append(key)
+        keys = keys or [self._column(clause.scope)]
+        shown = [key for key in keys if not writer.often(6)]
+        outputs = [*shown, *self._aggregates(clause.scope)]
+        having = self._having(clause.scope) if writer.often(3) else ""
+        listed = ", ".join(key.text for key in keys)
+        group = writer.note("GROUP BY", f" GROUP BY {listed}")
+        return _Select(outputs, "SELECT ", f" FROM {clause.text}{where}{group}{having}")
+
+    def _union(self) -> _Select:
+        """UNION or UNION ALL of two SELECTs with outputs of the same families."""
+        writer = self.writer
+        families: list[Family] = [writer.pick(["whole", "decimal", "flag", "date"]) for _ in range(writer.pick([1, 2]))]
+        sides = []
+        for _ in range(2):
+            clause = self.relations.from_clause()
+            listed = [
+                _Output(writer.expression(clause.scope, family, 1), f"o{at}") for at, family in enumerate(families)
+            ]
+            sides.append(_Select(listed, after=f" FROM {clause.text}{self._where(clause)}").text())
+        word = writer.pick(["UNION ALL", "UNION"])
+        outputs = [_Output(f"o{at}", f"o{at}") for at, _ in enumerate(families)]
+        return _Select(outputs, whole=writer.note(f"{word} of queries", f" {word} ".join(sides)))
+
+    def _where(self, clause: From) -> str:
+        writer = self.writer
+        conditions = list(clause.conditions)
+        if writer.often(3):
+            conditions.append(writer.flag(clause.scope, writer.pick([0, 1, 2, 3])))
+        if writer.often(10):
+            conditions.append(self._membership(clause))
+        if writer.often(10) and (numbers := [name for name in clause.scope if name.family in ("whole", "decimal")]):
+            conditions.append(f"{writer.pick(numbers).text} {writer.pick(['<', '>=', '='])} {self._scalar()}")
+        found = [each for each in conditions if each]
+        return f" WHERE {' AND '.join(found)}" if found else ""
+
+    def _membership(self, clause: From) -> str:
+        """column IN (SELECT ...)."""
+        keys = [name for name in clause.scope if name.bare in ("k", "g") and name.origin is not None]
+        if not keys:
+            return ""
+        key = self.writer.pick(keys)
+        tables = [self.relations.table(each) for each in ("people", "places", "sales_a", "sales_b")]
+        table = self.writer.pick([each for each in tables if each.has(frozenset({key.bare}))])
+        where = f" WHERE {self.writer.flag(table.names, 1)}" if self.writer.often(2) else ""
+        return self.writer.note("IN (SELECT)", f"{key.text} IN (SELECT {key.bare} FROM {table.text}{where})")
+
+    def _scalar(self) -> str:
+        """A scalar subquery that gives a number."""
+        over = self.relations.relation(1)
+        numbers = [name for name in over.names if name.family in ("whole", "decimal")]
+        of = f"{self.writer.pick(['MAX', 'MIN', 'SUM'])}({self.writer.pick(numbers).text})" if numbers else "COUNT(*)"
+        return self.writer.note("scalar subquery", f"(SELECT {of} FROM {over.text})")
+
+    def _having(self, scope: Sequence[Name]) -> str:
+        writer = self.writer
+        numbers = [name for name in scope if name.family in ("whole", "decimal")]
+        aggregates = ["COUNT(*)", f"COUNT({writer.pick(scope).text})"]
+        aggregates += [f"{function}({writer.pick(numbers).text})" for function in ("SUM", "MAX", "MIN") if numbers]
+        condition = f"{writer.pick(aggregates)} {writer.pick(['>', '<=', '<>'])} {writer.pick(['1', '0', '10'])}"
+        return writer.note("HAVING", f" HAVING {condition}")
+
+    def _aggregates(self, scope: Sequence[Name]) -> list[_Output]:
+        return [self._aggregate(scope) for _ in range(self.writer.pick([1, 2, 3]))]
+
+    def _aggregate(self, scope: Sequence[Name]) -> _Output:
+        """An aggregate, or an expression over some."""
+        writer, name = self.writer, self.relations.fresh("o")
+        numbers = [each for each in scope if each.family in ("whole", "decimal")]
+        shown = [each for each in scope if each.shown]
+        kinds = ["COUNT(*)", "COUNT", "SUM", "COUNT(DISTINCT)", "MIN", "MAX", "AVG", "AVG", "quotient", "expression"]
+        match writer.pick(kinds):
+            case "COUNT":
+                text = writer.note("COUNT", f"COUNT({self._any(scope)})")
+            case "COUNT(DISTINCT)":
+                text = writer.note("COUNT(DISTINCT)", f"COUNT(DISTINCT {writer.pick(scope).text})")
+            case "SUM" if numbers:
+                text = writer.note("SUM", f"SUM({writer.number(scope, writer.pick([0, 0, 2]))})")
+            case "AVG" if numbers:
+                return _Output(writer.note("AVG", f"AVG({writer.pick(numbers).text})"), name, double=True)
+            case "quotient" if numbers:
+                text = f"SUM({writer.pick(numbers).text}) / COUNT({writer.pick(numbers).text})"
+                return _Output(writer.note("division", text), name, double=True)
+            case "expression" if numbers:
+                number = writer.pick(numbers).text
+                text = writer.pick(
+                    [
+                        f"COALESCE(SUM({number}), 0)",
+                        f"SUM({number}) - COUNT(*)",
+                        f"CASE WHEN COUNT(*) > 1 THEN MAX({number}) END",
+                        f"2 * COUNT({number}) + 1",
+                    ]
+                )
+                writer.note("expression over aggregates", "")
+            case "MIN" | "MAX" as function if shown:
+                text = writer.note(function, f"{function}({writer.pick(shown).text})")
+            case _:
+                text = writer.note("COUNT(*)", "COUNT(*)")
+        return _Output(text, name)
+
+    def _any(self, scope: Sequence[Name]) -> str:
+        subject = self.writer.pick(scope)
+        return (
+            self.writer.expression(scope, subject.family, 1) if self.writer.often(3) and subject.shown else subject.text
+        )
+
+    def _column(self, scope: Sequence[Name]) -> _Output:
+        """A column as output."""
+        shown = [name for name in scope if name.shown]
+        if not shown:
+            return _Output("1 + 1", self.relations.fresh("o"))
+        return _Output(self.writer.pick(shown).text, self.relations.fresh("o"))
+
+    def _output(self, scope: Sequence[Name]) -> _Output:
+        """An expression as output."""
+        writer, name = self.writer, self.relations.fresh("o")
+        shown = [each for each in scope if each.shown]
+        if not shown:
+            return _Output("1 + 1", name)
+        if writer.often(10) and "scalar subquery" not in writer.features:
+            return _Output(self._scalar(), name)
+        subject = writer.pick(shown)
+        if writer.often(2):
+            return _Output(subject.text, name)
+        return _Output(writer.expression(shown, subject.family, 2), name)
+
+    def _order(self, select: _Select) -> tuple[tuple[int, ...], bool, str]:
+        """ORDER BY, LIMIT and OFFSET: the outputs it orders by, whether they fix the order, and the text."""
+        writer = self.writer
+        places = list(range(len(select.outputs)))
+        match writer.pick(["none", "none", "order", "order", "limit"]):
+            case "limit" if not any(output.double for output in select.outputs) or writer.often(10):
+                order = writer.draw(st.permutations(places))
+                terms = ", ".join(self._term(select.outputs[at], at) for at in order)
+                limit = (
+                    writer.note("LIMIT", f" LIMIT {writer.pick([3, 1, 100, 10, 2, 0])}") if not writer.often(5) else ""
+                )
+                offset = (
+                    writer.note("OFFSET", f" OFFSET {writer.pick([1, 1, 2, 50])}")
+                    if writer.often(3) or not limit
+                    else ""
+                )
+                return tuple(order), True, f" ORDER BY {terms}{limit}{offset}"
+            case "order" if select.scope and writer.often(3) and (shown := [n for n in select.scope if n.shown]):
+                terms = f"{writer.pick(shown).text}, {writer.pick(shown).text} DESC"
+                return (), False, writer.note("ORDER BY what is not selected", f" ORDER BY {terms}")
+            case "order":
+                order = writer.draw(st.permutations(places))[: writer.pick([1, 2])]
+                terms = ", ".join(self._term(select.outputs[at], at) for at in order)
+                return tuple(order), len(order) == len(places), writer.note("ORDER BY", f" ORDER BY {terms}")
+            case _:
+                return (), False, ""
+
+    def _term(self, output: _Output, at: int) -> str:
+        direction = self.writer.pick(["", " DESC", " ASC"])
+        nulls = self.writer.pick(["", "", " NULLS FIRST", " NULLS LAST"])
+        self.writer.note(nulls.strip() or "ORDER BY", "")
+        place = str(at + 1) if self.writer.often(3) else output.name
+        return f"{place}{direction}{nulls}"

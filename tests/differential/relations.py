@@ -1,0 +1,245 @@
+"""Generated relations for FROM: tables, UNION ALL, filter, DISTINCT and GROUP BY subqueries, CTEs, joins of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from .expressions import Name, Writer
+from .worlds import Table, World
+
+KEYS = ("k", "k2", "g")
+
+
+@dataclass(frozen=True)
+class Relation:
+    """Something to select from. text: as FROM writes it, without an alias. unique: columns that never repeat."""
+
+    text: str
+    names: tuple[Name, ...]
+    unique: tuple[frozenset[str], ...] = ()
+
+    def has(self, columns: frozenset[str]) -> bool:
+        """Whether it has table columns of these names."""
+        return columns <= {name.bare for name in self.names if name.origin is not None}
+
+
+@dataclass
+class From:
+    """A FROM clause under construction. conditions: what WHERE has to say for it."""
+
+    text: str
+    scope: list[Name]
+    conditions: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Relations:
+    """Draws relations over a world's tables. ctes: named subqueries written so far, and what they stand for."""
+
+    world: World
+    writer: Writer
+    ctes: list[tuple[str, Relation]] = field(default_factory=list)
+    _fresh: int = 0
+
+    def fresh(self, letter: str) -> str:
+        """A name that nothing has yet."""
+        self._fresh += 1
+        return f"{letter}{self._fresh}"
+
+    def relation(self, depth: int) -> Relation:
+        """Any relation."""
+        writer = self.writer
+        if self.ctes and writer.often(3):
+            return writer.pick([cte for _, cte in self.ctes])
+        kinds = ["sales_a", "sales_b", "people", "union", "union", "places"]
+        kinds += ["filter", "distinct", "group", "group", "limit"] if depth > 0 else []
+        match writer.pick(kinds):
+            case "union":
+                return self._union()
+            case "filter":
+                return self._filtered(self.relation(depth - 1))
+            case "distinct":
+                return self._distinct(self.relation(depth - 1))
+            case "group":
+                return self.grouped(self.relation(depth - 1))
+            case "limit":
+                return self._limited(self.relation(depth - 1))
+            case name:
+                return self.table(name)
+
+    def table(self, name: str) -> Relation:
+        """A table."""
+        table = self.world.table(name)
+        return Relation(name, _names(table), (frozenset(table.unique),) if table.unique else ())
+
+    def grouped(self, over: Relation, keys: Sequence[str] | None = None) -> Relation:
+        """One row for each group; its keys are unique."""
+        writer = self.writer
+        possible = [name for name in over.names if name.bare in KEYS and name.origin is not None] or list(
+            over.names[:1]
+        )
+        chosen = (
+            [name for name in possible if name.bare in keys] if keys is not None else possible[: writer.pick([1, 2])]
+        )
+        outputs, names = [name.text for name in chosen], list(chosen)
+        for _ in range(writer.pick([1, 2])):
+            text, name = self._aggregate(over.names)
+            outputs.append(text)
+            names.append(name)
+        having = writer.note("HAVING", " HAVING COUNT(*) > 1") if writer.often(8) else ""
+        listed = ", ".join(name.text for name in chosen)
+        writer.note("GROUP BY in a subquery", "")
+        text = f"(SELECT {', '.join(outputs)} FROM {over.text} GROUP BY {listed}{having})"
+        return Relation(text, tuple(names), (frozenset(name.bare for name in chosen),))
+
+    def one_row(self) -> Relation:
+        """A relation of exactly one row."""
+        over = self.relation(1)
+        text, name = self._aggregate(over.names)
+        return Relation(f"(SELECT {text} FROM {over.text})", (name,))
+
+    def cte(self) -> None:
+        """Name a subquery."""
+        relation = self._filtered(self.relation(1)) if self.writer.often(2) else self.grouped(self.relation(0))
+        name = self.writer.note("CTE", self.fresh("c"))
+        self.ctes.append((f"{name} AS {relation.text}", Relation(name, relation.names, relation.unique)))
+
+    def from_clause(self) -> From:
+        """Relations, joined along keys that are unique on one side."""
+        writer = self.writer
+        first = self.relation(2)
+        alias = self.fresh("r")
+        clause = From(f"{first.text} {alias}", _qualified(first, alias))
+        joined = [first]
+        for _ in range(writer.pick([0, 0, 0, 1, 1, 1, 2])):
+            self._join(clause, joined)
+        if writer.often(8):
+            row, alias = self.one_row(), self.fresh("r")
+            clause.text += writer.note("cross join with one row", f", {row.text} {alias}")
+            clause.scope += _qualified(row, alias)
+        return clause
+
+    def _join(self, clause: From, joined: list[Relation]) -> None:
+        """Add a relation that joins with what is there, if one is found."""
+        found = self._partner(clause, joined)
+        if found is None:
+            return
+        other, keys = found
+        alias = self.fresh("r")
+        left = {
+            key: next(name for name in clause.scope if name.bare == key and name.origin is not None) for key in keys
+        }
+        names = _qualified(other, alias)
+        right = {key: next(name for name in names if name.bare == key) for key in keys}
+        conditions = [f"{left[key].text} = {right[key].text}" for key in keys]
+        match self.writer.pick(["ON", "ON", "USING", "comma"]):
+            case "USING" if len(joined) == 1:
+                clause.text += self.writer.note("USING", f" JOIN {other.text} {alias} USING ({', '.join(keys)})")
+            case "comma":
+                clause.text += self.writer.note("comma join", f", {other.text} {alias}")
+                clause.conditions += conditions
+            case _:
+                clause.text += f" JOIN {other.text} {alias} ON {' AND '.join(conditions)}"
+        self.writer.note("JOIN on one key" if len(keys) == 1 else "JOIN on several keys", "")
+        if len(joined) == 2:
+            self.writer.note("JOIN of three", "")
+        clause.scope += names
+        joined.append(other)
+
+    def _partner(self, clause: From, joined: list[Relation]) -> tuple[Relation, list[str]] | None:
+        """A relation and keys of which one side is unique."""
+        present = frozenset(name.bare for name in clause.scope if name.origin is not None)
+        for unique in joined[0].unique if len(joined) == 1 else ():
+            facts = [each for each in map(self.table, ("sales_a", "sales_b")) if each.has(unique)]
+            if unique <= present and facts and self.writer.often(2):
+                return self.writer.pick(facts), sorted(unique)
+        keys = [key for key in KEYS if key in present]
+        if not keys:
+            return None
+        people, places = self.table("people"), self.table("places")
+        options = [each for each in (people, places) if each.unique[0] <= present]
+        match self.writer.pick(["table", "table", "group", "CTE"]):
+            case "table" if options:
+                other = self.writer.pick(options)
+                return other, sorted(other.unique[0])
+            case "CTE" if ctes := [cte for _, cte in self.ctes if cte.unique and cte.unique[0] <= present]:
+                other = self.writer.pick(ctes)
+                return (other, sorted(other.unique[0])) if other.has(other.unique[0]) else None
+            case _:
+                return self._self_join(keys)
+
+    def _self_join(self, keys: list[str]) -> tuple[Relation, list[str]] | None:
+        """A subquery that is grouped by the keys, over tables that may be there already."""
+        wanted = frozenset(keys[: self.writer.pick([1, 2])])
+        tables = [each for each in map(self.table, ("sales_a", "sales_b", "people")) if each.has(wanted)]
+        if not tables:
+            return None
+        over = self._union() if tables[0].text == "sales_a" and self.writer.often(2) else self.writer.pick(tables)
+        self.writer.note("self-join after aggregation", "")
+        return self.grouped(over, sorted(wanted)), sorted(wanted)
+
+    def _union(self) -> Relation:
+        a, b = self.table("sales_a"), self.table("sales_b")
+        listed = ", ".join(name.text for name in a.names)
+        sides = [self.writer.pick(["sales_a", "sales_a", "sales_b"]), "sales_b"]
+        wheres = [f" WHERE {self.writer.flag(a.names, 1)}" if self.writer.often(8) else "" for _ in sides]
+        selects = [f"SELECT {listed} FROM {side}{where}" for side, where in zip(sides, wheres, strict=True)]
+        names = tuple(
+            Name(name.text, name.family, name.origin if name.shown else other.origin)
+            for name, other in zip(a.names, b.names, strict=True)
+        )
+        return Relation(self.writer.note("UNION ALL", f"({' UNION ALL '.join(selects)})"), names)
+
+    def _filtered(self, over: Relation) -> Relation:
+        writer = self.writer
+        names, outputs = list(over.names), [name.text for name in over.names]
+        if writer.often(3):
+            family = writer.pick([name.family for name in over.names])
+            new = Name(self.fresh("x"), family)
+            if family != "text":
+                outputs.append(f"{writer.expression(over.names, family, 2)} AS {new.text}")
+                names.append(new)
+        text = f"(SELECT {', '.join(outputs)} FROM {over.text} WHERE {writer.flag(over.names, writer.pick([0, 1, 2]))})"
+        return Relation(writer.note("filter in a subquery", text), tuple(names), over.unique)
+
+    def _distinct(self, over: Relation) -> Relation:
+        count = self.writer.pick([1, 2, 3])
+        names = tuple(over.names[:count])
+        text = f"(SELECT DISTINCT {', '.join(name.text for name in names)} FROM {over.text})"
+        return Relation(
+            self.writer.note("DISTINCT in a subquery", text), names, (frozenset(name.bare for name in names),)
+        )
+
+    def _limited(self, over: Relation) -> Relation:
+        """The head in an order without ties."""
+        names = tuple(name for name in over.names if name.shown)
+        if not names:
+            return over
+        listed = ", ".join(name.text for name in names)
+        text = f"(SELECT {listed} FROM {over.text} ORDER BY {listed} LIMIT {self.writer.pick([3, 10, 1, 5, 0])})"
+        unique = tuple(key for key in over.unique if key <= {name.bare for name in names})
+        return Relation(self.writer.note("LIMIT in a subquery", text), names, unique)
+
+    def _aggregate(self, names: Sequence[Name]) -> tuple[str, Name]:
+        """An aggregate under a new name."""
+        new = self.fresh("x")
+        shown = [name for name in names if name.shown and name.family != "flag"]
+        numbers = [name for name in names if name.family in ("whole", "decimal")]
+        match self.writer.pick(["COUNT", "SUM", "MAX", "MIN"]):
+            case "SUM" if numbers:
+                name = self.writer.pick(numbers)
+                return self.writer.note("SUM", f"SUM({name.text}) AS {new}"), Name(new, name.family)
+            case "MIN" | "MAX" as function if shown:
+                name = self.writer.pick(shown)
+                return self.writer.note(function, f"{function}({name.text}) AS {new}"), Name(new, name.family)
+            case _:
+                return self.writer.note("COUNT(*)", f"COUNT(*) AS {new}"), Name(new, "whole")
+
+
+def _names(table: Table) -> tuple[Name, ...]:
+    return tuple(Name(column.name, column.family, column) for column in table.columns)
+
+
+def _qualified(relation: Relation, alias: str) -> list[Name]:
+    return [Name(f"{alias}.{name.bare}", name.family, name.origin) for name in relation.names]

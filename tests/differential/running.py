@@ -1,0 +1,134 @@
+"""Three ways to run a query: in clear in this process, on rep3 among three threads, and by three processes over TLS.
+
+All three are the product's own ``PartyRun``. The first two only replace what it connects to.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from tacit import _native, connect
+from tacit.agent.diagnosis import diagnose
+from tacit.agent.events import Event
+from tacit.agent.faults import cause
+from tacit.agent.federation import Federation
+from tacit.agent.party import PartyRun
+from tacit.agent.steps import participants, secure_operators
+from tacit.plan.placed import InputStep, LocalStep, PlacedPlan, Step
+from tacit.sql import compile_query
+
+
+@dataclass(frozen=True)
+class Result:
+    """A relation as a person sees it: names, DuckDB types and rows in their order."""
+
+    names: list[str]
+    types: list[str]
+    rows: list[tuple[Any, ...]]
+
+
+Engine = Callable[[Federation, PlacedPlan, Path], Result]
+"""Runs a placed plan. The path is a folder for this run alone."""
+
+
+@dataclass
+class _GivenSession(PartyRun):
+    """A party's run over a session that exists already."""
+
+    session: _native.Session | None = field(default=None, repr=False)
+
+    def _connect(self) -> _native.Session:
+        assert self.session is not None
+        return self.session
+
+
+def ask(federation: Federation, query: str, engine: Engine, folder: Path, to: tuple[str, ...] | None = None) -> Result:
+    """The answer of a query. Raises QueryError or RunError."""
+    return engine(federation, compile_query(query, federation.catalog, to or federation.recipients), folder)
+
+
+def in_clear(federation: Federation, plan: PlacedPlan, folder: Path) -> Result:
+    """The reference engine without any security: the first recipient plays every party with every party's data."""
+    me = plan.recipients[0]
+    session = _native.Session.clear(list(federation.catalog.parties), _permits(plan))
+    tables = tuple(replace(table, owner=me) for table in federation.catalog.tables)
+    alone = replace(federation, catalog=replace(federation.catalog, tables=tables))
+    steps = tuple(_played_by(me, step) for step in plan.steps)
+    answer = folder / f"{me}.duckdb"
+    errors = _together([_GivenSession(alone, me, replace(plan, steps=steps), _silent, answer, session=session)])
+    if errors:
+        raise diagnose(errors[0]) from errors[0]
+    return _read(answer)
+
+
+def among_threads(federation: Federation, plan: PlacedPlan, folder: Path) -> Result:
+    """rep3 in this process, each party a thread. Every recipient has to get the same answer."""
+    names = participants(plan, federation.catalog.parties)
+    sessions = _native.Session.in_memory(list(plan.nodes), _permits(plan)) if secure_operators(plan) else []
+    by_name = {session.me: session for session in sessions}
+    answers = {name: folder / f"{name}.duckdb" for name in plan.recipients}
+    runs = [
+        _GivenSession(federation, name, plan, _silent, answers.get(name), session=by_name.get(name)) for name in names
+    ]
+    errors = _together(runs)
+    if errors:
+        raise cause([diagnose(error) for error in errors]) from errors[0]
+    first, *others = (_read(path) for path in answers.values())
+    assert all(other == first for other in others), "the recipients got different answers"
+    return first
+
+
+def by_processes(federation: Federation, plan: PlacedPlan, folder: Path) -> Result:
+    """The real thing: a process for each party, TLS between them."""
+    answer = connect(federation.path).run(plan).answer
+    assert answer is not None
+    return _typed(answer._rows())
+
+
+def reference(database: duckdb.DuckDBPyConnection, query: str) -> Result:
+    """What DuckDB answers."""
+    return _typed(database.sql(query))
+
+
+def _typed(relation: duckdb.DuckDBPyRelation) -> Result:
+    # A column of the constant NULL has a type only once it is stored.
+    types = [str(each).replace('"NULL"', "INTEGER") for each in relation.types]
+    return Result(list(relation.columns), types, relation.fetchall())
+
+
+def _read(path: Path) -> Result:
+    with duckdb.connect(path, read_only=True) as database:
+        return _typed(database.table("answer"))
+
+
+def _permits(plan: PlacedPlan) -> str:
+    return json.dumps([disclosure.permit for disclosure in plan.disclosures])
+
+
+def _silent(event: Event) -> None:
+    """Hears a run's events and says nothing."""
+
+
+def _played_by(me: str, step: Step) -> Step:
+    """The step with its local work at one party. What the native session executes names the real parties still."""
+    match step:
+        case LocalStep():
+            return replace(step, party=me)
+        case InputStep():
+            return replace(step, owner=me)
+        case _:
+            return step
+
+
+def _together(runs: list[_GivenSession]) -> list[BaseException]:
+    """Run all parties, each in a thread, and collect what went wrong."""
+    with ThreadPoolExecutor(len(runs)) as threads:
+        futures = [threads.submit(run.run) for run in runs]
+    return [error for future in futures if (error := future.exception()) is not None]

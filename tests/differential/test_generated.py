@@ -1,0 +1,162 @@
+"""Generated queries over generated data, on every engine, against DuckDB on the pooled clear data.
+
+A failure prints the seed and the question as a block for an .slt file. TACIT_SEED=<seed> repeats the run and looks for
+a smaller question that fails.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import tempfile
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import duckdb
+from hypothesis import HealthCheck, Phase, given, seed, settings
+
+from tacit.agent.faults import Fault, RunError
+from tacit.agent.federation import Federation
+from tacit.plan.refusals import QueryError
+
+from .comparing import assert_equal
+from .federations import pooled, store
+from .queries import Question, questions
+from .running import Engine, among_threads, ask, in_clear, reference
+
+REPEATED = "TACIT_SEED" in os.environ
+SEED = int(os.environ["TACIT_SEED"]) if REPEATED else random.SystemRandom().randrange(2**32)
+NIGHTLY = os.environ.get("HYPOTHESIS_PROFILE") == "nightly"
+
+REFUSALS = (
+    "a quotient under MPC",
+    "LIMIT on an order by a quotient",
+    "an order by a quotient that is not selected",
+    "DOUBLE arithmetic under MPC",
+    "a change of a string's type or dictionary under MPC",
+    "the output or order of a VARCHAR without a max_length",
+    "more than 128",
+)
+"""Refusals that generated queries may meet, as their sentences have them. Any other refusal is an error."""
+
+FEATURES = (
+    "+", "-", "*", "negation", "CASE", "simple CASE", "COALESCE", "NULLIF", "CAST", "date - date", "date + days",
+    "comparison", "BETWEEN", "IN list", "IS NULL", "AND", "OR", "NOT", "NULL literal", "UNION ALL",
+    "UNION ALL of queries", "UNION of queries", "DISTINCT", "DISTINCT in a subquery", "GROUP BY",
+    "GROUP BY in a subquery", "HAVING", "SUM", "COUNT", "COUNT(*)", "COUNT(DISTINCT)", "AVG", "MIN", "MAX",
+    "division", "expression over aggregates", "aggregates without GROUP BY", "JOIN on one key",
+    "JOIN on several keys", "JOIN of three", "USING", "comma join", "cross join with one row",
+    "self-join after aggregation", "scalar subquery", "IN (SELECT)", "CTE", "*", "filter in a subquery",
+    "LIMIT in a subquery", "ORDER BY", "NULLS FIRST", "NULLS LAST", "LIMIT", "OFFSET", "BOOLEAN", "INTEGER", "BIGINT",
+    "DECIMAL", "DATE", "dictionary", "bytes", "hashed", "negative number", "bounds of a type", "empty table",
+    "duplicate rows", "NULL in a key", "2 owners", "3 owners", "padded rows", "outputs without names",
+    "ORDER BY what is not selected", "announced rows", "consent to filter", "consent to groups", "several recipients",
+)  # fmt: skip
+
+
+@dataclass
+class Tally:
+    """What a run of generated questions has met."""
+
+    asked: int = 0
+    answered: Counter[str] = field(default_factory=Counter)
+    outcomes: Counter[str] = field(default_factory=Counter)
+
+    def note(self, question: Question, outcome: str) -> None:
+        """Count a question that did not fail."""
+        self.asked += 1
+        self.outcomes[outcome] += 1
+        if outcome.startswith("equal"):
+            self.answered.update(question.features)
+
+    def assert_healthy(self) -> None:
+        """Most questions have answers, most answers have rows, few questions are refused."""
+        answered = self.outcomes["equal"] + self.outcomes["equal, no rows"]
+        refused = sum(count for outcome, count in self.outcomes.items() if outcome.startswith("refused"))
+        assert answered >= 0.9 * self.asked, self.outcomes
+        assert self.outcomes["equal"] >= 0.4 * self.asked, self.outcomes
+        assert refused <= 0.05 * self.asked, self.outcomes
+
+
+def check(question: Question, engine: Engine, keys: Path) -> str:
+    """Ask a question both ways. Returns "equal", or why there is nothing to compare."""
+    with tempfile.TemporaryDirectory(prefix="tacit-test-") as name:
+        folder = Path(name)
+        federation = store(question.world.declared(), folder, keys)
+        with pooled(federation) as database:
+            try:
+                expected = reference(database, question.query)
+            except (duckdb.OutOfRangeException, duckdb.ConversionException):
+                return _overflow(question, federation, engine, folder)
+        try:
+            found = ask(federation, question.query, engine, folder, question.to)
+        except QueryError as error:
+            return _refusal(error)
+        assert_equal(found, expected, question.order, question.total)
+        return "equal" if found.rows else "equal, no rows"
+
+
+def _overflow(question: Question, federation: Federation, engine: Engine, folder: Path) -> str:
+    """DuckDB refuses a number that does not fit its type. tacit computes it exactly or says so, and never fails."""
+    try:
+        ask(federation, question.query, engine, folder, question.to)
+    except QueryError as error:
+        return _refusal(error)
+    except RunError as error:
+        assert error.fault is Fault.INPUT, error
+    return "overflow"
+
+
+def _refusal(error: QueryError) -> str:
+    found = next((refusal for refusal in REFUSALS if refusal in str(error)), None)
+    if found is None:
+        raise error
+    return f"refused: {found}"
+
+
+def search(run: Callable[[Question], None], examples: int, number: int = SEED) -> None:
+    """Run so many generated questions."""
+
+    @seed(number)
+    @settings(
+        max_examples=examples,
+        deadline=None,
+        database=None,
+        phases=[Phase.generate, *([Phase.shrink] if NIGHTLY or REPEATED else [])],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(questions())
+    def each(question: Question) -> None:
+        run(question)
+
+    try:
+        each()
+    except BaseException as error:
+        error.add_note(f"Repeat with TACIT_SEED={number}")
+        raise
+
+
+def compare(engine: Engine, examples: int, keys: Path) -> Tally:
+    """Check so many generated questions on an engine."""
+    tally = Tally()
+    search(lambda question: tally.note(question, check(question, engine, keys)), examples)
+    return tally
+
+
+def test_generated_questions_contain_everything() -> None:
+    met: Counter[str] = Counter()
+    search(lambda question: met.update(question.features), 300, number=1)
+    assert [feature for feature in FEATURES if not met[feature]] == []
+
+
+def test_the_reference_engine(keys: Path) -> None:
+    tally = compare(in_clear, 5000 if NIGHTLY else 200, keys)
+    tally.assert_healthy()
+    if NIGHTLY:
+        assert [feature for feature in FEATURES if not tally.answered[feature]] == []
+
+
+def test_three_nodes(keys: Path) -> None:
+    compare(among_threads, 1000 if NIGHTLY else 40, keys)

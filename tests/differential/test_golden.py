@@ -1,0 +1,108 @@
+"""The golden files of tests/slt: every query on every engine, against the file and against DuckDB.
+
+TACIT_UPDATE=1 writes what tacit answers into the files; DuckDB has to agree even then.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from tacit.agent.faults import RunError
+from tacit.agent.federation import Federation
+from tacit.cli.demo.scenario import free_ports
+from tacit.plan.refusals import QueryError
+from tacit.sql import compile_query
+
+from .federations import Declared, pooled, store
+from .golden import Block, blocks, shown
+from .running import Engine, among_threads, ask, by_processes, in_clear, reference
+
+FILES = sorted((Path(__file__).parents[1] / "slt").glob("*.slt"))
+UPDATE = bool(os.environ.get("TACIT_UPDATE"))
+
+ENGINES = {"clear": in_clear, "rep3": among_threads, "tls": by_processes}
+
+
+@dataclass
+class Runner:
+    """Runs the blocks of one file on one engine."""
+
+    engine: Engine
+    keys: Path
+    tables: dict[str, Declared] = field(default_factory=dict)
+
+    def outcome(self, block: Block) -> str:
+        """The second part of a block, as tacit has it now."""
+        if block.kind == "tables":
+            name, declared = block.declared()
+            self.tables[name] = declared
+            return block.second
+        with self._federation() as (federation, folder):
+            match block.kind:
+                case "query":
+                    return self._answer(block, federation, folder)
+                case "refused":
+                    return self._refusal(block, federation)
+                case _:
+                    return self._failure(block, federation, folder)
+
+    @contextmanager
+    def _federation(self) -> Iterator[tuple[Federation, Path]]:
+        with tempfile.TemporaryDirectory(prefix="tacit-test-") as name:
+            folder = Path(name)
+            yield store(self.tables, folder, self.keys, free_ports(3)), folder
+
+    def _answer(self, block: Block, federation: Federation, folder: Path) -> str:
+        found = shown(ask(federation, block.first, self.engine, folder, block.recipients), ordered=block.ordered)
+        with pooled(federation) as database:
+            expected = shown(reference(database, block.first), ordered=block.ordered)
+        assert found == expected, f"DuckDB answers\n{expected}\nbut tacit\n{found}"
+        return found
+
+    def _refusal(self, block: Block, federation: Federation) -> str:
+        with pytest.raises(QueryError) as caught:
+            compile_query(block.first, federation.catalog, block.recipients)
+        return str(caught.value)
+
+    def _failure(self, block: Block, federation: Federation, folder: Path) -> str:
+        with pytest.raises(RunError) as caught:
+            ask(federation, block.first, self.engine, folder, block.recipients)
+        return caught.value.sentence.replace(f"{folder.resolve()}/", "")
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_golden(path: Path, engine: str, keys: Path) -> None:
+    runner = Runner(ENGINES[engine], keys)
+    written: list[str] = []
+    wrong: list[str] = []
+    for block in blocks(path):
+        if isinstance(block, str):
+            written.append(block)
+        elif engine != "tls" or block.kind == "tables" or "tls" in block.words:
+            outcome, problem = _checked(runner, block)
+            written.append(block.text(outcome))
+            if problem:
+                wrong.append(f"{path.name}, line {block.line}: {block.first}\n{problem}")
+    if UPDATE and engine == "clear":
+        path.write_text("\n\n".join(written) + "\n", encoding="utf-8")
+    assert not wrong, "\n\n".join(wrong)
+
+
+def _checked(runner: Runner, block: Block) -> tuple[str, str]:
+    """What the block's second part is to be, and what is wrong with it now."""
+    try:
+        outcome = runner.outcome(block)
+    except (Exception, pytest.fail.Exception) as error:
+        return block.second, "".join(traceback.format_exception_only(error.__cause__ or error))
+    if UPDATE or outcome == block.second:
+        return outcome, ""
+    return outcome, f"expected\n{block.second}\nbut got\n{outcome}"

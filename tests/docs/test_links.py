@@ -1,0 +1,18 @@
+"""Links between documents lead somewhere."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+DOCUMENTS = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)")
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_lead_to_files(document: Path) -> None:
+    for target in LINK.findall(document.read_text()):
+        assert (document.parent / target).exists(), f"{document.name} links to {target}, which does not exist"

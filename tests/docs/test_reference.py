@@ -1,0 +1,130 @@
+"""docs/reference.md is generated from the code and the golden files.
+
+TACIT_UPDATE_GOLDEN=1 writes it instead of comparing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from tacit import _native
+from tacit.cli.main import COMMANDS
+
+ROOT = Path(__file__).parents[2]
+REFERENCE = ROOT / "docs" / "reference.md"
+ROWS = 2**20
+
+KEY = {"repr": "bits", "width": 32, "signed": False, "nullable": False}
+WORD = {"repr": "ring64", "width": 40, "signed": True, "nullable": False}
+FLAG = {"repr": "bits", "width": 1, "signed": False, "nullable": False}
+
+REFUSED = re.compile(r"^refused.*\n(?P<sql>(?:.+\n)+?)----\n(?:line \d+, column \d+: )?(?P<sentence>.+)$", re.MULTILINE)
+
+
+def source(step: int, owner: str) -> dict[str, object]:
+    """An input of a 32-bit key and two numbers."""
+    columns = [
+        {"name": name, "source": name, "encode": "int", "kind": kind}
+        for name, kind in ((f"k{step}", KEY), (f"v{step}", WORD), (f"w{step}", WORD))
+    ]
+    return {"id": step, "op": "input", "owner": owner, "columns": columns, "rows": ROWS}
+
+
+def operators() -> list[tuple[str, dict[str, object]]]:
+    """One of each operator, on inputs 1 and 2, with what to call it."""
+    less = {"op": "lt", "args": [{"col": "v1"}, {"col": "w1"}], "kind": FLAG}
+    product = {"op": "mul", "args": [{"col": "v1"}, {"col": "w1"}], "kind": WORD}
+    total = {"name": "t", "function": "sum", "column": "v1", "kind": WORD}
+    largest = {"name": "m", "function": "max", "column": "v1", "kind": WORD}
+    join = {"op": "join", "left": 1, "right": 2, "left_keys": ["k1"], "right_keys": ["k2"]}
+    columns = {"left_columns": ["v1", "w1"], "right_columns": ["v2", "w2"]}
+    by_key = [{"column": "k1", "descending": False, "nulls_first": False}]
+    group = {"op": "group_by", "input": 1, "keys": ["k1"], "groups": None}
+    return [
+        ("filter: one 40-bit number less than another", {"op": "filter", "input": 1, "predicate": less}),
+        (
+            "project: a product of two 64-bit numbers",
+            {"op": "project", "input": 1, "columns": [{"name": "p", "expr": product, "kind": WORD}]},
+        ),
+        ("join of two such tables, unique left keys", {**join, **columns}),
+        ("group by the key, one SUM", {**group, "aggregates": [total]}),
+        ("group by the key, one MAX", {**group, "aggregates": [largest]}),
+        ("distinct keys", {**group, "aggregates": []}),
+        ("aggregate: SUM of all rows", {"op": "aggregate", "input": 1, "aggregates": [total]}),
+        ("aggregate: MAX of all rows", {"op": "aggregate", "input": 1, "aggregates": [largest]}),
+        ("sort by the key", {"op": "sort", "input": 1, "keys": by_key}),
+        (
+            "release of all columns",
+            {"op": "release", "input": 1, "to": ["a"], "columns": ["k1", "v1"], "ordered": False},
+        ),
+    ]
+
+
+def cost_lines() -> list[str]:
+    """The declared cost of each operator."""
+    lines = ["| operator | rounds | bytes a row and node, on average |", "|---|---|---|"]
+    for label, operator in operators():
+        plan = [source(1, "a"), source(2, "b"), {"id": 3, **operator}]
+        cost = _native.cost("rep3", json.dumps(plan), {1: ROWS, 2: ROWS}, nodes=["a", "b", "c"])[-1]
+        lines.append(f"| {label} | {cost['rounds']} | {sum(cost['bytes_sent']) / 3 / ROWS:.1f} |")
+    return lines
+
+
+def help_lines() -> list[str]:
+    """The help text of every command."""
+    lines: list[str] = []
+    for module in COMMANDS:
+        parser = argparse.ArgumentParser(prog=f"tacit {module.NAME}", description=module.__doc__)
+        module.add_arguments(parser)
+        lines += [f"### tacit {module.NAME}", "", "```text", parser.format_help().rstrip(), "```", ""]
+    return lines
+
+
+def refusal_lines() -> list[str]:
+    """Every refusal of the golden files, with the query that causes it."""
+    lines = ["| query | refused because |", "|---|---|"]
+    for found in REFUSED.finditer((ROOT / "tests" / "slt" / "refusals.slt").read_text()):
+        sql = " ".join(found["sql"].split()).replace("|", "\\|")
+        sentence = found["sentence"].replace("|", "\\|")
+        lines.append(f"| `{sql}` | {sentence} |")
+    return lines
+
+
+def reference() -> str:
+    """The whole document."""
+    return "\n".join(
+        [
+            "# Reference",
+            "",
+            "Generated from the code and the golden files of the tests; a test compares them.",
+            "",
+            "## Commands",
+            "",
+            *help_lines(),
+            "## Declared costs of operators",
+            "",
+            f"Engine `rep3`, {ROWS:,} rows (two such tables for the join), a key of 32 bits and two 64-bit numbers,",
+            "the size declared, so that validity is secret. The meter shows the same numbers in a run.",
+            "",
+            *cost_lines(),
+            "",
+            "## What is refused, and what to write instead",
+            "",
+            *refusal_lines(),
+            "",
+        ]
+    )
+
+
+def test_the_reference_is_what_the_code_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "110")
+    found = reference()
+    if os.environ.get("TACIT_UPDATE_GOLDEN") == "1":
+        REFERENCE.write_text(found)
+    assert REFERENCE.read_text() == found

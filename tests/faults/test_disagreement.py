@@ -1,0 +1,136 @@
+"""Parties that hold different keys, questions or federation files find out before any share leaves."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tacit import _native
+
+from .organisations import PARTIES, QUERY, Consortium, End, Organisation, nobody_is_dialled
+
+PEER, GONE = 4, 5
+
+
+def ends(running: dict[str, Organisation]) -> dict[str, End]:
+    """How all parties ended; each within seconds of the last start."""
+    return {party: organisation.end(30) for party, organisation in running.items()}
+
+
+def assert_nothing_left(consortium: Consortium) -> None:
+    """No party sent a byte of any step, and every ledger says that the run failed without a disclosure."""
+    for party in PARTIES:
+        approved, failed = consortium.ledger(party)
+        assert (approved["kind"], failed["kind"]) == ("approved", "failed")
+        assert failed["disclosures"] == []
+        assert failed["cost"]["bytes_sent"] == 0
+
+
+def assert_disagreement(consortium: Consortium, found: dict[str, End], *words: str) -> None:
+    """All ended for a peer's sake; at least one party says what differs."""
+    sentences = {party: end.sentence() for party, end in found.items()}
+    assert {end.status for end in found.values()} <= {PEER, GONE}
+    told = [party for party, end in found.items() if end.status == PEER]
+    assert told
+    for party in told:
+        assert all(word in sentences[party] for word in words), sentences[party]
+    assert_nothing_left(consortium)
+
+
+def test_another_query_at_one_party(consortium: Consortium) -> None:
+    other = QUERY.replace("AVG(s.score)", "MAX(s.score)")
+    running = {party: consortium.start(party, other if party == "bureau_b" else QUERY) for party in PARTIES}
+    assert_disagreement(consortium, ends(running), "another plan")
+
+
+def test_other_recipients_at_one_party(consortium: Consortium) -> None:
+    running = {party: consortium.start(party) for party in PARTIES[:2]}
+    running["bureau_b"] = consortium.start("bureau_b", QUERY, "--to", "bureau_b")
+    assert_disagreement(consortium, ends(running), "another plan")
+
+
+def test_other_bounds_at_one_party(consortium: Consortium) -> None:
+    consortium.edit("bureau_a", "max = 850", "max = 900")
+    assert_disagreement(consortium, ends(consortium.start_all()), "another plan")
+
+
+def test_another_key_at_one_party(consortium: Consortium) -> None:
+    """The party made a new pair and told nobody."""
+    key, certificate = _native.generate_keys("bureau_a")
+    keys = consortium.home("bureau_a") / "keys"
+    (keys / "bureau_a.key").write_text(key)
+    (keys / "bureau_a.crt").write_text(certificate)
+    found = ends(consortium.start_all())
+    assert_disagreement(consortium, found, "wrong key")
+    assert '"bureau_a"' in found["regulator"].sentence()
+
+
+def test_certificates_swapped_at_one_party(consortium: Consortium) -> None:
+    keys = consortium.home("regulator") / "keys"
+    one, other = (keys / f"{name}.crt" for name in ("bureau_a", "bureau_b"))
+    both = one.read_text(), other.read_text()
+    one.write_text(both[1])
+    other.write_text(both[0])
+    assert_disagreement(consortium, ends(consortium.start_all()), "wrong key")
+
+
+def _other_key(keys: Path) -> None:
+    (keys / "bureau_a.crt").write_text(_native.generate_keys("bureau_a")[1])
+
+
+def _same_certificate(keys: Path) -> None:
+    shutil.copy(keys / "regulator.crt", keys / "bureau_a.crt")
+
+
+def _no_key(keys: Path) -> None:
+    (keys / "bureau_a.key").unlink()
+
+
+def _garbled_key(keys: Path) -> None:
+    (keys / "bureau_a.key").write_text("-----BEGIN PRIVATE KEY-----\nnonsense\n-----END PRIVATE KEY-----\n")
+
+
+def _no_certificate(keys: Path) -> None:
+    (keys / "regulator.crt").unlink()
+
+
+def _garbled_certificate(keys: Path) -> None:
+    (keys / "regulator.crt").write_text("nonsense")
+
+
+KeyMistake = Callable[[Path], None]
+
+
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (_other_key, "cannot be used together"),
+        (_same_certificate, "the same certificate"),
+        (_no_key, "private key"),
+        (_garbled_key, "private key"),
+        (_no_certificate, "certificate"),
+        (_garbled_certificate, "no certificate"),
+    ],
+)
+def test_ones_own_unusable_keys_are_an_input_error_before_anybody_is_dialled(
+    spoil: KeyMistake, words: str, consortium: Consortium
+) -> None:
+    spoil(consortium.home("bureau_a") / "keys")
+    with nobody_is_dialled(consortium, "bureau_a"):
+        end = consortium.start("bureau_a").end()
+    assert end.status == 2
+    assert words in end.sentence()
+    assert "nonsense" not in end.stderr
+
+
+def test_an_address_in_use_is_named(consortium: Consortium) -> None:
+    host, port = consortium.address("bureau_a")
+    with socket.create_server((host, port)):
+        end = consortium.start("bureau_a").end()
+    assert end.status == 2
+    assert f"{host}:{port}" in end.sentence()
+    assert "in use" in end.sentence()

@@ -1,0 +1,275 @@
+"""Federation files: what they mean, and one sentence for every mistake."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from tacit.agent.faults import Fault, RunError
+from tacit.agent.federation import Federation
+from tacit.plan.catalog import Column, Table
+from tacit.plan.types import Boolean, Date, Decimal, Field, Integer, Varchar
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "federation.md"
+EPOCH = date(1970, 1, 1)
+
+SMALL = """\
+engine = "rep3"
+nodes = ["a", "b", "c"]
+recipients = ["a"]
+
+[parties.a]
+address = "127.0.0.1:7101"
+
+[parties.b]
+address = "127.0.0.1:7102"
+
+[parties.c]
+address = "127.0.0.1:7103"
+
+[tables.t]
+owner = "a"
+path = "t.csv"
+
+[tables.t.columns]
+x = "INTEGER"
+"""
+
+
+def load(folder: Path, text: str) -> Federation:
+    """A federation file with this text."""
+    path = folder / "federation.toml"
+    path.write_text(text, encoding="utf-8")
+    return Federation.load(path)
+
+
+def mistake(folder: Path, text: str) -> str:
+    """The sentence about a file with this text, without the folder."""
+    with pytest.raises(RunError) as caught:
+        load(folder, text)
+    assert caught.value.fault is Fault.INPUT
+    return str(caught.value).replace(f"{folder}/", "")
+
+
+def column(folder: Path, entry: str) -> Column:
+    """The column x declared like this."""
+    return load(folder, SMALL.replace('x = "INTEGER"', f"x = {entry}")).catalog.tables[0].columns[0]
+
+
+def test_the_documented_example(tmp_path: Path) -> None:
+    found = re.search(r"```toml\n(.*?)```", DOCUMENT.read_text(), re.S)
+    assert found is not None
+    federation = load(tmp_path, found[1])
+    catalog = federation.catalog
+    assert (catalog.engine, catalog.nodes, federation.recipients) == (
+        "rep3", ("regulator", "bureau_a", "bureau_b"), ("regulator",),
+    )  # fmt: skip
+    assert federation.address("bureau_a") == "10.0.2.5:7101"
+    assert federation.parties["regulator"].private_key == tmp_path / "keys" / "regulator.key"
+    assert federation.parties["bureau_b"].certificate == tmp_path / "certificates" / "bureau_b.pem"
+    assert federation.ledger_path("regulator") == tmp_path / "ledger" / "regulator.jsonl"
+    assert (federation.network.connect_timeout, federation.network.idle_timeout) == (30.0, 60.0)
+    demographics, scores_a, scores_b = catalog.tables
+    ssn, kind = Integer(1, 999999999, "BIGINT"), Varchar(8, ("card", "loan", "mortgage"))
+    assert demographics.columns[1] == Column(
+        Field("zip", Integer(501, 99950, "INTEGER"), False), frozenset({"bureau_a", "bureau_b"})
+    )
+    assert scores_a == Table(
+        "scores_a", "bureau_a",
+        (Column(Field("ssn", ssn, False)), Column(Field("score", Integer(300, 850, "INTEGER"), True))),
+        unique=(frozenset({"ssn"}),), rows=120000, consents=frozenset({"filter"}),
+    )  # fmt: skip
+    assert scores_a.path == str(tmp_path / "data" / "scores_a.parquet")
+    assert {each.field.name: each.field.type for each in scores_b.columns[2:]} == {
+        "income": Decimal(12, 2, 0, 999999999),
+        "since": Date((date(1990, 1, 1) - EPOCH).days, (date(2029, 12, 31) - EPOCH).days),
+        "kind": kind,
+        "city": Varchar(40),
+        "active": Boolean(),
+    }
+
+
+def test_every_entry_is_documented() -> None:
+    documented = set(re.findall(r"`([a-z_]+)`", DOCUMENT.read_text()))
+    assert documented >= {
+        "engine", "nodes", "recipients", "address", "certificate", "private_key", "ledger", "connect_timeout",
+        "idle_timeout", "latency", "bandwidth", "owner", "path", "unique", "rows", "consents", "type", "nullable",
+        "min", "max", "max_length", "values", "readers",
+    }  # fmt: skip
+
+
+DEFAULTS = [
+    ("INTEGER", Integer(-(2**31), 2**31 - 1, "INTEGER")),
+    ("bigint", Integer(-(2**63), 2**63 - 1, "BIGINT")),
+    ("SmallInt", Integer(-(2**15), 2**15 - 1, "SMALLINT")),
+    ("HUGEINT", Integer(-(10**38) + 1, 10**38 - 1, "HUGEINT")),
+    ("DECIMAL(5,2)", Decimal(5, 2, -99999, 99999)),
+    ("decimal( 38 )", Decimal(38, 0, -(10**38) + 1, 10**38 - 1)),
+    ("NUMERIC(4,4)", Decimal(4, 4, -9999, 9999)),
+    ("DATE", Date(-719162, 2932896)),
+    ("VARCHAR", Varchar(None)),
+    ("BOOLEAN", Boolean()),
+]
+
+
+@pytest.mark.parametrize(("written", "type_"), DEFAULTS)
+def test_bounds_default_to_the_range_of_the_type(tmp_path: Path, written: str, type_: object) -> None:
+    assert column(tmp_path, f'"{written}"') == Column(Field("x", type_, False))  # type: ignore[arg-type]
+
+
+BOUNDS = [
+    ('{ type = "DECIMAL(10,2)", min = -1, max = 2.5 }', Decimal(10, 2, -100, 250)),
+    ('{ type = "DECIMAL(10,2)", min = "-0.010", max = "1e3" }', Decimal(10, 2, -1, 100000)),
+    ('{ type = "DATE", min = 1969-12-31, max = "1970-01-02" }', Date(-1, 1)),
+    ('{ type = "TINYINT", max = 0 }', Integer(-128, 0, "TINYINT")),
+    ('{ type = "VARCHAR", values = ["é", "z", "Z", ""] }', Varchar(2, ("", "Z", "z", "é"))),
+]
+
+
+@pytest.mark.parametrize(("entry", "type_"), BOUNDS)
+def test_bounds_are_read_exactly(tmp_path: Path, entry: str, type_: object) -> None:
+    assert column(tmp_path, entry).field.type == type_
+
+
+def test_what_a_small_file_leaves_out(tmp_path: Path) -> None:
+    text = SMALL.replace('engine = "rep3"\nnodes = ["a", "b", "c"]\nrecipients = ["a"]\n', "")
+    federation = load(tmp_path, text)
+    assert federation.catalog.nodes == ("a", "b", "c")
+    assert federation.recipients == ("a",)
+    assert federation.network.bandwidth is None
+
+
+TYPES = "write BOOLEAN, INTEGER, BIGINT, DECIMAL(p,s), DATE or VARCHAR."
+AT = "federation.toml, [tables.t]: "
+
+MISTAKES = [
+    ("recipients", "recipient", 'federation.toml: there is no entry \'recipient\'; perhaps you mean recipients.'),
+    ('engine = "rep3"', "engine = 3", 'federation.toml: engine is 3; write a text in quotes.'),
+    ('engine = "rep3"', 'engine = "rep4"', "federation.toml: engine is 'rep4'; write \"rep3\"."),
+    ('"a", "b", "c"]', '"a", "b"]', 'federation.toml: nodes has 2 names, but engine rep3 runs on 3; '
+     'name 3 parties, for example nodes = ["a", "b", "c"].'),
+    ('"a", "b", "c"]', '"a", "b", "d"]', 'federation.toml: nodes names \'d\', which is no party; '
+     'write "a", "b" or "c".'),
+    ('"a", "b", "c"]', '"a", "b", "b"]', "federation.toml: nodes names 'b' twice; name it once."),
+    ('recipients = ["a"]', "recipients = []", "federation.toml: recipients is empty; "
+     "name at least one party that gets answers."),
+    ('recipients = ["a"]', 'recipients = "a"', "federation.toml: recipients is 'a'; "
+     'write a list of names, for example ["a", "b"].'),
+    ("127.0.0.1:7102", "127.0.0.1", "federation.toml, [parties.b]: address is '127.0.0.1'; "
+     'write it as "host:port", for example "10.0.0.5:7101".'),
+    ("127.0.0.1:7102", "127.0.0.1:7101", "federation.toml: parties a and b both have address '127.0.0.1:7101'; "
+     "give each its own host or port."),
+    ('address = "127.0.0.1:7102"\n', "", "federation.toml, [parties.b]: has no address; add address = ...."),
+    ("[parties.b]", "[parties.A]", "federation.toml, [parties]: 'a' and 'A' differ in case only; "
+     "rename one, because SQL takes them for the same name."),
+    ("[parties.b]", '[parties."b-2"]', "federation.toml, [parties]: 'b-2' cannot name one of the parties; "
+     "use letters, digits and _, and no digit first."),
+    ("[parties.b]", "[parties.a]", "federation.toml: is not TOML: "),
+    ('owner = "a"', 'owner = "z"', AT + "owner names 'z', which is no party; write \"a\", \"b\" or \"c\"."),
+    ('path = "t.csv"', "", AT + "has no path; add path = ...."),
+    ('path = "t.csv"', 'path = "t.xlsx"', AT + "path is 't.xlsx', neither .csv nor .parquet; "
+     "store the table as CSV or Parquet."),
+    ('path = "t.csv"', 'path = "t*.csv"', AT + "path is 't*.csv'; name one file, without the characters * ? [."),
+    ('path = "t.csv"', 'path = "t.csv"\nunique = ["x"]', AT + "unique is ['x']; write a list of lists of columns, "
+     'for example [["id"], ["year", "nr"]].'),
+    ('path = "t.csv"', 'path = "t.csv"\nunique = [["y"]]', AT + "unique names 'y', which is no column of the table; "
+     'write "x".'),
+    ('path = "t.csv"', 'path = "t.csv"\nconsents = ["rows"]', AT + "consents names 'rows', which is no consent; "
+     'write "filter" or "groups".'),
+    ('path = "t.csv"', 'path = "t.csv"\nrows = -1', AT + "rows is -1; write a whole number from 0."),
+    ('path = "t.csv"', 'path = "t.csv"\nrows = 1.5', AT + "rows is 1.5; write a whole number."),
+    ('x = "INTEGER"', "", "federation.toml, [tables.t.columns]: has no columns; add a line for each, for example "
+     'id = "INTEGER".'),
+    ("[tables.t]", "[network]\nidle_timeout = 0\n[tables.t]", "federation.toml, [network]: idle_timeout is 0; "
+     "write a number above 0."),
+    ("[tables.t]", "[network]\nlatency = true\n[tables.t]", "federation.toml, [network]: latency is true; "
+     "write a number."),
+    ("[tables.t]", "[network]\nlatency = -0.5\n[tables.t]", "federation.toml, [network]: latency is -0.5; "
+     "write a number from 0."),
+    ("[tables.t]", "[network]\nproxy = 1\n[tables.t]", "federation.toml, [network]: there is no entry 'proxy'; "
+     "known here are bandwidth, connect_timeout, idle_timeout, latency."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("before", "after", "sentence"), MISTAKES)
+def test_a_mistake_is_one_sentence(tmp_path: Path, before: str, after: str, sentence: str) -> None:
+    assert before in SMALL
+    found = mistake(tmp_path, SMALL.replace(before, after, 1))
+    assert found == sentence if sentence.endswith(".") else found.startswith(sentence)
+
+
+X = "federation.toml, [tables.t.columns.x]: "
+
+COLUMN_MISTAKES = [
+    ("3", "federation.toml, [tables.t.columns]: x is 3; write a type in quotes, or { type = \"...\", ... }."),
+    ("{ min = 3 }", X + "has no type; add type = ...."),
+    ('"TEXT"', X + f"type is 'TEXT'; {TYPES}"),
+    ('"DECIMAL"', X + f"type is 'DECIMAL'; {TYPES}"),
+    ('"DECIMAL(39,2)"', X + "type is DECIMAL(39,2); write a precision from 1 to 38 and a scale not above it."),
+    ('"DECIMAL(2,3)"', X + "type is DECIMAL(2,3); write a precision from 1 to 38 and a scale not above it."),
+    ('{ type = "INTEGER", min = 5, max = 4 }', X + "min is above max; exchange them."),
+    ('{ type = "INTEGER", max = 2147483648 }', X + "max is 2147483648, which the type cannot hold; "
+     "correct it or take a wider type."),
+    ('{ type = "INTEGER", max = "9" }', X + "max is '9'; write it as a whole number."),
+    ('{ type = "INTEGER", max = true }', X + "max is true; write it as a whole number."),
+    ('{ type = "DECIMAL(10,2)", max = "0.001" }', X + "max is '0.001'; write it as a number with at most 2 digits "
+     "after the point, in quotes if it has any."),
+    ('{ type = "DECIMAL(10,2)", max = nan }', X + "max is nan; write it as a number with at most 2 digits "
+     "after the point, in quotes if it has any."),
+    ('{ type = "DECIMAL(10,2)", max = "1e9999999" }', X + "max is '1e9999999'; write it as a number with at most 2 "
+     "digits after the point, in quotes if it has any."),
+    ('{ type = "DATE", min = 2024-01-01T00:00:00 }', X + "min is 2024-01-01 00:00:00; "
+     "write it as a date, for example 2024-12-31."),
+    ('{ type = "DATE", min = "someday" }', X + "min is 'someday'; write it as a date, for example 2024-12-31."),
+    ('{ type = "BOOLEAN", min = 0 }', X + "there is no entry 'min'; known here are nullable, readers, type."),
+    ('{ type = "VARCHAR", max = 9 }', X + "there is no entry 'max'; "
+     "known here are max_length, nullable, readers, type, values."),
+    ('{ type = "VARCHAR", max_length = -1 }', X + "max_length is -1; write a whole number from 0."),
+    ('{ type = "VARCHAR", max_length = 3, values = ["a"] }', X + "has both values and max_length; keep values only."),
+    ('{ type = "VARCHAR", values = [] }', X + "values is empty; list the strings that occur, or leave values out."),
+    ('{ type = "VARCHAR", values = ["a", "a"] }', X + "values names 'a' twice; name it once."),
+    ('{ type = "VARCHAR", values = ["\\u0000"] }', X + "values has a string with a NUL character; "
+     "leave NUL out of strings."),
+    ('{ type = "DATE", nullable = "yes" }', X + "nullable is 'yes'; write true or false."),
+    ('{ type = "DATE", readers = ["z"] }', X + "readers names 'z', which is no party; write \"a\", \"b\" or \"c\"."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("entry", "sentence"), COLUMN_MISTAKES)
+def test_a_mistake_in_a_column_is_one_sentence(tmp_path: Path, entry: str, sentence: str) -> None:
+    assert mistake(tmp_path, SMALL.replace('x = "INTEGER"', f"x = {entry}")) == sentence
+
+
+def test_files_that_are_no_federation_files(tmp_path: Path) -> None:
+    assert mistake(tmp_path, "") == "federation.toml: names no party; add a section [parties.NAME] for each."
+    assert mistake(tmp_path, SMALL.split("[tables.t]")[0]) == (
+        "federation.toml: declares no table; add a section [tables.NAME] for each."
+    )
+    assert (
+        mistake(tmp_path, "parties = 3")
+        == "federation.toml, parties: is not a section; write it as [parties] with entries below."
+    )
+    (tmp_path / "binary.toml").write_bytes(b"\xff\xfe")
+    with pytest.raises(RunError, match=r"binary\.toml: is not UTF-8 text; save it as UTF-8\.$"):
+        Federation.load(tmp_path / "binary.toml")
+    with pytest.raises(RunError, match=r"none\.toml: cannot be read \(No such file or directory\); name"):
+        Federation.load(tmp_path / "none.toml")
+
+
+def test_keys_are_read_when_they_are_needed(tmp_path: Path) -> None:
+    federation = load(tmp_path, SMALL)
+    with pytest.raises(RunError) as caught:
+        federation.private_key("a")
+    assert str(caught.value).replace(f"{tmp_path}/", "") == (
+        "federation.toml, [parties.a]: private key keys/a.key cannot be read (No such file or directory); "
+        "`tacit keys --name a` makes a new one."
+    )
+    (tmp_path / "keys").mkdir()
+    (tmp_path / "keys" / "a.crt").write_bytes(b"\xff")
+    with pytest.raises(RunError, match=r"certificate .*a\.crt cannot be read \(it is not PEM text\)"):
+        federation.certificate("a")
+    (tmp_path / "keys" / "a.crt").write_text("PEM")
+    assert federation.certificate("a") == "PEM"

@@ -1,0 +1,1 @@
+"""The local engine: load checks, local parts, encodings and tails."""

@@ -1,0 +1,1 @@
+"""The native module through its Python face."""

@@ -1,0 +1,66 @@
+"""What ``cost`` declares is what a run sends, to the byte."""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+
+import pyarrow as pa
+import pytest
+
+from tacit import _native
+
+from .plans import NODES, Plan, bits, ring64
+
+
+def query() -> Plan:
+    """Operators of many kinds, with a padded and an announced input."""
+    plan = Plan()
+    left = pa.table({"k": [3, 1, 2], "g": [1, 1, 2]})
+    right = pa.table({"other": [1, 1, 2, 5, 3], "v": [10, 20, None, 40, 50]})
+    first = plan.input("a", left, {"k": bits(8), "g": bits(4)}, rows=100)
+    second = plan.input("c", right, {"other": bits(8), "v": ring64(16, nullable=True)})
+    joined = plan.add(
+        "join",
+        left=first,
+        right=second,
+        left_keys=["k"],
+        right_keys=["other"],
+        left_columns=["g"],
+        right_columns=["v"],
+    )
+    total = {"name": "total", "function": "sum", "column": "v", "kind": ring64(32, nullable=True)}
+    grouped = plan.add("group_by", input=joined, keys=["g"], aggregates=[total], groups=3)
+    keys = [{"column": "total", "descending": True, "nulls_first": False}]
+    head = plan.add("limit", input=plan.add("sort", input=grouped, keys=keys), count=2, offset=0)
+    plan.release(head, ["g", "total"], to=["b", "c"], ordered=True)
+    return plan
+
+
+def test_declared_costs_are_metered_costs() -> None:
+    plan = query()
+    sessions = _native.Session.in_memory(NODES, json.dumps(plan.permits()))
+    with ThreadPoolExecutor(len(NODES)) as threads:
+        list(threads.map(plan.drive, sessions))
+    declared = _native.cost("rep3", json.dumps(plan.operators), {2: 5}, nodes=NODES)
+    assert [cost["step"] for cost in declared] == [f"{o['id']}.{o['op']}" for o in plan.operators]
+    for node, session in enumerate(sessions):
+        metered = {step["step"]: step for step in session.metrics()}
+        for cost in declared:
+            actual = metered[cost["step"]]
+            assert (actual["rounds"], actual["bytes_sent"]) == (cost["rounds"], cost["bytes_sent"][node]), cost["step"]
+
+
+def test_rows_are_public_bounds() -> None:
+    rows = {c["step"]: c["rows"] for c in _native.cost("rep3", json.dumps(query().operators), {2: 5}, nodes=NODES)}
+    assert (rows["1.input"], rows["2.input"], rows["3.join"], rows["6.limit"]) == (100, 5, 5, 2)
+
+
+def test_a_missing_size_and_an_unknown_engine_are_input_errors() -> None:
+    operators = json.dumps(query().operators)
+    with pytest.raises(_native.InputError, match=r"2\.input"):
+        _native.cost("rep3", operators, {}, nodes=NODES)
+    with pytest.raises(_native.InputError, match="clear"):
+        _native.cost("clear", operators, {2: 5}, nodes=NODES)
+    with pytest.raises(_native.InputError, match="3 nodes"):
+        _native.cost("rep3", operators, {2: 5}, nodes=NODES[:2])

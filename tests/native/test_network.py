@@ -1,0 +1,155 @@
+"""Three processes, joined by TLS on this machine."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from tacit import _native
+
+from .plans import NODES, Plan, bits
+
+PARTY = """
+import json, sys
+import duckdb
+from tacit import _native
+
+task = json.load(sys.stdin)
+try:
+    parties = [
+        _native.Party(name, address, task["certificate"] if name == task["me"] else certificate)
+        for name, address, certificate in task["parties"]
+    ]
+    session = _native.Session.connect(
+        parties, task["me"], task["nodes"], task["key"],
+        bytes.fromhex(task["plan_hash"]), json.dumps(task["permits"]), connect_timeout=task["connect_timeout"])
+    share, release = (json.dumps(operator) for operator in task["operators"])
+    table = session.input(share, duckdb.sql("SELECT 7 * i AS x FROM range(100) r(i)") if task["me"] == "b" else None)
+    opened = session.release(release, table)
+    session.close()
+    result = None if opened is None else [x for (x,) in duckdb.sql("FROM opened").fetchall()]
+    print(json.dumps({"opened": result, "metrics": session.metrics()}))
+except _native.TacitError as error:
+    print(json.dumps({"error": type(error).__name__, "peer": error.peer, "text": str(error)}))
+"""
+
+
+def free_addresses() -> list[str]:
+    """Three loopback addresses that nobody uses now."""
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in NODES]
+    addresses = ["{}:{}".format(*each.getsockname()) for each in sockets]
+    for each in sockets:
+        each.close()
+    return addresses
+
+
+def run_parties(changes: dict[str, dict[str, Any]] | None = None) -> dict[str, dict[str, Any]]:
+    """One process per party; changes: what differs in a party's task."""
+    keys = {name: _native.generate_keys(name) for name in NODES}
+    parties = [(name, address, keys[name][1]) for name, address in zip(NODES, free_addresses(), strict=True)]
+    plan = Plan()
+    plan.release(plan.input("b", None, {"x": bits(10)}, rows=128), ["x"], ordered=True)
+    processes = {}
+    for name in NODES:
+        task = {
+            "parties": parties,
+            "me": name,
+            "nodes": NODES,
+            "key": keys[name][0],
+            "certificate": keys[name][1],
+            "plan_hash": "11" * 32,
+            "connect_timeout": 30.0,
+            "permits": plan.permits(),
+            "operators": plan.operators,
+            **(changes or {}).get(name, {}),
+        }
+        processes[name] = subprocess.Popen(
+            [sys.executable, "-c", PARTY], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        stdin = processes[name].stdin
+        assert stdin is not None
+        stdin.write(json.dumps(task))
+        stdin.close()
+        processes[name].stdin = None
+    return {name: json.loads(process.communicate(timeout=60)[0]) for name, process in processes.items()}
+
+
+def test_three_processes_share_and_open_over_tls() -> None:
+    results = run_parties()
+    assert results["a"]["opened"] == [7 * i for i in range(100)]
+    assert results["b"]["opened"] is results["c"]["opened"] is None
+    for result in results.values():
+        assert [step["step"] for step in result["metrics"] if step["step"][0].isdigit()] == ["1.input", "2.release"]
+
+
+def test_another_plan_at_one_party_is_a_peer_error() -> None:
+    results = run_parties({"c": {"plan_hash": "22" * 32}})
+    assert {result.get("error") for result in results.values()} <= {"PeerError", "PeerGoneError"}
+    assert results["c"]["error"] == "PeerError"
+    assert "another plan" in results["c"]["text"]
+
+
+def test_a_wrong_key_is_a_peer_error() -> None:
+    key, certificate = _native.generate_keys("b")
+    results = run_parties({"b": {"key": key, "certificate": certificate}})
+    assert results["a"]["error"] == results["c"]["error"] == "PeerError"
+    assert results["a"]["peer"] == results["c"]["peer"] == "b"
+    assert "fingerprints" in results["a"]["text"]
+
+
+def test_a_key_that_does_not_fit_its_certificate_is_the_users_fault() -> None:
+    changes: dict[str, dict[str, Any]] = {name: {"connect_timeout": 2.0} for name in NODES}
+    changes["b"]["key"] = _native.generate_keys("b")[0]
+    results = run_parties(changes)
+    assert results["b"]["error"] == "InputError"
+    assert {results["a"]["error"], results["c"]["error"]} == {"PeerGoneError"}
+
+
+def described() -> tuple[str, list[_native.Party]]:
+    """The private key of a, and three parties of which none runs."""
+    keys = [_native.generate_keys(name) for name in NODES]
+    parties = zip(NODES, free_addresses(), keys, strict=True)
+    return keys[0][0], [_native.Party(name, address, certificate) for name, address, (_, certificate) in parties]
+
+
+def test_nobody_there_is_a_peer_gone_error_that_names_it() -> None:
+    key, parties = described()
+    with pytest.raises(_native.PeerGoneError, match="not reachable") as caught:
+        _native.Session.connect(parties, "a", NODES, key, bytes(32), "[]", connect_timeout=0.5)
+    assert caught.value.peer in {"b", "c"}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"me": "d"}, "not a node"),
+        ({"nodes": ["a", "b"]}, "3 nodes"),
+        ({"nodes": ["a", "b", "d"]}, "not a node"),
+        ({"plan_hash": b"short"}, "32 bytes"),
+        ({"private_key_pem": "x"}, "no private key"),
+        ({"permits": "x"}, "not valid JSON"),
+        ({"connect_timeout": -1.0}, "connect_timeout"),
+        ({"idle_timeout": float("nan")}, "idle_timeout"),
+        ({"latency": float("inf")}, "latency"),
+        ({"bandwidth": 0.0}, "bandwidth"),
+    ],
+)
+def test_wrong_arguments_are_input_errors_before_anything_is_sent(change: dict[str, Any], message: str) -> None:
+    key, parties = described()
+    arguments: dict[str, Any] = {
+        "parties": parties,
+        "me": "a",
+        "nodes": NODES,
+        "private_key_pem": key,
+        "plan_hash": bytes(32),
+        "permits": "[]",
+        "connect_timeout": 0.5,
+        **change,
+    }
+    with pytest.raises(_native.InputError, match=message):
+        _native.Session.connect(**arguments)

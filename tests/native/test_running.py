@@ -1,0 +1,179 @@
+"""What can be seen of a run while it runs, and how it is stopped."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from tacit import _native
+
+from .plans import NODES, Plan, bits
+
+SORT_KEYS = [{"column": "x", "descending": False, "nulls_first": False}]
+
+
+def sorting(rows: int) -> Plan:
+    """A plan whose sort takes a while."""
+    plan = Plan()
+    shared = plan.input("a", pl.select(x=pl.int_range(rows, 0, -1)), {"x": bits(32)}, rows=rows)
+    plan.add("sort", input=shared, keys=SORT_KEYS)
+    return plan
+
+
+def test_metrics_are_polled_from_another_thread_during_an_operator() -> None:
+    plan = sorting(200_000)
+    sessions = _native.Session.in_memory(NODES, json.dumps(plan.permits()))
+    with ThreadPoolExecutor(len(NODES)) as threads:
+        runs = [threads.submit(plan.drive, session) for session in sessions]
+        seen = set()
+        while not all(run.done() for run in runs):
+            start = time.monotonic()
+            for step in sessions[0].metrics():
+                if step["step"] == "2.sort":
+                    seen.add(step["rounds"])
+            assert time.monotonic() - start < 1
+            time.sleep(0.002)
+        for run in runs:
+            run.result()
+    assert len(seen) > 3, "rounds counted up while the sort ran"
+    final = {step["step"]: step for step in sessions[0].metrics()}
+    assert max(seen) <= final["2.sort"]["rounds"]
+    assert final["1.input"]["bytes_sent"] == 200_000 // 8 * 33
+    assert final["2.sort"]["seconds"] > 0
+
+
+def test_nested_metrics_add_up() -> None:
+    plan = sorting(1000)
+    sessions = _native.Session.in_memory(NODES, json.dumps(plan.permits()))
+    with ThreadPoolExecutor(len(NODES)) as threads:
+        list(threads.map(plan.drive, sessions))
+    whole = {step["step"]: step for step in sessions[1].metrics()}
+    parts = [step for step in sessions[1].metrics(nested=True) if step["step"].split("/")[0] == "2.sort"]
+    assert len(parts) > 1
+    for key in ("bytes_sent", "bytes_received", "rounds"):
+        assert sum(part[key] for part in parts) == whole["2.sort"][key]
+
+
+def test_the_transcript_has_sizes_and_what_was_opened_but_no_shares() -> None:
+    plan = Plan()
+    plan.release(plan.input("b", pa.table({"x": [3]}), {"x": bits(8)}, rows=1), ["x"])
+    sessions = _native.Session.in_memory(NODES, json.dumps(plan.permits()), record=True)
+    with ThreadPoolExecutor(len(NODES)) as threads:
+        list(threads.map(plan.drive, sessions))
+    recipient, owner, third = (session.transcript() for session in sessions)
+    sent = [entry for entry in owner if entry.get("direction") == "sent"]
+    assert {"step", "round", "peer", "direction", "bytes"} == sent[0].keys()
+    assert {entry["peer"] for entry in sent} <= set(NODES)
+    assert not any("opened" in entry for entry in [*owner, *third])
+    (opened,) = (entry for entry in recipient if "opened" in entry)
+    assert opened["step"].startswith("2.release")
+    assert isinstance(opened["opened"], bytes)
+
+
+def test_without_recording_there_is_no_transcript() -> None:
+    (session, *_) = _native.Session.in_memory(NODES, "[]")
+    assert session.transcript() == []
+
+
+def test_a_second_thread_cannot_drive_a_busy_session() -> None:
+    plan = sorting(100_000)
+    sessions = _native.Session.in_memory(NODES, json.dumps(plan.permits()))
+    operator = json.dumps(plan.operators[0])
+    # The owner waits for nobody, so its peers wait for it.
+    waiting = threading.Thread(target=lambda: sessions[1].input(operator, None))
+    waiting.start()
+    time.sleep(0.05)
+    with pytest.raises(_native.InputError, match="one thread"):
+        sessions[1].input(operator, None)
+    sessions[0].input(operator, plan.data[1][1])
+    waiting.join()
+
+
+def test_an_abort_from_another_thread_ends_a_waiting_operator() -> None:
+    plan = sorting(10)
+    sessions = _native.Session.in_memory(NODES, json.dumps(plan.permits()))
+    operator = json.dumps(plan.operators[0])
+    with ThreadPoolExecutor(1) as threads:
+        waiting = threads.submit(sessions[1].input, operator, None)
+        time.sleep(0.05)
+        sessions[1].abort("enough")
+        with pytest.raises(_native.InputError, match="enough"):
+            waiting.result(timeout=5)
+    with pytest.raises(_native.PeerGoneError, match="enough"):
+        plan.drive(sessions[2])
+
+
+INTERRUPTED = """
+import json, signal, sys, threading
+import polars as pl
+from tacit import _native
+
+nodes = ["a", "b", "c"]
+rows = 3_000_000
+kind = {"repr": "bits", "width": 60, "signed": False, "nullable": False}
+columns = [{"name": "x", "source": "x", "encode": "int", "kind": kind}]
+share = json.dumps({"id": 1, "op": "input", "owner": "a", "columns": columns, "rows": rows})
+keys = [{"column": "x", "descending": False, "nulls_first": False}]
+sort = json.dumps({"id": 2, "op": "sort", "input": 1, "keys": keys})
+sessions = _native.Session.in_memory(nodes, "[]")
+failures = []
+
+def drive(session, data):
+    try:
+        table = session.input(share, data)
+        if session.me == "c":
+            print("sorting", flush=True)
+        session.run(sort, [table])
+    except _native.PeerGoneError as error:
+        failures.append((session.me, error.peer, str(error)))
+
+data = [pl.select(x=pl.int_range(rows)), None]
+threads = [threading.Thread(target=drive, args=pair) for pair in zip(sessions, data)]
+for thread in threads:
+    thread.start()
+try:
+    drive(sessions[2], None)
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+for thread in threads:
+    thread.join()
+assert sorted(f[:2] for f in failures) == [("a", "c"), ("b", "c")], failures
+assert all("it was interrupted" in f[2] for f in failures), failures
+print("peers know", flush=True)
+"""
+
+
+def test_ctrl_c_ends_a_long_operator_and_the_peers_learn_it() -> None:
+    with subprocess.Popen([sys.executable, "-c", INTERRUPTED], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "sorting\n"
+        time.sleep(0.3)
+        start = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        assert process.stdout.readline() == "interrupted\n"
+        assert time.monotonic() - start < 3
+        assert process.stdout.readline() == "peers know\n"
+    assert process.returncode == 0
+
+
+def test_other_python_threads_run_while_an_operator_runs() -> None:
+    plan = sorting(300_000)
+    session = _native.Session.clear(NODES, "[]")
+    table = session.input(json.dumps(plan.operators[0]), plan.data[1][1])
+    ticks = 0
+    with ThreadPoolExecutor(1) as threads:
+        running = threads.submit(session.run, json.dumps(plan.operators[1]), [table])
+        while not running.done():
+            ticks += 1
+            time.sleep(0.001)
+        running.result()
+    assert ticks > 3

@@ -1,0 +1,87 @@
+"""Catalogs of the four demo questions, and one with every type and every way to treat sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tacit.plan.catalog import Catalog, Column, Table
+from tacit.plan.types import Boolean, Date, Decimal, Field, Integer, Type, Varchar
+
+Columns = Iterable[tuple[str, Type, bool]]
+
+
+def table(
+    name: str,
+    owner: str,
+    columns: Columns,
+    unique: Iterable[Iterable[str]] = (),
+    rows: int | None = None,
+    consents: Iterable[str] = (),
+    readers: dict[str, frozenset[str]] | None = None,
+) -> Table:
+    """A table. columns: name, type, whether NULL may occur."""
+    found = tuple(Column(Field(*each), (readers or {}).get(each[0], frozenset())) for each in columns)
+    return Table(name, owner, found, tuple(frozenset(keys) for keys in unique), rows, frozenset(consents))
+
+
+def catalog(parties: tuple[str, ...], *tables: Table) -> Catalog:
+    """A catalog whose parties are its nodes."""
+    return Catalog(parties, "rep3", parties, tables)
+
+
+SSN = Integer(0, 999_999_999, "INTEGER")
+SCORES: Columns = [("ssn", SSN, False), ("score", Integer(300, 850, "INTEGER"), True)]
+CREDIT = catalog(
+    ("regulator", "bureau_a", "bureau_b"),
+    table(
+        "demographics",
+        "regulator",
+        [("ssn", SSN, False), ("zip", Integer(0, 99_999, "INTEGER"), False)],
+        [["ssn"]],
+        100_000,
+    ),
+    table("scores_a", "bureau_a", SCORES, rows=100_000, readers={"ssn": frozenset({"regulator"})}),
+    table("scores_b", "bureau_b", SCORES, rows=100_000),
+)
+
+TRIPS: Columns = [
+    ("company", Varchar(None, ("acme", "bolt", "cab")), False),
+    ("price", Decimal(8, 2, -100, 99_999_999), False),
+]
+MARKET = catalog(("a", "b", "c"), *(table(f"trips_{party}", party, TRIPS) for party in "abc"))
+
+PID = Integer(0, 10_000_000, "INTEGER")
+DIAGNOSES: Columns = [("pid", PID, False), ("diag", Varchar(8), False), ("day", Date(0, 30_000), False)]
+MEDICATIONS: Columns = [("pid", PID, False), ("med", Varchar(20), False), ("day", Date(0, 30_000), False)]
+HEALTH = catalog(
+    ("hospital_a", "hospital_b", "research"),
+    *(
+        table(f"{name}_{party}", f"hospital_{party}", columns, rows=1_000)
+        for party in "ab"
+        for name, columns in (("diagnoses", DIAGNOSES), ("medications", MEDICATIONS))
+    ),
+)
+
+MIXED_COLUMNS: Columns = [
+    ("id", Integer(0, 50, "INTEGER"), False),
+    ("k", Integer(-5, 5, "INTEGER"), True),
+    ("b", Integer(-(10**12), 10**12, "BIGINT"), True),
+    ("s", Integer(-100, 100, "SMALLINT"), False),
+    ("d", Decimal(10, 2, -(10**6), 10**6), True),
+    ("e", Decimal(5, 3, -99_999, 99_999), False),
+    ("day", Date(0, 20_000), True),
+    ("f", Boolean(), True),
+    ("v", Varchar(6), True),
+    ("w", Varchar(30), True),
+    ("x", Varchar(None), True),
+    ("u", Varchar(None, ("apple", "kiwi", "pear")), True),
+    ("g", Integer(0, 3, "INTEGER"), False),
+]
+MIXED = catalog(
+    ("p", "q", "r"),
+    table("padded", "p", MIXED_COLUMNS, [["id"]], rows=40),
+    table("announced", "q", MIXED_COLUMNS, [["id"]]),
+    table("consenting", "r", MIXED_COLUMNS, [["id"]], consents=["filter", "groups"]),
+)
+
+CATALOGS = {"credit": CREDIT, "market": MARKET, "health": HEALTH, "mixed": MIXED}

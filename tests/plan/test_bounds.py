@@ -1,0 +1,68 @@
+"""Ranges hold every value that their operands allow, and no more."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tacit.plan import bounds
+from tacit.plan.fields import fields
+from tacit.plan.kinds import kind_of, ring_of, width_of
+from tacit.plan.refusals import TooWide
+from tacit.plan.types import Boolean, Decimal, Integer, Varchar
+from tacit.sql import bind
+
+from .catalogs import MIXED
+
+RANGES = st.tuples(st.integers(-20, 20), st.integers(0, 8)).map(lambda pair: (pair[0], pair[0] + pair[1]))
+
+
+@given(a=RANGES, b=RANGES)
+def test_ranges_are_exact(a: bounds.Range, b: bounds.Range) -> None:
+    pairs = list(product(range(a[0], a[1] + 1), range(b[0], b[1] + 1)))
+    for function, values in [
+        (bounds.add, [x + y for x, y in pairs]),
+        (bounds.subtract, [x - y for x, y in pairs]),
+        (bounds.multiply, [x * y for x, y in pairs]),
+    ]:
+        assert function(a, b) == (min(values), max(values))
+    assert bounds.negate(a) == (-a[1], -a[0])
+    assert bounds.sum_of_rows(a, 3) == (min(a[0], 3 * a[0]), max(a[1], 3 * a[1]))
+
+
+@given(found=RANGES)
+def test_widths_hold_every_value_and_zero(found: bounds.Range) -> None:
+    width = width_of(found)
+    low, high = (-(1 << width - 1), (1 << width - 1) - 1) if found[0] < 0 else (0, (1 << width) - 1)
+    assert low <= min(found[0], 0) and max(found[1], 0) <= high
+    assert width == 1 or not (low // 2 <= found[0] and found[1] <= high // 2)
+
+
+def test_a_sum_counts_undeclared_rows_as_two_to_the_31() -> None:
+    (declared,) = fields(bind("SELECT SUM(s) AS t FROM padded", MIXED))
+    (undeclared,) = fields(bind("SELECT SUM(s) AS t FROM announced", MIXED))
+    assert declared.type == Integer(-100 * 40, 100 * 40, "HUGEINT")
+    assert undeclared.type == Integer(-100 << 31, 100 << 31, "HUGEINT")
+
+
+def test_rings_are_as_small_as_the_values_allow() -> None:
+    assert ring_of(Integer(0, 2**63 - 1)) == "ring64"
+    assert ring_of(Integer(0, 2**63)) == "ring128"
+    assert ring_of(Integer(-(2**63), 0)) == "ring64"
+    assert kind_of(Decimal(38, 0, -(2**127), 2**127 - 1), False, "bits", 64).width == 128
+
+
+@pytest.mark.parametrize("found", [(0, 2**127), (-(2**127) - 1, 0)])
+def test_more_than_128_bits_are_refused(found: bounds.Range) -> None:
+    with pytest.raises(TooWide, match="more than 128"):
+        kind_of(Integer(*found), False, "bits", 64)
+
+
+def test_domains() -> None:
+    assert bounds.domain_size(Integer(-1, 3), True) == 6
+    assert bounds.domain_size(Boolean(), False) == 2
+    assert bounds.domain_size(Varchar(None, ("a", "b")), False) == 2
+    assert bounds.domain_size(Varchar(8), False) is None

@@ -1,0 +1,171 @@
+"""Placed plans: the engine's limits, the plan hash, the predicted cost and the account."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tacit.plan import account, explain_json, explain_text, plan_hash, plan_json
+from tacit.plan.cost import ASSUMED_ROWS, Network, predict, total
+from tacit.plan.explain import WIDTH
+from tacit.plan.placed import InputStep, PlacedPlan, ReleaseStep, SecureStep
+from tacit.plan.refusals import QueryError
+from tacit.plan.serialise import canonical
+from tacit.sql import compile_query
+
+from .catalogs import CATALOGS, CREDIT, HEALTH, MIXED
+from .golden import Case, cases, files
+from .test_golden import GOLDEN
+
+QUERY = "SELECT d.zip, SUM(s.score) AS total FROM demographics d JOIN scores_a s ON d.ssn = s.ssn GROUP BY d.zip"
+ALL_CASES = [case for path in files(GOLDEN) for case in cases(path)]
+
+
+def compiled(query: str = QUERY) -> PlacedPlan:
+    """A plan of the credit question's catalog."""
+    return compile_query(query, CREDIT, ("regulator",))
+
+
+def test_other_engines_and_parties_outside_the_nodes_are_refused() -> None:
+    with pytest.raises(QueryError, match="engine 'two' with 3 nodes is not available"):
+        compile_query(QUERY, replace(CREDIT, engine="two"), ("regulator",))
+    with pytest.raises(QueryError, match="3 nodes"):
+        compile_query(QUERY, replace(CREDIT, nodes=("regulator", "bureau_a")), ("regulator",))
+    with pytest.raises(QueryError, match="recipient 'press' is not one of the nodes"):
+        compile_query(QUERY, CREDIT, ("press",))
+    with pytest.raises(QueryError, match="no recipient"):
+        compile_query(QUERY, CREDIT, ())
+    with pytest.raises(QueryError, match="owner 'bureau_a' is not one of the nodes"):
+        compile_query(QUERY, replace(CREDIT, nodes=("regulator", "bureau_b", "helper")), ("regulator",))
+
+
+def test_steps_are_numbered_and_named_in_order() -> None:
+    for case in ALL_CASES:
+        plan = _plan(case)
+        assert [step.id for step in plan.steps] == list(range(1, len(plan.steps) + 1))
+        for step in plan.steps:
+            if isinstance(step, InputStep | SecureStep | ReleaseStep):
+                assert step.operator["id"] == step.id
+            if isinstance(step, SecureStep):
+                assert all(source < step.id for source in step.inputs)
+
+
+def test_permits_are_exactly_the_announced_sizes_and_the_releases() -> None:
+    for case in ALL_CASES:
+        plan = _plan(case)
+        sites = [step for step in plan.steps if isinstance(step, InputStep) and step.rows is None]
+        opened = [step for step in plan.steps if isinstance(step, ReleaseStep)]
+        expected = [(f"{step.id}.input", list(plan.nodes), []) for step in sites]
+        expected += [
+            (f"{step.id}.release", step.operator["to"], [each.name for each in step.fields]) for step in opened
+        ]
+        permits = [each.permit for each in plan.disclosures]
+        assert [(each["site"], each["recipients"], each["columns"]) for each in permits] == expected
+        assert all(step.operator["columns"] == [each.name for each in step.fields] for step in opened)
+
+
+def test_the_hash_covers_everything_but_paths() -> None:
+    plan = compiled()
+    assert plan_hash(plan) == plan_hash(compiled()) and len(plan_hash(plan)) == 32
+    assert plan.catalog is not None
+    table = replace(plan.catalog.tables[0], path="/somewhere/else.csv")
+    moved = replace(plan, catalog=replace(plan.catalog, tables=(table, *plan.catalog.tables[1:])))
+    assert plan_hash(moved) == plan_hash(plan)
+    consenting = replace(plan.catalog.tables[0], consents=frozenset({"filter"}))
+    others = [
+        replace(plan, query=QUERY + " "),
+        replace(plan, recipients=("bureau_a",)),
+        replace(plan, disclosures=()),
+        replace(plan, steps=plan.steps[:-1]),
+        replace(plan, catalog=replace(plan.catalog, tables=(consenting, *plan.catalog.tables[1:]))),
+    ]
+    assert len({plan_hash(each) for each in [plan, *others]}) == len(others) + 1
+
+
+def test_plan_json_is_canonical_and_complete() -> None:
+    for case in ALL_CASES:
+        plan = _plan(case)
+        text = canonical(plan_json(plan))
+        assert canonical(json.loads(text)) == text
+        assert '"path"' not in text
+
+
+def declared(engine: str, operators: str, rows: dict[int, int], *, nodes: list[str]) -> list[dict[str, Any]]:
+    """A stand-in for the native module's declared cost: each operator has as many rows as all inputs together."""
+    assert engine == "rep3" and nodes == list(CREDIT.nodes)
+    sizes: dict[int, int] = {}
+    found = []
+    for operator in json.loads(operators):
+        sources = [operator[key] for key in ("input", "left", "right", "scalar") if key in operator]
+        sources += operator.get("inputs", [])
+        sizes[operator["id"]] = rows.get(operator["id"], sum(sizes[each] for each in sources))
+        count = sizes[operator["id"]]
+        step = f"{operator['id']}.{operator['op']}"
+        found.append({"step": step, "rows": count, "rounds": 2, "bytes_sent": [count, count, 2 * count]})
+    return found
+
+
+def test_predicted_cost_follows_the_declared_one() -> None:
+    plan = compiled()
+    network = Network(latency=0.5, bandwidth=1e6)
+    costs = predict(plan, network=network, declared=declared)
+    assert [each.step for each in costs] == ["2.input", "4.input", "5.join", "6.group_by", "7.release"]
+    join = costs[2]
+    assert (join.rows, join.rounds, join.bytes, join.assumed) == (200_000, 2, 800_000, False)
+    assert join.seconds > 2 * 0.5 + 400_000 / 1e6, "rounds, the busiest party's bytes, and processor time"
+    assert total(costs).rounds == 10
+
+
+def test_rows_that_are_announced_later_are_assumed_or_given() -> None:
+    plan = compile_query("SELECT SUM(a.s) AS t FROM announced a JOIN padded b ON a.id = b.id", MIXED, ("p",))
+    announced = next(step for step in plan.steps if isinstance(step, InputStep) and step.rows is None)
+
+    def fake(engine: str, operators: str, rows: dict[int, int], *, nodes: list[str]) -> list[dict[str, Any]]:
+        return declared(engine, operators, rows, nodes=list(CREDIT.nodes))
+
+    assumed = {each.step: each for each in predict(plan, declared=fake)}
+    assert assumed[f"{announced.id}.input"].rows == ASSUMED_ROWS and assumed[f"{announced.id}.input"].assumed
+    known = predict(plan, {announced.id: 7}, declared=fake)
+    assert not any(each.assumed for each in known)
+
+
+def test_explain_fits_its_width_and_names_every_party() -> None:
+    for case in ALL_CASES:
+        plan = _plan(case)
+        text = explain_text(plan, ())
+        assert max(len(line) for line in text.splitlines()) <= WIDTH
+        assert all(any(sentence.startswith(party) for sentence in account(plan)) for party in plan.nodes)
+
+
+def test_explain_prints_readers_in_clear() -> None:
+    query = "SELECT COUNT(*) AS n FROM scores_a s JOIN demographics d ON s.ssn = d.ssn"
+    text = explain_text(compile_query(query, CREDIT, ("bureau_b",)), ())
+    assert "ssn by bureau_a, regulator" in text
+
+
+def test_explain_json_has_plan_account_cost_and_hash() -> None:
+    plan = compiled()
+    found = explain_json(plan, predict(plan, declared=declared))
+    assert set(found) == {"plan", "learns", "cost", "hash"}
+    assert found["hash"] == plan_hash(plan).hex()
+    assert found["cost"][-1]["step"] == "total"
+    json.dumps(found)
+
+
+def test_a_query_of_the_recipients_own_tables_shares_nothing() -> None:
+    plan = compile_query("SELECT zip FROM demographics WHERE ssn > 5", CREDIT, ("regulator",))
+    assert len(plan.steps) == 1 and plan.disclosures == ()
+    assert predict(plan) == ()
+
+
+def test_two_recipients_get_one_release() -> None:
+    plan = compile_query("SELECT COUNT(*) AS n FROM diagnoses_a", HEALTH, ("research", "hospital_b"))
+    (release,) = [step for step in plan.steps if isinstance(step, ReleaseStep)]
+    assert release.recipients == ("research", "hospital_b")
+
+
+def _plan(case: Case) -> PlacedPlan:
+    return compile_query(case.query, CATALOGS[case.catalog], case.recipients)

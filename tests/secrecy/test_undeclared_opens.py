@@ -1,0 +1,205 @@
+"""Whatever would be opened without being in the approved account ends the run everywhere, and nothing is disclosed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tacit import _native
+from tacit.agent.federation import Federation
+from tacit.plan import plan_hash
+from tacit.plan.placed import InputStep, PlacedPlan, ReleaseStep, SecureStep, Step
+
+from .rehearsal import Seen, compiled, rehearse, write
+from .twins import TWINS, Twins
+
+CREDIT = TWINS[0]
+
+Change = Callable[[PlacedPlan], PlacedPlan]
+
+
+@pytest.fixture
+def federation(tmp_path: Path) -> Federation:
+    return write(CREDIT.scenario, CREDIT.tables, CREDIT.one, tmp_path)
+
+
+@pytest.fixture
+def plan(federation: Federation) -> PlacedPlan:
+    return compiled(CREDIT.scenario, federation)
+
+
+def release(plan: PlacedPlan) -> ReleaseStep:
+    (found,) = (step for step in plan.steps if isinstance(step, ReleaseStep))
+    return found
+
+
+def with_step(plan: PlacedPlan, changed: Step) -> PlacedPlan:
+    """The plan with the step of the same id replaced."""
+    return replace(plan, steps=tuple(changed if step.id == changed.id else step for step in plan.steps))
+
+
+def to_a_bureau(plan: PlacedPlan) -> PlacedPlan:
+    step = release(plan)
+    return with_step(plan, replace(step, operator={**step.operator, "to": ["bureau_a"]}))
+
+
+def to_a_bureau_as_well(plan: PlacedPlan) -> PlacedPlan:
+    step = release(plan)
+    return with_step(plan, replace(step, operator={**step.operator, "to": [*step.operator["to"], "bureau_a"]}))
+
+
+def other_columns(plan: PlacedPlan) -> PlacedPlan:
+    step = release(plan)
+    return with_step(plan, replace(step, operator={**step.operator, "columns": step.operator["columns"][:-1]}))
+
+
+def one_release_more(plan: PlacedPlan) -> PlacedPlan:
+    """The joined rows are opened before they are grouped."""
+    (join,) = (step for step in plan.steps if isinstance(step, SecureStep) and step.operator["op"] == "join")
+    opened = {"id": 99, "op": "release", "input": join.id, "to": ["bureau_a"], "columns": ["score"], "ordered": False}
+    extra = ReleaseStep(99, join.id, ("bureau_a",), opened, ())
+    after = next(at for at, step in enumerate(plan.steps) if step.id == join.id) + 1
+    return replace(plan, steps=(*plan.steps[:after], extra, *plan.steps[after:]))
+
+
+def released_twice(plan: PlacedPlan) -> PlacedPlan:
+    step = release(plan)
+    at = plan.steps.index(step)
+    return replace(plan, steps=(*plan.steps[: at + 1], step, *plan.steps[at + 1 :]))
+
+
+def announced_size(plan: PlacedPlan) -> PlacedPlan:
+    """The last owner's true number of rows would be told."""
+    *_, step = (step for step in plan.steps if isinstance(step, InputStep))
+    return with_step(plan, replace(step, operator={**step.operator, "rows": None}))
+
+
+CHANGES: tuple[Change, ...] = (
+    to_a_bureau,
+    to_a_bureau_as_well,
+    other_columns,
+    one_release_more,
+    released_twice,
+    announced_size,
+)
+ALL = pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
+
+
+def assert_refused(seen: dict[str, Seen], *, at: set[str]) -> None:
+    """All parties ended; the policy of those named (or of one of them, which stopped the others first) refused."""
+    assert all(isinstance(each.error, _native.PolicyError | _native.PeerGoneError) for each in seen.values())
+    refused = {party for party, each in seen.items() if isinstance(each.error, _native.PolicyError)}
+    assert refused
+    assert refused <= at
+    for party in seen.keys() - refused:
+        assert any(text in str(seen[party].error) for text in ("its policy refused", "it lost a peer")), party
+
+
+def entries(federation: Federation, party: str) -> list[dict[str, object]]:
+    return [json.loads(line) for line in federation.ledger_path(party).read_text().splitlines()]
+
+
+@ALL
+def test_a_plan_that_opens_more_than_was_approved_ends_at_all(
+    change: Change, federation: Federation, plan: PlacedPlan
+) -> None:
+    """All parties execute the changed steps, under the permits of the unchanged plan."""
+    changed = change(plan)
+    seen = rehearse(federation, plan, dict.fromkeys(plan.nodes, changed))
+    assert_refused(seen, at=set(plan.nodes))
+    for party, each in seen.items():
+        if change is not released_twice:
+            assert each.opened == [], party
+        else:  # the first time was approved; the refusal of the second can overtake it
+            assert len(each.opened) <= (party == "regulator")
+        assert each.released == {}, party
+        assert [entry["kind"] for entry in entries(federation, party)] == ["approved", "failed"]
+
+
+@ALL
+@pytest.mark.parametrize("party", ["regulator", "bureau_a", "bureau_b"])
+def test_one_party_that_follows_another_plan_gets_nothing(
+    change: Change, party: str, federation: Federation, plan: PlacedPlan
+) -> None:
+    seen = rehearse(federation, plan, {party: change(plan)})
+    assert_refused(seen, at={party})
+    if change is not released_twice:
+        assert all(each.opened == [] for each in seen.values())
+    assert all(each.released == {} for each in seen.values())
+
+
+def one_step_more(plan: PlacedPlan) -> PlacedPlan:
+    """The first owner's rows are sorted, for nothing."""
+    at, step = next((at, step) for at, step in enumerate(plan.steps) if isinstance(step, InputStep))
+    keys = [{"column": step.columns[0].name, "descending": False, "nulls_first": False}]
+    extra = SecureStep(98, (step.id,), {"id": 98, "op": "sort", "input": step.id, "keys": keys}, "")
+    return replace(plan, steps=(*plan.steps[: at + 1], extra, *plan.steps[at + 1 :]))
+
+
+def one_step_less(plan: PlacedPlan) -> PlacedPlan:
+    """Nothing is opened at the end."""
+    return replace(plan, steps=tuple(step for step in plan.steps if not isinstance(step, ReleaseStep)))
+
+
+WAITING_IN_A_CIRCLE = pytest.param(one_step_more, "bureau_a", marks=pytest.mark.nightly)
+"""Each party waits for another: that takes two minutes to tell from a slow network."""
+
+
+@pytest.mark.parametrize(
+    ("change", "party"),
+    [
+        (one_step_more, "regulator"),
+        WAITING_IN_A_CIRCLE,
+        (one_step_more, "bureau_b"),
+        (one_step_less, "regulator"),
+        (one_step_less, "bureau_a"),
+        (one_step_less, "bureau_b"),
+    ],
+    ids=lambda value: getattr(value, "__name__", value),
+)
+def test_a_party_out_of_step_ends_the_run_for_all(
+    change: Change, party: str, federation: Federation, plan: PlacedPlan
+) -> None:
+    """Even when it holds the right plan hash: every message says to which step it belongs."""
+    seen = rehearse(federation, plan, {party: change(plan)})
+    for each in seen.values():
+        assert each.error is not None
+        assert each.opened == []
+        assert each.released == {}
+
+
+@pytest.mark.parametrize("twins", TWINS, ids=lambda twins: twins.scenario.name)
+def test_without_its_permit_no_demo_gives_an_answer(twins: Twins, tmp_path: Path) -> None:
+    federation = write(twins.scenario, twins.tables, twins.one, tmp_path)
+    plan = compiled(twins.scenario, federation)
+    unapproved = replace(plan, disclosures=tuple(d for d in plan.disclosures if d.kind == "size"))
+    seen = rehearse(federation, unapproved)
+    assert_refused(seen, at=set(plan.nodes))
+    assert all(each.opened == [] and each.released == {} for each in seen.values())
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"recipients": ["bureau_a"]}, {"columns": ["zip"]}, {"site": "9.group_by"}, {"kind": "size"}],
+    ids=lambda change: next(iter(change)),
+)
+def test_a_permit_must_fit_exactly(change: dict[str, object], federation: Federation, plan: PlacedPlan) -> None:
+    forged = tuple(replace(d, permit={**d.permit, **change}) for d in plan.disclosures)
+    seen = rehearse(federation, replace(plan, disclosures=forged))
+    assert_refused(seen, at=set(plan.nodes))
+    assert all(each.opened == [] for each in seen.values())
+
+
+@ALL
+def test_the_plan_hash_shows_every_such_change(change: Change, plan: PlacedPlan) -> None:
+    """Parties that compiled or were given different plans never share anything."""
+    assert plan_hash(change(plan)) != plan_hash(plan)
+
+
+def test_the_plan_hash_covers_the_permits(plan: PlacedPlan) -> None:
+    forged = tuple(replace(d, permit={**d.permit, "recipients": ["bureau_a"]}) for d in plan.disclosures)
+    assert plan_hash(replace(plan, disclosures=forged)) != plan_hash(plan)

@@ -1,0 +1,1 @@
+"""SQL to the algebra: meaning, names, types and refusals."""

@@ -1,0 +1,130 @@
+"""The bound algebra, rendered as SQL and run by DuckDB, gives the names, types and rows that the query itself gives."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date, timedelta
+from decimal import Decimal as Exact
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.plan.catalogs import MIXED, MIXED_COLUMNS
+
+from tacit.local.average import MACROS
+from tacit.local.render import render
+from tacit.plan.algebra import Opened, Scan
+from tacit.plan.fields import fields
+from tacit.plan.types import Boolean, Date, Decimal, Integer, Type, Varchar
+from tacit.sql import bind
+from tacit.sql.coercion import Mismatch, sql_name
+
+QUERIES = (Path(__file__).parent / "queries.sql").read_text().split(";\n")
+
+
+@dataclass(frozen=True)
+class Leaves:
+    """Tables under their own names."""
+
+    def scanned(self, scan: Scan) -> str:
+        return scan.table
+
+    def opened(self, opened: Opened) -> str:
+        raise AssertionError("nothing is opened before placement")
+
+
+@pytest.fixture(scope="module")
+def database() -> Iterator[duckdb.DuckDBPyConnection]:
+    """The tables of the mixed catalog, with NULLs, bounds and repeated values."""
+    with duckdb.connect() as connection:
+        for macro in MACROS:
+            connection.execute(macro)
+        generator = random.Random(7)
+        for table in MIXED.tables:
+            columns = ", ".join(f"{c.field.name} {sql_name(c.field.type)}" for c in table.columns)
+            connection.execute(f"CREATE TABLE {table.name} ({columns})")
+            for number in generator.sample(range(51), 20):
+                row = [number, *(_value(each[1], each[2], generator) for each in list(MIXED_COLUMNS)[1:])]
+                connection.execute(f"INSERT INTO {table.name} VALUES ({', '.join('?' * len(row))})", row)
+        yield connection
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_the_algebra_means_what_the_query_means(database: duckdb.DuckDBPyConnection, query: str) -> None:
+    relation = bind(query, MIXED)
+    found = database.execute(render(relation, fields(relation), Leaves()))
+    found_shape, found_rows = _shape(found), found.fetchall()
+    expected = database.execute(query)
+    assert found_shape == _shape(expected)
+    expected_rows = expected.fetchall()
+    if "ORDER BY" in query:
+        assert found_rows == expected_rows
+    else:
+        assert sorted(map(repr, found_rows)) == sorted(map(repr, expected_rows))
+
+
+def _case(parts: tuple[str, str, str]) -> str:
+    return f"CASE WHEN f THEN {parts[0]} WHEN {parts[1]} = 1 THEN NULL ELSE {parts[2]} END"
+
+
+NUMBERS = st.sampled_from(["k", "b", "s", "d", "e", "g", "1", "200", "2.5", "0.05", "-3", "10000000000"])
+EXPRESSIONS = st.recursive(
+    NUMBERS,
+    lambda inner: st.one_of(
+        st.tuples(inner, st.sampled_from(["+", "-", "*", "/"]), inner).map(lambda t: f"({t[0]} {t[1]} {t[2]})"),
+        inner.map(lambda e: f"(-{e})"),
+        st.tuples(inner, inner).map(lambda t: f"COALESCE({t[0]}, {t[1]})"),
+        st.tuples(inner, inner, inner).map(_case),
+        st.tuples(inner, inner).map(lambda t: f"NULLIF({t[0]}, {t[1]})"),
+        st.sampled_from(["SUM", "MIN", "MAX"]).map(lambda f: f"{f}(s)"),
+    ),
+    max_leaves=5,
+)
+
+
+@settings(deadline=None)
+@given(expression=EXPRESSIONS)
+def test_types_are_those_of_duckdb(expression: str) -> None:
+    group = " GROUP BY ALL" if any(f in expression for f in ("SUM", "MIN", "MAX")) else ""
+    query = f"SELECT {expression} AS x, k, b, s, d, e, g, f FROM padded{group}"
+    with duckdb.connect() as connection:
+        columns = ", ".join(f"{c.field.name} {sql_name(c.field.type)}" for c in MIXED.tables[0].columns)
+        connection.execute(f"CREATE TABLE padded ({columns})")
+        try:
+            described = connection.execute(f"DESCRIBE {query}").fetchall()[0][1]
+        except duckdb.Error:
+            return
+    try:
+        found = fields(bind(query, MIXED))[0].type
+    except Mismatch as error:
+        raise AssertionError("every contradiction of types becomes a sentence with a place") from error
+    assert sql_name(found) == described.replace('"NULL"', "INTEGER"), query
+
+
+def _shape(result: duckdb.DuckDBPyConnection) -> list[tuple[str, str]]:
+    return [(each[0], str(each[1])) for each in result.description or []]
+
+
+def _value(type_: Type, nullable: bool, generator: random.Random) -> Any:
+    if nullable and generator.random() < 0.2:
+        return None
+    match type_:
+        case Integer(low, high):
+            return generator.choice([low, high, 0, 1, 2, 3])
+        case Decimal(_, scale, low, high):
+            return Exact(generator.choice([low, high, 0, 150])).scaleb(-scale)
+        case Date(low, high):
+            return date(1970, 1, 1) + timedelta(generator.choice([low, high, 1000, 1001]))
+        case Boolean():
+            return generator.random() < 0.5
+        case Varchar(_, None):
+            return generator.choice(["", "a", "ab", "b", "äö", "abcdef"])
+        case Varchar(_, values):
+            return generator.choice(values)
+        case _:
+            raise TypeError(type_)
