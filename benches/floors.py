@@ -1,0 +1,46 @@
+"""What has to be reached, and what others reach: held against the measured figures, never asserted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+MIB = 1 << 20
+
+
+@dataclass(frozen=True)
+class Floor:
+    """A target for one operation. rate: units a second, at least. seconds, bytes (sent per row by one party, mean),
+    rounds, memory (bytes, each party): at most. scale: what others reach."""
+
+    operation: str
+    transport: str
+    rate: float | None = None
+    seconds: float | None = None
+    bytes: float | None = None
+    rounds: int | None = None
+    memory: int | None = None
+    scale: str = ""
+
+
+EXPONENT = 20
+"""The floors of operations are for 2^20 rows."""
+
+OPERATIONS = (
+    Floor("and", "tls", rate=2e9, scale="best peer 2.1 G/s, plain"),
+    Floor("and", "plain", rate=4e9, scale="best peer 2.1 G/s"),
+    Floor("multiply", "tls", rate=40e6, scale="MP-SPDZ 24 M/s"),
+    Floor("multiply", "plain", rate=70e6, scale="HPMPC 30 M/s, SPU 12 M/s"),
+    Floor("less", "tls", rate=8e6, scale="HPMPC 7.1 M/s, plain"),
+    Floor("less", "plain", rate=12e6, scale="HPMPC 7.1 M/s, SPU 0.9 M/s"),
+    Floor("sort", "tls", seconds=4, bytes=5500 / 8, rounds=140, scale="SPU 5.6 s for 2^16 keys"),
+    Floor("shuffle", "tls", seconds=0.5),
+    Floor("join", "tls", seconds=12, memory=2048 * MIB, scale="MRR20 9.1 s, three servers, unique keys"),
+    Floor("group-by", "tls", seconds=5),
+)
+
+CREDIT_SECONDS = 15.0
+CREDIT_SCALE = "Conclave 25 min with a trusted party"
+MARKET_FACTOR = 1.3
+MARKET_EXTRA_SECONDS = 2.0
+MARKET_SCALE = "Conclave 20 min for 1.3 G rows on nine VMs"
+DEMO_SECONDS = 10.0

@@ -1,0 +1,217 @@
+"""The bench as text: measured figures beside the machine's limits, the floors, and SPU on the same operations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import median
+from typing import Any
+
+from floors import CREDIT_SCALE, EXPONENT, MARKET_SCALE, OPERATIONS, Floor
+
+Measured = dict[str, Any]
+"""One line of ``tacit-bench --json``, of ``spu_peer.py`` or of ``queries.py``."""
+
+CEILINGS = {
+    "plain": "loopback TCP, three parties, all ordered pairs",
+    "tls": "loopback TLS 1.3, three parties, all ordered pairs",
+}
+"""The limits that an operation's traffic is held against."""
+
+TIMING = ["operation", "joined", "rows", "median", "best", "spread", "rate", "B/row"]
+"""Heads of the columns that tacit's and SPU's operations have in common."""
+
+QUERIES = {
+    "credit": ("credit question, everything under MPC", CREDIT_SCALE),
+    "market": ("market concentration", MARKET_SCALE),
+    "demo": ("tacit demo, once built", ""),
+}
+
+
+def heading(facts: list[tuple[str, str]]) -> str:
+    """Title and origin."""
+    return "tacit bench\n" + "\n".join(f"{name:<9}{value}" for name, value in facts)
+
+
+def progress(each: Measured) -> str:
+    """One measurement in a few words, for those who wait."""
+    if "limit" in each:
+        return f"{each['limit']}: {count(each['rate'])}{each['unit']}/s"
+    if "query" in each:
+        return f"{each['query']}: {seconds(median(each['seconds']))}"
+    return f"{' '.join(timing(each)[:3])}: {seconds(median(each['seconds']))}"
+
+
+def limits(found: list[Measured]) -> str:
+    """The machine's own limits."""
+    rows = [[each["limit"], f"{count(each['rate'])}{each['unit']}/s", f"{each['load']:.2f}"] for each in found]
+    return section("The machine's own limits (best of several passes)", ["limit", "rate", "load"], rows)
+
+
+def operations(found: list[Measured], ceilings: list[Measured], peers: list[Measured]) -> str:
+    """Every operation at every size, beside SPU and the loopback limit."""
+    head = ["rounds", "cpu s", "peak", "wire", "SPU", "of SPU", "load"]
+    carried = {transport: most_carried(transport, found, ceilings) for transport in CEILINGS}
+    peer_rates = {(each["operation"], each["rows"], each["transport"]): rate(each) for each in peers}
+    rows = []
+    for each in found:
+        peer = peer_rates.get((each["operation"], each["rows"], each["transport"]))
+        rows.append([*timing(each), *resources(each, carried.get(each["transport"])), *beside(each, peer)])
+    notes = (
+        "median, best, spread: wall clock between barriers, the slowest party's; spread is the range over the median.\n"
+        "B/row: payload bytes that one party sends, mean of the three. cpu: all parties. peak: largest resident\n"
+        "memory of one party's process, inputs included. wire: traffic against the most that the loopback carried,\n"
+        "in the limits above or in `exchange`. join: so many rows on each side."
+    )
+    title = "Operations: three parties as three processes on this machine"
+    return section(title, [*TIMING, *head], rows, notes)
+
+
+def most_carried(transport: str, found: list[Measured], ceilings: list[Measured]) -> float | None:
+    """The most bytes a second that three parties exchanged over the loopback interface, with or without tacit."""
+    rates = [each["rate"] for each in ceilings if each["limit"] == CEILINGS[transport]]
+    rates += [rate(each) for each in found if (each["operation"], each["transport"]) == ("exchange", transport)]
+    return max(rates, default=None)
+
+
+def resources(each: Measured, ceiling: float | None) -> list[str]:
+    """Rounds, processor, memory and wire. ceiling: what the loopback interface carries, in bytes a second."""
+    wire = sum(each["bytes_sent"]) / median(each["seconds"]) / ceiling if ceiling else None
+    return [
+        str(each["rounds"]),
+        f"{each['cpu_seconds']:.2f}" if each["cpu_seconds"] is not None else "-",
+        mebibytes(max(each["peak_memory"])) if each["peak_memory"] else "-",
+        f"{wire:.0%}" if wire is not None else "-",
+    ]
+
+
+def beside(each: Measured, peer: float | None) -> list[str]:
+    """SPU's rate and how many times it tacit's is; the machine's load."""
+    load = f"{each['load']:.2f}"
+    return [f"{count(peer)}{each['unit']}/s", f"{rate(each) / peer:.1f}x", load] if peer else ["-", "-", load]
+
+
+def peers(found: list[Measured]) -> str:
+    """SPU on the same operations."""
+    rows = [
+        [*timing(each), str(each["messages"]), mebibytes(max(each["peak_memory"])), f"{each['load']:.2f}"]
+        for each in found
+    ]
+    return section("SPU, ABY3 over 64 bits: three processes on this machine", [*TIMING, "sends", "peak", "load"], rows)
+
+
+def floors(found: list[Measured]) -> str:
+    """Measured against the floors."""
+    title = f"Floors, at 2^{EXPONENT} rows (ratio of the median, and of the best repetition; 1 or more: reached)"
+    head = ["operation", "joined", "what", "measured", "floor", "ratio", "best", "for scale"]
+    index = {(each["operation"], each["transport"]): each for each in found if each["rows"] == 1 << EXPONENT}
+    rows = []
+    for floor in OPERATIONS:
+        each = index.get((floor.operation, floor.transport))
+        if each is not None:
+            rows += [[floor.operation, floor.transport, *line, floor.scale] for line in against(floor, each)]
+    return section(title, head, rows) if rows else f"{title}: this size was not measured."
+
+
+def against(floor: Floor, each: Measured) -> list[list[str]]:
+    """What, measured, floor and ratios, for each thing that the floor bounds."""
+    found = []
+    spent, least = median(each["seconds"]), min(each["seconds"])
+    if floor.rate is not None:
+        shown = [f"{count(value)}{each['unit']}/s" for value in (rate(each), floor.rate)]
+        found.append(["rate", *shown, ratio(rate(each), floor.rate), ratio(each["units"] / least, floor.rate)])
+    if floor.seconds is not None:
+        shown = [seconds(value) for value in (spent, floor.seconds)]
+        found.append(["time", *shown, ratio(floor.seconds, spent), ratio(floor.seconds, least)])
+    if floor.bytes is not None:
+        sent = bytes_per_row(each)
+        found.append(["B/row", f"{sent:.1f}", f"{floor.bytes:.1f}", ratio(floor.bytes, sent), "-"])
+    if floor.rounds is not None:
+        found.append(["rounds", str(each["rounds"]), str(floor.rounds), ratio(floor.rounds, each["rounds"]), "-"])
+    if floor.memory is not None and each["peak_memory"]:
+        peak = max(each["peak_memory"])
+        found.append(["memory", mebibytes(peak), mebibytes(floor.memory), ratio(floor.memory, peak), "-"])
+    return found
+
+
+def queries(found: list[Measured]) -> str:
+    """Whole queries."""
+    head = ["query", "rows", "median", "best", "floor", "ratio", "local", "sent", "rounds", "load"]
+    title = "Whole queries: three party processes over TLS, from the question to the answer"
+    notes = "local: DuckDB alone on the part that is left to the owners."
+    return section(title, [*head, "peak of each party", "for scale"], [query(each) for each in found], notes)
+
+
+def query(each: Measured) -> list[str]:
+    """One query's line."""
+    title, scale = QUERIES[each["query"]]
+    spent = median(each["seconds"])
+    return [
+        title,
+        f"{each['rows']:,}" if each["rows"] else "-",
+        seconds(spent),
+        seconds(min(each["seconds"])),
+        seconds(each["floor"]),
+        ratio(each["floor"], spent),
+        seconds(median(each["local_seconds"])) if "local_seconds" in each else "-",
+        f"{count(each['bytes'])}B" if "bytes" in each else "-",
+        str(each.get("rounds", "-")),
+        f"{each['load']:.2f}",
+        " ".join(f"{party} {mebibytes(peak)}" for party, peak in sorted(each["peak_memory"].items())),
+        scale,
+    ]
+
+
+def timing(each: Measured) -> list[str]:
+    """The columns under ``TIMING``."""
+    spent = each["seconds"]
+    spread = (max(spent) - min(spent)) / median(spent)
+    return [
+        each["operation"],
+        each["transport"],
+        f"2^{each['rows'].bit_length() - 1}",
+        seconds(median(spent)),
+        seconds(min(spent)),
+        f"{spread:.0%}",
+        f"{count(rate(each))}{each['unit']}/s",
+        f"{bytes_per_row(each):.2f}",
+    ]
+
+
+def rate(each: Measured) -> float:
+    """Units a second, of the median repetition."""
+    return float(each["units"] / median(each["seconds"]))
+
+
+def bytes_per_row(each: Measured) -> float:
+    """Payload bytes that one party sends for a row: the mean of the parties."""
+    return float(sum(each["bytes_sent"]) / len(each["bytes_sent"]) / each["rows"])
+
+
+def section(title: str, head: Sequence[str], rows: list[list[str]], notes: str = "") -> str:
+    """A table in aligned columns: the first one to the left, the others to the right."""
+    lines = [list(head), *rows]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
+    text = ["  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]).rstrip() for line in lines]
+    return "\n".join([title, "-" * len(title), *text, *([notes] if notes else [])])
+
+
+def ratio(better: float, worse: float) -> str:
+    return f"{better / worse:.2f}"
+
+
+def count(value: float) -> str:
+    """Three significant digits with a decimal prefix."""
+    for size, prefix in ((1e9, " G"), (1e6, " M"), (1e3, " k")):
+        if value >= size:
+            return f"{value / size:.3g}{prefix}"
+    return f"{value:.3g} "
+
+
+def seconds(value: float) -> str:
+    if value >= 1:
+        return f"{value:.3f} s"
+    return f"{value * 1e3:.2f} ms" if value >= 1e-3 else f"{value * 1e6:.0f} us"
+
+
+def mebibytes(size: float) -> str:
+    return f"{size / (1 << 20):.0f} MiB"

@@ -1,0 +1,155 @@
+"""Measure everything and save the table: ``make bench``.
+
+    python benches/run.py                       all sizes, saved as benches/results/<date>-<commit>.txt
+    python benches/run.py --quick               a minute: small sizes, to see that the bench itself works
+    python benches/run.py --parts limits,operations --only sort,join --rows 20
+
+SPU is measured in the same run if this interpreter has it (``pip install spu``), or the one that --spu-python names.
+Nothing here fails because something is slow.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import report
+from facts import ROOT, facts, output
+from report import Measured
+
+PARTS = ("limits", "operations", "spu", "queries")
+HERE = Path(__file__).parent
+SPU_OPERATIONS = ("and", "multiply", "less", "equal", "sort")
+SPU_LARGEST = {"sort": 16}
+"""Largest sizes for SPU, as powers of two: beyond, a repetition takes most of a minute."""
+SPU_LARGEST_OTHERS = 20
+"""Beyond, SPU needs more memory than three parties on one machine leave."""
+
+
+def main() -> None:
+    """Measure what the command line asks for; print and save it part by part, so that a failure loses nothing."""
+    options = arguments()
+    path: Path = options.output or default_path()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w") as file:
+        for part in parts(options):
+            print(f"{part}\n", flush=True)
+            print(f"{part}\n", file=file, flush=True)
+    print(f"saved as {path}")
+
+
+def default_path() -> Path:
+    """A name that says when and on which sources the table was taken."""
+    moment = datetime.now(UTC).strftime("%Y-%m-%d-%H%M")
+    return HERE / "results" / f"{moment}-{output('git', 'rev-parse', '--short', 'HEAD')}.txt"
+
+
+def arguments() -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(description="Measure tacit beside the machine's own limits and SPU.")
+    parser.add_argument("--quick", action="store_true", help="small sizes: does the bench work?")
+    parser.add_argument("--parts", default=",".join(PARTS), help=f"of: {' '.join(PARTS)} (default all)")
+    parser.add_argument("--rows", help="sizes of operations, as powers of two (default 16,18,20,22)")
+    parser.add_argument("--only", help="operations (default all; see tacit-bench --help)")
+    parser.add_argument("--transport", default="tls,plain", help="of: tls plain memory (default tls,plain)")
+    parser.add_argument("--repeats", type=int, help="measured repetitions (default 5)")
+    parser.add_argument("--seconds", type=int, default=30, help="begin no further repetition after so long")
+    spu_python = os.environ.get("TACIT_SPU_PYTHON", sys.executable)
+    parser.add_argument("--spu-python", default=spu_python, help="an interpreter with SPU (or TACIT_SPU_PYTHON)")
+    parser.add_argument("--output", type=Path, help="where to save the table")
+    options = parser.parse_args()
+    options.parts = options.parts.split(",")
+    options.rows = options.rows or ("8" if options.quick else "16,18,20,22")
+    options.repeats = options.repeats or (2 if options.quick else 5)
+    return options
+
+
+def parts(options: argparse.Namespace) -> Iterator[str]:
+    """The parts of the report, as they are measured."""
+    yield report.heading(facts())
+    program = built() if {"limits", "operations"} & set(options.parts) else ""
+    found: list[Measured] = []
+    ceilings: list[Measured] = []
+    if "limits" in options.parts:
+        ceilings = list(measured([program, "limits", "--json", *(["--quick"] if options.quick else [])]))
+        yield report.limits(ceilings)
+    peers = list(spu(options)) if "spu" in options.parts else []
+    if peers:
+        yield report.peers(peers)
+    elif "spu" in options.parts:
+        yield "SPU is not installed in this interpreter; --spu-python names one that has it."
+    if "operations" in options.parts:
+        found = list(measured(kernels(program, options)))
+        yield report.operations(found, ceilings, peers)
+        yield report.floors(found)
+    if "queries" in options.parts:
+        yield report.queries(list(queries(options)))
+
+
+def built() -> str:
+    """The bench program, compiled for release."""
+    subprocess.run(["cargo", "build", "--release", "--locked", "--quiet", "-p", "tacit-bench"], cwd=ROOT, check=True)
+    metadata = json.loads(output("cargo", "metadata", "--format-version", "1", "--no-deps"))
+    return str(Path(metadata["target_directory"]) / "release" / "tacit-bench")
+
+
+def kernels(program: str, options: argparse.Namespace) -> list[str]:
+    """The command that measures operations."""
+    command = [program, "kernels", "--json", "--rows", options.rows, "--transport", options.transport]
+    command += ["--repeats", str(options.repeats), "--seconds", str(options.seconds)]
+    return command + (["--only", options.only] if options.only else [])
+
+
+def spu(options: argparse.Namespace) -> Iterator[Measured]:
+    """SPU's figures, operation by operation; none without SPU."""
+    if not has_spu(options.spu_python):
+        return
+    chosen = options.only.split(",") if options.only else SPU_OPERATIONS
+    for operation in [name for name in SPU_OPERATIONS if name in chosen]:
+        largest = SPU_LARGEST.get(operation, SPU_LARGEST_OTHERS)
+        rows = [exponent for exponent in options.rows.split(",") if int(exponent) <= largest]
+        if rows:
+            command = [options.spu_python, str(HERE / "spu_peer.py"), "--rows", ",".join(rows), "--only", operation]
+            yield from measured([*command, "--repeats", str(options.repeats), "--seconds", str(options.seconds)])
+
+
+def has_spu(python: str) -> bool:
+    """Whether an interpreter can load SPU."""
+    if python == sys.executable:
+        return importlib.util.find_spec("spu") is not None
+    return subprocess.run([python, "-c", "import spu"], capture_output=True).returncode == 0
+
+
+def queries(options: argparse.Namespace) -> Iterator[Measured]:
+    """Whole queries, each measured by a process of its own."""
+    sizes = (
+        {"credit": 300, "market": 3_000, "demo": 100} if options.quick else {"credit": 300_000, "market": 100_000_000}
+    )
+    for query in ("credit", "market", "demo"):
+        rows = ["--rows", str(sizes[query])] if query in sizes else []
+        repeats = ["--repeats", str(min(3, options.repeats))]
+        yield from measured([sys.executable, str(HERE / "queries.py"), query, *rows, *repeats])
+
+
+def measured(command: list[str]) -> Iterator[Measured]:
+    """What a measuring program prints, one JSON object a line; its errors go where this program's go."""
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if line.startswith("{"):
+                found = json.loads(line)
+                print(f"    {report.progress(found)}", file=sys.stderr, flush=True)
+                yield found
+    if process.returncode != 0:
+        raise SystemExit(f"{' '.join(command)} failed with exit code {process.returncode}")
+
+
+if __name__ == "__main__":
+    main()

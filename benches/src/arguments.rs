@@ -1,0 +1,135 @@
+//! The command line.
+
+use crate::Result;
+use crate::operation::Operation;
+use crate::trio::Transport;
+use std::time::Duration;
+
+/// What `--help` prints.
+pub const USAGE: &str = "\
+usage: tacit-bench kernels [options]    speed of each operation with three parties on this machine
+       tacit-bench limits [options]     the machine's own limits: AES, memory, loopback, TLS
+
+options of kernels
+  --rows 16,18,20,22     sizes, as powers of two (default 16,18,20,22)
+  --only and,sort        operations (default all), of: exchange and multiply less less-planes equal shuffle sort join
+                         group-by
+  --transport tls,plain  how the parties are joined, of: tls plain (three processes over TCP), memory (three threads)
+                         (default tls,plain)
+  --repeats 5            measured repetitions after one to warm up (default 5)
+  --seconds 30           begin no further repetition of one measurement after so long (default 30)
+  --steps                also print where the time went, step by step, of party a's median repetition
+
+options of limits
+  --quick                shorter measurements
+
+options of both
+  --json                 one JSON object a line instead of text
+
+Wall clock is taken between barriers of the three parties; of a repetition the slowest party counts. `bytes` are payload
+bytes that one party sends, the mean of the three; `peak` is the largest resident memory of any party's process since
+its start, `cpu` the processor time of all three. Other work on the machine shows in `load`.";
+
+/// What to do.
+pub enum Command {
+    /// Print the usage.
+    Help,
+    /// Measure operations.
+    Kernels(Kernels),
+    /// Measure the machine.
+    Limits(Limits),
+    /// Be one party, told what to do through standard input.
+    Party,
+}
+
+/// Which measurements of operations.
+pub struct Kernels {
+    /// Sizes, as powers of two.
+    pub rows: Vec<u32>,
+    /// Operations.
+    pub operations: Vec<Operation>,
+    /// How the parties are joined.
+    pub transports: Vec<Transport>,
+    /// Measured repetitions.
+    pub repeats: usize,
+    /// No further repetition begins after so long.
+    pub at_most: Duration,
+    /// Print the cost of steps.
+    pub steps: bool,
+    /// Print JSON.
+    pub json: bool,
+}
+
+/// Which measurements of the machine.
+pub struct Limits {
+    /// Shorter measurements.
+    pub quick: bool,
+    /// Print JSON.
+    pub json: bool,
+}
+
+/// Read the command line without the program's name.
+///
+/// # Errors
+/// One sentence about what is wrong with it.
+pub fn parse(mut words: impl Iterator<Item = String>) -> Result<Command> {
+    match words.next().as_deref() {
+        None | Some("--help" | "-h" | "help") => Ok(Command::Help),
+        Some("kernels") => kernels(words),
+        Some("limits") => limits(words),
+        Some("party") => Ok(Command::Party),
+        Some(other) => Err(format!("there is no command {other:?}; see --help").into()),
+    }
+}
+
+fn kernels(mut words: impl Iterator<Item = String>) -> Result<Command> {
+    let mut chosen = Kernels {
+        rows: vec![16, 18, 20, 22],
+        operations: Operation::ALL.to_vec(),
+        transports: vec![Transport::Tls, Transport::Plain],
+        repeats: 5,
+        at_most: Duration::from_secs(30),
+        steps: false,
+        json: false,
+    };
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "--rows" => chosen.rows = list(&word, words.next(), |w| w.parse().ok().filter(|r| (1..=28).contains(r)))?,
+            "--only" => chosen.operations = list(&word, words.next(), Operation::from_name)?,
+            "--transport" => chosen.transports = list(&word, words.next(), Transport::from_name)?,
+            "--repeats" => chosen.repeats = one(&word, words.next(), |w| w.parse().ok().filter(|&n| n > 0))?,
+            "--seconds" => chosen.at_most = one(&word, words.next(), |w| w.parse().ok().map(Duration::from_secs))?,
+            "--steps" => chosen.steps = true,
+            "--json" => chosen.json = true,
+            "--help" | "-h" => return Ok(Command::Help),
+            other => return Err(unknown(other)),
+        }
+    }
+    Ok(Command::Kernels(chosen))
+}
+
+fn limits(words: impl Iterator<Item = String>) -> Result<Command> {
+    let mut chosen = Limits { quick: false, json: false };
+    for word in words {
+        match word.as_str() {
+            "--quick" => chosen.quick = true,
+            "--json" => chosen.json = true,
+            "--help" | "-h" => return Ok(Command::Help),
+            other => return Err(unknown(other)),
+        }
+    }
+    Ok(Command::Limits(chosen))
+}
+
+fn one<T>(option: &str, word: Option<String>, read: impl Fn(&str) -> Option<T>) -> Result<T> {
+    let word = word.ok_or_else(|| format!("{option} needs a value; see --help"))?;
+    read(&word).ok_or_else(|| format!("{word:?} is no value of {option}; see --help").into())
+}
+
+fn list<T>(option: &str, words: Option<String>, read: impl Fn(&str) -> Option<T>) -> Result<Vec<T>> {
+    one(option, words, |words| words.split(',').map(&read).collect())
+}
+
+fn unknown(word: &str) -> Box<dyn std::error::Error + Send + Sync> {
+    format!("there is no option {word:?}; see --help").into()
+}

@@ -1,0 +1,59 @@
+//! Operations on bare columns, over any engine.
+
+use crate::operation::Operation;
+use tacit_mpc::{Backend, Result, Rows, Shape, circuits, linear, ops};
+
+/// Width of a number in planes.
+const WORD: usize = 64;
+
+/// Width of a sort key.
+const KEY: usize = 32;
+
+/// Payload columns that move along.
+const PAYLOADS: usize = 4;
+
+/// The columns that an operation takes; None if it takes something else.
+pub fn inputs(operation: Operation, rows: usize) -> Option<Shape> {
+    let none = Shape { rows, ..Shape::default() };
+    match operation {
+        Operation::And | Operation::LessPlanes | Operation::Equal => Some(Shape { bits: 2 * WORD, ..none }),
+        Operation::Multiply | Operation::Less => Some(Shape { r64: 2, ..none }),
+        Operation::Shuffle => Some(Shape { r64: PAYLOADS, ..none }),
+        Operation::Sort => Some(Shape { bits: KEY, r64: PAYLOADS, ..none }),
+        Operation::Exchange | Operation::Join | Operation::GroupBy => None,
+    }
+}
+
+/// Runs an operation on columns of that shape.
+///
+/// # Panics
+/// If the operation takes something else.
+pub fn run<B: Backend>(operation: Operation, b: &mut B, mut input: Rows<B>) -> Result<Rows<B>> {
+    let rows = input.rows;
+    let (x, y) = input.bits.split_at(input.bits.len() / 2);
+    let bits = match operation {
+        Operation::And => b.and(&x.iter().collect::<Vec<_>>(), &y.iter().collect::<Vec<_>>())?,
+        Operation::LessPlanes => vec![circuits::less_than(b, x, y, false)?],
+        Operation::Equal => vec![circuits::equal(b, rows, x, y)?],
+        Operation::Less => vec![less_by_sign(b, &input.r64[0], &input.r64[1])?],
+        Operation::Multiply => {
+            let r64 = b.mul(&[&input.r64[0]], &[&input.r64[1]])?;
+            return Ok(Rows { r64, ..Rows::empty(rows) });
+        }
+        Operation::Shuffle => return b.shuffle(input),
+        Operation::Sort => {
+            let key = std::mem::take(&mut input.bits);
+            let order = ops::sort_order(b, rows, &key)?;
+            return ops::apply(b, input, order);
+        }
+        Operation::Exchange | Operation::Join | Operation::GroupBy => unreachable!("{operation:?} takes no columns"),
+    };
+    Ok(Rows { bits, ..Rows::empty(rows) })
+}
+
+/// x < y by the top bit of x - y.
+fn less_by_sign<B: Backend>(b: &mut B, x: &B::Vector<u64>, y: &B::Vector<u64>) -> Result<B::Bits> {
+    let difference = linear::sub(x, y);
+    let [first, second] = b.summands(&[&difference], WORD)?.swap_remove(0);
+    circuits::sum_sign(b, &first, &second)
+}

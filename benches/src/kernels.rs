@@ -1,0 +1,150 @@
+//! Measures operations and prints what was measured.
+
+use crate::arguments::Kernels;
+use crate::format::{count, mebibytes, seconds};
+use crate::message::Run;
+use crate::operation::Operation;
+use crate::statistics::Summary;
+use crate::trio::{Transport, Trio};
+use crate::{Result, machine};
+use serde::Serialize;
+use std::time::Instant;
+
+/// One line of the table.
+#[derive(Serialize)]
+struct Measurement {
+    operation: &'static str,
+    transport: &'static str,
+    rows: usize,
+    /// What the rate counts.
+    unit: &'static str,
+    /// Units of one repetition.
+    units: usize,
+    /// Wall clock of each repetition: the slowest party's.
+    seconds: Vec<f64>,
+    /// Processor time of all parties, the median repetition's. None for threads: it cannot be told apart.
+    cpu_seconds: Option<f64>,
+    rounds: u64,
+    /// Payload bytes sent by each party.
+    bytes_sent: Vec<u64>,
+    /// Largest resident memory of each party's process. None for threads.
+    peak_memory: Option<Vec<u64>>,
+    /// Load average of the machine after the measurement.
+    load: f64,
+    #[serde(skip)]
+    median_run: Vec<Run>,
+}
+
+/// Measures everything that was chosen.
+///
+/// # Errors
+/// When a party fails.
+pub fn run(chosen: &Kernels) -> Result<()> {
+    if !chosen.json {
+        println!(
+            "{:<12} {:<7} {:>8} {:>11} {:>11} {:>7} {:>14} {:>9} {:>8} {:>7} {:>9} {:>6}",
+            "operation",
+            "joined",
+            "rows",
+            "median",
+            "best",
+            "spread",
+            "rate",
+            "B/row",
+            "rounds",
+            "cpu s",
+            "peak",
+            "load"
+        );
+    }
+    for &operation in &chosen.operations {
+        for &exponent in &chosen.rows {
+            for &transport in &chosen.transports {
+                let measured = measure(chosen, operation, 1 << exponent, transport)?;
+                print(chosen, exponent, &measured)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn measure(chosen: &Kernels, operation: Operation, rows: usize, transport: Transport) -> Result<Measurement> {
+    let mut trio = Trio::start(transport)?;
+    let start = Instant::now();
+    trio.run(operation, rows)?;
+    let mut runs = vec![trio.run(operation, rows)?];
+    while runs.len() < chosen.repeats && start.elapsed() < chosen.at_most {
+        runs.push(trio.run(operation, rows)?);
+    }
+    trio.end()?;
+    Ok(summarise(operation, rows, transport, runs))
+}
+
+/// The slowest party's wall clock.
+fn slowest(run: &[Run]) -> f64 {
+    run.iter().map(|party| party.seconds).fold(0.0, f64::max)
+}
+
+fn summarise(operation: Operation, rows: usize, transport: Transport, mut runs: Vec<Vec<Run>>) -> Measurement {
+    let times: Vec<f64> = runs.iter().map(|run| slowest(run)).collect();
+    let peak = |me: usize| runs.iter().map(|run| run[me].peak_memory).max().unwrap_or(0);
+    let processes = transport != Transport::Memory;
+    let peak_memory = processes.then(|| (0..runs[0].len()).map(peak).collect());
+    runs.sort_by(|x, y| slowest(x).total_cmp(&slowest(y)));
+    let median_run = runs.swap_remove((runs.len() - 1) / 2);
+    Measurement {
+        operation: operation.name(),
+        transport: transport.name(),
+        rows,
+        unit: operation.unit(),
+        units: rows * operation.units_per_row(),
+        seconds: times,
+        cpu_seconds: processes.then(|| median_run.iter().map(|party| party.cpu_seconds).sum()),
+        rounds: median_run[0].rounds,
+        bytes_sent: median_run.iter().map(|party| party.bytes_sent).collect(),
+        peak_memory,
+        load: machine::load(),
+        median_run,
+    }
+}
+
+fn print(chosen: &Kernels, exponent: u32, measured: &Measurement) -> Result<()> {
+    if chosen.json {
+        println!("{}", serde_json::to_string(measured)?);
+        return Ok(());
+    }
+    let time = Summary::of(&measured.seconds);
+    let bytes: u64 = measured.bytes_sent.iter().sum();
+    println!(
+        "{:<12} {:<7} {:>8} {:>11} {:>11} {:>6.0}% {:>14} {:>9.2} {:>8} {:>7} {:>9} {:>6.2}",
+        measured.operation,
+        measured.transport,
+        format!("2^{exponent}"),
+        seconds(time.median),
+        seconds(time.least),
+        100.0 * time.spread(),
+        format!("{}{}/s", count(measured.units as f64 / time.median), measured.unit),
+        bytes as f64 / (3 * measured.rows) as f64,
+        measured.rounds,
+        measured.cpu_seconds.map_or("-".into(), |seconds| format!("{seconds:.2}")),
+        measured.peak_memory.as_ref().and_then(|peak| peak.iter().copied().max()).map_or("-".into(), mebibytes),
+        measured.load,
+    );
+    if chosen.steps {
+        print_steps(&measured.median_run[0]);
+    }
+    Ok(())
+}
+
+fn print_steps(party: &Run) {
+    for step in &party.steps {
+        println!(
+            "    {:<60} {:>11}, {:>11} of it waiting, {:>5} rounds, {:>9}B sent",
+            step.path,
+            seconds(step.seconds),
+            seconds(step.waiting),
+            step.rounds,
+            count(step.bytes_sent as f64),
+        );
+    }
+}

@@ -1,0 +1,43 @@
+//! Measured speed of the secure operations: three parties as three processes on one machine, beside the machine's own limits.
+//!
+//! `cargo run --release -p tacit-bench -- --help` prints the usage. Nothing here asserts a time: figures are for people.
+
+mod arguments;
+mod columns;
+mod exchange;
+mod format;
+mod kernels;
+mod limits;
+mod machine;
+mod message;
+mod operation;
+mod party;
+mod statistics;
+mod tables;
+mod trio;
+
+use arguments::{Command, USAGE};
+use std::process::ExitCode;
+
+/// Failures of a bench: all end the program with one sentence.
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("tacit-bench: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<()> {
+    match arguments::parse(std::env::args().skip(1))? {
+        Command::Help => println!("{USAGE}"),
+        Command::Kernels(selection) => kernels::run(&selection)?,
+        Command::Limits(selection) => limits::run(&selection)?,
+        Command::Party => party::main()?,
+    }
+    Ok(())
+}

@@ -1,0 +1,85 @@
+//! The operations that are measured.
+
+use crate::exchange;
+use serde::{Deserialize, Serialize};
+
+/// One operation on shared columns or tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Operation {
+    /// 64 bytes a row from every party to every other, without computing.
+    Exchange,
+    /// AND of two 64-bit columns in planes.
+    And,
+    /// Product of two 64-bit ring columns.
+    Multiply,
+    /// Order of two 64-bit ring columns, by the sign of their difference; values are below 2^63.
+    Less,
+    /// Order of two 64-bit columns in planes.
+    LessPlanes,
+    /// Equality of two 64-bit columns in planes.
+    Equal,
+    /// Shuffle of four 64-bit ring columns.
+    Shuffle,
+    /// Stable sort of four 64-bit ring columns by a 32-bit key.
+    Sort,
+    /// Join of two tables of so many rows each: a 32-bit key, unique in one of them, and four 64-bit columns in all.
+    Join,
+    /// SUM and COUNT by a 32-bit key.
+    GroupBy,
+}
+
+impl Operation {
+    /// All, in the order of the table.
+    pub const ALL: [Self; 10] = [
+        Self::Exchange,
+        Self::And,
+        Self::Multiply,
+        Self::Less,
+        Self::LessPlanes,
+        Self::Equal,
+        Self::Shuffle,
+        Self::Sort,
+        Self::Join,
+        Self::GroupBy,
+    ];
+
+    /// The name in arguments and tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Exchange => "exchange",
+            Self::And => "and",
+            Self::Multiply => "multiply",
+            Self::Less => "less",
+            Self::LessPlanes => "less-planes",
+            Self::Equal => "equal",
+            Self::Shuffle => "shuffle",
+            Self::Sort => "sort",
+            Self::Join => "join",
+            Self::GroupBy => "group-by",
+        }
+    }
+
+    /// The operation of a name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|operation| operation.name() == name)
+    }
+
+    /// What is counted in its rate.
+    pub fn unit(self) -> &'static str {
+        match self {
+            Self::Exchange => "B",
+            Self::And => "gates",
+            _ => "rows",
+        }
+    }
+
+    /// How many of these units it handles per row.
+    pub fn units_per_row(self) -> usize {
+        match self {
+            Self::Exchange => 3 * 2 * exchange::BYTES_PER_ROW,
+            Self::And => 64,
+            _ => 1,
+        }
+    }
+}

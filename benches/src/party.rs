@@ -1,0 +1,141 @@
+//! One party: joins the two others and runs operations as the coordinator asks.
+
+use crate::columns;
+use crate::exchange;
+use crate::machine;
+use crate::message::{Group, Listening, Request, Run, Step, hear, say};
+use crate::operation::Operation;
+use crate::tables;
+use crate::trio::NAMES;
+use std::any::Any;
+use std::io::{BufRead, Write, stdin, stdout};
+use std::net::{Ipv4Addr, TcpListener};
+use std::time::Instant;
+use tacit_math::{Plane, Prg, Seed};
+use tacit_mpc::backends::Rep3;
+use tacit_mpc::{Backend, Block, Rows};
+use tacit_net::tcp::{Endpoint, Hello, Identity, connect_with_listener};
+use tacit_net::{Options, PartyId, Security, Session, Snapshot};
+
+use crate::Result;
+
+/// The party that owns the inputs of operations on columns.
+const OWNER: PartyId = PartyId(0);
+
+/// A party process: told its peers and its work through standard input, it answers through standard output.
+pub fn main() -> Result<()> {
+    let (mut input, mut output) = (stdin().lock(), stdout().lock());
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+    say(&mut output, &Listening { port: listener.local_addr()?.port() })?;
+    let group: Group = hear(&mut input)?.ok_or("the coordinator is gone")?;
+    serve(join(listener, &group)?, &mut input, &mut output)
+}
+
+fn join(listener: TcpListener, group: &Group) -> Result<Session> {
+    let endpoint = |(name, (address, certificate_pem)): (&&str, &(String, String))| Endpoint {
+        name: (*name).to_owned(),
+        address: address.clone(),
+        certificate_pem: certificate_pem.clone(),
+    };
+    let parties: Vec<Endpoint> = NAMES.iter().zip(&group.parties).map(endpoint).collect();
+    let identity = Identity::from_pem(&group.private_key_pem, &parties[group.me].certificate_pem)?;
+    let security = if group.tls { Security::MutualTls } else { Security::PlaintextForBenchmarks };
+    let options = Options { security, ..Options::default() };
+    Ok(connect_with_listener(listener, &parties, group.me, identity, Hello::new([0; 32], "rep3"), &options)?)
+}
+
+/// Runs what is asked until the end is asked, then closes the session.
+pub fn serve(session: Session, input: &mut impl BufRead, output: &mut impl Write) -> Result<()> {
+    let mut node = Rep3::new(session)?;
+    while let Some(Request::Run(operation, rows)) = hear(input)? {
+        let (same, run) = measure(node, operation, rows)?;
+        node = same;
+        say(output, &run)?;
+    }
+    Ok(node.into_session().close()?)
+}
+
+fn measure(node: Rep3, operation: Operation, rows: usize) -> Result<(Rep3, Run)> {
+    let (mut node, work) = share(node, operation, rows)?;
+    let meter = node.session().meter();
+    barrier(&mut node)?;
+    let (before, cpu, start) = (meter.snapshot(), machine::cpu_seconds(), Instant::now());
+    let (mut node, result) = work.run(node)?;
+    let after = meter.snapshot();
+    barrier(&mut node)?;
+    let seconds = start.elapsed().as_secs_f64();
+    let cpu_seconds = machine::cpu_seconds() - cpu;
+    drop(result);
+    Ok((node, report(&before, &after, seconds, cpu_seconds)))
+}
+
+/// What to run, with its shared inputs.
+enum Work {
+    Exchange(usize),
+    Columns(Operation, Rows<Rep3>),
+    Tables(tables::Prepared),
+}
+
+fn share(mut node: Rep3, operation: Operation, rows: usize) -> Result<(Rep3, Work)> {
+    if operation == Operation::Exchange {
+        return Ok((node, Work::Exchange(rows)));
+    }
+    let Some(shape) = columns::inputs(operation, rows) else {
+        let (node, prepared) = tables::share(node, operation, rows)?;
+        return Ok((node, Work::Tables(prepared)));
+    };
+    let mut prg = Prg::new(&Seed::random()?);
+    let data = (node.session().me() == OWNER).then(|| Block::random(shape, &mut prg));
+    let shared = node.input(OWNER, shape, data)?;
+    Ok((node, Work::Columns(operation, shared)))
+}
+
+impl Work {
+    /// Gives the node back, with the shared result so that it is not dropped before the clock has stopped.
+    fn run(self, mut node: Rep3) -> Result<(Rep3, Box<dyn Any>)> {
+        match self {
+            Self::Exchange(rows) => {
+                let mut session = node.into_session();
+                exchange::run(&mut session, rows)?;
+                Ok((Rep3::new(session)?, Box::new(())))
+            }
+            Self::Columns(operation, shared) => {
+                let result = columns::run(operation, &mut node, shared)?;
+                Ok((node, Box::new(result)))
+            }
+            Self::Tables(prepared) => {
+                let (node, result) = tables::run(node, &prepared)?;
+                Ok((node, Box::new(result)))
+            }
+        }
+    }
+}
+
+/// Returns when every party has called it. A node's AND ends after the next node's has begun; after the second one that
+/// holds for the node after that, too.
+fn barrier(node: &mut Rep3) -> Result<()> {
+    let word = node.public_bits(64, || Plane::zeros(64));
+    node.step("barrier", |node| (0..2).try_for_each(|_| node.and(&[&word], &[&word]).map(drop)))?;
+    Ok(())
+}
+
+fn report(before: &Snapshot, after: &Snapshot, seconds: f64, cpu_seconds: f64) -> Run {
+    let steps = after.steps.iter().map(|step| {
+        let (old, new) = (before.step(&step.path), step.counters);
+        Step {
+            path: step.path.clone(),
+            seconds: (new.wall - old.wall).as_secs_f64(),
+            waiting: (new.waiting - old.waiting).as_secs_f64(),
+            bytes_sent: new.bytes_sent - old.bytes_sent,
+            rounds: new.rounds - old.rounds,
+        }
+    });
+    Run {
+        seconds,
+        cpu_seconds,
+        bytes_sent: after.total.bytes_sent - before.total.bytes_sent,
+        rounds: after.total.rounds - before.total.rounds,
+        peak_memory: machine::peak_memory(),
+        steps: steps.filter(|step| step.seconds > 1e-6).collect(),
+    }
+}
