@@ -1,0 +1,75 @@
+# Everything from a fresh clone, on a machine with Rust stable, Python 3.11 or newer, a C compiler and make.
+#
+#   make demo      three party processes on this machine answer the credit question
+#   make test      every check and every test
+#   make nightly   the same, with long searches for counterexamples
+#   make bench     measured speed beside the machine's own limits, saved under benches/results
+#   make build     a wheel in dist/
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+# Compiled code outlives the clone, one folder for each compiler: a fresh clone on the same machine recompiles only tacit.
+CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/tacit
+CARGO_TARGET_DIR ?= $(CACHE)/cargo-$(shell rustc --version | cut -d' ' -f2)
+export CARGO_TARGET_DIR
+
+NATIVE_SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name Cargo.toml)
+PINS := pyproject.toml constraints.txt
+
+.PHONY: demo test nightly bench build lint test-rust test-python clean
+.DELETE_ON_ERROR:
+
+demo: $(VENV)/native
+	@$(BIN)/tacit demo credit
+
+test: lint test-rust test-python
+	@echo "make test: all checks passed"
+
+nightly: lint test-rust $(VENV)/native $(VENV)/tests
+	PROPTEST_CASES=4096 cargo test --locked --workspace
+	HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest -m "nightly or not nightly"
+
+bench: $(VENV)/native $(VENV)/tests
+	$(BIN)/python benches/run.py
+
+build: $(VENV)/tests
+	$(BIN)/maturin build --release --out dist
+
+lint: $(VENV)/tests
+	cargo fmt --all --check
+	cargo clippy --locked --workspace --all-targets -- -D warnings
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy --strict python
+
+# The portable AES path is chosen when the code is compiled, so it needs a build of its own.
+test-rust:
+	cargo test --locked --workspace
+	RUSTFLAGS='--cfg aes_backend="soft"' CARGO_TARGET_DIR="$(CARGO_TARGET_DIR)-soft" cargo test --locked --package tacit-math
+
+# The long searches of tests marked "nightly" stay out; README's commands and the three-process demo are among the tests.
+test-python: $(VENV)/native $(VENV)/tests
+	$(BIN)/python -m pytest -m "not nightly"
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "tacit needs Python 3.11 or newer; set PYTHON=/path/to/python3"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/runtime: $(VENV)/bin/python $(PINS)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt duckdb sqlglot rich maturin
+	@touch $@
+
+$(VENV)/tests: $(VENV)/runtime
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
+		hypothesis mypy pandas pandas-stubs polars pyarrow pytest ruff
+	@touch $@
+
+# Installs the sources in place: a change of Python code needs no new build.
+$(VENV)/native: $(VENV)/runtime $(NATIVE_SOURCES)
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --locked
+	@touch $@
+
+clean:
+	rm -rf $(VENV) dist
