@@ -1,0 +1,30 @@
+//! Why a matching protocol ends, by whose fault.
+
+use tacit_net::NetError;
+use tacit_ot::OtError;
+
+/// Why a matching protocol ended.
+#[derive(Debug, thiserror::Error)]
+pub enum PsiError {
+    /// The connection failed.
+    #[error(transparent)]
+    Net(#[from] NetError),
+    /// Oblivious transfer failed.
+    #[error(transparent)]
+    Ot(#[from] OtError),
+    /// This party's own input or configuration cannot be used.
+    #[error("{0}")]
+    Input(String),
+    /// The peer sent something that no honest party sends.
+    #[error(
+        "{peer} sent something at {step} that no honest party sends: {detail}; the run is aborted and nothing is opened"
+    )]
+    Cheating {
+        /// Name of the peer.
+        peer: String,
+        /// Path of the step.
+        step: String,
+        /// What is wrong, without any secret.
+        detail: String,
+    },
+}

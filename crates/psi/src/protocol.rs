@@ -1,0 +1,94 @@
+//! The functionality that every intersection protocol of this room provides.
+
+use crate::error::PsiError;
+use tacit_net::{PartyId, Session};
+use tacit_ot::Adversary;
+
+/// A 128-bit keyed hash of a normalised identifier. The items of one set are distinct.
+pub type Item = u128;
+
+/// The two parts of a protocol.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum Role {
+    /// Evaluates or masks its items for the receiver.
+    Sender,
+    /// Learns the matches first.
+    Receiver,
+}
+
+/// The public sizes of the two sets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Sizes {
+    /// Items of the sender.
+    pub sender: usize,
+    /// Items of the receiver.
+    pub receiver: usize,
+}
+
+/// An item of the receiver that the sender has too.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord)]
+pub struct Match {
+    /// Index of the receiver's item.
+    pub mine: u32,
+    /// Position in the sender's announced order, which is random.
+    pub theirs: u32,
+}
+
+/// What a party has after a run.
+#[derive(Debug)]
+pub enum Outcome {
+    /// The receiver's matches, by its own index.
+    Receiver(Vec<Match>),
+    /// The sender's order: `order[position]` is the index of its item. It tells the sender nothing about matches.
+    Sender {
+        /// A fresh random permutation of the sender's items.
+        order: Vec<u32>,
+    },
+}
+
+/// Rounds and bytes of one phase.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Traffic {
+    /// Communication rounds.
+    pub rounds: u64,
+    /// Payload bytes that the sender sends.
+    pub sender: u64,
+    /// Payload bytes that the receiver sends.
+    pub receiver: u64,
+}
+
+/// The declared cost of a protocol.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Declared {
+    /// Once for a pair of parties.
+    pub setup: Traffic,
+    /// For each pair of sets.
+    pub online: Traffic,
+}
+
+/// An intersection protocol. Its parameters are derived from the public sizes alone.
+pub trait Protocol: Send + Sync {
+    /// Its name in plans and reports.
+    fn name(&self) -> &'static str;
+
+    /// The adversary it withstands.
+    fn adversary(&self) -> Adversary;
+
+    /// Its exact cost.
+    fn declared(&self, sizes: Sizes) -> Declared;
+
+    /// What a pair of parties does once.
+    ///
+    /// # Errors
+    /// The connection's failure, or a peer that deviates.
+    fn setup(&self, role: Role, session: &mut Session, peer: PartyId) -> Result<Box<dyn Prepared>, PsiError>;
+}
+
+/// A pair of parties that has done its setup.
+pub trait Prepared: Send {
+    /// Intersects one pair of sets with fresh randomness.
+    ///
+    /// # Errors
+    /// The connection's failure, a peer that deviates, or items that do not fit the announced sizes.
+    fn online(&mut self, session: &mut Session, items: &[Item], sizes: Sizes) -> Result<Outcome, PsiError>;
+}
