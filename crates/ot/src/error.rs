@@ -1,4 +1,5 @@
-use tacit_net::NetError;
+use tacit_math::Seed;
+use tacit_net::{NetError, PartyId, Session};
 
 /// Why a protocol between two parties ended.
 #[derive(Debug, thiserror::Error)]
@@ -18,4 +19,20 @@ pub enum OtError {
         /// What is wrong, without any secret.
         detail: String,
     },
+    /// The operating system gives no randomness.
+    #[error("the operating system gives no randomness: {0}")]
+    Randomness(String),
+}
+
+impl OtError {
+    /// The peer sent, in the session's present step, what no honest party sends.
+    pub fn cheating(session: &Session, peer: PartyId, detail: &str) -> Self {
+        let (peer, step) = (session.name(peer).to_owned(), session.path().to_owned());
+        Self::Cheating { peer, step, detail: detail.to_owned() }
+    }
+}
+
+/// A fresh seed from the operating system.
+pub(crate) fn fresh_seed() -> Result<Seed, OtError> {
+    Seed::random().map_err(|error| OtError::Randomness(error.to_string()))
 }
