@@ -24,6 +24,18 @@ pub(crate) struct Hub {
     state: Mutex<State>,
     arrived: Condvar,
     room: Condvar,
+    rested: Condvar,
+}
+
+/// Where the session's thread is, as far as whoever carries its bytes must know.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Progress {
+    /// It computes or sends.
+    Runs,
+    /// It waits for bytes that have not come.
+    Starves,
+    /// It has said that it asks for nothing.
+    Rests,
 }
 
 struct State {
@@ -33,6 +45,7 @@ struct State {
     last_arrival: Instant,
     failure: Option<NetError>,
     stopped: bool,
+    progress: Progress,
 }
 
 /// What looking at the state came to.
@@ -45,8 +58,16 @@ enum Look<T> {
 impl Hub {
     pub fn new(names: Vec<String>, shape: Shape, pulse: Duration) -> Self {
         let inboxes = names.iter().map(|_| Inbox::default()).collect();
-        let state = State { inboxes, arrivals: 0, last_arrival: Instant::now(), failure: None, stopped: false };
-        Self { names, shape, pulse, state: Mutex::new(state), arrived: Condvar::new(), room: Condvar::new() }
+        let state = State {
+            inboxes,
+            arrivals: 0,
+            last_arrival: Instant::now(),
+            failure: None,
+            stopped: false,
+            progress: Progress::Runs,
+        };
+        let [arrived, room, rested] = std::array::from_fn(|_| Condvar::new());
+        Self { names, shape, pulse, state: Mutex::new(state), arrived, room, rested }
     }
 
     pub fn names(&self) -> &[String] {
@@ -83,6 +104,7 @@ impl Hub {
                 state.arrivals += 1;
                 state.last_arrival = Instant::now();
                 state.inboxes[from].push(frame, self.shape);
+                state.progress = Progress::Runs;
             }
             Kind::Ready | Kind::Goodbye | Kind::Farewell => state.inboxes[from].announce(frame.kind),
             Kind::Abort => {
@@ -123,6 +145,26 @@ impl Hub {
         lock(&self.state).stopped = true;
         self.arrived.notify_all();
         self.room.notify_all();
+        self.rested.notify_all();
+    }
+
+    /// Where the session's thread is.
+    pub fn progress(&self) -> Progress {
+        lock(&self.state).progress
+    }
+
+    /// Say where the session's thread is.
+    pub fn set_progress(&self, progress: Progress) {
+        lock(&self.state).progress = progress;
+        self.rested.notify_all();
+    }
+
+    /// Wait until the session's thread starves, rests or has stopped.
+    pub fn await_rest(&self) {
+        let mut state = lock(&self.state);
+        while state.progress == Progress::Runs && !state.stopped {
+            state = self.rested.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
     }
 
     /// Wait at most `patience` for a failure: a broken write is often the echo of an abort still on its way.
@@ -145,7 +187,11 @@ impl Hub {
                 None if inbox.stage > Stage::Ready => {
                     Err((from, "it has ended the session where bytes of it are expected"))
                 }
-                None => Ok(Look::Later(None)),
+                None => {
+                    state.progress = Progress::Starves;
+                    self.rested.notify_all();
+                    Ok(Look::Later(None))
+                }
                 Some(moment) if moment > now => Ok(Look::Later(Some(moment))),
                 Some(_) => {
                     let full = inbox.bytes() > INBOX_BYTES;

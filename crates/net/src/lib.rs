@@ -3,7 +3,8 @@
 //! A [`Session`] is one party's end of a fully connected group. Protocols are straight-line, blocking code over it:
 //! [`Session::next_round`], [`Session::send`], [`Session::recv`]. Sending never blocks on the network, so every party
 //! may send first and receive afterwards without a deadlock. Two transports speak the same frames: [`memory`] joins
-//! parties of one process, [`tcp`] joins processes and hosts by TCP under mutually authenticated TLS 1.3.
+//! parties of one process, [`tcp`] joins processes and hosts by TCP under mutually authenticated TLS 1.3. Under
+//! [`relay`], someone else carries the bytes, a round at a time.
 //!
 //! What the wire shows to an observer: who speaks with whom, when, and how many bytes. A [`Meter`] counts exactly that
 //! per named step, and a [`Transcript`] lists it message by message.
@@ -22,6 +23,7 @@ pub mod memory;
 mod meter;
 mod options;
 mod pool;
+pub mod relay;
 mod route;
 mod session;
 pub mod tcp;

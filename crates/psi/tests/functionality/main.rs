@@ -1,0 +1,221 @@
+//! Every intersection protocol against the same functionality: one line a protocol in [`protocols`].
+
+mod clear;
+mod sets;
+
+use clear::{Clear, intersection};
+use sets::{Sets, awkward};
+use std::sync::Arc;
+use tacit_math::{Prg, Seed};
+use tacit_net::{Message, Options, PartyId, Session, memory};
+use tacit_psi::{Declared, Driven, Match, Outcome, Protocol, PsiError, Relayed, Role, Rounds, Sizes, Traffic};
+
+/// Every protocol, with the size of the larger set in its most unequal run.
+fn protocols() -> Vec<(Arc<dyn Protocol>, usize)> {
+    vec![(Arc::new(Clear), 100_000)]
+}
+
+/// What one party did and saw.
+struct Party {
+    setup: Traffic,
+    online: Vec<Traffic>,
+    outcomes: Vec<Outcome>,
+    messages: Vec<Message>,
+}
+
+/// Bytes sent by one party, in the field of its role.
+fn traffic(session: &Session, role: Role) -> Traffic {
+    let total = session.meter().snapshot().total;
+    match role {
+        Role::Sender => Traffic { rounds: total.rounds, sender: total.bytes_sent, receiver: total.bytes_received },
+        Role::Receiver => Traffic { rounds: total.rounds, sender: total.bytes_received, receiver: total.bytes_sent },
+    }
+}
+
+fn minus(a: Traffic, b: Traffic) -> Traffic {
+    Traffic { rounds: a.rounds - b.rounds, sender: a.sender - b.sender, receiver: a.receiver - b.receiver }
+}
+
+fn play(mut session: Session, protocol: &dyn Protocol, role: Role, runs: &[Sets]) -> Result<Party, PsiError> {
+    let peer = PartyId(1 - session.me().0);
+    let mut prepared = protocol.setup(role, &mut session, peer)?;
+    let mut before = traffic(&session, role);
+    let (setup, mut online, mut outcomes) = (before, Vec::new(), Vec::new());
+    for sets in runs {
+        let items = if role == Role::Sender { &sets.sender } else { &sets.receiver };
+        outcomes.push(prepared.online(&mut session, items, sets.sizes())?);
+        let after = traffic(&session, role);
+        online.push(minus(after, before));
+        before = after;
+    }
+    let messages = session.transcript().expect("recorded").messages();
+    session.close()?;
+    Ok(Party { setup, online, outcomes, messages })
+}
+
+/// Run setup once and all of `runs` after it: the sender, then the receiver.
+fn run(protocol: &dyn Protocol, runs: &[Sets]) -> [Party; 2] {
+    let options = Options { record: true, ..Options::default() };
+    let mut sessions = memory::mesh(&["sender", "receiver"], &options).into_iter();
+    let (first, second) = (sessions.next().expect("two"), sessions.next().expect("two"));
+    std::thread::scope(|scope| {
+        let sender = scope.spawn(|| play(first, protocol, Role::Sender, runs));
+        let receiver = play(second, protocol, Role::Receiver, runs);
+        let sender = sender.join().expect("no panic");
+        match (sender, receiver) {
+            (Ok(sender), Ok(receiver)) => [sender, receiver],
+            (sender, receiver) => panic!("{}: {:?}, {:?}", protocol.name(), sender.err(), receiver.err()),
+        }
+    })
+}
+
+/// Assert that the order is a permutation and return the matches as indices of both parties.
+fn resolve(name: &str, sender: &Outcome, receiver: &Outcome, sizes: Sizes) -> Vec<(u32, u32)> {
+    let (Outcome::Sender { order }, Outcome::Receiver(matches)) = (sender, receiver) else {
+        panic!("{name}: outcomes of the wrong roles")
+    };
+    let mut sorted = order.clone();
+    sorted.sort_unstable();
+    assert!(sorted.iter().copied().eq(0..sizes.sender as u32), "{name}: the order is no permutation");
+    let mut pairs: Vec<_> = matches.iter().map(|&Match { mine, theirs }| (mine, order[theirs as usize])).collect();
+    pairs.sort_unstable();
+    pairs
+}
+
+#[test]
+fn every_protocol_finds_the_intersection_at_its_declared_cost() {
+    for (protocol, largest) in protocols() {
+        let name = protocol.name();
+        let runs: Vec<Sets> = awkward(largest)
+            .iter()
+            .zip(0..)
+            .map(|(&(sizes, common), seed)| Sets::random(sizes, common, seed))
+            .collect();
+        let [sender, receiver] = run(&*protocol, &runs);
+        for (place, sets) in runs.iter().enumerate() {
+            let sizes = sets.sizes();
+            let found = resolve(name, &sender.outcomes[place], &receiver.outcomes[place], sizes);
+            assert_eq!(found, intersection(&sets.sender, &sets.receiver), "{name}, {sizes:?}");
+            let declared = protocol.declared(sizes);
+            for party in [&sender, &receiver] {
+                assert_eq!(party.setup, declared.setup, "{name}: setup");
+                assert_eq!(party.online[place], declared.online, "{name}: online, {sizes:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_protocol_finds_the_intersection_of_random_sizes() {
+    let mut seed = [0; 16];
+    seed.copy_from_slice(&Seed::random().expect("randomness").expose());
+    println!("seed {seed:?}");
+    let mut words = Prg::new(&Seed::from_bytes(seed));
+    for (protocol, _) in protocols() {
+        let draw = |words: &mut Prg| words.vector::<u32>(3).into_iter().map(|word| word as usize).collect::<Vec<_>>();
+        let runs: Vec<Sets> = (0..8)
+            .map(|number| {
+                let [sender, receiver, common] = draw(&mut words)[..] else { unreachable!("three words") };
+                let sizes = Sizes { sender: sender % 2000, receiver: receiver % 2000 };
+                let common = common % (sizes.sender.min(sizes.receiver) + 1);
+                Sets::random(sizes, common, seed[number])
+            })
+            .collect();
+        let [sender, receiver] = run(&*protocol, &runs);
+        for (place, sets) in runs.iter().enumerate() {
+            let found = resolve(protocol.name(), &sender.outcomes[place], &receiver.outcomes[place], sets.sizes());
+            assert_eq!(found, intersection(&sets.sender, &sets.receiver), "{}, {:?}", protocol.name(), sets.sizes());
+        }
+    }
+}
+
+#[test]
+fn sizes_and_order_of_messages_depend_on_public_sizes_alone() {
+    for (protocol, _) in protocols() {
+        let sizes = Sizes { sender: 700, receiver: 900 };
+        let seen = [(0, 1), (700, 2)].map(|(common, seed)| run(&*protocol, &[Sets::random(sizes, common, seed)]));
+        for party in [0, 1] {
+            assert_eq!(seen[0][party].messages, seen[1][party].messages, "{}", protocol.name());
+        }
+    }
+}
+
+/// Call every round of both parties as a cluster engine would: no session between them.
+fn call_rounds(parties: &mut [Box<dyn Rounds>; 2], sets: &Sets) -> Result<[Outcome; 2], PsiError> {
+    let mut blobs = [Vec::new(), Vec::new()];
+    for id in 0..parties[0].setup_round_count() {
+        blobs = [parties[0].setup(id, &blobs[1])?, parties[1].setup(id, &blobs[0])?];
+    }
+    parties[0].begin(&sets.sender, sets.sizes())?;
+    parties[1].begin(&sets.receiver, sets.sizes())?;
+    assert_eq!(parties[0].online_round_count(), parties[1].online_round_count());
+    for id in 0..parties[0].online_round_count() {
+        blobs = [parties[0].round(id, &blobs[1])?, parties[1].round(id, &blobs[0])?];
+    }
+    Ok([parties[0].outcome()?, parties[1].outcome()?])
+}
+
+fn relayed(protocol: &Arc<dyn Protocol>, role: Role) -> Box<dyn Rounds> {
+    Box::new(Relayed::new(Arc::clone(protocol), role).expect("a thread"))
+}
+
+#[test]
+fn rounds_without_a_transport_give_the_same_outcome() {
+    for (protocol, _) in protocols() {
+        for (sizes, common) in [((0, 0), 0), ((300, 200), 150), ((1, 400), 1)] {
+            let sets = Sets::random(Sizes { sender: sizes.0, receiver: sizes.1 }, common, 9);
+            let mut parties = [relayed(&protocol, Role::Sender), relayed(&protocol, Role::Receiver)];
+            let [sender, receiver] =
+                call_rounds(&mut parties, &sets).unwrap_or_else(|error| panic!("{}: {error}", protocol.name()));
+            let found = resolve(protocol.name(), &sender, &receiver, sets.sizes());
+            assert_eq!(found, intersection(&sets.sender, &sets.receiver), "{}", protocol.name());
+        }
+    }
+}
+
+/// What the blobs of [`Clear`] take: the items and frame headers.
+fn clear_blobs(sizes: Sizes) -> Declared {
+    let mut declared = Clear.declared(sizes);
+    declared.online.sender += 16 * (declared.online.sender.div_ceil(1 << 20));
+    declared
+}
+
+#[test]
+fn rounds_of_another_vendor_run_over_a_session() {
+    let party = |role| -> Result<Box<dyn Rounds>, PsiError> { Ok(Box::new(Relayed::new(Arc::new(Clear), role)?)) };
+    let driven = Driven::new("driven", Clear.adversary(), clear_blobs, party);
+    let sizes = Sizes { sender: 70_000, receiver: 10 };
+    let sets = [Sets::random(sizes, 5, 1), Sets::random(sizes, 0, 2)];
+    let [sender, receiver] = run(&driven, &sets);
+    for (place, sets) in sets.iter().enumerate() {
+        let found = resolve("driven", &sender.outcomes[place], &receiver.outcomes[place], sizes);
+        assert_eq!(found, intersection(&sets.sender, &sets.receiver));
+        assert_eq!(sender.online[place], driven.declared(sizes).online);
+    }
+}
+
+#[test]
+fn a_blob_longer_than_declared_is_refused() {
+    let party = |role| -> Result<Box<dyn Rounds>, PsiError> { Ok(Box::new(Relayed::new(Arc::new(Clear), role)?)) };
+    let driven = Driven::new("driven", Clear.adversary(), |sizes| Clear.declared(sizes), party);
+    let sets = [Sets::random(Sizes { sender: 100, receiver: 10 }, 5, 1)];
+    let mut sessions = memory::mesh(&["sender", "receiver"], &Options { record: true, ..Options::default() });
+    let (second, first) = (sessions.pop().expect("two"), sessions.pop().expect("two"));
+    std::thread::scope(|scope| {
+        scope.spawn(|| play(first, &driven, Role::Sender, &sets).err());
+        let refused = play(second, &driven, Role::Receiver, &sets).err().expect("too long");
+        assert!(matches!(refused, PsiError::Cheating { .. }), "{refused}");
+    });
+}
+
+#[test]
+fn rounds_out_of_order_and_tampered_blobs_are_errors() {
+    for (protocol, _) in protocols() {
+        let mut party = relayed(&protocol, Role::Sender);
+        assert!(party.begin(&[], Sizes { sender: 0, receiver: 0 }).is_err(), "before setup");
+        assert!(party.round(0, &[]).is_err(), "before setup");
+        assert!(party.setup(1, &[]).is_err(), "before round 0");
+        assert!(party.outcome().is_err(), "before any round");
+        assert!(party.setup(0, &[1, 2, 3]).is_err(), "no frames");
+    }
+}
