@@ -12,6 +12,8 @@ pub mod permutation;
 pub mod plane;
 pub mod prg;
 pub mod ring;
+#[cfg(target_arch = "x86_64")]
+pub mod ristretto;
 pub mod transpose;
 
 pub use hash::{CrHash, KeyedHash, Tccr};

@@ -1,0 +1,177 @@
+//! Eight points of ristretto255 side by side, in extended coordinates of the Edwards curve -x^2 + y^2 = 1 + d x^2 y^2.
+//!
+//! Formulas: Hisil, Wong, Carter, Dawson, "Twisted Edwards Curves Revisited", ASIACRYPT 2008; encodings and the map:
+//! RFC 9496, section 4.3.
+
+use core::arch::x86_64::*;
+
+use super::field::{
+    self, Constant, Field, Mask, absolute, add, mul, negate_where, select, splat, sqrt_ratio, square, sub,
+};
+
+const D: Constant = [929955233495203, 466365720129213, 1662059464998953, 2033849074728123, 1442794654840575];
+const TWICE_D: Constant = [1859910466990425, 932731440258426, 1072319116312658, 1815898335770999, 633789495995903];
+const ONE_MINUS_D_SQUARED: Constant =
+    [1136626929484150, 1998550399581263, 496427632559748, 118527312129759, 45110755273534];
+const D_MINUS_ONE_SQUARED: Constant =
+    [1507062230895904, 1572317787530805, 683053064812840, 317374165784489, 1572899562415810];
+const SQRT_AD_MINUS_ONE: Constant =
+    [2241493124984347, 425987919032274, 2207028919301688, 1220490630685848, 974799131293748];
+const INVSQRT_A_MINUS_D: Constant =
+    [278908739862762, 821645201101625, 8113234426968, 1777959178193151, 2118520810568447];
+
+/// Eight points x = X / Z, y = Y / Z, x y = T / Z.
+#[derive(Clone, Copy)]
+pub(super) struct Point {
+    x: Field,
+    y: Field,
+    z: Field,
+    t: Field,
+}
+
+/// What adding a point needs: Y + X, Y - X, 2 Z, 2 d T.
+#[derive(Clone, Copy)]
+struct Addend([Field; 4]);
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
+fn addend(p: &Point) -> Addend {
+    Addend([add(&p.y, &p.x), sub(&p.y, &p.x), add(&p.z, &p.z), mul(&p.t, &splat(&TWICE_D))])
+}
+
+/// p + q. T is computed where `full`.
+#[inline]
+#[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
+fn plus(p: &Point, q: &Addend, full: bool) -> Point {
+    let [sum, difference, z, t] = &q.0;
+    let a = mul(&sub(&p.y, &p.x), difference);
+    let b = mul(&add(&p.y, &p.x), sum);
+    let c = mul(&p.t, t);
+    let d = mul(&p.z, z);
+    let (e, f, g, h) = (sub(&b, &a), sub(&d, &c), add(&d, &c), add(&b, &a));
+    let t = if full { mul(&e, &h) } else { p.t };
+    Point { x: mul(&e, &f), y: mul(&g, &h), z: mul(&f, &g), t }
+}
+
+/// 2 p, which needs no T. T is computed where `full`.
+#[inline]
+#[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
+fn double(p: &Point, full: bool) -> Point {
+    let (a, b) = (square(&p.x), square(&p.y));
+    let zz = square(&p.z);
+    let h = add(&a, &b);
+    let e = sub(&square(&add(&p.x, &p.y)), &h);
+    let g = sub(&b, &a);
+    // The formula's F and H with their signs turned: every coordinate changes its sign, the point stays.
+    let f = sub(&add(&zz, &zz), &g);
+    let t = if full { mul(&e, &h) } else { p.t };
+    Point { x: mul(&e, &f), y: mul(&g, &h), z: mul(&f, &g), t }
+}
+
+/// p + q.
+#[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
+pub(super) fn sum(p: &Point, q: &Point) -> Point {
+    plus(p, &addend(q), true)
+}
+
+/// The addend digit times p, for a digit of -8..=8 that steers neither branch nor address: the whole table is read.
+#[inline]
+#[target_feature(enable = "avx512f,avx512dq")]
+fn look_up(table: &[Addend; 8], digit: i8) -> Addend {
+    let digit = _mm512_set1_epi64(i64::from(digit));
+    let size = _mm512_abs_epi64(digit);
+    let (one, zero) = (splat(&field::ONE), splat(&field::ZERO));
+    let mut out = [one, one, splat(&field::TWO), zero];
+    for (times, entry) in (1..).zip(table) {
+        let here = _mm512_cmpeq_epi64_mask(size, _mm512_set1_epi64(times));
+        for (out, entry) in out.iter_mut().zip(&entry.0) {
+            *out = select(here, entry, out);
+        }
+    }
+    let below = _mm512_movepi64_mask(digit);
+    let [sum, difference, z, t] = &out;
+    Addend([select(below, difference, sum), select(below, sum, difference), *z, negate_where(below, t)])
+}
+
+/// The multiple of every point by one scalar, given by 64 digits of -8..=8 to base 16, least significant first.
+#[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
+pub(super) fn multiply(p: &Point, digits: &[i8; 64]) -> Point {
+    let first = addend(p);
+    let mut table = [first; 8];
+    let mut multiple = *p;
+    for entry in &mut table[1..] {
+        multiple = plus(&multiple, &first, true);
+        *entry = addend(&multiple);
+    }
+    let (one, zero) = (splat(&field::ONE), splat(&field::ZERO));
+    let mut out = Point { x: zero, y: one, z: one, t: zero };
+    for (place, &digit) in digits.iter().enumerate().rev() {
+        for last in [false, false, false, true] {
+            out = double(&out, last);
+        }
+        out = plus(&out, &look_up(&table, digit), place == 0);
+    }
+    out
+}
+
+/// The points of eight encodings, and the lanes whose encoding is valid. The identity, whose encoding is zero, is not.
+#[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
+pub(super) fn decode(encodings: [&[u8; 32]; 8]) -> (Mask, Point) {
+    let one = splat(&field::ONE);
+    let s = field::from_bytes(encodings);
+    let encoded_again = field::to_bytes(&s);
+    let mut valid = !field::negative(&s) & !field::zero(&s);
+    for (lane, (given, again)) in encodings.iter().zip(&encoded_again).enumerate() {
+        valid &= !(Mask::from(*given != again) << lane);
+    }
+    let ss = square(&s);
+    let (u1, u2) = (sub(&one, &ss), add(&one, &ss));
+    let u2_squared = square(&u2);
+    let v = sub(&field::negate(&mul(&splat(&D), &square(&u1))), &u2_squared);
+    let (was_square, root) = sqrt_ratio(&one, &mul(&v, &u2_squared));
+    let den_x = mul(&root, &u2);
+    let den_y = mul(&mul(&root, &den_x), &v);
+    let x = absolute(&mul(&add(&s, &s), &den_x));
+    let y = mul(&u1, &den_y);
+    let t = mul(&x, &y);
+    (valid & was_square & !field::negative(&t) & !field::zero(&y), Point { x, y, z: one, t })
+}
+
+/// The canonical encodings of eight points.
+#[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
+pub(super) fn encode(p: &Point) -> [[u8; 32]; 8] {
+    let i = splat(&field::SQRT_M1);
+    let u1 = mul(&add(&p.z, &p.y), &sub(&p.z, &p.y));
+    let u2 = mul(&p.x, &p.y);
+    let (_, root) = sqrt_ratio(&splat(&field::ONE), &mul(&u1, &square(&u2)));
+    let (den1, den2) = (mul(&root, &u1), mul(&root, &u2));
+    let z_inverse = mul(&mul(&den1, &den2), &p.t);
+    let rotate = field::negative(&mul(&p.t, &z_inverse));
+    let x = select(rotate, &mul(&p.y, &i), &p.x);
+    let y = select(rotate, &mul(&p.x, &i), &p.y);
+    let den = select(rotate, &mul(&den1, &splat(&INVSQRT_A_MINUS_D)), &den2);
+    let y = negate_where(field::negative(&mul(&x, &z_inverse)), &y);
+    field::to_bytes(&absolute(&mul(&den, &sub(&p.z, &y))))
+}
+
+/// The points of eight uniform numbers of 255 bits: MAP of RFC 9496, section 4.3.4.
+#[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
+pub(super) fn map(uniform: [&[u8; 32]; 8]) -> Point {
+    let one = splat(&field::ONE);
+    let minus_one = field::negate(&one);
+    let d = splat(&D);
+    let t = field::from_bytes(uniform);
+    let r = mul(&splat(&field::SQRT_M1), &square(&t));
+    let u = mul(&add(&r, &one), &splat(&ONE_MINUS_D_SQUARED));
+    let v = mul(&sub(&minus_one, &mul(&r, &d)), &add(&r, &d));
+    let (was_square, root) = sqrt_ratio(&u, &v);
+    let s = select(was_square, &root, &field::negate(&absolute(&mul(&root, &t))));
+    let c = select(was_square, &minus_one, &r);
+    let n = sub(&mul(&mul(&c, &sub(&r, &one)), &splat(&D_MINUS_ONE_SQUARED)), &v);
+    let sv = mul(&s, &v);
+    let ss = square(&s);
+    let w0 = add(&sv, &sv);
+    let w1 = mul(&n, &splat(&SQRT_AD_MINUS_ONE));
+    let (w2, w3) = (sub(&one, &ss), add(&one, &ss));
+    Point { x: mul(&w0, &w3), y: mul(&w2, &w1), z: mul(&w1, &w3), t: mul(&w0, &w2) }
+}
