@@ -2,7 +2,7 @@
 
 A join needs one side whose keys are unique. Declared unique columns stay unique through filters, projections that keep
 them, sorts and limits; the keys of a GROUP BY or DISTINCT are unique; a join with unique left keys repeats no right
-row.
+row, and of the columns that it makes equal each may stand for the other.
 """
 
 from __future__ import annotations
@@ -47,9 +47,11 @@ def unique_keys(relation: Relation, catalog: Catalog) -> Keys:
             return unique_keys(input, catalog)
         case Aggregate(input, keys, _):
             return _of_groups(unique_keys(input, catalog), keys)
-        case Join(left, right, _, right_keys):
+        case Join(left, right, left_keys, right_keys):
             found = unique_keys(right, catalog)
-            return found | unique_keys(left, catalog) if covers(found, right_keys) else found
+            if covers(found, right_keys):
+                found |= unique_keys(left, catalog)
+            return _with_equals(found, list(zip(left_keys, right_keys, strict=True)))
         case Union() | Opened():
             return frozenset()
 
@@ -79,6 +81,12 @@ def _reversible(expr: Expr) -> str | None:
             return _reversible(inner)
         case _:
             return None
+
+
+def _with_equals(found: Keys, equal: list[tuple[str, str]]) -> Keys:
+    """The sets, and those with some columns exchanged for their equals."""
+    same = sorted({(name, name) for keys in found for name in keys})
+    return _renamed(found, [*same, *equal, *((right, left) for left, right in equal)])
 
 
 def _renamed(found: Keys, kept: list[tuple[str, str]]) -> Keys:
