@@ -7,9 +7,10 @@
 //! | type | function | is | enough for | not enough for |
 //! |---|---|---|---|---|
 //! | [`CrHash`] | MMO: π(x) ⊕ x | correlation robust | semi-honest OT extension | garbling, malicious OT extension |
+//! | [`TreeHash`] | MMO after a linear map s: π(s(x)) ⊕ s(x) | circular correlation robust | half-trees | tweaked uses |
 //! | [`Tccr`] | TMMO: π(π(x) ⊕ i) ⊕ π(x) | tweakable circular correlation robust | half-gates with free XOR, malicious OT extension | |
 //!
-//! Neither is a random oracle, collision resistant, or one-way on inputs of little entropy: inputs must carry a uniform
+//! None is a random oracle, collision resistant, or one-way on inputs of little entropy: inputs must carry a uniform
 //! secret of 128 bits, such as a correlation or a wire's offset. Never hash data with them.
 //!
 //! Their concrete security falls with use, over all sessions together, because everyone shares one key: an attacker that
@@ -26,6 +27,9 @@ use crate::aes128::Aes128;
 const CR_KEY: u128 = 0x243f6a88_85a308d3_13198a2e_03707344;
 /// Key of [`Tccr`]: the next 128 bits of π, so that the two hashes are of independent permutations.
 const TCCR_KEY: u128 = 0xa4093822_299f31d0_082efa98_ec4e6c89;
+
+/// Key of [`TreeHash`]: the next 128 bits of π.
+const TREE_KEY: u128 = 0x452821e6_38d01377_be5466cf_34e90c6c;
 
 /// Blocks a pass: the copy stays in L1 and small calls do not pay for a large one.
 const PASS: usize = 128;
@@ -62,6 +66,39 @@ impl CrHash {
                 *block ^= *image;
             }
         }
+    }
+}
+
+/// Circular correlation-robust hash H of 128-bit blocks, π(s(x)) ⊕ s(x) for the map s(high, low) = (high ⊕ low, high), as the generator of
+/// a correlated tree: the children of a block x are H(x) and H(x) ⊕ x, so that the sum of a level is that of the level above
+/// (Guo, Yang, Wang, Zhang, Xie, Liu, Zhao, "Half-Tree", EUROCRYPT 2023). See the [module](self) for what it is secure for.
+pub struct TreeHash(Aes128);
+
+impl std::fmt::Debug for TreeHash {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("TreeHash")
+    }
+}
+
+impl Default for TreeHash {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl TreeHash {
+    /// The hash, its key expanded.
+    pub fn new() -> Self {
+        Self(Aes128::new(&TREE_KEY.to_be_bytes()))
+    }
+
+    /// Writes the two children of every parent, and returns the sum of the left ones. One AES a parent; calls of 32 parents and more
+    /// reach the full rate.
+    ///
+    /// # Panics
+    /// If there is not one pair of children for each parent.
+    pub fn double(&self, parents: &[u128], children: &mut [[u128; 2]]) -> u128 {
+        self.0.double(parents, children)
     }
 }
 

@@ -7,6 +7,8 @@
 compile_error!("shares and pseudorandom words are little-endian in memory and on the wire");
 
 mod aes128;
+pub mod code;
+pub mod gf;
 pub mod hash;
 pub mod permutation;
 pub mod plane;
@@ -16,7 +18,7 @@ pub mod ring;
 pub mod ristretto;
 pub mod transpose;
 
-pub use hash::{CrHash, KeyedHash, Tccr};
+pub use hash::{CrHash, KeyedHash, Tccr, TreeHash};
 pub use plane::Plane;
 pub use prg::{Prg, Seed};
 pub use ring::Ring;
