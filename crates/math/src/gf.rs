@@ -8,7 +8,7 @@
 //! Three paths with equal results: carry-less multiplication on 512-bit vectors, on 128-bit vectors, and a portable one of
 //! integer multiplications. All are constant-time in their operands.
 
-mod portable;
+pub(crate) mod portable;
 #[cfg(target_arch = "x86_64")]
 mod wide;
 
@@ -138,7 +138,7 @@ impl Field for Gf128 {
 }
 
 /// The carry-less product of two numbers, by the processor's instruction where it has one.
-fn carryless(a: u64, b: u64) -> u128 {
+pub(crate) fn carryless(a: u64, b: u64) -> u128 {
     #[cfg(target_arch = "x86_64")]
     if let Some(narrow) = wide::Narrow::detect() {
         return narrow.carryless(a, b);

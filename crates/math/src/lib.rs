@@ -17,6 +17,7 @@ pub mod ring;
 #[cfg(target_arch = "x86_64")]
 pub mod ristretto;
 pub mod transpose;
+pub mod universal;
 
 pub use hash::{CrHash, KeyedHash, Tccr, TreeHash};
 pub use plane::Plane;

@@ -37,6 +37,29 @@ pub fn wide_rows_of_planes(planes: &[&Plane], rows: usize) -> Vec<u128> {
     out
 }
 
+/// Rows of 64 W bits from 64 W columns, lowest first, that lie one after the other; a column has one bit of every row.
+///
+/// # Panics
+/// Unless the number of rows is a multiple of 64 and the columns have one bit for each.
+pub fn rows_of_columns<const W: usize>(columns: &[u64], rows: &mut [[u64; W]]) {
+    assert!(rows.len().is_multiple_of(64) && columns.len() == W * rows.len(), "columns of {} rows", rows.len());
+    let square = square::fastest();
+    let words = rows.len() / 64;
+    let mut squares = [[0; 64]; TILE];
+    for (tile, rows) in rows.chunks_mut(64 * TILE).enumerate() {
+        for part in 0..W {
+            for j in 0..64 {
+                let line = &columns[(64 * part + j) * words + tile * TILE..][..rows.len() / 64];
+                squares.iter_mut().zip(line).for_each(|(m, word)| m[j] = *word);
+            }
+            for (m, rows) in squares.iter_mut().zip(rows.as_chunks_mut::<64>().0) {
+                square(m);
+                rows.iter_mut().zip(m).for_each(|(row, word)| row[part] = *word);
+            }
+        }
+    }
+}
+
 /// The planes with their rows rearranged: row i becomes the old row from[i], which is public. At most 64 planes.
 ///
 /// The planes become row words, so that a row is fetched at once, and planes again tile by tile as the rows arrive.

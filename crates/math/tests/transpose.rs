@@ -37,6 +37,32 @@ fn planes_hold_the_bits_of_the_rows() {
 }
 
 #[test]
+fn columns_become_rows() {
+    fn check<const W: usize>(words: usize, prg: &mut Prg) {
+        let columns: Vec<u64> = prg.vector(64 * W * words);
+        let mut rows = vec![[0; W]; 64 * words];
+        transpose::rows_of_columns(&columns, &mut rows);
+        for (i, row) in rows.iter().enumerate() {
+            for j in 0..64 * W {
+                assert_eq!(row[j / 64] >> (j % 64) & 1, columns[j * words + i / 64] >> (i % 64) & 1);
+            }
+        }
+    }
+    let mut prg = Prg::new(&Seed::from_bytes([22; 16]));
+    for words in [0, 1, 7, 8, 9, 24, 64] {
+        check::<1>(words, &mut prg);
+        check::<2>(words, &mut prg);
+        check::<7>(words, &mut prg);
+    }
+}
+
+#[test]
+#[should_panic(expected = "columns of 65 rows")]
+fn rows_come_in_words() {
+    transpose::rows_of_columns(&[0; 130], &mut [[0; 2]; 65]);
+}
+
+#[test]
 fn bits_past_the_last_row_do_not_matter() {
     let ragged: Vec<Plane> = (0..9).map(|j| Plane::constant(70, j % 2 == 0)).collect();
     assert_eq!(transpose::rows_of_planes(&views(&ragged), 70), vec![0b1_0101_0101; 70]);

@@ -3,7 +3,7 @@
 use super::Field;
 
 /// The carry-less product. Low half by [`low_half`]; the high half is the low half of the reversed numbers, reversed.
-pub(super) fn carryless(a: u64, b: u64) -> u128 {
+pub(crate) fn carryless(a: u64, b: u64) -> u128 {
     let high = low_half(a.reverse_bits(), b.reverse_bits()).reverse_bits() >> 1;
     u128::from(low_half(a, b)) | u128::from(high) << 64
 }
@@ -21,7 +21,7 @@ fn low_half(a: u64, b: u64) -> u64 {
 }
 
 /// A polynomial of degree below 127, modulo x^64 + x^4 + x^3 + x + 1.
-pub(super) fn reduce64(product: u128) -> u64 {
+pub(crate) fn reduce64(product: u128) -> u64 {
     let (low, high) = (product as u64, u128::from((product >> 64) as u64));
     let folded = high ^ high << 1 ^ high << 3 ^ high << 4;
     let rest = (folded >> 64) as u64;
