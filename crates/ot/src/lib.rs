@@ -3,7 +3,12 @@
 mod adversary;
 pub mod base;
 pub mod correlated;
+pub mod cost;
 mod error;
+mod ggm;
+pub mod iknp;
+pub mod softspoken;
 
 pub use adversary::Adversary;
+pub use cost::Cost;
 pub use error::OtError;

@@ -2,4 +2,7 @@
 
 mod base;
 mod correlated;
+mod iknp;
 mod pair;
+mod relay;
+mod softspoken;

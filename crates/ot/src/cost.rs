@@ -1,0 +1,12 @@
+//! What a protocol between a sender and a receiver costs.
+
+/// Rounds and payload bytes of one protocol, as functions of public sizes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Cost {
+    /// Communication rounds.
+    pub rounds: u64,
+    /// Bytes that the sender of the OTs sends.
+    pub sender: u64,
+    /// Bytes that the receiver of the OTs sends.
+    pub receiver: u64,
+}

@@ -1,0 +1,347 @@
+//! SoftSpokenOT: correlated OT from a few base OTs, with traffic traded for computation by a parameter k.
+//!
+//! **Computes** n correlated OTs with random bits: the sender holds delta and Q, the receiver bits u and V, and row by row Q = V + u delta
+//! ([`crate::correlated`]). Delta is 128 random bits from the sender's setup.
+//! **Adversary** semi-honest or malicious, either party. Malicious senders can do nothing by construction. A malicious receiver that
+//! corrects blocks differently is caught unless it guesses those blocks' bits of delta, or two of its at most 128 different columns have the same
+//! hash: 2^-64 for each pair, below 2^-50 in all. A wrong guess aborts, so what it learns of delta it pays for in probability. **Discloses** nothing.
+//!
+//! **Cost** with b = ceil(128/k) blocks and w = ceil(n/64) words (one more if malicious). Setup: 128 base OTs and their trees ([`setup_cost`]), 2 rounds
+//! (1 if k = 1). Extension of n > 0: 1 round, 8 (b-1) w bytes from the receiver; malicious: 2 more rounds, 16 bytes from the sender and 1032 from
+//! the receiver. The receiver computes 2^k b / 128 AES blocks an OT, the sender 2^k - 1 for every 2^k of those: 2 and 1.5 for k = 2, 32 for k = 8.
+//!
+//! **Source** Roy, "SoftSpokenOT: Quieter OT Extension from Small-Field Silent VOLE in the Minicrypt Model" (CRYPTO 2022, ePrint 2022/192):
+//! small-field VOLE from punctured trees (section 3), subspace VOLE with the repetition code and its consistency check by a universal hash (section
+//! 4), correlated OT from it (section 5).
+//! **Departures** the code word's first block is the receiver's choice and is not corrected, so bits are random and one block in b is free; each
+//! extension has a check of its own, with one word of rows that only mask it.
+
+use tacit_math::{Prg, Seed, transpose, universal};
+use tacit_net::{PartyId, Session};
+use zeroize::Zeroizing;
+
+use crate::correlated::{CotReceiver, CotSender};
+use crate::cost::Cost;
+use crate::error::fresh_seed;
+use crate::{Adversary, OtError, base, ggm};
+
+/// Bits of delta: columns of the matrices.
+const COLUMNS: usize = 128;
+
+/// Rows whose columns are made together: half a KiB a column, 64 KiB in all.
+const TILE: usize = 4096;
+
+/// Tiles whose corrections are one message: half a MiB for k = 2.
+const TILES: usize = 16;
+
+/// A matrix of 64-row words by columns: for a tile, columns one after the other; for an output, rows of two words.
+type Columns = Vec<u64>;
+
+/// Bits of delta in every block: k each, what remains in the last.
+fn depths(k: usize) -> Vec<usize> {
+    assert!((1..=8).contains(&k), "k is from 1 to 8, not {k}");
+    (0..COLUMNS).step_by(k).map(|first| k.min(COLUMNS - first)).collect()
+}
+
+/// Words of a column: one bit for every OT, and a word that masks the proof.
+fn words(n: usize, adversary: Adversary) -> usize {
+    n.div_ceil(64) + usize::from(adversary == Adversary::Malicious)
+}
+
+/// The cost of both sides' `setup`.
+///
+/// # Panics
+/// Unless k is from 1 to 8.
+pub fn setup_cost(k: usize, adversary: Adversary) -> Cost {
+    let depths = depths(k);
+    Cost {
+        rounds: ggm::rounds(&depths),
+        sender: base::bytes_of_receiver(COLUMNS),
+        receiver: base::bytes_of_sender(COLUMNS) + ggm::bytes_of_sender(&depths, adversary),
+    }
+}
+
+/// The cost of both sides' `extend`.
+///
+/// # Panics
+/// Unless k is from 1 to 8.
+pub fn extension_cost(k: usize, adversary: Adversary, n: usize) -> Cost {
+    let corrections = 8 * ((depths(k).len() - 1) * words(n, adversary)) as u64;
+    match adversary {
+        _ if n == 0 => Cost::default(),
+        Adversary::SemiHonest => Cost { rounds: 1, sender: 0, receiver: corrections },
+        Adversary::Malicious => Cost { rounds: 3, sender: 16, receiver: corrections + (8 + 8 * COLUMNS) as u64 },
+    }
+}
+
+/// The sender of OTs: it knows all leaves of every tree but one.
+pub struct Sender {
+    peer: PartyId,
+    adversary: Adversary,
+    delta: Zeroizing<u128>,
+    blocks: Vec<Block>,
+    used: u64,
+}
+
+/// The receiver of OTs: it knows every tree.
+pub struct Receiver {
+    peer: PartyId,
+    adversary: Adversary,
+    blocks: Vec<Block>,
+    used: u64,
+}
+
+impl Sender {
+    /// Draws delta and gets the trees.
+    ///
+    /// # Errors
+    /// The connection's failure; [`OtError::Cheating`].
+    ///
+    /// # Panics
+    /// Unless k is from 1 to 8.
+    pub fn setup(session: &mut Session, peer: PartyId, adversary: Adversary, k: usize) -> Result<Self, OtError> {
+        let delta = Zeroizing::new(u128::from_le_bytes(fresh_seed()?.expose()));
+        let hidden: Zeroizing<Vec<bool>> = Zeroizing::new((0..COLUMNS).map(|i| *delta >> i & 1 == 1).collect());
+        let trees = ggm::receive(session, peer, &depths(k), &hidden, adversary)?;
+        let blocks = trees.into_iter().map(|leaves| Block::new(leaves.iter().map(Option::as_ref))).collect();
+        Ok(Self { peer, adversary, delta, blocks, used: 0 })
+    }
+
+    /// The next n OTs.
+    ///
+    /// # Errors
+    /// The connection's failure; [`OtError::Cheating`].
+    pub fn extend(&mut self, session: &mut Session, n: usize) -> Result<CotSender, OtError> {
+        let mut zero = vec![0u128; 64 * words(n, self.adversary)];
+        let first = self.take_numbers(n);
+        if n > 0 {
+            self.fill(session, bytemuck::cast_slice_mut(&mut zero))?;
+        }
+        zero.truncate(n);
+        Ok(CotSender { first, delta: *self.delta, zero })
+    }
+
+    fn take_numbers(&mut self, n: usize) -> u64 {
+        let first = self.used;
+        self.used += n as u64;
+        first
+    }
+
+    /// Makes the rows of Q.
+    fn fill(&mut self, session: &mut Session, rows: &mut [[u64; 2]]) -> Result<(), OtError> {
+        session.next_round();
+        let mut columns = vec![0; 2 * TILE];
+        let mut corrections = vec![0; (self.blocks.len() - 1) * (TILE / 64)];
+        for tile in rows.chunks_mut(TILE) {
+            let words = tile.len() / 64;
+            let columns = &mut columns[..COLUMNS * words];
+            let corrections = &mut corrections[..(self.blocks.len() - 1) * words];
+            self.columns(columns);
+            session.recv(self.peer, bytemuck::cast_slice_mut(corrections))?;
+            self.correct(columns, corrections);
+            store(columns, tile, self.adversary);
+        }
+        match self.adversary {
+            Adversary::SemiHonest => Ok(()),
+            Adversary::Malicious => self.check(session, rows),
+        }
+    }
+
+    /// Every tree's columns of a tile, before correction.
+    fn columns(&mut self, columns: &mut [u64]) {
+        let mut sum = [0; TILE / 64];
+        let words = columns.len() / COLUMNS;
+        columns.fill(0);
+        let mut later = columns;
+        for block in &mut self.blocks {
+            let (own, rest) = later.split_at_mut(block.depth * words);
+            fold(&mut block.leaves, own, &mut sum[..words]);
+            later = rest;
+        }
+    }
+
+    /// Adds delta times the corrections, which the first block does not have.
+    fn correct(&self, columns: &mut [u64], corrections: &[u64]) {
+        let words = columns.len() / COLUMNS;
+        let [first, others @ ..] = self.blocks.as_slice() else { return };
+        let mut number = first.depth;
+        for (block, correction) in others.iter().zip(corrections.chunks_exact(words)) {
+            for column in columns[number * words..][..block.depth * words].chunks_exact_mut(words) {
+                let bit = ((*self.delta >> number) as u64 & 1).wrapping_neg();
+                column.iter_mut().zip(correction).for_each(|(q, d)| *q ^= d & bit);
+                number += 1;
+            }
+        }
+    }
+
+    /// Asks for a hash of the receiver's matrices and compares it with the hash of Q.
+    fn check(&self, session: &mut Session, rows: &mut [[u64; 2]]) -> Result<(), OtError> {
+        session.next_round();
+        let challenge = fresh_seed()?;
+        session.send(self.peer, challenge.expose().to_vec())?;
+        let hashes = hash_and_turn(&challenge, rows);
+        session.next_round();
+        let mut proof = [0u64; 1 + COLUMNS];
+        session.recv(self.peer, bytemuck::cast_slice_mut(&mut proof))?;
+        let [of_bits, of_columns @ ..] = &proof;
+        let mut difference = 0;
+        for (i, (mine, theirs)) in hashes.iter().zip(of_columns).enumerate() {
+            let bit = (*self.delta >> i) as u64 & 1;
+            difference |= mine ^ theirs ^ of_bits & bit.wrapping_neg();
+        }
+        match difference {
+            0 => Ok(()),
+            _ => Err(OtError::cheating(session, self.peer, "corrections that contradict each other")),
+        }
+    }
+}
+
+impl Receiver {
+    /// Draws the trees.
+    ///
+    /// # Errors
+    /// The connection's failure; [`OtError::Cheating`].
+    ///
+    /// # Panics
+    /// Unless k is from 1 to 8.
+    pub fn setup(session: &mut Session, peer: PartyId, adversary: Adversary, k: usize) -> Result<Self, OtError> {
+        let trees = ggm::send(session, peer, &depths(k), adversary)?;
+        let blocks = trees.iter().map(|leaves| Block::new(leaves.iter().map(Some))).collect();
+        Ok(Self { peer, adversary, blocks, used: 0 })
+    }
+
+    /// The next n OTs, with random bits.
+    ///
+    /// # Errors
+    /// The connection's failure.
+    pub fn extend(&mut self, session: &mut Session, n: usize) -> Result<CotReceiver, OtError> {
+        let words = words(n, self.adversary);
+        let (mut blocks, mut choices) = (vec![0u128; 64 * words], vec![0; words]);
+        let first = self.used;
+        self.used += n as u64;
+        if n > 0 {
+            self.fill(session, bytemuck::cast_slice_mut(&mut blocks), &mut choices)?;
+        }
+        blocks.truncate(n);
+        choices.truncate(n.div_ceil(64));
+        Ok(CotReceiver { first, choices, blocks })
+    }
+
+    /// Makes the rows of V and the bits u.
+    fn fill(&mut self, session: &mut Session, rows: &mut [[u64; 2]], bits: &mut [u64]) -> Result<(), OtError> {
+        session.next_round();
+        let mut columns: Columns = vec![0; 2 * TILE];
+        for (piece, bits) in rows.chunks_mut(TILES * TILE).zip(bits.chunks_mut(TILES * TILE / 64)) {
+            let mut message = session.buffer(8 * (self.blocks.len() - 1) * bits.len());
+            for (tile, bits) in piece.chunks_mut(TILE).zip(bits.chunks_mut(TILE / 64)) {
+                let columns = &mut columns[..COLUMNS * bits.len()];
+                self.columns(columns, bits, &mut message);
+                store(columns, tile, self.adversary);
+            }
+            session.send(self.peer, message)?;
+        }
+        match self.adversary {
+            Adversary::SemiHonest => Ok(()),
+            Adversary::Malicious => self.prove(session, rows, bits),
+        }
+    }
+
+    /// Every tree's columns of a tile; the bits of the first tree; and by how much those of the others differ.
+    fn columns(&mut self, columns: &mut [u64], bits: &mut [u64], corrections: &mut Vec<u8>) {
+        let mut sum = [0; TILE / 64];
+        let sum = &mut sum[..bits.len()];
+        columns.fill(0);
+        let mut later = columns;
+        for (number, block) in self.blocks.iter_mut().enumerate() {
+            let (own, rest) = later.split_at_mut(block.depth * bits.len());
+            fold(&mut block.leaves, own, sum);
+            if number == 0 {
+                bits.copy_from_slice(sum);
+            } else {
+                add(sum, bits);
+                corrections.extend_from_slice(bytemuck::cast_slice(sum));
+            }
+            later = rest;
+        }
+    }
+
+    /// Answers the sender's challenge with the hash of u and of V.
+    fn prove(&self, session: &mut Session, rows: &mut [[u64; 2]], bits: &[u64]) -> Result<(), OtError> {
+        session.next_round();
+        let mut challenge = [0; 16];
+        session.recv(self.peer, &mut challenge)?;
+        let challenge = Seed::from_bytes(challenge);
+        let mut of_bits = [0];
+        universal::accumulate(&mut of_bits, bits, &key(&challenge, bits.len()));
+        let of_columns = hash_and_turn(&challenge, rows);
+        session.next_round();
+        let proof: Vec<u64> = of_bits.map(universal::reduce).into_iter().chain(of_columns).collect();
+        Ok(session.send(self.peer, bytemuck::cast_slice(&proof).to_vec())?)
+    }
+}
+
+/// The tree behind up to eight bits of delta, its leaves as streams.
+struct Block {
+    depth: usize,
+    leaves: Vec<Option<Prg>>,
+}
+
+impl Block {
+    fn new<'a>(seeds: impl Iterator<Item = Option<&'a Seed>>) -> Self {
+        let leaves: Vec<_> = seeds.map(|seed| seed.map(Prg::new)).collect();
+        Self { depth: leaves.len().ilog2() as usize, leaves }
+    }
+}
+
+/// The next words r(x) of all leaves: sum becomes the sum of all r(x); to column j is added the sum of those r(x) whose x has bit j. A leaf that is
+/// not known counts as zero, which matters for the sum alone if it is leaf 0.
+fn fold(leaves: &mut [Option<Prg>], columns: &mut [u64], sum: &mut [u64]) {
+    if let [leaf] = leaves {
+        match leaf {
+            Some(prg) => prg.fill(sum),
+            None => sum.fill(0),
+        }
+        return;
+    }
+    let (low, high) = leaves.split_at_mut(leaves.len() / 2);
+    let (lower, highest) = columns.split_at_mut(columns.len() - sum.len());
+    let mut right = [0; TILE / 64];
+    let right = &mut right[..sum.len()];
+    fold(low, lower, sum);
+    fold(high, lower, right);
+    add(highest, right);
+    add(sum, right);
+}
+
+fn add(to: &mut [u64], words: &[u64]) {
+    to.iter_mut().zip(words).for_each(|(a, b)| *a ^= b);
+}
+
+/// Puts a tile into the output: as rows; or, if it will be hashed first, as columns.
+fn store(columns: &[u64], tile: &mut [[u64; 2]], adversary: Adversary) {
+    match adversary {
+        Adversary::SemiHonest => transpose::rows_of_columns(columns, tile),
+        Adversary::Malicious => tile.as_flattened_mut().copy_from_slice(columns),
+    }
+}
+
+/// The key of the check's hash. The last word, which masks, has the coefficient 1.
+fn key(challenge: &Seed, words: usize) -> Vec<u64> {
+    let mut key: Vec<u64> = Prg::new(challenge).vector(words);
+    key[words - 1] = 1;
+    key
+}
+
+/// The hashes of all columns; on the way, tiles that were stored as columns become rows.
+fn hash_and_turn(challenge: &Seed, rows: &mut [[u64; 2]]) -> [u64; COLUMNS] {
+    let key = key(challenge, rows.len() / 64);
+    let mut sums = [0; COLUMNS];
+    let mut columns: Columns = vec![0; 2 * TILE];
+    for (tile, key) in rows.chunks_mut(TILE).zip(key.chunks(TILE / 64)) {
+        let columns = &mut columns[..COLUMNS * key.len()];
+        columns.copy_from_slice(tile.as_flattened());
+        universal::accumulate(&mut sums, columns, key);
+        transpose::rows_of_columns(columns, tile);
+    }
+    sums.map(universal::reduce)
+}
