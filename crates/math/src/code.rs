@@ -10,6 +10,7 @@
 
 mod order;
 
+use crate::gf::{Gf64, Gf128};
 use crate::{Prg, Seed};
 use bytemuck::Pod;
 use order::Order;
@@ -24,9 +25,29 @@ const BATCH: usize = 8 * BLOCK;
 /// Key of the coefficients, nothing up the sleeve.
 const COEFFICIENTS: [u8; 16] = *b"block-accumulate";
 
-/// A symbol: any word that is added by XOR.
-pub trait Symbol: Pod + BitXor<Output = Self> {}
-impl<T: Pod + BitXor<Output = T>> Symbol for T {}
+/// A symbol: a word that is added by XOR.
+pub trait Symbol: Pod + BitXor<Output = Self> {
+    /// Itself or zero, by a mask of ones or zeros.
+    fn masked(self, mask: i64) -> Self;
+}
+
+macro_rules! symbol {
+    ($($word:ty: $bits:ty,)*) => {
+        $(impl Symbol for $word {
+            #[inline]
+            fn masked(self, mask: i64) -> Self {
+                bytemuck::cast(bytemuck::cast::<Self, $bits>(self) & mask as $bits)
+            }
+        })*
+    };
+}
+
+symbol! {
+    u64: u64,
+    u128: u128,
+    Gf64: u64,
+    Gf128: u128,
+}
 
 /// Running sums of a vector, by index.
 pub trait Sums<W> {
@@ -67,31 +88,14 @@ impl<W: Symbol> StepSums<W> {
     }
 }
 
-impl Sums<u64> for StepSums<u64> {
+impl<W: Symbol> Sums<W> for StepSums<W> {
     #[inline]
-    fn at(&self, index: u32) -> u64 {
-        let (segment, mask) = self.select(index);
-        self.sums[segment] ^ (self.sums[segment] ^ self.sums[segment + 1]) & mask as u64
-    }
-}
-
-impl Sums<u128> for StepSums<u128> {
-    #[inline]
-    fn at(&self, index: u32) -> u128 {
-        let (segment, mask) = self.select(index);
-        self.sums[segment] ^ (self.sums[segment] ^ self.sums[segment + 1]) & mask as u128
-    }
-}
-
-impl<W> StepSums<W> {
-    /// The segment, and all ones if its value lies at or before the index.
-    #[inline]
-    fn select(&self, index: u32) -> (usize, i128) {
+    fn at(&self, index: u32) -> W {
         let segment = (index >> self.log_segment) as usize;
         let inside = index & ((1 << self.log_segment) - 1);
         // The difference of two numbers below 2^31 is negative when the value comes later.
         let later = inside.wrapping_sub(self.places[segment]) as i32 >> 31;
-        (segment, i128::from(!later))
+        self.sums[segment] ^ (self.sums[segment] ^ self.sums[segment + 1]).masked(i64::from(!later))
     }
 }
 
@@ -157,10 +161,7 @@ impl BlockAccumulate {
     }
 
     /// Compresses a vector that is zero almost everywhere; its segments are those of this code.
-    pub fn compress_sparse<W: Symbol>(&self, sums: &StepSums<W>) -> Vec<W>
-    where
-        StepSums<W>: Sums<W>,
-    {
+    pub fn compress_sparse<W: Symbol>(&self, sums: &StepSums<W>) -> Vec<W> {
         let again = self.reorder_and_accumulate(sums);
         let mut out = vec![W::zeroed(); self.outputs];
         self.combine(&again, &mut out);

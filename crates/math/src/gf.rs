@@ -32,8 +32,11 @@ pub trait Field: Pod + Send + Sync + Eq + Default + std::fmt::Debug + BitXor<Out
     /// One.
     const ONE: Self;
 
-    /// x^power, for a power below [`Self::BITS`].
-    fn monomial(power: usize) -> Self;
+    /// The element whose coefficients are the low [`Self::BITS`] bits of a number.
+    fn from_bits(bits: u128) -> Self;
+
+    /// The coefficients as a number.
+    fn bits(self) -> u128;
 
     /// The product of two elements.
     fn multiply(self, other: Self) -> Self;
@@ -67,8 +70,12 @@ impl Field for Gf64 {
     const BITS: usize = 64;
     const ONE: Self = Self(1);
 
-    fn monomial(power: usize) -> Self {
-        Self(1 << power)
+    fn from_bits(bits: u128) -> Self {
+        Self(bits as u64)
+    }
+
+    fn bits(self) -> u128 {
+        self.0.into()
     }
 
     fn multiply(self, other: Self) -> Self {
@@ -103,8 +110,12 @@ impl Field for Gf128 {
     const BITS: usize = 128;
     const ONE: Self = Self(1);
 
-    fn monomial(power: usize) -> Self {
-        Self(1 << power)
+    fn from_bits(bits: u128) -> Self {
+        Self(bits)
+    }
+
+    fn bits(self) -> u128 {
+        self.0
     }
 
     fn multiply(self, other: Self) -> Self {

@@ -36,3 +36,8 @@ impl OtError {
 pub(crate) fn fresh_seed() -> Result<Seed, OtError> {
     Seed::random().map_err(|error| OtError::Randomness(error.to_string()))
 }
+
+/// A fresh block from the operating system.
+pub(crate) fn fresh_block() -> Result<u128, OtError> {
+    Ok(u128::from_le_bytes(fresh_seed()?.expose()))
+}

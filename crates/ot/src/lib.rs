@@ -7,7 +7,9 @@ pub mod cost;
 mod error;
 mod ggm;
 pub mod iknp;
+pub mod silent;
 pub mod softspoken;
+pub mod vole;
 
 pub use adversary::Adversary;
 pub use cost::Cost;

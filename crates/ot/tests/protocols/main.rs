@@ -5,4 +5,5 @@ mod correlated;
 mod iknp;
 mod pair;
 mod relay;
+mod silent;
 mod softspoken;
