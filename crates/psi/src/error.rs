@@ -1,6 +1,6 @@
 //! Why a matching protocol ends, by whose fault.
 
-use tacit_net::NetError;
+use tacit_net::{NetError, PartyId, Session};
 use tacit_ot::OtError;
 
 /// Why a matching protocol ended.
@@ -15,6 +15,9 @@ pub enum PsiError {
     /// This party's own input or configuration cannot be used.
     #[error("{0}")]
     Input(String),
+    /// The operating system gives no randomness.
+    #[error("the operating system gives no randomness: {0}")]
+    Randomness(String),
     /// The peer sent something that no honest party sends.
     #[error(
         "{peer} sent something at {step} that no honest party sends: {detail}; the run is aborted and nothing is opened"
@@ -27,4 +30,18 @@ pub enum PsiError {
         /// What is wrong, without any secret.
         detail: String,
     },
+}
+
+impl PsiError {
+    /// The peer sent, in the session's present step, what no honest party sends.
+    pub fn cheating(session: &Session, peer: PartyId, detail: &str) -> Self {
+        let (peer, step) = (session.name(peer).to_owned(), session.path().to_owned());
+        Self::Cheating { peer, step, detail: detail.to_owned() }
+    }
+}
+
+impl From<getrandom::Error> for PsiError {
+    fn from(error: getrandom::Error) -> Self {
+        Self::Randomness(error.to_string())
+    }
 }

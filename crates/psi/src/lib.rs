@@ -1,10 +1,15 @@
 //! Private set intersection and its relatives: one file a protocol, all behind the traits of [`protocol`] (the
 //! functionality) and [`rounds`] (the same without a transport).
 
+pub mod dh_psi;
 pub mod error;
+pub mod group;
+mod masking;
 pub mod protocol;
 pub mod rounds;
+pub mod tags;
 
+pub use dh_psi::DhPsi;
 pub use error::PsiError;
 pub use protocol::{Declared, Item, Match, Outcome, Prepared, Protocol, Role, Sizes, Traffic};
 pub use rounds::{Driven, Relayed, Rounds};

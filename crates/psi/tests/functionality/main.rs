@@ -8,11 +8,11 @@ use sets::{Sets, awkward};
 use std::sync::Arc;
 use tacit_math::{Prg, Seed};
 use tacit_net::{Message, Options, PartyId, Session, memory};
-use tacit_psi::{Declared, Driven, Match, Outcome, Protocol, PsiError, Relayed, Role, Rounds, Sizes, Traffic};
+use tacit_psi::{Declared, DhPsi, Driven, Match, Outcome, Protocol, PsiError, Relayed, Role, Rounds, Sizes, Traffic};
 
 /// Every protocol, with the size of the larger set in its most unequal run.
 fn protocols() -> Vec<(Arc<dyn Protocol>, usize)> {
-    vec![(Arc::new(Clear), 100_000)]
+    vec![(Arc::new(Clear), 100_000), (Arc::new(DhPsi), 10_000)]
 }
 
 /// What one party did and saw.
