@@ -8,6 +8,7 @@ mod masking;
 pub mod protocol;
 pub mod rounds;
 pub mod tags;
+pub mod unbalanced;
 
 pub use dh_psi::DhPsi;
 pub use error::PsiError;

@@ -1,0 +1,4 @@
+//! Protocols by Diffie-Hellman whose functionality is another than the intersection.
+
+mod pair;
+mod unbalanced;

@@ -1,0 +1,104 @@
+//! The unbalanced mode: one prepared set, many queries.
+
+use crate::pair::{RECEIVER, SENDER, against, generator, run, sets};
+use tacit_psi::unbalanced::{PreparedSet, PublishedSet, published_bytes, query_cost, receive_set, send_set};
+use tacit_psi::{Item, PsiError, Traffic};
+
+/// The client's answers as (its index, the server's index).
+fn pairs(set: &PreparedSet, found: &[tacit_psi::Match]) -> Vec<(usize, usize)> {
+    found.iter().map(|m| (m.mine as usize, set.order()[m.theirs as usize] as usize)).collect()
+}
+
+fn expected(asked: &[Item], items: &[Item]) -> Vec<(usize, usize)> {
+    let places = asked.iter().enumerate().filter_map(|(i, x)| Some((i, items.iter().position(|y| y == x)?)));
+    places.collect()
+}
+
+#[test]
+fn one_prepared_set_answers_many_queries_at_the_declared_cost() {
+    let mut prg = generator("unbalanced");
+    let (items, _) = sets(&mut prg, (1000, 0), 0);
+    let (mut set, published) = PreparedSet::prepare(&items, 10_000).expect("prepared");
+    assert_eq!(published.len(), published_bytes(1000, 10_000));
+    let queries = [(0, 0), (1, 1), (1, 0), (40, 17), (300, 300)].map(|(asked, common)| {
+        let (mut own, known) = (prg.vector::<Item>(asked - common), &items[..common]);
+        own.extend(known);
+        own
+    });
+    let (server, client) = run(
+        |session| {
+            send_set(session, RECEIVER, &published).expect("sent");
+            for query in &queries {
+                set.answer(session, RECEIVER, query.len()).expect("answered");
+            }
+            set
+        },
+        |session| {
+            let bytes = receive_set(session, SENDER, 1000).expect("received");
+            let set = PublishedSet::from_bytes(&bytes).expect("a set");
+            assert_eq!(set.items(), 1000);
+            queries.iter().map(|query| set.query(session, SENDER, query).expect("asked")).collect::<Vec<_>>()
+        },
+    );
+    for (query, found) in queries.iter().zip(&client.result) {
+        assert_eq!(pairs(&server.result, found), expected(query, &items));
+    }
+    assert_eq!(server.result.left(), 10_000 - queries.iter().map(Vec::len).sum::<usize>() as u64);
+    let mut declared = Traffic { rounds: 1, sender: published.len() as u64, receiver: 0 };
+    for cost in queries.iter().map(|query| query_cost(query.len())) {
+        declared.rounds += cost.rounds;
+        declared.sender += cost.sender;
+        declared.receiver += cost.receiver;
+    }
+    assert_eq!((server.traffic, client.traffic), (declared, declared));
+}
+
+#[test]
+fn the_servers_file_keeps_key_order_and_budget() {
+    let items: Vec<Item> = (0..50).collect();
+    let (set, published) = PreparedSet::prepare(&items, 20).expect("prepared");
+    let file = set.to_bytes();
+    let mut again = PreparedSet::from_bytes(&file).expect("its own file");
+    let (server, client) = run(
+        |session| {
+            again.answer(session, RECEIVER, 20).expect("answered");
+            again
+        },
+        |session| {
+            let asked: Vec<Item> = (40..60).collect();
+            PublishedSet::from_bytes(&published).expect("a set").query(session, SENDER, &asked).expect("asked")
+        },
+    );
+    assert_eq!(pairs(&server.result, &client.result), (0..10).map(|i| (i, i + 40)).collect::<Vec<_>>());
+    assert_eq!(PreparedSet::from_bytes(&server.result.to_bytes()).expect("its own file").left(), 0);
+    assert!(PreparedSet::from_bytes(&file[..file.len() - 1]).is_err() && PreparedSet::from_bytes(&published).is_err());
+}
+
+#[test]
+fn nothing_is_answered_beyond_the_budget() {
+    let (mut set, _) = PreparedSet::prepare(&[1, 2, 3], 4).expect("prepared");
+    let (server, ()) = {
+        let (server, client) = run(|session| set.answer(session, RECEIVER, 5), |_| ());
+        (server, client.result)
+    };
+    assert!(matches!(server.result, Err(PsiError::Input(_))));
+    assert_eq!(server.traffic, Traffic::default());
+    assert!(matches!(PreparedSet::prepare(&[1], 0), Err(PsiError::Input(_))));
+}
+
+#[test]
+fn a_malformed_set_or_answer_names_the_server() {
+    let (_, published) = PreparedSet::prepare(&[1, 2, 3], 1 << 30).expect("prepared");
+    let named =
+        |result: Result<Vec<u8>, PsiError>| matches!(result, Err(PsiError::Cheating { peer, .. }) if peer == "sender");
+    assert!(named(against(vec![published.clone()], |session| receive_set(session, SENDER, 2))));
+    let mut damaged = published.clone();
+    *damaged.last_mut().expect("bytes") ^= 0xff;
+    assert!(named(against(vec![damaged.clone()], |session| receive_set(session, SENDER, 3))));
+    assert!(PublishedSet::from_bytes(&damaged).is_err() && PublishedSet::from_bytes(&published[1..]).is_err());
+
+    let set = PublishedSet::from_bytes(&published).expect("a set");
+    let answer = against(vec![vec![], vec![0xff; 32]], |session| set.query(session, SENDER, &[1]));
+    let Err(error) = answer else { panic!("no point of the group is taken for one") };
+    assert!(error.to_string().contains("point 0"), "{error}");
+}
