@@ -22,6 +22,7 @@
 use zeroize::Zeroize;
 
 use crate::aes128::Aes128;
+use crate::prg::Seed;
 
 /// Key of [`CrHash`], nothing up the sleeve: the first 128 bits of the fraction of π, as published bytes.
 const CR_KEY: u128 = 0x243f6a88_85a308d3_13198a2e_03707344;
@@ -142,6 +143,28 @@ impl Tccr {
     }
 }
 
+/// A pseudorandom permutation of 128-bit blocks: AES-128 under a key of its own. Nobody who lacks the key can tell its
+/// images from random blocks, as long as the inputs do not depend on the key. The key is erased on drop.
+pub struct BlockCipher(Aes128);
+
+impl std::fmt::Debug for BlockCipher {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("BlockCipher(secret)")
+    }
+}
+
+impl BlockCipher {
+    /// The permutation of a key.
+    pub fn new(key: &Seed) -> Self {
+        Self(Aes128::new(&key.expose()))
+    }
+
+    /// Replaces every block by its image.
+    pub fn encrypt(&self, blocks: &mut [u128]) {
+        self.0.encrypt(bytemuck::cast_slice_mut(blocks));
+    }
+}
+
 /// A pseudorandom function from strings to 128 bits: keyed BLAKE3, the first 16 bytes of the digest as a little-endian
 /// number. Debug shows nothing of the key; it is erased on drop.
 ///
@@ -180,7 +203,7 @@ impl KeyedHash {
 
 #[cfg(test)]
 mod tests {
-    use super::{Aes128, CR_KEY, CrHash, TCCR_KEY, Tccr};
+    use super::{Aes128, BlockCipher, CR_KEY, CrHash, Seed, TCCR_KEY, Tccr};
 
     #[test]
     fn paths_agree() {
@@ -193,5 +216,13 @@ mod tests {
         Tccr::new().hash_blocks(&mut tccr, |i| i as u128);
         Tccr(Aes128::portable(&TCCR_KEY.to_be_bytes())).hash_blocks(&mut portable, |i| i as u128);
         assert_eq!(tccr, portable);
+    }
+
+    #[test]
+    fn the_block_cipher_is_aes() {
+        let (key, plain) = (0x2b7e151628aed2a6abf7158809cf4f3c_u128, 0x6bc1bee22e409f96e93d7e117393172a_u128);
+        let mut blocks = [plain.swap_bytes(); 3];
+        BlockCipher::new(&Seed::from_bytes(key.to_be_bytes())).encrypt(&mut blocks);
+        assert_eq!(blocks, [0x3ad77bb40d7a3660a89ecaf32466ef97_u128.swap_bytes(); 3]);
     }
 }

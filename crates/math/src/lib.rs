@@ -7,6 +7,7 @@
 compile_error!("shares and pseudorandom words are little-endian in memory and on the wire");
 
 mod aes128;
+pub mod band;
 pub mod code;
 pub mod gf;
 pub mod hash;
@@ -19,7 +20,7 @@ pub mod ristretto;
 pub mod transpose;
 pub mod universal;
 
-pub use hash::{CrHash, KeyedHash, Tccr, TreeHash};
+pub use hash::{BlockCipher, CrHash, KeyedHash, Tccr, TreeHash};
 pub use plane::Plane;
 pub use prg::{Prg, Seed};
 pub use ring::Ring;

@@ -5,6 +5,7 @@ pub mod dh_psi;
 pub mod error;
 pub mod group;
 mod masking;
+pub mod okvs;
 pub mod private_id;
 pub mod protocol;
 pub mod rounds;
