@@ -1,6 +1,7 @@
 //! Private set intersection and its relatives: one file a protocol, all behind the traits of [`protocol`] (the
 //! functionality) and [`rounds`] (the same without a transport).
 
+pub mod cardinality_sum;
 pub mod dh_psi;
 pub mod error;
 pub mod group;
