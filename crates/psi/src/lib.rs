@@ -1,15 +1,19 @@
 //! Private set intersection and its relatives: one file a protocol, all behind the traits of [`protocol`] (the
 //! functionality) and [`rounds`] (the same without a transport).
 
+pub mod blind_join;
 pub mod cardinality_sum;
 pub mod dh_psi;
 pub mod error;
 pub mod group;
 mod masking;
 pub mod okvs;
+pub mod permute_share;
 pub mod private_id;
 pub mod protocol;
+pub mod ps3i;
 pub mod rounds;
+pub mod switching;
 pub mod tags;
 pub mod unbalanced;
 

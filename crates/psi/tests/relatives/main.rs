@@ -2,5 +2,7 @@
 
 mod cardinality_sum;
 mod pair;
+mod permute_share;
 mod private_id;
+mod ps3i;
 mod unbalanced;
