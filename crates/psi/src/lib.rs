@@ -7,6 +7,7 @@ pub mod dh_psi;
 pub mod error;
 pub mod group;
 mod masking;
+pub mod multi_key;
 pub mod okvs;
 pub mod permute_share;
 pub mod private_id;

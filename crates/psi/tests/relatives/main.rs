@@ -1,6 +1,7 @@
 //! Protocols whose functionality is another than the intersection, each against the clear computation.
 
 mod cardinality_sum;
+mod multi_key;
 mod pair;
 mod permute_share;
 mod private_id;
