@@ -7,6 +7,7 @@ pub mod dh_psi;
 pub mod error;
 pub mod group;
 mod masking;
+pub mod matching;
 pub mod multi_key;
 pub mod okvs;
 pub mod permute_share;
@@ -17,8 +18,10 @@ pub mod rounds;
 pub mod switching;
 pub mod tags;
 pub mod unbalanced;
+pub mod vole_psi;
 
 pub use dh_psi::DhPsi;
 pub use error::PsiError;
 pub use protocol::{Declared, Item, Match, Outcome, Prepared, Protocol, Role, Sizes, Traffic};
 pub use rounds::{Driven, Relayed, Rounds};
+pub use vole_psi::VolePsi;

@@ -132,13 +132,32 @@ impl<const W: usize> Okvs<W> {
         items: &[Item],
         order: &Order,
         random: &mut Prg,
-        mut values: impl FnMut(&[u32], &mut [T]),
+        values: impl FnMut(&[u32], &mut [T]),
     ) -> Result<Vec<T>, Dependent> {
+        let mut out = Vec::with_capacity(self.layout.columns());
+        self.encode_clusters(items, order, random, values, |_, columns| {
+            out.extend_from_slice(columns);
+            Ok::<_, Dependent>(())
+        })?;
+        Ok(out)
+    }
+
+    /// As [`Self::encode`], handing on the columns cluster by cluster.
+    ///
+    /// # Errors
+    /// [`Dependent`], and the first error of `take`.
+    pub fn encode_clusters<T: Word, E: From<Dependent>>(
+        &self,
+        items: &[Item],
+        order: &Order,
+        random: &mut Prg,
+        mut values: impl FnMut(&[u32], &mut [T]),
+        mut take: impl FnMut(usize, &[T]) -> Result<(), E>,
+    ) -> Result<(), E> {
         let columns = self.layout.cluster_columns();
-        let mut out = vec![T::zeroed(); self.layout.columns()];
         let mut system = elimination::System::<T, W>::new(columns);
         let mut sides = [T::zeroed(); BATCH];
-        for (cluster, out) in out.chunks_exact_mut(columns).enumerate() {
+        for cluster in 0..self.layout.clusters {
             system.reset(random);
             for (numbers, rows) in self.batches(items, order, cluster) {
                 let sides = &mut sides[..numbers.len()];
@@ -147,9 +166,9 @@ impl<const W: usize> Okvs<W> {
                     system.insert(row.start as usize - cluster * columns, row.bits, side)?;
                 }
             }
-            out.copy_from_slice(system.solve());
+            take(cluster, system.solve())?;
         }
-        Ok(out)
+        Ok(())
     }
 
     /// The values of all items of one cluster, in batches: `take` gets items' numbers and their values. `columns` are
@@ -160,7 +179,7 @@ impl<const W: usize> Okvs<W> {
         order: &Order,
         cluster: usize,
         columns: &[T],
-        mut take: impl FnMut(&[u32], &[T]),
+        mut take: impl FnMut(&[u32], &mut [T]),
     ) {
         let first = (cluster * self.layout.cluster_columns()) as u32;
         let mut values = [T::zeroed(); BATCH];
@@ -177,7 +196,7 @@ impl<const W: usize> Okvs<W> {
         let mut out = vec![T::zeroed(); items.len()];
         for (cluster, columns) in columns.chunks_exact(self.layout.cluster_columns()).enumerate() {
             self.decode_cluster(items, order, cluster, columns, |numbers, values| {
-                numbers.iter().zip(values).for_each(|(&number, &value)| out[number as usize] = value);
+                numbers.iter().zip(values).for_each(|(&number, value)| out[number as usize] = *value);
             });
         }
         out

@@ -1,0 +1,70 @@
+//! The two hashes of a run: of items to scalars, and of masked values to tags.
+
+use super::{Scalar, Variant};
+use crate::protocol::Item;
+use tacit_math::{BlockCipher, CrHash, KeyedHash, Seed};
+
+/// Items hashed at once.
+const BATCH: usize = 128;
+
+/// The hashes of one run. All slices of a call are of the same items, at most [`BATCH`].
+pub(super) enum Hashes {
+    /// Against a semi-honest adversary, whose items do not depend on the run's key.
+    Ciphers { scalars: Box<BlockCipher>, tags: Box<CrHash> },
+    /// Random oracles, and the tossed coins that are added to values.
+    Oracles { scalars: KeyedHash, tags: KeyedHash, coins: u128 },
+}
+
+impl Hashes {
+    /// The hashes that the run's `seed` chooses; `coins` matter in the malicious variant only.
+    pub(super) fn new(variant: Variant, seed: &Seed, coins: u128) -> Self {
+        match variant {
+            Variant::Fast | Variant::Compact => Self::Ciphers {
+                scalars: Box::new(BlockCipher::new(&seed.derive("vole-psi/scalars"))),
+                tags: Box::default(),
+            },
+            Variant::Malicious => {
+                let oracle = |purpose: &str| KeyedHash::new(&blake3::derive_key(purpose, &seed.expose()));
+                let [scalars, tags] = ["tacit 2026 vole-psi: scalars", "tacit 2026 vole-psi: tags"].map(oracle);
+                Self::Oracles { scalars, tags, coins }
+            }
+        }
+    }
+
+    /// Scalars of the items with these numbers.
+    pub(super) fn scalars<F: Scalar>(&self, items: &[Item], numbers: &[u32], out: &mut [F]) {
+        let scalar = |image: u128| bytemuck::pod_read_unaligned(&image.to_le_bytes()[..size_of::<F>()]);
+        match self {
+            Self::Ciphers { scalars, .. } => {
+                let mut images = [0; BATCH];
+                let images = &mut images[..numbers.len()];
+                images.iter_mut().zip(numbers).for_each(|(image, &number)| *image = items[number as usize]);
+                scalars.encrypt(images);
+                out.iter_mut().zip(images).for_each(|(out, image)| *out = scalar(*image));
+            }
+            Self::Oracles { scalars, .. } => {
+                for (out, &number) in out.iter_mut().zip(numbers) {
+                    *out = scalar(scalars.hash(&items[number as usize].to_le_bytes()));
+                }
+            }
+        }
+    }
+
+    /// Turns the values of these items into their tags.
+    pub(super) fn tags(&self, items: &[Item], numbers: &[u32], values: &mut [u128]) {
+        match self {
+            Self::Ciphers { tags, .. } => tags.hash_blocks(values),
+            Self::Oracles { tags, coins, .. } => {
+                for (value, &number) in values.iter_mut().zip(numbers) {
+                    let input: [[u8; 16]; 2] = [*value ^ coins, items[number as usize]].map(u128::to_le_bytes);
+                    *value = tags.hash(input.as_flattened());
+                }
+            }
+        }
+    }
+}
+
+/// What binds the sender to its half of the coins.
+pub(super) fn commitment(half: u128) -> [u8; 32] {
+    blake3::derive_key("tacit 2026 vole-psi: commitment", &half.to_le_bytes())
+}

@@ -1,0 +1,193 @@
+//! The receiver: it encodes its items and recognises tags.
+
+use super::hashes::{Hashes, commitment};
+use super::{Parameters, SEED, Scalar, Variant};
+use crate::error::PsiError;
+use crate::matching::Table;
+use crate::okvs::{Dependent, Okvs, Order};
+use crate::protocol::{Item, Match, Outcome};
+use crate::tags::SortedTags;
+use tacit_math::{Prg, Seed};
+use tacit_net::{PartyId, Session};
+use tacit_ot::silent::vole;
+use tacit_ot::softspoken;
+
+/// Tags received and looked up at once.
+const PIECE: usize = 1 << 16;
+
+pub(super) struct Receiver {
+    pub variant: Variant,
+    pub peer: PartyId,
+    pub ots: softspoken::Receiver,
+}
+
+/// One run, after its columns are sent.
+struct Sent<'a, const W: usize> {
+    parameters: Parameters,
+    items: &'a [Item],
+    store: Okvs<W>,
+    order: Order,
+    seed: Seed,
+    /// The sender's commitment and this party's half of the coins, in the malicious variant.
+    toss: Option<([u8; 32], u128)>,
+}
+
+impl Receiver {
+    /// VOLE; columns; tags.
+    pub(super) fn run<F: Scalar, const W: usize>(
+        &mut self,
+        session: &mut Session,
+        items: &[Item],
+        parameters: Parameters,
+    ) -> Result<Outcome, PsiError> {
+        session.enter("vole");
+        let ots = self.ots.extend(session, parameters.ots::<F>())?;
+        let columns = parameters.layout.columns();
+        let vole = vole::receive_with::<F>(session, self.peer, columns, parameters.adversary(), &ots)?;
+        session.leave();
+        session.enter("columns");
+        let sent = self.send_columns::<F, W>(session, items, parameters, vole.a)?;
+        session.leave();
+        session.enter("tags");
+        let matches = self.receive_tags(session, &sent, &vole.c)?;
+        session.leave();
+        Ok(Outcome::Receiver(matches))
+    }
+
+    /// Sends the seed, and the columns of its items' scalars plus `a`, a cluster at a time.
+    fn send_columns<'a, F: Scalar, const W: usize>(
+        &self,
+        session: &mut Session,
+        items: &'a [Item],
+        parameters: Parameters,
+        a: Vec<F>,
+    ) -> Result<Sent<'a, W>, PsiError> {
+        let toss = self.toss(session)?;
+        let seed = Seed::random()?;
+        session.next_round();
+        let mut head = seed.expose().to_vec();
+        head.extend(toss.iter().flat_map(|(_, half)| half.to_le_bytes()));
+        session.send(self.peer, head)?;
+        let store = Okvs::<W>::with_layout(parameters.layout, &seed);
+        let order = store.order(items);
+        let hashes = Hashes::new(parameters.variant, &seed, 0);
+        let words = parameters.layout.cluster_columns();
+        store.encode_clusters::<F::Word, PsiError>(
+            items,
+            &order,
+            &mut Prg::new(&Seed::random()?),
+            |numbers, out| hashes.scalars::<F>(items, numbers, bytemuck::cast_slice_mut(out)),
+            |cluster, columns| {
+                let mut message = session.buffer(size_of_val(columns));
+                message.extend_from_slice(bytemuck::cast_slice(columns));
+                add(&mut message, bytemuck::cast_slice(&a[cluster * words..][..words]));
+                Ok(session.send(self.peer, message)?)
+            },
+        )?;
+        Ok(Sent { parameters, items, store, order, seed, toss })
+    }
+
+    /// The sender's commitment and this party's half of the coins.
+    fn toss(&self, session: &mut Session) -> Result<Option<([u8; 32], u128)>, PsiError> {
+        if self.variant != Variant::Malicious {
+            return Ok(None);
+        }
+        session.next_round();
+        let mut committed = [0; 32];
+        session.recv(self.peer, &mut committed)?;
+        Ok(Some((committed, u128::from_le_bytes(Seed::random()?.expose()))))
+    }
+
+    /// Computes the tags of its items and finds them among the sender's.
+    fn receive_tags<const W: usize>(
+        &self,
+        session: &mut Session,
+        sent: &Sent<'_, W>,
+        c: &[u128],
+    ) -> Result<Vec<Match>, PsiError> {
+        session.next_round();
+        let coins = self.coins(session, sent)?;
+        let parameters = sent.parameters;
+        let table = Table::new(&sent.tags(c, coins), parameters.bits);
+        let mut matches = Vec::new();
+        if self.variant == Variant::Compact {
+            let mut bytes = vec![0; parameters.tags_bytes()];
+            session.recv(self.peer, &mut bytes)?;
+            let tags = SortedTags::read(&bytes, parameters.sizes.sender, parameters.bits)
+                .ok_or_else(|| PsiError::cheating(session, self.peer, "its tags are not in order"))?;
+            let tags: Vec<u128> = tags.iter().collect();
+            table.look_up(&tags, 0, &mut matches);
+        } else {
+            self.receive_whole_tags(session, &parameters, &table, &mut matches)?;
+        }
+        matches.sort_unstable();
+        if matches.windows(2).any(|pair| pair[0].mine == pair[1].mine) {
+            return Err(PsiError::cheating(session, self.peer, "one tag comes twice"));
+        }
+        Ok(matches)
+    }
+
+    /// Tags in any order, looked up while the next ones are under way.
+    fn receive_whole_tags(
+        &self,
+        session: &mut Session,
+        parameters: &Parameters,
+        table: &Table,
+        matches: &mut Vec<Match>,
+    ) -> Result<(), PsiError> {
+        let (bytes, mask) = (parameters.tag_bytes(), u128::MAX >> (128 - parameters.bits));
+        let mut buffer = vec![0; PIECE * bytes + 16];
+        let mut tags = Vec::with_capacity(PIECE);
+        for first in (0..parameters.sizes.sender).step_by(PIECE) {
+            let count = PIECE.min(parameters.sizes.sender - first);
+            session.recv(self.peer, &mut buffer[..count * bytes])?;
+            let tag = |number: usize| {
+                let wide: [u8; 16] = buffer[number * bytes..][..16].try_into().expect("16 bytes");
+                u128::from_le_bytes(wide) & mask
+            };
+            tags.clear();
+            tags.extend((0..count).map(tag));
+            table.look_up(&tags, first as u32, matches);
+        }
+        Ok(())
+    }
+
+    /// The tossed coins: the sender's half must be what it committed to.
+    fn coins<const W: usize>(&self, session: &mut Session, sent: &Sent<'_, W>) -> Result<u128, PsiError> {
+        let Some((committed, own)) = sent.toss else { return Ok(0) };
+        let mut half = [0; SEED];
+        session.recv(self.peer, &mut half)?;
+        let half = u128::from_le_bytes(half);
+        if commitment(half) != committed {
+            return Err(PsiError::cheating(session, self.peer, "it opens its commitment to another value"));
+        }
+        Ok(half ^ own)
+    }
+}
+
+impl<const W: usize> Sent<'_, W> {
+    /// The tags of all items, by their numbers.
+    fn tags(&self, c: &[u128], coins: u128) -> Vec<u128> {
+        let hashes = Hashes::new(self.parameters.variant, &self.seed, coins);
+        let mask = u128::MAX >> (128 - self.parameters.bits);
+        let mut tags = vec![0; self.items.len()];
+        for (cluster, columns) in c.chunks_exact(self.parameters.layout.cluster_columns()).enumerate() {
+            self.store.decode_cluster(self.items, &self.order, cluster, columns, |numbers, values| {
+                hashes.tags(self.items, numbers, values);
+                numbers.iter().zip(values).for_each(|(&number, tag)| tags[number as usize] = *tag & mask);
+            });
+        }
+        tags
+    }
+}
+
+/// Adds bytes to bytes.
+fn add(out: &mut [u8], other: &[u8]) {
+    out.iter_mut().zip(other).for_each(|(out, other)| *out ^= other);
+}
+
+impl From<Dependent> for PsiError {
+    fn from(_: Dependent) -> Self {
+        Self::Input("two of this party's items are equal; give each item once".to_owned())
+    }
+}
