@@ -8,6 +8,7 @@ use std::time::Duration;
 /// What `--help` prints.
 pub const USAGE: &str = "\
 usage: tacit-bench kernels [options]    speed of each operation with three parties on this machine
+       tacit-bench psi [options]        intersection of two sets, each protocol, two processes on this machine
        tacit-bench limits [options]     the machine's own limits: AES, memory, loopback, TLS
 
 options of kernels
@@ -20,10 +21,17 @@ options of kernels
   --seconds 30           begin no further repetition of one measurement after so long (default 30)
   --steps                also print where the time went, step by step, of party a's median repetition
 
+options of psi
+  --rows 16,20,24        sizes of both sets, as powers of two (default 16,20); half of the items are common
+  --only vole,dh         protocols (default all that take seconds at these sizes)
+  --transport tls,plain  as above
+  --repeats 5            measured repetitions, each with new processes and base OTs (default 5)
+  --steps                as above
+
 options of limits
   --quick                shorter measurements
 
-options of both
+options of all
   --json                 one JSON object a line instead of text
 
 Wall clock is taken between barriers of the three parties; of a repetition the slowest party counts. `bytes` are payload
@@ -36,10 +44,14 @@ pub enum Command {
     Help,
     /// Measure operations.
     Kernels(Kernels),
+    /// Measure intersection protocols.
+    Psi(Psi),
     /// Measure the machine.
     Limits(Limits),
     /// Be one party, told what to do through standard input.
     Party,
+    /// The same for intersection.
+    PsiParty,
 }
 
 /// Which measurements of operations.
@@ -54,6 +66,22 @@ pub struct Kernels {
     pub repeats: usize,
     /// No further repetition begins after so long.
     pub at_most: Duration,
+    /// Print the cost of steps.
+    pub steps: bool,
+    /// Print JSON.
+    pub json: bool,
+}
+
+/// Which measurements of intersection.
+pub struct Psi {
+    /// Sizes, as powers of two.
+    pub rows: Vec<u32>,
+    /// Names of protocols; empty for all.
+    pub only: Vec<String>,
+    /// How the parties are joined; memory is refused.
+    pub transports: Vec<Transport>,
+    /// Measured repetitions.
+    pub repeats: usize,
     /// Print the cost of steps.
     pub steps: bool,
     /// Print JSON.
@@ -76,8 +104,10 @@ pub fn parse(mut words: impl Iterator<Item = String>) -> Result<Command> {
     match words.next().as_deref() {
         None | Some("--help" | "-h" | "help") => Ok(Command::Help),
         Some("kernels") => kernels(words),
+        Some("psi") => psi(words),
         Some("limits") => limits(words),
         Some("party") => Ok(Command::Party),
+        Some("psi-party") => Ok(Command::PsiParty),
         Some(other) => Err(format!("there is no command {other:?}; see --help").into()),
     }
 }
@@ -106,6 +136,27 @@ fn kernels(mut words: impl Iterator<Item = String>) -> Result<Command> {
         }
     }
     Ok(Command::Kernels(chosen))
+}
+
+fn psi(mut words: impl Iterator<Item = String>) -> Result<Command> {
+    let transports = vec![Transport::Tls, Transport::Plain];
+    let mut chosen = Psi { rows: vec![16, 20], only: Vec::new(), transports, repeats: 5, steps: false, json: false };
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "--rows" => chosen.rows = list(&word, words.next(), |w| w.parse().ok().filter(|r| (1..=26).contains(r)))?,
+            "--only" => chosen.only = list(&word, words.next(), |w| Some(w.to_owned()))?,
+            "--transport" => {
+                let process = |w: &str| Transport::from_name(w).filter(|&transport| transport != Transport::Memory);
+                chosen.transports = list(&word, words.next(), process)?;
+            }
+            "--repeats" => chosen.repeats = one(&word, words.next(), |w| w.parse().ok().filter(|&n| n > 0))?,
+            "--steps" => chosen.steps = true,
+            "--json" => chosen.json = true,
+            "--help" | "-h" => return Ok(Command::Help),
+            other => return Err(unknown(other)),
+        }
+    }
+    Ok(Command::Psi(chosen))
 }
 
 fn limits(words: impl Iterator<Item = String>) -> Result<Command> {

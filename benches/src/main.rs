@@ -12,6 +12,8 @@ mod machine;
 mod message;
 mod operation;
 mod party;
+mod processes;
+mod psi;
 mod statistics;
 mod tables;
 mod trio;
@@ -37,7 +39,9 @@ fn run() -> Result<()> {
         Command::Help => println!("{USAGE}"),
         Command::Kernels(selection) => kernels::run(&selection)?,
         Command::Limits(selection) => limits::run(&selection)?,
+        Command::Psi(selection) => psi::run(&selection)?,
         Command::Party => party::main()?,
+        Command::PsiParty => psi::party()?,
     }
     Ok(())
 }

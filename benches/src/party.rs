@@ -3,19 +3,18 @@
 use crate::columns;
 use crate::exchange;
 use crate::machine;
-use crate::message::{Group, Listening, Request, Run, Step, hear, say};
+use crate::message::{Request, Run, Step, hear, say};
 use crate::operation::Operation;
+use crate::processes;
 use crate::tables;
 use crate::trio::NAMES;
 use std::any::Any;
 use std::io::{BufRead, Write, stdin, stdout};
-use std::net::{Ipv4Addr, TcpListener};
 use std::time::Instant;
 use tacit_math::{Plane, Prg, Seed};
 use tacit_mpc::backends::Rep3;
 use tacit_mpc::{Backend, Block, Rows};
-use tacit_net::tcp::{Endpoint, Hello, Identity, connect_with_listener};
-use tacit_net::{Options, PartyId, Security, Session, Snapshot};
+use tacit_net::{PartyId, Session, Snapshot};
 
 use crate::Result;
 
@@ -25,23 +24,8 @@ const OWNER: PartyId = PartyId(0);
 /// A party process: told its peers and its work through standard input, it answers through standard output.
 pub fn main() -> Result<()> {
     let (mut input, mut output) = (stdin().lock(), stdout().lock());
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
-    say(&mut output, &Listening { port: listener.local_addr()?.port() })?;
-    let group: Group = hear(&mut input)?.ok_or("the coordinator is gone")?;
-    serve(join(listener, &group)?, &mut input, &mut output)
-}
-
-fn join(listener: TcpListener, group: &Group) -> Result<Session> {
-    let endpoint = |(name, (address, certificate_pem)): (&&str, &(String, String))| Endpoint {
-        name: (*name).to_owned(),
-        address: address.clone(),
-        certificate_pem: certificate_pem.clone(),
-    };
-    let parties: Vec<Endpoint> = NAMES.iter().zip(&group.parties).map(endpoint).collect();
-    let identity = Identity::from_pem(&group.private_key_pem, &parties[group.me].certificate_pem)?;
-    let security = if group.tls { Security::MutualTls } else { Security::PlaintextForBenchmarks };
-    let options = Options { security, ..Options::default() };
-    Ok(connect_with_listener(listener, &parties, group.me, identity, Hello::new([0; 32], "rep3"), &options)?)
+    let (listener, group) = processes::introduce(&mut input, &mut output)?;
+    serve(processes::join(&NAMES, listener, &group)?, &mut input, &mut output)
 }
 
 /// Runs what is asked until the end is asked, then closes the session.
@@ -119,7 +103,8 @@ fn barrier(node: &mut Rep3) -> Result<()> {
     Ok(())
 }
 
-fn report(before: &Snapshot, after: &Snapshot, seconds: f64, cpu_seconds: f64) -> Run {
+/// What a session and the clocks say of a run.
+pub fn report(before: &Snapshot, after: &Snapshot, seconds: f64, cpu_seconds: f64) -> Run {
     let steps = after.steps.iter().map(|step| {
         let (old, new) = (before.step(&step.path), step.counters);
         Step {
