@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 
@@ -149,11 +148,13 @@ def test_a_value_out_of_its_types_range_is_the_users_error(people: Table) -> Non
     source = scan(people)
     relation = Project(source, (("more", call("add", INTEGER, ref(source, "n"), literal(1, INTEGER))),))
     sentence = (
-        "the query: a value is out of its type's range (Overflow in addition of INT32 (2147483647 + 1)!); "
-        "cast to a wider type in the query."
+        "the query over people.parquet: a value computed from n is out of its type's range; "
+        "cast to a wider type in the query, or look for extreme values in the data."
     )
-    with pytest.raises(DataError, match=re.escape(sentence)):
+    with pytest.raises(DataError) as raised:
         typed_rows(relation, people)
+    assert str(raised.value) == sentence
+    assert "2147483647" not in sentence
 
 
 def test_names_need_no_care(people: Table) -> None:

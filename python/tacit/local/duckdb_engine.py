@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping
+from pathlib import Path
 from types import TracebackType
 
 import duckdb
 
 from tacit.local.average import MACROS
 from tacit.local.checks import check_source
+from tacit.local.computed import computed_columns
 from tacit.local.csv_source import open_csv
 from tacit.local.encode import decoded, encoded
 from tacit.local.engine import ArrowStream
@@ -122,7 +124,9 @@ class LocalEngine:
 
     def _execute(self, step: LocalStep | TailStep) -> None:
         """Keep a step's result in a table of its own."""
-        with told("the query"):
+        files = dict.fromkeys(Path(self._source(scan.table).path).name for scan in scans(step.relation))
+        where = f"the query over {' and '.join(files)}" if files else "the query"
+        with told(where, computed_columns(step.relation)):
             self._keep(_result(step.id), render(step.relation, step.fields, self))
         for scan in scans(step.relation):
             self._source(scan.table).verify_unchanged()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import duckdb
@@ -27,13 +27,18 @@ class DataError(Exception):
 
 
 @contextmanager
-def told(where: str) -> Iterator[None]:
-    """Turn what DuckDB says about the user's data or machine into a DataError. where: which part of the work it is."""
+def told(where: str, columns: Sequence[str] = ()) -> Iterator[None]:
+    """Turn what DuckDB says about the user's data or machine into a DataError, without the values that DuckDB quotes:
+    a query's errors are printed and kept where others may read them.
+
+    where: which part of the work it is. columns: those that are computed with.
+    """
     try:
         yield
-    except (duckdb.OutOfRangeException, duckdb.ConversionException) as error:
-        problem = f"a value is out of its type's range ({_first_line(error)})"
-        raise DataError(where, problem, "cast to a wider type in the query") from None
+    except (duckdb.OutOfRangeException, duckdb.ConversionException):
+        value = f"a value computed from {' and '.join(columns)}" if columns else "a computed value"
+        advice = "cast to a wider type in the query, or look for extreme values in the data"
+        raise DataError(where, f"{value} is out of its type's range", advice) from None
     except duckdb.OutOfMemoryException:
         raise DataError(where, "there is not enough memory", "free some, or ask about fewer rows or columns") from None
     except duckdb.IOException as error:
