@@ -24,7 +24,7 @@ from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation import Federation
 from tacit.agent.ledger import Ledger, LedgerError
 from tacit.agent.reporter import Reporter
-from tacit.agent.steps import participants, secure_operators
+from tacit.agent.steps import last_uses, participants, secure_operators
 from tacit.local import LocalEngine
 from tacit.plan import plan_hash
 from tacit.plan.describe import name as step_name
@@ -87,10 +87,13 @@ class PartyRun:
         try:
             reporter.attach(session)
             reporter.phase("computing")
+            last_use = last_uses(self.plan)
             for step in self.plan.steps:
                 if isinstance(step, InputStep | SecureStep | ReleaseStep):
                     with reporter.step(step_name(step)) as figures:
                         figures["rows"] = self._secure_step(session, engine, step)
+                    for table in last_use.get(step.id, ()):
+                        del self._tables[table]
             session.close()
         except BaseException as error:
             session.abort(ABORT_REASONS[diagnose(error).fault])

@@ -26,3 +26,17 @@ def participants(plan: PlacedPlan, parties: tuple[str, ...]) -> tuple[str, ...]:
             case SecureStep():
                 pass
     return tuple(party for party in parties if party in found)
+
+
+def last_uses(plan: PlacedPlan) -> dict[int, tuple[int, ...]]:
+    """The shared tables that no step needs after a given one, by its id: their memory can go."""
+    last: dict[int, int] = {}
+    for step in plan.steps:
+        match step:
+            case SecureStep():
+                last |= dict.fromkeys(step.inputs, step.id)
+            case ReleaseStep():
+                last[step.input] = step.id
+            case LocalStep() | InputStep() | TailStep():
+                pass
+    return {user: tuple(table for table, step in last.items() if step == user) for user in set(last.values())}
