@@ -10,8 +10,9 @@ import duckdb
 
 from tacit import _native
 from tacit.agent.federation import Federation
-from tacit.local.sql_types import quoted, sql_name
+from tacit.local.sql_types import quoted
 from tacit.plan.catalog import Table
+from tacit.plan.types import sql_name
 
 PARTIES = ("a", "b", "c")
 CSV = "header = true, delim = ',', quote = '\"', escape = '\"', all_varchar = true, allow_quoted_nulls = false"

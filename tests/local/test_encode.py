@@ -140,7 +140,7 @@ CONTAINERS = [
 
 @pytest.mark.parametrize(("type_", "value", "container"), CONTAINERS)
 def test_an_encoding_is_as_narrow_as_its_bounds(type_: Type, value: str, container: pyarrow.DataType) -> None:
-    from tacit.local.sql_types import sql_name
+    from tacit.plan.types import sql_name
 
     with duckdb.connect() as connection:
         connection.execute(f"CREATE TABLE t AS SELECT CAST({value} AS {sql_name(type_)}) AS x").fetchall()

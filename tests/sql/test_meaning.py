@@ -20,9 +20,9 @@ from tacit.local.average import MACROS
 from tacit.local.render import render
 from tacit.plan.algebra import Opened, Scan
 from tacit.plan.fields import fields
-from tacit.plan.types import Boolean, Date, Decimal, Integer, Type, Varchar
+from tacit.plan.types import Boolean, Date, Decimal, Integer, Type, Varchar, sql_name
 from tacit.sql import bind
-from tacit.sql.coercion import Mismatch, sql_name
+from tacit.sql.coercion import Mismatch
 
 QUERIES = (Path(__file__).parent / "queries.sql").read_text().split(";\n")
 

@@ -11,9 +11,9 @@ import duckdb
 from tacit.local import csv_text
 from tacit.local.errors import DataError
 from tacit.local.source import Source, data_path, positions, stamp
-from tacit.local.sql_types import NO_COLUMNS, quoted, sql_name
+from tacit.local.sql_types import NO_COLUMNS, quoted
 from tacit.plan.catalog import Table
-from tacit.plan.types import Field
+from tacit.plan.types import Field, sql_name
 
 LINE_PROBLEMS = {
     "MISSING COLUMNS": ("has fewer values than the header has names", "add what is missing (an empty value is NULL)"),

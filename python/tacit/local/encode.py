@@ -5,8 +5,8 @@ Strings without a dictionary have no integer encoding: they pass as they are. NU
 
 from __future__ import annotations
 
-from tacit.local.sql_types import literal, quoted, sql_name, text
-from tacit.plan.types import Boolean, Date, Decimal, Double, Integer, Type, Varchar
+from tacit.local.sql_types import literal, quoted, text
+from tacit.plan.types import Boolean, Date, Decimal, Double, Integer, Type, Varchar, sql_name
 
 EPOCH = "DATE '1970-01-01'"
 BIGINT = range(-(2**63), 2**63)

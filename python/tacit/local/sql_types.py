@@ -6,7 +6,7 @@ from datetime import date
 
 from sqlglot import exp
 
-from tacit.plan.types import Boolean, Date, Decimal, Double, Integer, Type, Varchar
+from tacit.plan.types import Boolean, Date, Decimal, Double, Integer, Type, Varchar, sql_name
 
 NO_COLUMNS = "present"
 """A column that stands in where rows are used but none of their columns, which SQL cannot write."""
@@ -14,23 +14,6 @@ NO_COLUMNS = "present"
 EPOCH = date(1970, 1, 1).toordinal()
 PLAIN_INTEGERS = range(-(2**31) + 1, 2**31)
 """What DuckDB takes for INTEGER when it is written without a cast, the sign being an operator."""
-
-
-def sql_name(type_: Type) -> str:
-    """The DuckDB type of a column."""
-    match type_:
-        case Boolean():
-            return "BOOLEAN"
-        case Integer(_, _, sql):
-            return sql
-        case Decimal(precision, scale):
-            return f"DECIMAL({precision},{scale})"
-        case Date():
-            return "DATE"
-        case Varchar():
-            return "VARCHAR"
-        case Double():
-            return "DOUBLE"
 
 
 def literal(value: int | bool | float | str | None, type_: Type) -> exp.Expr:

@@ -68,6 +68,23 @@ class Double:
 Type = Boolean | Integer | Decimal | Date | Varchar | Double
 
 
+def sql_name(type_: Type) -> str:
+    """A type as SQL writes it."""
+    match type_:
+        case Boolean():
+            return "BOOLEAN"
+        case Integer(_, _, sql):
+            return sql
+        case Decimal(precision, scale):
+            return f"DECIMAL({precision},{scale})"
+        case Date():
+            return "DATE"
+        case Varchar():
+            return "VARCHAR"
+        case Double():
+            return "DOUBLE"
+
+
 @dataclass(frozen=True)
 class Field:
     """A column of a relation: its name (unique within the relation), type and whether NULL may occur."""

@@ -9,7 +9,7 @@ from tacit.plan import bounds
 from tacit.plan.algebra import Call, Expr, Literal
 from tacit.plan.algebra import Operator as Op
 from tacit.plan.refusals import Position
-from tacit.plan.types import Boolean, Date, Decimal, Double, Integer, Type, Varchar
+from tacit.plan.types import Boolean, Date, Decimal, Double, Integer, Type, Varchar, sql_name
 from tacit.sql.coercion import (
     MOST_DIGITS,
     Mismatch,
@@ -18,7 +18,6 @@ from tacit.sql.coercion import (
     common_type,
     integer_literal,
     integer_rank,
-    sql_name,
 )
 
 CHECKED_DIGITS = 18  # DuckDB keeps a product of 64-bit decimals in 64 bits, and checks it for overflow

@@ -7,8 +7,8 @@ from sqlglot import exp
 from tacit.plan import bounds
 from tacit.plan.algebra import Call, Expr
 from tacit.plan.expressions import is_rounding
-from tacit.plan.types import Boolean, Date, Decimal, Double, Integer, Type, Varchar
-from tacit.sql.coercion import RANKS, Mismatch, coerce, sql_name
+from tacit.plan.types import Boolean, Date, Decimal, Double, Integer, Type, Varchar, sql_name
+from tacit.sql.coercion import RANKS, Mismatch, coerce
 from tacit.sql.text import Text
 
 _INTEGERS = {"TINYINT": "TINYINT", "SMALLINT": "SMALLINT", "INT": "INTEGER", "BIGINT": "BIGINT", "INT128": "HUGEINT"}

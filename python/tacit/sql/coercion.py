@@ -9,7 +9,7 @@ from datetime import date
 
 from tacit.plan import bounds
 from tacit.plan.algebra import Call, Expr, Literal
-from tacit.plan.types import Boolean, Date, Decimal, Double, Integer, IntegerName, Type, Varchar
+from tacit.plan.types import Boolean, Date, Decimal, Double, Integer, IntegerName, Type, Varchar, sql_name
 
 RANKS: tuple[IntegerName, ...] = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
 INTEGER_DIGITS = {"TINYINT": 3, "SMALLINT": 5, "INTEGER": 10, "BIGINT": 19, "HUGEINT": 38}
@@ -118,23 +118,6 @@ def coerce(expr: Expr, target: Type) -> Expr:
 def as_decimal(type_: Integer | Decimal) -> tuple[int, int]:
     """Precision and scale of a number seen as a decimal."""
     return (type_.precision, type_.scale) if isinstance(type_, Decimal) else (INTEGER_DIGITS[type_.sql], 0)
-
-
-def sql_name(type_: Type) -> str:
-    """A type as SQL writes it."""
-    match type_:
-        case Boolean():
-            return "BOOLEAN"
-        case Integer(_, _, sql):
-            return sql
-        case Decimal(precision, scale):
-            return f"DECIMAL({precision},{scale})"
-        case Date():
-            return "DATE"
-        case Varchar():
-            return "VARCHAR"
-        case Double():
-            return "DOUBLE"
 
 
 def _is_null(expr: Expr) -> bool:

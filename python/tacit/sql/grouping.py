@@ -18,8 +18,7 @@ from tacit.plan.algebra import (
     Relation,
 )
 from tacit.plan.fields import aggregation_field
-from tacit.plan.types import Boolean, Decimal, Double, Integer
-from tacit.sql.coercion import sql_name
+from tacit.plan.types import Boolean, Decimal, Double, Integer, sql_name
 from tacit.sql.scope import fresh
 from tacit.sql.text import Text
 
