@@ -9,25 +9,21 @@ from rich.table import Table
 
 from tacit.agent.cost import Cost
 from tacit.agent.events import Event
-from tacit.cli.screen import duration, heading, size, table
-from tacit.plan import StepCost, account, describe
-from tacit.plan.cost import ASSUMED_ROWS, total
+from tacit.cli.screen import heading, table
+from tacit.plan import StepCost, account
+from tacit.plan.listing import LEARNT_TITLE, Listing, cost_listing, plan_listing
 from tacit.plan.placed import PlacedPlan
+from tacit.plan.quantities import duration, size
 
 
 def show_plan(plan: PlacedPlan, screen: Console) -> None:
     """The placed plan: each step, where it runs, its public number of rows and what it does."""
-    heading(screen, "The placed plan")
-    shown = table(screen, ("step", "left"), ("where", "left"), ("rows", "right"), ("what", "left"))
-    for step in plan.steps:
-        where = describe.where(step, plan.engine)
-        shown.add_row(describe.name(step), where, describe.rows(step), describe.what(step))
-    screen.print(shown)
+    _show_listing(plan_listing(plan), screen)
 
 
 def show_account(plan: PlacedPlan, screen: Console) -> None:
     """What each party will learn besides its own input, in sentences; also of those that learn nothing."""
-    heading(screen, "What each party will learn")
+    heading(screen, LEARNT_TITLE)
     for sentence in account(plan):
         show_item(screen, sentence)
 
@@ -44,19 +40,18 @@ def show_item(screen: Console, text: str) -> None:
 
 def show_prediction(predicted: tuple[StepCost, ...], screen: Console) -> None:
     """The predicted cost of each secure step and of all together."""
-    heading(screen, "Predicted cost")
-    if not predicted:
-        screen.print("Nothing is sent: one party answers the query from its own tables.")
-        return
-    columns = ("step", "left"), ("rows", "right"), ("sent by all", "right"), ("rounds", "right"), ("time", "right")
-    shown = table(screen, *columns)
-    for cost in (*predicted, total(predicted)):
-        about = "~" if cost.assumed else ""
-        rows = "" if cost.step == "total" else f"{about}{cost.rows:,}"
-        shown.add_row(cost.step, rows, about + size(cost.bytes), f"{cost.rounds}", f"~{duration(cost.seconds)}")
-    screen.print(shown)
-    if any(cost.assumed for cost in predicted):
-        screen.print(f"~ assumes {ASSUMED_ROWS:,} rows where a size is announced only when the query runs.")
+    _show_listing(cost_listing(predicted), screen)
+
+
+def _show_listing(listing: Listing, screen: Console) -> None:
+    heading(screen, listing.title)
+    if listing.rows:
+        shown = table(screen, *listing.columns)
+        for row in listing.rows:
+            shown.add_row(*row)
+        screen.print(shown)
+    if listing.note is not None:
+        screen.print(listing.note)
 
 
 def show_comparison(cost: Cost, screen: Console) -> None:

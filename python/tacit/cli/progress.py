@@ -13,9 +13,10 @@ from rich.table import Table
 
 from tacit.agent.cost import Metered, combined
 from tacit.agent.events import Event
-from tacit.cli.screen import duration, size, table
+from tacit.cli.screen import table
 from tacit.plan import describe
 from tacit.plan.placed import LocalStep, PlacedPlan, Step, TailStep
+from tacit.plan.quantities import duration, size
 
 COLUMNS = (
     ("step", "left"),

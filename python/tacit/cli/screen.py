@@ -35,19 +35,6 @@ def table(screen: Console, *columns: tuple[str, str]) -> Table:
     return found
 
 
-def size(count: float) -> str:
-    """A number of bytes for people, in decimal units."""
-    for unit, factor in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if count >= factor:
-            return f"{count / factor:.1f} {unit}"
-    return f"{count:.0f} B"
-
-
-def duration(seconds: float) -> str:
-    """A time for people: milliseconds below a second."""
-    return f"{seconds:.1f} s" if seconds >= 1 else f"{seconds * 1000:.0f} ms"
-
-
 def screen_is_terminal() -> bool:
     """True if the answer goes to a person's terminal."""
     return sys.stdout.isatty()

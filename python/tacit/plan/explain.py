@@ -5,23 +5,24 @@ from __future__ import annotations
 import textwrap
 
 from tacit.plan.account import account
-from tacit.plan.cost import ASSUMED_ROWS, StepCost, predict, total
-from tacit.plan.describe import name, rows, what, where
+from tacit.plan.cost import StepCost, predict, total
+from tacit.plan.describe import name
+from tacit.plan.listing import LEARNT_TITLE, Listing, cost_listing, plan_listing
 from tacit.plan.placed import JSON, InputStep, PlacedPlan, SecureStep
 from tacit.plan.serialise import encoded, plan_hash, plan_json
 
 WIDTH = 110
-Row = tuple[str, ...]
 
 
 def explain_text(plan: PlacedPlan, costs: tuple[StepCost, ...] | None = None) -> str:
     """The plan for people, at most 110 columns wide. costs: predicted ones, by default those of the native module."""
     costs = predict(plan) if costs is None else costs
+    steps, cost = plan_listing(plan), cost_listing(costs)
     sections = [
-        ("Plan", _plan_lines(plan)),
-        ("What each party learns", [line for each in account(plan) for line in _wrapped(each, "- ", "  ")]),
+        (steps.title, _lines(steps)),
+        (LEARNT_TITLE, [line for each in account(plan) for line in _wrapped(each, "- ", "  ")]),
         ("Readers in clear before the answer", _reader_lines(plan)),
-        ("Predicted cost", _cost_lines(costs)),
+        (cost.title, _lines(cost)),
     ]
     shown = [f"{title}\n" + "\n".join(f"  {line}" for line in lines) for title, lines in sections if lines]
     return "\n\n".join([*shown, f"Plan hash {plan_hash(plan).hex()}"]) + "\n"
@@ -40,13 +41,7 @@ def explain_json(plan: PlacedPlan, costs: tuple[StepCost, ...] | None = None) ->
 
 def plan_text(plan: PlacedPlan) -> str:
     """The steps alone, as a table."""
-    return "\n".join(_plan_lines(plan)) + "\n"
-
-
-def _plan_lines(plan: PlacedPlan) -> list[str]:
-    table: list[Row] = [("step", "where", "rows", "what")]
-    table += [(name(step), where(step, plan.engine), rows(step), what(step)) for step in plan.steps]
-    return _aligned(table, right={2})
+    return "\n".join(_lines(plan_listing(plan))) + "\n"
 
 
 def _reader_lines(plan: PlacedPlan) -> list[str]:
@@ -60,31 +55,18 @@ def _reader_lines(plan: PlacedPlan) -> list[str]:
     return lines
 
 
-def _cost_lines(costs: tuple[StepCost, ...]) -> list[str]:
-    if not costs:
-        return []
-    table: list[Row] = [("step", "rows", "rounds", "bytes", "seconds")]
-    for each in (*costs, total(costs)):
-        about = "~" if each.assumed else ""
-        size = "" if each.step == "total" else f"{about}{each.rows:,}"
-        table.append((each.step, size, f"{each.rounds:,}", f"{about}{each.bytes:,}", f"{about}{each.seconds:.3f}"))
-    lines = _aligned(table, right={1, 2, 3, 4})
-    if any(each.assumed for each in costs):
-        lines.append(f"~ assumes {ASSUMED_ROWS:,} rows where a size is announced only when the query runs")
-    return lines
-
-
-def _aligned(table: list[Row], right: set[int]) -> list[str]:
+def _lines(listing: Listing) -> list[str]:
     """Columns aligned; the last one is wrapped."""
-    widths = [max(len(row[i]) for row in table) for i in range(len(table[0]) - 1)]
+    titles = tuple(title for title, _ in listing.columns)
+    table = [titles, *listing.rows] if titles else []
+    widths = [max(len(row[at]) for row in table) for at in range(len(titles))]
     lines = []
     for row in table:
-        cells = [
-            cell.rjust(w) if i in right else cell.ljust(w) for i, (cell, w) in enumerate(zip(row, widths, strict=False))
-        ]
-        head = "  ".join(cells) + "  "
-        lines += [line.rstrip() for line in _wrapped(row[-1], head, " " * len(head))] if row[-1] else [head.rstrip()]
-    return lines
+        sides = zip(row, listing.columns, widths, strict=True)
+        cells = [cell.rjust(width) if side == "right" else cell.ljust(width) for cell, (_, side), width in sides]
+        head = "".join(f"{cell}  " for cell in cells[:-1])
+        lines += [line.rstrip() for line in _wrapped(cells[-1], head, " " * len(head))] or [head.rstrip()]
+    return [*lines, *([listing.note] if listing.note else [])]
 
 
 def _wrapped(text: str, first: str, rest: str) -> list[str]:

@@ -1,0 +1,47 @@
+"""What a plan does and costs, as tables of text: the same wherever they are shown, on a page or on a terminal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tacit.plan.cost import ASSUMED_ROWS, StepCost, total
+from tacit.plan.describe import name, rows, what, where
+from tacit.plan.placed import PlacedPlan
+from tacit.plan.quantities import duration, size
+
+LEARNT_TITLE = "What each party will learn"
+"""Over the sentences of ``account``."""
+
+
+@dataclass(frozen=True)
+class Listing:
+    """A table. columns: each a title and the side of its cells, "left" or "right". note: what a mark in it means."""
+
+    title: str
+    columns: tuple[tuple[str, str], ...]
+    rows: tuple[tuple[str, ...], ...]
+    note: str | None = None
+
+
+def plan_listing(plan: PlacedPlan) -> Listing:
+    """The placed plan: each step, where it runs, its public number of rows and what it does."""
+    columns = ("step", "left"), ("where", "left"), ("rows", "right"), ("what", "left")
+    steps = tuple((name(step), where(step, plan.engine), rows(step), what(step)) for step in plan.steps)
+    return Listing("The placed plan", columns, steps)
+
+
+def cost_listing(costs: tuple[StepCost, ...]) -> Listing:
+    """The predicted cost of each secure step and of all together."""
+    title = "Predicted cost"
+    if not costs:
+        return Listing(title, (), (), "Nothing is sent: one party answers the query from its own tables.")
+    columns = ("step", "left"), ("rows", "right"), ("sent by all", "right"), ("rounds", "right"), ("time", "right")
+    assumes = f"~ assumes {ASSUMED_ROWS:,} rows where a size is announced only when the query runs."
+    note = assumes if any(each.assumed for each in costs) else None
+    return Listing(title, columns, tuple(_cost_row(each) for each in (*costs, total(costs))), note)
+
+
+def _cost_row(cost: StepCost) -> tuple[str, ...]:
+    about = "~" if cost.assumed else ""
+    rows_of = "" if cost.step == "total" else f"{about}{cost.rows:,}"
+    return cost.step, rows_of, about + size(cost.bytes), f"{cost.rounds:,}", f"~{duration(cost.seconds)}"
