@@ -3,6 +3,7 @@
 
 pub mod blind_join;
 pub mod cardinality_sum;
+pub mod cuckoo;
 pub mod dh_psi;
 pub mod error;
 pub mod group;
@@ -10,11 +11,14 @@ mod masking;
 pub mod matching;
 pub mod multi_key;
 pub mod okvs;
+pub mod oprf;
 pub mod permute_share;
 pub mod private_id;
+pub mod private_id_oprf;
 pub mod protocol;
 pub mod ps3i;
 pub mod rounds;
+pub mod set_union;
 pub mod switching;
 pub mod tags;
 pub mod unbalanced;

@@ -5,5 +5,6 @@ mod multi_key;
 mod pair;
 mod permute_share;
 mod private_id;
+mod private_id_oprf;
 mod ps3i;
 mod unbalanced;

@@ -1,0 +1,170 @@
+//! Private set union of pseudorandom numbers.
+//!
+//! **Computes** for the receiver the union of both sets. **Adversary** semi-honest. **Discloses** the sizes of both sets to both; nothing else:
+//! the receiver does not learn which of its numbers the sender has, the sender learns nothing. The numbers must be pseudorandom and distinct,
+//! as their low 96 bits choose bins.
+//!
+//! **Source** Garimella, Mohassel, Rosulek, Sadeghian, Singh, "Private Set Operations from Oblivious Switching" (PKC 2021): the permuted
+//! characteristic (section 4) and union from it (section 5).
+//! 1. The sender puts its numbers into bins by cuckoo hashing. The receiver draws a secret s for each bin. By an OPRF and a key-value store the
+//!    sender gets for the number a in bin j a value t that is s of bin j if the receiver has a, and random otherwise.
+//! 2. Permute and share: the secrets in a random order π of the sender, as shares u + v = s(π(i)).
+//! 3. The receiver evaluates another OPRF at (i, v) and the sender sends its values at (i, t(π(i)) - u): equal where the receiver has that number.
+//!    It knows for each place of π whether it has the number that is there, but not which it is.
+//! 4. By one OT for each place the receiver gets the number that is there if it does not have it, or nothing for an empty bin.
+//!
+//! **False matches** bins' secrets have 64 bits and the values of step 3 are tags of 40 + log2 m bits: at most 2^-40 for up to 2^24 bins, together.
+//!
+//! **Cost** see [`cost`], for n numbers of the sender, k of the receiver and m = 1.27 n bins: OPRFs of m numbers twice, permute and share of m
+//! numbers, 8 bytes a column of a store of 3 k keys, a tag, 16 bytes and 1 bit a bin.
+
+use crate::cuckoo;
+use crate::error::PsiError;
+use crate::masking::{receive_tags, send_tags, tag_bytes};
+use crate::okvs::{Layout, Okvs};
+use crate::oprf;
+use crate::permute_share::{self, Owner, Permuter};
+use crate::protocol::{Item, Traffic};
+use crate::tags::tag_bits;
+use tacit_math::{Prg, Seed, permutation};
+use tacit_net::{PartyId, Session};
+use tacit_ot::{Adversary, Cost, softspoken};
+
+/// Words of a band of the store.
+const BAND: usize = 4;
+/// SoftSpokenOT's parameter here: 4 bytes an OT.
+const K: usize = 4;
+/// What a place without a number holds. A pseudorandom number is this one with probability 2^-128.
+const NOTHING: u128 = 0;
+
+/// What a run costs for so many numbers of the sender and of the receiver.
+pub fn cost(sender: usize, receiver: usize) -> Traffic {
+    let m = cuckoo::bins(sender);
+    let mut total = Traffic { rounds: 4, ..Traffic::default() };
+    total.sender += (tag_bytes(tag_bits(m as u128)) * m + 16 * m) as u64;
+    total.receiver += (16 + 8 * store_layout(receiver).columns() + m.div_ceil(8)) as u64;
+    let mut add = |cost: Cost, by_sender: bool| {
+        let (sender, receiver) = if by_sender { (cost.sender, cost.receiver) } else { (cost.receiver, cost.sender) };
+        total.rounds += cost.rounds;
+        total.sender += sender;
+        total.receiver += receiver;
+    };
+    add(oprf::cost(m), false);
+    add(permute_share::setup_cost(), false);
+    add(permute_share::cost(m), false);
+    add(oprf::cost(m), true);
+    add(softspoken::setup_cost(K, Adversary::SemiHonest), true);
+    add(softspoken::extension_cost(K, Adversary::SemiHonest, m), true);
+    total
+}
+
+fn store_layout(receiver: usize) -> Layout {
+    Layout::new(cuckoo::CHOICES * receiver, 64 * BAND)
+}
+
+/// A number in a bin, as a key of its own.
+fn in_bin(number: u128, bin: usize) -> Item {
+    number ^ bin as u128
+}
+
+/// A number at a place, as an item of its own.
+fn at_place(place: usize, value: u64) -> Item {
+    (place as u128) << 64 | u128::from(value)
+}
+
+/// The sender's part.
+///
+/// # Errors
+/// The connection's failure, or a peer that deviates; [`PsiError::Input`] if its numbers are not distinct, and with probability
+/// 2^-38 if they are.
+pub fn send(session: &mut Session, receiver: PartyId, numbers: &[u128], theirs: usize) -> Result<(), PsiError> {
+    let table =
+        cuckoo::table(numbers).ok_or_else(|| PsiError::Input("the numbers of a union are not distinct".to_owned()))?;
+    let m = table.len();
+    let mut prg = Prg::new(&Seed::random()?);
+    let random: Vec<u128> = prg.vector(m);
+    let number = |bin: usize| if table[bin] == cuckoo::EMPTY { None } else { Some(numbers[table[bin] as usize]) };
+    let keys: Vec<Item> = (0..m).map(|bin| in_bin(number(bin).unwrap_or(random[bin]), bin)).collect();
+
+    let masks = oprf::evaluate(session, receiver, &keys)?;
+    session.next_round();
+    let mut seed = [0; 16];
+    session.recv(receiver, &mut seed)?;
+    let store = Okvs::<BAND>::with_layout(store_layout(theirs), &Seed::from_bytes(seed));
+    let mut columns = vec![0u64; store.layout().columns()];
+    session.recv(receiver, bytemuck::cast_slice_mut(&mut columns))?;
+    let mut values = store.decode(&keys, &store.order(&keys), &columns);
+    values.iter_mut().zip(masks).for_each(|(value, mask)| *value ^= mask as u64);
+
+    let order = permutation::random(m, &mut prg);
+    let shares = Permuter::setup(session, receiver)?.share(session, receiver, &order)?;
+    let key = oprf::serve(session, receiver, m)?;
+    let rest = |(place, share): (usize, &u64)| at_place(place, values[order[place] as usize].wrapping_sub(*share));
+    let points: Vec<Item> = shares.iter().enumerate().map(rest).collect();
+    let bits = tag_bits(m as u128);
+    let tags: Vec<u128> = key.evaluate(&points).into_iter().map(|value| value >> (128 - bits)).collect();
+    session.next_round();
+    send_tags(session, receiver, &tags, bits)?;
+
+    let mut ots = softspoken::Sender::setup(session, receiver, Adversary::SemiHonest, K)?.extend(session, m)?;
+    ots.adjust(session, receiver)?;
+    let offered = ots.random().into_iter().zip(&order);
+    let masked: Vec<u128> = offered.map(|(keys, &bin)| keys[0] ^ number(bin as usize).unwrap_or(NOTHING)).collect();
+    session.next_round();
+    for piece in masked.chunks(1 << 16) {
+        session.send(receiver, bytemuck::cast_slice(piece).to_vec())?;
+    }
+    Ok(())
+}
+
+/// The receiver's part: the numbers of the sender that are not among its own, in no order that tells anything.
+///
+/// # Errors
+/// As [`send`].
+pub fn receive(session: &mut Session, sender: PartyId, numbers: &[u128], theirs: usize) -> Result<Vec<u128>, PsiError> {
+    let m = cuckoo::bins(theirs);
+    let mut prg = Prg::new(&Seed::random()?);
+    let secrets: Vec<u64> = prg.vector(m);
+    let placed: Vec<(Item, u64)> = numbers
+        .iter()
+        .flat_map(|&number| cuckoo::choices(number, m).map(|bin| (in_bin(number, bin), secrets[bin])))
+        .collect();
+    let keys: Vec<Item> = placed.iter().map(|(key, _)| *key).collect();
+
+    let key = oprf::serve(session, sender, m)?;
+    let masks = key.evaluate(&keys);
+    let seed = Seed::random()?;
+    let store = Okvs::<BAND>::with_layout(store_layout(numbers.len()), &seed);
+    let values = |chosen: &[u32], out: &mut [u64]| {
+        for (out, &i) in out.iter_mut().zip(chosen) {
+            *out = placed[i as usize].1 ^ masks[i as usize] as u64;
+        }
+    };
+    let columns = store
+        .encode(&keys, &store.order(&keys), &mut prg, values)
+        .map_err(|_| PsiError::Input("the numbers of a union are not distinct".to_owned()))?;
+    session.next_round();
+    session.send(sender, seed.expose().to_vec())?;
+    for piece in columns.chunks(1 << 17) {
+        session.send(sender, bytemuck::cast_slice(piece).to_vec())?;
+    }
+
+    let shares = Owner::setup(session, sender)?.share(session, sender, &secrets)?;
+    let points: Vec<Item> = shares.iter().enumerate().map(|(place, share)| at_place(place, *share)).collect();
+    let bits = tag_bits(m as u128);
+    let mine = oprf::evaluate(session, sender, &points)?;
+    session.next_round();
+    let tags = receive_tags(session, sender, m, bits)?;
+    let common: Vec<bool> = mine.iter().zip(&tags).map(|(value, tag)| value >> (128 - bits) == *tag).collect();
+
+    let mut ots = softspoken::Receiver::setup(session, sender, Adversary::SemiHonest, K)?.extend(session, m)?;
+    let mut choices = vec![0u64; m.div_ceil(64)];
+    common.iter().enumerate().for_each(|(place, &both)| choices[place / 64] |= u64::from(both) << (place % 64));
+    ots.choose(session, sender, &choices)?;
+    session.next_round();
+    let mut masked = vec![0u128; m];
+    session.recv(sender, bytemuck::cast_slice_mut(&mut masked))?;
+    let opened = ots.random().into_iter().zip(masked).map(|(key, masked)| key ^ masked);
+    let new = opened.zip(common).filter(|(number, both)| !both && *number != NOTHING);
+    Ok(new.map(|(number, _)| number).collect())
+}
