@@ -11,6 +11,7 @@
 mod order;
 
 use crate::gf::{Gf64, Gf128};
+use crate::pages::vector_on_large_pages;
 use crate::{Prg, Seed};
 use bytemuck::Pod;
 use order::Order;
@@ -49,53 +50,24 @@ symbol! {
     Gf128: u128,
 }
 
-/// Running sums of a vector, by index.
-pub trait Sums<W> {
-    /// The sum of the vector's elements up to and including this one. Indices are public.
-    fn at(&self, index: u32) -> W;
-}
-
-impl<W: Copy> Sums<W> for &[W] {
-    fn at(&self, index: u32) -> W {
-        self[index as usize]
-    }
-}
-
-/// Running sums of a vector of `values.len()` segments of equal length, zero except for one value in each.
+/// Replaces the content of `sums` by the running sums of a vector of segments of 2^`log_segment` symbols, each zero but for one value
+/// at one place.
 ///
-/// Reading one selects by mask: where the values are has no influence on which memory is read.
-pub struct StepSums<W> {
-    /// The length of a segment is two to this power.
-    log_segment: u32,
-    /// Place of each segment's value inside it.
-    places: Vec<u32>,
-    /// Sum before each segment, and at the end.
-    sums: Vec<W>,
-}
-
-impl<W: Symbol> StepSums<W> {
-    /// The sums of the vector that has `values[i]` at `places[i]` of segment i.
-    ///
-    /// # Panics
-    /// If there is not one place for each value.
-    pub fn new(log_segment: u32, places: &[u32], values: &[W]) -> Self {
-        assert_eq!(places.len(), values.len(), "one value in each segment");
-        let mut sums = vec![W::zeroed(); values.len() + 1];
-        for (i, &value) in values.iter().enumerate() {
-            sums[i + 1] = sums[i] ^ value;
-        }
-        Self { log_segment, places: places.to_vec(), sums }
-    }
-}
-
-impl<W: Symbol> Sums<W> for StepSums<W> {
-    #[inline]
-    fn at(&self, index: u32) -> W {
-        let segment = (index >> self.log_segment) as usize;
-        let inside = index & ((1 << self.log_segment) - 1);
-        // The difference of two numbers below 2^31 is negative when the value comes later.
-        let later = inside.wrapping_sub(self.places[segment]) as i32 >> 31;
-        self.sums[segment] ^ (self.sums[segment] ^ self.sums[segment + 1]).masked(i64::from(!later))
+/// Every symbol is computed from the comparison of its index with the place: no address depends on where the values are.
+///
+/// # Panics
+/// If there is not one place for each value.
+pub fn running_sums<W: Symbol>(log_segment: u32, places: &[u32], values: &[W], sums: &mut Vec<W>) {
+    assert_eq!(places.len(), values.len(), "one value in each segment");
+    restart(sums, values.len() << log_segment);
+    let mut before = W::zeroed();
+    for (&place, &value) in places.iter().zip(values) {
+        sums.extend((0..1_u32 << log_segment).map(|inside| {
+            // The difference of two numbers below 2^31 is negative when the value comes later.
+            let later = inside.wrapping_sub(place) as i32 >> 31;
+            before ^ value.masked(i64::from(!later))
+        }));
+        before = before ^ value;
     }
 }
 
@@ -105,6 +77,14 @@ pub fn accumulate<W: Symbol>(symbols: &mut [W]) {
     for symbol in symbols {
         sum = sum ^ *symbol;
         *symbol = sum;
+    }
+}
+
+/// Empties a vector that is to have so many symbols, keeping its memory if it has enough.
+pub fn restart<W>(vector: &mut Vec<W>, length: usize) {
+    vector.clear();
+    if vector.capacity() < length {
+        *vector = vector_on_large_pages(length);
     }
 }
 
@@ -138,69 +118,61 @@ impl BlockAccumulate {
         self.outputs
     }
 
+    /// Compresses the vector whose running sums are given, and appends the outputs to `out`. What `scratch` holds before and after
+    /// is of no meaning; its memory is used again.
+    ///
+    /// # Panics
+    /// If there are not [`Self::length`] sums.
+    pub fn compress_sums<W: Symbol>(&self, sums: &[W], scratch: &mut Vec<W>, out: &mut Vec<W>) {
+        assert_eq!(sums.len(), self.length, "the code compresses {} symbols", self.length);
+        self.reorder_and_accumulate(sums, scratch);
+        self.combine(scratch, out);
+    }
+
     /// Compresses a vector.
     ///
     /// # Panics
     /// If it has not [`Self::length`] symbols.
-    pub fn compress<W: Symbol>(&self, mut symbols: Vec<W>) -> Vec<W> {
-        accumulate(&mut symbols);
-        self.compress_sums(symbols)
-    }
-
-    /// Compresses a vector of which the running sums are given. Their memory is used for the outputs.
-    ///
-    /// # Panics
-    /// If there are not [`Self::length`] sums.
-    pub fn compress_sums<W: Symbol>(&self, mut sums: Vec<W>) -> Vec<W> {
-        assert_eq!(sums.len(), self.length, "the code compresses {} symbols", self.length);
-        let again = self.reorder_and_accumulate(&sums.as_slice());
-        self.combine(&again, &mut sums[..self.outputs]);
-        sums.truncate(self.outputs);
-        sums.shrink_to_fit();
-        sums
-    }
-
-    /// Compresses a vector that is zero almost everywhere; its segments are those of this code.
-    pub fn compress_sparse<W: Symbol>(&self, sums: &StepSums<W>) -> Vec<W> {
-        let again = self.reorder_and_accumulate(sums);
-        let mut out = vec![W::zeroed(); self.outputs];
-        self.combine(&again, &mut out);
+    pub fn compress<W: Symbol>(&self, symbols: &[W]) -> Vec<W> {
+        let mut sums = symbols.to_vec();
+        accumulate(&mut sums);
+        let (mut scratch, mut out) = (Vec::new(), Vec::new());
+        self.compress_sums(&sums, &mut scratch, &mut out);
         out
     }
 
     /// The running sums of the reordered vector.
-    fn reorder_and_accumulate<W: Symbol>(&self, sums: &impl Sums<W>) -> Vec<W> {
-        let mut out = Vec::with_capacity(self.length);
-        let mut indices = [0; 1024];
+    fn reorder_and_accumulate<W: Symbol>(&self, sums: &[W], out: &mut Vec<W>) {
+        restart(out, self.length);
+        let mut indices = [0; BATCH];
         let mut sum = W::zeroed();
         while out.len() < self.length {
-            let indices = &mut indices[..1024.min(self.length - out.len())];
+            let indices = &mut indices[..BATCH.min(self.length - out.len())];
             self.orders[0].indices(out.len() as u32, indices);
             out.extend(indices.iter().map(|&index| {
-                sum = sum ^ sums.at(index);
+                sum = sum ^ sums[index as usize];
                 sum
             }));
         }
-        out
     }
 
     /// Block by block, adds to 32 of the reordered symbols random combinations of 32 others.
-    fn combine<W: Symbol>(&self, symbols: &[W], out: &mut [W]) {
+    fn combine<W: Symbol>(&self, symbols: &[W], out: &mut Vec<W>) {
         let half = self.outputs.next_multiple_of(BLOCK);
         let mut coefficients = Prg::new(&Seed::from_bytes(COEFFICIENTS));
         let (mut own, mut others) = ([W::zeroed(); BATCH], [W::zeroed(); BATCH]);
         let mut matrix = [0_u32; BATCH];
-        for (number, out) in out.chunks_mut(BATCH).enumerate() {
-            let count = out.len().next_multiple_of(BLOCK);
-            self.fetch(symbols, number * BATCH, &mut own[..count]);
-            self.fetch(symbols, half + number * BATCH, &mut others[..count]);
+        out.reserve(self.outputs);
+        for first in (0..self.outputs).step_by(BATCH) {
+            let left = self.outputs - first;
+            let count = BATCH.min(left.next_multiple_of(BLOCK));
+            self.fetch(symbols, first, &mut own[..count]);
+            self.fetch(symbols, half + first, &mut others[..count]);
             coefficients.fill(&mut matrix);
-            for (block, out) in out.chunks_mut(BLOCK).enumerate() {
-                let at = block * BLOCK;
-                let sums = Sixteens::new(others[at..].first_chunk().expect("a whole block"));
-                for ((out, own), &row) in out.iter_mut().zip(&own[at..]).zip(&matrix[at..]) {
-                    *out = *own ^ sums.combination(row);
-                }
+            let blocks = own[..count.min(left)].chunks(BLOCK).zip(others.as_chunks().0).zip(matrix.chunks(BLOCK));
+            for ((own, others), rows) in blocks {
+                let sums = Sixteens::new(others);
+                out.extend(own.iter().zip(rows).map(|(&own, &row)| own ^ sums.combination(row)));
             }
         }
     }

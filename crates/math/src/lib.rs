@@ -11,6 +11,7 @@ pub mod band;
 pub mod code;
 pub mod gf;
 pub mod hash;
+pub mod pages;
 pub mod permutation;
 pub mod plane;
 pub mod prg;

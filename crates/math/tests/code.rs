@@ -1,6 +1,6 @@
 //! The compressing code against its definition and its laws.
 
-use tacit_math::code::{BlockAccumulate, StepSums};
+use tacit_math::code::{BlockAccumulate, accumulate, running_sums};
 use tacit_math::{Prg, Seed};
 
 const SIZES: [(usize, u32, usize); 5] = [(464, 4, 3_700), (512, 5, 8_192), (3, 8, 1), (3, 8, 321), (9, 7, 576)];
@@ -17,8 +17,8 @@ fn is_linear() {
         let code = BlockAccumulate::new(segments, log, outputs);
         let (x, y): (Vec<u128>, Vec<u128>) = (prg.vector(code.length()), prg.vector(code.length()));
         let sum: Vec<u128> = x.iter().zip(&y).map(|(x, y)| x ^ y).collect();
-        let of_parts: Vec<u128> = code.compress(x).iter().zip(code.compress(y)).map(|(x, y)| x ^ y).collect();
-        assert_eq!(code.compress(sum), of_parts);
+        let of_parts: Vec<u128> = code.compress(&x).iter().zip(code.compress(&y)).map(|(x, y)| x ^ y).collect();
+        assert_eq!(code.compress(&sum), of_parts);
         assert_eq!(of_parts.len(), outputs);
     }
 }
@@ -31,23 +31,29 @@ fn is_one_binary_code_for_all_words() {
         let code = BlockAccumulate::new(segments, log, outputs);
         let x: Vec<u128> = prg.vector(code.length());
         let narrow: Vec<u64> = x.iter().map(|x| (x >> 40) as u64).collect();
-        let expected: Vec<u64> = code.compress(x).iter().map(|x| (x >> 40) as u64).collect();
-        assert_eq!(code.compress(narrow), expected);
+        let expected: Vec<u64> = code.compress(&x).iter().map(|x| (x >> 40) as u64).collect();
+        assert_eq!(code.compress(&narrow), expected);
     }
 }
 
 #[test]
-fn sparse_vectors_compress_as_dense_ones() {
+fn running_sums_of_sparse_vectors() {
     let mut prg = prg(3);
+    let (mut sums, mut scratch, mut out) = (Vec::new(), Vec::new(), Vec::new());
     for (segments, log, outputs) in SIZES {
-        let code = BlockAccumulate::new(segments, log, outputs);
         let values: Vec<u64> = prg.vector(segments);
         let places: Vec<u32> = prg.vector::<u32>(segments).iter().map(|place| place >> (32 - log)).collect();
-        let mut dense = vec![0; code.length()];
+        let mut dense = vec![0; segments << log];
         for (i, (&place, &value)) in places.iter().zip(&values).enumerate() {
             dense[(i << log) + place as usize] = value;
         }
-        assert_eq!(code.compress_sparse(&StepSums::new(log, &places, &values)), code.compress(dense));
+        let code = BlockAccumulate::new(segments, log, outputs);
+        running_sums(log, &places, &values, &mut sums);
+        out.clear();
+        code.compress_sums(&sums, &mut scratch, &mut out);
+        assert_eq!(out, code.compress(&dense));
+        accumulate(&mut dense);
+        assert_eq!(sums, dense);
     }
 }
 
@@ -61,7 +67,7 @@ fn columns_have_half_weight() {
         let mut units = vec![0_u128; code.length()];
         let places: Vec<usize> = (0..128).map(|bit| (start as usize + 61 * bit) % code.length()).collect();
         places.iter().enumerate().for_each(|(bit, &place)| units[place] = 1 << bit);
-        let columns = code.compress(units);
+        let columns = code.compress(&units);
         for (bit, place) in places.iter().enumerate() {
             let weight = columns.iter().filter(|&column| column >> bit & 1 == 1).count();
             assert!((1_600..2_496).contains(&weight), "input {place} reaches {weight} of 4096");
@@ -77,7 +83,7 @@ fn outputs_are_independent() {
     for part in 0..8 {
         let mut units = vec![0_u128; code.length()];
         (0..128).for_each(|bit| units[part * 128 + bit] = 1 << bit);
-        code.compress(units).into_iter().zip(&mut rows).for_each(|(column, row)| row[part] = column);
+        code.compress(&units).into_iter().zip(&mut rows).for_each(|(column, row)| row[part] = column);
     }
     let bit = |row: &[u128; 8], i: usize| row[i / 128] >> (i % 128) & 1 == 1;
     let mut rank = 0;

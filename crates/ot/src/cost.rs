@@ -10,3 +10,15 @@ pub struct Cost {
     /// Bytes that the receiver of the OTs sends.
     pub receiver: u64,
 }
+
+impl std::ops::Add for Cost {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            rounds: self.rounds + other.rounds,
+            sender: self.sender + other.sender,
+            receiver: self.receiver + other.receiver,
+        }
+    }
+}

@@ -5,9 +5,10 @@
 //! such vectors, laid end to end, gives half as many correlations whose scalars look random: the dual form of the assumption of
 //! learning parity with (regular) noise. [`noise`] derives its parameters; docs/decisions says why this code.
 //!
-//! [`vole`] makes VOLE over GF(2^64) and GF(2^128).
+//! [`vole`] makes VOLE over GF(2^64) and GF(2^128), [`cot`] correlated OT.
 
 mod check;
+pub mod cot;
 pub mod noise;
 mod supply;
 mod tree;

@@ -100,7 +100,25 @@ impl Sender {
     /// # Panics
     /// Unless k is from 1 to 8.
     pub fn setup(session: &mut Session, peer: PartyId, adversary: Adversary, k: usize) -> Result<Self, OtError> {
-        let delta = Zeroizing::new(u128::from_le_bytes(fresh_seed()?.expose()));
+        let delta = u128::from_le_bytes(fresh_seed()?.expose());
+        Self::setup_with(session, peer, adversary, k, delta)
+    }
+
+    /// Gets the trees for a delta of the caller's choice, of which the receiver learns nothing; 128 bits of security need a random one.
+    ///
+    /// # Errors
+    /// The connection's failure; [`OtError::Cheating`].
+    ///
+    /// # Panics
+    /// Unless k is from 1 to 8.
+    pub fn setup_with(
+        session: &mut Session,
+        peer: PartyId,
+        adversary: Adversary,
+        k: usize,
+        delta: u128,
+    ) -> Result<Self, OtError> {
+        let delta = Zeroizing::new(delta);
         let hidden: Zeroizing<Vec<bool>> = Zeroizing::new((0..COLUMNS).map(|i| *delta >> i & 1 == 1).collect());
         let trees = ggm::receive(session, peer, &depths(k), &hidden, adversary)?;
         let blocks = trees.into_iter().map(|leaves| Block::new(leaves.iter().map(Option::as_ref))).collect();

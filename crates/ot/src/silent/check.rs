@@ -20,21 +20,19 @@ use tacit_net::{PartyId, Session};
 
 use super::noise::Noise;
 use super::supply::{Chosen, Offered};
+use crate::cost::Cost;
 use crate::error::fresh_seed;
 use crate::{Adversary, OtError};
 
 /// Key of the answer's hash: 32 bytes that name its purpose.
 const ANSWER: &[u8; 32] = b"tacit silent VOLE, answer, ver 1";
 
-/// Rounds of the check.
-pub(super) const ROUNDS: u64 = 2;
-
-/// Bytes that the sender sends.
-pub(super) const BYTES_OF_SENDER: u64 = 16;
-
-/// Bytes that the receiver sends.
-pub(super) fn bytes_of_receiver<F: Field>() -> u64 {
-    16 + (F::BITS / 8) as u64
+/// What the check costs, where there is one.
+pub(super) fn cost<F: Field>(adversary: Adversary) -> Cost {
+    match adversary {
+        Adversary::SemiHonest => Cost::default(),
+        Adversary::Malicious => Cost { rounds: 2, sender: 16, receiver: 16 + (F::BITS / 8) as u64 },
+    }
 }
 
 /// OTs that a check uses up.

@@ -49,8 +49,10 @@ impl Noise {
     /// The noise for a number of outputs with values from a field of 2^bits elements.
     pub fn new(outputs: usize, bits: usize) -> Self {
         let length = 2 * outputs.max(LEAST).next_multiple_of(BLOCK);
-        let depth = (length / least_weight(bits)).ilog2();
-        Self { segments: length.div_ceil(1 << depth), depth, outputs }
+        let least = least_weight(bits);
+        // As deep as there are enough segments, or deeper if that makes the vector a little longer than it need be: fewer trees.
+        let depth = ((length + length / 8) / least).ilog2();
+        Self { segments: length.div_ceil(1 << depth).max(least), depth, outputs }
     }
 
     /// Places of the noise vector.

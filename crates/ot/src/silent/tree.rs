@@ -12,9 +12,85 @@
 //! The receiver finds its place by comparing it with every index of a level, so that no address depends on it.
 
 use tacit_math::TreeHash;
+use tacit_math::code::restart;
+use tacit_net::{PartyId, Session};
+
+use super::noise::Noise;
+use super::supply::{Chosen, Offered};
+use crate::OtError;
+
+/// Trees whose messages travel together, so that the receiver works while the sender does.
+const PIECE: usize = 32;
+
+/// What a receiver has of one tree besides the known leaves.
+pub(super) struct Hole {
+    /// The place of the unknown leaf.
+    pub place: u32,
+    /// The sum of all other leaves, which is the unknown one plus delta.
+    pub sum: u128,
+}
+
+/// The sender's part for all segments of a noise vector, one round: replaces the content of `blocks`. `finish` gets every tree's leaves and may change them and
+/// append to its message.
+pub(super) fn send(
+    session: &mut Session,
+    receiver: PartyId,
+    noise: &Noise,
+    ots: &mut Offered<'_>,
+    blocks: &mut Vec<u128>,
+    mut finish: impl FnMut(&mut Offered<'_>, &mut [u128], &mut Vec<u128>),
+) -> Result<(), OtError> {
+    session.next_round();
+    let depth = noise.depth as usize;
+    let keys = ots.take(noise.segments * depth);
+    let mut grower = Grower::new(noise.depth);
+    restart(blocks, noise.length());
+    let mut leaves = vec![0; 1 << depth];
+    for keys in keys.chunks(PIECE * depth) {
+        let mut message = Vec::with_capacity(keys.len());
+        for keys in keys.chunks_exact(depth) {
+            grower.plant(ots.delta, keys, &mut leaves, &mut message);
+            finish(ots, &mut leaves, &mut message);
+            blocks.extend_from_slice(&leaves);
+        }
+        session.send(receiver, bytemuck::cast_slice(&message).to_vec())?;
+    }
+    Ok(())
+}
+
+/// The receiver's part for all segments. `finish` gets every tree's leaves with its hole and the `appended` blocks of its message.
+pub(super) fn receive(
+    session: &mut Session,
+    sender: PartyId,
+    noise: &Noise,
+    ots: &mut Chosen<'_>,
+    blocks: &mut Vec<u128>,
+    appended: usize,
+    mut finish: impl FnMut(&mut Chosen<'_>, &mut [u128], Hole, &[u128]),
+) -> Result<(), OtError> {
+    session.next_round();
+    let depth = noise.depth as usize;
+    let paths: Vec<_> = (0..noise.segments).map(|_| ots.take(noise.depth)).collect();
+    let mut grower = Grower::new(noise.depth);
+    restart(blocks, noise.length());
+    let mut leaves = vec![0; 1 << depth];
+    let each = depth - 1 + appended;
+    let mut message = vec![0_u128; PIECE * each];
+    for paths in paths.chunks(PIECE) {
+        let message = &mut message[..paths.len() * each];
+        session.recv(sender, bytemuck::cast_slice_mut(message))?;
+        for ((choices, keys), message) in paths.iter().zip(message.chunks_exact(each)) {
+            let (corrections, message) = message.split_at(depth - 1);
+            let hole = grower.evaluate(*choices, keys, corrections, &mut leaves);
+            finish(ots, &mut leaves, hole, message);
+            blocks.extend_from_slice(&leaves);
+        }
+    }
+    Ok(())
+}
 
 /// Grows trees of one depth, reusing its memory.
-pub(super) struct Grower {
+struct Grower {
     hash: TreeHash,
     depth: u32,
     levels: [Vec<u128>; 2],
@@ -49,14 +125,7 @@ impl Grower {
     }
 
     /// The receiver's part: fills in all leaves but one, which becomes zero. `choices` are the bits of the OTs, the first level's highest.
-    /// Returns the place of the unknown leaf, and the sum of all others, which is the unknown one plus delta.
-    pub fn evaluate(
-        &mut self,
-        choices: u32,
-        blocks: &[u128],
-        corrections: &[u128],
-        leaves: &mut [u128],
-    ) -> (u32, u128) {
+    pub fn evaluate(&mut self, choices: u32, blocks: &[u128], corrections: &[u128], leaves: &mut [u128]) -> Hole {
         let side = |depth: u32| choices >> (self.depth - depth) & 1;
         let mut path = 1 - side(1);
         let mut sum = blocks[0];
@@ -81,7 +150,7 @@ impl Grower {
             path = 2 * path + 1 - side;
             nodes *= 2;
         }
-        (path, sum)
+        Hole { place: path, sum }
     }
 }
 
@@ -106,7 +175,7 @@ fn parents_and_children<'a>(
 
 #[cfg(test)]
 mod tests {
-    use super::Grower;
+    use super::{Grower, Hole};
     use tacit_math::{Prg, Seed};
 
     #[test]
@@ -124,7 +193,7 @@ mod tests {
                 let mut corrections = Vec::new();
                 Grower::new(depth).plant(delta, &keys, &mut leaves, &mut corrections);
                 assert_eq!(corrections.len(), depth as usize - 1);
-                let (place, sum) = Grower::new(depth).evaluate(choices, &blocks, &corrections, &mut known);
+                let Hole { place, sum } = Grower::new(depth).evaluate(choices, &blocks, &corrections, &mut known);
                 assert_eq!(place, !choices & ((1 << depth) - 1));
                 assert_eq!(leaves[place as usize], sum ^ delta);
                 assert_eq!(known[place as usize], 0);

@@ -1,11 +1,14 @@
 use crate::pair::{ALICE, BOB, cost, generator, run};
+use crate::relay;
+use crate::softspoken::assert_correlated as assert_ots;
 use tacit_math::Prg;
 use tacit_math::code::Symbol;
 use tacit_math::gf::{Field, Gf64, Gf128};
-use tacit_net::Session;
+use tacit_net::{Message, Session};
 use tacit_ot::Adversary::{Malicious, SemiHonest};
+use tacit_ot::OtError;
 use tacit_ot::correlated::{CotReceiver, CotSender};
-use tacit_ot::silent::vole;
+use tacit_ot::silent::{cot, vole};
 use tacit_ot::vole::{VoleReceiver, VoleSender};
 
 /// Correlated OTs from a dealer.
@@ -72,4 +75,158 @@ fn vole_from_nothing() {
             assert_eq!(cost(&received_cost), (declared.rounds, declared.receiver), "{n} {adversary:?}");
         }
     }
+}
+
+#[test]
+fn ots_again_and_again() {
+    let sizes = [0, 1, 2, 63, 64, 65, 4095, 4096, 4097, 100_000, 600_000, 3];
+    for adversary in [SemiHonest, Malicious] {
+        let alice = |session: &mut Session| {
+            session.enter("setup");
+            let mut sender = cot::Sender::setup(session, BOB, adversary).expect("an honest peer");
+            session.leave();
+            session.enter("extension");
+            let batches: Vec<_> = sizes.map(|n| sender.extend(session, n).expect("an honest peer")).into();
+            session.leave();
+            let snapshot = session.meter().snapshot();
+            (batches, snapshot.under("protocol/setup"), snapshot.under("protocol/extension"))
+        };
+        let bob = |session: &mut Session| {
+            session.enter("setup");
+            let mut receiver = cot::Receiver::setup(session, ALICE, adversary).expect("an honest peer");
+            session.leave();
+            session.enter("extension");
+            let batches: Vec<_> = sizes.map(|n| receiver.extend(session, n).expect("an honest peer")).into();
+            session.leave();
+            let snapshot = session.meter().snapshot();
+            (batches, snapshot.under("protocol/setup"), snapshot.under("protocol/extension"))
+        };
+        let (((sent, a_setup, a_extension), _), ((received, b_setup, b_extension), _)) = run(alice, bob);
+        let mut first = 0;
+        for ((sent, received), n) in sent.iter().zip(&received).zip(sizes) {
+            assert_ots(sent, received, n);
+            assert_eq!((sent.first, sent.delta & 1), (first, 1));
+            assert!(sent.zero.iter().all(|block| block & 1 == 0));
+            first += n as u64;
+        }
+        let declared = cot::setup_cost(adversary);
+        assert_eq!(cost(&a_setup), (declared.rounds, declared.sender), "{adversary:?}");
+        assert_eq!(cost(&b_setup), (declared.rounds, declared.receiver), "{adversary:?}");
+        let declared = sizes.iter().fold(tacit_ot::Cost::default(), |sum, &n| sum + cot::extension_cost(adversary, n));
+        assert_eq!(cost(&a_extension), (declared.rounds, declared.sender), "{adversary:?}");
+        assert_eq!(cost(&b_extension), (declared.rounds, declared.receiver), "{adversary:?}");
+    }
+}
+
+#[test]
+fn the_sender_chooses_delta() {
+    let delta = 0x0123_4567_89ab_cdef_u128 << 60 | 1;
+    let alice = |session: &mut Session| {
+        let mut sender = cot::Sender::setup_with(session, BOB, SemiHonest, delta).expect("an honest peer");
+        sender.extend(session, 100).expect("an honest peer")
+    };
+    let bob = |session: &mut Session| cot::receive(session, ALICE, 100, SemiHonest).expect("an honest peer");
+    let ((sent, _), (received, _)) = run(alice, bob);
+    assert_eq!(sent.delta, delta);
+    assert_ots(&sent, &received, 100);
+}
+
+#[test]
+fn traffic_is_sublinear() {
+    let total = |cost: tacit_ot::Cost| 8.0 * (cost.sender + cost.receiver) as f64;
+    let n = 1 << 20;
+    for adversary in [SemiHonest, Malicious] {
+        assert!(total(cot::setup_cost(adversary) + cot::extension_cost(adversary, n)) < n as f64, "a bit an OT");
+        assert!(total(vole::cost::<Gf64>(n, adversary)) < 4.0 * n as f64, "four bits a correlation");
+    }
+}
+
+/// Statistics of fixed seeds: a failure is no accident.
+#[test]
+fn scalars_look_random() {
+    let n = 1 << 16;
+    let mut prg = Prg::new(&tacit_math::Seed::from_bytes([77; 16]));
+    let (ours, theirs) = deal(&mut prg, vole::ots::<Gf64>(n, SemiHonest));
+    let sender = |session: &mut Session| vole::send_with::<Gf64>(session, BOB, n, SemiHonest, &ours).expect("honest");
+    let receiver =
+        |session: &mut Session| vole::receive_with::<Gf64>(session, ALICE, n, SemiHonest, &theirs).expect("honest");
+    let (_, (received, _)) = run(sender, receiver);
+    let distinct: std::collections::HashSet<u64> = received.a.iter().map(|a| a.0).collect();
+    assert_eq!(distinct.len(), n, "2^16 of 2^64 values collide with probability 2^-33");
+    let balanced = |ones: usize, of: usize| (ones as f64 - of as f64 / 2.0).abs() < 5.0 * (of as f64 / 4.0).sqrt();
+    for bit in 0..64 {
+        assert!(balanced(received.a.iter().filter(|a| a.0 >> bit & 1 == 1).count(), n), "bit {bit}");
+        let shifted = received.a.iter().zip(&received.a[1..]);
+        assert!(balanced(shifted.filter(|(a, b)| (a.0 ^ b.0) >> bit & 1 == 1).count(), n - 1), "neighbours, bit {bit}");
+    }
+    let mut counts = [0_usize; 256];
+    received.a.iter().flat_map(|a| a.0.to_le_bytes()).for_each(|byte| counts[usize::from(byte)] += 1);
+    let mean = (8 * n) as f64 / 256.0;
+    let chi: f64 = counts.iter().map(|&count| (count as f64 - mean).powi(2) / mean).sum();
+    assert!(chi < 360.0, "chi-square of 255 degrees of freedom is {chi}");
+}
+
+/// Correlations of the runs that are tampered with.
+const SIZE: usize = 100;
+
+fn vole_sender(session: &mut Session) -> Result<VoleSender, OtError> {
+    vole::send::<Gf64>(session, BOB, SIZE, Malicious)
+}
+
+fn vole_receiver(session: &mut Session) -> Result<VoleReceiver<Gf64>, OtError> {
+    vole::receive(session, ALICE, SIZE, Malicious)
+}
+
+fn cot_sender(session: &mut Session) -> Result<CotSender, OtError> {
+    cot::send(session, BOB, SIZE, Malicious)
+}
+
+fn cot_receiver(session: &mut Session) -> Result<CotReceiver, OtError> {
+    cot::receive(session, ALICE, SIZE, Malicious)
+}
+
+/// Runs a protocol once for each message, which `tamper` changes; counts the runs that somebody ended as cheated.
+fn tampered<A: Send, B: Send>(
+    alice: fn(&mut Session) -> Result<A, OtError>,
+    bob: fn(&mut Session) -> Result<B, OtError>,
+    mut tamper: impl FnMut(&mut [u8]) + Send,
+    unnoticed: impl Fn(&Message, A, B),
+) {
+    let messages = relay::record(
+        move |session| drop(alice(session).expect("an honest peer")),
+        move |session| drop(bob(session).expect("an honest peer")),
+    );
+    for (target, message) in messages.iter().enumerate() {
+        let change = |number: usize, bytes: &mut [u8]| {
+            if number == target {
+                tamper(bytes);
+            }
+        };
+        match relay::run(&messages, alice, bob, change) {
+            (Ok(a), Ok(b)) => unnoticed(message, a, b),
+            (a, b) => {
+                let cheating = |error: Option<&OtError>| matches!(error, Some(OtError::Cheating { .. }));
+                assert!(cheating(a.as_ref().err()) || cheating(b.as_ref().err()), "message {target}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_message_replaced_by_noise_is_caught() {
+    let mut prg = generator("noise in silent correlations");
+    let never = |message: &Message| panic!("{message:?} was replaced unnoticed");
+    tampered(vole_sender, vole_receiver, |bytes| prg.fill(bytes), |message, _, _| never(message));
+    tampered(cot_sender, cot_receiver, |bytes| prg.fill(bytes), |message, _, _| never(message));
+}
+
+#[test]
+fn a_flipped_bit_is_caught_or_harmless() {
+    let mut prg = generator("flips in silent correlations");
+    let mut flip = move |bytes: &mut [u8]| {
+        let bit = prg.vector::<u32>(1)[0] as usize % (8 * bytes.len());
+        bytes[bit / 8] ^= 1 << (bit % 8);
+    };
+    tampered(vole_sender, vole_receiver, &mut flip, |_, sent, received| assert_correlated(&sent, &received, SIZE));
+    tampered(cot_sender, cot_receiver, &mut flip, |_, sent, received| assert_ots(&sent, &received, SIZE));
 }

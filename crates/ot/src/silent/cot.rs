@@ -1,0 +1,215 @@
+//! Silent correlated OT, as often as wanted after one setup.
+//!
+//! **Computes** n correlated OTs with random bits ([`crate::correlated`]), any number of times under one delta. Delta is odd and otherwise random;
+//! the zero blocks are even, so the lowest bit of the receiver's block is its choice. **Discloses** nothing.
+//! **Adversary** semi-honest or malicious, either party; assumes that syndromes of regular noise look random ([`super::noise`]).
+//!
+//! **Cost** [`setup_cost`]: SoftSpokenOT with k = 8 for a few thousand OTs. [`extension_cost`]: for every vector of up to [`largest`] OTs 1 round, malicious
+//! 3, and 16 t (h - 1) bytes from the sender for t trees of depth h, malicious 16 more and 32 from the receiver: 0.7 bits an OT for the longest vectors.
+//! Every vector is longer by the OTs that the next one needs.
+//!
+//! **Source** Boyle et al., "Efficient Two-Round OT Extension and Silent Non-Interactive Secure Computation" (CCS 2019), Figure 5, without its hash;
+//! trees of Half-Tree ([`super::tree`]), whose leaves are taken as they are; Yang, Weng, Lan, Zhang, Wang, "Ferret" (CCS 2020) for keeping a part of
+//! every output for the next vector (section 5.1) and for bits in place of the blocks' lowest bits (section 4.3).
+//! **Departures** from Ferret: dual instead of primal noise, so that a vector costs a fifth of the OTs that it takes there.
+
+use tacit_math::code::accumulate;
+use tacit_math::gf::{Field, Gf128};
+use tacit_math::pages::vector_on_large_pages;
+use tacit_net::{PartyId, Session};
+
+use super::noise::{Noise, least_weight};
+use super::supply::{Chosen, Offered};
+use super::{check, tree};
+use crate::correlated::{CotReceiver, CotSender};
+use crate::cost::Cost;
+use crate::error::fresh_block;
+use crate::{Adversary, OtError, softspoken};
+
+/// SoftSpokenOT's k at setup: the least traffic, as the OTs are few.
+const EXTENSION: usize = 8;
+
+/// Depth of the trees of the longest vectors: their blocks fit in the caches of a processor.
+const DEEPEST: u32 = 12;
+
+/// The most OTs that are made of one noise vector: those that are used and those that are kept.
+pub fn largest() -> usize {
+    least_weight(1) << (DEEPEST - 1)
+}
+
+/// OTs that are kept of every vector: enough for the next, however long.
+fn kept() -> usize {
+    // There are at most twice as many trees as the least, and one more.
+    (2 * least_weight(1) + 1) * DEEPEST as usize + Gf128::BITS
+}
+
+/// The noise of every vector that n OTs are made of, with the OTs that are used of it.
+fn vectors(n: usize) -> impl Iterator<Item = (Noise, usize)> {
+    let used = largest() - kept();
+    (0..n).step_by(used).map(move |first| used.min(n - first)).map(|used| (Noise::new(used + kept(), 1), used))
+}
+
+/// The cost of both sides' `setup`.
+pub fn setup_cost(adversary: Adversary) -> Cost {
+    softspoken::setup_cost(EXTENSION, adversary) + softspoken::extension_cost(EXTENSION, adversary, kept())
+}
+
+/// The cost of both sides' `extend`.
+pub fn extension_cost(adversary: Adversary, n: usize) -> Cost {
+    vectors(n).fold(Cost::default(), |sum, (noise, _)| {
+        let trees = Cost { rounds: 1, sender: 16 * (noise.segments * (noise.depth as usize - 1)) as u64, receiver: 0 };
+        sum + trees + check::cost::<Gf128>(adversary)
+    })
+}
+
+/// The sender of OTs.
+pub struct Sender {
+    peer: PartyId,
+    adversary: Adversary,
+    kept: CotSender,
+    used: u64,
+    memory: [Vec<u128>; 2],
+}
+
+/// The receiver of OTs.
+pub struct Receiver {
+    peer: PartyId,
+    adversary: Adversary,
+    kept: CotReceiver,
+    used: u64,
+    memory: [Vec<u128>; 2],
+}
+
+impl Sender {
+    /// Draws delta and makes the first OTs.
+    ///
+    /// # Errors
+    /// The connection's failure; [`OtError::Cheating`].
+    pub fn setup(session: &mut Session, peer: PartyId, adversary: Adversary) -> Result<Self, OtError> {
+        let delta = fresh_block()? | 1;
+        Self::setup_with(session, peer, adversary, delta)
+    }
+
+    /// Makes the first OTs for a delta of the caller's choice, which must be odd; security needs its other bits random.
+    ///
+    /// # Errors
+    /// The connection's failure; [`OtError::Cheating`].
+    ///
+    /// # Panics
+    /// If delta is even.
+    pub fn setup_with(
+        session: &mut Session,
+        peer: PartyId,
+        adversary: Adversary,
+        delta: u128,
+    ) -> Result<Self, OtError> {
+        assert!(delta & 1 == 1, "delta is odd");
+        let mut extension = softspoken::Sender::setup_with(session, peer, adversary, EXTENSION, delta)?;
+        Ok(Self { peer, adversary, kept: extension.extend(session, kept())?, used: 0, memory: Default::default() })
+    }
+
+    /// The next n OTs.
+    ///
+    /// # Errors
+    /// The connection's failure.
+    pub fn extend(&mut self, session: &mut Session, n: usize) -> Result<CotSender, OtError> {
+        let mut zero = vector_on_large_pages(n + kept());
+        for (noise, used) in vectors(n) {
+            let end = zero.len() + used;
+            self.vector(session, &noise, &mut zero)?;
+            self.kept.zero.clear();
+            self.kept.zero.extend(zero.drain(end..));
+        }
+        let first = self.used;
+        self.used += n as u64;
+        Ok(CotSender { first, delta: self.kept.delta, zero })
+    }
+
+    /// Appends the zero blocks of one vector.
+    fn vector(&mut self, session: &mut Session, noise: &Noise, zero: &mut Vec<u128>) -> Result<(), OtError> {
+        let [blocks, scratch] = &mut self.memory;
+        let mut ots = Offered::new(&self.kept);
+        tree::send(session, self.peer, noise, &mut ots, blocks, |_, leaves, _| {
+            leaves.iter_mut().for_each(|leaf| *leaf &= !1);
+        })?;
+        if self.adversary == Adversary::Malicious {
+            check::answer::<Gf128>(session, self.peer, noise, blocks, &mut ots)?;
+        }
+        accumulate(blocks);
+        noise.code().compress_sums(blocks, scratch, zero);
+        Ok(())
+    }
+}
+
+impl Receiver {
+    /// Makes the first OTs.
+    ///
+    /// # Errors
+    /// The connection's failure; [`OtError::Cheating`].
+    pub fn setup(session: &mut Session, peer: PartyId, adversary: Adversary) -> Result<Self, OtError> {
+        let mut extension = softspoken::Receiver::setup(session, peer, adversary, EXTENSION)?;
+        Ok(Self { peer, adversary, kept: extension.extend(session, kept())?, used: 0, memory: Default::default() })
+    }
+
+    /// The next n OTs.
+    ///
+    /// # Errors
+    /// The connection's failure; [`OtError::Cheating`] if the malicious sender's messages contradict each other.
+    pub fn extend(&mut self, session: &mut Session, n: usize) -> Result<CotReceiver, OtError> {
+        let mut blocks = vector_on_large_pages(n + kept());
+        for (noise, used) in vectors(n) {
+            let end = blocks.len() + used;
+            self.vector(session, &noise, &mut blocks)?;
+            self.kept.blocks.clear();
+            self.kept.blocks.extend(blocks.drain(end..));
+            self.kept.choices = lowest_bits(&self.kept.blocks);
+        }
+        let first = self.used;
+        self.used += n as u64;
+        Ok(CotReceiver { first, choices: lowest_bits(&blocks), blocks })
+    }
+
+    /// Appends the blocks of one vector.
+    fn vector(&mut self, session: &mut Session, noise: &Noise, out: &mut Vec<u128>) -> Result<(), OtError> {
+        let [blocks, scratch] = &mut self.memory;
+        let mut ots = Chosen::new(&self.kept);
+        let mut places = Vec::with_capacity(noise.segments);
+        tree::receive(session, self.peer, noise, &mut ots, blocks, 0, |_, leaves, hole, _| {
+            // The unknown leaf is zero; the sum of the others is the sender's leaf plus delta, which is odd.
+            let missing = hole.sum | 1;
+            for (i, leaf) in (0..).zip(leaves) {
+                *leaf = *leaf & !1 ^ missing & tree::mask_of_equal(i, hole.place);
+            }
+            places.push(hole.place);
+        })?;
+        if self.adversary == Adversary::Malicious {
+            let ones = vec![Gf128::ONE; noise.segments];
+            check::verify(session, self.peer, noise, blocks, &places, &ones, &mut ots)?;
+        }
+        accumulate(blocks);
+        noise.code().compress_sums(blocks, scratch, out);
+        Ok(())
+    }
+}
+
+/// The lowest bit of every block, 64 to a word.
+fn lowest_bits(blocks: &[u128]) -> Vec<u64> {
+    let word = |blocks: &[u128]| blocks.iter().rev().fold(0, |word, &block| word << 1 | block as u64 & 1);
+    blocks.chunks(64).map(word).collect()
+}
+
+/// The sender's part of n OTs at once, setup included.
+///
+/// # Errors
+/// As [`Sender::setup`] and [`Sender::extend`].
+pub fn send(session: &mut Session, peer: PartyId, n: usize, adversary: Adversary) -> Result<CotSender, OtError> {
+    Sender::setup(session, peer, adversary)?.extend(session, n)
+}
+
+/// The receiver's part of n OTs at once, setup included.
+///
+/// # Errors
+/// As [`Receiver::setup`] and [`Receiver::extend`].
+pub fn receive(session: &mut Session, peer: PartyId, n: usize, adversary: Adversary) -> Result<CotReceiver, OtError> {
+    Receiver::setup(session, peer, adversary)?.extend(session, n)
+}
