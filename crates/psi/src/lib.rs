@@ -10,6 +10,7 @@ pub mod group;
 mod masking;
 pub mod matching;
 pub mod multi_key;
+pub mod multi_party;
 pub mod okvs;
 pub mod oprf;
 pub mod permute_share;

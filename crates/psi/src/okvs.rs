@@ -134,15 +134,16 @@ impl<const W: usize> Okvs<W> {
         random: &mut Prg,
         values: impl FnMut(&[u32], &mut [T]),
     ) -> Result<Vec<T>, Dependent> {
-        let mut out = Vec::with_capacity(self.layout.columns());
-        self.encode_clusters(items, order, random, values, |_, columns| {
-            out.extend_from_slice(columns);
+        let mut out = vec![T::zeroed(); self.layout.columns()];
+        self.encode_clusters(items, order, random, values, |cluster, columns| {
+            out[cluster * columns.len()..][..columns.len()].copy_from_slice(columns);
             Ok::<_, Dependent>(())
         })?;
         Ok(out)
     }
 
-    /// As [`Self::encode`], handing on the columns cluster by cluster.
+    /// As [`Self::encode`], handing on the columns cluster by cluster, the last one first: who consumes a vector beside it
+    /// can give back its memory from the end.
     ///
     /// # Errors
     /// [`Dependent`], and the first error of `take`.
@@ -157,7 +158,7 @@ impl<const W: usize> Okvs<W> {
         let columns = self.layout.cluster_columns();
         let mut system = elimination::System::<T, W>::new(columns);
         let mut sides = [T::zeroed(); BATCH];
-        for cluster in 0..self.layout.clusters {
+        for cluster in (0..self.layout.clusters).rev() {
             system.reset(random);
             for (numbers, rows) in self.batches(items, order, cluster) {
                 let sides = &mut sides[..numbers.len()];

@@ -34,6 +34,7 @@
 //! they were one long VOLE; the semi-honest tag hash is correlation robust instead of a random oracle, and its input has no item.
 
 mod hashes;
+pub mod oprf;
 mod receiver;
 mod sender;
 
@@ -60,6 +61,9 @@ const SEED: usize = 16;
 /// Words of a band.
 const FAST: usize = 4;
 const COMPACT: usize = 8;
+
+/// Bytes of a consumed vector that are given back at once.
+const GIVEN_BACK: usize = 64 << 20;
 
 /// Sets up to this size of the sender use GF(2^64).
 const MOST_FOR_64_BITS: usize = 1 << 24;
@@ -207,6 +211,14 @@ impl Protocol for VolePsi {
         };
         session.leave();
         Ok(pair)
+    }
+}
+
+/// Shortens a vector and gives memory back to the system, not after every call, since that may copy.
+fn give_back<T>(vector: &mut Vec<T>, length: usize) {
+    vector.truncate(length);
+    if vector.capacity() - length > GIVEN_BACK / size_of::<T>() {
+        vector.shrink_to_fit();
     }
 }
 

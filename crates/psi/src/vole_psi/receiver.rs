@@ -1,7 +1,7 @@
 //! The receiver: it encodes its items and recognises tags.
 
 use super::hashes::{Hashes, commitment};
-use super::{Parameters, SEED, Scalar, Variant};
+use super::{Parameters, SEED, Scalar, Variant, give_back};
 use crate::error::PsiError;
 use crate::matching::Table;
 use crate::okvs::{Dependent, Okvs, Order};
@@ -40,6 +40,39 @@ impl Receiver {
         items: &[Item],
         parameters: Parameters,
     ) -> Result<Outcome, PsiError> {
+        let (sent, c) = self.exchange::<F, W>(session, items, parameters)?;
+        session.enter("tags");
+        session.next_round();
+        let coins = self.coins(session, &sent)?;
+        let mut tags = sent.tags(c, coins);
+        drop(sent);
+        let mask = u128::MAX >> (128 - parameters.bits);
+        tags.iter_mut().for_each(|tag| *tag &= mask);
+        let table = Table::new(&tags, parameters.bits);
+        drop(tags);
+        let matches = self.receive_tags(session, &parameters, &table)?;
+        session.leave();
+        Ok(Outcome::Receiver(matches))
+    }
+
+    /// The function's values at its items, by their numbers, for a semi-honest protocol above this one.
+    pub(super) fn values<F: Scalar, const W: usize>(
+        &mut self,
+        session: &mut Session,
+        items: &[Item],
+        parameters: Parameters,
+    ) -> Result<Vec<u128>, PsiError> {
+        let (sent, c) = self.exchange::<F, W>(session, items, parameters)?;
+        Ok(sent.tags(c, 0))
+    }
+
+    /// VOLE; columns.
+    fn exchange<'a, F: Scalar, const W: usize>(
+        &mut self,
+        session: &mut Session,
+        items: &'a [Item],
+        parameters: Parameters,
+    ) -> Result<(Sent<'a, W>, Vec<u128>), PsiError> {
         session.enter("vole");
         let ots = self.ots.extend(session, parameters.ots::<F>())?;
         let columns = parameters.layout.columns();
@@ -48,10 +81,7 @@ impl Receiver {
         session.enter("columns");
         let sent = self.send_columns::<F, W>(session, items, parameters, vole.a)?;
         session.leave();
-        session.enter("tags");
-        let matches = self.receive_tags(session, &sent, &vole.c)?;
-        session.leave();
-        Ok(Outcome::Receiver(matches))
+        Ok((sent, vole.c))
     }
 
     /// Sends the seed, and the columns of its items' scalars plus `a`, a cluster at a time.
@@ -60,7 +90,7 @@ impl Receiver {
         session: &mut Session,
         items: &'a [Item],
         parameters: Parameters,
-        a: Vec<F>,
+        mut a: Vec<F>,
     ) -> Result<Sent<'a, W>, PsiError> {
         let toss = self.toss(session)?;
         let seed = Seed::random()?;
@@ -80,7 +110,8 @@ impl Receiver {
             |cluster, columns| {
                 let mut message = session.buffer(size_of_val(columns));
                 message.extend_from_slice(bytemuck::cast_slice(columns));
-                add(&mut message, bytemuck::cast_slice(&a[cluster * words..][..words]));
+                add(&mut message, bytemuck::cast_slice(&a[cluster * words..]));
+                give_back(&mut a, cluster * words);
                 Ok(session.send(self.peer, message)?)
             },
         )?;
@@ -98,17 +129,13 @@ impl Receiver {
         Ok(Some((committed, u128::from_le_bytes(Seed::random()?.expose()))))
     }
 
-    /// Computes the tags of its items and finds them among the sender's.
-    fn receive_tags<const W: usize>(
+    /// Finds its own tags among the sender's.
+    fn receive_tags(
         &self,
         session: &mut Session,
-        sent: &Sent<'_, W>,
-        c: &[u128],
+        parameters: &Parameters,
+        table: &Table,
     ) -> Result<Vec<Match>, PsiError> {
-        session.next_round();
-        let coins = self.coins(session, sent)?;
-        let parameters = sent.parameters;
-        let table = Table::new(&sent.tags(c, coins), parameters.bits);
         let mut matches = Vec::new();
         if self.variant == Variant::Compact {
             let mut bytes = vec![0; parameters.tags_bytes()];
@@ -118,7 +145,7 @@ impl Receiver {
             let tags: Vec<u128> = tags.iter().collect();
             table.look_up(&tags, 0, &mut matches);
         } else {
-            self.receive_whole_tags(session, &parameters, &table, &mut matches)?;
+            self.receive_whole_tags(session, parameters, table, &mut matches)?;
         }
         matches.sort_unstable();
         if matches.windows(2).any(|pair| pair[0].mine == pair[1].mine) {
@@ -166,16 +193,17 @@ impl Receiver {
 }
 
 impl<const W: usize> Sent<'_, W> {
-    /// The tags of all items, by their numbers.
-    fn tags(&self, c: &[u128], coins: u128) -> Vec<u128> {
+    /// The values of all items, by their numbers.
+    fn tags(&self, mut c: Vec<u128>, coins: u128) -> Vec<u128> {
         let hashes = Hashes::new(self.parameters.variant, &self.seed, coins);
-        let mask = u128::MAX >> (128 - self.parameters.bits);
         let mut tags = vec![0; self.items.len()];
-        for (cluster, columns) in c.chunks_exact(self.parameters.layout.cluster_columns()).enumerate() {
-            self.store.decode_cluster(self.items, &self.order, cluster, columns, |numbers, values| {
+        for cluster in (0..self.parameters.layout.clusters).rev() {
+            let first = cluster * self.parameters.layout.cluster_columns();
+            self.store.decode_cluster(self.items, &self.order, cluster, &c[first..], |numbers, values| {
                 hashes.tags(self.items, numbers, values);
-                numbers.iter().zip(values).for_each(|(&number, tag)| tags[number as usize] = *tag & mask);
+                numbers.iter().zip(values).for_each(|(&number, tag)| tags[number as usize] = *tag);
             });
+            give_back(&mut c, first);
         }
         tags
     }

@@ -1,7 +1,7 @@
 //! The sender: it evaluates the function on its items and sends their tags.
 
 use super::hashes::{Hashes, commitment};
-use super::{Parameters, SEED, Scalar, Variant};
+use super::{Parameters, SEED, Scalar, Variant, give_back};
 use crate::error::PsiError;
 use crate::okvs::Okvs;
 use crate::protocol::{Item, Outcome};
@@ -34,6 +34,36 @@ impl Sender {
         items: &[Item],
         parameters: Parameters,
     ) -> Result<Outcome, PsiError> {
+        let mut tags = Tags::new(&parameters)?;
+        let half = self.exchange::<F, W>(session, items, &parameters, |numbers, values| tags.take(numbers, values))?;
+        session.enter("tags");
+        let order = self.send_tags(session, &parameters, tags, half)?;
+        session.leave();
+        Ok(Outcome::Sender { order })
+    }
+
+    /// The function's values at its items, by their numbers, for a semi-honest protocol above this one.
+    pub(super) fn values<F: Scalar, const W: usize>(
+        &mut self,
+        session: &mut Session,
+        items: &[Item],
+        parameters: Parameters,
+    ) -> Result<Vec<u128>, PsiError> {
+        let mut all = vec![0; items.len()];
+        self.exchange::<F, W>(session, items, &parameters, |numbers, values| {
+            numbers.iter().zip(values).for_each(|(&number, value)| all[number as usize] = *value);
+        })?;
+        Ok(all)
+    }
+
+    /// VOLE; columns. Returns this party's half of the coins.
+    fn exchange<F: Scalar, const W: usize>(
+        &mut self,
+        session: &mut Session,
+        items: &[Item],
+        parameters: &Parameters,
+        take: impl FnMut(&[u32], &[u128]),
+    ) -> Result<u128, PsiError> {
         session.enter("vole");
         let ots = self.ots.extend(session, parameters.ots::<F>())?;
         let columns = parameters.layout.columns();
@@ -41,13 +71,9 @@ impl Sender {
         session.leave();
         session.enter("columns");
         let half = self.commit(session)?;
-        let mut tags = Tags::new(&parameters)?;
-        self.evaluate::<F, W>(session, items, &parameters, vole, half, &mut tags)?;
+        self.evaluate::<F, W>(session, items, parameters, vole, half, take)?;
         session.leave();
-        session.enter("tags");
-        let order = self.send_tags(session, &parameters, tags, half)?;
-        session.leave();
-        Ok(Outcome::Sender { order })
+        Ok(half)
     }
 
     /// In the malicious variant: commit to this party's half of the coins.
@@ -69,7 +95,7 @@ impl Sender {
         parameters: &Parameters,
         vole: VoleSender,
         half: u128,
-        tags: &mut Tags,
+        mut take: impl FnMut(&[u32], &[u128]),
     ) -> Result<(), PsiError> {
         session.next_round();
         let mut seed = [0; SEED];
@@ -85,16 +111,18 @@ impl Sender {
         let (delta, mut keys) = (vole.delta, vole.b);
         let mut columns = vec![F::zeroed(); parameters.layout.cluster_columns()];
         let mut scalars = [F::zeroed(); BATCH];
-        for (cluster, keys) in keys.chunks_exact_mut(columns.len()).enumerate() {
+        for cluster in (0..parameters.layout.clusters).rev() {
+            let first = cluster * columns.len();
             session.recv(self.peer, bytemuck::cast_slice_mut(&mut columns))?;
-            F::add_scaled(keys, &columns, delta);
-            store.decode_cluster(items, &order, cluster, keys, |numbers, values| {
+            F::add_scaled(&mut keys[first..], &columns, delta);
+            store.decode_cluster(items, &order, cluster, &keys[first..], |numbers, values| {
                 let scalars = &mut scalars[..numbers.len()];
                 hashes.scalars(items, numbers, scalars);
                 F::add_scaled(values, scalars, delta);
                 hashes.tags(items, numbers, values);
-                tags.take(numbers, values);
+                take(numbers, values);
             });
+            give_back(&mut keys, first);
         }
         Ok(())
     }
