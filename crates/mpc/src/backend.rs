@@ -15,6 +15,9 @@ pub trait Backend: Sized {
     /// A shared vector over a ring.
     type Vector<R: Ring>: Linear<Vec<R>>;
 
+    /// The widest number that is cheaper to convert to a ring plane by plane than through an adder.
+    const INJECT_AT_MOST: usize;
+
     /// Runs the body as a named step: the name of its metrics and of its errors.
     fn step<T>(&mut self, name: &str, body: impl FnOnce(&mut Self) -> Result<T>) -> Result<T>;
 
@@ -41,6 +44,8 @@ pub trait Backend: Sized {
     }
 
     /// out[k] = (x[k] AND y[k]) XOR base[k], where there is one. One round; costs what [`Backend::and`] does.
+    ///
+    /// Some engines pay less for products with a common factor: give the same reference for it ([`crate::common_factors`]).
     fn and_xor(
         &mut self,
         x: &[&Self::Bits],
@@ -54,11 +59,17 @@ pub trait Backend: Sized {
         terms: &[Vec<(&Self::Vector<R>, &Self::Vector<R>)>],
     ) -> Result<Vec<Self::Vector<R>>>;
 
-    /// out = sum over t of x[t] * factor[t] + base + row number, where a scan gives factors and base from x. One round, as
-    /// [`Backend::inner_products`], but nothing in between is stored.
+    /// out[k] = x[k] where bits[k] is one, else zero, row by row.
+    fn select<R: Ring>(&mut self, bits: &[&Self::Bits], x: &[&Self::Vector<R>]) -> Result<Vec<Self::Vector<R>>> {
+        let bits = self.inject(bits)?;
+        self.mul(&bits.iter().collect::<Vec<_>>(), x)
+    }
+
+    /// out = sum over t of x[t] * factor[t] + base + row number, where x are the bits as ring elements and a scan gives factors
+    /// and base from x. As [`Backend::inject`] and [`Backend::select`], but nothing in between need be stored.
     fn scan_product<R: Ring, S: LinearScan<R, N>, const N: usize>(
         &mut self,
-        x: [&Self::Vector<R>; N],
+        bits: [&Self::Bits; N],
     ) -> Result<Self::Vector<R>>;
 
     /// Each bit as the ring element 0 or 1.

@@ -1,6 +1,7 @@
 //! What can go wrong in a secure computation, by whose fault it is.
 
 use tacit_net::NetError;
+use tacit_ot::OtError;
 
 /// The result of a protocol step.
 pub type Result<T> = std::result::Result<T, MpcError>;
@@ -22,4 +23,14 @@ pub enum MpcError {
     /// The operating system gives no randomness.
     #[error("the operating system gives no randomness: {0}")]
     Randomness(String),
+}
+
+impl From<OtError> for MpcError {
+    fn from(error: OtError) -> Self {
+        match error {
+            OtError::Net(error) => Self::Net(error),
+            OtError::Cheating { peer, step, detail } => Self::Net(NetError::Desynchronised { peer, step, detail }),
+            OtError::Randomness(detail) => Self::Randomness(detail),
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! Secure computation on whole vectors: the [`Backend`] trait, circuits and operations written once over it, and the
-//! engines: [`backends::Clear`] (reference, no security), [`backends::Rep3`] (three nodes, replicated sharing, semi-honest)
-//! and [`backends::Tally`] (no data: the declared costs of an engine).
+//! engines: [`backends::Clear`] (reference, no security), [`backends::Rep3`] (three nodes, replicated sharing, semi-honest),
+//! [`backends::Two`] (two nodes, oblivious transfer, semi-honest) and [`backends::Tally`] (no data: the declared costs of an engine).
 
 pub mod backend;
 pub mod backends;
@@ -10,6 +10,7 @@ pub mod error;
 pub mod linear;
 pub mod ops;
 pub mod permit;
+pub mod products;
 pub mod rows;
 pub mod scan;
 
@@ -17,5 +18,6 @@ pub use backend::Backend;
 pub use error::{MpcError, Result};
 pub use linear::Linear;
 pub use permit::{Permit, PermitKind, Permits};
+pub use products::common_factors;
 pub use rows::{Block, Rows, Shape};
 pub use scan::LinearScan;

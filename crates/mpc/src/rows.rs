@@ -20,6 +20,18 @@ pub struct Shape {
 }
 
 impl Shape {
+    /// The columns of two bundles of equal length together.
+    pub fn beside(self, other: Self) -> Self {
+        assert_eq!(self.rows, other.rows, "bundles of one length");
+        Self {
+            rows: self.rows,
+            bits: self.bits + other.bits,
+            r32: self.r32 + other.r32,
+            r64: self.r64 + other.r64,
+            r128: self.r128 + other.r128,
+        }
+    }
+
     /// Bytes of one unshared bundle of this shape on the wire.
     pub fn bytes(&self) -> u64 {
         let planes = self.bits * tacit_math::plane::words_for(self.rows) * 8;

@@ -1,4 +1,4 @@
-//! One generic test for all engines: every program gives the same on `rep3` as on `clear`, equals a model in clear Rust, and
+//! One generic test for all engines: every program gives the same on `rep3` and `two` as on `clear`, equals a model in clear Rust, and
 //! sends exactly what it declares.
 
 mod world;
@@ -302,6 +302,30 @@ impl Program for ShuffleAndSort {
 fn shuffles_keep_rows() {
     for rows in SIZES {
         check("shuffle", &ShuffleAndSort, Shape { bits: 65, r64: 1, r128: 1, ..shape(rows) });
+    }
+}
+
+#[test]
+fn long_vectors_go_in_batches() {
+    check("long products", &Products, Shape { r32: 2, r64: 3, r128: 1, ..shape(9000) });
+    check("long shuffle", &ShuffleAndSort, Shape { bits: 2, ..shape(70_000) });
+    check("long and", &Circuit { width: 1, which: Which::And }, Shape { bits: 3, ..shape((1 << 20) + 70) });
+    check("long injections", &Injections, Shape { bits: 1, ..shape((1 << 20) + 70) });
+}
+
+/// Bits to ring elements and times ring elements.
+struct Injections;
+
+impl Program for Injections {
+    fn run<B: Backend>(&self, b: &mut B, x: Rows<B>) -> Result<Rows<B>> {
+        let r64 = b.inject(&[&x.bits[0]])?;
+        let r64 = b.select(&[&x.bits[0]], &[&linear::scale(&r64[0], 5)])?;
+        Ok(Rows { r64, ..Rows::empty(x.rows) })
+    }
+
+    fn model(&self, x: &Block) -> Option<Block> {
+        let r64 = vec![x.bits[0].to_bools().into_iter().map(|bit| 5 * u64::from(bit)).collect()];
+        Some(Block { rows: x.rows, r64, ..Block::default() })
     }
 }
 

@@ -7,15 +7,17 @@ use std::fmt::{Debug, Display};
 use serde::Serialize;
 use static_assertions::assert_not_impl_any;
 use tacit_math::{Plane, Prg, Seed};
-use tacit_mpc::backends::Rep3;
-use tacit_mpc::backends::rep3::Share;
+use tacit_mpc::backends::{Rep3, Two, rep3, two};
 use tacit_mpc::{Backend, Block, MpcError, Permit, PermitKind, Permits, Result, Rows, Shape, circuits, ops};
 use tacit_net::Message;
-use world::{Program, transcripts};
+use world::{Networked, Program, transcripts};
 
-assert_not_impl_any!(Share<Plane>: Debug, Display, PartialEq, Serialize);
-assert_not_impl_any!(Share<Vec<u64>>: Debug, Display, PartialEq, Serialize);
+assert_not_impl_any!(rep3::Share<Plane>: Debug, Display, PartialEq, Serialize);
+assert_not_impl_any!(rep3::Share<Vec<u64>>: Debug, Display, PartialEq, Serialize);
 assert_not_impl_any!(Rows<Rep3>: Debug, Display, PartialEq, Serialize);
+assert_not_impl_any!(two::Share<Plane>: Debug, Display, PartialEq, Serialize);
+assert_not_impl_any!(two::Share<Vec<u64>>: Debug, Display, PartialEq, Serialize);
+assert_not_impl_any!(Rows<Two>: Debug, Display, PartialEq, Serialize);
 assert_not_impl_any!(Permit: Clone, PartialEq, Serialize);
 
 #[test]
@@ -53,11 +55,14 @@ fn messages_depend_on_sizes_alone() {
     let mut ones = Block::zeros(shape);
     ones.bits = (0..20).map(|_| Plane::ones(77)).collect();
     ones.r64[0].fill(u64::MAX);
-    let sizes = |input: &Block| -> Vec<Vec<(String, u64, String, usize)>> {
-        let line = |m: &Message| (m.step.clone(), m.round, format!("{:?} {:?}", m.peer, m.direction), m.bytes);
-        transcripts(&Everything, input).iter().map(|t| t.iter().map(line).collect()).collect()
-    };
-    assert_eq!(sizes(&zeros), sizes(&ones));
+    assert_eq!(sizes::<Rep3>(&zeros), sizes::<Rep3>(&ones));
+    assert_eq!(sizes::<Two>(&zeros), sizes::<Two>(&ones));
+}
+
+/// Step, round, peer and size of every message that each node saw.
+fn sizes<B: Networked>(input: &Block) -> Vec<Vec<(String, u64, String, usize)>> {
+    let line = |m: &Message| (m.step.clone(), m.round, format!("{:?} {:?}", m.peer, m.direction), m.bytes);
+    transcripts::<B>(&Everything, input).iter().map(|t| t.iter().map(line).collect()).collect()
 }
 
 #[test]

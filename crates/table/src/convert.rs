@@ -50,7 +50,7 @@ pub(crate) fn to_ring<R: Ring, B: Backend>(b: &mut B, value: &Value<B>) -> Resul
 
 /// Several columns as ring vectors: narrow ones together, wide ones together, each as one long column.
 pub(crate) fn to_rings<R: Ring, B: Backend>(b: &mut B, values: &[&Value<B>]) -> Result<Vec<B::Vector<R>>> {
-    let is_narrow = |value: &&Value<B>| value.kind.width <= circuits::INJECT_AT_MOST;
+    let is_narrow = |value: &&Value<B>| value.kind.width <= B::INJECT_AT_MOST;
     let mut out: Vec<Option<B::Vector<R>>> = values.iter().map(|_| None).collect();
     for narrow in [true, false] {
         let places: Vec<usize> = (0..values.len()).filter(|&i| is_narrow(&values[i]) == narrow).collect();

@@ -61,6 +61,8 @@ impl Backend for Clear {
     type Bits = Open<Plane>;
     type Vector<R: Ring> = Open<Vec<R>>;
 
+    const INJECT_AT_MOST: usize = 6;
+
     fn step<T>(&mut self, _name: &str, body: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         body(self)
     }
@@ -99,9 +101,10 @@ impl Backend for Clear {
 
     fn scan_product<R: Ring, S: LinearScan<R, N>, const N: usize>(
         &mut self,
-        x: [&Self::Vector<R>; N],
+        bits: [&Self::Bits; N],
     ) -> Result<Self::Vector<R>> {
-        let columns = x.map(|x| x.0.as_slice());
+        let flags: Vec<Open<Vec<R>>> = self.inject(&bits)?;
+        let columns: [&[R]; N] = std::array::from_fn(|t| flags[t].0.as_slice());
         let mut factors: [Vec<R>; N] = columns.map(|c| vec![R::ZERO; c.len()]);
         let mut base = vec![R::ZERO; columns[0].len()];
         S::start(columns).piece(columns, factors.each_mut().map(Vec::as_mut_slice), &mut base);

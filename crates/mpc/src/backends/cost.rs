@@ -19,13 +19,37 @@ impl std::ops::AddAssign for Cost {
     }
 }
 
+/// Products of columns of one length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Products {
+    /// Rows of the columns.
+    pub rows: usize,
+    /// How many products.
+    pub count: usize,
+}
+
 /// The formulas of an engine, one for each communicating primitive of [`crate::Backend`]. They may depend on what was called before
 /// (nodes may take roles in turn).
 pub trait Costs: Default {
-    /// AND of planes of these lengths.
-    fn and(&mut self, rows: &[usize]) -> Cost;
-    /// Inner products with outputs of these lengths over a ring of so many bytes an element.
-    fn inner_products(&mut self, rows: &[usize], bytes: usize) -> Cost;
+    /// [`crate::Backend::INJECT_AT_MOST`] of the engine.
+    const INJECT_AT_MOST: usize;
+    /// ANDs, in groups with a common factor.
+    fn and(&mut self, groups: &[Products]) -> Cost;
+    /// Inner products, one for each output, over a ring of so many bytes an element.
+    fn inner_products(&mut self, outputs: &[Products], bytes: usize) -> Cost;
+    /// Vectors of these lengths over a ring of so many bytes an element, each times a bit.
+    fn select(&mut self, rows: &[usize], bytes: usize) -> Cost {
+        let mut cost = self.inject(rows, bytes);
+        let products: Vec<Products> = rows.iter().map(|&rows| Products { rows, count: 1 }).collect();
+        cost += self.inner_products(&products, bytes);
+        cost
+    }
+    /// A sum of so many bits times vectors that a scan of the bits gives.
+    fn scan_product(&mut self, rows: usize, bits: usize, bytes: usize) -> Cost {
+        let mut cost = self.inject(&vec![rows; bits], bytes);
+        cost += self.inner_products(&[Products { rows, count: bits }], bytes);
+        cost
+    }
     /// Injection of planes of these lengths.
     fn inject(&mut self, rows: &[usize], bytes: usize) -> Cost;
     /// Decomposition of vectors of these lengths to so many planes.

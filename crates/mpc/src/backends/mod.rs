@@ -1,11 +1,16 @@
 //! The engines.
 
+mod cell;
 mod clear;
 pub mod cost;
+mod recipients;
 pub mod rep3;
 mod tally;
+pub mod two;
+mod wire;
 
 pub use clear::Clear;
-pub use cost::{Cost, Costs};
+pub use cost::{Cost, Costs, Products};
 pub use rep3::Rep3;
 pub use tally::Tally;
+pub use two::Two;

@@ -5,7 +5,8 @@
 use tacit_math::{Plane, Ring};
 use tacit_net::PartyId;
 
-use super::cost::{Cost, Costs};
+use super::cost::{Cost, Costs, Products};
+use crate::products::common_factors;
 use crate::{Backend, Block, Linear, LinearScan, Permit, Result, Rows, Shape};
 
 /// A column of which only the number of rows is known.
@@ -77,23 +78,35 @@ impl<E: Costs> Backend for Tally<E> {
         Counted(rows)
     }
 
-    fn and_xor(&mut self, x: &[&Counted], _y: &[&Counted], _base: &[Option<&Counted>]) -> Result<Vec<Counted>> {
-        let cost = self.engine.and(&lengths::<Plane>(x));
+    const INJECT_AT_MOST: usize = E::INJECT_AT_MOST;
+
+    fn and_xor(&mut self, x: &[&Counted], y: &[&Counted], _base: &[Option<&Counted>]) -> Result<Vec<Counted>> {
+        let groups = common_factors(x, y);
+        let products: Vec<Products> =
+            groups.iter().map(|group| Products { rows: group.common(x, y).0, count: group.outputs.len() }).collect();
+        let cost = self.engine.and(&products);
         self.total += cost;
         Ok(x.iter().map(|&c| c.clone()).collect())
     }
 
     fn inner_products<R: Ring>(&mut self, terms: &[Vec<(&Counted, &Counted)>]) -> Result<Vec<Counted>> {
         let outputs: Vec<Counted> = terms.iter().map(|pairs| pairs[0].0.clone()).collect();
-        let cost = self.engine.inner_products(&outputs.iter().map(|c| c.0).collect::<Vec<_>>(), size_of::<R>());
+        let products = |pairs: &Vec<(&Counted, &Counted)>| Products { rows: pairs[0].0.0, count: pairs.len() };
+        let cost = self.engine.inner_products(&terms.iter().map(products).collect::<Vec<_>>(), size_of::<R>());
         self.total += cost;
         Ok(outputs)
     }
 
-    fn scan_product<R: Ring, S: LinearScan<R, N>, const N: usize>(&mut self, x: [&Counted; N]) -> Result<Counted> {
-        let cost = self.engine.inner_products(&[x[0].0], size_of::<R>());
+    fn select<R: Ring>(&mut self, bits: &[&Counted], x: &[&Counted]) -> Result<Vec<Counted>> {
+        let cost = self.engine.select(&lengths::<Plane>(bits), size_of::<R>());
         self.total += cost;
-        Ok(x[0].clone())
+        Ok(x.iter().map(|&c| c.clone()).collect())
+    }
+
+    fn scan_product<R: Ring, S: LinearScan<R, N>, const N: usize>(&mut self, bits: [&Counted; N]) -> Result<Counted> {
+        let cost = self.engine.scan_product(bits[0].0, N, size_of::<R>());
+        self.total += cost;
+        Ok(bits[0].clone())
     }
 
     fn inject<R: Ring>(&mut self, bits: &[&Counted]) -> Result<Vec<Counted>> {

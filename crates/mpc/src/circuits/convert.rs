@@ -23,15 +23,12 @@ pub fn to_planes<R: Ring, B: Backend>(b: &mut B, x: &B::Vector<R>, width: usize)
     })
 }
 
-/// The widest number that is cheaper to convert plane by plane than through an adder.
-pub const INJECT_AT_MOST: usize = 6;
-
 /// The ring vector with the value of a number. Narrow numbers are injected plane by plane (one ring element a plane, 2 rounds);
 /// wide ones are masked, opened to the nodes that do not know the mask, and unmasked (ABY3, section 5.3).
 pub fn to_ring<R: Ring, B: Backend>(b: &mut B, x: &[B::Bits], signed: bool) -> Result<B::Vector<R>> {
     let rows = x.first().map_or(0, |p| p.rows());
     b.step("to_ring", |b| {
-        if x.len() <= INJECT_AT_MOST {
+        if x.len() <= B::INJECT_AT_MOST {
             let bits = b.inject::<R>(&x.iter().collect::<Vec<_>>())?;
             let mut total = b.public_vector(rows, || vec![R::ZERO; rows]);
             for (j, bit) in bits.iter().enumerate() {

@@ -9,7 +9,7 @@ mod select;
 
 pub use arithmetic::{add, sum_sign};
 pub use compare::{and_all, equal, less_than, or_all};
-pub use convert::{INJECT_AT_MOST, resize, to_planes, to_ring};
+pub use convert::{resize, to_planes, to_ring};
 pub use select::{mask_all, mux};
 
 use crate::Backend;

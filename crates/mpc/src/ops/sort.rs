@@ -84,7 +84,6 @@ pub fn place_by_labels<B: Backend>(
 /// The destinations of a stable counting sort by a digit of one to three planes.
 fn destinations<B: Backend>(b: &mut B, digit: &[B::Bits]) -> Result<B::Vector<u32>> {
     let flags = nonzero_digits(b, digit)?;
-    let flags = b.inject::<u32>(&flags.iter().collect::<Vec<_>>())?;
     match flags.iter().collect::<Vec<_>>()[..] {
         [f] => b.scan_product::<u32, Places<1>, 1>([f]),
         [f, g, h] => b.scan_product::<u32, Places<3>, 3>([f, g, h]),

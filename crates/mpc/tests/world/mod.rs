@@ -3,11 +3,45 @@
 use std::thread;
 
 use tacit_math::{Plane, Prg, Seed};
-use tacit_mpc::backends::{Clear, Cost, Rep3, Tally, rep3::Rep3Costs};
+use tacit_mpc::backends::{Clear, Cost, Costs, Rep3, Tally, Two, rep3::Rep3Costs, two::TwoCosts};
 use tacit_mpc::{Backend, Block, Permit, PermitKind, Permits, Result, Rows, Shape};
-use tacit_net::{Counters, Message, Options, PartyId, memory};
+use tacit_net::{Counters, Message, Options, PartyId, Session, memory};
 
-const NODES: [&str; 3] = ["a", "b", "c"];
+/// An engine of nodes with sessions.
+pub trait Networked: Backend {
+    /// Its name.
+    const NAME: &'static str;
+    /// Its nodes.
+    const NODES: &'static [&'static str];
+    /// Its declared costs.
+    type Formulas: Costs;
+    /// A node.
+    fn start(session: Session) -> Self;
+    fn session(&self) -> &Session;
+    fn into_session(self) -> Session;
+}
+
+macro_rules! networked {
+    ($engine:ty, $costs:ty, $name:literal, $nodes:expr) => {
+        impl Networked for $engine {
+            const NAME: &'static str = $name;
+            const NODES: &'static [&'static str] = &$nodes;
+            type Formulas = $costs;
+            fn start(session: Session) -> Self {
+                Self::new(session).expect("an engine")
+            }
+            fn session(&self) -> &Session {
+                Self::session(self)
+            }
+            fn into_session(self) -> Session {
+                Self::into_session(self)
+            }
+        }
+    };
+}
+
+networked!(Rep3, Rep3Costs, "rep3", ["a", "b", "c"]);
+networked!(Two, TwoCosts, "two", ["a", "b"]);
 
 /// A computation on shared columns, written once for all engines.
 pub trait Program: Sync {
@@ -30,20 +64,24 @@ pub fn check_with(name: &str, program: &impl Program, draw: impl Fn(&mut Prg) ->
     let seed = seed.map_or_else(|| Seed::random().expect("randomness").expose(), u128::to_be_bytes);
     println!("{name}: rerun with TACIT_SEED={:032x}", u128::from_be_bytes(seed));
     let input = draw(&mut Prg::new(&Seed::from_bytes(seed)));
-    let owner = PartyId(seed[0] as usize % 3);
-
     let expected = program.model(&input).expect("a model");
     let clear = on_clear(program, &input);
     assert_same(name, "clear", &clear, &expected);
-    let (opened, metered) = on_rep3(program, &input, owner);
-    assert_same(name, "rep3", &opened, &expected);
-    assert_eq!(metered, declared(program, input.shape()), "{name}: metered cost against declared cost");
+    check_on::<Rep3>(name, program, &input, &expected, seed[0]);
+    check_on::<Two>(name, program, &input, &expected, seed[0]);
 }
 
-fn permit() -> Permit {
-    let names = NODES.map(String::from);
-    let list = r#"[{"site": "out", "kind": "answer", "recipients": ["a", "b", "c"], "columns": ["all"]}]"#;
-    let mut permits = Permits::from_json(list).expect("a list");
+fn check_on<B: Networked>(name: &str, program: &impl Program, input: &Block, expected: &Block, owner: u8) {
+    let (opened, metered) = on_nodes::<B>(program, input, PartyId(usize::from(owner) % B::NODES.len()));
+    assert_same(name, B::NAME, &opened, expected);
+    let declared = declared::<B>(program, input.shape());
+    assert_eq!(metered, declared, "{name} on {}: metered cost against declared cost", B::NAME);
+}
+
+fn permit(nodes: &[&str]) -> Permit {
+    let names: Vec<String> = nodes.iter().copied().map(String::from).collect();
+    let list = serde_json::json!([{"site": "out", "kind": "answer", "recipients": names, "columns": ["all"]}]);
+    let mut permits = Permits::from_json(&list.to_string()).expect("a list");
     permits.take("out", &[PermitKind::Answer], &names, &["all".into()]).expect("a permit")
 }
 
@@ -51,7 +89,7 @@ fn on_clear(program: &impl Program, input: &Block) -> Block {
     let mut b = Clear::new().expect("an engine");
     let rows = b.input(PartyId(0), input.shape(), Some(input.clone())).expect("input");
     let out = program.run(&mut b, rows).expect("a result");
-    b.open(&out, permit()).expect("opened").expect("the clear engine is every recipient")
+    b.open(&out, permit(&["a"])).expect("opened").expect("the clear engine is every recipient")
 }
 
 /// What one node saw of a run.
@@ -61,30 +99,31 @@ struct View {
     messages: Vec<Message>,
 }
 
-fn on_rep3(program: &impl Program, input: &Block, owner: PartyId) -> (Block, Cost) {
-    let views = views(program, input, owner);
+fn on_nodes<B: Networked>(program: &impl Program, input: &Block, owner: PartyId) -> (Block, Cost) {
+    let views = views::<B>(program, input, owner);
     let rounds = views[0].counters.rounds;
     assert!(views.iter().all(|view| view.counters.rounds == rounds), "all nodes count the same rounds");
-    assert_same("opened", "node b", &views[1].opened, &views[0].opened);
-    assert_same("opened", "node c", &views[2].opened, &views[0].opened);
+    for (view, node) in views.iter().zip(B::NODES) {
+        assert_same("opened", node, &view.opened, &views[0].opened);
+    }
     let cost = Cost { rounds, sent: views.iter().map(|view| view.counters.bytes_sent).collect() };
-    (views.into_iter().next().expect("three nodes").opened, cost)
+    (views.into_iter().next().expect("a node").opened, cost)
 }
 
-/// The messages that each node of a run on rep3 saw.
+/// The messages that each node of a run saw.
 #[allow(dead_code, reason = "each test file uses its part of the world")]
-pub fn transcripts(program: &impl Program, input: &Block) -> Vec<Vec<Message>> {
-    views(program, input, PartyId(0)).into_iter().map(|view| view.messages).collect()
+pub fn transcripts<B: Networked>(program: &impl Program, input: &Block) -> Vec<Vec<Message>> {
+    views::<B>(program, input, PartyId(0)).into_iter().map(|view| view.messages).collect()
 }
 
-fn views(program: &impl Program, input: &Block, owner: PartyId) -> Vec<View> {
-    let sessions = memory::mesh(&NODES, &Options { record: true, ..Options::default() });
+fn views<B: Networked>(program: &impl Program, input: &Block, owner: PartyId) -> Vec<View> {
+    let sessions = memory::mesh(B::NODES, &Options { record: true, ..Options::default() });
     let node = |session| {
-        let mut b = Rep3::new(session).expect("an engine");
+        let mut b = B::start(session);
         let data = (b.session().me() == owner).then(|| input.clone());
         let rows = b.input(owner, input.shape(), data).expect("input");
         let out = b.step("program", |b| program.run(b, rows)).expect("a result");
-        let opened = b.open(&out, permit()).expect("opened").expect("every node is a recipient");
+        let opened = b.open(&out, permit(B::NODES)).expect("opened").expect("every node is a recipient");
         let counters = b.session().meter().snapshot().under("program");
         let messages = b.session().transcript().expect("a transcript").messages();
         b.into_session().close().expect("an orderly end");
@@ -96,8 +135,8 @@ fn views(program: &impl Program, input: &Block, owner: PartyId) -> Vec<View> {
     })
 }
 
-fn declared(program: &impl Program, shape: Shape) -> Cost {
-    let mut b = Tally::<Rep3Costs>::new(NODES.map(String::from).to_vec());
+fn declared<B: Networked>(program: &impl Program, shape: Shape) -> Cost {
+    let mut b = Tally::<B::Formulas>::new(B::NODES.iter().copied().map(String::from).collect());
     let rows = b.columns(shape);
     b.take();
     program.run(&mut b, rows).expect("a tally");

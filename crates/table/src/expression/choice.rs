@@ -82,7 +82,6 @@ fn chosen_vector<R: Ring, B: Backend>(
     x: &B::Vector<R>,
     y: &B::Vector<R>,
 ) -> Result<B::Vector<R>> {
-    let bit = b.inject::<R>(&[condition])?.swap_remove(0);
-    let chosen = b.mul(&[&bit], &[&linear::sub(x, y)])?.swap_remove(0);
+    let chosen = b.select(&[condition], &[&linear::sub(x, y)])?.swap_remove(0);
     Ok(linear::add(y, &chosen))
 }

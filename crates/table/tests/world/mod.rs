@@ -24,6 +24,16 @@ impl Plan {
         let parse = |text: &String| tacit_table::Operator::from_json(text).unwrap_or_else(|e| panic!("{e}: {text}"));
         Self { operators: operators.iter().map(parse).collect() }
     }
+
+    /// The plan for some of the parties: the last of them receives what a party that is missing would.
+    pub fn among(mut self, parties: &[String]) -> Self {
+        for operator in &mut self.operators {
+            let tacit_table::Operator::Release(release) = operator else { continue };
+            let last = parties.last().expect("a party");
+            release.to.iter_mut().filter(|to| !parties.contains(to)).for_each(|to| to.clone_from(last));
+        }
+        self
+    }
 }
 
 /// The parties of every test.

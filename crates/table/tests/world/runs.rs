@@ -5,17 +5,55 @@ use std::sync::Barrier;
 
 use tacit_mpc::Backend;
 use tacit_mpc::Permits;
-use tacit_mpc::backends::{Clear as ClearEngine, Rep3};
+use tacit_mpc::backends::rep3::Rep3Costs;
+use tacit_mpc::backends::two::TwoCosts;
+use tacit_mpc::backends::{Clear as ClearEngine, Costs, Rep3, Two};
 use tacit_net::{Message, Options, Session, Snapshot, memory};
 use tacit_table::{DataTable, Executor, Operator, Table, TableError};
 
 use super::{Clear, HASH_KEY, PARTIES, Plan};
 
+/// An engine of nodes with sessions.
+pub trait Networked: Backend + Sized {
+    /// How many nodes: the first parties of the world.
+    const NODES: usize;
+    type Formulas: Costs;
+    fn start(session: Session) -> Self;
+    fn into_session(self) -> Session;
+
+    /// The names of the nodes.
+    fn names() -> Vec<String> {
+        PARTIES[..Self::NODES].iter().copied().map(String::from).collect()
+    }
+}
+
+impl Networked for Rep3 {
+    const NODES: usize = 3;
+    type Formulas = Rep3Costs;
+    fn start(session: Session) -> Self {
+        Self::new(session).expect("three nodes")
+    }
+    fn into_session(self) -> Session {
+        Self::into_session(self)
+    }
+}
+
+impl Networked for Two {
+    const NODES: usize = 2;
+    type Formulas = TwoCosts;
+    fn start(session: Session) -> Self {
+        Self::new(session).expect("two nodes")
+    }
+    fn into_session(self) -> Session {
+        Self::into_session(self)
+    }
+}
+
 /// The permits that the plan's disclosures need.
-pub fn permits(plan: &Plan) -> Permits {
+pub fn permits(plan: &Plan, nodes: &[String]) -> Permits {
     let entry = |operator: &Operator| {
         let (kind, recipients, columns) = match operator {
-            Operator::Input(input) if input.rows.is_none() => ("size", PARTIES.map(String::from).to_vec(), vec![]),
+            Operator::Input(input) if input.rows.is_none() => ("size", nodes.to_vec(), vec![]),
             Operator::Release(release) => ("answer", release.to.clone(), release.columns.clone()),
             _ => return None,
         };
@@ -52,7 +90,8 @@ pub fn run<B: Backend>(
 /// Runs a plan on the engine without security.
 pub fn clear(plan: &Plan, data: &HashMap<usize, DataTable>) -> Result<HashMap<usize, Clear>, TableError> {
     let engine = ClearEngine::new().expect("randomness");
-    let mut executor = Executor::new(engine, permits(plan), PARTIES.map(String::from).to_vec(), HASH_KEY);
+    let names = PARTIES.map(String::from).to_vec();
+    let mut executor = Executor::new(engine, permits(plan, &names), names, HASH_KEY);
     run(&mut executor, plan, |_, id| data.get(&id).cloned())
 }
 
@@ -63,25 +102,35 @@ pub struct Node {
     pub messages: Vec<Message>,
 }
 
-/// Runs a plan on three threads.
-pub fn rep3(plan: &Plan, data: &HashMap<usize, DataTable>, permits: fn(&Plan) -> Permits) -> Vec<Node> {
+/// Runs a plan on a thread for each node.
+pub fn nodes<B: Networked>(
+    plan: &Plan,
+    data: &HashMap<usize, DataTable>,
+    permits: fn(&Plan, &[String]) -> Permits,
+) -> Vec<Node> {
     let options = Options { record: true, ..Options::default() };
-    let sessions = memory::mesh(&PARTIES, &options);
-    let ready = Barrier::new(PARTIES.len());
+    let sessions = memory::mesh(&PARTIES[..B::NODES], &options);
+    let ready = Barrier::new(B::NODES);
     std::thread::scope(|scope| {
-        let start = |session| scope.spawn(|| node(session, &ready, plan, data, permits(plan)));
+        let start = |session| scope.spawn(|| node::<B>(session, &ready, plan, data, permits(plan, &B::names())));
         let threads: Vec<_> = sessions.into_iter().map(start).collect();
         threads.into_iter().map(|thread| thread.join().expect("no panic")).collect()
     })
 }
 
 /// One node. No node starts before all engines are set up, so that refusing a step never looks like a failed start.
-fn node(session: Session, ready: &Barrier, plan: &Plan, data: &HashMap<usize, DataTable>, permits: Permits) -> Node {
+fn node<B: Networked>(
+    session: Session,
+    ready: &Barrier,
+    plan: &Plan,
+    data: &HashMap<usize, DataTable>,
+    permits: Permits,
+) -> Node {
     let name = session.name(session.me()).to_owned();
     let (meter, transcript) = (session.meter(), session.transcript().expect("recorded"));
-    let engine = Rep3::new(session).expect("three nodes");
+    let engine = B::start(session);
     ready.wait();
-    let mut executor = Executor::new(engine, permits, PARTIES.map(String::from).to_vec(), HASH_KEY);
+    let mut executor = Executor::new(engine, permits, B::names(), HASH_KEY);
     let learnt = run(&mut executor, plan, |owner, id| (owner == name).then(|| data[&id].clone()));
     let session = executor.into_backend().into_session();
     match &learnt {

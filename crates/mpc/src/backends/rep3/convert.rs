@@ -14,8 +14,8 @@
 
 use tacit_math::{Plane, Ring, ring};
 
-use super::wire::{Outgoing, recv_plane};
 use super::{Rep3, Share};
+use crate::backends::wire::{Outgoing, recv_plane};
 use crate::bits::{planes_of, vector_of};
 use crate::{Linear, Result};
 

@@ -3,7 +3,7 @@
 use super::NODES;
 use super::open::sender_to;
 use crate::Shape;
-use crate::backends::cost::{Cost, Costs};
+use crate::backends::cost::{Cost, Costs, Products};
 use tacit_math::plane::words_for;
 
 /// The formulas of [`super::Rep3`].
@@ -26,12 +26,14 @@ fn every_node(rounds: u64, sent: u64) -> Cost {
 }
 
 impl Costs for Rep3Costs {
-    fn and(&mut self, rows: &[usize]) -> Cost {
-        every_node(1, plane_bytes(rows))
+    const INJECT_AT_MOST: usize = 6;
+
+    fn and(&mut self, groups: &[Products]) -> Cost {
+        every_node(1, groups.iter().map(|group| group.count as u64 * plane_bytes(&[group.rows])).sum())
     }
 
-    fn inner_products(&mut self, rows: &[usize], bytes: usize) -> Cost {
-        every_node(1, ring_bytes(rows, bytes))
+    fn inner_products(&mut self, outputs: &[Products], bytes: usize) -> Cost {
+        every_node(1, ring_bytes(&outputs.iter().map(|output| output.rows).collect::<Vec<_>>(), bytes))
     }
 
     fn inject(&mut self, rows: &[usize], bytes: usize) -> Cost {

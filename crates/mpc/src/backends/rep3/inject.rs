@@ -9,9 +9,9 @@
 
 use tacit_math::{Plane, Ring};
 
-use super::wire::{Outgoing, recv_cells};
 use super::{Rep3, Share};
 use crate::Result;
+use crate::backends::wire::{Outgoing, recv_cells};
 
 /// Elements that are computed at a time, within the first-level cache; a multiple of 64.
 const PIECE: usize = 1024;

@@ -9,8 +9,8 @@
 use tacit_math::Plane;
 use tacit_net::PartyId;
 
-use super::wire::{recv_block, send_block};
 use super::{Held, Rep3, Share};
+use crate::backends::wire::{recv_block, send_block};
 use crate::{Block, Permit, Result, Rows, Shape};
 
 impl Rep3 {

@@ -6,7 +6,6 @@
 //!
 //! Messages are at positions and of sizes that depend only on public row counts.
 
-mod cell;
 mod convert;
 mod costs;
 mod inject;
@@ -14,13 +13,13 @@ mod input;
 mod multiply;
 mod open;
 mod shuffle;
-mod wire;
 
 use tacit_math::{Plane, Prg, Ring, Seed};
 use tacit_net::{PartyId, Session};
 
 pub use costs::Rep3Costs;
 
+use crate::backends::Costs;
 use crate::linear::Column;
 use crate::{Backend, Block, Linear, LinearScan, MpcError, Permit, Result, Rows, Shape};
 
@@ -132,6 +131,8 @@ impl Backend for Rep3 {
     type Bits = Share<Plane>;
     type Vector<R: Ring> = Share<Vec<R>>;
 
+    const INJECT_AT_MOST: usize = Rep3Costs::INJECT_AT_MOST;
+
     fn step<T>(&mut self, name: &str, body: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         self.session.enter(name);
         let out = body(self);
@@ -165,9 +166,10 @@ impl Backend for Rep3 {
 
     fn scan_product<R: Ring, S: LinearScan<R, N>, const N: usize>(
         &mut self,
-        x: [&Self::Vector<R>; N],
+        bits: [&Self::Bits; N],
     ) -> Result<Self::Vector<R>> {
-        self.product_with_scan::<R, S, N>(x)
+        let flags = self.inject_bits(&bits)?;
+        self.product_with_scan::<R, S, N>(std::array::from_fn(|t| &flags[t]))
     }
 
     fn inject<R: Ring>(&mut self, bits: &[&Self::Bits]) -> Result<Vec<Self::Vector<R>>> {

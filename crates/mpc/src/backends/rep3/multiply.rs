@@ -8,9 +8,9 @@
 
 use tacit_math::{Plane, Prg, Ring};
 
-use super::cell::{Cell, Lane, lanes, plane};
-use super::wire::{Outgoing, recv_cells};
 use super::{Rep3, Share};
+use crate::backends::cell::{Cell, Lane, lanes, plane};
+use crate::backends::wire::{Outgoing, recv_cells};
 use crate::{LinearScan, Result};
 
 /// Bytes of one output that are computed at a time: small enough for the first-level cache.
@@ -84,6 +84,9 @@ impl Rep3 {
             }
             on_the_way += size_of_val(mine.as_slice());
             done.push([mine, vec![]]);
+            if on_the_way > WINDOW {
+                out.flush(&mut self.session)?;
+            }
             while on_the_way > WINDOW {
                 on_the_way -= receive(self, &mut done[received], next)?;
                 received += 1;

@@ -9,13 +9,14 @@ use tacit_math::Plane;
 use tacit_net::PartyId;
 
 use super::input::components;
-use super::wire::{recv_block, send_block};
 use super::{NODES, Rep3, neighbour};
-use crate::{Block, MpcError, Permit, Result, Rows};
+use crate::backends::recipients::{recipients, record};
+use crate::backends::wire::{recv_block, send_block};
+use crate::{Block, Permit, Result, Rows};
 
 impl Rep3 {
     pub(super) fn open_rows(&mut self, rows: &Rows<Self>, permit: Permit) -> Result<Option<Block>> {
-        let recipients = self.recipients(&permit)?;
+        let recipients = recipients(&self.session, NODES, &permit)?;
         self.session.next_round();
         let shape = rows.shape();
         let (mut mine, next) = components(rows.clone());
@@ -30,32 +31,8 @@ impl Rep3 {
         let previous = self.previous();
         let mut opened = recv_block(&mut self.session, previous, shape)?.plus(&mine).plus(&next);
         opened.bits.iter_mut().for_each(Plane::clear_padding);
-        self.record(&mut opened);
+        record(&self.session, &mut opened);
         Ok(Some(opened))
-    }
-
-    /// The permit's recipients as nodes.
-    fn recipients(&self, permit: &Permit) -> Result<Vec<PartyId>> {
-        let node = |name: &String| (0..NODES).map(PartyId).find(|&id| self.session.name(id) == name);
-        permit
-            .recipients()
-            .iter()
-            .map(|name| {
-                node(name).ok_or_else(|| MpcError::NotPermitted {
-                    site: permit.site().into(),
-                    what: format!("a value to {name}, who is not a node"),
-                })
-            })
-            .collect()
-    }
-
-    /// Notes what was opened in the transcript, when one is kept.
-    fn record(&self, opened: &mut Block) {
-        if let Some(transcript) = self.session.transcript() {
-            let mut bytes = Vec::new();
-            opened.for_each_bytes(|column| bytes.extend_from_slice(column));
-            transcript.note_opened(self.session.path(), &bytes);
-        }
     }
 }
 

@@ -20,8 +20,8 @@ use tacit_math::permutation;
 use tacit_net::PartyId;
 
 use super::input::{components, share_rows};
-use super::wire::{recv_block, send_block, send_masked};
 use super::{Held, NODES, Rep3};
+use crate::backends::wire::{recv_block, send_block, send_masked};
 use crate::{Block, Result, Rows, Shape};
 
 /// What moves: the rows and, if any, the bundle that will be revealed.

@@ -1,4 +1,4 @@
-//! Every operator on three nodes: the same answers, exactly the declared costs, nothing undeclared, sizes of the shape
+//! Every operator on every engine of nodes: the same answers, exactly the declared costs, nothing undeclared, sizes of the shape
 //! only.
 
 mod world;
@@ -6,10 +6,10 @@ mod world;
 use std::collections::HashMap;
 
 use tacit_mpc::Permits;
-use tacit_mpc::backends::rep3::Rep3Costs;
+use tacit_mpc::backends::{Rep3, Two};
 use tacit_table::{DataTable, Operator, TableError, cost};
 use world::cases::{Case, cases};
-use world::runs::{Node, permits, rep3};
+use world::runs::{Networked, Node, nodes, permits};
 use world::tables::{TEXTS, inputs};
 use world::{Clear, PARTIES, Plan, model};
 
@@ -39,9 +39,9 @@ fn check_answers(case: &Case, nodes: &[Node], expected: &HashMap<usize, Clear>) 
 }
 
 /// Every step's rounds and bytes at every node are those declared.
-fn check_costs(case: &Case, nodes: &[Node], sizes: &HashMap<usize, usize>) {
-    let names = PARTIES.map(String::from);
-    let declared = cost::<Rep3Costs>(&names, &case.plan.operators, sizes).unwrap_or_else(|error| panic!("{error}"));
+fn check_costs<B: Networked>(case: &Case, nodes: &[Node], sizes: &HashMap<usize, usize>) {
+    let declared =
+        cost::<B::Formulas>(&B::names(), &case.plan.operators, sizes).unwrap_or_else(|error| panic!("{error}"));
     for (step, operator) in declared.iter().zip(&case.plan.operators) {
         for (node, &sent) in nodes.iter().zip(&step.sent) {
             let metered = node.metrics.under(&operator.name());
@@ -52,12 +52,18 @@ fn check_costs(case: &Case, nodes: &[Node], sizes: &HashMap<usize, usize>) {
 }
 
 fn check(padded: Option<usize>, seed: u64, rows: usize, left_rows: usize) {
-    for case in cases(padded) {
+    check_on::<Rep3>(padded, seed, rows, left_rows);
+    check_on::<Two>(padded, seed, rows, left_rows);
+}
+
+fn check_on<B: Networked>(padded: Option<usize>, seed: u64, rows: usize, left_rows: usize) {
+    for mut case in cases(padded) {
+        case.plan = case.plan.among(&B::names());
         let tables = inputs(seed, rows, left_rows);
-        let nodes = rep3(&case.plan, &data(&tables), permits);
+        let nodes = nodes::<B>(&case.plan, &data(&tables), permits);
         check_answers(&case, &nodes, &model::interpret(&case.plan, &tables));
         let sizes = tables.iter().map(|(&id, table)| (id, table.rows.len())).collect();
-        check_costs(&case, &nodes, &sizes);
+        check_costs::<B>(&case, &nodes, &sizes);
     }
 }
 
@@ -83,9 +89,15 @@ fn answers_and_costs_of_empty_tables() {
 
 #[test]
 fn sizes_of_messages_depend_on_the_shape_only() {
+    sizes_depend_on_the_shape_only::<Rep3>();
+    sizes_depend_on_the_shape_only::<Two>();
+}
+
+fn sizes_depend_on_the_shape_only<B: Networked>() {
     for case in cases(None) {
+        let plan = case.plan.among(&B::names());
         let sizes = |seed| {
-            let nodes = rep3(&case.plan, &data(&inputs(seed, 40, 9)), permits);
+            let nodes = nodes::<B>(&plan, &data(&inputs(seed, 40, 9)), permits);
             nodes.into_iter().map(|node| node.messages).collect::<Vec<_>>()
         };
         assert_eq!(sizes(20), sizes(21), "{}", case.name);
@@ -103,16 +115,16 @@ fn check_refused(nodes: &[Node], step: &str) {
 
 #[test]
 fn an_undeclared_release_aborts() {
-    let none = |_: &Plan| Permits::from_json(&size_permits(&["1.input"])).expect("a list");
+    let none = |_: &Plan, _: &[String]| Permits::from_json(&size_permits(&["1.input"])).expect("a list");
     let case = cases(None).swap_remove(0);
-    check_refused(&rep3(&case.plan, &data(&inputs(30, 10, 1)), none), "9.release");
+    check_refused(&nodes::<Rep3>(&case.plan, &data(&inputs(30, 10, 1)), none), "9.release");
 }
 
 #[test]
 fn an_undeclared_size_aborts() {
-    let none = |_: &Plan| Permits::from_json("[]").expect("a list");
+    let none = |_: &Plan, _: &[String]| Permits::from_json("[]").expect("a list");
     let case = cases(None).swap_remove(0);
-    check_refused(&rep3(&case.plan, &data(&inputs(31, 10, 1)), none), "1.input");
+    check_refused(&nodes::<Rep3>(&case.plan, &data(&inputs(31, 10, 1)), none), "1.input");
 }
 
 #[test]
@@ -122,7 +134,7 @@ fn bad_data_is_found_before_anything_is_sent() {
     if let Some(table) = tables.get_mut(&1) {
         table.rows[4][1] = world::Cell::Int(8);
     }
-    let nodes = rep3(&case.plan, &data(&tables), permits);
+    let nodes = nodes::<Rep3>(&case.plan, &data(&tables), permits);
     let Err(TableError::Input(message)) = &nodes[0].learnt else { panic!("an error of the input") };
     assert_eq!(message, "1.input: column \"k\", row 5: a value outside the declared bounds, which fit 4 bits, signed");
     assert_eq!(nodes[0].metrics.under("1.input").bytes_sent, 0, "nothing may be sent");

@@ -1,10 +1,10 @@
-//! The algebras over which replicated sharing works, as one trait: GF(2)^64 (a word of a plane) and Z/2^k.
+//! The algebras over which sharing works, as one trait: GF(2)^64 (a word of a plane) and Z/2^k.
 
 use bytemuck::{Pod, Zeroable};
 use tacit_math::{Plane, Ring};
 
 /// An element of an algebra, as stored and sent.
-pub(super) trait Cell: Pod {
+pub(in crate::backends) trait Cell: Pod {
     fn plus(self, other: Self) -> Self;
     fn minus(self, other: Self) -> Self;
     fn times(self, other: Self) -> Self;
@@ -13,7 +13,7 @@ pub(super) trait Cell: Pod {
 /// 64 rows of a plane: XOR and AND.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(transparent)]
-pub(super) struct Lane(u64);
+pub(in crate::backends) struct Lane(u64);
 
 impl Cell for Lane {
     #[inline(always)]
@@ -46,11 +46,11 @@ impl<R: Ring> Cell for R {
 }
 
 /// The words of a plane as cells.
-pub(super) fn lanes(plane: &Plane) -> &[Lane] {
+pub(in crate::backends) fn lanes(plane: &Plane) -> &[Lane] {
     bytemuck::cast_slice(plane.words())
 }
 
 /// A plane of cells.
-pub(super) fn plane(rows: usize, lanes: Vec<Lane>) -> Plane {
+pub(in crate::backends) fn plane(rows: usize, lanes: Vec<Lane>) -> Plane {
     Plane::from_words(rows, bytemuck::cast_vec(lanes))
 }

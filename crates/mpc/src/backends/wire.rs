@@ -12,18 +12,18 @@ use crate::{Block, Result, Shape};
 const MESSAGE: usize = 1 << 20;
 
 /// A stream of bytes to one peer within one round, cut into messages.
-pub(super) struct Outgoing {
+pub(in crate::backends) struct Outgoing {
     to: PartyId,
     buffer: Vec<u8>,
 }
 
 impl Outgoing {
-    pub(super) fn new(session: &mut Session, to: PartyId) -> Self {
+    pub(in crate::backends) fn new(session: &mut Session, to: PartyId) -> Self {
         Self { to, buffer: session.buffer(MESSAGE) }
     }
 
     /// Appends cells; sends when a message is full.
-    pub(super) fn push<T: Pod>(&mut self, session: &mut Session, cells: &[T]) -> Result<()> {
+    pub(in crate::backends) fn push<T: Pod>(&mut self, session: &mut Session, cells: &[T]) -> Result<()> {
         let mut bytes: &[u8] = bytemuck::cast_slice(cells);
         while !bytes.is_empty() {
             let (now, later) = bytes.split_at(bytes.len().min(MESSAGE - self.buffer.len()));
@@ -37,8 +37,14 @@ impl Outgoing {
         Ok(())
     }
 
+    /// Sends what is there, before waiting for a peer that waits for it.
+    pub(in crate::backends) fn flush(&mut self, session: &mut Session) -> Result<()> {
+        let buffer = std::mem::replace(&mut self.buffer, session.buffer(MESSAGE));
+        Ok(session.send(self.to, buffer)?)
+    }
+
     /// Sends what is left.
-    pub(super) fn finish(self, session: &mut Session) -> Result<()> {
+    pub(in crate::backends) fn finish(self, session: &mut Session) -> Result<()> {
         if !self.buffer.is_empty() {
             session.send(self.to, self.buffer)?;
         }
@@ -47,7 +53,7 @@ impl Outgoing {
 }
 
 /// Sends a block less pseudorandom content, which the block itself does not keep: the block that [`Block::random`] would draw.
-pub(super) fn send_masked(session: &mut Session, to: PartyId, block: &Block, prg: &mut Prg) -> Result<()> {
+pub(in crate::backends) fn send_masked(session: &mut Session, to: PartyId, block: &Block, prg: &mut Prg) -> Result<()> {
     let mut out = Outgoing::new(session, to);
     block.bits.iter().try_for_each(|c| push_masked(&mut out, session, lanes(c), prg))?;
     block.r32.iter().try_for_each(|c| push_masked(&mut out, session, c, prg))?;
@@ -72,7 +78,7 @@ fn push_masked<C: Cell>(out: &mut Outgoing, session: &mut Session, cells: &[C], 
 }
 
 /// Receives a vector of so many cells.
-pub(super) fn recv_cells<T: Pod>(session: &mut Session, from: PartyId, count: usize) -> Result<Vec<T>> {
+pub(in crate::backends) fn recv_cells<T: Pod>(session: &mut Session, from: PartyId, count: usize) -> Result<Vec<T>> {
     let size = size_of::<T>();
     let mut cells = Vec::with_capacity(count);
     let mut cut = Vec::with_capacity(size);
@@ -94,12 +100,12 @@ pub(super) fn recv_cells<T: Pod>(session: &mut Session, from: PartyId, count: us
 }
 
 /// Receives a plane.
-pub(super) fn recv_plane(session: &mut Session, from: PartyId, rows: usize) -> Result<Plane> {
+pub(in crate::backends) fn recv_plane(session: &mut Session, from: PartyId, rows: usize) -> Result<Plane> {
     Ok(Plane::from_words(rows, recv_cells(session, from, words_for(rows))?))
 }
 
 /// Sends all columns of a block: planes, then vectors of 32, 64 and 128 bits.
-pub(super) fn send_block(session: &mut Session, to: PartyId, block: &Block) -> Result<()> {
+pub(in crate::backends) fn send_block(session: &mut Session, to: PartyId, block: &Block) -> Result<()> {
     let mut out = Outgoing::new(session, to);
     block.bits.iter().try_for_each(|c| out.push(session, c.words()))?;
     block.r32.iter().try_for_each(|c| out.push(session, c))?;
@@ -109,7 +115,7 @@ pub(super) fn send_block(session: &mut Session, to: PartyId, block: &Block) -> R
 }
 
 /// Receives a block of a known shape.
-pub(super) fn recv_block(session: &mut Session, from: PartyId, shape: Shape) -> Result<Block> {
+pub(in crate::backends) fn recv_block(session: &mut Session, from: PartyId, shape: Shape) -> Result<Block> {
     let rows = shape.rows;
     Ok(Block {
         rows,

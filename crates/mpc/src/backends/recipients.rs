@@ -1,0 +1,29 @@
+//! Who an opened value goes to, and the note of it.
+
+use tacit_net::{PartyId, Session};
+
+use crate::{Block, MpcError, Permit, Result};
+
+/// The permit's recipients as nodes of an engine of so many.
+pub(in crate::backends) fn recipients(session: &Session, nodes: usize, permit: &Permit) -> Result<Vec<PartyId>> {
+    let node = |name: &String| (0..nodes).map(PartyId).find(|&id| session.name(id) == name);
+    permit
+        .recipients()
+        .iter()
+        .map(|name| {
+            node(name).ok_or_else(|| MpcError::NotPermitted {
+                site: permit.site().into(),
+                what: format!("a value to {name}, who is not a node"),
+            })
+        })
+        .collect()
+}
+
+/// Notes what was opened in the transcript, when one is kept.
+pub(in crate::backends) fn record(session: &Session, opened: &mut Block) {
+    if let Some(transcript) = session.transcript() {
+        let mut bytes = Vec::new();
+        opened.for_each_bytes(|column| bytes.extend_from_slice(column));
+        transcript.note_opened(session.path(), &bytes);
+    }
+}

@@ -1,0 +1,171 @@
+//! The declared costs of the engine's primitives.
+
+use tacit_math::plane::words_for;
+
+use super::NODES;
+use super::batches::{Job, batches};
+use super::multiply::packed_elements;
+use super::network;
+use super::shuffle::{Layout, chunks};
+use super::stock::{Account, BATCH, extension_cost};
+use crate::Shape;
+use crate::backends::cost::{Cost, Costs, Products};
+
+/// The formulas of [`super::Two`].
+#[derive(Default)]
+pub struct TwoCosts {
+    accounts: [Account; NODES],
+    turn: usize,
+}
+
+/// Which directions a product of bits and ring elements uses: node d gives the elements.
+type Directions = [bool; NODES];
+
+fn plane_bytes(rows: usize) -> u64 {
+    8 * words_for(rows) as u64
+}
+
+fn both(rounds: u64, sent: u64) -> Cost {
+    Cost { rounds, sent: vec![sent; NODES] }
+}
+
+impl TwoCosts {
+    /// Making what is missing of so many OTs in each direction, and taking them.
+    fn stock(&mut self, need: [usize; NODES]) -> Cost {
+        let mut cost = both(0, 0);
+        for (direction, need) in need.into_iter().enumerate() {
+            if let Some(more) = self.accounts[direction].prepare(need) {
+                let made = extension_cost(more);
+                let mut sent = vec![made.sender; NODES];
+                sent[1 - direction] = made.receiver;
+                cost += Cost { rounds: made.rounds, sent };
+            }
+            self.accounts[direction].take(need);
+        }
+        cost
+    }
+
+    fn bit_products(&mut self, rows: &[usize], directions: &[Directions], bytes: usize) -> Cost {
+        let jobs: Vec<Job> = rows.iter().map(|&rows| Job { rows, ots: 1 }).collect();
+        let mut cost = both(0, 0);
+        for batch in batches(&jobs) {
+            let (mut need, mut sent) = ([0; NODES], vec![0; NODES]);
+            for segment in &batch {
+                for sender in (0..NODES).filter(|&d| directions[segment.job][d]) {
+                    need[sender] += jobs[segment.job].ots_of(segment.rows);
+                    sent[sender] += (segment.rows * bytes) as u64;
+                    sent[1 - sender] += plane_bytes(segment.rows);
+                }
+            }
+            cost += self.stock(need);
+            cost += Cost { rounds: 1, sent };
+        }
+        cost
+    }
+
+    /// One node's permutation of n rows.
+    fn permutation(&mut self, owner: usize, n: usize, layout: &Layout) -> Cost {
+        let mut cost = both(0, 0);
+        for switches in chunks(network::switches(n)) {
+            let mut need = [0; NODES];
+            need[1 - owner] = switches.next_multiple_of(64);
+            cost += self.stock(need);
+            let mut sent = vec![0; NODES];
+            sent[owner] = plane_bytes(switches);
+            sent[1 - owner] = (switches * layout.bytes()) as u64;
+            cost += Cost { rounds: 2, sent };
+        }
+        cost
+    }
+}
+
+impl Costs for TwoCosts {
+    const INJECT_AT_MOST: usize = 128;
+
+    fn and(&mut self, groups: &[Products]) -> Cost {
+        let (mut cost, mut sent) = (both(0, 0), 0);
+        for group in groups {
+            let words = words_for(group.rows);
+            for start in (0..words).step_by(BATCH / 64) {
+                let ots = 64 * (words - start).min(BATCH / 64);
+                cost += self.stock([ots, ots]);
+            }
+            sent += (group.count as u64 + 1) * plane_bytes(group.rows);
+        }
+        cost += both(1, sent);
+        cost
+    }
+
+    fn inner_products(&mut self, outputs: &[Products], bytes: usize) -> Cost {
+        let job = |output: &Products| Job { rows: output.rows, ots: output.count * 8 * bytes };
+        let jobs: Vec<Job> = outputs.iter().map(job).collect();
+        let mut cost = both(0, 0);
+        for batch in batches(&jobs) {
+            let need = batch.iter().map(|segment| jobs[segment.job].ots_of(segment.rows)).sum();
+            cost += self.stock([need, need]);
+            let products: usize = batch.iter().map(|segment| segment.rows * outputs[segment.job].count).sum();
+            cost += both(1, (products * (1 + packed_elements(8 * bytes)) * bytes) as u64);
+        }
+        cost
+    }
+
+    fn inject(&mut self, rows: &[usize], bytes: usize) -> Cost {
+        let next = |_: &usize| {
+            self.turn = (self.turn + 1) % NODES;
+            [self.turn == 0, self.turn == 1]
+        };
+        let directions: Vec<Directions> = rows.iter().map(next).collect();
+        self.bit_products(rows, &directions, bytes)
+    }
+
+    fn select(&mut self, rows: &[usize], bytes: usize) -> Cost {
+        self.bit_products(rows, &vec![[true; NODES]; rows.len()], bytes)
+    }
+
+    fn scan_product(&mut self, rows: usize, bits: usize, bytes: usize) -> Cost {
+        let mut cost = self.inject(&vec![rows; bits], bytes);
+        cost += self.select(&vec![rows; bits], bytes);
+        cost
+    }
+
+    fn summands(&mut self, _rows: &[usize], _width: usize) -> Cost {
+        both(0, 0)
+    }
+
+    fn mask(&mut self, _rows: usize, _width: usize) -> Cost {
+        both(0, 0)
+    }
+
+    fn unmask(&mut self, rows: usize, width: usize) -> Cost {
+        Cost { rounds: 1, sent: vec![width as u64 * plane_bytes(rows), 0] }
+    }
+
+    fn shuffle(&mut self, shape: Shape) -> Cost {
+        let layout = Layout::of(shape);
+        let mut cost = self.permutation(0, shape.rows, &layout);
+        cost += self.permutation(1, shape.rows, &layout);
+        cost
+    }
+
+    fn shuffle_reveal(&mut self, shape: Shape, reveal: Shape) -> Cost {
+        let mut cost = self.shuffle(shape.beside(reveal));
+        cost += both(1, reveal.bytes());
+        cost
+    }
+
+    fn input(&mut self, _owner: usize, _shape: Shape) -> Cost {
+        both(0, 0)
+    }
+
+    fn open(&mut self, shape: Shape, recipients: &[usize]) -> Cost {
+        let mut cost = both(1, 0);
+        recipients.iter().for_each(|&r| cost.sent[1 - r] += shape.bytes());
+        cost
+    }
+
+    fn announce(&mut self, owner: usize) -> Cost {
+        let mut cost = both(1, 0);
+        cost.sent[owner] = 8;
+        cost
+    }
+}

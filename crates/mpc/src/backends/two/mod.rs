@@ -1,0 +1,196 @@
+//! Two nodes, additive secret sharing with oblivious transfer (GMW), semi-honest, one node corrupted.
+//!
+//! x = x0 + x1, where node i holds x_i: components of vectors over Z/2^k add up, components of planes XOR. Linear maps are local.
+//! Every product is a sum of what one node knows alone and of two cross products, x0 y1 and x1 y0, each from correlated OTs
+//! of one direction ([`stock`]). Sources: Goldreich, Micali, Wigderson, STOC 1987 (sharing, AND); Gilboa, CRYPTO 1999
+//! (multiplication); Demmler, Schneider, Zohner, NDSS 2015 (ABY: conversions).
+//!
+//! A transferred string serves for its product at once: node 0 tells by one bit whether it wants the random string that it
+//! has or the other one, node 1 tells the difference of its two random strings masked by its factor, both in the same round, which
+//! sends what Beaver's triples would, without a multiplication of random numbers before.
+//!
+//! Messages are at positions and of sizes that depend only on public row counts.
+
+mod and;
+mod batches;
+mod bit_product;
+mod convert;
+mod costs;
+mod multiply;
+mod network;
+mod open;
+mod permute;
+mod shuffle;
+mod stock;
+
+use tacit_math::{Plane, Prg, Ring, Seed};
+use tacit_net::{PartyId, Session};
+
+pub use costs::TwoCosts;
+
+use self::stock::Stock;
+use crate::backends::Costs;
+use crate::linear::Column;
+use crate::{Backend, Block, Linear, LinearScan, MpcError, Permit, Result, Rows, Shape};
+
+/// A node's component of two. Not printable, not comparable.
+#[derive(Clone)]
+#[must_use]
+pub struct Share<T>(T);
+
+impl<T: Column> Linear<T> for Share<T> {
+    fn map_many(inputs: &[&Self], outputs: usize, _rows: usize, map: impl Fn(&[&T]) -> Vec<T>) -> Vec<Self> {
+        let out: Vec<_> = map(&inputs.iter().map(|x| &x.0).collect::<Vec<_>>()).into_iter().map(Share).collect();
+        assert_eq!(out.len(), outputs, "as many outputs as promised");
+        out
+    }
+
+    fn rows(&self) -> usize {
+        self.0.len()
+    }
+}
+
+const NODES: usize = 2;
+
+/// A node of the engine: its session with the other one and its stock of correlated OTs.
+pub struct Two {
+    session: Session,
+    stock: Stock,
+    /// The generator that both nodes hold.
+    common: Prg,
+    /// This node's own generator.
+    own: Prg,
+    /// Who gave the elements of the last injection.
+    turn: usize,
+}
+
+impl Two {
+    /// Sets the engine up on a session of exactly two parties: a common seed and base OTs in both directions.
+    ///
+    /// # Errors
+    /// When the peer is gone or misbehaves, or the operating system gives no randomness.
+    pub fn new(mut session: Session) -> Result<Self> {
+        assert_eq!(session.parties(), NODES, "two has two nodes");
+        let fresh = || Seed::random().map_err(|e| MpcError::Randomness(e.to_string()));
+        let (mine, own) = (fresh()?, fresh()?);
+        let peer = PartyId(1 - session.me().0);
+        session.enter("setup");
+        session.next_round();
+        session.send(peer, mine.expose().to_vec())?;
+        let mut theirs = [0; 16];
+        session.recv(peer, &mut theirs)?;
+        let common = u128::from_le_bytes(mine.expose()) ^ u128::from_le_bytes(theirs);
+        let stock = Stock::new(&mut session)?;
+        session.leave();
+        let common = Prg::new(&Seed::from_bytes(common.to_le_bytes()));
+        Ok(Self { session, stock, common, own: Prg::new(&own), turn: 0 })
+    }
+
+    /// The session, for its meter and transcript.
+    pub fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// Ends the engine and gives the session back, to close or abort it.
+    pub fn into_session(self) -> Session {
+        self.session
+    }
+
+    fn me(&self) -> usize {
+        self.session.me().0
+    }
+
+    fn peer(&self) -> PartyId {
+        PartyId(1 - self.me())
+    }
+
+    /// A public value is component 0.
+    fn public<T>(&self, value: impl FnOnce() -> T, zero: impl FnOnce() -> T) -> Share<T> {
+        Share(if self.me() == 0 { value() } else { zero() })
+    }
+}
+
+impl Backend for Two {
+    type Bits = Share<Plane>;
+    type Vector<R: Ring> = Share<Vec<R>>;
+
+    const INJECT_AT_MOST: usize = TwoCosts::INJECT_AT_MOST;
+
+    fn step<T>(&mut self, name: &str, body: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        self.session.enter(name);
+        let out = body(self);
+        self.session.leave();
+        out
+    }
+
+    fn public_bits(&self, rows: usize, value: impl FnOnce() -> Plane) -> Self::Bits {
+        self.public(value, || Plane::zeros(rows))
+    }
+
+    fn public_vector<R: Ring>(&self, rows: usize, value: impl FnOnce() -> Vec<R>) -> Self::Vector<R> {
+        self.public(value, || vec![R::ZERO; rows])
+    }
+
+    fn and_xor(
+        &mut self,
+        x: &[&Self::Bits],
+        y: &[&Self::Bits],
+        base: &[Option<&Self::Bits>],
+    ) -> Result<Vec<Self::Bits>> {
+        self.and_planes(x, y, base)
+    }
+
+    fn inner_products<R: Ring>(
+        &mut self,
+        terms: &[Vec<(&Self::Vector<R>, &Self::Vector<R>)>],
+    ) -> Result<Vec<Self::Vector<R>>> {
+        self.inner_products_of_vectors(terms)
+    }
+
+    fn select<R: Ring>(&mut self, bits: &[&Self::Bits], x: &[&Self::Vector<R>]) -> Result<Vec<Self::Vector<R>>> {
+        self.bits_times_vectors(bits, x)
+    }
+
+    fn scan_product<R: Ring, S: LinearScan<R, N>, const N: usize>(
+        &mut self,
+        bits: [&Self::Bits; N],
+    ) -> Result<Self::Vector<R>> {
+        self.bits_times_scan::<R, S, N>(bits)
+    }
+
+    fn inject<R: Ring>(&mut self, bits: &[&Self::Bits]) -> Result<Vec<Self::Vector<R>>> {
+        self.inject_bits(bits)
+    }
+
+    fn summands<R: Ring>(&mut self, x: &[&Self::Vector<R>], width: usize) -> Result<Vec<[Vec<Self::Bits>; 2]>> {
+        Ok(x.iter().map(|x| self.two_summands(x, width)).collect())
+    }
+
+    fn mask<R: Ring>(&mut self, rows: usize) -> Result<(Self::Vector<R>, Vec<Self::Bits>)> {
+        Ok(self.ring_mask(rows))
+    }
+
+    fn unmask<R: Ring>(&mut self, mask: Self::Vector<R>, difference: &[&Self::Bits]) -> Result<Self::Vector<R>> {
+        self.ring_unmask(mask, difference)
+    }
+
+    fn shuffle(&mut self, rows: Rows<Self>) -> Result<Rows<Self>> {
+        self.step("shuffle", |b| b.shuffle_by_both(rows))
+    }
+
+    fn shuffle_reveal(&mut self, rows: Rows<Self>, reveal: Rows<Self>) -> Result<(Rows<Self>, Block)> {
+        self.step("shuffle", |b| b.shuffle_by_both_and_reveal(rows, reveal))
+    }
+
+    fn input(&mut self, owner: PartyId, shape: Shape, data: Option<Block>) -> Result<Rows<Self>> {
+        Ok(self.input_block(owner, shape, data))
+    }
+
+    fn open(&mut self, rows: &Rows<Self>, permit: Permit) -> Result<Option<Block>> {
+        self.open_rows(rows, permit)
+    }
+
+    fn announce(&mut self, owner: PartyId, number: Option<u64>, permit: Permit) -> Result<u64> {
+        self.announce_number(owner, number, permit)
+    }
+}

@@ -1,0 +1,196 @@
+//! The stock of correlated OTs in both directions, made ahead in batches.
+//!
+//! Direction d has node d as its sender. Every use takes from the stock in the same order at both nodes. When a direction has too
+//! few left, more are made at once, in growing batches, so that few rounds go to making stock and short sessions make little.
+//! How many are made follows from how many were taken, which is public: [`Account`] tells it, to the stock and to the declared costs.
+//!
+//! Random OTs are correlated ones hashed with [`CrHash`], which suffices against a semi-honest peer; of strings longer than
+//! a block the further blocks are hashed with [`Tccr`] under their number.
+
+use tacit_math::{CrHash, Tccr};
+use tacit_net::{PartyId, Session};
+use tacit_ot::Adversary;
+use tacit_ot::correlated::{CotReceiver, CotSender};
+use tacit_ot::softspoken::{self, Receiver, Sender};
+
+use super::NODES;
+use crate::Result;
+
+/// Most OTs that one batch of products takes, and that are made at a time unless more are needed.
+pub(super) const BATCH: usize = 1 << 20;
+
+/// OTs that are made the first time.
+const FIRST: usize = 1 << 12;
+
+/// SoftSpokenOT's k: 3.9 bytes an OT from its receiver, 8 and 7.5 AES blocks an OT.
+const TREE_DEPTH: usize = 4;
+
+/// What making so many OTs costs.
+pub(super) fn extension_cost(ots: usize) -> tacit_ot::Cost {
+    softspoken::extension_cost(TREE_DEPTH, Adversary::SemiHonest, ots)
+}
+
+/// What is known to everyone of one direction.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Account {
+    left: usize,
+    last: usize,
+}
+
+impl Account {
+    /// Makes sure that so many are there; gives how many must be made for that.
+    pub(super) fn prepare(&mut self, need: usize) -> Option<usize> {
+        assert!(need.is_multiple_of(64), "whole words of choices");
+        if need <= self.left {
+            return None;
+        }
+        self.last = (2 * self.last).clamp(FIRST, BATCH);
+        let more = (need - self.left).max(self.last).next_multiple_of(FIRST);
+        self.left += more;
+        Some(more)
+    }
+
+    /// Takes so many of those that are there.
+    pub(super) fn take(&mut self, count: usize) {
+        self.left = self.left.checked_sub(count).expect("no more is taken than was prepared");
+    }
+}
+
+/// The stock of one node.
+pub(super) struct Stock {
+    me: usize,
+    accounts: [Account; NODES],
+    sender: Sender,
+    receiver: Receiver,
+    /// What is left to send with, and what to receive with, from the place where the last use ended.
+    sending: (CotSender, usize),
+    receiving: (CotReceiver, usize),
+    hash: CrHash,
+    long_hash: Tccr,
+}
+
+impl Stock {
+    /// Base OTs in both directions.
+    pub(super) fn new(session: &mut Session) -> Result<Self> {
+        let me = session.me().0;
+        let peer = PartyId(1 - me);
+        let (sender, receiver) = if me == 0 {
+            let sender = Sender::setup(session, peer, Adversary::SemiHonest, TREE_DEPTH)?;
+            (sender, Receiver::setup(session, peer, Adversary::SemiHonest, TREE_DEPTH)?)
+        } else {
+            let receiver = Receiver::setup(session, peer, Adversary::SemiHonest, TREE_DEPTH)?;
+            (Sender::setup(session, peer, Adversary::SemiHonest, TREE_DEPTH)?, receiver)
+        };
+        Ok(Self {
+            me,
+            accounts: [Account::default(); NODES],
+            sender,
+            receiver,
+            sending: Default::default(),
+            receiving: Default::default(),
+            hash: CrHash::new(),
+            long_hash: Tccr::new(),
+        })
+    }
+
+    /// Makes sure that so many OTs of each direction are there: `need[d]` with node d as sender.
+    pub(super) fn prepare(&mut self, session: &mut Session, need: [usize; NODES]) -> Result<()> {
+        for (direction, need) in need.into_iter().enumerate() {
+            let Some(more) = self.accounts[direction].prepare(need) else { continue };
+            session.enter("stock");
+            let made = if direction == self.me {
+                self.make_sending(session, more)
+            } else {
+                self.make_receiving(session, more)
+            };
+            session.leave();
+            made?;
+        }
+        Ok(())
+    }
+
+    fn make_sending(&mut self, session: &mut Session, more: usize) -> Result<()> {
+        let new = self.sender.extend(session, more)?;
+        let (kept, used) = &mut self.sending;
+        kept.zero.drain(..*used);
+        kept.zero.extend_from_slice(&new.zero);
+        kept.delta = new.delta;
+        *used = 0;
+        Ok(())
+    }
+
+    fn make_receiving(&mut self, session: &mut Session, more: usize) -> Result<()> {
+        let new = self.receiver.extend(session, more)?;
+        let (kept, used) = &mut self.receiving;
+        kept.blocks.drain(..*used);
+        kept.blocks.extend_from_slice(&new.blocks);
+        kept.choices.drain(..*used / 64);
+        kept.choices.extend_from_slice(&new.choices);
+        *used = 0;
+        Ok(())
+    }
+
+    /// Both strings of the next so many OTs that this node sends, one block each.
+    pub(super) fn sent(&mut self, count: usize) -> [Vec<u128>; 2] {
+        self.sent_long(count, 1)
+    }
+
+    /// The choices and the chosen strings of the next so many OTs that this node receives, one block each.
+    pub(super) fn received(&mut self, count: usize) -> (Vec<u64>, Vec<u128>) {
+        self.received_long(count, 1)
+    }
+
+    /// As [`Self::sent`] with strings of several blocks, one string after the other.
+    pub(super) fn sent_long(&mut self, count: usize, blocks: usize) -> [Vec<u128>; 2] {
+        self.accounts[self.me].take(count);
+        let (kept, used) = &self.sending;
+        let zero = &kept.zero[*used..*used + count];
+        let one: Vec<u128> = zero.iter().map(|zero| zero ^ kept.delta).collect();
+        let strings = [self.strings(zero, blocks), self.strings(&one, blocks)];
+        self.sending.1 += count;
+        strings
+    }
+
+    /// As [`Self::received`] with strings of several blocks, one string after the other.
+    pub(super) fn received_long(&mut self, count: usize, blocks: usize) -> (Vec<u64>, Vec<u128>) {
+        self.accounts[1 - self.me].take(count);
+        let choices = self.choices_ahead(count).to_vec();
+        let (kept, used) = &self.receiving;
+        let strings = self.strings(&kept.blocks[*used..*used + count], blocks);
+        self.receiving.1 += count;
+        (choices, strings)
+    }
+
+    /// The choices of the next so many OTs that this node receives; they are not taken.
+    pub(super) fn choices_ahead(&self, count: usize) -> &[u64] {
+        let (kept, used) = &self.receiving;
+        &kept.choices[*used / 64..(*used + count) / 64]
+    }
+
+    fn strings(&self, correlated: &[u128], blocks: usize) -> Vec<u128> {
+        if blocks == 1 {
+            let mut out = correlated.to_vec();
+            self.hash.hash_blocks(&mut out);
+            return out;
+        }
+        let mut out: Vec<u128> = correlated.iter().flat_map(|&block| std::iter::repeat_n(block, blocks)).collect();
+        self.long_hash.hash_blocks(&mut out, |i| (i % blocks) as u128);
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Account, BATCH, FIRST};
+
+    #[test]
+    fn stock_is_made_in_growing_batches_and_never_too_little() {
+        let mut account = Account::default();
+        assert_eq!(account.prepare(64), Some(FIRST));
+        account.take(64);
+        assert_eq!(account.prepare(FIRST - 64), None);
+        assert_eq!(account.prepare(FIRST), Some(2 * FIRST));
+        account.take(FIRST);
+        assert_eq!(account.prepare(3 * BATCH), Some(3 * BATCH - FIRST));
+    }
+}
