@@ -35,6 +35,8 @@ const NAME: &str = "unbalanced";
 /// First bytes of the two files.
 const PUBLISHED: &[u8; 8] = b"tacitSE1";
 const SECRET: &[u8; 8] = b"tacitSK1";
+/// The largest budget: tags of less than 2^32 items then have 120 bits.
+pub const LARGEST_BUDGET: u64 = 1 << 48;
 /// Magic, context, number of items, budget.
 const HEADER_BYTES: usize = 8 + 32 + 8 + 8;
 /// What the secret file has between header and order: exponent, items answered.
@@ -65,7 +67,7 @@ impl Header {
         let (budget, _) = rest.split_first_chunk::<8>()?;
         let items = u32::try_from(u64::from_le_bytes(*items)).ok()?;
         let header = Self { context: *context, items, budget: u64::from_le_bytes(*budget) };
-        (found == magic && header.budget > 0).then_some(header)
+        (found == magic && (1..=LARGEST_BUDGET).contains(&header.budget)).then_some(header)
     }
 }
 
@@ -99,10 +101,12 @@ impl PreparedSet {
     /// give to clients.
     ///
     /// # Errors
-    /// [`PsiError::Input`] for no budget or more than 2^32 - 1 items; no randomness.
+    /// [`PsiError::Input`] for no budget or one above [`LARGEST_BUDGET`], and for more than 2^32 - 1 items; no randomness.
     pub fn prepare(items: &[Item], budget: u64) -> Result<(Self, Vec<u8>), PsiError> {
-        let refused = || PsiError::Input("a prepared set has fewer than 2^32 items and a budget above zero".to_owned());
-        let count = u32::try_from(items.len()).ok().filter(|_| budget > 0).ok_or_else(refused)?;
+        let refused =
+            || PsiError::Input("a prepared set has fewer than 2^32 items and a budget of 1 to 2^48".to_owned());
+        let count = u32::try_from(items.len()).ok().filter(|_| (1..=LARGEST_BUDGET).contains(&budget));
+        let count = count.ok_or_else(refused)?;
         let mut context = [0; 32];
         getrandom::fill(&mut context)?;
         let header = Header { context, items: count, budget };

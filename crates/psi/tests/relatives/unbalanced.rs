@@ -1,7 +1,10 @@
 //! The unbalanced mode: one prepared set, many queries.
 
 use crate::pair::{RECEIVER, SENDER, against, generator, run, sets};
-use tacit_psi::unbalanced::{PreparedSet, PublishedSet, published_bytes, query_cost, receive_set, send_set};
+use proptest::prelude::*;
+use tacit_psi::unbalanced::{
+    LARGEST_BUDGET, PreparedSet, PublishedSet, published_bytes, query_cost, receive_set, send_set,
+};
 use tacit_psi::{Item, PsiError, Traffic};
 
 /// The client's answers as (its index, the server's index).
@@ -83,7 +86,10 @@ fn nothing_is_answered_beyond_the_budget() {
     };
     assert!(matches!(server.result, Err(PsiError::Input(_))));
     assert_eq!(server.traffic, Traffic::default());
-    assert!(matches!(PreparedSet::prepare(&[1], 0), Err(PsiError::Input(_))));
+    for budget in [0, LARGEST_BUDGET + 1, u64::MAX] {
+        assert!(matches!(PreparedSet::prepare(&[1], budget), Err(PsiError::Input(_))));
+    }
+    assert!(PreparedSet::prepare(&[1], LARGEST_BUDGET).is_ok());
 }
 
 #[test]
@@ -101,4 +107,24 @@ fn a_malformed_set_or_answer_names_the_server() {
     let answer = against(vec![vec![], vec![0xff; 32]], |session| set.query(session, SENDER, &[1]));
     let Err(error) = answer else { panic!("no point of the group is taken for one") };
     assert!(error.to_string().contains("point 0"), "{error}");
+}
+
+proptest! {
+    /// Files come from outside: whatever they hold, reading ends in a set or an error.
+    #[test]
+    fn any_bytes_are_a_file_or_refused(start in 0usize..3, mut bytes in prop::collection::vec(any::<u8>(), 0..300), items in 0u8..20) {
+        let magic: [&[u8]; 3] = [b"", b"tacitSE1", b"tacitSK1"];
+        let known = magic[start].len().min(bytes.len());
+        bytes[..known].copy_from_slice(&magic[start][..known]);
+        if start > 0 && bytes.len() > 56 {
+            bytes[40..48].copy_from_slice(&u64::from(items).to_le_bytes());
+            bytes[54..56].fill(0);
+        }
+        if let Ok(set) = PublishedSet::from_bytes(&bytes) {
+            prop_assert_eq!(set.items(), usize::from(items));
+        }
+        if let Ok(set) = PreparedSet::from_bytes(&bytes) {
+            prop_assert_eq!(set.order().len(), usize::from(items));
+        }
+    }
 }
