@@ -1,5 +1,5 @@
 //! Times of the relatives of set intersection between two threads of this process: `relatives [log2 of the items]`.
-//! Each party uses all cores that it finds.
+//! Each party uses all cores that it finds; CPU is that of both.
 
 use std::time::{Duration, Instant};
 use tacit_math::{Prg, Seed};
@@ -13,11 +13,19 @@ use tacit_psi::{DhPsi, Item, Protocol, Role, Sizes, private_id, private_id_oprf}
 const SENDER: PartyId = PartyId(0);
 const RECEIVER: PartyId = PartyId(1);
 
+/// Seconds of all cores that this process has used, its ended threads included (Linux; zero elsewhere).
+fn cpu() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let after_name = stat.rsplit(") ").next().unwrap_or_default();
+    let ticks = after_name.split(' ').skip(11).take(2).filter_map(|ticks| ticks.parse::<f64>().ok());
+    ticks.sum::<f64>() / 100.0
+}
+
 /// Runs both parties and prints a line.
 fn measure(name: &str, elements: usize, a: impl FnOnce(&mut Session) + Send, b: impl FnOnce(&mut Session) + Send) {
     let [mut first, mut second]: [Session; 2] =
         memory::mesh(&["sender", "receiver"], &Options::default()).try_into().expect("two parties");
-    let start = Instant::now();
+    let (start, before) = (Instant::now(), cpu());
     let sent = std::thread::scope(|scope| {
         let sender = scope.spawn(move || {
             a(&mut first);
@@ -29,12 +37,18 @@ fn measure(name: &str, elements: usize, a: impl FnOnce(&mut Session) + Send, b: 
         second.close().expect("an orderly end");
         sender.join().expect("the sender")
     });
-    report(name, elements, start.elapsed(), sent);
+    report(name, elements, start.elapsed(), cpu() - before, sent);
 }
 
-fn report(name: &str, elements: usize, time: Duration, bytes: u64) {
-    let (each, per) = (time.as_secs_f64() * 1e6 / elements as f64, bytes as f64 / elements as f64);
-    println!("{name:<44} {:>8.3} s {each:>8.2} us and {per:>7.1} B an element", time.as_secs_f64());
+fn report(name: &str, elements: usize, time: Duration, cpu: f64, bytes: u64) {
+    let each = |amount: f64| amount / elements as f64;
+    let time = time.as_secs_f64();
+    println!(
+        "{name:<32} {time:>8.3} s, CPU {cpu:>7.2} s; an element {:>7.2} us, CPU {:>6.2} us, {:>6.1} B",
+        each(1e6 * time),
+        each(1e6 * cpu),
+        each(bytes as f64)
+    );
 }
 
 fn main() {
@@ -58,9 +72,9 @@ fn main() {
         |session| intersect(session, SENDER, Role::Receiver, &receiver),
     );
 
-    let start = Instant::now();
+    let (start, before) = (Instant::now(), cpu());
     let (mut set, published) = PreparedSet::prepare(&sender, 1 << 30).expect("prepared");
-    report("unbalanced: prepare", n, start.elapsed(), published.len() as u64);
+    report("unbalanced: prepare", n, start.elapsed(), cpu() - before, published.len() as u64);
     let known = PublishedSet::from_bytes(&published).expect("a set");
     let asked = &receiver[n / 2 - (n / 4).min(2048)..][..(n / 2).min(4096)];
     measure(
