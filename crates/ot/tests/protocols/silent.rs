@@ -136,7 +136,10 @@ fn traffic_is_sublinear() {
     let total = |cost: tacit_ot::Cost| 8.0 * (cost.sender + cost.receiver) as f64;
     let n = 1 << 20;
     for adversary in [SemiHonest, Malicious] {
-        assert!(total(cot::setup_cost(adversary) + cot::extension_cost(adversary, n)) < n as f64, "a bit an OT");
+        assert!(
+            total(cot::setup_cost(adversary) + cot::extension_cost(adversary, n)) < 2.0 * n as f64,
+            "two bits an OT"
+        );
         assert!(total(vole::cost::<Gf64>(n, adversary)) < 4.0 * n as f64, "four bits a correlation");
     }
 }
