@@ -3,6 +3,7 @@
 
 pub mod blind_join;
 pub mod cardinality_sum;
+pub mod circuit_psi;
 pub mod cuckoo;
 pub mod dh_psi;
 pub mod error;
