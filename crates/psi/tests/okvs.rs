@@ -81,3 +81,26 @@ fn stores_fail_no_more_often_than_declared() {
     println!("failures of 20 stores with 2^4, 2^6, 2^8, 2^10 times one key's probability: {failed:?}");
     assert!(failed[3] > 0, "the measurement sees failures: {failed:?}");
 }
+
+/// A small store in full, a large one by its digest, as a text.
+fn vectors() -> String {
+    let columns = |keys: usize| {
+        let mut prg = Prg::new(&seed(11));
+        let items: Vec<Item> = prg.vector(keys);
+        let values: Vec<u64> = prg.vector(keys);
+        let store = Okvs::<4>::new(keys, &seed(12));
+        let value = |numbers: &[u32], out: &mut [u64]| {
+            numbers.iter().zip(out).for_each(|(&number, out)| *out = values[number as usize]);
+        };
+        store.encode(&items, &store.order(&items), &mut Prg::new(&seed(13)), value).expect("independent rows")
+    };
+    let small: Vec<String> = columns(5).iter().map(|column| format!("{column:016x}\n")).collect();
+    let large: Vec<u8> = columns(100_000).iter().flat_map(|column| column.to_le_bytes()).collect();
+    format!("5 keys\n{}100000 keys, blake3 of {} bytes\n{}\n", small.concat(), large.len(), blake3::hash(&large))
+}
+
+#[test]
+fn stores_are_those_of_the_vectors() {
+    let expected = include_str!("vectors/okvs-band-256.txt");
+    assert!(vectors() == expected, "rows, layout or elimination have changed; parties of both versions would disagree");
+}

@@ -2,6 +2,7 @@
 
 mod clear;
 mod sets;
+mod tampering;
 
 use clear::{Clear, intersection};
 use sets::{Sets, awkward};
@@ -149,17 +150,23 @@ fn sizes_and_order_of_messages_depend_on_public_sizes_alone() {
     }
 }
 
-/// Call every round of both parties as a cluster engine would: no session between them.
-fn call_rounds(parties: &mut [Box<dyn Rounds>; 2], sets: &Sets) -> Result<[Outcome; 2], PsiError> {
+/// Call every round of both parties as a cluster engine would: no session between them. `pass` sees every blob on its way.
+fn call_rounds(
+    parties: &mut [Box<dyn Rounds>; 2],
+    sets: &Sets,
+    mut pass: impl FnMut(&mut Vec<u8>),
+) -> Result<[Outcome; 2], PsiError> {
     let mut blobs = [Vec::new(), Vec::new()];
     for id in 0..parties[0].setup_round_count() {
         blobs = [parties[0].setup(id, &blobs[1])?, parties[1].setup(id, &blobs[0])?];
+        blobs.iter_mut().for_each(&mut pass);
     }
     parties[0].begin(&sets.sender, sets.sizes())?;
     parties[1].begin(&sets.receiver, sets.sizes())?;
     assert_eq!(parties[0].online_round_count(), parties[1].online_round_count());
     for id in 0..parties[0].online_round_count() {
         blobs = [parties[0].round(id, &blobs[1])?, parties[1].round(id, &blobs[0])?];
+        blobs.iter_mut().for_each(&mut pass);
     }
     Ok([parties[0].outcome()?, parties[1].outcome()?])
 }
@@ -175,7 +182,7 @@ fn rounds_without_a_transport_give_the_same_outcome() {
             let sets = Sets::random(Sizes { sender: sizes.0, receiver: sizes.1 }, common, 9);
             let mut parties = [relayed(&protocol, Role::Sender), relayed(&protocol, Role::Receiver)];
             let [sender, receiver] =
-                call_rounds(&mut parties, &sets).unwrap_or_else(|error| panic!("{}: {error}", protocol.name()));
+                call_rounds(&mut parties, &sets, |_| ()).unwrap_or_else(|error| panic!("{}: {error}", protocol.name()));
             let found = resolve(protocol.name(), &sender, &receiver, sets.sizes());
             assert_eq!(found, intersection(&sets.sender, &sets.receiver), "{}", protocol.name());
         }

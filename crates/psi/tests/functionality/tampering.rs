@@ -1,0 +1,84 @@
+//! What a party sends is changed on the way: no panic, and in a malicious variant no wrong match.
+
+use super::sets::Sets;
+use super::{call_rounds, clear, protocols, relayed};
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Once};
+use tacit_math::{Prg, Seed};
+use tacit_ot::Adversary;
+use tacit_psi::{Outcome, Protocol, PsiError, Role, Sizes};
+
+/// Panics of threads that run a protocol, which the driver alone would see as an error.
+static PANICS: AtomicUsize = AtomicUsize::new(0);
+
+fn count_panics() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let names: HashSet<String> = protocols().iter().map(|(protocol, _)| protocol.name().to_owned()).collect();
+        let before = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            if std::thread::current().name().is_some_and(|name| names.contains(name)) {
+                PANICS.fetch_add(1, Ordering::SeqCst);
+            }
+            before(info);
+        }));
+    });
+}
+
+/// One change of one blob.
+fn tamper(blob: &mut Vec<u8>, prg: &mut Prg) {
+    let [kind, place, value]: [u64; 3] = prg.vector(3).try_into().expect("three words");
+    let place = place as usize % blob.len();
+    match kind % 8 {
+        0 => blob.truncate(place),
+        1 => blob.extend_from_slice(&value.to_le_bytes()),
+        2 => drop(blob.drain(place..)),
+        3 => blob[place..].fill(value as u8),
+        4 => blob[16..].rotate_left(1),
+        _ => blob[place] ^= 1 << (value % 8),
+    }
+}
+
+/// A run in which the `which`-th blob that is not empty is changed, if there are so many; also their number.
+fn run(
+    protocol: &Arc<dyn Protocol>,
+    sets: &Sets,
+    which: Option<usize>,
+    prg: &mut Prg,
+) -> (Result<[Outcome; 2], PsiError>, usize) {
+    let mut parties = [relayed(protocol, Role::Sender), relayed(protocol, Role::Receiver)];
+    let mut seen = 0;
+    let outcome = call_rounds(&mut parties, sets, |blob| {
+        if !blob.is_empty() {
+            if which == Some(seen) {
+                tamper(blob, prg);
+            }
+            seen += 1;
+        }
+    });
+    (outcome, seen)
+}
+
+#[test]
+fn changed_messages_end_in_an_error_or_in_true_matches() {
+    count_panics();
+    let changes: usize = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(24);
+    let seed = Seed::random().expect("randomness");
+    println!("seed {:?}", seed.expose());
+    let mut prg = Prg::new(&seed);
+    let sets = Sets::random(Sizes { sender: 60, receiver: 50 }, 20, 3);
+    let common: HashSet<u32> =
+        clear::intersection(&sets.sender, &sets.receiver).into_iter().map(|(mine, _)| mine).collect();
+    for (protocol, _) in protocols() {
+        let (_, blobs) = run(&protocol, &sets, None, &mut prg);
+        for change in 0..changes {
+            let (outcome, _) = run(&protocol, &sets, Some(change % blobs), &mut prg);
+            let Ok([_, Outcome::Receiver(matches)]) = outcome else { continue };
+            let wrong = matches.iter().filter(|found| !common.contains(&found.mine)).count();
+            let malicious = protocol.adversary() == Adversary::Malicious;
+            assert!(!malicious || wrong == 0, "{}: a changed message made a match", protocol.name());
+        }
+        assert_eq!(PANICS.load(Ordering::SeqCst), 0, "{}: a changed message made a panic", protocol.name());
+    }
+}
