@@ -29,8 +29,9 @@ use crate::group::{ENCODING_BYTES, Exponent, HashToGroup};
 use crate::masking::{
     AGREE_BYTES, agree, receive_raised, receive_tags, send_masked, send_points, send_tags, tag_bytes,
 };
-use crate::protocol::{Declared, Item, Outcome, Prepared, Protocol, Role, Sizes, Traffic};
-use crate::tags::{SortedTags, TagHash, matching, sorted_places, tag_bits};
+use crate::matching::Table;
+use crate::protocol::{Declared, Item, Match, Outcome, Prepared, Protocol, Role, Sizes, Traffic};
+use crate::tags::{SortedTags, TagHash, sorted_places, tag_bits};
 use tacit_math::{Prg, Seed, permutation};
 use tacit_net::{PartyId, Session};
 use tacit_ot::Adversary;
@@ -146,7 +147,9 @@ impl Run {
         let theirs = self.tags_of_raised(session, self.sizes.sender)?;
         session.next_round();
         let mine = receive_tags(session, self.peer, items.len(), bits(self.sizes))?;
-        Ok(Outcome::Receiver(matching(&mine, &theirs)))
+        let mut matches = Vec::new();
+        Table::new(&theirs, bits(self.sizes)).look_up(&mine, 0, &mut matches);
+        Ok(Outcome::Receiver(matches.into_iter().map(|m| Match { mine: m.theirs, theirs: m.mine }).collect()))
     }
 
     /// Tags of the peer's masked items, masked again, in the order in which they came.
@@ -187,6 +190,8 @@ impl Run {
             let items = &items[mine.len()..];
             mine.extend(items.iter().zip(points).map(|(&item, point)| self.tags.of_item(item, point)));
         })?;
-        Ok(Outcome::Receiver(matching(&mine, &theirs.iter().collect::<Vec<_>>())))
+        let mut matches = Vec::new();
+        Table::new(&mine, bits).look_up(&theirs.iter().collect::<Vec<_>>(), 0, &mut matches);
+        Ok(Outcome::Receiver(matches))
     }
 }

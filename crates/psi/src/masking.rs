@@ -3,6 +3,7 @@
 use crate::error::PsiError;
 use crate::group::{ENCODING_BYTES, Encoding, Exponent, HashToGroup, InvalidPoint};
 use crate::protocol::Item;
+use crate::tags::low_bits;
 use tacit_net::{PartyId, Session};
 
 /// Points to a message: about 15 ms of work, so that the peer soon has something to do. A party sends one piece while it
@@ -120,7 +121,7 @@ pub fn receive_tags(session: &mut Session, peer: PartyId, count: usize, bits: u3
     let tag = |chunk: &[u8]| {
         let mut tag = [0; 16];
         tag[..width].copy_from_slice(chunk);
-        u128::from_le_bytes(tag)
+        u128::from_le_bytes(tag) & low_bits(bits)
     };
     Ok(bytes.chunks(width).map(tag).collect())
 }

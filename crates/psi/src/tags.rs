@@ -8,7 +8,7 @@
 //! each tag that has it and a 0. For n a power of two that takes b - log2 n + 2 bits a tag, and its size is a function of n
 //! and b alone.
 
-use crate::protocol::{Item, Match};
+use crate::protocol::Item;
 
 /// Statistical security of every comparison, in bits.
 pub const STATISTICAL_BITS: u32 = 40;
@@ -55,24 +55,8 @@ impl TagHash {
 }
 
 /// A number of `bits` ones.
-fn low_bits(bits: u32) -> u128 {
+pub(crate) fn low_bits(bits: u32) -> u128 {
     if bits == 128 { u128::MAX } else { (1 << bits) - 1 }
-}
-
-/// Positions of equal tags, by `mine`.
-pub fn matching(mine: &[u128], theirs: &[u128]) -> Vec<Match> {
-    let [a, b] = [mine, theirs].map(sorted_places);
-    let (mut matches, mut next) = (Vec::new(), 0);
-    for (tag, mine) in a {
-        next += b[next..].iter().take_while(|(other, _)| *other < tag).count();
-        if let Some(&(other, theirs)) = b.get(next)
-            && other == tag
-        {
-            matches.push(Match { mine, theirs });
-        }
-    }
-    matches.sort_unstable();
-    matches
 }
 
 /// Every tag with its place, by tag.
@@ -304,17 +288,6 @@ mod tests {
             if let Some(set) = SortedTags::read(&bytes, count, bits) {
                 prop_assert_eq!(SortedTags::write(&set.iter().collect::<Vec<_>>(), bits).len(), bytes.len());
             }
-        }
-
-        #[test]
-        fn matches_are_equal_tags(mine in prop::collection::btree_set(0u128..200, 0..60), theirs in prop::collection::btree_set(0u128..200, 0..60)) {
-            let (mine, mut theirs): (Vec<_>, Vec<_>) = (mine.into_iter().collect(), theirs.into_iter().collect());
-            theirs.reverse();
-            let expected: Vec<Match> = mine.iter().zip(0..).filter_map(|(tag, mine)| {
-                let theirs = theirs.iter().position(|t| t == tag)? as u32;
-                Some(Match { mine, theirs })
-            }).collect();
-            prop_assert_eq!(matching(&mine, &theirs), expected);
         }
     }
 }
