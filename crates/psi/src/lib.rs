@@ -13,7 +13,6 @@ pub mod matching;
 pub mod multi_key;
 pub mod multi_party;
 pub mod okvs;
-pub mod oprf;
 pub mod permute_share;
 pub mod private_id;
 pub mod private_id_oprf;

@@ -5,14 +5,16 @@
 //!
 //! **Source** Garimella, Mohassel, Rosulek, Sadeghian, Singh, "Private Set Operations from Oblivious Switching" (PKC 2021), section 6: the id of x
 //! is F(k, x) ^ F(k', x), each party holding one of the two keys of an OPRF; the union of the ids by private set union. **Departures** a full OPRF
-//! from VOLE ([`oprf`]) instead of the paper's sloppy one; the receiver of the union sends it, sorted, to the other party.
+//! from VOLE ([`crate::vole_psi::oprf`]) instead of the paper's sloppy one; the receiver of the union sends it, sorted, to the other party.
 //!
 //! **Cost** two OPRFs, [`set_union`], and 1 round with 8 bytes and 16 a row of the union: see [`cost`].
 
 use crate::error::PsiError;
 use crate::private_id::{Identified, UniversalId};
-use crate::protocol::{Item, Role, Traffic};
-use crate::{oprf, set_union};
+use crate::protocol::{Item, Role, Sizes, Traffic};
+use crate::set_union;
+use crate::vole_psi::oprf;
+use tacit_math::{Prg, Seed};
 use tacit_net::{PartyId, Session};
 
 /// Where steps of a session are located.
@@ -22,12 +24,13 @@ const ID_BYTES: usize = 16;
 
 /// What a run costs; `union` is the size of the union, which both learn.
 pub fn cost(sender: usize, receiver: usize, union: usize) -> Traffic {
-    let (of_sender, of_receiver) = (oprf::cost(sender), oprf::cost(receiver));
+    let by_sender = oprf::cost(Sizes { sender, receiver });
+    let by_receiver = oprf::cost(Sizes { sender: receiver, receiver: sender });
     let both = set_union::cost(sender, receiver);
     Traffic {
-        rounds: of_sender.rounds + of_receiver.rounds + both.rounds + 1,
-        sender: of_sender.receiver + of_receiver.sender + both.sender,
-        receiver: of_sender.sender + of_receiver.receiver + both.receiver + (8 + ID_BYTES * union) as u64,
+        rounds: by_sender.rounds + by_receiver.rounds + both.rounds + 1,
+        sender: by_sender.sender + by_receiver.receiver + both.sender,
+        receiver: by_sender.receiver + by_receiver.sender + both.receiver + (8 + ID_BYTES * union) as u64,
     }
 }
 
@@ -43,18 +46,7 @@ pub fn run(
     theirs: usize,
 ) -> Result<Identified, PsiError> {
     session.enter(NAME);
-    let (evaluated, key) = match role {
-        Role::Sender => {
-            let evaluated = oprf::evaluate(session, peer, items)?;
-            (evaluated, oprf::serve(session, peer, theirs)?)
-        }
-        Role::Receiver => {
-            let key = oprf::serve(session, peer, theirs)?;
-            (oprf::evaluate(session, peer, items)?, key)
-        }
-    };
-    let ids: Vec<UniversalId> = evaluated.iter().zip(key.evaluate(items)).map(|(a, b)| a ^ b).collect();
-    drop(key);
+    let ids = ids(session, peer, role, items, theirs)?;
     let identified = match role {
         Role::Sender => {
             set_union::send(session, peer, &ids, theirs)?;
@@ -74,6 +66,26 @@ pub fn run(
     };
     session.leave();
     Ok(identified)
+}
+
+/// The ids of this party's items. If one party has none, those of the other may be any random numbers.
+fn ids(
+    session: &mut Session,
+    peer: PartyId,
+    role: Role,
+    items: &[Item],
+    theirs: usize,
+) -> Result<Vec<UniversalId>, PsiError> {
+    if items.is_empty() || theirs == 0 {
+        return Ok(Prg::new(&Seed::random()?).vector(items.len()));
+    }
+    let own = Sizes { sender: items.len(), receiver: theirs };
+    let peers = Sizes { sender: theirs, receiver: items.len() };
+    let [a, b] = match role {
+        Role::Sender => [oprf::send(session, peer, items, own)?, oprf::receive(session, peer, items, peers)?],
+        Role::Receiver => [oprf::receive(session, peer, items, peers)?, oprf::send(session, peer, items, own)?],
+    };
+    Ok(a.into_iter().zip(b).map(|(a, b)| a ^ b).collect())
 }
 
 fn send_union(session: &mut Session, peer: PartyId, union: &[UniversalId]) -> Result<(), PsiError> {

@@ -16,16 +16,17 @@
 //! **False matches** bins' secrets have 64 bits and the values of step 3 are tags of 40 + log2 m bits: at most 2^-40 for up to 2^24 bins, together.
 //!
 //! **Cost** see [`cost`], for n numbers of the sender, k of the receiver and m = 1.27 n bins: OPRFs of m numbers twice, permute and share of m
-//! numbers, 8 bytes a column of a store of 3 k keys, a tag, 16 bytes and 1 bit a bin.
+//! numbers, 8 bytes a column of a store of 3 k keys, a tag, 16 bytes and 1 bit a bin. If one set is empty the union is the other, which is
+//! sent as it is.
 
 use crate::cuckoo;
 use crate::error::PsiError;
 use crate::masking::{receive_tags, send_tags, tag_bytes};
 use crate::okvs::{Layout, Okvs};
-use crate::oprf;
 use crate::permute_share::{self, Owner, Permuter};
-use crate::protocol::{Item, Traffic};
+use crate::protocol::{Item, Sizes, Traffic};
 use crate::tags::tag_bits;
+use crate::vole_psi::oprf;
 use tacit_math::{Prg, Seed, permutation};
 use tacit_net::{PartyId, Session};
 use tacit_ot::{Adversary, Cost, softspoken};
@@ -39,20 +40,27 @@ const NOTHING: u128 = 0;
 
 /// What a run costs for so many numbers of the sender and of the receiver.
 pub fn cost(sender: usize, receiver: usize) -> Traffic {
+    if sender == 0 || receiver == 0 {
+        return Traffic { rounds: 1, sender: 16 * sender as u64, receiver: 0 };
+    }
     let m = cuckoo::bins(sender);
-    let mut total = Traffic { rounds: 4, ..Traffic::default() };
-    total.sender += (tag_bytes(tag_bits(m as u128)) * m + 16 * m) as u64;
-    total.receiver += (16 + 8 * store_layout(receiver).columns() + m.div_ceil(8)) as u64;
+    let in_bins = oprf::cost(Sizes { sender: cuckoo::CHOICES * receiver, receiver: m });
+    let at_places = oprf::cost(Sizes { sender: m, receiver: m });
+    let mut total = Traffic {
+        rounds: 4 + in_bins.rounds + at_places.rounds,
+        sender: in_bins.receiver + at_places.sender + (tag_bytes(tag_bits(m as u128)) * m + 16 * m) as u64,
+        receiver: in_bins.sender
+            + at_places.receiver
+            + (16 + 8 * store_layout(receiver).columns() + m.div_ceil(8)) as u64,
+    };
     let mut add = |cost: Cost, by_sender: bool| {
         let (sender, receiver) = if by_sender { (cost.sender, cost.receiver) } else { (cost.receiver, cost.sender) };
         total.rounds += cost.rounds;
         total.sender += sender;
         total.receiver += receiver;
     };
-    add(oprf::cost(m), false);
     add(permute_share::setup_cost(), false);
     add(permute_share::cost(m), false);
-    add(oprf::cost(m), true);
     add(softspoken::setup_cost(K, Adversary::SemiHonest), true);
     add(softspoken::extension_cost(K, Adversary::SemiHonest, m), true);
     total
@@ -78,6 +86,10 @@ fn at_place(place: usize, value: u64) -> Item {
 /// The connection's failure, or a peer that deviates; [`PsiError::Input`] if its numbers are not distinct, and with probability
 /// 2^-38 if they are.
 pub fn send(session: &mut Session, receiver: PartyId, numbers: &[u128], theirs: usize) -> Result<(), PsiError> {
+    if numbers.is_empty() || theirs == 0 {
+        session.next_round();
+        return Ok(session.send(receiver, bytemuck::cast_slice(numbers).to_vec())?);
+    }
     let table =
         cuckoo::table(numbers).ok_or_else(|| PsiError::Input("the numbers of a union are not distinct".to_owned()))?;
     let m = table.len();
@@ -86,7 +98,8 @@ pub fn send(session: &mut Session, receiver: PartyId, numbers: &[u128], theirs: 
     let number = |bin: usize| if table[bin] == cuckoo::EMPTY { None } else { Some(numbers[table[bin] as usize]) };
     let keys: Vec<Item> = (0..m).map(|bin| in_bin(number(bin).unwrap_or(random[bin]), bin)).collect();
 
-    let masks = oprf::evaluate(session, receiver, &keys)?;
+    let sizes = Sizes { sender: cuckoo::CHOICES * theirs, receiver: m };
+    let masks = oprf::receive(session, receiver, &keys, sizes)?;
     session.next_round();
     let mut seed = [0; 16];
     session.recv(receiver, &mut seed)?;
@@ -98,11 +111,11 @@ pub fn send(session: &mut Session, receiver: PartyId, numbers: &[u128], theirs: 
 
     let order = permutation::random(m, &mut prg);
     let shares = Permuter::setup(session, receiver)?.share(session, receiver, &order)?;
-    let key = oprf::serve(session, receiver, m)?;
     let rest = |(place, share): (usize, &u64)| at_place(place, values[order[place] as usize].wrapping_sub(*share));
     let points: Vec<Item> = shares.iter().enumerate().map(rest).collect();
     let bits = tag_bits(m as u128);
-    let tags: Vec<u128> = key.evaluate(&points).into_iter().map(|value| value >> (128 - bits)).collect();
+    let values = oprf::send(session, receiver, &points, Sizes { sender: m, receiver: m })?;
+    let tags: Vec<u128> = values.into_iter().map(|value| value >> (128 - bits)).collect();
     session.next_round();
     send_tags(session, receiver, &tags, bits)?;
 
@@ -122,6 +135,12 @@ pub fn send(session: &mut Session, receiver: PartyId, numbers: &[u128], theirs: 
 /// # Errors
 /// As [`send`].
 pub fn receive(session: &mut Session, sender: PartyId, numbers: &[u128], theirs: usize) -> Result<Vec<u128>, PsiError> {
+    if numbers.is_empty() || theirs == 0 {
+        session.next_round();
+        let mut all = vec![0; theirs];
+        session.recv(sender, bytemuck::cast_slice_mut(&mut all))?;
+        return Ok(all);
+    }
     let m = cuckoo::bins(theirs);
     let mut prg = Prg::new(&Seed::random()?);
     let secrets: Vec<u64> = prg.vector(m);
@@ -131,8 +150,7 @@ pub fn receive(session: &mut Session, sender: PartyId, numbers: &[u128], theirs:
         .collect();
     let keys: Vec<Item> = placed.iter().map(|(key, _)| *key).collect();
 
-    let key = oprf::serve(session, sender, m)?;
-    let masks = key.evaluate(&keys);
+    let masks = oprf::send(session, sender, &keys, Sizes { sender: keys.len(), receiver: m })?;
     let seed = Seed::random()?;
     let store = Okvs::<BAND>::with_layout(store_layout(numbers.len()), &seed);
     let values = |chosen: &[u32], out: &mut [u64]| {
@@ -152,7 +170,7 @@ pub fn receive(session: &mut Session, sender: PartyId, numbers: &[u128], theirs:
     let shares = Owner::setup(session, sender)?.share(session, sender, &secrets)?;
     let points: Vec<Item> = shares.iter().enumerate().map(|(place, share)| at_place(place, *share)).collect();
     let bits = tag_bits(m as u128);
-    let mine = oprf::evaluate(session, sender, &points)?;
+    let mine = oprf::receive(session, sender, &points, Sizes { sender: m, receiver: m })?;
     session.next_round();
     let tags = receive_tags(session, sender, m, bits)?;
     let common: Vec<bool> = mine.iter().zip(&tags).map(|(value, tag)| value >> (128 - bits) == *tag).collect();
