@@ -33,6 +33,9 @@ const LINGER: Duration = Duration::from_secs(2);
 /// How often a failure that a link's threads noticed is looked for.
 const GLANCE: Duration = Duration::from_millis(3);
 
+/// How often a party that waits for others gives a sign of life: only writing shows that a peer has left.
+const BEAT: Duration = Duration::from_millis(250);
+
 enum Event {
     Dialled(usize, Outgoing),
     Answered(usize, Incoming),
@@ -125,7 +128,7 @@ impl Rendezvous {
     /// Start links until all are complete, here and at every peer: nobody may send a share to a group of which two
     /// members have yet to find that their plans differ.
     fn gather(&mut self, events: &Receiver<Event>, deadline: Instant) -> Result<(), NetError> {
-        let mut announced = false;
+        let (mut announced, mut beat) = (false, Instant::now());
         while !(announced && self.peers().all(|peer| self.hub.is_ready(peer))) {
             if !announced && self.links.iter().flatten().all(Link::complete) {
                 self.links.iter().flatten().for_each(|link| link.post(Frame::control(Kind::Ready)));
@@ -133,10 +136,15 @@ impl Rendezvous {
                 continue;
             }
             if let Some(failure) = self.hub.failure() {
-                return Err(failure);
+                return Err(unexplained(failure));
             }
             if Instant::now() >= deadline {
                 return Err(self.missing());
+            }
+            if beat.elapsed() >= BEAT {
+                beat = Instant::now();
+                let standing = self.links.iter().flatten().filter(|link| link.outgoing.is_some());
+                standing.for_each(|link| link.post(Frame::control(Kind::Heartbeat)));
             }
             match events.recv_timeout(GLANCE) {
                 Ok(event) => self.handle(event)?,
@@ -239,5 +247,18 @@ impl Rendezvous {
                 Err(failure)
             }
         }
+    }
+}
+
+/// A peer that leaves while the group comes together could not say why on a connection of which it never accepted the other
+/// half: the sentence names the likeliest cause, which no message of the socket does.
+fn unexplained(failure: NetError) -> NetError {
+    match failure {
+        NetError::Gone { peer, step, .. } => {
+            let detail = "it left before all parties were connected; its own message says why, most often that it has \
+                          another certificate for a party than that party has";
+            NetError::Gone { peer, step, detail: detail.to_owned() }
+        }
+        other => other,
     }
 }

@@ -45,6 +45,20 @@ fn a_key_that_was_exchanged_wrongly_is_named_at_both_sides() {
 }
 
 #[test]
+fn certificates_swapped_at_one_party_are_a_clear_sentence_at_every_party() {
+    let mut seats = seats();
+    let [first, second] = [1, 2].map(|party| seats[0].parties[party].certificate_pem.clone());
+    seats[0].parties[1].certificate_pem = second;
+    seats[0].parties[2].certificate_pem = first;
+    let errors = errors(join_all(seats, &Options::default()));
+    assert!(matches!(&errors[0], NetError::WrongKey { .. }), "{errors:?}");
+    for error in &errors[1..] {
+        let told = matches!(error, NetError::WrongKey { .. }) || error.to_string().contains("certificate");
+        assert!(told && !error.to_string().contains("Broken pipe"), "{errors:?}");
+    }
+}
+
+#[test]
 fn an_impostor_with_a_key_of_its_own_gets_nowhere() {
     let mut seats = seats();
     let (key, certificate) = keys::generate("carol").expect("randomness");
