@@ -38,14 +38,15 @@ impl Pool {
         buffer
     }
 
-    /// The tightest kept buffer that is not more than four times too large, or a fresh one.
+    /// The tightest kept buffer that is not more than four times too large, the one used last among equals because it may still be
+    /// in the cache; or a fresh one.
     fn find(&self, capacity: usize) -> Vec<u8> {
         if capacity >= WORTH_KEEPING {
             let mut unused = lock(&self.unused);
             let fitting =
                 unused.buffers.iter().enumerate().filter(|(_, b)| (capacity..=4 * capacity).contains(&b.capacity()));
-            if let Some((index, _)) = fitting.min_by_key(|(_, b)| b.capacity()) {
-                let buffer = unused.buffers.swap_remove(index);
+            if let Some((index, _)) = fitting.rev().min_by_key(|(_, b)| b.capacity()) {
+                let buffer = unused.buffers.remove(index);
                 unused.bytes -= buffer.capacity();
                 return buffer;
             }

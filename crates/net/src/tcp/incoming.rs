@@ -7,12 +7,16 @@ use rustls::ServerConfig;
 use rustls::pki_types::CertificateDer;
 use rustls::server::UnbufferedServerConnection;
 use rustls::unbuffered::{ConnectionState, EncodeError, InsufficientSizeError, UnbufferedStatus};
-use std::io::{self, Read, Write};
+use std::io::{self, IoSliceMut, Read, Write};
 use std::net::TcpStream;
 use std::sync::Arc;
 
-/// Bytes asked from the socket at once.
+/// Bytes asked from the socket at once, under TLS.
 const READ_AHEAD: usize = 256 << 10;
+
+/// Bytes asked beyond those that the reader wants, without TLS: several small frames, but little of a large one, whose payload
+/// is read to where it belongs.
+const READ_BEYOND: usize = 16 << 10;
 
 /// An accepted connection.
 pub(super) struct Incoming {
@@ -45,6 +49,7 @@ enum Progress {
 impl Incoming {
     /// Speak over `socket`, under TLS where `config` is given: complete the handshake.
     pub fn open(socket: TcpStream, config: Option<Arc<ServerConfig>>) -> io::Result<Self> {
+        let ahead = if config.is_some() { READ_AHEAD } else { READ_BEYOND };
         let tls = match config {
             Some(config) => Some(Box::new(UnbufferedServerConnection::new(config).map_err(io::Error::other)?)),
             None => None,
@@ -52,7 +57,7 @@ impl Incoming {
         let mut incoming = Self {
             socket,
             tls,
-            ahead: vec![0; READ_AHEAD],
+            ahead: vec![0; ahead],
             start: 0,
             end: 0,
             plain: Vec::new(),
@@ -188,15 +193,11 @@ impl Incoming {
 
     fn read_plain(&mut self, out: &mut [u8]) -> io::Result<usize> {
         if self.start == self.end {
-            if out.len() >= READ_AHEAD {
-                let count = self.socket.read(out)?;
-                self.taken += count;
-                return Ok(count);
-            }
-            match self.read_ahead() {
-                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(0),
-                other => other?,
-            }
+            let wanted = out.len();
+            let count = self.socket.read_vectored(&mut [IoSliceMut::new(out), IoSliceMut::new(&mut self.ahead)])?;
+            self.taken += count;
+            (self.start, self.end) = (0, count.saturating_sub(wanted));
+            return Ok(count.min(wanted));
         }
         let count = out.len().min(self.end - self.start);
         out[..count].copy_from_slice(&self.ahead[self.start..self.start + count]);
