@@ -119,6 +119,8 @@ def test_an_owner_without_data_is_an_input_error() -> None:
         "{}",
         '{"id": 1, "op": "explode"}',
         '{"id": 1, "op": "input", "owner": "a", "columns": [], "rows": 1, "x": 1}',
+        '{"id": 1, "op": "input", "owner": "a", "rows": 1, "columns": [{"name": "s", "source": "s", "encode": "bytes", '
+        '"kind": {"repr": "bits", "width": 12, "signed": false, "nullable": false}}]}',
     ],
 )
 def test_a_malformed_operator_is_an_input_error(operator: str) -> None:

@@ -24,7 +24,7 @@ pub struct Input {
 
 /// A column of an owner's table.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(try_from = "InputColumnJson")]
 pub struct InputColumn {
     /// Its name in the shared table.
     pub name: String,
@@ -34,6 +34,27 @@ pub struct InputColumn {
     pub encode: Encoding,
     /// Its kind.
     pub kind: Kind,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct InputColumnJson {
+    name: String,
+    source: String,
+    encode: Encoding,
+    kind: Kind,
+}
+
+impl TryFrom<InputColumnJson> for InputColumn {
+    type Error = String;
+
+    fn try_from(json: InputColumnJson) -> Result<Self, String> {
+        let InputColumnJson { name, source, encode, kind } = json;
+        if encode == Encoding::Bytes && !kind.width.is_multiple_of(8) {
+            return Err(format!("column {name:?} has bytes of {} bits: the width is a multiple of 8", kind.width));
+        }
+        Ok(Self { name, source, encode, kind })
+    }
 }
 
 /// `filter`: rows that do not satisfy a predicate become invalid.
