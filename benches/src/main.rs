@@ -25,6 +25,7 @@ use std::process::ExitCode;
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
 fn main() -> ExitCode {
+    tacit_math::allocator::keep_large_vectors();
     match run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

@@ -7,6 +7,7 @@
 compile_error!("shares and pseudorandom words are little-endian in memory and on the wire");
 
 mod aes128;
+pub mod allocator;
 pub mod band;
 pub mod code;
 pub mod gf;
@@ -18,6 +19,7 @@ pub mod prg;
 pub mod ring;
 #[cfg(target_arch = "x86_64")]
 pub mod ristretto;
+pub mod simd;
 pub mod transpose;
 pub mod universal;
 

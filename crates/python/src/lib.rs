@@ -38,6 +38,7 @@ mod native {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         crate::containment::install_hook();
+        tacit_math::allocator::keep_large_vectors();
         crate::fault::register(module)
     }
 }

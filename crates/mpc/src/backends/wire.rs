@@ -11,15 +11,20 @@ use crate::{Block, Result, Shape};
 /// How many bytes are gathered into one message.
 const MESSAGE: usize = 1 << 20;
 
+/// Bytes that may be on their way to a node before it stops computing to receive: what is received soon is still in the cache,
+/// and few buffers serve the whole round.
+const WINDOW: usize = 4 * MESSAGE;
+
 /// A stream of bytes to one peer within one round, cut into messages.
 pub(in crate::backends) struct Outgoing {
     to: PartyId,
     buffer: Vec<u8>,
+    sent: usize,
 }
 
 impl Outgoing {
     pub(in crate::backends) fn new(session: &mut Session, to: PartyId) -> Self {
-        Self { to, buffer: session.buffer(MESSAGE) }
+        Self { to, buffer: session.buffer(MESSAGE), sent: 0 }
     }
 
     /// Appends cells; sends when a message is full.
@@ -32,15 +37,15 @@ impl Outgoing {
             if self.buffer.len() == MESSAGE {
                 let full = std::mem::replace(&mut self.buffer, session.buffer(MESSAGE));
                 session.send(self.to, full)?;
+                self.sent += MESSAGE;
             }
         }
         Ok(())
     }
 
-    /// Sends what is there, before waiting for a peer that waits for it.
-    pub(in crate::backends) fn flush(&mut self, session: &mut Session) -> Result<()> {
-        let buffer = std::mem::replace(&mut self.buffer, session.buffer(MESSAGE));
-        Ok(session.send(self.to, buffer)?)
+    /// Bytes handed to the network so far.
+    pub(in crate::backends) fn sent(&self) -> usize {
+        self.sent
     }
 
     /// Sends what is left.
@@ -77,11 +82,62 @@ fn push_masked<C: Cell>(out: &mut Outgoing, session: &mut Session, cells: &[C], 
     Ok(())
 }
 
+/// Vectors of known lengths that a peer sends one behind the other in one round, received while others are still computed.
+pub(in crate::backends) struct Arriving<T> {
+    from: PartyId,
+    lengths: Vec<usize>,
+    vectors: Vec<Vec<T>>,
+    received: usize,
+}
+
+impl<T: Pod> Arriving<T> {
+    pub(in crate::backends) fn new(from: PartyId, lengths: Vec<usize>) -> Self {
+        Self { from, vectors: Vec::with_capacity(lengths.len()), lengths, received: 0 }
+    }
+
+    /// Receives until no more than a window is missing of so many bytes. A peer that does the same has sent them.
+    pub(in crate::backends) fn keep_up(&mut self, session: &mut Session, bytes: usize) -> Result<()> {
+        while self.received + WINDOW < bytes {
+            self.receive(session, MESSAGE / size_of::<T>())?;
+        }
+        Ok(())
+    }
+
+    /// Receives the rest.
+    pub(in crate::backends) fn finish(mut self, session: &mut Session) -> Result<Vec<Vec<T>>> {
+        self.receive(session, usize::MAX)?;
+        Ok(self.vectors)
+    }
+
+    /// Receives so many cells more, or all that are missing.
+    fn receive(&mut self, session: &mut Session, mut cells: usize) -> Result<()> {
+        loop {
+            let begun = self.vectors.len();
+            if let Some(vector) = self.vectors.last_mut() {
+                let count = cells.min(self.lengths[begun - 1] - vector.len());
+                extend_cells(session, self.from, count, vector)?;
+                cells -= count;
+                self.received += count * size_of::<T>();
+            }
+            if cells == 0 || begun == self.lengths.len() {
+                return Ok(());
+            }
+            self.vectors.push(Vec::with_capacity(self.lengths[begun]));
+        }
+    }
+}
+
 /// Receives a vector of so many cells.
 pub(in crate::backends) fn recv_cells<T: Pod>(session: &mut Session, from: PartyId, count: usize) -> Result<Vec<T>> {
-    let size = size_of::<T>();
     let mut cells = Vec::with_capacity(count);
-    let mut cut = Vec::with_capacity(size);
+    extend_cells(session, from, count, &mut cells)?;
+    Ok(cells)
+}
+
+/// Receives so many more cells of a vector.
+fn extend_cells<T: Pod>(session: &mut Session, from: PartyId, count: usize, cells: &mut Vec<T>) -> Result<()> {
+    let size = size_of::<T>();
+    let mut cut = Vec::new();
     session.recv_pieces(from, count * size, |mut piece| {
         if !cut.is_empty() {
             let (head, rest) = piece.split_at(piece.len().min(size - cut.len()));
@@ -92,11 +148,14 @@ pub(in crate::backends) fn recv_cells<T: Pod>(session: &mut Session, from: Party
                 cut.clear();
             }
         }
-        let whole = piece.chunks_exact(size);
-        cut.extend_from_slice(whole.remainder());
-        cells.extend(whole.map(bytemuck::pod_read_unaligned::<T>));
+        let (whole, rest) = piece.split_at(piece.len() - piece.len() % size);
+        match bytemuck::try_cast_slice(whole) {
+            Ok(aligned) => cells.extend_from_slice(aligned),
+            Err(_) => cells.extend(whole.chunks_exact(size).map(bytemuck::pod_read_unaligned::<T>)),
+        }
+        cut.extend_from_slice(rest);
     })?;
-    Ok(cells)
+    Ok(())
 }
 
 /// Receives a plane.
@@ -124,4 +183,44 @@ pub(in crate::backends) fn recv_block(session: &mut Session, from: PartyId, shap
         r64: (0..shape.r64).map(|_| recv_cells(session, from, rows)).collect::<Result<_>>()?,
         r128: (0..shape.r128).map(|_| recv_cells(session, from, rows)).collect::<Result<_>>()?,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use tacit_net::{Options, PartyId, Session, memory};
+
+    use super::{Arriving, Outgoing, WINDOW};
+
+    /// What a party sends: more than a window, in vectors that end anywhere in a message.
+    fn sent(party: usize) -> Vec<Vec<u64>> {
+        [700_001, 0, 1_200_003, 5].map(|len| (0..len).map(|i| i * (party as u64 + 2)).collect()).to_vec()
+    }
+
+    fn exchange(session: &mut Session) -> Vec<Vec<u64>> {
+        let (me, peer) = (session.me().0, PartyId(1 - session.me().0));
+        let vectors = sent(me);
+        session.next_round();
+        let mut out = Outgoing::new(session, peer);
+        let mut arriving = Arriving::new(peer, vectors.iter().map(Vec::len).collect());
+        for piece in vectors.iter().flat_map(|vector| vector.chunks(2048)) {
+            out.push(session, piece).expect("a peer");
+            arriving.keep_up(session, out.sent()).expect("a peer");
+            assert!(arriving.received + WINDOW >= out.sent(), "no more than a window is missing");
+        }
+        out.finish(session).expect("a peer");
+        arriving.finish(session).expect("a peer")
+    }
+
+    #[test]
+    fn vectors_arrive_whole_while_others_are_sent() {
+        let threads = memory::mesh(&["a", "b"], &Options::default()).into_iter().map(|mut session| {
+            std::thread::spawn(move || {
+                let received = exchange(&mut session);
+                session.close().expect("all was received");
+                received
+            })
+        });
+        let received: Vec<_> = threads.collect::<Vec<_>>().into_iter().map(|t| t.join().expect("no panic")).collect();
+        assert!(received[0] == sent(1) && received[1] == sent(0));
+    }
 }

@@ -6,21 +6,20 @@
 //!
 //! Rounds: 1. Bytes sent by each node: one cell an element of output, however many products it sums.
 
-use tacit_math::{Plane, Prg, Ring};
+use tacit_math::simd::{Kernel, dispatch};
+use tacit_math::{Plane, Ring};
 
 use super::{Rep3, Share};
 use crate::backends::cell::{Cell, Lane, lanes, plane};
-use crate::backends::wire::{Outgoing, recv_cells};
+use crate::backends::wire::{Arriving, Outgoing};
 use crate::{LinearScan, Result};
 
-/// Bytes of one output that are computed at a time: small enough for the first-level cache.
-const PIECE: usize = 8 << 10;
+/// Bytes of one output that are computed at a time: small enough for the caches, long enough for the processor to read the
+/// factors ahead.
+const PIECE: usize = 16 << 10;
 
-/// Rows of a scan that are computed at a time, for the same reason.
+/// Rows of a scan that are computed at a time: with its factors, within the first-level cache.
 const SCAN_ROWS: usize = 512;
-
-/// Bytes that may be on the way before a node stops computing to receive.
-const WINDOW: usize = 8 << 20;
 
 /// One product of an output: components i and i+1 of both factors.
 struct Term<'a, C> {
@@ -32,6 +31,20 @@ struct Term<'a, C> {
 struct Output<'a, C> {
     terms: Vec<Term<'a, C>>,
     base: Option<&'a [C]>,
+}
+
+impl<C: Cell> Output<'_, C> {
+    fn len(&self) -> usize {
+        self.terms.first().map_or(0, |term| term.x[0].len())
+    }
+
+    /// piece += the base and the products, for the elements from `at`.
+    fn add_to(&self, piece: &mut [C], at: usize) {
+        if let Some(base) = self.base {
+            piece.iter_mut().zip(&base[at..]).for_each(|(z, &base)| *z = z.plus(base));
+        }
+        self.terms.iter().for_each(|term| dispatch(AddProducts { piece: &mut *piece, term, at }));
+    }
 }
 
 impl Rep3 {
@@ -68,33 +81,28 @@ impl Rep3 {
     fn inner_products_of_cells<C: Cell>(&mut self, outputs: &[Output<'_, C>]) -> Result<Vec<[Vec<C>; 2]>> {
         self.session.next_round();
         let (next, previous) = (self.next(), self.previous());
+        let lengths: Vec<usize> = outputs.iter().map(Output::len).collect();
         let mut out = Outgoing::new(&mut self.session, previous);
-        let mut done: Vec<[Vec<C>; 2]> = Vec::with_capacity(outputs.len());
-        let (mut received, mut on_the_way) = (0, 0);
-        for Output { terms, base } in outputs {
-            let mut mine = vec![C::zeroed(); terms.first().map_or(0, |t| t.x[0].len())];
-            for (k, piece) in mine.chunks_mut(PIECE / size_of::<C>()).enumerate() {
-                let at = k * (PIECE / size_of::<C>());
-                zero_share(&mut self.with_next, &mut self.with_previous, piece);
-                if let Some(base) = base {
-                    piece.iter_mut().zip(&base[at..]).for_each(|(z, &base)| *z = z.plus(base));
-                }
-                terms.iter().for_each(|term| add_products(piece, term, at));
+        let mut arriving = Arriving::new(next, lengths);
+        let mut buffers = [[0u128; PIECE / 16]; 2];
+        let [buffer, masks]: [&mut [C]; 2] = buffers.each_mut().map(|words| bytemuck::cast_slice_mut(words));
+        let mut computed = Vec::with_capacity(outputs.len());
+        for output in outputs {
+            let mut mine = Vec::with_capacity(output.len());
+            for at in (0..output.len()).step_by(buffer.len()) {
+                let len = buffer.len().min(output.len() - at);
+                let piece = &mut buffer[..len];
+                self.zero_share(piece, &mut masks[..len]);
+                output.add_to(piece, at);
+                mine.extend_from_slice(piece);
                 out.push(&mut self.session, piece)?;
+                arriving.keep_up(&mut self.session, out.sent())?;
             }
-            on_the_way += size_of_val(mine.as_slice());
-            done.push([mine, vec![]]);
-            if on_the_way > WINDOW {
-                out.flush(&mut self.session)?;
-            }
-            while on_the_way > WINDOW {
-                on_the_way -= receive(self, &mut done[received], next)?;
-                received += 1;
-            }
+            computed.push(mine);
         }
         out.finish(&mut self.session)?;
-        done[received..].iter_mut().try_for_each(|share| receive(self, share, next).map(|_| ()))?;
-        Ok(done)
+        let arrived = arriving.finish(&mut self.session)?;
+        Ok(computed.into_iter().zip(arrived).map(|(mine, next)| [mine, next]).collect())
     }
 }
 
@@ -114,8 +122,9 @@ impl Rep3 {
         let mut bases = [[R::ZERO; SCAN_ROWS]; 2];
         let numbers = if self.me() == 0 { R::ONE } else { R::ZERO };
         let mut out = Outgoing::new(&mut self.session, previous);
+        let mut arriving = Arriving::new(next, vec![rows]);
         let mut mine = Vec::with_capacity(rows);
-        let mut piece = [R::ZERO; SCAN_ROWS];
+        let [mut piece, mut masks] = [[R::ZERO; SCAN_ROWS]; 2];
         for at in (0..rows).step_by(SCAN_ROWS) {
             let len = SCAN_ROWS.min(rows - at);
             let pieces = columns.map(|side| side.map(|column| &column[at..at + len]));
@@ -124,19 +133,26 @@ impl Rep3 {
                 scans[side].piece(pieces[side], outputs, &mut bases[side][..len]);
             }
             let piece = &mut piece[..len];
-            zero_share(&mut self.with_next, &mut self.with_previous, piece);
+            self.zero_share(piece, &mut masks[..len]);
             for (i, (z, base)) in piece.iter_mut().zip(&bases[0]).enumerate() {
                 *z = z.add(*base).add(numbers.mul(R::from_u128((at + i) as u128)));
             }
             for t in 0..N {
                 let term = Term { x: [pieces[0][t], pieces[1][t]], y: [&factors[0][t][..len], &factors[1][t][..len]] };
-                add_products(piece, &term, 0);
+                dispatch(AddProducts { piece: &mut *piece, term: &term, at: 0 });
             }
             out.push(&mut self.session, piece)?;
             mine.extend_from_slice(piece);
+            arriving.keep_up(&mut self.session, out.sent())?;
         }
         out.finish(&mut self.session)?;
-        Ok(Share { mine, next: recv_cells(&mut self.session, next, rows)? })
+        Ok(Share { mine, next: arriving.finish(&mut self.session)?.swap_remove(0) })
+    }
+    /// One node's part of a fresh sharing of zero. masks: room for as many cells.
+    fn zero_share<C: Cell>(&mut self, piece: &mut [C], masks: &mut [C]) {
+        self.with_next.fill(piece);
+        self.with_previous.fill(masks);
+        piece.iter_mut().zip(masks).for_each(|(a, b)| *a = a.minus(*b));
     }
 }
 
@@ -144,27 +160,23 @@ fn term<'a, T, C>(x: &'a Share<T>, y: &'a Share<T>, cells: impl Fn(&'a T) -> &'a
     Term { x: [cells(&x.mine), cells(&x.next)], y: [cells(&y.mine), cells(&y.next)] }
 }
 
-/// Fills the other half of an output from the next node; gives its size in bytes.
-fn receive<C: Cell>(node: &mut Rep3, share: &mut [Vec<C>; 2], next: tacit_net::PartyId) -> Result<usize> {
-    share[1] = recv_cells(&mut node.session, next, share[0].len())?;
-    Ok(size_of_val(share[1].as_slice()))
-}
-
-/// One node's part of a fresh sharing of zero.
-fn zero_share<C: Cell>(with_next: &mut Prg, with_previous: &mut Prg, piece: &mut [C]) {
-    let mut other = [0u128; PIECE / 16];
-    let other: &mut [C] = &mut bytemuck::cast_slice_mut(&mut other)[..piece.len()];
-    with_next.fill(piece);
-    with_previous.fill(other);
-    piece.iter_mut().zip(&*other).for_each(|(a, &b)| *a = a.minus(b));
-}
-
 /// piece += x_i y_i + x_i y_(i+1) + x_(i+1) y_i, for the elements from `at`.
-fn add_products<C: Cell>(piece: &mut [C], term: &Term<'_, C>, at: usize) {
-    let range = at..at + piece.len();
-    let ([x0, x1], [y0, y1]) = (term.x, term.y);
-    let (x0, x1, y0, y1) = (&x0[range.clone()], &x1[range.clone()], &y0[range.clone()], &y1[range]);
-    for ((((z, &x0), &x1), &y0), &y1) in piece.iter_mut().zip(x0).zip(x1).zip(y0).zip(y1) {
-        *z = z.plus(x0.times(y0.plus(y1))).plus(x1.times(y0));
+struct AddProducts<'a, 'b, C> {
+    piece: &'a mut [C],
+    term: &'a Term<'b, C>,
+    at: usize,
+}
+
+impl<C: Cell> Kernel for AddProducts<'_, '_, C> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { piece, term: Term { x, y }, at } = self;
+        let range = at..at + piece.len();
+        let ([x0, x1], [y0, y1]) = (x.map(|x| &x[range.clone()]), y.map(|y| &y[range.clone()]));
+        for ((((z, &x0), &x1), &y0), &y1) in piece.iter_mut().zip(x0).zip(x1).zip(y0).zip(y1) {
+            *z = z.plus(x0.times(y0.plus(y1))).plus(x1.times(y0));
+        }
     }
 }
