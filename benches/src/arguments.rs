@@ -9,6 +9,7 @@ use std::time::Duration;
 pub const USAGE: &str = "\
 usage: tacit-bench kernels [options]    speed of each operation with three parties on this machine
        tacit-bench psi [options]        intersection of two sets, each protocol, two processes on this machine
+       tacit-bench vole [options]       silent VOLE, both fields and adversaries, two processes on this machine
        tacit-bench limits [options]     the machine's own limits: AES, memory, loopback, TLS
 
 options of kernels
@@ -28,6 +29,10 @@ options of psi
   --repeats 5            measured repetitions, each with new processes and base OTs (default 5)
   --steps                as above
 
+options of vole
+  --rows 16,20           correlations, as powers of two (default 16,20,22), base OTs included
+  --transport, --repeats as above
+
 options of limits
   --quick                shorter measurements
 
@@ -46,12 +51,16 @@ pub enum Command {
     Kernels(Kernels),
     /// Measure intersection protocols.
     Psi(Psi),
+    /// Measure silent VOLE.
+    Voles(Voles),
     /// Measure the machine.
     Limits(Limits),
     /// Be one party, told what to do through standard input.
     Party,
     /// The same for intersection.
     PsiParty,
+    /// The same for VOLE.
+    VoleParty,
 }
 
 /// Which measurements of operations.
@@ -88,6 +97,18 @@ pub struct Psi {
     pub json: bool,
 }
 
+/// Which measurements of silent VOLE.
+pub struct Voles {
+    /// Correlations, as powers of two.
+    pub rows: Vec<u32>,
+    /// How the parties are joined; memory is refused.
+    pub transports: Vec<Transport>,
+    /// Measured repetitions.
+    pub repeats: usize,
+    /// Print JSON.
+    pub json: bool,
+}
+
 /// Which measurements of the machine.
 pub struct Limits {
     /// Shorter measurements.
@@ -105,9 +126,11 @@ pub fn parse(mut words: impl Iterator<Item = String>) -> Result<Command> {
         None | Some("--help" | "-h" | "help") => Ok(Command::Help),
         Some("kernels") => kernels(words),
         Some("psi") => psi(words),
+        Some("vole") => voles(words),
         Some("limits") => limits(words),
         Some("party") => Ok(Command::Party),
         Some("psi-party") => Ok(Command::PsiParty),
+        Some("vole-party") => Ok(Command::VoleParty),
         Some(other) => Err(format!("there is no command {other:?}; see --help").into()),
     }
 }
@@ -145,10 +168,7 @@ fn psi(mut words: impl Iterator<Item = String>) -> Result<Command> {
         match word.as_str() {
             "--rows" => chosen.rows = list(&word, words.next(), |w| w.parse().ok().filter(|r| (1..=26).contains(r)))?,
             "--only" => chosen.only = list(&word, words.next(), |w| Some(w.to_owned()))?,
-            "--transport" => {
-                let process = |w: &str| Transport::from_name(w).filter(|&transport| transport != Transport::Memory);
-                chosen.transports = list(&word, words.next(), process)?;
-            }
+            "--transport" => chosen.transports = list(&word, words.next(), between_processes)?,
             "--repeats" => chosen.repeats = one(&word, words.next(), |w| w.parse().ok().filter(|&n| n > 0))?,
             "--steps" => chosen.steps = true,
             "--json" => chosen.json = true,
@@ -157,6 +177,22 @@ fn psi(mut words: impl Iterator<Item = String>) -> Result<Command> {
         }
     }
     Ok(Command::Psi(chosen))
+}
+
+fn voles(mut words: impl Iterator<Item = String>) -> Result<Command> {
+    let transports = vec![Transport::Tls, Transport::Plain];
+    let mut chosen = Voles { rows: vec![16, 20, 22], transports, repeats: 5, json: false };
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "--rows" => chosen.rows = list(&word, words.next(), |w| w.parse().ok().filter(|r| (1..=26).contains(r)))?,
+            "--transport" => chosen.transports = list(&word, words.next(), between_processes)?,
+            "--repeats" => chosen.repeats = one(&word, words.next(), |w| w.parse().ok().filter(|&n| n > 0))?,
+            "--json" => chosen.json = true,
+            "--help" | "-h" => return Ok(Command::Help),
+            other => return Err(unknown(other)),
+        }
+    }
+    Ok(Command::Voles(chosen))
 }
 
 fn limits(words: impl Iterator<Item = String>) -> Result<Command> {
@@ -170,6 +206,10 @@ fn limits(words: impl Iterator<Item = String>) -> Result<Command> {
         }
     }
     Ok(Command::Limits(chosen))
+}
+
+fn between_processes(word: &str) -> Option<Transport> {
+    Transport::from_name(word).filter(|&transport| transport != Transport::Memory)
 }
 
 fn one<T>(option: &str, word: Option<String>, read: impl Fn(&str) -> Option<T>) -> Result<T> {

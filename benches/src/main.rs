@@ -17,6 +17,7 @@ mod psi;
 mod statistics;
 mod tables;
 mod trio;
+mod vole;
 
 use arguments::{Command, USAGE};
 use std::process::ExitCode;
@@ -43,6 +44,8 @@ fn run() -> Result<()> {
         Command::Psi(selection) => psi::run(&selection)?,
         Command::Party => party::main()?,
         Command::PsiParty => psi::party()?,
+        Command::Voles(selection) => vole::run(&selection)?,
+        Command::VoleParty => vole::party()?,
     }
     Ok(())
 }

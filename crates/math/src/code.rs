@@ -1,12 +1,15 @@
-//! A linear code with fast encoding for pseudorandom correlation generators: it compresses N noisy symbols to N/2 outputs.
+//! A linear code with fast encoding for pseudorandom correlation generators: it compresses N noisy symbols to N/2
+//! outputs.
 //!
-//! [`BlockAccumulate`] is a block-accumulate code of depth three (as in libOTe's `BlkAcc3x32`), in the transposed form that compresses:
-//! accumulate, permute, accumulate, permute, then add to each of n symbols a random combination of 32 others, block by block.
-//! All coefficients are 0 or 1, so one code compresses bits, field elements and blocks alike, and compressing commutes with
-//! every linear map of symbols. The code is public: its permutations and coefficients come from fixed keys and the size.
+//! [`BlockAccumulate`] is a block-accumulate code of depth three (as in libOTe's `BlkAcc3x32`), in the transposed form
+//! that compresses: accumulate, permute, accumulate, permute, then add to each of n symbols a random combination of 32
+//! others, block by block. All coefficients are 0 or 1, so one code compresses bits, field elements and blocks alike,
+//! and compressing commutes with every linear map of symbols. The code is public: its permutations and coefficients
+//! come from fixed keys and the size.
 //!
-//! Cost: three passes. The first streams; the second reads N symbols in a pseudorandom order and streams; the third reads 2n symbols
-//! in a pseudorandom order and combines 32 at a time through tables of 16 sums (the method of the four Russians).
+//! Cost: three passes. The first streams; the second reads N symbols in a pseudorandom order and streams; the third
+//! reads 2n symbols in a pseudorandom order and combines 32 at a time through tables of 16 sums (the method of the four
+//! Russians).
 
 mod order;
 
@@ -50,10 +53,11 @@ symbol! {
     Gf128: u128,
 }
 
-/// Replaces the content of `sums` by the running sums of a vector of segments of 2^`log_segment` symbols, each zero but for one value
-/// at one place.
+/// Replaces the content of `sums` by the running sums of a vector of segments of 2^`log_segment` symbols, each zero but
+/// for one value at one place.
 ///
-/// Every symbol is computed from the comparison of its index with the place: no address depends on where the values are.
+/// Every symbol is computed from the comparison of its index with the place: no address depends on where the values
+/// are.
 ///
 /// # Panics
 /// If there is not one place for each value.
@@ -118,8 +122,8 @@ impl BlockAccumulate {
         self.outputs
     }
 
-    /// Compresses the vector whose running sums are given, and appends the outputs to `out`. What `scratch` holds before and after
-    /// is of no meaning; its memory is used again.
+    /// Compresses the vector whose running sums are given, and appends the outputs to `out`. What `scratch` holds
+    /// before and after is of no meaning; its memory is used again.
     ///
     /// # Panics
     /// If there are not [`Self::length`] sums.

@@ -1,12 +1,12 @@
 //! The binary fields GF(2^64) and GF(2^128), and the 128-bit module over each of them.
 //!
-//! GF(2^64) is F_2[x] / (x^64 + x^4 + x^3 + x + 1) and GF(2^128) is F_2[x] / (x^128 + x^7 + x^2 + x + 1); bit i of a number is
-//! the coefficient of x^i. Addition is XOR. An element of the *module* over a field is 128 bits: over GF(2^128) one element,
-//! over GF(2^64) two of them, the low and the high half, scaled alike. A random element of the module has 128 bits of entropy
-//! over either field.
+//! GF(2^64) is F_2[x] / (x^64 + x^4 + x^3 + x + 1) and GF(2^128) is F_2[x] / (x^128 + x^7 + x^2 + x + 1); bit i of a
+//! number is the coefficient of x^i. Addition is XOR. An element of the *module* over a field is 128 bits: over
+//! GF(2^128) one element, over GF(2^64) two of them, the low and the high half, scaled alike. A random element of the
+//! module has 128 bits of entropy over either field.
 //!
-//! Three paths with equal results: carry-less multiplication on 512-bit vectors, on 128-bit vectors, and a portable one of
-//! integer multiplications. All are constant-time in their operands.
+//! Three paths with equal results: carry-less multiplication on 512-bit vectors, on 128-bit vectors, and a portable one
+//! of integer multiplications. All are constant-time in their operands.
 
 pub(crate) mod portable;
 #[cfg(target_arch = "x86_64")]

@@ -7,7 +7,7 @@
 //! | type | function | is | enough for | not enough for |
 //! |---|---|---|---|---|
 //! | [`CrHash`] | MMO: π(x) ⊕ x | correlation robust | semi-honest OT extension | garbling, malicious OT extension |
-//! | [`TreeHash`] | MMO after a linear map s: π(s(x)) ⊕ s(x) | circular correlation robust | half-trees | tweaked uses |
+//! | [`TreeHash`] | π(s(x)) ⊕ s(x), s linear | circular correlation robust | half-trees | tweaked uses |
 //! | [`Tccr`] | TMMO: π(π(x) ⊕ i) ⊕ π(x) | tweakable circular correlation robust | half-gates with free XOR, malicious OT extension | |
 //!
 //! None is a random oracle, collision resistant, or one-way on inputs of little entropy: inputs must carry a uniform

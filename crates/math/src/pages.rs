@@ -3,8 +3,9 @@
 /// Vectors of fewer bytes are not worth the call.
 const WORTH_IT: usize = 4 << 20;
 
-/// An empty vector with a capacity, for which the operating system is asked to use large pages: memory that is read in random order
-/// then costs fewer translations, and new memory fewer page faults. The wish may be refused; nothing else depends on it.
+/// An empty vector with a capacity, for which the operating system is asked to use large pages: memory that is read in
+/// random order then costs fewer translations, and new memory fewer page faults. The wish may be refused; nothing else
+/// depends on it.
 pub fn vector_on_large_pages<T>(capacity: usize) -> Vec<T> {
     let vector = Vec::<T>::with_capacity(capacity);
     let bytes = capacity * size_of::<T>();
@@ -20,7 +21,8 @@ fn advise(start: *const u8, bytes: usize) {
     const PAGE: usize = 4096;
     let skipped = start.align_offset(PAGE);
     if skipped < bytes {
-        // SAFETY: the pages belong to an allocation that the caller holds, and the advice changes no content and no right of access.
+        // SAFETY: the pages belong to an allocation that the caller holds, and the advice changes no content and no
+        // right of access.
         unsafe { libc::madvise(start.add(skipped).cast_mut().cast(), bytes - skipped, libc::MADV_HUGEPAGE) };
     }
 }

@@ -3,12 +3,13 @@
 /// Rounds of the Feistel network.
 const ROUNDS: usize = 4;
 
-/// Fractional digits of the square roots of 2, 3, 5, 7, 11, 13, 17 and 19 (the initial state of SHA-256 and more of the kind).
+/// Fractional digits of the square roots of 2, 3, 5, 7, 11, 13, 17 and 19 (the initial state of SHA-256 and more of the
+/// kind).
 const KEYS: [[u32; ROUNDS]; 2] =
     [[0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a], [0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19]];
 
-/// A Feistel network between a column of `bits` bits and a row below `rows`, which need not be a power of two: rows are added
-/// modulo their number. Each round's function is a hash of the other part and the round's key.
+/// A Feistel network between a column of `bits` bits and a row below `rows`, which need not be a power of two: rows are
+/// added modulo their number. Each round's function is a hash of the other part and the round's key.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Order {
     rows: u32,
@@ -85,7 +86,8 @@ mod tests {
         }
     }
 
-    /// Neighbours go to unrelated places: distances between images of neighbours look uniform. With fixed keys, so it cannot flake.
+    /// Neighbours go to unrelated places: distances between images of neighbours look uniform. With fixed keys, so it
+    /// cannot flake.
     #[test]
     fn neighbours_part() {
         let order = Order::new(512, 12, 0);

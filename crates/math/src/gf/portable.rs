@@ -8,8 +8,8 @@ pub(crate) fn carryless(a: u64, b: u64) -> u128 {
     u128::from(low_half(a, b)) | u128::from(high) << 64
 }
 
-/// The low 64 bits of the carry-less product: integer products of numbers with holes of three zeros, into which carries fall
-/// (T. Pornin, BearSSL, `ghash_ctmul64`). At most 16 terms meet in one place, and the 16 only at the top.
+/// The low 64 bits of the carry-less product: integer products of numbers with holes of three zeros, into which carries
+/// fall (T. Pornin, BearSSL, `ghash_ctmul64`). At most 16 terms meet in one place, and the 16 only at the top.
 fn low_half(a: u64, b: u64) -> u64 {
     const CLASS: u64 = 0x1111_1111_1111_1111;
     let split = |x: u64| -> [u64; 4] { std::array::from_fn(|i| x & CLASS << i) };

@@ -1,18 +1,21 @@
 //! The consistency check of malicious security: after the trees of one vector, before anything is made of them.
 //!
-//! The receiver's blocks must be w = v + e delta for the sender's blocks v and the receiver's noise e, which is zero but for one value in each
-//! segment. The receiver draws weights r and shows y = <r, e> + a for one more VOLE (a, c = a delta + b); the sender answers with the
-//! hash of <r, v> + y delta + b, which must be that of <r, w> + c.
+//! The receiver's blocks must be w = v + e delta for the sender's blocks v and the receiver's noise e, which is zero
+//! but for one value in each segment. The receiver draws weights r and shows y = <r, e> + a for one more VOLE (a, c = a
+//! delta + b); the sender answers with the hash of <r, v> + y delta + b, which must be that of <r, w> + c.
 //!
-//! A sender whose trees disagree with its blocks passes if it guessed the places at which they do, or with probability 2 2^h / |F|, below
-//! 2^-50. A right guess of places is knowledge about the noise that it pays for with the risk of being caught: each bit learned halves
-//! its chance, which the noise parameters' margin and any use in which an abort is visible allow for. The receiver's messages are those
-//! of the OTs and y, masked by a; a wrong y makes only its own comparison fail.
+//! A sender whose trees disagree with its blocks passes if it guessed the places at which they do, or with probability
+//! 2 2^h / |F|, below 2^-50. A right guess of places is knowledge about the noise that it pays for with the risk of
+//! being caught: each bit learned halves its chance, which the noise parameters' margin and any use in which an abort
+//! is visible allow for. The receiver's messages are those of the OTs and y, masked by a; a wrong y makes only its own
+//! comparison fail.
 //!
 //! **Cost** 2 rounds; 16 bytes and one element of F from the receiver, 16 bytes from the sender.
-//! **Source** Yang, Weng, Lan, Zhang, Wang, "Ferret" (CCS 2020), Figure 7; Weng, Yang, Katz, Wang, "Wolverine" (S&P 2021), Figure 7.
-//! **Departures** weights r(i, j) = chi(i) rho^j for segment i and place j instead of independent ones: rho^j is computed from the bits of the secret j
-//! without a table. The sender's answer is compared by the receiver alone: the sender has nothing to be convinced of.
+//! **Source** Yang, Weng, Lan, Zhang, Wang, "Ferret" (CCS 2020), Figure 7; Weng, Yang, Katz, Wang, "Wolverine" (S&P
+//! 2021), Figure 7.
+//! **Departures** weights r(i, j) = chi(i) rho^j for segment i and place j instead of independent ones: rho^j is
+//! computed from the bits of the secret j without a table. The sender's answer is compared by the receiver alone: the
+//! sender has nothing to be convinced of.
 
 use tacit_math::gf::Field;
 use tacit_math::{KeyedHash, Prg, Seed};

@@ -1,16 +1,20 @@
 //! Silent correlated OT, as often as wanted after one setup.
 //!
-//! **Computes** n correlated OTs with random bits ([`crate::correlated`]), any number of times under one delta. Delta is odd and otherwise random;
-//! the zero blocks are even, so the lowest bit of the receiver's block is its choice. **Discloses** nothing.
-//! **Adversary** semi-honest or malicious, either party; assumes that syndromes of regular noise look random ([`super::noise`]).
+//! **Computes** n correlated OTs with random bits ([`crate::correlated`]), any number of times under one delta. Delta
+//! is odd and otherwise random; the zero blocks are even, so the lowest bit of the receiver's block is its choice.
+//! **Discloses** nothing.
+//! **Adversary** semi-honest or malicious, either party; assumes that syndromes of regular noise look random
+//! ([`super::noise`]).
 //!
-//! **Cost** [`setup_cost`]: SoftSpokenOT with k = 8 for a few thousand OTs. [`extension_cost`]: for every vector of up to [`largest`] OTs 1 round, malicious
-//! 3, and 16 t (h - 1) bytes from the sender for t trees of depth h, malicious 16 more and 32 from the receiver: 1.4 bits an OT for the longest vectors.
-//! Every vector is longer by the OTs that the next one needs.
+//! **Cost** [`setup_cost`]: SoftSpokenOT with k = 8 for a few thousand OTs. [`extension_cost`]: for every vector of up
+//! to [`largest`] OTs 1 round, malicious 3, and 16 t (h - 1) bytes from the sender for t trees of depth h, malicious 16
+//! more and 32 from the receiver: 1.4 bits an OT for the longest vectors. Every vector is longer by the OTs that the
+//! next one needs.
 //!
-//! **Source** Boyle et al., "Efficient Two-Round OT Extension and Silent Non-Interactive Secure Computation" (CCS 2019), Figure 5, without its hash;
-//! trees of Half-Tree ([`super::tree`]), whose leaves are taken as they are; Yang, Weng, Lan, Zhang, Wang, "Ferret" (CCS 2020) for keeping a part of
-//! every output for the next vector (section 5.1) and for bits in place of the blocks' lowest bits (section 4.3).
+//! **Source** Boyle et al., "Efficient Two-Round OT Extension and Silent Non-Interactive Secure Computation" (CCS
+//! 2019), Figure 5, without its hash; trees of Half-Tree ([`super::tree`]), whose leaves are taken as they are; Yang,
+//! Weng, Lan, Zhang, Wang, "Ferret" (CCS 2020) for keeping a part of every output for the next vector (section 5.1) and
+//! for bits in place of the blocks' lowest bits (section 4.3).
 //! **Departures** from Ferret: dual instead of primal noise, so a vector takes far fewer OTs.
 
 use tacit_math::code::accumulate;

@@ -28,8 +28,9 @@ impl<'a> Offered<'a> {
         now
     }
 
-    /// The sender's part of a VOLE: b for c = a delta + b with a made of the receiver's bits. The bits of `F::BITS` OTs are the
-    /// coefficients of a, and their correlations are summed with the same weights (Gilboa, CRYPTO 1999, without a message as a is random).
+    /// The sender's part of a VOLE: b for c = a delta + b with a made of the receiver's bits. The bits of `F::BITS` OTs
+    /// are the coefficients of a, and their correlations are summed with the same weights (Gilboa, CRYPTO 1999, without
+    /// a message as a is random).
     pub fn take_product<F: Field>(&mut self) -> u128 {
         weigh::<F>(self.take(F::BITS))
     }

@@ -1,13 +1,15 @@
-//! A vector of blocks that one party knows and the other knows but for one secret place, from correlated OTs: the correlated GGM tree.
+//! A vector of blocks that one party knows and the other knows but for one secret place, from correlated OTs: the
+//! correlated GGM tree.
 //!
-//! The root's children are k and k + delta; the children of a node x are H(x) and H(x) + x ([`TreeHash`]). So the sum of every level is delta, and
-//! the sum of a level's left nodes S tells that of its right ones. For every level the sender sends its OT's zero block plus S; the receiver,
-//! whose block is that plus x delta for its choice x, finds the sum of the nodes on side x, and from it the sibling of its path's node.
-//! The path takes the other side at every level. The first level needs no message: its OT's zero block is k.
+//! The root's children are k and k + delta; the children of a node x are H(x) and H(x) + x ([`TreeHash`]). So the sum
+//! of every level is delta, and the sum of a level's left nodes S tells that of its right ones. For every level the
+//! sender sends its OT's zero block plus S; the receiver, whose block is that plus x delta for its choice x, finds the
+//! sum of the nodes on side x, and from it the sibling of its path's node. The path takes the other side at every
+//! level. The first level needs no message: its OT's zero block is k.
 //!
 //! **Adversary** semi-honest; what a malicious sender can do is confined by [`super::check`]. **Discloses** nothing.
-//! **Source** Guo, Yang, Wang, Zhang, Xie, Liu, Zhao, "Half-Tree: Halving the Cost of Tree Expansion in COT and DPF" (EUROCRYPT 2023), Figure 3
-//! and protocol of Figure 6. **Cost** 16 (h - 1) bytes from the sender, for 2^h blocks.
+//! **Source** Guo, Yang, Wang, Zhang, Xie, Liu, Zhao, "Half-Tree: Halving the Cost of Tree Expansion in COT and DPF"
+//! (EUROCRYPT 2023), Figure 3 and protocol of Figure 6. **Cost** 16 (h - 1) bytes from the sender, for 2^h blocks.
 //!
 //! The receiver finds its place by comparing it with every index of a level, so that no address depends on it.
 
@@ -30,8 +32,8 @@ pub(super) struct Hole {
     pub sum: u128,
 }
 
-/// The sender's part for all segments of a noise vector, one round: replaces the content of `blocks`. `finish` gets every tree's leaves and may change them and
-/// append to its message.
+/// The sender's part for all segments of a noise vector, one round: replaces the content of `blocks`. `finish` gets
+/// every tree's leaves and may change them and append to its message.
 pub(super) fn send(
     session: &mut Session,
     receiver: PartyId,
@@ -58,7 +60,8 @@ pub(super) fn send(
     Ok(())
 }
 
-/// The receiver's part for all segments. `finish` gets every tree's leaves with its hole and the `appended` blocks of its message.
+/// The receiver's part for all segments. `finish` gets every tree's leaves with its hole and the `appended` blocks of
+/// its message.
 pub(super) fn receive(
     session: &mut Session,
     sender: PartyId,
@@ -112,7 +115,8 @@ impl Grower {
         Self { hash, depth, levels: [0, 1].map(|_| vec![0; 1 << (depth - 1)]), of_zero: children[0][0] }
     }
 
-    /// The sender's part: fills in the leaves and appends the messages. `keys` are the zero blocks of as many OTs as levels.
+    /// The sender's part: fills in the leaves and appends the messages. `keys` are the zero blocks of as many OTs as
+    /// levels.
     pub fn plant(&mut self, delta: u128, keys: &[u128], leaves: &mut [u128], corrections: &mut Vec<u128>) {
         let (&root, keys) = keys.split_first().expect("a tree has a level");
         let mut nodes = 2;
@@ -124,7 +128,8 @@ impl Grower {
         }
     }
 
-    /// The receiver's part: fills in all leaves but one, which becomes zero. `choices` are the bits of the OTs, the first level's highest.
+    /// The receiver's part: fills in all leaves but one, which becomes zero. `choices` are the bits of the OTs, the
+    /// first level's highest.
     pub fn evaluate(&mut self, choices: u32, blocks: &[u128], corrections: &[u128], leaves: &mut [u128]) -> Hole {
         let side = |depth: u32| choices >> (self.depth - depth) & 1;
         let mut path = 1 - side(1);

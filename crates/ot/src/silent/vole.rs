@@ -1,16 +1,20 @@
 //! Silent VOLE over GF(2^64) and GF(2^128).
 //!
-//! **Computes** n correlations c = a delta + b: the sender holds delta, random, and b; the receiver a, pseudorandom scalars of F, and c.
-//! b, c and delta are in the 128-bit module over F ([`tacit_math::gf`]). **Discloses** nothing.
-//! **Adversary** semi-honest or malicious, either party; assumes that syndromes of regular noise look random ([`super::noise`]).
+//! **Computes** n correlations c = a delta + b: the sender holds delta, random, and b; the receiver a, pseudorandom
+//! scalars of F, and c. b, c and delta are in the 128-bit module over F ([`tacit_math::gf`]). **Discloses** nothing.
+//! **Adversary** semi-honest or malicious, either party; assumes that syndromes of regular noise look random
+//! ([`super::noise`]).
 //!
-//! **Cost** [`cost`] is that of [`ots`] correlated OTs (for each of t segments h for its tree, and as many as F has bits for its value; SoftSpokenOT
-//! with k = 8, 2 bytes each), and for every vector of up to [`largest`] correlations 1 round, malicious 3, and 16 t h bytes from the
-//! sender, malicious 16 more and from the receiver 16 and an element of F. 2^h is the length of a segment, t 2^h about twice the length of the vector.
+//! **Cost** [`cost`] is that of [`ots`] correlated OTs (for each of t segments h for its tree, and as many as F has
+//! bits for its value; SoftSpokenOT with k = 8, 2 bytes each), and for every vector of up to [`largest`] correlations 1
+//! round, malicious 3, and 16 t h bytes from the sender, malicious 16 more and from the receiver 16 and an element of
+//! F. 2^h is the length of a segment, t 2^h about twice the length of the vector.
 //!
-//! **Source** Boyle, Couteau, Gilboa, Ishai, Kohl, Rindal, Scholl, "Efficient Two-Round OT Extension and Silent Non-Interactive Secure Computation"
-//! (CCS 2019), Figure 3, with the trees of Half-Tree ([`super::tree`]), whose leaves are hashed to make them independent of delta, and the code of [`tacit_math::code`].
-//! **Departures** the values of the noise are what the choices of correlated OTs happen to be, so VOLE for them needs no message.
+//! **Source** Boyle, Couteau, Gilboa, Ishai, Kohl, Rindal, Scholl, "Efficient Two-Round OT Extension and Silent
+//! Non-Interactive Secure Computation" (CCS 2019), Figure 3, with the trees of Half-Tree ([`super::tree`]), whose
+//! leaves are hashed to make them independent of delta, and the code of [`tacit_math::code`].
+//! **Departures** the values of the noise are what the choices of correlated OTs happen to be, so VOLE for them needs
+//! no message.
 
 use tacit_math::CrHash;
 use tacit_math::code::{Symbol, accumulate, running_sums};
@@ -31,7 +35,8 @@ use crate::{Adversary, OtError, softspoken};
 /// SoftSpokenOT's k: the least traffic, as the OTs are few.
 const EXTENSION: usize = 8;
 
-/// The most correlations that are made of one noise vector; more are made of several. Their blocks fit in the caches of a processor.
+/// The most correlations that are made of one noise vector; more are made of several. Their blocks fit in the caches of
+/// a processor.
 pub fn largest<F: Field>() -> usize {
     least_weight(F::BITS) << (if F::BITS == 64 { 10 } else { 9 })
 }
