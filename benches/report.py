@@ -36,6 +36,8 @@ def progress(each: Measured) -> str:
     """One measurement in a few words, for those who wait."""
     if "limit" in each:
         return f"{each['limit']}: {count(each['rate'])}{each['unit']}/s"
+    if "protocol" in each:
+        return f"{each['protocol']} 2^{each['rows']} {each['transport']}: {seconds(each['seconds'])}"
     if "query" in each:
         return f"{each['query']}: {seconds(median(each['seconds']))}"
     return f"{' '.join(timing(each)[:3])}: {seconds(median(each['seconds']))}"
@@ -97,6 +99,26 @@ def peers(found: list[Measured]) -> str:
         for each in found
     ]
     return section("SPU, ABY3 over 64 bits: three processes on this machine", [*TIMING, "sends", "peak", "load"], rows)
+
+
+def intersections(found: list[Measured]) -> str:
+    """Intersection of two sets of the same size, tacit's protocols and other systems'."""
+    head = ["protocol", "items", "joined", "time", "+-", "B/item", "peak", "load"]
+    rows = [
+        [
+            each["protocol"],
+            f"2^{each['rows']}",
+            each["transport"],
+            seconds(each["seconds"]),
+            f"{50 * each['spread']:.0f} %",
+            f"{each['bytes_per_item']:.1f}" if each["bytes_per_item"] else "-",
+            mebibytes(each["peak_bytes"]),
+            f"{each['load']:.2f}",
+        ]
+        for each in found
+    ]
+    notes = "B/item: of both parties, base OTs included, for each item of one set. peak: the larger party's."
+    return section("Intersection: two processes on this machine, half of the items common", head, rows, notes)
 
 
 def floors(found: list[Measured]) -> str:

@@ -4,7 +4,8 @@
     python benches/run.py --quick               a minute: small sizes, to see that the bench itself works
     python benches/run.py --parts limits,operations --only sort,join --rows 20
 
-SPU is measured in the same run if this interpreter has it (``pip install spu``), or the one that --spu-python names.
+SPU is measured in the same run if this interpreter has it (``pip install spu``), or the one that --spu-python names; so
+is OpenMined's intersection (``pip install openmined-psi``).
 Nothing here fails because something is slow.
 """
 
@@ -24,7 +25,7 @@ import report
 from facts import ROOT, facts, output
 from report import Measured
 
-PARTS = ("limits", "operations", "spu", "queries")
+PARTS = ("limits", "operations", "spu", "psi", "queries")
 HERE = Path(__file__).parent
 SPU_OPERATIONS = ("and", "multiply", "less", "equal", "sort")
 SPU_LARGEST = {"sort": 16}
@@ -74,7 +75,7 @@ def arguments() -> argparse.Namespace:
 def parts(options: argparse.Namespace) -> Iterator[str]:
     """The parts of the report, as they are measured."""
     yield report.heading(facts())
-    program = built() if {"limits", "operations"} & set(options.parts) else ""
+    program = built() if {"limits", "operations", "psi"} & set(options.parts) else ""
     found: list[Measured] = []
     ceilings: list[Measured] = []
     if "limits" in options.parts:
@@ -89,6 +90,8 @@ def parts(options: argparse.Namespace) -> Iterator[str]:
         found = list(measured(kernels(program, options)))
         yield report.operations(found, ceilings, peers)
         yield report.floors(found)
+    if "psi" in options.parts:
+        yield report.intersections(list(intersections(program, options)))
     if "queries" in options.parts:
         yield report.queries(list(queries(options)))
 
@@ -118,6 +121,16 @@ def spu(options: argparse.Namespace) -> Iterator[Measured]:
         if rows:
             command = [options.spu_python, str(HERE / "spu_peer.py"), "--rows", ",".join(rows), "--only", operation]
             yield from measured([*command, "--repeats", str(options.repeats), "--seconds", str(options.seconds)])
+
+
+def intersections(program: str, options: argparse.Namespace) -> Iterator[Measured]:
+    """Intersection of two sets: every protocol, then other systems on the same sets, as far as they are installed."""
+    repeats = ["--repeats", str(options.repeats)]
+    rows = ["--rows", "10" if options.quick else "16,20,24"]
+    transports = ",".join(name for name in options.transport.split(",") if name != "memory")
+    if transports:
+        yield from measured([program, "psi", "--json", "--transport", transports, *rows, *repeats])
+    yield from measured([options.spu_python, str(HERE / "psi_peer.py"), *rows, *repeats])
 
 
 def has_spu(python: str) -> bool:
