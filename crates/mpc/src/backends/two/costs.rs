@@ -4,10 +4,11 @@ use tacit_math::plane::words_for;
 
 use super::NODES;
 use super::batches::{Job, batches};
+use super::garbled::{Circuit, rows_of_batch};
 use super::multiply::packed_elements;
 use super::network;
 use super::shuffle::{Layout, chunks};
-use super::stock::{Account, BATCH, extension_cost};
+use super::stock::{Account, BATCH};
 use crate::Shape;
 use crate::backends::cost::{Cost, Costs, Products};
 
@@ -34,8 +35,8 @@ impl TwoCosts {
     fn stock(&mut self, need: [usize; NODES]) -> Cost {
         let mut cost = both(0, 0);
         for (direction, need) in need.into_iter().enumerate() {
-            if let Some(more) = self.accounts[direction].prepare(need) {
-                let made = extension_cost(more);
+            if let Some(filling) = self.accounts[direction].prepare(need) {
+                let made = filling.cost();
                 let mut sent = vec![made.sender; NODES];
                 sent[1 - direction] = made.receiver;
                 cost += Cost { rounds: made.rounds, sent };
@@ -59,6 +60,18 @@ impl TwoCosts {
             }
             cost += self.stock(need);
             cost += Cost { rounds: 1, sent };
+        }
+        cost
+    }
+
+    /// A garbled circuit on so many rows, of whose inputs node 1 knows a part of so many ([`super::Two::garbled`]).
+    pub fn garbled(&mut self, circuit: &Circuit, rows: usize, transferred: usize) -> Cost {
+        let mut cost = both(0, 0);
+        for start in (0..rows).step_by(rows_of_batch(transferred)) {
+            let rows = (rows - start).min(rows_of_batch(transferred));
+            cost += self.stock([64 * words_for(rows) * transferred, 0]);
+            let sent = vec![(32 * rows * circuit.ands()) as u64, transferred as u64 * plane_bytes(rows)];
+            cost += Cost { rounds: 2, sent };
         }
         cost
     }

@@ -16,6 +16,7 @@ mod batches;
 mod bit_product;
 mod convert;
 mod costs;
+mod garbled;
 mod multiply;
 mod network;
 mod open;
@@ -27,6 +28,7 @@ use tacit_math::{Plane, Prg, Ring, Seed};
 use tacit_net::{PartyId, Session};
 
 pub use costs::TwoCosts;
+pub use garbled::{Builder, Circuit, Input, Wire};
 
 use self::stock::Stock;
 use crate::backends::Costs;

@@ -4,17 +4,21 @@
 //! few left, more are made at once, in growing batches, so that few rounds go to making stock and short sessions make little.
 //! How many are made follows from how many were taken, which is public: [`Account`] tells it, to the stock and to the declared costs.
 //!
+//! Small batches come from SoftSpokenOT, large ones from silent OT, both under one offset for each direction.
+//!
 //! Random OTs are correlated ones hashed with [`CrHash`], which suffices against a semi-honest peer; of strings longer than
 //! a block the further blocks are hashed with [`Tccr`] under their number.
 
-use tacit_math::{CrHash, Tccr};
+use tacit_math::{CrHash, Seed, Tccr};
 use tacit_net::{PartyId, Session};
 use tacit_ot::Adversary;
 use tacit_ot::correlated::{CotReceiver, CotSender};
+use tacit_ot::silent::cot;
 use tacit_ot::softspoken::{self, Receiver, Sender};
+use zeroize::Zeroizing;
 
 use super::NODES;
-use crate::Result;
+use crate::{MpcError, Result};
 
 /// Most OTs that one batch of products takes, and that are made at a time unless more are needed.
 pub(super) const BATCH: usize = 1 << 20;
@@ -22,12 +26,40 @@ pub(super) const BATCH: usize = 1 << 20;
 /// OTs that are made the first time.
 const FIRST: usize = 1 << 12;
 
+/// From so many OTs on they are made by silent OT, which needs a setup of its own and next to no traffic.
+const SILENT_FROM: usize = 1 << 18;
+
 /// SoftSpokenOT's k: 3.9 bytes an OT from its receiver, 8 and 7.5 AES blocks an OT.
 const TREE_DEPTH: usize = 4;
 
-/// What making so many OTs costs.
-pub(super) fn extension_cost(ots: usize) -> tacit_ot::Cost {
-    softspoken::extension_cost(TREE_DEPTH, Adversary::SemiHonest, ots)
+/// One filling of one direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Filling {
+    ots: usize,
+    way: Way,
+}
+
+/// How OTs are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// By SoftSpokenOT.
+    Extended,
+    /// By silent OT, with its setup.
+    FirstSilent,
+    /// By silent OT.
+    Silent,
+}
+
+impl Filling {
+    /// What it costs.
+    pub(super) fn cost(self) -> tacit_ot::Cost {
+        let adversary = Adversary::SemiHonest;
+        match self.way {
+            Way::Extended => softspoken::extension_cost(TREE_DEPTH, adversary, self.ots),
+            Way::FirstSilent => cot::setup_cost(adversary) + cot::extension_cost(adversary, self.ots),
+            Way::Silent => cot::extension_cost(adversary, self.ots),
+        }
+    }
 }
 
 /// What is known to everyone of one direction.
@@ -35,11 +67,12 @@ pub(super) fn extension_cost(ots: usize) -> tacit_ot::Cost {
 pub(super) struct Account {
     left: usize,
     last: usize,
+    silent: bool,
 }
 
 impl Account {
-    /// Makes sure that so many are there; gives how many must be made for that.
-    pub(super) fn prepare(&mut self, need: usize) -> Option<usize> {
+    /// Makes sure that so many are there; gives what must be made for that.
+    pub(super) fn prepare(&mut self, need: usize) -> Option<Filling> {
         assert!(need.is_multiple_of(64), "whole words of choices");
         if need <= self.left {
             return None;
@@ -47,7 +80,13 @@ impl Account {
         self.last = (2 * self.last).clamp(FIRST, BATCH);
         let more = (need - self.left).max(self.last).next_multiple_of(FIRST);
         self.left += more;
-        Some(more)
+        let way = match (more >= SILENT_FROM, self.silent) {
+            (false, _) => Way::Extended,
+            (true, false) => Way::FirstSilent,
+            (true, true) => Way::Silent,
+        };
+        self.silent |= more >= SILENT_FROM;
+        Some(Filling { ots: more, way })
     }
 
     /// Takes so many of those that are there.
@@ -60,8 +99,12 @@ impl Account {
 pub(super) struct Stock {
     me: usize,
     accounts: [Account; NODES],
+    /// The offset of everything that this node sends; odd.
+    delta: Zeroizing<u128>,
     sender: Sender,
     receiver: Receiver,
+    silent_sender: Option<cot::Sender>,
+    silent_receiver: Option<cot::Receiver>,
     /// What is left to send with, and what to receive with, from the place where the last use ended.
     sending: (CotSender, usize),
     receiving: (CotReceiver, usize),
@@ -74,18 +117,25 @@ impl Stock {
     pub(super) fn new(session: &mut Session) -> Result<Self> {
         let me = session.me().0;
         let peer = PartyId(1 - me);
+        let seed = Seed::random().map_err(|e| MpcError::Randomness(e.to_string()))?;
+        let delta = Zeroizing::new(u128::from_le_bytes(seed.expose()) | 1);
+        let send = |session: &mut Session| Sender::setup_with(session, peer, Adversary::SemiHonest, TREE_DEPTH, *delta);
+        let receive = |session: &mut Session| Receiver::setup(session, peer, Adversary::SemiHonest, TREE_DEPTH);
         let (sender, receiver) = if me == 0 {
-            let sender = Sender::setup(session, peer, Adversary::SemiHonest, TREE_DEPTH)?;
-            (sender, Receiver::setup(session, peer, Adversary::SemiHonest, TREE_DEPTH)?)
+            let sender = send(session)?;
+            (sender, receive(session)?)
         } else {
-            let receiver = Receiver::setup(session, peer, Adversary::SemiHonest, TREE_DEPTH)?;
-            (Sender::setup(session, peer, Adversary::SemiHonest, TREE_DEPTH)?, receiver)
+            let receiver = receive(session)?;
+            (send(session)?, receiver)
         };
         Ok(Self {
             me,
             accounts: [Account::default(); NODES],
+            delta,
             sender,
             receiver,
+            silent_sender: None,
+            silent_receiver: None,
             sending: Default::default(),
             receiving: Default::default(),
             hash: CrHash::new(),
@@ -96,12 +146,12 @@ impl Stock {
     /// Makes sure that so many OTs of each direction are there: `need[d]` with node d as sender.
     pub(super) fn prepare(&mut self, session: &mut Session, need: [usize; NODES]) -> Result<()> {
         for (direction, need) in need.into_iter().enumerate() {
-            let Some(more) = self.accounts[direction].prepare(need) else { continue };
+            let Some(filling) = self.accounts[direction].prepare(need) else { continue };
             session.enter("stock");
             let made = if direction == self.me {
-                self.make_sending(session, more)
+                self.make_sending(session, filling)
             } else {
-                self.make_receiving(session, more)
+                self.make_receiving(session, filling)
             };
             session.leave();
             made?;
@@ -109,18 +159,31 @@ impl Stock {
         Ok(())
     }
 
-    fn make_sending(&mut self, session: &mut Session, more: usize) -> Result<()> {
-        let new = self.sender.extend(session, more)?;
+    fn make_sending(&mut self, session: &mut Session, filling: Filling) -> Result<()> {
+        let peer = PartyId(1 - self.me);
+        if filling.way == Way::FirstSilent {
+            self.silent_sender = Some(cot::Sender::setup_with(session, peer, Adversary::SemiHonest, *self.delta)?);
+        }
+        let new = match (filling.way, &mut self.silent_sender) {
+            (Way::FirstSilent | Way::Silent, Some(silent)) => silent.extend(session, filling.ots)?,
+            _ => self.sender.extend(session, filling.ots)?,
+        };
         let (kept, used) = &mut self.sending;
         kept.zero.drain(..*used);
         kept.zero.extend_from_slice(&new.zero);
-        kept.delta = new.delta;
         *used = 0;
         Ok(())
     }
 
-    fn make_receiving(&mut self, session: &mut Session, more: usize) -> Result<()> {
-        let new = self.receiver.extend(session, more)?;
+    fn make_receiving(&mut self, session: &mut Session, filling: Filling) -> Result<()> {
+        let peer = PartyId(1 - self.me);
+        if filling.way == Way::FirstSilent {
+            self.silent_receiver = Some(cot::Receiver::setup(session, peer, Adversary::SemiHonest)?);
+        }
+        let new = match (filling.way, &mut self.silent_receiver) {
+            (Way::FirstSilent | Way::Silent, Some(silent)) => silent.extend(session, filling.ots)?,
+            _ => self.receiver.extend(session, filling.ots)?,
+        };
         let (kept, used) = &mut self.receiving;
         kept.blocks.drain(..*used);
         kept.blocks.extend_from_slice(&new.blocks);
@@ -145,7 +208,7 @@ impl Stock {
         self.accounts[self.me].take(count);
         let (kept, used) = &self.sending;
         let zero = &kept.zero[*used..*used + count];
-        let one: Vec<u128> = zero.iter().map(|zero| zero ^ kept.delta).collect();
+        let one: Vec<u128> = zero.iter().map(|zero| zero ^ *self.delta).collect();
         let strings = [self.strings(zero, blocks), self.strings(&one, blocks)];
         self.sending.1 += count;
         strings
@@ -167,6 +230,28 @@ impl Stock {
         &kept.choices[*used / 64..(*used + count) / 64]
     }
 
+    /// The correlated blocks themselves of the next so many OTs that this node sends: zero labels of a garbling.
+    pub(super) fn sent_correlated(&mut self, count: usize) -> Vec<u128> {
+        self.accounts[self.me].take(count);
+        let (kept, used) = &mut self.sending;
+        *used += count;
+        kept.zero[*used - count..*used].to_vec()
+    }
+
+    /// The choices and the correlated blocks of the next so many OTs that this node receives.
+    pub(super) fn received_correlated(&mut self, count: usize) -> (Vec<u64>, Vec<u128>) {
+        self.accounts[1 - self.me].take(count);
+        let choices = self.choices_ahead(count).to_vec();
+        let (kept, used) = &mut self.receiving;
+        *used += count;
+        (choices, kept.blocks[*used - count..*used].to_vec())
+    }
+
+    /// The offset of the OTs that this node sends, which is odd.
+    pub(super) fn offset(&self) -> u128 {
+        *self.delta
+    }
+
     fn strings(&self, correlated: &[u128], blocks: usize) -> Vec<u128> {
         if blocks == 1 {
             let mut out = correlated.to_vec();
@@ -181,16 +266,20 @@ impl Stock {
 
 #[cfg(test)]
 mod tests {
-    use super::{Account, BATCH, FIRST};
+    use super::{Account, BATCH, FIRST, Filling, Way};
 
     #[test]
     fn stock_is_made_in_growing_batches_and_never_too_little() {
         let mut account = Account::default();
-        assert_eq!(account.prepare(64), Some(FIRST));
+        let extended = |ots| Some(Filling { ots, way: Way::Extended });
+        assert_eq!(account.prepare(64), extended(FIRST));
         account.take(64);
         assert_eq!(account.prepare(FIRST - 64), None);
-        assert_eq!(account.prepare(FIRST), Some(2 * FIRST));
+        assert_eq!(account.prepare(FIRST), extended(2 * FIRST));
         account.take(FIRST);
-        assert_eq!(account.prepare(3 * BATCH), Some(3 * BATCH - FIRST));
+        let ots = 3 * BATCH - FIRST;
+        assert_eq!(account.prepare(3 * BATCH), Some(Filling { ots, way: Way::FirstSilent }));
+        account.take(3 * BATCH);
+        assert_eq!(account.prepare(BATCH), Some(Filling { ots: BATCH, way: Way::Silent }));
     }
 }
