@@ -22,6 +22,7 @@ pub mod ristretto;
 pub mod simd;
 pub mod transpose;
 pub mod universal;
+pub mod words;
 
 pub use hash::{BlockCipher, CrHash, KeyedHash, Tccr, TreeHash};
 pub use plane::Plane;

@@ -16,7 +16,7 @@
 //! **Departures** the code word's first block is the receiver's choice and is not corrected, so bits are random and one block in b is free; each
 //! extension has a check of its own, with one word of rows that only mask it.
 
-use tacit_math::{Prg, Seed, transpose, universal};
+use tacit_math::{Prg, Seed, transpose, universal, words};
 use tacit_net::{PartyId, Session};
 use zeroize::Zeroizing;
 
@@ -44,7 +44,7 @@ fn depths(k: usize) -> Vec<usize> {
 }
 
 /// Words of a column: one bit for every OT, and a word that masks the proof.
-fn words(n: usize, adversary: Adversary) -> usize {
+fn column_words(n: usize, adversary: Adversary) -> usize {
     n.div_ceil(64) + usize::from(adversary == Adversary::Malicious)
 }
 
@@ -66,7 +66,7 @@ pub fn setup_cost(k: usize, adversary: Adversary) -> Cost {
 /// # Panics
 /// Unless k is from 1 to 8.
 pub fn extension_cost(k: usize, adversary: Adversary, n: usize) -> Cost {
-    let corrections = 8 * ((depths(k).len() - 1) * words(n, adversary)) as u64;
+    let corrections = 8 * ((depths(k).len() - 1) * column_words(n, adversary)) as u64;
     match adversary {
         _ if n == 0 => Cost::default(),
         Adversary::SemiHonest => Cost { rounds: 1, sender: 0, receiver: corrections },
@@ -130,7 +130,7 @@ impl Sender {
     /// # Errors
     /// The connection's failure; [`OtError::Cheating`].
     pub fn extend(&mut self, session: &mut Session, n: usize) -> Result<CotSender, OtError> {
-        let mut zero = vec![0u128; 64 * words(n, self.adversary)];
+        let mut zero = vec![0u128; 64 * column_words(n, self.adversary)];
         let first = self.take_numbers(n);
         if n > 0 {
             self.fill(session, bytemuck::cast_slice_mut(&mut zero))?;
@@ -233,7 +233,7 @@ impl Receiver {
     /// # Errors
     /// The connection's failure.
     pub fn extend(&mut self, session: &mut Session, n: usize) -> Result<CotReceiver, OtError> {
-        let words = words(n, self.adversary);
+        let words = column_words(n, self.adversary);
         let (mut blocks, mut choices) = (vec![0u128; 64 * words], vec![0; words]);
         let first = self.used;
         self.used += n as u64;
@@ -276,7 +276,7 @@ impl Receiver {
             if number == 0 {
                 bits.copy_from_slice(sum);
             } else {
-                add(sum, bits);
+                words::add(sum, bits);
                 corrections.extend_from_slice(bytemuck::cast_slice(sum));
             }
             later = rest;
@@ -311,28 +311,43 @@ impl Block {
     }
 }
 
-/// The next words r(x) of all leaves: sum becomes the sum of all r(x); to column j is added the sum of those r(x) whose x has bit j. A leaf that is
-/// not known counts as zero, which matters for the sum alone if it is leaf 0.
+/// The next words r(x) of all leaves, of which there are two at least: sum becomes the sum of all r(x); to column j is added the sum of those r(x)
+/// whose x has bit j. A leaf that is not known counts as zero, which matters for the sum alone if it is leaf 0.
 fn fold(leaves: &mut [Option<Prg>], columns: &mut [u64], sum: &mut [u64]) {
-    if let [leaf] = leaves {
-        match leaf {
-            Some(prg) => prg.fill(sum),
-            None => sum.fill(0),
+    let words = sum.len();
+    let mut buffers = [[0; TILE / 64]; 3];
+    let [a, b, c] = buffers.each_mut().map(|buffer| &mut buffer[..words]);
+    match leaves {
+        [l0, l1] => {
+            next(l0, sum);
+            next(l1, a);
+            words::add(columns, a);
+            words::add(sum, a);
         }
-        return;
+        [l0, l1, l2, l3] => {
+            let (low, high) = columns.split_at_mut(words);
+            next(l0, sum);
+            next(l1, a);
+            next(l2, b);
+            next(l3, c);
+            words::fold_four(sum, [a, b, c], low, high);
+        }
+        _ => {
+            let (low, high) = leaves.split_at_mut(leaves.len() / 2);
+            let (lower, highest) = columns.split_at_mut(columns.len() - words);
+            fold(low, lower, sum);
+            fold(high, lower, a);
+            words::add(highest, a);
+            words::add(sum, a);
+        }
     }
-    let (low, high) = leaves.split_at_mut(leaves.len() / 2);
-    let (lower, highest) = columns.split_at_mut(columns.len() - sum.len());
-    let mut right = [0; TILE / 64];
-    let right = &mut right[..sum.len()];
-    fold(low, lower, sum);
-    fold(high, lower, right);
-    add(highest, right);
-    add(sum, right);
 }
 
-fn add(to: &mut [u64], words: &[u64]) {
-    to.iter_mut().zip(words).for_each(|(a, b)| *a ^= b);
+fn next(leaf: &mut Option<Prg>, words: &mut [u64]) {
+    match leaf {
+        Some(prg) => prg.fill(words),
+        None => words.fill(0),
+    }
 }
 
 /// Puts a tile into the output: as rows; or, if it will be hashed first, as columns.
