@@ -8,6 +8,7 @@ pub mod cuckoo;
 pub mod dh_psi;
 pub mod error;
 pub mod group;
+pub mod kkrt;
 mod masking;
 pub mod matching;
 pub mod multi_key;
@@ -27,6 +28,7 @@ pub mod vole_psi;
 
 pub use dh_psi::DhPsi;
 pub use error::PsiError;
+pub use kkrt::Kkrt;
 pub use protocol::{Declared, Item, Match, Outcome, Prepared, Protocol, Role, Sizes, Traffic};
 pub use rounds::{Driven, Relayed, Rounds};
 pub use vole_psi::VolePsi;

@@ -11,7 +11,7 @@ use tacit_math::{Prg, Seed};
 use tacit_net::{Message, Options, PartyId, Session, memory};
 use tacit_psi::vole_psi::Variant;
 use tacit_psi::{
-    Declared, DhPsi, Driven, Match, Outcome, Protocol, PsiError, Relayed, Role, Rounds, Sizes, Traffic, VolePsi,
+    Declared, DhPsi, Driven, Kkrt, Match, Outcome, Protocol, PsiError, Relayed, Role, Rounds, Sizes, Traffic, VolePsi,
 };
 
 /// Every protocol, with the size of the larger set in its most unequal run.
@@ -19,6 +19,7 @@ fn protocols() -> Vec<(Arc<dyn Protocol>, usize)> {
     vec![
         (Arc::new(Clear), 100_000),
         (Arc::new(DhPsi), 10_000),
+        (Arc::new(Kkrt), 100_000),
         (Arc::new(VolePsi(Variant::Fast)), 100_000),
         (Arc::new(VolePsi(Variant::Compact)), 100_000),
         (Arc::new(VolePsi(Variant::Malicious)), 100_000),

@@ -1,0 +1,436 @@
+//! KKRT: intersection by a batched oblivious pseudorandom function from OT extension and cuckoo hashing.
+//!
+//! **Computes** the intersection for the receiver. **Adversary** semi-honest. **Discloses** the sizes of both sets to both, and to
+//! the receiver which of its items the sender has, and where in a fresh random order of the sender's.
+//!
+//! **Source** Kolesnikov, Kumaresan, Rosulek, Trieu, "Efficient Batched Oblivious PRF with Applications to Private Set Intersection" (CCS
+//! 2016), Figures 3 and 7, without a stash.
+//!
+//! The receiver puts its n2 items into m = [`cuckoo::bins`] (n2) bins, an item y into one of its three bins. Each bin b has a function
+//! F(b, .) of its own, a row of an OT extension whose receiver may choose any input, not only a bit: with t(b), t'(b) random rows of w bits,
+//! each column of which is the stream of a base OT, the receiver sends u(b) = t(b) ^ t'(b) ^ C(y) for a code C. The sender, who has
+//! secret bits s and so q(b) = t(b) ^ s t'(b) ^ s t(b), can evaluate F(b, x) = H(b, q(b) ^ s u(b) ^ s C(x)) at every x; the receiver knows
+//! H(b, t(b)), which is F(b, y), and nothing of F(b, x) for x other than y, where C(x) and C(y) differ in 128 places or more. The sender
+//! sends F of every item in each of its three bins.
+//!
+//! **Cost** setup: 512 base OTs, 1 round; the sender of items receives them. Online, if no set is empty: 2 rounds; the receiver sends 16 + m w / 8
+//! bytes, the sender 3 n1 tags of 40 + log2(n1 n2) bits, in whole bytes. For 2^20 items each: 73 + 30 bytes an item.
+//!
+//! **Parameters** 2^-40 each for: no assignment to bins; code words of the sender's 3 n1 evaluations nearer than 128 to the receiver's, which
+//! gives w of 448 bits (to 2^20 items) or 512; a false match among tags.
+//!
+//! **Departures** The three tags of an item are sent side by side in one random order instead of three. Items are told apart by the choice
+//! in the code, so the tags of an item that the receiver does not have are independent of each other, and those of one that it has
+//! tell it the place that it learns anyway. An empty bin has the code word zero: t' masks it alike.
+
+use crate::cuckoo::{self, CHOICES};
+use crate::error::PsiError;
+use crate::masking::tag_bytes;
+use crate::matching::Table;
+use crate::protocol::{Declared, Item, Outcome, Prepared, Protocol, Role, Sizes, Traffic};
+use crate::tags::{STATISTICAL_BITS, tag_bits};
+use tacit_math::{CrHash, Prg, Seed, permutation, transpose};
+use tacit_net::{PartyId, Session};
+use tacit_ot::{Adversary, base};
+use zeroize::Zeroizing;
+
+/// Its name in plans and reports, and of its step.
+const NAME: &str = "kkrt";
+
+/// Base OTs: columns of the widest rows.
+const COLUMNS: usize = 512;
+
+/// Places in which code words must differ: the sender's secret bits that mask a function's value.
+const DISTANCE: usize = 128;
+
+/// Rows whose columns are made together: a quarter KiB a column.
+const TILE: usize = 2048;
+
+/// Tiles that are one message of about 1 MiB.
+const TILES: usize = 8;
+
+/// Items of the sender that are evaluated together.
+const BATCH: usize = 1024;
+
+/// Items whose tags are one message of about 1 MiB.
+const PIECE: usize = 32 * BATCH;
+
+/// The KKRT protocol.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Kkrt;
+
+impl Protocol for Kkrt {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn adversary(&self) -> Adversary {
+        Adversary::SemiHonest
+    }
+
+    fn declared(&self, sizes: Sizes) -> Declared {
+        let setup = Traffic {
+            rounds: base::ROUNDS,
+            sender: base::bytes_of_receiver(COLUMNS),
+            receiver: base::bytes_of_sender(COLUMNS),
+        };
+        if empty(sizes) {
+            return Declared { setup, online: Traffic::default() };
+        }
+        let rows = 8 * code_words(sizes) * cuckoo::bins(sizes.receiver);
+        let tags = CHOICES * tag_bytes(bits(sizes)) * sizes.sender;
+        Declared { setup, online: Traffic { rounds: 2, sender: tags as u64, receiver: (SEED + rows) as u64 } }
+    }
+
+    fn setup(&self, role: Role, session: &mut Session, peer: PartyId) -> Result<Box<dyn Prepared>, PsiError> {
+        session.enter(NAME);
+        let prepared: Box<dyn Prepared> = match role {
+            Role::Sender => Box::new(Sender::setup(session, peer)?),
+            Role::Receiver => Box::new(Receiver::setup(session, peer)?),
+        };
+        session.leave();
+        Ok(prepared)
+    }
+}
+
+/// Whether nothing can match, and so nothing is sent.
+fn empty(sizes: Sizes) -> bool {
+    sizes.sender == 0 || sizes.receiver == 0
+}
+
+fn bits(sizes: Sizes) -> u32 {
+    tag_bits(sizes.sender as u128 * sizes.receiver as u128)
+}
+
+/// Width of the code in words of 64 bits: 7 if that keeps the code words of all evaluations far enough apart, else 8.
+fn code_words(sizes: Sizes) -> usize {
+    let evaluations = (CHOICES * sizes.sender) as f64;
+    let near = |words: usize| (near_log2(64 * words) + evaluations.log2()) <= -f64::from(STATISTICAL_BITS);
+    if near(7) { 7 } else { 8 }
+}
+
+/// The binary logarithm of the probability that two random code words differ in fewer than 128 of so many places.
+fn near_log2(width: usize) -> f64 {
+    let (mut term, mut sum) = (1.0, 0.0);
+    for place in 0..DISTANCE {
+        sum += term;
+        term *= (width - place) as f64 / (place + 1) as f64;
+    }
+    f64::log2(sum) - width as f64
+}
+
+/// Bytes of the seed of one run.
+const SEED: usize = 16;
+
+/// The public functions of one run, from a seed that the receiver draws when the items are fixed.
+struct Run {
+    sizes: Sizes,
+    bins: u128,
+    code: [[u128; COLUMNS / 128]; CHOICES],
+    tag: [u8; 32],
+}
+
+impl Run {
+    fn new(seed: &Seed, sizes: Sizes) -> Self {
+        let bins = u128::from_le_bytes(seed.derive("bins").expose());
+        let mut code = [[0u128; COLUMNS / 128]; CHOICES];
+        Prg::new(&seed.derive("code")).fill(code.as_flattened_mut());
+        let tag = blake3::derive_key("tacit 2026 psi: kkrt tags", &seed.expose());
+        Self { sizes, bins, code, tag }
+    }
+
+    /// The numbers of items that say which bins are theirs.
+    fn numbers(&self, items: &[Item]) -> Vec<u128> {
+        let mut numbers: Vec<u128> = items.iter().map(|item| item ^ self.bins).collect();
+        CrHash::new().hash_blocks(&mut numbers);
+        numbers
+    }
+
+    /// The code words of items, each told apart by the number of a choice. The code is random: a random permutation of the
+    /// item, moved by keys that were drawn after it.
+    fn code<const W: usize>(&self, inputs: impl Iterator<Item = (Item, u8)>) -> Vec<[u64; W]> {
+        let blocks = inputs.flat_map(|(item, choice)| self.code[usize::from(choice)].map(|key| item ^ key));
+        let mut blocks: Vec<u128> = blocks.collect();
+        CrHash::new().hash_blocks(&mut blocks);
+        let words: &[u64] = bytemuck::cast_slice(&blocks);
+        words.as_chunks::<{ COLUMNS / 64 }>().0.iter().map(|words| std::array::from_fn(|i| words[i])).collect()
+    }
+
+    /// The value of a bin's function, from its row: the tag that is sent or compared.
+    fn tag<const W: usize>(&self, bin: usize, row: &[u64; W]) -> u128 {
+        let mut words = [0u64; 1 + COLUMNS / 64];
+        words[0] = bin as u64;
+        words[1..=W].copy_from_slice(row);
+        let digest = blake3::keyed_hash(&self.tag, bytemuck::cast_slice(&words[..=W]));
+        let mut low = [0; 16];
+        low.copy_from_slice(&digest.as_bytes()[..16]);
+        u128::from_le_bytes(low) & (u128::MAX >> (128 - bits(self.sizes)))
+    }
+}
+
+/// The sender of items, who chose one stream of each column.
+struct Sender {
+    peer: PartyId,
+    secret: Zeroizing<[u64; COLUMNS / 64]>,
+    streams: Vec<Prg>,
+}
+
+impl Sender {
+    fn setup(session: &mut Session, peer: PartyId) -> Result<Self, PsiError> {
+        let mut secret = Zeroizing::new([0; COLUMNS / 64]);
+        Prg::new(&Seed::random()?).fill(&mut secret[..]);
+        let choices = Zeroizing::new((0..COLUMNS).map(|i| secret[i / 64] >> (i % 64) & 1 == 1).collect::<Vec<_>>());
+        let seeds = base::receive(session, peer, &choices)?;
+        Ok(Self { peer, secret, streams: seeds.into_iter().map(stream).collect() })
+    }
+
+    /// Receives the corrections, sends the tags of all items.
+    fn send<const W: usize>(
+        &mut self,
+        session: &mut Session,
+        items: &[Item],
+        sizes: Sizes,
+    ) -> Result<Outcome, PsiError> {
+        let order = permutation::random(items.len(), &mut Prg::new(&Seed::random()?));
+        session.next_round();
+        let mut seed = [0; SEED];
+        session.recv(self.peer, &mut seed)?;
+        let run = Run::new(&Seed::from_bytes(seed), sizes);
+        let rows = self.rows::<W>(session, cuckoo::bins(sizes.receiver))?;
+        session.next_round();
+        for piece in order.chunks(PIECE) {
+            let mut message = session.buffer(CHOICES * tag_bytes(bits(sizes)) * piece.len());
+            for batch in piece.chunks(BATCH) {
+                self.evaluate(&run, &rows, &permutation::gather(items, batch), &mut message);
+            }
+            session.send(self.peer, message)?;
+        }
+        Ok(Outcome::Sender { order })
+    }
+
+    /// The rows q(b) ^ s u(b) of all bins.
+    fn rows<const W: usize>(&mut self, session: &mut Session, bins: usize) -> Result<Vec<[u64; W]>, PsiError> {
+        let mut rows = vec![[0; W]; bins.next_multiple_of(64)];
+        let mut columns = vec![0; W * TILE];
+        let mut corrections = vec![[0; W]; TILE.min(bins)];
+        for (number, tile) in rows.chunks_mut(TILE).enumerate() {
+            let columns = &mut columns[..W * tile.len()];
+            fill(self.streams.iter_mut(), columns, tile.len() / 64);
+            transpose::rows_of_columns(columns, tile);
+            let corrections = &mut corrections[..tile.len().min(bins - number * TILE)];
+            session.recv(self.peer, bytemuck::cast_slice_mut(corrections.as_flattened_mut()))?;
+            for (row, correction) in tile.iter_mut().zip(corrections) {
+                add_masked(row, &self.secret, correction);
+            }
+        }
+        Ok(rows)
+    }
+
+    /// Appends the three tags of every item.
+    fn evaluate<const W: usize>(&self, run: &Run, rows: &[[u64; W]], items: &[Item], message: &mut Vec<u8>) {
+        let width = tag_bytes(bits(run.sizes));
+        let code = run.code::<W>(items.iter().flat_map(|&item| (0..CHOICES as u8).map(move |choice| (item, choice))));
+        let m = cuckoo::bins(run.sizes.receiver);
+        let bins = run.numbers(items).into_iter().flat_map(|number| cuckoo::choices(number, m));
+        for (bin, code) in bins.zip(&code) {
+            let mut row = rows[bin];
+            add_masked(&mut row, &self.secret, code);
+            message.extend_from_slice(&run.tag(bin, &row).to_le_bytes()[..width]);
+        }
+    }
+}
+
+impl Prepared for Sender {
+    fn online(&mut self, session: &mut Session, items: &[Item], sizes: Sizes) -> Result<Outcome, PsiError> {
+        check_count(items, sizes.sender)?;
+        if empty(sizes) {
+            let order = permutation::random(items.len(), &mut Prg::new(&Seed::random()?));
+            return Ok(Outcome::Sender { order });
+        }
+        session.enter(NAME);
+        let outcome = match code_words(sizes) {
+            7 => self.send::<7>(session, items, sizes),
+            _ => self.send::<8>(session, items, sizes),
+        };
+        session.leave();
+        outcome
+    }
+}
+
+/// What is in a bin: an item's index and which of its choices the bin is.
+#[derive(Clone, Copy)]
+struct Placed {
+    item: u32,
+    choice: u8,
+}
+
+/// The receiver of the intersection, who has both streams of each column.
+struct Receiver {
+    peer: PartyId,
+    streams: Vec<[Prg; 2]>,
+}
+
+impl Receiver {
+    fn setup(session: &mut Session, peer: PartyId) -> Result<Self, PsiError> {
+        let seeds = base::send(session, peer, COLUMNS)?;
+        Ok(Self { peer, streams: seeds.into_iter().map(|pair| pair.map(stream)).collect() })
+    }
+
+    /// Sends the corrections, receives the tags of the sender's items.
+    fn receive<const W: usize>(
+        &mut self,
+        session: &mut Session,
+        items: &[Item],
+        sizes: Sizes,
+    ) -> Result<Outcome, PsiError> {
+        let (seed, run, table) = assign(items, sizes)?;
+        session.next_round();
+        session.send(self.peer, seed.expose().to_vec())?;
+        let tags = self.tags::<W>(session, &run, items, &table)?;
+        session.next_round();
+        find(session, self.peer, sizes, &table, &tags)
+    }
+
+    /// Sends the corrections of all bins; the tag of every item.
+    fn tags<const W: usize>(
+        &mut self,
+        session: &mut Session,
+        run: &Run,
+        items: &[Item],
+        table: &[Option<Placed>],
+    ) -> Result<Vec<u128>, PsiError> {
+        let mut tags = vec![0; items.len()];
+        let mut columns = vec![0; W * TILE];
+        let mut rows = [vec![[0; W]; TILE], vec![[0; W]; TILE]];
+        for (piece, bins) in table.chunks(TILES * TILE).enumerate() {
+            let mut message = session.buffer(8 * W * bins.len());
+            for (tile, bins) in bins.chunks(TILE).enumerate() {
+                let words = bins.len().div_ceil(64);
+                for (side, rows) in rows.iter_mut().enumerate() {
+                    let columns = &mut columns[..64 * W * words];
+                    fill(self.streams.iter_mut().map(|pair| &mut pair[side]), columns, words);
+                    transpose::rows_of_columns(columns, &mut rows[..64 * words]);
+                }
+                let [own, other] = &mut rows;
+                other.iter_mut().zip(own.iter()).for_each(|(other, own)| add(other, own));
+                let placed = || bins.iter().enumerate().filter_map(|(row, placed)| Some((row, (*placed)?)));
+                let code = run.code::<W>(placed().map(|(_, placed)| (items[placed.item as usize], placed.choice)));
+                for ((row, placed), code) in placed().zip(&code) {
+                    add(&mut other[row], code);
+                    tags[placed.item as usize] = run.tag((piece * TILES + tile) * TILE + row, &own[row]);
+                }
+                message.extend_from_slice(bytemuck::cast_slice(other[..bins.len()].as_flattened()));
+            }
+            session.send(self.peer, message)?;
+        }
+        Ok(tags)
+    }
+}
+
+impl Prepared for Receiver {
+    fn online(&mut self, session: &mut Session, items: &[Item], sizes: Sizes) -> Result<Outcome, PsiError> {
+        check_count(items, sizes.receiver)?;
+        if empty(sizes) {
+            return Ok(Outcome::Receiver(Vec::new()));
+        }
+        session.enter(NAME);
+        let outcome = match code_words(sizes) {
+            7 => self.receive::<7>(session, items, sizes),
+            _ => self.receive::<8>(session, items, sizes),
+        };
+        session.leave();
+        outcome
+    }
+}
+
+/// A seed, its functions, and an assignment of the items to bins. A seed without an assignment is drawn with probability 2^-40 and
+/// thrown away before anyone sees it.
+fn assign(items: &[Item], sizes: Sizes) -> Result<(Seed, Run, Vec<Option<Placed>>), PsiError> {
+    for _ in 0..3 {
+        let seed = Seed::random()?;
+        let run = Run::new(&seed, sizes);
+        let numbers = run.numbers(items);
+        if let Some(table) = cuckoo::table(&numbers) {
+            let placed = |(bin, &item): (usize, &u32)| {
+                let choices = cuckoo::choices(*numbers.get(item as usize)?, table.len());
+                Some(Placed { item, choice: choices.iter().position(|&choice| choice == bin)? as u8 })
+            };
+            return Ok((seed, run, table.iter().enumerate().map(placed).collect()));
+        }
+    }
+    Err(PsiError::Input("the items of one set must be distinct, and these are not; remove duplicates first".to_owned()))
+}
+
+/// Receives the tags of the sender's items and looks up each among those of the items that are in their bins by the same choice.
+fn find(
+    session: &mut Session,
+    peer: PartyId,
+    sizes: Sizes,
+    table: &[Option<Placed>],
+    tags: &[u128],
+) -> Result<Outcome, PsiError> {
+    let mut members: [Vec<u32>; CHOICES] = Default::default();
+    table.iter().flatten().for_each(|placed| members[usize::from(placed.choice)].push(placed.item));
+    let own = members.each_ref().map(|members| Table::new(&permutation::gather(tags, members), bits(sizes)));
+    let width = tag_bytes(bits(sizes));
+    let mut bytes = vec![0; CHOICES * width * BATCH.min(sizes.sender)];
+    let mut matches = Vec::new();
+    for first in (0..sizes.sender).step_by(BATCH) {
+        let bytes = &mut bytes[..CHOICES * width * BATCH.min(sizes.sender - first)];
+        session.recv(peer, bytes)?;
+        for (choice, (own, members)) in own.iter().zip(&members).enumerate() {
+            let tag = |triple: &[u8]| {
+                let mut tag = [0; 16];
+                tag[..width].copy_from_slice(&triple[choice * width..][..width]);
+                u128::from_le_bytes(tag)
+            };
+            let theirs: Vec<u128> = bytes.chunks_exact(CHOICES * width).map(tag).collect();
+            let found = matches.len();
+            own.look_up(&theirs, first as u32, &mut matches);
+            matches[found..].iter_mut().for_each(|found| found.mine = members[found.mine as usize]);
+        }
+    }
+    matches.sort_unstable();
+    Ok(Outcome::Receiver(matches))
+}
+
+fn check_count(items: &[Item], announced: usize) -> Result<(), PsiError> {
+    match items.len() == announced {
+        true => Ok(()),
+        false => Err(PsiError::Input(format!("{} items are given where {announced} are announced", items.len()))),
+    }
+}
+
+fn stream(key: u128) -> Prg {
+    Prg::new(&Seed::from_bytes(key.to_le_bytes()))
+}
+
+/// The next words of every stream, as columns one after the other.
+fn fill<'a>(streams: impl Iterator<Item = &'a mut Prg>, columns: &mut [u64], words: usize) {
+    streams.zip(columns.chunks_exact_mut(words)).for_each(|(stream, column)| stream.fill(column));
+}
+
+fn add<const W: usize>(row: &mut [u64; W], other: &[u64; W]) {
+    row.iter_mut().zip(other).for_each(|(a, b)| *a ^= b);
+}
+
+/// Adds the other row where the secret has ones.
+fn add_masked<const W: usize>(row: &mut [u64; W], secret: &[u64; COLUMNS / 64], other: &[u64; W]) {
+    row.iter_mut().zip(secret).zip(other).for_each(|((a, s), b)| *a ^= s & b);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_words_are_far_apart() {
+        let words = |n: usize| code_words(Sizes { sender: n, receiver: 1 });
+        assert_eq!([1, 1 << 16, 1 << 20].map(words), [7, 7, 7]);
+        // Even 2^32 items are served by 512 bits.
+        assert_eq!(words(1 << 32), 8);
+        assert!(near_log2(512) + (3f64 * 2f64.powi(32)).log2() <= -40.0);
+        // Fewer than 128 of 128 places: all but one word of 2^128.
+        assert!(near_log2(128).abs() < 1e-9);
+    }
+}
