@@ -10,6 +10,7 @@ pub const USAGE: &str = "\
 usage: tacit-bench kernels [options]    speed of each operation with three parties on this machine
        tacit-bench psi [options]        intersection of two sets, each protocol, two processes on this machine
        tacit-bench vole [options]       silent VOLE, both fields and adversaries, two processes on this machine
+       tacit-bench ot [options]         oblivious transfer, each protocol, two processes on this machine
        tacit-bench limits [options]     the machine's own limits: AES, memory, loopback, TLS
 
 options of kernels
@@ -33,6 +34,10 @@ options of vole
   --rows 16,20           correlations, as powers of two (default 16,20,22), base OTs included
   --transport, --repeats as above
 
+options of ot
+  --rows 23              numbers of OTs, as powers of two (default 23), in batches after one setup
+  --transport, --repeats as above
+
 options of limits
   --quick                shorter measurements
 
@@ -52,7 +57,9 @@ pub enum Command {
     /// Measure intersection protocols.
     Psi(Psi),
     /// Measure silent VOLE.
-    Voles(Voles),
+    Voles(Correlations),
+    /// Measure oblivious transfer.
+    Transfers(Correlations),
     /// Measure the machine.
     Limits(Limits),
     /// Be one party, told what to do through standard input.
@@ -61,6 +68,8 @@ pub enum Command {
     PsiParty,
     /// The same for VOLE.
     VoleParty,
+    /// The same for oblivious transfer.
+    TransferParty,
 }
 
 /// Which measurements of operations.
@@ -97,8 +106,8 @@ pub struct Psi {
     pub json: bool,
 }
 
-/// Which measurements of silent VOLE.
-pub struct Voles {
+/// Which measurements of silent VOLE or oblivious transfer.
+pub struct Correlations {
     /// Correlations, as powers of two.
     pub rows: Vec<u32>,
     /// How the parties are joined; memory is refused.
@@ -126,11 +135,13 @@ pub fn parse(mut words: impl Iterator<Item = String>) -> Result<Command> {
         None | Some("--help" | "-h" | "help") => Ok(Command::Help),
         Some("kernels") => kernels(words),
         Some("psi") => psi(words),
-        Some("vole") => voles(words),
+        Some("vole") => Ok(correlations(words, vec![16, 20, 22])?.map_or(Command::Help, Command::Voles)),
+        Some("ot") => Ok(correlations(words, vec![23])?.map_or(Command::Help, Command::Transfers)),
         Some("limits") => limits(words),
         Some("party") => Ok(Command::Party),
         Some("psi-party") => Ok(Command::PsiParty),
         Some("vole-party") => Ok(Command::VoleParty),
+        Some("ot-party") => Ok(Command::TransferParty),
         Some(other) => Err(format!("there is no command {other:?}; see --help").into()),
     }
 }
@@ -179,20 +190,21 @@ fn psi(mut words: impl Iterator<Item = String>) -> Result<Command> {
     Ok(Command::Psi(chosen))
 }
 
-fn voles(mut words: impl Iterator<Item = String>) -> Result<Command> {
+/// None if help is asked for.
+fn correlations(mut words: impl Iterator<Item = String>, rows: Vec<u32>) -> Result<Option<Correlations>> {
     let transports = vec![Transport::Tls, Transport::Plain];
-    let mut chosen = Voles { rows: vec![16, 20, 22], transports, repeats: 5, json: false };
+    let mut chosen = Correlations { rows, transports, repeats: 5, json: false };
     while let Some(word) = words.next() {
         match word.as_str() {
             "--rows" => chosen.rows = list(&word, words.next(), |w| w.parse().ok().filter(|r| (1..=26).contains(r)))?,
             "--transport" => chosen.transports = list(&word, words.next(), between_processes)?,
             "--repeats" => chosen.repeats = one(&word, words.next(), |w| w.parse().ok().filter(|&n| n > 0))?,
             "--json" => chosen.json = true,
-            "--help" | "-h" => return Ok(Command::Help),
+            "--help" | "-h" => return Ok(None),
             other => return Err(unknown(other)),
         }
     }
-    Ok(Command::Voles(chosen))
+    Ok(Some(chosen))
 }
 
 fn limits(words: impl Iterator<Item = String>) -> Result<Command> {

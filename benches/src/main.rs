@@ -11,6 +11,7 @@ mod limits;
 mod machine;
 mod message;
 mod operation;
+mod ot;
 mod party;
 mod processes;
 mod psi;
@@ -46,6 +47,8 @@ fn run() -> Result<()> {
         Command::PsiParty => psi::party()?,
         Command::Voles(selection) => vole::run(&selection)?,
         Command::VoleParty => vole::party()?,
+        Command::Transfers(selection) => ot::run(&selection)?,
+        Command::TransferParty => ot::party()?,
     }
     Ok(())
 }

@@ -16,7 +16,7 @@ use std::time::Instant;
 use tacit_math::{Prg, Seed};
 use tacit_net::{PartyId, Session};
 use tacit_psi::vole_psi::Variant;
-use tacit_psi::{DhPsi, Item, Outcome, Protocol, Role, Sizes, VolePsi};
+use tacit_psi::{DhPsi, Item, Kkrt, Outcome, Protocol, Role, Sizes, VolePsi};
 
 /// The parties' names, by role.
 const NAMES: [&str; 2] = ["sender", "receiver"];
@@ -27,6 +27,7 @@ fn protocols() -> Vec<(Box<dyn Protocol>, u32)> {
         (Box::new(VolePsi(Variant::Fast)), 26),
         (Box::new(VolePsi(Variant::Compact)), 26),
         (Box::new(VolePsi(Variant::Malicious)), 26),
+        (Box::new(Kkrt), 24),
         (Box::new(DhPsi), 18),
     ]
 }

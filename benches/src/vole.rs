@@ -1,7 +1,7 @@
 //! Silent VOLE between two parties: two processes on this machine, base OTs included.
 
 use crate::Result;
-use crate::arguments::Voles;
+use crate::arguments::Correlations;
 use crate::format::{count, mebibytes, seconds};
 use crate::machine;
 use crate::message::{Run, hear, say};
@@ -52,7 +52,7 @@ impl Work {
 ///
 /// # Errors
 /// When a party fails.
-pub fn run(selection: &Voles) -> Result<()> {
+pub fn run(selection: &Correlations) -> Result<()> {
     for &rows in &selection.rows {
         for &transport in &selection.transports {
             for bits in [64, 128] {
@@ -65,7 +65,7 @@ pub fn run(selection: &Voles) -> Result<()> {
     Ok(())
 }
 
-fn measure(work: Work, transport: Transport, selection: &Voles) -> Result<()> {
+fn measure(work: Work, transport: Transport, selection: &Correlations) -> Result<()> {
     let runs = (0..selection.repeats).map(|_| repetition(work, transport)).collect::<Result<Vec<_>>>()?;
     let summary = |of: &dyn Fn(&[Run; 2]) -> f64| Summary::of(&runs.iter().map(of).collect::<Vec<_>>());
     let wall = summary(&|run| run[0].seconds.max(run[1].seconds));
