@@ -67,8 +67,11 @@ pub fn cost(sender: usize, receiver: usize, union: usize) -> Traffic {
 /// Runs Private-ID over distinct items of this party with a peer that has `theirs` items.
 ///
 /// # Errors
-/// The connection's failure, or a peer that deviates.
+/// [`PsiError::Input`] if items are not distinct; the connection's failure, or a peer that deviates.
 pub fn run(session: &mut Session, peer: PartyId, items: &[Item], theirs: usize) -> Result<Identified, PsiError> {
+    if items.iter().collect::<HashSet<_>>().len() < items.len() {
+        return Err(PsiError::Input("two of this party's items are equal; give each item once".to_owned()));
+    }
     session.enter(NAME);
     let context = agree(session, peer, NAME)?;
     let hash = HashToGroup::new(&context);

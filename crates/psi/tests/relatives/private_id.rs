@@ -62,3 +62,9 @@ fn what_is_no_point_names_the_peer() {
     let result = against(rounds, |session| private_id::run(session, SENDER, &[1], 1));
     assert!(matches!(result, Err(PsiError::Cheating { peer, .. }) if peer == "sender"));
 }
+
+#[test]
+fn equal_items_are_refused_before_anything_is_sent() {
+    let (sender, _) = run(|session| private_id::run(session, RECEIVER, &[4, 5, 4], 1), |_| ());
+    assert!(matches!(sender.result, Err(PsiError::Input(_))) && sender.traffic.rounds == 0);
+}
