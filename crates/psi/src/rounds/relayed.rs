@@ -4,7 +4,7 @@ use super::Rounds;
 use crate::error::PsiError;
 use crate::protocol::{Item, Outcome, Protocol, Role, Sizes};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread::JoinHandle;
 use tacit_net::relay::{self, Relay};
 use tacit_net::{AbortHandle, Options, PartyId, Session};
@@ -74,8 +74,15 @@ impl Relayed {
         }
         self.next += 1;
         let output = self.relay.exchange(input);
-        if let Ok(result) = self.results.try_recv() {
-            self.done = Some(result?);
+        match self.results.try_recv() {
+            Ok(result) => self.done = Some(result?),
+            Err(TryRecvError::Empty) => {}
+            Err(TryRecvError::Disconnected) => {
+                let name = self.protocol.name();
+                return Err(PsiError::Input(format!(
+                    "{name} ended without a result: an earlier failure or its own fault"
+                )));
+            }
         }
         let output = output?;
         if self.next == count && (self.done.is_none() || !output.is_empty()) {

@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Once};
 use tacit_math::{Prg, Seed};
 use tacit_ot::Adversary;
-use tacit_psi::{Outcome, Protocol, PsiError, Role, Sizes};
+use tacit_psi::vole_psi::Variant;
+use tacit_psi::{Outcome, Protocol, PsiError, Role, Sizes, VolePsi};
 
 /// Panics of threads that run a protocol, which the driver alone would see as an error.
 static PANICS: AtomicUsize = AtomicUsize::new(0);
@@ -80,5 +81,33 @@ fn changed_messages_end_in_an_error_or_in_true_matches() {
             assert!(!malicious || wrong == 0, "{}: a changed message made a match", protocol.name());
         }
         assert_eq!(PANICS.load(Ordering::SeqCst), 0, "{}: a changed message made a panic", protocol.name());
+    }
+}
+
+/// Where the sender's last message holds its half of the coins and its tags: after the frame's header.
+const COINS: std::ops::Range<usize> = 16..32;
+const TAGS: usize = 32;
+
+#[test]
+fn a_sender_that_deviates_in_the_malicious_variant_is_caught() {
+    let protocol: Arc<dyn Protocol> = Arc::new(VolePsi(Variant::Malicious));
+    let sets = Sets::random(Sizes { sender: 40, receiver: 40 }, 40, 5);
+    let deviations: [(&str, fn(&mut Vec<u8>)); 3] = [
+        ("other coins", |blob| blob[COINS][3] ^= 1),
+        ("a tag twice", |blob| blob.copy_within(TAGS..TAGS + 16, TAGS + 16)),
+        ("a tag too few", |blob| blob.truncate(blob.len() - 16)),
+    ];
+    let (honest, blobs) = run(&protocol, &sets, None, &mut Prg::new(&Seed::from_bytes([1; 16])));
+    assert!(honest.is_ok());
+    for (what, deviate) in deviations {
+        let mut parties = [relayed(&protocol, Role::Sender), relayed(&protocol, Role::Receiver)];
+        let mut seen = 0;
+        let outcome = call_rounds(&mut parties, &sets, |blob| {
+            seen += usize::from(!blob.is_empty());
+            if seen == blobs && !blob.is_empty() {
+                deviate(blob);
+            }
+        });
+        assert!(outcome.is_err(), "{what}");
     }
 }
