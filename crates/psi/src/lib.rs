@@ -1,6 +1,8 @@
 //! Private set intersection and its relatives: one file a protocol, all behind the traits of [`protocol`] (the
 //! functionality) and [`rounds`] (the same without a transport).
 
+pub mod alignment;
+pub mod binning;
 pub mod blind_join;
 pub mod cardinality_sum;
 pub mod circuit_psi;
@@ -23,6 +25,7 @@ pub mod rounds;
 pub mod set_union;
 pub mod switching;
 pub mod tags;
+pub mod tokens;
 pub mod unbalanced;
 pub mod vole_psi;
 
