@@ -1,0 +1,43 @@
+//! Why matching tables ends, by whose fault.
+
+use std::io;
+use std::path::Path;
+
+use tacit_net::NetError;
+use tacit_psi::PsiError;
+use tacit_psi::binning::Overflow;
+
+/// Why matching tables ended.
+#[derive(Debug, thiserror::Error)]
+pub enum MatchError {
+    /// The protocol or the connection failed.
+    #[error(transparent)]
+    Protocol(#[from] PsiError),
+    /// A bin does not fit its public size.
+    #[error(transparent)]
+    Overflow(#[from] Overflow),
+    /// This party's data cannot be used.
+    #[error("{0}")]
+    Input(String),
+    /// A temporary file cannot be read or written.
+    #[error("{path}: cannot be read or written ({reason}); free space or choose another folder, and run the same command again")]
+    File {
+        /// Which file.
+        path: String,
+        /// The operating system's reason.
+        reason: String,
+    },
+}
+
+impl MatchError {
+    /// An error of one file.
+    pub fn file(path: &Path, error: &io::Error) -> Self {
+        Self::File { path: path.display().to_string(), reason: error.to_string() }
+    }
+}
+
+impl From<NetError> for MatchError {
+    fn from(error: NetError) -> Self {
+        Self::Protocol(error.into())
+    }
+}

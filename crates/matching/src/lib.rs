@@ -1,0 +1,28 @@
+//! Tables in and out of intersections: identifiers of any columns to tokens, tokens and payload to bins in memory or on disk, one
+//! intersection for each bin, and the rows that match, in the same order at both parties.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | [`normalise`] | one canonical spelling of e-mail addresses, telephone numbers and names |
+//! | [`canonical`] | key columns of Arrow batches to unambiguous bytes |
+//! | [`bins`] | tokens and payload, bin by bin, in memory or in private files |
+//! | [`results`] | which rows matched, bin by bin; on disk they are what a run resumes from |
+//! | [`run`] | the intersections of all bins, by one or several workers |
+//! | [`output`] | the rows of a join, as a stream of batches |
+
+pub mod bins;
+pub mod canonical;
+pub mod distinct;
+pub mod error;
+pub mod normalise;
+pub mod output;
+pub mod results;
+pub mod run;
+
+pub use bins::{Bins, Layout, Partition};
+pub use canonical::{Counts, KeyColumn};
+pub use error::MatchError;
+pub use normalise::Normaliser;
+pub use output::{Join, Rows};
+pub use results::Results;
+pub use run::{Progress, Run};

@@ -1,0 +1,182 @@
+//! The rows of a join as a stream of batches: first the pairs that match, then what the join keeps besides, in the same order at both
+//! parties. Where a row is the other party's alone, this party's columns are NULL.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, new_null_array};
+use arrow_schema::{Schema, SchemaRef};
+
+use crate::bins::Bins;
+use crate::error::MatchError;
+use crate::results::{Matches, Results};
+
+/// Rows of one batch.
+const BATCH: usize = 122_880;
+
+/// Which rows the output has; the first party is the left one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Join {
+    /// The pairs that match.
+    Inner,
+    /// These, and the first party's other rows.
+    Left,
+    /// These, and the second party's other rows.
+    Right,
+    /// These, and both parties' other rows.
+    Full,
+    /// This party's rows that match nothing. Nothing is to be aligned.
+    Anti,
+}
+
+impl Join {
+    /// By its name.
+    pub fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "inner" => Self::Inner,
+            "left" => Self::Left,
+            "right" => Self::Right,
+            "full" => Self::Full,
+            "anti" => Self::Anti,
+            _ => return None,
+        })
+    }
+
+    /// Whether the output has the pairs that match.
+    fn pairs(self) -> bool {
+        self != Self::Anti
+    }
+
+    /// Whether a party keeps its own rows that match nothing.
+    pub fn keeps_own(self, first: bool) -> bool {
+        match self {
+            Self::Inner => false,
+            Self::Left => first,
+            Self::Right => !first,
+            Self::Full | Self::Anti => true,
+        }
+    }
+
+    /// Whether a party has rows of NULL for the peer's rows that match nothing.
+    fn keeps_others(self, first: bool) -> bool {
+        matches!(self, Self::Left | Self::Right | Self::Full) && self.keeps_own(!first)
+    }
+}
+
+/// One stretch of the output.
+enum Stretch {
+    /// The pairs of a bin.
+    Pairs(usize),
+    /// Rows of a bin that match nothing.
+    Unmatched(usize),
+    /// So many rows of NULL.
+    Nulls(u64),
+}
+
+/// The output, batch after batch.
+pub struct Rows {
+    bins: Arc<Bins>,
+    results: Arc<Results>,
+    schema: SchemaRef,
+    stretches: std::vec::IntoIter<Stretch>,
+    present: Vec<RecordBatch>,
+}
+
+impl Rows {
+    /// The output of one party. first: whether it is the first of the two; peer_rows: all rows of the other.
+    ///
+    /// # Errors
+    /// A result that cannot be read.
+    pub fn new(bins: Arc<Bins>, results: Arc<Results>, join: Join, first: bool, peer_rows: u64) -> Result<Self, MatchError> {
+        let fields = bins.schema().fields().iter().map(|field| field.as_ref().clone().with_nullable(true)).collect::<Vec<_>>();
+        let mut stretches = Vec::new();
+        if join.pairs() {
+            stretches.extend((0..bins.count()).map(Stretch::Pairs));
+        }
+        let own = join.keeps_own(first).then(|| (0..=bins.count()).map(Stretch::Unmatched));
+        let nulls = match join.keeps_others(first) {
+            false => None,
+            true => Some(Stretch::Nulls(peer_rows.saturating_sub(total(&results, bins.count(), |found| found.peer_rows)?))),
+        };
+        // The first party's rows come before the second's.
+        if first {
+            stretches.extend(own.into_iter().flatten().chain(nulls));
+        } else {
+            stretches.extend(nulls.into_iter().chain(own.into_iter().flatten()));
+        }
+        Ok(Self { bins, results, schema: Arc::new(Schema::new(fields)), stretches: stretches.into_iter(), present: Vec::new() })
+    }
+
+    /// The columns, all of which may be NULL.
+    pub fn schema(&self) -> SchemaRef {
+        SchemaRef::clone(&self.schema)
+    }
+
+    fn batches(&self, stretch: &Stretch) -> Result<Vec<RecordBatch>, MatchError> {
+        match *stretch {
+            Stretch::Pairs(bin) => self.take(bin, &self.results.get(bin)?.rows),
+            Stretch::Unmatched(bin) => self.take(bin, &self.unmatched(bin)?),
+            Stretch::Nulls(rows) => {
+                let columns = |rows| -> Vec<ArrayRef> {
+                    self.schema.fields().iter().map(|field| new_null_array(field.data_type(), rows)).collect()
+                };
+                pieces(rows as usize).map(|piece| self.batch(columns(piece.len()), piece.len())).collect()
+            }
+        }
+    }
+
+    fn take(&self, bin: usize, rows: &[u32]) -> Result<Vec<RecordBatch>, MatchError> {
+        if rows.is_empty() {
+            return Ok(Vec::new());
+        }
+        let loaded = self.bins.load(bin)?;
+        let piece = |piece: Range<usize>| {
+            let batch = loaded.take(&rows[piece])?;
+            self.batch(batch.columns().to_vec(), batch.num_rows())
+        };
+        pieces(rows.len()).map(piece).collect()
+    }
+
+    fn batch(&self, columns: Vec<ArrayRef>, rows: usize) -> Result<RecordBatch, MatchError> {
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        RecordBatch::try_new_with_options(self.schema(), columns, &options)
+            .map_err(|_| MatchError::Input("the columns of a bin are not those of the others; start the run anew".to_owned()))
+    }
+
+    fn unmatched(&self, bin: usize) -> Result<Vec<u32>, MatchError> {
+        let rows = self.bins.rows(bin)?;
+        let mut matched = vec![false; rows];
+        if bin < self.bins.count() {
+            self.results.get(bin)?.rows.iter().for_each(|&row| matched[row as usize] = true);
+        }
+        Ok((0..rows as u32).filter(|&row| !matched[row as usize]).collect())
+    }
+}
+
+/// The sum of something over all bins.
+///
+/// # Errors
+/// A result that cannot be read.
+pub fn total(results: &Results, bins: usize, of: impl Fn(&Matches) -> u64) -> Result<u64, MatchError> {
+    (0..bins).map(|bin| results.get(bin).map(|found| of(&found))).sum()
+}
+
+fn pieces(rows: usize) -> impl Iterator<Item = Range<usize>> {
+    (0..rows).step_by(BATCH).map(move |start| start..rows.min(start + BATCH))
+}
+
+impl Iterator for Rows {
+    type Item = Result<RecordBatch, MatchError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        while self.present.is_empty() {
+            let stretch = self.stretches.next()?;
+            match self.batches(&stretch) {
+                Ok(batches) => self.present = batches,
+                Err(error) => return Some(Err(error)),
+            }
+            self.present.reverse();
+        }
+        self.present.pop().map(Ok)
+    }
+}
