@@ -99,7 +99,8 @@ impl Partition {
         }
         if self.layout.keep_keyless && self.keys.rows.len() < batch.num_rows() {
             let mut with_key = self.keys.rows.iter().peekable();
-            let keyless = (0..batch.num_rows()).filter(|&row| with_key.next_if(|&&next| next as usize == row).is_none());
+            let keyless =
+                (0..batch.num_rows()).filter(|&row| with_key.next_if(|&&next| next as usize == row).is_none());
             self.piles[self.layout.bins].places.extend(keyless.map(|row| (chunk, row)));
         }
         self.chunk_bytes += payload.get_array_memory_size() + 48 * batch.num_rows();
@@ -248,7 +249,8 @@ impl Bins {
                 let mut tokens = vec![0; self.rows(bin)?];
                 if !tokens.is_empty() {
                     let path = folder.join(format!("{bin}.tokens"));
-                    let read = File::open(&path).and_then(|mut file| file.read_exact(bytemuck::cast_slice_mut(&mut tokens)));
+                    let read =
+                        File::open(&path).and_then(|mut file| file.read_exact(bytemuck::cast_slice_mut(&mut tokens)));
                     read.map_err(|error| MatchError::file(&path, &error))?;
                 }
                 Ok(tokens)
@@ -279,7 +281,10 @@ impl Bins {
     /// A file that cannot be read.
     pub fn load(&self, bin: usize) -> Result<Loaded<'_>, MatchError> {
         Ok(match &self.storage {
-            Storage::Memory { chunks, piles } => Loaded { chunks: chunks.iter().map(Held::Borrowed).collect(), places: Places::Listed(&piles[bin].places) },
+            Storage::Memory { chunks, piles } => Loaded {
+                chunks: chunks.iter().map(Held::Borrowed).collect(),
+                places: Places::Listed(&piles[bin].places),
+            },
             Storage::Disk { .. } => {
                 let chunks = self.payload(bin)?;
                 let mut ends = Vec::with_capacity(chunks.len());

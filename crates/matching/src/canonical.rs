@@ -70,14 +70,21 @@ type Writer<'a> = Box<dyn Fn(usize, &mut Vec<u8>) -> Value + 'a>;
 ///
 /// # Errors
 /// An input error when a key column's type has no canonical bytes.
-pub fn encode(batch: &RecordBatch, columns: &[KeyColumn], keys: &mut Keys, counts: &mut Counts) -> Result<(), MatchError> {
+pub fn encode(
+    batch: &RecordBatch,
+    columns: &[KeyColumn],
+    keys: &mut Keys,
+    counts: &mut Counts,
+) -> Result<(), MatchError> {
     keys.bytes.clear();
     keys.ends.clear();
     keys.rows.clear();
     counts.invalid.resize(columns.len(), (0, None));
     let writers = columns
         .iter()
-        .map(|column| writer(batch.schema_ref().field(column.index).name(), batch.column(column.index), &column.normaliser))
+        .map(|column| {
+            writer(batch.schema_ref().field(column.index).name(), batch.column(column.index), &column.normaliser)
+        })
         .collect::<Result<Vec<_>, _>>()?;
     for row in 0..batch.num_rows() {
         match write_row(&writers, row, &mut keys.bytes) {

@@ -20,7 +20,9 @@ pub enum MatchError {
     #[error("{0}")]
     Input(String),
     /// A temporary file cannot be read or written.
-    #[error("{path}: cannot be read or written ({reason}); free space or choose another folder, and run the same command again")]
+    #[error(
+        "{path}: cannot be read or written ({reason}); free space or choose another folder, and run the same command again"
+    )]
     File {
         /// Which file.
         path: String,

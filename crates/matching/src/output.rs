@@ -87,8 +87,15 @@ impl Rows {
     ///
     /// # Errors
     /// A result that cannot be read.
-    pub fn new(bins: Arc<Bins>, results: Arc<Results>, join: Join, first: bool, peer_rows: u64) -> Result<Self, MatchError> {
-        let fields = bins.schema().fields().iter().map(|field| field.as_ref().clone().with_nullable(true)).collect::<Vec<_>>();
+    pub fn new(
+        bins: Arc<Bins>,
+        results: Arc<Results>,
+        join: Join,
+        first: bool,
+        peer_rows: u64,
+    ) -> Result<Self, MatchError> {
+        let fields =
+            bins.schema().fields().iter().map(|field| field.as_ref().clone().with_nullable(true)).collect::<Vec<_>>();
         let mut stretches = Vec::new();
         if join.pairs() {
             stretches.extend((0..bins.count()).map(Stretch::Pairs));
@@ -96,7 +103,9 @@ impl Rows {
         let own = join.keeps_own(first).then(|| (0..=bins.count()).map(Stretch::Unmatched));
         let nulls = match join.keeps_others(first) {
             false => None,
-            true => Some(Stretch::Nulls(peer_rows.saturating_sub(total(&results, bins.count(), |found| found.peer_rows)?))),
+            true => {
+                Some(Stretch::Nulls(peer_rows.saturating_sub(total(&results, bins.count(), |found| found.peer_rows)?)))
+            }
         };
         // The first party's rows come before the second's.
         if first {
@@ -104,7 +113,13 @@ impl Rows {
         } else {
             stretches.extend(nulls.into_iter().chain(own.into_iter().flatten()));
         }
-        Ok(Self { bins, results, schema: Arc::new(Schema::new(fields)), stretches: stretches.into_iter(), present: Vec::new() })
+        Ok(Self {
+            bins,
+            results,
+            schema: Arc::new(Schema::new(fields)),
+            stretches: stretches.into_iter(),
+            present: Vec::new(),
+        })
     }
 
     /// The columns, all of which may be NULL.
@@ -139,8 +154,9 @@ impl Rows {
 
     fn batch(&self, columns: Vec<ArrayRef>, rows: usize) -> Result<RecordBatch, MatchError> {
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
-        RecordBatch::try_new_with_options(self.schema(), columns, &options)
-            .map_err(|_| MatchError::Input("the columns of a bin are not those of the others; start the run anew".to_owned()))
+        RecordBatch::try_new_with_options(self.schema(), columns, &options).map_err(|_| {
+            MatchError::Input("the columns of a bin are not those of the others; start the run anew".to_owned())
+        })
     }
 
     fn unmatched(&self, bin: usize) -> Result<Vec<u32>, MatchError> {

@@ -90,9 +90,9 @@ impl Run {
                 })
             };
             let running: Vec<_> = sessions.iter_mut().enumerate().map(work).collect();
-            let outcomes = running.into_iter().map(|worker| {
-                worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-            });
+            let outcomes = running
+                .into_iter()
+                .map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
             outcomes.collect::<Vec<_>>().into_iter().min_by_key(rank).unwrap_or(Ok(()))
         })
     }
@@ -143,8 +143,13 @@ impl Run {
         }
         let mine: Vec<u32> = matched.iter().map(|&token| distinct.count(token)).collect();
         let theirs = exchange_repetitions(session, peer, &mine)?;
-        let peer_rows = theirs.as_ref().map_or(matched.len() as u64, |theirs| theirs.iter().map(|&n| u64::from(n)).sum());
-        Ok(Matches { keys: matched.len() as u64, peer_rows, rows: pairs(&distinct, &matched, theirs.as_deref(), session.me()) })
+        let peer_rows =
+            theirs.as_ref().map_or(matched.len() as u64, |theirs| theirs.iter().map(|&n| u64::from(n)).sum());
+        Ok(Matches {
+            keys: matched.len() as u64,
+            peer_rows,
+            rows: pairs(&distinct, &matched, theirs.as_deref(), session.me()),
+        })
     }
 }
 
@@ -203,5 +208,6 @@ fn cheating(session: &Session, peer: PartyId, detail: &str) -> MatchError {
 }
 
 fn fresh() -> Result<Seed, MatchError> {
-    Seed::random().map_err(|error| MatchError::Input(format!("the operating system gives no randomness ({error}); start again")))
+    Seed::random()
+        .map_err(|error| MatchError::Input(format!("the operating system gives no randomness ({error}); start again")))
 }

@@ -1,0 +1,220 @@
+//! Two parties' tables matched with the ideal twin of the protocols: every join, in memory and on disk, against a join in clear.
+
+#[path = "../../psi/tests/functionality/clear.rs"]
+mod clear;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
+use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch, StringArray};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use clear::Clear;
+use proptest::prelude::*;
+use tacit_matching::{Bins, Join, KeyColumn, Layout, Normaliser, Partition, Progress, Results, Rows, Run};
+use tacit_math::Seed;
+use tacit_net::{Message, Options, Session, memory};
+use tacit_psi::Role;
+use tacit_psi::alignment::Learns;
+
+/// A row: a key of two columns, each perhaps NULL. Its payload is its number.
+type Key = (Option<String>, Option<i64>);
+
+fn schema() -> SchemaRef {
+    let field = |name, kind| Field::new(name, kind, true);
+    Arc::new(Schema::new(vec![
+        field("name", DataType::Utf8),
+        field("year", DataType::Int64),
+        field("row", DataType::Int64),
+    ]))
+}
+
+fn batches(keys: &[Key]) -> Vec<RecordBatch> {
+    let numbered: Vec<(usize, &Key)> = keys.iter().enumerate().collect();
+    let batch = |rows: &[(usize, &Key)]| {
+        let columns: Vec<ArrayRef> = vec![
+            Arc::new(rows.iter().map(|(_, key)| key.0.clone()).collect::<StringArray>()),
+            Arc::new(rows.iter().map(|(_, key)| key.1).collect::<Int64Array>()),
+            Arc::new(rows.iter().map(|&(row, _)| Some(row as i64)).collect::<Int64Array>()),
+        ];
+        RecordBatch::try_new(schema(), columns).expect("a batch")
+    };
+    numbered.chunks(7).map(batch).collect()
+}
+
+fn partition(keys: &[Key], bins: usize, folder: Option<PathBuf>) -> Bins {
+    let columns = vec![
+        KeyColumn { index: 0, normaliser: Normaliser::Name },
+        KeyColumn { index: 1, normaliser: Normaliser::Exact },
+    ];
+    let layout = Layout { bins, folder, flush_bytes: 2000, keep_keyless: true };
+    let mut partition = Partition::new(&Seed::from_bytes([3; 16]), columns, vec![2], layout);
+    batches(keys).iter().for_each(|batch| partition.push(batch).expect("a table"));
+    let (bins, counts) = partition.finish(schema()).expect("a table");
+    assert_eq!(counts.rows as usize, keys.len());
+    assert_eq!(counts.null as usize, keys.iter().filter(|key| key.0.is_none() || key.1.is_none()).count());
+    bins
+}
+
+/// One party's output: the numbers of its rows, None where the row is the other party's.
+fn output(bins: &Arc<Bins>, results: &Arc<Results>, join: Join, first: bool, peer_rows: usize) -> Vec<Option<i64>> {
+    let rows = Rows::new(Arc::clone(bins), Arc::clone(results), join, first, peer_rows as u64).expect("results");
+    rows.flat_map(|batch| {
+        let batch = batch.expect("a batch");
+        batch.column(0).as_primitive::<Int64Type>().iter().collect::<Vec<_>>()
+    })
+    .collect()
+}
+
+struct Matched {
+    bins: Arc<Bins>,
+    results: Arc<Results>,
+    messages: Vec<Message>,
+}
+
+fn play(session: Session, run: &Run, bins: Bins, folder: Option<PathBuf>) -> Matched {
+    let results = Results::new(bins.count(), folder);
+    let transcript = session.transcript().expect("recorded");
+    let mut sessions = [session];
+    run.execute(&Clear, &mut sessions, &bins, &results, &Progress::default()).expect("honest parties");
+    sessions.into_iter().for_each(|session| session.close().expect("an honest peer"));
+    Matched { bins: Arc::new(bins), results: Arc::new(results), messages: transcript.messages() }
+}
+
+/// Both parties' ends after a run. The first party is the receiver.
+fn matched(keys: [&[Key]; 2], bins: usize, learns: Learns, folders: Option<&Path>) -> [Matched; 2] {
+    let options = Options { record: true, ..Options::default() };
+    let mut sessions = memory::mesh(&["a", "b"], &options).into_iter();
+    let mut party = |me: usize| {
+        let session = sessions.next().expect("two");
+        let role = [Role::Receiver, Role::Sender][me];
+        let rows = [keys[me].len(), keys[1 - me].len()];
+        let run = Run { role, learns, rows, todo: (0..bins).collect() };
+        let folder = folders.map(|folder| folder.join(format!("{me}")));
+        folder.iter().for_each(|folder| std::fs::create_dir_all(folder).expect("a folder"));
+        (session, run, partition(keys[me], bins, folder.clone()), folder)
+    };
+    let (a, b) = (party(0), party(1));
+    std::thread::scope(|scope| {
+        let other = scope.spawn(|| play(b.0, &b.1, b.2, b.3));
+        [play(a.0, &a.1, a.2, a.3), other.join().expect("no panic")]
+    })
+}
+
+/// The pairs of rows (numbers) that the join has, in no particular order.
+fn expected(a: &[Key], b: &[Key], join: Join) -> Vec<(Option<i64>, Option<i64>)> {
+    let equal = |x: &Key, y: &Key| x.0.is_some() && x.1.is_some() && x == y;
+    let mut pairs = Vec::new();
+    for (i, x) in a.iter().enumerate() {
+        let found = b.iter().enumerate().filter(|(_, y)| equal(x, y)).map(|(j, _)| (Some(i as i64), Some(j as i64)));
+        let before = pairs.len();
+        pairs.extend(found);
+        if pairs.len() == before && matches!(join, Join::Left | Join::Full) {
+            pairs.push((Some(i as i64), None));
+        }
+    }
+    if matches!(join, Join::Right | Join::Full) {
+        let lonely = b.iter().enumerate().filter(|(_, y)| !a.iter().any(|x| equal(x, y)));
+        pairs.extend(lonely.map(|(j, _)| (None, Some(j as i64))));
+    }
+    pairs
+}
+
+fn check_joins(a: &[Key], b: &[Key], bins: usize, folders: Option<&Path>) {
+    let [left, right] = matched([a, b], bins, Learns::Both, folders);
+    for join in [Join::Inner, Join::Left, Join::Right, Join::Full] {
+        let mine = output(&left.bins, &left.results, join, true, b.len());
+        let theirs = output(&right.bins, &right.results, join, false, a.len());
+        assert_eq!(mine.len(), theirs.len(), "{join:?}: aligned row for row");
+        let mut pairs: Vec<_> = mine.into_iter().zip(theirs).collect();
+        let mut wanted = expected(a, b, join);
+        pairs.sort_unstable();
+        wanted.sort_unstable();
+        assert_eq!(pairs, wanted, "{join:?}");
+    }
+    let in_full = expected(a, b, Join::Full);
+    let mut lonely: Vec<_> = in_full.iter().filter(|pair| pair.1.is_none()).map(|pair| pair.0).collect();
+    lonely.sort_unstable();
+    let mut anti = output(&left.bins, &left.results, Join::Anti, true, b.len());
+    anti.sort_unstable();
+    assert_eq!(anti, lonely);
+}
+
+fn key() -> impl Strategy<Value = Key> {
+    let name = prop::option::weighted(0.9, prop::sample::select(vec!["ann", "bob", "cy", ""]).prop_map(str::to_owned));
+    (name, prop::option::weighted(0.9, 1990i64..1993))
+}
+
+fn table(most: usize) -> impl Strategy<Value = Vec<Key>> {
+    prop::collection::vec(key(), 0..most)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    #[test]
+    fn every_join_is_that_of_the_clear_tables(a in table(40), b in table(40), bins in 1usize..6) {
+        check_joins(&a, &b, bins, None);
+    }
+
+    #[test]
+    fn on_disk_as_in_memory(a in table(60), b in table(60), bins in 1usize..6) {
+        let folder = tempfile::tempdir().expect("a folder");
+        check_joins(&a, &b, bins, Some(folder.path()));
+    }
+}
+
+fn many(from: i64, to: i64) -> Vec<Key> {
+    (from..to).map(|number| (Some(format!("n{number}")), Some(number))).collect()
+}
+
+#[test]
+fn only_the_receiver_learns_when_only_it_is_to_learn() {
+    let (a, b) = (many(0, 300), many(200, 600));
+    let [receiver, sender] = matched([&a, &b], 4, Learns::Receiver, None);
+    let mut found = output(&receiver.bins, &receiver.results, Join::Inner, true, b.len());
+    found.sort_unstable();
+    assert_eq!(found, (200..300).map(Some).collect::<Vec<_>>());
+    assert!((0..4).all(|bin| sender.results.get(bin).expect("a result").rows.is_empty()));
+}
+
+#[test]
+fn messages_are_equally_long_for_all_tables_of_equal_size() {
+    let sizes = |a: &[Key], b: &[Key]| matched([a, b], 5, Learns::Both, None).map(|party| party.messages);
+    let disjoint = sizes(&many(0, 500), &many(500, 1200));
+    let equal = sizes(&many(0, 500), &many(0, 700));
+    assert_eq!(disjoint, equal);
+}
+
+#[test]
+fn files_are_private_and_results_are_resumed_from() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().expect("a folder");
+    let (a, b) = (many(0, 200), many(100, 300));
+    let first = matched([&a, &b], 3, Learns::Both, Some(folder.path()));
+    let own = folder.path().join("0");
+    for file in std::fs::read_dir(&own).expect("a folder") {
+        let mode = file.expect("a file").metadata().expect("a file").permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+    std::fs::remove_file(own.join("1.matches")).expect("a result");
+    let again = Results::new(3, Some(own.clone()));
+    assert_eq!(again.done(), [true, false, true]);
+    let reopened = Bins::open(own, 3, first[0].bins.schema());
+    assert_eq!((0..4).map(|bin| reopened.rows(bin).expect("a bin")).sum::<usize>(), 200);
+    assert_eq!(reopened.tokens(0).expect("a bin"), first[0].bins.tokens(0).expect("a bin"));
+}
+
+#[test]
+fn a_bin_that_overflows_ends_the_run_before_anything_is_sent() {
+    let a = many(0, 300);
+    let bins = partition(&a, 3, None);
+    // As if the party had announced fewer rows than it has.
+    let run = Run { role: Role::Sender, learns: Learns::Both, rows: [30, 300], todo: (0..3).collect() };
+    let mut sessions = memory::mesh(&["a", "b"], &Options::default());
+    sessions.truncate(1);
+    let results = Results::new(3, None);
+    let error = run.execute(&Clear, &mut sessions, &bins, &results, &Progress::default()).expect_err("too many");
+    assert!(error.to_string().contains("nothing was revealed"), "{error}");
+    assert_eq!(sessions[0].meter().snapshot().total.bytes_sent, 0);
+}
