@@ -3,9 +3,12 @@
 from typing import Any, Protocol, Self, final, type_check_only
 
 __all__ = [
+    "Binned",
     "InputError",
     "InternalError",
+    "MatchedRows",
     "Opened",
+    "Pair",
     "Party",
     "PeerError",
     "PeerGoneError",
@@ -16,6 +19,9 @@ __all__ = [
     "cost",
     "fingerprint",
     "generate_keys",
+    "matching_capacity",
+    "matching_cost",
+    "matching_protocols",
     "version",
 ]
 
@@ -139,12 +145,122 @@ class Opened:
     def rows(self) -> int: ...
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
+@final
+class Binned:
+    """A party's rows in bins, and the result of every bin that has been matched."""
+
+    @staticmethod
+    def partition(
+        data: ArrowStream,
+        *,
+        key: bytes,
+        columns: list[tuple[int, str]],
+        payload: list[int],
+        bins: int,
+        folder: str | None = None,
+        flush_bytes: int = ...,
+        keep_keyless: bool = False,
+    ) -> Binned:
+        """Put a table into bins. columns: place and normaliser of every key column; payload: places of columns to keep.
+
+        folder: where the bins' files go; None keeps everything in memory.
+        """
+
+    @staticmethod
+    def reopen(data: ArrowStream, payload: list[int], bins: int, folder: str) -> Binned:
+        """The bins and results that an earlier run has left in a folder. data: the same columns, its rows ignored."""
+
+    @property
+    def counts(self) -> tuple[int, int, list[tuple[int, int | None]]]:
+        """Rows in all, rows with NULL in a key column, and by key column the rows without canonical spelling and the
+        first of them (from 1)."""
+
+    def done(self) -> list[bool]:
+        """Of every bin whether it has a result."""
+
+    def sync(self) -> None:
+        """Force the bins to the disk."""
+
+    def totals(self) -> dict[str, int]:
+        """{"keys","pairs","peer_rows"} that matched, after all bins are done."""
+
+    def output(self, join: str, first: bool, peer_rows: int) -> MatchedRows:
+        """The rows of a join (inner, left, right, full, anti). peer_rows: all rows of the other party."""
+
+@final
+class MatchedRows:
+    """The rows of a join; exports the Arrow PyCapsule stream interface, once."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+@final
+class Pair:
+    """Two connected parties that compared version and plan."""
+
+    @staticmethod
+    def connect(
+        parties: list[Party],
+        me: int,
+        private_key_pem: str,
+        plan_hash: bytes,
+        *,
+        connect_timeout: float = 30.0,
+        idle_timeout: float = 30.0,
+        latency: float = 0.0,
+        bandwidth: float | None = None,
+    ) -> Pair:
+        """Connect to the other of two parties over TLS 1.3 and compare versions and plan hashes."""
+
+    def exchange(self, message: bytes) -> bytes:
+        """Send a short message to the peer and return the one that it sends. One round."""
+
+    def agree_key(self) -> bytes:
+        """Agree with the peer on a fresh key for tokens, to which both contribute."""
+
+    def add_workers(self, count: int) -> None:
+        """Connect further workers, until there are so many. Both parties call it at the same point."""
+
+    def run(
+        self,
+        table: Binned,
+        protocol: str,
+        *,
+        sender: bool,
+        both_learn: bool,
+        rows: tuple[int, int],
+        todo: list[int],
+        plugin: object | None = None,
+    ) -> None:
+        """Match a table's bins. rows: announced by this party and by the peer. todo: the bins to do.
+
+        plugin: a protocol written elsewhere (tacit.psi.plugin), in place of a named one.
+        """
+
+    def metrics(self) -> dict[str, int]:
+        """{"bins","bytes_sent","bytes_received","rounds"} of all workers. From any thread, also during a run."""
+
+    def close(self) -> None:
+        """End in order, with an acknowledgement from the peer."""
+
+    def abort(self, reason: str) -> None:
+        """End at once and tell the peer why; without effect on a connection that has ended."""
+
 def cost(engine: str, operators: str, rows: dict[int, int], *, nodes: list[str]) -> list[dict[str, Any]]:
     """Declared cost of input, secure and release operators (a JSON list in execution order), without data.
 
     nodes: the names of the nodes in engine order, as the operators name owners and recipients.
     rows: row count per input step id. Returns, per operator, {"step","rows","rounds","bytes_sent":[per node]}.
     """
+
+def matching_capacity(rows: int, bins: int) -> int:
+    """The padded size of each of so many bins for an announced number of rows."""
+
+def matching_cost(protocol: str, sender: int, receiver: int, both_learn: bool) -> dict[str, dict[str, int]]:
+    """The declared cost with padded bins of these sizes: {"setup": of a worker, "bin": of a bin}, each a dictionary
+    {"rounds","sender","receiver"} with the payload bytes that each role sends."""
+
+def matching_protocols() -> list[tuple[str, str]]:
+    """The names of all protocols, each with the adversary it withstands; the default first."""
 
 def generate_keys(name: str) -> tuple[str, str]:
     """A fresh (private key PEM, self-signed certificate PEM) for a party."""

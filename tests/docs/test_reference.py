@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tacit import _native
-from tacit.cli.main import COMMANDS
+from tacit.cli.main import commands
 
 ROOT = Path(__file__).parents[2]
 REFERENCE = ROOT / "docs" / "reference.md"
@@ -79,7 +79,7 @@ def cost_lines() -> list[str]:
 def help_lines() -> list[str]:
     """The help text of every command."""
     lines: list[str] = []
-    for module in COMMANDS:
+    for module in commands():
         parser = argparse.ArgumentParser(prog=f"tacit {module.NAME}", description=module.__doc__)
         module.add_arguments(parser)
         lines += [f"### tacit {module.NAME}", "", "```text", parser.format_help().rstrip(), "```", ""]

@@ -7,6 +7,7 @@
 //! | [`canonical`] | key columns of Arrow batches to unambiguous bytes |
 //! | [`bins`] | tokens and payload, bin by bin, in memory or in private files |
 //! | [`results`] | which rows matched, bin by bin; on disk they are what a run resumes from |
+//! | [`family`] | the protocols, by name |
 //! | [`run`] | the intersections of all bins, by one or several workers |
 //! | [`output`] | the rows of a join, as a stream of batches |
 
@@ -14,6 +15,7 @@ pub mod bins;
 pub mod canonical;
 pub mod distinct;
 pub mod error;
+pub mod family;
 pub mod normalise;
 pub mod output;
 pub mod results;

@@ -38,6 +38,13 @@ impl Party {
     }
 }
 
+impl Party {
+    /// Where the party is and how it proves who it is.
+    pub fn into_endpoint(self) -> Endpoint {
+        self.endpoint
+    }
+}
+
 /// A session that has just begun.
 pub struct Connected {
     /// This party.

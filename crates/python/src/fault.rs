@@ -2,8 +2,11 @@
 
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
+use tacit_matching::MatchError;
 use tacit_mpc::MpcError;
 use tacit_net::NetError;
+use tacit_ot::OtError;
+use tacit_psi::PsiError;
 use tacit_table::TableError;
 
 pyo3::create_exception!(
@@ -121,6 +124,29 @@ impl From<MpcError> for Failure {
             MpcError::NotPermitted { site, .. } => Self::new(Fault::Policy, message).at(&site),
             MpcError::Randomness(_) => Self::new(Fault::Internal, message),
         }
+    }
+}
+
+impl From<MatchError> for Failure {
+    fn from(error: MatchError) -> Self {
+        let message = error.to_string();
+        match error {
+            MatchError::Protocol(PsiError::Net(error) | PsiError::Ot(OtError::Net(error))) => error.into(),
+            MatchError::Protocol(
+                PsiError::Cheating { peer, step, .. } | PsiError::Ot(OtError::Cheating { peer, step, .. }),
+            ) => Self { fault: Fault::Peer, message, peer: Some(peer), step: Some(step) },
+            MatchError::Protocol(PsiError::Input(_))
+            | MatchError::Overflow(_)
+            | MatchError::Input(_)
+            | MatchError::File { .. } => Self::new(Fault::Input, message),
+            MatchError::Protocol(PsiError::Ot(_) | PsiError::Randomness(_)) => Self::new(Fault::Internal, message),
+        }
+    }
+}
+
+impl From<PsiError> for Failure {
+    fn from(error: PsiError) -> Self {
+        MatchError::from(error).into()
     }
 }
 

@@ -12,6 +12,7 @@ mod engine;
 mod fault;
 mod keys;
 mod lifecycle;
+mod matching;
 mod report;
 mod session;
 mod table;
@@ -30,6 +31,8 @@ mod native {
     use crate::cost::cost;
     #[pymodule_export]
     use crate::keys::{fingerprint, generate_keys, version};
+    #[pymodule_export]
+    use crate::matching::{Binned, MatchedRows, Pair, matching_capacity, matching_cost, matching_protocols};
     #[pymodule_export]
     use crate::session::Session;
     #[pymodule_export]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from tacit import _native
 from tacit.agent.faults import Fault, RunError
-from tacit.agent.federation import Federation
 
 
 @dataclass(frozen=True)
@@ -21,16 +21,32 @@ class KeyPair:
     fingerprint: str
 
 
-def make_keys(federation: Federation, parties: Sequence[str], *, replace: bool) -> dict[str, KeyPair]:
+class KeyFiles(Protocol):
+    """Where a party's keys belong."""
+
+    @property
+    def private_key(self) -> Path: ...
+    @property
+    def certificate(self) -> Path: ...
+
+
+class HasParties(Protocol):
+    """Anything that knows parties by name: a federation, or the members of one."""
+
+    @property
+    def parties(self) -> Mapping[str, KeyFiles]: ...
+
+
+def make_keys(federation: HasParties, parties: Sequence[str], *, replace: bool) -> dict[str, KeyPair]:
     """A fresh key pair for each of the parties. Without ``replace`` nothing is written if one of the files exists.
 
     Raises RunError if a file exists or cannot be written.
     """
-    files = [federation.parties[party] for party in parties]
-    existing = [path for facts in files for path in (facts.private_key, facts.certificate) if path.exists()]
+    files = {party: federation.parties[party] for party in parties}
+    existing = [path for facts in files.values() for path in (facts.private_key, facts.certificate) if path.exists()]
     if existing and not replace:
         raise RunError(Fault.INPUT, f"{existing[0]} exists already; --force replaces it, for all who know the old one.")
-    return {facts.name: _make(facts.name, facts.private_key, facts.certificate) for facts in files}
+    return {name: _make(name, facts.private_key, facts.certificate) for name, facts in files.items()}
 
 
 def _make(party: str, private_key: Path, certificate: Path) -> KeyPair:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 
-from tacit.agent.connection import connect
+from tacit.agent.faults import Fault, RunError
 from tacit.agent.keys import make_keys
 from tacit.cli.query_arguments import add_federation
 from tacit.cli.screen import console
+from tacit.psi.members import Members
 
 NAME = "keys"
 HELP = "make the parties' key pairs"
@@ -24,10 +25,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
-    federation = connect(options.federation, party=options.name).federation
-    names = federation.catalog.parties if options.name is None else (options.name,)
+    members = Members.load(options.federation)
+    names = tuple(members.parties) if options.name is None else (options.name,)
+    if not set(names) <= set(members.parties):
+        known = ", ".join(members.parties)
+        raise RunError(Fault.INPUT, f"{options.federation}: there is no party {options.name!r}; it names {known}.")
     screen = console()
-    for name, made in make_keys(federation, names, replace=options.force).items():
+    for name, made in make_keys(members, names, replace=options.force).items():
         screen.print(f"{name}: private key {made.private_key}, certificate {made.certificate}", soft_wrap=True)
         screen.print(f"{name}: fingerprint {made.fingerprint}", soft_wrap=True)
     return 0

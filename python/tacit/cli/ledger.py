@@ -8,13 +8,13 @@ import sys
 
 from rich.console import Console
 
-from tacit.agent.connection import connect
 from tacit.agent.events import Event
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.ledger import Ledger
 from tacit.cli.account import show_entry
 from tacit.cli.query_arguments import add_federation
 from tacit.cli.screen import console
+from tacit.psi.members import Members
 
 NAME = "ledger"
 HELP = "show or verify a party's ledger"
@@ -34,9 +34,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
-    federation = connect(options.federation, party=options.name).federation
-    names = federation.catalog.parties if options.name is None else (options.name,)
-    ledgers = {name: Ledger(federation.ledger_path(name)) for name in names}
+    members = Members.load(options.federation)
+    names = tuple(members.parties) if options.name is None else (options.name,)
+    if not set(names) <= set(members.parties):
+        known = ", ".join(members.parties)
+        raise RunError(Fault.INPUT, f"{options.federation}: there is no party {options.name!r}; it names {known}.")
+    ledgers = {name: Ledger(members.parties[name].ledger) for name in names}
     if not any(ledger.path.exists() for ledger in ledgers.values()):
         raise RunError(
             Fault.INPUT, f"no ledger yet of {', '.join(names)}; the first query a party takes part in starts it."

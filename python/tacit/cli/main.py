@@ -6,15 +6,23 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from importlib import import_module
+from types import ModuleType
 from typing import NoReturn
 
-from tacit.agent.diagnosis import diagnose
 from tacit.agent.faults import Fault
-from tacit.cli import explain, keys, ledger, party, sql
-from tacit.cli.demo import command as demo
 from tacit.cli.traces import show_traceback_if_asked
 
-COMMANDS = (sql, explain, party, demo, keys, ledger)
+HOMES = {
+    "sql": "tacit.cli.sql",
+    "psi": "tacit.cli.psi",
+    "explain": "tacit.cli.explain",
+    "party": "tacit.cli.party",
+    "demo": "tacit.cli.demo.command",
+    "keys": "tacit.cli.keys",
+    "ledger": "tacit.cli.ledger",
+}
+"""Each command's module, which only a run of the command loads: SQL's parser costs more time than a small match."""
 
 EXIT_STATUS = """\
 exit status: 0 success, 2 wrong input or usage, 3 refused by policy, 4 a peer misbehaved, 5 a peer is gone,
@@ -31,7 +39,8 @@ class _Parser(argparse.ArgumentParser):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command. Returns the exit status."""
-    options = _parser().parse_args(arguments)
+    arguments = sys.argv[1:] if arguments is None else arguments
+    options = _parser(commands(arguments[:1])).parse_args(arguments)
     try:
         status: int = options.run(options)
         sys.stdout.flush()
@@ -40,13 +49,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except (Exception, KeyboardInterrupt) as error:
+        from tacit.agent.diagnosis import diagnose
+
         show_traceback_if_asked()
         found = diagnose(error)
         sys.stderr.write(f"tacit: {found}\n")
         return found.fault.exit_status
 
 
-def _parser() -> argparse.ArgumentParser:
+def commands(named: Sequence[str] = ()) -> list[ModuleType]:
+    """The modules of the commands that are named, or of all if one of the names is none."""
+    wanted = [HOMES[name] for name in named if name in HOMES]
+    return [import_module(home) for home in wanted or HOMES.values()]
+
+
+def _parser(modules: Sequence[ModuleType]) -> argparse.ArgumentParser:
     parser = _Parser(
         prog="tacit",
         description="SQL over several organisations' tables that reveals the agreed answer and nothing else.",
@@ -54,9 +71,9 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action=_Version)
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=_Parser)
-    for module in COMMANDS:
-        command = commands.add_parser(module.NAME, help=module.HELP, description=module.__doc__)
+    group = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=_Parser)
+    for module in modules:
+        command = group.add_parser(module.NAME, help=module.HELP, description=module.__doc__)
         module.add_arguments(command)
         command.set_defaults(run=module.run)
     return parser

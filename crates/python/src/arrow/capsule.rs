@@ -40,5 +40,10 @@ pub fn import_stream(source: &Bound<'_, PyAny>) -> PyResult<Stream> {
 /// A capsule with a stream of exactly this batch. The columns are shared with it, not copied.
 pub fn export_stream<'py>(py: Python<'py>, batch: &RecordBatch) -> PyResult<Bound<'py, PyCapsule>> {
     let reader = RecordBatchIterator::new([Ok(batch.clone())], batch.schema());
-    PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(reader)), STREAM)
+    capsule_of(py, FFI_ArrowArrayStream::new(Box::new(reader)))
+}
+
+/// A capsule that owns a stream.
+pub fn capsule_of(py: Python<'_>, stream: FFI_ArrowArrayStream) -> PyResult<Bound<'_, PyCapsule>> {
+    PyCapsule::new_with_value(py, stream, STREAM)
 }

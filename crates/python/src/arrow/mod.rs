@@ -4,6 +4,6 @@ mod capsule;
 mod export;
 mod import;
 
-pub use capsule::{Stream, export_stream, import_stream};
+pub use capsule::{Stream, capsule_of, export_stream, import_stream};
 pub use export::to_batch;
 pub use import::read_table;

@@ -1,0 +1,166 @@
+//! A party's table in bins, and after the match the rows of a join.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arrow_array::RecordBatchReader;
+use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
+use arrow_schema::{ArrowError, SchemaRef};
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+use tacit_matching::output::total;
+use tacit_matching::{Bins, Counts, Join, KeyColumn, Layout, Normaliser, Partition, Results, Rows};
+use tacit_math::Seed;
+
+use crate::arrow::{Stream, capsule_of, import_stream};
+use crate::fault::{Failure, Result};
+use crate::waiting::wait_for;
+
+/// A party's rows in bins, and the result of every bin that has been matched.
+#[pyclass(frozen, module = "tacit._native")]
+pub struct Binned {
+    pub bins: Arc<Bins>,
+    pub results: Arc<Results>,
+    counts: Counts,
+}
+
+/// What has been matched, over all bins.
+#[derive(IntoPyObject)]
+pub struct Totals {
+    keys: u64,
+    pairs: u64,
+    peer_rows: u64,
+}
+
+#[pymethods]
+impl Binned {
+    /// Put a table into bins. columns: place and normaliser of every key column; payload: places of the columns to keep.
+    #[staticmethod]
+    #[pyo3(signature = (data, *, key, columns, payload, bins, folder=None, flush_bytes=1 << 28, keep_keyless=false))]
+    #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
+    fn partition(
+        py: Python<'_>,
+        data: &Bound<'_, PyAny>,
+        key: [u8; 16],
+        columns: Vec<(usize, String)>,
+        payload: Vec<usize>,
+        bins: usize,
+        folder: Option<PathBuf>,
+        flush_bytes: usize,
+        keep_keyless: bool,
+    ) -> PyResult<Self> {
+        let stream = import_stream(data)?;
+        let named = |(index, name): (usize, String)| Ok(KeyColumn { index, normaliser: Normaliser::named(&name)? });
+        let columns = columns.into_iter().map(named).collect::<Result<Vec<_>>>()?;
+        let layout = Layout { bins, folder, flush_bytes, keep_keyless };
+        wait_for(py, move || partition(stream, &Seed::from_bytes(key), columns, payload, layout), || ())
+    }
+
+    /// The bins and results that an earlier run has left in a folder. data: a table of the same columns, its rows ignored.
+    #[staticmethod]
+    fn reopen(data: &Bound<'_, PyAny>, payload: Vec<usize>, bins: usize, folder: PathBuf) -> PyResult<Self> {
+        let schema =
+            RecordBatchStreamReader::try_new(import_stream(data)?).map_err(|error| unreadable(&error))?.schema();
+        let schema = Arc::new(schema.project(&payload).map_err(|error| unreadable(&error))?);
+        let results = Arc::new(Results::new(bins, Some(folder.clone())));
+        Ok(Self { bins: Arc::new(Bins::open(folder, bins, schema)), results, counts: Counts::default() })
+    }
+
+    /// Rows in all, rows with NULL in a key column, and by key column the rows without canonical spelling and the first of them.
+    #[getter]
+    fn counts(&self) -> (u64, u64, Vec<(u64, Option<u64>)>) {
+        (self.counts.rows, self.counts.null, self.counts.invalid.clone())
+    }
+
+    /// Of every bin whether it has a result.
+    fn done(&self, py: Python<'_>) -> Vec<bool> {
+        py.detach(|| self.results.done())
+    }
+
+    /// Force the bins to the disk.
+    fn sync(&self, py: Python<'_>) -> PyResult<()> {
+        let bins = Arc::clone(&self.bins);
+        wait_for(py, move || Ok(bins.sync()?), || ())
+    }
+
+    /// How many keys and pairs of rows have matched, and how many rows of the peer; after all bins are done.
+    fn totals(&self, py: Python<'_>) -> Result<Totals> {
+        py.detach(|| {
+            let sum = |of: fn(&tacit_matching::results::Matches) -> u64| total(&self.results, self.bins.count(), of);
+            Ok(Totals {
+                keys: sum(|m| m.keys)?,
+                pairs: sum(|m| m.rows.len() as u64)?,
+                peer_rows: sum(|m| m.peer_rows)?,
+            })
+        })
+    }
+
+    /// The rows of a join (inner, left, right, full, anti). first: whether this is the first party; peer_rows: all rows of the other.
+    fn output(&self, py: Python<'_>, join: &str, first: bool, peer_rows: u64) -> Result<MatchedRows> {
+        let join = Join::named(join).ok_or_else(|| {
+            Failure::input(format!("there is no join {join:?}; choose inner, left, right, full or anti"))
+        })?;
+        let (bins, results) = (Arc::clone(&self.bins), Arc::clone(&self.results));
+        let rows = py.detach(|| Rows::new(bins, results, join, first, peer_rows))?;
+        Ok(MatchedRows(Mutex::new(Some(rows))))
+    }
+}
+
+fn partition(
+    stream: Stream,
+    key: &Seed,
+    columns: Vec<KeyColumn>,
+    payload: Vec<usize>,
+    layout: Layout,
+) -> Result<Binned> {
+    let reader = RecordBatchStreamReader::try_new(stream).map_err(|error| unreadable(&error))?;
+    let schema = reader.schema();
+    let (bins, folder) = (layout.bins, layout.folder.clone());
+    let mut partition = Partition::new(key, columns, payload, layout);
+    for batch in reader {
+        partition.push(&batch.map_err(|error| unreadable(&error))?)?;
+    }
+    let (binned, counts) = partition.finish(schema)?;
+    Ok(Binned { bins: Arc::new(binned), results: Arc::new(Results::new(bins, folder)), counts })
+}
+
+fn unreadable(error: &ArrowError) -> Failure {
+    Failure::input(format!("the input cannot be read: {error}"))
+}
+
+/// The rows of a join; exports the Arrow PyCapsule stream interface, once.
+#[pyclass(frozen, module = "tacit._native")]
+pub struct MatchedRows(Mutex<Option<Rows>>);
+
+#[pymethods]
+impl MatchedRows {
+    /// A capsule with the stream. requested_schema: not followed, as the interface allows.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        let _not_followed = requested_schema;
+        let rows = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let rows = rows.ok_or_else(|| Failure::input("these rows were read already; ask for the output again"))?;
+        capsule_of(py, FFI_ArrowArrayStream::new(Box::new(Reader(rows))))
+    }
+}
+
+/// The rows as Arrow's own kind of reader.
+struct Reader(Rows);
+
+impl Iterator for Reader {
+    type Item = std::result::Result<arrow_array::RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.0.next().map(|batch| batch.map_err(|error| ArrowError::ExternalError(Box::new(error))))
+    }
+}
+
+impl RecordBatchReader for Reader {
+    fn schema(&self) -> SchemaRef {
+        self.0.schema()
+    }
+}

@@ -1,0 +1,58 @@
+//! What a match costs, without data.
+
+use pyo3::prelude::*;
+use tacit_matching::family;
+use tacit_psi::alignment::{self, Learns};
+use tacit_psi::binning;
+use tacit_psi::{Sizes, Traffic};
+
+use crate::fault::{Failure, Result};
+
+/// Rounds and payload bytes of a phase.
+#[derive(IntoPyObject)]
+pub struct Phase {
+    rounds: u64,
+    sender: u64,
+    receiver: u64,
+}
+
+impl From<Traffic> for Phase {
+    fn from(Traffic { rounds, sender, receiver }: Traffic) -> Self {
+        Self { rounds, sender, receiver }
+    }
+}
+
+/// The declared cost of a worker's setup and of one bin.
+#[derive(IntoPyObject)]
+pub struct MatchingCost {
+    setup: Phase,
+    bin: Phase,
+}
+
+/// The padded size of each of so many bins for an announced number of rows.
+#[pyfunction]
+pub fn matching_capacity(rows: usize, bins: usize) -> Result<usize> {
+    if bins == 0 || bins > binning::MOST {
+        return Err(Failure::input(format!("{bins} bins; choose from 1 to {}", binning::MOST)));
+    }
+    Ok(binning::capacity(rows, bins))
+}
+
+/// The declared cost of a protocol with padded bins of these sizes.
+#[pyfunction]
+pub fn matching_cost(protocol: &str, sender: usize, receiver: usize, both_learn: bool) -> Result<MatchingCost> {
+    let protocol = family::named(protocol)?;
+    let learns = if both_learn { Learns::Both } else { Learns::Receiver };
+    let declared = alignment::declared(protocol.as_ref(), Sizes { sender, receiver }, learns);
+    Ok(MatchingCost { setup: declared.setup.into(), bin: declared.online.into() })
+}
+
+/// The names of all protocols, each with the adversary it withstands.
+#[pyfunction]
+pub fn matching_protocols() -> Vec<(&'static str, &'static str)> {
+    let adversary = |protocol: &dyn tacit_psi::Protocol| match protocol.adversary() {
+        tacit_ot::Adversary::SemiHonest => "semi-honest",
+        tacit_ot::Adversary::Malicious => "malicious",
+    };
+    family::protocols().iter().map(|protocol| (protocol.name(), adversary(protocol.as_ref()))).collect()
+}

@@ -1,0 +1,33 @@
+"""Matching two parties' tables by identifiers without showing them: private set intersection, at any size.
+
+import tacit.psi
+
+matched = tacit.psi.intersect(customers, federation="federation.toml", me="a", key=["email"])
+
+The other party calls the same with its own table. Arrow in, Arrow out.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tacit.psi.intersect import Matched, intersect
+    from tacit.psi.plugin import SharedLibrary
+
+__all__ = ["Matched", "SharedLibrary", "intersect"]
+
+_HOMES = {
+    "Matched": "tacit.psi.intersect",
+    "SharedLibrary": "tacit.psi.plugin",
+    "intersect": "tacit.psi.intersect",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name at its first use."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'tacit.psi' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_HOMES[name]), name)

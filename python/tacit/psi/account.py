@@ -1,0 +1,77 @@
+"""What a party's ledger says about a match. Never an identifier."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from tacit.agent.ledger import Ledger
+from tacit.psi.match import Report
+from tacit.psi.parameters import Parameters
+
+JSON = dict[str, Any]
+
+
+def approved_entry(me: str, parameters: Parameters) -> JSON:
+    """The entry before anything leaves: the parameters, and all that anybody will learn."""
+    a, b = parameters.parties
+    described = f"psi {parameters.join} join of {a} and {b}, {len(parameters.normalisers)} key columns"
+    return {
+        "party": me,
+        "query": f"{described} ({', '.join(parameters.normalisers)}), to {' and '.join(parameters.to)}",
+        "plan_hash": parameters.plan_hash.hex(),
+        "engine": f"psi/{parameters.protocol_name()}",
+        "nodes": list(parameters.parties),
+        "recipients": list(parameters.to),
+        "disclosures": [
+            {
+                "recipients": _who(sentence, parameters),
+                "kind": "psi",
+                "site": "psi",
+                "what": sentence,
+                "rule": "approved",
+            }
+            for sentence in parameters.account()
+        ],
+    }
+
+
+def completed_entry(approved: JSON, report: Report) -> JSON:
+    """The entry after a match: how many keys were found to be common, and what it cost."""
+    happened = [{**item, "rows": report.keys} if "keys" in item["what"] else item for item in approved["disclosures"]]
+    cost = {
+        "bytes_sent": report.bytes_sent,
+        "bytes_received": report.bytes_received,
+        "rounds": report.rounds,
+        "seconds": round(report.seconds, 3),
+    }
+    return {**_reference(approved), "disclosures": happened, "cost": cost, "resumed_bins": report.resumed}
+
+
+@contextmanager
+def recorded(ledger: Ledger, approved: JSON, me: str) -> Iterator[None]:
+    """Record a failure: bins that were done until then stay disclosed."""
+    try:
+        yield
+    except BaseException as error:
+        from tacit.agent.diagnosis import diagnose
+
+        found = diagnose(error)
+        fault = {"fault": found.fault.value, "sentence": found.sentence}
+        ledger.append("failed", {**_reference(approved), **fault, "disclosures": approved["disclosures"]})
+        raise
+
+
+def _reference(approved: JSON) -> JSON:
+    return {
+        "party": approved["party"],
+        "run": approved["hash"],
+        "query": approved["query"],
+        "plan_hash": approved["plan_hash"],
+    }
+
+
+def _who(sentence: str, parameters: Parameters) -> list[str]:
+    first = sentence.split()[0]
+    return [first] if first in parameters.parties else list(parameters.parties)

@@ -1,0 +1,120 @@
+"""How a match runs: bins, workers and storage, chosen from public sizes by a rule that both parties compute alike."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tacit import _native
+from tacit.agent.faults import Fault, RunError
+from tacit.psi.parameters import Parameters
+
+FAVOURED = 1 << 20
+"""Tokens a bin for which the protocols are fastest: with more, their tables leave the caches."""
+
+BYTES_PER_TOKEN = 512
+"""What a worker keeps at most for each token of a bin while it is matched."""
+
+MOST_BINS = 1 << 14
+
+SECONDS_PER_TOKEN = {"dh": 90e-6}
+"""Measured on one core for both roles together; other protocols are dominated by the network and by memory."""
+
+DEFAULT_SECONDS_PER_TOKEN = 0.9e-6
+BYTES_PER_SECOND = 300e6
+"""What a connection carries where the federation file names no bandwidth."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What was chosen, why, and what it will cost. sender: the party that plays the protocol's sender.
+
+    capacities: the padded size of a bin at each party. sent: payload bytes that each party sends.
+    """
+
+    protocol: str
+    bins: int
+    workers: int
+    sender: int
+    capacities: tuple[int, int]
+    sent: tuple[int, int]
+    rounds: int
+    seconds: float
+    why: tuple[str, ...]
+
+
+def choose(parameters: Parameters, facts: tuple[Mapping[str, Any], Mapping[str, Any]]) -> Choice:
+    """From what both parties announce: rows, memory (bytes), workers. Raises RunError."""
+    rows = (int(facts[0]["rows"]), int(facts[1]["rows"]))
+    memory = min(int(each["memory"]) for each in facts)
+    wanted = min(int(each["workers"]) for each in facts)
+    bins, why_bins = _bins(parameters, max(rows), memory, wanted)
+    workers = max(1, min(wanted, bins))
+    capacities = (_native.matching_capacity(rows[0], bins), _native.matching_capacity(rows[1], bins))
+    need = BYTES_PER_TOKEN * max(capacities) * workers
+    if need > memory and bins > 1 and parameters.bins is not None:
+        raise RunError(
+            Fault.INPUT,
+            f"bins of {max(capacities):,} tokens need {need >> 20:,} MiB, more than the {memory >> 20:,} MiB declared; "
+            "name more bins, or leave --bins to tacit.",
+        )
+    name = parameters.protocol_name()
+    sender, why_sender = _sender(parameters, name, capacities)
+    sent, rounds = _traffic(parameters, name, capacities, sender, bins, workers)
+    spent = SECONDS_PER_TOKEN.get(name, DEFAULT_SECONDS_PER_TOKEN) * bins * sum(capacities) / 2
+    seconds = spent + sum(sent) / BYTES_PER_SECOND
+    padded = bins * max(capacities) / max(1, max(rows)) - 1
+    why = (
+        f"protocol {name}: " + ("the default" if parameters.protocol == "auto" else "as asked"),
+        why_bins,
+        f"padding adds {padded:.1%}: each bin has {capacities[0]:,} and {capacities[1]:,} places, and overflows with "
+        "probability below 2^-80",
+        f"{workers} worker{'s' if workers > 1 else ''}: the fewer of what the parties offer, and at most one a bin",
+        why_sender,
+    )
+    return Choice(name, bins, workers, sender, capacities, sent, rounds, seconds, why)
+
+
+def _bins(parameters: Parameters, rows: int, memory: int, workers: int) -> tuple[int, str]:
+    if parameters.bins is not None:
+        return parameters.bins, f"{parameters.bins} bins: as asked"
+    fitting = max(1 << 10, memory // (BYTES_PER_TOKEN * max(1, workers)))
+    tokens = min(FAVOURED, fitting)
+    bins = min(MOST_BINS, max(1, -(-rows // tokens)))
+    if bins == 1:
+        return 1, f"1 bin: {rows:,} tokens fit into memory and caches at once, so nothing is padded"
+    limit = "are matched fastest" if tokens == FAVOURED else f"fit into {memory >> 20:,} MiB for {workers} workers"
+    return bins, f"{bins} bins: so that about {tokens:,} tokens a bin {limit}"
+
+
+def _sender(parameters: Parameters, name: str, capacities: tuple[int, int]) -> tuple[int, str]:
+    if not parameters.both_learn:
+        receiver = parameters.parties.index(parameters.to[0])
+        return 1 - receiver, f"{parameters.to[0]} receives: it alone learns the matches"
+    if parameters.plugin is not None:
+        return 1, f"{parameters.parties[0]} receives: the first party does with a plug-in"
+    costs = [sum(_bin_bytes(name, capacities, sender, True)) for sender in (0, 1)]
+    sender = 0 if costs[0] < costs[1] else 1
+    return sender, f"{parameters.parties[1 - sender]} receives: this way fewer bytes are sent"
+
+
+def _bin_bytes(name: str, capacities: tuple[int, int], sender: int, both: bool) -> tuple[int, int]:
+    """Bytes a bin that the sender and the receiver send."""
+    cost = _native.matching_cost(name, capacities[sender], capacities[1 - sender], both)["bin"]
+    return cost["sender"], cost["receiver"]
+
+
+def _traffic(
+    parameters: Parameters, name: str, capacities: tuple[int, int], sender: int, bins: int, workers: int
+) -> tuple[tuple[int, int], int]:
+    """Payload bytes that each party sends at least (repeated keys add to it), and rounds of one worker."""
+    if parameters.plugin is not None:
+        return (0, 0), 0
+    cost = _native.matching_cost(name, capacities[sender], capacities[1 - sender], parameters.both_learn)
+    of_role = [workers * cost["setup"][role] + bins * cost["bin"][role] for role in ("sender", "receiver")]
+    repetitions = bins if parameters.both_learn else 0  # one byte a bin each way
+    sent = (of_role[0] + repetitions, of_role[1] + repetitions)
+    each = -(-bins // workers)
+    rounds = cost["setup"]["rounds"] + each * (cost["bin"]["rounds"] + (1 if parameters.both_learn else 0))
+    return (sent if sender == 0 else (sent[1], sent[0])), rounds

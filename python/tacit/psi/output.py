@@ -1,0 +1,48 @@
+"""Writing the joint rows: batch after batch through DuckDB, to a file that appears whole or not at all."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tacit.agent.faults import Fault, RunError
+from tacit.psi.source import text
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from tacit import _native
+
+FORMATS = {".parquet": "FORMAT parquet", ".csv": "FORMAT csv, HEADER"}
+
+
+def check_output(path: Path) -> None:
+    """Refuse what could only fail after the match. Raises RunError."""
+    if path.suffix.lower() not in FORMATS:
+        raise RunError(Fault.INPUT, f"{path}: name it .parquet or .csv.")
+    if not path.parent.is_dir():
+        raise RunError(Fault.INPUT, f"{path}: the folder {path.parent} does not exist; make it first.")
+    if path.is_dir():
+        raise RunError(Fault.INPUT, f"{path}: is a folder; name a file in it.")
+
+
+def write_rows(database: duckdb.DuckDBPyConnection, rows: _native.MatchedRows, path: Path) -> int:
+    """Write the rows. Returns how many. Raises RunError if the file cannot be written; then nothing is left of it."""
+    import duckdb
+
+    database.register("matched", rows)
+    try:
+        with tempfile.TemporaryDirectory(dir=path.parent, prefix=".tacit-") as folder:
+            whole = Path(folder) / "rows"
+            copied = database.execute(f"COPY (FROM matched) TO {text(str(whole))} ({FORMATS[path.suffix.lower()]})")
+            ((count,),) = copied.fetchall()
+            whole.replace(path)
+    except (duckdb.IOException, OSError) as error:
+        reason = str(error).splitlines()[0].rstrip(" .")
+        raise RunError(
+            Fault.INPUT, f"{path}: cannot be written ({reason}); the matches are kept: free space and run it again."
+        ) from None
+    finally:
+        database.unregister("matched")
+    return int(count)

@@ -1,0 +1,194 @@
+"""A party's own input: a Parquet or CSV file or an Arrow table, read by DuckDB, its columns looked up and typed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tacit.agent.faults import Fault, RunError
+
+if TYPE_CHECKING:
+    import duckdb
+
+KINDS = (
+    (re.compile(r"VARCHAR|UUID|ENUM\(.*"), "text"),
+    (re.compile(r"U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)|DECIMAL\(.*"), "number"),
+    (re.compile(r"FLOAT|DOUBLE"), "floating-point number"),
+    (re.compile(r"BOOLEAN"), "boolean"),
+    (re.compile(r"DATE"), "date"),
+    (re.compile(r"TIMESTAMP WITH TIME ZONE"), "timestamp with time zone"),
+    (re.compile(r"TIMESTAMP(_S|_MS|_NS)?"), "timestamp"),
+    (re.compile(r"TIME"), "time"),
+    (re.compile(r"BLOB"), "bytes"),
+)
+"""The kind of a DuckDB type: keys match within one kind only."""
+
+CASTS = {
+    "number": "DECIMAL(38, 9)",
+    "floating-point number": "DOUBLE",
+    "boolean": "BOOLEAN",
+    "date": "DATE",
+    "timestamp": "TIMESTAMP",
+    "timestamp with time zone": "TIMESTAMPTZ",
+    "time": "TIME",
+}
+"""What the text of a CSV key is read as where the peer's column is of that kind."""
+
+SETTINGS = {
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+    "python_enable_replacements": False,
+}
+
+
+@dataclass
+class Source:
+    """An opened input. relation: the FROM item. types: DuckDB's type of every column, by name. rows: how many it has.
+
+    columns: the payload, in order. bytes: about what key and payload take uncompressed. is_csv: all columns are text.
+    """
+
+    database: duckdb.DuckDBPyConnection
+    relation: str
+    name: str
+    types: dict[str, str]
+    key: tuple[str, ...]
+    columns: tuple[str, ...]
+    rows: int
+    bytes: int
+    stamp: str
+    is_csv: bool
+
+    def kinds(self) -> list[str]:
+        """The kind of every key column."""
+        return [kind_of(self.types[column]) or "" for column in self.key]
+
+    def select(self, peer_kinds: Sequence[str], limit: str = "") -> duckdb.DuckDBPyRelation:
+        """Key columns that are not kept, then the payload; texts of a CSV key as the peer's kind."""
+        expressions = []
+        for column in self.read_columns:
+            expression = self._portable(column)
+            if column in self.key and self.is_csv:
+                kind = peer_kinds[self.key.index(column)]
+                if kind in CASTS:
+                    expression = f"CAST({quoted(column)} AS {CASTS[kind]}) AS {quoted(column)}"
+            expressions.append(expression)
+        return self.database.sql(f"SELECT {', '.join(expressions)} FROM {self.relation} {limit}")
+
+    @property
+    def read_columns(self) -> list[str]:
+        """The columns that are read: each once, key or payload."""
+        return list(dict.fromkeys([*self.key, *self.columns]))
+
+    def places(self, columns: Sequence[str]) -> list[int]:
+        """Where columns are among those read."""
+        return [self.read_columns.index(column) for column in columns]
+
+    def check_casts(self, peer_kinds: Sequence[str]) -> None:
+        """Refuse a CSV key with a text that is no value of the peer's kind. Raises RunError with the first row."""
+        for column, kind in zip(self.key, peer_kinds, strict=True):
+            if self.is_csv and kind in CASTS:
+                bad = f"{quoted(column)} IS NOT NULL AND TRY_CAST({quoted(column)} AS {CASTS[kind]}) IS NULL"
+                numbered = f"SELECT row_number() OVER () AS row, * FROM {self.relation}"
+                found = self.database.execute(f"SELECT row FROM ({numbered}) WHERE {bad} LIMIT 1").fetchall()
+                if found:
+                    raise RunError(
+                        Fault.INPUT,
+                        f"{self.name}, row {found[0][0]}, column {column}: the value is no {kind}, which the other "
+                        f"party's column is; correct it.",
+                    )
+
+    def _portable(self, column: str) -> str:
+        """A column as an Arrow type that every step can carry exactly."""
+        stored = self.types[column]
+        if stored in ("HUGEINT", "UHUGEINT"):
+            return f"CAST({quoted(column)} AS DECIMAL(38, 0)) AS {quoted(column)}"
+        if stored.startswith("ENUM(") or stored == "UUID":
+            return f"CAST({quoted(column)} AS VARCHAR) AS {quoted(column)}"
+        return quoted(column)
+
+
+def kind_of(stored: str) -> str | None:
+    """The kind of a DuckDB type; None if values of it cannot be matched."""
+    return next((kind for pattern, kind in KINDS if pattern.fullmatch(stored)), None)
+
+
+def open_source(
+    data: Path | Any, key: Sequence[str], columns: Sequence[str] | None, threads: int, memory: int
+) -> Source:
+    """Open a file (.parquet, .csv) or an Arrow stream. columns: the payload, by default all. Raises RunError."""
+    import duckdb
+
+    database = duckdb.connect(config={**SETTINGS, "threads": threads, "memory_limit": f"{memory // 4 >> 20}MB"})
+    database.execute("SET preserve_insertion_order = true")
+    if isinstance(data, Path):
+        relation, rows, size, stamp, name = _file(database, data)
+    else:
+        relation, rows, size, stamp, name = _table(database, data)
+    described = database.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall()
+    types = {column: stored for column, stored, *_ in described}
+    source = Source(
+        database, relation, name, types, tuple(key), tuple(types if columns is None else columns), rows, size, stamp,
+        isinstance(data, Path) and data.suffix.lower() == ".csv",
+    )  # fmt: skip
+    for column in source.read_columns:
+        if column not in types:
+            near = get_close_matches(column, types, n=1)
+            hint = f"perhaps you mean {near[0]}" if near else f"it has {', '.join(types)}"
+            raise RunError(Fault.INPUT, f"{name}: there is no column {column!r}; {hint}.")
+    for column in key:
+        if kind_of(types[column]) is None:
+            raise RunError(
+                Fault.INPUT, f"{name}, column {column}: values of type {types[column]} cannot be matched; cast them."
+            )
+    return source
+
+
+def _file(database: duckdb.DuckDBPyConnection, path: Path) -> tuple[str, int, int, str, str]:
+    import duckdb
+
+    try:
+        facts = path.stat()
+    except OSError as error:
+        raise RunError(Fault.INPUT, f"{path}: cannot be read ({error.strerror}).") from None
+    stamp = f"{path.resolve()} {facts.st_size} {facts.st_mtime_ns}"
+    try:
+        match path.suffix.lower():
+            case ".parquet":
+                relation = f"read_parquet({text(str(path))})"
+                (rows,) = database.execute(f"SELECT count(*) FROM {relation}").fetchall()[0]
+                sizes = f"SELECT sum(total_uncompressed_size) FROM parquet_metadata({text(str(path))})"
+                (size,) = database.execute(sizes).fetchall()[0]
+            case ".csv":
+                relation = f"read_csv({text(str(path))}, header = true, all_varchar = true, delim = ',', quote = '\"')"
+                (rows,) = database.execute(f"SELECT count(*) FROM {relation}").fetchall()[0]
+                size = facts.st_size
+            case _:
+                raise RunError(Fault.INPUT, f"{path}: name a .parquet or .csv file.")
+    except duckdb.Error as error:
+        line = re.search(r"[Ll]ine:? (\d+)", str(error))
+        where = f", line {line[1]}" if line else ""
+        problem = "is not a proper CSV file" if path.suffix.lower() == ".csv" else "is not a Parquet file"
+        raise RunError(Fault.INPUT, f"{path}{where}: the file {problem}; save it anew.") from None
+    return relation, int(rows), int(size or 0), stamp, str(path)
+
+
+def _table(database: duckdb.DuckDBPyConnection, data: Any) -> tuple[str, int, int, str, str]:
+    database.register("given", data)
+    database.execute("CREATE TABLE input AS FROM given")
+    (rows,) = database.execute("SELECT count(*) FROM input").fetchall()[0]
+    return "input", int(rows), 64 * int(rows), "memory", "the table"
+
+
+def quoted(name: str) -> str:
+    """An identifier."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def text(value: str) -> str:
+    """A string constant."""
+    return "'" + value.replace("'", "''") + "'"
