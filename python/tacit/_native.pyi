@@ -236,6 +236,11 @@ class Pair:
         plugin: a protocol written elsewhere (tacit.psi.plugin), in place of a named one.
         """
 
+    def aggregate(
+        self, table: Binned, sender: bool, rows: tuple[int, int], summed: bool
+    ) -> tuple[int | None, int | None]:
+        """How many keys match, and the sum of the sender's first payload column over them. None at the sender."""
+
     def metrics(self) -> dict[str, int]:
         """{"bins","bytes_sent","bytes_received","rounds"} of all workers. From any thread, also during a run."""
 

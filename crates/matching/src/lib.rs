@@ -9,8 +9,10 @@
 //! | [`results`] | which rows matched, bin by bin; on disk they are what a run resumes from |
 //! | [`family`] | the protocols, by name |
 //! | [`run`] | the intersections of all bins, by one or several workers |
+//! | [`aggregate`] | how many keys match, and sums over them, instead of the rows |
 //! | [`output`] | the rows of a join, as a stream of batches |
 
+pub mod aggregate;
 pub mod bins;
 pub mod canonical;
 pub mod distinct;

@@ -96,7 +96,7 @@ def run(options: argparse.Namespace) -> int:
         count = 0
         if learns:
             screen.line(f"writing {options.output}")
-            count = write_rows(source.database, match.rows(), options.output)
+            count = write_rows(source.database, match.rows, options.output)
     entry = ledger.append("completed", completed_entry(approved, report))
     if report.unconfirmed is None:
         match.remove_files()

@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import duckdb
+
 from tacit import _native
 from tacit.agent.faults import Fault, RunError
 from tacit.psi.choice import BYTES_PER_TOKEN, Choice, choose
@@ -224,11 +226,12 @@ class Match:
                 flush_bytes=max(1 << 20, min(1 << 29, self.limits.memory // 4)),
                 keep_keyless=self.parameters.join != "inner",
             )
-        except _native.InputError as error:
-            self.source.check_casts(peer_kinds)
+        except (_native.InputError, duckdb.Error) as error:
             if on_disk:
                 self.remove_files()
-            raise RunError(Fault.INPUT, f"{error}.") from None
+            self.source.check_casts(peer_kinds)
+            problem = str(error) if isinstance(error, _native.InputError) else "its rows cannot be read; save it anew"
+            raise RunError(Fault.INPUT, f"{self.source.name}: {problem}.") from None
         rows, null, invalid = self._table.counts
         if rows != self.source.rows:
             raise RunError(

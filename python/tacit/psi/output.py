@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,11 +28,25 @@ def check_output(path: Path) -> None:
         raise RunError(Fault.INPUT, f"{path}: is a folder; name a file in it.")
 
 
-def write_rows(database: duckdb.DuckDBPyConnection, rows: _native.MatchedRows, path: Path) -> int:
-    """Write the rows. Returns how many. Raises RunError if the file cannot be written; then nothing is left of it."""
+class Readings:
+    """Exports an Arrow stream as often as it is asked for: DuckDB reads the schema before the rows."""
+
+    def __init__(self, rows: Callable[[], _native.MatchedRows]) -> None:
+        self._rows = rows
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """One reading."""
+        return self._rows().__arrow_c_stream__(requested_schema)
+
+
+def write_rows(database: duckdb.DuckDBPyConnection, rows: Callable[[], _native.MatchedRows], path: Path) -> int:
+    """Write the rows of a reading. Returns how many.
+
+    Raises RunError if the file cannot be written; then nothing is left of it.
+    """
     import duckdb
 
-    database.register("matched", rows)
+    database.register("matched", Readings(rows))
     try:
         with tempfile.TemporaryDirectory(dir=path.parent, prefix=".tacit-") as folder:
             whole = Path(folder) / "rows"

@@ -123,7 +123,8 @@ def open_source(
     """Open a file (.parquet, .csv) or an Arrow stream. columns: the payload, by default all. Raises RunError."""
     import duckdb
 
-    database = duckdb.connect(config={**SETTINGS, "threads": threads, "memory_limit": f"{memory // 4 >> 20}MB"})
+    limit = f"{max(256, memory // 4 >> 20)}MB"
+    database = duckdb.connect(config={**SETTINGS, "threads": threads, "memory_limit": limit})
     database.execute("SET preserve_insertion_order = true")
     if isinstance(data, Path):
         relation, rows, size, stamp, name = _file(database, data)

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use tacit_matching::aggregate::aggregate;
 use tacit_matching::{Progress, Run, family};
 use tacit_net::tcp::{self, Endpoint, Hello, Identity};
 use tacit_net::{Options, PartyId, Session};
@@ -148,6 +149,23 @@ impl Pair {
         let (bins, results, progress) =
             (Arc::clone(&table.bins), Arc::clone(&table.results), Arc::clone(&self.progress));
         self.work(py, move |sessions| Ok(run.execute(protocol.as_ref(), sessions, &bins, &results, &progress)?))
+    }
+
+    /// How many keys match, and the sum of the sender's first payload column over them (summed). None at the sender.
+    fn aggregate(
+        &self,
+        py: Python<'_>,
+        table: &Bound<'_, Binned>,
+        sender: bool,
+        rows: [usize; 2],
+        summed: bool,
+    ) -> PyResult<(Option<usize>, Option<i64>)> {
+        let bins = Arc::clone(&table.get().bins);
+        let role = if sender { Role::Sender } else { Role::Receiver };
+        self.work(py, move |sessions| {
+            let found = aggregate(&mut sessions[0], role, &bins, rows, summed)?;
+            Ok((found.cardinality, found.sums.and_then(|sums| sums.first().map(|&sum| sum as i64))))
+        })
     }
 
     /// Bins done, and payload bytes and rounds of all workers. May be called from any thread during a run.

@@ -14,7 +14,7 @@ from tacit.agent.connection import Connection, connect
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.keys import make_keys
 from tacit.cli.account import show_account, show_comparison, show_entry, show_plan, show_prediction
-from tacit.cli.demo import aspirin, comorbidity, credit, market
+from tacit.cli.demo import aspirin, comorbidity, credit, market, matching
 from tacit.cli.demo.check import check_against_pooled_data
 from tacit.cli.demo.scenario import Scenario, write_scenario
 from tacit.cli.output import show_table
@@ -30,7 +30,11 @@ SCENARIOS = {module.SCENARIO.name: module.SCENARIO for module in (credit, market
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The question, --rows, --keep."""
     parser.add_argument(
-        "question", nargs="?", choices=SCENARIOS, default="credit", help="which question (default: credit)"
+        "question",
+        nargs="?",
+        choices=[*SCENARIOS, matching.NAME],
+        default="credit",
+        help="which question (default: credit)",
     )
     parser.add_argument(
         "--rows", type=_positive, metavar="N", help="rows in each owner's file (credit: in each bureau's)"
@@ -42,9 +46,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
-    scenario = SCENARIOS[options.question]
     with _folder(options.keep) as name:
         folder = Path(name)
+        if options.question == matching.NAME:
+            matching.tell(options.rows or matching.ROWS, folder, console())
+            return 0
+        scenario = SCENARIOS[options.question]
         write_scenario(scenario, options.rows or scenario.rows, folder)
         federation = connect(folder / "federation.toml")
         make_keys(federation.federation, federation.federation.catalog.parties, replace=False)

@@ -1,0 +1,1 @@
+"""Tests of matching: two processes over TLS, as users start them."""

@@ -1,0 +1,79 @@
+"""Two parties on this machine, each with its own table, and `tacit psi` at both."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from tacit.agent.keys import make_keys
+from tacit.cli.demo.scenario import free_ports
+from tacit.psi.members import Members
+
+EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How one party's command ended."""
+
+    status: int
+    told: str
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A folder with a federation of two parties, a and b."""
+
+    folder: Path
+
+    @classmethod
+    def make(cls, folder: Path) -> Pair:
+        ports = free_ports(2)
+        lines = [f'[parties.{name}]\naddress = "127.0.0.1:{port}"\n' for name, port in zip("ab", ports, strict=True)]
+        (folder / "federation.toml").write_text("".join(lines) + "[network]\nconnect_timeout = 20\n")
+        make_keys(Members.load(folder / "federation.toml"), ("a", "b"), replace=False)
+        return cls(folder)
+
+    def write(self, party: str, query: str, ending: str = "parquet") -> None:
+        """The rows of a DuckDB query as a party's input."""
+        duckdb.connect().execute(f"COPY ({query}) TO '{self.folder / party}.{ending}'")
+
+    def start(self, party: str, *options: str, key: str = "id", ending: str = "parquet") -> subprocess.Popen[str]:
+        """A party's command under way."""
+        command = [sys.executable, "-m", "tacit", "psi", "--federation", "federation.toml", "--as", party]
+        command += ["--input", f"{party}.{ending}", "--key", key]
+        if "--output" not in options:
+            command += ["--output", f"{party}-matched.parquet"]
+        return subprocess.Popen(
+            [*command, *options],
+            cwd=self.folder,
+            env={**os.environ, "PYTHONPATH": str(EXAMPLES)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+    def match(self, *options: str, a: tuple[str, ...] = (), b: tuple[str, ...] = (), **how: Any) -> tuple[Ended, Ended]:
+        """Both parties' commands with common options and own ones, to their end."""
+        running = [self.start("a", *options, *a, **how), self.start("b", *options, *b, **how)]
+        first, second = [Ended(0, told) for told, _ in (each.communicate(timeout=90) for each in running)]
+        statuses = [each.returncode for each in running]
+        return Ended(statuses[0], first.told), Ended(statuses[1], second.told)
+
+    def rows(self, query: str) -> list[tuple[Any, ...]]:
+        """A query over the files of the folder."""
+        database = duckdb.connect()
+        database.execute(f"SET file_search_path = '{self.folder}'")
+        return database.execute(query).fetchall()
+
+    def joint(self, columns: str) -> list[tuple[Any, ...]]:
+        """Both outputs side by side, row for row, in order of the rows' own values."""
+        return self.rows(
+            f"SELECT {columns} FROM 'a-matched.parquet' a POSITIONAL JOIN 'b-matched.parquet' b ORDER BY ALL"
+        )

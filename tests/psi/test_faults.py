@@ -1,0 +1,138 @@
+"""When something goes wrong with a match: one sentence, an exit status, and nothing that was done is lost."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+
+import pytest
+
+from tacit.agent.faults import RunError
+from tacit.psi.state import check_disk, folder_of
+
+from .pairs import Pair
+
+ON_DISK = ("--bins", "12", "--memory", "2M", "--workers", "1", "--protocol", "dh")
+
+
+def tables(pair: Pair) -> None:
+    pair.write("a", "SELECT i AS id, 'a' || i AS own FROM range(20000) t(i)")
+    pair.write("b", "SELECT i + 15000 AS id, 'b' || i AS own FROM range(20000) t(i)")
+
+
+def wait_for_results(pair: Pair, party: str, count: int) -> None:
+    folder = folder_of(pair.folder / f"{party}-matched.parquet")
+    deadline = time.monotonic() + 60
+    while len(list(folder.glob("*.matches"))) < count:
+        assert time.monotonic() < deadline, "no bin is ever done"
+        time.sleep(0.01)
+
+
+def test_a_killed_party_is_noticed_and_the_match_resumes_where_it_stopped(pair: Pair) -> None:
+    tables(pair)
+    a, b = pair.start("a", *ON_DISK), pair.start("b", *ON_DISK)
+    wait_for_results(pair, "b", 2)
+    b.kill()
+    begin = time.monotonic()
+    told = a.communicate(timeout=60)[0]
+    b.communicate()
+    assert time.monotonic() - begin < 20
+    assert a.returncode == 5, told
+    assert "'b'" in told or '"b"' in told
+    folder = folder_of(pair.folder / "a-matched.parquet")
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert {file.stat().st_mode & 0o777 for file in folder.iterdir()} == {0o600}
+    ends = pair.match(*ON_DISK)
+    assert [ended.status for ended in ends] == [0, 0], ends
+    assert all("resuming: " in ended.told for ended in ends), ends
+    assert pair.joint("a.own, b.own") == pair.rows(
+        "SELECT 'a' || i, 'b' || (i - 15000) FROM range(15000, 20000) t(i) ORDER BY ALL"
+    )
+    assert not folder.exists()
+
+
+def test_an_input_that_changed_is_not_resumed_with(pair: Pair) -> None:
+    tables(pair)
+    a, b = pair.start("a", *ON_DISK), pair.start("b", *ON_DISK)
+    wait_for_results(pair, "b", 1)
+    for running in (a, b):
+        running.kill()
+        running.communicate()
+    pair.write("b", "SELECT i + 19990 AS id, 'b' || i AS own FROM range(20000) t(i)")
+    ends = pair.match(*ON_DISK)
+    assert [ended.status for ended in ends] == [0, 0], ends
+    assert not any("resuming" in ended.told for ended in ends)
+    assert len(pair.joint("a.own, b.own")) == 10
+
+
+def test_an_output_that_does_not_fit_is_written_later_alone(pair: Pair) -> None:
+    pair.write("a", "SELECT i AS id, repeat(md5(i::VARCHAR), 20) AS own FROM range(8000) t(i)")
+    pair.write("b", "SELECT i AS id, 'b' || i AS own FROM range(8000) t(i)")
+    options = ("--bins", "16", "--memory", "1M", "--workers", "1")
+    other = pair.start("b", *options)
+    limited = pair.start("a", *options)
+    limited.kill()
+    limited.communicate()
+    command = [sys.executable, "-m", "tacit", "psi", "--federation", "federation.toml", "--as", "a", *options]
+    command += ["--input", "a.parquet", "--key", "id", "--output", "a-matched.csv"]
+    small = ["bash", "-c", 'ulimit -f 2048; exec "$@"', "bash", *command]
+    done = subprocess.run(small, cwd=pair.folder, capture_output=True, text=True, timeout=60, check=False)
+    assert other.communicate(timeout=60) and other.returncode == 0
+    assert done.returncode == 2, done.stderr
+    assert "the matches are kept" in done.stderr
+    assert not (pair.folder / "a-matched.csv").exists()
+    again = subprocess.run(command, cwd=pair.folder, capture_output=True, text=True, timeout=60, check=False)
+    assert again.returncode == 0, again.stderr
+    assert "only the output is left" in again.stderr
+    assert pair.rows("SELECT count(*) FROM 'a-matched.csv'") == [(8000,)]
+
+
+def test_too_small_a_disk_is_said_before_the_start(pair: Pair) -> None:
+    with pytest.raises(RunError, match=r"the output need 1000000\.0 GB"):
+        check_disk(pair.folder / "work", 10**15)
+
+
+@pytest.mark.parametrize(
+    ("own", "said"),
+    [
+        (("--join", "left"), "another plan"),
+        (("--to", "a"), "another plan"),
+        (("--normalise", "own=name"), "with a key column, id"),
+        (("--columns", "nothing"), "there is no column 'nothing'; it has id, own"),
+        (("--protocol", "rot13"), "there is no protocol 'rot13'; choose auto"),
+        (("--bins", "many"), "--bins is 'many'"),
+        (("--output", "x.xlsx"), "name it .parquet or .csv"),
+        (("--plugin", "nowhere.so"), "is no plug-in"),
+    ],
+)
+def test_what_is_wrong_is_one_sentence(pair: Pair, own: tuple[str, ...], said: str) -> None:
+    pair.write("a", "SELECT i AS id, 'a' || i AS own FROM range(20) t(i)")
+    pair.write("b", "SELECT i AS id, 'b' || i AS own FROM range(20) t(i)")
+    running = pair.start("a", "--quiet", *own)
+    other = pair.start("b") if said == "another plan" else None
+    told = running.communicate(timeout=60)[0]
+    if other is not None:
+        other.communicate(timeout=60)
+        assert other.returncode == 4
+    assert running.returncode == (2 if other is None else 4), told
+    assert said in told
+    assert len(told.splitlines()) == 1 and "Traceback" not in told
+
+
+def test_wrong_data_names_file_row_and_column(pair: Pair) -> None:
+    (pair.folder / "a.csv").write_text("id,own\n1,x\nseven,y\n")
+    pair.write("b", "SELECT i AS id FROM range(20) t(i)")
+    running = [pair.start("a", ending="csv"), pair.start("b")]
+    told = [each.communicate(timeout=60)[0] for each in running]
+    assert [each.returncode for each in running] == [2, 5], told
+    assert "a.csv, row 2, column id: the value is no number" in told[0]
+    assert "seven" not in told[1]
+
+
+def test_kinds_that_cannot_match_are_refused(pair: Pair) -> None:
+    pair.write("a", "SELECT DATE '2020-01-01' + i::INTEGER AS id FROM range(20) t(i)")
+    pair.write("b", "SELECT i AS id FROM range(20) t(i)")
+    ends = pair.match()
+    assert all(ended.status in (2, 5) for ended in ends) and 2 in [ended.status for ended in ends]
+    assert "it is date here and number at b" in ends[0].told or "it is number here and date at a" in ends[1].told

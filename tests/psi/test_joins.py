@@ -1,0 +1,111 @@
+"""What `tacit psi` finds, by two processes over TLS, against DuckDB on both tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tacit.agent.ledger import Ledger
+
+from .pairs import Pair
+
+A = """SELECT CASE WHEN i % 17 = 0 THEN NULL ELSE i // 2 END AS id, 'a' || i AS own, i AS number
+       FROM range(400) t(i)"""
+B = "SELECT i // 3 + 150 AS id, 'b' || i AS own FROM range(300) t(i)"
+
+
+def expected(pair: Pair, join: str) -> list[tuple[object, ...]]:
+    sides = "'a.parquet' a {} JOIN 'b.parquet' b ON a.id = b.id"
+    return pair.rows(f"SELECT a.own, b.own FROM {sides.format(join)} ORDER BY ALL")
+
+
+@pytest.mark.parametrize("join", ["inner", "left", "right", "full"])
+def test_rows_are_aligned_and_are_those_of_the_join(pair: Pair, join: str) -> None:
+    pair.write("a", A)
+    pair.write("b", B)
+    for ended in pair.match("--join", join, "--protocol", "dh"):
+        assert ended.status == 0, ended.told
+    assert pair.joint("a.own, b.own") == expected(pair, join)
+    assert pair.rows("SELECT count(*) FROM 'a-matched.parquet' WHERE number IS NULL AND own IS NOT NULL") == [(0,)]
+    assert [path.name for path in pair.folder.glob(".*")] == [], "nothing is left"
+
+
+def test_anti_gives_each_party_its_own_rows_without_a_match(pair: Pair) -> None:
+    pair.write("a", A)
+    pair.write("b", B)
+    assert [ended.status for ended in pair.match("--join", "anti")] == [0, 0]
+    for party, other in (("a", "b"), ("b", "a")):
+        lonely = pair.rows(
+            f"SELECT own FROM '{party}.parquet' x WHERE NOT EXISTS "
+            f"(FROM '{other}.parquet' y WHERE x.id = y.id) ORDER BY own"
+        )
+        assert pair.rows(f"SELECT own FROM '{party}-matched.parquet' ORDER BY own") == lonely
+
+
+@pytest.mark.parametrize("protocol", ["auto", "vole-compact", "vole-malicious"])
+def test_bins_on_disk_find_the_same(pair: Pair, protocol: str) -> None:
+    pair.write("a", "SELECT i AS id, 'a' || i AS own FROM range(20000) t(i)")
+    pair.write("b", "SELECT i + 15000 AS id, 'b' || i AS own FROM range(30000) t(i)")
+    for ended in pair.match("--bins", "7", "--memory", "3M", "--workers", "1", "--protocol", protocol):
+        assert ended.status == 0, ended.told
+        assert "GB of disk" in ended.told
+    assert pair.joint("a.own, b.own") == pair.rows(
+        "SELECT 'a' || i, 'b' || (i - 15000) FROM range(15000, 20000) t(i) ORDER BY ALL"
+    )
+
+
+def test_only_one_party_learns(pair: Pair) -> None:
+    pair.write("a", A)
+    pair.write("b", B)
+    ends = pair.match("--to", "b", "--explain")
+    assert [ended.status for ended in ends] == [0, 0], ends
+    assert not (pair.folder / "a-matched.parquet").exists() or pair.rows("FROM 'a-matched.parquet'") == []
+    found = pair.rows("SELECT own FROM 'b-matched.parquet' ORDER BY own")
+    assert found == pair.rows("SELECT own FROM 'b.parquet' WHERE id IN (SELECT id FROM 'a.parquet') ORDER BY own")
+    assert "b learns which of its own keys a has too" in ends[0].told
+    assert "b receives: it alone learns the matches" in ends[1].told
+
+
+def test_composite_keys_normalisers_and_csv(pair: Pair) -> None:
+    (pair.folder / "a.csv").write_text(
+        "mail,name,zip\nAnn@Example.org,JÜRGEN  Straße,1\nbob@example.org,Bob,2\nnonsense,Cy,3\n,Dan,4\n"
+    )
+    (pair.folder / "b.csv").write_text("mail,name,zip\nann@example.ORG,jürgen strasse,007\nbob@example.org,Bobby,8\n")
+    options = ("--normalise", "mail=email,name=name", "--columns", "zip")
+    ends = pair.match(*options, key="mail,name", ending="csv")
+    assert [ended.status for ended in ends] == [0, 0], ends
+    assert pair.joint("a.zip, b.zip") == [("1", "007")]
+    assert "column mail: 1 values are not valid, the first in row 3" in ends[0].told
+
+
+def test_a_csv_key_is_read_as_the_other_partys_kind(pair: Pair) -> None:
+    (pair.folder / "a.csv").write_text("id,own\n1,x\n02,y\n30,z\n")
+    pair.write("b", "SELECT (i * 1.0)::DECIMAL(9, 2) AS id, i FROM range(20) t(i)")
+    running = [pair.start("a", ending="csv"), pair.start("b")]
+    told = [each.communicate(timeout=60)[0] for each in running]
+    assert [each.returncode for each in running] == [0, 0], told
+    assert pair.joint("a.own, b.i") == [("x", 1), ("y", 2)]
+
+
+def test_the_ledger_says_what_was_learnt(pair: Pair) -> None:
+    pair.write("a", A)
+    pair.write("b", B)
+    assert [ended.status for ended in pair.match()] == [0, 0]
+    ledger = Ledger(pair.folder / "ledger" / "a.jsonl")
+    assert ledger.verify() == 2
+    approved, completed = ledger.entries()
+    assert (approved["kind"], completed["kind"]) == ("approved", "completed")
+    (common,) = pair.rows("SELECT count(DISTINCT id) FROM 'a.parquet' WHERE id IN (SELECT id FROM 'b.parquet')")[0]
+    assert completed["disclosures"][0]["rows"] == common
+    assert completed["cost"]["bytes_sent"] > 0
+
+
+@pytest.mark.parametrize("plugin", ["python", "library"])
+def test_a_plug_in_runs_the_bins(pair: Pair, plugin: str, library: Path) -> None:
+    pair.write("a", A)
+    pair.write("b", B)
+    name = "insecure_hashes:InsecureHashes" if plugin == "python" else str(library)
+    ends = pair.match("--plugin", name, "--bins", "3")
+    assert [ended.status for ended in ends] == [0, 0], ends
+    assert pair.joint("a.own, b.own") == expected(pair, "inner")
