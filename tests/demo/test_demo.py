@@ -60,3 +60,10 @@ def test_a_folder_that_exists_is_not_touched(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert done.stderr == "tacit: mine exists already; name a new folder for --keep.\n"
     assert [path.name for path in (tmp_path / "mine").iterdir()] == ["diary.txt"]
+
+
+def test_the_demo_of_matching_checks_itself(tmp_path: Path) -> None:
+    done = tacit("demo", "psi", "--rows", "2000", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    for section in ("The question", "What shop sees", "What advertiser sees", "checked: 1,000 rows, aligned"):
+        assert section in done.stdout

@@ -109,3 +109,14 @@ def test_a_plug_in_runs_the_bins(pair: Pair, plugin: str, library: Path) -> None
     ends = pair.match("--plugin", name, "--bins", "3")
     assert [ended.status for ended in ends] == [0, 0], ends
     assert pair.joint("a.own, b.own") == expected(pair, "inner")
+
+
+def test_what_is_sent_depends_on_the_numbers_of_rows_alone(pair: Pair) -> None:
+    sent = []
+    for first in (0, 2500, 90_000):
+        pair.write("a", "SELECT i AS id FROM range(3000) t(i)")
+        pair.write("b", f"SELECT i + {first} AS id FROM range(5000) t(i)")
+        assert [ended.status for ended in pair.match("--bins", "4")] == [0, 0]
+        entries = [Ledger(pair.folder / "ledger" / f"{party}.jsonl").entries()[-1] for party in "ab"]
+        sent.append([(entry["cost"]["bytes_sent"], entry["cost"]["rounds"]) for entry in entries])
+    assert sent[0] == sent[1] == sent[2]

@@ -61,14 +61,15 @@ pub fn intersect(
             let mut bits = vec![0u8; sizes.sender.div_ceil(8)];
             session.next_round();
             session.recv(peer, &mut bits)?;
-            if sizes.sender % 8 != 0 && bits.last().is_some_and(|last| last >> (sizes.sender % 8) != 0) {
+            let used = sizes.sender % 8;
+            if used != 0 && bits.last().is_some_and(|last| last >> used != 0) {
                 return Err(PsiError::Cheating {
                     peer: session.name(peer).to_owned(),
                     step: session.path().to_owned(),
                     detail: "it reports a match at a position that does not exist".to_owned(),
                 });
             }
-            let matched = |position: &usize| bits[position / 8] >> (position % 8) & 1 == 1;
+            let matched = |position: &usize| (bits[position / 8] >> (position % 8)) & 1 == 1;
             Ok((0..order.len()).filter(matched).map(|position| order[position]).collect())
         }
     }

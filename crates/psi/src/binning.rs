@@ -63,7 +63,7 @@ pub fn capacity(tokens: usize, bins: usize) -> usize {
 
 /// The bin of a token: its 64 highest bits as a fraction of all bins.
 pub fn bin_of(token: Item, bins: usize) -> usize {
-    ((token >> 64) * bins as u128 >> 64) as usize
+    (((token >> 64) * bins as u128) >> 64) as usize
 }
 
 /// Fill `tokens` up to the public size of a bin with items that match nothing: random but for the two lowest bits, which are
@@ -78,7 +78,7 @@ pub fn pad(tokens: &mut Vec<Item>, capacity: usize, role: Role, randomness: &See
         Role::Receiver => 0b11,
     };
     let padding: Vec<Item> = Prg::new(randomness).vector(capacity - tokens.len());
-    tokens.extend(padding.into_iter().map(|item| item & !PADDING_BITS | mark));
+    tokens.extend(padding.into_iter().map(|item| (item & !PADDING_BITS) | mark));
 }
 
 #[cfg(test)]

@@ -59,7 +59,7 @@ impl TokenHash {
         let mut active = ends.len();
         for (index, &end) in ends.iter().enumerate() {
             let first = end.min(start + FIRST);
-            states[index] = (end - start) as u128 | load(bytes, start, first) << 32;
+            states[index] = (end - start) as u128 | (load(bytes, start, first) << 32);
             rows[index] = Row { index, next: first, end };
             start = end;
         }

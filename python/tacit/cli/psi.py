@@ -20,7 +20,7 @@ from tacit.psi.choice import Choice
 from tacit.psi.match import Limits, Match, Report
 from tacit.psi.members import Members
 from tacit.psi.output import check_output, write_rows
-from tacit.psi.parameters import JOINS, Parameters, normalisers, recipients
+from tacit.psi.parameters import JOINS, Parameters, normalisers, recipients, revealed
 from tacit.psi.plugin import plugin_named
 from tacit.psi.source import open_source
 
@@ -48,6 +48,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--columns", type=_names, metavar="COLUMNS", help="the columns of the output (default: all)")
     add("--normalise", type=_names, default=[], metavar="COLUMN=HOW",
         help="spelling of key columns: email, name, phone, phone:REGION, exact (default: exact)")  # fmt: skip
+    add("--reveal", default="intersection", metavar="WHAT",
+        help="intersection (default), cardinality, or sum(PARTY.COLUMN)")  # fmt: skip
     add("--to", default="both", metavar="PARTY", help="who learns the matches: both (default) or one party")
     add("--join", choices=JOINS, default="inner", help="which rows the output has (default: inner)")
     add("--protocol", default="auto", help="auto (default), or a protocol's name")
@@ -68,8 +70,10 @@ def run(options: argparse.Namespace) -> int:
     parameters = Parameters(
         parties, normalisers(options.key, options.normalise), recipients(parties, options.to), options.join,
         options.protocol, _bins(options.bins), None if plugin is None else str(getattr(plugin, "name", options.plugin)),
+        *revealed(options.reveal, parties),
     )  # fmt: skip
-    learns = options.me in parameters.to
+    rows = parameters.reveal == "intersection"
+    learns = rows and options.me in parameters.to
     if options.output is None and learns:
         raise RunError(Fault.INPUT, f"{options.me} learns the matches: name the file for them with --output.")
     if options.output is not None:
@@ -101,6 +105,10 @@ def run(options: argparse.Namespace) -> int:
     if report.unconfirmed is None:
         match.remove_files()
     screen.report(report, count, learns, entry["entry"])
+    if not rows and options.me in {parameters.receiver, *parameters.to}:
+        sys.stdout.write(f"matching keys: {report.keys}\n")
+        if report.sum is not None:
+            sys.stdout.write(f"sum: {report.sum}\n")
     if report.unconfirmed is not None:
         raise RunError(
             Fault.PEER_GONE,
@@ -152,7 +160,7 @@ class _Screen:
         if learns:
             self.line(f"{rows}; {report.keys:,} keys matched ({report.rate:.1%}); {count:,} rows written")
         else:
-            self.line(f"{rows}; the other party learns the matches")
+            self.line(rows)
         self.line(
             f"{_size(report.bytes_sent)} sent, {_size(report.bytes_received)} received, {report.seconds:.1f} s; "
             f"ledger entry {entry}"

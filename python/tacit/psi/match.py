@@ -53,6 +53,7 @@ class Report:
     invalid: dict[str, int]
     keys: int
     pairs: int
+    sum: int | None
     rate: float
     bytes_sent: int
     bytes_received: int
@@ -91,6 +92,10 @@ class Match:
         self._table: _native.Binned | None = None
         self._state: State | None = None
         self._counts: tuple[int, int, list[int]] = (source.rows, 0, [])
+        self._found: dict[str, int | None] | None = None
+        if parameters.reveal != "intersection":
+            owner, column = parameters.summed or ("", None)
+            source.sum_only(column if owner == me else None)
 
     def run(self, announce: Callable[[Choice], None] = lambda choice: None) -> Report:
         """Match. announce: called with what was chosen before any token is made. Raises RunError and native errors."""
@@ -145,6 +150,8 @@ class Match:
         self.peer_rows = int(theirs["rows"])
         self._check_kinds(theirs["kinds"])
         facts = (mine, theirs) if self.number == 0 else (theirs, mine)
+        if self.parameters.reveal != "intersection":
+            return self._aggregated(pair, theirs["kinds"], begin)
         choice = self.choice = choose(self.parameters, facts)
         resumes = _same_run(mine["resume"], theirs["resume"], choice.bins)
         announce(choice)
@@ -169,6 +176,19 @@ class Match:
             )
         unconfirmed = self._confirm(pair)
         return self._report(pair.metrics(), begin, choice.bins - len(todo), unconfirmed)
+
+    def _aggregated(self, pair: _native.Pair, peer_kinds: list[str], begin: float) -> Report:
+        """How many keys match, and a sum over them, in place of the rows."""
+        self.tell(f"putting {self.source.rows:,} rows into one bin, in memory")
+        self._table = self._binned(pair.agree_key(), 1, None, peer_kinds)
+        receives = self.me == self.parameters.receiver
+        rows, summed = (self.source.rows, self.peer_rows), self.parameters.summed is not None
+        self.tell("counting what both have")
+        keys, total = pair.aggregate(self._table, not receives, rows, summed)
+        told = {"keys": keys, "sum": total} if receives and self.parameters.both_learn else {}
+        heard = json.loads(pair.exchange(json.dumps(told).encode()))
+        self._found = {"keys": keys, "sum": total} if receives else {"keys": heard.get("keys"), "sum": heard.get("sum")}
+        return self._report(pair.metrics(), begin, 0, self._confirm(pair))
 
     def _announcement(self, state: State | None) -> dict[str, Any]:
         resume = None
@@ -214,25 +234,36 @@ class Match:
             self._prepare_disk()
         where = f"in {self.folder}" if on_disk else "in memory"
         self.tell(f"putting {self.source.rows:,} rows into {choice.bins} bins, {where}")
+        self._table = self._binned(key, choice.bins, self.folder if on_disk else None, peer_kinds)
+        if on_disk and self.folder is not None:
+            self._table.sync()
+            self._state = State(
+                self.parameters.plan_hash.hex(), run, key.hex(), self.source.stamp, self._columns, choice.bins,
+                (self.source.rows, self.peer_rows), self._counts,
+            )  # fmt: skip
+            write_state(self.folder, self._state)
+
+    def _binned(self, key: bytes, bins: int, folder: Path | None, peer_kinds: list[str]) -> _native.Binned:
+        """Read the input into bins, and count and tell the rows without a key."""
         columns = list(zip(self.source.places(self.source.key), self.parameters.normalisers, strict=True))
         try:
-            self._table = _native.Binned.partition(
+            table = _native.Binned.partition(
                 self.source.select(peer_kinds),
                 key=key,
                 columns=columns,
                 payload=self.source.places(self.source.columns),
-                bins=choice.bins,
-                folder=str(self.folder) if on_disk else None,
+                bins=bins,
+                folder=None if folder is None else str(folder),
                 flush_bytes=max(1 << 20, min(1 << 29, self.limits.memory // 4)),
                 keep_keyless=self.parameters.join != "inner",
             )
         except (_native.InputError, duckdb.Error) as error:
-            if on_disk:
+            if folder is not None:
                 self.remove_files()
             self.source.check_casts(peer_kinds)
             problem = str(error) if isinstance(error, _native.InputError) else "its rows cannot be read; save it anew"
             raise RunError(Fault.INPUT, f"{self.source.name}: {problem}.") from None
-        rows, null, invalid = self._table.counts
+        rows, null, invalid = table.counts
         if rows != self.source.rows:
             raise RunError(
                 Fault.INPUT, f"{self.source.name}: it changed while it was read; run the same command again."
@@ -243,13 +274,7 @@ class Match:
                 self.tell(
                     f"{self.source.name}, column {column}: {count:,} values are not valid, the first in row {first}"
                 )
-        if on_disk and self.folder is not None:
-            self._table.sync()
-            self._state = State(
-                self.parameters.plan_hash.hex(), run, key.hex(), self.source.stamp, self._columns, choice.bins,
-                (self.source.rows, self.peer_rows), self._counts,
-            )  # fmt: skip
-            write_state(self.folder, self._state)
+        return table
 
     def _prepare_disk(self) -> None:
         if self.folder is None:
@@ -294,7 +319,10 @@ class Match:
 
     def _report(self, metrics: Mapping[str, int], begin: float, resumed: int, unconfirmed: str | None) -> Report:
         assert self._table is not None
-        totals = self._table.totals() if self.learns() else {"keys": 0, "pairs": 0}
+        if self._found is not None:
+            totals = {"keys": self._found["keys"] or 0, "pairs": 0}
+        else:
+            totals = self._table.totals() if self.learns() else {"keys": 0, "pairs": 0}
         rows, null, invalid = self._counts
         with_key = rows - null - sum(invalid)
         return Report(
@@ -303,6 +331,7 @@ class Match:
             dict(zip(self.source.key, invalid, strict=False)),
             totals["keys"],
             totals["pairs"],
+            None if self._found is None else self._found["sum"],
             totals["keys"] / with_key if with_key else 0.0,
             metrics.get("bytes_sent", 0),
             metrics.get("bytes_received", 0),

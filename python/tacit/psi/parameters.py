@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
@@ -19,7 +20,7 @@ class Parameters:
     """Equal at both parties. parties: the first is the left one of joins. normalisers: one for each key column.
 
     to: the parties that learn the matches. bins: None lets both choose by the same rule. plugin: the name of a protocol
-    from elsewhere, or None.
+    from elsewhere, or None. reveal: "intersection", "cardinality", or "sum" of the column ``summed`` of a party.
     """
 
     parties: tuple[str, str]
@@ -29,6 +30,8 @@ class Parameters:
     protocol: str = "auto"
     bins: int | None = None
     plugin: str | None = None
+    reveal: str = "intersection"
+    summed: tuple[str, str] | None = None
 
     def __post_init__(self) -> None:
         if self.join not in JOINS:
@@ -37,12 +40,33 @@ class Parameters:
             raise RunError(
                 Fault.INPUT, f"a {self.join} join needs both parties to learn the matches; leave out --to or --join."
             )
+        if self.reveal != "intersection":
+            self._check_aggregate()
         if self.protocol != "auto" and self.plugin is None:
             names = [name for name, _ in _native.matching_protocols()]
             if self.protocol not in names:
                 raise RunError(
                     Fault.INPUT, f"there is no protocol {self.protocol!r}; choose {_listed(('auto', *names))}."
                 )
+
+    def _check_aggregate(self) -> None:
+        if (self.join, self.protocol, self.bins, self.plugin) != ("inner", "auto", None, None):
+            raise RunError(
+                Fault.INPUT,
+                f"--reveal {self.reveal} has a protocol of its own; leave out --join, --protocol and --bins.",
+            )
+        if self.summed is not None and self.to == (self.summed[0],):
+            raise RunError(
+                Fault.INPUT,
+                f"who has no column {self.summed[1]} learns the sum over it; write --to both, or the other.",
+            )
+
+    @property
+    def receiver(self) -> str:
+        """Of an aggregate: the party that computes it, and tells the other if that one is to learn it."""
+        if self.summed is not None:
+            return self.parties[1 - self.parties.index(self.summed[0])]
+        return self.to[0]
 
     @property
     def plan_hash(self) -> bytes:
@@ -64,6 +88,13 @@ class Parameters:
     def account(self) -> list[str]:
         """What each party learns besides its own data, in sentences."""
         a, b = self.parties
+        if self.reveal != "intersection":
+            what = "how many keys both have"
+            if self.summed is not None:
+                what += f", and the sum of {self.summed[0]}'s {self.summed[1]} over the rows that have them"
+            who = [self.receiver, *(name for name in self.to if name != self.receiver)]
+            sizes = "the other's number of rows, and the type of each key column"
+            return [f"{name} learns {what}" for name in who] + [f"both learn {sizes}"]
         sizes = "the other's number of rows, and the type of each key column"
         if not self.both_learn:
             (alone,) = self.to
@@ -83,6 +114,18 @@ def recipients(parties: tuple[str, str], to: str) -> tuple[str, ...]:
     if to in parties:
         return (to,)
     raise RunError(Fault.INPUT, f"--to is {to!r}; write both, {parties[0]} or {parties[1]}.")
+
+
+def revealed(text: str, parties: tuple[str, str]) -> tuple[str, tuple[str, str] | None]:
+    """What is revealed, and the column to sum, from ``sum(PARTY.COLUMN)`` or a word. Raises RunError."""
+    if text in ("intersection", "cardinality"):
+        return text, None
+    found = re.fullmatch(r"sum\((\w+)\.(.+)\)", text)
+    if found is None or found[1] not in parties:
+        raise RunError(
+            Fault.INPUT, f"--reveal is {text!r}; write intersection, cardinality or sum({parties[1]}.COLUMN)."
+        )
+    return "sum", (found[1], found[2])
 
 
 def normalisers(key: Sequence[str], declared: Sequence[str]) -> tuple[str, ...]:

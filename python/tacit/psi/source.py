@@ -49,7 +49,8 @@ SETTINGS = {
 class Source:
     """An opened input. relation: the FROM item. types: DuckDB's type of every column, by name. rows: how many it has.
 
-    columns: the payload, in order. bytes: about what key and payload take uncompressed. is_csv: all columns are text.
+    columns: the payload, in order. summed: the one of them that is summed, as 64-bit integers. bytes: about what key and
+    payload take uncompressed. is_csv: all columns are text.
     """
 
     database: duckdb.DuckDBPyConnection
@@ -62,6 +63,7 @@ class Source:
     bytes: int
     stamp: str
     is_csv: bool
+    summed: str | None = None
 
     def kinds(self) -> list[str]:
         """The kind of every key column."""
@@ -84,6 +86,23 @@ class Source:
         """The columns that are read: each once, key or payload."""
         return list(dict.fromkeys([*self.key, *self.columns]))
 
+    def sum_only(self, column: str | None) -> None:
+        """Keep no payload but the column to sum, or none at all. Raises RunError if it is no integer."""
+        self.columns = () if column is None else (column,)
+        self.summed = column
+        if column is None:
+            return
+        if column not in self.types:
+            raise RunError(
+                Fault.INPUT, f"{self.name}: there is no column {column!r} to sum; it has {', '.join(self.types)}."
+            )
+        if column in self.key or not (
+            self.is_csv or re.fullmatch(r"U?(TINY|SMALL|BIG)?INT(EGER)?", self.types[column])
+        ):
+            raise RunError(
+                Fault.INPUT, f"{self.name}, column {column}: it has type {self.types[column]}; sums are over integers."
+            )
+
     def places(self, columns: Sequence[str]) -> list[int]:
         """Where columns are among those read."""
         return [self.read_columns.index(column) for column in columns]
@@ -105,6 +124,8 @@ class Source:
     def _portable(self, column: str) -> str:
         """A column as an Arrow type that every step can carry exactly."""
         stored = self.types[column]
+        if column == self.summed:
+            return f"CAST({quoted(column)} AS BIGINT) AS {quoted(column)}"
         if stored in ("HUGEINT", "UHUGEINT"):
             return f"CAST({quoted(column)} AS DECIMAL(38, 0)) AS {quoted(column)}"
         if stored.startswith("ENUM(") or stored == "UUID":

@@ -1,0 +1,54 @@
+"""`tacit psi --reveal`: how many keys match, and sums over them, without any row."""
+
+from __future__ import annotations
+
+import pytest
+
+from .pairs import Pair
+
+A = "SELECT CASE WHEN i % 17 = 0 THEN NULL ELSE i // 2 END AS id, 'a' || i AS own FROM range(400) t(i)"
+B = "SELECT i // 3 + 150 AS id, i * 1000 - 100000 AS amount FROM range(300) t(i)"
+
+
+def common(pair: Pair) -> list[tuple[object, ...]]:
+    return pair.rows("SELECT count(DISTINCT id), sum(amount) FROM 'b.parquet' WHERE id IN (SELECT id FROM 'a.parquet')")
+
+
+@pytest.mark.parametrize("to", ["both", "a", "b"])
+def test_the_number_of_common_keys(pair: Pair, to: str) -> None:
+    pair.write("a", A)
+    pair.write("b", B)
+    ends = pair.match("--reveal", "cardinality", "--to", to)
+    assert [ended.status for ended in ends] == [0, 0], ends
+    said = [f"matching keys: {common(pair)[0][0]}\n" in ended.told for ended in ends]
+    assert said == [to in ("a", "both"), to in ("b", "both")]
+    assert list(pair.folder.glob("*matched*")) == []
+
+
+def test_a_sum_over_the_common_keys(pair: Pair) -> None:
+    pair.write("a", A)
+    pair.write("b", B)
+    ends = pair.match("--reveal", "sum(b.amount)")
+    assert [ended.status for ended in ends] == [0, 0], ends
+    keys, total = common(pair)[0]
+    for ended in ends:
+        assert f"matching keys: {keys}\nsum: {total}\n" in ended.told
+        assert "a learns how many keys both have, and the sum of b's amount" in ended.told
+
+
+@pytest.mark.parametrize(
+    ("own", "said"),
+    [
+        (("--reveal", "sum(amount)"), "write intersection, cardinality or sum(b.COLUMN)"),
+        (("--reveal", "sum(a.own)"), "sums are over integers"),
+        (("--reveal", "sum(a.other)"), "there is no column 'other' to sum"),
+        (("--reveal", "sum(b.amount)", "--to", "b"), "who has no column amount learns the sum"),
+        (("--reveal", "cardinality", "--bins", "3"), "leave out --join, --protocol and --bins"),
+    ],
+)
+def test_what_cannot_be_revealed_is_one_sentence(pair: Pair, own: tuple[str, ...], said: str) -> None:
+    pair.write("a", A)
+    running = pair.start("a", "--quiet", *own)
+    told = running.communicate(timeout=60)[0]
+    assert running.returncode == 2
+    assert said in told and len(told.splitlines()) == 1
