@@ -10,7 +10,7 @@ import pytest
 
 import tacit.psi
 from tacit.agent.faults import RunError
-from tacit.psi.intersect import Matched
+from tacit.psi.tables import Matched
 
 from .pairs import Pair
 

@@ -12,15 +12,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tacit.psi.intersect import Matched, intersect
+    from tacit.psi.tables import Matched, intersect
     from tacit.psi.plugin import SharedLibrary
 
 __all__ = ["Matched", "SharedLibrary", "intersect"]
 
 _HOMES = {
-    "Matched": "tacit.psi.intersect",
+    "Matched": "tacit.psi.tables",
     "SharedLibrary": "tacit.psi.plugin",
-    "intersect": "tacit.psi.intersect",
+    "intersect": "tacit.psi.tables",
 }
 
 
