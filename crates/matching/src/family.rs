@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tacit_psi::vole_psi::Variant;
-use tacit_psi::{DhPsi, Protocol, VolePsi};
+use tacit_psi::{DhPsi, Kkrt, Protocol, VolePsi};
 
 use crate::error::MatchError;
 
@@ -13,6 +13,7 @@ pub fn protocols() -> Vec<Arc<dyn Protocol>> {
         Arc::new(VolePsi(Variant::Fast)),
         Arc::new(VolePsi(Variant::Compact)),
         Arc::new(VolePsi(Variant::Malicious)),
+        Arc::new(Kkrt),
         Arc::new(DhPsi),
     ]
 }

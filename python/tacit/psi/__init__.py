@@ -12,8 +12,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tacit.psi.tables import Matched, intersect
     from tacit.psi.plugin import SharedLibrary
+    from tacit.psi.tables import Matched, intersect
 
 __all__ = ["Matched", "SharedLibrary", "intersect"]
 

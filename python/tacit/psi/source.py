@@ -49,8 +49,8 @@ SETTINGS = {
 class Source:
     """An opened input. relation: the FROM item. types: DuckDB's type of every column, by name. rows: how many it has.
 
-    columns: the payload, in order. summed: the one of them that is summed, as 64-bit integers. bytes: about what key and
-    payload take uncompressed. is_csv: all columns are text.
+    columns: the payload, in order. summed: the one of them that is summed, as 64-bit integers. bytes: about what key
+    and payload take uncompressed. is_csv: all columns are text.
     """
 
     database: duckdb.DuckDBPyConnection
