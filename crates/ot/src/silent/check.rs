@@ -22,7 +22,6 @@ use tacit_math::{KeyedHash, Prg, Seed};
 use tacit_net::{PartyId, Session};
 
 use super::noise::Noise;
-use super::supply::{Chosen, Offered};
 use crate::cost::Cost;
 use crate::error::fresh_seed;
 use crate::{Adversary, OtError};
@@ -38,21 +37,14 @@ pub(super) fn cost<F: Field>(adversary: Adversary) -> Cost {
     }
 }
 
-/// OTs that a check uses up.
-pub(super) fn ots<F: Field>(adversary: Adversary) -> usize {
-    match adversary {
-        Adversary::SemiHonest => 0,
-        Adversary::Malicious => F::BITS,
-    }
-}
-
-/// The sender's part, its blocks being v.
+/// The sender's part, its blocks being v and `product` its b of one more VOLE.
 pub(super) fn answer<F: Field>(
     session: &mut Session,
     receiver: PartyId,
     noise: &Noise,
     blocks: &[u128],
-    ots: &mut Offered<'_>,
+    delta: u128,
+    product: u128,
 ) -> Result<(), OtError> {
     session.next_round();
     let mut seed = [0; 16];
@@ -61,13 +53,14 @@ pub(super) fn answer<F: Field>(
     session.recv(receiver, &mut shown)?;
     let shown: F = bytemuck::pod_read_unaligned(&shown);
     let weights = Weights::<F>::new(noise, &Seed::from_bytes(seed));
-    let sum = weights.sum(blocks) ^ shown.scale(ots.delta) ^ ots.take_product::<F>();
+    let sum = weights.sum(blocks) ^ shown.scale(delta) ^ product;
     session.next_round();
     session.send(receiver, hash(sum).to_le_bytes().to_vec())?;
     Ok(())
 }
 
-/// The receiver's part, its blocks being w and its noise `values[i]` at `places[i]` of segment i.
+/// The receiver's part, its blocks being w, its noise `values[i]` at `places[i]` of segment i, and (a, c) its part of one more
+/// VOLE.
 pub(super) fn verify<F: Field>(
     session: &mut Session,
     sender: PartyId,
@@ -75,12 +68,11 @@ pub(super) fn verify<F: Field>(
     blocks: &[u128],
     places: &[u32],
     values: &[F],
-    ots: &mut Chosen<'_>,
+    (mask, product): (F, u128),
 ) -> Result<(), OtError> {
     session.next_round();
     let seed = fresh_seed()?;
     let weights = Weights::<F>::new(noise, &seed);
-    let (mask, product) = ots.take_product::<F>();
     let shown = places
         .iter()
         .zip(values)

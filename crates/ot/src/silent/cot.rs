@@ -133,11 +133,12 @@ impl Sender {
     fn vector(&mut self, session: &mut Session, noise: &Noise, zero: &mut Vec<u128>) -> Result<(), OtError> {
         let [blocks, scratch] = &mut self.memory;
         let mut ots = Offered::new(&self.kept);
-        tree::send(session, self.peer, noise, &mut ots, blocks, |_, leaves, _| {
+        tree::send(session, self.peer, noise, &mut ots, blocks, |leaves, _| {
             leaves.iter_mut().for_each(|leaf| *leaf &= !1);
         })?;
         if self.adversary == Adversary::Malicious {
-            check::answer::<Gf128>(session, self.peer, noise, blocks, &mut ots)?;
+            let product = ots.take_product::<Gf128>();
+            check::answer::<Gf128>(session, self.peer, noise, blocks, self.kept.delta, product)?;
         }
         accumulate(blocks);
         noise.code().compress_sums(blocks, scratch, zero);
@@ -178,7 +179,7 @@ impl Receiver {
         let [blocks, scratch] = &mut self.memory;
         let mut ots = Chosen::new(&self.kept);
         let mut places = Vec::with_capacity(noise.segments);
-        tree::receive(session, self.peer, noise, &mut ots, blocks, 0, |_, leaves, hole, _| {
+        tree::receive(session, self.peer, noise, &mut ots, blocks, 0, |leaves, hole, _| {
             // The unknown leaf is zero; the sum of the others is the sender's leaf plus delta, which is odd.
             let missing = hole.sum | 1;
             for (i, leaf) in (0..).zip(leaves) {
@@ -188,7 +189,7 @@ impl Receiver {
         })?;
         if self.adversary == Adversary::Malicious {
             let ones = vec![Gf128::ONE; noise.segments];
-            check::verify(session, self.peer, noise, blocks, &places, &ones, &mut ots)?;
+            check::verify(session, self.peer, noise, blocks, &places, &ones, ots.take_product())?;
         }
         accumulate(blocks);
         noise.code().compress_sums(blocks, scratch, out);

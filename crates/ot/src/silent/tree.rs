@@ -40,7 +40,7 @@ pub(super) fn send(
     noise: &Noise,
     ots: &mut Offered<'_>,
     blocks: &mut Vec<u128>,
-    mut finish: impl FnMut(&mut Offered<'_>, &mut [u128], &mut Vec<u128>),
+    mut finish: impl FnMut(&mut [u128], &mut Vec<u128>),
 ) -> Result<(), OtError> {
     session.next_round();
     let depth = noise.depth as usize;
@@ -52,7 +52,7 @@ pub(super) fn send(
         let mut message = Vec::with_capacity(keys.len());
         for keys in keys.chunks_exact(depth) {
             grower.plant(ots.delta, keys, &mut leaves, &mut message);
-            finish(ots, &mut leaves, &mut message);
+            finish(&mut leaves, &mut message);
             blocks.extend_from_slice(&leaves);
         }
         session.send(receiver, bytemuck::cast_slice(&message).to_vec())?;
@@ -69,7 +69,7 @@ pub(super) fn receive(
     ots: &mut Chosen<'_>,
     blocks: &mut Vec<u128>,
     appended: usize,
-    mut finish: impl FnMut(&mut Chosen<'_>, &mut [u128], Hole, &[u128]),
+    mut finish: impl FnMut(&mut [u128], Hole, &[u128]),
 ) -> Result<(), OtError> {
     session.next_round();
     let depth = noise.depth as usize;
@@ -85,7 +85,7 @@ pub(super) fn receive(
         for ((choices, keys), message) in paths.iter().zip(message.chunks_exact(each)) {
             let (corrections, message) = message.split_at(depth - 1);
             let hole = grower.evaluate(*choices, keys, corrections, &mut leaves);
-            finish(ots, &mut leaves, hole, message);
+            finish(&mut leaves, hole, message);
             blocks.extend_from_slice(&leaves);
         }
     }

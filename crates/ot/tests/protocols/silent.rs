@@ -52,7 +52,7 @@ fn vole_from_a_dealer<F: Field + Symbol>(sizes: &[usize]) {
 
 #[test]
 fn vole_over_64_bits() {
-    vole_from_a_dealer::<Gf64>(&[0, 1, 2, 31, 32, 33, 4095, 4096, 4097, 1 << 16]);
+    vole_from_a_dealer::<Gf64>(&[0, 1, 2, 31, 32, 33, 4095, 4096, 4097, 1 << 16, 245_818, 245_819, 1 << 20]);
 }
 
 #[test]
@@ -141,6 +141,7 @@ fn traffic_is_sublinear() {
             "two bits an OT"
         );
         assert!(total(vole::cost::<Gf64>(n, adversary)) < 4.0 * n as f64, "four bits a correlation");
+        assert!(total(vole::cost::<Gf128>(n, adversary)) < 5.0 * n as f64, "five bits a correlation");
     }
 }
 
