@@ -29,6 +29,7 @@ use crate::masking::tag_bytes;
 use crate::matching::Table;
 use crate::protocol::{Declared, Item, Outcome, Prepared, Protocol, Role, Sizes, Traffic};
 use crate::tags::{STATISTICAL_BITS, tag_bits};
+use tacit_math::pages::vector_on_large_pages;
 use tacit_math::{CrHash, Prg, Seed, permutation, transpose};
 use tacit_net::{PartyId, Session};
 use tacit_ot::{Adversary, base};
@@ -149,8 +150,10 @@ impl Run {
     /// The code words of items, each told apart by the number of a choice. The code is random: a random permutation of the
     /// item, moved by keys that were drawn after it.
     fn code<const W: usize>(&self, inputs: impl Iterator<Item = (Item, u8)>) -> Vec<[u64; W]> {
-        let blocks = inputs.flat_map(|(item, choice)| self.code[usize::from(choice)].map(|key| item ^ key));
-        let mut blocks: Vec<u128> = blocks.collect();
+        let mut blocks: Vec<u128> = Vec::with_capacity(inputs.size_hint().0 * COLUMNS / 128);
+        for (item, choice) in inputs {
+            blocks.extend_from_slice(&self.code[usize::from(choice)].map(|key| item ^ key));
+        }
         CrHash::new().hash_blocks(&mut blocks);
         let words: &[u64] = bytemuck::cast_slice(&blocks);
         words.as_chunks::<{ COLUMNS / 64 }>().0.iter().map(|words| std::array::from_fn(|i| words[i])).collect()
@@ -199,7 +202,7 @@ impl Sender {
         let rows = self.rows::<W>(session, cuckoo::bins(sizes.receiver))?;
         session.next_round();
         for piece in order.chunks(PIECE) {
-            let mut message = session.buffer(CHOICES * tag_bytes(bits(sizes)) * piece.len());
+            let mut message = session.buffer(CHOICES * tag_bytes(bits(sizes)) * piece.len() + 16);
             for batch in piece.chunks(BATCH) {
                 self.evaluate(&run, &rows, &permutation::gather(items, batch), &mut message);
             }
@@ -210,7 +213,8 @@ impl Sender {
 
     /// The rows q(b) ^ s u(b) of all bins.
     fn rows<const W: usize>(&mut self, session: &mut Session, bins: usize) -> Result<Vec<[u64; W]>, PsiError> {
-        let mut rows = vec![[0; W]; bins.next_multiple_of(64)];
+        let mut rows = vector_on_large_pages(bins.next_multiple_of(64));
+        rows.resize(bins.next_multiple_of(64), [0; W]);
         let mut columns = vec![0; W * TILE];
         let mut corrections = vec![[0; W]; TILE.min(bins)];
         for (number, tile) in rows.chunks_mut(TILE).enumerate() {
@@ -231,11 +235,13 @@ impl Sender {
         let width = tag_bytes(bits(run.sizes));
         let code = run.code::<W>(items.iter().flat_map(|&item| (0..CHOICES as u8).map(move |choice| (item, choice))));
         let m = cuckoo::bins(run.sizes.receiver);
-        let bins = run.numbers(items).into_iter().flat_map(|number| cuckoo::choices(number, m));
-        for (bin, code) in bins.zip(&code) {
-            let mut row = rows[bin];
-            add_masked(&mut row, &self.secret, code);
-            message.extend_from_slice(&run.tag(bin, &row).to_le_bytes()[..width]);
+        let bins: Vec<[usize; CHOICES]> = run.numbers(items).iter().map(|&number| cuckoo::choices(number, m)).collect();
+        // Rows lie all over the memory: copied first, many are on their way at once.
+        let mut own: Vec<[u64; W]> = bins.as_flattened().iter().map(|&bin| rows[bin]).collect();
+        for ((row, &bin), code) in own.iter_mut().zip(bins.as_flattened()).zip(&code) {
+            add_masked(row, &self.secret, code);
+            message.extend_from_slice(&run.tag(bin, row).to_le_bytes());
+            message.truncate(message.len() - (16 - width));
         }
     }
 }
