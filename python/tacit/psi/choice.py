@@ -53,11 +53,12 @@ def choose(parameters: Parameters, facts: tuple[Mapping[str, Any], Mapping[str, 
     workers = max(1, min(wanted, bins))
     capacities = (_native.matching_capacity(rows[0], bins), _native.matching_capacity(rows[1], bins))
     need = BYTES_PER_TOKEN * max(capacities) * workers
-    if need > memory and bins > 1 and parameters.bins is not None:
+    # Padding may exceed by a little what was divided evenly.
+    if need > (memory if parameters.bins is not None else 2 * memory):
         raise RunError(
             Fault.INPUT,
             f"bins of {max(capacities):,} tokens need {need >> 20:,} MiB, more than the {memory >> 20:,} MiB declared; "
-            "name more bins, or leave --bins to tacit.",
+            "declare more --memory, or leave --bins to tacit.",
         )
     name = parameters.protocol_name()
     sender, why_sender = _sender(parameters, name, capacities)

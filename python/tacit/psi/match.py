@@ -25,6 +25,9 @@ from tacit.psi.state import State, check_disk, folder_of, fresh_folder, read_sta
 TOKEN_BYTES = 16 + 4
 """A token, and its row in the result, on disk."""
 
+MOST_ROWS = 1 << 36
+"""More than any table that disks hold."""
+
 BYTES_PER_ROW = 64
 """Tokens and places of a row in memory."""
 
@@ -146,7 +149,7 @@ class Match:
         self, pair: _native.Pair, state: State | None, announce: Callable[[Choice], None], begin: float
     ) -> Report:
         mine = self._announcement(state)
-        theirs = json.loads(pair.exchange(json.dumps(mine).encode()))
+        theirs = heard(pair.exchange(json.dumps(mine).encode()), self.peer, len(self.source.key))
         self.peer_rows = int(theirs["rows"])
         self._check_kinds(theirs["kinds"])
         facts = (mine, theirs) if self.number == 0 else (theirs, mine)
@@ -340,6 +343,23 @@ class Match:
             resumed,
             unconfirmed,
         )
+
+
+def heard(message: bytes, peer: str, keys: int) -> dict[str, Any]:
+    """A peer's announcement, in which nothing is believed that could not be. Raises RunError."""
+    try:
+        told: dict[str, Any] = json.loads(message)
+        rows, memory, workers, kinds, resume = (told[name] for name in ("rows", "memory", "workers", "kinds", "resume"))
+        numbers = all(type(number) is int for number in (rows, memory, workers))
+        fits = numbers and 0 <= rows <= MOST_ROWS and memory > 0 and workers > 0
+        fits = fits and len(kinds) == keys and all(isinstance(kind, str) for kind in kinds)
+        if resume is not None:
+            fits = fits and len(bytes.fromhex(resume["done"])) == resume["bins"] and isinstance(resume["run"], str)
+        if fits:
+            return told
+    except (ValueError, KeyError, TypeError):
+        pass
+    raise RunError(Fault.PEER, f"party {peer!r} announces what no honest party announces; nothing was sent.")
 
 
 def _same_run(mine: Mapping[str, Any] | None, theirs: Mapping[str, Any] | None, bins: int) -> bool:

@@ -1,0 +1,66 @@
+"""What a peer announces is checked before it is used, and leads both to the same choice."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tacit.agent.faults import Fault, RunError
+from tacit.psi.choice import choose
+from tacit.psi.match import heard
+from tacit.psi.parameters import Parameters
+
+HONEST: dict[str, Any] = {"rows": 10, "memory": 1 << 30, "workers": 1, "kinds": ["text"], "csv": False, "resume": None}
+
+
+def test_an_honest_announcement_is_heard() -> None:
+    resume = {"run": "x", "bins": 2, "done": "0001"}
+    assert heard(json.dumps({**HONEST, "resume": resume}).encode(), "b", 1)["resume"] == resume
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"rows": -1},
+        {"rows": 1 << 60},
+        {"rows": "10"},
+        {"rows": 1.5},
+        {"memory": 0},
+        {"workers": 0},
+        {"workers": True},
+        {"kinds": []},
+        {"kinds": [1]},
+        {"kinds": None},
+        {"resume": {}},
+        {"resume": {"run": "x", "bins": 2, "done": "00"}},
+        {"resume": {"run": "x", "bins": 1, "done": "no"}},
+    ],
+)
+def test_other_announcements_are_the_peers_fault(change: dict[str, Any]) -> None:
+    with pytest.raises(RunError) as error:
+        heard(json.dumps({**HONEST, **change}).encode(), "b", 1)
+    assert error.value.fault is Fault.PEER
+
+
+@pytest.mark.parametrize("message", [b"", b"[]", b"{}", b"\xff", b"null"])
+def test_no_announcement_at_all(message: bytes) -> None:
+    with pytest.raises(RunError, match="no honest party"):
+        heard(message, "b", 1)
+
+
+@pytest.mark.parametrize("rows", [0, 1, 1 << 20, (1 << 20) + 1, 10**8, 10**9])
+def test_a_choice_stays_within_the_smaller_memory(rows: int) -> None:
+    parameters = Parameters(("a", "b"), ("exact",), ("a", "b"))
+    memory = 3 << 30
+    choice = choose(parameters, ({**HONEST, "rows": rows, "memory": memory}, {**HONEST, "rows": 7, "memory": 1 << 40}))
+    assert 512 * max(choice.capacities) * choice.workers <= memory
+    assert choice.bins * choice.capacities[0] >= rows
+    assert (choice.bins == 1) == (rows <= 1 << 20)
+
+
+def test_bins_that_do_not_fit_are_refused() -> None:
+    parameters = Parameters(("a", "b"), ("exact",), ("a", "b"), bins=2)
+    with pytest.raises(RunError, match="declare more --memory"):
+        choose(parameters, ({**HONEST, "rows": 10**9}, HONEST))
