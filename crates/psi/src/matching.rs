@@ -14,6 +14,8 @@ const BATCH: usize = 64;
 pub struct Table {
     /// Bits below the bucket's number.
     shift: u32,
+    /// The bits of a tag.
+    mask: u128,
     /// Where each bucket begins, and the end.
     bounds: Vec<u32>,
     /// The low 64 bits of each tag.
@@ -52,19 +54,21 @@ impl Table {
                 high[place] = (tag >> 64) as u64;
             }
         }
-        Self { shift, bounds, low, high, numbers }
+        Self { shift, mask: u128::MAX.checked_shr(128 - bits).unwrap_or(0), bounds, low, high, numbers }
     }
 
-    /// Appends the matches of the peer's `tags`, the first of which has position `first`.
+    /// Appends the matches of the peer's `tags`, the first of which has position `first`. Bits that a tag does not have are not
+    /// looked at: a peer may send anything.
     pub fn look_up(&self, tags: &[u128], first: u32, matches: &mut Vec<Match>) {
         let mut places = [(0, 0); BATCH];
         for (tags, first) in tags.chunks(BATCH).zip((first..).step_by(BATCH)) {
             for (place, &tag) in places.iter_mut().zip(tags) {
-                let bucket = tag.checked_shr(self.shift).unwrap_or(0) as usize;
+                let bucket = (tag & self.mask).checked_shr(self.shift).unwrap_or(0) as usize;
                 *place = (self.bounds[bucket], self.bounds[bucket + 1]);
             }
             for (&(begin, end), (&tag, theirs)) in places.iter().zip(tags.iter().zip(first..)) {
                 for place in begin as usize..end as usize {
+                    let tag = tag & self.mask;
                     if self.low[place] == tag as u64 && self.agrees(place, tag) {
                         matches.push(Match { mine: self.numbers[place], theirs });
                     }

@@ -162,7 +162,7 @@ impl Receiver {
         table: &Table,
         matches: &mut Vec<Match>,
     ) -> Result<(), PsiError> {
-        let (bytes, mask) = (parameters.tag_bytes(), u128::MAX >> (128 - parameters.bits));
+        let bytes = parameters.tag_bytes();
         let mut buffer = vec![0; PIECE * bytes + 16];
         let mut tags = Vec::with_capacity(PIECE);
         for first in (0..parameters.sizes.sender).step_by(PIECE) {
@@ -170,7 +170,7 @@ impl Receiver {
             session.recv(self.peer, &mut buffer[..count * bytes])?;
             let tag = |number: usize| {
                 let wide: [u8; 16] = buffer[number * bytes..][..16].try_into().expect("16 bytes");
-                u128::from_le_bytes(wide) & mask
+                u128::from_le_bytes(wide)
             };
             tags.clear();
             tags.extend((0..count).map(tag));
