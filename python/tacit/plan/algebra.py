@@ -143,12 +143,14 @@ class Aggregation:
 
     known: the output's field where the planner knows more than function and column imply (a COUNT as the sum of partial
     counts is a BIGINT that is never NULL; a sum of partial sums has the bounds of the whole sum).
+    position: where the query computes the column, for refusals.
     """
 
     name: str
     function: AggregateFunction
     column: str | None
     known: Field | None = None
+    position: tuple[int, int] | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from tacit.plan.algebra import Relation
 from tacit.plan.demands import Want
 from tacit.plan.fields import field_of
-from tacit.plan.kinds import RINGS, Kind, Rep, kind_of
+from tacit.plan.kinds import RINGS, Kind, Rep, kind_of_field
 from tacit.plan.placed import JSON, SecureStep, Step
 from tacit.plan.readers import Readers
 from tacit.plan.secure_expressions import Columns, SecureColumn
@@ -73,7 +73,7 @@ class Emitter:
         columns = dict(kept)
         for name, rep in missing:
             of = field_of(relation, name)
-            column = SecureColumn(physical_name(name, rep, taken), kind_of(of.type, of.nullable, rep, self.hashed))
+            column = SecureColumn(physical_name(name, rep, taken), kind_of_field(of, rep, self.hashed))
             taken.add(column.name)
             listed.append(projected_as(column.name, table.column(name, rep), column.kind))
             columns[name] = (*columns[name], column)

@@ -16,9 +16,9 @@ from typing import Literal as OneOf
 from tacit.plan import bounds
 from tacit.plan.algebra import Relation
 from tacit.plan.fields import most_rows
-from tacit.plan.refusals import TooWide, UnsupportedSQL
+from tacit.plan.refusals import QueryError, TooWide, UnsupportedSQL
 from tacit.plan.trees import scans
-from tacit.plan.types import Boolean, Double, Type, Varchar
+from tacit.plan.types import Boolean, Double, Field, Type, Varchar
 
 Rep = OneOf["bits", "ring64", "ring128", "hash", "bytes", "any"]
 RINGS: tuple[Rep, Rep] = ("ring64", "ring128")
@@ -69,6 +69,14 @@ def kind_of(type_: Type, nullable: bool, rep: Rep, hashed: int) -> Kind:
             return Kind("bits", 1, False, nullable)
         case _:
             return _number(bounds.range_of(type_), nullable, rep)
+
+
+def kind_of_field(field: Field, rep: Rep, hashed: int) -> Kind:
+    """The kind of a column in a representation. A refusal is about the column."""
+    try:
+        return kind_of(field.type, field.nullable, rep, hashed)
+    except QueryError as error:
+        raise error.at(None, field.name) from None
 
 
 def equality_rep(type_: Type, hashed: int) -> Rep:

@@ -26,12 +26,13 @@ from tacit.plan.catalog import Catalog
 from tacit.plan.demands import Demands, Want, part
 from tacit.plan.emitter import Emitter, passed
 from tacit.plan.fields import field_of, fields, group_domain
-from tacit.plan.kinds import Rep, equality_rep, kind_of, order_rep
+from tacit.plan.kinds import Rep, equality_rep, kind_of_field, order_rep
 from tacit.plan.lower_aggregate import aggregate_members
 from tacit.plan.lower_input import place_input
 from tacit.plan.placed import JSON
 from tacit.plan.push_down import is_local
 from tacit.plan.readers import Readers
+from tacit.plan.refusals import QueryError
 from tacit.plan.secure_expressions import Columns, SecureColumn, SecureExpressions
 from tacit.plan.sizes import Announced
 from tacit.plan.tables import SharedTable, exactly, physical_name, physical_of
@@ -100,7 +101,10 @@ class Lowering:
         for name, each in outputs:
             if isinstance(each, ColumnRef):
                 continue
-            expr, kind = writer.write(each, min(want[name]))
+            try:
+                expr, kind = writer.write(each, min(want[name]))
+            except QueryError as error:
+                raise error.at(None, name) from None
             column = SecureColumn(physical_name(name, kind.rep, taken), kind)
             taken.add(column.name)
             listed.append({"name": column.name, "expr": expr, "kind": kind.json()})
@@ -112,9 +116,7 @@ class Lowering:
         columns: dict[str, tuple[SecureColumn, ...]] = {}
         taken: set[str] = set()
         for each in fields(relation):
-            kinds = dict.fromkeys(
-                kind_of(each.type, each.nullable, rep, self.hashed) for rep in sorted(want.get(each.name, ()))
-            )
+            kinds = dict.fromkeys(kind_of_field(each, rep, self.hashed) for rep in sorted(want.get(each.name, ())))
             group = []
             for kind in kinds:
                 group.append(SecureColumn(physical_name(each.name, kind.rep, taken), kind))

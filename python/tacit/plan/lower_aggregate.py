@@ -7,6 +7,7 @@ from tacit.plan.demands import Demands
 from tacit.plan.fields import aggregation_field, field_of
 from tacit.plan.kinds import Kind, equality_rep, kind_of, order_rep, ring_of
 from tacit.plan.placed import JSON
+from tacit.plan.refusals import QueryError
 from tacit.plan.secure_expressions import SecureColumn
 from tacit.plan.tables import SharedTable, physical_name
 
@@ -46,9 +47,11 @@ def aggregate_members(relation: Aggregate, input: SharedTable, demands: Demands)
 def _kind(aggregation: Aggregation, relation: Aggregate, hashed: int) -> Kind:
     """Sums and counts are rings; the least and the greatest keep the representation that orders them."""
     field = aggregation_field(aggregation, relation.input, bool(relation.keys))
-    if aggregation.function in ("min", "max"):
-        return kind_of(field.type, field.nullable, order_rep(field.type), hashed)
-    return kind_of(field.type, field.nullable, ring_of(field.type), hashed)
+    rep = order_rep(field.type) if aggregation.function in ("min", "max") else ring_of(field.type)
+    try:
+        return kind_of(field.type, field.nullable, rep, hashed)
+    except QueryError as error:
+        raise error.at(aggregation.position, aggregation.column) from None
 
 
 def _member(name: str, function: str, column: str | None, kind: Kind) -> JSON:

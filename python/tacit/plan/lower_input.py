@@ -8,7 +8,7 @@ from tacit.plan.demands import Want
 from tacit.plan.emitter import Emitter
 from tacit.plan.expressions import reference
 from tacit.plan.fields import fields, names
-from tacit.plan.kinds import kind_of
+from tacit.plan.kinds import kind_of_field
 from tacit.plan.placed import JSON, InputStep, LocalStep, PhysicalColumn
 from tacit.plan.secure_expressions import Columns, SecureColumn
 from tacit.plan.simplify import projected
@@ -50,7 +50,7 @@ def _entering(local: Relation, want: Want, hashed: int) -> tuple[Columns, list[P
     physical: list[PhysicalColumn] = []
     taken = set(names(local))
     for each in fields(local):
-        kinds = dict.fromkeys(kind_of(each.type, each.nullable, rep, hashed) for rep in sorted(want[each.name]))
+        kinds = dict.fromkeys(kind_of_field(each, rep, hashed) for rep in sorted(want[each.name]))
         group: list[SecureColumn] = []
         for kind in kinds:
             name = physical_name(each.name, kind.rep, taken) if group else each.name

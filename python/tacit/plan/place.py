@@ -8,7 +8,7 @@ from tacit.plan.demands import Demands
 from tacit.plan.disclosures import release_disclosure, size_disclosures
 from tacit.plan.distinct import drop_redundant
 from tacit.plan.fields import fields
-from tacit.plan.kinds import Kind, Rep, hash_width, kind_of
+from tacit.plan.kinds import Kind, Rep, hash_width, kind_of_field
 from tacit.plan.lower import Lowering
 from tacit.plan.placed import PlacedPlan, ReleaseStep, Step, TailStep
 from tacit.plan.predicates import push_predicates
@@ -69,11 +69,7 @@ def _release(
     columns = {}
     for each in fields(core):
         source = table.column(each.name, _opened_rep(each.type))
-        kind = (
-            source.kind
-            if _opened_rep(each.type) == "any"
-            else kind_of(each.type, each.nullable, "bytes", lowering.hashed)
-        )
+        kind = source.kind if _opened_rep(each.type) == "any" else kind_of_field(each, "bytes", lowering.hashed)
         columns[each.name] = (
             SecureColumn(each.name, Kind(kind.repr, kind.width, kind.signed, kind.nullable, kind.encode)),
         )

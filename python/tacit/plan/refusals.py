@@ -12,13 +12,24 @@ class QueryError(Exception):
     """A query that cannot be answered as it is written.
 
     position: line and column in the query's text, both from 1, or None where no place in the text is to blame.
+    column: the column to blame where its place is not known.
     """
 
     def __init__(self, sentence: str, position: Position | None = None) -> None:
-        where = "" if position is None else f"line {position[0]}, column {position[1]}: "
-        super().__init__(where + sentence)
+        super().__init__(sentence)
         self.sentence = sentence
         self.position = position
+        self.column: str | None = None
+
+    def __str__(self) -> str:
+        where = "" if self.position is None else f"line {self.position[0]}, column {self.position[1]}: "
+        return where + self.sentence
+
+    def at(self, position: Position | None, column: str | None = None) -> QueryError:
+        """The same error at a place, or about a column, unless it has one already."""
+        if self.position is None and self.column is None:
+            self.position, self.column = position, column
+        return self
 
 
 class UnsupportedSQL(QueryError):

@@ -11,7 +11,7 @@ from tacit.plan.algebra import Call, ColumnRef, Expr, Literal
 from tacit.plan.demands import operands, subject
 from tacit.plan.expressions import is_rounding
 from tacit.plan.kinds import RINGS, Kind, Rep, equality_rep, kind_of, ring_of, width_of
-from tacit.plan.refusals import UnsupportedSQL
+from tacit.plan.refusals import QueryError, UnsupportedSQL
 from tacit.plan.types import Boolean, Decimal, Double, Integer, Type, Varchar
 
 JSON = dict[str, Any]
@@ -53,10 +53,16 @@ class SecureExpressions:
 
     def _write(self, expr: Expr, rep: Rep, type_: Type) -> tuple[JSON, Kind]:
         """The expression in its best representation near the wanted one. type_: what a constant is encoded as."""
+        if isinstance(expr, ColumnRef):
+            column = pick(self.columns[expr.name], rep)
+            return {"col": column.name}, column.kind
+        try:
+            return self._computed(expr, rep, type_)
+        except QueryError as error:
+            raise error.at(expr.position if isinstance(expr, Call) else None) from None
+
+    def _computed(self, expr: Literal | Call, rep: Rep, type_: Type) -> tuple[JSON, Kind]:
         match expr:
-            case ColumnRef(name):
-                column = pick(self.columns[name], rep)
-                return {"col": column.name}, column.kind
             case Literal():
                 return self._constant(expr, rep, type_)
             case Call("rescale" | "cast"):

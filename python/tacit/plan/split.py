@@ -58,7 +58,7 @@ def _shrinks(input: Relation, aggregated: Relation, catalog: Catalog) -> bool:
 def _final(aggregation: Aggregation, relation: Aggregate) -> Aggregation:
     field = aggregation_field(aggregation, relation.input, bool(relation.keys))
     function = aggregation.function if aggregation.function in ("min", "max") else "sum"
-    return Aggregation(aggregation.name, function, aggregation.name, field)
+    return Aggregation(aggregation.name, function, aggregation.name, field, aggregation.position)
 
 
 def _rows_as_partials(input: Relation, relation: Aggregate) -> Relation:

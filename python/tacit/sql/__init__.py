@@ -5,7 +5,9 @@ from __future__ import annotations
 from tacit.plan.catalog import Catalog
 from tacit.plan.place import place
 from tacit.plan.placed import PlacedPlan
+from tacit.plan.refusals import QueryError
 from tacit.sql.bind import bind
+from tacit.sql.text import Text
 
 __all__ = ["bind", "compile_query"]
 
@@ -16,4 +18,9 @@ def compile_query(sql: str, catalog: Catalog, recipients: tuple[str, ...]) -> Pl
     Every party compiles it for itself and gets the same plan. Raises tacit.plan.refusals.QueryError for a query that is
     wrong or not supported; its text is one sentence for the user.
     """
-    return place(bind(sql, catalog), catalog, recipients, sql)
+    try:
+        return place(bind(sql, catalog), catalog, recipients, sql)
+    except QueryError as error:
+        if error.position is None and error.column is not None:
+            error.position = Text(sql).mention(error.column)
+        raise

@@ -122,7 +122,8 @@ class Grouping:
         if (function, source) not in self.aggregations:
             name = fresh("count" if source is None else f"{function}_{source}", "total", self.taken)
             self.taken.add(name.lower())
-            self.aggregations[function, source] = Aggregation(name, function, source)
+            position = argument.position if isinstance(argument, Call) else None
+            self.aggregations[function, source] = Aggregation(name, function, source, position=position)
         found = self.aggregations[function, source]
         over = self.input if argument is None else Project(self.input, ((source or "", argument),))
         output = aggregation_field(found, over, self.grouped)

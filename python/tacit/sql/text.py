@@ -37,6 +37,17 @@ class Text:
             around = around.parent
         return None
 
+    def mention(self, column: str) -> Position | None:
+        """Line and column of the first place that names a column; the planner's names have an alias or a function before."""
+        places: dict[str, int] = {}
+        for each in self.parse().find_all(exp.Identifier):
+            if "start" in each.meta:
+                start = each.meta["start"]
+                places[each.name.lower()] = min(start, places.get(each.name.lower(), start))
+        words = column.lower().split("_")
+        names = ("_".join(words[first:]) for first in range(len(words)))
+        return next((self._place(places[name]) for name in names if name in places), None)
+
     def written(self, node: exp.Expr) -> str:
         """A literal as it was written (the parser rewrites .5 to 0.5, which has another type)."""
         if "start" not in node.meta:
@@ -70,7 +81,7 @@ class Text:
         except TokenError:
             raise InvalidSQL("a quoted string or a comment in the query does not end; close it.") from None
         if isinstance(tree, exp.Block):
-            raise UnsupportedSQL("more than one statement", "ask one question at a time")
+            raise self.unsupported(tree.expressions[1], "more than one statement", "ask one question at a time")
         if not isinstance(tree, exp.Query):
             raise self.unsupported(tree, type(tree).__name__.upper(), "write a SELECT")
         return tree
