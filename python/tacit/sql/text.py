@@ -38,7 +38,7 @@ class Text:
         return None
 
     def mention(self, column: str) -> Position | None:
-        """Line and column of the first place that names a column; the planner's names have an alias or a function before."""
+        """Line and column of the first place that names a column. The planner's names may have more words before."""
         places: dict[str, int] = {}
         for each in self.parse().find_all(exp.Identifier):
             if "start" in each.meta:
