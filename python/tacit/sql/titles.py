@@ -39,7 +39,7 @@ def _text(node: exp.Expr) -> str:
         case exp.Column():
             return ".".join(_quoted(part) for part in (node.table, node.name) if part)
         case exp.Literal():
-            return f"'{node.this}'" if node.is_string else str(node.this)
+            return "'" + node.this.replace("'", "''") + "'" if node.is_string else str(node.this)
         case exp.Boolean():
             return str(node.this).lower()
         case exp.Null():
