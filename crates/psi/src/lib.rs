@@ -22,6 +22,7 @@ pub mod private_id_oprf;
 pub mod protocol;
 pub mod ps3i;
 pub mod rounds;
+pub mod row_counts;
 pub mod set_union;
 pub mod switching;
 pub mod tags;
