@@ -16,6 +16,8 @@ pub enum PermitKind {
     Value,
     /// A row count.
     Size,
+    /// Which of its rows match another owner's.
+    Matches,
 }
 
 /// One entry of the approved list.
@@ -86,10 +88,10 @@ impl Approval {
 }
 
 fn describe(kinds: &[PermitKind], recipients: &[String], columns: &[String]) -> String {
-    let what = if kinds.contains(&PermitKind::Size) {
-        "a row count".into()
-    } else {
-        format!("columns {}", columns.join(", "))
+    let what = match kinds {
+        [PermitKind::Size] => "a row count".into(),
+        [PermitKind::Matches] => "matching rows".into(),
+        _ => format!("columns {}", columns.join(", ")),
     };
     format!("{what} to {}", recipients.join(", "))
 }

@@ -8,7 +8,7 @@ use tacit_mpc::backends::{Costs, Tally};
 
 use crate::error::{Result, TableError};
 use crate::executor::Executor;
-use crate::operator::Operator;
+use crate::operator::{Operator, Psi};
 use crate::operators::input::Prepared;
 use crate::table::Table;
 
@@ -27,7 +27,9 @@ pub struct StepCost {
 
 /// The declared cost of every operator, in execution order, on an engine of nodes of these names.
 ///
-/// `input_rows` gives the size of each input by its step id; an input with a size in the plan needs none.
+/// `input_rows` gives the size of each input by its step id; an input with a size in the plan needs none. For a `psi` it
+/// gives the rows of the join by its step id, and the sizes of both sides by the ids of their local steps; what the
+/// intersection protocol costs is not included.
 ///
 /// # Errors
 /// [`TableError::Input`] when the operators do not fit each other or an input's size is missing.
@@ -46,10 +48,15 @@ pub fn cost<E: Costs>(
             operator.inputs().into_iter().map(|id| table(&tables, operator, id)).collect::<Result<Vec<_>>>()?;
         let (rows, table) = match operator {
             Operator::Input(input) => {
-                let missing = || TableError::Input(format!("{}: the number of its rows is needed", operator.name()));
-                let rows = input.rows.or_else(|| input_rows.get(&input.id).copied()).ok_or_else(missing)?;
+                let rows = input.rows.map_or_else(|| known(operator, input.id, input_rows), Ok)?;
                 let table = executor.share(operator, Some(Prepared { rows, block: None }))?;
                 (table.rows(), Some(table))
+            }
+            Operator::Psi(psi) => {
+                let [left, right] = psi_sizes(psi, input_rows)?;
+                executor.psi_sizes(psi, [Some(left), Some(right)])?;
+                let rows = executor.psi_rows(psi, Some(known(operator, psi.id, input_rows)?))?;
+                (rows, Some(executor.psi_share(psi, rows, [None, None])?))
             }
             Operator::Release(_) => {
                 executor.release(operator, inputs[0])?;
@@ -67,6 +74,22 @@ pub fn cost<E: Costs>(
     Ok(out)
 }
 
+/// How many items both sides of a `psi` have: as the plan says, or as `input_rows` does by the ids of the local steps.
+///
+/// # Errors
+/// [`TableError::Input`] when one is missing.
+pub fn psi_sizes(psi: &Psi, input_rows: &HashMap<usize, usize>) -> Result<[usize; 2]> {
+    let operator = Operator::Psi(psi.clone());
+    let [left, right] = psi.sides().map(|side| side.rows.map_or_else(|| known(&operator, side.local, input_rows), Ok));
+    Ok([left?, right?])
+}
+
+/// A number of rows that the caller has to know, by the id of a step.
+fn known(operator: &Operator, id: usize, input_rows: &HashMap<usize, usize>) -> Result<usize> {
+    let missing = || TableError::Input(format!("{}: the number of rows of step {id} is needed", operator.name()));
+    input_rows.get(&id).copied().ok_or_else(missing)
+}
+
 fn table<'a, B: tacit_mpc::Backend>(
     tables: &'a HashMap<usize, Table<B>>,
     operator: &Operator,
@@ -77,15 +100,22 @@ fn table<'a, B: tacit_mpc::Backend>(
 
 /// A permit for every disclosure of the operators: a cost estimate opens nothing.
 fn needed_permits(names: &[String], operators: &[Operator]) -> String {
-    let permit = |operator: &Operator| match operator {
-        Operator::Input(input) if input.rows.is_none() => {
-            Some(json!({"site": operator.name(), "kind": "size", "recipients": names, "columns": []}))
+    let size = |site: String| json!({"site": site, "kind": "size", "recipients": names, "columns": []});
+    let permits = |operator: &Operator| match operator {
+        Operator::Input(input) if input.rows.is_none() => vec![size(operator.name())],
+        Operator::Psi(psi) => {
+            let site = operator.name();
+            let matches =
+                |owner: &String| json!({"site": site, "kind": "matches", "recipients": [owner], "columns": []});
+            let sides = [format!("{site}/left"), format!("{site}/right")];
+            let sizes = sides.into_iter().chain([site.clone()]).map(size);
+            sizes.chain(psi.sides().map(|side| matches(&side.owner))).collect()
         }
-        Operator::Release(release) => Some(
+        Operator::Release(release) => vec![
             json!({"site": operator.name(), "kind": "answer", "recipients": release.to, "columns": release.columns}),
-        ),
-        _ => None,
+        ],
+        _ => vec![],
     };
-    let list: Vec<_> = operators.iter().filter_map(permit).collect();
+    let list: Vec<_> = operators.iter().flat_map(permits).collect();
     serde_json::Value::from(list).to_string()
 }

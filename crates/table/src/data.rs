@@ -1,6 +1,6 @@
 //! Tables in clear: what an owner gives and what a recipient gets.
 
-use tacit_math::Plane;
+use tacit_math::{Plane, permutation};
 
 /// The values of one column in clear. At NULL rows the value is ignored on input and zero (empty) in opened tables.
 #[derive(Clone)]
@@ -58,6 +58,19 @@ impl ColumnData {
         }
     }
 
+    fn gather(&self, rows: &[u32]) -> Self {
+        match self {
+            Self::Integers(x) => Self::Integers(permutation::gather(x, rows)),
+            Self::Wide(x) => Self::Wide(permutation::gather(x, rows)),
+            Self::Booleans(x) => Self::Booleans(x.gather(rows)),
+            Self::Text(x) => {
+                let mut text = Text { bytes: Vec::new(), ends: Vec::with_capacity(rows.len()) };
+                rows.iter().for_each(|&row| text.push(x.get(row as usize)));
+                Self::Text(text)
+            }
+        }
+    }
+
     /// What the values are, for messages.
     pub(crate) fn description(&self) -> &'static str {
         match self {
@@ -90,6 +103,19 @@ impl DataColumn {
 }
 
 impl DataTable {
+    /// The named rows, in this order.
+    ///
+    /// # Panics
+    /// If one is not a row of the table.
+    pub fn gather(&self, rows: &[u32]) -> Self {
+        let one = |column: &DataColumn| DataColumn {
+            name: column.name.clone(),
+            data: column.data.gather(rows),
+            nulls: column.nulls.as_ref().map(|nulls| nulls.gather(rows)),
+        };
+        Self { rows: rows.len(), columns: self.columns.iter().map(one).collect(), pad_to: None }
+    }
+
     /// The column of a name.
     pub fn column(&self, name: &str) -> Option<&DataColumn> {
         self.columns.iter().find(|column| column.name == name)

@@ -23,6 +23,16 @@ pub enum TableError {
     Internal(String),
 }
 
+impl TableError {
+    /// The same error; one about the plan or the data says in which step.
+    pub(crate) fn within(self, step: &str) -> Self {
+        match self {
+            Self::Input(text) => Self::Input(format!("{step}: {text}")),
+            other => other,
+        }
+    }
+}
+
 impl From<MpcError> for TableError {
     fn from(error: MpcError) -> Self {
         match error {

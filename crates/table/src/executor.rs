@@ -9,6 +9,8 @@ use crate::operator::Operator;
 use crate::operators::{aggregate, filter, group_by, input, join, order, project, release, scalar, union};
 use crate::table::Table;
 
+mod psi;
+
 /// One node's execution of a plan. All nodes call the same methods with the same operators in the same order.
 pub struct Executor<B: Backend> {
     backend: B,
@@ -28,8 +30,8 @@ impl<B: Backend> Executor<B> {
         &self.backend
     }
 
-    /// The engine, to count with.
-    pub(crate) fn backend_mut(&mut self) -> &mut B {
+    /// The engine, to count with or to use its session.
+    pub fn backend_mut(&mut self) -> &mut B {
         &mut self.backend
     }
 
@@ -84,7 +86,7 @@ impl<B: Backend> Executor<B> {
             Operator::Aggregate(x) => aggregate::aggregate(b, inputs[0], x),
             Operator::Sort(x) => order::sort(b, inputs[0], x),
             Operator::Limit(x) => order::limit(b, inputs[0], x),
-            Operator::Input(_) | Operator::Release(_) => Err(misplaced(operator, "run")),
+            Operator::Input(_) | Operator::Psi(_) | Operator::Release(_) => Err(misplaced(operator, "run")),
         })
     }
 
@@ -106,9 +108,10 @@ fn misplaced(operator: &Operator, method: &str) -> TableError {
 
 /// Runs the body under the operator's name, which its errors about the plan or the data carry.
 fn in_step<B: Backend, T>(b: &mut B, operator: &Operator, body: impl FnOnce(&mut B) -> Result<T>) -> Result<T> {
-    let name = operator.name();
-    b.step(&name, |b| Ok(body(b)))?.map_err(|error| match error {
-        TableError::Input(text) => TableError::Input(format!("{name}: {text}")),
-        other => other,
-    })
+    in_step_of(b, &operator.name(), body)
+}
+
+/// Runs the body as the step of this name.
+fn in_step_of<B: Backend, T>(b: &mut B, name: &str, body: impl FnOnce(&mut B) -> Result<T>) -> Result<T> {
+    b.step(name, |b| Ok(body(b)))?.map_err(|error| error.within(name))
 }

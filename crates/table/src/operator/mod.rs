@@ -3,10 +3,12 @@
 mod expression;
 mod integer;
 mod kind;
+mod matching;
 mod relational;
 
 pub use expression::{Call, Expression, Function};
 pub use kind::{Encoding, Kind, Repr};
+pub use matching::{Psi, PsiKey, PsiSide};
 pub use relational::{
     Aggregate, AggregateFunction, Aggregation, Broadcast, Filter, GroupBy, Input, InputColumn, Join, Limit,
     OutputColumn, Project, Release, Sort, SortKey, Union, UnionColumn,
@@ -30,6 +32,8 @@ pub enum Operator {
     Union(Union),
     /// Inner join of unique keys with any keys.
     Join(Join),
+    /// Inner join of two owners' tables by private set intersection.
+    Psi(Psi),
     /// A scalar's columns added to every row.
     Broadcast(Broadcast),
     /// One row a group.
@@ -69,6 +73,7 @@ impl Operator {
             Self::Project(x) => x.id,
             Self::Union(x) => x.id,
             Self::Join(x) => x.id,
+            Self::Psi(x) => x.id,
             Self::Broadcast(x) => x.id,
             Self::GroupBy(x) => x.id,
             Self::Aggregate(x) => x.id,
@@ -86,6 +91,7 @@ impl Operator {
             Self::Project(_) => "project",
             Self::Union(_) => "union",
             Self::Join(_) => "join",
+            Self::Psi(_) => "psi",
             Self::Broadcast(_) => "broadcast",
             Self::GroupBy(_) => "group_by",
             Self::Aggregate(_) => "aggregate",
@@ -103,7 +109,7 @@ impl Operator {
     /// The ids of the steps whose tables it takes, in order.
     pub fn inputs(&self) -> Vec<usize> {
         match self {
-            Self::Input(_) => vec![],
+            Self::Input(_) | Self::Psi(_) => vec![],
             Self::Filter(x) => vec![x.input],
             Self::Project(x) => vec![x.input],
             Self::Union(x) => x.inputs.clone(),

@@ -4,7 +4,7 @@
 //! also when the data happens to fill it.
 
 use tacit_math::KeyedHash;
-use tacit_mpc::{Backend, Block, PermitKind, Permits};
+use tacit_mpc::{Backend, Block, Permit, PermitKind, Permits};
 use tacit_net::PartyId;
 
 use crate::data::DataTable;
@@ -27,11 +27,11 @@ fn is_exact(input: &Input) -> bool {
 }
 
 /// The owner's place among the nodes.
-pub(crate) fn owner(parties: &[String], input: &Input) -> Result<PartyId> {
-    let place = parties.iter().position(|name| *name == input.owner);
-    place.map(PartyId).ok_or_else(|| {
-        TableError::Input(format!("the owner {:?} is not one of the nodes {}", input.owner, parties.join(", ")))
-    })
+pub(crate) fn owner(parties: &[String], owner: &str) -> Result<PartyId> {
+    let place = parties.iter().position(|name| name == owner);
+    place
+        .map(PartyId)
+        .ok_or_else(|| TableError::Input(format!("the owner {owner:?} is not one of the nodes {}", parties.join(", "))))
 }
 
 /// Checks and encodes the owner's data, before anything is sent.
@@ -55,19 +55,42 @@ pub(crate) fn input<B: Backend>(
     input: &Input,
     prepared: Option<Prepared>,
 ) -> Result<Table<B>> {
-    let owner = owner(parties, input)?;
+    let owner = owner(parties, &input.owner)?;
     let (own_rows, block) = prepared.map_or((None, None), |p| (Some(p.rows), p.block));
     let rows = match input.rows {
         Some(rows) => rows,
         None => {
             let permit = permits.take(&format!("{}.input", input.id), &[PermitKind::Size], parties, &[])?;
-            let announced = b.announce(owner, own_rows.map(|rows| rows as u64), permit)?;
-            usize::try_from(announced).unwrap_or(usize::MAX)
+            announced_rows(b, owner, &input.owner, own_rows, permit)?
         }
     };
-    if u32::try_from(rows).is_err() {
-        return Err(TableError::Input(format!("{} announces {rows} rows; at most 2^32 - 1 are possible", input.owner)));
+    share(b, parties, input, rows, block)
+}
+
+/// A number of rows that its owner tells all nodes.
+pub(crate) fn announced_rows<B: Backend>(
+    b: &mut B,
+    owner: PartyId,
+    name: &str,
+    own: Option<usize>,
+    permit: Permit,
+) -> Result<usize> {
+    let announced = b.announce(owner, own.map(|rows| rows as u64), permit)?;
+    match u32::try_from(announced) {
+        Ok(rows) => Ok(rows as usize),
+        Err(_) => Err(TableError::Input(format!("{name} announces {announced} rows; at most 2^32 - 1 are possible"))),
     }
+}
+
+/// Shares the owner's encoded columns, of so many rows.
+pub(crate) fn share<B: Backend>(
+    b: &mut B,
+    parties: &[String],
+    input: &Input,
+    rows: usize,
+    block: Option<Block>,
+) -> Result<Table<B>> {
+    let owner = owner(parties, &input.owner)?;
     let exact = is_exact(input);
     let shared = b.input(owner, shape(&input.columns, rows, !exact), block)?;
     let mut bits = shared.bits;

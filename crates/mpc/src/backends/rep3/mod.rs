@@ -96,6 +96,12 @@ impl Rep3 {
         &self.session
     }
 
+    /// The session, for a protocol between two nodes that is no part of the engine. Every node has to begin as many
+    /// rounds as the two do.
+    pub fn session_mut(&mut self) -> &mut Session {
+        &mut self.session
+    }
+
     /// Ends the engine and gives the session back, to close or abort it.
     pub fn into_session(self) -> Session {
         self.session
