@@ -99,6 +99,19 @@ class Session:
         pad_to: for an operator with "pad_to_source": the rows of the unfiltered source, which is what is announced.
         """
 
+    def psi(
+        self,
+        operator: str,
+        left: ArrowStream | None,
+        right: ArrowStream | None,
+        *,
+        pad_to: tuple[int | None, int | None] | None = None,
+    ) -> SharedTable:
+        """Join two owners' tables by private set intersection (data of its own side only at each owner).
+
+        pad_to: for sides with "pad_to_source": the rows of the unfiltered source, which is what is announced.
+        """
+
     def run(self, operator: str, inputs: list[SharedTable]) -> SharedTable:
         """Execute one secure operator."""
 
@@ -254,7 +267,8 @@ def cost(engine: str, operators: str, rows: dict[int, int], *, nodes: list[str])
     """Declared cost of input, secure and release operators (a JSON list in execution order), without data.
 
     nodes: the names of the nodes in engine order, as the operators name owners and recipients.
-    rows: row count per input step id. Returns, per operator, {"step","rows","rounds","bytes_sent":[per node]}.
+    rows: row count per input step id; for a psi also by its own id and those of the local steps of its sides.
+    Returns, per operator, {"step","rows","rounds","bytes_sent":[per node]}.
     """
 
 def matching_capacity(rows: int, bins: int) -> int:

@@ -36,6 +36,21 @@ def source(step: int, owner: str) -> dict[str, object]:
     return {"id": step, "op": "input", "owner": owner, "columns": columns, "rows": ROWS}
 
 
+def psi() -> dict[str, object]:
+    """Both inputs matched by their keys, instead of shared and joined."""
+    sides = {
+        name: {
+            "local": number,
+            "owner": owner,
+            "rows": ROWS,
+            "keys": [{"source": "k", "encode": "int"}],
+            "columns": source(number, owner)["columns"][1:],
+        }
+        for number, (name, owner) in enumerate((("left", "a"), ("right", "b")), start=1)
+    }
+    return {"op": "psi", **sides, "right_unique": False}
+
+
 def operators() -> list[tuple[str, dict[str, object]]]:
     """One of each operator, on inputs 1 and 2, with what to call it."""
     less = {"op": "lt", "args": [{"col": "v1"}, {"col": "w1"}], "kind": FLAG}
@@ -53,6 +68,7 @@ def operators() -> list[tuple[str, dict[str, object]]]:
             {"op": "project", "input": 1, "columns": [{"name": "p", "expr": product, "kind": WORD}]},
         ),
         ("join of two such tables, unique left keys", {**join, **columns}),
+        ("psi of two owners' such tables, whose rows all match", psi()),
         ("group by the key, one SUM", {**group, "aggregates": [total]}),
         ("group by the key, one MAX", {**group, "aggregates": [largest]}),
         ("distinct keys", {**group, "aggregates": []}),
@@ -71,7 +87,7 @@ def cost_lines() -> list[str]:
     lines = ["| operator | rounds | bytes a row and node, on average |", "|---|---|---|"]
     for label, operator in operators():
         plan = [source(1, "a"), source(2, "b"), {"id": 3, **operator}]
-        cost = _native.cost("rep3", json.dumps(plan), {1: ROWS, 2: ROWS}, nodes=["a", "b", "c"])[-1]
+        cost = _native.cost("rep3", json.dumps(plan), {1: ROWS, 2: ROWS, 3: ROWS}, nodes=["a", "b", "c"])[-1]
         lines.append(f"| {label} | {cost['rounds']} | {sum(cost['bytes_sent']) / 3 / ROWS:.1f} |")
     return lines
 

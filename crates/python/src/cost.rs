@@ -4,11 +4,13 @@ use std::collections::HashMap;
 
 use pyo3::prelude::*;
 use tacit_mpc::backends::rep3::Rep3Costs;
-use tacit_table::{Operator, StepCost};
+use tacit_table::cost::psi_sizes;
+use tacit_table::{Operator, Psi, StepCost};
 
 use crate::connection::check_rep3;
 use crate::containment::contain;
 use crate::fault::{Failure, Result};
+use crate::psi_join;
 
 /// The declared cost of one operator.
 #[derive(IntoPyObject)]
@@ -43,7 +45,12 @@ pub fn cost(
 fn rep3(operators: &str, rows: &HashMap<usize, usize>, nodes: &[String]) -> Result<Vec<OperatorCost>> {
     check_rep3(nodes)?;
     let operators = Operator::list_from_json(operators)?;
-    let costs = tacit_table::cost::<Rep3Costs>(nodes, &operators, rows)?;
+    let mut costs = tacit_table::cost::<Rep3Costs>(nodes, &operators, rows)?;
+    for (operator, cost) in operators.iter().zip(&mut costs) {
+        if let Operator::Psi(psi) = operator {
+            add_matching(psi, nodes, rows, cost)?;
+        }
+    }
     let named = |(operator, cost): (&Operator, StepCost)| OperatorCost {
         step: operator.name(),
         rows: cost.rows,
@@ -51,4 +58,16 @@ fn rep3(operators: &str, rows: &HashMap<usize, usize>, nodes: &[String]) -> Resu
         bytes_sent: cost.sent,
     };
     Ok(operators.iter().zip(costs).map(named).collect())
+}
+
+/// Adds what the intersection protocol of a `psi` costs its two owners.
+fn add_matching(psi: &Psi, nodes: &[String], rows: &HashMap<usize, usize>, cost: &mut StepCost) -> Result<()> {
+    let (rounds, sent) = psi_join::declared(psi, psi_sizes(psi, rows)?, cost.rows);
+    cost.rounds += rounds;
+    for (side, bytes) in psi.sides().into_iter().zip(sent) {
+        let owner = nodes.iter().position(|node| *node == side.owner);
+        let owner = owner.ok_or_else(|| Failure::input(format!("the owner {:?} is no node", side.owner)))?;
+        cost.sent[owner] += bytes;
+    }
+    Ok(())
 }

@@ -4,6 +4,7 @@ use tacit_mpc::backends::{Clear, Rep3};
 use tacit_table::{DataTable, Executor, Operator, Table};
 
 use crate::fault::{Failure, Result};
+use crate::psi_join::{self, BothSides};
 
 /// An engine at one node, with the plan's permits.
 pub enum Engine {
@@ -91,6 +92,28 @@ impl Engine {
             Self::Rep3(executor) => {
                 let inputs: Vec<_> = inputs.map(Shares::rep3).collect::<Result<_>>()?;
                 Ok(Shares::Rep3(executor.run(operator, &inputs)?))
+            }
+        }
+    }
+
+    /// Joins two owners' tables by private set intersection. Each owner gives its side.
+    pub fn psi(&mut self, operator: &Operator, data: BothSides) -> Result<Shares> {
+        let Operator::Psi(psi) = operator else {
+            return Err(Failure::input(format!(
+                "{} is no psi; give it to the method that executes it",
+                operator.name()
+            )));
+        };
+        match self {
+            Self::Clear(executor) => Ok(Shares::Clear(psi_join::in_clear(executor, psi, data)?)),
+            Self::Rep3(executor) => {
+                let session = executor.backend().session();
+                let me = session.name(session.me());
+                let owned = psi.sides().map(|side| side.owner == me);
+                if data.each_ref().map(Option::is_some) != owned {
+                    return Err(Failure::input("each owner of a psi gives the data of its own side, and of no other"));
+                }
+                Ok(Shares::Rep3(psi_join::among_nodes(executor, psi, data)?))
             }
         }
     }

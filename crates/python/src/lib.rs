@@ -13,6 +13,7 @@ mod fault;
 mod keys;
 mod lifecycle;
 mod matching;
+mod psi_join;
 mod report;
 mod session;
 mod table;

@@ -90,6 +90,24 @@ impl Session {
         Ok(self.handle(shares))
     }
 
+    /// Join two owners' tables by private set intersection (data of its own side only at each owner).
+    #[pyo3(signature = (operator, left, right, *, pad_to=None))]
+    fn psi(
+        &self,
+        py: Python<'_>,
+        operator: String,
+        left: Option<&Bound<'_, PyAny>>,
+        right: Option<&Bound<'_, PyAny>>,
+        pad_to: Option<(Option<usize>, Option<usize>)>,
+    ) -> PyResult<SharedTable> {
+        let (left, right) = (left.map(import_stream).transpose()?, right.map(import_stream).transpose()?);
+        let (pad_left, pad_right) = pad_to.unwrap_or_default();
+        let shares = self.operate(py, operator, move |engine, operator| {
+            engine.psi(operator, [read(left, pad_left)?, read(right, pad_right)?])
+        })?;
+        Ok(self.handle(shares))
+    }
+
     /// Execute one secure operator.
     fn run(&self, py: Python<'_>, operator: String, inputs: Vec<Bound<'_, SharedTable>>) -> PyResult<SharedTable> {
         let inputs: Vec<Arc<Shares>> = inputs.iter().map(|input| self.shares(input.get())).collect::<Result<_>>()?;

@@ -1,0 +1,180 @@
+//! The operator `psi`: an inner join of two owners' tables by private set intersection.
+//!
+//! The owners match their keys over the session of the engine, while the other nodes let as many rounds pass; then each
+//! shares the columns of its matching rows. Rooms for tables and for intersections do not know each other, so they meet
+//! here.
+//!
+//! Discloses to both owners which of their rows match; to the left one, where right keys repeat, how many right rows match
+//! each of its own; to all nodes the sizes that the plan announces, and how many rows the join has.
+//!
+//! Rounds and bytes: [`declared`], and what `tacit_table::cost` says of announcements and inputs.
+
+use tacit_mpc::backends::{Clear, Rep3};
+use tacit_net::{PartyId, Session};
+use tacit_psi::alignment::{self, Learns, role};
+use tacit_psi::vole_psi::Variant;
+use tacit_psi::{Declared, DhPsi, Protocol, PsiError, Role, Sizes, Traffic, VolePsi, row_counts};
+use tacit_table::{DataTable, Executor, KeyGroups, Operator, Psi, Table, TableError};
+
+use crate::fault::{Failure, Result};
+
+/// An owner's data for each side, left first.
+pub type BothSides = [Option<DataTable>; 2];
+
+/// Up to so many items of both sides together, VOLE's fixed cost is more than that of multiplying points of a curve.
+const FEW: usize = 2_000;
+
+/// The intersection protocol of a join with sides of these sizes.
+fn protocol(sizes: [usize; 2]) -> &'static dyn Protocol {
+    if sizes.iter().sum::<usize>() <= FEW { &DhPsi } else { &VolePsi(Variant::Fast) }
+}
+
+/// Which role the left side's owner has: that which sends fewer bytes in all.
+fn left_role(sizes: [usize; 2]) -> Role {
+    role(protocol(sizes), sizes[0], sizes[1], true, None)
+}
+
+/// The sizes of both sides by the role of left.
+fn sizes_of(left: Role, [left_size, right_size]: [usize; 2]) -> Sizes {
+    match left {
+        Role::Sender => Sizes { sender: left_size, receiver: right_size },
+        Role::Receiver => Sizes { sender: right_size, receiver: left_size },
+    }
+}
+
+/// Rounds, and bytes that the sender and the receiver send, of setup and matching.
+fn matching(sizes: [usize; 2]) -> Traffic {
+    let Declared { setup, online } =
+        alignment::declared(protocol(sizes), sizes_of(left_role(sizes), sizes), Learns::Both);
+    Traffic {
+        rounds: setup.rounds + online.rounds,
+        sender: setup.sender + online.sender,
+        receiver: setup.receiver + online.receiver,
+    }
+}
+
+/// Rounds, and bytes sent by both sides' owners, left first, of all that they do with each other. rows: of the join.
+pub fn declared(psi: &Psi, sizes: [usize; 2], rows: usize) -> (u64, [u64; 2]) {
+    let Traffic { mut rounds, sender, receiver } = matching(sizes);
+    let mut sent = if left_role(sizes) == Role::Sender { [sender, receiver] } else { [receiver, sender] };
+    if !psi.right_unique {
+        rounds += 1;
+        sent[1] += row_counts::declared(rows);
+    }
+    (rounds, sent)
+}
+
+/// One owner's keys, and afterwards which of its rows match.
+struct Side {
+    keys: KeyGroups,
+    peer: PartyId,
+    place: usize,
+}
+
+/// The join on the engine rep3: `data` holds this party's side, if it has one.
+pub fn among_nodes(executor: &mut Executor<Rep3>, psi: &Psi, data: BothSides) -> Result<Table<Rep3>> {
+    let [left, right] = owners(executor.backend().session(), psi)?;
+    let own = data.each_ref().map(|side| side.as_ref().map(announced));
+    let sizes = executor.psi_sizes(psi, own)?;
+    let mut side = None;
+    for (place, (table, peer)) in data.iter().zip([right, left]).enumerate() {
+        if let Some(table) = table {
+            side = Some(Side { keys: executor.psi_keys(psi, place, table, sizes[place])?, peer, place });
+        }
+    }
+    let matching = in_match(executor, psi, |session| matches(session, sizes, side.as_ref()))?;
+    let counts = side.as_ref().map(|side| side.keys.counts(&matching));
+    let total = |counts: &Vec<u32>| counts.iter().map(|&count| count as usize).sum();
+    let rows = executor.psi_rows(psi, counts.as_ref().filter(|_| data[1].is_some()).map(total))?;
+    let counts = in_match(executor, psi, |session| exchange_counts(session, psi, rows, side.as_ref(), counts))?;
+    let own = side.map(|side| side.keys.rows(&matching, &counts)).unwrap_or_default();
+    let share = data.map(|table| table.map(|table| table.gather(&own)));
+    Ok(executor.psi_share(psi, rows, share)?)
+}
+
+/// Runs what the owners do with each other under the step's name.
+fn in_match<T>(executor: &mut Executor<Rep3>, psi: &Psi, body: impl FnOnce(&mut Session) -> Result<T>) -> Result<T> {
+    let session = executor.backend_mut().session_mut();
+    session.enter(&Operator::Psi(psi.clone()).name());
+    session.enter("match");
+    let found = body(session)?;
+    session.leave();
+    session.leave();
+    Ok(found)
+}
+
+/// The matching items of this party's side, in the common order; none at nodes without a side.
+fn matches(session: &mut Session, sizes: [usize; 2], side: Option<&Side>) -> Result<Vec<u32>> {
+    let Some(Side { keys, peer, place }) = side else {
+        row_counts::stand_by(session, matching(sizes).rounds);
+        return Ok(vec![]);
+    };
+    let left = left_role(sizes);
+    let role = if (*place == 0) == (left == Role::Sender) { Role::Sender } else { Role::Receiver };
+    let mut pair = protocol(sizes).setup(role, session, *peer)?;
+    Ok(alignment::intersect(&mut *pair, Learns::Both, session, *peer, &keys.items, sizes_of(left, sizes))?)
+}
+
+/// How many rows of the join each matching item stands for. own: by this party's own rows, if it has a side.
+fn exchange_counts(
+    session: &mut Session,
+    psi: &Psi,
+    rows: usize,
+    side: Option<&Side>,
+    own: Option<Vec<u32>>,
+) -> Result<Vec<u32>> {
+    match (side, own) {
+        (Some(Side { peer, place: 0, .. }), Some(own)) if !psi.right_unique => {
+            Ok(row_counts::hear(session, *peer, own.len(), rows)?)
+        }
+        (Some(Side { peer, .. }), Some(own)) if !psi.right_unique => {
+            row_counts::tell(session, *peer, &own)?;
+            Ok(own)
+        }
+        (Some(Side { peer, .. }), Some(own)) if own.len() != rows => Err(miscounted(session, *peer)),
+        (_, Some(own)) => Ok(own),
+        _ => {
+            row_counts::stand_by(session, u64::from(!psi.right_unique));
+            Ok(vec![])
+        }
+    }
+}
+
+fn miscounted(session: &Session, peer: PartyId) -> Failure {
+    PsiError::cheating(session, peer, "it announces another number of rows than there are matches").into()
+}
+
+/// The join on the engine without security, which is both owners.
+pub fn in_clear(executor: &mut Executor<Clear>, psi: &Psi, data: BothSides) -> Result<Table<Clear>> {
+    let own = data.each_ref().map(|side| side.as_ref().map(announced));
+    let sizes = executor.psi_sizes(psi, own)?;
+    let [Some(left), Some(right)] = data else {
+        return Err(Failure::input("the engine without security is both owners of a psi; give both sides' data"));
+    };
+    let keys = [executor.psi_keys(psi, 0, &left, sizes[0])?, executor.psi_keys(psi, 1, &right, sizes[1])?];
+    let places: std::collections::HashMap<u128, u32> = keys[1].items.iter().copied().zip(0..).collect();
+    let pairs = keys[0].items.iter().zip(0..).filter_map(|(item, mine)| Some((mine, *places.get(item)?)));
+    let (mine, theirs): (Vec<u32>, Vec<u32>) = pairs.unzip();
+    let counts = keys[1].counts(&theirs);
+    let rows = [keys[0].rows(&mine, &counts), keys[1].rows(&theirs, &counts)];
+    let known = executor.psi_rows(psi, Some(rows[1].len()))?;
+    let share = [Some(left.gather(&rows[0])), Some(right.gather(&rows[1]))];
+    Ok(executor.psi_share(psi, known, share)?)
+}
+
+/// The size that an owner announces, if it announces one: that of its rows, or of their source.
+fn announced(table: &DataTable) -> usize {
+    table.pad_to.unwrap_or(table.rows)
+}
+
+/// Both owners' places in the session, left first.
+fn owners(session: &Session, psi: &Psi) -> Result<[PartyId; 2]> {
+    let place = |owner: &str| (0..session.parties()).map(PartyId).find(|&id| session.name(id) == owner);
+    match psi.sides().map(|side| place(&side.owner)) {
+        [Some(left), Some(right)] if left != right => Ok([left, right]),
+        _ => Err(Failure::from(TableError::Input(format!(
+            "a psi of {:?} and {:?}, which are not two of the nodes",
+            psi.left.owner, psi.right.owner
+        )))),
+    }
+}
