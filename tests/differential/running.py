@@ -21,7 +21,7 @@ from tacit.agent.faults import cause
 from tacit.agent.federation import Federation
 from tacit.agent.party import PartyRun
 from tacit.agent.steps import participants, secure_operators
-from tacit.plan.placed import InputStep, LocalStep, PlacedPlan, Step
+from tacit.plan.placed import InputStep, LocalStep, PlacedPlan, PsiStep, Step
 from tacit.sql import compile_query
 
 
@@ -123,6 +123,8 @@ def _played_by(me: str, step: Step) -> Step:
             return replace(step, party=me)
         case InputStep():
             return replace(step, owner=me)
+        case PsiStep():
+            return replace(step, left=replace(step.left, owner=me), right=replace(step.right, owner=me))
         case _:
             return step
 

@@ -18,6 +18,7 @@ import pytest
 from tacit.agent.faults import RunError
 from tacit.agent.federation import Federation
 from tacit.cli.demo.scenario import free_ports
+from tacit.plan.placed import PsiStep
 from tacit.plan.refusals import QueryError
 from tacit.sql import compile_query
 
@@ -61,6 +62,8 @@ class Runner:
             yield store(self.tables, folder, self.keys, free_ports(3)), folder
 
     def _answer(self, block: Block, federation: Federation, folder: Path) -> str:
+        steps = compile_query(block.first, federation.catalog, block.recipients).steps
+        assert any(isinstance(step, PsiStep) for step in steps) == ("psi" in block.words), "whether rows are matched"
         found = shown(ask(federation, block.first, self.engine, folder, block.recipients), ordered=block.ordered)
         with pooled(federation) as database:
             expected = shown(reference(database, block.first), ordered=block.ordered)

@@ -81,6 +81,10 @@ class World:
         return {f"{owners} owners"}.union(*(table.features for table in self.tables))
 
 
+OWNERS = {"people": "a", "places": "b", "sales_a": "b", "sales_b": "c"}
+"""Owners that differ where tables join, in worlds of which the rows match."""
+
+
 @st.composite
 def worlds(draw: st.DrawFn) -> World:
     """A federation with data."""
@@ -99,26 +103,29 @@ def worlds(draw: st.DrawFn) -> World:
     people = [each for each in others if draw(st.booleans())]
     places = [each for each in others if draw(st.integers(0, 2)) == 0]
     unique = tuple(each.name for each in keys)
+    matching = draw(st.integers(0, 2)) == 2
     tables = (
-        draw(_tables("people", (*keys, group, *people), unique)),
-        draw(_tables("places", (group, *places), ("g",))),
-        draw(_tables("sales_a", (*keys, group, *chosen), ())),
-        draw(_tables("sales_b", (*keys, group, *chosen), ())),
+        draw(_tables("people", (*keys, group, *people), unique, matching)),
+        draw(_tables("places", (group, *places), ("g",), matching)),
+        draw(_tables("sales_a", (*keys, group, *chosen), (), matching)),
+        draw(_tables("sales_b", (*keys, group, *chosen), (), matching)),
     )
     return World(tables)
 
 
 @st.composite
-def _tables(draw: st.DrawFn, name: str, listed: tuple[Column, ...], unique: tuple[str, ...]) -> Table:
+def _tables(draw: st.DrawFn, name: str, listed: tuple[Column, ...], unique: tuple[str, ...], matching: bool) -> Table:
+    """A table. matching: its rows will be matched with those of others, because plans expect many of them."""
     found = tuple(draw(_varied(column)) for column in listed)
     rows = draw(_unique_rows(found, len(unique)) if unique else _rows(found))
     return Table(
         name,
-        draw(st.sampled_from(PARTIES)),
+        OWNERS[name] if matching else draw(st.sampled_from(PARTIES)),
         found,
         unique,
-        draw(st.sampled_from([None, len(rows), len(rows) + 3])),
-        draw(st.sampled_from([(), ("filter",), ("groups",), ("filter", "groups")])),
+        None if matching else draw(st.sampled_from([None, len(rows), len(rows) + 3])),
+        draw(st.sampled_from([(), ("filter",), ("groups",), ("filter", "groups")]))
+        + (("matches",) if matching else draw(st.sampled_from([(), ("matches",)]))),
         rows,
         draw(st.integers(0, 3)) == 3,
     )

@@ -178,7 +178,7 @@ MISTAKES = [
     ('path = "t.csv"', 'path = "t.csv"\nunique = [["y"]]', AT + "unique names 'y', which is no column of the table; "
      'write "x".'),
     ('path = "t.csv"', 'path = "t.csv"\nconsents = ["rows"]', AT + "consents names 'rows', which is no consent; "
-     'write "filter" or "groups".'),
+     'write "filter", "groups" or "matches".'),
     ('path = "t.csv"', 'path = "t.csv"\nrows = -1', AT + "rows is -1; write a whole number from 0."),
     ('path = "t.csv"', 'path = "t.csv"\nrows = 1.5', AT + "rows is 1.5; write a whole number."),
     ('x = "INTEGER"', "", "federation.toml, [tables.t.columns]: has no columns; add a line for each, for example "

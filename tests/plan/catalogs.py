@@ -84,4 +84,21 @@ MIXED = catalog(
     table("consenting", "r", MIXED_COLUMNS, [["id"]], consents=["filter", "groups"]),
 )
 
-CATALOGS = {"credit": CREDIT, "market": MARKET, "health": HEALTH, "mixed": MIXED}
+SHOPPERS: Columns = [("id", Integer(0, 999_999, "INTEGER"), False), ("city", Varchar(None, ("bonn", "ulm")), False)]
+PAYMENTS: Columns = [
+    ("payer", Integer(0, 9_999_999, "BIGINT"), True),
+    ("amount", Integer(0, 1_000, "INTEGER"), False),
+    ("note", Varchar(20), True),
+]
+MATCHING = catalog(
+    ("shop", "bank", "lab"),
+    table("shoppers", "shop", SHOPPERS, [["id"]], rows=100_000, consents=["matches"]),
+    table("payments", "bank", PAYMENTS, rows=500_000, consents=["matches"]),
+    table("accounts", "bank", PAYMENTS, [["payer"]], consents=["matches"]),
+    table("patients", "lab", SHOPPERS, [["id"]], rows=100_000),
+    table("few", "lab", SHOPPERS, [["id"]], rows=10, consents=["matches"]),
+    table("others", "bank", SHOPPERS, [["id"]], rows=10, consents=["matches"]),
+    table("volunteers", "lab", SHOPPERS, [["id"]], rows=100_000, readers={"id": frozenset({"shop", "bank"})}),
+)
+
+CATALOGS = {"matching": MATCHING, "credit": CREDIT, "market": MARKET, "health": HEALTH, "mixed": MIXED}

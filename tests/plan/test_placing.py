@@ -11,7 +11,7 @@ import pytest
 from tacit.plan import account, explain_json, explain_text, plan_hash, plan_json
 from tacit.plan.cost import ASSUMED_ROWS, Network, predict, total
 from tacit.plan.explain import WIDTH
-from tacit.plan.placed import InputStep, PlacedPlan, ReleaseStep, SecureStep
+from tacit.plan.placed import InputStep, NativeStep, PlacedPlan, PsiStep, ReleaseStep, SecureStep
 from tacit.plan.refusals import QueryError
 from tacit.plan.serialise import canonical
 from tacit.sql import compile_query
@@ -47,23 +47,32 @@ def test_steps_are_numbered_and_named_in_order() -> None:
         plan = _plan(case)
         assert [step.id for step in plan.steps] == list(range(1, len(plan.steps) + 1))
         for step in plan.steps:
-            if isinstance(step, InputStep | SecureStep | ReleaseStep):
+            if isinstance(step, NativeStep):
                 assert step.operator["id"] == step.id
             if isinstance(step, SecureStep):
                 assert all(source < step.id for source in step.inputs)
 
 
-def test_permits_are_exactly_the_announced_sizes_and_the_releases() -> None:
+def test_permits_are_exactly_the_announced_sizes_the_matches_and_the_releases() -> None:
     for case in ALL_CASES:
         plan = _plan(case)
-        sites = [step for step in plan.steps if isinstance(step, InputStep) and step.rows is None]
         opened = [step for step in plan.steps if isinstance(step, ReleaseStep)]
-        expected = [(f"{step.id}.input", list(plan.nodes), []) for step in sites]
+        psis = [step for step in plan.steps if isinstance(step, PsiStep)]
+        sites = [f"{step.id}.input" for step in plan.steps if isinstance(step, InputStep) and step.rows is None]
+        for step in psis:
+            sides = (("left", step.left), ("right", step.right))
+            sites += [f"{step.id}.psi/{name}" for name, side in sides if side.rows is None] + [f"{step.id}.psi"]
+        expected: list[tuple[str, str, list[str], list[str]]] = [(site, "size", list(plan.nodes), []) for site in sites]
         expected += [
-            (f"{step.id}.release", step.operator["to"], [each.name for each in step.fields]) for step in opened
+            (f"{step.id}.psi", "matches", [side.owner], []) for step in psis for side in (step.left, step.right)
+        ]
+        expected += [
+            (f"{step.id}.release", plan.disclosures[-1].kind, step.operator["to"], [each.name for each in step.fields])
+            for step in opened
         ]
         permits = [each.permit for each in plan.disclosures]
-        assert [(each["site"], each["recipients"], each["columns"]) for each in permits] == expected
+        found = [(each["site"], each["kind"], each["recipients"], each["columns"]) for each in permits]
+        assert sorted(found) == sorted(expected)
         assert all(step.operator["columns"] == [each.name for each in step.fields] for step in opened)
 
 

@@ -41,7 +41,7 @@ def completed_entry(approved: JSON, plan: PlacedPlan, opened: Mapping[str, int],
 
 def failed_entry(approved: JSON, error: RunError, opened: Mapping[str, int], metrics: Metrics) -> JSON:
     """The entry after a run that ended early. Sites whose steps were reached may have disclosed what was approved."""
-    reached = [item for item in approved["disclosures"] if item["site"] in metrics]
+    reached = [item for item in approved["disclosures"] if item["site"].partition("/")[0] in metrics]
     happened = [{**item, "rows": opened.get(item["site"])} for item in reached]
     fault = {"fault": error.fault.value, "sentence": error.sentence}
     return {**_reference(approved), **fault, "disclosures": happened, "cost": _cost(metrics)}

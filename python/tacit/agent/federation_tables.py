@@ -18,7 +18,7 @@ from tacit.plan.catalog import Column, Table
 from tacit.plan.types import Boolean, Date, Decimal, Field, Integer, IntegerName, Type, Varchar
 
 FORMATS = (".csv", ".parquet")
-CONSENTS = ("filter", "groups")
+CONSENTS = ("filter", "groups", "matches")
 INTEGERS: Final[tuple[IntegerName, ...]] = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
 DECIMAL = re.compile(r"(?:DECIMAL|NUMERIC)\s*\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\)")
 TYPES = "BOOLEAN, INTEGER, BIGINT, DECIMAL(p,s), DATE or VARCHAR"

@@ -28,7 +28,17 @@ from tacit.agent.steps import last_uses, participants, secure_operators
 from tacit.local import LocalEngine
 from tacit.plan import plan_hash
 from tacit.plan.describe import name as step_name
-from tacit.plan.placed import InputStep, LocalStep, PlacedPlan, ReleaseStep, SecureStep, TailStep
+from tacit.plan.placed import (
+    InputStep,
+    LocalStep,
+    NativeStep,
+    PlacedPlan,
+    PsiSide,
+    PsiStep,
+    ReleaseStep,
+    SecureStep,
+    TailStep,
+)
 
 ABORT_REASONS = {
     Fault.INPUT: "its own input was refused",
@@ -88,11 +98,11 @@ class PartyRun:
             reporter.attach(session)
             reporter.phase("computing")
             last_use = last_uses(self.plan)
-            for step in self.plan.steps:
-                if isinstance(step, InputStep | SecureStep | ReleaseStep):
+            for place, step in enumerate(self.plan.steps):
+                if isinstance(step, NativeStep):
                     with reporter.step(step_name(step)) as figures:
                         figures["rows"] = self._secure_step(session, engine, step)
-                    for table in last_use.get(step.id, ()):
+                    for table in last_use.get(place, ()):
                         del self._tables[table]
             session.close()
         except BaseException as error:
@@ -116,14 +126,14 @@ class PartyRun:
             bandwidth=network.bandwidth,
         )
 
-    def _secure_step(
-        self, session: _native.Session, engine: LocalEngine, step: InputStep | SecureStep | ReleaseStep
-    ) -> int | None:
+    def _secure_step(self, session: _native.Session, engine: LocalEngine, step: NativeStep) -> int | None:
         """Execute one step; its public number of rows, where this party knows it."""
         operator = json.dumps(step.operator)
         match step:
             case InputStep():
                 self._tables[step.id] = self._input(session, engine, operator, step)
+            case PsiStep():
+                self._tables[step.id] = self._psi(session, engine, operator, step)
             case SecureStep():
                 self._tables[step.id] = session.run(operator, [self._tables[id] for id in step.inputs])
             case ReleaseStep():
@@ -137,6 +147,15 @@ class PartyRun:
             return session.input(operator, None)
         pad_to = engine.source_rows(step) if step.operator.get("pad_to_source") else None
         return session.input(operator, engine.encode(step), pad_to=pad_to)
+
+    def _psi(self, session: _native.Session, engine: LocalEngine, operator: str, step: PsiStep) -> _native.SharedTable:
+        def source(name: str, side: PsiSide) -> int | None:
+            own = side.owner == self.me and step.operator[name]["pad_to_source"]
+            return engine.source_rows(side) if own else None
+
+        left, right = (engine.encode(side) if side.owner == self.me else None for side in (step.left, step.right))
+        pad_to = (source("left", step.left), source("right", step.right))
+        return session.psi(operator, left, right, pad_to=pad_to)
 
     def _release(self, session: _native.Session, operator: str, step: ReleaseStep) -> int | None:
         opened = session.release(operator, self._tables[step.input])

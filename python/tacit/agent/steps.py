@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from tacit.plan.placed import InputStep, LocalStep, PlacedPlan, ReleaseStep, SecureStep, TailStep
+from tacit.plan.placed import InputStep, LocalStep, NativeStep, PlacedPlan, PsiStep, ReleaseStep, SecureStep, TailStep
 
 
 def secure_operators(plan: PlacedPlan) -> list[dict[str, Any]]:
     """The operators that the native session executes, in order. Empty if the whole query is local to one party."""
-    return [step.operator for step in plan.steps if isinstance(step, InputStep | SecureStep | ReleaseStep)]
+    return [step.operator for step in plan.steps if isinstance(step, NativeStep)]
 
 
 def participants(plan: PlacedPlan, parties: tuple[str, ...]) -> tuple[str, ...]:
@@ -21,6 +21,8 @@ def participants(plan: PlacedPlan, parties: tuple[str, ...]) -> tuple[str, ...]:
                 found.add(step.party)
             case InputStep():
                 found.add(step.owner)
+            case PsiStep():
+                found |= {step.left.owner, step.right.owner}
             case ReleaseStep() | TailStep():
                 found |= set(step.recipients)
             case SecureStep():
@@ -29,14 +31,14 @@ def participants(plan: PlacedPlan, parties: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def last_uses(plan: PlacedPlan) -> dict[int, tuple[int, ...]]:
-    """The shared tables that no step needs after a given one, by its id: their memory can go."""
+    """The shared tables that no step needs after a given one, by its place in the plan: their memory can go."""
     last: dict[int, int] = {}
-    for step in plan.steps:
+    for place, step in enumerate(plan.steps):
         match step:
             case SecureStep():
-                last |= dict.fromkeys(step.inputs, step.id)
+                last |= dict.fromkeys(step.inputs, place)
             case ReleaseStep():
-                last[step.input] = step.id
-            case LocalStep() | InputStep() | TailStep():
+                last[step.input] = place
+            case LocalStep() | InputStep() | PsiStep() | TailStep():
                 pass
     return {user: tuple(table for table, step in last.items() if step == user) for user in set(last.values())}

@@ -23,7 +23,7 @@ from tacit.local.source import Source, data_path, used_fields
 from tacit.local.sql_types import NO_COLUMNS, quoted
 from tacit.plan.algebra import Opened, Scan
 from tacit.plan.catalog import Catalog, Table
-from tacit.plan.placed import InputStep, LocalStep, PlacedPlan, ReleaseStep, TailStep
+from tacit.plan.placed import InputStep, LocalStep, PlacedPlan, PsiSide, ReleaseStep, TailStep
 from tacit.plan.trees import scans
 
 SETTINGS = {
@@ -81,13 +81,13 @@ class LocalEngine:
         (rows,) = self.database.execute(f"SELECT count(*) FROM {quoted(_result(step.id))}").fetchall()[0]
         return int(rows)
 
-    def source_rows(self, step: InputStep) -> int:
+    def source_rows(self, step: InputStep | PsiSide) -> int:
         """The most rows that the input's local part could have had, had none of its filters dropped any."""
         local = self._steps[step.local]
         assert isinstance(local, LocalStep)
         return unfiltered_rows(local.relation, self._rows)
 
-    def encode(self, step: InputStep) -> ArrowStream:
+    def encode(self, step: InputStep | PsiSide) -> ArrowStream:
         """The kept result of a local part, in encoded form; a stream on a connection of its own."""
         local = self._steps[step.local]
         assert isinstance(local, LocalStep)

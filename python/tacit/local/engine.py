@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Protocol
 
-from tacit.plan.placed import InputStep, LocalStep, TailStep
+from tacit.plan.placed import InputStep, LocalStep, PsiSide, TailStep
 
 
 class ArrowStream(Protocol):
@@ -24,10 +24,10 @@ class Engine(Protocol):
     def run(self, step: LocalStep) -> int:
         """Execute a local part after the checks and keep its result. Returns its number of rows; raises DataError."""
 
-    def source_rows(self, step: InputStep) -> int:
+    def source_rows(self, step: InputStep | PsiSide) -> int:
         """The most rows that the input's local part could have had, had none of its filters dropped any."""
 
-    def encode(self, step: InputStep) -> ArrowStream:
+    def encode(self, step: InputStep | PsiSide) -> ArrowStream:
         """The kept result of a local part, in encoded form under the input's column names."""
 
     def tail(self, step: TailStep, opened: Mapping[int, ArrowStream]) -> ArrowStream:

@@ -16,6 +16,7 @@ from tacit.plan.algebra import (
     Filter,
     Join,
     Limit,
+    Match,
     Opened,
     Project,
     Relation,
@@ -66,6 +67,8 @@ class _Renderer:
                 return self._union(inputs, names(relation))
             case Join():
                 return self._join(relation)
+            case Match():
+                raise TypeError("a local part reads its owner's tables only")
             case Broadcast(input, scalar):
                 return self._beside(input, scalar).join(self._side(scalar, "r"), join_type="cross")
             case Aggregate():

@@ -10,6 +10,7 @@ from tacit.plan.algebra import (
     Filter,
     Join,
     Limit,
+    Match,
     Opened,
     Project,
     Relation,
@@ -35,5 +36,5 @@ def unfiltered_rows(relation: Relation, tables: Mapping[str, int]) -> int:
         case Limit(input, count):
             rows = unfiltered_rows(input, tables)
             return rows if count is None else min(rows, count)
-        case Opened():
-            raise TypeError("a local part reads no opened rows")
+        case Opened() | Match():
+            raise TypeError("a local part reads its owner's tables only")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tacit.plan.algebra import Relation
-from tacit.plan.placed import Disclosure, InputStep, LocalStep, PlacedPlan
+from tacit.plan.placed import Disclosure, InputStep, LocalStep, PlacedPlan, PsiStep, Step
 from tacit.plan.trees import scans
 
 NOTHING_MORE = "Nobody learns anything else: not more than the answer and the declared sizes."
@@ -35,9 +35,12 @@ def declared_sizes(plan: PlacedPlan) -> str:
     found = []
     locals_ = {step.id: step for step in plan.steps if isinstance(step, LocalStep)}
     for step in plan.steps:
-        if isinstance(step, InputStep) and step.rows is not None:
-            count = "1 row" if step.rows == 1 else f"{step.rows:,} rows"
-            found.append(f"{step.owner} shares {count} of {tables(locals_[step.local].relation)}")
+        sides = (step,) if isinstance(step, InputStep) else (step.left, step.right) if isinstance(step, PsiStep) else ()
+        for side in sides:
+            if side.rows is not None:
+                count = "1 row" if side.rows == 1 else f"{side.rows:,} rows"
+                done = "shares" if isinstance(side, InputStep) else "matches"
+                found.append(f"{side.owner} {done} {count} of {tables(locals_[side.local].relation)}")
     return ", ".join(dict.fromkeys(found))
 
 
@@ -48,7 +51,16 @@ def tables(relation: Relation) -> str:
 
 def _own_size(disclosure: Disclosure, party: str, plan: PlacedPlan) -> bool:
     """Whether a disclosed size is the party's own, which it knows."""
-    return disclosure.kind == "size" and any(
-        isinstance(step, InputStep) and f"{step.id}.input" == disclosure.site and step.owner == party
-        for step in plan.steps
-    )
+    return disclosure.kind == "size" and any(disclosure.site in own_sizes(step, party) for step in plan.steps)
+
+
+def own_sizes(step: Step, party: str) -> tuple[str, ...]:
+    """The sites at which a step announces sizes of a party's own data."""
+    match step:
+        case InputStep() if step.owner == party:
+            return (f"{step.id}.input",)
+        case PsiStep():
+            sides = (("left", step.left), ("right", step.right))
+            return tuple(f"{step.id}.psi/{name}" for name, side in sides if side.owner == party)
+        case _:
+            return ()

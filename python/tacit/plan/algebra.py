@@ -127,6 +127,20 @@ class Join:
 
 
 @dataclass(frozen=True)
+class Match:
+    """A Join of two owners' local relations whose owners learn which of their rows match (tacit.plan.matching).
+
+    right_unique: the right side's keys are unique too.
+    """
+
+    left: Relation
+    right: Relation
+    left_keys: tuple[str, ...]
+    right_keys: tuple[str, ...]
+    right_unique: bool
+
+
+@dataclass(frozen=True)
 class Broadcast:
     """Every row of input together with the single row of scalar (a scalar subquery or a cross join with one row)."""
 
@@ -188,4 +202,4 @@ class Limit:
     offset: int
 
 
-Relation = Scan | Opened | Filter | Project | Union | Join | Broadcast | Aggregate | Sort | Limit
+Relation = Scan | Opened | Filter | Project | Union | Join | Match | Broadcast | Aggregate | Sort | Limit

@@ -25,8 +25,8 @@ class Table:
     rows: declared public bound on the number of rows (shares are padded to it and the true count stays hidden), or
         None: the exact count is announced to all nodes, which is a disclosure.
     unique: sets of columns whose values never repeat together (checked by the owner at load).
-    consents: sizes the owner agrees to show: "filter" (rows left by a local filter), "groups" (local pre-aggregated
-    groups).
+    consents: what the owner agrees to show: "filter" (how many rows a local filter leaves), "groups" (how many groups a
+    local aggregation has), "matches" (which rows match another owner's in a join; see tacit.plan.matching).
     path: where the owner finds the data; never part of the plan.
     """
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tacit.plan.placed import InputStep, PlacedPlan, ReleaseStep, SecureStep
+from tacit.plan.placed import InputStep, NativeStep, PlacedPlan, PsiStep, ReleaseStep, SecureStep
 
 ASSUMED_ROWS = 100_000
 """Rows of an input whose size is announced only when the query runs."""
@@ -24,6 +24,7 @@ NANOSECONDS_A_ROW = {
     "union": 20,
     "broadcast": 20,
     "join": 4_000,
+    "psi": 300,
     "group_by": 1_500,
     "aggregate": 60,
     "sort": 1_500,
@@ -31,6 +32,9 @@ NANOSECONDS_A_ROW = {
     "release": 60,
 }
 """One party's processor time for each row of a step's largest table."""
+
+FIXED_SECONDS = {"psi": 0.01}
+"""One party's processor time for a step of any size: base OTs and what is made of them."""
 
 NativeCost = Callable[..., list[dict[str, Any]]]
 
@@ -61,12 +65,13 @@ def predict(
     network: Network | None = None,
     declared: NativeCost | None = None,
 ) -> tuple[StepCost, ...]:
-    """The predicted cost of every input, secure and release step, in order.
+    """The predicted cost of every step that the native session executes, in order.
 
-    rows: row counts of input steps where they are known better than by the plan. declared: what declares rounds and
+    rows: row counts of input steps, of the joins of psi steps and (by their ids) of the local steps that these match,
+    where they are known better than by the plan. declared: what declares rounds and
     bytes, by default the native module's ``cost``.
     """
-    steps = [step for step in plan.steps if isinstance(step, InputStep | SecureStep | ReleaseStep)]
+    steps = [step for step in plan.steps if isinstance(step, NativeStep)]
     if not steps:
         return ()
     counts, assumed = _input_rows(steps, rows or {})
@@ -74,7 +79,7 @@ def predict(
     operators = json.dumps([step.operator for step in steps])
     found = native(plan.engine, operators, counts, nodes=list(plan.nodes))
     guessed = _assumed_steps(steps, assumed)
-    sizes = {step.id: int(each["rows"]) for step, each in zip(steps, found, strict=True)}
+    sizes = counts | {step.id: int(each["rows"]) for step, each in zip(steps, found, strict=True)}
     return tuple(
         _step_cost(step, each, _largest(step, sizes), network or Network(), step.id in guessed)
         for step, each in zip(steps, found, strict=True)
@@ -99,10 +104,8 @@ def _native_cost() -> NativeCost:
     return cost
 
 
-def _input_rows(
-    steps: list[InputStep | SecureStep | ReleaseStep], known: Mapping[int, int]
-) -> tuple[dict[int, int], set[int]]:
-    """Row counts of all input steps, and which of them are assumed."""
+def _input_rows(steps: list[NativeStep], known: Mapping[int, int]) -> tuple[dict[int, int], set[int]]:
+    """Row counts of all input and psi steps and of the sides of the latter, and which steps' are assumed."""
     counts: dict[int, int] = {}
     assumed: set[int] = set()
     for step in steps:
@@ -110,10 +113,16 @@ def _input_rows(
             if step.rows is None and step.id not in known:
                 assumed.add(step.id)
             counts[step.id] = known.get(step.id, ASSUMED_ROWS if step.rows is None else step.rows)
+        elif isinstance(step, PsiStep):
+            for side in (step.left, step.right):
+                counts[side.local] = known.get(side.local, ASSUMED_ROWS if side.rows is None else side.rows)
+            if any(each not in known for each in (step.id, step.left.local, step.right.local)):
+                assumed.add(step.id)
+            counts[step.id] = known.get(step.id, ASSUMED_ROWS if step.rows is None else step.rows)
     return counts, assumed
 
 
-def _assumed_steps(steps: list[InputStep | SecureStep | ReleaseStep], assumed: set[int]) -> set[int]:
+def _assumed_steps(steps: list[NativeStep], assumed: set[int]) -> set[int]:
     """All steps whose rows follow from assumed ones."""
     found = set(assumed)
     for step in steps:
@@ -122,26 +131,27 @@ def _assumed_steps(steps: list[InputStep | SecureStep | ReleaseStep], assumed: s
     return found
 
 
-def _sources(step: InputStep | SecureStep | ReleaseStep) -> tuple[int, ...]:
+def _sources(step: NativeStep) -> tuple[int, ...]:
     match step:
         case InputStep():
             return ()
+        case PsiStep():
+            return step.left.local, step.right.local
         case SecureStep():
             return step.inputs
         case ReleaseStep():
             return (step.input,)
 
 
-def _largest(step: InputStep | SecureStep | ReleaseStep, rows: Mapping[int, int]) -> int:
+def _largest(step: NativeStep, rows: Mapping[int, int]) -> int:
     """The rows a step works on: all its inputs together, as sorts and joins do."""
     return max(sum(rows[source] for source in _sources(step)), rows[step.id])
 
 
-def _step_cost(
-    step: InputStep | SecureStep | ReleaseStep, declared: Mapping[str, Any], rows: int, network: Network, assumed: bool
-) -> StepCost:
+def _step_cost(step: NativeStep, declared: Mapping[str, Any], rows: int, network: Network, assumed: bool) -> StepCost:
     sent = [int(each) for each in declared["bytes_sent"]]
     rounds = int(declared["rounds"])
-    processor = rows * NANOSECONDS_A_ROW[step.operator["op"]] * 1e-9
+    op = step.operator["op"]
+    processor = rows * NANOSECONDS_A_ROW[op] * 1e-9 + FIXED_SECONDS.get(op, 0)
     seconds = rounds * network.latency + max(sent, default=0) / network.bandwidth + processor
-    return StepCost(f"{step.id}.{step.operator['op']}", int(declared["rows"]), rounds, sum(sent), seconds, assumed)
+    return StepCost(f"{step.id}.{op}", int(declared["rows"]), rounds, sum(sent), seconds, assumed)

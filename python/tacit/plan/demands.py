@@ -19,6 +19,7 @@ from tacit.plan.algebra import (
     Join,
     Limit,
     Literal,
+    Match,
     Opened,
     Project,
     Relation,
@@ -67,6 +68,8 @@ class Demands:
                     (left, merge(part(want, left), self.equal(left, left_keys))),
                     (right, merge(part(want, right), self.equal(right, right_keys))),
                 ]
+            case Match(left, right):
+                return [(left, part(want, left)), (right, part(want, right))]
             case Broadcast(input, scalar):
                 return [(input, part(want, input)), (scalar, part(want, scalar))]
             case Aggregate(input, keys, aggregations):

@@ -13,6 +13,7 @@ from tacit.plan.algebra import (
     Join,
     Limit,
     Literal,
+    Match,
     Opened,
     Project,
     Relation,
@@ -21,7 +22,7 @@ from tacit.plan.algebra import (
     SortKey,
     Union,
 )
-from tacit.plan.placed import JSON, InputStep, LocalStep, ReleaseStep, SecureStep, Step, TailStep
+from tacit.plan.placed import JSON, InputStep, LocalStep, PsiStep, ReleaseStep, SecureStep, Step, TailStep
 from tacit.plan.trees import children
 from tacit.plan.types import Boolean, Date, Decimal
 
@@ -38,6 +39,8 @@ def where(step: Step, engine: str) -> str:
             return f"local({step.party})"
         case TailStep():
             return f"local({', '.join(step.recipients)})"
+        case PsiStep(_, left, right):
+            return f"psi({left.owner}, {right.owner})"
         case InputStep() | SecureStep() | ReleaseStep():
             return f"mpc({engine})"
 
@@ -49,7 +52,7 @@ def name(step: Step) -> str:
             return f"{step.id}.local"
         case TailStep():
             return f"{step.id}.tail"
-        case InputStep() | SecureStep() | ReleaseStep():
+        case InputStep() | PsiStep() | SecureStep() | ReleaseStep():
             return f"{step.id}.{step.operator['op']}"
 
 
@@ -61,6 +64,8 @@ def what(step: Step) -> str:
         case InputStep():
             columns = ", ".join(column_text(each) for each in step.operator["columns"])
             return f"share {columns}"
+        case PsiStep():
+            return psi_text(step)
         case SecureStep():
             return operator_text(step.operator)
         case ReleaseStep():
@@ -75,6 +80,8 @@ def rows(step: Step) -> str:
             if step.rows is not None:
                 return f"{step.rows:,}"
             return "announced"
+        case PsiStep():
+            return "announced"
         case SecureStep():
             return step.rows_bound
         case LocalStep() | ReleaseStep() | TailStep():
@@ -87,6 +94,16 @@ def column_text(column: JSON) -> str:
     width = f"{kind['width']}" if kind["repr"] == "bits" else kind["repr"]
     encode = column.get("encode", "int")
     return f"{column['name']}:{'' if encode == 'int' else encode}{width}{'?' if kind['nullable'] else ''}"
+
+
+def psi_text(step: PsiStep) -> str:
+    """Which steps match on which keys, and what their owners share of the rows that do."""
+    left, right = step.left, step.right
+    repeat = " (unique)" if step.operator["right_unique"] else ""
+    on = " and ".join(f"{a} = {b}" for a, b in zip(left.keys, right.keys, strict=True))
+    shared = ", ".join(column_text(each) for side in ("left", "right") for each in step.operator[side]["columns"])
+    share = f"; share {shared}" if shared else ""
+    return f"match step {left.local} (unique) with step {right.local}{repeat} on {on}{share}"
 
 
 def operator_text(operator: JSON) -> str:
@@ -152,7 +169,7 @@ def relation_text(relation: Relation) -> str:
             return f"{below} | " + ", ".join(_output(name, each) for name, each in outputs)
         case Union():
             return f"({below})"
-        case Join(_, _, left_keys, right_keys):
+        case Join(_, _, left_keys, right_keys) | Match(_, _, left_keys, right_keys):
             on = " and ".join(f"{a} = {b}" for a, b in zip(left_keys, right_keys, strict=True))
             return f"({below}) | on {on}"
         case Broadcast():

@@ -8,26 +8,73 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from tacit.plan.algebra import Aggregate, Match, Project, Relation
 from tacit.plan.catalog import Catalog
-from tacit.plan.placed import Disclosure, ReleaseStep
+from tacit.plan.matching import permission
+from tacit.plan.placed import JSON, Disclosure, ReleaseStep
 from tacit.plan.push_up import Beyond
 from tacit.plan.sizes import Announced
+from tacit.plan.trees import owner, scans
 
 
-def size_disclosures(announced: Mapping[int, Announced], catalog: Catalog) -> tuple[Disclosure, ...]:
-    """The exact sizes that input steps announce to all nodes."""
+def size_disclosures(announced: Mapping[str, Announced], catalog: Catalog) -> tuple[Disclosure, ...]:
+    """The sizes that are announced to all nodes, by their sites."""
     return tuple(
         Disclosure(
             recipients=catalog.nodes,
             kind="size",
-            site=f"{step}.input",
+            site=site,
             what=shown.what,
             reason=shown.reason,
             rule=shown.rule,
-            permit={"site": f"{step}.input", "kind": "size", "recipients": list(catalog.nodes), "columns": []},
+            permit=_permit(site, "size", catalog.nodes),
         )
-        for step, shown in announced.items()
+        for site, shown in announced.items()
     )
+
+
+def match_disclosures(step: int, match_: Match, catalog: Catalog) -> tuple[Disclosure, ...]:
+    """What a Match shows: both owners which rows match, the left one how often, and all nodes how many there are."""
+    left, right = (_rows(side) for side in (match_.left, match_.right))
+    on = " and ".join(f"{a} = {b}" for a, b in zip(match_.left_keys, match_.right_keys, strict=True))
+    often = "" if match_.right_unique else f", and how many {right} match each of these"
+    of_left = f"which of its {left} match {right} on {on}{often}"
+    of_right = f"which of its {right} match {left} on {on}"
+    parties = ((match_.left, of_left), (match_.right, of_right))
+    reason, rule = "private set intersection replaces an oblivious join", permission(match_, catalog)
+    site = f"{step}.psi"
+    shown = [(_owner(side), what) for side, what in parties]
+    matches = tuple(
+        Disclosure((party,), "matches", site, what, reason, rule, _permit(site, "matches", (party,)))
+        for party, what in shown
+    )
+    rows = f"the exact number of {right} that match {left} on {on}"
+    size = Disclosure(
+        catalog.nodes, "size", site, rows, "only these enter MPC", rule, _permit(site, "size", catalog.nodes)
+    )
+    return (*matches, size)
+
+
+def _permit(site: str, kind: str, recipients: tuple[str, ...]) -> JSON:
+    """A permit for something that is no table."""
+    return {"site": site, "kind": kind, "recipients": list(recipients), "columns": []}
+
+
+def _rows(side: Relation) -> str:
+    """What the rows of a side are: those of its table, or groups of these."""
+    match side:
+        case Project(input, _):
+            return _rows(input)
+        case Aggregate(input, _, _):
+            return f"groups of {_rows(input)}"
+        case _:
+            return "rows of " + " and ".join(dict.fromkeys(scan.table for scan in scans(side)))
+
+
+def _owner(side: Relation) -> str:
+    party = owner(side)
+    assert party is not None, "each side of a Match has one owner"
+    return party
 
 
 def release_disclosure(

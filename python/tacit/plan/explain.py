@@ -7,8 +7,8 @@ import textwrap
 from tacit.plan.account import account
 from tacit.plan.cost import StepCost, predict, total
 from tacit.plan.describe import name
-from tacit.plan.listing import LEARNT_TITLE, Listing, cost_listing, plan_listing
-from tacit.plan.placed import JSON, InputStep, PlacedPlan, SecureStep
+from tacit.plan.listing import JOINS_TITLE, LEARNT_TITLE, Listing, cost_listing, plan_listing
+from tacit.plan.placed import JSON, InputStep, PlacedPlan, PsiStep, SecureStep
 from tacit.plan.serialise import encoded, plan_hash, plan_json
 
 WIDTH = 110
@@ -21,6 +21,7 @@ def explain_text(plan: PlacedPlan, costs: tuple[StepCost, ...] | None = None) ->
     sections = [
         (steps.title, _lines(steps)),
         (LEARNT_TITLE, [line for each in account(plan) for line in _wrapped(each, "- ", "  ")]),
+        (JOINS_TITLE, [line for each in plan.joins for line in _wrapped(each, "- ", "  ")]),
         ("Readers in clear before the answer", _reader_lines(plan)),
         (cost.title, _lines(cost)),
     ]
@@ -49,7 +50,7 @@ def _reader_lines(plan: PlacedPlan) -> list[str]:
     lines = []
     for step in plan.steps:
         owner = {step.owner} if isinstance(step, InputStep) else set()
-        for column, readers in step.readers if isinstance(step, InputStep | SecureStep) else ():
+        for column, readers in step.readers if isinstance(step, InputStep | PsiStep | SecureStep) else ():
             if set(readers) - owner:
                 lines += _wrapped(f"{name(step)}: {column} by {', '.join(readers)}", "", "  ")
     return lines

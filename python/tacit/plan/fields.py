@@ -17,6 +17,7 @@ from tacit.plan.algebra import (
     Join,
     Limit,
     Literal,
+    Match,
     Opened,
     Project,
     Relation,
@@ -38,7 +39,7 @@ def fields(relation: Relation) -> tuple[Field, ...]:
             return tuple(Field(name, e.type, e.nullable) for name, e in outputs)
         case Union(inputs):
             return tuple(reduce(_wider, column) for column in zip(*map(fields, inputs), strict=True))
-        case Join(left, right, _, _):
+        case Join(left, right) | Match(left, right):
             return fields(left) + fields(right)
         case Broadcast(input, scalar):
             return fields(input) + fields(scalar)
@@ -85,8 +86,10 @@ def row_bound(relation: Relation) -> int | None:
         case Union(inputs):
             each = [row_bound(input) for input in inputs]
             return None if None in each else sum(rows for rows in each if rows is not None)
-        case Join(_, right, _, _):
+        case Join(_, right):
             return row_bound(right)
+        case Match(left, right, _, _, right_unique):
+            return least(row_bound(left), row_bound(right)) if right_unique else row_bound(right)
         case Aggregate(input, keys, _):
             return least(row_bound(input), group_domain(input, keys))
         case Limit(input, count, _):

@@ -12,6 +12,9 @@ from tacit.plan.quantities import duration, size
 LEARNT_TITLE = "What each party will learn"
 """Over the sentences of ``account``."""
 
+JOINS_TITLE = "Joins of two owners"
+"""Over how each is done, and why."""
+
 
 @dataclass(frozen=True)
 class Listing:

@@ -15,6 +15,7 @@ from tacit.plan.algebra import (
     Filter,
     Join,
     Limit,
+    Match,
     Opened,
     Project,
     Relation,
@@ -29,6 +30,7 @@ from tacit.plan.fields import field_of, fields, group_domain
 from tacit.plan.kinds import Rep, equality_rep, kind_of_field, order_rep
 from tacit.plan.lower_aggregate import aggregate_members
 from tacit.plan.lower_input import place_input
+from tacit.plan.lower_psi import place_match
 from tacit.plan.placed import JSON
 from tacit.plan.push_down import is_local
 from tacit.plan.readers import Readers
@@ -39,14 +41,18 @@ from tacit.plan.tables import SharedTable, exactly, physical_name, physical_of
 
 
 class Lowering:
-    """Places relations one after the other. announced: what each input step with an open size shows."""
+    """Places relations one after the other.
+
+    announced: what each announced size shows, by its site. matches: step to each Match.
+    """
 
     def __init__(self, catalog: Catalog, demands: Demands) -> None:
         self.catalog = catalog
         self.demands = demands
         self.hashed = demands.hashed
         self.emit = Emitter(Readers(catalog), demands.hashed)
-        self.announced: dict[int, Announced] = {}
+        self.announced: dict[str, Announced] = {}
+        self.matches: dict[int, Match] = {}
         self.placed: dict[Relation, SharedTable] = {}
 
     def place(self, relation: Relation) -> SharedTable:
@@ -58,7 +64,7 @@ class Lowering:
     def _place(self, relation: Relation) -> SharedTable:
         if is_local(relation, self.catalog):
             table, announced = place_input(relation, self.demands.found[relation], self.catalog, self.emit)
-            self.announced |= {table.step: announced} if announced is not None else {}
+            self.announced |= {f"{table.step}.input": announced} if announced is not None else {}
             return table
         match relation:
             case Filter():
@@ -69,6 +75,8 @@ class Lowering:
                 return self._union(relation)
             case Join():
                 return self._join(relation)
+            case Match():
+                return self._match(relation)
             case Broadcast():
                 return self._broadcast(relation)
             case Aggregate():
@@ -148,6 +156,12 @@ class Lowering:
         columns = {**left_columns, **right_columns}
         step = self.emit.secure(relation, "join", [left, right], members, right.rows, columns)
         return SharedTable(step, columns, physical_of(columns), right.rows)
+
+    def _match(self, relation: Match) -> SharedTable:
+        table, announced = place_match(relation, self.demands.found[relation], self.catalog, self.emit)
+        self.announced |= announced
+        self.matches[table.step] = relation
+        return table
 
     def _broadcast(self, relation: Broadcast) -> SharedTable:
         input = self.place(relation.input)

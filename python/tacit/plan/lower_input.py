@@ -24,7 +24,7 @@ def place_input(
     party, rule = owner(relation), size_rule(relation, catalog)
     assert party is not None and rule is not None, "is_local holds"
     local = projected(relation, tuple((each.name, reference(each)) for each in fields(relation) if each.name in want))
-    columns, physical = _entering(local, want, emit.hashed)
+    columns, physical = entering(local, want, emit.hashed, set())
     emit.steps.append(LocalStep(emit.next, party, local, fields(local)))
     step = emit.next
     rows = rule.rows if isinstance(rule, Padded) else None
@@ -36,7 +36,7 @@ def place_input(
         "rows": rows,
     }
     announced = rule if isinstance(rule, Announced) else None
-    if announced is not None and announced.source and not _keeps_rows(relation):
+    if announced is not None and announced.source and not keeps_rows(relation):
         operator["pad_to_source"] = True
     readers = emit.readable(relation, columns)
     emit.steps.append(InputStep(step, step - 1, party, tuple(physical), rows, operator, readers))
@@ -44,12 +44,14 @@ def place_input(
     return SharedTable(step, columns, physical_of(columns), count), announced
 
 
-def _entering(local: Relation, want: Want, hashed: int) -> tuple[Columns, list[PhysicalColumn]]:
-    """Every column in each representation that is demanded."""
+def entering(local: Relation, want: Want, hashed: int, taken: set[str]) -> tuple[Columns, list[PhysicalColumn]]:
+    """Every column in each representation that is demanded. taken: names of other columns, to which these are added."""
     columns: dict[str, tuple[SecureColumn, ...]] = {}
     physical: list[PhysicalColumn] = []
-    taken = set(names(local))
+    taken.update(names(local))
     for each in fields(local):
+        if each.name not in want:
+            continue
         kinds = dict.fromkeys(kind_of_field(each, rep, hashed) for rep in sorted(want[each.name]))
         group: list[SecureColumn] = []
         for kind in kinds:
@@ -61,14 +63,14 @@ def _entering(local: Relation, want: Want, hashed: int) -> tuple[Columns, list[P
     return columns, physical
 
 
-def _keeps_rows(relation: Relation) -> bool:
+def keeps_rows(relation: Relation) -> bool:
     """Whether a result has exactly as many rows as its tables."""
     match relation:
         case Scan():
             return True
         case Project(input, _) | Sort(input, _):
-            return _keeps_rows(input)
+            return keeps_rows(input)
         case Union(inputs):
-            return all(map(_keeps_rows, inputs))
+            return all(map(keeps_rows, inputs))
         case _:
             return False

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from tacit.plan.algebra import Relation
 from tacit.plan.catalog import Catalog
+from tacit.plan.cost import predict, total
 from tacit.plan.demands import Demands
-from tacit.plan.disclosures import release_disclosure, size_disclosures
+from tacit.plan.disclosures import match_disclosures, release_disclosure, size_disclosures
 from tacit.plan.distinct import drop_redundant
 from tacit.plan.fields import fields
 from tacit.plan.kinds import Kind, Rep, hash_width, kind_of_field
 from tacit.plan.lower import Lowering
+from tacit.plan.matching import Reasons, choose_matches
 from tacit.plan.placed import PlacedPlan, ReleaseStep, Step, TailStep
 from tacit.plan.predicates import push_predicates
 from tacit.plan.prune import prune
@@ -33,7 +35,12 @@ def place(relation: Relation, catalog: Catalog, recipients: tuple[str, ...], que
         return PlacedPlan(query, catalog.engine, catalog.nodes, recipients, (tail,), (), catalog)
     split = push_up(relation)
     core = named(simplify(push_down(prune(_normal(split.core, catalog)), catalog)))
-    return _placed(core, split, catalog, recipients, query)
+
+    def seconds(tree: Relation) -> float:
+        return total(predict(_placed(tree, {}, split, catalog, recipients, query))).seconds
+
+    core, why = choose_matches(core, catalog, seconds)
+    return _placed(core, why, split, catalog, recipients, query)
 
 
 def _normal(relation: Relation, catalog: Catalog) -> Relation:
@@ -41,7 +48,9 @@ def _normal(relation: Relation, catalog: Catalog) -> Relation:
     return simplify(drop_redundant(simplify(push_predicates(simplify(relation))), catalog))
 
 
-def _placed(core: Relation, split: Split, catalog: Catalog, recipients: tuple[str, ...], query: str) -> PlacedPlan:
+def _placed(
+    core: Relation, why: Reasons, split: Split, catalog: Catalog, recipients: tuple[str, ...], query: str
+) -> PlacedPlan:
     hashed = hash_width(core)
     demands = Demands(hashed, lambda each: is_local(each, catalog))
     demands.add(core, {each.name: frozenset({_opened_rep(each.type)}) for each in fields(core)})
@@ -52,9 +61,16 @@ def _placed(core: Relation, split: Split, catalog: Catalog, recipients: tuple[st
     steps: list[Step] = [*lowering.emit.steps, release]
     steps.append(TailStep(release.id + 1, recipients, opened_by(split.tail, release.id, found), fields(split.tail)))
     sizes = size_disclosures(lowering.announced, catalog)
+    matches = [each for step, found in lowering.matches.items() for each in match_disclosures(step, found, catalog)]
+    joins = tuple(
+        f"step {lowering.placed[relation].step} is {reason}"
+        for relation, reason in why.items()
+        if relation in lowering.placed
+    )
     outputs = tuple(each.name for each in fields(split.tail))
     answer = release_disclosure(release, outputs, split.beyond, table.rows.text)
-    return PlacedPlan(query, catalog.engine, catalog.nodes, recipients, tuple(steps), (*sizes, answer), catalog)
+    shown = (*sizes, *matches, answer)
+    return PlacedPlan(query, catalog.engine, catalog.nodes, recipients, tuple(steps), shown, catalog, joins)
 
 
 def _opened_rep(type_: object) -> Rep:

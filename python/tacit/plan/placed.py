@@ -57,6 +57,37 @@ class InputStep:
 
 
 @dataclass(frozen=True)
+class PsiSide:
+    """One owner's side of a PsiStep.
+
+    columns: what the owner gives of its local result, keys and shared columns, each under its own name. rows: to how
+    many the keys are padded, or None: a size is announced.
+    """
+
+    local: int
+    owner: str
+    keys: tuple[str, ...]
+    columns: tuple[PhysicalColumn, ...]
+    rows: int | None
+
+
+@dataclass(frozen=True)
+class PsiStep:
+    """Two owners learn which rows of their local results match, and share columns of these rows, side by side.
+
+    rows: public bound on the rows of the join, if there is one; their exact number is announced. readers: as in
+    InputStep.
+    """
+
+    id: int
+    left: PsiSide
+    right: PsiSide
+    rows: int | None
+    operator: JSON
+    readers: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+
+@dataclass(frozen=True)
 class SecureStep:
     """One oblivious operator over the outputs of earlier steps, run by all nodes."""
 
@@ -88,20 +119,24 @@ class TailStep:
     fields: tuple[Field, ...]
 
 
-Step = LocalStep | InputStep | SecureStep | ReleaseStep | TailStep
+NativeStep = InputStep | PsiStep | SecureStep | ReleaseStep
+"""What the native session executes."""
+
+Step = LocalStep | InputStep | PsiStep | SecureStep | ReleaseStep | TailStep
 
 
 @dataclass(frozen=True)
 class Disclosure:
     """One thing that parties learn besides their own inputs.
 
-    kind: "answer" (the query's own result), "value" (opened values beyond the answer), "size" (a row count).
+    kind: "answer" (the query's own result), "value" (opened values beyond the answer), "size" (a row count), "matches"
+    (which of its own rows match another owner's).
     site: name of the step that discloses it. rule: what allows it ("query", "declared size", "owner consent: filter",
     ...).
     """
 
     recipients: tuple[str, ...]
-    kind: OneOf["answer", "value", "size"]
+    kind: OneOf["answer", "value", "size", "matches"]
     site: str
     what: str
     reason: str
@@ -114,6 +149,7 @@ class PlacedPlan:
     """The whole plan with its account.
 
     catalog: what it was compiled against; part of the plan hash. None only for plans put together by hand.
+    joins: for each join of two owners, how it is done and why.
     """
 
     query: str
@@ -123,3 +159,4 @@ class PlacedPlan:
     steps: tuple[Step, ...]
     disclosures: tuple[Disclosure, ...]
     catalog: Catalog | None = None
+    joins: tuple[str, ...] = ()

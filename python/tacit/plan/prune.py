@@ -16,6 +16,7 @@ from tacit.plan.algebra import (
     Filter,
     Join,
     Limit,
+    Match,
     Opened,
     Project,
     Relation,
@@ -56,7 +57,7 @@ def _collect(relation: Relation, wanted: Iterable[str], needs: Needs) -> None:
         case Union(inputs):
             for each in inputs:
                 _collect(each, wanted, needs)
-        case Join(left, right, left_keys, right_keys):
+        case Join(left, right, left_keys, right_keys) | Match(left, right, left_keys, right_keys):
             _collect(left, (wanted & set(names(left))) | set(left_keys), needs)
             _collect(right, (wanted & set(names(right))) | set(right_keys), needs)
         case Broadcast(input, scalar):
@@ -85,8 +86,8 @@ def _rebuilt(relation: Relation, needs: Needs) -> Relation:
             return Aggregate(_rebuilt(input, needs), keys, _used(relation, wanted))
         case Union(inputs):
             return Union(tuple(_exactly(_rebuilt(each, needs), wanted) for each in inputs))
-        case Join(left, right, left_keys, right_keys):
-            return Join(_rebuilt(left, needs), _rebuilt(right, needs), left_keys, right_keys)
+        case Join(left, right) | Match(left, right):
+            return replace(relation, left=_rebuilt(left, needs), right=_rebuilt(right, needs))
         case Broadcast(input, scalar):
             return Broadcast(_rebuilt(input, needs), _rebuilt(scalar, needs))
         case Filter() | Sort() | Limit():

@@ -16,6 +16,7 @@ from tacit.plan.algebra import (
     Filter,
     Join,
     Limit,
+    Match,
     Opened,
     Project,
     Relation,
@@ -77,7 +78,7 @@ def size_rule(relation: Relation, catalog: Catalog) -> SizeRule | None:
             if count is None or bound is None:
                 return bound
             return Padded(min(count, bound.rows) if isinstance(bound, Padded) else count)
-        case Opened():
+        case Opened() | Match():
             return None
 
 

@@ -11,6 +11,7 @@ from tacit.plan.algebra import (
     Filter,
     Join,
     Limit,
+    Match,
     Opened,
     Project,
     Relation,
@@ -29,7 +30,7 @@ def children(relation: Relation) -> tuple[Relation, ...]:
             return (input,)
         case Union(inputs):
             return inputs
-        case Join(left, right, _, _):
+        case Join(left, right) | Match(left, right):
             return left, right
         case Broadcast(input, scalar):
             return input, scalar
@@ -44,7 +45,7 @@ def over_children(relation: Relation, change: Callable[[Relation], Relation]) ->
             return replace(relation, input=change(relation.input))
         case Union(inputs):
             return Union(tuple(map(change, inputs)))
-        case Join():
+        case Join() | Match():
             return replace(relation, left=change(relation.left), right=change(relation.right))
         case Broadcast(input, scalar):
             return Broadcast(change(input), change(scalar))

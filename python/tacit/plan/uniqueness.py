@@ -19,6 +19,7 @@ from tacit.plan.algebra import (
     Join,
     Limit,
     Literal,
+    Match,
     Opened,
     Project,
     Relation,
@@ -47,7 +48,7 @@ def unique_keys(relation: Relation, catalog: Catalog) -> Keys:
             return unique_keys(input, catalog)
         case Aggregate(input, keys, _):
             return _of_groups(unique_keys(input, catalog), keys)
-        case Join(left, right, left_keys, right_keys):
+        case Join(left, right, left_keys, right_keys) | Match(left, right, left_keys, right_keys):
             found = unique_keys(right, catalog)
             if covers(found, right_keys):
                 found |= unique_keys(left, catalog)

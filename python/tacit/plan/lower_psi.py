@@ -1,0 +1,87 @@
+"""A join by private set intersection: both owners' local steps, and the step that matches them and shares the rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tacit.plan.algebra import Match, Relation
+from tacit.plan.catalog import Catalog
+from tacit.plan.demands import Want
+from tacit.plan.emitter import Emitter
+from tacit.plan.expressions import reference
+from tacit.plan.fields import fields, row_bound
+from tacit.plan.lower_input import entering, keeps_rows
+from tacit.plan.placed import JSON, LocalStep, PhysicalColumn, PsiSide, PsiStep
+from tacit.plan.secure_expressions import Columns
+from tacit.plan.simplify import projected
+from tacit.plan.sizes import Announced, Padded, size_rule
+from tacit.plan.tables import Rows, SharedTable, physical_of
+from tacit.plan.trees import owner
+from tacit.plan.types import Type, Varchar
+
+
+@dataclass(frozen=True)
+class _Placed:
+    """One side after its local step. announced: what its size shows."""
+
+    side: PsiSide
+    operator: JSON
+    columns: Columns
+    announced: Announced | None
+
+
+def place_match(
+    relation: Match, want: Want, catalog: Catalog, emit: Emitter
+) -> tuple[SharedTable, dict[str, Announced]]:
+    """Append the steps. Returns the join as a shared table, and by site what the sizes of its sides show."""
+    taken: set[str] = set()
+    left = _place_side(relation.left, relation.left_keys, want, catalog, emit, taken)
+    right = _place_side(relation.right, relation.right_keys, want, catalog, emit, taken)
+    step = emit.next
+    operator: JSON = {
+        "id": step,
+        "op": "psi",
+        "left": left.operator,
+        "right": right.operator,
+        "right_unique": relation.right_unique,
+    }
+    columns = {**left.columns, **right.columns}
+    readers = emit.readable(relation, columns)
+    emit.steps.append(PsiStep(step, left.side, right.side, row_bound(relation), operator, readers))
+    sites = {f"{step}.psi/left": left.announced, f"{step}.psi/right": right.announced}
+    announced = {site: shown for site, shown in sites.items() if shown is not None}
+    return SharedTable(step, columns, physical_of(columns), Rows(None, f"rows({step})")), announced
+
+
+def _place_side(
+    relation: Relation, keys: tuple[str, ...], want: Want, catalog: Catalog, emit: Emitter, taken: set[str]
+) -> _Placed:
+    """Append a side's local step. taken: physical names of the other side, to which this one's are added."""
+    party, rule = owner(relation), size_rule(relation, catalog)
+    assert party is not None and rule is not None, "a Match has sides that its owners compute alone"
+    local = projected(
+        relation, tuple((each.name, reference(each)) for each in fields(relation) if each.name in {*want, *keys})
+    )
+    types = {each.name: each.type for each in fields(local)}
+    columns, physical = entering(local, want, emit.hashed, taken)
+    emit.steps.append(LocalStep(emit.next, party, local, fields(local)))
+    step = emit.next - 1
+    rows = rule.rows if isinstance(rule, Padded) else None
+    operator: JSON = {
+        "local": step,
+        "owner": party,
+        "rows": rows,
+        "pad_to_source": isinstance(rule, Announced) and rule.source and not keeps_rows(relation),
+        "keys": [{"source": key, "encode": _key_encoding(types[key])} for key in keys],
+        "columns": [{"name": p.name, "source": p.source, "encode": p.encode, "kind": p.kind} for p in physical],
+    }
+    given = {p.source: PhysicalColumn(p.source, p.source, p.encode, p.kind) for p in physical}
+    for key in operator["keys"]:
+        given.setdefault(key["source"], PhysicalColumn(key["source"], key["source"], key["encode"], {}))
+    side = PsiSide(step, party, keys, tuple(given.values()), rows)
+    return _Placed(side, operator, columns, rule if isinstance(rule, Announced) else None)
+
+
+def _key_encoding(type_: Type) -> str:
+    """Numbers match by their encoding, strings without a dictionary by themselves."""
+    return "hash" if isinstance(type_, Varchar) and type_.values is None else "int"

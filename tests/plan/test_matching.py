@@ -1,0 +1,93 @@
+"""Which joins of two owners are matched, and why others are not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tacit.plan.catalog import Catalog
+from tacit.plan.explain import explain_json, explain_text
+from tacit.plan.placed import LocalStep, PlacedPlan, PsiStep
+from tacit.plan.serialise import plan_hash
+from tacit.sql import compile_query
+
+from .catalogs import MATCHING
+
+JOIN = "SELECT COUNT(*) AS n FROM shoppers JOIN payments ON id = payer"
+
+
+def compiled(query: str, catalog: Catalog = MATCHING) -> PlacedPlan:
+    return compile_query(query, catalog, ("shop",))
+
+
+def without(table: str) -> Catalog:
+    """The catalog without one table's consents."""
+    tables = tuple(replace(each, consents=frozenset()) if each.name == table else each for each in MATCHING.tables)
+    return replace(MATCHING, tables=tables)
+
+
+def is_matched(plan: PlacedPlan) -> bool:
+    return any(isinstance(step, PsiStep) for step in plan.steps)
+
+
+def test_explain_says_why_a_join_is_matched() -> None:
+    plan = compiled(JOIN)
+    (reason,) = plan.joins
+    assert reason.startswith("step 3 is by private set intersection (owner consent: matches): predicted ")
+    text = explain_text(plan)
+    assert "Joins of two owners" in text and "psi(shop, bank)" in text
+    assert explain_json(plan)["plan"]["joins"] == list(plan.joins)
+
+
+@pytest.mark.parametrize("table", ["shoppers", "payments"])
+def test_explain_says_whose_consent_is_missing(table: str) -> None:
+    plan = compiled(JOIN, without(table))
+    owner = next(each.owner for each in MATCHING.tables if each.name == table)
+    assert not is_matched(plan)
+    assert plan.joins == (f"step 5 is oblivious: {owner} does not consent to matches of {table}",)
+
+
+@pytest.mark.parametrize(
+    ("query", "why"),
+    [
+        (
+            "SELECT id FROM shoppers JOIN (SELECT DISTINCT payer FROM payments WHERE amount > 5) p ON id = payer",
+            "the rows of bank's part are not simply those of payments",
+        ),
+        (
+            "SELECT COUNT(*) AS n FROM shoppers JOIN "
+            "(SELECT p.payer FROM accounts a JOIN payments p ON a.payer = p.payer) p ON id = payer",
+            "the rows of bank's part are not simply those of accounts and payments",
+        ),
+        (
+            "SELECT id FROM shoppers JOIN (SELECT payer FROM payments ORDER BY amount LIMIT 50000) p ON id = payer",
+            "the rows of bank's part are not simply those of payments",
+        ),
+        ("SELECT COUNT(*) AS n FROM few JOIN others ON few.id = others.id", "an oblivious join is as fast"),
+    ],
+)
+def test_explain_says_why_a_join_is_oblivious(query: str, why: str) -> None:
+    plan = compiled(query)
+    assert not is_matched(plan)
+    (reason,) = plan.joins
+    assert "is oblivious: " in reason and why in reason
+
+
+def test_what_is_matched_does_not_depend_on_conditions() -> None:
+    """Both owners give all their rows to be matched, whatever the query's conditions are."""
+    plain = compiled("SELECT SUM(amount) AS t FROM shoppers JOIN payments ON id = payer")
+    condition = "amount > 900 AND note IS NULL AND city = 'ulm'"
+    filtered = compiled(f"SELECT SUM(amount) AS t FROM shoppers JOIN payments ON id = payer WHERE {condition}")
+    for plan in (plain, filtered):
+        (psi,) = [step for step in plan.steps if isinstance(step, PsiStep)]
+        assert (psi.left.rows, psi.right.rows) == (100_000, 500_000)
+        assert not any("where" in repr(step.relation).lower() for step in plan.steps if isinstance(step, LocalStep))
+        assert not any("Filter" in repr(step.relation) for step in plan.steps if isinstance(step, LocalStep))
+    assert [each.what for each in plain.disclosures[:-1]] == [each.what for each in filtered.disclosures[:-1]]
+
+
+def test_consent_to_matches_changes_no_other_plan() -> None:
+    query = "SELECT city, COUNT(*) AS n FROM shoppers GROUP BY city"
+    assert compiled(query).steps == compiled(query, without("shoppers")).steps
+    assert plan_hash(compiled(query)) != plan_hash(compiled(query, without("shoppers")))

@@ -1,0 +1,77 @@
+"""Rows of two owners are matched: messages are the same for any keys with as many matching rows."""
+
+from __future__ import annotations
+
+import json
+import random
+from concurrent.futures import ThreadPoolExecutor
+
+import pyarrow as pa
+import pytest
+from tests.native.test_psi import Join
+
+from tacit import _native
+
+NODES = ["a", "b", "c"]
+VALUE = {"repr": "bits", "width": 20, "signed": False, "nullable": False}
+Messages = list[tuple[object, ...]]
+
+
+def join(seed: int, rows: int, matching: int, *, clustered: bool) -> Join:
+    """So many rows on each side, of which so many right ones match: all one left row, or each as it comes."""
+    words = random.Random(seed)
+    keys = words.sample(range(1 << 40), rows)
+    partners = [keys[0]] * matching if clustered else [words.choice(keys) for _ in range(matching)]
+    strangers: list[int | None] = [words.randrange(1 << 41, 1 << 42) for _ in range(rows - matching)]
+    strangers[: len(strangers) // 3] = [None] * (len(strangers) // 3) if clustered else strangers[: len(strangers) // 3]
+    refs = [*partners, *strangers]
+    words.shuffle(refs)
+    left = pa.table({"id": keys, "v": [words.randrange(1 << 20) for _ in range(rows)]})
+    right = pa.table({"ref": refs, "w": [words.randrange(1 << 20) for _ in range(rows)]})
+    return Join(left, right, {"number": ("id", "ref")}, {"v": VALUE, "w": VALUE})
+
+
+def messages(drawn: Join) -> list[Messages]:
+    """What each node sends and receives: steps, rounds, peers, sizes."""
+    sessions = _native.Session.in_memory(NODES, drawn.permits(), record=True)
+    with ThreadPoolExecutor(len(NODES)) as threads:
+        list(threads.map(drawn.drive, sessions))
+    return [[tuple(each.items()) for each in session.transcript() if "opened" not in each] for session in sessions]
+
+
+@pytest.mark.parametrize("rows", [60, 2000])
+def test_messages_do_not_depend_on_which_rows_match(rows: int) -> None:
+    expected = messages(join(1, rows, rows // 2, clustered=False))
+    assert messages(join(2, rows, rows // 2, clustered=False)) == expected
+    assert messages(join(3, rows, rows // 2, clustered=True)) == expected
+
+
+def test_only_the_owners_send_and_hear_anything_while_they_match() -> None:
+    _, *owners = messages(join(4, 2000, 700, clustered=False))
+    bystander = messages(join(4, 2000, 700, clustered=False))[0]
+    matching = [dict(each) for each in bystander if "match" in str(dict(each)["step"])]
+    assert matching == []
+    assert all(any("match" in str(dict(each)["step"]) for each in owner) for owner in owners)
+
+
+def test_the_right_owners_order_does_not_show_in_what_the_left_one_learns() -> None:
+    """Whatever order the rows of a table have, the answer of a match is a set: no order is common to two runs."""
+    drawn = join(5, 300, 100, clustered=False)
+    plan = json.loads(json.dumps(drawn.operators))
+    plan[1]["ordered"] = True  # the order in which rows were shared
+    orders = []
+    for _ in range(2):
+        sessions = _native.Session.in_memory(NODES, drawn.permits())
+
+        def drive(session: _native.Session) -> list[object]:
+            left, right = (
+                data if session.me == owner else None for owner, data in (("b", drawn.left), ("c", drawn.right))
+            )
+            table = session.psi(json.dumps(plan[0]), left, right)
+            opened = session.release(json.dumps(plan[1]), table)
+            session.close()
+            return [] if opened is None else pa.table(opened)["w"].to_pylist()
+
+        with ThreadPoolExecutor(len(NODES)) as threads:
+            orders.append(next(rows for rows in threads.map(drive, sessions) if rows))
+    assert sorted(orders[0]) == sorted(orders[1]) and orders[0] != orders[1]
