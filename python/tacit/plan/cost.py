@@ -24,7 +24,7 @@ NANOSECONDS_A_ROW = {
     "union": 20,
     "broadcast": 20,
     "join": 4_000,
-    "psi": 300,
+    "psi": 500,
     "group_by": 1_500,
     "aggregate": 60,
     "sort": 1_500,
