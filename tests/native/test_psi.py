@@ -206,6 +206,30 @@ def test_wrong_data_is_the_owners_fault() -> None:
     assert isinstance(found["b"], _native.InputError) and isinstance(found["c"], _native.InputError)
 
 
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"keys": []}, "as many left keys as right keys"),
+        ({"keys": [{"source": "id", "encode": "int"}] * 2}, "as many left keys as right keys"),
+        ({"keys": [{"source": "id", "encode": "hash"}]}, "no keys of this join"),
+        ({"keys": [{"source": "nothing", "encode": "int"}]}, "no column"),
+        ({"rows": 1 << 40}, "at most"),
+        ({"owner": "nobody"}, "nobody"),
+        ({"owner": "c"}, "psi"),
+    ],
+)
+def test_a_malformed_psi_is_an_input_error(change: JSON, message: str) -> None:
+    join = people(5, rows=(5, 5))
+    psi = join.operators[0]
+    psi["left"].update(change)
+    permits = json.loads(join.permits())
+    permits.append({"site": "3.psi", "kind": "matches", "recipients": ["nobody"], "columns": []})
+    sessions = _native.Session.in_memory(NODES, json.dumps(permits))
+    left = join.left if psi["left"]["owner"] == "b" else None
+    with pytest.raises(_native.InputError, match=message):
+        sessions[1].psi(json.dumps(psi), left, None)
+
+
 def test_a_psi_is_no_operator_of_run() -> None:
     join = people(5)
     session = _native.Session.clear(NODES, join.permits())

@@ -9,7 +9,7 @@ use tacit_mpc::{Backend, PermitKind};
 
 use super::{Executor, in_step_of};
 use crate::data::DataTable;
-use crate::error::Result;
+use crate::error::{Result, TableError};
 use crate::matching::KeyGroups;
 use crate::operator::{Input, Psi, PsiSide};
 use crate::operators::input::{self, Prepared};
@@ -28,6 +28,7 @@ impl<B: Backend> Executor<B> {
     /// [`TableError::Policy`] before anything is sent; [`TableError::Input`] for sizes that cannot be; [`TableError::Net`].
     pub fn psi_sizes(&mut self, psi: &Psi, own: [Option<usize>; 2]) -> Result<[usize; 2]> {
         let site = psi_name(psi);
+        check(psi).map_err(|error| error.within(&site))?;
         for side in psi.sides() {
             let recipient = [side.owner.clone()];
             let _matches = self.permits.take(&site, &[PermitKind::Matches], &recipient, &[])?;
@@ -86,6 +87,18 @@ impl<B: Backend> Executor<B> {
             let permit = permits.take(site, &[PermitKind::Size], parties, &[])?;
             input::announced_rows(b, owner, &side.owner, own, permit)
         })
+    }
+}
+
+/// Whether the operator can be executed at all.
+fn check(psi: &Psi) -> Result<()> {
+    if psi.left.keys.is_empty() || psi.left.keys.len() != psi.right.keys.len() {
+        return Err(TableError::Input("a psi needs as many left keys as right keys, at least one".into()));
+    }
+    let declared = psi.sides().map(|side| side.rows.unwrap_or_default());
+    match declared.into_iter().find(|&rows| u32::try_from(rows).is_err()) {
+        Some(rows) => Err(TableError::Input(format!("a side of {rows} rows; at most 2^32 - 1 are possible"))),
+        None => Ok(()),
     }
 }
 
