@@ -134,7 +134,7 @@ def drive(session, data):
             print("sorting", flush=True)
         session.run(sort, [table])
     except _native.PeerGoneError as error:
-        failures.append((session.me, error.peer, str(error)))
+        failures.append((session.me, str(error)))
 
 data = [pl.select(x=pl.int_range(rows)), None]
 threads = [threading.Thread(target=drive, args=pair) for pair in zip(sessions, data)]
@@ -146,8 +146,9 @@ except KeyboardInterrupt:
     print("interrupted", flush=True)
 for thread in threads:
     thread.join()
-assert sorted(f[:2] for f in failures) == [("a", "c"), ("b", "c")], failures
-assert all("it was interrupted" in f[2] for f in failures), failures
+assert sorted(me for me, _ in failures) == ["a", "b"], failures
+# Each hears it from c, or from the other, who heard it first and says so.
+assert all('party "c" ended the run' in text and "it was interrupted" in text for _, text in failures), failures
 print("peers know", flush=True)
 """
 

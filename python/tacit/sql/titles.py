@@ -48,7 +48,7 @@ def _text(node: exp.Expr) -> str:
             return _negation(node)
         case exp.And() | exp.Or():
             sign = " AND " if isinstance(node, exp.And) else " OR "
-            return f"({sign.join(_inner(each) for each in node.flatten())})"
+            return f"({sign.join(_inner(each) for each in _chain(node, type(node)))})"
         case exp.Cast():
             return f"CAST({_inner(node.this)} AS {_type(node)})"
         case exp.Coalesce():
@@ -91,6 +91,12 @@ def _condition(node: exp.Expr) -> str:
             return _case(node)
         case _:
             return node.sql("duckdb")
+
+
+def _chain(node: exp.Expr, kind: type[exp.Expr]) -> list[exp.Expr]:
+    """The members of a chain of ANDs or ORs, also of those in parentheses."""
+    bare = node.unnest()
+    return [*_chain(bare.this, kind), *_chain(bare.expression, kind)] if isinstance(bare, kind) else [node]
 
 
 def _inner(node: exp.Expr) -> str:
