@@ -8,6 +8,7 @@ from tacit.plan.placed import PlacedPlan
 from tacit.plan.refusals import QueryError
 from tacit.sql.bind import bind
 from tacit.sql.text import Text
+from tacit.sql.titles import place_of
 
 __all__ = ["bind", "compile_query"]
 
@@ -22,5 +23,5 @@ def compile_query(sql: str, catalog: Catalog, recipients: tuple[str, ...]) -> Pl
         return place(bind(sql, catalog), catalog, recipients, sql)
     except QueryError as error:
         if error.position is None and error.column is not None:
-            error.position = Text(sql).mention(error.column)
+            error.position = Text(sql).mention(error.column) or place_of(error.column, Text(sql))
         raise

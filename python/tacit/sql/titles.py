@@ -8,6 +8,7 @@ from functools import lru_cache
 import duckdb
 from sqlglot import exp
 
+from tacit.plan.refusals import Position
 from tacit.sql.text import Text
 
 _SIGNS: dict[type[exp.Expr], str] = {
@@ -26,6 +27,13 @@ def title(node: exp.Expr, text: Text) -> str:
     for cast in node.find_all(exp.Cast):
         cast.meta["written"] = text.type_name(cast)
     return _title(node)
+
+
+def place_of(name: str, text: Text) -> Position | None:
+    """Line and column of the first computed output column of that name."""
+    computed = (each for select in text.parse().find_all(exp.Select) for each in select.expressions)
+    titled = (each for each in computed if not each.is_star and title(each, text) == name)
+    return next((text.position(each) for each in titled), None)
 
 
 def _title(node: exp.Expr) -> str:
