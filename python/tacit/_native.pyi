@@ -4,6 +4,7 @@ from typing import Any, Protocol, Self, final, type_check_only
 
 __all__ = [
     "Binned",
+    "Identified",
     "InputError",
     "InternalError",
     "MatchedRows",
@@ -14,14 +15,19 @@ __all__ = [
     "PeerGoneError",
     "PolicyError",
     "Session",
+    "SharedRows",
     "SharedTable",
     "TacitError",
+    "aggregate_cost",
     "cost",
     "fingerprint",
     "generate_keys",
+    "ids_cost",
+    "ids_methods",
     "matching_capacity",
     "matching_cost",
     "matching_protocols",
+    "shares_cost",
     "version",
 ]
 
@@ -201,8 +207,32 @@ class Binned:
         """The rows of a join (inner, left, right, full, anti). peer_rows: all rows of the other party."""
 
 @final
+class Identified:
+    """A party's rows with universal ids, and the ids of the other party's."""
+
+    @property
+    def union(self) -> int:
+        """How many ids there are."""
+
+    def output(self, column: str) -> MatchedRows:
+        """The rows of the union in the order of their ids. column: the name of the column of ids."""
+
+@final
+class SharedRows:
+    """A party's shares of the pairs of rows that match."""
+
+    @property
+    def pairs(self) -> int: ...
+    @property
+    def contaminated(self) -> tuple[int, int]:
+        """Rows of the sender and of the receiver that are in more than one pair."""
+
+    def output(self) -> MatchedRows:
+        """The shares, one row a pair: the sender's columns, then the receiver's."""
+
+@final
 class MatchedRows:
-    """The rows of a join; exports the Arrow PyCapsule stream interface, once."""
+    """Rows that come out of a match; exports the Arrow PyCapsule stream interface, once."""
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
@@ -254,6 +284,17 @@ class Pair:
     ) -> tuple[int | None, int | None]:
         """How many keys match, and the sum of the sender's first payload column over them. None at the sender."""
 
+    def identify(self, table: Binned, method: str, sender: bool, rows: tuple[int, int]) -> Identified:
+        """Give every row of both parties a universal id. rows: announced by this party and by the peer."""
+
+    def share(
+        self, table: Binned, sender: bool, mine: tuple[int, int], theirs: tuple[int, int], names: list[str]
+    ) -> SharedRows:
+        """Share both payloads of all pairs of rows that match. mine, theirs: (rows, columns), announced.
+
+        names: of all columns of shares, the sender's first.
+        """
+
     def metrics(self) -> dict[str, int]:
         """{"bins","bytes_sent","bytes_received","rounds"} of all workers. From any thread, also during a run."""
 
@@ -270,6 +311,18 @@ def cost(engine: str, operators: str, rows: dict[int, int], *, nodes: list[str])
     rows: row count per input step id; for a psi also by its own id and those of the local steps of its sides.
     Returns, per operator, {"step","rows","rounds","bytes_sent":[per node]}.
     """
+
+def aggregate_cost(sender: int, receiver: int, summed: bool) -> dict[str, int]:
+    """The declared cost of the number of common keys, and of a sum over them: {"rounds","sender","receiver"}."""
+
+def ids_cost(method: str, sender: int, receiver: int) -> dict[str, int]:
+    """The declared cost of universal ids at most, for it grows with the union: {"rounds","sender","receiver"}."""
+
+def ids_methods() -> list[str]:
+    """The names of the ways to compute universal ids."""
+
+def shares_cost(sender: tuple[int, int], receiver: tuple[int, int]) -> dict[str, int]:
+    """The declared cost of shares, for (rows, columns) of both roles: {"rounds","sender","receiver"}."""
 
 def matching_capacity(rows: int, bins: int) -> int:
     """The padded size of each of so many bins for an announced number of rows."""

@@ -39,8 +39,8 @@ def test_a_sum_over_the_common_keys(pair: Pair) -> None:
 @pytest.mark.parametrize(
     ("own", "said"),
     [
-        (("--reveal", "sum(amount)"), "write intersection, cardinality or sum(b.COLUMN)"),
-        (("--reveal", "sum(a.own)"), "sums are over integers"),
+        (("--reveal", "sum(amount)"), "write intersection, cardinality, ids, shares or sum(b.COLUMN)"),
+        (("--reveal", "sum(a.own)"), "it has type VARCHAR; sum integers only"),
         (("--reveal", "sum(a.other)"), "there is no column 'other' to sum"),
         (("--reveal", "sum(b.amount)", "--to", "b"), "who has no column amount learns the sum"),
         (("--reveal", "cardinality", "--bins", "3"), "leave out --join, --protocol and --bins"),

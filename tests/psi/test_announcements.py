@@ -8,11 +8,19 @@ from typing import Any
 import pytest
 
 from tacit.agent.faults import Fault, RunError
+from tacit.psi.announcement import heard
 from tacit.psi.choice import choose
-from tacit.psi.match import heard
 from tacit.psi.parameters import Parameters
 
-HONEST: dict[str, Any] = {"rows": 10, "memory": 1 << 30, "workers": 1, "kinds": ["text"], "csv": False, "resume": None}
+HONEST: dict[str, Any] = {
+    "rows": 10,
+    "memory": 1 << 30,
+    "workers": 1,
+    "kinds": ["text"],
+    "csv": False,
+    "resume": None,
+    "columns": [],
+}
 
 
 def test_an_honest_announcement_is_heard() -> None:
@@ -33,6 +41,8 @@ def test_an_honest_announcement_is_heard() -> None:
         {"kinds": []},
         {"kinds": [1]},
         {"kinds": None},
+        {"columns": "own"},
+        {"columns": [1]},
         {"resume": {}},
         {"resume": {"run": "x", "bins": 2, "done": "00"}},
         {"resume": {"run": "x", "bins": 1, "done": "no"}},

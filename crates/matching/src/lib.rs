@@ -10,6 +10,8 @@
 //! | [`family`] | the protocols, by name |
 //! | [`run`] | the intersections of all bins, by one or several workers |
 //! | [`aggregate`] | how many keys match, and sums over them, instead of the rows |
+//! | [`ids`] | universal ids of the rows of both parties, instead of the rows that match |
+//! | [`shares`] | shares of the rows that match, instead of the rows |
 //! | [`output`] | the rows of a join, as a stream of batches |
 
 pub mod aggregate;
@@ -18,14 +20,17 @@ pub mod canonical;
 pub mod distinct;
 pub mod error;
 pub mod family;
+pub mod ids;
 pub mod normalise;
 pub mod output;
 pub mod results;
 pub mod run;
+pub mod shares;
 
 pub use bins::{Bins, Layout, Partition};
 pub use canonical::{Counts, KeyColumn};
 pub use error::MatchError;
+pub use ids::{IdRows, Ids};
 pub use normalise::Normaliser;
 pub use output::{Join, Rows};
 pub use results::Results;

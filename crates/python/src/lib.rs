@@ -33,7 +33,10 @@ mod native {
     #[pymodule_export]
     use crate::keys::{fingerprint, generate_keys, version};
     #[pymodule_export]
-    use crate::matching::{Binned, MatchedRows, Pair, matching_capacity, matching_cost, matching_protocols};
+    use crate::matching::{
+        Binned, Identified, MatchedRows, Pair, SharedRows, aggregate_cost, ids_cost, ids_methods, matching_capacity,
+        matching_cost, matching_protocols, shares_cost,
+    };
     #[pymodule_export]
     use crate::session::Session;
     #[pymodule_export]

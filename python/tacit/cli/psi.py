@@ -49,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--normalise", type=_names, default=[], metavar="COLUMN=HOW",
         help="spelling of key columns: email, name, phone, phone:REGION, exact (default: exact)")  # fmt: skip
     add("--reveal", default="intersection", metavar="WHAT",
-        help="intersection (default), cardinality, or sum(PARTY.COLUMN)")  # fmt: skip
+        help="intersection (default), cardinality, sum(PARTY.COLUMN), ids, or shares")  # fmt: skip
     add("--to", default="both", metavar="PARTY", help="who learns the matches: both (default) or one party")
     add("--join", choices=JOINS, default="inner", help="which rows the output has (default: inner)")
     add("--protocol", default="auto", help="auto (default), or a protocol's name")
@@ -72,14 +72,14 @@ def run(options: argparse.Namespace) -> int:
         options.protocol, _bins(options.bins), None if plugin is None else str(getattr(plugin, "name", options.plugin)),
         *revealed(options.reveal, parties),
     )  # fmt: skip
-    rows = parameters.reveal == "intersection"
-    learns = rows and options.me in parameters.to
+    learns = parameters.gives_rows and options.me in parameters.to
     if options.output is None and learns:
-        raise RunError(Fault.INPUT, f"{options.me} learns the matches: name the file for them with --output.")
+        raise RunError(Fault.INPUT, f"{options.me} gets rows: name the file for them with --output.")
     if options.output is not None:
         check_output(options.output)
     limits = Limits(options.memory, options.workers)
-    source = open_source(options.input, options.key, options.columns, os.cpu_count() or 1, limits.memory)
+    columns = [] if options.columns is None and parameters.reveal == "shares" else options.columns
+    source = open_source(options.input, options.key, columns, os.cpu_count() or 1, limits.memory)
     screen = _Screen(options.quiet)
     screen.account(parameters)
     match = Match(
@@ -100,12 +100,12 @@ def run(options: argparse.Namespace) -> int:
         count = 0
         if learns:
             screen.line(f"writing {options.output}")
-            count = write_rows(source.database, match.rows, options.output)
+            count = write_rows(source.database, match.rows, options.output, match.if_unwritten())
     entry = ledger.append("completed", completed_entry(approved, report))
     if report.unconfirmed is None:
         match.remove_files()
     screen.report(report, count, learns, entry["entry"])
-    if not rows and options.me in {parameters.receiver, *parameters.to}:
+    if not parameters.gives_rows and report.keys is not None:
         sys.stdout.write(f"matching keys: {report.keys}\n")
         if report.sum is not None:
             sys.stdout.write(f"sum: {report.sum}\n")
@@ -157,14 +157,22 @@ class _Screen:
     def report(self, report: Report, count: int, learns: bool, entry: int) -> None:
         keyless = report.null + sum(report.invalid.values())
         rows = f"{report.rows:,} rows" + (f", {keyless:,} of them without a valid key" if keyless else "")
-        if learns:
-            self.line(f"{rows}; {report.keys:,} keys matched ({report.rate:.1%}); {count:,} rows written")
-        else:
-            self.line(rows)
+        self.line(f"{rows}{_found(report)}" + (f"; {count:,} rows written" if learns else ""))
         self.line(
             f"{_size(report.bytes_sent)} sent, {_size(report.bytes_received)} received, {report.seconds:.1f} s; "
             f"ledger entry {entry}"
         )
+
+
+def _found(report: Report) -> str:
+    if report.union is not None:
+        return f"; {report.union:,} ids in all, which tells the number of common keys: {report.keys:,}"
+    if report.rate is not None:
+        return f"; {report.keys:,} keys matched ({report.rate:.1%})"
+    if report.keys is None and report.pairs:
+        several = f" ({report.repeated:,} rows of this party are in more than one)" if report.repeated else ""
+        return f"; {report.pairs:,} pairs of rows matched{several}"
+    return ""
 
 
 def _names(text: str) -> list[str]:

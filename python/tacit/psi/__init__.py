@@ -13,14 +13,17 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tacit.psi.plugin import SharedLibrary
-    from tacit.psi.tables import Matched, intersect
+    from tacit.psi.tables import Matched, aggregate, identify, intersect, share
 
-__all__ = ["Matched", "SharedLibrary", "intersect"]
+__all__ = ["Matched", "SharedLibrary", "aggregate", "identify", "intersect", "share"]
 
 _HOMES = {
     "Matched": "tacit.psi.tables",
     "SharedLibrary": "tacit.psi.plugin",
+    "aggregate": "tacit.psi.tables",
+    "identify": "tacit.psi.tables",
     "intersect": "tacit.psi.tables",
+    "share": "tacit.psi.tables",
 }
 
 

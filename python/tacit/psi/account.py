@@ -16,7 +16,8 @@ JSON = dict[str, Any]
 def approved_entry(me: str, parameters: Parameters) -> JSON:
     """The entry before anything leaves: the parameters, and all that anybody will learn."""
     a, b = parameters.parties
-    described = f"psi {parameters.join} join of {a} and {b}, {len(parameters.normalisers)} key columns"
+    what = f"{parameters.join} join" if parameters.reveal == "intersection" else parameters.reveal
+    described = f"psi {what} of {a} and {b}, {len(parameters.normalisers)} key columns"
     return {
         "party": me,
         "query": f"{described} ({', '.join(parameters.normalisers)}), to {' and '.join(parameters.to)}",
@@ -39,7 +40,7 @@ def approved_entry(me: str, parameters: Parameters) -> JSON:
 
 def completed_entry(approved: JSON, report: Report) -> JSON:
     """The entry after a match: how many keys were found to be common, and what it cost."""
-    happened = [{**item, "rows": report.keys} if "keys" in item["what"] else item for item in approved["disclosures"]]
+    happened = [{**item, **_found(item["what"], report)} for item in approved["disclosures"]]
     cost = {
         "bytes_sent": report.bytes_sent,
         "bytes_received": report.bytes_received,
@@ -61,6 +62,12 @@ def recorded(ledger: Ledger, approved: JSON, me: str) -> Iterator[None]:
         fault = {"fault": found.fault.value, "sentence": found.sentence}
         ledger.append("failed", {**_reference(approved), **fault, "disclosures": approved["disclosures"]})
         raise
+
+
+def _found(what: str, report: Report) -> JSON:
+    if "pairs" in what:
+        return {"rows": report.pairs}
+    return {"rows": report.keys} if "keys" in what and report.keys is not None else {}
 
 
 def _reference(approved: JSON) -> JSON:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import secrets
-import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -16,23 +15,25 @@ import duckdb
 
 from tacit import _native
 from tacit.agent.faults import Fault, RunError
+from tacit.psi.announcement import heard, same_run
 from tacit.psi.choice import BYTES_PER_TOKEN, Choice, choose
 from tacit.psi.members import Members
 from tacit.psi.parameters import Parameters
 from tacit.psi.source import Source
 from tacit.psi.state import State, check_disk, folder_of, fresh_folder, read_state, remove_folder, write_state
+from tacit.psi.watching import Told, Watching
+from tacit.psi.whole import ID_COLUMN, Facts, Found, choose_whole, reveal
+
+OUTPUT_BYTES = 64
+"""What the output has for a row of either table besides its columns."""
 
 TOKEN_BYTES = 16 + 4
 """A token, and its row in the result, on disk."""
-
-MOST_ROWS = 1 << 36
-"""More than any table that disks hold."""
 
 BYTES_PER_ROW = 64
 """Tokens and places of a row in memory."""
 
 Tell = Callable[[str], None]
-Told = Callable[[Mapping[str, int], int], None]
 
 
 @dataclass(frozen=True)
@@ -49,15 +50,21 @@ class Limits:
 
 @dataclass(frozen=True)
 class Report:
-    """What a match found. null and invalid: rows without a key (invalid: by key column)."""
+    """What a match found. null and invalid: rows without a key (invalid: by key column). What nobody learns is None.
+
+    keys: how many keys both have. rate: keys for each row with a key. union: how many universal ids there are.
+    repeated: rows of this party in more than one pair of shares.
+    """
 
     rows: int
     null: int
     invalid: dict[str, int]
-    keys: int
+    keys: int | None
     pairs: int
     sum: int | None
-    rate: float
+    union: int | None
+    repeated: int
+    rate: float | None
     bytes_sent: int
     bytes_received: int
     rounds: int
@@ -95,10 +102,17 @@ class Match:
         self._table: _native.Binned | None = None
         self._state: State | None = None
         self._counts: tuple[int, int, list[int]] = (source.rows, 0, [])
-        self._found: dict[str, int | None] | None = None
-        if parameters.reveal != "intersection":
-            owner, column = parameters.summed or ("", None)
-            source.sum_only(column if owner == me else None)
+        self._found: Found | None = None
+        match parameters.reveal:
+            case "ids" if ID_COLUMN in source.columns:
+                raise RunError(
+                    Fault.INPUT, f"{source.name}: it has a column {ID_COLUMN} already; leave it out with --columns."
+                )
+            case "shares":
+                source.compute_with(source.columns, "share")
+            case "cardinality" | "sum":
+                owner, column = parameters.summed or ("", "")
+                source.compute_with((column,) if owner == me else (), "sum")
 
     def run(self, announce: Callable[[Choice], None] = lambda choice: None) -> Report:
         """Match. announce: called with what was chosen before any token is made. Raises RunError and native errors."""
@@ -121,11 +135,19 @@ class Match:
     def rows(self) -> _native.MatchedRows:
         """The joint rows' part of this party; after ``run``."""
         assert self._table is not None, "run() comes first"
+        if self._found is not None and self._found.output is not None:
+            return self._found.output()
         return self._table.output(self.parameters.join, self.number == 0, self.peer_rows)
 
     def learns(self) -> bool:
         """Whether this party gets rows."""
-        return self.me in self.parameters.to
+        return self.me in self.parameters.to and self.parameters.gives_rows
+
+    def if_unwritten(self) -> str:
+        """What is left to do if the rows cannot be written."""
+        if self._state is not None:
+            return "the matches are kept: free space and run it again"
+        return "free space, and run it again at both parties"
 
     def remove_files(self) -> None:
         """Remove what the match kept on disk."""
@@ -154,9 +176,9 @@ class Match:
         self._check_kinds(theirs["kinds"])
         facts = (mine, theirs) if self.number == 0 else (theirs, mine)
         if self.parameters.reveal != "intersection":
-            return self._aggregated(pair, theirs["kinds"], begin)
+            return self._whole(pair, facts, theirs["kinds"], announce, begin)
         choice = self.choice = choose(self.parameters, facts)
-        resumes = _same_run(mine["resume"], theirs["resume"], choice.bins)
+        resumes = same_run(mine["resume"], theirs["resume"], choice.bins)
         announce(choice)
         if resumes and state is not None:
             todo = self._resume(state, theirs["resume"])
@@ -167,7 +189,7 @@ class Match:
         pair.add_workers(choice.workers)
         assert self._table is not None
         self.tell(f"matching {len(todo)} bins")
-        with _Watching(pair, self.watch, choice.bins, choice.bins - len(todo)):
+        with Watching(pair, self.watch, choice.bins, choice.bins - len(todo)):
             pair.run(
                 self._table,
                 choice.protocol,
@@ -180,17 +202,30 @@ class Match:
         unconfirmed = self._confirm(pair)
         return self._report(pair.metrics(), begin, choice.bins - len(todo), unconfirmed)
 
-    def _aggregated(self, pair: _native.Pair, peer_kinds: list[str], begin: float) -> Report:
-        """How many keys match, and a sum over them, in place of the rows."""
+    def _whole(
+        self,
+        pair: _native.Pair,
+        facts: Facts,
+        peer_kinds: list[str],
+        announce: Callable[[Choice], None],
+        begin: float,
+    ) -> Report:
+        """What is revealed in place of the rows that match."""
+        choice = self.choice = choose_whole(self.parameters, facts)
+        announce(choice)
+        if self.folder is not None and self.learns():
+            check_disk(self.folder, 2 * self.source.bytes + OUTPUT_BYTES * (self.source.rows + self.peer_rows))
         self.tell(f"putting {self.source.rows:,} rows into one bin, in memory")
         self._table = self._binned(pair.agree_key(), 1, None, peer_kinds)
-        receives = self.me == self.parameters.receiver
-        rows, summed = (self.source.rows, self.peer_rows), self.parameters.summed is not None
-        self.tell("counting what both have")
-        keys, total = pair.aggregate(self._table, not receives, rows, summed)
-        told = {"keys": keys, "sum": total} if receives and self.parameters.both_learn else {}
-        heard = json.loads(pair.exchange(json.dumps(told).encode()))
-        self._found = {"keys": keys, "sum": total} if receives else {"keys": heard.get("keys"), "sum": heard.get("sum")}
+        self.tell("matching")
+        found = reveal(pair, self._table, self.parameters, choice, self.number, facts)
+        if not self.parameters.gives_rows:
+            receives = self.me == self.parameters.receiver
+            told = {"keys": found.keys, "sum": found.sum} if receives and self.parameters.both_learn else {}
+            answer = json.loads(pair.exchange(json.dumps(told).encode()))
+            if not receives:
+                found = Found(answer.get("keys"), answer.get("sum"))
+        self._found = found
         return self._report(pair.metrics(), begin, 0, self._confirm(pair))
 
     def _announcement(self, state: State | None) -> dict[str, Any]:
@@ -206,6 +241,7 @@ class Match:
             "kinds": self.source.kinds(),
             "csv": self.source.is_csv,
             "resume": resume,
+            "columns": list(self.source.columns) if self.parameters.reveal == "shares" else [],
         }
 
     def _check_kinds(self, theirs: list[str]) -> None:
@@ -258,7 +294,7 @@ class Match:
                 bins=bins,
                 folder=None if folder is None else str(folder),
                 flush_bytes=max(1 << 20, min(1 << 29, self.limits.memory // 4)),
-                keep_keyless=self.parameters.join != "inner",
+                keep_keyless=self.parameters.keeps_keyless,
             )
         except (_native.InputError, duckdb.Error) as error:
             if folder is not None:
@@ -322,20 +358,23 @@ class Match:
 
     def _report(self, metrics: Mapping[str, int], begin: float, resumed: int, unconfirmed: str | None) -> Report:
         assert self._table is not None
-        if self._found is not None:
-            totals = {"keys": self._found["keys"] or 0, "pairs": 0}
-        else:
-            totals = self._table.totals() if self.learns() else {"keys": 0, "pairs": 0}
+        found = self._found
+        if found is None and self.learns():
+            totals = self._table.totals()
+            found = Found(totals["keys"], pairs=totals["pairs"])
+        found = found or Found()
         rows, null, invalid = self._counts
         with_key = rows - null - sum(invalid)
         return Report(
             rows,
             null,
             dict(zip(self.source.key, invalid, strict=False)),
-            totals["keys"],
-            totals["pairs"],
-            None if self._found is None else self._found["sum"],
-            totals["keys"] / with_key if with_key else 0.0,
+            found.keys,
+            found.pairs,
+            found.sum,
+            found.union,
+            found.repeated,
+            None if found.keys is None or found.union is not None else found.keys / max(1, with_key),
             metrics.get("bytes_sent", 0),
             metrics.get("bytes_received", 0),
             metrics.get("rounds", 0),
@@ -343,53 +382,3 @@ class Match:
             resumed,
             unconfirmed,
         )
-
-
-def heard(message: bytes, peer: str, keys: int) -> dict[str, Any]:
-    """A peer's announcement, in which nothing is believed that could not be. Raises RunError."""
-    try:
-        told: dict[str, Any] = json.loads(message)
-        rows, memory, workers, kinds, resume = (told[name] for name in ("rows", "memory", "workers", "kinds", "resume"))
-        numbers = all(type(number) is int for number in (rows, memory, workers))
-        fits = numbers and 0 <= rows <= MOST_ROWS and memory > 0 and workers > 0
-        fits = fits and len(kinds) == keys and all(isinstance(kind, str) for kind in kinds)
-        if resume is not None:
-            fits = fits and len(bytes.fromhex(resume["done"])) == resume["bins"] and isinstance(resume["run"], str)
-        if fits:
-            return told
-    except (ValueError, KeyError, TypeError):
-        pass
-    raise RunError(Fault.PEER, f"party {peer!r} announces what no honest party announces; nothing was sent.")
-
-
-def _same_run(mine: Mapping[str, Any] | None, theirs: Mapping[str, Any] | None, bins: int) -> bool:
-    """Whether both parties hold the same run, in the bins that would be chosen now."""
-    if mine is None or theirs is None:
-        return False
-    return bool(mine["run"] == theirs["run"] and mine["bins"] == theirs["bins"] == bins)
-
-
-class _Watching:
-    """While it is open, tells a few times a second how far a run is."""
-
-    def __init__(self, pair: _native.Pair, watch: Told, bins: int, before: int) -> None:
-        self._pair, self._watch, self._bins, self._before = pair, watch, bins, before
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._look, name="progress", daemon=True)
-
-    def __enter__(self) -> None:
-        self._thread.start()
-
-    def __exit__(self, *_: object) -> None:
-        self._stop.set()
-        self._thread.join()
-        self._tell()
-
-    def _look(self) -> None:
-        while not self._stop.wait(0.2):
-            self._tell()
-
-    def _tell(self) -> None:
-        metrics = dict(self._pair.metrics())
-        metrics["bins"] += self._before
-        self._watch(metrics, self._bins)

@@ -39,8 +39,10 @@ class Readings:
         return self._rows().__arrow_c_stream__(requested_schema)
 
 
-def write_rows(database: duckdb.DuckDBPyConnection, rows: Callable[[], _native.MatchedRows], path: Path) -> int:
-    """Write the rows of a reading. Returns how many.
+def write_rows(
+    database: duckdb.DuckDBPyConnection, rows: Callable[[], _native.MatchedRows], path: Path, kept: str
+) -> int:
+    """Write the rows of a reading. kept: what is left to do if that fails. Returns how many rows there are.
 
     Raises RunError if the file cannot be written; then nothing is left of it.
     """
@@ -55,9 +57,7 @@ def write_rows(database: duckdb.DuckDBPyConnection, rows: Callable[[], _native.M
             whole.replace(path)
     except (duckdb.IOException, OSError) as error:
         reason = str(error).splitlines()[0].rstrip(" .")
-        raise RunError(
-            Fault.INPUT, f"{path}: cannot be written ({reason}); the matches are kept: free space and run it again."
-        ) from None
+        raise RunError(Fault.INPUT, f"{path}: cannot be written ({reason}); {kept}.") from None
     finally:
         database.unregister("matched")
     return int(count)

@@ -12,7 +12,8 @@ from tacit import _native
 from tacit.agent.faults import Fault, RunError
 
 JOINS = ("inner", "left", "right", "full", "anti")
-RECIPIENTS = ("both", "first", "second")
+REVEALS = ("intersection", "cardinality", "ids", "shares")
+"""What may be revealed, besides sums."""
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,7 @@ class Parameters:
     """Equal at both parties. parties: the first is the left one of joins. normalisers: one for each key column.
 
     to: the parties that learn the matches. bins: None lets both choose by the same rule. plugin: the name of a protocol
-    from elsewhere, or None. reveal: "intersection", "cardinality", or "sum" of the column ``summed`` of a party.
+    from elsewhere, or None. reveal: one of REVEALS, or "sum" of the column ``summed`` of a party.
     """
 
     parties: tuple[str, str]
@@ -41,20 +42,23 @@ class Parameters:
                 Fault.INPUT, f"a {self.join} join needs both parties to learn the matches; leave out --to or --join."
             )
         if self.reveal != "intersection":
-            self._check_aggregate()
+            self._check_reveal()
         if self.protocol != "auto" and self.plugin is None:
-            names = [name for name, _ in _native.matching_protocols()]
+            names = (
+                _native.ids_methods() if self.reveal == "ids" else [name for name, _ in _native.matching_protocols()]
+            )
             if self.protocol not in names:
                 raise RunError(
                     Fault.INPUT, f"there is no protocol {self.protocol!r}; choose {_listed(('auto', *names))}."
                 )
 
-    def _check_aggregate(self) -> None:
-        if (self.join, self.protocol, self.bins, self.plugin) != ("inner", "auto", None, None):
-            raise RunError(
-                Fault.INPUT,
-                f"--reveal {self.reveal} has a protocol of its own; leave out --join, --protocol and --bins.",
-            )
+    def _check_reveal(self) -> None:
+        chosen = self.protocol if self.reveal != "ids" else "auto"
+        if (self.join, chosen, self.bins, self.plugin) != ("inner", "auto", None, None):
+            options = "--join, --plugin and --bins" if self.reveal == "ids" else "--join, --protocol and --bins"
+            raise RunError(Fault.INPUT, f"--reveal {self.reveal} has a protocol of its own; leave out {options}.")
+        if self.gives_rows and not self.both_learn:
+            raise RunError(Fault.INPUT, f"--reveal {self.reveal} gives both parties their output; leave out --to.")
         if self.summed is not None and self.to == (self.summed[0],):
             raise RunError(
                 Fault.INPUT,
@@ -79,31 +83,59 @@ class Parameters:
         """Whether both parties learn the matches."""
         return len(self.to) == 2
 
+    @property
+    def gives_rows(self) -> bool:
+        """Whether the output is a table."""
+        return self.reveal in ("intersection", "ids", "shares")
+
+    @property
+    def keeps_keyless(self) -> bool:
+        """Whether rows without a key have a part in the output, or in hiding how many there are."""
+        return self.join != "inner" or self.reveal in ("ids", "shares")
+
     def protocol_name(self) -> str:
         """The protocol that runs."""
         if self.plugin is not None:
             return self.plugin
+        match self.reveal:
+            case "ids":
+                return "private-id" if self.protocol == "auto" else f"private-id-{self.protocol}"
+            case "shares":
+                return "ps3i"
+            case "cardinality" | "sum":
+                return "dh-cardinality"
         return _native.matching_protocols()[0][0] if self.protocol == "auto" else self.protocol
 
     def account(self) -> list[str]:
         """What each party learns besides its own data, in sentences."""
+        return [
+            *self._learnt(),
+            "both learn the other's number of rows, the type of each key column and whether it is from CSV, and the "
+            "memory and workers that the other offers",
+        ]
+
+    def _learnt(self) -> list[str]:
         a, b = self.parties
+        if self.reveal == "ids":
+            return ["both learn how many ids both tables have together, and so how many keys both have, but not which"]
+        if self.reveal == "shares":
+            return [
+                "both learn how many pairs of rows match, and how often keys repeat in each table, but not which",
+                "both learn the names of the columns that the other shares",
+            ]
         if self.reveal != "intersection":
             what = "how many keys both have"
             if self.summed is not None:
                 what += f", and the sum of {self.summed[0]}'s {self.summed[1]} over the rows that have them"
             who = [self.receiver, *(name for name in self.to if name != self.receiver)]
-            sizes = "the other's number of rows, and the type of each key column"
-            return [f"{name} learns {what}" for name in who] + [f"both learn {sizes}"]
-        sizes = "the other's number of rows, and the type of each key column"
+            return [f"{name} learns {what}" for name in who]
         if not self.both_learn:
             (alone,) = self.to
             other = b if alone == a else a
-            return [f"{alone} learns which of its own keys {other} has too", f"both learn {sizes}"]
+            return [f"{alone} learns which of its own keys {other} has too"]
         return [
             f"{a} learns which of its own keys {b} has too, and how many rows {b} has with each of these",
             f"{b} learns which of its own keys {a} has too, and how many rows {a} has with each of these",
-            f"both learn {sizes}",
         ]
 
 
@@ -118,13 +150,11 @@ def recipients(parties: tuple[str, str], to: str) -> tuple[str, ...]:
 
 def revealed(text: str, parties: tuple[str, str]) -> tuple[str, tuple[str, str] | None]:
     """What is revealed, and the column to sum, from ``sum(PARTY.COLUMN)`` or a word. Raises RunError."""
-    if text in ("intersection", "cardinality"):
+    if text in REVEALS:
         return text, None
     found = re.fullmatch(r"sum\((\w+)\.(.+)\)", text)
     if found is None or found[1] not in parties:
-        raise RunError(
-            Fault.INPUT, f"--reveal is {text!r}; write intersection, cardinality or sum({parties[1]}.COLUMN)."
-        )
+        raise RunError(Fault.INPUT, f"--reveal is {text!r}; write {_listed((*REVEALS, f'sum({parties[1]}.COLUMN)'))}.")
     return "sum", (found[1], found[2])
 
 

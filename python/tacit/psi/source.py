@@ -38,6 +38,9 @@ CASTS = {
 }
 """What the text of a CSV key is read as where the peer's column is of that kind."""
 
+INTEGER = re.compile(r"U?(TINY|SMALL|BIG)?INT(EGER)?|BOOLEAN")
+"""The types of columns that are computed with."""
+
 SETTINGS = {
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
@@ -49,8 +52,8 @@ SETTINGS = {
 class Source:
     """An opened input. relation: the FROM item. types: DuckDB's type of every column, by name. rows: how many it has.
 
-    columns: the payload, in order. summed: the one of them that is summed, as 64-bit integers. bytes: about what key
-    and payload take uncompressed. is_csv: all columns are text.
+    columns: the payload, in order. numbers: those of them that are computed with, as 64-bit integers. bytes: about what
+    key and payload take uncompressed. is_csv: all columns are text.
     """
 
     database: duckdb.DuckDBPyConnection
@@ -63,7 +66,7 @@ class Source:
     bytes: int
     stamp: str
     is_csv: bool
-    summed: str | None = None
+    numbers: tuple[str, ...] = ()
 
     def kinds(self) -> list[str]:
         """The kind of every key column."""
@@ -86,45 +89,49 @@ class Source:
         """The columns that are read: each once, key or payload."""
         return list(dict.fromkeys([*self.key, *self.columns]))
 
-    def sum_only(self, column: str | None) -> None:
-        """Keep no payload but the column to sum, or none at all. Raises RunError if it is no integer."""
-        self.columns = () if column is None else (column,)
-        self.summed = column
-        if column is None:
-            return
-        if column not in self.types:
-            raise RunError(
-                Fault.INPUT, f"{self.name}: there is no column {column!r} to sum; it has {', '.join(self.types)}."
-            )
-        if column in self.key or not (
-            self.is_csv or re.fullmatch(r"U?(TINY|SMALL|BIG)?INT(EGER)?", self.types[column])
-        ):
-            raise RunError(
-                Fault.INPUT, f"{self.name}, column {column}: it has type {self.types[column]}; sums are over integers."
-            )
+    def compute_with(self, columns: Sequence[str], verb: str) -> None:
+        """Keep no payload but integers to compute with. verb: what is done with them. Raises RunError."""
+        self.columns = self.numbers = tuple(columns)
+        for column in columns:
+            if column not in self.types:
+                raise RunError(
+                    Fault.INPUT,
+                    f"{self.name}: there is no column {column!r} to {verb}; it has {', '.join(self.types)}.",
+                )
+            if column in self.key:
+                raise RunError(Fault.INPUT, f"{self.name}, column {column}: it is part of the key; {verb} another one.")
+            if not (self.is_csv or INTEGER.fullmatch(self.types[column])):
+                raise RunError(
+                    Fault.INPUT,
+                    f"{self.name}, column {column}: it has type {self.types[column]}; {verb} integers only.",
+                )
 
     def places(self, columns: Sequence[str]) -> list[int]:
         """Where columns are among those read."""
         return [self.read_columns.index(column) for column in columns]
 
     def check_casts(self, peer_kinds: Sequence[str]) -> None:
-        """Refuse a CSV key with a text that is no value of the peer's kind. Raises RunError with the first row."""
-        for column, kind in zip(self.key, peer_kinds, strict=True):
-            if self.is_csv and kind in CASTS:
-                bad = f"{quoted(column)} IS NOT NULL AND TRY_CAST({quoted(column)} AS {CASTS[kind]}) IS NULL"
-                numbered = f"SELECT row_number() OVER () AS row, * FROM {self.relation}"
-                found = self.database.execute(f"SELECT row FROM ({numbered}) WHERE {bad} LIMIT 1").fetchall()
-                if found:
-                    raise RunError(
-                        Fault.INPUT,
-                        f"{self.name}, row {found[0][0]}, column {column}: the value is no {kind}, which the other "
-                        f"party's column is; correct it.",
-                    )
+        """Refuse a value that is none of what its column is read as. Raises RunError with the first row."""
+        wanted = {
+            column: (CASTS[kind], f"no {kind}, which the other party's column is")
+            for column, kind in zip(self.key, peer_kinds, strict=True)
+            if self.is_csv and kind in CASTS
+        }
+        wanted |= dict.fromkeys(self.numbers, ("BIGINT", "no integer of 64 bits"))
+        for column, (kind, problem) in wanted.items():
+            bad = f"{quoted(column)} IS NOT NULL AND TRY_CAST({quoted(column)} AS {kind}) IS NULL"
+            numbered = f"SELECT row_number() OVER () AS row, * FROM {self.relation}"
+            found = self.database.execute(f"SELECT row FROM ({numbered}) WHERE {bad} LIMIT 1").fetchall()
+            if found:
+                raise RunError(
+                    Fault.INPUT,
+                    f"{self.name}, row {found[0][0]}, column {column}: the value is {problem}; correct it.",
+                )
 
     def _portable(self, column: str) -> str:
         """A column as an Arrow type that every step can carry exactly."""
         stored = self.types[column]
-        if column == self.summed:
+        if column in self.numbers:
             return f"CAST({quoted(column)} AS BIGINT) AS {quoted(column)}"
         if stored in ("HUGEINT", "UHUGEINT"):
             return f"CAST({quoted(column)} AS DECIMAL(38, 0)) AS {quoted(column)}"

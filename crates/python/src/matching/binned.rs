@@ -1,18 +1,18 @@
 //! A party's table in bins, and after the match the rows of a join.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use arrow_array::RecordBatchReader;
-use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
-use arrow_schema::{ArrowError, SchemaRef};
+use arrow_array::ffi_stream::RecordBatchStreamReader;
+use arrow_schema::ArrowError;
 use pyo3::prelude::*;
-use pyo3::types::PyCapsule;
 use tacit_matching::output::total;
 use tacit_matching::{Bins, Counts, Join, KeyColumn, Layout, Normaliser, Partition, Results, Rows};
 use tacit_math::Seed;
 
-use crate::arrow::{Stream, capsule_of, import_stream};
+use super::rows::{MatchedRows, Reader};
+use crate::arrow::{Stream, import_stream};
 use crate::fault::{Failure, Result};
 use crate::waiting::wait_for;
 
@@ -102,7 +102,7 @@ impl Binned {
         })?;
         let (bins, results) = (Arc::clone(&self.bins), Arc::clone(&self.results));
         let rows = py.detach(|| Rows::new(bins, results, join, first, peer_rows))?;
-        Ok(MatchedRows(Mutex::new(Some(rows))))
+        Ok(MatchedRows::of(Reader { schema: rows.schema(), rows }))
     }
 }
 
@@ -126,41 +126,4 @@ fn partition(
 
 fn unreadable(error: &ArrowError) -> Failure {
     Failure::input(format!("the input cannot be read: {error}"))
-}
-
-/// The rows of a join; exports the Arrow PyCapsule stream interface, once.
-#[pyclass(frozen, module = "tacit._native")]
-pub struct MatchedRows(Mutex<Option<Rows>>);
-
-#[pymethods]
-impl MatchedRows {
-    /// A capsule with the stream. requested_schema: not followed, as the interface allows.
-    #[pyo3(signature = (requested_schema=None))]
-    fn __arrow_c_stream__<'py>(
-        &self,
-        py: Python<'py>,
-        requested_schema: Option<Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyCapsule>> {
-        let _not_followed = requested_schema;
-        let rows = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let rows = rows.ok_or_else(|| Failure::input("these rows were read already; ask for the output again"))?;
-        capsule_of(py, FFI_ArrowArrayStream::new(Box::new(Reader(rows))))
-    }
-}
-
-/// The rows as Arrow's own kind of reader.
-struct Reader(Rows);
-
-impl Iterator for Reader {
-    type Item = std::result::Result<arrow_array::RecordBatch, ArrowError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        self.0.next().map(|batch| batch.map_err(|error| ArrowError::ExternalError(Box::new(error))))
-    }
-}
-
-impl RecordBatchReader for Reader {
-    fn schema(&self) -> SchemaRef {
-        self.0.schema()
-    }
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use tacit_matching::aggregate::aggregate;
-use tacit_matching::{Progress, Run, family};
+use tacit_matching::{Ids, Progress, Run, family, shares};
 use tacit_net::tcp::{self, Endpoint, Hello, Identity};
 use tacit_net::{Options, PartyId, Session};
 use tacit_psi::alignment::Learns;
@@ -15,6 +15,7 @@ use tacit_psi::{Protocol, Role};
 
 use super::binned::Binned;
 use super::plugin::plugged;
+use super::whole::{Identified, SharedRows, announced, method_named};
 use crate::connection::{Party, options};
 use crate::fault::{Failure, Fault, Result};
 use crate::lifecycle::Watch;
@@ -165,6 +166,43 @@ impl Pair {
         self.work(py, move |sessions| {
             let found = aggregate(&mut sessions[0], role, &bins, rows, summed)?;
             Ok((found.cardinality, found.sums.and_then(|sums| sums.first().map(|&sum| sum as i64))))
+        })
+    }
+
+    /// Give every row of both parties a universal id. method: as in `ids_methods`. rows: announced by this party and by the peer.
+    fn identify(
+        &self,
+        py: Python<'_>,
+        table: &Bound<'_, Binned>,
+        method: &str,
+        sender: bool,
+        rows: [usize; 2],
+    ) -> PyResult<Identified> {
+        let (bins, method) = (Arc::clone(&table.get().bins), method_named(method)?);
+        let role = if sender { Role::Sender } else { Role::Receiver };
+        self.work(py, move |sessions| Ok(Identified(Arc::new(Ids::agree(&mut sessions[0], role, method, bins, rows)?))))
+    }
+
+    /// Share both payloads of all pairs of rows that match. mine, theirs: (rows, columns), announced. names: of all columns of shares,
+    /// the sender's first.
+    fn share(
+        &self,
+        py: Python<'_>,
+        table: &Bound<'_, Binned>,
+        sender: bool,
+        mine: (usize, usize),
+        theirs: (usize, usize),
+        names: Vec<String>,
+    ) -> PyResult<SharedRows> {
+        let bins = Arc::clone(&table.get().bins);
+        let (role, announced) = match sender {
+            true => (Role::Sender, announced(mine, theirs)),
+            false => (Role::Receiver, announced(theirs, mine)),
+        };
+        self.work(py, move |sessions| {
+            let found = shares::share(&mut sessions[0], role, &bins, announced)?;
+            let (pairs, contaminated) = (found.pairs, found.contaminated);
+            Ok(SharedRows { pairs, contaminated, shares: shares::table(found, &names)? })
         })
     }
 

@@ -1,0 +1,87 @@
+//! Shares of the rows that match in place of the rows: of every pair both parties get additive shares of both payloads, in the same order,
+//! and nobody learns which rows are in pairs.
+//!
+//! One instance over whole tables ([`ps3i`]): pairs bin by bin would tell more than all pairs. Keys that repeat give the product of
+//! their rows, as a join in SQL does; for this both parties see how often masked keys repeat.
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
+use arrow_array::{ArrayRef, RecordBatch, UInt64Array};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use tacit_net::{PartyId, Session};
+use tacit_psi::blind_join::{Rule, Shape};
+use tacit_psi::ps3i::{self, SharedPairs, Table};
+use tacit_psi::{Item, Role, Sizes, Traffic};
+
+use crate::bins::Bins;
+use crate::error::MatchError;
+
+/// Every pair of rows with the same key.
+const RULE: Rule = Rule::Collect { drop_sender: false, drop_receiver: false };
+
+/// What both parties announce of themselves.
+#[derive(Clone, Copy, Debug)]
+pub struct Announced {
+    /// Rows of the sender and of the receiver.
+    pub rows: Sizes,
+    /// Columns of 64-bit integers of the sender and of the receiver.
+    pub columns: Sizes,
+}
+
+impl Announced {
+    fn shape(self) -> Shape {
+        Shape { rows: self.rows, columns: Sizes { sender: 1, receiver: 1 } }
+    }
+
+    /// What a run costs.
+    pub fn cost(self) -> Traffic {
+        ps3i::cost(self.shape(), self.columns)
+    }
+}
+
+/// Shares both payloads of all pairs. bins: a single one, with the rows without a key; its columns are 64-bit integers, NULL is 0.
+///
+/// # Errors
+/// Those of the protocol; a column of another type.
+pub fn share(session: &mut Session, role: Role, bins: &Bins, announced: Announced) -> Result<SharedPairs, MatchError> {
+    let peer = PartyId(1 - session.me().0);
+    let (tokens, keyless) = (bins.tokens(0)?, bins.rows(1)?);
+    let mut payload = vec![Vec::with_capacity(tokens.len() + keyless); bins.schema().fields().len()];
+    for (bin, rows) in [(0, tokens.len()), (1, keyless)] {
+        if rows > 0 && !payload.is_empty() {
+            let batch = bins.load(bin)?.take(&(0..rows as u32).collect::<Vec<_>>())?;
+            payload.iter_mut().zip(batch.columns()).try_for_each(|(all, column)| append(all, column))?;
+        }
+    }
+    let identifiers: Vec<Option<Item>> =
+        tokens.into_iter().map(Some).chain(std::iter::repeat_n(None, keyless)).collect();
+    let table = Table { identifiers: &identifiers, payload: &payload };
+    Ok(ps3i::run(session, peer, role, table, announced.shape(), announced.columns, RULE)?)
+}
+
+fn append(all: &mut Vec<u64>, column: &ArrayRef) -> Result<(), MatchError> {
+    let values = column.as_primitive_opt::<Int64Type>();
+    let values =
+        values.ok_or_else(|| MatchError::Input("a column to share is no 64-bit integer; cast it".to_owned()))?;
+    all.extend(values.iter().map(|value| value.unwrap_or(0) as u64));
+    Ok(())
+}
+
+/// A party's shares as a table: the sender's columns, then the receiver's, under these names.
+///
+/// # Errors
+/// Other names than one a column; no column at all.
+pub fn table(pairs: SharedPairs, names: &[String]) -> Result<RecordBatch, MatchError> {
+    let columns: Vec<ArrayRef> = pairs
+        .sender
+        .into_iter()
+        .chain(pairs.receiver)
+        .map(|column| Arc::new(UInt64Array::from(column)) as ArrayRef)
+        .collect();
+    let fields: Vec<Field> = names.iter().map(|name| Field::new(name, DataType::UInt64, false)).collect();
+    let schema: SchemaRef = Arc::new(Schema::new(fields));
+    RecordBatch::try_new(schema, columns)
+        .map_err(|_| MatchError::Input("give a name to each column of shares, and share one at least".to_owned()))
+}

@@ -1,0 +1,127 @@
+"""What is revealed in place of the rows that match: numbers, universal ids, or shares.
+
+One instance over whole tables, in memory: what bins of it would tell is more than what the whole tells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tacit import _native
+from tacit.agent.faults import Fault, RunError
+from tacit.psi.choice import BYTES_PER_SECOND, Choice
+from tacit.psi.parameters import Parameters
+
+ID_COLUMN = "universal_id"
+"""The column of ids in the output."""
+
+BYTES_PER_ROW = {"dh-cardinality": 160, "private-id-ddh": 320, "private-id-oprf": 640, "ps3i": 640}
+"""What a run keeps in memory at most for each row of both tables, besides this party's own table."""
+
+LEAST_BYTES = 256 << 20
+"""What a run keeps for whatever tables."""
+
+SECONDS_PER_ROW = {"dh-cardinality": 25e-6, "private-id-ddh": 65e-6, "private-id-oprf": 6e-6, "ps3i": 30e-6}
+"""Measured on one core a party, for each row of both tables."""
+
+SECONDS_TO_BEGIN = {"dh-cardinality": 0.01, "private-id-ddh": 0.01, "private-id-oprf": 0.1, "ps3i": 0.1}
+"""Measured with tables of one row."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a party learnt. keys: how many both have. output: makes a reading of the rows, where there are any.
+
+    repeated: rows of this party in more than one pair.
+    """
+
+    keys: int | None = None
+    sum: int | None = None
+    union: int | None = None
+    pairs: int = 0
+    repeated: int = 0
+    output: Callable[[], _native.MatchedRows] | None = None
+
+
+Facts = tuple[Mapping[str, Any], Mapping[str, Any]]
+"""What the first party and the second announce."""
+
+
+def choose_whole(parameters: Parameters, facts: Facts) -> Choice:
+    """The protocol and its cost, from what both parties announce. Raises RunError if it does not fit into memory."""
+    rows = (int(facts[0]["rows"]), int(facts[1]["rows"]))
+    if parameters.reveal == "shares" and not facts[0]["columns"] and not facts[1]["columns"]:
+        raise RunError(
+            Fault.INPUT, "no party names a column to share; name some with --columns, or use --reveal cardinality."
+        )
+    options = _options(parameters, rows, facts)
+    best = min(options, key=lambda choice: choice.seconds)
+    memory = min(int(each["memory"]) for each in facts)
+    need = LEAST_BYTES + BYTES_PER_ROW[best.protocol] * sum(rows)
+    if need > max(memory, LEAST_BYTES):
+        raise RunError(
+            Fault.INPUT,
+            f"--reveal {parameters.reveal} works in memory and needs {need >> 20:,} MiB for these tables, more than "
+            f"the {memory >> 20:,} MiB declared; declare more --memory at both parties.",
+        )
+    return best
+
+
+def _options(parameters: Parameters, rows: tuple[int, int], facts: Facts) -> list[Choice]:
+    if parameters.reveal == "ids":
+        methods = _native.ids_methods() if parameters.protocol == "auto" else [parameters.protocol]
+        why = "as asked" if len(methods) == 1 else "the one that takes the least time here"
+        costs = [(f"private-id-{name}", side, _ids_cost(name, rows, side)) for name in methods for side in (0, 1)]
+    elif parameters.reveal == "shares":
+        shapes = [(rows[side], len(facts[side]["columns"])) for side in (0, 1)]
+        why = "the one for shares"
+        costs = [("ps3i", 0, _native.shares_cost(*shapes))]
+    else:
+        sender = 1 - parameters.parties.index(parameters.receiver)
+        why = "the one for numbers in place of rows"
+        summed = parameters.summed is not None
+        costs = [("dh-cardinality", sender, _native.aggregate_cost(rows[sender], rows[1 - sender], summed))]
+    return [_choice(name, sender, cost, rows, why) for name, sender, cost in costs]
+
+
+def _ids_cost(method: str, rows: tuple[int, int], sender: int) -> dict[str, int]:
+    return _native.ids_cost(method, rows[sender], rows[1 - sender])
+
+
+def _choice(name: str, sender: int, cost: Mapping[str, int], rows: tuple[int, int], why: str) -> Choice:
+    sent = (cost["sender"], cost["receiver"]) if sender == 0 else (cost["receiver"], cost["sender"])
+    seconds = SECONDS_TO_BEGIN[name] + SECONDS_PER_ROW[name] * sum(rows) + sum(sent) / BYTES_PER_SECOND
+    reasons = (
+        f"protocol {name}: {why}",
+        "1 bin, in memory: what bins of it would tell is more than what the whole tells",
+    )
+    return Choice(name, 1, 1, sender, rows, sent, cost["rounds"], seconds, reasons)
+
+
+def reveal(
+    pair: _native.Pair, table: _native.Binned, parameters: Parameters, choice: Choice, me: int, facts: Facts
+) -> Found:
+    """Run what is to be revealed. me: 0 or 1, this party among the two. table: in one bin."""
+    rows = (int(facts[me]["rows"]), int(facts[1 - me]["rows"]))
+    sender = choice.sender == me
+    if parameters.reveal == "ids":
+        found = pair.identify(table, choice.protocol.removeprefix("private-id-"), sender, rows)
+        return Found(sum(rows) - found.union, union=found.union, output=lambda: found.output(ID_COLUMN))
+    if parameters.reveal == "shares":
+        names = share_columns(parameters, facts)
+        mine, theirs = ((rows[at], len(facts[side]["columns"])) for at, side in enumerate((me, 1 - me)))
+        shared = pair.share(table, sender, mine, theirs, names)
+        return Found(pairs=shared.pairs, repeated=shared.contaminated[0 if sender else 1], output=shared.output)
+    keys, total = pair.aggregate(table, sender, rows, parameters.summed is not None)
+    return Found(keys, total)
+
+
+def share_columns(parameters: Parameters, facts: Facts) -> list[str]:
+    """The names of the columns of shares, the first party's first. Raises RunError if two are equal."""
+    sides = zip(parameters.parties, facts, strict=True)
+    names = [f"share_of_{party}_{column}" for party, told in sides for column in told["columns"]]
+    if len(set(names)) < len(names):
+        raise RunError(Fault.INPUT, f"two columns of shares would have one name among {', '.join(names)}; rename one.")
+    return names
