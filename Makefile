@@ -47,6 +47,7 @@ lint: $(VENV)/tests
 # Generated cases repeat themselves here, so that a change and not chance makes a test fail; `make nightly` makes new ones.
 # The portable AES path is chosen when the code is compiled, so it needs a build of its own.
 test-rust: export PROPTEST_RNG_SEED ?= 1
+test-rust: export TACIT_SEED ?= 1
 test-rust:
 	cargo test --locked --workspace
 	RUSTFLAGS='--cfg aes_backend="soft"' CARGO_TARGET_DIR="$(CARGO_TARGET_DIR)-soft" cargo test --locked --package tacit-math
