@@ -186,8 +186,17 @@ class Binned:
         """
 
     @staticmethod
-    def reopen(data: ArrowStream, payload: list[int], bins: int, folder: str) -> Binned:
-        """The bins and results that an earlier run has left in a folder. data: the same columns, its rows ignored."""
+    def reopen(
+        data: ArrowStream,
+        *,
+        key: bytes,
+        columns: list[tuple[int, str]],
+        payload: list[int],
+        bins: int,
+        folder: str,
+    ) -> Binned:
+        """The bins and results that an earlier run has left in a folder. data: the same columns, its rows ignored; the
+        rest as it was given to ``partition``."""
 
     @property
     def counts(self) -> tuple[int, int, list[tuple[int, int | None]]]:

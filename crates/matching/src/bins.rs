@@ -1,26 +1,21 @@
 //! A party's rows in bins: the token of every row with a key, and the row's payload, in memory or in private files.
 //!
-//! On disk each bin is two files that grow by whole pieces: `N.tokens`, 16 bytes a row, and `N.rows`, Arrow streams one after another.
 //! Rows keep their order within a bin. Rows without a key go to one more bin, if the join will ask for them. Files are
 //! readable by their owner only: whoever holds the run's key can try likely identifiers on tokens.
 
-use std::fs::{File, OpenOptions};
-use std::io::{BufReader, BufWriter, Read, Write};
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use arrow_array::{RecordBatch, RecordBatchOptions};
-use arrow_ipc::reader::StreamReader;
-use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{ArrowError, SchemaRef};
 use arrow_select::interleave::interleave_record_batch;
 use tacit_math::Seed;
 use tacit_psi::Item;
 use tacit_psi::binning::bin_of;
-use tacit_psi::tokens::TokenHash;
 
-use crate::canonical::{Counts, KeyColumn, Keys, encode};
+use crate::canonical::{Counts, KeyColumn};
 use crate::error::MatchError;
+use crate::files::Files;
+use crate::tokeniser::Tokeniser;
 
 /// Which rows go where.
 #[derive(Clone, Debug)]
@@ -46,38 +41,33 @@ struct Pile {
 
 /// Rows on their way into bins.
 pub struct Partition {
-    hash: TokenHash,
-    columns: Vec<KeyColumn>,
+    tokeniser: Tokeniser,
     payload: Vec<usize>,
     layout: Layout,
-    counts: Counts,
-    keys: Keys,
+    files: Option<Files>,
     tokens: Vec<Item>,
     chunks: Vec<RecordBatch>,
     chunk_bytes: usize,
     /// One a bin, and one for rows without a key.
     piles: Vec<Pile>,
     schema: Option<SchemaRef>,
-    written: Vec<u64>,
 }
 
 impl Partition {
     /// An empty one. payload: the places of the columns to keep.
     pub fn new(key: &Seed, columns: Vec<KeyColumn>, payload: Vec<usize>, layout: Layout) -> Self {
         let piles = (0..=layout.bins).map(|_| Pile::default()).collect();
+        let files = layout.folder.clone().map(|folder| Files::new(folder, key, &columns, &payload));
         Self {
-            hash: TokenHash::new(key),
-            columns,
+            tokeniser: Tokeniser::new(key, columns),
             payload,
-            counts: Counts::default(),
-            keys: Keys::default(),
+            layout,
+            files,
             tokens: Vec::new(),
             chunks: Vec::new(),
             chunk_bytes: 0,
             piles,
             schema: None,
-            written: vec![0; layout.bins + 1],
-            layout,
         }
     }
 
@@ -86,26 +76,28 @@ impl Partition {
     /// # Errors
     /// A key column of a type without equality; a file that cannot be written.
     pub fn push(&mut self, batch: &RecordBatch) -> Result<(), MatchError> {
-        encode(batch, &self.columns, &mut self.keys, &mut self.counts)?;
         self.tokens.clear();
-        self.hash.hash_rows(&self.keys.bytes, &self.keys.ends, &mut self.tokens);
+        let rows = self.tokeniser.append(batch, &mut self.tokens)?;
+        let keep_tokens = self.files.as_ref().is_none_or(Files::keep_tokens);
         let payload = batch.project(&self.payload).map_err(|error| unusable(&error))?;
         self.schema.get_or_insert_with(|| payload.schema());
         let chunk = self.chunks.len();
-        for (&row, &token) in self.keys.rows.iter().zip(&self.tokens) {
+        for (&row, &token) in rows.iter().zip(&self.tokens) {
             let pile = &mut self.piles[bin_of(token, self.layout.bins)];
-            pile.tokens.push(token);
+            if keep_tokens {
+                pile.tokens.push(token);
+            }
             pile.places.push((chunk, row as usize));
         }
-        if self.layout.keep_keyless && self.keys.rows.len() < batch.num_rows() {
-            let mut with_key = self.keys.rows.iter().peekable();
+        if self.layout.keep_keyless && rows.len() < batch.num_rows() {
+            let mut with_key = rows.iter().peekable();
             let keyless =
                 (0..batch.num_rows()).filter(|&row| with_key.next_if(|&&next| next as usize == row).is_none());
             self.piles[self.layout.bins].places.extend(keyless.map(|row| (chunk, row)));
         }
         self.chunk_bytes += payload.get_array_memory_size() + 48 * batch.num_rows();
         self.chunks.push(payload);
-        if self.layout.folder.is_some() && self.chunk_bytes >= self.layout.flush_bytes {
+        if self.files.is_some() && self.chunk_bytes >= self.layout.flush_bytes {
             self.flush()?;
         }
         Ok(())
@@ -120,29 +112,20 @@ impl Partition {
             Some(schema) => schema,
             None => schema.project(&self.payload).map_err(|error| unusable(&error))?.into(),
         };
-        let storage = match self.layout.folder.clone() {
+        self.flush()?;
+        let storage = match self.files {
             None => Storage::Memory { chunks: self.chunks, piles: self.piles },
-            Some(folder) => {
-                self.flush()?;
-                Storage::Disk { folder }
-            }
+            Some(files) => Storage::Disk(files),
         };
-        self.counts.invalid.resize(self.columns.len(), (0, None));
-        Ok((Bins { schema, bins: self.layout.bins, storage }, self.counts))
+        Ok((Bins { schema, bins: self.layout.bins, storage }, self.tokeniser.counts().clone()))
     }
 
-    /// Appends everything in memory to the bins' files.
+    /// Appends everything in memory to the bins' files, if there are any.
     fn flush(&mut self) -> Result<(), MatchError> {
-        let Some(folder) = &self.layout.folder else { return Ok(()) };
+        let Some(files) = &self.files else { return Ok(()) };
         let chunks: Vec<&RecordBatch> = self.chunks.iter().collect();
         for (bin, pile) in self.piles.iter_mut().enumerate().filter(|(_, pile)| !pile.places.is_empty()) {
-            append(&folder.join(format!("{bin}.tokens")), |file| file.write_all(bytemuck::cast_slice(&pile.tokens)))?;
-            let rows = gather(&chunks, &pile.places)?;
-            append(&folder.join(format!("{bin}.rows")), |file| {
-                let mut stream = StreamWriter::try_new(file, rows.schema_ref()).map_err(std::io::Error::other)?;
-                stream.write(&rows).and_then(|()| stream.finish()).map_err(reason)
-            })?;
-            self.written[bin] += pile.places.len() as u64;
+            files.append(bin, &pile.tokens, &gather(&chunks, &pile.places)?)?;
             pile.tokens.clear();
             pile.places.clear();
         }
@@ -150,24 +133,6 @@ impl Partition {
         self.chunk_bytes = 0;
         Ok(())
     }
-}
-
-/// The operating system's reason where there is one.
-fn reason(error: ArrowError) -> std::io::Error {
-    match error {
-        ArrowError::IoError(_, error) => error,
-        other => std::io::Error::other(other),
-    }
-}
-
-fn append(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> std::io::Result<()>) -> Result<(), MatchError> {
-    let opened = OpenOptions::new().create(true).append(true).mode(0o600).open(path);
-    let written = opened.and_then(|file| {
-        let mut file = BufWriter::with_capacity(1 << 20, file);
-        write(&mut file)?;
-        file.flush()
-    });
-    written.map_err(|error| MatchError::file(path, &error))
 }
 
 /// Rows of several batches as one, in the order of their places. Without columns there is still a number of rows.
@@ -200,13 +165,17 @@ pub struct Bins {
 
 enum Storage {
     Memory { chunks: Vec<RecordBatch>, piles: Vec<Pile> },
-    Disk { folder: PathBuf },
+    Disk(Files),
 }
 
 impl Bins {
-    /// The bins that an earlier run has left in a folder.
-    pub fn open(folder: PathBuf, bins: usize, schema: SchemaRef) -> Self {
-        Self { schema, bins, storage: Storage::Disk { folder } }
+    /// The bins that an earlier run has left in a folder. schema: of its payload, if it had no rows.
+    ///
+    /// # Errors
+    /// A file that cannot be read.
+    pub fn open(files: Files, bins: usize, schema: SchemaRef) -> Result<Self, MatchError> {
+        let schema = files.schema(bins)?.unwrap_or(schema);
+        Ok(Self { schema, bins, storage: Storage::Disk(files) })
     }
 
     /// How many bins there are; rows without a key are in one more.
@@ -226,15 +195,7 @@ impl Bins {
     pub fn rows(&self, bin: usize) -> Result<usize, MatchError> {
         match &self.storage {
             Storage::Memory { piles, .. } => Ok(piles[bin].places.len()),
-            Storage::Disk { .. } if bin == self.bins => Ok(self.payload(bin)?.iter().map(RecordBatch::num_rows).sum()),
-            Storage::Disk { folder } => {
-                let path = folder.join(format!("{bin}.tokens"));
-                match path.metadata() {
-                    Ok(file) => Ok(file.len() as usize / size_of::<Item>()),
-                    Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(0),
-                    Err(error) => Err(MatchError::file(&path, &error)),
-                }
-            }
+            Storage::Disk(files) => files.count(bin),
         }
     }
 
@@ -245,34 +206,19 @@ impl Bins {
     pub fn tokens(&self, bin: usize) -> Result<Vec<Item>, MatchError> {
         match &self.storage {
             Storage::Memory { piles, .. } => Ok(piles[bin].tokens.clone()),
-            Storage::Disk { folder } => {
-                let mut tokens = vec![0; self.rows(bin)?];
-                if !tokens.is_empty() {
-                    let path = folder.join(format!("{bin}.tokens"));
-                    let read =
-                        File::open(&path).and_then(|mut file| file.read_exact(bytemuck::cast_slice_mut(&mut tokens)));
-                    read.map_err(|error| MatchError::file(&path, &error))?;
-                }
-                Ok(tokens)
-            }
+            Storage::Disk(files) => files.tokens(bin),
         }
     }
 
-    /// Forces a bin's files to the disk.
+    /// Forces the bins' files to the disk.
     ///
     /// # Errors
     /// A file that cannot be written.
     pub fn sync(&self) -> Result<(), MatchError> {
-        let Storage::Disk { folder } = &self.storage else { return Ok(()) };
-        for name in (0..=self.bins).flat_map(|bin| [format!("{bin}.tokens"), format!("{bin}.rows")]) {
-            let path = folder.join(name);
-            match File::open(&path) {
-                Ok(file) => file.sync_all().map_err(|error| MatchError::file(&path, &error))?,
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-                Err(error) => return Err(MatchError::file(&path, &error)),
-            }
+        match &self.storage {
+            Storage::Memory { .. } => Ok(()),
+            Storage::Disk(files) => files.sync(self.bins),
         }
-        Ok(())
     }
 
     /// A bin's payload, ready to take rows from.
@@ -285,48 +231,13 @@ impl Bins {
                 chunks: chunks.iter().map(Held::Borrowed).collect(),
                 places: Places::Listed(&piles[bin].places),
             },
-            Storage::Disk { .. } => {
-                let chunks = self.payload(bin)?;
+            Storage::Disk(files) => {
+                let chunks = files.rows(bin)?;
                 let mut ends = Vec::with_capacity(chunks.len());
                 chunks.iter().for_each(|chunk| ends.push(ends.last().copied().unwrap_or(0) + chunk.num_rows()));
                 Loaded { chunks: chunks.into_iter().map(Held::Owned).collect(), places: Places::Counted(ends) }
             }
         })
-    }
-
-    fn payload(&self, bin: usize) -> Result<Vec<RecordBatch>, MatchError> {
-        let Storage::Disk { folder } = &self.storage else { return Ok(Vec::new()) };
-        let path = folder.join(format!("{bin}.rows"));
-        let failed = |error: ArrowError| MatchError::file(&path, &reason(error));
-        let file = match File::open(&path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(MatchError::file(&path, &error)),
-        };
-        let mut left = file.metadata().map_err(|error| MatchError::file(&path, &error))?.len();
-        let mut file = Counting { file: BufReader::with_capacity(1 << 20, file), read: 0 };
-        let mut batches = Vec::new();
-        while file.read < left {
-            for batch in StreamReader::try_new(&mut file, None).map_err(failed)? {
-                batches.push(batch.map_err(failed)?);
-            }
-            left = left.max(file.read);
-        }
-        Ok(batches)
-    }
-}
-
-/// Counts what is read, to know where the last stream of a file ends.
-struct Counting {
-    file: BufReader<File>,
-    read: u64,
-}
-
-impl Read for Counting {
-    fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
-        let count = self.file.read(out)?;
-        self.read += count as u64;
-        Ok(count)
     }
 }
 
@@ -348,11 +259,25 @@ enum Places<'a> {
 }
 
 impl Loaded<'_> {
+    /// How many rows there are.
+    pub fn rows(&self) -> usize {
+        match &self.places {
+            Places::Listed(places) => places.len(),
+            Places::Counted(ends) => ends.last().copied().unwrap_or(0),
+        }
+    }
+
     /// Rows of the bin in the given order.
     ///
     /// # Errors
-    /// A column of a type that cannot be rearranged.
+    /// A column of a type that cannot be rearranged; a row that the bin does not have.
     pub fn take(&self, rows: &[u32]) -> Result<RecordBatch, MatchError> {
+        let all = self.rows();
+        if rows.iter().any(|&row| row as usize >= all) {
+            return Err(MatchError::Input(
+                "a result names rows that its bin does not have; start the run anew".to_owned(),
+            ));
+        }
         let chunks: Vec<&RecordBatch> = self
             .chunks
             .iter()

@@ -29,9 +29,20 @@ pub enum MatchError {
         /// The operating system's reason.
         reason: String,
     },
+    /// A temporary file is not as it was written.
+    #[error("{path}: is damaged; remove the folder that it is in, check the disk, and start the match anew")]
+    Damaged {
+        /// Which file.
+        path: String,
+    },
 }
 
 impl MatchError {
+    /// A file that is not as it was written.
+    pub fn damaged(path: &Path) -> Self {
+        Self::Damaged { path: path.display().to_string() }
+    }
+
     /// An error of one file.
     pub fn file(path: &Path, error: &io::Error) -> Self {
         Self::File { path: path.display().to_string(), reason: error.to_string() }

@@ -5,7 +5,9 @@
 //! |---|---|
 //! | [`normalise`] | one canonical spelling of e-mail addresses, telephone numbers and names |
 //! | [`canonical`] | key columns of Arrow batches to unambiguous bytes |
+//! | [`tokeniser`] | these to tokens under the key of a run |
 //! | [`bins`] | tokens and payload, bin by bin, in memory or in private files |
+//! | [`files`], [`pieces`] | the private files |
 //! | [`results`] | which rows matched, bin by bin; on disk they are what a run resumes from |
 //! | [`family`] | the protocols, by name |
 //! | [`run`] | the intersections of all bins, by one or several workers |
@@ -20,12 +22,15 @@ pub mod canonical;
 pub mod distinct;
 pub mod error;
 pub mod family;
+pub mod files;
 pub mod ids;
 pub mod normalise;
 pub mod output;
+pub mod pieces;
 pub mod results;
 pub mod run;
 pub mod shares;
+pub mod tokeniser;
 
 pub use bins::{Bins, Layout, Partition};
 pub use canonical::{Counts, KeyColumn};
@@ -35,3 +40,4 @@ pub use normalise::Normaliser;
 pub use output::{Join, Rows};
 pub use results::Results;
 pub use run::{Progress, Run};
+pub use tokeniser::Tokeniser;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, new_null_array};
 use arrow_schema::{Schema, SchemaRef};
 
-use crate::bins::Bins;
+use crate::bins::{Bins, Loaded};
 use crate::error::MatchError;
 use crate::results::{Matches, Results};
 
@@ -129,8 +129,14 @@ impl Rows {
 
     fn batches(&self, stretch: &Stretch) -> Result<Vec<RecordBatch>, MatchError> {
         match *stretch {
-            Stretch::Pairs(bin) => self.take(bin, &self.results.get(bin)?.rows),
-            Stretch::Unmatched(bin) => self.take(bin, &self.unmatched(bin)?),
+            Stretch::Pairs(bin) => match self.results.get(bin)?.rows {
+                rows if rows.is_empty() => Ok(Vec::new()),
+                rows => self.take(&self.bins.load(bin)?, &rows),
+            },
+            Stretch::Unmatched(bin) => {
+                let loaded = self.bins.load(bin)?;
+                self.take(&loaded, &self.unmatched(bin, loaded.rows())?)
+            }
             Stretch::Nulls(rows) => {
                 let columns = |rows| -> Vec<ArrayRef> {
                     self.schema.fields().iter().map(|field| new_null_array(field.data_type(), rows)).collect()
@@ -140,11 +146,7 @@ impl Rows {
         }
     }
 
-    fn take(&self, bin: usize, rows: &[u32]) -> Result<Vec<RecordBatch>, MatchError> {
-        if rows.is_empty() {
-            return Ok(Vec::new());
-        }
-        let loaded = self.bins.load(bin)?;
+    fn take(&self, loaded: &Loaded<'_>, rows: &[u32]) -> Result<Vec<RecordBatch>, MatchError> {
         let piece = |piece: Range<usize>| {
             let batch = loaded.take(&rows[piece])?;
             self.batch(batch.columns().to_vec(), batch.num_rows())
@@ -159,11 +161,14 @@ impl Rows {
         })
     }
 
-    fn unmatched(&self, bin: usize) -> Result<Vec<u32>, MatchError> {
-        let rows = self.bins.rows(bin)?;
+    /// Of the rows of a bin those that match nothing.
+    fn unmatched(&self, bin: usize, rows: usize) -> Result<Vec<u32>, MatchError> {
         let mut matched = vec![false; rows];
         if bin < self.bins.count() {
-            self.results.get(bin)?.rows.iter().for_each(|&row| matched[row as usize] = true);
+            // A row that the bin does not have is found where the matching ones are taken.
+            for row in self.results.get(bin)?.rows {
+                matched.get_mut(row as usize).into_iter().for_each(|matched| *matched = true);
+            }
         }
         Ok((0..rows as u32).filter(|&row| !matched[row as usize]).collect())
     }

@@ -1,15 +1,16 @@
 //! Which rows matched, bin by bin. On disk a bin's result appears whole or not at all, so that a run resumes at the bins that have none.
 //!
-//! A file `N.matches` holds three numbers of 8 bytes (how many keys matched, how many of the peer's rows have them, how many rows
-//! this party lists) and then 4 bytes a listed row.
+//! A file `N.matches` is one piece: two numbers of 8 bytes (how many keys matched, how many of the peer's rows have them) and 4 bytes a
+//! row that this party lists.
 
-use std::fs::{File, OpenOptions, rename};
-use std::io::{Read, Write};
+use std::fs::{OpenOptions, rename};
+use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use crate::error::MatchError;
+use crate::pieces::{Pieces, framed};
 
 /// One bin's result.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -54,11 +55,12 @@ impl Results {
             return Ok(());
         };
         let (path, fresh) = (folder.join(format!("{bin}.matches")), folder.join(format!("{bin}.fresh")));
+        let mut piece = bytemuck::cast_slice(&[matches.keys, matches.peer_rows]).to_vec();
+        piece.extend_from_slice(bytemuck::cast_slice(&matches.rows));
         let write = || {
             let mut file = OpenOptions::new().create(true).write(true).truncate(true).mode(0o600).open(&fresh)?;
-            let head = [matches.keys, matches.peer_rows, matches.rows.len() as u64];
-            file.write_all(bytemuck::cast_slice(&head))?;
-            file.write_all(bytemuck::cast_slice(&matches.rows))?;
+            file.write_all(&framed(matches.rows.len() as u64, &piece))?;
+            file.write_all(&piece)?;
             file.sync_all()?;
             rename(&fresh, &path)
         };
@@ -75,14 +77,13 @@ impl Results {
             return held[bin].clone().ok_or_else(|| MatchError::Input(format!("bin {bin} has no result yet")));
         };
         let path = folder.join(format!("{bin}.matches"));
-        let read = || {
-            let mut file = File::open(&path)?;
-            let mut head = [0u64; 3];
-            file.read_exact(bytemuck::cast_slice_mut(&mut head))?;
-            let mut rows = vec![0; head[2] as usize];
-            file.read_exact(bytemuck::cast_slice_mut(&mut rows))?;
-            Ok(Matches { keys: head[0], peer_rows: head[1], rows })
-        };
-        read().map_err(|error| MatchError::file(&path, &error))
+        let missing = || MatchError::Input(format!("bin {bin} has no result yet"));
+        let (rows, piece) = Pieces::open(path.clone())?.next().ok_or_else(missing)??;
+        let (numbers, listed) = piece.split_at_checked(16).ok_or_else(|| MatchError::damaged(&path))?;
+        let number = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| numbers[at + i]));
+        if rows.checked_mul(4) != Some(listed.len() as u64) {
+            return Err(MatchError::damaged(&path));
+        }
+        Ok(Matches { keys: number(0), peer_rows: number(8), rows: bytemuck::pod_collect_to_vec(listed) })
     }
 }

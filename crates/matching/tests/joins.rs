@@ -12,7 +12,9 @@ use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use clear::Clear;
 use proptest::prelude::*;
-use tacit_matching::{Bins, Join, KeyColumn, Layout, Normaliser, Partition, Progress, Results, Rows, Run};
+use tacit_matching::files::Files;
+use tacit_matching::results::Matches;
+use tacit_matching::{Bins, Join, KeyColumn, Layout, MatchError, Normaliser, Partition, Progress, Results, Rows, Run};
 use tacit_math::Seed;
 use tacit_net::{Message, Options, Session, memory};
 use tacit_psi::Role;
@@ -43,18 +45,31 @@ fn batches(keys: &[Key]) -> Vec<RecordBatch> {
     numbered.chunks(7).map(batch).collect()
 }
 
+const SEED: [u8; 16] = [3; 16];
+
+fn columns(name: Normaliser) -> Vec<KeyColumn> {
+    vec![KeyColumn { index: 0, normaliser: name }, KeyColumn { index: 1, normaliser: Normaliser::Exact }]
+}
+
 fn partition(keys: &[Key], bins: usize, folder: Option<PathBuf>) -> Bins {
-    let columns = vec![
-        KeyColumn { index: 0, normaliser: Normaliser::Name },
-        KeyColumn { index: 1, normaliser: Normaliser::Exact },
-    ];
+    binned(keys, bins, folder, Normaliser::Name, vec![2])
+}
+
+fn binned(keys: &[Key], bins: usize, folder: Option<PathBuf>, name: Normaliser, payload: Vec<usize>) -> Bins {
     let layout = Layout { bins, folder, flush_bytes: 2000, keep_keyless: true };
-    let mut partition = Partition::new(&Seed::from_bytes([3; 16]), columns, vec![2], layout);
+    let mut partition = Partition::new(&Seed::from_bytes(SEED), columns(name), payload, layout);
     batches(keys).iter().for_each(|batch| partition.push(batch).expect("a table"));
     let (bins, counts) = partition.finish(schema()).expect("a table");
     assert_eq!(counts.rows as usize, keys.len());
     assert_eq!(counts.null as usize, keys.iter().filter(|key| key.0.is_none() || key.1.is_none()).count());
     bins
+}
+
+/// What `binned` has left in a folder.
+fn reopened(folder: PathBuf, bins: usize, payload: Vec<usize>) -> Bins {
+    let normaliser = if payload.len() == 1 { Normaliser::Name } else { Normaliser::Exact };
+    let files = Files::new(folder, &Seed::from_bytes(SEED), &columns(normaliser), &payload);
+    Bins::open(files, bins, schema()).expect("a folder")
 }
 
 /// One party's output: the numbers of its rows, None where the row is the other party's.
@@ -200,7 +215,7 @@ fn files_are_private_and_results_are_resumed_from() {
     std::fs::remove_file(own.join("1.matches")).expect("a result");
     let again = Results::new(3, Some(own.clone()));
     assert_eq!(again.done(), [true, false, true]);
-    let reopened = Bins::open(own, 3, first[0].bins.schema());
+    let reopened = reopened(own, 3, vec![2]);
     assert_eq!((0..4).map(|bin| reopened.rows(bin).expect("a bin")).sum::<usize>(), 200);
     assert_eq!(reopened.tokens(0).expect("a bin"), first[0].bins.tokens(0).expect("a bin"));
 }
@@ -217,4 +232,81 @@ fn a_bin_that_overflows_ends_the_run_before_anything_is_sent() {
     let error = run.execute(&Clear, &mut sessions, &bins, &results, &Progress::default()).expect_err("too many");
     assert!(error.to_string().contains("nothing was revealed"), "{error}");
     assert_eq!(sessions[0].meter().snapshot().total.bytes_sent, 0);
+}
+
+#[test]
+fn tokens_are_kept_only_where_the_rows_do_not_hold_the_key() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (keys, payload) = (many(0, 200), vec![2, 1, 0]);
+    let on_disk = binned(&keys, 3, Some(folder.path().to_owned()), Normaliser::Exact, payload.clone());
+    let in_memory = binned(&keys, 3, None, Normaliser::Exact, payload.clone());
+    assert!(!folder.path().join("0.tokens").exists());
+    let reopened = reopened(folder.path().to_owned(), 3, payload);
+    assert_eq!(reopened.schema(), on_disk.schema());
+    for bin in 0..3 {
+        let tokens = in_memory.tokens(bin).expect("a bin");
+        assert_eq!(on_disk.tokens(bin).expect("a bin"), tokens);
+        assert_eq!(reopened.tokens(bin).expect("a bin"), tokens);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+    /// Whatever a disk does to a file: what is read is what was written, or an error.
+    #[test]
+    fn damaged_files_are_noticed(
+        keys in table(60),
+        whole: bool,
+        file: prop::sample::Index,
+        place: prop::sample::Index,
+        change in 1u8..,
+        cut in 0usize..3,
+    ) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (normaliser, payload) = match whole {
+            true => (Normaliser::Exact, vec![0, 1, 2]),
+            false => (Normaliser::Name, vec![2]),
+        };
+        binned(&keys, 2, Some(folder.path().to_owned()), normaliser, payload.clone());
+        let results = Results::new(2, Some(folder.path().to_owned()));
+        let found = |rows| Matches { keys: 1, peer_rows: 2, rows };
+        results.put(0, found(vec![0, 1])).expect("a folder");
+        results.put(1, found(Vec::new())).expect("a folder");
+        let read = |bins: &Bins| {
+            let bin = |bin| {
+                let rows = bins.load(bin)?;
+                let all: Vec<u32> = (0..rows.rows() as u32).collect();
+                let all = if all.is_empty() { String::new() } else { format!("{:?}", rows.take(&all)?) };
+                Ok::<_, MatchError>((bins.rows(bin)?, bins.tokens(bin)?, all))
+            };
+            [bin(0), bin(1), bin(2)]
+        };
+        let before = read(&reopened(folder.path().to_owned(), 2, payload.clone()));
+        let mut files: Vec<_> = std::fs::read_dir(folder.path()).expect("a folder").map(|file| file.expect("a file").path()).collect();
+        files.sort();
+        let path = file.get(&files);
+        let mut bytes = std::fs::read(path).expect("a file");
+        let at = place.index(bytes.len());
+        match cut {
+            0 => bytes.truncate(at),
+            1 => bytes.insert(at, change),
+            _ => bytes[at] ^= change,
+        }
+        std::fs::write(path, &bytes).expect("a file");
+        let files = Files::new(folder.path().to_owned(), &Seed::from_bytes(SEED), &columns(Normaliser::Exact), &payload);
+        if let Ok(bins) = Bins::open(files, 2, schema()) {
+            for (before, after) in before.iter().zip(read(&bins)) {
+                // A file that ends between two pieces is a proper file of fewer rows.
+                let shorter = cut == 0;
+                if let (Ok(before), Ok(after)) = (before, after) {
+                    prop_assert!(shorter || *before == after);
+                }
+            }
+        }
+        for (bin, before) in [found(vec![0, 1]), found(Vec::new())].into_iter().enumerate() {
+            if let Ok(after) = results.get(bin) {
+                prop_assert_eq!(after, before);
+            }
+        }
+    }
 }

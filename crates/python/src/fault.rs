@@ -138,7 +138,8 @@ impl From<MatchError> for Failure {
             MatchError::Protocol(PsiError::Input(_))
             | MatchError::Overflow(_)
             | MatchError::Input(_)
-            | MatchError::File { .. } => Self::new(Fault::Input, message),
+            | MatchError::File { .. }
+            | MatchError::Damaged { .. } => Self::new(Fault::Input, message),
             MatchError::Protocol(PsiError::Ot(_) | PsiError::Randomness(_)) => Self::new(Fault::Internal, message),
         }
     }

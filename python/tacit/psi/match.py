@@ -27,8 +27,11 @@ from tacit.psi.whole import ID_COLUMN, Facts, Found, choose_whole, reveal
 OUTPUT_BYTES = 64
 """What the output has for a row of either table besides its columns."""
 
-TOKEN_BYTES = 16 + 4
-"""A token, and its row in the result, on disk."""
+TOKEN_BYTES = 16
+"""A token on disk, where the rows do not hold the key as it is."""
+
+RESULT_BYTES = 4
+"""A row that matched, on disk."""
 
 BYTES_PER_ROW = 64
 """Tokens and places of a row in memory."""
@@ -231,7 +234,7 @@ class Match:
     def _announcement(self, state: State | None) -> dict[str, Any]:
         resume = None
         if state is not None and self.folder is not None:
-            done = _native.Binned.reopen(*self._reopening(state)).done()
+            done = self._reopened(state).done()
             bits = bytes(done).hex()
             resume = {"run": state.run, "bins": state.bins, "done": bits}
         return {
@@ -284,12 +287,11 @@ class Match:
 
     def _binned(self, key: bytes, bins: int, folder: Path | None, peer_kinds: list[str]) -> _native.Binned:
         """Read the input into bins, and count and tell the rows without a key."""
-        columns = list(zip(self.source.places(self.source.key), self.parameters.normalisers, strict=True))
         try:
             table = _native.Binned.partition(
                 self.source.select(peer_kinds),
                 key=key,
-                columns=columns,
+                columns=self._key_columns(),
                 payload=self.source.places(self.source.columns),
                 bins=bins,
                 folder=None if folder is None else str(folder),
@@ -322,17 +324,30 @@ class Match:
                 f"{self.source.rows:,} rows do not fit into {self.limits.memory >> 20:,} MiB; declare more memory, "
                 "or use `tacit psi`, which works on disk.",
             )
-        needed = TOKEN_BYTES * self.source.rows + 2 * self.source.bytes
-        self.tell(f"needs at most {needed / 1e9:.2f} GB of disk in {self.folder.parent}, the output included")
+        exact = all(normaliser == "exact" for normaliser in self.parameters.normalisers)
+        kept = exact and set(self.source.key) <= set(self.source.columns)
+        each = RESULT_BYTES + (0 if kept else TOKEN_BYTES)
+        needed = each * self.source.rows + 2 * self.source.bytes
+        self.tell(f"needs about {needed / 1e9:.2f} GB of disk in {self.folder.parent}, the output included")
         check_disk(self.folder, needed)
         fresh_folder(self.folder)
 
-    def _reopening(self, state: State) -> tuple[Any, list[int], int, str]:
-        empty = self.source.select(["text"] * len(self.source.key), "LIMIT 0")
-        return empty, self.source.places(self.source.columns), state.bins, str(self.folder)
+    def _reopened(self, state: State) -> _native.Binned:
+        return _native.Binned.reopen(
+            self.source.select(["text"] * len(self.source.key), "LIMIT 0"),
+            key=bytes.fromhex(state.key),
+            columns=self._key_columns(),
+            payload=self.source.places(self.source.columns),
+            bins=state.bins,
+            folder=str(self.folder),
+        )
+
+    def _key_columns(self) -> list[tuple[int, str]]:
+        """Where the key columns are, and their normalisers."""
+        return list(zip(self.source.places(self.source.key), self.parameters.normalisers, strict=True))
 
     def _reopen(self, state: State) -> None:
-        self._table = _native.Binned.reopen(*self._reopening(state))
+        self._table = self._reopened(state)
         self._state, self.peer_rows = state, state.rows[1]
         self._counts = (state.counts[0], state.counts[1], list(state.counts[2]))
 

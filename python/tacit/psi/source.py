@@ -41,6 +41,20 @@ CASTS = {
 INTEGER = re.compile(r"U?(TINY|SMALL|BIG)?INT(EGER)?|BOOLEAN")
 """The types of columns that are computed with."""
 
+WIDTHS = (
+    (re.compile(r"BOOLEAN|U?TINYINT"), 1),
+    (re.compile(r"U?SMALLINT"), 2),
+    (re.compile(r"U?INTEGER|FLOAT|DATE"), 4),
+    (re.compile(r"U?BIGINT|DOUBLE|TIME.*"), 8),
+    (re.compile(r"U?HUGEINT|DECIMAL\(.*"), 16),
+)
+"""Bytes that a value of a DuckDB type takes in Arrow; of other types it depends on the value."""
+
+OFFSET_BYTES = 4
+"""What Arrow adds to each text."""
+
+SAMPLED_ROWS = 50_000
+
 SETTINGS = {
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
@@ -52,8 +66,8 @@ SETTINGS = {
 class Source:
     """An opened input. relation: the FROM item. types: DuckDB's type of every column, by name. rows: how many it has.
 
-    columns: the payload, in order. numbers: those of them that are computed with, as 64-bit integers. bytes: about what
-    key and payload take uncompressed. is_csv: all columns are text.
+    columns: the payload, in order. numbers: those of them that are computed with, as 64-bit integers. is_csv: all
+    columns are text.
     """
 
     database: duckdb.DuckDBPyConnection
@@ -63,7 +77,6 @@ class Source:
     key: tuple[str, ...]
     columns: tuple[str, ...]
     rows: int
-    bytes: int
     stamp: str
     is_csv: bool
     numbers: tuple[str, ...] = ()
@@ -83,6 +96,20 @@ class Source:
                     expression = f"CAST({quoted(column)} AS {CASTS[kind]}) AS {quoted(column)}"
             expressions.append(expression)
         return self.database.sql(f"SELECT {', '.join(expressions)} FROM {self.relation} {limit}")
+
+    @property
+    def bytes(self) -> int:
+        """About what key and payload take uncompressed; texts and the like as in the first rows."""
+        widths = {column: width_of(self.types[column]) for column in self.read_columns}
+        known = sum(width for width in widths.values() if width is not None)
+        lengths = [
+            f"coalesce(avg(strlen(CAST({quoted(c)} AS VARCHAR))), 0)" for c, width in widths.items() if width is None
+        ]
+        if not lengths or self.rows == 0:
+            return known * self.rows
+        sample = f"(SELECT * FROM {self.relation} LIMIT {SAMPLED_ROWS})"
+        (found,) = self.database.execute(f"SELECT {', '.join(lengths)} FROM {sample}").fetchall()
+        return int((known + sum(length + OFFSET_BYTES for length in found)) * self.rows)
 
     @property
     def read_columns(self) -> list[str]:
@@ -145,6 +172,11 @@ def kind_of(stored: str) -> str | None:
     return next((kind for pattern, kind in KINDS if pattern.fullmatch(stored)), None)
 
 
+def width_of(stored: str) -> int | None:
+    """Bytes of a value of a DuckDB type; None where values differ."""
+    return next((width for pattern, width in WIDTHS if pattern.fullmatch(stored)), None)
+
+
 def open_source(
     data: Path | Any, key: Sequence[str], columns: Sequence[str] | None, threads: int, memory: int
 ) -> Source:
@@ -154,14 +186,11 @@ def open_source(
     limit = f"{max(256, memory // 4 >> 20)}MB"
     database = duckdb.connect(config={**SETTINGS, "threads": threads, "memory_limit": limit})
     database.execute("SET preserve_insertion_order = true")
-    if isinstance(data, Path):
-        relation, rows, size, stamp, name = _file(database, data)
-    else:
-        relation, rows, size, stamp, name = _table(database, data)
+    relation, rows, stamp, name = _file(database, data) if isinstance(data, Path) else _table(database, data)
     described = database.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall()
     types = {column: stored for column, stored, *_ in described}
     source = Source(
-        database, relation, name, types, tuple(key), tuple(types if columns is None else columns), rows, size, stamp,
+        database, relation, name, types, tuple(key), tuple(types if columns is None else columns), rows, stamp,
         isinstance(data, Path) and data.suffix.lower() == ".csv",
     )  # fmt: skip
     for column in source.read_columns:
@@ -177,7 +206,7 @@ def open_source(
     return source
 
 
-def _file(database: duckdb.DuckDBPyConnection, path: Path) -> tuple[str, int, int, str, str]:
+def _file(database: duckdb.DuckDBPyConnection, path: Path) -> tuple[str, int, str, str]:
     import duckdb
 
     try:
@@ -190,12 +219,9 @@ def _file(database: duckdb.DuckDBPyConnection, path: Path) -> tuple[str, int, in
             case ".parquet":
                 relation = f"read_parquet({text(str(path))})"
                 (rows,) = database.execute(f"SELECT count(*) FROM {relation}").fetchall()[0]
-                sizes = f"SELECT sum(total_uncompressed_size) FROM parquet_metadata({text(str(path))})"
-                (size,) = database.execute(sizes).fetchall()[0]
             case ".csv":
                 relation = f"read_csv({text(str(path))}, header = true, all_varchar = true, delim = ',', quote = '\"')"
                 (rows,) = database.execute(f"SELECT count(*) FROM {relation}").fetchall()[0]
-                size = facts.st_size
             case _:
                 raise RunError(Fault.INPUT, f"{path}: name a .parquet or .csv file.")
     except duckdb.Error as error:
@@ -203,14 +229,14 @@ def _file(database: duckdb.DuckDBPyConnection, path: Path) -> tuple[str, int, in
         where = f", line {line[1]}" if line else ""
         problem = "is not a proper CSV file" if path.suffix.lower() == ".csv" else "is not a Parquet file"
         raise RunError(Fault.INPUT, f"{path}{where}: the file {problem}; save it anew.") from None
-    return relation, int(rows), int(size or 0), stamp, str(path)
+    return relation, int(rows), stamp, str(path)
 
 
-def _table(database: duckdb.DuckDBPyConnection, data: Any) -> tuple[str, int, int, str, str]:
+def _table(database: duckdb.DuckDBPyConnection, data: Any) -> tuple[str, int, str, str]:
     database.register("given", data)
     database.execute("CREATE TABLE input AS FROM given")
     (rows,) = database.execute("SELECT count(*) FROM input").fetchall()[0]
-    return "input", int(rows), 64 * int(rows), "memory", "the table"
+    return "input", int(rows), "memory", "the table"
 
 
 def quoted(name: str) -> str:

@@ -7,6 +7,7 @@ use arrow_array::RecordBatchReader;
 use arrow_array::ffi_stream::RecordBatchStreamReader;
 use arrow_schema::ArrowError;
 use pyo3::prelude::*;
+use tacit_matching::files::Files;
 use tacit_matching::output::total;
 use tacit_matching::{Bins, Counts, Join, KeyColumn, Layout, Normaliser, Partition, Results, Rows};
 use tacit_math::Seed;
@@ -50,20 +51,30 @@ impl Binned {
         keep_keyless: bool,
     ) -> PyResult<Self> {
         let stream = import_stream(data)?;
-        let named = |(index, name): (usize, String)| Ok(KeyColumn { index, normaliser: Normaliser::named(&name)? });
-        let columns = columns.into_iter().map(named).collect::<Result<Vec<_>>>()?;
+        let columns = key_columns(columns)?;
         let layout = Layout { bins, folder, flush_bytes, keep_keyless };
         wait_for(py, move || partition(stream, &Seed::from_bytes(key), columns, payload, layout), || ())
     }
 
-    /// The bins and results that an earlier run has left in a folder. data: a table of the same columns, its rows ignored.
+    /// The bins and results that an earlier run has left in a folder. data: a table of the same columns, its rows ignored; the rest as
+    /// it was given to `partition`.
     #[staticmethod]
-    fn reopen(data: &Bound<'_, PyAny>, payload: Vec<usize>, bins: usize, folder: PathBuf) -> PyResult<Self> {
+    #[pyo3(signature = (data, *, key, columns, payload, bins, folder))]
+    fn reopen(
+        data: &Bound<'_, PyAny>,
+        key: [u8; 16],
+        columns: Vec<(usize, String)>,
+        payload: Vec<usize>,
+        bins: usize,
+        folder: PathBuf,
+    ) -> PyResult<Self> {
         let schema =
             RecordBatchStreamReader::try_new(import_stream(data)?).map_err(|error| unreadable(&error))?.schema();
         let schema = Arc::new(schema.project(&payload).map_err(|error| unreadable(&error))?);
         let results = Arc::new(Results::new(bins, Some(folder.clone())));
-        Ok(Self { bins: Arc::new(Bins::open(folder, bins, schema)), results, counts: Counts::default() })
+        let files = Files::new(folder, &Seed::from_bytes(key), &key_columns(columns)?, &payload);
+        let bins = Bins::open(files, bins, schema).map_err(Failure::from)?;
+        Ok(Self { bins: Arc::new(bins), results, counts: Counts::default() })
     }
 
     /// Rows in all, rows with NULL in a key column, and by key column the rows without canonical spelling and the first of them.
@@ -104,6 +115,12 @@ impl Binned {
         let rows = py.detach(|| Rows::new(bins, results, join, first, peer_rows))?;
         Ok(MatchedRows::of(Reader { schema: rows.schema(), rows }))
     }
+}
+
+/// Key columns by place and by the name of their normaliser.
+fn key_columns(columns: Vec<(usize, String)>) -> Result<Vec<KeyColumn>> {
+    let named = |(index, name): (usize, String)| Ok(KeyColumn { index, normaliser: Normaliser::named(&name)? });
+    columns.into_iter().map(named).collect()
 }
 
 fn partition(
