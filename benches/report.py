@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from statistics import median
 from typing import Any
 
-from floors import CREDIT_SCALE, EXPONENT, MARKET_SCALE, OPERATIONS, Floor
+from floors import CREDIT_SCALE, EXPONENT, MARKET_SCALE, MATCHING_SECONDS, OPERATIONS, Floor
 
 Measured = dict[str, Any]
 """One line of ``tacit-bench --json``, of ``spu_peer.py`` or of ``queries.py``."""
@@ -36,6 +36,8 @@ def progress(each: Measured) -> str:
     """One measurement in a few words, for those who wait."""
     if "limit" in each:
         return f"{each['limit']}: {count(each['rate'])}{each['unit']}/s"
+    if "matching" in each:
+        return f"tacit psi, {each['rows']:,} rows: {seconds(median(each['seconds']))}"
     if "protocol" in each:
         return f"{each['protocol']} 2^{each['rows']} {each['transport']}: {seconds(each['seconds'])}"
     if "query" in each:
@@ -119,6 +121,35 @@ def intersections(found: list[Measured]) -> str:
     ]
     notes = "B/item: of both parties, base OTs included, for each item of one set. peak: the larger party's."
     return section("Intersection: two processes on this machine, half of the items common", head, rows, notes)
+
+
+def matching(found: list[Measured]) -> str:
+    """The whole command."""
+    head = ["identifiers", "rows", "median", "best", "floor", "ratio", "cpu s", "peak of each", "disk", "load"]
+    rows = [
+        [
+            each["matching"],
+            f"{each['rows']:,}",
+            seconds(median(each["seconds"])),
+            seconds(min(each["seconds"])),
+            *floor_of(MATCHING_SECONDS.get(each["rows"]), median(each["seconds"])),
+            f"{median(each['cpu_seconds']):.2f}",
+            " ".join(map(mebibytes, each["peak_memory"])),
+            f"{each['peak_disk'] / 1e9:.2f} GB",
+            f"{each['load']:.2f}",
+        ]
+        for each in found
+    ]
+    notes = (
+        "From the start of both processes to the end of the slower one, TLS and the check of versions included. cpu:\n"
+        "of both parties. disk: beside the inputs, both parties together, as seen twice a second."
+    )
+    return section("tacit psi, Parquet to Parquet: two processes, half of the rows common", head, rows, notes)
+
+
+def floor_of(floor: float | None, spent: float) -> list[str]:
+    """A floor in seconds, and how many times it is reached."""
+    return ["-", "-"] if floor is None else [seconds(floor), ratio(floor, spent)]
 
 
 def floors(found: list[Measured]) -> str:

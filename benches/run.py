@@ -25,7 +25,7 @@ import report
 from facts import ROOT, facts, output
 from report import Measured
 
-PARTS = ("limits", "operations", "spu", "psi", "queries")
+PARTS = ("limits", "operations", "spu", "psi", "matching", "queries")
 HERE = Path(__file__).parent
 SPU_OPERATIONS = ("and", "multiply", "less", "equal", "sort")
 SPU_LARGEST = {"sort": 16}
@@ -92,6 +92,8 @@ def parts(options: argparse.Namespace) -> Iterator[str]:
         yield report.floors(found)
     if "psi" in options.parts:
         yield report.intersections(list(intersections(program, options)))
+    if "matching" in options.parts:
+        yield report.matching(list(matching(options)))
     if "queries" in options.parts:
         yield report.queries(list(queries(options)))
 
@@ -131,6 +133,15 @@ def intersections(program: str, options: argparse.Namespace) -> Iterator[Measure
     if transports:
         yield from measured([program, "psi", "--json", "--transport", transports, *rows, *repeats])
     yield from measured([options.spu_python, str(HERE / "psi_peer.py"), *rows, *repeats])
+
+
+def matching(options: argparse.Namespace) -> Iterator[Measured]:
+    """The whole command `tacit psi`: in memory at 2^20 rows, out of core at 10^8, which takes minutes."""
+    sizes = [(1 << 10, "number")] if options.quick else [(1 << 20, "number"), (1 << 20, "text"), (10**8, "number")]
+    for rows, identifiers in sizes:
+        repeats = ["--repeats", str(options.repeats if rows < 10**7 else 1)]
+        which = ["--rows", str(rows), "--identifiers", identifiers]
+        yield from measured([sys.executable, str(HERE / "matching.py"), *which, *repeats])
 
 
 def has_spu(python: str) -> bool:

@@ -23,7 +23,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> str:
         "benches/run.py",
         "--quick",
         "--parts",
-        "limits,operations,queries",
+        "limits,operations,matching,queries",
         "--output",
         str(path),
     ]
@@ -63,6 +63,12 @@ def test_measures_whole_queries(table: str) -> None:
     for title in QUERIES:
         (line,) = [line for line in lines if line[0].startswith(title)]
         assert re.search(r"\d+ MiB", " ".join(line)), "every party's memory is counted"
+
+
+def test_measures_the_whole_command(table: str) -> None:
+    (line,) = [line for line in section(table, "tacit psi, Parquet to Parquet") if len(line) == 10]
+    assert line[:2] == ["number", "1,024"]
+    assert re.fullmatch(r"\d+ MiB \d+ MiB", line[7]), "every party's memory is counted"
 
 
 def test_a_wrong_argument_is_one_sentence() -> None:
