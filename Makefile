@@ -28,7 +28,7 @@ test: lint test-rust test-python
 	@echo "make test: all checks passed"
 
 nightly: lint test-rust $(VENV)/native $(VENV)/tests
-	PROPTEST_CASES=4096 cargo test --locked --workspace
+	PROPTEST_CASES=4096 BOLERO_RANDOM_TEST_TIME_MS=120000 cargo test --locked --workspace
 	HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest -m "nightly or not nightly"
 
 bench: $(VENV)/native $(VENV)/tests
@@ -47,6 +47,8 @@ lint: $(VENV)/tests
 # Generated cases repeat themselves here, so that a change and not chance makes a test fail; `make nightly` makes new ones.
 # The portable AES path is chosen when the code is compiled, so it needs a build of its own.
 test-rust: export PROPTEST_RNG_SEED ?= 1
+test-rust: export BOLERO_RANDOM_SEED ?= 1
+test-rust: export BOLERO_RANDOM_ITERATIONS ?= 0
 test-rust: export TACIT_SEED ?= 1
 test-rust:
 	cargo test --locked --workspace
