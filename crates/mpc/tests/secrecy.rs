@@ -7,10 +7,10 @@ use std::fmt::{Debug, Display};
 use serde::Serialize;
 use static_assertions::assert_not_impl_any;
 use tacit_math::{Plane, Prg, Seed};
-use tacit_mpc::backends::{Rep3, Two, rep3, two};
+use tacit_mpc::backends::{Networked, Rep3, Two, rep3, two};
 use tacit_mpc::{Backend, Block, MpcError, Permit, PermitKind, Permits, Result, Rows, Shape, circuits, ops};
 use tacit_net::Message;
-use world::{Networked, Program, transcripts};
+use world::{Program, transcripts};
 
 assert_not_impl_any!(rep3::Share<Plane>: Debug, Display, PartialEq, Serialize);
 assert_not_impl_any!(rep3::Share<Vec<u64>>: Debug, Display, PartialEq, Serialize);

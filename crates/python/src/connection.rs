@@ -3,18 +3,15 @@
 use std::time::Duration;
 
 use pyo3::prelude::*;
-use tacit_mpc::backends::{Clear, Rep3};
+use tacit_mpc::backends::{Clear, Networked, Rep3, Two};
 use tacit_mpc::{Backend, Permits};
 use tacit_net::tcp::{self, Endpoint, Hello, Identity};
 use tacit_net::{Options, Security, Shape, memory};
 use tacit_table::Executor;
 
-use crate::engine::Engine;
+use crate::engine::{Engine, Suite};
 use crate::fault::{Failure, Fault, Result};
 use crate::lifecycle::Watch;
-
-/// How many nodes the engine rep3 has.
-const REP3_NODES: usize = 3;
 
 /// Domain of the key of VARCHAR hashes.
 const HASH_KEY_CONTEXT: &str = "tacit 2026-11-21 key of VARCHAR hashes";
@@ -59,6 +56,8 @@ pub struct Connected {
 
 /// What all nodes of a run agree on.
 pub struct Agreement {
+    /// The engine's name.
+    pub engine: String,
     /// The nodes in engine order.
     pub nodes: Vec<String>,
     /// The plan's hash.
@@ -69,9 +68,14 @@ pub struct Agreement {
 
 impl Agreement {
     /// For sessions of one process, which compare no plans: the permits stand in for the plan.
-    pub fn within_process(nodes: Vec<String>, permits: String) -> Self {
+    pub fn within_process(engine: &str, nodes: Vec<String>, permits: String) -> Self {
         let plan_hash = *blake3::hash(permits.as_bytes()).as_bytes();
-        Self { nodes, plan_hash, permits }
+        Self { engine: engine.to_owned(), nodes, plan_hash, permits }
+    }
+
+    /// The engine, if it can run among the nodes.
+    fn suite(&self) -> Result<Suite> {
+        Suite::among(&self.engine, &self.nodes)
     }
 
     /// The key under which all owners hash strings of unknown length.
@@ -92,27 +96,14 @@ impl Agreement {
         Executor::new(backend, permits, self.nodes.clone(), self.hash_key())
     }
 
-    fn start_rep3(&self, session: tacit_net::Session, permits: Permits) -> Result<Connected> {
+    fn start(&self, suite: Suite, session: tacit_net::Session, permits: Permits) -> Result<Connected> {
         let (me, watch) = (session.name(session.me()).to_owned(), Watch::of(&session));
-        let engine = Engine::Rep3(Box::new(self.executor(Rep3::new(session)?, permits)));
+        let engine = match suite {
+            Suite::Rep3 => Engine::Rep3(Box::new(self.executor(Rep3::start(session)?, permits))),
+            Suite::Two => Engine::Two(Box::new(self.executor(Two::start(session)?, permits))),
+        };
         Ok(Connected { me, nodes: self.nodes.clone(), engine, watch })
     }
-}
-
-/// Checks that the engine rep3 can run among these nodes.
-///
-/// # Errors
-/// An input error unless there are three different ones.
-pub fn check_rep3(nodes: &[String]) -> Result<()> {
-    let count = nodes.len();
-    if count != REP3_NODES {
-        let message = format!("the engine rep3 has {REP3_NODES} nodes, not {count}; name {REP3_NODES} nodes");
-        return Err(Failure::input(message));
-    }
-    if (1..count).any(|i| nodes[..i].contains(&nodes[i])) {
-        return Err(Failure::input("a node is named twice; name each party once"));
-    }
-    Ok(())
 }
 
 /// How a party connects to the others.
@@ -128,25 +119,26 @@ pub struct Network {
 }
 
 impl Network {
-    /// Connects and starts the engine rep3.
+    /// Connects and starts the engine.
     pub fn connect(self, agreement: &Agreement) -> Result<Connected> {
-        check_rep3(&agreement.nodes)?;
+        let suite = agreement.suite()?;
         let permits = agreement.permits()?;
-        let endpoints = self.endpoints(&agreement.nodes)?;
+        let endpoints = self.endpoints(suite, &agreement.nodes)?;
         let me = agreement.nodes.iter().position(|node| *node == self.me).ok_or_else(|| {
-            Failure::input(format!("party {:?} is not a node of this plan; only nodes run the engine rep3", self.me))
+            let (me, engine) = (&self.me, suite.name());
+            Failure::input(format!("party {me:?} is not a node of this plan; only nodes run the engine {engine}"))
         })?;
         let identity = Identity::from_pem(&self.private_key_pem, &endpoints[me].certificate_pem)?;
-        let hello = Hello::new(agreement.plan_hash, "rep3");
-        agreement.start_rep3(tcp::connect(&endpoints, me, identity, hello, &self.options)?, permits)
+        let hello = Hello::new(agreement.plan_hash, suite.name());
+        agreement.start(suite, tcp::connect(&endpoints, me, identity, hello, &self.options)?, permits)
     }
 
     /// The nodes' endpoints, in engine order.
-    fn endpoints(&self, nodes: &[String]) -> Result<Vec<Endpoint>> {
+    fn endpoints(&self, suite: Suite, nodes: &[String]) -> Result<Vec<Endpoint>> {
         if let Some(party) = self.parties.iter().find(|party| !nodes.contains(&party.endpoint.name)) {
-            let name = &party.endpoint.name;
+            let (name, engine) = (&party.endpoint.name, suite.name());
             return Err(Failure::input(format!(
-                "party {name:?} is not a node; the engine rep3 runs among its nodes only"
+                "party {name:?} is not a node; the engine {engine} runs among its nodes only"
             )));
         }
         let endpoint = |node: &String| {
@@ -159,14 +151,14 @@ impl Network {
     }
 }
 
-/// The three ends of a rep3 group in this process.
+/// The ends of all nodes of an engine in this process.
 pub fn in_memory(agreement: &Agreement, record: bool) -> Result<Vec<Connected>> {
-    check_rep3(&agreement.nodes)?;
+    let suite = agreement.suite()?;
     let names: Vec<&str> = agreement.nodes.iter().map(String::as_str).collect();
     let sessions = memory::mesh(&names, &Options { record, ..Options::default() });
     // Each end waits for the others' seeds.
     std::thread::scope(|scope| {
-        let start = |session| scope.spawn(move || agreement.start_rep3(session, agreement.permits()?));
+        let start = |session| scope.spawn(move || agreement.start(suite, session, agreement.permits()?));
         let ends: Vec<_> = sessions.into_iter().map(start).collect();
         ends.into_iter()
             .map(|end| {

@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 
 use pyo3::prelude::*;
-use tacit_mpc::backends::rep3::Rep3Costs;
+use tacit_mpc::backends::{Networked, Rep3, Two};
 use tacit_table::cost::psi_sizes;
 use tacit_table::{Operator, Psi, StepCost};
 
-use crate::connection::check_rep3;
 use crate::containment::contain;
+use crate::engine::Suite;
 use crate::fault::{Failure, Result};
 use crate::psi_join;
 
@@ -34,18 +34,21 @@ pub fn cost(
     rows: HashMap<usize, usize>,
     nodes: Vec<String>,
 ) -> Result<Vec<OperatorCost>> {
-    if engine != "rep3" {
-        return Err(Failure::input(format!(
-            "no costs are declared for engine {engine:?}; the engine with costs is rep3"
-        )));
-    }
-    py.detach(|| contain(|| rep3(operators, &rows, &nodes)))
+    let suite = Suite::among(engine, &nodes)?;
+    py.detach(|| contain(|| declared(suite, operators, &rows, &nodes)))
 }
 
-fn rep3(operators: &str, rows: &HashMap<usize, usize>, nodes: &[String]) -> Result<Vec<OperatorCost>> {
-    check_rep3(nodes)?;
+fn declared(
+    suite: Suite,
+    operators: &str,
+    rows: &HashMap<usize, usize>,
+    nodes: &[String],
+) -> Result<Vec<OperatorCost>> {
     let operators = Operator::list_from_json(operators)?;
-    let mut costs = tacit_table::cost::<Rep3Costs>(nodes, &operators, rows)?;
+    let mut costs = match suite {
+        Suite::Rep3 => tacit_table::cost::<<Rep3 as Networked>::Formulas>(nodes, &operators, rows)?,
+        Suite::Two => tacit_table::cost::<<Two as Networked>::Formulas>(nodes, &operators, rows)?,
+    };
     for (operator, cost) in operators.iter().zip(&mut costs) {
         if let Operator::Psi(psi) = operator {
             add_matching(psi, nodes, rows, cost)?;

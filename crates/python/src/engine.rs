@@ -1,10 +1,58 @@
 //! The engines behind one type: the only place that knows which there are.
 
-use tacit_mpc::backends::{Clear, Rep3};
+use tacit_mpc::backends::{Clear, Networked, Rep3, Two};
+use tacit_net::Session;
 use tacit_table::{DataTable, Executor, Operator, Table};
 
 use crate::fault::{Failure, Result};
 use crate::psi_join::{self, BothSides};
+
+/// Which engine of nodes runs a plan.
+#[derive(Clone, Copy)]
+pub enum Suite {
+    /// Three nodes, replicated sharing.
+    Rep3,
+    /// Two nodes, oblivious transfer.
+    Two,
+}
+
+impl Suite {
+    /// The engine of a name, among nodes of these names.
+    ///
+    /// # Errors
+    /// An input error for another name, or other nodes than as many different ones as the engine has.
+    pub fn among(name: &str, nodes: &[String]) -> Result<Self> {
+        let suite = [Self::Rep3, Self::Two].into_iter().find(|suite| suite.name() == name);
+        let suite = suite.ok_or_else(|| {
+            Failure::input(format!("there is no engine {name:?} of nodes; the engines are \"rep3\" and \"two\""))
+        })?;
+        let (count, needed) = (nodes.len(), suite.nodes());
+        if count != needed {
+            return Err(Failure::input(format!(
+                "the engine {name} has {needed} nodes, not {count}; name {needed} nodes"
+            )));
+        }
+        if (1..count).any(|i| nodes[..i].contains(&nodes[i])) {
+            return Err(Failure::input("a node is named twice; name each party once"));
+        }
+        Ok(suite)
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Rep3 => Rep3::NAME,
+            Self::Two => Two::NAME,
+        }
+    }
+
+    fn nodes(self) -> usize {
+        match self {
+            Self::Rep3 => Rep3::NODES,
+            Self::Two => Two::NODES,
+        }
+    }
+}
 
 /// An engine at one node, with the plan's permits.
 pub enum Engine {
@@ -12,6 +60,8 @@ pub enum Engine {
     Clear(Box<Executor<Clear>>),
     /// Three nodes, replicated sharing.
     Rep3(Box<Executor<Rep3>>),
+    /// Two nodes, oblivious transfer.
+    Two(Box<Executor<Two>>),
 }
 
 /// A table under one engine: in clear, or this node's shares. Not printable.
@@ -20,6 +70,8 @@ pub enum Shares {
     Clear(Table<Clear>),
     /// Shared among three nodes.
     Rep3(Table<Rep3>),
+    /// Shared between two nodes.
+    Two(Table<Two>),
 }
 
 impl Shares {
@@ -28,6 +80,7 @@ impl Shares {
         match self {
             Self::Clear(table) => table.rows(),
             Self::Rep3(table) => table.rows(),
+            Self::Two(table) => table.rows(),
         }
     }
 
@@ -36,20 +89,28 @@ impl Shares {
         match self {
             Self::Clear(table) => table.names().map(str::to_owned).collect(),
             Self::Rep3(table) => table.names().map(str::to_owned).collect(),
+            Self::Two(table) => table.names().map(str::to_owned).collect(),
         }
     }
 
     fn clear(&self) -> Result<&Table<Clear>> {
         match self {
             Self::Clear(table) => Ok(table),
-            Self::Rep3(_) => Err(other_engine()),
+            Self::Rep3(_) | Self::Two(_) => Err(other_engine()),
         }
     }
 
     fn rep3(&self) -> Result<&Table<Rep3>> {
         match self {
             Self::Rep3(table) => Ok(table),
-            Self::Clear(_) => Err(other_engine()),
+            Self::Clear(_) | Self::Two(_) => Err(other_engine()),
+        }
+    }
+
+    fn two(&self) -> Result<&Table<Two>> {
+        match self {
+            Self::Two(table) => Ok(table),
+            Self::Clear(_) | Self::Rep3(_) => Err(other_engine()),
         }
     }
 }
@@ -67,18 +128,31 @@ impl Engine {
         match self {
             Self::Clear(executor) => Ok(Shares::Clear(executor.input(operator, data)?)),
             Self::Rep3(executor) => Ok(Shares::Rep3(executor.input(operator, data)?)),
+            Self::Two(executor) => Ok(Shares::Two(executor.input(operator, data)?)),
         }
     }
 
     /// Whether the data of an input is this party's to give.
     fn owns(&self, operator: &Operator) -> bool {
         let Operator::Input(input) = operator else { return false };
+        self.session().is_none_or(|session| session.name(session.me()) == input.owner)
+    }
+
+    /// The session with the other nodes; none without them.
+    fn session(&self) -> Option<&Session> {
         match self {
-            Self::Clear(_) => true,
-            Self::Rep3(executor) => {
-                let session = executor.backend().session();
-                session.name(session.me()) == input.owner
-            }
+            Self::Clear(_) => None,
+            Self::Rep3(executor) => Some(executor.backend().session()),
+            Self::Two(executor) => Some(executor.backend().session()),
+        }
+    }
+
+    /// Ends the engine and gives its session back.
+    fn into_session(self) -> Option<Session> {
+        match self {
+            Self::Clear(_) => None,
+            Self::Rep3(executor) => Some(executor.into_backend().into_session()),
+            Self::Two(executor) => Some(executor.into_backend().into_session()),
         }
     }
 
@@ -93,6 +167,10 @@ impl Engine {
                 let inputs: Vec<_> = inputs.map(Shares::rep3).collect::<Result<_>>()?;
                 Ok(Shares::Rep3(executor.run(operator, &inputs)?))
             }
+            Self::Two(executor) => {
+                let inputs: Vec<_> = inputs.map(Shares::two).collect::<Result<_>>()?;
+                Ok(Shares::Two(executor.run(operator, &inputs)?))
+            }
         }
     }
 
@@ -104,17 +182,16 @@ impl Engine {
                 operator.name()
             )));
         };
+        if let Some(session) = self.session() {
+            let owned = psi.sides().map(|side| side.owner == session.name(session.me()));
+            if data.each_ref().map(Option::is_some) != owned {
+                return Err(Failure::input("each owner of a psi gives the data of its own side, and of no other"));
+            }
+        }
         match self {
             Self::Clear(executor) => Ok(Shares::Clear(psi_join::in_clear(executor, psi, data)?)),
-            Self::Rep3(executor) => {
-                let session = executor.backend().session();
-                let me = session.name(session.me());
-                let owned = psi.sides().map(|side| side.owner == me);
-                if data.each_ref().map(Option::is_some) != owned {
-                    return Err(Failure::input("each owner of a psi gives the data of its own side, and of no other"));
-                }
-                Ok(Shares::Rep3(psi_join::among_nodes(executor, psi, data)?))
-            }
+            Self::Rep3(executor) => Ok(Shares::Rep3(psi_join::among_nodes(executor, psi, data)?)),
+            Self::Two(executor) => Ok(Shares::Two(psi_join::among_nodes(executor, psi, data)?)),
         }
     }
 
@@ -123,21 +200,19 @@ impl Engine {
         match self {
             Self::Clear(executor) => Ok(executor.release(operator, input.clear()?)?),
             Self::Rep3(executor) => Ok(executor.release(operator, input.rep3()?)?),
+            Self::Two(executor) => Ok(executor.release(operator, input.two()?)?),
         }
     }
 
     /// Ends in order, with an acknowledgement from every peer.
     pub fn close(self) -> Result<()> {
-        match self {
-            Self::Clear(_) => Ok(()),
-            Self::Rep3(executor) => Ok(executor.into_backend().into_session().close()?),
-        }
+        self.into_session().map_or(Ok(()), |session| Ok(session.close()?))
     }
 
     /// Ends at once and tells every peer.
     pub fn abort(self, reason: &str) {
-        if let Self::Rep3(executor) = self {
-            executor.into_backend().into_session().abort(reason);
+        if let Some(session) = self.into_session() {
+            session.abort(reason);
         }
     }
 }

@@ -9,7 +9,7 @@
 //!
 //! Rounds and bytes: [`declared`], and what `tacit_table::cost` says of announcements and inputs.
 
-use tacit_mpc::backends::{Clear, Rep3};
+use tacit_mpc::backends::{Clear, Networked};
 use tacit_net::{PartyId, Session};
 use tacit_psi::alignment::{self, Learns, role};
 use tacit_psi::vole_psi::Variant;
@@ -71,8 +71,8 @@ struct Side {
     place: usize,
 }
 
-/// The join on the engine rep3: `data` holds this party's side, if it has one.
-pub fn among_nodes(executor: &mut Executor<Rep3>, psi: &Psi, data: BothSides) -> Result<Table<Rep3>> {
+/// The join on an engine of nodes: `data` holds this party's side, if it has one.
+pub fn among_nodes<B: Networked>(executor: &mut Executor<B>, psi: &Psi, data: BothSides) -> Result<Table<B>> {
     let [left, right] = owners(executor.backend().session(), psi)?;
     let own = data.each_ref().map(|side| side.as_ref().map(announced));
     let sizes = executor.psi_sizes(psi, own)?;
@@ -93,7 +93,11 @@ pub fn among_nodes(executor: &mut Executor<Rep3>, psi: &Psi, data: BothSides) ->
 }
 
 /// Runs what the owners do with each other under the step's name.
-fn in_match<T>(executor: &mut Executor<Rep3>, psi: &Psi, body: impl FnOnce(&mut Session) -> Result<T>) -> Result<T> {
+fn in_match<B: Networked, T>(
+    executor: &mut Executor<B>,
+    psi: &Psi,
+    body: impl FnOnce(&mut Session) -> Result<T>,
+) -> Result<T> {
     let session = executor.backend_mut().session_mut();
     session.enter(&Operator::Psi(psi.clone()).name());
     session.enter("match");

@@ -32,7 +32,7 @@ pub struct Session {
 impl Session {
     /// Connect to all peers over TLS 1.3 and compare versions and plan hashes. permits: JSON list.
     #[staticmethod]
-    #[pyo3(signature = (parties, me, nodes, private_key_pem, plan_hash, permits, *, tls=true, connect_timeout=30.0, idle_timeout=30.0, latency=0.0, bandwidth=None, record=false))]
+    #[pyo3(signature = (parties, me, nodes, private_key_pem, plan_hash, permits, *, engine="rep3", tls=true, connect_timeout=30.0, idle_timeout=30.0, latency=0.0, bandwidth=None, record=false))]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn connect(
         py: Python<'_>,
@@ -42,6 +42,7 @@ impl Session {
         private_key_pem: String,
         plan_hash: &[u8],
         permits: String,
+        engine: &str,
         tls: bool,
         connect_timeout: f64,
         idle_timeout: f64,
@@ -49,24 +50,30 @@ impl Session {
         bandwidth: Option<f64>,
         record: bool,
     ) -> PyResult<Self> {
-        let agreement = Agreement { nodes, plan_hash: hash(plan_hash)?, permits };
+        let agreement = Agreement { engine: engine.to_owned(), nodes, plan_hash: hash(plan_hash)?, permits };
         let options = options(tls, [connect_timeout, idle_timeout], latency, bandwidth, record)?;
         let network = Network { parties, me, private_key_pem, options };
         Ok(Self::new(wait_for(py, move || network.connect(&agreement), || ())?))
     }
 
-    /// The three ends of a rep3 group in this process (tests): each is driven by its own thread.
+    /// The ends of all nodes of an engine in this process (tests): each is driven by its own thread.
     #[staticmethod]
-    #[pyo3(signature = (nodes, permits, *, record=false))]
-    fn in_memory(py: Python<'_>, nodes: Vec<String>, permits: String, record: bool) -> PyResult<Vec<Self>> {
-        let agreement = Agreement::within_process(nodes, permits);
+    #[pyo3(signature = (nodes, permits, *, engine="rep3", record=false))]
+    fn in_memory(
+        py: Python<'_>,
+        nodes: Vec<String>,
+        permits: String,
+        engine: &str,
+        record: bool,
+    ) -> PyResult<Vec<Self>> {
+        let agreement = Agreement::within_process(engine, nodes, permits);
         Ok(wait_for(py, move || in_memory(&agreement, record), || ())?.into_iter().map(Self::new).collect())
     }
 
     /// The reference engine without any security: one session plays every party. Only for tests.
     #[staticmethod]
     fn clear(parties: Vec<String>, permits: String) -> Result<Self> {
-        Ok(Self::new(clear(&Agreement::within_process(parties, permits))?))
+        Ok(Self::new(clear(&Agreement::within_process("clear", parties, permits))?))
     }
 
     /// This party's name.

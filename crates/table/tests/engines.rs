@@ -6,10 +6,10 @@ mod world;
 use std::collections::HashMap;
 
 use tacit_mpc::Permits;
-use tacit_mpc::backends::{Rep3, Two};
+use tacit_mpc::backends::{Networked, Rep3, Two};
 use tacit_table::{DataTable, Operator, TableError, cost};
 use world::cases::{Case, cases};
-use world::runs::{Networked, Node, nodes, permits};
+use world::runs::{Node, names, nodes, permits};
 use world::tables::{TEXTS, inputs};
 use world::{Clear, PARTIES, Plan, model};
 
@@ -41,7 +41,7 @@ fn check_answers(case: &Case, nodes: &[Node], expected: &HashMap<usize, Clear>) 
 /// Every step's rounds and bytes at every node are those declared.
 fn check_costs<B: Networked>(case: &Case, nodes: &[Node], sizes: &HashMap<usize, usize>) {
     let declared =
-        cost::<B::Formulas>(&B::names(), &case.plan.operators, sizes).unwrap_or_else(|error| panic!("{error}"));
+        cost::<B::Formulas>(&names::<B>(), &case.plan.operators, sizes).unwrap_or_else(|error| panic!("{error}"));
     for (step, operator) in declared.iter().zip(&case.plan.operators) {
         for (node, &sent) in nodes.iter().zip(&step.sent) {
             let metered = node.metrics.under(&operator.name());
@@ -58,7 +58,7 @@ fn check(padded: Option<usize>, seed: u64, rows: usize, left_rows: usize) {
 
 fn check_on<B: Networked>(padded: Option<usize>, seed: u64, rows: usize, left_rows: usize) {
     for mut case in cases(padded) {
-        case.plan = case.plan.among(&B::names());
+        case.plan = case.plan.among(&names::<B>());
         let tables = inputs(seed, rows, left_rows);
         let nodes = nodes::<B>(&case.plan, &data(&tables), permits);
         check_answers(&case, &nodes, &model::interpret(&case.plan, &tables));
@@ -95,7 +95,7 @@ fn sizes_of_messages_depend_on_the_shape_only() {
 
 fn sizes_depend_on_the_shape_only<B: Networked>() {
     for case in cases(None) {
-        let plan = case.plan.among(&B::names());
+        let plan = case.plan.among(&names::<B>());
         let sizes = |seed| {
             let nodes = nodes::<B>(&plan, &data(&inputs(seed, 40, 9)), permits);
             nodes.into_iter().map(|node| node.messages).collect::<Vec<_>>()

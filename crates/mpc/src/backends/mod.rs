@@ -3,6 +3,7 @@
 mod cell;
 mod clear;
 pub mod cost;
+mod networked;
 mod recipients;
 pub mod rep3;
 mod tally;
@@ -11,6 +12,7 @@ mod wire;
 
 pub use clear::Clear;
 pub use cost::{Cost, Costs, Products};
+pub use networked::Networked;
 pub use rep3::Rep3;
 pub use tally::Tally;
 pub use two::Two;

@@ -3,45 +3,17 @@
 use std::thread;
 
 use tacit_math::{Plane, Prg, Seed};
-use tacit_mpc::backends::{Clear, Cost, Costs, Rep3, Tally, Two, rep3::Rep3Costs, two::TwoCosts};
+use tacit_mpc::backends::{Clear, Cost, Networked, Rep3, Tally, Two};
 use tacit_mpc::{Backend, Block, Permit, PermitKind, Permits, Result, Rows, Shape};
-use tacit_net::{Counters, Message, Options, PartyId, Session, memory};
+use tacit_net::{Counters, Message, Options, PartyId, memory};
 
-/// An engine of nodes with sessions.
-pub trait Networked: Backend {
-    /// Its name.
-    const NAME: &'static str;
-    /// Its nodes.
-    const NODES: &'static [&'static str];
-    /// Its declared costs.
-    type Formulas: Costs;
-    /// A node.
-    fn start(session: Session) -> Self;
-    fn session(&self) -> &Session;
-    fn into_session(self) -> Session;
+/// The parties; an engine's nodes are the first of them.
+const PARTIES: [&str; 3] = ["a", "b", "c"];
+
+/// The nodes of an engine.
+fn names<B: Networked>() -> &'static [&'static str] {
+    &PARTIES[..B::NODES]
 }
-
-macro_rules! networked {
-    ($engine:ty, $costs:ty, $name:literal, $nodes:expr) => {
-        impl Networked for $engine {
-            const NAME: &'static str = $name;
-            const NODES: &'static [&'static str] = &$nodes;
-            type Formulas = $costs;
-            fn start(session: Session) -> Self {
-                Self::new(session).expect("an engine")
-            }
-            fn session(&self) -> &Session {
-                Self::session(self)
-            }
-            fn into_session(self) -> Session {
-                Self::into_session(self)
-            }
-        }
-    };
-}
-
-networked!(Rep3, Rep3Costs, "rep3", ["a", "b", "c"]);
-networked!(Two, TwoCosts, "two", ["a", "b"]);
 
 /// A computation on shared columns, written once for all engines.
 pub trait Program: Sync {
@@ -72,7 +44,7 @@ pub fn check_with(name: &str, program: &impl Program, draw: impl Fn(&mut Prg) ->
 }
 
 fn check_on<B: Networked>(name: &str, program: &impl Program, input: &Block, expected: &Block, owner: u8) {
-    let (opened, metered) = on_nodes::<B>(program, input, PartyId(usize::from(owner) % B::NODES.len()));
+    let (opened, metered) = on_nodes::<B>(program, input, PartyId(usize::from(owner) % B::NODES));
     assert_same(name, B::NAME, &opened, expected);
     let declared = declared::<B>(program, input.shape());
     assert_eq!(metered, declared, "{name} on {}: metered cost against declared cost", B::NAME);
@@ -103,7 +75,7 @@ fn on_nodes<B: Networked>(program: &impl Program, input: &Block, owner: PartyId)
     let views = views::<B>(program, input, owner);
     let rounds = views[0].counters.rounds;
     assert!(views.iter().all(|view| view.counters.rounds == rounds), "all nodes count the same rounds");
-    for (view, node) in views.iter().zip(B::NODES) {
+    for (view, node) in views.iter().zip(names::<B>()) {
         assert_same("opened", node, &view.opened, &views[0].opened);
     }
     let cost = Cost { rounds, sent: views.iter().map(|view| view.counters.bytes_sent).collect() };
@@ -117,13 +89,13 @@ pub fn transcripts<B: Networked>(program: &impl Program, input: &Block) -> Vec<V
 }
 
 fn views<B: Networked>(program: &impl Program, input: &Block, owner: PartyId) -> Vec<View> {
-    let sessions = memory::mesh(B::NODES, &Options { record: true, ..Options::default() });
+    let sessions = memory::mesh(names::<B>(), &Options { record: true, ..Options::default() });
     let node = |session| {
-        let mut b = B::start(session);
+        let mut b = B::start(session).expect("an engine");
         let data = (b.session().me() == owner).then(|| input.clone());
         let rows = b.input(owner, input.shape(), data).expect("input");
         let out = b.step("program", |b| program.run(b, rows)).expect("a result");
-        let opened = b.open(&out, permit(B::NODES)).expect("opened").expect("every node is a recipient");
+        let opened = b.open(&out, permit(names::<B>())).expect("opened").expect("every node is a recipient");
         let counters = b.session().meter().snapshot().under("program");
         let messages = b.session().transcript().expect("a transcript").messages();
         b.into_session().close().expect("an orderly end");
@@ -136,7 +108,7 @@ fn views<B: Networked>(program: &impl Program, input: &Block, owner: PartyId) ->
 }
 
 fn declared<B: Networked>(program: &impl Program, shape: Shape) -> Cost {
-    let mut b = Tally::<B::Formulas>::new(B::NODES.iter().copied().map(String::from).collect());
+    let mut b = Tally::<B::Formulas>::new(names::<B>().iter().copied().map(String::from).collect());
     let rows = b.columns(shape);
     b.take();
     program.run(&mut b, rows).expect("a tally");

@@ -5,48 +5,15 @@ use std::sync::Barrier;
 
 use tacit_mpc::Backend;
 use tacit_mpc::Permits;
-use tacit_mpc::backends::rep3::Rep3Costs;
-use tacit_mpc::backends::two::TwoCosts;
-use tacit_mpc::backends::{Clear as ClearEngine, Costs, Rep3, Two};
+use tacit_mpc::backends::{Clear as ClearEngine, Networked};
 use tacit_net::{Message, Options, Session, Snapshot, memory};
 use tacit_table::{DataTable, Executor, Operator, Table, TableError};
 
 use super::{Clear, HASH_KEY, PARTIES, Plan};
 
-/// An engine of nodes with sessions.
-pub trait Networked: Backend + Sized {
-    /// How many nodes: the first parties of the world.
-    const NODES: usize;
-    type Formulas: Costs;
-    fn start(session: Session) -> Self;
-    fn into_session(self) -> Session;
-
-    /// The names of the nodes.
-    fn names() -> Vec<String> {
-        PARTIES[..Self::NODES].iter().copied().map(String::from).collect()
-    }
-}
-
-impl Networked for Rep3 {
-    const NODES: usize = 3;
-    type Formulas = Rep3Costs;
-    fn start(session: Session) -> Self {
-        Self::new(session).expect("three nodes")
-    }
-    fn into_session(self) -> Session {
-        Self::into_session(self)
-    }
-}
-
-impl Networked for Two {
-    const NODES: usize = 2;
-    type Formulas = TwoCosts;
-    fn start(session: Session) -> Self {
-        Self::new(session).expect("two nodes")
-    }
-    fn into_session(self) -> Session {
-        Self::into_session(self)
-    }
+/// The names of an engine's nodes: the first parties of the world.
+pub fn names<B: Networked>() -> Vec<String> {
+    PARTIES[..B::NODES].iter().copied().map(String::from).collect()
 }
 
 /// The permits that the plan's disclosures need.
@@ -112,7 +79,7 @@ pub fn nodes<B: Networked>(
     let sessions = memory::mesh(&PARTIES[..B::NODES], &options);
     let ready = Barrier::new(B::NODES);
     std::thread::scope(|scope| {
-        let start = |session| scope.spawn(|| node::<B>(session, &ready, plan, data, permits(plan, &B::names())));
+        let start = |session| scope.spawn(|| node::<B>(session, &ready, plan, data, permits(plan, &names::<B>())));
         let threads: Vec<_> = sessions.into_iter().map(start).collect();
         threads.into_iter().map(|thread| thread.join().expect("no panic")).collect()
     })
@@ -128,9 +95,9 @@ fn node<B: Networked>(
 ) -> Node {
     let name = session.name(session.me()).to_owned();
     let (meter, transcript) = (session.meter(), session.transcript().expect("recorded"));
-    let engine = B::start(session);
+    let engine = B::start(session).expect("an engine");
     ready.wait();
-    let mut executor = Executor::new(engine, permits, B::names(), HASH_KEY);
+    let mut executor = Executor::new(engine, permits, names::<B>(), HASH_KEY);
     let learnt = run(&mut executor, plan, |owner, id| (owner == name).then(|| data[&id].clone()));
     let session = executor.into_backend().into_session();
     match &learnt {

@@ -19,7 +19,7 @@ use tacit_net::{PartyId, Session};
 
 pub use costs::Rep3Costs;
 
-use crate::backends::Costs;
+use crate::backends::{Costs, Networked};
 use crate::linear::Column;
 use crate::{Backend, Block, Linear, LinearScan, MpcError, Permit, Result, Rows, Shape};
 
@@ -96,12 +96,6 @@ impl Rep3 {
         &self.session
     }
 
-    /// The session, for a protocol between two nodes that is no part of the engine. Every node has to begin as many
-    /// rounds as the two do.
-    pub fn session_mut(&mut self) -> &mut Session {
-        &mut self.session
-    }
-
     /// Ends the engine and gives the session back, to close or abort it.
     pub fn into_session(self) -> Session {
         self.session
@@ -131,6 +125,28 @@ impl Rep3 {
 
 fn neighbour(of: PartyId, steps: usize) -> PartyId {
     PartyId((of.0 + steps) % NODES)
+}
+
+impl Networked for Rep3 {
+    const NAME: &'static str = "rep3";
+    const NODES: usize = NODES;
+    type Formulas = Rep3Costs;
+
+    fn start(session: Session) -> Result<Self> {
+        Self::new(session)
+    }
+
+    fn session(&self) -> &Session {
+        self.session()
+    }
+
+    fn session_mut(&mut self) -> &mut Session {
+        &mut self.session
+    }
+
+    fn into_session(self) -> Session {
+        self.into_session()
+    }
 }
 
 impl Backend for Rep3 {

@@ -31,7 +31,7 @@ pub use costs::TwoCosts;
 pub use garbled::{Builder, Circuit, Input, Wire};
 
 use self::stock::Stock;
-use crate::backends::Costs;
+use crate::backends::{Costs, Networked};
 use crate::linear::Column;
 use crate::{Backend, Block, Linear, LinearScan, MpcError, Permit, Result, Rows, Shape};
 
@@ -109,6 +109,28 @@ impl Two {
     /// A public value is component 0.
     fn public<T>(&self, value: impl FnOnce() -> T, zero: impl FnOnce() -> T) -> Share<T> {
         Share(if self.me() == 0 { value() } else { zero() })
+    }
+}
+
+impl Networked for Two {
+    const NAME: &'static str = "two";
+    const NODES: usize = NODES;
+    type Formulas = TwoCosts;
+
+    fn start(session: Session) -> Result<Self> {
+        Self::new(session)
+    }
+
+    fn session(&self) -> &Session {
+        self.session()
+    }
+
+    fn session_mut(&mut self) -> &mut Session {
+        &mut self.session
+    }
+
+    fn into_session(self) -> Session {
+        self.into_session()
     }
 }
 
