@@ -80,6 +80,7 @@ class Session:
         plan_hash: bytes,
         permits: str,
         *,
+        engine: str = "rep3",
         tls: bool = True,
         connect_timeout: float = 30.0,
         idle_timeout: float = 30.0,
@@ -87,11 +88,14 @@ class Session:
         bandwidth: float | None = None,
         record: bool = False,
     ) -> Session:
-        """Connect to all peers over TLS 1.3 and compare versions and plan hashes. permits: JSON list."""
+        """Connect to all peers over TLS 1.3, compare versions and plan hashes, and set the engine up.
+
+        permits: JSON list. engine: "rep3" among three nodes or "two" between two.
+        """
 
     @staticmethod
-    def in_memory(nodes: list[str], permits: str, *, record: bool = False) -> list[Session]:
-        """The three ends of a rep3 group in this process (tests): each is driven by its own thread."""
+    def in_memory(nodes: list[str], permits: str, *, engine: str = "rep3", record: bool = False) -> list[Session]:
+        """The ends of all nodes of an engine in this process (tests): each is driven by its own thread."""
 
     @staticmethod
     def clear(parties: list[str], permits: str) -> Session:

@@ -1,4 +1,4 @@
-"""Federations of three parties on this machine, from table sections and rows as text."""
+"""Federations of three or two parties on this machine, from table sections and rows as text."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from tacit.plan.catalog import Table
 from tacit.plan.types import sql_name
 
 PARTIES = ("a", "b", "c")
+MEMBERS = {"rep3": PARTIES, "two": PARTIES[:2]}
+"""The parties of a federation, which are the nodes of its engine."""
 CSV = "header = true, delim = ',', quote = '\"', escape = '\"', all_varchar = true, allow_quoted_nulls = false"
 
 
@@ -26,6 +28,18 @@ class Declared:
     csv: str
 
 
+def between_two(tables: Mapping[str, Declared]) -> dict[str, Declared]:
+    """The same tables where there is no third party: what c owned, b does."""
+    return {
+        name: Declared(table.section.replace('owner = "c"', 'owner = "b"'), table.csv) for name, table in tables.items()
+    }
+
+
+def recipients_of_two(names: tuple[str, ...]) -> tuple[str, ...]:
+    """The same recipients where there is no third party."""
+    return tuple(dict.fromkeys("b" if name == "c" else name for name in names))
+
+
 def make_keys(folder: Path) -> Path:
     """A key pair for each party. Returns the folder."""
     for party in PARTIES:
@@ -35,10 +49,12 @@ def make_keys(folder: Path) -> Path:
     return folder
 
 
-def store(tables: Mapping[str, Declared], folder: Path, keys: Path, ports: list[int] | None = None) -> Federation:
+def store(
+    tables: Mapping[str, Declared], folder: Path, keys: Path, ports: list[int] | None = None, engine: str = "rep3"
+) -> Federation:
     """Write the federation file and all data files. tables: by name. keys: the folder of the parties' keys."""
     path = folder / "federation.toml"
-    path.write_text(_federation_file([table.section for table in tables.values()], keys, ports or [1, 2, 3]))
+    path.write_text(_federation_file([table.section for table in tables.values()], keys, ports or [1, 2, 3], engine))
     federation = Federation.load(path)
     for table in federation.catalog.tables:
         _store_rows(table, tables[table.name].csv)
@@ -80,9 +96,9 @@ def _typed(table: Table, rows: str) -> str:
     return f"SELECT {columns} FROM {rows}"
 
 
-def _federation_file(sections: list[str], keys: Path, ports: list[int]) -> str:
-    lines = ['nodes = ["a", "b", "c"]', 'recipients = ["a"]']
-    for party, port in zip(PARTIES, ports, strict=True):
+def _federation_file(sections: list[str], keys: Path, ports: list[int], engine: str) -> str:
+    lines = [f'engine = "{engine}"', f"nodes = {list(MEMBERS[engine])}", 'recipients = ["a"]']
+    for party, port in zip(MEMBERS[engine], ports, strict=False):
         lines += [f"[parties.{party}]", f'address = "127.0.0.1:{port}"']
         lines += [f'certificate = "{keys / party}.crt"', f'private_key = "{keys / party}.key"']
     return "\n".join([*lines, *sections]) + "\n"

@@ -1,4 +1,4 @@
-"""Three ways to run a query: in clear in this process, on rep3 among three threads, and by three processes over TLS.
+"""Three ways to run a query: in clear in this process, among threads, and by a process for each party over TLS.
 
 All three are the product's own ``PartyRun``. The first two only replace what it connects to.
 """
@@ -23,6 +23,8 @@ from tacit.agent.party import PartyRun
 from tacit.agent.steps import participants, secure_operators
 from tacit.plan.placed import InputStep, LocalStep, PlacedPlan, PsiStep, Step
 from tacit.sql import compile_query
+
+from .costs import assert_as_declared, last_figures
 
 
 @dataclass(frozen=True)
@@ -69,17 +71,24 @@ def in_clear(federation: Federation, plan: PlacedPlan, folder: Path) -> Result:
 
 
 def among_threads(federation: Federation, plan: PlacedPlan, folder: Path) -> Result:
-    """rep3 in this process, each party a thread. Every recipient has to get the same answer."""
+    """The federation's engine in this process, each party a thread.
+
+    Every recipient has to get the same answer, and every node to meter what the operators declare.
+    """
     names = participants(plan, federation.catalog.parties)
-    sessions = _native.Session.in_memory(list(plan.nodes), _permits(plan)) if secure_operators(plan) else []
+    sessions = _sessions(plan) if secure_operators(plan) else []
     by_name = {session.me: session for session in sessions}
     answers = {name: folder / f"{name}.duckdb" for name in plan.recipients}
+    events: dict[str, list[Event]] = {name: [] for name in names}
     runs = [
-        _GivenSession(federation, name, plan, _silent, answers.get(name), session=by_name.get(name)) for name in names
+        _GivenSession(federation, name, plan, events[name].append, answers.get(name), session=by_name.get(name))
+        for name in names
     ]
     errors = _together(runs)
     if errors:
         raise cause([diagnose(error) for error in errors]) from errors[0]
+    if sessions:
+        assert_as_declared(plan, {name: last_figures(events[name]) for name in plan.nodes})
     first, *others = (_read(path) for path in answers.values())
     assert all(other == first for other in others), "the recipients got different answers"
     return first
@@ -101,6 +110,10 @@ def _typed(relation: duckdb.DuckDBPyRelation) -> Result:
     # A column of the constant NULL has a type only once it is stored.
     types = [str(each).replace('"NULL"', "INTEGER") for each in relation.types]
     return Result(list(relation.columns), types, relation.fetchall())
+
+
+def _sessions(plan: PlacedPlan) -> list[_native.Session]:
+    return _native.Session.in_memory(list(plan.nodes), _permits(plan), engine=plan.engine)
 
 
 def _read(path: Path) -> Result:

@@ -24,7 +24,7 @@ from tacit.plan.refusals import QueryError
 from tacit.sql import compile_query
 
 from .comparing import assert_equal
-from .federations import pooled, store
+from .federations import between_two, pooled, recipients_of_two, store
 from .queries import Question, questions
 from .running import Engine, among_threads, ask, in_clear, reference
 
@@ -86,19 +86,22 @@ class Tally:
         assert refused <= 0.05 * self.asked, self.outcomes
 
 
-def check(question: Question, engine: Engine, keys: Path) -> str:
-    """Ask a question both ways. Returns "equal", or why there is nothing to compare."""
+def check(question: Question, engine: Engine, keys: Path, suite: str = "rep3") -> str:
+    """Ask a question both ways. Returns "equal", or why there is nothing to compare. suite: the federation's engine."""
     with tempfile.TemporaryDirectory(prefix="tacit-test-") as name:
         folder = Path(name)
-        federation = store(question.world.declared(), folder, keys)
+        tables, to = question.world.declared(), question.to
+        if suite == "two":
+            tables, to = between_two(tables), recipients_of_two(to)
+        federation = store(tables, folder, keys, engine=suite)
         with pooled(federation) as database:
             try:
                 expected = reference(database, question.query)
             except (duckdb.OutOfRangeException, duckdb.ConversionException):
-                return _overflow(question, federation, engine, folder)
+                return _overflow(question.query, to, federation, engine, folder)
         try:
-            steps = compile_query(question.query, federation.catalog, question.to).steps
-            found = ask(federation, question.query, engine, folder, question.to)
+            steps = compile_query(question.query, federation.catalog, to).steps
+            found = ask(federation, question.query, engine, folder, to)
         except QueryError as error:
             return _refusal(error)
         assert_equal(found, expected, question.order, question.total)
@@ -106,10 +109,10 @@ def check(question: Question, engine: Engine, keys: Path) -> str:
         return ("equal" if found.rows else "equal, no rows") + (", matched" if matched else "")
 
 
-def _overflow(question: Question, federation: Federation, engine: Engine, folder: Path) -> str:
+def _overflow(query: str, to: tuple[str, ...], federation: Federation, engine: Engine, folder: Path) -> str:
     """DuckDB refuses a number that does not fit its type. tacit computes it exactly or says so, and never fails."""
     try:
-        ask(federation, question.query, engine, folder, question.to)
+        ask(federation, query, engine, folder, to)
     except QueryError as error:
         return _refusal(error)
     except RunError as error:
@@ -146,10 +149,10 @@ def search(run: Callable[[Question], None], examples: int, number: int = SEED) -
         raise
 
 
-def compare(engine: Engine, examples: int, keys: Path) -> Tally:
+def compare(engine: Engine, examples: int, keys: Path, suite: str = "rep3") -> Tally:
     """Check so many generated questions on an engine."""
     tally = Tally()
-    search(lambda question: tally.note(question, check(question, engine, keys)), examples)
+    search(lambda question: tally.note(question, check(question, engine, keys, suite)), examples)
     return tally
 
 
@@ -168,3 +171,7 @@ def test_the_reference_engine(keys: Path) -> None:
 
 def test_three_nodes(keys: Path) -> None:
     compare(among_threads, 1000 if NIGHTLY else 40, keys)
+
+
+def test_two_nodes(keys: Path) -> None:
+    compare(among_threads, 1000 if NIGHTLY else 25, keys, "two")

@@ -64,16 +64,23 @@ def table(name: str, owner: str, start: int, stop: int, facts: str) -> Declared:
 
 
 @pytest.mark.parametrize(
-    ("engine", "rows"),
-    [(in_clear, 700), (among_threads, 63), (among_threads, 65), (among_threads, 1300)],
-    ids=["clear", "63 rows", "65 rows", "1300 rows"],
+    ("engine", "suite", "rows"),
+    [
+        (in_clear, "rep3", 700),
+        (among_threads, "rep3", 63),
+        (among_threads, "rep3", 65),
+        (among_threads, "rep3", 1300),
+        (among_threads, "two", 65),
+        pytest.param(among_threads, "two", 1300, marks=pytest.mark.nightly),
+    ],
+    ids=["clear", "63 rows", "65 rows", "1300 rows", "two, 65 rows", "two, 1300 rows"],
 )
-def test_many_rows(engine: Engine, rows: int, keys: Path, tmp_path: Path) -> None:
+def test_many_rows(engine: Engine, suite: str, rows: int, keys: Path, tmp_path: Path) -> None:
     tables = {
         "x": table("x", "a", 0, rows, f'rows = {rows + 5}\nunique = [["id"]]'),
         "y": table("y", "b", rows // 2, rows * 3 // 2, f'rows = {rows}\nconsents = ["filter"]'),
     }
-    federation = store(tables, tmp_path, keys)
+    federation = store(tables, tmp_path, keys, engine=suite)
     with pooled(federation) as database:
         for number, (query, order) in enumerate(QUERIES):
             folder = tmp_path / str(number)

@@ -22,7 +22,7 @@ import pytest
 from tacit.agent.federation import Federation
 from tacit.agent.keys import make_keys
 from tacit.cli.demo.credit import SCENARIO
-from tacit.cli.demo.scenario import write_scenario
+from tacit.cli.demo.scenario import Scenario, write_scenario
 
 PARTIES = SCENARIO.parties
 QUERY = SCENARIO.query
@@ -93,21 +93,28 @@ def alive(pid: int) -> bool:
 
 
 class Consortium:
-    """The organisations of the credit question. Use as a context: no process is left behind."""
+    """The organisations of a demo's question. Use as a context: no process is left behind."""
 
-    def __init__(self, folder: Path, network: str = "connect_timeout = 20\nidle_timeout = 20") -> None:
+    def __init__(
+        self,
+        folder: Path,
+        network: str = "connect_timeout = 20\nidle_timeout = 20",
+        scenario: Scenario = SCENARIO,
+    ) -> None:
         """network: the lines of the federation file's section [network]."""
         (folder / "drafts").mkdir()
-        write_scenario(SCENARIO, ROWS, folder / "drafts")
+        write_scenario(scenario, ROWS, folder / "drafts")
         (folder / "temporary").mkdir()
         self.folder = folder
+        self.parties = scenario.parties
+        self.query = scenario.query
         self._running: list[Organisation] = []
         draft = Federation.load(folder / "drafts" / "federation.toml")
-        make_keys(draft, PARTIES, replace=False)
-        self._addresses = {party: draft.address(party).split(":") for party in PARTIES}
+        make_keys(draft, self.parties, replace=False)
+        self._addresses = {party: draft.address(party).split(":") for party in self.parties}
         with draft.path.open("a") as file:
             file.write(f"\n[network]\n{network}\n")
-        for party in PARTIES:
+        for party in self.parties:
             self._found(draft, party)
 
     def _found(self, draft: Federation, party: str) -> None:
@@ -115,7 +122,7 @@ class Consortium:
         home = self.home(party)
         shutil.copytree(draft.path.parent / party, home / party)
         shutil.copytree(draft.path.parent / "keys", home / "keys")
-        for other in set(PARTIES) - {party}:
+        for other in set(self.parties) - {party}:
             (home / "keys" / f"{other}.key").unlink()
         shutil.copy(draft.path, home)
 
@@ -145,9 +152,9 @@ class Consortium:
         host, port = self._addresses[party]
         return host, int(port)
 
-    def start(self, party: str, query: str = QUERY, *arguments: str) -> Organisation:
+    def start(self, party: str, query: str | None = None, *arguments: str) -> Organisation:
         """Start a party's process: a person's ``tacit party`` command, answer in csv."""
-        command = ["party", "--name", party, "--output", "csv", *arguments, query]
+        command = ["party", "--name", party, "--output", "csv", *arguments, query or self.query]
         return self.run(party, *command)
 
     def run(self, party: str, *arguments: str) -> Organisation:
@@ -168,8 +175,8 @@ class Consortium:
         return self._running[-1]
 
     def start_all(self) -> dict[str, Organisation]:
-        """Start all three parties' processes."""
-        return {party: self.start(party) for party in PARTIES}
+        """Start all parties' processes."""
+        return {party: self.start(party) for party in self.parties}
 
     def ledger(self, party: str) -> list[dict[str, Any]]:
         """The entries of a party's ledger."""

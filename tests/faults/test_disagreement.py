@@ -23,7 +23,7 @@ def ends(running: dict[str, Organisation]) -> dict[str, End]:
 
 def assert_nothing_left(consortium: Consortium) -> None:
     """No party sent a byte of any step, and every ledger says that the run failed without a disclosure."""
-    for party in PARTIES:
+    for party in consortium.parties:
         approved, failed = consortium.ledger(party)
         assert (approved["kind"], failed["kind"]) == ("approved", "failed")
         assert failed["disclosures"] == []

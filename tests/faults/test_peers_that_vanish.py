@@ -20,7 +20,7 @@ COMPUTING_SECONDS = 1.2
 
 def computing_processes(consortium: Consortium, running: dict[str, Organisation]) -> dict[str, int]:
     """The parties' processes that compute, once they do: all have approved, and had the time to connect."""
-    wait_until(lambda: all(consortium.kinds(party) for party in PARTIES), running.values())
+    wait_until(lambda: all(consortium.kinds(party) for party in consortium.parties), running.values())
     time.sleep(0.5)
     workers = {party: children(organisation.process.pid) for party, organisation in running.items()}
     assert all(len(found) == 1 for found in workers.values()), [each.stderr() for each in running.values()]
@@ -29,7 +29,9 @@ def computing_processes(consortium: Consortium, running: dict[str, Organisation]
 
 def assert_ended_by(victim: str, running: dict[str, Organisation], consortium: Consortium, since: float) -> None:
     """All but the victim have ended for its sake, soon, and their ledgers say so."""
-    for party in others(victim):
+    for party in consortium.parties:
+        if party == victim:
+            continue
         end = running[party].end()
         assert time.monotonic() - since < 15
         assert end.status == GONE

@@ -142,15 +142,23 @@ def test_what_a_small_file_leaves_out(tmp_path: Path) -> None:
     assert federation.network.bandwidth is None
 
 
+def test_two_nodes_are_the_first_two_parties(tmp_path: Path) -> None:
+    text = SMALL.replace('engine = "rep3"\nnodes = ["a", "b", "c"]\n', 'engine = "two"\n')
+    catalog = load(tmp_path, text).catalog
+    assert (catalog.engine, catalog.nodes) == ("two", ("a", "b"))
+
+
 TYPES = "write BOOLEAN, INTEGER, BIGINT, DECIMAL(p,s), DATE or VARCHAR."
 AT = "federation.toml, [tables.t]: "
 
 MISTAKES = [
     ("recipients", "recipient", 'federation.toml: there is no entry \'recipient\'; perhaps you mean recipients.'),
     ('engine = "rep3"', "engine = 3", 'federation.toml: engine is 3; write a text in quotes.'),
-    ('engine = "rep3"', 'engine = "rep4"', "federation.toml: engine is 'rep4'; write \"rep3\"."),
+    ('engine = "rep3"', 'engine = "rep4"', "federation.toml: engine is 'rep4'; write \"rep3\" or \"two\"."),
     ('"a", "b", "c"]', '"a", "b"]', 'federation.toml: nodes has 2 names, but engine rep3 runs on 3; '
      'name 3 parties, for example nodes = ["a", "b", "c"].'),
+    ('engine = "rep3"', 'engine = "two"', 'federation.toml: nodes has 3 names, but engine two runs on 2; '
+     'name 2 parties, for example nodes = ["a", "b"].'),
     ('"a", "b", "c"]', '"a", "b", "d"]', 'federation.toml: nodes names \'d\', which is no party; '
      'write "a", "b" or "c".'),
     ('"a", "b", "c"]', '"a", "b", "b"]', "federation.toml: nodes names 'b' twice; name it once."),

@@ -32,8 +32,13 @@ def compiled(query: str = QUERY) -> PlacedPlan:
 def test_other_engines_and_parties_outside_the_nodes_are_refused() -> None:
     with pytest.raises(QueryError, match="engine 'two' with 3 nodes is not available"):
         compile_query(QUERY, replace(CREDIT, engine="two"), ("regulator",))
-    with pytest.raises(QueryError, match="3 nodes"):
+    with pytest.raises(QueryError, match="engine 'rep3' with 2 nodes is not available"):
         compile_query(QUERY, replace(CREDIT, nodes=("regulator", "bureau_a")), ("regulator",))
+    with pytest.raises(QueryError, match="use 'rep3' with 3 or 'two' with 2 nodes"):
+        compile_query(QUERY, replace(CREDIT, engine="four"), ("regulator",))
+    between = replace(CREDIT, engine="two", nodes=("regulator", "bureau_b"))
+    with pytest.raises(QueryError, match="owner 'bureau_a' is not one of the nodes regulator, bureau_b"):
+        compile_query(QUERY, between, ("regulator",))
     with pytest.raises(QueryError, match="recipient 'press' is not one of the nodes"):
         compile_query(QUERY, CREDIT, ("press",))
     with pytest.raises(QueryError, match="no recipient"):

@@ -1,4 +1,4 @@
-"""A whole run by the production code of all three parties, in one process, with everything they see recorded."""
+"""A whole run by the production code of all parties, in one process, with everything they see recorded."""
 
 from __future__ import annotations
 
@@ -60,7 +60,8 @@ class Rehearsal(PartyRun):
 def write(scenario: Scenario, tables: tuple[DemoTable, ...], files: Files, folder: Path) -> Federation:
     """The scenario's federation file and keys, and the given content of its tables' files."""
     folder.mkdir(exist_ok=True)
-    (folder / "federation.toml").write_text(federation_file(scenario, tables, [7101, 7102, 7103]))
+    ports = [7101, 7102, 7103][: len(scenario.parties)]
+    (folder / "federation.toml").write_text(federation_file(scenario, tables, ports))
     for table in tables:
         path = folder / table.owner / f"{table.name}.csv"
         path.parent.mkdir(exist_ok=True)
@@ -78,7 +79,7 @@ def compiled(scenario: Scenario, federation: Federation) -> PlacedPlan:
 def rehearse(federation: Federation, plan: PlacedPlan, plans: dict[str, PlacedPlan] | None = None) -> dict[str, Seen]:
     """Run a plan, each party in a thread. plans: parties that were made to execute another than the approved one."""
     permits = json.dumps([disclosure.permit for disclosure in plan.disclosures])
-    sessions = _native.Session.in_memory(list(plan.nodes), permits, record=True)
+    sessions = _native.Session.in_memory(list(plan.nodes), permits, engine=plan.engine, record=True)
     followed = {session.me: (plans or {}).get(session.me, plan) for session in sessions}
     with ThreadPoolExecutor(len(sessions)) as threads:
         seen = threads.map(lambda session: _one(federation, followed[session.me], session), sessions)

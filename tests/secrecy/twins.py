@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tacit.cli.demo import aspirin, comorbidity, credit, market
+from tacit.cli.demo import aspirin, comorbidity, credit, market, two_hospitals
 from tacit.cli.demo.scenario import DemoTable, Scenario
 
 Rows = list[tuple[object, ...]]
@@ -104,4 +104,23 @@ def _aspirin() -> Twins:
     return Twins(aspirin.SCENARIO, aspirin.tables(ROWS), files[0], files[1])
 
 
-TWINS = (_credit(), _market(), _comorbidity(), _aspirin())
+def _two_hospitals() -> Twins:
+    """As many nights after as many readmissions for each diagnosis: other patients, days and numbers of both."""
+    discharges, admissions = "pid,diagnosis,day", "pid,day,nights"
+    one: dict[str, Rows] = {
+        "discharges": [(1, "stroke", "2025-03-01"), (2, "COPD", "2025-04-01"), (3, "COPD", "2025-05-01")],
+        "admissions": [(1, "2025-03-02", 4), (1, "2025-03-31", 6), (2, "2025-04-20", 3), (3, "2025-06-30", 9)],
+    }
+    other: dict[str, Rows] = {
+        "discharges": [(9_000_000 + i, "COPD" if i % 2 else "stroke", "2026-01-31") for i in range(20)],
+        "admissions": [(9_000_000, "2026-02-01", 1), (9_000_002, "2026-03-02", 9), (9_000_019, "2026-02-28", 3)]
+        + [(9_000_004, "2026-01-31", i) for i in range(10)],
+    }
+    files = [
+        {"discharges": _csv(discharges, each["discharges"]), "admissions": _csv(admissions, each["admissions"])}
+        for each in (one, other)
+    ]
+    return Twins(two_hospitals.SCENARIO, two_hospitals.tables(ROWS), files[0], files[1])
+
+
+TWINS = (_credit(), _market(), _comorbidity(), _aspirin(), _two_hospitals())

@@ -15,13 +15,10 @@ from typing import TYPE_CHECKING, Any
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation_section import FederationError, Section
 from tacit.agent.federation_tables import read_table
-from tacit.plan.catalog import Catalog
+from tacit.plan.catalog import ENGINES, Catalog
 
 if TYPE_CHECKING:
     from tacit import _native
-
-ENGINES = {"rep3": 3}
-"""The engines a federation can choose, with the number of nodes each needs."""
 
 
 @dataclass(frozen=True)
@@ -158,9 +155,10 @@ def _catalog(root: Section, parties: tuple[str, ...]) -> Catalog:
     nodes = root.names("nodes", default=parties[: ENGINES[engine]])
     root.all_known("nodes", nodes, parties, "party")
     if len(nodes) != ENGINES[engine]:
+        example = ", ".join(f'"{name}"' for name in "abc"[: ENGINES[engine]])
         raise root.error(
             f"nodes has {len(nodes)} names, but engine {engine} runs on {ENGINES[engine]}",
-            f'name {ENGINES[engine]} parties, for example nodes = ["a", "b", "c"]',
+            f"name {ENGINES[engine]} parties, for example nodes = [{example}]",
         )
     tables = tuple(read_table(section, parties) for section in root.sections("tables"))
     if not tables:

@@ -120,6 +120,7 @@ class PartyRun:
             self.federation.private_key(self.me),
             plan_hash(self.plan),
             json.dumps([disclosure.permit for disclosure in self.plan.disclosures]),
+            engine=self.plan.engine,
             connect_timeout=network.connect_timeout,
             idle_timeout=network.idle_timeout,
             latency=network.latency,

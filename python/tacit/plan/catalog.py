@@ -39,6 +39,10 @@ class Table:
     path: str | None = field(default=None, compare=False, repr=False)
 
 
+ENGINES = {"rep3": 3, "two": 2}
+"""The engines a federation can choose, with the number of nodes each needs."""
+
+
 @dataclass(frozen=True)
 class Catalog:
     """All tables of a federation, the parties in their fixed order, the engine and its nodes (in engine order)."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tacit.plan.algebra import Relation
-from tacit.plan.catalog import Catalog
+from tacit.plan.catalog import ENGINES, Catalog
 from tacit.plan.cost import predict, total
 from tacit.plan.demands import Demands
 from tacit.plan.disclosures import match_disclosures, release_disclosure, size_disclosures
@@ -23,8 +23,6 @@ from tacit.plan.simplify import named, simplify
 from tacit.plan.tables import SharedTable
 from tacit.plan.trees import scans
 from tacit.plan.types import Varchar
-
-ENGINE, NODES = "rep3", 3
 
 
 def place(relation: Relation, catalog: Catalog, recipients: tuple[str, ...], query: str) -> PlacedPlan:
@@ -103,10 +101,10 @@ def _release(
 
 def _check(relation: Relation, catalog: Catalog, recipients: tuple[str, ...]) -> None:
     """What the engine can serve at present."""
-    if catalog.engine != ENGINE or len(catalog.nodes) != NODES:
+    if len(catalog.nodes) != ENGINES.get(catalog.engine):
+        available = " or ".join(f"{engine!r} with {nodes}" for engine, nodes in ENGINES.items())
         raise QueryError(
-            f"the engine {catalog.engine!r} with {len(catalog.nodes)} nodes is not available; "
-            f"use {ENGINE!r} with {NODES} nodes."
+            f"the engine {catalog.engine!r} with {len(catalog.nodes)} nodes is not available; use {available} nodes."
         )
     if not recipients:
         raise QueryError("the query has no recipient; name at least one party that gets the answer.")

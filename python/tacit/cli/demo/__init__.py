@@ -1,1 +1,1 @@
-"""``tacit demo``: four questions of the literature, on made-up data, answered by three real party processes."""
+"""``tacit demo``: questions of the literature, on made-up data, answered by real party processes."""

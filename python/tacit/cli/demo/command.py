@@ -1,4 +1,4 @@
-"""Answer a question of the literature on made-up data, by three party processes, and check it against DuckDB."""
+"""Answer a question of the literature on made-up data, by a process for each party, and check it against DuckDB."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tacit.agent.connection import Connection, connect
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.keys import make_keys
 from tacit.cli.account import show_account, show_comparison, show_entry, show_plan, show_prediction
-from tacit.cli.demo import aspirin, comorbidity, credit, market, matching
+from tacit.cli.demo import aspirin, comorbidity, credit, market, matching, two_hospitals
 from tacit.cli.demo.check import check_against_pooled_data
 from tacit.cli.demo.scenario import Scenario, write_scenario
 from tacit.cli.output import show_table
@@ -24,7 +24,7 @@ from tacit.cli.screen import console, heading
 NAME = "demo"
 HELP = "answer a question on made-up data, with everything shown"
 
-SCENARIOS = {module.SCENARIO.name: module.SCENARIO for module in (credit, market, comorbidity, aspirin)}
+SCENARIOS = {module.SCENARIO.name: module.SCENARIO for module in (credit, market, comorbidity, aspirin, two_hospitals)}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -36,17 +36,18 @@ class DemoTable:
 class Scenario:
     """One demo question.
 
-    parties: the three nodes in order. rows: of each owner's file unless the user says otherwise. tables: the tables for
-    a number of rows.
+    parties: the nodes in order. rows: of each owner's file unless the user says otherwise. tables: the tables for a
+    number of rows.
     """
 
     name: str
     question: str
     query: str
-    parties: tuple[str, str, str]
+    parties: tuple[str, ...]
     recipients: tuple[str, ...]
     rows: int
     tables: Callable[[int], tuple[DemoTable, ...]]
+    engine: str = "rep3"
 
 
 def write_scenario(scenario: Scenario, rows: int, folder: Path) -> None:
@@ -59,13 +60,15 @@ def write_scenario(scenario: Scenario, rows: int, folder: Path) -> None:
             path.parent.mkdir(exist_ok=True)
             shuffled = f"SELECT * FROM ({table.select}) t ORDER BY hash(t::VARCHAR)"
             database.execute(f"COPY ({shuffled}) TO {_quoted(path)} (HEADER)")
-    (folder / "federation.toml").write_text(federation_file(scenario, tables, free_ports(3)), encoding="utf-8")
+    text = federation_file(scenario, tables, free_ports(len(scenario.parties)))
+    (folder / "federation.toml").write_text(text, encoding="utf-8")
 
 
 def federation_file(scenario: Scenario, tables: tuple[DemoTable, ...], ports: list[int]) -> str:
     """The federation file of a scenario whose parties all run on this machine."""
-    lines = ["# Who takes part, and what each party offers. Every party holds this same file.", 'engine = "rep3"']
-    lines += [f"nodes = {_list(scenario.parties)}", f"recipients = {_list(scenario.recipients)}"]
+    lines = ["# Who takes part, and what each party offers. Every party holds this same file."]
+    lines += [f'engine = "{scenario.engine}"', f"nodes = {_list(scenario.parties)}"]
+    lines += [f"recipients = {_list(scenario.recipients)}"]
     for party, port in zip(scenario.parties, ports, strict=True):
         lines += ["", f"[parties.{party}]", f'address = "127.0.0.1:{port}"']
     for table in tables:

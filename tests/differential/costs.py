@@ -1,0 +1,55 @@
+"""Whether a run cost what its operators declare: every step's rounds, and the bytes that each node sends."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from tacit import _native
+from tacit.agent.events import Event
+from tacit.agent.steps import secure_operators
+from tacit.plan.placed import InputStep, NativeStep, PlacedPlan, PsiSide, PsiStep
+
+Figures = Mapping[str, Mapping[str, Any]]
+"""What a party reports of its steps, by their names."""
+
+
+def last_figures(events: list[Event]) -> Figures:
+    """A party's report at the end of its run."""
+    steps: Figures = [event["steps"] for event in events if event["event"] == "metrics"][-1]
+    return steps
+
+
+def assert_as_declared(plan: PlacedPlan, figures: Mapping[str, Figures]) -> None:
+    """Compare every node's figures with the declared cost for the sizes that the run had."""
+    sizes = _sizes(plan, figures)
+    if sizes is None:
+        return
+    operators = json.dumps(secure_operators(plan))
+    for declared in _native.cost(plan.engine, operators, sizes, nodes=list(plan.nodes)):
+        for node, sent in zip(plan.nodes, declared["bytes_sent"], strict=True):
+            metered = figures[node][declared["step"]]
+            assert (metered["rounds"], metered["bytes_sent"]) == (declared["rounds"], sent), (declared["step"], node)
+
+
+def _sizes(plan: PlacedPlan, figures: Mapping[str, Figures]) -> dict[int, int] | None:
+    """What ``cost`` has to be told; None where nobody reports how many items a side of a psi has."""
+    sizes: dict[int, int] = {}
+    for step in plan.steps:
+        if isinstance(step, PsiStep):
+            for name, side in (("left", step.left), ("right", step.right)):
+                if side.rows is None and step.operator[name].get("pad_to_source"):
+                    return None
+                sizes[side.local] = _items(side, figures)
+        if isinstance(step, InputStep | PsiStep):
+            assert isinstance(step, NativeStep)
+            name = f"{step.id}.{step.operator['op']}"
+            sizes[step.id] = figures[plan.nodes[0]][name]["rows"]
+    return sizes
+
+
+def _items(side: PsiSide, figures: Mapping[str, Figures]) -> int:
+    """The number of items of a side: declared, or that of the owner's rows."""
+    rows: int = figures[side.owner][f"{side.local}.local"]["rows"] if side.rows is None else side.rows
+    return rows

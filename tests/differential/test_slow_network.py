@@ -1,0 +1,49 @@
+"""A network of 60 ms: a whole query between two parties waits for its declared rounds, as long as explain says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tacit import connect
+from tacit.cli.demo.scenario import free_ports
+
+from .federations import Declared, pooled, store
+from .running import reference
+
+LATENCY = 0.06
+TABLE = """
+rows = 40
+unique = [["k"]]
+columns.k = { type = "INTEGER", min = 0, max = 63 }
+columns.v = { type = "INTEGER", min = 0, max = 99 }
+"""
+QUERIES = [
+    "SELECT COUNT(*) AS n, SUM(v) AS s FROM (SELECT v FROM x UNION ALL SELECT v FROM y) u WHERE v > 49",
+    "SELECT x.v, COUNT(*) AS n FROM x JOIN y ON x.k = y.k WHERE x.v <= y.v GROUP BY x.v",
+]
+
+
+def table(name: str, owner: str, factor: int) -> Declared:
+    """A table of forty rows."""
+    rows = "\n".join(f"{i},{i * factor % 100}" for i in range(40))
+    return Declared(f'[tables.{name}]\nowner = "{owner}"\npath = "{owner}/{name}.csv"\n{TABLE}', f"k,v\n{rows}\n")
+
+
+@pytest.mark.parametrize(
+    "query", [QUERIES[0], pytest.param(QUERIES[1], marks=pytest.mark.nightly)], ids=["sum", "join and group"]
+)
+def test_rounds_are_the_declared_ones_and_time_about_the_predicted(query: str, keys: Path, tmp_path: Path) -> None:
+    federation = store({"x": table("x", "a", 37), "y": table("y", "b", 41)}, tmp_path, keys, free_ports(2), "two")
+    with federation.path.open("a") as file:
+        file.write(f"[network]\nlatency = {LATENCY}\n")
+    answer = connect(federation.path).sql(query)
+    with pooled(federation) as database:
+        assert sorted(answer.rows()) == sorted(reference(database, query).rows)
+    predicted = answer.cost.predicted_total
+    seconds = sum(each.seconds for each in answer.cost.actual if each.bytes)
+    assert answer.cost.as_predicted
+    assert predicted.rounds >= 5
+    assert predicted.seconds >= LATENCY * predicted.rounds
+    assert 0.7 * predicted.seconds < seconds < 2.5 * predicted.seconds
