@@ -2,7 +2,8 @@
 
 Rounds and bytes are exact for the given row counts. Seconds follow from them: rounds wait for the network's latency,
 bytes for its bandwidth, and rows for the processor, at the rates of ``NANOSECONDS_A_ROW``. These are rounded from
-``make bench`` at 2^18 and 2^20 rows; ``Network`` is a loopback. A prediction is a guide, within a factor of about two.
+``make bench`` at 2^18 and 2^20 rows; ``Network`` is a loopback. Between two parties the processor makes oblivious
+transfers, about as many as the bytes that carry them. A prediction is a guide, within a factor of about two.
 """
 
 from __future__ import annotations
@@ -31,7 +32,10 @@ NANOSECONDS_A_ROW = {
     "limit": 0,
     "release": 60,
 }
-"""One party's processor time for each row of a step's largest table."""
+"""One party's processor time for each row of a step's largest table, on the engine ``rep3``."""
+
+NANOSECONDS_A_BYTE_OF_TWO = 25
+"""One party's processor time for each byte that it sends, on the engine ``two``."""
 
 FIXED_SECONDS = {"psi": 0.01}
 """One party's processor time for a step of any size: base OTs and what is made of them."""
@@ -81,7 +85,7 @@ def predict(
     guessed = _assumed_steps(steps, assumed)
     sizes = counts | {step.id: int(each["rows"]) for step, each in zip(steps, found, strict=True)}
     return tuple(
-        _step_cost(step, each, _largest(step, sizes), network or Network(), step.id in guessed)
+        _step_cost(plan.engine, step, each, _largest(step, sizes), network or Network(), step.id in guessed)
         for step, each in zip(steps, found, strict=True)
     )
 
@@ -148,10 +152,20 @@ def _largest(step: NativeStep, rows: Mapping[int, int]) -> int:
     return max(sum(rows[source] for source in _sources(step)), rows[step.id])
 
 
-def _step_cost(step: NativeStep, declared: Mapping[str, Any], rows: int, network: Network, assumed: bool) -> StepCost:
+def _step_cost(
+    engine: str, step: NativeStep, declared: Mapping[str, Any], rows: int, network: Network, assumed: bool
+) -> StepCost:
     sent = [int(each) for each in declared["bytes_sent"]]
     rounds = int(declared["rounds"])
+    busiest = max(sent, default=0)
+    processor = _processor_seconds(engine, step, rows, busiest)
+    seconds = rounds * network.latency + busiest / network.bandwidth + processor
+    return StepCost(f"{step.id}.{step.operator['op']}", int(declared["rows"]), rounds, sum(sent), seconds, assumed)
+
+
+def _processor_seconds(engine: str, step: NativeStep, rows: int, sent: int) -> float:
+    """One party's processor time. rows: that the step works on. sent: bytes of the busiest party."""
     op = step.operator["op"]
-    processor = rows * NANOSECONDS_A_ROW[op] * 1e-9 + FIXED_SECONDS.get(op, 0)
-    seconds = rounds * network.latency + max(sent, default=0) / network.bandwidth + processor
-    return StepCost(f"{step.id}.{op}", int(declared["rows"]), rounds, sum(sent), seconds, assumed)
+    if engine == "two" and not isinstance(step, PsiStep):
+        return sent * NANOSECONDS_A_BYTE_OF_TWO * 1e-9
+    return rows * NANOSECONDS_A_ROW[op] * 1e-9 + FIXED_SECONDS.get(op, 0)
