@@ -64,3 +64,14 @@ def test_a_missing_size_and_an_unknown_engine_are_input_errors() -> None:
         _native.cost("clear", operators, {2: 5}, nodes=NODES)
     with pytest.raises(_native.InputError, match="3 nodes"):
         _native.cost("rep3", operators, {2: 5}, nodes=NODES[:2])
+    with pytest.raises(_native.InputError, match="engine two has 2 nodes, not 3"):
+        _native.cost("two", operators, {2: 5}, nodes=NODES)
+    with pytest.raises(_native.InputError, match="engine two has 2 nodes, not 3"):
+        _native.Session.in_memory(NODES, "[]", engine="two")
+
+
+def test_what_setting_the_engine_two_up_costs() -> None:
+    """As docs/protocols/two-party-sharing.md says."""
+    for session in _native.Session.in_memory(NODES[:2], "[]", engine="two"):
+        (setup,) = session.metrics()
+        assert (setup["step"], setup["rounds"], setup["bytes_sent"]) == ("setup", 5, 11_312)
