@@ -174,4 +174,4 @@ def test_three_nodes(keys: Path) -> None:
 
 
 def test_two_nodes(keys: Path) -> None:
-    compare(among_threads, 1000 if NIGHTLY else 25, keys, "two")
+    compare(among_threads, 1000 if NIGHTLY else 12, keys, "two")
