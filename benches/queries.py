@@ -1,8 +1,10 @@
-"""Whole queries through the Python package: three party processes on this machine, joined by TLS, each with own files.
+"""Whole queries through the Python package: a process for each party on this machine, joined by TLS, with own files.
 
     python benches/queries.py credit --rows 100000          credit question, everything under MPC
     python benches/queries.py market --rows 100000000       market concentration; DuckDB's own time for the local part
+    python benches/queries.py join-of-two --rows 32768      a join of two owners on one's unique key, and no third party
     python benches/queries.py demo                          `tacit demo`, from its first to its last line
+    python benches/queries.py two-hospitals                 `tacit demo two-hospitals`
 
 Prints one JSON object. Wall clock is what a user waits for ``federation.sql(...)``: planning, starting the parties'
 processes, reading and checking their files, connecting, computing, and the answer. ``peak_memory`` is each party
@@ -27,7 +29,7 @@ from typing import Any
 
 import duckdb
 from children import PeakMemory
-from floors import CREDIT_SECONDS, DEMO_SECONDS, MARKET_EXTRA_SECONDS, MARKET_FACTOR
+from floors import CREDIT_SECONDS, DEMO_SECONDS, JOIN_OF_TWO_ROWS_A_SECOND, MARKET_EXTRA_SECONDS, MARKET_FACTOR
 
 PARTIES = ("a", "b", "c")
 
@@ -49,6 +51,8 @@ WITH revenue AS (
 total AS (SELECT SUM(r.rev) AS total FROM revenue r)
 SELECT SUM(r.rev * r.rev) / MAX(t.total * t.total) AS hhi
 FROM revenue r CROSS JOIN total t"""
+
+JOIN = "SELECT COUNT(*) AS n, SUM(r.v) AS total FROM l JOIN r ON l.k = r.k"
 
 MARKET_LOCAL = "SELECT company, SUM(price) FROM '{path}' WHERE price > 0 GROUP BY company"
 """What is left to each owner's own engine when the owners consent to pre-aggregation."""
@@ -97,12 +101,19 @@ def market_tables(rows: int) -> list[Table]:
 
 def main() -> None:
     """Measure what the command line asks for and print it."""
-    parser = argparse.ArgumentParser(description="Measure whole queries with three party processes on this machine.")
-    parser.add_argument("query", choices=("credit", "market", "demo"))
+    parser = argparse.ArgumentParser(description="Measure whole queries with all parties' processes on this machine.")
+    queries = {
+        "credit": credit,
+        "market": market,
+        "join-of-two": join_of_two,
+        "demo": lambda rows, repeats: demo("credit", rows, repeats),
+        "two-hospitals": lambda rows, repeats: demo("two-hospitals", rows, repeats),
+    }
+    parser.add_argument("query", choices=queries)
     parser.add_argument("--rows", type=int, help="rows of all owners together")
     parser.add_argument("--repeats", type=int, default=3)
     options = parser.parse_args()
-    measured = {"credit": credit, "market": market, "demo": demo}[options.query](options.rows, options.repeats)
+    measured = queries[options.query](options.rows, options.repeats)
     print(json.dumps({"query": options.query, "rows": options.rows, **measured, "load": os.getloadavg()[0]}))
 
 
@@ -125,6 +136,25 @@ def market(rows: int, repeats: int) -> dict[str, Any]:
     return {**asked, "local_seconds": local, "floor": floor}
 
 
+def join_of_two(rows: int, repeats: int) -> dict[str, Any]:
+    """A join on a key of 32 bits, unique at the first owner, between two parties by oblivious transfer."""
+    with tempfile.TemporaryDirectory(prefix="tacit-bench-") as folder:
+        tables = join_tables(rows // 2)
+        write_federation(Path(folder), tables, "two", PARTIES[:2])
+        return {**ask(Path(folder), tables, JOIN, repeats), "floor": rows / JOIN_OF_TWO_ROWS_A_SECOND}
+
+
+def join_tables(rows: int) -> list[Table]:
+    """As many rows at both owners; half of the second one's match."""
+    key = 'k = { type = "BIGINT", min = 0, max = 4294967295 }'
+    value = 'v = { type = "INTEGER", min = 0, max = 1000000 }'
+    right = f"SELECT (hash(i) % {2 * rows})::BIGINT * 7 AS k, (i % 1000)::INTEGER AS v FROM range({rows}) t(i)"
+    return [
+        Table("l", "a", f"SELECT i::BIGINT * 7 AS k FROM range({rows}) t(i)", key, f'rows = {rows}\nunique = [["k"]]'),
+        Table("r", "b", right, f"{key}\n{value}", f"rows = {rows}"),
+    ]
+
+
 def aggregate_alone(folder: Path, tables: list[Table]) -> None:
     """The owners' aggregations one after the other, in a DuckDB of its own with all cores."""
     with duckdb.connect() as database:
@@ -132,9 +162,9 @@ def aggregate_alone(folder: Path, tables: list[Table]) -> None:
             database.execute(MARKET_LOCAL.format(path=data_path(folder, table))).fetchall()
 
 
-def demo(rows: int | None, repeats: int) -> dict[str, Any]:
-    """The command that a new user runs first."""
-    command = [sys.executable, "-m", "tacit", "demo", *(["--rows", str(rows)] if rows else [])]
+def demo(question: str, rows: int | None, repeats: int) -> dict[str, Any]:
+    """A demo, from its first to its last line: that of credit is what a new user runs first."""
+    command = [sys.executable, "-m", "tacit", "demo", question, *(["--rows", str(rows)] if rows else [])]
     with PeakMemory() as memory:
         seconds = timed(lambda: subprocess.run(command, check=True, stdout=subprocess.DEVNULL), repeats)
     return {"seconds": seconds, "floor": DEMO_SECONDS, "peak_memory": memory.peaks}
@@ -190,13 +220,15 @@ def data_path(folder: Path, table: Table) -> Path:
     return folder / f"{table.name}.parquet"
 
 
-def write_federation(folder: Path, tables: list[Table]) -> None:
-    """Files of three parties that all run on this machine: tables as Parquet, keys, and the federation file."""
+def write_federation(
+    folder: Path, tables: list[Table], engine: str = "rep3", parties: tuple[str, ...] = PARTIES
+) -> None:
+    """Files of parties that all run on this machine: tables as Parquet, keys, and the federation file."""
     from tacit.agent.federation import Federation
     from tacit.agent.keys import make_keys
 
-    text = [f'engine = "rep3"\nnodes = {json.dumps(PARTIES)}\nrecipients = ["a"]']
-    for party, port in zip(PARTIES, free_ports(), strict=True):
+    text = [f'engine = "{engine}"\nnodes = {json.dumps(parties)}\nrecipients = ["a"]']
+    for party, port in zip(parties, free_ports(len(parties)), strict=True):
         text.append(f'[parties.{party}]\naddress = "127.0.0.1:{port}"')
     with duckdb.connect() as database:
         for table in tables:
@@ -206,12 +238,12 @@ def write_federation(folder: Path, tables: list[Table]) -> None:
             text.append(f"[tables.{table.name}]\n{facts}\n[tables.{table.name}.columns]\n{table.columns}")
     path = folder / "federation.toml"
     path.write_text("\n\n".join(text) + "\n")
-    make_keys(Federation.load(path), PARTIES, replace=False)
+    make_keys(Federation.load(path), parties, replace=False)
 
 
-def free_ports() -> list[int]:
-    """A port for each party that nobody uses now."""
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in PARTIES]
+def free_ports(count: int) -> list[int]:
+    """Ports that nobody uses now."""
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
     ports = [int(s.getsockname()[1]) for s in sockets]
     for s in sockets:
         s.close()

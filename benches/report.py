@@ -23,7 +23,9 @@ TIMING = ["operation", "joined", "rows", "median", "best", "spread", "rate", "B/
 QUERIES = {
     "credit": ("credit question, everything under MPC", CREDIT_SCALE),
     "market": ("market concentration", MARKET_SCALE),
+    "join-of-two": ("join on a unique key, two parties", ""),
     "demo": ("tacit demo, once built", ""),
+    "two-hospitals": ("tacit demo two-hospitals, two parties", ""),
 }
 
 
@@ -189,7 +191,7 @@ def against(floor: Floor, each: Measured) -> list[list[str]]:
 def queries(found: list[Measured]) -> str:
     """Whole queries."""
     head = ["query", "rows", "median", "best", "floor", "ratio", "local", "sent", "rounds", "load"]
-    title = "Whole queries: three party processes over TLS, from the question to the answer"
+    title = "Whole queries: a process for each party, over TLS, from the question to the answer"
     notes = "local: DuckDB alone on the part that is left to the owners."
     return section(title, [*head, "peak of each party", "for scale"], [query(each) for each in found], notes)
 

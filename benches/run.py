@@ -154,9 +154,11 @@ def has_spu(python: str) -> bool:
 def queries(options: argparse.Namespace) -> Iterator[Measured]:
     """Whole queries, each measured by a process of its own."""
     sizes = (
-        {"credit": 300, "market": 3_000, "demo": 100} if options.quick else {"credit": 300_000, "market": 100_000_000}
+        {"credit": 300, "market": 3_000, "join-of-two": 200, "demo": 100, "two-hospitals": 100}
+        if options.quick
+        else {"credit": 300_000, "market": 100_000_000, "join-of-two": 1 << 15}
     )
-    for query in ("credit", "market", "demo"):
+    for query in ("credit", "market", "join-of-two", "demo", "two-hospitals"):
         rows = ["--rows", str(sizes[query])] if query in sizes else []
         repeats = ["--repeats", str(min(3, options.repeats))]
         yield from measured([sys.executable, str(HERE / "queries.py"), query, *rows, *repeats])

@@ -11,7 +11,13 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 OPERATIONS = {"exchange", "and", "multiply", "less", "less-planes", "equal", "shuffle", "sort", "join", "group-by"}
-QUERIES = ("credit question", "market concentration", "tacit demo")
+QUERIES = (
+    "credit question",
+    "market concentration",
+    "join on a unique key",
+    "tacit demo, once built",
+    "tacit demo two-hospitals",
+)
 
 
 @pytest.fixture(scope="module")
