@@ -20,7 +20,7 @@ use arrow_array::types::{
     TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type, UInt32Type,
     UInt64Type,
 };
-use arrow_array::{Array, ArrayRef, PrimitiveArray, RecordBatch};
+use arrow_array::{Array, ArrayAccessor, ArrayRef, PrimitiveArray, RecordBatch};
 use arrow_schema::{DataType, TimeUnit};
 
 use crate::error::MatchError;
@@ -135,9 +135,9 @@ fn write_row(writers: &[Writer<'_>], row: usize, bytes: &mut Vec<u8>) -> Result<
 
 fn writer<'a>(name: &str, column: &'a ArrayRef, normaliser: &'a Normaliser) -> Result<Writer<'a>, MatchError> {
     Ok(match column.data_type() {
-        DataType::Utf8 => text(column, normaliser, |column, row| column.as_string::<i32>().value(row)),
-        DataType::LargeUtf8 => text(column, normaliser, |column, row| column.as_string::<i64>().value(row)),
-        DataType::Utf8View => text(column, normaliser, |column, row| column.as_string_view().value(row)),
+        DataType::Utf8 => text(column.as_string::<i32>(), normaliser),
+        DataType::LargeUtf8 => text(column.as_string::<i64>(), normaliser),
+        DataType::Utf8View => text(column.as_string_view(), normaliser),
         DataType::Null => Box::new(|_, _| Value::Null),
         _ if *normaliser != Normaliser::Exact => {
             return Err(MatchError::Input(format!(
@@ -193,15 +193,11 @@ fn put(null: bool, value: &[u8], bytes: &mut Vec<u8>) -> Value {
     Value::Written
 }
 
-fn text<'a>(
-    column: &'a ArrayRef,
-    normaliser: &'a Normaliser,
-    value: impl Fn(&'a ArrayRef, usize) -> &'a str + 'a,
-) -> Writer<'a> {
+fn text<'a>(values: impl ArrayAccessor<Item = &'a str> + 'a, normaliser: &'a Normaliser) -> Writer<'a> {
     Box::new(move |row, bytes| {
-        if column.is_null(row) {
+        if values.is_null(row) {
             Value::Null
-        } else if normaliser.append(value(column, row), bytes) {
+        } else if normaliser.append(values.value(row), bytes) {
             Value::Written
         } else {
             Value::Invalid
