@@ -21,6 +21,7 @@ pub mod private_id;
 pub mod private_id_oprf;
 pub mod protocol;
 pub mod ps3i;
+pub mod relatives;
 pub mod rounds;
 pub mod row_counts;
 pub mod set_union;

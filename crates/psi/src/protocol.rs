@@ -1,4 +1,5 @@
-//! The functionality that every intersection protocol of this room provides.
+//! The functionality that every intersection protocol of this room provides, and in the same form those whose outcome is another
+//! ([`crate::relatives`]): the traits are over what a party has in the end.
 
 use crate::error::PsiError;
 use tacit_net::{PartyId, Session};
@@ -66,29 +67,30 @@ pub struct Declared {
     pub online: Traffic,
 }
 
-/// An intersection protocol. Its parameters are derived from the public sizes alone.
-pub trait Protocol: Send + Sync {
+/// A protocol of two sets. Its parameters are derived from the public sizes alone. `O` is what a party has in the end; of an
+/// intersection it is an [`Outcome`].
+pub trait Protocol<O = Outcome>: Send + Sync {
     /// Its name in plans and reports.
     fn name(&self) -> &'static str;
 
     /// The adversary it withstands.
     fn adversary(&self) -> Adversary;
 
-    /// Its exact cost.
+    /// Its exact cost, or the most it can be where that depends on what is disclosed; rounds are exact.
     fn declared(&self, sizes: Sizes) -> Declared;
 
     /// What a pair of parties does once.
     ///
     /// # Errors
     /// The connection's failure, or a peer that deviates.
-    fn setup(&self, role: Role, session: &mut Session, peer: PartyId) -> Result<Box<dyn Prepared>, PsiError>;
+    fn setup(&self, role: Role, session: &mut Session, peer: PartyId) -> Result<Box<dyn Prepared<O>>, PsiError>;
 }
 
 /// A pair of parties that has done its setup.
-pub trait Prepared: Send {
-    /// Intersects one pair of sets with fresh randomness.
+pub trait Prepared<O = Outcome>: Send {
+    /// Runs on one pair of sets with fresh randomness.
     ///
     /// # Errors
     /// The connection's failure, a peer that deviates, or items that do not fit the announced sizes.
-    fn online(&mut self, session: &mut Session, items: &[Item], sizes: Sizes) -> Result<Outcome, PsiError>;
+    fn online(&mut self, session: &mut Session, items: &[Item], sizes: Sizes) -> Result<O, PsiError>;
 }

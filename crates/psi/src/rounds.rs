@@ -21,9 +21,9 @@ pub use relayed::Relayed;
 use crate::error::PsiError;
 use crate::protocol::{Item, Outcome, Sizes};
 
-/// One party of an intersection protocol, without a transport. Setup serves any number of pairs of sets, one after the
+/// One party of a protocol of two sets, without a transport. Setup serves any number of pairs of sets, one after the
 /// other: for each, `begin`, every online round, `outcome`.
-pub trait Rounds: Send {
+pub trait Rounds<O = Outcome>: Send {
     /// How many setup rounds there are.
     fn setup_round_count(&self) -> u32;
 
@@ -52,5 +52,5 @@ pub trait Rounds: Send {
     ///
     /// # Errors
     /// If rounds are missing.
-    fn outcome(&mut self) -> Result<Outcome, PsiError>;
+    fn outcome(&mut self) -> Result<O, PsiError>;
 }

@@ -11,36 +11,36 @@ use tacit_ot::Adversary;
 ///
 /// Each call but the last of a phase is one round of the session, in which both parties send the blob's length (8
 /// bytes) and the blob.
-pub struct Driven {
+pub struct Driven<O = Outcome> {
     name: &'static str,
     adversary: Adversary,
     declared: Cost,
-    party: PartyFactory,
+    party: PartyFactory<O>,
 }
 
 /// What the blobs of a pair of sets take at most.
 type Cost = Arc<dyn Fn(Sizes) -> Declared + Send + Sync>;
 
 /// Makes the party that plays a role.
-type PartyFactory = Box<dyn Fn(Role) -> Result<Box<dyn Rounds>, PsiError> + Send + Sync>;
+type PartyFactory<O> = Box<dyn Fn(Role) -> Result<Box<dyn Rounds<O>>, PsiError> + Send + Sync>;
 
 /// Bytes before each blob.
 const LENGTH: usize = 8;
 
-impl Driven {
+impl<O> Driven<O> {
     /// The protocol of the rounds that `party` makes. `declared` is an upper bound on what the blobs of a whole phase
     /// take, lengths not included; a peer that sends more is refused before any of it is kept.
     pub fn new(
         name: &'static str,
         adversary: Adversary,
         declared: impl Fn(Sizes) -> Declared + Send + Sync + 'static,
-        party: impl Fn(Role) -> Result<Box<dyn Rounds>, PsiError> + Send + Sync + 'static,
+        party: impl Fn(Role) -> Result<Box<dyn Rounds<O>>, PsiError> + Send + Sync + 'static,
     ) -> Self {
         Self { name, adversary, declared: Arc::new(declared), party: Box::new(party) }
     }
 }
 
-impl Protocol for Driven {
+impl<O: 'static> Protocol<O> for Driven<O> {
     fn name(&self) -> &'static str {
         self.name
     }
@@ -58,7 +58,7 @@ impl Protocol for Driven {
         Declared { setup: framed(blobs.setup), online: framed(blobs.online) }
     }
 
-    fn setup(&self, role: Role, session: &mut Session, peer: PartyId) -> Result<Box<dyn Prepared>, PsiError> {
+    fn setup(&self, role: Role, session: &mut Session, peer: PartyId) -> Result<Box<dyn Prepared<O>>, PsiError> {
         let mut rounds = (self.party)(role)?;
         let most = incoming((self.declared)(Sizes { sender: 0, receiver: 0 }).setup, role);
         drive(session, peer, rounds.setup_round_count(), most, |id, input| rounds.setup(id, input))?;
@@ -66,15 +66,15 @@ impl Protocol for Driven {
     }
 }
 
-struct DrivenPair {
+struct DrivenPair<O> {
     declared: Cost,
     role: Role,
     peer: PartyId,
-    rounds: Box<dyn Rounds>,
+    rounds: Box<dyn Rounds<O>>,
 }
 
-impl Prepared for DrivenPair {
-    fn online(&mut self, session: &mut Session, items: &[Item], sizes: Sizes) -> Result<Outcome, PsiError> {
+impl<O> Prepared<O> for DrivenPair<O> {
+    fn online(&mut self, session: &mut Session, items: &[Item], sizes: Sizes) -> Result<O, PsiError> {
         self.rounds.begin(items, sizes)?;
         let count = self.rounds.online_round_count();
         let most = incoming((self.declared)(sizes).online, self.role);

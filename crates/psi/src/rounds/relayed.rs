@@ -13,17 +13,17 @@ use tacit_net::{AbortHandle, Options, PartyId, Session};
 ///
 /// A protocol of r rounds takes r + 1 calls, the last of which only takes in. It must send what it sends in a round
 /// before it waits for bytes of that round, or the calls do not suffice, which is an error.
-pub struct Relayed {
-    protocol: Arc<dyn Protocol>,
+pub struct Relayed<O = Outcome> {
+    protocol: Arc<dyn Protocol<O>>,
     relay: Arc<Relay>,
     abort: AbortHandle,
     jobs: Option<Sender<Job>>,
-    results: Receiver<Result<Done, PsiError>>,
+    results: Receiver<Result<Done<O>, PsiError>>,
     thread: Option<JoinHandle<()>>,
     phase: Phase,
     /// The call that comes next in the phase.
     next: u32,
-    done: Option<Done>,
+    done: Option<Done<O>>,
 }
 
 /// A pair of sets for the thread.
@@ -33,9 +33,9 @@ struct Job {
 }
 
 /// What the thread has completed.
-enum Done {
+enum Done<O> {
     Setup,
-    Online(Outcome),
+    Online(O),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -44,12 +44,12 @@ enum Phase {
     Online(Sizes),
 }
 
-impl Relayed {
+impl<O: Send + 'static> Relayed<O> {
     /// The party that plays `role`.
     ///
     /// # Errors
     /// [`PsiError::Input`] if the operating system gives no thread.
-    pub fn new(protocol: Arc<dyn Protocol>, role: Role) -> Result<Self, PsiError> {
+    pub fn new(protocol: Arc<dyn Protocol<O>>, role: Role) -> Result<Self, PsiError> {
         let (me, peer) = match role {
             Role::Sender => (0, PartyId(1)),
             Role::Receiver => (1, PartyId(0)),
@@ -104,7 +104,7 @@ fn calls(rounds: u64) -> u32 {
     u32::try_from(rounds + 1).expect("protocols have a few rounds")
 }
 
-impl Rounds for Relayed {
+impl<O: Send + 'static> Rounds<O> for Relayed<O> {
     fn setup_round_count(&self) -> u32 {
         calls(self.protocol.declared(Sizes { sender: 0, receiver: 0 }).setup.rounds)
     }
@@ -146,7 +146,7 @@ impl Rounds for Relayed {
         self.call(id, self.online_round_count(), input)
     }
 
-    fn outcome(&mut self) -> Result<Outcome, PsiError> {
+    fn outcome(&mut self) -> Result<O, PsiError> {
         match self.done.take() {
             Some(Done::Online(outcome)) if self.next == self.online_round_count() => Ok(outcome),
             other => {
@@ -157,7 +157,7 @@ impl Rounds for Relayed {
     }
 }
 
-impl Drop for Relayed {
+impl<O> Drop for Relayed<O> {
     fn drop(&mut self) {
         self.jobs = None;
         self.abort.abort("the rounds were not completed");
@@ -169,16 +169,16 @@ impl Drop for Relayed {
 }
 
 /// What the thread owns.
-struct Worker {
-    protocol: Arc<dyn Protocol>,
+struct Worker<O> {
+    protocol: Arc<dyn Protocol<O>>,
     role: Role,
     peer: PartyId,
     session: Session,
     relay: Arc<Relay>,
-    outbox: Sender<Result<Done, PsiError>>,
+    outbox: Sender<Result<Done<O>, PsiError>>,
 }
 
-impl Worker {
+impl<O> Worker<O> {
     /// Setup, then every pair of sets, until the first failure or the end of `inbox`. Each result is there before the
     /// driver is told that this thread rests.
     fn run(mut self, inbox: &Receiver<Job>) {
@@ -197,7 +197,7 @@ impl Worker {
         }
     }
 
-    fn report(&self, result: Result<Done, PsiError>) {
+    fn report(&self, result: Result<Done<O>, PsiError>) {
         // Nobody listens any more if the driver was dropped.
         let _ = self.outbox.send(result);
         self.relay.rest();

@@ -7,4 +7,5 @@ mod permute_share;
 mod private_id;
 mod private_id_oprf;
 mod ps3i;
+mod traits;
 mod unbalanced;

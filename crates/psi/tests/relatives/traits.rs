@@ -1,0 +1,140 @@
+//! The relatives behind the traits of intersections: over a session and as rounds without a transport they give what they are to give.
+
+use crate::pair::{Party, RECEIVER, SENDER, SIZES, generator, run, sets};
+use crate::private_id::check;
+use std::sync::Arc;
+use tacit_math::Prg;
+use tacit_psi::blind_join::Rule;
+use tacit_psi::cardinality_sum::Sums;
+use tacit_psi::ps3i::SharedPairs;
+use tacit_psi::relatives::{Cardinality, MultiKeyPrivateId, PrivateId, Ps3i};
+use tacit_psi::{Item, Protocol, PsiError, Relayed, Role, Rounds, Sizes};
+
+const ONE: Sizes = Sizes { sender: 1, receiver: 1 };
+
+/// Both parties' outcomes over a session at the declared rounds, and once more by rounds without a transport.
+fn twice<O: Send + 'static>(parties: [Arc<dyn Protocol<O>>; 2], sets: [&[Item]; 2]) -> [[O; 2]; 2] {
+    let sizes = Sizes { sender: sets[0].len(), receiver: sets[1].len() };
+    let play = |session: &mut _, role, peer, at: usize| {
+        let mut prepared = parties[at].setup(role, session, peer).expect("a setup");
+        prepared.online(session, sets[at], sizes).expect("an outcome")
+    };
+    let (a, b) =
+        run(|session| play(session, Role::Sender, RECEIVER, 0), |session| play(session, Role::Receiver, SENDER, 1));
+    let declared = parties[0].declared(sizes).online;
+    let within = |party: &Party<O>| {
+        let spent = party.traffic;
+        spent.rounds == declared.rounds && spent.sender <= declared.sender && spent.receiver <= declared.receiver
+    };
+    assert!(within(&a) && within(&b), "{}: {declared:?}", parties[0].name());
+    let by_rounds = by_rounds(&parties, sets, sizes).unwrap_or_else(|error| panic!("{}: {error}", parties[0].name()));
+    [[a.result, b.result], by_rounds]
+}
+
+fn by_rounds<O: Send + 'static>(
+    parties: &[Arc<dyn Protocol<O>>; 2],
+    sets: [&[Item]; 2],
+    sizes: Sizes,
+) -> Result<[O; 2], PsiError> {
+    let mut a = Relayed::new(Arc::clone(&parties[0]), Role::Sender)?;
+    let mut b = Relayed::new(Arc::clone(&parties[1]), Role::Receiver)?;
+    let (mut to_a, mut to_b) = (Vec::new(), Vec::new());
+    for id in 0..a.setup_round_count() {
+        (to_b, to_a) = (a.setup(id, &to_a)?, b.setup(id, &to_b)?);
+    }
+    a.begin(sets[0], sizes)?;
+    b.begin(sets[1], sizes)?;
+    for id in 0..a.online_round_count() {
+        (to_b, to_a) = (a.round(id, &to_a)?, b.round(id, &to_b)?);
+    }
+    Ok([a.outcome()?, b.outcome()?])
+}
+
+/// The same object for both parties.
+fn same<O>(protocol: impl Protocol<O> + 'static) -> [Arc<dyn Protocol<O>>; 2] {
+    let protocol: Arc<dyn Protocol<O>> = Arc::new(protocol);
+    [Arc::clone(&protocol), protocol]
+}
+
+fn random_sets(name: &str) -> (Prg, Vec<(Vec<Item>, Vec<Item>)>) {
+    let mut prg = generator(name);
+    let all = SIZES.iter().map(|&(sizes, common)| sets(&mut prg, sizes, common)).collect();
+    (prg, all)
+}
+
+#[test]
+fn numbers_in_place_of_the_intersection() {
+    let (mut prg, all) = random_sets("cardinality behind the traits");
+    for (sender, receiver) in all {
+        let common: Vec<usize> = (0..sender.len()).filter(|&at| receiver.contains(&sender[at])).collect();
+        for [a, b] in twice(same(Cardinality::default()), [&sender, &receiver]) {
+            assert_eq!((a.cardinality, b.cardinality), (None, Some(common.len())));
+        }
+        let values: Vec<u64> = prg.vector(sender.len());
+        let total = common.iter().fold(0u64, |sum, &at| sum.wrapping_add(values[at]));
+        let sums = Some(Sums { columns: 1, to: Role::Sender });
+        let parties: [Arc<dyn Protocol<_>>; 2] =
+            [Arc::new(Cardinality { sums, values: vec![values] }), Arc::new(Cardinality { sums, values: Vec::new() })];
+        for [a, b] in twice(parties, [&sender, &receiver]) {
+            assert_eq!((a.sums, b.sums, b.cardinality), (Some(vec![total]), None, Some(common.len())));
+        }
+    }
+}
+
+#[test]
+fn ids_in_place_of_the_intersection() {
+    for protocol in [PrivateId::Ddh, PrivateId::Oprf] {
+        for (sender, receiver) in random_sets(protocol.name()).1 {
+            for [a, b] in twice(same(protocol), [&sender, &receiver]) {
+                check(&sender, &receiver, [&a, &b]);
+            }
+        }
+    }
+    for (sender, receiver) in random_sets("multi-key behind the traits").1 {
+        for [(a, _), (b, contaminated)] in twice(same(MultiKeyPrivateId { columns: ONE }), [&sender, &receiver]) {
+            check(&sender, &receiver, [&a, &b]);
+            assert_eq!(contaminated, (0, 0));
+        }
+    }
+}
+
+#[test]
+fn shares_in_place_of_the_intersection() {
+    let (mut prg, all) = random_sets("ps3i behind the traits");
+    for (sender, receiver) in all {
+        let rule = Rule::Collect { drop_sender: false, drop_receiver: false };
+        let payloads = [prg.vector::<u64>(sender.len()), prg.vector::<u64>(receiver.len())];
+        let party = |payload: &Vec<u64>| -> Arc<dyn Protocol<SharedPairs>> {
+            Arc::new(Ps3i { columns: ONE, payload_columns: ONE, payload: vec![payload.clone()], rule })
+        };
+        let pairs = sender.iter().zip(&payloads[0]);
+        let mut expected: Vec<(u64, u64)> = pairs
+            .filter_map(|(item, &own)| Some((own, payloads[1][receiver.iter().position(|other| other == item)?])))
+            .collect();
+        expected.sort_unstable();
+        for [a, b] in twice(payloads.each_ref().map(party), [&sender, &receiver]) {
+            let sum = |a: &[Vec<u64>], b: &[Vec<u64>]| -> Vec<u64> {
+                a[0].iter().zip(&b[0]).map(|(a, b)| a.wrapping_add(*b)).collect()
+            };
+            let (of_sender, of_receiver) = (sum(&a.sender, &b.sender), sum(&a.receiver, &b.receiver));
+            let mut opened: Vec<(u64, u64)> = of_sender.into_iter().zip(of_receiver).collect();
+            opened.sort_unstable();
+            assert_eq!(opened, expected);
+        }
+    }
+}
+
+#[test]
+fn items_that_do_not_fit_are_refused() {
+    let sizes = Sizes { sender: 3, receiver: 2 };
+    for protocol in [PrivateId::Ddh, PrivateId::Oprf] {
+        let (a, _) = run(
+            |session| {
+                let mut prepared = protocol.setup(Role::Sender, session, RECEIVER).expect("a setup");
+                prepared.online(session, &[1, 2], sizes)
+            },
+            |_| (),
+        );
+        assert!(matches!(a.result, Err(PsiError::Input(_))) && a.traffic.rounds == 0);
+    }
+}
