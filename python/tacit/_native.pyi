@@ -14,6 +14,7 @@ __all__ = [
     "PeerError",
     "PeerGoneError",
     "PolicyError",
+    "PreparedSet",
     "Session",
     "SharedRows",
     "SharedTable",
@@ -27,6 +28,8 @@ __all__ = [
     "matching_capacity",
     "matching_cost",
     "matching_protocols",
+    "published_bytes",
+    "query_cost",
     "shares_cost",
     "version",
 ]
@@ -231,6 +234,21 @@ class Identified:
         """The rows of the union in the order of their ids. column: the name of the column of ids."""
 
 @final
+class PreparedSet:
+    """The owner's prepared set with its key."""
+
+    @staticmethod
+    def prepare(table: Binned, rows: int, budget: int) -> tuple[PreparedSet, bytes]:
+        """Prepare a table of so many rows for ``budget`` asked items in all: the set to keep, and the published one."""
+
+    @staticmethod
+    def load(secret: bytes, answered: int) -> PreparedSet:
+        """The set whose secret part is in a file, after so many asked items."""
+
+    def secret(self) -> bytes:
+        """The secret part, for a file that only the owner may read."""
+
+@final
 class SharedRows:
     """A party's shares of the pairs of rows that match."""
 
@@ -308,6 +326,15 @@ class Pair:
         names: of all columns of shares, the sender's first.
         """
 
+    def answer(self, set: PreparedSet, asked: int, published: bytes | None) -> None:
+        """Answer a query about so many items, after the published set if the client does not have it."""
+
+    def ask(self, table: Binned, rows: int, held: bytes | None, items: int) -> bytes | None:
+        """Ask which keys of a table of so many rows a prepared set of ``items`` rows has.
+
+        held: the published set; it is received and returned if this party does not have it.
+        """
+
     def metrics(self) -> dict[str, int]:
         """{"bins","bytes_sent","bytes_received","rounds"} of all workers. From any thread, also during a run."""
 
@@ -333,6 +360,12 @@ def ids_cost(method: str, sender: int, receiver: int) -> dict[str, int]:
 
 def ids_methods() -> list[str]:
     """The names of the ways to compute universal ids."""
+
+def published_bytes(rows: int, budget: int) -> int:
+    """Bytes of a published set of so many rows, for so many asked items in all."""
+
+def query_cost(asked: int) -> dict[str, int]:
+    """The declared cost of a query about so many rows; the owner is the sender: {"rounds","sender","receiver"}."""
 
 def shares_cost(sender: tuple[int, int], receiver: tuple[int, int]) -> dict[str, int]:
     """The declared cost of shares, for (rows, columns) of both roles: {"rounds","sender","receiver"}."""

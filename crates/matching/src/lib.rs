@@ -14,6 +14,7 @@
 //! | [`aggregate`] | how many keys match, and sums over them, instead of the rows |
 //! | [`ids`] | universal ids of the rows of both parties, instead of the rows that match |
 //! | [`shares`] | shares of the rows that match, instead of the rows |
+//! | [`prepared`] | a large table prepared once and asked about many times |
 //! | [`output`] | the rows of a join, as a stream of batches |
 
 pub mod aggregate;
@@ -27,6 +28,7 @@ pub mod ids;
 pub mod normalise;
 pub mod output;
 pub mod pieces;
+pub mod prepared;
 pub mod results;
 pub mod run;
 pub mod shares;

@@ -130,6 +130,18 @@ impl PreparedSet {
         self.header.budget - self.answered
     }
 
+    /// Goes on where `answered` items have been asked about in all, by the server's own account.
+    ///
+    /// # Errors
+    /// [`PsiError::Input`] if the budget never allowed so many, or if more are known to have been asked about.
+    pub fn go_on(&mut self, answered: u64) -> Result<(), PsiError> {
+        if !(self.answered..=self.header.budget).contains(&answered) {
+            return Err(PsiError::Input(format!("{answered} asked items do not fit the account of a prepared set")));
+        }
+        self.answered = answered;
+        Ok(())
+    }
+
     /// The set as a file that only the server may read. Written anew after each answer, it keeps the budget.
     pub fn to_bytes(&self) -> Zeroizing<Vec<u8>> {
         let mut out = Zeroizing::new(Vec::with_capacity(HEADER_BYTES + KEY_BYTES + 4 * self.order.len()));

@@ -10,14 +10,14 @@ import argparse
 import os
 import re
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.ledger import Ledger
+from tacit.cli.psi_prepared import run_prepared
+from tacit.cli.psi_screen import Screen
 from tacit.psi.account import approved_entry, completed_entry, recorded
-from tacit.psi.choice import Choice
-from tacit.psi.match import Limits, Match, Report
+from tacit.psi.match import Limits, Match
 from tacit.psi.members import Members
 from tacit.psi.output import check_output, write_rows
 from tacit.psi.parameters import JOINS, Parameters, normalisers, recipients, revealed
@@ -36,14 +36,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--federation", type=Path, default=Path("federation.toml"), metavar="FILE", help="the federation file")
     add("--as", dest="me", required=True, metavar="PARTY", help="the party that this machine is")
     add("--with", dest="other", metavar="PARTY", help="the other party (needed among more than two)")
-    add("--input", type=Path, required=True, metavar="FILE", help="this party's own table, .parquet or .csv")
-    add(
-        "--key",
-        type=_names,
-        required=True,
-        metavar="COLUMNS",
-        help="the columns that identify a row, in an agreed order",
-    )
+    add("--input", type=Path, metavar="FILE", help="this party's own table, .parquet or .csv")
+    add("--key", type=_names, metavar="COLUMNS", help="the columns that identify a row, in an agreed order")
     add("--output", type=Path, metavar="FILE", help="where the matching rows go, .parquet or .csv")
     add("--columns", type=_names, metavar="COLUMNS", help="the columns of the output (default: all)")
     add("--normalise", type=_names, default=[], metavar="COLUMN=HOW",
@@ -53,6 +47,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--to", default="both", metavar="PARTY", help="who learns the matches: both (default) or one party")
     add("--join", choices=JOINS, default="inner", help="which rows the output has (default: inner)")
     add("--protocol", default="auto", help="auto (default), or a protocol's name")
+    add("--prepare", type=Path, metavar="FILE", help="prepare the input to be asked about many times, into this file")
+    add("--prepared", type=Path, metavar="FILE",
+        help="answer from a table prepared by this party; with --input, ask about one, which is kept here")  # fmt: skip
+    add("--budget", type=int, metavar="ROWS", help="with --prepare: how many may be asked about in all (2^20)")
+    add("--most", type=int, metavar="ROWS", help="with --prepared: how many may be asked about at once")
     add("--plugin", metavar="WHAT", help="a protocol from elsewhere: a shared library, or MODULE:CLASS")
     add("--bins", default="auto", metavar="N", help="into how many bins the tables are put (default: auto)")
     add("--memory", type=_bytes, default=3 << 30, metavar="SIZE", help="what this party may use (default: 3G)")
@@ -65,6 +64,11 @@ def run(options: argparse.Namespace) -> int:
     """Run the command."""
     os.umask(0o077)
     members = Members.load(options.federation)
+    screen = Screen(options.quiet)
+    if options.prepare is not None or options.prepared is not None:
+        return run_prepared(options, members, screen)
+    if options.input is None or options.key is None:
+        raise RunError(Fault.INPUT, "name this party's own table with --input, and its key columns with --key.")
     parties = members.pair(options.me, options.other)
     plugin = None if options.plugin is None else plugin_named(options.plugin)
     parameters = Parameters(
@@ -80,7 +84,6 @@ def run(options: argparse.Namespace) -> int:
     limits = Limits(options.memory, options.workers)
     columns = [] if options.columns is None and parameters.reveal == "shares" else options.columns
     source = open_source(options.input, options.key, columns, os.cpu_count() or 1, limits.memory)
-    screen = _Screen(options.quiet)
     screen.account(parameters)
     match = Match(
         members,
@@ -118,63 +121,6 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-class _Screen:
-    """What a person reads, on stderr: whole lines, and on a terminal one line that changes while bins are matched."""
-
-    def __init__(self, quiet: bool) -> None:
-        self._quiet = quiet
-        self._live = sys.stderr.isatty()
-        self._last = 0, 0.0
-
-    def line(self, text: str) -> None:
-        if not self._quiet:
-            sys.stderr.write(f"{text}\n")
-
-    def account(self, parameters: Parameters) -> None:
-        self.line("What each party will learn")
-        for sentence in parameters.account():
-            self.line(f"- {sentence}")
-
-    def choice(self, choice: Choice, parameters: Parameters, explain: bool) -> None:
-        a, b = parameters.parties
-        sent = f"{a} sends {_size(choice.sent[0])}, {b} sends {_size(choice.sent[1])}"
-        workers = f"{choice.workers} worker{'s' if choice.workers > 1 else ''}"
-        bins = f"{choice.bins} bin{'s' if choice.bins > 1 else ''}"
-        self.line(f"{choice.protocol}, {bins}, {workers}: {sent}, about {choice.seconds:.1f} s")
-        for reason in choice.why if explain else ():
-            self.line(f"- {reason}")
-
-    def progress(self, metrics: Mapping[str, int], bins: int) -> None:
-        if self._quiet or not self._live:
-            return
-        sent, received = metrics["bytes_sent"], metrics["bytes_received"]
-        rate = (sent + received - self._last[0]) / 0.2
-        self._last = sent + received, 0.0
-        end = "\n" if metrics["bins"] == bins else ""
-        done = f"bin {metrics['bins']} of {bins}, {_size(sent)} sent, {_size(received)} received, {_size(rate)}/s"
-        sys.stderr.write(f"\r\033[K{done}{end}")
-
-    def report(self, report: Report, count: int, learns: bool, entry: int) -> None:
-        keyless = report.null + sum(report.invalid.values())
-        rows = f"{report.rows:,} rows" + (f", {keyless:,} of them without a valid key" if keyless else "")
-        self.line(f"{rows}{_found(report)}" + (f"; {count:,} rows written" if learns else ""))
-        self.line(
-            f"{_size(report.bytes_sent)} sent, {_size(report.bytes_received)} received, {report.seconds:.1f} s; "
-            f"ledger entry {entry}"
-        )
-
-
-def _found(report: Report) -> str:
-    if report.union is not None:
-        return f"; {report.union:,} ids in all, which tells the number of common keys: {report.keys:,}"
-    if report.rate is not None:
-        return f"; {report.keys:,} keys matched ({report.rate:.1%})"
-    if report.keys is None and report.pairs:
-        several = f" ({report.repeated:,} rows of this party are in more than one)" if report.repeated else ""
-        return f"; {report.pairs:,} pairs of rows matched{several}"
-    return ""
-
-
 def _names(text: str) -> list[str]:
     names = [name.strip() for name in text.split(",") if name.strip()]
     if not names:
@@ -195,10 +141,3 @@ def _bins(text: str) -> int | None:
     if not text.isdecimal() or not 1 <= int(text) <= 1 << 14:
         raise RunError(Fault.INPUT, f"--bins is {text!r}; write auto, or a number from 1 to {1 << 14}.")
     return int(text)
-
-
-def _size(count: float) -> str:
-    for unit, factor in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if count >= factor:
-            return f"{count / factor:.1f} {unit}"
-    return f"{count:.0f} B"

@@ -13,16 +13,29 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tacit.psi.plugin import SharedLibrary
-    from tacit.psi.tables import Matched, aggregate, identify, intersect, share
+    from tacit.psi.tables import Matched, aggregate, answer, ask, identify, intersect, prepare, share
 
-__all__ = ["Matched", "SharedLibrary", "aggregate", "identify", "intersect", "share"]
+__all__ = [
+    "Matched",
+    "SharedLibrary",
+    "aggregate",
+    "answer",
+    "ask",
+    "identify",
+    "intersect",
+    "prepare",
+    "share",
+]
 
 _HOMES = {
     "Matched": "tacit.psi.tables",
     "SharedLibrary": "tacit.psi.plugin",
     "aggregate": "tacit.psi.tables",
+    "answer": "tacit.psi.tables",
+    "ask": "tacit.psi.tables",
     "identify": "tacit.psi.tables",
     "intersect": "tacit.psi.tables",
+    "prepare": "tacit.psi.tables",
     "share": "tacit.psi.tables",
 }
 

@@ -11,14 +11,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import duckdb
-
 from tacit import _native
 from tacit.agent.faults import Fault, RunError
 from tacit.psi.announcement import heard, same_run
 from tacit.psi.choice import BYTES_PER_TOKEN, Choice, choose
 from tacit.psi.members import Members
-from tacit.psi.parameters import Parameters
+from tacit.psi.parameters import UNBALANCED, Parameters
+from tacit.psi.partition import Counts, partition
 from tacit.psi.source import Source
 from tacit.psi.state import State, check_disk, folder_of, fresh_folder, read_state, remove_folder, write_state
 from tacit.psi.watching import Told, Watching
@@ -104,8 +103,10 @@ class Match:
         self._columns = [*source.key, "/", *source.columns]
         self._table: _native.Binned | None = None
         self._state: State | None = None
-        self._counts: tuple[int, int, list[int]] = (source.rows, 0, [])
+        self._counts: Counts = (source.rows, 0, [])
         self._found: Found | None = None
+        if parameters.protocol == UNBALANCED:
+            raise RunError(Fault.INPUT, "the protocol unbalanced is for prepared tables: name one with --prepared.")
         match parameters.reveal:
             case "ids" if ID_COLUMN in source.columns:
                 raise RunError(
@@ -128,7 +129,7 @@ class Match:
             self._reopen(state)
             return self._report({}, begin, state.bins, None)
         self.tell(f"connecting with {self.peer}")
-        pair = self._connect()
+        pair = connect(self.members, self.parameters, self.me)
         try:
             return self._matched(pair, state, announce, begin)
         except BaseException:
@@ -157,26 +158,13 @@ class Match:
         if self.folder is not None:
             remove_folder(self.folder)
 
-    def _connect(self) -> _native.Pair:
-        network = self.members.network
-        return _native.Pair.connect(
-            [self.members.native_party(name) for name in self.parameters.parties],
-            self.number,
-            self.members.private_key(self.me),
-            self.parameters.plan_hash,
-            connect_timeout=network.connect_timeout,
-            idle_timeout=network.idle_timeout,
-            latency=network.latency,
-            bandwidth=network.bandwidth,
-        )
-
     def _matched(
         self, pair: _native.Pair, state: State | None, announce: Callable[[Choice], None], begin: float
     ) -> Report:
         mine = self._announcement(state)
         theirs = heard(pair.exchange(json.dumps(mine).encode()), self.peer, len(self.source.key))
         self.peer_rows = int(theirs["rows"])
-        self._check_kinds(theirs["kinds"])
+        self.source.check_kinds(theirs["kinds"], self.peer)
         facts = (mine, theirs) if self.number == 0 else (theirs, mine)
         if self.parameters.reveal != "intersection":
             return self._whole(pair, facts, theirs["kinds"], announce, begin)
@@ -247,20 +235,6 @@ class Match:
             "columns": list(self.source.columns) if self.parameters.reveal == "shares" else [],
         }
 
-    def _check_kinds(self, theirs: list[str]) -> None:
-        for column, mine, other in zip(self.source.key, self.source.kinds(), theirs, strict=True):
-            if mine != other and not (mine == "text" or other == "text"):
-                self._refuse_kinds(column, mine, other)
-            if mine == "text" != other and not self.source.is_csv:
-                self._refuse_kinds(column, mine, other)
-
-    def _refuse_kinds(self, column: str, mine: str, other: str) -> None:
-        raise RunError(
-            Fault.INPUT,
-            f"{self.source.name}, column {column}: it is {mine} here and {other} at {self.peer}; "
-            "store it as one kind at both.",
-        )
-
     def _partition(self, pair: _native.Pair, choice: Choice, peer_kinds: list[str]) -> None:
         """Agree on a key and put the input into bins, in memory if they fit."""
         key = pair.agree_key()
@@ -286,35 +260,23 @@ class Match:
             write_state(self.folder, self._state)
 
     def _binned(self, key: bytes, bins: int, folder: Path | None, peer_kinds: list[str]) -> _native.Binned:
-        """Read the input into bins, and count and tell the rows without a key."""
+        """Read the input into bins."""
         try:
-            table = _native.Binned.partition(
-                self.source.select(peer_kinds),
-                key=key,
-                columns=self._key_columns(),
-                payload=self.source.places(self.source.columns),
-                bins=bins,
-                folder=None if folder is None else str(folder),
-                flush_bytes=max(1 << 20, min(1 << 29, self.limits.memory // 4)),
+            table, self._counts = partition(
+                self.source,
+                key,
+                self.parameters.normalisers,
+                peer_kinds,
+                self.tell,
+                memory=self.limits.memory,
                 keep_keyless=self.parameters.keeps_keyless,
+                bins=bins,
+                folder=folder,
             )
-        except (_native.InputError, duckdb.Error) as error:
+        except RunError:
             if folder is not None:
                 self.remove_files()
-            self.source.check_casts(peer_kinds)
-            problem = str(error) if isinstance(error, _native.InputError) else "its rows cannot be read; save it anew"
-            raise RunError(Fault.INPUT, f"{self.source.name}: {problem}.") from None
-        rows, null, invalid = table.counts
-        if rows != self.source.rows:
-            raise RunError(
-                Fault.INPUT, f"{self.source.name}: it changed while it was read; run the same command again."
-            )
-        self._counts = (rows, null, [count for count, _ in invalid])
-        for column, (count, first) in zip(self.source.key, invalid, strict=True):
-            if count:
-                self.tell(
-                    f"{self.source.name}, column {column}: {count:,} values are not valid, the first in row {first}"
-                )
+            raise
         return table
 
     def _prepare_disk(self) -> None:
@@ -397,3 +359,18 @@ class Match:
             resumed,
             unconfirmed,
         )
+
+
+def connect(members: Members, parameters: Parameters, me: str) -> _native.Pair:
+    """Connect with the other party, which compares parameters. Raises native errors."""
+    network = members.network
+    return _native.Pair.connect(
+        [members.native_party(name) for name in parameters.parties],
+        parameters.parties.index(me),
+        members.private_key(me),
+        parameters.plan_hash,
+        connect_timeout=network.connect_timeout,
+        idle_timeout=network.idle_timeout,
+        latency=network.latency,
+        bandwidth=network.bandwidth,
+    )

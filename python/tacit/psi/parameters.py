@@ -12,6 +12,9 @@ from tacit import _native
 from tacit.agent.faults import Fault, RunError
 
 JOINS = ("inner", "left", "right", "full", "anti")
+UNBALANCED = "unbalanced"
+"""The protocol of prepared tables: one party answers what the other asks."""
+
 REVEALS = ("intersection", "cardinality", "ids", "shares")
 """What may be revealed, besides sums."""
 
@@ -37,6 +40,14 @@ class Parameters:
     def __post_init__(self) -> None:
         if self.join not in JOINS:
             raise RunError(Fault.INPUT, f"there is no join {self.join!r}; choose {_listed(JOINS)}.")
+        if self.protocol == UNBALANCED and (self.join, self.reveal, self.bins, len(self.to)) != (
+            "inner", "intersection", None, 1,
+        ):  # fmt: skip
+            raise RunError(
+                Fault.INPUT,
+                "a prepared table tells one party, --to PARTY, which of its keys match; leave out --join, --reveal and "
+                "--bins.",
+            )
         if self.join != "inner" and len(self.to) == 1:
             raise RunError(
                 Fault.INPUT, f"a {self.join} join needs both parties to learn the matches; leave out --to or --join."
@@ -44,9 +55,9 @@ class Parameters:
         if self.reveal != "intersection":
             self._check_reveal()
         if self.protocol != "auto" and self.plugin is None:
-            names = (
-                _native.ids_methods() if self.reveal == "ids" else [name for name, _ in _native.matching_protocols()]
-            )
+            names = [*(name for name, _ in _native.matching_protocols()), UNBALANCED]
+            if self.reveal == "ids":
+                names = _native.ids_methods()
             if self.protocol not in names:
                 raise RunError(
                     Fault.INPUT, f"there is no protocol {self.protocol!r}; choose {_listed(('auto', *names))}."
@@ -108,14 +119,20 @@ class Parameters:
 
     def account(self) -> list[str]:
         """What each party learns besides its own data, in sentences."""
-        return [
-            *self._learnt(),
-            "both learn the other's number of rows, the type of each key column and whether it is from CSV, and the "
-            "memory and workers that the other offers",
-        ]
+        facts = "the other's number of rows, the type of each key column and whether it is from CSV"
+        offers = "" if self.protocol == UNBALANCED else ", and the memory and workers that the other offers"
+        return [*self._learnt(), f"both learn {facts}{offers}"]
 
     def _learnt(self) -> list[str]:
         a, b = self.parties
+        if self.protocol == UNBALANCED:
+            (asker,) = self.to
+            owner = b if asker == a else a
+            return [
+                f"{asker} learns which of its own keys {owner} had when it prepared its table",
+                f"{asker} keeps what {owner} has prepared, which tells nothing about what it does not ask {owner}, and "
+                f"may ask again; {owner} learns about how many rows it asks",
+            ]
         if self.reveal == "ids":
             return ["both learn how many ids both tables have together, and so how many keys both have, but not which"]
         if self.reveal == "shares":

@@ -85,6 +85,20 @@ class Source:
         """The kind of every key column."""
         return [kind_of(self.types[column]) or "" for column in self.key]
 
+    def check_kinds(self, theirs: Sequence[str], peer: str, peer_casts: bool = True) -> None:
+        """Refuse key columns of another kind than the peer's. Raises RunError.
+
+        peer_casts: whether the peer can still read its texts as another kind.
+        """
+        for column, mine, other in zip(self.key, self.kinds(), theirs, strict=True):
+            casts = (mine == "text" and self.is_csv) or (other == "text" and peer_casts)
+            if mine != other and not casts:
+                raise RunError(
+                    Fault.INPUT,
+                    f"{self.name}, column {column}: it is {mine} here and {other} at {peer}; "
+                    "store it as one kind at both.",
+                )
+
     def select(self, peer_kinds: Sequence[str], limit: str = "") -> duckdb.DuckDBPyRelation:
         """Key columns that are not kept, then the payload; texts of a CSV key as the peer's kind."""
         expressions = []

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.ledger import Ledger
@@ -12,7 +12,13 @@ from tacit.psi.account import approved_entry, completed_entry, recorded
 from tacit.psi.match import Limits, Match, Report
 from tacit.psi.members import Members
 from tacit.psi.parameters import Parameters, recipients, revealed
-from tacit.psi.source import open_source
+from tacit.psi.prepared import DEFAULT_BUDGET, Query, query_parameters
+from tacit.psi.prepared import prepare as prepare_table
+from tacit.psi.prepared_file import held, read_prepared
+from tacit.psi.source import Source, open_source
+
+if TYPE_CHECKING:
+    from tacit import _native
 
 
 class Matched:
@@ -21,13 +27,13 @@ class Matched:
     report: what was found and what it cost. Empty rows at a party that does not learn the matches.
     """
 
-    def __init__(self, match: Match, report: Report) -> None:
-        self._match = match
+    def __init__(self, rows: Callable[[], _native.MatchedRows], report: Report) -> None:
+        self._rows = rows
         self.report = report
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """The rows as an Arrow stream."""
-        return self._match.rows().__arrow_c_stream__(requested_schema)
+        return self._rows().__arrow_c_stream__(requested_schema)
 
 
 def intersect(
@@ -124,6 +130,84 @@ def aggregate(
     return _run(table, members, me, parameters, key, (), Limits(memory)).report
 
 
+def prepare(
+    table: Any,
+    file: str | Path,
+    *,
+    federation: str | Path = "federation.toml",
+    me: str,
+    key: Sequence[str],
+    normalise: Mapping[str, str] | None = None,
+    budget: int = DEFAULT_BUDGET,
+    memory: int = 3 << 30,
+) -> None:
+    """Prepare a table into a file, to be asked about up to ``budget`` rows in all, as ``tacit psi --prepare``."""
+    private_key = Members.load(Path(federation)).private_key(me)
+    source = _open(table, key, (), memory)
+    prepare_table(source, _normalisers(key, normalise), Path(file), private_key, budget, memory, lambda line: None)
+
+
+def answer(
+    file: str | Path,
+    *,
+    federation: str | Path = "federation.toml",
+    me: str,
+    other: str | None = None,
+    most: int | None = None,
+) -> Report:
+    """Answer one query about a prepared table, of ``most`` rows at most, as ``tacit psi --prepared``."""
+    members = Members.load(Path(federation))
+    parties = members.pair(me, other)
+    (asker,) = (name for name in parties if name != me)
+    with held(Path(file)):
+        prepared = read_prepared(Path(file), members.private_key(me))
+        query = Query(members, me, query_parameters(parties, asker, tuple(prepared.about.normalisers)))
+        return _asked(query, lambda: Matched(_nothing, query.answer(prepared, most))).report
+
+
+def ask(
+    table: Any,
+    file: str | Path,
+    *,
+    federation: str | Path = "federation.toml",
+    me: str,
+    key: Sequence[str],
+    other: str | None = None,
+    columns: Sequence[str] | None = None,
+    normalise: Mapping[str, str] | None = None,
+    memory: int = 3 << 30,
+) -> Matched:
+    """The rows whose keys the other party's prepared table had. file: where what it publishes is kept."""
+    members = Members.load(Path(federation))
+    query = Query(members, me, query_parameters(members.pair(me, other), me, _normalisers(key, normalise)))
+    source = _open(table, key, columns, memory)
+
+    def run() -> Matched:
+        report, found = query.ask(source, Path(file), memory)
+        return Matched(lambda: found.output("inner", True, 0), report)
+
+    return _asked(query, run)
+
+
+def _asked(query: Query, run: Callable[[], Matched]) -> Matched:
+    """A query with the ledger's entries."""
+    ledger = Ledger(query.members.parties[query.me].ledger)
+    approved = ledger.append("approved", approved_entry(query.me, query.parameters))
+    with recorded(ledger, approved, query.me):
+        matched = run()
+    ledger.append("completed", completed_entry(approved, matched.report))
+    return matched
+
+
+def _nothing() -> _native.MatchedRows:
+    raise RunError(Fault.INPUT, "who answers a query gets no rows.")
+
+
+def _open(table: Any, key: Sequence[str], columns: Sequence[str] | None, memory: int) -> Source:
+    data = Path(table) if isinstance(table, str | Path) else table
+    return open_source(data, key, columns, Limits().offered(), memory)
+
+
 def _normalisers(key: Sequence[str], normalise: Mapping[str, str] | None) -> tuple[str, ...]:
     return tuple((normalise or {}).get(column, "exact") for column in key)
 
@@ -146,4 +230,4 @@ def _run(
     with recorded(ledger, approved, me):
         report = match.run()
     ledger.append("completed", completed_entry(approved, report))
-    return Matched(match, report)
+    return Matched(match.rows, report)

@@ -93,6 +93,17 @@ fn nothing_is_answered_beyond_the_budget() {
 }
 
 #[test]
+fn the_servers_account_of_asked_items_only_grows() {
+    let (mut set, _) = PreparedSet::prepare(&[1, 2, 3], 10).expect("prepared");
+    set.go_on(7).expect("within the budget");
+    assert_eq!(set.left(), 3);
+    for answered in [6, 11] {
+        assert!(matches!(set.go_on(answered), Err(PsiError::Input(_))));
+    }
+    assert_eq!(PreparedSet::from_bytes(&set.to_bytes()).expect("its own file").left(), 3);
+}
+
+#[test]
 fn a_malformed_set_or_answer_names_the_server() {
     let (_, published) = PreparedSet::prepare(&[1, 2, 3], 1 << 30).expect("prepared");
     let named =

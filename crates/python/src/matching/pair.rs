@@ -6,15 +6,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use tacit_matching::aggregate::aggregate;
-use tacit_matching::{Ids, Progress, Run, family, shares};
+use tacit_matching::{Ids, Progress, Run, family, prepared, shares};
 use tacit_net::tcp::{self, Endpoint, Hello, Identity};
 use tacit_net::{Options, PartyId, Session};
 use tacit_psi::alignment::Learns;
 use tacit_psi::tokens::agree_key;
+use tacit_psi::unbalanced::send_set;
 use tacit_psi::{Protocol, Role};
 
 use super::binned::Binned;
 use super::plugin::plugged;
+use super::prepared::PreparedSet;
 use super::whole::{Identified, SharedRows, announced, method_named};
 use crate::connection::{Party, options};
 use crate::fault::{Failure, Fault, Result};
@@ -204,6 +206,42 @@ impl Pair {
             let (pairs, contaminated) = (found.pairs, found.contaminated);
             Ok(SharedRows { pairs, contaminated, shares: shares::table(found, &names)? })
         })
+    }
+
+    /// Answer a query about so many items from a prepared set, after the published set if the client does not have it.
+    fn answer(
+        &self,
+        py: Python<'_>,
+        set: &Bound<'_, PreparedSet>,
+        asked: usize,
+        published: Option<Vec<u8>>,
+    ) -> PyResult<()> {
+        let set = Arc::clone(&set.get().0);
+        self.work(py, move |sessions| {
+            let client = PartyId(1 - sessions[0].me().0);
+            if let Some(published) = published {
+                send_set(&mut sessions[0], client, &published)?;
+            }
+            let mut set = set.lock().unwrap_or_else(PoisonError::into_inner);
+            Ok(set.answer(&mut sessions[0], client, asked)?)
+        })
+    }
+
+    /// Ask which keys of a table of so many rows a prepared set of `items` rows has. held: the published set; it is received and
+    /// returned if this party does not have it.
+    fn ask<'py>(
+        &self,
+        py: Python<'py>,
+        table: &Bound<'py, Binned>,
+        rows: usize,
+        held: Option<Vec<u8>>,
+        items: u32,
+    ) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let (bins, results) = (Arc::clone(&table.get().bins), Arc::clone(&table.get().results));
+        let received = self.work(py, move |sessions| {
+            Ok(prepared::ask(&mut sessions[0], &bins, &results, rows, held.as_deref(), items)?)
+        })?;
+        Ok(received.map(|set| PyBytes::new(py, &set)))
     }
 
     /// Bins done, and payload bytes and rounds of all workers. May be called from any thread during a run.

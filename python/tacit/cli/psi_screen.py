@@ -1,0 +1,75 @@
+"""What a person reads while tables are matched."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+
+from tacit.psi.choice import Choice
+from tacit.psi.match import Report
+from tacit.psi.parameters import Parameters
+
+
+class Screen:
+    """What a person reads, on stderr: whole lines, and on a terminal one line that changes while bins are matched."""
+
+    def __init__(self, quiet: bool) -> None:
+        self._quiet = quiet
+        self._live = sys.stderr.isatty()
+        self._last = 0, 0.0
+
+    def line(self, text: str) -> None:
+        if not self._quiet:
+            sys.stderr.write(f"{text}\n")
+
+    def account(self, parameters: Parameters) -> None:
+        self.line("What each party will learn")
+        for sentence in parameters.account():
+            self.line(f"- {sentence}")
+
+    def choice(self, choice: Choice, parameters: Parameters, explain: bool) -> None:
+        a, b = parameters.parties
+        sent = f"{a} sends {size(choice.sent[0])}, {b} sends {size(choice.sent[1])}"
+        workers = f"{choice.workers} worker{'s' if choice.workers > 1 else ''}"
+        bins = f"{choice.bins} bin{'s' if choice.bins > 1 else ''}"
+        self.line(f"{choice.protocol}, {bins}, {workers}: {sent}, about {choice.seconds:.1f} s")
+        for reason in choice.why if explain else ():
+            self.line(f"- {reason}")
+
+    def progress(self, metrics: Mapping[str, int], bins: int) -> None:
+        if self._quiet or not self._live:
+            return
+        sent, received = metrics["bytes_sent"], metrics["bytes_received"]
+        rate = (sent + received - self._last[0]) / 0.2
+        self._last = sent + received, 0.0
+        end = "\n" if metrics["bins"] == bins else ""
+        done = f"bin {metrics['bins']} of {bins}, {size(sent)} sent, {size(received)} received, {size(rate)}/s"
+        sys.stderr.write(f"\r\033[K{done}{end}")
+
+    def report(self, report: Report, count: int, learns: bool, entry: int) -> None:
+        keyless = report.null + sum(report.invalid.values())
+        rows = f"{report.rows:,} rows" + (f", {keyless:,} of them without a valid key" if keyless else "")
+        self.line(f"{rows}{_found(report)}" + (f"; {count:,} rows written" if learns else ""))
+        self.line(
+            f"{size(report.bytes_sent)} sent, {size(report.bytes_received)} received, {report.seconds:.1f} s; "
+            f"ledger entry {entry}"
+        )
+
+
+def _found(report: Report) -> str:
+    if report.union is not None:
+        return f"; {report.union:,} ids in all, which tells the number of common keys: {report.keys:,}"
+    if report.rate is not None:
+        return f"; {report.keys:,} keys matched ({report.rate:.1%})"
+    if report.keys is None and report.pairs:
+        several = f" ({report.repeated:,} rows of this party are in more than one)" if report.repeated else ""
+        return f"; {report.pairs:,} pairs of rows matched{several}"
+    return ""
+
+
+def size(count: float) -> str:
+    """Bytes, for people."""
+    for unit, factor in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if count >= factor:
+            return f"{count / factor:.1f} {unit}"
+    return f"{count:.0f} B"

@@ -1,0 +1,53 @@
+"""From an opened input to bins: reading it, counting rows without a key, and saying what is wrong with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import duckdb
+
+from tacit import _native
+from tacit.agent.faults import Fault, RunError
+from tacit.psi.source import Source
+
+Counts = tuple[int, int, list[int]]
+"""Rows, rows with NULL in a key column, and by key column the rows without a valid value."""
+
+
+def partition(
+    source: Source,
+    key: bytes,
+    normalisers: Sequence[str],
+    peer_kinds: Sequence[str],
+    tell: Callable[[str], None],
+    *,
+    memory: int,
+    keep_keyless: bool,
+    bins: int = 1,
+    folder: Path | None = None,
+) -> tuple[_native.Binned, Counts]:
+    """Put an input into bins. folder: where they go, None for memory. Raises RunError that names what is wrong."""
+    columns = list(zip(source.places(source.key), normalisers, strict=True))
+    try:
+        table = _native.Binned.partition(
+            source.select(peer_kinds),
+            key=key,
+            columns=columns,
+            payload=source.places(source.columns),
+            bins=bins,
+            folder=None if folder is None else str(folder),
+            flush_bytes=max(1 << 20, min(1 << 29, memory // 4)),
+            keep_keyless=keep_keyless,
+        )
+    except (_native.InputError, duckdb.Error) as error:
+        source.check_casts(peer_kinds)
+        problem = str(error) if isinstance(error, _native.InputError) else "its rows cannot be read; save it anew"
+        raise RunError(Fault.INPUT, f"{source.name}: {problem}.") from None
+    rows, null, invalid = table.counts
+    if rows != source.rows:
+        raise RunError(Fault.INPUT, f"{source.name}: it changed while it was read; run the same command again.")
+    for column, (count, first) in zip(source.key, invalid, strict=True):
+        if count:
+            tell(f"{source.name}, column {column}: {count:,} values are not valid, the first in row {first}")
+    return table, (rows, null, [count for count, _ in invalid])

@@ -1,0 +1,231 @@
+"""A large table that is prepared once and asked about many times by parties with few rows (unbalanced intersection).
+
+The owner evaluates its keys under a key of its own and keeps a file. What it publishes of it goes to each party that
+asks, once. A query then costs a few bytes for each row asked about, however large the prepared table is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import secrets
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, TypeVar
+
+from tacit import _native
+from tacit.agent.faults import Fault, RunError
+from tacit.psi.announcement import MOST_ROWS
+from tacit.psi.match import Report, connect
+from tacit.psi.members import Members
+from tacit.psi.parameters import UNBALANCED, Parameters
+from tacit.psi.partition import Counts, partition
+from tacit.psi.prepared_file import (
+    MOST_BUDGET,
+    MOST_PREPARED,
+    Description,
+    PreparedFile,
+    read_file,
+    write_prepared,
+    write_privately,
+)
+from tacit.psi.source import Source
+
+DEFAULT_BUDGET = 1 << 20
+"""Rows that may be asked about in all, unless the owner says otherwise."""
+
+BYTES_PER_ROW = 224
+"""What preparing keeps in memory for each row, besides the table."""
+
+TOKEN_KEY = 16
+
+Tell = Callable[[str], None]
+Result = TypeVar("Result")
+
+
+def prepare(
+    source: Source, normalisers: tuple[str, ...], path: Path, private_key: str, budget: int, memory: int, tell: Tell
+) -> Description:
+    """Prepare a table into a file. budget: how many rows may be asked about in all. Raises RunError."""
+    need = BYTES_PER_ROW * source.rows + 2 * source.bytes
+    if need > memory:
+        raise RunError(
+            Fault.INPUT,
+            f"{source.name}: preparing it needs {need >> 20:,} MiB, more than the {memory >> 20:,} MiB declared; "
+            "declare more --memory.",
+        )
+    source.columns = ()
+    token_key = secrets.token_bytes(TOKEN_KEY)
+    kinds = source.kinds()
+    table, _ = partition(source, token_key, normalisers, kinds, tell, memory=memory, keep_keyless=False)
+    tell(f"preparing {source.rows:,} rows")
+    prepared, published = _native.PreparedSet.prepare(table, source.rows, budget)
+    secret = prepared.secret()
+    about = Description(source.rows, budget, kinds, list(normalisers), token_key.hex(), len(secret))
+    write_prepared(path, private_key, about, secret, published)
+    return about
+
+
+def query_parameters(parties: tuple[str, str], asker: str, normalisers: tuple[str, ...]) -> Parameters:
+    """What both parties of a query agree on."""
+    return Parameters(parties, normalisers, (asker,), protocol=UNBALANCED)
+
+
+class Query:
+    """One query about a prepared table. tell: is told every step in a line."""
+
+    def __init__(self, members: Members, me: str, parameters: Parameters, tell: Tell = lambda line: None) -> None:
+        self.members, self.me, self.parameters, self.tell = members, me, parameters, tell
+        self.peer = parameters.parties[1 - parameters.parties.index(me)]
+
+    def answer(self, file: PreparedFile, most: int | None) -> Report:
+        """Answer the peer's query. most: how many rows it may ask about at once, if the owner limits that."""
+        begin, about = time.monotonic(), file.about
+        left = about.budget - file.answered
+        most_now = left if most is None else min(most, left)
+        mine = {
+            "rows": about.rows,
+            "kinds": about.kinds,
+            "token_key": about.token_key,
+            "published": file.fingerprint,
+            "budget": about.budget,
+            "most": most_now,
+        }
+
+        def work(pair: _native.Pair, theirs: dict[str, Any]) -> Report:
+            asked = _asked(theirs, self.peer)
+            if asked > most_now:
+                raise _refused(
+                    pair,
+                    f"{self.peer} asks about {asked:,} rows, but it may ask about {most_now:,}: {left:,} of the budget "
+                    f"of {about.budget:,} are left; prepare the table anew for more.",
+                )
+            has = theirs["has"] == file.fingerprint
+            self._costs(about.rows, about.budget, asked, has)
+            prepared = _native.PreparedSet.load(file.secret, file.answered)
+            file.record(self.members.private_key(self.me), file.answered + asked)
+            pair.answer(prepared, asked, None if has else file.published)
+            return _report(pair, begin, (about.rows, 0, []), (), None, _confirmed(pair))
+
+        return self._connected(mine, work)
+
+    def ask(self, source: Source, held: Path, memory: int) -> tuple[Report, _native.Binned]:
+        """Ask about a table's rows. held: where what is published is kept, for the next query."""
+        begin = time.monotonic()
+        known = read_file(held) if held.exists() else None
+        has = None if known is None else hashlib.sha256(known).hexdigest()
+
+        def work(pair: _native.Pair, theirs: dict[str, Any]) -> tuple[Report, _native.Binned]:
+            rows, most, budget = _offered(theirs, self.peer, len(source.key))
+            source.check_kinds(theirs["kinds"], self.peer, peer_casts=False)
+            if source.rows > most:
+                raise _refused(
+                    pair,
+                    f"{source.name}: {self.peer} answers at most {most:,} rows now; ask about fewer.",
+                )
+            fresh = has == theirs["published"]
+            self._costs(rows, budget, source.rows, fresh)
+            key = bytes.fromhex(theirs["token_key"])
+            chosen, kinds = self.parameters.normalisers, theirs["kinds"]
+            table, counts = partition(source, key, chosen, kinds, self.tell, memory=memory, keep_keyless=False)
+            received = pair.ask(table, source.rows, known if fresh else None, rows)
+            if received is not None:
+                if hashlib.sha256(received).hexdigest() != theirs["published"]:
+                    raise _dishonest(self.peer)
+                write_privately(held, received)
+            report = _report(pair, begin, counts, source.key, table.totals()["keys"], _confirmed(pair))
+            return report, table
+
+        return self._connected({"rows": source.rows, "kinds": source.kinds(), "has": has}, work)
+
+    def _connected(self, mine: dict[str, Any], work: Callable[[_native.Pair, dict[str, Any]], Result]) -> Result:
+        self.tell(f"connecting with {self.peer}")
+        pair = connect(self.members, self.parameters, self.me)
+        try:
+            theirs = json.loads(pair.exchange(json.dumps(mine).encode()))
+            if not isinstance(theirs, dict):
+                raise _dishonest(self.peer)
+            return work(pair, theirs)
+        except BaseException:
+            pair.abort("the query failed")
+            raise
+
+    def _costs(self, rows: int, budget: int, asked: int, has: bool) -> None:
+        published, cost = _native.published_bytes(rows, budget), _native.query_cost(asked)
+        kept = "is here already" if has else "is sent now, to be kept"
+        self.tell(f"offline: what is published, {published:,} B for {rows:,} rows, {kept}")
+        self.tell(f"online: {cost['receiver']:,} B to ask about {asked:,} rows, {cost['sender']:,} B to answer")
+
+
+def _asked(theirs: dict[str, Any], peer: str) -> int:
+    """How many rows the peer asks about. Raises RunError."""
+    rows, has = _number(theirs.get("rows")), theirs.get("has")
+    if not 0 <= rows <= MOST_ROWS or not (has is None or isinstance(has, str)):
+        raise _dishonest(peer)
+    return rows
+
+
+def _offered(theirs: dict[str, Any], peer: str, keys: int) -> tuple[int, int, int]:
+    """The rows of the peer's prepared table, how many may be asked about now, and the whole budget. Raises RunError."""
+    rows, most, budget = (_number(theirs.get(name)) for name in ("rows", "most", "budget"))
+    kinds, token_key = theirs.get("kinds"), theirs.get("token_key")
+    fits = 0 <= rows < MOST_PREPARED and 0 <= most <= budget and 1 <= budget <= MOST_BUDGET
+    fits = fits and isinstance(theirs.get("published"), str)
+    fits = fits and isinstance(kinds, list) and len(kinds) == keys and all(isinstance(kind, str) for kind in kinds)
+    fits = fits and isinstance(token_key, str) and re.fullmatch(r"[0-9a-f]{32}", token_key) is not None
+    if not fits:
+        raise _dishonest(peer)
+    return rows, most, budget
+
+
+def _number(told: object) -> int:
+    """A whole number, or one that fits nothing."""
+    return told if isinstance(told, int) and not isinstance(told, bool) else -1
+
+
+def _confirmed(pair: _native.Pair) -> str | None:
+    """End in order. Whatever becomes of the peer now, this party has what it was to have."""
+    try:
+        pair.exchange(b"done")
+        pair.close()
+    except _native.PeerGoneError as error:
+        return str(error)
+    return None
+
+
+def _report(
+    pair: _native.Pair, begin: float, counts: Counts, key: tuple[str, ...], keys: int | None, unconfirmed: str | None
+) -> Report:
+    rows, null, invalid = counts
+    metrics = pair.metrics()
+    return Report(
+        rows=rows,
+        null=null,
+        invalid=dict(zip(key, invalid, strict=True)),
+        keys=keys,
+        pairs=0,
+        sum=None,
+        union=None,
+        repeated=0,
+        rate=None if keys is None else keys / max(1, rows - null - sum(invalid)),
+        bytes_sent=metrics["bytes_sent"],
+        bytes_received=metrics["bytes_received"],
+        rounds=metrics["rounds"],
+        seconds=time.monotonic() - begin,
+        resumed=0,
+        unconfirmed=unconfirmed,
+    )
+
+
+def _refused(pair: _native.Pair, sentence: str) -> RunError:
+    """A refusal that both parties find out for themselves, once both have had the time to."""
+    with suppress(_native.TacitError):
+        pair.exchange(b"")
+    return RunError(Fault.POLICY, sentence)
+
+
+def _dishonest(peer: str) -> RunError:
+    return RunError(Fault.PEER, f"party {peer!r} announces what no honest party announces; nothing was matched.")

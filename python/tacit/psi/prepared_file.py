@@ -1,0 +1,178 @@
+"""The file of a prepared table: its owner's key and what it publishes, and the account of what has been asked.
+
+It starts with the length of a description in JSON, the description, the secret part, the published part, and a MAC over
+all of it under a key that is derived from the party's private key: a damaged or a foreign file is refused. Behind it
+stands, for each query answered, how many rows have been asked about in all, with a MAC too. The last one counts.
+Whoever reads the file can try likely keys on what was published, so it is readable by its owner only.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import hmac
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from tacit.agent.faults import Fault, RunError
+
+MAGIC = b"tacit prepared 1"
+LENGTH = 8
+MAC = 32
+RECORD = LENGTH + MAC
+
+MOST_PREPARED = 1 << 32
+"""Fewer rows than this can be prepared."""
+
+MOST_BUDGET = 1 << 48
+"""More rows than this cannot be asked about in all."""
+
+
+@dataclass(frozen=True)
+class Description:
+    """What a prepared table is. rows: of the table. budget: how many rows may be asked about in all.
+
+    kinds and normalisers: of each key column. token_key: of tokens. secret: bytes of the secret part.
+    """
+
+    rows: int
+    budget: int
+    kinds: list[str]
+    normalisers: list[str]
+    token_key: str
+    secret: int
+
+
+@dataclass(frozen=True)
+class PreparedFile:
+    """A prepared table that was read. answered: how many rows have been asked about. records: where that stands."""
+
+    path: Path
+    about: Description
+    secret: bytes
+    published: bytes
+    answered: int
+    mac: bytes
+    records: int
+
+    @property
+    def fingerprint(self) -> str:
+        """Names what is published."""
+        return hashlib.sha256(self.published).hexdigest()
+
+    def record(self, private_key: str, answered: int) -> None:
+        """Keep how many rows have been asked about; on disk when this returns. Raises RunError."""
+        try:
+            with self.path.open("r+b") as file:
+                written = file.seek(0, os.SEEK_END) - self.records
+                file.seek(self.records + written // RECORD * RECORD)
+                file.write(_record(_mac_key(private_key), self.mac, answered))
+                file.truncate()
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise RunError(
+                Fault.INPUT, f"{self.path}: cannot be written ({error.strerror}); nothing was answered."
+            ) from None
+
+
+def write_prepared(path: Path, private_key: str, about: Description, secret: bytes, published: bytes) -> None:
+    """Write a prepared table that nobody has asked about. Raises RunError."""
+    head = json.dumps(asdict(about)).encode()
+    body = b"".join([MAGIC, len(head).to_bytes(LENGTH, "little"), head, secret, published])
+    mac_key = _mac_key(private_key)
+    mac = hmac.digest(mac_key, body, "sha256")
+    write_privately(path, body + mac + _record(mac_key, mac, 0))
+
+
+def read_prepared(path: Path, private_key: str) -> PreparedFile:
+    """Read a prepared table. Raises RunError if it is none, or was changed by anybody but its owner."""
+    whole = read_file(path)
+    start = len(MAGIC) + LENGTH
+    if not whole.startswith(MAGIC) or len(whole) < start:
+        raise RunError(
+            Fault.INPUT, f"{path}: is no prepared table; make one with --prepare, or name your own table with --input."
+        )
+    head_end = start + int.from_bytes(whole[len(MAGIC) : start], "little")
+    try:
+        about = Description(**json.loads(whole[start:head_end]))
+        if not (0 <= about.rows < MOST_PREPARED and 1 <= about.budget <= MOST_BUDGET):
+            raise ValueError("no numbers of a prepared table")
+        end = head_end + about.secret + _published_bytes(about)
+        mac_key, mac = _mac_key(private_key), whole[end : end + MAC]
+        intact = hmac.compare_digest(mac, hmac.digest(mac_key, whole[:end], "sha256"))
+        answered = _answered(mac_key, mac, whole[end + MAC :]) if intact else None
+    except (ValueError, TypeError):
+        answered = None
+    if answered is None:
+        raise RunError(
+            Fault.INPUT, f"{path}: it is damaged, or another party has made it; prepare the table again with --prepare."
+        )
+    secret_end = head_end + about.secret
+    return PreparedFile(path, about, whole[head_end:secret_end], whole[secret_end:end], answered, mac, end + MAC)
+
+
+@contextmanager
+def held(path: Path) -> Iterator[None]:
+    """While it is open, no other process answers from the same file. Raises RunError."""
+    try:
+        with path.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            yield
+    except BlockingIOError:
+        raise RunError(Fault.INPUT, f"{path}: another process is answering from it; wait for its end.") from None
+    except FileNotFoundError:
+        raise RunError(Fault.INPUT, f"{path}: there is no such file; make it with --prepare.") from None
+
+
+def read_file(path: Path) -> bytes:
+    """A file's bytes. Raises RunError."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise RunError(Fault.INPUT, f"{path}: cannot be read ({error.strerror}).") from None
+
+
+def write_privately(path: Path, content: bytes) -> None:
+    """Write a file that only its owner may read, whole or not at all. Raises RunError."""
+    try:
+        with tempfile.TemporaryDirectory(dir=path.parent, prefix=".tacit-") as folder:
+            whole = Path(folder) / "whole"
+            descriptor = os.open(whole, os.O_WRONLY | os.O_CREAT, 0o600)
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            whole.replace(path)
+    except OSError as error:
+        raise RunError(
+            Fault.INPUT, f"{path}: cannot be written ({error.strerror}); free space or name another."
+        ) from None
+
+
+def _published_bytes(about: Description) -> int:
+    from tacit import _native
+
+    return _native.published_bytes(about.rows, about.budget)
+
+
+def _mac_key(private_key: str) -> bytes:
+    return hmac.digest(private_key.encode(), MAGIC, "sha256")
+
+
+def _record(mac_key: bytes, mac: bytes, answered: int) -> bytes:
+    count = answered.to_bytes(LENGTH, "little")
+    return count + hmac.digest(mac_key, mac + count, "sha256")
+
+
+def _answered(mac_key: bytes, mac: bytes, records: bytes) -> int | None:
+    """The last whole record's count: one that was cut off was followed by no answer. None if there is no valid one."""
+    last = len(records) // RECORD * RECORD
+    record = records[last - RECORD : last] if last else b""
+    count = int.from_bytes(record[:LENGTH], "little")
+    return count if last and hmac.compare_digest(record, _record(mac_key, mac, count)) else None
