@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tacit.plan.catalog import Catalog
+from tacit.plan.cost import ASSUMED_ROWS, predict
 from tacit.plan.explain import explain_json, explain_text
 from tacit.plan.placed import LocalStep, PlacedPlan, PsiStep
 from tacit.plan.serialise import plan_hash
@@ -38,6 +39,14 @@ def test_explain_says_why_a_join_is_matched() -> None:
     text = explain_text(plan)
     assert "Joins of two owners" in text and "psi(shop, bank)" in text
     assert explain_json(plan)["plan"]["joins"] == list(plan.joins)
+
+
+def test_keys_that_could_make_more_rows_than_anybody_has_are_costed_for_assumed_ones() -> None:
+    catalog = replace(MATCHING, tables=tuple(replace(each, rows=None) for each in MATCHING.tables))
+    groups = "(SELECT DISTINCT payer, amount FROM payments)"
+    plan = compiled(f"SELECT COUNT(*) AS n FROM shoppers JOIN {groups} ON id = payer", catalog)
+    (step,) = [each for each in predict(plan) if each.step.endswith(".psi")]
+    assert (step.rows, step.assumed) == (ASSUMED_ROWS, True)
 
 
 @pytest.mark.parametrize("table", ["shoppers", "payments"])

@@ -122,7 +122,10 @@ def _input_rows(steps: list[NativeStep], known: Mapping[int, int]) -> tuple[dict
                 counts[side.local] = known.get(side.local, ASSUMED_ROWS if side.rows is None else side.rows)
             if any(each not in known for each in (step.id, step.left.local, step.right.local)):
                 assumed.add(step.id)
-            counts[step.id] = known.get(step.id, ASSUMED_ROWS if step.rows is None else step.rows)
+            # A bound from the keys' domain may lie far beyond what sides of unknown size would have.
+            unknown = [ASSUMED_ROWS for side in (step.left, step.right) if side.rows is None]
+            bounds = [*unknown] if step.rows is None else [*unknown, step.rows]
+            counts[step.id] = known.get(step.id, min(bounds, default=ASSUMED_ROWS))
     return counts, assumed
 
 
