@@ -11,12 +11,14 @@
 //! reads 2n symbols in a pseudorandom order and combines 32 at a time through tables of 16 sums (the method of the four
 //! Russians).
 
+mod combine;
 mod order;
 
 use crate::gf::{Gf64, Gf128};
 use crate::pages::vector_on_large_pages;
 use crate::{Prg, Seed};
 use bytemuck::Pod;
+use combine::combine;
 use order::Order;
 use std::ops::BitXor;
 
@@ -92,6 +94,14 @@ pub fn restart<W>(vector: &mut Vec<W>, length: usize) {
     }
 }
 
+/// Gives a vector so many symbols of no meaning, keeping its memory if it has enough.
+pub fn resize<W: Symbol>(vector: &mut Vec<W>, length: usize) {
+    if vector.capacity() < length {
+        *vector = vector_on_large_pages(length);
+    }
+    vector.resize(length, W::zeroed());
+}
+
 /// The code that compresses `segments` times 2^`log_segment` symbols to at most half as many.
 #[derive(Debug)]
 pub struct BlockAccumulate {
@@ -148,13 +158,13 @@ impl BlockAccumulate {
     /// The running sums of the reordered vector.
     fn reorder_and_accumulate<W: Symbol>(&self, sums: &[W], out: &mut Vec<W>) {
         restart(out, self.length);
-        let mut indices = [0; BATCH];
+        let mut symbols = [W::zeroed(); BATCH];
         let mut sum = W::zeroed();
         while out.len() < self.length {
-            let indices = &mut indices[..BATCH.min(self.length - out.len())];
-            self.orders[0].indices(out.len() as u32, indices);
-            out.extend(indices.iter().map(|&index| {
-                sum = sum ^ sums[index as usize];
+            let symbols = &mut symbols[..BATCH.min(self.length - out.len())];
+            fetch(&self.orders[0], sums, out.len(), symbols);
+            out.extend(symbols.iter().map(|&symbol| {
+                sum = sum ^ symbol;
                 sum
             }));
         }
@@ -170,51 +180,21 @@ impl BlockAccumulate {
         for first in (0..self.outputs).step_by(BATCH) {
             let left = self.outputs - first;
             let count = BATCH.min(left.next_multiple_of(BLOCK));
-            self.fetch(symbols, first, &mut own[..count]);
-            self.fetch(symbols, half + first, &mut others[..count]);
+            fetch(&self.orders[1], symbols, first, &mut own[..count]);
+            fetch(&self.orders[1], symbols, half + first, &mut others[..count]);
             coefficients.fill(&mut matrix);
-            let blocks = own[..count.min(left)].chunks(BLOCK).zip(others.as_chunks().0).zip(matrix.chunks(BLOCK));
-            for ((own, others), rows) in blocks {
-                let sums = Sixteens::new(others);
-                out.extend(own.iter().zip(rows).map(|(&own, &row)| own ^ sums.combination(row)));
-            }
-        }
-    }
-
-    fn fetch<W: Symbol>(&self, symbols: &[W], first: usize, out: &mut [W]) {
-        let mut indices = [0; BATCH];
-        let indices = &mut indices[..out.len()];
-        self.orders[1].indices(first as u32, indices);
-        for (out, &index) in out.iter_mut().zip(indices.iter()) {
-            *out = symbols[index as usize];
+            combine(&mut own[..count], &others[..count], &matrix[..count]);
+            out.extend_from_slice(&own[..count.min(left)]);
         }
     }
 }
 
-/// For each four of 32 symbols, the sums of all their subsets.
-struct Sixteens<W>([[W; 16]; BLOCK / 4]);
-
-impl<W: Symbol> Sixteens<W> {
-    #[inline]
-    fn new(symbols: &[W; BLOCK]) -> Self {
-        let mut tables = [[W::zeroed(); 16]; BLOCK / 4];
-        for (table, four) in tables.iter_mut().zip(symbols.as_chunks::<4>().0) {
-            for (bit, &symbol) in four.iter().enumerate() {
-                for subset in 0..1 << bit {
-                    table[subset | 1 << bit] = table[subset] ^ symbol;
-                }
-            }
-        }
-        Self(tables)
-    }
-
-    /// The sum of the symbols whose bits are set in a public row.
-    #[inline]
-    fn combination(&self, row: u32) -> W {
-        let mut sum = W::zeroed();
-        for (i, table) in self.0.iter().enumerate() {
-            sum = sum ^ table[(row >> (4 * i) & 15) as usize];
-        }
-        sum
+/// The symbols at the places to which an order moves consecutive numbers.
+fn fetch<W: Symbol>(order: &Order, symbols: &[W], first: usize, out: &mut [W]) {
+    let mut indices = [0; BATCH];
+    let indices = &mut indices[..out.len()];
+    order.indices(first as u32, indices);
+    for (out, &index) in out.iter_mut().zip(indices.iter()) {
+        *out = symbols[index as usize];
     }
 }

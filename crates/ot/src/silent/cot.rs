@@ -6,10 +6,10 @@
 //! **Adversary** semi-honest or malicious, either party; assumes that syndromes of regular noise look random
 //! ([`super::noise`]).
 //!
-//! **Cost** [`setup_cost`]: SoftSpokenOT with k = 8 for a few thousand OTs. [`extension_cost`]: for every vector of up
-//! to [`largest`] OTs 1 round, malicious 3, and 16 t (h - 1) bytes from the sender for t trees of depth h, malicious 16
-//! more and 32 from the receiver: 1.4 bits an OT for the longest vectors. Every vector is longer by the OTs that the
-//! next one needs.
+//! **Cost** [`setup_cost`]: SoftSpokenOT with k = 8 for a few thousand OTs. [`extension_cost`]: 1 round for any
+//! number of OTs, malicious 3 for each vector; for every vector of up to [`largest`] OTs 16 t (h - 1) bytes from the
+//! sender for t trees of depth h, malicious 16 more and 32 from the receiver: 4.3 bits an OT for the longest vectors.
+//! Every vector is longer by the OTs that the next one needs.
 //!
 //! **Source** Boyle et al., "Efficient Two-Round OT Extension and Silent Non-Interactive Secure Computation" (CCS
 //! 2019), Figure 5, without its hash; trees of Half-Tree ([`super::tree`]), whose leaves are taken as they are; Yang,
@@ -33,12 +33,12 @@ use crate::{Adversary, OtError, softspoken};
 /// SoftSpokenOT's k at setup: the least traffic, as the OTs are few.
 const EXTENSION: usize = 8;
 
-/// Depth of the trees of the longest vectors: their blocks fit in the caches of a processor.
-const DEEPEST: u32 = 11;
+/// Depth of the trees of the longest vectors: their blocks, 1.4 MB, stay near one core, which matters more than traffic.
+const DEEPEST: u32 = 9;
 
-/// The most OTs that are made of one noise vector: those that are used and those that are kept.
+/// The most OTs that one noise vector gives: a batch of so many wastes nothing.
 pub fn largest() -> usize {
-    least_weight(1) << (DEEPEST - 1)
+    (least_weight(1) << (DEEPEST - 1)) - kept()
 }
 
 /// OTs that are kept of every vector: enough for the next, however long.
@@ -49,7 +49,7 @@ fn kept() -> usize {
 
 /// The noise of every vector that n OTs are made of, with the OTs that are used of it.
 fn vectors(n: usize) -> impl Iterator<Item = (Noise, usize)> {
-    let used = largest() - kept();
+    let used = largest();
     (0..n).step_by(used).map(move |first| used.min(n - first)).map(|used| (Noise::new(used + kept(), 1), used))
 }
 
@@ -60,8 +60,9 @@ pub fn setup_cost(adversary: Adversary) -> Cost {
 
 /// The cost of both sides' `extend`.
 pub fn extension_cost(adversary: Adversary, n: usize) -> Cost {
-    vectors(n).fold(Cost::default(), |sum, (noise, _)| {
-        let trees = Cost { rounds: 1, sender: 16 * (noise.segments * (noise.depth as usize - 1)) as u64, receiver: 0 };
+    let rounds = tree::rounds(adversary, vectors(n).count());
+    vectors(n).fold(Cost { rounds, ..Cost::default() }, |sum, (noise, _)| {
+        let trees = Cost { rounds: 0, sender: 16 * (noise.segments * (noise.depth as usize - 1)) as u64, receiver: 0 };
         sum + trees + check::cost::<Gf128>(adversary)
     })
 }
@@ -119,6 +120,7 @@ impl Sender {
     pub fn extend(&mut self, session: &mut Session, n: usize) -> Result<CotSender, OtError> {
         let mut zero = vector_on_large_pages(n + kept());
         for (noise, used) in vectors(n) {
+            tree::begin(session, self.adversary, zero.is_empty());
             let end = zero.len() + used;
             self.vector(session, &noise, &mut zero)?;
             self.kept.zero.clear();
@@ -163,6 +165,7 @@ impl Receiver {
     pub fn extend(&mut self, session: &mut Session, n: usize) -> Result<CotReceiver, OtError> {
         let mut blocks = vector_on_large_pages(n + kept());
         for (noise, used) in vectors(n) {
+            tree::begin(session, self.adversary, blocks.is_empty());
             let end = blocks.len() + used;
             self.vector(session, &noise, &mut blocks)?;
             self.kept.blocks.clear();

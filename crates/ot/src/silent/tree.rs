@@ -14,12 +14,12 @@
 //! The receiver finds its place by comparing it with every index of a level, so that no address depends on it.
 
 use tacit_math::TreeHash;
-use tacit_math::code::restart;
+use tacit_math::code::resize;
 use tacit_net::{PartyId, Session};
 
 use super::noise::Noise;
 use super::supply::{Chosen, Offered};
-use crate::OtError;
+use crate::{Adversary, OtError};
 
 /// Trees whose messages travel together, so that the receiver works while the sender does.
 const PIECE: usize = 32;
@@ -32,7 +32,22 @@ pub(super) struct Hole {
     pub sum: u128,
 }
 
-/// The sender's part for all segments of a noise vector, one round: replaces the content of `blocks`. `finish` gets
+/// Begins a round before the trees of a vector: without a check between them the vectors of a call follow each other in one.
+pub(super) fn begin(session: &mut Session, adversary: Adversary, first: bool) {
+    if first || adversary == Adversary::Malicious {
+        session.next_round();
+    }
+}
+
+/// The rounds that [`begin`] begins for so many vectors.
+pub(super) fn rounds(adversary: Adversary, vectors: usize) -> u64 {
+    match adversary {
+        Adversary::SemiHonest => vectors.min(1) as u64,
+        Adversary::Malicious => vectors as u64,
+    }
+}
+
+/// The sender's part for all segments of a noise vector: replaces the content of `blocks`. `finish` gets
 /// every tree's leaves and may change them and append to its message.
 pub(super) fn send(
     session: &mut Session,
@@ -42,18 +57,15 @@ pub(super) fn send(
     blocks: &mut Vec<u128>,
     mut finish: impl FnMut(&mut [u128], &mut Vec<u128>),
 ) -> Result<(), OtError> {
-    session.next_round();
     let depth = noise.depth as usize;
     let keys = ots.take(noise.segments * depth);
     let mut grower = Grower::new(noise.depth);
-    restart(blocks, noise.length());
-    let mut leaves = vec![0; 1 << depth];
-    for keys in keys.chunks(PIECE * depth) {
+    resize(blocks, noise.length());
+    for (keys, blocks) in keys.chunks(PIECE * depth).zip(blocks.chunks_mut(PIECE << depth)) {
         let mut message = Vec::with_capacity(keys.len());
-        for keys in keys.chunks_exact(depth) {
-            grower.plant(ots.delta, keys, &mut leaves, &mut message);
-            finish(&mut leaves, &mut message);
-            blocks.extend_from_slice(&leaves);
+        for (keys, leaves) in keys.chunks_exact(depth).zip(blocks.chunks_exact_mut(1 << depth)) {
+            grower.plant(ots.delta, keys, leaves, &mut message);
+            finish(leaves, &mut message);
         }
         session.send(receiver, bytemuck::cast_slice(&message).to_vec())?;
     }
@@ -71,22 +83,20 @@ pub(super) fn receive(
     appended: usize,
     mut finish: impl FnMut(&mut [u128], Hole, &[u128]),
 ) -> Result<(), OtError> {
-    session.next_round();
     let depth = noise.depth as usize;
     let paths: Vec<_> = (0..noise.segments).map(|_| ots.take(noise.depth)).collect();
     let mut grower = Grower::new(noise.depth);
-    restart(blocks, noise.length());
-    let mut leaves = vec![0; 1 << depth];
+    resize(blocks, noise.length());
     let each = depth - 1 + appended;
     let mut message = vec![0_u128; PIECE * each];
-    for paths in paths.chunks(PIECE) {
+    for (paths, blocks) in paths.chunks(PIECE).zip(blocks.chunks_mut(PIECE << depth)) {
         let message = &mut message[..paths.len() * each];
         session.recv(sender, bytemuck::cast_slice_mut(message))?;
-        for ((choices, keys), message) in paths.iter().zip(message.chunks_exact(each)) {
+        let trees = paths.iter().zip(message.chunks_exact(each)).zip(blocks.chunks_exact_mut(1 << depth));
+        for (((choices, keys), message), leaves) in trees {
             let (corrections, message) = message.split_at(depth - 1);
-            let hole = grower.evaluate(*choices, keys, corrections, &mut leaves);
-            finish(&mut leaves, hole, message);
-            blocks.extend_from_slice(&leaves);
+            let hole = grower.evaluate(*choices, keys, corrections, leaves);
+            finish(leaves, hole, message);
         }
     }
     Ok(())

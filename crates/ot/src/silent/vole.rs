@@ -5,9 +5,9 @@
 //! **Adversary** semi-honest or malicious, either party; assumes that syndromes of regular noise look random
 //! ([`super::noise`]).
 //!
-//! **Cost** [`cost`] is that of [`ots`] correlated OTs (SoftSpokenOT with k = 8, 2 bytes each), and for every vector of up to
-//! [`largest`] correlations 1 round, malicious 3, and 16 t h bytes from the sender, malicious 16 more and from the receiver
-//! 16 and an element of F. t is the number of segments of the noise, 2^h their length, t 2^h about twice the length of the
+//! **Cost** [`cost`] is that of [`ots`] correlated OTs (SoftSpokenOT with k = 8, 2 bytes each), 1 round for all vectors,
+//! malicious 3 for each, and for every vector of up to [`largest`] correlations 16 t h bytes from the sender, malicious 16 more and
+//! from the receiver 16 and an element of F. t is the number of segments of the noise, 2^h their length, t 2^h about twice the length of the
 //! vector. The OTs are h for each segment, for its tree, and in the first vector as many as F has bits, for its value.
 //!
 //! **Source** Boyle, Couteau, Gilboa, Ishai, Kohl, Rindal, Scholl, "Efficient Two-Round OT Extension and Silent
@@ -37,9 +37,9 @@ use crate::{Adversary, OtError, softspoken};
 const EXTENSION: usize = 8;
 
 /// The most correlations that are made of one noise vector: those that are handed out and those that are kept. Their
-/// blocks fit in the caches of a processor.
+/// blocks, at most 2.6 MB, stay near one core, which matters more than traffic.
 pub fn largest<F: Field>() -> usize {
-    least_weight(F::BITS) << 9
+    least_weight(F::BITS) << 7
 }
 
 /// Correlations that are kept of every vector but the last: one for each value of the next and one for its check. There
@@ -71,8 +71,9 @@ pub fn ots<F: Field>(n: usize, adversary: Adversary) -> usize {
 
 /// What n correlations cost, after the OTs.
 pub fn expansion_cost<F: Field>(n: usize, adversary: Adversary) -> Cost {
-    vectors::<F>(n).fold(Cost::default(), |sum, (noise, _)| {
-        let trees = Cost { rounds: 1, sender: 16 * (noise.segments * noise.depth as usize) as u64, receiver: 0 };
+    let rounds = tree::rounds(adversary, vectors::<F>(n).count());
+    vectors::<F>(n).fold(Cost { rounds, ..Cost::default() }, |sum, (noise, _)| {
+        let trees = Cost { rounds: 0, sender: 16 * (noise.segments * noise.depth as usize) as u64, receiver: 0 };
         sum + trees + check::cost::<F>(adversary)
     })
 }
@@ -145,6 +146,7 @@ pub fn send_with<F: Field>(
         if b.is_empty() {
             values = (0..products(&noise, adversary)).map(|_| ots.take_product::<F>()).collect();
         }
+        tree::begin(session, adversary, b.is_empty());
         plant(session, receiver, &noise, &mut ots, &values, &mut blocks)?;
         if adversary == Adversary::Malicious {
             check::answer::<F>(session, receiver, &noise, &blocks, ots.delta, values[noise.segments])?;
@@ -180,6 +182,7 @@ pub fn receive_with<F: Field + Symbol>(
         if c.is_empty() {
             values = (0..products(&noise, adversary)).map(|_| ots.take_product()).collect();
         }
+        tree::begin(session, adversary, c.is_empty());
         let places = evaluate(session, sender, &noise, &mut ots, &values, &mut blocks)?;
         let noisy: Vec<F> = values[..noise.segments].iter().map(|value| value.0).collect();
         if adversary == Adversary::Malicious {
