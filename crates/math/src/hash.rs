@@ -19,6 +19,9 @@
 //!
 //! Blocks and tweaks are little-endian numbers.
 
+#[cfg(target_arch = "x86_64")]
+mod wide;
+
 use zeroize::Zeroize;
 
 use crate::aes128::Aes128;
@@ -199,11 +202,33 @@ impl KeyedHash {
         low.copy_from_slice(&digest.as_bytes()[..16]);
         u128::from_le_bytes(low)
     }
+
+    /// The numbers of many strings of N blocks of 16 bytes, at most 64 bytes: the i-th is `columns[0][i]`, `columns[1][i]` and
+    /// so on. Calls of 16 strings and more are many times faster than [`Self::hash`].
+    ///
+    /// # Panics
+    /// If the columns are not as long as `out`.
+    pub fn hash_blocks<const N: usize>(&self, columns: [&[u128]; N], out: &mut [u128]) {
+        const { assert!(1 <= N && N <= 4, "strings of one to four blocks") };
+        assert!(columns.iter().all(|column| column.len() == out.len()), "a number for each string");
+        #[cfg(target_arch = "x86_64")]
+        if let Some(wide) = wide::Wide::detect() {
+            return wide.hash(&self.0, columns, out);
+        }
+        self.hash_blocks_one_by_one(columns, out);
+    }
+
+    fn hash_blocks_one_by_one<const N: usize>(&self, columns: [&[u128]; N], out: &mut [u128]) {
+        for (i, out) in out.iter_mut().enumerate() {
+            *out = self.hash(columns.map(|column| column[i].to_le_bytes()).as_flattened());
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Aes128, BlockCipher, CR_KEY, CrHash, Seed, TCCR_KEY, Tccr};
+    use super::{Aes128, BlockCipher, CR_KEY, CrHash, KeyedHash, Seed, TCCR_KEY, Tccr};
+    use crate::Prg;
 
     #[test]
     fn paths_agree() {
@@ -216,6 +241,26 @@ mod tests {
         Tccr::new().hash_blocks(&mut tccr, |i| i as u128);
         Tccr(Aes128::portable(&TCCR_KEY.to_be_bytes())).hash_blocks(&mut portable, |i| i as u128);
         assert_eq!(tccr, portable);
+    }
+
+    fn blocks_are_hashed_as_strings<const N: usize>() {
+        let mut prg = Prg::new(&Seed::from_bytes([N as u8; 16]));
+        let hash = KeyedHash::new(&prg.vector::<[u8; 32]>(1)[0]);
+        for length in [0, 1, 15, 16, 17, 100] {
+            let columns = [(); N].map(|()| prg.vector::<u128>(length));
+            let (mut widest, mut plain) = (vec![0; length], vec![0; length]);
+            hash.hash_blocks(columns.each_ref().map(|column| &column[..]), &mut widest);
+            hash.hash_blocks_one_by_one(columns.each_ref().map(|column| &column[..]), &mut plain);
+            assert_eq!(widest, plain, "{length} strings of {N} blocks");
+        }
+    }
+
+    #[test]
+    fn keyed_hashes_agree() {
+        blocks_are_hashed_as_strings::<1>();
+        blocks_are_hashed_as_strings::<2>();
+        blocks_are_hashed_as_strings::<3>();
+        blocks_are_hashed_as_strings::<4>();
     }
 
     #[test]

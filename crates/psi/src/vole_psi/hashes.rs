@@ -37,15 +37,15 @@ impl Hashes {
         match self {
             Self::Ciphers { scalars, .. } => {
                 let mut images = [0; BATCH];
-                let images = &mut images[..numbers.len()];
-                images.iter_mut().zip(numbers).for_each(|(image, &number)| *image = items[number as usize]);
+                let images = choose(items, numbers, &mut images);
                 scalars.encrypt(images);
                 out.iter_mut().zip(images).for_each(|(out, image)| *out = scalar(*image));
             }
             Self::Oracles { scalars, .. } => {
-                for (out, &number) in out.iter_mut().zip(numbers) {
-                    *out = scalar(scalars.hash(&items[number as usize].to_le_bytes()));
-                }
+                let (mut chosen, mut images) = ([0; BATCH], [0; BATCH]);
+                let images = &mut images[..numbers.len()];
+                scalars.hash_blocks([choose(items, numbers, &mut chosen)], images);
+                out.iter_mut().zip(images).for_each(|(out, image)| *out = scalar(*image));
             }
         }
     }
@@ -55,13 +55,20 @@ impl Hashes {
         match self {
             Self::Ciphers { tags, .. } => tags.hash_blocks(values),
             Self::Oracles { tags, coins, .. } => {
-                for (value, &number) in values.iter_mut().zip(numbers) {
-                    let input: [[u8; 16]; 2] = [*value ^ coins, items[number as usize]].map(u128::to_le_bytes);
-                    *value = tags.hash(input.as_flattened());
-                }
+                let (mut masked, mut chosen) = ([0; BATCH], [0; BATCH]);
+                let masked = &mut masked[..numbers.len()];
+                masked.iter_mut().zip(values.iter()).for_each(|(masked, value)| *masked = value ^ coins);
+                tags.hash_blocks([masked, choose(items, numbers, &mut chosen)], values);
             }
         }
     }
+}
+
+/// The items with these numbers.
+fn choose<'a>(items: &[Item], numbers: &[u32], out: &'a mut [u128; BATCH]) -> &'a mut [u128] {
+    let out = &mut out[..numbers.len()];
+    out.iter_mut().zip(numbers).for_each(|(out, &number)| *out = items[number as usize]);
+    out
 }
 
 /// What binds the sender to its half of the coins.
