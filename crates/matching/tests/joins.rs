@@ -201,6 +201,26 @@ fn messages_are_equally_long_for_all_tables_of_equal_size() {
     assert_eq!(disjoint, equal);
 }
 
+/// How often matching keys repeat is declared: it and the numbers of rows are all that messages are made of.
+#[test]
+fn messages_tell_of_repeated_keys_what_is_declared_and_no_more() {
+    // Rows of so many keys, each so often, then other rows up to 60: all alike, all different, or without a key.
+    let table = |often: &[usize], own: i64, other: fn(i64) -> Option<i64>| -> Vec<Key> {
+        let keys = (0i64..).zip(often).flat_map(|(key, &times)| std::iter::repeat_n(Some(key), times));
+        let others = (0..).map(|row| other(row).map(|key| own + key));
+        keys.chain(others).take(60).map(|year| (Some("n".to_owned()), year)).collect()
+    };
+    let messages = |often: [&[usize]; 2], other| {
+        let (a, b) = (table(often[0], 1000, other), table(often[1], 5000, other));
+        matched([&a, &b], 3, Learns::Both, None).map(|party| party.messages)
+    };
+    for often in [[&[1, 1, 1, 1][..], &[1, 1, 1, 1][..]], [&[2, 1, 3, 1], &[1, 1, 1, 4]]] {
+        let different = messages(often, Some);
+        assert_eq!(different, messages(often, |_| Some(0)));
+        assert_eq!(different, messages(often, |row| (row % 2 == 0).then_some(row)));
+    }
+}
+
 #[test]
 fn files_are_private_and_results_are_resumed_from() {
     use std::os::unix::fs::PermissionsExt;
