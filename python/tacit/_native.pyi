@@ -120,7 +120,7 @@ class Session:
         *,
         pad_to: tuple[int | None, int | None] | None = None,
     ) -> SharedTable:
-        """Join two owners' tables by private set intersection (data of its own side only at each owner).
+        """Join two owners' tables by private set intersection, a psi or circuit_psi (data of its own side only at each owner).
 
         pad_to: for sides with "pad_to_source": the rows of the unfiltered source, which is what is announced.
         """
@@ -348,7 +348,8 @@ def cost(engine: str, operators: str, rows: dict[int, int], *, nodes: list[str])
     """Declared cost of input, secure and release operators (a JSON list in execution order), without data.
 
     nodes: the names of the nodes in engine order, as the operators name owners and recipients.
-    rows: row count per input step id; for a psi also by its own id and those of the local steps of its sides.
+    rows: row count per input step id; for a psi or circuit_psi also by those of the local steps of its
+    sides, for a psi by its own id too.
     Returns, per operator, {"step","rows","rounds","bytes_sent":[per node]}.
     """
 
@@ -369,6 +370,9 @@ def query_cost(asked: int) -> dict[str, int]:
 
 def shares_cost(sender: tuple[int, int], receiver: tuple[int, int]) -> dict[str, int]:
     """The declared cost of shares, for (rows, columns) of both roles: {"rounds","sender","receiver"}."""
+
+def circuit_psi_rows(left: int, right: int) -> int:
+    """How many rows a circuit_psi of so many items on both sides has."""
 
 def matching_capacity(rows: int, bins: int) -> int:
     """The padded size of each of so many bins for an announced number of rows."""

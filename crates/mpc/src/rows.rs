@@ -127,16 +127,27 @@ impl Block {
         self.r128.iter_mut().for_each(|c| mask(c, prg, Ring::sub));
     }
 
+    /// The rows of this bundle followed by so many rows of zeros.
+    pub fn pad_zeros(&self, more: usize) -> Self {
+        Self {
+            rows: self.rows + more,
+            bits: self.bits.iter().map(|c| Plane::concat(&[c, &Plane::zeros(more)])).collect(),
+            r32: self.r32.iter().map(|c| padded(c, more)).collect(),
+            r64: self.r64.iter().map(|c| padded(c, more)).collect(),
+            r128: self.r128.iter().map(|c| padded(c, more)).collect(),
+        }
+    }
+
     /// Row i moves to position p[i], in all columns.
     pub fn permute(&self, p: &[u32]) -> Self {
+        assert_eq!(self.rows, p.len(), "one position per row");
         self.gather(&permutation::invert(p))
     }
 
-    /// Row i is the old row from[i], in all columns.
+    /// Row i is the old row from[i], in all columns. There are as many rows as sources.
     pub fn gather(&self, from: &[u32]) -> Self {
-        assert_eq!(self.rows, from.len(), "one source per row");
         Self {
-            rows: self.rows,
+            rows: from.len(),
             bits: gather_planes(&self.bits.iter().collect::<Vec<_>>(), from),
             r32: self.r32.iter().map(|c| permutation::gather(c, from)).collect(),
             r64: self.r64.iter().map(|c| permutation::gather(c, from)).collect(),

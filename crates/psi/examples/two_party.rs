@@ -7,7 +7,7 @@ use tacit_mpc::backends::Two;
 use tacit_mpc::backends::two::{Builder, Circuit, Input};
 use tacit_mpc::{Backend, Block, Rows, Shape, circuits, ops};
 use tacit_net::{Options, PartyId, Session, memory};
-use tacit_psi::circuit_psi::CircuitPsi;
+use tacit_psi::circuit_psi::{CircuitPsi, Payloads};
 use tacit_psi::{Item, Role, Sizes};
 
 /// Seconds of all cores that this process has used, its ended threads included (Linux; zero elsewhere).
@@ -74,7 +74,8 @@ fn garbled(name: &str, circuit: &Circuit, rows: usize, units: usize) {
 }
 
 fn intersect(n: usize) {
-    let psi = CircuitPsi::new(Sizes { sender: n, receiver: n });
+    let payload = Shape { bits: 64, ..Shape::default() };
+    let psi = CircuitPsi::new(Sizes { sender: n, receiver: n }, Payloads { sender: payload, receiver: payload });
     let node = |mut session: Session| {
         let role = if session.me() == PartyId(0) { Role::Sender } else { Role::Receiver };
         let mut prg = Prg::new(&Seed::from_bytes([2; 16]));
@@ -84,7 +85,8 @@ fn intersect(n: usize) {
         }
         let (start, before) = (Instant::now(), cpu());
         let peer = PartyId(1 - session.me().0);
-        let binned = psi.bin(role, &mut session, peer, &items, &vec![7; n]).expect("binned");
+        let binned =
+            psi.bin(role, &mut session, peer, &items, &Block::zeros(Shape { rows: n, ..payload })).expect("binned");
         let stores = start.elapsed().as_secs_f64();
         let mut b = Two::new(session).expect("an engine");
         drop(psi.join(&mut b, PartyId(0), PartyId(1), Some(binned)).expect("joined"));

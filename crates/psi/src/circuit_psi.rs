@@ -1,21 +1,22 @@
 //! Intersection into shares: which items match, and both payloads, without anybody learning a match.
 //!
 //! **Computes** for every bin of the receiver's table a shared bit, whether the receiver's item there is one of the sender's, and both
-//! items' payloads (64 bits each, zero where there is no match), shared under any engine of which both parties are nodes.
+//! items' payloads, of any widths, shared under any engine of which both parties are nodes. Where there is no match, the payloads are
+//! meaningless (the sender's random, the receiver's its own), as in any row that is not valid.
 //! **Adversary** semi-honest, either party. **Discloses** both sizes. Which bin an item is in depends on the items, so what is opened
 //! of the rows later must be shuffled first, or be something that does not tell rows apart.
 //!
 //! **How**: an oblivious function F ([`crate::vole_psi::oprf`]) gives each party a number of 128 bits for each of its items. The receiver puts its
-//! numbers into m bins with three choices each ([`crate::cuckoo`]). The sender draws a tag r and a mask for each bin, and sends a store in which each of
-//! its items, for each of its three bins, has the value (r, payload XOR mask) under a key and a pad that are hashes of number and bin.
-//! What the receiver decodes is its bin's r and the masked payload if the sender has the item, else random. Tags are compared under the
-//! engine, and payloads, which the mask shares, are multiplied by the result.
+//! numbers into m bins with three choices each ([`crate::cuckoo`]). A value is a tag of zeros and the payload. The sender draws a mask for each bin, and
+//! sends a store in which each of its items, for each of its three bins, has its value minus the bin's mask, under a key and a pad that are
+//! hashes of number and bin. What the receiver decodes is, if the sender has the item, with the bin's mask a sharing of its value, else random. Under
+//! the engine the tags' bits are compared with zero; payloads are shared as they are.
 //!
 //! **False matches**: tags have 40 + log2 m bits, so a match appears where there is none with probability 2^-40 in the whole run; the function's own
 //! collisions are far rarer ([`crate::vole_psi`]).
 //!
-//! **Cost** [`CircuitPsi::declared`] is exact: the function; then 1 round with 16 bytes for each of about 3.3 columns a sender's item. Then under the
-//! engine a comparison of tags for each of about 1.3 n bins, one after the other in log2 of their bits, and an AND with 128 planes.
+//! **Cost** [`CircuitPsi::declared`] is exact: the function; then 1 round with 16 bytes for each of about 3.3 columns a sender's item and each begun
+//! 128 bits of tag and payload. Then under the engine two inputs and a conjunction of the tags' bits for each of about 1.3 n bins.
 //!
 //! **Source** Rindal, Schoppmann, "VOLE-PSI: Fast OPRF and Circuit-PSI from Vector-OLE" (EUROCRYPT 2021), section 5; Pinkas, Schneider, Tkachenko,
 //! Yanai, "Efficient Circuit-Based PSI with Linear Communication" (EUROCRYPT 2019). **Departures** the function is evaluated once an item and not once
@@ -23,12 +24,14 @@
 
 use crate::cuckoo;
 use crate::error::PsiError;
-use crate::okvs::{Layout, Okvs};
+use crate::okvs::{Layout, Okvs, Order};
 use crate::protocol::{Item, Role, Sizes, Traffic};
 use crate::vole_psi::oprf;
-use tacit_math::{Plane, Prg, Seed, Tccr, transpose};
+use tacit_math::{Plane, Prg, Seed, Tccr};
 use tacit_mpc::{Backend, Block, Rows, Shape, circuits, linear};
 use tacit_net::{PartyId, Session};
+
+mod words;
 
 /// Bytes of a seed.
 const SEED: usize = 16;
@@ -36,41 +39,53 @@ const SEED: usize = 16;
 /// Words of a band.
 const BAND: usize = 4;
 
-/// Planes of a payload.
-pub const PAYLOAD_PLANES: usize = 64;
+/// What each party brings for each of its items: planes, and vectors over Z/2^64 and Z/2^128. Rows are not looked at.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Payloads {
+    /// What the sender brings.
+    pub sender: Shape,
+    /// What the receiver brings.
+    pub receiver: Shape,
+}
 
 /// What both parties derive from the sizes.
 #[derive(Clone, Copy, Debug)]
 pub struct CircuitPsi {
     sizes: Sizes,
+    payloads: Payloads,
     bins: usize,
     tag_bits: usize,
 }
 
-/// What a party knows of every bin after the stores are exchanged: the sender its tag and mask, the receiver what it decoded. A
-/// tag is in the low half, a payload or its mask in the high half. The receiver also has its own payload.
+/// What a party knows of every bin after the stores are exchanged.
 pub struct Binned {
     role: Role,
-    values: Vec<u128>,
-    payloads: Vec<u64>,
+    /// Both parties' add up to a tag of zeros, and behind it the sender's payload, where there is a match.
+    share: Block,
+    /// The receiver's payloads.
+    own: Block,
 }
 
 /// Shared bins: which match, and what both parties brought to each match.
 pub struct Joined<B: Backend> {
     /// Where the receiver's item is one of the sender's.
     pub matches: B::Bits,
-    /// The sender's payloads, zero where there is no match.
-    pub of_sender: Vec<B::Bits>,
-    /// The receiver's payloads, zero where there is no match.
-    pub of_receiver: Vec<B::Bits>,
+    /// The sender's payloads; anything where there is no match.
+    pub of_sender: Rows<B>,
+    /// The receiver's payloads; anything where there is no match.
+    pub of_receiver: Rows<B>,
 }
 
 impl CircuitPsi {
-    /// The parameters for two sets.
-    pub fn new(sizes: Sizes) -> Self {
-        let bins = if sizes.sender == 0 { 0 } else { cuckoo::bins(sizes.receiver) };
+    /// The parameters for two sets and what is brought for their items.
+    ///
+    /// # Panics
+    /// If a payload has vectors over Z/2^32.
+    pub fn new(sizes: Sizes, payloads: Payloads) -> Self {
+        assert!(payloads.sender.r32 + payloads.receiver.r32 == 0, "payloads are planes and vectors of 64 or 128 bits");
+        let bins = if sizes.sender == 0 || sizes.receiver == 0 { 0 } else { cuckoo::bins(sizes.receiver) };
         let tag_bits = 40 + (usize::BITS - bins.leading_zeros()) as usize;
-        Self { sizes, bins, tag_bits }
+        Self { sizes, payloads, bins, tag_bits }
     }
 
     /// Rows of the result.
@@ -78,7 +93,18 @@ impl CircuitPsi {
         self.bins
     }
 
-    /// Columns of the sender's store.
+    /// Tags and the sender's payloads, in every bin.
+    fn values(&self) -> Shape {
+        let Shape { bits, r64, r128, .. } = self.payloads.sender;
+        Shape { rows: self.bins, bits: self.tag_bits + bits, r64, r128, ..Shape::default() }
+    }
+
+    /// How many stores of 128-bit values hold the values.
+    fn stores(&self) -> usize {
+        words::count(self.values()).div_ceil(2)
+    }
+
+    /// Columns of each of the sender's stores.
     fn layout(&self) -> Layout {
         Layout::new(cuckoo::CHOICES * self.sizes.sender, 64 * BAND)
     }
@@ -88,12 +114,12 @@ impl CircuitPsi {
         let mut cost = oprf::cost(self.sizes);
         if self.bins > 0 {
             cost.rounds += 1;
-            cost.sender += (SEED + 16 * self.layout().columns()) as u64;
+            cost.sender += (SEED + self.stores() * 16 * self.layout().columns()) as u64;
         }
         cost
     }
 
-    /// Exchanges the stores. Items of one set are distinct; there is one payload for each.
+    /// Exchanges the stores. Items of one set are distinct; row i of the payload belongs to item i.
     ///
     /// # Errors
     /// The connection's failure, items that do not fit the announced sizes, or too unlucky a hash (probability 2^-40).
@@ -103,52 +129,50 @@ impl CircuitPsi {
         session: &mut Session,
         peer: PartyId,
         items: &[Item],
-        payloads: &[u64],
+        payload: &Block,
     ) -> Result<Binned, PsiError> {
-        let announced = if role == Role::Sender { self.sizes.sender } else { self.sizes.receiver };
-        if items.len() != announced || payloads.len() != announced {
-            let counts = format!("{} items and {} payloads", items.len(), payloads.len());
+        let (announced, shape) = match role {
+            Role::Sender => (self.sizes.sender, self.payloads.sender),
+            Role::Receiver => (self.sizes.receiver, self.payloads.receiver),
+        };
+        if items.len() != announced || payload.shape() != (Shape { rows: announced, ..shape }) {
+            let counts = format!("{} items and {} payloads", items.len(), payload.rows);
             return Err(PsiError::Input(format!(
                 "{counts} are given where {announced} were announced; give one payload for each item"
             )));
         }
         if self.bins == 0 {
-            return Ok(Binned { role, values: vec![], payloads: vec![] });
+            let own = if role == Role::Receiver { payload.gather(&[]) } else { Block::default() };
+            return Ok(Binned { role, share: Block::zeros(self.values()), own });
         }
         match role {
-            Role::Sender => self.send(session, peer, items, payloads),
-            Role::Receiver => self.receive(session, peer, items, payloads),
+            Role::Sender => self.send(session, peer, items, payload),
+            Role::Receiver => self.receive(session, peer, items, payload),
         }
     }
 
-    fn send(&self, session: &mut Session, peer: PartyId, items: &[Item], payloads: &[u64]) -> Result<Binned, PsiError> {
+    fn send(&self, session: &mut Session, peer: PartyId, items: &[Item], payload: &Block) -> Result<Binned, PsiError> {
         let numbers = oprf::send(session, peer, items, self.sizes)?;
         session.enter("store");
-        let values: Vec<u128> = Prg::new(&Seed::random()?).vector(self.bins);
+        let masks = Block::random(self.values(), &mut Prg::new(&Seed::random()?));
         let places: Vec<(u128, usize)> =
             numbers.iter().flat_map(|&x| cuckoo::choices(x, self.bins).map(|bin| (x, bin))).collect();
-        let (keys, pads) = keys_and_pads(&places);
-        let programmed = |number: u32| {
-            let place = number as usize;
-            pads[place] ^ values[places[place].1] ^ u128::from(payloads[place / cuckoo::CHOICES]) << 64
-        };
+        let keys = self.hashes(&places, 0);
+        let mut tagged = payload.clone();
+        tagged.bits.splice(..0, (0..self.tag_bits).map(|_| Plane::zeros(payload.rows)));
+        let difference = words::Difference::new(&tagged, &masks);
         let seed = Seed::random()?;
         let store = Okvs::<BAND>::with_layout(self.layout(), &seed);
+        let order = store.order(&keys);
         session.next_round();
         session.send(peer, seed.expose().to_vec())?;
-        store.encode_clusters::<u128, PsiError>(
-            &keys,
-            &store.order(&keys),
-            &mut Prg::new(&Seed::random()?),
-            |numbers, out| out.iter_mut().zip(numbers).for_each(|(out, &number)| *out = programmed(number)),
-            |_, columns| {
-                let mut message = session.buffer(size_of_val(columns));
-                message.extend_from_slice(bytemuck::cast_slice(columns));
-                Ok(session.send(peer, message)?)
-            },
-        )?;
+        for number in 0..self.stores() {
+            let pads = self.hashes(&places, 1 + number);
+            let value = |place: usize| pads[place] ^ difference.pair(place / cuckoo::CHOICES, places[place].1, number);
+            send_store(session, peer, &store, &keys, &order, value)?;
+        }
         session.leave();
-        Ok(Binned { role: Role::Sender, values, payloads: vec![] })
+        Ok(Binned { role: Role::Sender, share: masks, own: Block::default() })
     }
 
     fn receive(
@@ -156,38 +180,49 @@ impl CircuitPsi {
         session: &mut Session,
         peer: PartyId,
         items: &[Item],
-        payloads: &[u64],
+        payload: &Block,
     ) -> Result<Binned, PsiError> {
         let numbers = oprf::receive(session, peer, items, self.sizes)?;
         session.enter("store");
         let table = cuckoo::table(&numbers)
             .ok_or_else(|| PsiError::Input("two of this party's items are equal; give each item once".to_owned()))?;
-        let occupied: Vec<(usize, usize)> =
-            (0..self.bins).filter(|&bin| table[bin] != cuckoo::EMPTY).map(|bin| (bin, table[bin] as usize)).collect();
-        let places: Vec<(u128, usize)> = occupied.iter().map(|&(bin, item)| (numbers[item], bin)).collect();
-        let (keys, pads) = keys_and_pads(&places);
+        let occupied = (0..self.bins).filter(|&bin| table[bin] != cuckoo::EMPTY);
+        let places: Vec<(u128, usize)> = occupied.map(|bin| (numbers[table[bin] as usize], bin)).collect();
+        let keys = self.hashes(&places, 0);
         let mut seed = [0; SEED];
         session.next_round();
         session.recv(peer, &mut seed)?;
         let store = Okvs::<BAND>::with_layout(self.layout(), &Seed::from_bytes(seed));
         let order = store.order(&keys);
-        let mut values: Vec<u128> = Prg::new(&Seed::random()?).vector(self.bins);
+        let mut random = Prg::new(&Seed::random()?);
         let mut columns = vec![0u128; self.layout().cluster_columns()];
-        for cluster in 0..self.layout().clusters {
-            session.recv(peer, bytemuck::cast_slice_mut(&mut columns))?;
-            store.decode_cluster(&keys, &order, cluster, &columns, |numbers, decoded| {
-                for (&number, decoded) in numbers.iter().zip(decoded) {
-                    values[occupied[number as usize].0] = *decoded ^ pads[number as usize];
-                }
-            });
+        let mut decoded = Vec::new();
+        for number in 0..self.stores() {
+            let pads = self.hashes(&places, 1 + number);
+            let mut values: Vec<u128> = random.vector(self.bins);
+            for cluster in (0..self.layout().clusters).rev() {
+                session.recv(peer, bytemuck::cast_slice_mut(&mut columns))?;
+                store.decode_cluster(&keys, &order, cluster, &columns, |numbers, decoded| {
+                    for (&number, decoded) in numbers.iter().zip(decoded) {
+                        values[places[number as usize].1] = *decoded ^ pads[number as usize];
+                    }
+                });
+            }
+            decoded.push(values);
         }
         session.leave();
-        let mut own = vec![0; self.bins];
-        occupied.iter().for_each(|&(bin, item)| own[bin] = payloads[item]);
-        Ok(Binned { role: Role::Receiver, values, payloads: own })
+        Ok(Binned { role: Role::Receiver, share: words::block(self.values(), &decoded), own: placed(payload, &table) })
     }
 
-    /// Compares the tags of every bin and takes the payloads of matches. Called at all nodes; the two parties give what they know.
+    /// For numbers in bins the keys in the stores (purpose 0), or the pads of the values in store i (purpose i + 1).
+    fn hashes(&self, places: &[(u128, usize)], purpose: usize) -> Vec<u128> {
+        let mut out: Vec<u128> = places.iter().map(|(number, _)| *number).collect();
+        let purposes = self.stores() + 1;
+        Tccr::new().hash_blocks(&mut out, |i| (purposes * places[i].1 + purpose) as u128);
+        out
+    }
+
+    /// Compares the tags of every bin. Called at all nodes; the two parties give what they know.
     ///
     /// # Errors
     /// Those of the engine.
@@ -198,51 +233,78 @@ impl CircuitPsi {
         receiver: PartyId,
         binned: Option<Binned>,
     ) -> tacit_mpc::Result<Joined<B>> {
-        let (rows, tags) = (self.bins, self.tag_bits);
-        let shape = |bits| Shape { rows, bits, ..Shape::default() };
-        let (of_sender, of_receiver) = (shape(tags + PAYLOAD_PLANES), shape(tags + 2 * PAYLOAD_PLANES));
-        let known = |role| binned.as_ref().filter(|known| known.role == role).map(|known| known.planes(tags));
-        let theirs = b.input(sender, of_sender, known(Role::Sender))?;
-        let own = b.input(receiver, of_receiver, known(Role::Receiver))?;
-        b.step("compare", |b| join_planes(b, rows, tags, &theirs, &own))
+        let (masks, values) = (self.values(), self.values());
+        let own = Shape { rows: self.bins, ..self.payloads.receiver };
+        let known = |role| binned.as_ref().filter(|known| known.role == role).map(Binned::all);
+        let masks = b.input(sender, masks, known(Role::Sender))?;
+        let mut values = b.input(receiver, values.beside(own), known(Role::Receiver))?;
+        let of_receiver = split_off(&mut values, masks.shape());
+        let mut of_sender = sum(&masks, &values);
+        let payload = of_sender.bits.split_off(self.tag_bits);
+        let tag = std::mem::replace(&mut of_sender.bits, payload);
+        let zeros = tag.iter().map(|bit| b.not(bit)).collect();
+        let matches = b.step("compare", |b| circuits::and_all(b, self.bins, zeros))?;
+        Ok(Joined { matches, of_sender, of_receiver })
     }
-}
-
-fn join_planes<B: Backend>(
-    b: &mut B,
-    rows: usize,
-    tags: usize,
-    theirs: &Rows<B>,
-    own: &Rows<B>,
-) -> tacit_mpc::Result<Joined<B>> {
-    let matches = circuits::equal(b, rows, &theirs.bits[..tags], &own.bits[..tags])?;
-    let masked = own.bits[tags..].iter().zip(&theirs.bits[tags..]);
-    let mut payloads: Vec<B::Bits> = masked.map(|(masked, mask)| linear::xor(masked, mask)).collect();
-    payloads.extend_from_slice(&own.bits[tags + PAYLOAD_PLANES..]);
-    let mut of_sender = circuits::mask_all(b, &matches, &payloads)?;
-    let of_receiver = of_sender.split_off(PAYLOAD_PLANES);
-    Ok(Joined { matches, of_sender, of_receiver })
 }
 
 impl Binned {
-    /// Tag, payload or mask, and the receiver's own payload.
-    fn planes(&self, tags: usize) -> Block {
-        let half = |shift: u32| self.values.iter().map(|value| (value >> shift) as u64).collect::<Vec<_>>();
-        let mut bits: Vec<Plane> = transpose::planes_of_rows(&half(0), tags);
-        bits.extend(transpose::planes_of_rows(&half(64), PAYLOAD_PLANES));
-        if self.role == Role::Receiver {
-            bits.extend(transpose::planes_of_rows(&self.payloads, PAYLOAD_PLANES));
-        }
-        Block { rows: self.values.len(), bits, ..Block::default() }
+    /// All that the party gives to the engine.
+    fn all(&self) -> Block {
+        let (mut out, own) = (self.share.clone(), &self.own);
+        out.bits.extend_from_slice(&own.bits);
+        out.r64.extend_from_slice(&own.r64);
+        out.r128.extend_from_slice(&own.r128);
+        out
     }
 }
 
-/// For numbers in bins the key in the store and the pad of the value there.
-fn keys_and_pads(places: &[(u128, usize)]) -> (Vec<Item>, Vec<u128>) {
-    let hashes = |purpose: u128| {
-        let mut out: Vec<u128> = places.iter().map(|(number, _)| *number).collect();
-        Tccr::new().hash_blocks(&mut out, |i| 2 * places[i].1 as u128 + purpose);
-        out
-    };
-    (hashes(0), hashes(1))
+fn send_store(
+    session: &mut Session,
+    peer: PartyId,
+    store: &Okvs<BAND>,
+    keys: &[Item],
+    order: &Order,
+    value: impl Fn(usize) -> u128,
+) -> Result<(), PsiError> {
+    store.encode_clusters::<u128, PsiError>(
+        keys,
+        order,
+        &mut Prg::new(&Seed::random()?),
+        |numbers, out| out.iter_mut().zip(numbers).for_each(|(out, &number)| *out = value(number as usize)),
+        |_, columns| {
+            let mut message = session.buffer(size_of_val(columns));
+            message.extend_from_slice(bytemuck::cast_slice(columns));
+            Ok(session.send(peer, message)?)
+        },
+    )
+}
+
+/// The payload of every bin's item, zeros where there is none.
+fn placed(payload: &Block, table: &[u32]) -> Block {
+    let last = payload.rows as u32;
+    let from: Vec<u32> = table.iter().map(|&item| if item == cuckoo::EMPTY { last } else { item }).collect();
+    payload.pad_zeros(1).gather(&from)
+}
+
+/// Keeps the first columns of each kind, as many as a shape has, and gives back the rest.
+fn split_off<B: Backend>(rows: &mut Rows<B>, first: Shape) -> Rows<B> {
+    Rows {
+        rows: rows.rows,
+        bits: rows.bits.split_off(first.bits),
+        r32: vec![],
+        r64: rows.r64.split_off(first.r64),
+        r128: rows.r128.split_off(first.r128),
+    }
+}
+
+/// Column by column.
+fn sum<B: Backend>(x: &Rows<B>, y: &Rows<B>) -> Rows<B> {
+    Rows {
+        rows: x.rows,
+        bits: x.bits.iter().zip(&y.bits).map(|(x, y)| linear::xor(x, y)).collect(),
+        r32: vec![],
+        r64: x.r64.iter().zip(&y.r64).map(|(x, y)| linear::add(x, y)).collect(),
+        r128: x.r128.iter().zip(&y.r128).map(|(x, y)| linear::add(x, y)).collect(),
+    }
 }

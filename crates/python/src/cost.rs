@@ -4,13 +4,14 @@ use std::collections::HashMap;
 
 use pyo3::prelude::*;
 use tacit_mpc::backends::{Networked, Rep3, Two};
+use tacit_net::PartyId;
 use tacit_table::cost::psi_sizes;
-use tacit_table::{Operator, Psi, StepCost};
+use tacit_table::{Operator, StepCost, TableError};
 
 use crate::containment::contain;
 use crate::engine::Suite;
-use crate::fault::{Failure, Result};
-use crate::psi_join;
+use crate::fault::Result;
+use crate::{circuit_join, psi_join};
 
 /// The declared cost of one operator.
 #[derive(IntoPyObject)]
@@ -46,12 +47,20 @@ fn declared(
 ) -> Result<Vec<OperatorCost>> {
     let operators = Operator::list_from_json(operators)?;
     let mut costs = match suite {
-        Suite::Rep3 => tacit_table::cost::<<Rep3 as Networked>::Formulas>(nodes, &operators, rows)?,
-        Suite::Two => tacit_table::cost::<<Two as Networked>::Formulas>(nodes, &operators, rows)?,
+        Suite::Rep3 => of_engine::<Rep3>(&operators, rows, nodes)?,
+        Suite::Two => of_engine::<Two>(&operators, rows, nodes)?,
     };
     for (operator, cost) in operators.iter().zip(&mut costs) {
-        if let Operator::Psi(psi) = operator {
-            add_matching(psi, nodes, rows, cost)?;
+        let Some(sides) = operator.matched_sides() else { continue };
+        let sizes = psi_sizes(sides, operator, rows)?;
+        let (rounds, sent) = match operator {
+            Operator::CircuitPsi(psi) => circuit_join::declared(psi, sizes),
+            Operator::Psi(psi) => psi_join::declared(psi, sizes, cost.rows),
+            _ => continue,
+        };
+        cost.rounds += rounds;
+        for (side, bytes) in sides.into_iter().zip(sent) {
+            cost.sent[place(nodes, &side.owner)?.0] += bytes;
         }
     }
     let named = |(operator, cost): (&Operator, StepCost)| OperatorCost {
@@ -63,14 +72,26 @@ fn declared(
     Ok(operators.iter().zip(costs).map(named).collect())
 }
 
-/// Adds what the intersection protocol of a `psi` costs its two owners.
-fn add_matching(psi: &Psi, nodes: &[String], rows: &HashMap<usize, usize>, cost: &mut StepCost) -> Result<()> {
-    let (rounds, sent) = psi_join::declared(psi, psi_sizes(psi, rows)?, cost.rows);
-    cost.rounds += rounds;
-    for (side, bytes) in psi.sides().into_iter().zip(sent) {
-        let owner = nodes.iter().position(|node| *node == side.owner);
-        let owner = owner.ok_or_else(|| Failure::input(format!("the owner {:?} is no node", side.owner)))?;
-        cost.sent[owner] += bytes;
-    }
-    Ok(())
+/// What the engine's parts cost.
+fn of_engine<B: Networked>(
+    operators: &[Operator],
+    rows: &HashMap<usize, usize>,
+    nodes: &[String],
+) -> std::result::Result<Vec<StepCost>, TableError> {
+    tacit_table::cost::<B::Formulas>(nodes, operators, rows, |b, psi, sizes| {
+        let owners = [place(nodes, &psi.left.owner)?, place(nodes, &psi.right.owner)?];
+        circuit_join::matched(b, psi, sizes, owners, None)
+    })
+}
+
+/// The place of an owner among the nodes.
+fn place(nodes: &[String], owner: &str) -> std::result::Result<PartyId, TableError> {
+    let place = nodes.iter().position(|node| node == owner);
+    place.map(PartyId).ok_or_else(|| TableError::Input(format!("the owner {owner:?} is no node")))
+}
+
+/// How many rows a `circuit_psi` of so many items on both sides has.
+#[pyfunction]
+pub fn circuit_psi_rows(left: usize, right: usize) -> usize {
+    circuit_join::rows([left, right])
 }

@@ -4,6 +4,7 @@ use tacit_mpc::backends::{Clear, Networked, Rep3, Two};
 use tacit_net::Session;
 use tacit_table::{DataTable, Executor, Operator, Table};
 
+use crate::circuit_join;
 use crate::fault::{Failure, Result};
 use crate::psi_join::{self, BothSides};
 
@@ -176,22 +177,20 @@ impl Engine {
 
     /// Joins two owners' tables by private set intersection. Each owner gives its side.
     pub fn psi(&mut self, operator: &Operator, data: BothSides) -> Result<Shares> {
-        let Operator::Psi(psi) = operator else {
-            return Err(Failure::input(format!(
-                "{} is no psi; give it to the method that executes it",
-                operator.name()
-            )));
-        };
-        if let Some(session) = self.session() {
-            let owned = psi.sides().map(|side| side.owner == session.name(session.me()));
+        if let (Some(session), Some(sides)) = (self.session(), operator.matched_sides()) {
+            let owned = sides.map(|side| side.owner == session.name(session.me()));
             if data.each_ref().map(Option::is_some) != owned {
                 return Err(Failure::input("each owner of a psi gives the data of its own side, and of no other"));
             }
         }
         match self {
-            Self::Clear(executor) => Ok(Shares::Clear(psi_join::in_clear(executor, psi, data)?)),
-            Self::Rep3(executor) => Ok(Shares::Rep3(psi_join::among_nodes(executor, psi, data)?)),
-            Self::Two(executor) => Ok(Shares::Two(psi_join::among_nodes(executor, psi, data)?)),
+            Self::Clear(executor) => Ok(Shares::Clear(match operator {
+                Operator::Psi(psi) => psi_join::in_clear(executor, psi, data)?,
+                Operator::CircuitPsi(psi) => circuit_join::in_clear(executor, psi, data)?,
+                _ => return Err(no_psi(operator)),
+            })),
+            Self::Rep3(executor) => Ok(Shares::Rep3(matched(executor, operator, data)?)),
+            Self::Two(executor) => Ok(Shares::Two(matched(executor, operator, data)?)),
         }
     }
 
@@ -215,4 +214,17 @@ impl Engine {
             session.abort(reason);
         }
     }
+}
+
+/// The join of two owners' tables among nodes.
+fn matched<B: Networked>(executor: &mut Executor<B>, operator: &Operator, data: BothSides) -> Result<Table<B>> {
+    match operator {
+        Operator::Psi(psi) => psi_join::among_nodes(executor, psi, data),
+        Operator::CircuitPsi(psi) => circuit_join::among_nodes(executor, psi, data),
+        _ => Err(no_psi(operator)),
+    }
+}
+
+fn no_psi(operator: &Operator) -> Failure {
+    Failure::input(format!("{} is no psi; give it to the method that executes it", operator.name()))
 }

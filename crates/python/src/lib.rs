@@ -5,6 +5,7 @@
 //! class per fault (`fault`); panics never show content (`containment`). Tables cross as Arrow (`arrow`).
 
 mod arrow;
+mod circuit_join;
 mod connection;
 mod containment;
 mod cost;
@@ -29,7 +30,7 @@ mod native {
     #[pymodule_export]
     use crate::connection::Party;
     #[pymodule_export]
-    use crate::cost::cost;
+    use crate::cost::{circuit_psi_rows, cost};
     #[pymodule_export]
     use crate::keys::{fingerprint, generate_keys, version};
     #[pymodule_export]

@@ -14,6 +14,7 @@ use tacit_net::{PartyId, Session};
 use tacit_psi::alignment::{self, Learns, role};
 use tacit_psi::vole_psi::Variant;
 use tacit_psi::{Declared, DhPsi, Protocol, PsiError, Role, Sizes, Traffic, VolePsi, row_counts};
+use tacit_table::operator::PsiSide;
 use tacit_table::{DataTable, Executor, KeyGroups, Operator, Psi, Table, TableError};
 
 use crate::fault::{Failure, Result};
@@ -73,7 +74,7 @@ struct Side {
 
 /// The join on an engine of nodes: `data` holds this party's side, if it has one.
 pub fn among_nodes<B: Networked>(executor: &mut Executor<B>, psi: &Psi, data: BothSides) -> Result<Table<B>> {
-    let [left, right] = owners(executor.backend().session(), psi)?;
+    let [left, right] = owners(executor.backend().session(), psi.sides())?;
     let own = data.each_ref().map(|side| side.as_ref().map(announced));
     let sizes = executor.psi_sizes(psi, own)?;
     let mut side = None;
@@ -167,18 +168,18 @@ pub fn in_clear(executor: &mut Executor<Clear>, psi: &Psi, data: BothSides) -> R
 }
 
 /// The size that an owner announces, if it announces one: that of its rows, or of their source.
-fn announced(table: &DataTable) -> usize {
+pub fn announced(table: &DataTable) -> usize {
     table.pad_to.unwrap_or(table.rows)
 }
 
 /// Both owners' places in the session, left first.
-fn owners(session: &Session, psi: &Psi) -> Result<[PartyId; 2]> {
+pub fn owners(session: &Session, sides: [&PsiSide; 2]) -> Result<[PartyId; 2]> {
     let place = |owner: &str| (0..session.parties()).map(PartyId).find(|&id| session.name(id) == owner);
-    match psi.sides().map(|side| place(&side.owner)) {
+    match sides.map(|side| place(&side.owner)) {
         [Some(left), Some(right)] if left != right => Ok([left, right]),
         _ => Err(Failure::from(TableError::Input(format!(
             "a psi of {:?} and {:?}, which are not two of the nodes",
-            psi.left.owner, psi.right.owner
+            sides[0].owner, sides[1].owner
         )))),
     }
 }

@@ -7,8 +7,8 @@ use tacit_mpc::Permits;
 use tacit_mpc::backends::{Costs, Tally};
 
 use crate::error::{Result, TableError};
-use crate::executor::Executor;
-use crate::operator::{Operator, Psi};
+use crate::executor::{Executor, Matched};
+use crate::operator::{CircuitPsi, Operator, PsiSide};
 use crate::operators::input::Prepared;
 use crate::table::Table;
 
@@ -28,8 +28,9 @@ pub struct StepCost {
 /// The declared cost of every operator, in execution order, on an engine of nodes of these names.
 ///
 /// `input_rows` gives the size of each input by its step id; an input with a size in the plan needs none. For a `psi` it
-/// gives the rows of the join by its step id, and the sizes of both sides by the ids of their local steps; what the
-/// intersection protocol costs is not included.
+/// gives the rows of the join by its step id, and the sizes of both sides by the ids of their local steps, as for a
+/// `circuit_psi`; what the intersection protocol between the owners costs is not included. `circuit` is how the engine makes
+/// shared matches of a `circuit_psi` for the sizes of both sides.
 ///
 /// # Errors
 /// [`TableError::Input`] when the operators do not fit each other or an input's size is missing.
@@ -37,6 +38,7 @@ pub fn cost<E: Costs>(
     names: &[String],
     operators: &[Operator],
     input_rows: &HashMap<usize, usize>,
+    circuit: impl Fn(&mut Tally<E>, &CircuitPsi, [usize; 2]) -> Result<Matched<Tally<E>>>,
 ) -> Result<Vec<StepCost>> {
     let permits = Permits::from_json(&needed_permits(names, operators)).map_err(TableError::Internal)?;
     let mut executor = Executor::new(Tally::<E>::new(names.to_vec()), permits, names.to_vec(), [0; 32]);
@@ -53,10 +55,17 @@ pub fn cost<E: Costs>(
                 (table.rows(), Some(table))
             }
             Operator::Psi(psi) => {
-                let [left, right] = psi_sizes(psi, input_rows)?;
+                let [left, right] = psi_sizes(psi.sides(), operator, input_rows)?;
                 executor.psi_sizes(psi, [Some(left), Some(right)])?;
                 let rows = executor.psi_rows(psi, Some(known(operator, psi.id, input_rows)?))?;
                 (rows, Some(executor.psi_share(psi, rows, [None, None])?))
+            }
+            Operator::CircuitPsi(psi) => {
+                let sizes = psi_sizes(psi.sides(), operator, input_rows)?;
+                executor.circuit_sizes(psi, sizes.map(Some))?;
+                let matched = circuit(executor.backend_mut(), psi, sizes)?;
+                let table = executor.circuit_table(psi, matched)?;
+                (table.rows(), Some(table))
             }
             Operator::Release(_) => {
                 executor.release(operator, inputs[0])?;
@@ -74,13 +83,13 @@ pub fn cost<E: Costs>(
     Ok(out)
 }
 
-/// How many items both sides of a `psi` have: as the plan says, or as `input_rows` does by the ids of the local steps.
+/// How many items both sides of such an operator have: as the plan says, or as `input_rows` does by the ids of the local
+/// steps.
 ///
 /// # Errors
 /// [`TableError::Input`] when one is missing.
-pub fn psi_sizes(psi: &Psi, input_rows: &HashMap<usize, usize>) -> Result<[usize; 2]> {
-    let operator = Operator::Psi(psi.clone());
-    let [left, right] = psi.sides().map(|side| side.rows.map_or_else(|| known(&operator, side.local, input_rows), Ok));
+pub fn psi_sizes(sides: [&PsiSide; 2], operator: &Operator, input_rows: &HashMap<usize, usize>) -> Result<[usize; 2]> {
+    let [left, right] = sides.map(|side| side.rows.map_or_else(|| known(operator, side.local, input_rows), Ok));
     Ok([left?, right?])
 }
 
@@ -101,16 +110,17 @@ fn table<'a, B: tacit_mpc::Backend>(
 /// A permit for every disclosure of the operators: a cost estimate opens nothing.
 fn needed_permits(names: &[String], operators: &[Operator]) -> String {
     let size = |site: String| json!({"site": site, "kind": "size", "recipients": names, "columns": []});
+    let sides = |site: &str| [format!("{site}/left"), format!("{site}/right")];
     let permits = |operator: &Operator| match operator {
         Operator::Input(input) if input.rows.is_none() => vec![size(operator.name())],
         Operator::Psi(psi) => {
             let site = operator.name();
             let matches =
                 |owner: &String| json!({"site": site, "kind": "matches", "recipients": [owner], "columns": []});
-            let sides = [format!("{site}/left"), format!("{site}/right")];
-            let sizes = sides.into_iter().chain([site.clone()]).map(size);
+            let sizes = sides(&site).into_iter().chain([site.clone()]).map(size);
             sizes.chain(psi.sides().map(|side| matches(&side.owner))).collect()
         }
+        Operator::CircuitPsi(_) => sides(&operator.name()).map(size).to_vec(),
         Operator::Release(release) => vec![
             json!({"site": operator.name(), "kind": "answer", "recipients": release.to, "columns": release.columns}),
         ],

@@ -9,7 +9,11 @@ use crate::operator::Operator;
 use crate::operators::{aggregate, filter, group_by, input, join, order, project, release, scalar, union};
 use crate::table::Table;
 
+mod circuit_psi;
 mod psi;
+mod sides;
+
+pub use circuit_psi::Matched;
 
 /// One node's execution of a plan. All nodes call the same methods with the same operators in the same order.
 pub struct Executor<B: Backend> {
@@ -86,7 +90,9 @@ impl<B: Backend> Executor<B> {
             Operator::Aggregate(x) => aggregate::aggregate(b, inputs[0], x),
             Operator::Sort(x) => order::sort(b, inputs[0], x),
             Operator::Limit(x) => order::limit(b, inputs[0], x),
-            Operator::Input(_) | Operator::Psi(_) | Operator::Release(_) => Err(misplaced(operator, "run")),
+            Operator::Input(_) | Operator::Psi(_) | Operator::CircuitPsi(_) | Operator::Release(_) => {
+                Err(misplaced(operator, "run"))
+            }
         })
     }
 

@@ -1,4 +1,4 @@
-//! Keys of a `psi` at their owner: which rows have equal keys, as items for an intersection protocol.
+//! Keys of a `psi` or `circuit_psi` at their owner: which rows have equal keys, as items for an intersection protocol.
 //!
 //! An item is the keyed hash of all key columns of a row, each as its integer encoding or as its string with its length
 //! before it, so that two rows have the same item exactly when the engine's join would find their keys equal, but for a
@@ -67,6 +67,13 @@ impl KeyGroups {
             group.iter().cycle().take(group.len().max(count as usize))
         });
         repeated.copied().collect()
+    }
+
+    /// The row of every item, `none` for random ones. Keys are unique.
+    pub fn row_of_each(&self, none: u32) -> Vec<u32> {
+        let mut rows = self.rows.clone();
+        rows.resize(self.items.len(), none);
+        rows
     }
 
     /// The rows of an item; random ones have none.

@@ -7,16 +7,14 @@
 
 use tacit_mpc::{Backend, PermitKind};
 
+use super::sides::check;
 use super::{Executor, in_step_of};
 use crate::data::DataTable;
-use crate::error::{Result, TableError};
+use crate::error::Result;
 use crate::matching::KeyGroups;
 use crate::operator::{Input, Psi, PsiSide};
 use crate::operators::input::{self, Prepared};
 use crate::table::Table;
-
-/// Names of the two sides in sites of permits.
-const SIDES: [&str; 2] = ["left", "right"];
 
 impl<B: Backend> Executor<B> {
     /// The number of items of both sides, left first, once every node knows it. own: at an owner the rows of its data, or
@@ -28,19 +26,12 @@ impl<B: Backend> Executor<B> {
     /// [`TableError::Policy`] before anything is sent; [`TableError::Input`] for sizes that cannot be; [`TableError::Net`].
     pub fn psi_sizes(&mut self, psi: &Psi, own: [Option<usize>; 2]) -> Result<[usize; 2]> {
         let site = psi_name(psi);
-        check(psi).map_err(|error| error.within(&site))?;
+        check(psi.sides()).map_err(|error| error.within(&site))?;
         for side in psi.sides() {
             let recipient = [side.owner.clone()];
             let _matches = self.permits.take(&site, &[PermitKind::Matches], &recipient, &[])?;
         }
-        let mut sizes = [0; 2];
-        for (k, side) in psi.sides().into_iter().enumerate() {
-            sizes[k] = match side.rows {
-                Some(rows) => rows,
-                None => self.announced(psi, side, &format!("{site}/{}", SIDES[k]), own[k])?,
-            };
-        }
-        Ok(sizes)
+        self.sizes(&site, psi.sides(), own)
     }
 
     /// A side's keys as items for an intersection protocol, at its owner.
@@ -57,7 +48,8 @@ impl<B: Backend> Executor<B> {
     /// # Errors
     /// As [`Self::psi_sizes`].
     pub fn psi_rows(&mut self, psi: &Psi, own: Option<usize>) -> Result<usize> {
-        self.announced(psi, &psi.right, &psi_name(psi), own)
+        let site = psi_name(psi);
+        self.announced(&site, &psi.right, &site, own)
     }
 
     /// The join: the columns of both sides, side by side. Each owner gives its matching rows, in the common order.
@@ -78,27 +70,6 @@ impl<B: Backend> Executor<B> {
             columns.extend(table.columns);
         }
         Ok(Table::new(rows, None, columns))
-    }
-
-    fn announced(&mut self, psi: &Psi, side: &PsiSide, site: &str, own: Option<usize>) -> Result<usize> {
-        let Self { backend, permits, parties, .. } = self;
-        in_step_of(backend, &psi_name(psi), |b| {
-            let owner = input::owner(parties, &side.owner)?;
-            let permit = permits.take(site, &[PermitKind::Size], parties, &[])?;
-            input::announced_rows(b, owner, &side.owner, own, permit)
-        })
-    }
-}
-
-/// Whether the operator can be executed at all.
-fn check(psi: &Psi) -> Result<()> {
-    if psi.left.keys.is_empty() || psi.left.keys.len() != psi.right.keys.len() {
-        return Err(TableError::Input("a psi needs as many left keys as right keys, at least one".into()));
-    }
-    let declared = psi.sides().map(|side| side.rows.unwrap_or_default());
-    match declared.into_iter().find(|&rows| u32::try_from(rows).is_err()) {
-        Some(rows) => Err(TableError::Input(format!("a side of {rows} rows; at most 2^32 - 1 are possible"))),
-        None => Ok(()),
     }
 }
 

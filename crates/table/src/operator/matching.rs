@@ -1,9 +1,11 @@
-//! The members of `psi`: an inner join of two owners' tables by private set intersection.
+//! The members of `psi` and `circuit_psi`: inner joins of two owners' tables by private set intersection.
 
 use serde::Deserialize;
+use tacit_mpc::Shape;
 
 use super::kind::Encoding;
 use super::relational::InputColumn;
+use crate::encode;
 
 /// `psi`: both owners learn which of their rows match, and share the columns of these rows side by side.
 #[derive(Clone, Debug, Deserialize)]
@@ -19,7 +21,19 @@ pub struct Psi {
     pub right_unique: bool,
 }
 
-/// One owner's side of a `psi`.
+/// `circuit_psi`: nobody learns which rows match; both sides' keys are unique.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CircuitPsi {
+    /// Step id.
+    pub id: usize,
+    /// One side.
+    pub left: PsiSide,
+    /// The other side, of another owner.
+    pub right: PsiSide,
+}
+
+/// One owner's side of a `psi` or `circuit_psi`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PsiSide {
@@ -52,5 +66,19 @@ impl Psi {
     /// Both sides, left first.
     pub fn sides(&self) -> [&PsiSide; 2] {
         [&self.left, &self.right]
+    }
+}
+
+impl CircuitPsi {
+    /// Both sides, left first.
+    pub fn sides(&self) -> [&PsiSide; 2] {
+        [&self.left, &self.right]
+    }
+}
+
+impl PsiSide {
+    /// The shape of the columns, with no rows.
+    pub fn shape(&self) -> Shape {
+        encode::shape(&self.columns, 0, false)
     }
 }

@@ -8,7 +8,7 @@ mod relational;
 
 pub use expression::{Call, Expression, Function};
 pub use kind::{Encoding, Kind, Repr};
-pub use matching::{Psi, PsiKey, PsiSide};
+pub use matching::{CircuitPsi, Psi, PsiKey, PsiSide};
 pub use relational::{
     Aggregate, AggregateFunction, Aggregation, Broadcast, Filter, GroupBy, Input, InputColumn, Join, Limit,
     OutputColumn, Project, Release, Sort, SortKey, Union, UnionColumn,
@@ -34,6 +34,8 @@ pub enum Operator {
     Join(Join),
     /// Inner join of two owners' tables by private set intersection.
     Psi(Psi),
+    /// Inner join of two owners' tables by private set intersection into shares.
+    CircuitPsi(CircuitPsi),
     /// A scalar's columns added to every row.
     Broadcast(Broadcast),
     /// One row a group.
@@ -74,6 +76,7 @@ impl Operator {
             Self::Union(x) => x.id,
             Self::Join(x) => x.id,
             Self::Psi(x) => x.id,
+            Self::CircuitPsi(x) => x.id,
             Self::Broadcast(x) => x.id,
             Self::GroupBy(x) => x.id,
             Self::Aggregate(x) => x.id,
@@ -92,6 +95,7 @@ impl Operator {
             Self::Union(_) => "union",
             Self::Join(_) => "join",
             Self::Psi(_) => "psi",
+            Self::CircuitPsi(_) => "circuit_psi",
             Self::Broadcast(_) => "broadcast",
             Self::GroupBy(_) => "group_by",
             Self::Aggregate(_) => "aggregate",
@@ -106,10 +110,19 @@ impl Operator {
         format!("{}.{}", self.id(), self.op())
     }
 
+    /// The sides of a join by private set intersection, left first.
+    pub fn matched_sides(&self) -> Option<[&PsiSide; 2]> {
+        match self {
+            Self::Psi(x) => Some(x.sides()),
+            Self::CircuitPsi(x) => Some(x.sides()),
+            _ => None,
+        }
+    }
+
     /// The ids of the steps whose tables it takes, in order.
     pub fn inputs(&self) -> Vec<usize> {
         match self {
-            Self::Input(_) | Self::Psi(_) => vec![],
+            Self::Input(_) | Self::Psi(_) | Self::CircuitPsi(_) => vec![],
             Self::Filter(x) => vec![x.input],
             Self::Project(x) => vec![x.input],
             Self::Union(x) => x.inputs.clone(),

@@ -4,13 +4,13 @@
 //! also when the data happens to fill it.
 
 use tacit_math::KeyedHash;
-use tacit_mpc::{Backend, Block, Permit, PermitKind, Permits};
+use tacit_mpc::{Backend, Block, Permit, PermitKind, Permits, Rows};
 use tacit_net::PartyId;
 
 use crate::data::DataTable;
 use crate::encode::{encode, shape};
 use crate::error::{Result, TableError};
-use crate::operator::{Input, Repr};
+use crate::operator::{Input, InputColumn, Repr};
 use crate::table::{Column, Shares, Table, Value};
 
 /// The owner's data, ready to be shared.
@@ -92,11 +92,18 @@ pub(crate) fn share<B: Backend>(
 ) -> Result<Table<B>> {
     let owner = owner(parties, &input.owner)?;
     let exact = is_exact(input);
-    let shared = b.input(owner, shape(&input.columns, rows, !exact), block)?;
-    let mut bits = shared.bits;
-    let valid = if exact { None } else { bits.pop() };
-    let (mut bits, mut r64, mut r128) = (bits.into_iter(), shared.r64.into_iter(), shared.r128.into_iter());
-    let columns = input.columns.iter().map(|column| {
+    let mut shared = b.input(owner, shape(&input.columns, rows, !exact), block)?;
+    let valid = if exact { None } else { shared.bits.pop() };
+    let columns = columns(&input.columns, shared);
+    let mut table = Table::new(rows, valid, columns);
+    table.order.valid_first = true;
+    Ok(table)
+}
+
+/// Shared rows of the shape of these columns as columns.
+pub(crate) fn columns<B: Backend>(columns: &[InputColumn], shared: Rows<B>) -> Vec<Column<B>> {
+    let (mut bits, mut r64, mut r128) = (shared.bits.into_iter(), shared.r64.into_iter(), shared.r128.into_iter());
+    let one = |column: &InputColumn| {
         let shares = match column.kind.repr {
             Repr::Bits => Shares::Bits(bits.by_ref().take(column.kind.width).collect()),
             Repr::Ring64 => Shares::Ring64(r64.next().expect("of the declared shape")),
@@ -104,8 +111,6 @@ pub(crate) fn share<B: Backend>(
         };
         let null = if column.kind.nullable { bits.next() } else { None };
         Column::new(&column.name, Value::new(column.kind, column.encode, null, shares))
-    });
-    let mut table = Table::new(rows, valid, columns.collect());
-    table.order.valid_first = true;
-    Ok(table)
+    };
+    columns.iter().map(one).collect()
 }

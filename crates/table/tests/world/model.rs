@@ -90,7 +90,9 @@ fn step(operator: &Operator, from: &[&Clear], inputs: &HashMap<usize, Clear>) ->
             let rows = from[0].rows.iter().skip(x.offset).take(x.count.unwrap_or(usize::MAX)).cloned().collect();
             Clear { names: from[0].names.clone(), rows }
         }
-        Operator::Psi(_) => unreachable!("psi needs an intersection protocol, which this room has none of"),
+        Operator::Psi(_) | Operator::CircuitPsi(_) => {
+            unreachable!("these need an intersection protocol, which this room has none of")
+        }
         Operator::Release(x) => select(from[0], &x.columns),
     }
 }

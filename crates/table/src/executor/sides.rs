@@ -1,0 +1,47 @@
+//! What joins of two owners' tables have in common: two sides, whose sizes become known to all nodes.
+
+use tacit_mpc::{Backend, PermitKind};
+
+use super::{Executor, in_step_of};
+use crate::error::{Result, TableError};
+use crate::operator::PsiSide;
+use crate::operators::input;
+
+/// Names of the two sides in sites of permits.
+const SIDES: [&str; 2] = ["left", "right"];
+
+impl<B: Backend> Executor<B> {
+    /// The number of items of both sides of the step of this name: as the plan says, or as their owners announce.
+    pub(super) fn sizes(&mut self, name: &str, sides: [&PsiSide; 2], own: [Option<usize>; 2]) -> Result<[usize; 2]> {
+        let mut sizes = [0; 2];
+        for (k, side) in sides.into_iter().enumerate() {
+            sizes[k] = match side.rows {
+                Some(rows) => rows,
+                None => self.announced(name, side, &format!("{name}/{}", SIDES[k]), own[k])?,
+            };
+        }
+        Ok(sizes)
+    }
+
+    /// A number that a side's owner tells all nodes.
+    pub(super) fn announced(&mut self, name: &str, side: &PsiSide, site: &str, own: Option<usize>) -> Result<usize> {
+        let Self { backend, permits, parties, .. } = self;
+        in_step_of(backend, name, |b| {
+            let owner = input::owner(parties, &side.owner)?;
+            let permit = permits.take(site, &[PermitKind::Size], parties, &[])?;
+            input::announced_rows(b, owner, &side.owner, own, permit)
+        })
+    }
+}
+
+/// Whether a join of these sides can be executed at all.
+pub(super) fn check([left, right]: [&PsiSide; 2]) -> Result<()> {
+    if left.keys.is_empty() || left.keys.len() != right.keys.len() {
+        return Err(TableError::Input("a psi needs as many left keys as right keys, at least one".into()));
+    }
+    let declared = [left, right].map(|side| side.rows.unwrap_or_default());
+    match declared.into_iter().find(|&rows| u32::try_from(rows).is_err()) {
+        Some(rows) => Err(TableError::Input(format!("a side of {rows} rows; at most 2^32 - 1 are possible"))),
+        None => Ok(()),
+    }
+}
