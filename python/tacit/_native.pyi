@@ -120,7 +120,7 @@ class Session:
         *,
         pad_to: tuple[int | None, int | None] | None = None,
     ) -> SharedTable:
-        """Join two owners' tables by private set intersection, a psi or circuit_psi (data of its own side only at each owner).
+        """Join two owners' tables by a psi or circuit_psi (data of its own side only at each owner).
 
         pad_to: for sides with "pad_to_source": the rows of the unfiltered source, which is what is announced.
         """

@@ -105,8 +105,8 @@ def check(question: Question, engine: Engine, keys: Path, suite: str = "rep3") -
         except QueryError as error:
             return _refusal(error)
         assert_equal(found, expected, question.order, question.total)
-        matched = any(isinstance(step, PsiStep) for step in steps)
-        return ("equal" if found.rows else "equal, no rows") + (", matched" if matched else "")
+        matched = {step.operator["op"] for step in steps if isinstance(step, PsiStep)}
+        return ", ".join(["equal" if found.rows else "equal, no rows", *sorted(matched)])
 
 
 def _overflow(query: str, to: tuple[str, ...], federation: Federation, engine: Engine, folder: Path) -> str:

@@ -69,8 +69,9 @@ class Runner:
         to = recipients_of_two(block.recipients) if self.suite == "two" else block.recipients
         if self.suite == "rep3":  # otherwise another party may own a table
             steps = compile_query(block.first, federation.catalog, to).steps
-            matched = any(isinstance(step, PsiStep) for step in steps)
-            assert matched == ("psi" in block.words), "whether rows are matched"
+            matched = {step.operator["op"] for step in steps if isinstance(step, PsiStep)}
+            words = {word: op for word, op in (("psi", "psi"), ("circuit", "circuit_psi")) if word in block.words}
+            assert matched == set(words.values()), "whether rows are matched"
         found = shown(ask(federation, block.first, self.engine, folder, to), ordered=block.ordered)
         with pooled(federation) as database:
             expected = shown(reference(database, block.first), ordered=block.ordered)

@@ -51,6 +51,11 @@ def psi() -> dict[str, object]:
     return {"op": "psi", **sides, "right_unique": False}
 
 
+def circuit_psi() -> dict[str, object]:
+    """The same, nobody learning what matches."""
+    return {name: member for name, member in psi().items() if name != "right_unique"} | {"op": "circuit_psi"}
+
+
 def operators() -> list[tuple[str, dict[str, object]]]:
     """One of each operator, on inputs 1 and 2, with what to call it."""
     less = {"op": "lt", "args": [{"col": "v1"}, {"col": "w1"}], "kind": FLAG}
@@ -69,6 +74,7 @@ def operators() -> list[tuple[str, dict[str, object]]]:
         ),
         ("join of two such tables, unique left keys", {**join, **columns}),
         ("psi of two owners' such tables, whose rows all match", psi()),
+        ("circuit_psi of two owners' such tables", circuit_psi()),
         ("group by the key, one SUM", {**group, "aggregates": [total]}),
         ("group by the key, one MAX", {**group, "aggregates": [largest]}),
         ("distinct keys", {**group, "aggregates": []}),

@@ -54,16 +54,15 @@ def test_explain_says_whose_consent_is_missing(table: str) -> None:
     plan = compiled(JOIN, without(table))
     owner = next(each.owner for each in MATCHING.tables if each.name == table)
     assert not is_matched(plan)
-    assert plan.joins == (f"step 5 is oblivious: {owner} does not consent to matches of {table}",)
+    assert plan.joins == (
+        f"step 5 is oblivious: {owner} does not consent to matches of {table}; "
+        "circuit-PSI needs keys that are unique on both sides, those of bank may repeat",
+    )
 
 
 @pytest.mark.parametrize(
     ("query", "why"),
     [
-        (
-            "SELECT id FROM shoppers JOIN (SELECT DISTINCT payer FROM payments WHERE amount > 5) p ON id = payer",
-            "the rows of bank's part are not simply those of payments",
-        ),
         (
             "SELECT COUNT(*) AS n FROM shoppers JOIN "
             "(SELECT p.payer FROM accounts a JOIN payments p ON a.payer = p.payer) p ON id = payer",
@@ -73,7 +72,7 @@ def test_explain_says_whose_consent_is_missing(table: str) -> None:
             "SELECT id FROM shoppers JOIN (SELECT payer FROM payments ORDER BY amount LIMIT 50000) p ON id = payer",
             "the rows of bank's part are not simply those of payments",
         ),
-        ("SELECT COUNT(*) AS n FROM few JOIN others ON few.id = others.id", "an oblivious join is as fast"),
+        ("SELECT COUNT(*) AS n FROM few JOIN others ON few.id = others.id", "s by private set intersection, "),
     ],
 )
 def test_explain_says_why_a_join_is_oblivious(query: str, why: str) -> None:
@@ -81,6 +80,55 @@ def test_explain_says_why_a_join_is_oblivious(query: str, why: str) -> None:
     assert not is_matched(plan)
     (reason,) = plan.joins
     assert "is oblivious: " in reason and why in reason
+
+
+UNIQUE = "SELECT SUM(amount) AS t FROM shoppers JOIN accounts ON id = payer"
+
+
+def circuit(plan: PlacedPlan) -> PsiStep | None:
+    """The one join by circuit-PSI, if there is one."""
+    found = [step for step in plan.steps if isinstance(step, PsiStep) and step.operator["op"] == "circuit_psi"]
+    return found[0] if found else None
+
+
+@pytest.mark.parametrize("table", ["shoppers", "accounts"])
+def test_unique_keys_are_matched_by_circuit_psi_without_consent(table: str) -> None:
+    plan = compiled(UNIQUE, without(table))
+    step = circuit(plan)
+    assert step is not None
+    owner = next(each.owner for each in MATCHING.tables if each.name == table)
+    (reason,) = plan.joins
+    start = f"step {step.id} is by circuit-PSI, which shows nobody what matches: {owner} does not consent to matches of"
+    assert reason.startswith(f"{start} {table}; predicted ") and reason.endswith("s by an oblivious join")
+    assert [each.kind for each in plan.disclosures] == ["size", "answer"]
+    text = explain_text(plan)
+    assert "circuit-psi(bank, shop)" in text and f"{step.id}.circuit_psi" in text
+    native = explain_json(plan)["plan"]["steps"][step.id - 1]["operator"]
+    assert native["op"] == "circuit_psi" and native["left"]["rows"] is None and native["right"]["rows"] == 100_000
+
+
+def test_seen_matches_are_faster_where_both_owners_agree() -> None:
+    plan = compiled(UNIQUE)
+    assert is_matched(plan) and circuit(plan) is None
+    (reason,) = plan.joins
+    assert "by private set intersection (owner consent: matches): predicted " in reason and "by circuit-PSI" in reason
+
+
+def test_owners_filter_first_where_nobody_sees_what_matches() -> None:
+    query = "SELECT id FROM shoppers JOIN (SELECT DISTINCT payer FROM payments WHERE amount > 5) p ON id = payer"
+    plan = compiled(query)
+    assert circuit(plan) is not None
+    (reason,) = plan.joins
+    assert "the rows of bank's part are not simply those of payments" in reason
+    assert any("Filter" in repr(step.relation) for step in plan.steps if isinstance(step, LocalStep))
+    assert [each.kind for each in plan.disclosures] == ["answer"]
+
+
+def test_small_joins_are_oblivious_without_consent_too() -> None:
+    plan = compiled("SELECT COUNT(*) AS n FROM few JOIN others ON few.id = others.id", without("few"))
+    assert not is_matched(plan)
+    (reason,) = plan.joins
+    assert "lab does not consent to matches of few; predicted " in reason and reason.endswith("s by circuit-PSI")
 
 
 def test_what_is_matched_does_not_depend_on_conditions() -> None:

@@ -66,10 +66,15 @@ def test_permits_are_exactly_the_announced_sizes_the_matches_and_the_releases() 
         sites = [f"{step.id}.input" for step in plan.steps if isinstance(step, InputStep) and step.rows is None]
         for step in psis:
             sides = (("left", step.left), ("right", step.right))
-            sites += [f"{step.id}.psi/{name}" for name, side in sides if side.rows is None] + [f"{step.id}.psi"]
+            site = f"{step.id}.{step.operator['op']}"
+            sites += [f"{site}/{name}" for name, side in sides if side.rows is None]
+            sites += [site] if step.operator["op"] == "psi" else []
         expected: list[tuple[str, str, list[str], list[str]]] = [(site, "size", list(plan.nodes), []) for site in sites]
         expected += [
-            (f"{step.id}.psi", "matches", [side.owner], []) for step in psis for side in (step.left, step.right)
+            (f"{step.id}.psi", "matches", [side.owner], [])
+            for step in psis
+            for side in (step.left, step.right)
+            if step.operator["op"] == "psi"
         ]
         expected += [
             (f"{step.id}.release", plan.disclosures[-1].kind, step.operator["to"], [each.name for each in step.fields])
@@ -134,7 +139,7 @@ def test_predicted_cost_follows_the_declared_one() -> None:
 
 
 def test_rows_that_are_announced_later_are_assumed_or_given() -> None:
-    plan = compile_query("SELECT SUM(a.s) AS t FROM announced a JOIN padded b ON a.id = b.id", MIXED, ("p",))
+    plan = compile_query("SELECT SUM(a.s) AS t FROM announced a JOIN padded b ON a.id = b.g", MIXED, ("p",))
     announced = next(step for step in plan.steps if isinstance(step, InputStep) and step.rows is None)
 
     def fake(engine: str, operators: str, rows: dict[int, int], *, nodes: list[str]) -> list[dict[str, Any]]:

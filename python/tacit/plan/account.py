@@ -60,7 +60,7 @@ def own_sizes(step: Step, party: str) -> tuple[str, ...]:
         case InputStep() if step.owner == party:
             return (f"{step.id}.input",)
         case PsiStep():
-            sides = (("left", step.left), ("right", step.right))
-            return tuple(f"{step.id}.psi/{name}" for name, side in sides if side.owner == party)
+            op, sides = step.operator["op"], (("left", step.left), ("right", step.right))
+            return tuple(f"{step.id}.{op}/{name}" for name, side in sides if side.owner == party)
         case _:
             return ()

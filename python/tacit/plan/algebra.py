@@ -128,9 +128,10 @@ class Join:
 
 @dataclass(frozen=True)
 class Match:
-    """A Join of two owners' local relations whose owners learn which of their rows match (tacit.plan.matching).
+    """A Join of two owners' local relations by private set intersection (tacit.plan.matching).
 
-    right_unique: the right side's keys are unique too.
+    right_unique: the right side's keys are unique too. hidden: nobody learns which rows match (circuit-PSI, for which
+    they have to be unique); otherwise the owners learn which of their rows do.
     """
 
     left: Relation
@@ -138,6 +139,7 @@ class Match:
     left_keys: tuple[str, ...]
     right_keys: tuple[str, ...]
     right_unique: bool
+    hidden: bool = False
 
 
 @dataclass(frozen=True)

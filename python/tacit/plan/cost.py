@@ -26,6 +26,7 @@ NANOSECONDS_A_ROW = {
     "broadcast": 20,
     "join": 4_000,
     "psi": 500,
+    "circuit_psi": 2_500,
     "group_by": 1_500,
     "aggregate": 60,
     "sort": 1_500,
@@ -37,7 +38,7 @@ NANOSECONDS_A_ROW = {
 NANOSECONDS_A_BYTE_OF_TWO = 25
 """One party's processor time for each byte that it sends, on the engine ``two``."""
 
-FIXED_SECONDS = {"psi": 0.01}
+FIXED_SECONDS = {"psi": 0.01, "circuit_psi": 0.02}
 """One party's processor time for a step of any size: base OTs and what is made of them."""
 
 NativeCost = Callable[..., list[dict[str, Any]]]
@@ -120,13 +121,20 @@ def _input_rows(steps: list[NativeStep], known: Mapping[int, int]) -> tuple[dict
         elif isinstance(step, PsiStep):
             for side in (step.left, step.right):
                 counts[side.local] = known.get(side.local, ASSUMED_ROWS if side.rows is None else side.rows)
-            if any(each not in known for each in (step.id, step.left.local, step.right.local)):
+            if _is_assumed(step, known):
                 assumed.add(step.id)
             # A bound from the keys' domain may lie far beyond what sides of unknown size would have.
             unknown = [ASSUMED_ROWS for side in (step.left, step.right) if side.rows is None]
             bounds = [*unknown] if step.rows is None else [*unknown, step.rows]
             counts[step.id] = known.get(step.id, min(bounds, default=ASSUMED_ROWS))
     return counts, assumed
+
+
+def _is_assumed(step: PsiStep, known: Mapping[int, int]) -> bool:
+    """Whether the rows of a join or of its sides are not known: those of a psi are announced, whatever is declared."""
+    if step.operator["op"] == "psi":
+        return any(each not in known for each in (step.id, step.left.local, step.right.local))
+    return any(side.rows is None and side.local not in known for side in (step.left, step.right))
 
 
 def _assumed_steps(steps: list[NativeStep], assumed: set[int]) -> set[int]:

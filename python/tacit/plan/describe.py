@@ -40,7 +40,8 @@ def where(step: Step, engine: str) -> str:
         case TailStep():
             return f"local({', '.join(step.recipients)})"
         case PsiStep(_, left, right):
-            return f"psi({left.owner}, {right.owner})"
+            kind = "circuit-psi" if step.operator["op"] == "circuit_psi" else "psi"
+            return f"{kind}({left.owner}, {right.owner})"
         case InputStep() | SecureStep() | ReleaseStep():
             return f"mpc({engine})"
 
@@ -81,6 +82,8 @@ def rows(step: Step) -> str:
                 return f"{step.rows:,}"
             return "announced"
         case PsiStep():
+            if step.operator["op"] == "circuit_psi" and step.rows is not None:
+                return f"{step.rows:,}"
             return "announced"
         case SecureStep():
             return step.rows_bound
@@ -99,10 +102,12 @@ def column_text(column: JSON) -> str:
 def psi_text(step: PsiStep) -> str:
     """Which steps match on which keys, and what their owners share of the rows that do."""
     left, right = step.left, step.right
-    repeat = " (unique)" if step.operator["right_unique"] else ""
+    repeat = " (unique)" if step.operator.get("right_unique", True) else ""
     on = " and ".join(f"{a} = {b}" for a, b in zip(left.keys, right.keys, strict=True))
     shared = ", ".join(column_text(each) for side in ("left", "right") for each in step.operator[side]["columns"])
     share = f"; share {shared}" if shared else ""
+    if step.operator["op"] == "circuit_psi":
+        share = f" into shares{share}"
     return f"match step {left.local} (unique) with step {right.local}{repeat} on {on}{share}"
 
 

@@ -43,7 +43,7 @@ from tacit.plan.tables import SharedTable, exactly, physical_name, physical_of
 class Lowering:
     """Places relations one after the other.
 
-    announced: what each announced size shows, by its site. matches: step to each Match.
+    announced: what each announced size shows, by its site. matches: step to each Match that shows any.
     """
 
     def __init__(self, catalog: Catalog, demands: Demands) -> None:
@@ -160,7 +160,8 @@ class Lowering:
     def _match(self, relation: Match) -> SharedTable:
         table, announced = place_match(relation, self.demands.found[relation], self.catalog, self.emit)
         self.announced |= announced
-        self.matches[table.step] = relation
+        if not relation.hidden:
+            self.matches[table.step] = relation
         return table
 
     def _broadcast(self, relation: Broadcast) -> SharedTable:

@@ -1,4 +1,7 @@
-"""A join by private set intersection: both owners' local steps, and the step that matches them and shares the rows."""
+"""A join by private set intersection: both owners' local steps, and the step that matches them and shares the rows.
+
+A psi has one row for each match; a circuit_psi has rows, of which those that match are valid.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from tacit.plan.placed import JSON, LocalStep, PhysicalColumn, PsiSide, PsiStep
 from tacit.plan.secure_expressions import Columns
 from tacit.plan.simplify import projected
 from tacit.plan.sizes import Announced, Padded, size_rule
-from tacit.plan.tables import Rows, SharedTable, physical_of
+from tacit.plan.tables import Rows, SharedTable, exactly, physical_of
 from tacit.plan.trees import owner
 from tacit.plan.types import Type, Varchar
 
@@ -38,19 +41,28 @@ def place_match(
     left = _place_side(relation.left, relation.left_keys, want, catalog, emit, taken)
     right = _place_side(relation.right, relation.right_keys, want, catalog, emit, taken)
     step = emit.next
-    operator: JSON = {
-        "id": step,
-        "op": "psi",
-        "left": left.operator,
-        "right": right.operator,
-        "right_unique": relation.right_unique,
-    }
+    op = "circuit_psi" if relation.hidden else "psi"
+    operator: JSON = {"id": step, "op": op, "left": left.operator, "right": right.operator}
+    if not relation.hidden:
+        operator["right_unique"] = relation.right_unique
+    known = _circuit_rows(left.side.rows, right.side.rows) if relation.hidden else None
     columns = {**left.columns, **right.columns}
     readers = emit.readable(relation, columns)
-    emit.steps.append(PsiStep(step, left.side, right.side, row_bound(relation), operator, readers))
-    sites = {f"{step}.psi/left": left.announced, f"{step}.psi/right": right.announced}
+    bound = known if relation.hidden else row_bound(relation)
+    emit.steps.append(PsiStep(step, left.side, right.side, bound, operator, readers))
+    sites = {f"{step}.{op}/left": left.announced, f"{step}.{op}/right": right.announced}
     announced = {site: shown for site, shown in sites.items() if shown is not None}
-    return SharedTable(step, columns, physical_of(columns), Rows(None, f"rows({step})")), announced
+    rows = Rows(None, f"rows({step})") if known is None else exactly(known)
+    return SharedTable(step, columns, physical_of(columns), rows), announced
+
+
+def _circuit_rows(left: int | None, right: int | None) -> int | None:
+    """The rows of a circuit_psi of sides of these sizes, if both are known."""
+    if left is None or right is None:
+        return None
+    from tacit._native import circuit_psi_rows
+
+    return circuit_psi_rows(left, right)
 
 
 def _place_side(

@@ -1,4 +1,4 @@
-"""Joins whose matching rows both owners may know: private set intersection instead of an oblivious join.
+"""Joins of two owners by private set intersection instead of an oblivious join.
 
 A join of two owners' own tables becomes a Match where both agree: a table's owner consents to "matches", or every
 node may read the key columns of the join in clear. Both owners then learn which of their rows match, the left one
@@ -7,7 +7,12 @@ node may read the key columns of the join in clear. Both owners then learn which
 Matching is over whole tables: conditions of the query are lifted above the Match and applied under MPC to a column that
 each owner computes, so that nobody learns from the matches which rows fulfil another owner's conditions. A side whose
 rows depend on more than its table's own rows and conditions (a local join, a LIMIT, groups of filtered rows) is not
-matched. Of the plans with and without each Match the one is taken that the cost model finds faster.
+matched.
+
+Where the keys of both sides are unique, a hidden Match (circuit-PSI) needs nobody's consent: it shows nothing but what
+inputs of these sides would, so each side is whatever its owner computes alone, its own conditions included.
+
+Of the plans with and without each Match the one is taken that the cost model finds fastest.
 """
 
 from __future__ import annotations
@@ -56,21 +61,48 @@ def choose_matches(core: Relation, catalog: Catalog, seconds: Callable[[Relation
     """The tree with a Match for each join where one is allowed and faster. seconds: predicted time of a whole tree."""
     why: dict[Relation, str] = {}
     for join in dict.fromkeys(_candidates(core, catalog)):
-        found = _matched(join, catalog)
-        if isinstance(found, str):
-            why[join] = f"oblivious: {found}"
-            continue
-        other = _replaced(core, join, found)
-        with_, without = seconds(other), seconds(core)
-        if with_ < without:
-            core = other
-            match_ = next(each for each in _walk(found) if isinstance(each, Match))
-            times = f"predicted {with_:.3f} s in all instead of {without:.3f} s"
-            why[match_] = f"by private set intersection ({permission(match_, catalog)}): {times}"
-        else:
-            times = f"predicted {without:.3f} s in all, {with_:.3f} s by private set intersection"
-            why[join] = f"oblivious: both owners agree to matches, but an oblivious join is as fast ({times})"
+        core, done, reason = _chosen(core, join, catalog, seconds)
+        why[done] = reason
     return core, why
+
+
+def _chosen(
+    core: Relation, join: Join, catalog: Catalog, seconds: Callable[[Relation], float]
+) -> tuple[Relation, Relation, str]:
+    """The tree with a join done in the fastest way, the Join or Match that does it, and why."""
+    shown, hidden = _matched(join, catalog), _hidden(join, catalog)
+    options: list[tuple[Relation, Relation]] = [(join, core)]
+    options += [(_match_of(each), _replaced(core, join, each)) for each in (shown, hidden) if not isinstance(each, str)]
+    if len(options) == 1:
+        return core, join, f"oblivious: {shown}; {hidden}"
+    times = {done: seconds(tree) for done, tree in options}
+    done, tree = min(options, key=lambda option: times[option[0]])
+    predicted = ", ".join(f"{times[each]:.3f} s {_manner(each)}" for each in times if each != done)
+    faster = f"predicted {times[done]:.3f} s in all, {predicted}"
+    missing = f"{shown}; " if isinstance(shown, str) else ""
+    match done:
+        case Match(hidden=True):
+            return tree, done, f"by circuit-PSI, which shows nobody what matches: {missing}{faster}"
+        case Match():
+            return tree, done, f"by private set intersection ({permission(done, catalog)}): {faster}"
+        case _:
+            return tree, done, f"oblivious: {missing}{faster}"
+
+
+def _manner(join: Relation) -> str:
+    """How a join is done."""
+    match join:
+        case Match(hidden=True):
+            return "by circuit-PSI"
+        case Match():
+            return "by private set intersection"
+        case _:
+            return "by an oblivious join"
+
+
+def _match_of(relation: Relation) -> Relation:
+    """The Match in what replaces a join."""
+    return next(each for each in _walk(relation) if isinstance(each, Match))
 
 
 def permission(match_: Match, catalog: Catalog) -> str:
@@ -119,6 +151,13 @@ def _matched(join: Join, catalog: Catalog) -> Relation | str:
     if not conditions:
         return found
     return Project(Filter(found, conjunction(conditions)), tuple((each.name, reference(each)) for each in fields(join)))
+
+
+def _hidden(join: Join, catalog: Catalog) -> Relation | str:
+    """The same join as a hidden Match, or why there is none."""
+    if not is_unique(join.right, join.right_keys, catalog):
+        return f"circuit-PSI needs keys that are unique on both sides, those of {owner(join.right)} may repeat"
+    return Match(join.left, join.right, join.left_keys, join.right_keys, right_unique=True, hidden=True)
 
 
 def _whole(relation: Relation) -> _Whole | None:

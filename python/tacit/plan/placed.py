@@ -73,10 +73,11 @@ class PsiSide:
 
 @dataclass(frozen=True)
 class PsiStep:
-    """Two owners learn which rows of their local results match, and share columns of these rows, side by side.
+    """Two owners match rows of their local results, and share columns of these rows, side by side.
 
-    rows: public bound on the rows of the join, if there is one; their exact number is announced. readers: as in
-    InputStep.
+    The operator is a psi, by which they learn which match, or a circuit_psi, by which nobody does. rows: of a psi, a
+    public bound on the rows of the join, if there is one; their exact number is announced. Of a circuit_psi, the rows
+    of its table, which follow from the sizes of both sides; None if one is announced. readers: as in InputStep.
     """
 
     id: int
