@@ -26,7 +26,7 @@ NANOSECONDS_A_ROW = {
     "broadcast": 20,
     "join": 4_000,
     "psi": 500,
-    "circuit_psi": 2_500,
+    "circuit_psi": 700,
     "group_by": 1_500,
     "aggregate": 60,
     "sort": 1_500,
@@ -38,7 +38,7 @@ NANOSECONDS_A_ROW = {
 NANOSECONDS_A_BYTE_OF_TWO = 25
 """One party's processor time for each byte that it sends, on the engine ``two``."""
 
-FIXED_SECONDS = {"psi": 0.01, "circuit_psi": 0.02}
+FIXED_SECONDS = {"psi": 0.01, "circuit_psi": 0.015}
 """One party's processor time for a step of any size: base OTs and what is made of them."""
 
 NativeCost = Callable[..., list[dict[str, Any]]]
