@@ -104,8 +104,13 @@ fn intersect(n: usize) {
 }
 
 fn main() {
+    // With a second argument only the intersection.
+    let alone = std::env::args().nth(2).is_some();
     let log: usize = std::env::args().nth(1).map_or(16, |log| log.parse().expect("the logarithm of the rows, like 16"));
     let n = 1 << log;
+    if alone {
+        return intersect(n);
+    }
     let bits = |rows, bits| Shape { rows, bits, ..Shape::default() };
     measure("and", 64 * n, bits(n, 128), |b, x| {
         let (x, y) = x.bits.split_at(64);
