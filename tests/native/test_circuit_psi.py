@@ -68,6 +68,39 @@ def test_each_row_meets_its_match(run: Run, left: int, right: int, common: int) 
     assert run(join) == expected(join)
 
 
+def between_two(join: CircuitJoin) -> Rows:
+    """On the engine of both owners alone, at the declared cost; the answer is b's."""
+    nodes = ["b", "c"]
+    plan = join.operators
+    plan[1]["to"] = ["b"]
+    permits = json.loads(join.permits())
+    for permit in permits:
+        permit["recipients"] = ["b"] if permit["kind"] == "answer" else nodes
+    sessions = _native.Session.in_memory(nodes, json.dumps(permits), engine="two")
+
+    def drive(session: _native.Session) -> Rows:
+        sides = (join.left, None) if session.me == "b" else (None, join.right)
+        table = session.psi(json.dumps(plan[0]), *sides, pad_to=join.pad_to)
+        opened = session.release(json.dumps(plan[1]), table)
+        session.close()
+        return [] if opened is None else sorted(rows_of(opened), key=repr)
+
+    with ThreadPoolExecutor(2) as threads:
+        rows, _ = threads.map(drive, sessions)
+    known = {1: join.left.num_rows, 2: join.right.num_rows}
+    for place, session in enumerate(sessions):
+        metered = {each["step"]: (each["rounds"], each["bytes_sent"]) for each in session.metrics()}
+        for cost in _native.cost("two", json.dumps(plan), known, nodes=nodes):
+            assert metered[cost["step"]] == (cost["rounds"], cost["bytes_sent"][place]), cost["step"]
+    return rows
+
+
+@pytest.mark.parametrize(("left", "right", "common"), [(0, 4, 0), (9, 7, 7), (200, 300, 100)])
+def test_both_owners_alone_join_too(left: int, right: int, common: int) -> None:
+    join = people(left, right, common)
+    assert between_two(join) == expected(join)
+
+
 @ENGINES
 def test_declared_and_source_sizes_are_padded(run: Run) -> None:
     assert run(people(10, 8, 5, rows=(40, None), pad_to=(None, 25))) == expected(people(10, 8, 5))

@@ -177,6 +177,6 @@ def _step_cost(
 def _processor_seconds(engine: str, step: NativeStep, rows: int, sent: int) -> float:
     """One party's processor time. rows: that the step works on. sent: bytes of the busiest party."""
     op = step.operator["op"]
-    if engine == "two" and not isinstance(step, PsiStep):
+    if engine == "two" and op != "psi":
         return sent * NANOSECONDS_A_BYTE_OF_TWO * 1e-9
     return rows * NANOSECONDS_A_ROW[op] * 1e-9 + FIXED_SECONDS.get(op, 0)
