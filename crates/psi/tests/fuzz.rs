@@ -5,12 +5,13 @@ mod tampered;
 
 use std::panic::RefUnwindSafe;
 use std::sync::Arc;
+use tacit_mpc::Block;
 use tacit_net::{PartyId, Session};
 use tacit_ot::Adversary;
 use tacit_psi::alignment::{Learns, intersect};
 use tacit_psi::blind_join::{Rule, Shape};
 use tacit_psi::cardinality_sum::{self, Sums};
-use tacit_psi::circuit_psi::CircuitPsi;
+use tacit_psi::circuit_psi::{CircuitPsi, Payloads};
 use tacit_psi::permute_share::{Owner, Permuter};
 use tacit_psi::unbalanced::{PreparedSet, PublishedSet, receive_set, send_set};
 use tacit_psi::vole_psi::Variant;
@@ -128,7 +129,9 @@ fn symmetric() -> [(&'static str, Target); 4] {
     };
     let binned = move |session: &mut Session, items: &[Item]| {
         let (peer, role) = other(session);
-        CircuitPsi::new(SIZES).bin(role, session, peer, items, &vec![4; items.len()])
+        let shape = tacit_mpc::Shape { bits: 64, r64: 1, ..Default::default() };
+        let payload = Block::zeros(tacit_mpc::Shape { rows: items.len(), ..shape });
+        CircuitPsi::new(SIZES, Payloads { sender: shape, receiver: shape }).bin(role, session, peer, items, &payload)
     };
     let key = |session: &mut Session, _: &[Item]| tokens::agree_key(session, other(session).0);
     [
