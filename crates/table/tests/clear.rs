@@ -7,8 +7,9 @@ use std::collections::HashMap;
 use proptest::prelude::*;
 use tacit_table::DataTable;
 use world::cases::{Case, cases};
+use world::steps::{input_table, release};
 use world::tables::{TEXTS, inputs};
-use world::{Clear, model, runs};
+use world::{Clear, Plan, model, runs};
 
 fn data(tables: &HashMap<usize, Clear>) -> HashMap<usize, DataTable> {
     tables.iter().map(|(&id, table)| (id, table.to_data(&TEXTS))).collect()
@@ -54,4 +55,21 @@ fn thousands_of_rows() {
         let released = model::interpret(&case.plan, &tables);
         assert!(released.values().all(|table| !table.rows.is_empty()), "{} would show nothing", case.name);
     }
+}
+
+#[test]
+fn rows_with_equal_keys_are_in_no_known_order() {
+    let by_b = r#"{"id":3,"op":"sort","input":1,"keys":[{"column":"b","descending":false,"nulls_first":true}]}"#;
+    let operators = [input_table(None), by_b.to_owned(), release(9, 3, &["b", "id"], true)];
+    let (plan, tables) = (Plan::new(&operators), inputs(5, 500, 0));
+    let stable = &model::interpret(&plan, &tables)[&9];
+    let runs =
+        [(); 2].map(|()| runs::clear(&plan, &data(&tables)).expect("a valid plan").remove(&9).expect("released"));
+    let keys = |table: &Clear| table.rows.iter().map(|row| row[0].clone()).collect::<Vec<_>>();
+    for got in &runs {
+        assert_eq!(keys(got), keys(stable));
+        assert_eq!(got.clone().sorted(), stable.clone().sorted());
+        assert_ne!(got, stable, "the order of the input shows");
+    }
+    assert_ne!(runs[0], runs[1]);
 }

@@ -58,19 +58,27 @@ pub(crate) fn move_rows<B: Backend>(
     destinations: B::Vector<u32>,
     order: Order,
 ) -> Result<Table<B>> {
+    rearranged(table, order, |rows| Ok(ops::apply(b, rows, destinations)?))
+}
+
+/// The table with its rows, the valid bits included, in an order that `rearrange` gives them.
+fn rearranged<B: Backend>(
+    table: &Table<B>,
+    order: Order,
+    rearrange: impl FnOnce(Rows<B>) -> Result<Rows<B>>,
+) -> Result<Table<B>> {
     let (mut rows, layout) = bundle(table.rows, table.columns.iter().map(|column| &*column.value));
     rows.bits.extend(table.valid.clone());
-    let (values, mut rest): (_, Rows<B>) = layout.unbundle(ops::apply(b, rows, destinations)?);
+    let (values, mut rest) = layout.unbundle(rearrange(rows)?);
     let columns = table.columns.iter().zip(values).map(|(column, value)| Column::new(&column.name, value));
     Ok(Table { rows: table.rows, valid: rest.bits.pop(), columns: columns.collect(), order })
 }
 
-/// Valid rows first, in the order of the keys; equal ones in their old order.
+/// Valid rows first, in the order of the keys; equal ones in an order that no node knows. Their old order, which an owner's
+/// file or a column that is not shown may have given them, would show in an answer, and in which of them a limit keeps.
 pub(crate) fn sort<B: Backend>(b: &mut B, table: &Table<B>, sort: &Sort) -> Result<Table<B>> {
+    let table = &rearranged(table, Order::default(), |rows| Ok(b.shuffle(rows)?))?;
     let known = known_order(&sort.keys);
-    if table.order.valid_first && known.as_ref().is_some_and(|by| table.order.by.starts_with(by)) {
-        return Ok(table.clone());
-    }
     let mut key = Planes::<B>::new();
     for term in sort.keys.iter().rev() {
         let direction = Direction { descending: term.descending, nulls_first: term.nulls_first };

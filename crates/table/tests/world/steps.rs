@@ -268,6 +268,8 @@ pub fn sort(id: usize, input: usize) -> String {
         format!(r#"{{"column":"{column}","descending":{descending},"nulls_first":{nulls_first}}}"#)
     };
     let keys = [key("b", false, true), key("s", true, false), key("r", true, true), key("k", false, false)].join(",");
+    // Of rows that are equal in all keys the order is not defined.
+    let keys = [keys, key("id", true, false)].join(",");
     format!(r#"{{"id":{id},"op":"sort","input":{input},"keys":[{keys}]}}"#)
 }
 
