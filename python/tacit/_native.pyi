@@ -20,6 +20,7 @@ __all__ = [
     "SharedTable",
     "TacitError",
     "aggregate_cost",
+    "circuit_psi_rows",
     "cost",
     "fingerprint",
     "generate_keys",

@@ -77,13 +77,15 @@ class Tally:
 
     def assert_healthy(self) -> None:
         """Most questions have answers, most answers have rows, some match rows of owners, few questions are refused."""
-        with_rows = self.outcomes["equal"] + self.outcomes["equal, matched"]
-        answered = with_rows + self.outcomes["equal, no rows"] + self.outcomes["equal, no rows, matched"]
-        refused = sum(count for outcome, count in self.outcomes.items() if outcome.startswith("refused"))
-        assert answered >= 0.9 * self.asked, self.outcomes
-        assert with_rows >= 0.4 * self.asked, self.outcomes
-        assert self.outcomes["equal, matched"] >= 0.02 * self.asked, self.outcomes
-        assert refused <= 0.05 * self.asked, self.outcomes
+        assert self._share("equal") >= 0.9, self.outcomes
+        assert self._share("equal") - self._share("no rows") >= 0.4, self.outcomes
+        assert self._share("psi") >= 0.02, self.outcomes
+        assert self._share("circuit_psi") >= 0.005, self.outcomes
+        assert sum(map(self._share, ("refused: " + each for each in REFUSALS))) <= 0.05, self.outcomes
+
+    def _share(self, part: str) -> float:
+        """Of all questions, those with such a part of an outcome."""
+        return sum(count for outcome, count in self.outcomes.items() if part in outcome.split(", ")) / self.asked
 
 
 def check(question: Question, engine: Engine, keys: Path, suite: str = "rep3") -> str:
