@@ -12,7 +12,7 @@ use std::any::Any;
 use std::io::{BufRead, Write, stdin, stdout};
 use std::time::Instant;
 use tacit_math::{Plane, Prg, Seed};
-use tacit_mpc::backends::Rep3;
+use tacit_mpc::backends::{Networked, Rep3};
 use tacit_mpc::{Backend, Block, Rows};
 use tacit_net::{PartyId, Session, Snapshot};
 

@@ -5,7 +5,7 @@ use crate::operation::Operation;
 use crate::trio::NAMES;
 use serde_json::{Value, json};
 use tacit_mpc::Permits;
-use tacit_mpc::backends::Rep3;
+use tacit_mpc::backends::{Networked, Rep3};
 use tacit_net::PartyId;
 use tacit_table::{ColumnData, DataColumn, DataTable, Executor, Operator, Table};
 

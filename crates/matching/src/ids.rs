@@ -13,7 +13,8 @@ use tacit_math::Seed;
 use tacit_net::{PartyId, Session};
 use tacit_psi::binning::pad;
 use tacit_psi::private_id::UniversalId;
-use tacit_psi::{PsiError, Role, Sizes, Traffic, private_id, private_id_oprf};
+use tacit_psi::relatives::{PrivateId, Relative};
+use tacit_psi::{PsiError, Role, Sizes};
 
 use crate::bins::Bins;
 use crate::distinct::Distinct;
@@ -25,32 +26,8 @@ const BATCH: usize = 122_880;
 /// The row of an id that this party has no row for.
 const NONE: u32 = u32::MAX;
 
-/// How ids are computed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Method {
-    /// [`private_id`]: little traffic.
-    Ddh,
-    /// [`private_id_oprf`]: little time.
-    Oprf,
-}
-
-impl Method {
-    /// Every method with its name.
-    pub const ALL: [(&'static str, Self); 2] = [("ddh", Self::Ddh), ("oprf", Self::Oprf)];
-
-    /// By its name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|(known, _)| *known == name).map(|(_, method)| method)
-    }
-
-    /// What it costs. union: the number of ids, with which the cost grows.
-    pub fn cost(self, sizes: Sizes, union: usize) -> Traffic {
-        match self {
-            Self::Ddh => private_id::cost(sizes.sender, sizes.receiver, union),
-            Self::Oprf => private_id_oprf::cost(sizes.sender, sizes.receiver, union),
-        }
-    }
-}
+/// How ids can be computed, by name.
+pub const METHODS: [(&str, PrivateId); 2] = [("ddh", PrivateId::Ddh), ("oprf", PrivateId::Oprf)];
 
 /// The ids of the union in ascending order, each with this party's rows that have it.
 pub struct Ids {
@@ -68,7 +45,7 @@ impl Ids {
     pub fn agree(
         session: &mut Session,
         role: Role,
-        method: Method,
+        method: PrivateId,
         bins: Arc<Bins>,
         rows: [usize; 2],
     ) -> Result<Self, MatchError> {
@@ -79,10 +56,11 @@ impl Ids {
         let mut distinct = Distinct::of(bins.tokens(0)?);
         let tokens = distinct.tokens.len();
         pad(&mut distinct.tokens, rows[0], role, &Seed::random().map_err(PsiError::from)?);
-        let found = match method {
-            Method::Ddh => private_id::run(session, peer, &distinct.tokens, rows[1])?,
-            Method::Oprf => private_id_oprf::run(session, peer, role, &distinct.tokens, rows[1])?,
+        let sizes = match role {
+            Role::Sender => Sizes { sender: rows[0], receiver: rows[1] },
+            Role::Receiver => Sizes { sender: rows[1], receiver: rows[0] },
         };
+        let found = method.run(role, session, peer, &distinct.tokens, sizes)?;
         let (of_keys, mut of_padding) = (&found.rows[..tokens], found.rows[tokens..].iter().copied());
         let mut entries = Vec::with_capacity(found.union.len() + rows[0]);
         for (token, &id) in (0..).zip(of_keys) {

@@ -9,11 +9,11 @@ use arrow_array::{ArrayRef, Int64Array, RecordBatch};
 use arrow_schema::{DataType, Field, Schema};
 use proptest::prelude::*;
 use tacit_matching::aggregate::aggregate;
-use tacit_matching::ids::Method;
 use tacit_matching::shares::{self, Announced};
 use tacit_matching::{Bins, IdRows, Ids, KeyColumn, Layout, Normaliser, Partition};
 use tacit_math::Seed;
 use tacit_net::{Message, Options, Session, memory};
+use tacit_psi::relatives::PrivateId;
 use tacit_psi::{Role, Sizes, Traffic};
 
 /// Keys, some NULL. A row's payload is its number, and its number squared.
@@ -76,7 +76,7 @@ fn listed(ids: Ids) -> Listed {
     (column, rows)
 }
 
-fn identify(keys: [&Keys; 2], method: Method) -> [Ended<Listed>; 2] {
+fn identify(keys: [&Keys; 2], method: PrivateId) -> [Ended<Listed>; 2] {
     both(|session, role| {
         let (mine, theirs) = if role == Role::Sender { (keys[0], keys[1]) } else { (keys[1], keys[0]) };
         let ids = Ids::agree(session, role, method, binned(mine, 2), [mine.len(), theirs.len()]).expect("ids");
@@ -91,11 +91,11 @@ fn distinct(keys: &Keys) -> BTreeSet<i64> {
     keys.iter().flatten().copied().collect()
 }
 
-fn check_ids(a: &Keys, b: &Keys, method: Method) {
+fn check_ids(a: &Keys, b: &Keys, method: PrivateId) {
     let ends = identify([a, b], method);
     let common = distinct(a).intersection(&distinct(b)).count();
     let union = a.len() + b.len() - common;
-    assert_eq!(ends[0].traffic, method.cost(Sizes { sender: a.len(), receiver: b.len() }, union));
+    assert_eq!(ends[0].traffic, method.cost_of(Sizes { sender: a.len(), receiver: b.len() }, union));
     let [x, y] = ends.map(|ended| ended.found);
     assert!(x.0.is_sorted() && y.0.is_sorted());
     assert!(x.1.keys().eq(y.1.keys()) && x.1.len() == union, "both have the same ids");
@@ -163,7 +163,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
     #[test]
     fn ids_are_those_of_the_clear_tables(a in keys(), b in keys(), oprf: bool) {
-        check_ids(&a, &b, if oprf { Method::Oprf } else { Method::Ddh });
+        check_ids(&a, &b, if oprf { PrivateId::Oprf } else { PrivateId::Ddh });
     }
 
     #[test]
@@ -191,7 +191,7 @@ const LOOSE: [(i64, bool); 2] = [(40, false), (40, true)];
 
 #[test]
 fn messages_tell_nothing_but_the_size_of_the_union() {
-    for method in [Method::Ddh, Method::Oprf] {
+    for method in [PrivateId::Ddh, PrivateId::Oprf] {
         let [plain, crowded] = LOOSE.map(|(common, crowded)| {
             identify([&table(150, common, 1000, crowded), &table(90, common, 5000, crowded)], method)
                 .map(|ended| ended.messages)

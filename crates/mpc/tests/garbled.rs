@@ -4,7 +4,7 @@ use std::thread;
 
 use tacit_math::{Plane, Prg, Seed};
 use tacit_mpc::backends::two::{Builder, Circuit, Input, TwoCosts};
-use tacit_mpc::backends::{Cost, Two};
+use tacit_mpc::backends::{Cost, Networked, Two};
 use tacit_mpc::{Backend, Block, Permit, PermitKind, Permits, Rows, Shape};
 use tacit_net::{Options, PartyId, memory};
 

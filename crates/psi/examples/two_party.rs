@@ -3,8 +3,8 @@
 
 use std::time::Instant;
 use tacit_math::{Prg, Seed};
-use tacit_mpc::backends::Two;
 use tacit_mpc::backends::two::{Builder, Circuit, Input};
+use tacit_mpc::backends::{Networked, Two};
 use tacit_mpc::{Backend, Block, Rows, Shape, circuits, ops};
 use tacit_net::{Options, PartyId, Session, memory};
 use tacit_psi::circuit_psi::{CircuitPsi, Payloads};

@@ -7,7 +7,7 @@ mod pair;
 use pair::{RECEIVER, SENDER, SIZES, generator, run, sets};
 use std::collections::HashMap;
 use tacit_math::{Plane, transpose};
-use tacit_mpc::backends::Two;
+use tacit_mpc::backends::{Networked, Two};
 use tacit_mpc::{Backend, Block, Permit, PermitKind, Permits, Rows, Shape};
 use tacit_net::Session;
 use tacit_psi::circuit_psi::{Binned, CircuitPsi, Joined, Payloads};

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use arrow_array::{RecordBatch, RecordBatchIterator};
 use pyo3::prelude::*;
-use tacit_matching::ids::Method;
+use tacit_matching::ids::METHODS;
 use tacit_matching::shares::Announced;
 use tacit_matching::{IdRows, Ids};
 use tacit_psi::cardinality_sum::{self, Sums};
+use tacit_psi::relatives::{PrivateId, Relative};
 use tacit_psi::{Role, Sizes};
 
 use super::cost::Phase;
@@ -64,13 +65,13 @@ impl SharedRows {
 /// The declared cost of universal ids for tables of so many rows: at most, for it grows with the union.
 #[pyfunction]
 pub fn ids_cost(method: &str, sender: usize, receiver: usize) -> Result<Phase> {
-    Ok(method_named(method)?.cost(Sizes { sender, receiver }, sender + receiver).into())
+    Ok(method_named(method)?.cost(Sizes { sender, receiver }).into())
 }
 
 /// The names of the ways to compute universal ids.
 #[pyfunction]
 pub fn ids_methods() -> Vec<&'static str> {
-    Method::ALL.iter().map(|(name, _)| *name).collect()
+    METHODS.iter().map(|(name, _)| *name).collect()
 }
 
 /// The declared cost of shares of pairs, for (rows, columns) of the sender and of the receiver.
@@ -95,6 +96,7 @@ pub fn announced(sender: (usize, usize), receiver: (usize, usize)) -> Announced 
 }
 
 /// A method by its name.
-pub fn method_named(name: &str) -> Result<Method> {
-    Method::named(name).ok_or_else(|| Failure::input(format!("there is no way {name:?} to compute ids")))
+pub fn method_named(name: &str) -> Result<PrivateId> {
+    let found = METHODS.into_iter().find(|(known, _)| *known == name).map(|(_, method)| method);
+    found.ok_or_else(|| Failure::input(format!("there is no way {name:?} to compute ids")))
 }

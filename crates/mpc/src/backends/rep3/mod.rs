@@ -91,16 +91,6 @@ impl Rep3 {
         Ok(Self { session, with_next: Prg::new(&mine), with_previous: Prg::new(&Seed::from_bytes(theirs)), turn: 0 })
     }
 
-    /// The session, for its meter and transcript.
-    pub fn session(&self) -> &Session {
-        &self.session
-    }
-
-    /// Ends the engine and gives the session back, to close or abort it.
-    pub fn into_session(self) -> Session {
-        self.session
-    }
-
     fn me(&self) -> usize {
         self.session.me().0
     }
@@ -137,7 +127,7 @@ impl Networked for Rep3 {
     }
 
     fn session(&self) -> &Session {
-        self.session()
+        &self.session
     }
 
     fn session_mut(&mut self) -> &mut Session {
@@ -145,7 +135,7 @@ impl Networked for Rep3 {
     }
 
     fn into_session(self) -> Session {
-        self.into_session()
+        self.session
     }
 }
 

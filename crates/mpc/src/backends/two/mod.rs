@@ -88,16 +88,6 @@ impl Two {
         Ok(Self { session, stock, common, own: Prg::new(&own), turn: 0 })
     }
 
-    /// The session, for its meter and transcript.
-    pub fn session(&self) -> &Session {
-        &self.session
-    }
-
-    /// Ends the engine and gives the session back, to close or abort it.
-    pub fn into_session(self) -> Session {
-        self.session
-    }
-
     fn me(&self) -> usize {
         self.session.me().0
     }
@@ -122,7 +112,7 @@ impl Networked for Two {
     }
 
     fn session(&self) -> &Session {
-        self.session()
+        &self.session
     }
 
     fn session_mut(&mut self) -> &mut Session {
@@ -130,7 +120,7 @@ impl Networked for Two {
     }
 
     fn into_session(self) -> Session {
-        self.into_session()
+        self.session
     }
 }
 
