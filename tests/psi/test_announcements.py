@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tacit.agent.faults import Fault, RunError
-from tacit.psi.announcement import heard
+from tacit.psi.announcement import asked, heard, offered
 from tacit.psi.choice import choose
 from tacit.psi.parameters import Parameters
 
@@ -54,10 +54,55 @@ def test_other_announcements_are_the_peers_fault(change: dict[str, Any]) -> None
     assert error.value.fault is Fault.PEER
 
 
-@pytest.mark.parametrize("message", [b"", b"[]", b"{}", b"\xff", b"null"])
-def test_no_announcement_at_all(message: bytes) -> None:
+OFFER: dict[str, Any] = {
+    "rows": 10,
+    "most": 5,
+    "budget": 9,
+    "kinds": ["text"],
+    "published": "abc",
+    "token_key": "0" * 32,
+}
+
+
+def test_an_honest_offer_and_an_honest_question_are_heard() -> None:
+    assert offered(json.dumps(OFFER).encode(), "b", 1).most == 5
+    assert asked(b'{"rows": 3, "has": "abc"}', "a").has == "abc"
+    assert asked(b'{"rows": 0}', "a").has is None
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"rows": 1 << 32},
+        {"rows": True},
+        {"most": 10},
+        {"most": -1},
+        {"budget": 0},
+        {"budget": 1 << 60},
+        {"kinds": ["text", "text"]},
+        {"kinds": "t"},
+        {"published": None},
+        {"token_key": "0" * 31},
+        {"token_key": "z" * 32},
+    ],
+)
+def test_other_offers_are_the_peers_fault(change: dict[str, Any]) -> None:
+    with pytest.raises(RunError) as error:
+        offered(json.dumps({**OFFER, **change}).encode(), "b", 1)
+    assert error.value.fault is Fault.PEER
+
+
+@pytest.mark.parametrize("message", [b'{"rows": -1}', b'{"rows": "3"}', b'{"rows": 3, "has": 5}', b'{"has": null}'])
+def test_other_questions_are_the_peers_fault(message: bytes) -> None:
     with pytest.raises(RunError, match="no honest party"):
-        heard(message, "b", 1)
+        asked(message, "a")
+
+
+@pytest.mark.parametrize("message", [b"", b"[]", b"{}", b"\xff", b"null", b"[" * 100_000])
+def test_no_announcement_at_all(message: bytes) -> None:
+    for read in (lambda: heard(message, "b", 1), lambda: asked(message, "b"), lambda: offered(message, "b", 1)):
+        with pytest.raises(RunError, match="no honest party"):
+            read()
 
 
 @pytest.mark.parametrize("rows", [0, 1, 1 << 20, (1 << 20) + 1, 10**8, 10**9])

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from tacit.agent.faults import Fault, RunError
+from tacit.psi.prepared_file import MOST_BUDGET, MOST_PREPARED
 
 ANNOUNCED = ("rows", "memory", "workers", "kinds", "resume", "columns")
 
@@ -17,7 +20,7 @@ MOST_ROWS = 1 << 36
 def heard(message: bytes, peer: str, keys: int) -> dict[str, Any]:
     """A peer's announcement, in which nothing is believed that could not be. Raises RunError."""
     try:
-        told: dict[str, Any] = json.loads(message)
+        told = _told(message)
         rows, memory, workers, kinds, resume, columns = (told[name] for name in ANNOUNCED)
         numbers = all(type(number) is int for number in (rows, memory, workers))
         fits = numbers and 0 <= rows <= MOST_ROWS and memory > 0 and workers > 0
@@ -29,7 +32,73 @@ def heard(message: bytes, peer: str, keys: int) -> dict[str, Any]:
             return told
     except (ValueError, KeyError, TypeError):
         pass
-    raise RunError(Fault.PEER, f"party {peer!r} announces what no honest party announces; nothing was sent.")
+    raise dishonest(peer)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Who asks about a prepared table. rows: how many it asks about. has: names the published set it has, if any."""
+
+    rows: int
+    has: str | None
+
+
+@dataclass(frozen=True)
+class Offered:
+    """A prepared table. most: rows that may be asked about now. published: names its set. token_key: in hexadecimal."""
+
+    rows: int
+    most: int
+    budget: int
+    kinds: list[str]
+    published: str
+    token_key: str
+
+
+def asked(message: bytes, peer: str) -> Asked:
+    """What a peer announces that asks about a prepared table. Raises RunError."""
+    told = _told(message)
+    rows, has = told.get("rows"), told.get("has")
+    if type(rows) is not int or not 0 <= rows <= MOST_ROWS or not (has is None or isinstance(has, str)):
+        raise dishonest(peer)
+    return Asked(rows, has)
+
+
+def offered(message: bytes, peer: str, keys: int) -> Offered:
+    """What a peer announces of its prepared table, asked about by so many key columns. Raises RunError."""
+    told = _told(message)
+    rows, most, budget = (told.get(name) for name in ("rows", "most", "budget"))
+    kinds, published, token_key = (told.get(name) for name in ("kinds", "published", "token_key"))
+    if (
+        type(rows) is int
+        and type(most) is int
+        and type(budget) is int
+        and 0 <= rows < MOST_PREPARED
+        and 0 <= most <= budget
+        and 1 <= budget <= MOST_BUDGET
+        and isinstance(kinds, list)
+        and len(kinds) == keys
+        and all(isinstance(kind, str) for kind in kinds)
+        and isinstance(published, str)
+        and isinstance(token_key, str)
+        and re.fullmatch(r"[0-9a-f]{32}", token_key) is not None
+    ):
+        return Offered(rows, most, budget, kinds, published, token_key)
+    raise dishonest(peer)
+
+
+def dishonest(peer: str) -> RunError:
+    """The refusal of what cannot be."""
+    return RunError(Fault.PEER, f"party {peer!r} announces what no honest party announces; nothing was sent.")
+
+
+def _told(message: bytes) -> dict[str, Any]:
+    """What a message names; nothing if it is no announcement."""
+    try:
+        told = json.loads(message)
+    except (ValueError, RecursionError):
+        return {}
+    return told if isinstance(told, dict) else {}
 
 
 def same_run(mine: Mapping[str, Any] | None, theirs: Mapping[str, Any] | None, bins: int) -> bool:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 import secrets
 import time
 from collections.abc import Callable
@@ -18,14 +17,12 @@ from typing import Any, TypeVar
 
 from tacit import _native
 from tacit.agent.faults import Fault, RunError
-from tacit.psi.announcement import MOST_ROWS
+from tacit.psi.announcement import asked, dishonest, offered
 from tacit.psi.match import Report, connect
 from tacit.psi.members import Members
 from tacit.psi.parameters import UNBALANCED, Parameters
 from tacit.psi.partition import Counts, partition
 from tacit.psi.prepared_file import (
-    MOST_BUDGET,
-    MOST_PREPARED,
     Description,
     PreparedFile,
     read_file,
@@ -95,19 +92,19 @@ class Query:
             "most": most_now,
         }
 
-        def work(pair: _native.Pair, theirs: dict[str, Any]) -> Report:
-            asked = _asked(theirs, self.peer)
-            if asked > most_now:
+        def work(pair: _native.Pair, message: bytes) -> Report:
+            theirs = asked(message, self.peer)
+            if theirs.rows > most_now:
                 raise _refused(
                     pair,
-                    f"{self.peer} asks about {asked:,} rows, but it may ask about {most_now:,}: {left:,} of the budget "
-                    f"of {about.budget:,} are left; prepare the table anew for more.",
+                    f"{self.peer} asks about {theirs.rows:,} rows, but it may ask about {most_now:,}: {left:,} of the "
+                    f"budget of {about.budget:,} are left; prepare the table anew for more.",
                 )
-            has = theirs["has"] == file.fingerprint
-            self._costs(about.rows, about.budget, asked, has)
+            has = theirs.has == file.fingerprint
+            self._costs(about.rows, about.budget, theirs.rows, has)
             prepared = _native.PreparedSet.load(file.secret, file.answered)
-            file.record(self.members.private_key(self.me), file.answered + asked)
-            pair.answer(prepared, asked, None if has else file.published)
+            file.record(self.members.private_key(self.me), file.answered + theirs.rows)
+            pair.answer(prepared, theirs.rows, None if has else file.published)
             return _report(pair, begin, (about.rows, 0, []), (), None, _confirmed(pair))
 
         return self._connected(mine, work)
@@ -118,37 +115,34 @@ class Query:
         known = read_file(held) if held.exists() else None
         has = None if known is None else hashlib.sha256(known).hexdigest()
 
-        def work(pair: _native.Pair, theirs: dict[str, Any]) -> tuple[Report, _native.Binned]:
-            rows, most, budget = _offered(theirs, self.peer, len(source.key))
-            source.check_kinds(theirs["kinds"], self.peer, peer_casts=False)
-            if source.rows > most:
+        def work(pair: _native.Pair, message: bytes) -> tuple[Report, _native.Binned]:
+            theirs = offered(message, self.peer, len(source.key))
+            source.check_kinds(theirs.kinds, self.peer, peer_casts=False)
+            if source.rows > theirs.most:
                 raise _refused(
                     pair,
-                    f"{source.name}: {self.peer} answers at most {most:,} rows now; ask about fewer.",
+                    f"{source.name}: {self.peer} answers at most {theirs.most:,} rows now; ask about fewer.",
                 )
-            fresh = has == theirs["published"]
-            self._costs(rows, budget, source.rows, fresh)
-            key = bytes.fromhex(theirs["token_key"])
-            chosen, kinds = self.parameters.normalisers, theirs["kinds"]
+            fresh = has == theirs.published
+            self._costs(theirs.rows, theirs.budget, source.rows, fresh)
+            key = bytes.fromhex(theirs.token_key)
+            chosen, kinds = self.parameters.normalisers, theirs.kinds
             table, counts = partition(source, key, chosen, kinds, self.tell, memory=memory, keep_keyless=False)
-            received = pair.ask(table, source.rows, known if fresh else None, rows)
+            received = pair.ask(table, source.rows, known if fresh else None, theirs.rows)
             if received is not None:
-                if hashlib.sha256(received).hexdigest() != theirs["published"]:
-                    raise _dishonest(self.peer)
+                if hashlib.sha256(received).hexdigest() != theirs.published:
+                    raise dishonest(self.peer)
                 write_privately(held, received)
             report = _report(pair, begin, counts, source.key, table.totals()["keys"], _confirmed(pair))
             return report, table
 
         return self._connected({"rows": source.rows, "kinds": source.kinds(), "has": has}, work)
 
-    def _connected(self, mine: dict[str, Any], work: Callable[[_native.Pair, dict[str, Any]], Result]) -> Result:
+    def _connected(self, mine: dict[str, Any], work: Callable[[_native.Pair, bytes], Result]) -> Result:
         self.tell(f"connecting with {self.peer}")
         pair = connect(self.members, self.parameters, self.me)
         try:
-            theirs = json.loads(pair.exchange(json.dumps(mine).encode()))
-            if not isinstance(theirs, dict):
-                raise _dishonest(self.peer)
-            return work(pair, theirs)
+            return work(pair, pair.exchange(json.dumps(mine).encode()))
         except BaseException:
             pair.abort("the query failed")
             raise
@@ -158,32 +152,6 @@ class Query:
         kept = "is here already" if has else "is sent now, to be kept"
         self.tell(f"offline: what is published, {published:,} B for {rows:,} rows, {kept}")
         self.tell(f"online: {cost['receiver']:,} B to ask about {asked:,} rows, {cost['sender']:,} B to answer")
-
-
-def _asked(theirs: dict[str, Any], peer: str) -> int:
-    """How many rows the peer asks about. Raises RunError."""
-    rows, has = _number(theirs.get("rows")), theirs.get("has")
-    if not 0 <= rows <= MOST_ROWS or not (has is None or isinstance(has, str)):
-        raise _dishonest(peer)
-    return rows
-
-
-def _offered(theirs: dict[str, Any], peer: str, keys: int) -> tuple[int, int, int]:
-    """The rows of the peer's prepared table, how many may be asked about now, and the whole budget. Raises RunError."""
-    rows, most, budget = (_number(theirs.get(name)) for name in ("rows", "most", "budget"))
-    kinds, token_key = theirs.get("kinds"), theirs.get("token_key")
-    fits = 0 <= rows < MOST_PREPARED and 0 <= most <= budget and 1 <= budget <= MOST_BUDGET
-    fits = fits and isinstance(theirs.get("published"), str)
-    fits = fits and isinstance(kinds, list) and len(kinds) == keys and all(isinstance(kind, str) for kind in kinds)
-    fits = fits and isinstance(token_key, str) and re.fullmatch(r"[0-9a-f]{32}", token_key) is not None
-    if not fits:
-        raise _dishonest(peer)
-    return rows, most, budget
-
-
-def _number(told: object) -> int:
-    """A whole number, or one that fits nothing."""
-    return told if isinstance(told, int) and not isinstance(told, bool) else -1
 
 
 def _confirmed(pair: _native.Pair) -> str | None:
@@ -225,7 +193,3 @@ def _refused(pair: _native.Pair, sentence: str) -> RunError:
     with suppress(_native.TacitError):
         pair.exchange(b"")
     return RunError(Fault.POLICY, sentence)
-
-
-def _dishonest(peer: str) -> RunError:
-    return RunError(Fault.PEER, f"party {peer!r} announces what no honest party announces; nothing was matched.")
