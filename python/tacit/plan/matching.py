@@ -143,7 +143,7 @@ def _matched(join: Join, catalog: Catalog) -> Relation | str:
             tables = " and ".join(dict.fromkeys(scan.table for scan in scans(side)))
             return f"{owner(side)} does not consent to matches of {tables}"
         if size_rule(side, catalog) is None:
-            return f"the size of {owner(side)}'s part cannot be shown in one piece"
+            return _unsized(side)
     unique = is_unique(right_side, join.right_keys, catalog)
     found: Relation = Match(left_side, right_side, join.left_keys, join.right_keys, unique)
     kept = [(left, left_kept), (right, right_kept)]
@@ -157,7 +157,14 @@ def _hidden(join: Join, catalog: Catalog) -> Relation | str:
     """The same join as a hidden Match, or why there is none."""
     if not is_unique(join.right, join.right_keys, catalog):
         return f"circuit-PSI needs keys that are unique on both sides, those of {owner(join.right)} may repeat"
+    for side in (join.left, join.right):
+        if size_rule(side, catalog) is None:
+            return _unsized(side)
     return Match(join.left, join.right, join.left_keys, join.right_keys, right_unique=True, hidden=True)
+
+
+def _unsized(side: Relation) -> str:
+    return f"the size of {owner(side)}'s part cannot be shown in one piece"
 
 
 def _whole(relation: Relation) -> _Whole | None:
