@@ -132,6 +132,8 @@ class Parameters:
                 f"{asker} learns which of its own keys {owner} had when it prepared its table",
                 f"{asker} keeps what {owner} has prepared, which tells nothing about what it does not ask {owner}, and "
                 f"may ask again; {owner} learns about how many rows it asks",
+                f"{asker} learns {owner}'s budget and how many rows it may ask about now, and so what is left for all "
+                "who ask, where that is less than --most",
             ]
         if self.reveal == "ids":
             return ["both learn how many ids both tables have together, and so how many keys both have, but not which"]
