@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tacit.agent.faults import Fault, RunError
-from tacit.psi.announcement import asked, heard, offered
+from tacit.psi.announcement import asked, heard, numbers, offered, run_name
 from tacit.psi.choice import choose
 from tacit.psi.parameters import Parameters
 
@@ -96,6 +96,21 @@ def test_other_offers_are_the_peers_fault(change: dict[str, Any]) -> None:
 def test_other_questions_are_the_peers_fault(message: bytes) -> None:
     with pytest.raises(RunError, match="no honest party"):
         asked(message, "a")
+
+
+@pytest.mark.parametrize("message", [b"{}", b'{"keys": -1}', b'{"keys": 1.5}', b'{"keys": 1, "sum": "3"}'])
+def test_other_numbers_are_the_peers_fault(message: bytes) -> None:
+    assert numbers(b'{"keys": 3, "sum": -5}', "b") == (3, -5)
+    assert numbers(b'{"keys": 3, "sum": null}', "b") == (3, None)
+    with pytest.raises(RunError, match="no honest party"):
+        numbers(message, "b")
+
+
+@pytest.mark.parametrize("message", [b"", b"0" * 31, b"g" * 32, b"\xff" * 32, b"0" * 32 + b"\n"])
+def test_other_names_of_runs_are_the_peers_fault(message: bytes) -> None:
+    assert run_name(b"0123456789abcdef" * 2, "a") == "0123456789abcdef" * 2
+    with pytest.raises(RunError, match="no honest party"):
+        run_name(message, "a")
 
 
 @pytest.mark.parametrize("message", [b"", b"[]", b"{}", b"\xff", b"null", b"[" * 100_000])

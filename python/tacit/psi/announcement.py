@@ -87,6 +87,22 @@ def offered(message: bytes, peer: str, keys: int) -> Offered:
     raise dishonest(peer)
 
 
+def run_name(message: bytes, peer: str) -> str:
+    """The name that the first party gives a run: 32 hexadecimal digits. Raises RunError."""
+    if re.fullmatch(rb"[0-9a-f]{32}", message) is None:
+        raise dishonest(peer)
+    return message.decode()
+
+
+def numbers(message: bytes, peer: str) -> tuple[int, int | None]:
+    """How many keys match, and the sum if one was asked for, as the receiver tells the other. Raises RunError."""
+    told = _told(message)
+    keys, total = told.get("keys"), told.get("sum")
+    if type(keys) is not int or keys < 0 or not (total is None or type(total) is int):
+        raise dishonest(peer)
+    return keys, total
+
+
 def dishonest(peer: str) -> RunError:
     """The refusal of what cannot be."""
     return RunError(Fault.PEER, f"party {peer!r} announces what no honest party announces; nothing was sent.")

@@ -13,7 +13,7 @@ from typing import Any
 
 from tacit import _native
 from tacit.agent.faults import Fault, RunError
-from tacit.psi.announcement import heard, same_run
+from tacit.psi.announcement import heard, numbers, run_name, same_run
 from tacit.psi.choice import BYTES_PER_TOKEN, Choice, choose
 from tacit.psi.members import Members
 from tacit.psi.parameters import UNBALANCED, Parameters
@@ -213,9 +213,9 @@ class Match:
         if not self.parameters.gives_rows:
             receives = self.me == self.parameters.receiver
             told = {"keys": found.keys, "sum": found.sum} if receives and self.parameters.both_learn else {}
-            answer = json.loads(pair.exchange(json.dumps(told).encode()))
+            answer = pair.exchange(json.dumps(told).encode())
             if not receives:
-                found = Found(answer.get("keys"), answer.get("sum"))
+                found = Found(*numbers(answer, self.peer)) if self.parameters.both_learn else Found()
         self._found = found
         return self._report(pair.metrics(), begin, 0, self._confirm(pair))
 
@@ -239,9 +239,9 @@ class Match:
         """Agree on a key and put the input into bins, in memory if they fit."""
         key = pair.agree_key()
         run = secrets.token_hex(16) if self.number == 0 else ""
-        run = run or pair.exchange(b"").decode()
-        if self.number == 0:
-            pair.exchange(run.encode())
+        named = pair.exchange(run.encode())
+        if self.number == 1:
+            run = run_name(named, self.peer)
         capacity = choice.capacities[self.number]
         working = BYTES_PER_TOKEN * capacity * choice.workers
         held = BYTES_PER_ROW * self.source.rows + 2 * self.source.bytes
