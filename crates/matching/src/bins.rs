@@ -50,6 +50,8 @@ pub struct Partition {
     chunk_bytes: usize,
     /// One a bin, and one for rows without a key.
     piles: Vec<Pile>,
+    /// How many rows each of these has in the files.
+    written: Vec<u64>,
     schema: Option<SchemaRef>,
 }
 
@@ -57,6 +59,7 @@ impl Partition {
     /// An empty one. payload: the places of the columns to keep.
     pub fn new(key: &Seed, columns: Vec<KeyColumn>, payload: Vec<usize>, layout: Layout) -> Self {
         let piles = (0..=layout.bins).map(|_| Pile::default()).collect();
+        let written = vec![0; layout.bins + 1];
         let files = layout.folder.clone().map(|folder| Files::new(folder, key, &columns, &payload));
         Self {
             tokeniser: Tokeniser::new(key, columns),
@@ -67,6 +70,7 @@ impl Partition {
             chunks: Vec::new(),
             chunk_bytes: 0,
             piles,
+            written,
             schema: None,
         }
     }
@@ -115,7 +119,10 @@ impl Partition {
         self.flush()?;
         let storage = match self.files {
             None => Storage::Memory { chunks: self.chunks, piles: self.piles },
-            Some(files) => Storage::Disk(files),
+            Some(files) => {
+                files.keep_counts(&self.written)?;
+                Storage::Disk { files, counts: self.written }
+            }
         };
         Ok((Bins { schema, bins: self.layout.bins, storage }, self.tokeniser.counts().clone()))
     }
@@ -126,6 +133,7 @@ impl Partition {
         let chunks: Vec<&RecordBatch> = self.chunks.iter().collect();
         for (bin, pile) in self.piles.iter_mut().enumerate().filter(|(_, pile)| !pile.places.is_empty()) {
             files.append(bin, &pile.tokens, &gather(&chunks, &pile.places)?)?;
+            self.written[bin] += pile.places.len() as u64;
             pile.tokens.clear();
             pile.places.clear();
         }
@@ -164,8 +172,15 @@ pub struct Bins {
 }
 
 enum Storage {
-    Memory { chunks: Vec<RecordBatch>, piles: Vec<Pile> },
-    Disk(Files),
+    Memory {
+        chunks: Vec<RecordBatch>,
+        piles: Vec<Pile>,
+    },
+    /// counts: of every bin its rows, and of those without a key.
+    Disk {
+        files: Files,
+        counts: Vec<u64>,
+    },
 }
 
 impl Bins {
@@ -174,8 +189,9 @@ impl Bins {
     /// # Errors
     /// A file that cannot be read.
     pub fn open(files: Files, bins: usize, schema: SchemaRef) -> Result<Self, MatchError> {
+        let counts = files.counts(bins)?;
         let schema = files.schema(bins)?.unwrap_or(schema);
-        Ok(Self { schema, bins, storage: Storage::Disk(files) })
+        Ok(Self { schema, bins, storage: Storage::Disk { files, counts } })
     }
 
     /// How many bins there are; rows without a key are in one more.
@@ -189,13 +205,10 @@ impl Bins {
     }
 
     /// How many rows a bin has.
-    ///
-    /// # Errors
-    /// A file that cannot be read.
-    pub fn rows(&self, bin: usize) -> Result<usize, MatchError> {
+    pub fn rows(&self, bin: usize) -> usize {
         match &self.storage {
-            Storage::Memory { piles, .. } => Ok(piles[bin].places.len()),
-            Storage::Disk(files) => files.count(bin),
+            Storage::Memory { piles, .. } => piles[bin].places.len(),
+            Storage::Disk { counts, .. } => counts[bin] as usize,
         }
     }
 
@@ -206,7 +219,8 @@ impl Bins {
     pub fn tokens(&self, bin: usize) -> Result<Vec<Item>, MatchError> {
         match &self.storage {
             Storage::Memory { piles, .. } => Ok(piles[bin].tokens.clone()),
-            Storage::Disk(files) => files.tokens(bin),
+            Storage::Disk { .. } if bin == self.bins => Ok(Vec::new()),
+            Storage::Disk { files, counts } => files.tokens(bin, counts[bin]),
         }
     }
 
@@ -217,7 +231,7 @@ impl Bins {
     pub fn sync(&self) -> Result<(), MatchError> {
         match &self.storage {
             Storage::Memory { .. } => Ok(()),
-            Storage::Disk(files) => files.sync(self.bins),
+            Storage::Disk { files, .. } => files.sync(self.bins),
         }
     }
 
@@ -231,8 +245,8 @@ impl Bins {
                 chunks: chunks.iter().map(Held::Borrowed).collect(),
                 places: Places::Listed(&piles[bin].places),
             },
-            Storage::Disk(files) => {
-                let chunks = files.rows(bin)?;
+            Storage::Disk { files, counts } => {
+                let chunks = files.rows(bin, counts[bin])?;
                 let mut ends = Vec::with_capacity(chunks.len());
                 chunks.iter().for_each(|chunk| ends.push(ends.last().copied().unwrap_or(0) + chunk.num_rows()));
                 Loaded { chunks: chunks.into_iter().map(Held::Owned).collect(), places: Places::Counted(ends) }

@@ -1,5 +1,6 @@
 //! Bins on disk: for each, rows in `N.rows`, Arrow streams in pieces, and their tokens in `N.tokens`, 16 bytes a row, unless the
-//! rows hold the key columns as they are: then tokens are made from them again, which is faster than a disk.
+//! rows hold the key columns as they are: then tokens are made from them again, which is faster than a disk. How many rows each bin
+//! has is in the file `counts`, so that a file that was cut between two pieces, or is gone, is noticed.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -14,8 +15,11 @@ use tacit_psi::Item;
 use crate::canonical::KeyColumn;
 use crate::error::MatchError;
 use crate::normalise::Normaliser;
-use crate::pieces::{Pieces, append};
+use crate::pieces::{Pieces, append, replace};
 use crate::tokeniser::Tokeniser;
+
+/// The file with the numbers of rows.
+const COUNTS: &str = "counts";
 
 /// The files of a party's bins.
 pub struct Files {
@@ -57,19 +61,35 @@ impl Files {
         append(&path, rows.num_rows() as u64, &stream().map_err(|error| unreadable(&path, error))?)
     }
 
-    /// How many rows a bin has.
+    /// Keeps how many rows each bin has, those without a key last; on disk when this returns.
     ///
     /// # Errors
-    /// A file that cannot be read.
-    pub fn count(&self, bin: usize) -> Result<usize, MatchError> {
-        Ok(Pieces::open(self.path(bin, "rows"))?.rows()? as usize)
+    /// A file that cannot be written.
+    pub fn keep_counts(&self, counts: &[u64]) -> Result<(), MatchError> {
+        replace(&self.folder.join(COUNTS), counts.iter().sum(), bytemuck::cast_slice(counts))
     }
 
-    /// A bin's rows.
+    /// How many rows each of so many bins has, and how many have no key.
     ///
     /// # Errors
     /// A file that cannot be read.
-    pub fn rows(&self, bin: usize) -> Result<Vec<RecordBatch>, MatchError> {
+    pub fn counts(&self, bins: usize) -> Result<Vec<u64>, MatchError> {
+        let path = self.folder.join(COUNTS);
+        let counts = match Pieces::open(path.clone())?.next() {
+            Some(piece) => piece?.1,
+            None => return Err(MatchError::damaged(&path)),
+        };
+        match counts.len() == (bins + 1) * size_of::<u64>() {
+            true => Ok(bytemuck::pod_collect_to_vec(&counts)),
+            false => Err(MatchError::damaged(&path)),
+        }
+    }
+
+    /// A bin's rows, which are so many.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or has other rows.
+    pub fn rows(&self, bin: usize, count: u64) -> Result<Vec<RecordBatch>, MatchError> {
         let path = self.path(bin, "rows");
         let mut batches = Vec::new();
         for piece in Pieces::open(path.clone())? {
@@ -78,14 +98,15 @@ impl Files {
             let read = stream.and_then(Iterator::collect::<Result<Vec<_>, _>>);
             batches.extend(read.map_err(|error| unreadable(&path, error))?);
         }
-        Ok(batches)
+        let read: u64 = batches.iter().map(|batch| batch.num_rows() as u64).sum();
+        if read == count { Ok(batches) } else { Err(MatchError::damaged(&path)) }
     }
 
-    /// The tokens of a bin's rows, with repetitions.
+    /// The tokens of a bin's rows, which are so many, with repetitions.
     ///
     /// # Errors
-    /// A file that cannot be read.
-    pub fn tokens(&self, bin: usize) -> Result<Vec<Item>, MatchError> {
+    /// A file that cannot be read, or has other tokens.
+    pub fn tokens(&self, bin: usize, count: u64) -> Result<Vec<Item>, MatchError> {
         let mut tokens = Vec::new();
         match &self.columns {
             None => {
@@ -97,10 +118,13 @@ impl Files {
                     }
                     tokens.append(&mut bytemuck::pod_collect_to_vec(&piece));
                 }
+                if tokens.len() as u64 != count {
+                    return Err(MatchError::damaged(&path));
+                }
             }
             Some(columns) => {
                 let mut tokeniser = Tokeniser::new(&self.key, columns.clone());
-                for batch in self.rows(bin)? {
+                for batch in self.rows(bin, count)? {
                     tokeniser.append(&batch, &mut tokens)?;
                 }
                 if tokeniser.counts().null > 0 {

@@ -66,7 +66,7 @@ impl Ids {
         for (token, &id) in (0..).zip(of_keys) {
             entries.extend(distinct.rows(token).map(|row| (id, row)));
         }
-        let keyed = bins.rows(0)? as u32;
+        let keyed = bins.rows(0) as u32;
         entries.extend((keyed..rows[0] as u32).zip(&mut of_padding).map(|(row, id)| (id, row)));
         let mut own: Vec<UniversalId> = entries.iter().map(|entry| entry.0).collect();
         own.sort_unstable();
@@ -117,7 +117,7 @@ impl IdRows {
     /// The payload of the entries' rows: from the rows with a key, those without, and one row of NULL.
     fn payload(&self, entries: &[(UniversalId, u32)]) -> Result<RecordBatch, MatchError> {
         let bins = &self.ids.bins;
-        let keyed = bins.rows(0)? as u32;
+        let keyed = bins.rows(0) as u32;
         let (mut with, mut without, mut places) = (Vec::new(), Vec::new(), Vec::with_capacity(entries.len()));
         for &(_, row) in entries {
             places.push(match row {

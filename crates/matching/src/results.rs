@@ -3,14 +3,11 @@
 //! A file `N.matches` is one piece: two numbers of 8 bytes (how many keys matched, how many of the peer's rows have them) and 4 bytes a
 //! row that this party lists.
 
-use std::fs::{OpenOptions, rename};
-use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use crate::error::MatchError;
-use crate::pieces::{Pieces, framed};
+use crate::pieces::{Pieces, replace};
 
 /// One bin's result.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -54,17 +51,9 @@ impl Results {
             self.held.lock().unwrap_or_else(PoisonError::into_inner)[bin] = Some(matches);
             return Ok(());
         };
-        let (path, fresh) = (folder.join(format!("{bin}.matches")), folder.join(format!("{bin}.fresh")));
         let mut piece = bytemuck::cast_slice(&[matches.keys, matches.peer_rows]).to_vec();
         piece.extend_from_slice(bytemuck::cast_slice(&matches.rows));
-        let write = || {
-            let mut file = OpenOptions::new().create(true).write(true).truncate(true).mode(0o600).open(&fresh)?;
-            file.write_all(&framed(matches.rows.len() as u64, &piece))?;
-            file.write_all(&piece)?;
-            file.sync_all()?;
-            rename(&fresh, &path)
-        };
-        write().map_err(|error| MatchError::file(&path, &error))
+        replace(&folder.join(format!("{bin}.matches")), matches.rows.len() as u64, &piece)
     }
 
     /// The result of a bin.

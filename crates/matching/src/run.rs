@@ -53,7 +53,7 @@ impl Run {
         let most = capacity(self.rows[0], bins.count());
         for bin in 0..bins.count() {
             // Repeated keys are one token: they are counted only where the rows alone would not fit.
-            if bins.rows(bin)? > most {
+            if bins.rows(bin) > most {
                 let tokens = Distinct::of(bins.tokens(bin)?).tokens.len();
                 if tokens > most {
                     return Err(Overflow { bin, bins: bins.count(), tokens, capacity: most }.into());

@@ -47,7 +47,7 @@ impl Announced {
 /// Those of the protocol; a column of another type.
 pub fn share(session: &mut Session, role: Role, bins: &Bins, announced: Announced) -> Result<SharedPairs, MatchError> {
     let peer = PartyId(1 - session.me().0);
-    let (tokens, keyless) = (bins.tokens(0)?, bins.rows(1)?);
+    let (tokens, keyless) = (bins.tokens(0)?, bins.rows(1));
     let mut payload = vec![Vec::with_capacity(tokens.len() + keyless); bins.schema().fields().len()];
     for (bin, rows) in [(0, tokens.len()), (1, keyless)] {
         if rows > 0 && !payload.is_empty() {
