@@ -38,6 +38,51 @@ OPERATIONS = (
     Floor("group-by", "tls", seconds=5),
 )
 
+
+@dataclass(frozen=True)
+class Bound:
+    """A target of two parties: at most so many seconds, bytes an item (both ways), bytes of memory of each party.
+
+    scale: what others reach.
+    """
+
+    seconds: float | None = None
+    bytes: float | None = None
+    memory: float | None = None
+    scale: str = ""
+
+
+INTERSECTIONS = {
+    ("vole", 20): Bound(0.45, 30, 200e6, "volePSI 0.82 s, 32.4 B, 277 MB; SPU 4.1 s, 697 MB"),
+    ("vole-malicious", 20): Bound(0.5, scale="volePSI 0.86 s"),
+    ("vole-compact", 20): Bound(1.0, 20, scale="SPU 5.8 s, 20.6 B"),
+    ("vole", 24): Bound(9.0, memory=1 << 30, scale="volePSI 18.4 s, 4.3 GB; SPU 67 s"),
+    ("kkrt", 20): Bound(2.0, scale="SPU 6.2 s, 115 B"),
+}
+"""By protocol and size, a power of two."""
+
+MULTIPLICATIONS = 1.3
+"""Most time of intersection by Diffie-Hellman against that of its scalar multiplications on all cores."""
+
+RELATIVES = {
+    "unbalanced offline": Bound(6.0, 9, scale="SPU 11.3 s, 12 B"),
+    "unbalanced online": Bound(0.05, scale="SPU 0.17 s"),
+    "circuit-psi": Bound(5.0, 130, scale="volePSI 21 s"),
+    "private-id-oprf": Bound(10e-6 * (1 << EXPONENT), scale="Private-ID 181 us"),
+    "private-id-ddh": Bound(60e-6 * (1 << EXPONENT), scale="Private-ID 181 us"),
+    "sum": Bound(20e-6 * (1 << EXPONENT), scale="Private-ID's PJC 6.5 ms"),
+    "ps3i": Bound(20e-6 * (1 << EXPONENT), scale="Private-ID's PS3I 16 ms"),
+}
+"""For sets of 2^20 items; the prepared one is asked about 2^12."""
+
+DH_SCALE = "SPU 11.7 s, 76 B; OpenMined 203 us"
+
+TRANSFERS = {"softspoken": 60e6, "silent": 40e6}
+"""Oblivious transfers a second, by the first word of their name."""
+
+VOLE = 25e6
+"""Random VOLE a second."""
+
 CREDIT_SECONDS = 15.0
 CREDIT_SCALE = "Conclave 25 min with a trusted party"
 MARKET_FACTOR = 1.3

@@ -40,6 +40,13 @@ def progress(each: Measured) -> str:
         return f"{each['limit']}: {count(each['rate'])}{each['unit']}/s"
     if "matching" in each:
         return f"tacit psi, {each['rows']:,} rows: {seconds(median(each['seconds']))}"
+    if "relative" in each:
+        name = f"{each['relative']} {each['phase']} 2^{each['rows']} {each['transport']}"
+        return f"{name}: {seconds(median(each['seconds']))}"
+    if "work" in each:
+        return f"{each['work']} {each['transport']}: {count(each['transfers'] / median(each['seconds']))}/s"
+    if "vole" in each:
+        return f"VOLE over {each['vole']} {each['transport']}: {count(each['rate'])}/s"
     if "protocol" in each:
         return f"{each['protocol']} 2^{each['rows']} {each['transport']}: {seconds(each['seconds'])}"
     if "query" in each:
@@ -103,26 +110,6 @@ def peers(found: list[Measured]) -> str:
         for each in found
     ]
     return section("SPU, ABY3 over 64 bits: three processes on this machine", [*TIMING, "sends", "peak", "load"], rows)
-
-
-def intersections(found: list[Measured]) -> str:
-    """Intersection of two sets of the same size, tacit's protocols and other systems'."""
-    head = ["protocol", "items", "joined", "time", "+-", "B/item", "peak", "load"]
-    rows = [
-        [
-            each["protocol"],
-            f"2^{each['rows']}",
-            each["transport"],
-            seconds(each["seconds"]),
-            f"{50 * each['spread']:.0f} %",
-            f"{each['bytes_per_item']:.1f}" if each["bytes_per_item"] else "-",
-            mebibytes(each["peak_bytes"]),
-            f"{each['load']:.2f}",
-        ]
-        for each in found
-    ]
-    notes = "B/item: of both parties, base OTs included, for each item of one set. peak: the larger party's."
-    return section("Intersection: two processes on this machine, half of the items common", head, rows, notes)
 
 
 def matching(found: list[Measured]) -> str:

@@ -21,11 +21,12 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pairs
 import report
 from facts import ROOT, facts, output
 from report import Measured
 
-PARTS = ("limits", "operations", "spu", "psi", "matching", "queries")
+PARTS = ("limits", "operations", "spu", "transfers", "psi", "relatives", "matching", "queries")
 HERE = Path(__file__).parent
 SPU_OPERATIONS = ("and", "multiply", "less", "equal", "sort")
 SPU_LARGEST = {"sort": 16}
@@ -58,7 +59,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="small sizes: does the bench work?")
     parser.add_argument("--parts", default=",".join(PARTS), help=f"of: {' '.join(PARTS)} (default all)")
     parser.add_argument("--rows", help="sizes of operations, as powers of two (default 16,18,20,22)")
+    parser.add_argument("--sets", help="sizes of sets in psi and relatives, as powers of two (default 16,20,24 and 20)")
     parser.add_argument("--only", help="operations (default all; see tacit-bench --help)")
+    parser.add_argument("--relatives", help="of: dh unbalanced circuit-psi private-id-oprf private-id-ddh sum ps3i")
     parser.add_argument("--transport", default="tls,plain", help="of: tls plain memory (default tls,plain)")
     parser.add_argument("--repeats", type=int, help="measured repetitions (default 5)")
     parser.add_argument("--seconds", type=int, default=30, help="begin no further repetition after so long")
@@ -75,7 +78,7 @@ def arguments() -> argparse.Namespace:
 def parts(options: argparse.Namespace) -> Iterator[str]:
     """The parts of the report, as they are measured."""
     yield report.heading(facts())
-    program = built() if {"limits", "operations", "psi"} & set(options.parts) else ""
+    program = built() if {"limits", "operations", "transfers", "psi", "relatives"} & set(options.parts) else ""
     found: list[Measured] = []
     ceilings: list[Measured] = []
     if "limits" in options.parts:
@@ -90,8 +93,12 @@ def parts(options: argparse.Namespace) -> Iterator[str]:
         found = list(measured(kernels(program, options)))
         yield report.operations(found, ceilings, peers)
         yield report.floors(found)
+    if "transfers" in options.parts:
+        yield pairs.transfers(list(transfers(program, options)))
     if "psi" in options.parts:
-        yield report.intersections(list(intersections(program, options)))
+        yield pairs.intersections(list(intersections(program, options)))
+    if "relatives" in options.parts:
+        yield pairs.relatives(list(relatives(program, options)))
     if "matching" in options.parts:
         yield report.matching(list(matching(options)))
     if "queries" in options.parts:
@@ -128,11 +135,33 @@ def spu(options: argparse.Namespace) -> Iterator[Measured]:
 def intersections(program: str, options: argparse.Namespace) -> Iterator[Measured]:
     """Intersection of two sets: every protocol, then other systems on the same sets, as far as they are installed."""
     repeats = ["--repeats", str(options.repeats)]
-    rows = ["--rows", "10" if options.quick else "16,20,24"]
-    transports = ",".join(name for name in options.transport.split(",") if name != "memory")
-    if transports:
-        yield from measured([program, "psi", "--json", "--transport", transports, *rows, *repeats])
+    rows = ["--rows", options.sets or ("10" if options.quick else "16,20,24")]
+    if transports(options):
+        yield from measured([program, "psi", "--json", *transports(options), *rows, *repeats])
     yield from measured([options.spu_python, str(HERE / "psi_peer.py"), *rows, *repeats])
+
+
+def relatives(program: str, options: argparse.Namespace) -> Iterator[Measured]:
+    """Ids, sums, shares, prepared sets, circuit-PSI, and intersection by Diffie-Hellman: minutes a repetition."""
+    rows = ["--rows", options.sets or ("10" if options.quick else "20")]
+    only = ["--only", options.relatives] if options.relatives else []
+    repeats = ["--repeats", str(min(3, options.repeats))]
+    if transports(options):
+        yield from measured([program, "relatives", "--json", *transports(options), *rows, *only, *repeats])
+
+
+def transfers(program: str, options: argparse.Namespace) -> Iterator[Measured]:
+    """Oblivious transfers and VOLE."""
+    for command, exponent in (("ot", 23), ("vole", 22)):
+        rows, repeats = ["--rows", str(10 if options.quick else exponent)], ["--repeats", str(options.repeats)]
+        if transports(options):
+            yield from measured([program, command, "--json", *transports(options), *rows, *repeats])
+
+
+def transports(options: argparse.Namespace) -> list[str]:
+    """How two processes are joined; nothing if only threads are to be."""
+    between = ",".join(name for name in options.transport.split(",") if name != "memory")
+    return ["--transport", between] if between else []
 
 
 def matching(options: argparse.Namespace) -> Iterator[Measured]:

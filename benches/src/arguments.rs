@@ -9,6 +9,8 @@ use std::time::Duration;
 pub const USAGE: &str = "\
 usage: tacit-bench kernels [options]    speed of each operation with three parties on this machine
        tacit-bench psi [options]        intersection of two sets, each protocol, two processes on this machine
+       tacit-bench relatives [options]  universal ids, sums, shares, prepared sets, circuit-PSI, and intersection beside
+                                        the machine's scalar multiplications, two processes on this machine
        tacit-bench vole [options]       silent VOLE, both fields and adversaries, two processes on this machine
        tacit-bench ot [options]         oblivious transfer, each protocol, two processes on this machine
        tacit-bench limits [options]     the machine's own limits: AES, memory, loopback, TLS
@@ -29,6 +31,12 @@ options of psi
   --transport tls,plain  as above
   --repeats 5            measured repetitions, each with new processes and base OTs (default 5)
   --steps                as above
+
+options of relatives
+  --rows 20              sizes of both sets, as powers of two (default 20); half of the items are common. A prepared set is
+                         asked about one item for each 256 that it has
+  --only dh,sum          of: dh unbalanced circuit-psi private-id-oprf private-id-ddh sum ps3i (default all)
+  --transport, --repeats, --steps as above (default of --repeats 3)
 
 options of vole
   --rows 16,20           correlations, as powers of two (default 16,20,22), base OTs included
@@ -56,6 +64,8 @@ pub enum Command {
     Kernels(Kernels),
     /// Measure intersection protocols.
     Psi(Psi),
+    /// Measure relatives of intersection.
+    Relatives(Psi),
     /// Measure silent VOLE.
     Voles(Correlations),
     /// Measure oblivious transfer.
@@ -66,6 +76,8 @@ pub enum Command {
     Party,
     /// The same for intersection.
     PsiParty,
+    /// The same for relatives of intersection.
+    RelativesParty,
     /// The same for VOLE.
     VoleParty,
     /// The same for oblivious transfer.
@@ -134,12 +146,14 @@ pub fn parse(mut words: impl Iterator<Item = String>) -> Result<Command> {
     match words.next().as_deref() {
         None | Some("--help" | "-h" | "help") => Ok(Command::Help),
         Some("kernels") => kernels(words),
-        Some("psi") => psi(words),
+        Some("psi") => Ok(sets(words, vec![16, 20], 5)?.map_or(Command::Help, Command::Psi)),
+        Some("relatives") => Ok(sets(words, vec![20], 3)?.map_or(Command::Help, Command::Relatives)),
         Some("vole") => Ok(correlations(words, vec![16, 20, 22])?.map_or(Command::Help, Command::Voles)),
         Some("ot") => Ok(correlations(words, vec![23])?.map_or(Command::Help, Command::Transfers)),
         Some("limits") => limits(words),
         Some("party") => Ok(Command::Party),
         Some("psi-party") => Ok(Command::PsiParty),
+        Some("relatives-party") => Ok(Command::RelativesParty),
         Some("vole-party") => Ok(Command::VoleParty),
         Some("ot-party") => Ok(Command::TransferParty),
         Some(other) => Err(format!("there is no command {other:?}; see --help").into()),
@@ -172,9 +186,10 @@ fn kernels(mut words: impl Iterator<Item = String>) -> Result<Command> {
     Ok(Command::Kernels(chosen))
 }
 
-fn psi(mut words: impl Iterator<Item = String>) -> Result<Command> {
+/// None if help is asked for.
+fn sets(mut words: impl Iterator<Item = String>, rows: Vec<u32>, repeats: usize) -> Result<Option<Psi>> {
     let transports = vec![Transport::Tls, Transport::Plain];
-    let mut chosen = Psi { rows: vec![16, 20], only: Vec::new(), transports, repeats: 5, steps: false, json: false };
+    let mut chosen = Psi { rows, only: Vec::new(), transports, repeats, steps: false, json: false };
     while let Some(word) = words.next() {
         match word.as_str() {
             "--rows" => chosen.rows = list(&word, words.next(), |w| w.parse().ok().filter(|r| (1..=26).contains(r)))?,
@@ -183,11 +198,11 @@ fn psi(mut words: impl Iterator<Item = String>) -> Result<Command> {
             "--repeats" => chosen.repeats = one(&word, words.next(), |w| w.parse().ok().filter(|&n| n > 0))?,
             "--steps" => chosen.steps = true,
             "--json" => chosen.json = true,
-            "--help" | "-h" => return Ok(Command::Help),
+            "--help" | "-h" => return Ok(None),
             other => return Err(unknown(other)),
         }
     }
-    Ok(Command::Psi(chosen))
+    Ok(Some(chosen))
 }
 
 /// None if help is asked for.

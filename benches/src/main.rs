@@ -15,6 +15,7 @@ mod ot;
 mod party;
 mod processes;
 mod psi;
+mod relatives;
 mod statistics;
 mod tables;
 mod trio;
@@ -45,6 +46,8 @@ fn run() -> Result<()> {
         Command::Psi(selection) => psi::run(&selection)?,
         Command::Party => party::main()?,
         Command::PsiParty => psi::party()?,
+        Command::Relatives(selection) => relatives::run(&selection)?,
+        Command::RelativesParty => relatives::party()?,
         Command::Voles(selection) => vole::run(&selection)?,
         Command::VoleParty => vole::party()?,
         Command::Transfers(selection) => ot::run(&selection)?,

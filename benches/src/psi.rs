@@ -134,7 +134,7 @@ pub fn party() -> Result<()> {
 }
 
 /// The first half is the other party's, too.
-fn items(me: usize, count: usize) -> Vec<Item> {
+pub fn items(me: usize, count: usize) -> Vec<Item> {
     let mut items = vec![0; count];
     let (common, own) = items.split_at_mut(count / 2);
     Prg::new(&Seed::from_bytes([9; 16])).fill(common);
@@ -160,7 +160,10 @@ fn timed(session: &mut Session, protocol: &dyn Protocol, items: &[Item]) -> Resu
 }
 
 /// Returns when the peer has called it, too.
-fn barrier(session: &mut Session, peer: PartyId) -> Result<()> {
+///
+/// # Errors
+/// When the peer is gone.
+pub fn barrier(session: &mut Session, peer: PartyId) -> Result<()> {
     session.next_round();
     session.send(peer, vec![0])?;
     Ok(session.recv(peer, &mut [0])?)

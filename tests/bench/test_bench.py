@@ -29,7 +29,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> str:
         "benches/run.py",
         "--quick",
         "--parts",
-        "limits,operations,matching,queries",
+        "limits,operations,relatives,matching,queries",
         "--output",
         str(path),
     ]
@@ -75,6 +75,15 @@ def test_measures_the_whole_command(table: str) -> None:
     (line,) = [line for line in section(table, "tacit psi, Parquet to Parquet") if len(line) == 10]
     assert line[:2] == ["number", "1,024"]
     assert re.fullmatch(r"\d+ MiB \d+ MiB", line[7]), "every party's memory is counted"
+
+
+def test_measures_the_relatives_of_intersection(table: str) -> None:
+    lines = [line for line in section(table, "Relatives of intersection") if len(line) >= 11]
+    names = ["dh", "unbalanced offline", "unbalanced online", "circuit-psi", "private-id-oprf", "private-id-ddh"]
+    assert sorted((line[0], line[2]) for line in lines) == sorted(
+        (name, how) for name in [*names, "sum", "ps3i"] for how in ("tls", "plain")
+    )
+    assert all(float(line[6]) > 0 for line in lines), "bytes are counted"
 
 
 def test_a_wrong_argument_is_one_sentence() -> None:

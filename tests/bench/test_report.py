@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -17,6 +18,13 @@ def report(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """The bench's own module, which is no part of the package."""
     monkeypatch.syspath_prepend(str(BENCHES))
     return importlib.import_module("report")
+
+
+@pytest.fixture
+def pairs(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The bench's tables of two parties."""
+    monkeypatch.syspath_prepend(str(BENCHES))
+    return importlib.import_module("pairs")
 
 
 def measured(operation: str, transport: str, seconds: list[float], **facts: Any) -> dict[str, Any]:
@@ -61,3 +69,51 @@ def test_operations_stand_beside_spu_and_the_loopback(report: ModuleType) -> Non
 def test_numbers_have_three_digits(report: ModuleType) -> None:
     assert [report.count(x) for x in (2.134e9, 12.34e6, 999, 0)] == ["2.13 G", "12.3 M", "999 ", "0 "]
     assert [report.seconds(x) for x in (1.5, 0.0123, 0.0000456)] == ["1.500 s", "12.30 ms", "46 us"]
+
+
+def relative(name: str, seconds: float, **facts: Any) -> dict[str, Any]:
+    """A measurement of a relative of intersection, for sets of 2^20 items."""
+    usual = {
+        "relative": name,
+        "phase": "",
+        "rows": 20,
+        "transport": "tls",
+        "items": 1 << 20,
+        "seconds": [seconds],
+        "cpu_seconds": [1.0, 1.0],
+        "bytes_sent": [100 << 20, 20 << 20],
+        "rounds": 3,
+        "peak_memory": 1 << 28,
+        "load": 0.25,
+    }
+    return {**usual, **facts}
+
+
+def test_relatives_say_what_misses_their_floor(pairs: ModuleType) -> None:
+    slow, large = relative("circuit-psi", 10.0), relative("circuit-psi", 4.0, bytes_sent=[300 << 20, 0])
+    lines = pairs.relatives([relative("circuit-psi", 4.0), slow, large]).splitlines()[3:6]
+    assert [re.split(r"  +", line)[10] for line in lines] == [
+        "met",
+        "missed: time 2.00 times",
+        "missed: traffic 2.31 times",
+    ]
+
+
+def test_floors_of_relatives_hold_for_their_size_only(pairs: ModuleType) -> None:
+    line = pairs.relatives([relative("sum", 100.0, rows=16, items=1 << 16)]).splitlines()[3]
+    assert line.split()[-2:] == ["-", "-"]
+
+
+def test_diffie_hellman_stands_beside_the_multiplications_of_the_same_run(pairs: ModuleType) -> None:
+    found = [relative("dh", seconds, multiplications=[4 << 20, 1 << 20]) for seconds in (5.0, 5.3)]
+    lines = pairs.relatives(found).splitlines()[3:5]
+    assert [("5.200 s" in line, "met" in line) for line in lines] == [(True, True), (True, False)]
+
+
+def test_intersections_and_transfers_have_floors(pairs: ModuleType) -> None:
+    each = {"protocol": "vole", "rows": 20, "transport": "tls", "seconds": 0.4, "spread": 0.1, "bytes_per_item": 31.0}
+    line = pairs.intersections([{**each, "peak_bytes": 100 << 20, "load": 0.5}]).splitlines()[3]
+    assert "450.00 ms, 30 B, 191 MiB" in line and "missed: traffic 1.03 times" in line
+    transfers = {"work": "silent semi-honest", "transport": "tls", "transfers": 1 << 20, "seconds": [0.02], "load": 0.5}
+    line = pairs.transfers([{**transfers, "bytes_sent": [1 << 16, 0], "peak_memory": 1 << 20}]).splitlines()[3]
+    assert line.split()[-3:] == ["40", "M/s", "1.31"] and " 0.50 " in line
