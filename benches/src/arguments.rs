@@ -13,6 +13,7 @@ usage: tacit-bench kernels [options]    speed of each operation with three parti
                                         the machine's scalar multiplications, two processes on this machine
        tacit-bench vole [options]       silent VOLE, both fields and adversaries, two processes on this machine
        tacit-bench ot [options]         oblivious transfer, each protocol, two processes on this machine
+       tacit-bench garbling [options]   garbled circuits, two processes on this machine
        tacit-bench limits [options]     the machine's own limits: AES, memory, loopback, TLS
 
 options of kernels
@@ -46,6 +47,11 @@ options of ot
   --rows 23              numbers of OTs, as powers of two (default 23), in batches after one setup
   --transport, --repeats as above
 
+options of garbling
+  --rows 1000000         comparisons of 32 bits, or none (default 1000000)
+  --gates 100000000      AND gates in 32-bit products, or none (default 100000000)
+  --transport, --repeats as above
+
 options of limits
   --quick                shorter measurements
 
@@ -70,6 +76,8 @@ pub enum Command {
     Voles(Correlations),
     /// Measure oblivious transfer.
     Transfers(Correlations),
+    /// Measure garbled circuits.
+    Garbling(Garbling),
     /// Measure the machine.
     Limits(Limits),
     /// Be one party, told what to do through standard input.
@@ -82,6 +90,8 @@ pub enum Command {
     VoleParty,
     /// The same for oblivious transfer.
     TransferParty,
+    /// The same for garbled circuits.
+    GarblingParty,
 }
 
 /// Which measurements of operations.
@@ -130,6 +140,20 @@ pub struct Correlations {
     pub json: bool,
 }
 
+/// Which measurements of garbled circuits.
+pub struct Garbling {
+    /// Numbers of comparisons.
+    pub rows: Vec<usize>,
+    /// Numbers of AND gates in products.
+    pub gates: Vec<usize>,
+    /// How the parties are joined; memory is refused.
+    pub transports: Vec<Transport>,
+    /// Measured repetitions.
+    pub repeats: usize,
+    /// Print JSON.
+    pub json: bool,
+}
+
 /// Which measurements of the machine.
 pub struct Limits {
     /// Shorter measurements.
@@ -150,12 +174,14 @@ pub fn parse(mut words: impl Iterator<Item = String>) -> Result<Command> {
         Some("relatives") => Ok(sets(words, vec![20], 3)?.map_or(Command::Help, Command::Relatives)),
         Some("vole") => Ok(correlations(words, vec![16, 20, 22])?.map_or(Command::Help, Command::Voles)),
         Some("ot") => Ok(correlations(words, vec![23])?.map_or(Command::Help, Command::Transfers)),
+        Some("garbling") => garbling(words),
         Some("limits") => limits(words),
         Some("party") => Ok(Command::Party),
         Some("psi-party") => Ok(Command::PsiParty),
         Some("relatives-party") => Ok(Command::RelativesParty),
         Some("vole-party") => Ok(Command::VoleParty),
         Some("ot-party") => Ok(Command::TransferParty),
+        Some("garbling-party") => Ok(Command::GarblingParty),
         Some(other) => Err(format!("there is no command {other:?}; see --help").into()),
     }
 }
@@ -220,6 +246,31 @@ fn correlations(mut words: impl Iterator<Item = String>, rows: Vec<u32>) -> Resu
         }
     }
     Ok(Some(chosen))
+}
+
+fn garbling(mut words: impl Iterator<Item = String>) -> Result<Command> {
+    let transports = vec![Transport::Tls, Transport::Plain];
+    let mut chosen = Garbling { rows: vec![1_000_000], gates: vec![100_000_000], transports, repeats: 5, json: false };
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "--rows" => chosen.rows = numbers(&word, words.next())?,
+            "--gates" => chosen.gates = numbers(&word, words.next())?,
+            "--transport" => chosen.transports = list(&word, words.next(), between_processes)?,
+            "--repeats" => chosen.repeats = one(&word, words.next(), |w| w.parse().ok().filter(|&n| n > 0))?,
+            "--json" => chosen.json = true,
+            "--help" | "-h" => return Ok(Command::Help),
+            other => return Err(unknown(other)),
+        }
+    }
+    Ok(Command::Garbling(chosen))
+}
+
+/// Numbers up to 10^9; "none" for no measurement.
+fn numbers(option: &str, words: Option<String>) -> Result<Vec<usize>> {
+    match words.as_deref() {
+        Some("none") => Ok(vec![]),
+        _ => list(option, words, |w| w.parse().ok().filter(|n| (1..=1_000_000_000).contains(n))),
+    }
 }
 
 fn limits(words: impl Iterator<Item = String>) -> Result<Command> {

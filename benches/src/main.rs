@@ -6,6 +6,7 @@ mod arguments;
 mod columns;
 mod exchange;
 mod format;
+mod garbling;
 mod kernels;
 mod limits;
 mod machine;
@@ -52,6 +53,8 @@ fn run() -> Result<()> {
         Command::VoleParty => vole::party()?,
         Command::Transfers(selection) => ot::run(&selection)?,
         Command::TransferParty => ot::party()?,
+        Command::Garbling(selection) => garbling::run(&selection)?,
+        Command::GarblingParty => garbling::party()?,
     }
     Ok(())
 }

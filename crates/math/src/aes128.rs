@@ -4,7 +4,7 @@
 //! Intel), else the `aes` crate, which itself chooses between AES instructions and constant-time software.
 
 #[cfg(target_arch = "x86_64")]
-mod wide;
+pub(crate) mod wide;
 
 use aes::cipher::{BlockCipherEncrypt, KeyInit};
 

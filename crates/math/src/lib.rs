@@ -11,6 +11,7 @@ pub mod allocator;
 pub mod band;
 pub mod code;
 pub mod gf;
+pub mod half_gates;
 pub mod hash;
 pub mod pages;
 pub mod permutation;

@@ -16,6 +16,19 @@ pub fn add(a: &mut [u64], b: &[u64]) {
     add_portable(a, b);
 }
 
+/// The sum of a and b.
+///
+/// # Panics
+/// If the lengths differ.
+pub fn sum(out: &mut [u64], a: &[u64], b: &[u64]) {
+    assert!(a.len() == out.len() && b.len() == out.len(), "vectors of one length");
+    #[cfg(target_arch = "x86_64")]
+    if let Some(wide) = wide::Wide::detect() {
+        return wide.sum(out, a, b);
+    }
+    sum_portable(out, a, b);
+}
+
 /// Of four vectors, numbered by two bits: their sum, returned in the first; the sum of those whose low bit is set, added to `low`; the sum of those
 /// whose high bit is set, added to `high`.
 ///
@@ -37,6 +50,11 @@ fn add_portable(a: &mut [u64], b: &[u64]) {
 }
 
 #[inline(always)]
+fn sum_portable(out: &mut [u64], a: &[u64], b: &[u64]) {
+    out.iter_mut().zip(a).zip(b).for_each(|((out, a), b)| *out = a ^ b);
+}
+
+#[inline(always)]
 fn fold_four_portable(first: &mut [u64], others: [&[u64]; 3], low: &mut [u64], high: &mut [u64]) {
     let others = others[0].iter().zip(others[1]).zip(others[2]);
     for (((v0, ((&v1, &v2), &v3)), low), high) in first.iter_mut().zip(others).zip(low).zip(high) {
@@ -48,7 +66,7 @@ fn fold_four_portable(first: &mut [u64], others: [&[u64]; 3], low: &mut [u64], h
 
 #[cfg(test)]
 mod tests {
-    use super::{add, add_portable, fold_four, fold_four_portable};
+    use super::{add, add_portable, fold_four, fold_four_portable, sum, sum_portable};
     use crate::{Prg, Seed};
 
     #[test]
@@ -59,6 +77,10 @@ mod tests {
             let (mut wide, mut portable) = (a.clone(), a.clone());
             add(&mut wide, &b);
             add_portable(&mut portable, &b);
+            assert_eq!(wide, portable);
+            let (mut wide, mut portable) = (c.clone(), d.clone());
+            sum(&mut wide, &a, &b);
+            sum_portable(&mut portable, &a, &b);
             assert_eq!(wide, portable);
             let (mut wide, mut portable) = ([a.clone(), low.clone(), high.clone()], [a, low, high]);
             let [first, to_low, to_high] = &mut wide;

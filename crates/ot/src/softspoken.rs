@@ -130,6 +130,25 @@ impl Sender {
     /// # Errors
     /// The connection's failure; [`OtError::Cheating`].
     pub fn extend(&mut self, session: &mut Session, n: usize) -> Result<CotSender, OtError> {
+        if n > 0 {
+            session.next_round();
+        }
+        self.more(session, n)
+    }
+
+    /// As [`Self::extend`], but the message is one of the present round: for protocols whose receiver has more to say in it.
+    ///
+    /// # Errors
+    /// The connection's failure.
+    ///
+    /// # Panics
+    /// If the peer may be malicious: its proof takes rounds of its own.
+    pub fn extend_in_round(&mut self, session: &mut Session, n: usize) -> Result<CotSender, OtError> {
+        assert_eq!(self.adversary, Adversary::SemiHonest, "a proof takes rounds of its own");
+        self.more(session, n)
+    }
+
+    fn more(&mut self, session: &mut Session, n: usize) -> Result<CotSender, OtError> {
         let mut zero = vec![0u128; 64 * column_words(n, self.adversary)];
         let first = self.take_numbers(n);
         if n > 0 {
@@ -147,7 +166,6 @@ impl Sender {
 
     /// Makes the rows of Q.
     fn fill(&mut self, session: &mut Session, rows: &mut [[u64; 2]]) -> Result<(), OtError> {
-        session.next_round();
         let mut columns = vec![0; 2 * TILE];
         let mut corrections = vec![0; (self.blocks.len() - 1) * (TILE / 64)];
         for tile in rows.chunks_mut(TILE) {
@@ -233,6 +251,25 @@ impl Receiver {
     /// # Errors
     /// The connection's failure.
     pub fn extend(&mut self, session: &mut Session, n: usize) -> Result<CotReceiver, OtError> {
+        if n > 0 {
+            session.next_round();
+        }
+        self.more(session, n)
+    }
+
+    /// As [`Self::extend`], but the message is one of the present round: for protocols whose receiver has more to say in it.
+    ///
+    /// # Errors
+    /// The connection's failure.
+    ///
+    /// # Panics
+    /// If the peer may be malicious: the proof takes rounds of its own.
+    pub fn extend_in_round(&mut self, session: &mut Session, n: usize) -> Result<CotReceiver, OtError> {
+        assert_eq!(self.adversary, Adversary::SemiHonest, "a proof takes rounds of its own");
+        self.more(session, n)
+    }
+
+    fn more(&mut self, session: &mut Session, n: usize) -> Result<CotReceiver, OtError> {
         let words = column_words(n, self.adversary);
         let (mut blocks, mut choices) = (vec![0u128; 64 * words], vec![0; words]);
         let first = self.used;
@@ -247,7 +284,6 @@ impl Receiver {
 
     /// Makes the rows of V and the bits u.
     fn fill(&mut self, session: &mut Session, rows: &mut [[u64; 2]], bits: &mut [u64]) -> Result<(), OtError> {
-        session.next_round();
         let mut columns: Columns = vec![0; 2 * TILE];
         for (piece, bits) in rows.chunks_mut(TILES * TILE).zip(bits.chunks_mut(TILES * TILE / 64)) {
             let mut message = session.buffer(8 * (self.blocks.len() - 1) * bits.len());

@@ -50,28 +50,39 @@ impl RoundKeys {
 /// The key schedule of FIPS 197, section 5.2.
 #[target_feature(enable = "aes")]
 fn expand(key: u128) -> [u128; 11] {
-    let k0 = key;
-    let k1 = next_key::<0x01>(k0);
-    let k2 = next_key::<0x02>(k1);
-    let k3 = next_key::<0x04>(k2);
-    let k4 = next_key::<0x08>(k3);
-    let k5 = next_key::<0x10>(k4);
-    let k6 = next_key::<0x20>(k5);
-    let k7 = next_key::<0x40>(k6);
-    let k8 = next_key::<0x80>(k7);
-    let k9 = next_key::<0x1b>(k8);
-    let k10 = next_key::<0x36>(k9);
-    [k0, k1, k2, k3, k4, k5, k6, k7, k8, k9, k10]
+    expand_two([key; 2])[0]
 }
 
-/// One step of the schedule: the instruction gives RotWord, SubWord and the round constant in its top word.
+/// The key schedules of two keys, side by side because each step waits for the one before.
+#[inline]
 #[target_feature(enable = "aes")]
-fn next_key<const ROUND: i32>(key: u128) -> u128 {
-    let words = _mm_set_epi64x((key >> 64) as i64, key as i64);
-    let assist = _mm_shuffle_epi32::<0xff>(_mm_aeskeygenassist_si128::<ROUND>(words));
-    let word = u128::from(_mm_cvtsi128_si32(assist) as u32);
-    let spread = word | word << 32 | word << 64 | word << 96;
-    key ^ key << 32 ^ key << 64 ^ key << 96 ^ spread
+pub(crate) fn expand_two(keys: [u128; 2]) -> [[u128; 11]; 2] {
+    let mut out = [[keys[0]; 11], [keys[1]; 11]];
+    next_keys::<0x01>(&mut out, 1);
+    next_keys::<0x02>(&mut out, 2);
+    next_keys::<0x04>(&mut out, 3);
+    next_keys::<0x08>(&mut out, 4);
+    next_keys::<0x10>(&mut out, 5);
+    next_keys::<0x20>(&mut out, 6);
+    next_keys::<0x40>(&mut out, 7);
+    next_keys::<0x80>(&mut out, 8);
+    next_keys::<0x1b>(&mut out, 9);
+    next_keys::<0x36>(&mut out, 10);
+    out
+}
+
+/// One step of the schedules: the instruction gives RotWord, SubWord and the round constant in its top word.
+#[inline]
+#[target_feature(enable = "aes")]
+fn next_keys<const ROUND: i32>(schedules: &mut [[u128; 11]; 2], step: usize) {
+    for schedule in schedules {
+        let key: __m128i = bytemuck::cast(schedule[step - 1]);
+        let word = _mm_shuffle_epi32::<0xff>(_mm_aeskeygenassist_si128::<ROUND>(key));
+        // The sum of the key moved by no, one, two and three words.
+        let key = _mm_xor_si128(key, _mm_slli_si128::<4>(key));
+        let key = _mm_xor_si128(key, _mm_slli_si128::<8>(key));
+        schedule[step] = bytemuck::cast(_mm_xor_si128(key, word));
+    }
 }
 
 #[target_feature(enable = "avx512f,vaes")]
@@ -187,14 +198,18 @@ fn double_registers<const N: usize>(
 /// Every round key in all four lanes of a register.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn broadcast(keys: &[u128; 11]) -> [__m512i; 11] {
-    keys.map(|key| _mm512_broadcast_i32x4(_mm_set_epi64x((key >> 64) as i64, key as i64)))
+pub(crate) fn broadcast(keys: &[u128; 11]) -> [__m512i; 11] {
+    let mut everywhere = [_mm512_setzero_si512(); 11];
+    for (lanes, &key) in everywhere.iter_mut().zip(keys) {
+        *lanes = _mm512_broadcast_i32x4(bytemuck::cast(key));
+    }
+    everywhere
 }
 
 /// The ten rounds (FIPS 197, section 5.1) on registers side by side.
 #[inline]
 #[target_feature(enable = "avx512f,vaes")]
-fn rounds<const N: usize>(keys: &[__m512i; 11], mut state: [__m512i; N]) -> [__m512i; N] {
+pub(crate) fn rounds<const N: usize>(keys: &[__m512i; 11], mut state: [__m512i; N]) -> [__m512i; N] {
     for lane in &mut state {
         *lane = _mm512_xor_si512(*lane, keys[0]);
     }
@@ -211,14 +226,14 @@ fn rounds<const N: usize>(keys: &[__m512i; 11], mut state: [__m512i; N]) -> [__m
 
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn load(blocks: &Four) -> __m512i {
+pub(crate) fn load(blocks: &Four) -> __m512i {
     // SAFETY: reads the 64 bytes behind the reference; the instruction needs no alignment.
     unsafe { _mm512_loadu_si512(blocks.as_ptr().cast()) }
 }
 
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn store(blocks: &mut Four, lane: __m512i) {
+pub(crate) fn store(blocks: &mut Four, lane: __m512i) {
     // SAFETY: writes the 64 bytes behind the exclusive reference; the instruction needs no alignment.
     unsafe { _mm512_storeu_si512(blocks.as_mut_ptr().cast(), lane) }
 }

@@ -14,6 +14,11 @@ impl Wide {
         unsafe { add(a, b) }
     }
 
+    pub(super) fn sum(self, out: &mut [u64], a: &[u64], b: &[u64]) {
+        // SAFETY: self exists, so the processor has AVX-512F.
+        unsafe { sum(out, a, b) }
+    }
+
     pub(super) fn fold_four(self, first: &mut [u64], others: [&[u64]; 3], low: &mut [u64], high: &mut [u64]) {
         // SAFETY: self exists, so the processor has AVX-512F.
         unsafe { fold_four(first, others, low, high) }
@@ -23,6 +28,11 @@ impl Wide {
 #[target_feature(enable = "avx512f")]
 fn add(a: &mut [u64], b: &[u64]) {
     super::add_portable(a, b);
+}
+
+#[target_feature(enable = "avx512f")]
+fn sum(out: &mut [u64], a: &[u64], b: &[u64]) {
+    super::sum_portable(out, a, b);
 }
 
 #[target_feature(enable = "avx512f")]

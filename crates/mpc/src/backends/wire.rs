@@ -48,6 +48,16 @@ impl Outgoing {
         self.sent
     }
 
+    /// Sends what was gathered, so that the peer can go on with it.
+    pub(in crate::backends) fn flush(&mut self, session: &mut Session) -> Result<()> {
+        if self.buffer.is_empty() {
+            return Ok(());
+        }
+        let gathered = std::mem::replace(&mut self.buffer, session.buffer(MESSAGE));
+        self.sent += gathered.len();
+        Ok(session.send(self.to, gathered)?)
+    }
+
     /// Sends what is left.
     pub(in crate::backends) fn finish(self, session: &mut Session) -> Result<()> {
         if !self.buffer.is_empty() {

@@ -4,7 +4,7 @@ use tacit_math::plane::words_for;
 
 use super::NODES;
 use super::batches::{Job, batches};
-use super::garbled::{Circuit, rows_of_batch};
+use super::garbled::{Batches, Circuit, Transfers};
 use super::multiply::packed_elements;
 use super::network;
 use super::shuffle::{Layout, chunks};
@@ -17,6 +17,8 @@ use crate::backends::cost::{Cost, Costs, Products};
 pub struct TwoCosts {
     accounts: [Account; NODES],
     turn: usize,
+    /// Whether labels of garbled circuits can be transferred.
+    transfers: bool,
 }
 
 /// Which directions a product of bits and ring elements uses: node d gives the elements.
@@ -67,12 +69,17 @@ impl TwoCosts {
     /// A garbled circuit on so many rows, of whose inputs node 1 knows a part of so many ([`super::Two::garbled`]).
     pub fn garbled(&mut self, circuit: &Circuit, rows: usize, transferred: usize) -> Cost {
         let mut cost = both(0, 0);
-        for start in (0..rows).step_by(rows_of_batch(transferred)) {
-            let rows = (rows - start).min(rows_of_batch(transferred));
-            cost += self.stock([64 * words_for(rows) * transferred, 0]);
-            let sent = vec![(32 * rows * circuit.ands()) as u64, transferred as u64 * plane_bytes(rows)];
-            cost += Cost { rounds: 2, sent };
+        if rows == 0 {
+            return cost;
         }
+        if transferred > 0 && !self.transfers {
+            self.transfers = true;
+            let setup = Transfers::setup_cost();
+            cost += Cost { rounds: setup.rounds, sent: vec![setup.sender, setup.receiver] };
+        }
+        let batches = Batches::new(circuit, rows, transferred);
+        let asked = batches.iter().map(|(_, rows)| Transfers::bytes_asked(rows, transferred)).sum();
+        cost += Cost { rounds: 2, sent: vec![(32 * rows * circuit.ands()) as u64, asked] };
         cost
     }
 

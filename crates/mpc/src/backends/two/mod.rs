@@ -30,6 +30,7 @@ use tacit_net::{PartyId, Session};
 pub use costs::TwoCosts;
 pub use garbled::{Builder, Circuit, Input, Wire};
 
+use self::garbled::Transfers;
 use self::stock::Stock;
 use crate::backends::{Costs, Networked};
 use crate::linear::Column;
@@ -58,6 +59,8 @@ const NODES: usize = 2;
 pub struct Two {
     session: Session,
     stock: Stock,
+    /// What labels of garbled circuits are transferred with, once there was one.
+    transfers: Option<Transfers>,
     /// The generator that both nodes hold.
     common: Prg,
     /// This node's own generator.
@@ -85,7 +88,7 @@ impl Two {
         let stock = Stock::new(&mut session)?;
         session.leave();
         let common = Prg::new(&Seed::from_bytes(common.to_le_bytes()));
-        Ok(Self { session, stock, common, own: Prg::new(&own), turn: 0 })
+        Ok(Self { session, stock, transfers: None, common, own: Prg::new(&own), turn: 0 })
     }
 
     fn me(&self) -> usize {

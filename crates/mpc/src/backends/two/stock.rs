@@ -230,23 +230,6 @@ impl Stock {
         &kept.choices[*used / 64..(*used + count) / 64]
     }
 
-    /// The correlated blocks themselves of the next so many OTs that this node sends: zero labels of a garbling.
-    pub(super) fn sent_correlated(&mut self, count: usize) -> Vec<u128> {
-        self.accounts[self.me].take(count);
-        let (kept, used) = &mut self.sending;
-        *used += count;
-        kept.zero[*used - count..*used].to_vec()
-    }
-
-    /// The choices and the correlated blocks of the next so many OTs that this node receives.
-    pub(super) fn received_correlated(&mut self, count: usize) -> (Vec<u64>, Vec<u128>) {
-        self.accounts[1 - self.me].take(count);
-        let choices = self.choices_ahead(count).to_vec();
-        let (kept, used) = &mut self.receiving;
-        *used += count;
-        (choices, kept.blocks[*used - count..*used].to_vec())
-    }
-
     /// The offset of the OTs that this node sends, which is odd.
     pub(super) fn offset(&self) -> u128 {
         *self.delta

@@ -92,11 +92,23 @@ impl Builder {
     }
 
     /// x < y as unsigned numbers: width ANDs.
+    ///
+    /// From the lowest bit: where the bits of x and y differ, y's decides; where they are equal, those below do.
     pub fn less_than(&mut self, x: &[Wire], y: &[Wire]) -> Wire {
         assert!(x.len() == y.len() && !x.is_empty(), "numbers of one positive width");
-        let complement: Vec<Wire> = x.iter().map(|&x| self.not(x)).collect();
-        let carries = self.carries(&complement, y);
-        carries[x.len()].expect("a carry out of the last position")
+        let mut less = None;
+        for (&x, &y) in x.iter().zip(y) {
+            let differ = self.xor(x, y);
+            less = Some(match less {
+                None => self.and(differ, y),
+                Some(less) => {
+                    let change = self.xor(y, less);
+                    let change = self.and(differ, change);
+                    self.xor(less, change)
+                }
+            });
+        }
+        less.expect("at least one bit")
     }
 
     /// Per bit: x where the choice is one, else y. An AND a bit.

@@ -9,106 +9,43 @@
 //! Weng, Yu, "Better Concrete Security for Half-Gates Garbling (in the Multi-Instance Setting)" (CRYPTO 2020), section 4, prove it with a bound in which
 //! only the calls under one key count, not those of all gates and sessions: 2 for each row of a tile here, so p calls of AES win with probability about
 //! p 2^10 / 2^128. The two halves of a gate have a key each; rows of a tile share it, as their labels are random and differ.
+//! The arithmetic is in [`tacit_math::half_gates`].
 
-use tacit_math::{BlockCipher, Seed};
+use tacit_math::half_gates::{GateKeys, Halves};
 
 /// Rows of a tile.
 pub(super) const TILE: usize = 256;
 
 /// The hash keys of a session, in order: two for each gate and tile.
 pub(super) struct Keys {
-    start: u128,
-    used: u128,
+    next: u128,
 }
 
 impl Keys {
     /// The keys from a random start, which both parties know.
     pub(super) fn new(start: u128) -> Self {
-        Self { start, used: 0 }
+        Self { next: start }
     }
 
-    fn next(&mut self) -> BlockCipher {
-        let key = self.start.wrapping_add(self.used);
-        self.used += 1;
-        BlockCipher::new(&Seed::from_bytes(key.to_le_bytes()))
+    /// Those of the next gate and tile.
+    fn take(&mut self) -> GateKeys {
+        let x = self.next;
+        self.next = x.wrapping_add(2);
+        GateKeys { x, y: x.wrapping_add(1) }
     }
 }
 
 /// Garbles x AND y: from zero labels of at most [`TILE`] rows the zero labels of the output, and the tables: two blocks a row, all of the
 /// garbler's halves and then all of the evaluator's.
 pub(super) fn garble(keys: &mut Keys, delta: u128, x: &[u128], y: &[u128], out: &mut [u128], table: &mut [u128]) {
-    let rows = out.len();
-    let (generator, evaluator) = table.split_at_mut(rows);
-    let mut hashes = [0; 2 * TILE];
-    let (h0, h1) = hash_both(&keys.next(), delta, x, &mut hashes);
-    for i in 0..rows {
-        let difference = h0[i] ^ h1[i];
-        generator[i] = difference ^ mask(y[i]) & delta;
-        out[i] = h0[i] ^ mask(x[i]) & generator[i];
-    }
-    let (h0, h1) = hash_both(&keys.next(), delta, y, &mut hashes);
-    for i in 0..rows {
-        let difference = h0[i] ^ h1[i];
-        evaluator[i] = difference ^ x[i];
-        out[i] ^= h0[i] ^ mask(y[i]) & difference;
-    }
+    let (generator, evaluator) = table.split_at_mut(out.len());
+    keys.take().garble(delta, x, y, out, Halves { generator, evaluator });
 }
 
 /// Evaluates x AND y: from the labels that the evaluator holds and the gate's tables the output's labels.
 pub(super) fn evaluate(keys: &mut Keys, x: &[u128], y: &[u128], table: &[u128], out: &mut [u128]) {
-    let rows = out.len();
-    let (generator, evaluator) = table.split_at(rows);
-    let mut hashes = [0; TILE];
-    hash(&keys.next(), x, &mut hashes[..rows]);
-    for i in 0..rows {
-        out[i] = hashes[i] ^ mask(x[i]) & generator[i];
-    }
-    hash(&keys.next(), y, &mut hashes[..rows]);
-    for i in 0..rows {
-        out[i] ^= hashes[i] ^ mask(y[i]) & (evaluator[i] ^ x[i]);
-    }
-}
-
-/// All ones if the colour is one.
-fn mask(label: u128) -> u128 {
-    let word = u128::from((label as u64 & 1).wrapping_neg());
-    word << 64 | word
-}
-
-/// The linear orthomorphism s.
-fn spread(x: u128) -> u128 {
-    (x ^ x << 64) & u128::MAX << 64 | x >> 64
-}
-
-/// The hashes of both labels of a wire.
-fn hash_both<'a>(
-    key: &BlockCipher,
-    delta: u128,
-    zero: &[u128],
-    out: &'a mut [u128; 2 * TILE],
-) -> (&'a [u128], &'a [u128]) {
-    let rows = zero.len();
-    let delta = spread(delta);
-    let mut inputs = [0; 2 * TILE];
-    for (i, &zero) in zero.iter().enumerate() {
-        inputs[i] = spread(zero);
-        inputs[rows + i] = inputs[i] ^ delta;
-    }
-    finish(key, &inputs[..2 * rows], &mut out[..2 * rows]);
-    out[..2 * rows].split_at(rows)
-}
-
-fn hash(key: &BlockCipher, labels: &[u128], out: &mut [u128]) {
-    let mut inputs = [0; TILE];
-    inputs.iter_mut().zip(labels).for_each(|(input, &label)| *input = spread(label));
-    finish(key, &inputs[..labels.len()], out);
-}
-
-/// E(x) XOR x.
-fn finish(key: &BlockCipher, inputs: &[u128], out: &mut [u128]) {
-    out.copy_from_slice(inputs);
-    key.encrypt(out);
-    out.iter_mut().zip(inputs).for_each(|(out, input)| *out ^= input);
+    let (generator, evaluator) = table.split_at(out.len());
+    keys.take().evaluate(x, y, Halves { generator, evaluator }, out);
 }
 
 #[cfg(test)]

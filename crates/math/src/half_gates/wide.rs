@@ -1,0 +1,224 @@
+//! Half-gates four rows to a 512-bit register, eight hashes in flight (x86-64 with AVX-512 and VAES).
+
+use core::arch::x86_64::*;
+
+use super::GateKeys;
+use crate::aes128::wide::{broadcast, expand_two, load, rounds, store};
+
+/// Registers of rows that are garbled together: two hashes each.
+const FLIGHT: usize = 4;
+
+/// Proof that the processor has AES, AVX-512F and VAES, and that the build does not ask for software AES.
+#[derive(Clone, Copy)]
+pub(super) struct Wide(());
+
+impl Wide {
+    pub(super) fn detect() -> Option<Self> {
+        let capable =
+            is_x86_feature_detected!("aes") && is_x86_feature_detected!("vaes") && is_x86_feature_detected!("avx512f");
+        (capable && aes::hardware_accelerated()).then_some(Self(()))
+    }
+
+    pub(super) fn garble(self, keys: GateKeys, delta: u128, labels: [&[u128]; 2], out: [&mut [u128]; 3]) {
+        // SAFETY: self exists, so the processor has AES, AVX-512F and VAES.
+        unsafe { garble(keys, delta, labels, out) }
+    }
+
+    pub(super) fn evaluate(self, keys: GateKeys, inputs: [&[u128]; 4], out: &mut [u128]) {
+        // SAFETY: self exists, so the processor has AES, AVX-512F and VAES.
+        unsafe { evaluate(keys, inputs, out) }
+    }
+}
+
+#[target_feature(enable = "aes,avx512f,vaes")]
+fn garble(keys: GateKeys, delta: u128, [x, y]: [&[u128]; 2], [out, generator, evaluator]: [&mut [u128]; 3]) {
+    let kernel = Garbler { keys: expand(keys), delta: everywhere(delta), spread: spread(everywhere(delta)) };
+    let mut start = 0;
+    while out.len() - start >= 4 * FLIGHT {
+        let registers = [gather(&x[start..]), gather(&y[start..])];
+        kernel.run::<FLIGHT>(registers, [&mut out[start..], &mut generator[start..], &mut evaluator[start..]]);
+        start += 4 * FLIGHT;
+    }
+    while start < out.len() {
+        let end = out.len().min(start + 4);
+        let registers = [gather(&padded(&x[start..end])), gather(&padded(&y[start..end]))];
+        let [mut labels, mut first, mut second] = [[0; 4]; 3];
+        kernel.run::<1>(registers, [&mut labels, &mut first, &mut second]);
+        out[start..end].copy_from_slice(&labels[..end - start]);
+        generator[start..end].copy_from_slice(&first[..end - start]);
+        evaluator[start..end].copy_from_slice(&second[..end - start]);
+        start = end;
+    }
+}
+
+struct Garbler {
+    keys: [[__m512i; 11]; 2],
+    delta: __m512i,
+    spread: __m512i,
+}
+
+impl Garbler {
+    /// Garbles 4 N rows. Writes zero labels, generator's and evaluator's halves.
+    #[inline]
+    #[target_feature(enable = "aes,avx512f,vaes")]
+    fn run<const N: usize>(&self, [x, y]: [[__m512i; N]; 2], [out, generator, evaluator]: [&mut [u128]; 3]) {
+        let (zero, difference) = self.hash_both(&self.keys[0], x);
+        let mut labels = zero;
+        for i in 0..N {
+            let half = _mm512_mask_xor_epi64(difference[i], colours(y[i]), difference[i], self.delta);
+            labels[i] = _mm512_mask_xor_epi64(labels[i], colours(x[i]), labels[i], half);
+            put(generator, i, half);
+        }
+        let (zero, difference) = self.hash_both(&self.keys[1], y);
+        for i in 0..N {
+            put(evaluator, i, _mm512_xor_si512(difference[i], x[i]));
+            let label = _mm512_xor_si512(labels[i], zero[i]);
+            put(out, i, _mm512_mask_xor_epi64(label, colours(y[i]), label, difference[i]));
+        }
+    }
+
+    /// The hashes of zero labels, and their sums with those of the one labels.
+    #[inline]
+    #[target_feature(enable = "aes,avx512f,vaes")]
+    fn hash_both<const N: usize>(&self, keys: &[__m512i; 11], labels: [__m512i; N]) -> ([__m512i; N], [__m512i; N]) {
+        let nothing = _mm512_setzero_si512();
+        let (mut zeros, mut ones) = ([nothing; N], [nothing; N]);
+        for i in 0..N {
+            zeros[i] = spread(labels[i]);
+            ones[i] = _mm512_xor_si512(zeros[i], self.spread);
+        }
+        let [zero_images, one_images] = pairs_of_rounds(keys, [zeros, ones]);
+        let (mut hashes, mut sums) = ([nothing; N], [nothing; N]);
+        for i in 0..N {
+            hashes[i] = _mm512_xor_si512(zero_images[i], zeros[i]);
+            let one = _mm512_xor_si512(one_images[i], ones[i]);
+            sums[i] = _mm512_xor_si512(hashes[i], one);
+        }
+        (hashes, sums)
+    }
+}
+
+#[target_feature(enable = "aes,avx512f,vaes")]
+fn evaluate(keys: GateKeys, [x, y, generator, evaluator]: [&[u128]; 4], out: &mut [u128]) {
+    let keys = expand(keys);
+    let mut start = 0;
+    while out.len() - start >= 4 * FLIGHT {
+        let registers =
+            [gather(&x[start..]), gather(&y[start..]), gather(&generator[start..]), gather(&evaluator[start..])];
+        evaluate_registers::<FLIGHT>(&keys, registers, &mut out[start..]);
+        start += 4 * FLIGHT;
+    }
+    while start < out.len() {
+        let end = out.len().min(start + 4);
+        let rows = |vector: &[u128]| padded(&vector[start..end]);
+        let registers = [gather(&rows(x)), gather(&rows(y)), gather(&rows(generator)), gather(&rows(evaluator))];
+        let mut labels = [0; 4];
+        evaluate_registers::<1>(&keys, registers, &mut labels);
+        out[start..end].copy_from_slice(&labels[..end - start]);
+        start = end;
+    }
+}
+
+#[inline]
+#[target_feature(enable = "aes,avx512f,vaes")]
+fn evaluate_registers<const N: usize>(
+    keys: &[[__m512i; 11]; 2],
+    [x, y, generator, evaluator]: [[__m512i; N]; 4],
+    out: &mut [u128],
+) {
+    let of_x = hash(&keys[0], x);
+    let of_y = hash(&keys[1], y);
+    for i in 0..N {
+        let label = _mm512_xor_si512(of_x[i], of_y[i]);
+        let label = _mm512_mask_xor_epi64(label, colours(x[i]), label, generator[i]);
+        let half = _mm512_xor_si512(evaluator[i], x[i]);
+        put(out, i, _mm512_mask_xor_epi64(label, colours(y[i]), label, half));
+    }
+}
+
+#[inline]
+#[target_feature(enable = "aes,avx512f,vaes")]
+fn hash<const N: usize>(keys: &[__m512i; 11], labels: [__m512i; N]) -> [__m512i; N] {
+    let mut inputs = labels;
+    for input in &mut inputs {
+        *input = spread(*input);
+    }
+    let mut images = rounds(keys, inputs);
+    for (image, input) in images.iter_mut().zip(inputs) {
+        *image = _mm512_xor_si512(*image, input);
+    }
+    images
+}
+
+/// [`rounds`] for twice as many registers.
+#[inline]
+#[target_feature(enable = "aes,avx512f,vaes")]
+fn pairs_of_rounds<const N: usize>(keys: &[__m512i; 11], [mut a, mut b]: [[__m512i; N]; 2]) -> [[__m512i; N]; 2] {
+    for i in 0..N {
+        a[i] = _mm512_xor_si512(a[i], keys[0]);
+        b[i] = _mm512_xor_si512(b[i], keys[0]);
+    }
+    for key in &keys[1..10] {
+        for i in 0..N {
+            a[i] = _mm512_aesenc_epi128(a[i], *key);
+            b[i] = _mm512_aesenc_epi128(b[i], *key);
+        }
+    }
+    for i in 0..N {
+        a[i] = _mm512_aesenclast_epi128(a[i], keys[10]);
+        b[i] = _mm512_aesenclast_epi128(b[i], keys[10]);
+    }
+    [a, b]
+}
+
+/// Swapped halves, plus the high half in its place: the orthomorphism s.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn spread(x: __m512i) -> __m512i {
+    _mm512_xor_si512(_mm512_shuffle_epi32::<0b01_00_11_10>(x), _mm512_maskz_mov_epi64(0xaa, x))
+}
+
+/// Both halves of those labels whose colour is one.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn colours(labels: __m512i) -> __mmask8 {
+    _mm512_test_epi64_mask(_mm512_shuffle_epi32::<0b01_00_01_00>(labels), _mm512_set1_epi64(1))
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn everywhere(block: u128) -> __m512i {
+    _mm512_broadcast_i32x4(_mm_set_epi64x((block >> 64) as i64, block as i64))
+}
+
+/// The first registers of rows.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn gather<const N: usize>(rows: &[u128]) -> [__m512i; N] {
+    let mut registers = [_mm512_setzero_si512(); N];
+    for (register, four) in registers.iter_mut().zip(rows[..4 * N].as_chunks::<4>().0) {
+        *register = load(bytemuck::cast_ref(four));
+    }
+    registers
+}
+
+/// Writes the i-th four rows.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn put(rows: &mut [u128], i: usize, register: __m512i) {
+    store(bytemuck::cast_mut(&mut rows.as_chunks_mut::<4>().0[i]), register);
+}
+
+fn padded(rows: &[u128]) -> [u128; 4] {
+    let mut four = [0; 4];
+    four[..rows.len()].copy_from_slice(rows);
+    four
+}
+
+/// The round keys of both halves: two key schedules side by side.
+#[inline]
+#[target_feature(enable = "aes,avx512f,vaes")]
+fn expand(keys: GateKeys) -> [[__m512i; 11]; 2] {
+    let [of_x, of_y] = expand_two([keys.x, keys.y]);
+    [broadcast(&of_x), broadcast(&of_y)]
+}
