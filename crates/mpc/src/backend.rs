@@ -3,7 +3,7 @@
 use tacit_math::{Plane, Ring};
 use tacit_net::PartyId;
 
-use crate::{Block, Linear, LinearScan, Permit, Result, Rows, Shape, linear};
+use crate::{Block, Linear, LinearScan, Permit, Result, Rows, Shape, circuits, linear};
 
 /// A secure computation engine at one node. Every node calls the same methods with the same public arguments in the same
 /// order. All methods work on whole vectors; those that take `&mut self` may communicate.
@@ -52,6 +52,12 @@ pub trait Backend: Sized {
         y: &[&Self::Bits],
         base: &[Option<&Self::Bits>],
     ) -> Result<Vec<Self::Bits>>;
+
+    /// Fewer planes with the same conjunction as the given ones, which are at least two and equally long. By ANDs of pairs, one
+    /// round, unless the engine has a cheaper way.
+    fn conjoin(&mut self, planes: Vec<Self::Bits>) -> Result<Vec<Self::Bits>> {
+        circuits::and_pairs(self, planes)
+    }
 
     /// out[k] = sum over t of x * y for the pairs (x, y) in terms[k], element by element. One round, one word a row and output.
     fn inner_products<R: Ring>(

@@ -124,6 +124,39 @@ fn close_numbers_compare_right() {
     }
 }
 
+/// The conjunction of all planes.
+struct Conjunction;
+
+impl Program for Conjunction {
+    fn run<B: Backend>(&self, b: &mut B, x: Rows<B>) -> Result<Rows<B>> {
+        let all = circuits::and_all(b, x.rows, x.bits)?;
+        Ok(bits(x.rows, vec![all]))
+    }
+
+    fn model(&self, x: &Block) -> Option<Block> {
+        let all = Plane::from_fn(x.rows, |i| x.bits.iter().all(|plane| plane.get(i)));
+        Some(Block { rows: x.rows, bits: vec![all], ..Block::default() })
+    }
+}
+
+#[test]
+fn conjunctions_are_of_all_planes() {
+    // Few and many rows, of which engines may make different things; a third are ones, a third lack one of them.
+    for (rows, planes) in [(0, 4), (1, 61), (1, 3100), (65, 1540), (65_536, 3), (65_540, 4), (20_001, 12), (5000, 61)] {
+        let block = |prg: &mut Prg| {
+            let random = Block::random(Shape { bits: planes, ..shape(rows) }, prg);
+            let bit = |j: usize, i: usize| match i % 3 {
+                0 => true,
+                1 => i / 3 % planes != j,
+                _ => random.bits[j].get(i),
+            };
+            let bits = (0..planes).map(|j| Plane::from_fn(rows, |i| bit(j, i))).collect();
+            Block { rows, bits, ..Block::default() }
+        };
+        check_with(&format!("conjunction of {planes} planes of {rows} rows"), &Conjunction, block);
+    }
+}
+
 /// Products and sums of products over the three rings, as vectors.
 struct Products;
 

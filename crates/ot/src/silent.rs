@@ -7,10 +7,11 @@
 //! look random: the dual form of the assumption of learning parity with (regular) noise. [`noise`] derives its
 //! parameters; docs/decisions/0010 says why this code.
 //!
-//! [`vole`] makes VOLE over GF(2^64) and GF(2^128), [`cot`] correlated OT.
+//! [`vole`] makes VOLE over GF(2^64) and GF(2^128), [`cot`] correlated OT, [`lookup`] transfers of one string of several.
 
 mod check;
 pub mod cot;
+pub mod lookup;
 pub mod noise;
 mod supply;
 mod tree;

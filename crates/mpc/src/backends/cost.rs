@@ -35,6 +35,10 @@ pub trait Costs: Default {
     const INJECT_AT_MOST: usize;
     /// ANDs, in groups with a common factor.
     fn and(&mut self, groups: &[Products]) -> Cost;
+    /// [`crate::Backend::conjoin`] of so many planes, and how many it leaves, if the engine has a way other than ANDs of pairs.
+    fn conjoin(&mut self, _rows: usize, _planes: usize) -> Option<(Cost, usize)> {
+        None
+    }
     /// Inner products, one for each output, over a ring of so many bytes an element.
     fn inner_products(&mut self, outputs: &[Products], bytes: usize) -> Cost;
     /// Vectors of these lengths over a ring of so many bytes an element, each times a bit.

@@ -7,7 +7,7 @@ use tacit_net::PartyId;
 
 use super::cost::{Cost, Costs, Products};
 use crate::products::common_factors;
-use crate::{Backend, Block, Linear, LinearScan, Permit, Result, Rows, Shape};
+use crate::{Backend, Block, Linear, LinearScan, Permit, Result, Rows, Shape, circuits};
 
 /// A column of which only the number of rows is known.
 #[derive(Clone)]
@@ -87,6 +87,16 @@ impl<E: Costs> Backend for Tally<E> {
         let cost = self.engine.and(&products);
         self.total += cost;
         Ok(x.iter().map(|&c| c.clone()).collect())
+    }
+
+    fn conjoin(&mut self, mut planes: Vec<Counted>) -> Result<Vec<Counted>> {
+        let rows = planes.first().map_or(0, |plane| plane.0);
+        let Some((cost, left)) = self.engine.conjoin(rows, planes.len()) else {
+            return circuits::and_pairs(self, planes);
+        };
+        self.total += cost;
+        planes.truncate(left);
+        Ok(planes)
     }
 
     fn inner_products<R: Ring>(&mut self, terms: &[Vec<(&Counted, &Counted)>]) -> Result<Vec<Counted>> {

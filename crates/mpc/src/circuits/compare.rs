@@ -4,18 +4,25 @@ use super::Planes;
 use super::arithmetic::carry_out;
 use crate::{Backend, Result, linear};
 
-/// AND of all planes, by a tree: width - 1 ANDs, log2(width) rounds. The AND of none is one, for `rows` rows.
+/// AND of all planes, level by level ([`Backend::conjoin`]): by ANDs of pairs it takes width - 1 ANDs in log2(width) rounds. The
+/// AND of none is one, for `rows` rows.
 pub fn and_all<B: Backend>(b: &mut B, rows: usize, mut planes: Planes<B>) -> Result<B::Bits> {
     if planes.is_empty() {
         return Ok(b.public_bits(rows, || tacit_math::Plane::ones(rows)));
     }
     while planes.len() > 1 {
-        let odd = if planes.len() % 2 == 1 { planes.pop() } else { None };
-        let half = planes.len() / 2;
-        planes = b.and(&planes[..half].iter().collect::<Vec<_>>(), &planes[half..].iter().collect::<Vec<_>>())?;
-        planes.extend(odd);
+        planes = b.conjoin(planes)?;
     }
     Ok(planes.swap_remove(0))
+}
+
+/// The ANDs of pairs of planes, and the last one as it is if their number is odd. One round.
+pub fn and_pairs<B: Backend>(b: &mut B, mut planes: Planes<B>) -> Result<Planes<B>> {
+    let odd = if planes.len() % 2 == 1 { planes.pop() } else { None };
+    let half = planes.len() / 2;
+    planes = b.and(&planes[..half].iter().collect::<Vec<_>>(), &planes[half..].iter().collect::<Vec<_>>())?;
+    planes.extend(odd);
+    Ok(planes)
 }
 
 /// OR of all planes, as [`and_all`].
@@ -25,7 +32,7 @@ pub fn or_all<B: Backend>(b: &mut B, rows: usize, planes: &[B::Bits]) -> Result<
     Ok(b.not(&none))
 }
 
-/// x = y, for numbers of equal width: width - 1 ANDs, log2(width) rounds.
+/// x = y, for numbers of equal width, as [`and_all`].
 pub fn equal<B: Backend>(b: &mut B, rows: usize, x: &[B::Bits], y: &[B::Bits]) -> Result<B::Bits> {
     assert_eq!(x.len(), y.len(), "numbers of one width");
     let same = x.iter().zip(y).map(|(x, y)| b.not(&linear::xor(x, y))).collect();

@@ -8,7 +8,7 @@ mod convert;
 mod select;
 
 pub use arithmetic::{add, sum_sign};
-pub use compare::{and_all, equal, less_than, or_all};
+pub use compare::{and_all, and_pairs, equal, less_than, or_all};
 pub use convert::{resize, to_planes, to_ring};
 pub use select::{mask_all, mux};
 

@@ -1,18 +1,19 @@
 //! How much noise hides a vector of given length.
 //!
 //! The receiver's scalars are H e for the public binary code H with N = 2n columns and a noise vector e of t segments
-//! of equal length, each zero but for one uniformly random place with a value from a field of 2^s elements (s = 1: the
-//! value is one). Nobody may tell H e from random. t is the largest of what two families of attacks ask for, the length
+//! of equal length, each zero but for one uniformly random place with a uniformly random value from a field of 2^s elements,
+//! zero included (s = 1: the value is one). Nobody may tell H e from random. t is the largest of what two families of attacks ask for, the length
 //! of a segment being a power of two.
 //!
 //! **Linear tests** (Boyle et al., CRYPTO 2019 and 2022; Couteau, Rindal, Raghuraman, CRYPTO 2021): a test v with v H
-//! of weight d sees a bias of (1 - d/N q/(q-1))^t with q = 2^s. [`DISTANCE`] is the pseudo-minimum distance of the code
+//! of weight d sees a bias of (1 - d/N)^t, as a random value hides the test's result altogether and no other segment changes it; with s = 1 of
+//! (1 - 2 d/N)^t. [`DISTANCE`] is the pseudo-minimum distance of the code
 //! of depth 3 and blocks of 32 that libOTe uses for it: lighter words may exist, finding them is as hard as decoding.
 //! 128 bits are asked of it, twice libOTe's 64.
 //!
 //! **Information sets**: guess n places without noise and solve. For s > 1 the code is binary and the noise is not, so
 //! one place hides s bits at once: a syndrome over GF(2^s) is s binary syndromes of errors with common support, and
-//! each of their 2^s - 1 sums is the syndrome of an error that vanishes at half of the places. A set that contains half
+//! each of their 2^s - 1 sums is the syndrome of an error that vanishes at half of the places in the mean. A set that contains half
 //! of all columns succeeds with one such sum if every segment's place is outside of it or the sum vanishes there:
 //! probability 3/4 for each segment, times 2^s sums. (For t <= s one would have Metzner and Kapturowski's decoder of
 //! interleaved codes, which takes polynomial time; parameters of binary noise would be broken for s = 128.) For s = 1
@@ -71,13 +72,12 @@ impl Noise {
     }
 }
 
-/// The least number of noisy places for values from a field of 2^bits elements.
+/// The least number of noisy places for values from a field of 2^bits elements; for one bit the values are one.
 pub fn least_weight(bits: usize) -> usize {
-    let elements = (bits as f64).exp2();
-    let linear = SECURITY / -(1.0 - DISTANCE * elements / (elements - 1.0)).log2();
-    // Of the nonzero values, the share at which a given nonzero linear form vanishes.
-    let vanishing = (elements / 2.0 - 1.0) / (elements - 1.0);
-    let sums = (elements - 1.0).log2();
+    // By how much a place under a test lessens its bias, and the share of values at which a given nonzero linear form vanishes.
+    let (lessens, vanishing): (f64, f64) = if bits == 1 { (2.0, 0.0) } else { (1.0, 0.5) };
+    let linear = SECURITY / -(1.0 - lessens * DISTANCE).log2();
+    let sums = ((bits as f64).exp2() - 1.0).log2();
     let information = (SECURITY + MARGIN + sums) / -(0.5 + 0.5 * vanishing).log2();
     linear.max(information).ceil() as usize
 }
@@ -88,12 +88,12 @@ mod tests {
 
     #[test]
     fn weights() {
-        assert_eq!([1, 64, 128].map(least_weight), [174, 482, 637]);
+        assert_eq!([1, 3, 4, 64, 128].map(least_weight), [174, 398, 398, 482, 637]);
     }
 
     #[test]
     fn there_is_always_enough_noise() {
-        for bits in [1, 64, 128] {
+        for bits in [1, 3, 4, 64, 128] {
             for outputs in (0..26).flat_map(|log| [(1 << log) - 1, 1 << log, (1 << log) + 1]).chain([1_350_000]) {
                 let noise = Noise::new(outputs, bits);
                 assert!(noise.segments >= least_weight(bits), "{noise:?}");

@@ -3,6 +3,7 @@
 mod base;
 mod correlated;
 mod iknp;
+mod lookup;
 mod pair;
 mod relay;
 mod silent;

@@ -12,8 +12,7 @@ use tacit_ot::silent::{cot, vole};
 use tacit_ot::vole::{VoleReceiver, VoleSender};
 
 /// Correlated OTs from a dealer.
-fn deal(prg: &mut Prg, n: usize) -> (CotSender, CotReceiver) {
-    let delta = prg.vector::<u128>(1)[0];
+pub fn deal(prg: &mut Prg, delta: u128, n: usize) -> (CotSender, CotReceiver) {
     let zero: Vec<u128> = prg.vector(n);
     let choices: Vec<u64> = prg.vector(n.div_ceil(64));
     let chosen = |i: usize| if choices[i / 64] >> (i % 64) & 1 == 1 { delta } else { 0 };
@@ -33,7 +32,8 @@ fn vole_from_a_dealer<F: Field + Symbol>(sizes: &[usize]) {
     let mut prg = generator("silent VOLE from a dealer");
     for &n in sizes {
         for adversary in [SemiHonest, Malicious] {
-            let (ours, theirs) = deal(&mut prg, vole::ots::<F>(n, adversary));
+            let delta = prg.vector::<u128>(1)[0];
+            let (ours, theirs) = deal(&mut prg, delta, vole::ots::<F>(n, adversary));
             let sender = |session: &mut Session| {
                 vole::send_with::<F>(session, BOB, n, adversary, &ours).expect("an honest peer")
             };
@@ -150,7 +150,8 @@ fn traffic_is_sublinear() {
 fn scalars_look_random() {
     let n = 1 << 16;
     let mut prg = Prg::new(&tacit_math::Seed::from_bytes([77; 16]));
-    let (ours, theirs) = deal(&mut prg, vole::ots::<Gf64>(n, SemiHonest));
+    let delta = prg.vector::<u128>(1)[0];
+    let (ours, theirs) = deal(&mut prg, delta, vole::ots::<Gf64>(n, SemiHonest));
     let sender = |session: &mut Session| vole::send_with::<Gf64>(session, BOB, n, SemiHonest, &ours).expect("honest");
     let receiver =
         |session: &mut Session| vole::receive_with::<Gf64>(session, ALICE, n, SemiHonest, &theirs).expect("honest");

@@ -69,6 +69,13 @@ impl Two {
         for start in (0..words).step_by(BATCH / 64) {
             let ots = 64 * (words - start).min(BATCH / 64);
             self.stock.prepare(&mut self.session, [ots, ots])?;
+            if let ([chosen], [zero], [difference]) =
+                (&mut random.chosen[..], &mut random.zero[..], &mut random.difference[..])
+            {
+                self.stock.received_bits(ots, &mut random.choice, chosen);
+                self.stock.sent_bits(ots, zero, difference);
+                continue;
+            }
             let (choices, strings) = self.stock.received(ots);
             random.choice.extend(choices);
             append_planes(&strings, &mut random.chosen);
@@ -120,11 +127,6 @@ fn add_product(sum: &mut [u64], x: &[u64], y: &[u64]) {
 
 /// Appends the low bits of whole words of strings to as many planes.
 fn append_planes(strings: &[u128], planes: &mut [Vec<u64>]) {
-    if let [plane] = planes {
-        let word = |rows: &[u128; 64]| rows.iter().rev().fold(0, |word, &string| word << 1 | string as u64 & 1);
-        plane.extend(strings.as_chunks::<64>().0.iter().map(word));
-        return;
-    }
     let new = transpose::planes_of_wide_rows(strings, planes.len());
     for (plane, new) in planes.iter_mut().zip(new) {
         plane.extend_from_slice(new.words());

@@ -1,9 +1,11 @@
 //! The declared costs of the engine's primitives.
 
 use tacit_math::plane::words_for;
+use tacit_ot::silent::lookup::{self, WIDTH};
 
 use super::NODES;
 use super::batches::{Job, batches};
+use super::conjunction::{self, ENTRIES};
 use super::garbled::{Batches, Circuit, Transfers};
 use super::multiply::packed_elements;
 use super::network;
@@ -114,6 +116,19 @@ impl Costs for TwoCosts {
         }
         cost += both(1, sent);
         cost
+    }
+
+    fn conjoin(&mut self, rows: usize, planes: usize) -> Option<(Cost, usize)> {
+        let groups = conjunction::groups(rows, planes)?;
+        let words = conjunction::parts(rows).map(|part| groups * part.len());
+        let need = [0, 1].map(|direction| self.accounts[direction].for_lookups(64 * words[direction]));
+        let mut cost = self.stock(need);
+        let sent = |node: usize| {
+            let made = lookup::extension_cost(64 * words[node]).sender;
+            made + 8 * (ENTRIES * words[node] + WIDTH * words[1 - node]) as u64
+        };
+        cost += Cost { rounds: 3, sent: (0..NODES).map(sent).collect() };
+        Some((cost, groups + planes - groups * WIDTH))
     }
 
     fn inner_products(&mut self, outputs: &[Products], bytes: usize) -> Cost {

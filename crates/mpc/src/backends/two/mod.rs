@@ -14,6 +14,7 @@
 mod and;
 mod batches;
 mod bit_product;
+mod conjunction;
 mod convert;
 mod costs;
 mod garbled;
@@ -26,6 +27,7 @@ mod stock;
 
 use tacit_math::{Plane, Prg, Ring, Seed};
 use tacit_net::{PartyId, Session};
+use tacit_ot::silent::lookup::WIDTH;
 
 pub use costs::TwoCosts;
 pub use garbled::{Builder, Circuit, Input, Wire};
@@ -34,7 +36,7 @@ use self::garbled::Transfers;
 use self::stock::Stock;
 use crate::backends::{Costs, Networked};
 use crate::linear::Column;
-use crate::{Backend, Block, Linear, LinearScan, MpcError, Permit, Result, Rows, Shape};
+use crate::{Backend, Block, Linear, LinearScan, MpcError, Permit, Result, Rows, Shape, circuits};
 
 /// A node's component of two. Not printable, not comparable.
 #[derive(Clone)]
@@ -155,6 +157,17 @@ impl Backend for Two {
         base: &[Option<&Self::Bits>],
     ) -> Result<Vec<Self::Bits>> {
         self.and_planes(x, y, base)
+    }
+
+    fn conjoin(&mut self, mut planes: Vec<Self::Bits>) -> Result<Vec<Self::Bits>> {
+        let rows = planes.first().map_or(0, |plane| plane.rows());
+        let Some(groups) = conjunction::groups(rows, planes.len()) else {
+            return circuits::and_pairs(self, planes);
+        };
+        let others = planes.split_off(groups * WIDTH);
+        let mut conjunctions = self.conjunctions(&planes)?;
+        conjunctions.extend(others);
+        Ok(conjunctions)
     }
 
     fn inner_products<R: Ring>(

@@ -9,13 +9,17 @@
 //! Random OTs are correlated ones hashed with [`CrHash`], which suffices against a semi-honest peer; of strings longer than
 //! a block the further blocks are hashed with [`Tccr`] under their number.
 
+mod lookups;
+
 use tacit_math::{CrHash, Seed, Tccr};
 use tacit_net::{PartyId, Session};
 use tacit_ot::Adversary;
 use tacit_ot::correlated::{CotReceiver, CotSender};
-use tacit_ot::silent::cot;
+use tacit_ot::silent::{cot, lookup};
 use tacit_ot::softspoken::{self, Receiver, Sender};
 use zeroize::Zeroizing;
+
+pub(super) use lookups::Lookups;
 
 use super::NODES;
 use crate::{MpcError, Result};
@@ -31,6 +35,9 @@ const SILENT_FROM: usize = 1 << 18;
 
 /// SoftSpokenOT's k: 3.9 bytes an OT from its receiver, 8 and 7.5 AES blocks an OT.
 const TREE_DEPTH: usize = 4;
+
+/// Blocks hashed at a time where only a bit of each is wanted: they stay in the first-level cache.
+const PIECE: usize = 512;
 
 /// One filling of one direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +75,8 @@ pub(super) struct Account {
     left: usize,
     last: usize,
     silent: bool,
+    /// Whether lookups have been made.
+    looks_up: bool,
 }
 
 impl Account {
@@ -99,12 +108,14 @@ impl Account {
 pub(super) struct Stock {
     me: usize,
     accounts: [Account; NODES],
-    /// The offset of everything that this node sends; odd.
+    /// The offset of everything that this node sends: a [`lookup::delta`], thus odd.
     delta: Zeroizing<u128>,
     sender: Sender,
     receiver: Receiver,
     silent_sender: Option<cot::Sender>,
     silent_receiver: Option<cot::Receiver>,
+    lookup_sender: lookup::Sender,
+    lookup_receiver: lookup::Receiver,
     /// What is left to send with, and what to receive with, from the place where the last use ended.
     sending: (CotSender, usize),
     receiving: (CotReceiver, usize),
@@ -118,7 +129,7 @@ impl Stock {
         let me = session.me().0;
         let peer = PartyId(1 - me);
         let seed = Seed::random().map_err(|e| MpcError::Randomness(e.to_string()))?;
-        let delta = Zeroizing::new(u128::from_le_bytes(seed.expose()) | 1);
+        let delta = Zeroizing::new(lookup::delta(u128::from_le_bytes(seed.expose())));
         let send = |session: &mut Session| Sender::setup_with(session, peer, Adversary::SemiHonest, TREE_DEPTH, *delta);
         let receive = |session: &mut Session| Receiver::setup(session, peer, Adversary::SemiHonest, TREE_DEPTH);
         let (sender, receiver) = if me == 0 {
@@ -136,6 +147,8 @@ impl Stock {
             receiver,
             silent_sender: None,
             silent_receiver: None,
+            lookup_sender: lookup::Sender::default(),
+            lookup_receiver: lookup::Receiver::default(),
             sending: Default::default(),
             receiving: Default::default(),
             hash: CrHash::new(),
@@ -169,8 +182,7 @@ impl Stock {
             _ => self.sender.extend(session, filling.ots)?,
         };
         let (kept, used) = &mut self.sending;
-        kept.zero.drain(..*used);
-        kept.zero.extend_from_slice(&new.zero);
+        refill(&mut kept.zero, *used, new.zero);
         *used = 0;
         Ok(())
     }
@@ -185,10 +197,8 @@ impl Stock {
             _ => self.receiver.extend(session, filling.ots)?,
         };
         let (kept, used) = &mut self.receiving;
-        kept.blocks.drain(..*used);
-        kept.blocks.extend_from_slice(&new.blocks);
-        kept.choices.drain(..*used / 64);
-        kept.choices.extend_from_slice(&new.choices);
+        refill(&mut kept.blocks, *used, new.blocks);
+        refill(&mut kept.choices, *used / 64, new.choices);
         *used = 0;
         Ok(())
     }
@@ -201,6 +211,28 @@ impl Stock {
     /// The choices and the chosen strings of the next so many OTs that this node receives, one block each.
     pub(super) fn received(&mut self, count: usize) -> (Vec<u64>, Vec<u128>) {
         self.received_long(count, 1)
+    }
+
+    /// As [`Self::sent`] with strings of one bit, 64 to a word: the first ones are appended to `zero`, both ones' XOR to `difference`.
+    pub(super) fn sent_bits(&mut self, count: usize, zero: &mut Vec<u64>, difference: &mut Vec<u64>) {
+        self.accounts[self.me].take(count);
+        let (kept, used) = &mut self.sending;
+        for piece in kept.zero[*used..*used + count].chunks(PIECE) {
+            let at = zero.len();
+            self.hash.hash_bits(piece, 0, zero);
+            self.hash.hash_bits(piece, *self.delta, difference);
+            difference[at..].iter_mut().zip(&zero[at..]).for_each(|(one, zero)| *one ^= zero);
+        }
+        *used += count;
+    }
+
+    /// As [`Self::received`] with strings of one bit, 64 to a word; both are appended.
+    pub(super) fn received_bits(&mut self, count: usize, choices: &mut Vec<u64>, chosen: &mut Vec<u64>) {
+        self.accounts[1 - self.me].take(count);
+        choices.extend_from_slice(self.choices_ahead(count));
+        let (kept, used) = &mut self.receiving;
+        self.hash.hash_bits(&kept.blocks[*used..*used + count], 0, chosen);
+        *used += count;
     }
 
     /// As [`Self::sent`] with strings of several blocks, one string after the other.
@@ -244,6 +276,16 @@ impl Stock {
         let mut out: Vec<u128> = correlated.iter().flat_map(|&block| std::iter::repeat_n(block, blocks)).collect();
         self.long_hash.hash_blocks(&mut out, |i| (i % blocks) as u128);
         out
+    }
+}
+
+/// Drops what is used of a stock and puts new behind the rest.
+fn refill<T: Copy>(kept: &mut Vec<T>, used: usize, new: Vec<T>) {
+    if used == kept.len() {
+        *kept = new;
+    } else {
+        kept.drain(..used);
+        kept.extend_from_slice(&new);
     }
 }
 

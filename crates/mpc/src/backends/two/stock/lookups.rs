@@ -1,0 +1,104 @@
+//! Random transfers of one bit of several, in both directions: made when they are used, from OTs of the stock.
+
+use tacit_math::CrHash;
+use tacit_net::{PartyId, Session};
+use tacit_ot::correlated::{CotReceiver, CotSender};
+use tacit_ot::silent::lookup::{self, STRINGS, WIDTH};
+
+use super::{Account, NODES, PIECE, Stock};
+use crate::Result;
+
+/// Random lookups of both directions, 64 to a word.
+#[derive(Default)]
+pub(in crate::backends::two) struct Lookups {
+    /// Bit i of the places that this node looks up.
+    pub places: [Vec<u64>; WIDTH],
+    /// What is there.
+    pub found: Vec<u64>,
+    /// For each place, what is there in the tables that the peer looks up in.
+    pub tables: [Vec<u64>; STRINGS],
+}
+
+impl Account {
+    /// How many OTs so many lookups take, whole words of them; they are begun.
+    pub(in crate::backends::two) fn for_lookups(&mut self, count: usize) -> usize {
+        let need = lookup::ots(!self.looks_up, count).next_multiple_of(64);
+        self.looks_up |= count > 0;
+        need
+    }
+}
+
+impl Stock {
+    /// So many lookups of each direction, whole words of them: `counts[d]` in tables of node d. One round, and those of making stock.
+    pub(in crate::backends::two) fn lookups(
+        &mut self,
+        session: &mut Session,
+        counts: [usize; NODES],
+    ) -> Result<Lookups> {
+        let (me, peer) = (self.me, PartyId(1 - self.me));
+        let need = [0, 1].map(|direction| self.accounts[direction].for_lookups(counts[direction]));
+        self.prepare(session, need)?;
+        let (offered, chosen) = (self.offered(need[me]), self.chosen(need[1 - me]));
+        let mut new = Lookups::with_capacity(counts[1 - me] / 64, counts[me] / 64);
+        let (Lookups { places, found, tables }, multiples) = (&mut new, lookup::multiples(*self.delta));
+        session.enter("stock");
+        let made = lookup::extend(
+            session,
+            peer,
+            (&mut self.lookup_sender, counts[me], &offered),
+            (&mut self.lookup_receiver, counts[1 - me], &chosen),
+            |blocks| write_tables(&self.hash, blocks, &multiples, tables),
+            |blocks| look(&self.hash, blocks, places, found),
+        );
+        session.leave();
+        made?;
+        Ok(new)
+    }
+
+    /// The next so many correlated OTs that this node sends.
+    fn offered(&mut self, count: usize) -> CotSender {
+        self.accounts[self.me].take(count);
+        let (kept, used) = &mut self.sending;
+        *used += count;
+        CotSender { first: 0, delta: *self.delta, zero: kept.zero[*used - count..*used].to_vec() }
+    }
+
+    /// The next so many correlated OTs that this node receives.
+    fn chosen(&mut self, count: usize) -> CotReceiver {
+        self.accounts[1 - self.me].take(count);
+        let choices = self.choices_ahead(count).to_vec();
+        let (kept, used) = &mut self.receiving;
+        *used += count;
+        CotReceiver { first: 0, choices, blocks: kept.blocks[*used - count..*used].to_vec() }
+    }
+}
+
+impl Lookups {
+    fn with_capacity(receiving: usize, sending: usize) -> Self {
+        let words = |count| move |_| Vec::with_capacity(count);
+        Self {
+            places: std::array::from_fn(words(receiving)),
+            found: Vec::with_capacity(receiving),
+            tables: std::array::from_fn(words(sending)),
+        }
+    }
+}
+
+fn write_tables(hash: &CrHash, blocks: &[u128], multiples: &[u128; STRINGS], tables: &mut [Vec<u64>; STRINGS]) {
+    for piece in blocks.chunks(PIECE) {
+        for (table, multiple) in tables.iter_mut().zip(multiples) {
+            hash.hash_bits(piece, *multiple, table);
+        }
+    }
+}
+
+fn look(hash: &CrHash, blocks: &[u128], places: &mut [Vec<u64>; WIDTH], found: &mut Vec<u64>) {
+    for piece in blocks.chunks(PIECE) {
+        hash.hash_bits(piece, 0, found);
+        for rows in piece.as_chunks::<64>().0 {
+            for (bit, places) in places.iter_mut().enumerate() {
+                places.push(rows.iter().rev().fold(0, |word, block| word << 1 | *block as u64 >> bit & 1));
+            }
+        }
+    }
+}
