@@ -94,6 +94,24 @@ impl Aes128 {
         }
     }
 
+    /// For every block x plus an offset, the lowest bit of its encryption plus itself, 64 to a word, the first one's lowest.
+    pub(crate) fn hash_bits(&self, blocks: &[[u128; 64]], offset: u128, words: &mut [u64]) {
+        assert_eq!(blocks.len(), words.len(), "a word for each 64 blocks");
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Self::Wide(keys) => keys.hash_bits(blocks, offset, words),
+            Self::Portable(cipher) => {
+                for (blocks, word) in blocks.iter().zip(words) {
+                    let inputs = blocks.map(|block| block ^ offset);
+                    let mut images = inputs;
+                    cipher.encrypt_blocks(aes::Block::cast_slice_from_core_mut(bytemuck::cast_slice_mut(&mut images)));
+                    let bits = images.iter().zip(&inputs).map(|(image, input)| (image ^ input) as u64 & 1);
+                    *word = bits.rev().fold(0, |word, bit| word << 1 | bit);
+                }
+            }
+        }
+    }
+
     /// Encrypts every block in place.
     pub(crate) fn encrypt(&self, blocks: &mut [[u8; 16]]) {
         match self {

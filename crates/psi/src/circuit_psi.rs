@@ -101,7 +101,7 @@ impl CircuitPsi {
 
     /// How many stores of 128-bit values hold the values.
     fn stores(&self) -> usize {
-        words::count(self.values()).div_ceil(2)
+        words::pairs_of(self.values())
     }
 
     /// Columns of each of the sender's stores.
@@ -155,9 +155,10 @@ impl CircuitPsi {
         let numbers = oprf::send(session, peer, items, self.sizes)?;
         session.enter("store");
         let masks = Block::random(self.values(), &mut Prg::new(&Seed::random()?));
-        let places: Vec<(u128, usize)> =
-            numbers.iter().flat_map(|&x| cuckoo::choices(x, self.bins).map(|bin| (x, bin))).collect();
-        let keys = self.hashes(&places, 0);
+        let bins: Vec<u32> =
+            numbers.iter().flat_map(|&x| cuckoo::choices(x, self.bins).map(|bin| bin as u32)).collect();
+        let number = |place: usize| numbers[place / cuckoo::CHOICES];
+        let keys = self.hashes(number, &bins, 0);
         let mut tagged = payload.clone();
         tagged.bits.splice(..0, (0..self.tag_bits).map(|_| Plane::zeros(payload.rows)));
         let difference = words::Difference::new(&tagged, &masks);
@@ -166,10 +167,17 @@ impl CircuitPsi {
         let order = store.order(&keys);
         session.next_round();
         session.send(peer, seed.expose().to_vec())?;
-        for number in 0..self.stores() {
-            let pads = self.hashes(&places, 1 + number);
-            let value = |place: usize| pads[place] ^ difference.pair(place / cuckoo::CHOICES, places[place].1, number);
-            send_store(session, peer, &store, &keys, &order, value)?;
+        for pair in 0..self.stores() {
+            let mut values = self.hashes(number, &bins, 1 + pair);
+            for (item, (values, bins)) in
+                values.chunks_mut(cuckoo::CHOICES).zip(bins.chunks(cuckoo::CHOICES)).enumerate()
+            {
+                values
+                    .iter_mut()
+                    .zip(bins)
+                    .for_each(|(value, &bin)| *value ^= difference.pair(item, bin as usize, pair));
+            }
+            send_store(session, peer, &store, &keys, &order, &values)?;
         }
         session.leave();
         Ok(Binned { role: Role::Sender, share: masks, own: Block::default() })
@@ -187,8 +195,9 @@ impl CircuitPsi {
         let table = cuckoo::table(&numbers)
             .ok_or_else(|| PsiError::Input("two of this party's items are equal; give each item once".to_owned()))?;
         let occupied = (0..self.bins).filter(|&bin| table[bin] != cuckoo::EMPTY);
-        let places: Vec<(u128, usize)> = occupied.map(|bin| (numbers[table[bin] as usize], bin)).collect();
-        let keys = self.hashes(&places, 0);
+        let bins: Vec<u32> = occupied.map(|bin| bin as u32).collect();
+        let number = |place: usize| numbers[table[bins[place] as usize] as usize];
+        let keys = self.hashes(number, &bins, 0);
         let mut seed = [0; SEED];
         session.next_round();
         session.recv(peer, &mut seed)?;
@@ -197,14 +206,14 @@ impl CircuitPsi {
         let mut random = Prg::new(&Seed::random()?);
         let mut columns = vec![0u128; self.layout().cluster_columns()];
         let mut decoded = Vec::new();
-        for number in 0..self.stores() {
-            let pads = self.hashes(&places, 1 + number);
+        for pair in 0..self.stores() {
+            let pads = self.hashes(number, &bins, 1 + pair);
             let mut values: Vec<u128> = random.vector(self.bins);
             for cluster in (0..self.layout().clusters).rev() {
                 session.recv(peer, bytemuck::cast_slice_mut(&mut columns))?;
-                store.decode_cluster(&keys, &order, cluster, &columns, |numbers, decoded| {
-                    for (&number, decoded) in numbers.iter().zip(decoded) {
-                        values[places[number as usize].1] = *decoded ^ pads[number as usize];
+                store.decode_cluster(&keys, &order, cluster, &columns, |places, decoded| {
+                    for (&place, decoded) in places.iter().zip(decoded) {
+                        values[bins[place as usize] as usize] = *decoded ^ pads[place as usize];
                     }
                 });
             }
@@ -214,11 +223,11 @@ impl CircuitPsi {
         Ok(Binned { role: Role::Receiver, share: words::block(self.values(), &decoded), own: placed(payload, &table) })
     }
 
-    /// For numbers in bins the keys in the stores (purpose 0), or the pads of the values in store i (purpose i + 1).
-    fn hashes(&self, places: &[(u128, usize)], purpose: usize) -> Vec<u128> {
-        let mut out: Vec<u128> = places.iter().map(|(number, _)| *number).collect();
+    /// For numbers in bins, by their places, the keys in the stores (purpose 0), or the pads of the values in store i (purpose i + 1).
+    fn hashes(&self, number: impl Fn(usize) -> u128, bins: &[u32], purpose: usize) -> Vec<u128> {
+        let mut out: Vec<u128> = (0..bins.len()).map(number).collect();
         let purposes = self.stores() + 1;
-        Tccr::new().hash_blocks(&mut out, |i| (purposes * places[i].1 + purpose) as u128);
+        Tccr::new().hash_blocks(&mut out, |i| (purposes * bins[i] as usize + purpose) as u128);
         out
     }
 
@@ -265,13 +274,13 @@ fn send_store(
     store: &Okvs<BAND>,
     keys: &[Item],
     order: &Order,
-    value: impl Fn(usize) -> u128,
+    values: &[u128],
 ) -> Result<(), PsiError> {
     store.encode_clusters::<u128, PsiError>(
         keys,
         order,
         &mut Prg::new(&Seed::random()?),
-        |numbers, out| out.iter_mut().zip(numbers).for_each(|(out, &number)| *out = value(number as usize)),
+        |numbers, out| out.iter_mut().zip(numbers).for_each(|(out, &number)| *out = values[number as usize]),
         |_, columns| {
             let mut message = session.buffer(size_of_val(columns));
             message.extend_from_slice(bytemuck::cast_slice(columns));

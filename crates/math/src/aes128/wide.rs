@@ -45,6 +45,12 @@ impl RoundKeys {
         // SAFETY: self exists, so the processor has AVX-512F and VAES.
         unsafe { double(&self.0, parents, children) }
     }
+
+    /// The bits that [`super::Aes128::hash_bits`] defines.
+    pub(crate) fn hash_bits(&self, blocks: &[[u128; 64]], offset: u128, words: &mut [u64]) {
+        // SAFETY: self exists, so the processor has AVX-512F and VAES.
+        unsafe { hash_bits(&self.0, blocks, offset, words) }
+    }
 }
 
 /// The key schedule of FIPS 197, section 5.2.
@@ -193,6 +199,26 @@ fn double_registers<const N: usize>(
         store(&mut out[1], _mm512_permutex2var_epi64(left, second, right));
     }
     sum
+}
+
+#[target_feature(enable = "avx512f,vaes")]
+fn hash_bits(keys: &[u128; 11], blocks: &[[u128; 64]], offset: u128, words: &mut [u64]) {
+    let keys = broadcast(keys);
+    let offset = _mm512_broadcast_i32x4(bytemuck::cast(offset));
+    let (one, low_halves) = (_mm512_set1_epi64(1), _mm512_set_epi64(14, 12, 10, 8, 6, 4, 2, 0));
+    for (blocks, word) in blocks.iter().zip(words) {
+        let fours: &[Four; 2 * FLIGHT] = bytemuck::cast_ref(blocks);
+        *word = 0;
+        for (half, flight) in fours.as_chunks::<FLIGHT>().0.iter().enumerate() {
+            let inputs = flight.each_ref().map(|four| _mm512_xor_si512(load(four), offset));
+            let images = rounds(&keys, inputs);
+            for pair in 0..FLIGHT / 2 {
+                let hash = |i: usize| _mm512_xor_si512(images[i], inputs[i]);
+                let lows = _mm512_permutex2var_epi64(hash(2 * pair), low_halves, hash(2 * pair + 1));
+                *word |= u64::from(_mm512_test_epi64_mask(lows, one)) << (32 * half + 8 * pair);
+            }
+        }
+    }
 }
 
 /// Every round key in all four lanes of a register.
