@@ -1,6 +1,7 @@
 //! Multiplication of many points of ristretto255 (RFC 9496) by one secret scalar, eight points at a time, on processors
 //! with AVX-512 and its 52-bit multiplier (IFMA). Decoding, the map from uniform bytes and encoding are inside, since they
-//! cost as much as a third of a multiplication when done one by one.
+//! cost as much as a third of a multiplication when done one by one. Points are multiplied by half the scalar: doubles are encoded by
+//! one inversion for many.
 //!
 //! Neither scalar nor points steer a branch or an address, except that the place of an invalid encoding is told.
 
@@ -11,6 +12,12 @@ use zeroize::Zeroizing;
 
 /// Points to a register.
 const LANES: usize = 8;
+
+/// Points whose encodings share an inversion.
+const TOGETHER: usize = 16 * LANES;
+
+/// The order of the group, 2^252 + 27742317777372353535851937790883648493, by words.
+const ORDER: [u64; 4] = [0x5812_631a_5cf5_d3ed, 0x14de_f9de_a2f7_9cd6, 0, 0x1000_0000_0000_0000];
 
 /// The canonical encoding of a point.
 pub type Encoding = [u8; 32];
@@ -34,12 +41,10 @@ impl Wide {
     /// If the lengths differ.
     pub fn map_and_multiply(&self, scalar: &[u8; 32], uniform: &[[u8; 64]], out: &mut [Encoding]) {
         assert_eq!(uniform.len(), out.len(), "one encoding for each input");
-        let digits = Zeroizing::new(digits(scalar));
-        for (uniform, out) in uniform.chunks(LANES).zip(out.chunks_mut(LANES)) {
-            let half = |from: usize| lanes(uniform).map(|bytes| &bytes.as_chunks::<32>().0[from]);
+        let digits = Zeroizing::new(digits(&half(scalar)));
+        for (uniform, out) in uniform.chunks(TOGETHER).zip(out.chunks_mut(TOGETHER)) {
             // SAFETY: self exists, so the processor has AVX-512F, DQ and IFMA.
-            let encodings = unsafe { map_and_multiply(&digits, half(0), half(1)) };
-            out.copy_from_slice(&encodings[..out.len()]);
+            unsafe { map_and_multiply(&digits, uniform, out) };
         }
     }
 
@@ -52,14 +57,11 @@ impl Wide {
     /// If the lengths differ.
     pub fn multiply(&self, scalar: &[u8; 32], points: &[Encoding], out: &mut [Encoding]) -> Result<(), usize> {
         assert_eq!(points.len(), out.len(), "one encoding for each input");
-        let digits = Zeroizing::new(digits(scalar));
-        for (number, (points, out)) in points.chunks(LANES).zip(out.chunks_mut(LANES)).enumerate() {
+        let digits = Zeroizing::new(digits(&half(scalar)));
+        for (number, (points, out)) in points.chunks(TOGETHER).zip(out.chunks_mut(TOGETHER)).enumerate() {
             // SAFETY: self exists, so the processor has AVX-512F, DQ and IFMA.
-            let (valid, encodings) = unsafe { decode_and_multiply(&digits, lanes(points)) };
-            if valid != u8::MAX {
-                return Err(number * LANES + valid.trailing_ones() as usize);
-            }
-            out.copy_from_slice(&encodings[..out.len()]);
+            let done = unsafe { decode_and_multiply(&digits, points, out) };
+            done.map_err(|place| number * TOGETHER + place)?;
         }
         Ok(())
     }
@@ -71,15 +73,54 @@ fn lanes<T>(inputs: &[T]) -> [&T; LANES] {
 }
 
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
-fn map_and_multiply(digits: &[i8; 64], first: [&[u8; 32]; 8], second: [&[u8; 32]; 8]) -> [Encoding; LANES] {
-    let point = point::sum(&point::map(first), &point::map(second));
-    point::encode(&point::multiply(&point, digits))
+fn map_and_multiply(digits: &[i8; 64], uniform: &[[u8; 64]], out: &mut [Encoding]) {
+    let multiplied = uniform.chunks(LANES).map(|uniform| {
+        let half = |from: usize| lanes(uniform).map(|bytes| &bytes.as_chunks::<32>().0[from]);
+        let point = point::sum(&point::map(half(0)), &point::map(half(1)));
+        point::doubling(&point::multiply(&point, digits))
+    });
+    encode(&multiplied.collect::<Vec<_>>(), out);
+}
+
+/// The error is the place of an invalid encoding.
+#[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
+fn decode_and_multiply(digits: &[i8; 64], encodings: &[Encoding], out: &mut [Encoding]) -> Result<(), usize> {
+    let mut multiplied = Vec::with_capacity(encodings.len().div_ceil(LANES));
+    for (group, encodings) in encodings.chunks(LANES).enumerate() {
+        let (valid, point) = point::decode(lanes(encodings));
+        if valid != u8::MAX {
+            return Err(group * LANES + valid.trailing_ones() as usize);
+        }
+        multiplied.push(point::doubling(&point::multiply(&point, digits)));
+    }
+    encode(&multiplied, out);
+    Ok(())
 }
 
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
-fn decode_and_multiply(digits: &[i8; 64], encodings: [&[u8; 32]; 8]) -> (u8, [Encoding; LANES]) {
-    let (valid, point) = point::decode(encodings);
-    (valid, point::encode(&point::multiply(&point, digits)))
+fn encode(doublings: &[point::Doubling], out: &mut [Encoding]) {
+    point::encode(doublings, |group, encodings| {
+        let out = &mut out[group * LANES..];
+        let count = out.len().min(LANES);
+        out[..count].copy_from_slice(&encodings[..count]);
+    });
+}
+
+/// Half of a scalar below 2^253 modulo the group's order, which is odd: it is added to an odd scalar first.
+fn half(scalar: &[u8; 32]) -> Zeroizing<[u8; 32]> {
+    let (words, _) = scalar.as_chunks::<8>();
+    let mut sum = Zeroizing::new([0; 4]);
+    let (odd, mut carry) = (u64::from(scalar[0] & 1).wrapping_neg(), 0u128);
+    for ((sum, word), order) in sum.iter_mut().zip(words).zip(ORDER) {
+        carry += u128::from(u64::from_le_bytes(*word)) + u128::from(order & odd);
+        *sum = carry as u64;
+        carry >>= 64;
+    }
+    let mut out = Zeroizing::new([0; 32]);
+    for (i, bytes) in out.as_chunks_mut::<8>().0.iter_mut().enumerate() {
+        *bytes = (sum[i] >> 1 | sum.get(i + 1).unwrap_or(&0) << 63).to_le_bytes();
+    }
+    out
 }
 
 /// A scalar below 2^253, little-endian, as digits of -8..=8 to base 16.

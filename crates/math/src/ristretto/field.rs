@@ -113,24 +113,14 @@ fn canonical(x: &Field) -> Field {
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq")]
 pub(super) fn add(a: &Field, b: &Field) -> Field {
-    let mut sum = a.0;
-    for (x, y) in sum.iter_mut().zip(b.0) {
-        *x = _mm512_add_epi64(*x, y);
-    }
-    carry(sum)
+    Loose(a.0).plus(&Loose(b.0)).carried()
 }
 
 /// a - b.
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq")]
 pub(super) fn sub(a: &Field, b: &Field) -> Field {
-    // Twice the modulus, limb by limb: no limb falls below zero.
-    let twice = [2 * (MASK - 18), 2 * MASK, 2 * MASK, 2 * MASK, 2 * MASK];
-    let mut difference = a.0;
-    for ((x, y), twice) in difference.iter_mut().zip(b.0).zip(twice) {
-        *x = _mm512_sub_epi64(_mm512_add_epi64(*x, _mm512_set1_epi64(twice)), y);
-    }
-    carry(difference)
+    Loose(a.0).minus(&Loose(b.0)).carried()
 }
 
 /// -a.
@@ -140,10 +130,68 @@ pub(super) fn negate(a: &Field) -> Field {
     sub(&splat(&ZERO), a)
 }
 
+/// Eight elements whose carries are still to be done: limbs below 2^63. What is only added is carried once, at the end.
+#[derive(Clone, Copy)]
+pub(super) struct Loose([__m512i; 5]);
+
+impl Loose {
+    /// The sum. A product's limbs are below 2^59.
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    pub(super) fn plus(&self, other: &Self) -> Self {
+        let mut out = self.0;
+        for (x, y) in out.iter_mut().zip(other.0) {
+            *x = _mm512_add_epi64(*x, y);
+        }
+        Self(out)
+    }
+
+    /// The difference, for an element with limbs below 2^59 to be taken off: 2^9 times the modulus keeps every limb positive and adds
+    /// less than 2^60.
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    pub(super) fn minus(&self, other: &Self) -> Self {
+        let modulus = [MASK - 18, MASK, MASK, MASK, MASK];
+        let mut out = self.0;
+        for ((x, y), p) in out.iter_mut().zip(other.0).zip(modulus) {
+            *x = _mm512_sub_epi64(_mm512_add_epi64(*x, _mm512_set1_epi64(p << 9)), y);
+        }
+        Self(out)
+    }
+
+    /// Twice as much.
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    pub(super) fn twice(&self) -> Self {
+        Self(self.0.map(|limb| _mm512_slli_epi64::<1>(limb)))
+    }
+
+    /// Ready to be multiplied.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512dq")]
+    pub(super) fn carried(&self) -> Field {
+        carry(self.0)
+    }
+}
+
 /// a b.
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
 pub(super) fn mul(a: &Field, b: &Field) -> Field {
+    product(a, b).carried()
+}
+
+/// a^2.
+#[inline]
+#[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
+pub(super) fn square(a: &Field) -> Field {
+    squared(a).carried()
+}
+
+/// a b, to be carried.
+#[inline]
+#[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
+pub(super) fn product(a: &Field, b: &Field) -> Loose {
     let zero = _mm512_setzero_si512();
     let (mut low, mut high) = ([zero; 9], [zero; 9]);
     for i in 0..5 {
@@ -155,10 +203,10 @@ pub(super) fn mul(a: &Field, b: &Field) -> Field {
     fold(&low, &high)
 }
 
-/// a^2.
+/// a^2, to be carried.
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
-pub(super) fn square(a: &Field) -> Field {
+pub(super) fn squared(a: &Field) -> Loose {
     let zero = _mm512_setzero_si512();
     let (mut low, mut high) = ([zero; 9], [zero; 9]);
     for i in 0..5 {
@@ -178,17 +226,17 @@ pub(super) fn square(a: &Field) -> Field {
     fold(&low, &high)
 }
 
-/// The sum of low halves at 2^51k and high halves at 2^(51k + 52), modulo 2^255 - 19. Every half is a sum of at most
-/// five numbers of 52 bits, so that what is carried stays below 2^61.
+/// The sum of low halves at 2^51k and high halves at 2^(51k + 52), modulo 2^255 - 19. A low half is below 2^52, a high one about 2^50:
+/// the largest limb, the lowest, is below (1 + 19 (4 + 5 / 2)) 2^52 and a little more, so below 2^59.
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq")]
-fn fold(low: &[__m512i; 9], high: &[__m512i; 9]) -> Field {
+fn fold(low: &[__m512i; 9], high: &[__m512i; 9]) -> Loose {
     let nineteen = _mm512_set1_epi64(19);
     let twice = |k: usize| _mm512_slli_epi64::<1>(high[k]);
     let upper = |k: usize| if k == 4 { twice(8) } else { _mm512_add_epi64(low[k + 5], twice(k + 4)) };
     let lower = |k: usize| if k == 0 { low[0] } else { _mm512_add_epi64(low[k], twice(k - 1)) };
     let limb = |k: usize| _mm512_add_epi64(lower(k), _mm512_mullo_epi64(upper(k), nineteen));
-    carry([limb(0), limb(1), limb(2), limb(3), limb(4)])
+    Loose([limb(0), limb(1), limb(2), limb(3), limb(4)])
 }
 
 /// a squared n times.
@@ -216,6 +264,12 @@ fn power_p58(a: &Field) -> Field {
     let k200 = mul(&square_times(&k100, 100), &k100);
     let k250 = mul(&square_times(&k200, 50), &k50);
     mul(&square_times(&k250, 2), a)
+}
+
+/// 1 / a = a^(p - 2), p - 2 = 8 (2^252 - 3) + 3; 0 for 0.
+#[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
+pub(super) fn invert(a: &Field) -> Field {
+    mul(&square_times(&power_p58(a), 3), &mul(&square(a), a))
 }
 
 /// The non-negative square root of u / v and whether there is one; if there is none, that of i u / v (RFC 9496,

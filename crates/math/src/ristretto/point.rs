@@ -6,7 +6,8 @@
 use core::arch::x86_64::*;
 
 use super::field::{
-    self, Constant, Field, Mask, absolute, add, mul, negate_where, select, splat, sqrt_ratio, square, sub,
+    self, Constant, Field, Mask, absolute, add, mul, negate_where, product, select, splat, sqrt_ratio, square, squared,
+    sub,
 };
 
 const D: Constant = [929955233495203, 466365720129213, 1662059464998953, 2033849074728123, 1442794654840575];
@@ -39,39 +40,68 @@ fn addend(p: &Point) -> Addend {
     Addend([add(&p.y, &p.x), sub(&p.y, &p.x), add(&p.z, &p.z), mul(&p.t, &splat(&TWICE_D))])
 }
 
-/// p + q. T is computed where `full`.
-#[inline]
-#[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
-fn plus(p: &Point, q: &Addend, full: bool) -> Point {
-    let [sum, difference, z, t] = &q.0;
-    let a = mul(&sub(&p.y, &p.x), difference);
-    let b = mul(&add(&p.y, &p.x), sum);
-    let c = mul(&p.t, t);
-    let d = mul(&p.z, z);
-    let (e, f, g, h) = (sub(&b, &a), sub(&d, &c), add(&d, &c), add(&b, &a));
-    let t = if full { mul(&e, &h) } else { p.t };
-    Point { x: mul(&e, &f), y: mul(&g, &h), z: mul(&f, &g), t }
+/// Points without T.
+#[derive(Clone, Copy)]
+struct Projective {
+    x: Field,
+    y: Field,
+    z: Field,
 }
 
-/// 2 p, which needs no T. T is computed where `full`.
+/// What the formulas end with: X = E F, Y = G H, Z = F G, T = E H.
+struct Completed {
+    e: Field,
+    f: Field,
+    g: Field,
+    h: Field,
+}
+
+impl Completed {
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
+    fn projective(&self) -> Projective {
+        let Self { e, f, g, h } = self;
+        Projective { x: mul(e, f), y: mul(g, h), z: mul(f, g) }
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
+    fn extended(&self) -> Point {
+        let Projective { x, y, z } = self.projective();
+        Point { x, y, z, t: mul(&self.e, &self.h) }
+    }
+}
+
+/// p + q.
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
-fn double(p: &Point, full: bool) -> Point {
-    let (a, b) = (square(&p.x), square(&p.y));
-    let zz = square(&p.z);
-    let h = add(&a, &b);
-    let e = sub(&square(&add(&p.x, &p.y)), &h);
-    let g = sub(&b, &a);
+fn plus(p: &Point, q: &Addend) -> Completed {
+    let [sum, difference, z, t] = &q.0;
+    let a = product(&sub(&p.y, &p.x), difference);
+    let b = product(&add(&p.y, &p.x), sum);
+    let c = product(&p.t, t);
+    let d = product(&p.z, z);
+    let (e, f) = (b.minus(&a).carried(), d.minus(&c).carried());
+    Completed { e, f, g: d.plus(&c).carried(), h: b.plus(&a).carried() }
+}
+
+/// 2 p.
+#[inline]
+#[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
+fn double(p: &Projective) -> Completed {
+    let (a, b, zz) = (squared(&p.x), squared(&p.y), squared(&p.z));
+    let h = a.plus(&b).carried();
+    let e = product(&p.x, &p.y).twice().carried();
+    let g = b.minus(&a).carried();
     // The formula's F and H with their signs turned: every coordinate changes its sign, the point stays.
-    let f = sub(&add(&zz, &zz), &g);
-    let t = if full { mul(&e, &h) } else { p.t };
-    Point { x: mul(&e, &f), y: mul(&g, &h), z: mul(&f, &g), t }
+    let f = zz.twice().plus(&a).minus(&b).carried();
+    Completed { e, f, g, h }
 }
 
 /// p + q.
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
 pub(super) fn sum(p: &Point, q: &Point) -> Point {
-    plus(p, &addend(q), true)
+    plus(p, &addend(q)).extended()
 }
 
 /// The addend digit times p, for a digit of -8..=8 that steers neither branch nor address: the whole table is read.
@@ -100,18 +130,18 @@ pub(super) fn multiply(p: &Point, digits: &[i8; 64]) -> Point {
     let mut table = [first; 8];
     let mut multiple = *p;
     for entry in &mut table[1..] {
-        multiple = plus(&multiple, &first, true);
+        multiple = plus(&multiple, &first).extended();
         *entry = addend(&multiple);
     }
     let (one, zero) = (splat(&field::ONE), splat(&field::ZERO));
-    let mut out = Point { x: zero, y: one, z: one, t: zero };
-    for (place, &digit) in digits.iter().enumerate().rev() {
-        for last in [false, false, false, true] {
-            out = double(&out, last);
+    let mut out = plus(&Point { x: zero, y: one, z: one, t: zero }, &look_up(&table, digits[63]));
+    for &digit in digits[..63].iter().rev() {
+        for _ in 0..3 {
+            out = double(&out.projective());
         }
-        out = plus(&out, &look_up(&table, digit), place == 0);
+        out = plus(&double(&out.projective()).extended(), &look_up(&table, digit));
     }
-    out
+    out.extended()
 }
 
 /// The points of eight encodings, and the lanes whose encoding is valid. The identity, whose encoding is zero, is not.
@@ -137,21 +167,62 @@ pub(super) fn decode(encodings: [&[u8; 32]; 8]) -> (Mask, Point) {
     (valid & was_square & !field::negative(&t) & !field::zero(&y), Point { x, y, z: one, t })
 }
 
-/// The canonical encodings of eight points.
+/// Eight points on their way to the encodings of their doubles, which take one inversion for any number of points: the ratios that
+/// the isogeny behind ristretto255 gives (Hamburg, "Decaf", CRYPTO 2015, section 4; `double_and_compress_batch` of curve25519-dalek).
+#[derive(Clone, Copy)]
+pub(super) struct Doubling {
+    e: Field,
+    f: Field,
+    g: Field,
+    h: Field,
+    eg: Field,
+    fh: Field,
+    /// e f g h, or 1 for the identity.
+    all: Field,
+}
+
+/// The doubles of eight points, to be encoded.
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
-pub(super) fn encode(p: &Point) -> [[u8; 32]; 8] {
+pub(super) fn doubling(p: &Point) -> Doubling {
+    let (xx, yy, zz) = (squared(&p.x), squared(&p.y), squared(&p.z));
+    let dtt = product(&square(&p.t), &splat(&D));
+    let e = product(&p.x, &p.y).twice().carried();
+    let (f, g, h) = (zz.plus(&dtt).carried(), yy.plus(&xx).carried(), zz.minus(&dtt).carried());
+    let (eg, fh) = (mul(&e, &g), mul(&f, &h));
+    let all = mul(&eg, &fh);
+    Doubling { e, f, g, h, eg, fh, all: select(field::zero(&all), &splat(&field::ONE), &all) }
+}
+
+/// The canonical encodings of doubles, group by group, by one inversion (Montgomery's trick).
+#[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
+pub(super) fn encode(doublings: &[Doubling], mut take: impl FnMut(usize, [[u8; 32]; 8])) {
+    let mut before = Vec::with_capacity(doublings.len());
+    let mut all = splat(&field::ONE);
+    for doubling in doublings {
+        before.push(all);
+        all = mul(&all, &doubling.all);
+    }
+    let mut inverse = field::invert(&all);
+    for (group, (doubling, before)) in doublings.iter().zip(&before).enumerate().rev() {
+        let own = mul(&inverse, before);
+        inverse = mul(&inverse, &doubling.all);
+        take(group, encode_with(doubling, &own));
+    }
+}
+
+/// The encodings of eight doubles with the inverse of e f g h.
+#[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
+fn encode_with(doubling: &Doubling, inverse: &Field) -> [[u8; 32]; 8] {
+    let Doubling { e, f, g, h, eg, fh, .. } = doubling;
+    let (z_inverse, t_inverse) = (mul(eg, inverse), mul(fh, inverse));
+    let rotate = field::negative(&mul(eg, &z_inverse));
     let i = splat(&field::SQRT_M1);
-    let u1 = mul(&add(&p.z, &p.y), &sub(&p.z, &p.y));
-    let u2 = mul(&p.x, &p.y);
-    let (_, root) = sqrt_ratio(&splat(&field::ONE), &mul(&u1, &square(&u2)));
-    let (den1, den2) = (mul(&root, &u1), mul(&root, &u2));
-    let z_inverse = mul(&mul(&den1, &den2), &p.t);
-    let rotate = field::negative(&mul(&p.t, &z_inverse));
-    let x = select(rotate, &mul(&p.y, &i), &p.x);
-    let y = select(rotate, &mul(&p.x, &i), &p.y);
-    let den = select(rotate, &mul(&den1, &splat(&INVSQRT_A_MINUS_D)), &den2);
-    let y = negate_where(field::negative(&mul(&x, &z_inverse)), &y);
-    field::to_bytes(&absolute(&mul(&den, &sub(&p.z, &y))))
+    let (x, y) = (select(rotate, g, e), select(rotate, &field::negate(e), g));
+    let z = select(rotate, &mul(f, &i), h);
+    let factor = select(rotate, &i, &splat(&INVSQRT_A_MINUS_D));
+    let y = negate_where(field::negative(&mul(&mul(&z, &x), &z_inverse)), &y);
+    let s = mul(&sub(&z, &y), &mul(&factor, &mul(&y, &t_inverse)));
+    field::to_bytes(&absolute(&s))
 }
 
 /// The points of eight uniform numbers of 255 bits: MAP of RFC 9496, section 4.3.4.
