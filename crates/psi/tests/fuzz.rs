@@ -16,7 +16,8 @@ use tacit_psi::permute_share::{Owner, Permuter};
 use tacit_psi::unbalanced::{PreparedSet, PublishedSet, receive_set, send_set};
 use tacit_psi::vole_psi::Variant;
 use tacit_psi::{
-    DhPsi, Item, Kkrt, Protocol, PsiError, Role, Sizes, VolePsi, multi_key, private_id, private_id_oprf, ps3i, tokens,
+    DhPsi, Item, Kkrt, Protocol, PsiError, Role, Sizes, VolePsi, multi_key, multi_party, private_id, private_id_oprf,
+    ps3i, tokens,
 };
 use tampered::{Network, Target, fuzz};
 
@@ -117,6 +118,14 @@ fn permuted_shares() -> Target {
     )
 }
 
+/// The owner of each role; the receiver leads. All messages are between the leader and one owner, however many owners there are.
+fn owners() -> Target {
+    let play = |session: &mut Session, items: &[Item]| {
+        multi_party::intersect(session, RECEIVER, items, &[SIZES.sender, SIZES.receiver])
+    };
+    target(play, play)
+}
+
 fn symmetric() -> [(&'static str, Target); 4] {
     let theirs = |role| if role == Role::Sender { SIZES.receiver } else { SIZES.sender };
     let by_group = move |session: &mut Session, items: &[Item]| {
@@ -156,6 +165,7 @@ fn no_message_of_a_peer_makes_a_panic() {
         ("unbalanced", unbalanced()),
         ("sums", sums()),
         ("permuted shares", permuted_shares()),
+        ("many owners", owners()),
     ];
     targets.extend(symmetric());
     fuzz(&targets);

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 from tacit.agent.faults import Fault, RunError
+from tacit.psi.choice import MOST_BINS
 
 FILE = "state.json"
 
@@ -44,11 +46,48 @@ def folder_of(output: Path) -> Path:
 def read_state(folder: Path, plan_hash: bytes, stamp: str, columns: list[str]) -> State | None:
     """The state of an earlier run with the same parameters, input and columns; None if there is none to resume."""
     try:
-        state = State(**json.loads((folder / FILE).read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError):
+        state = parsed((folder / FILE).read_bytes())
+    except OSError:
+        return None
+    if state is None:
         return None
     same = (state.plan_hash, state.stamp, state.columns) == (plan_hash.hex(), stamp, columns)
     return state if same else None
+
+
+def parsed(content: bytes) -> State | None:
+    """The state in a file's bytes; None if they are none, whatever a disk or another program has made of them."""
+    try:
+        told = json.loads(content)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(told, dict) or set(told) != {field.name for field in fields(State)}:
+        return None
+    plan_hash, run, key, stamp, columns, bins, rows, counts, agreed = (told[field.name] for field in fields(State))
+    if not (
+        all(isinstance(text, str) for text in (plan_hash, run, key, stamp))
+        and re.fullmatch(r"[0-9a-f]{32}", key)
+        and _list_of(str, columns)
+        and type(bins) is int
+        and 1 <= bins <= MOST_BINS
+        and _list_of(int, rows)
+        and len(rows) == 2
+        and isinstance(counts, list)
+        and len(counts) == 3
+        and _list_of(int, [*counts[:2]])
+        and _list_of(int, counts[2])
+        and type(agreed) is bool
+    ):
+        return None
+    numbers = (counts[0], counts[1], counts[2])
+    if min((*rows, *counts[:2], *counts[2])) < 0:
+        return None
+    return State(plan_hash, run, key, stamp, columns, bins, (rows[0], rows[1]), numbers, agreed)
+
+
+def _list_of(kind: type, value: object) -> bool:
+    """Whether a value is a list of exactly this type; JSON's booleans are no numbers."""
+    return isinstance(value, list) and all(type(each) is kind for each in value)
 
 
 def write_state(folder: Path, state: State) -> None:
