@@ -7,6 +7,7 @@ __all__ = [
     "Identified",
     "InputError",
     "InternalError",
+    "KeyedTable",
     "MatchedRows",
     "Opened",
     "Pair",
@@ -24,6 +25,7 @@ __all__ = [
     "cost",
     "fingerprint",
     "generate_keys",
+    "ids_by_keys_cost",
     "ids_cost",
     "ids_methods",
     "matching_capacity",
@@ -234,6 +236,25 @@ class Identified:
     def output(self, column: str) -> MatchedRows:
         """The rows of the union in the order of their ids. column: the name of the column of ids."""
 
+    @property
+    def contaminated(self) -> tuple[int, int]:
+        """With several keys, rows of the sender and of the receiver that share keys with several of the other's."""
+
+@final
+class KeyedTable:
+    """A party's rows with one key or several, in memory."""
+
+    @staticmethod
+    def read(data: ArrowStream, *, key: bytes, keys: list[list[tuple[int, str]]], payload: list[int]) -> KeyedTable:
+        """Read a table. keys: place and normaliser of every column of every key, the most important key first.
+
+        payload: places of columns to keep.
+        """
+
+    @property
+    def counts(self) -> tuple[int, int, list[tuple[int, int | None]]]:
+        """Rows in all, rows without any key, and by column of every key the values that are not valid and the first."""
+
 @final
 class PreparedSet:
     """The owner's prepared set with its key."""
@@ -319,12 +340,24 @@ class Pair:
     def identify(self, table: Binned, method: str, sender: bool, rows: tuple[int, int]) -> Identified:
         """Give every row of both parties a universal id. rows: announced by this party and by the peer."""
 
-    def share(
-        self, table: Binned, sender: bool, mine: tuple[int, int], theirs: tuple[int, int], names: list[str]
-    ) -> SharedRows:
-        """Share both payloads of all pairs of rows that match. mine, theirs: (rows, columns), announced.
+    def identify_by_keys(self, table: KeyedTable, sender: bool, theirs: int) -> Identified:
+        """Give every row a universal id by the first of several keys that two rows share. theirs: the peer's rows."""
 
-        names: of all columns of shares, the sender's first.
+    def share(
+        self,
+        table: KeyedTable,
+        *,
+        sender: bool,
+        mine: tuple[int, int],
+        theirs: tuple[int, int],
+        names: list[str],
+        single: bool,
+        dropped: tuple[bool, bool],
+    ) -> SharedRows:
+        """Share both payloads of the pairs of rows that match. mine, theirs: (rows, columns), announced.
+
+        names: of all columns of shares, the sender's first. single: a row is in one pair at most; otherwise dropped
+        says whether rows of the sender and of the receiver that have several counterparts are left out.
         """
 
     def answer(self, set: PreparedSet, asked: int, published: bytes | None) -> None:
@@ -357,6 +390,9 @@ def cost(engine: str, operators: str, rows: dict[int, int], *, nodes: list[str])
 def aggregate_cost(sender: int, receiver: int, summed: bool) -> dict[str, int]:
     """The declared cost of the number of common keys, and of a sum over them: {"rounds","sender","receiver"}."""
 
+def ids_by_keys_cost(keys: int, sender: int, receiver: int) -> dict[str, int]:
+    """The declared cost of universal ids by so many keys at most: {"rounds","sender","receiver"}."""
+
 def ids_cost(method: str, sender: int, receiver: int) -> dict[str, int]:
     """The declared cost of universal ids at most, for it grows with the union: {"rounds","sender","receiver"}."""
 
@@ -369,8 +405,8 @@ def published_bytes(rows: int, budget: int) -> int:
 def query_cost(asked: int) -> dict[str, int]:
     """The declared cost of a query about so many rows; the owner is the sender: {"rounds","sender","receiver"}."""
 
-def shares_cost(sender: tuple[int, int], receiver: tuple[int, int]) -> dict[str, int]:
-    """The declared cost of shares, for (rows, columns) of both roles: {"rounds","sender","receiver"}."""
+def shares_cost(keys: int, sender: tuple[int, int], receiver: tuple[int, int]) -> dict[str, int]:
+    """The declared cost of shares by so many keys, for (rows, columns): {"rounds","sender","receiver"}."""
 
 def circuit_psi_rows(left: int, right: int) -> int:
     """How many rows a circuit_psi of so many items on both sides has."""

@@ -20,6 +20,8 @@ HONEST: dict[str, Any] = {
     "csv": False,
     "resume": None,
     "columns": [],
+    "latency": 0.0,
+    "bandwidth": None,
 }
 
 
@@ -41,6 +43,12 @@ def test_an_honest_announcement_is_heard() -> None:
         {"kinds": []},
         {"kinds": [1]},
         {"kinds": None},
+        {"latency": -1},
+        {"latency": float("nan")},
+        {"latency": True},
+        {"bandwidth": 0},
+        {"bandwidth": float("inf")},
+        {"bandwidth": "fast"},
         {"columns": "own"},
         {"columns": [1]},
         {"resume": {}},
@@ -128,6 +136,33 @@ def test_a_choice_stays_within_the_smaller_memory(rows: int) -> None:
     assert 512 * max(choice.capacities) * choice.workers <= memory
     assert choice.bins * choice.capacities[0] >= rows
     assert (choice.bins == 1) == (rows <= 1 << 20)
+
+
+@pytest.mark.parametrize(
+    ("rows", "network", "protocol"),
+    [
+        (100, {}, "dh"),
+        (1 << 20, {}, "vole"),
+        (10**8, {}, "vole"),
+        (5_000, {"latency": 0.1}, "dh"),
+        (1 << 20, {"bandwidth": 1.25e6}, "vole-compact"),
+    ],
+)
+def test_the_protocol_follows_from_the_sizes_and_the_worse_network(
+    rows: int, network: dict[str, float], protocol: str
+) -> None:
+    parameters = Parameters(("a", "b"), ("exact",), ("a", "b"))
+    facts = {**HONEST, "rows": rows, "memory": 3 << 30}
+    for both in ((facts, {**facts, **network}), ({**facts, **network}, facts)):
+        choice = choose(parameters, both)
+        assert choice.protocol == protocol
+        assert choice.why[0].startswith(f"protocol {protocol}: {choice.seconds:.2f} s predicted")
+
+
+def test_a_protocol_that_is_asked_for_is_taken() -> None:
+    for protocol in ("vole", "kkrt", "vole-malicious"):
+        choice = choose(Parameters(("a", "b"), ("exact",), ("a", "b"), protocol=protocol), (HONEST, HONEST))
+        assert choice.protocol == protocol and choice.why[0] == f"protocol {protocol}: as asked"
 
 
 def test_bins_that_do_not_fit_are_refused() -> None:

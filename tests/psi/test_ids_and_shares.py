@@ -11,7 +11,7 @@ import tacit.psi
 from tacit.agent.faults import RunError
 from tacit.agent.ledger import Ledger
 from tacit.psi.parameters import Parameters
-from tacit.psi.whole import choose_whole
+from tacit.psi.whole import check_memory, choose_whole
 
 from .pairs import Pair
 
@@ -114,9 +114,100 @@ def test_from_python(pair: Pair) -> None:
     assert a[2] == b[2] == 50
 
 
+PEOPLE_A = """SELECT CASE WHEN i % 3 > 0 THEN i // 2 END AS id, i AS number,
+              CASE WHEN i % 5 > 0 THEN 'p' || (i * 7 % 40) END AS phone FROM range(60) t(i)"""
+PEOPLE_B = """SELECT CASE WHEN i % 4 > 0 THEN i // 3 + 10 END AS id, CASE WHEN i % 3 > 0 THEN 'p' || i END AS phone,
+              i * 100 AS amount FROM range(50) t(i)"""
+EITHER = "SELECT a.number, b.amount FROM 'a.parquet' a JOIN 'b.parquet' b ON a.id = b.id OR a.phone = b.phone"
+OF_SHARES = {"a": ("--columns", "number"), "b": ("--columns", "amount")}
+
+
+def test_ids_by_several_keys_pair_each_row_once_by_the_first_key_that_is_shared(pair: Pair) -> None:
+    pair.write("a", PEOPLE_A)
+    pair.write("b", PEOPLE_B)
+    ends = pair.match("--key", "phone", "--reveal", "ids")
+    assert [ended.status for ended in ends] == [0, 0], ends
+    by_id = "'a-matched.parquet' a JOIN 'b-matched.parquet' b USING (universal_id)"
+    found = pair.rows(f"SELECT a.number, b.amount FROM {by_id} WHERE number IS NOT NULL AND amount IS NOT NULL")
+    numbers, amounts = {number for number, _ in found}, {amount for _, amount in found}
+    assert len(numbers) == len(amounts) == len(found) > 10
+    assert set(found) <= set(pair.rows(EITHER))
+    by_id_alone = set(pair.rows("SELECT a.number, b.amount FROM 'a.parquet' a JOIN 'b.parquet' b USING (id)"))
+    first = by_id_alone & set(found)
+    taken = ({number for number, _ in first}, {amount for _, amount in first})
+    assert all(number in taken[0] or amount in taken[1] for number, amount in by_id_alone), "the first key goes first"
+    assert all(number in numbers or amount in amounts for number, amount in pair.rows(EITHER)), "nothing is left over"
+    several = pair.rows(f"SELECT count(*) FROM (SELECT number FROM ({EITHER}) GROUP BY ALL HAVING count(*) > 1)")[0][0]
+    assert f"number of pairs that match: {len(found)} ({several} rows of this party share keys with" in ends[0].told
+    disclosed = [each["what"] for each in Ledger(pair.folder / "ledger" / "a.jsonl").entries()[-1]["disclosures"]]
+    assert any("share which of their keys" in what for what in disclosed)
+
+
+@pytest.mark.parametrize("drop", [(), ("a",), ("b",), ("a", "b")])
+def test_rows_with_several_counterparts_are_counted_or_dropped(pair: Pair, drop: tuple[str, ...]) -> None:
+    pair.write("a", PEOPLE_A)
+    pair.write("b", PEOPLE_B)
+    options = ("--drop-contaminated", drop[0] if len(drop) == 1 else "both") if drop else ()
+    ends = pair.match("--key", "phone", "--reveal", "shares", *options, **OF_SHARES)
+    assert [ended.status for ended in ends] == [0, 0], ends
+    columns = {"a": "number", "b": "amount"}
+    kept = " AND ".join(f"count(*) OVER (PARTITION BY {columns[party]}) = 1" for party in drop) or "true"
+    counted = f"SELECT *, {kept} AS kept FROM ({EITHER})"
+    expected = pair.rows(f"SELECT number, amount FROM ({counted}) WHERE kept ORDER BY ALL")
+    assert len(expected) > 0 and opened(pair, ("share_of_a_number", "share_of_b_amount")) == expected
+    several = pair.rows(f"SELECT count(*) FROM (SELECT amount FROM ({EITHER}) GROUP BY ALL HAVING count(*) > 1)")[0][0]
+    assert f"{len(expected)} pairs of rows matched ({several} rows of this party share keys with" in ends[1].told
+
+
+def test_pairs_one_shares_each_row_once(pair: Pair) -> None:
+    pair.write("a", PEOPLE_A)
+    pair.write("b", PEOPLE_B)
+    ends = pair.match("--key", "phone", "--reveal", "shares", "--pairs", "one", **OF_SHARES)
+    assert [ended.status for ended in ends] == [0, 0], ends
+    found = opened(pair, ("share_of_a_number", "share_of_b_amount"))
+    assert len({number for number, _ in found}) == len({amount for _, amount in found}) == len(found) > 10
+    assert set(found) <= set(pair.rows(EITHER))
+
+
+def test_several_keys_from_python(pair: Pair) -> None:
+    tables = [
+        pyarrow.table({"mail": ["a@x.org", None], "last": ["Li", "Ng"], "year": [1990, 1991], "n": [1, 2]}),
+        pyarrow.table({"mail": ["A@x.org", "b@x.org"], "last": ["Ek", "ng"], "year": [1970, 1991], "n": [10, 20]}),
+    ]
+    how = {
+        "federation": pair.folder / "federation.toml",
+        "key": [["mail"], ["last", "year"]],
+        "normalise": {"mail": "email", "last": "name"},
+    }
+
+    def party(number: int) -> tuple[tacit.psi.Matched, tacit.psi.Matched]:
+        me = "ab"[number]
+        ids = tacit.psi.identify(tables[number], me=me, **how)
+        return ids, tacit.psi.share(tables[number], me=me, columns=["n"], pairs="one", **how)
+
+    with ThreadPoolExecutor(2) as threads:
+        a, b = threads.map(party, (0, 1))
+    assert (a[0].report.union, a[0].report.pairs, a[0].report.keys, a[0].report.repeated) == (2, 2, None, 0)
+    rows = [pyarrow.table(end[0]).to_pylist() for end in (a, b)]
+    assert {(mine["n"], theirs["n"]) for mine, theirs in zip(*rows, strict=True)} == {(1, 10), (2, 20)}
+    shares = [pyarrow.table(end[1]).to_pylist() for end in (a, b)]
+    names = ("share_of_a_n", "share_of_b_n")
+    sums = {tuple((mine[n] + theirs[n]) % 2**64 for n in names) for mine, theirs in zip(*shares, strict=True)}
+    assert sums == {(1, 10), (2, 20)}
+    with pytest.raises(RunError, match="both columns and keys"):
+        tacit.psi.identify(tables[0], me="a", federation=how["federation"], key=["mail", ["last"]])
+
+
 @pytest.mark.parametrize(
     ("own", "said"),
     [
+        (("--key", "own"), "are for --reveal ids and --reveal shares; write the columns of one key as"),
+        (("--key", "own", "--reveal", "cardinality"), "are for --reveal ids and --reveal shares"),
+        (("--key", "own", "--reveal", "ids", "--protocol", "ddh"), "by several keys have a protocol of their own"),
+        (("--pairs", "one"), "--pairs and --drop-contaminated are for --reveal shares"),
+        (("--reveal", "ids", "--drop-contaminated", "a"), "are for --reveal shares; leave them out"),
+        (("--reveal", "shares", "--drop-contaminated", "c"), "--drop-contaminated is 'c'; write both, a or b"),
+        (("--reveal", "shares", "--pairs", "one", "--drop-contaminated", "a"), "leave out --pairs or"),
         (("--reveal", "ids", "--to", "b"), "gives both parties their output; leave out --to"),
         (("--reveal", "ids", "--join", "left"), "leave out --join, --plugin and --bins"),
         (("--reveal", "ids", "--protocol", "vole"), "there is no protocol 'vole'; choose auto, ddh or oprf"),
@@ -151,6 +242,18 @@ def test_tables_too_large_for_the_memory_are_refused_by_both_alike() -> None:
     parameters = Parameters(("a", "b"), ("exact",), ("a", "b"), reveal="ids")
     with pytest.raises(RunError, match=r"works in memory and needs .* MiB .*; declare more --memory at both"):
         choose_whole(parameters, (facts, facts))
+
+
+def test_a_table_too_large_for_its_owners_memory_is_refused_there() -> None:
+    facts = {"rows": 10**5, "memory": 2 << 30, "columns": ["n"]}
+    for parameters in (
+        Parameters(("a", "b"), ("exact",), ("a", "b"), reveal="shares"),
+        Parameters(("a", "b"), ("exact", "exact"), ("a", "b"), reveal="ids", widths=(1, 1)),
+    ):
+        choice = choose_whole(parameters, (facts, facts))
+        check_memory(parameters, choice, 2 << 30, 10**7)
+        with pytest.raises(RunError, match=r"needs .* MiB .*, more than the 2,048 MiB .*; declare more --memory here"):
+            check_memory(parameters, choice, 2 << 30, 10**9)
 
 
 @pytest.mark.parametrize(("rows", "protocol"), [(100, "private-id-ddh"), (10**6, "private-id-oprf")])

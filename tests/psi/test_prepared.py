@@ -186,3 +186,18 @@ def test_mistakes_are_one_sentence(pair: Pair, own: tuple[str, ...], said: str) 
     done = subprocess.run(command, cwd=pair.folder, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 2, done
     assert said in done.stderr and len(done.stderr.splitlines()) == 1
+
+
+def test_what_does_not_fit_into_the_memory_is_refused(pair: Pair) -> None:
+    pair.write("a", A)
+    pair.write("b", B.format(10))
+    assert prepare(pair).returncode == 0
+    command = [sys.executable, "-m", "tacit", "psi", "--as", "a", "--prepared", "a.prepared", "--quiet"]
+    refused = subprocess.run([*command, "--memory", "64K"], cwd=pair.folder, capture_output=True, text=True, timeout=60)
+    assert refused.returncode == 2 and "answering from it needs" in refused.stderr
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    answering = subprocess.Popen(command, cwd=pair.folder, **pipes)  # type: ignore[call-overload]
+    asking = pair.start("b", "--prepared", "b.published", "--memory", "64K", "--quiet")
+    told = [each.communicate(timeout=60)[0] for each in (answering, asking)]
+    assert asking.returncode == 2 and "asking about it needs" in told[1], told
+    assert answering.returncode != 0 and not (pair.folder / "b.published").exists()

@@ -83,7 +83,7 @@ impl Partition {
         self.tokens.clear();
         let rows = self.tokeniser.append(batch, &mut self.tokens)?;
         let keep_tokens = self.files.as_ref().is_none_or(Files::keep_tokens);
-        let payload = batch.project(&self.payload).map_err(|error| unusable(&error))?;
+        let payload = projected(batch, &self.payload)?;
         self.schema.get_or_insert_with(|| payload.schema());
         let chunk = self.chunks.len();
         for (&row, &token) in rows.iter().zip(&self.tokens) {
@@ -154,6 +154,11 @@ fn gather(chunks: &[&RecordBatch], places: &[Place]) -> Result<RecordBatch, Matc
     }
 }
 
+/// Some of a batch's columns.
+pub(crate) fn projected(batch: &RecordBatch, columns: &[usize]) -> Result<RecordBatch, MatchError> {
+    batch.project(columns).map_err(|error| unusable(&error))
+}
+
 /// The error's own words could quote data.
 fn unusable(error: &ArrowError) -> MatchError {
     let kind = match error {
@@ -184,6 +189,14 @@ enum Storage {
 }
 
 impl Bins {
+    /// All rows of some batches, in their order, as one bin without tokens.
+    pub(crate) fn of_rows(schema: SchemaRef, chunks: Vec<RecordBatch>) -> Self {
+        let places =
+            chunks.iter().enumerate().flat_map(|(chunk, batch)| (0..batch.num_rows()).map(move |row| (chunk, row)));
+        let piles = vec![Pile { tokens: Vec::new(), places: places.collect() }, Pile::default()];
+        Self { schema, bins: 1, storage: Storage::Memory { chunks, piles } }
+    }
+
     /// The bins that an earlier run has left in a folder. schema: of its payload, if it had no rows.
     ///
     /// # Errors

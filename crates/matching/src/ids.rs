@@ -3,6 +3,9 @@
 //! One instance over whole sets, padded to the announced numbers of rows: the size of the union bin by bin would tell more than the whole.
 //! Rows with the same key have the same id. Padding, which matches nothing, gives an id to each row without a key; what is left
 //! of it, one for each repetition of a key, are ids without a row, so that the size of the union does not tell how often keys repeat.
+//!
+//! With several keys ([`multi_key`]) every row has an id of its own, the same as one row of the other party's at most: the first by falling
+//! priority of the keys that shares one.
 
 use std::sync::Arc;
 
@@ -12,13 +15,16 @@ use arrow_select::interleave::interleave_record_batch;
 use tacit_math::Seed;
 use tacit_net::{PartyId, Session};
 use tacit_psi::binning::pad;
-use tacit_psi::private_id::UniversalId;
+use tacit_psi::blind_join::Shape;
+use tacit_psi::multi_key;
+use tacit_psi::private_id::{Identified, UniversalId};
 use tacit_psi::relatives::{PrivateId, Relative};
-use tacit_psi::{PsiError, Role, Sizes};
+use tacit_psi::{PsiError, Role, Sizes, Traffic};
 
 use crate::bins::Bins;
 use crate::distinct::Distinct;
 use crate::error::MatchError;
+use crate::keyed::KeyedRows;
 
 /// Rows of one batch of the output.
 const BATCH: usize = 122_880;
@@ -35,6 +41,23 @@ pub struct Ids {
     /// Ids with a row each: of the bin of keys, then of the bin of rows without a key; or none.
     entries: Vec<(UniversalId, u32)>,
     union: usize,
+    contaminated: (usize, usize),
+}
+
+/// What ids by so many keys cost at most: they cost less where rows match.
+pub fn cost_by_keys(keys: usize, rows: Sizes) -> Traffic {
+    multi_key::cost(shape(keys, rows), rows.sender + rows.receiver)
+}
+
+fn shape(keys: usize, rows: Sizes) -> Shape {
+    Shape { rows, columns: Sizes { sender: keys, receiver: keys } }
+}
+
+fn sizes(role: Role, [mine, theirs]: [usize; 2]) -> Sizes {
+    match role {
+        Role::Sender => Sizes { sender: mine, receiver: theirs },
+        Role::Receiver => Sizes { sender: theirs, receiver: mine },
+    }
 }
 
 impl Ids {
@@ -49,18 +72,12 @@ impl Ids {
         bins: Arc<Bins>,
         rows: [usize; 2],
     ) -> Result<Self, MatchError> {
-        if rows[0] >= NONE as usize {
-            return Err(MatchError::Input("ids are given to fewer than 2^32 rows".to_owned()));
-        }
+        check(rows[0])?;
         let peer = PartyId(1 - session.me().0);
         let mut distinct = Distinct::of(bins.tokens(0)?);
         let tokens = distinct.tokens.len();
         pad(&mut distinct.tokens, rows[0], role, &Seed::random().map_err(PsiError::from)?);
-        let sizes = match role {
-            Role::Sender => Sizes { sender: rows[0], receiver: rows[1] },
-            Role::Receiver => Sizes { sender: rows[1], receiver: rows[0] },
-        };
-        let found = method.run(role, session, peer, &distinct.tokens, sizes)?;
+        let found = method.run(role, session, peer, &distinct.tokens, sizes(role, rows))?;
         let (of_keys, mut of_padding) = (&found.rows[..tokens], found.rows[tokens..].iter().copied());
         let mut entries = Vec::with_capacity(found.union.len() + rows[0]);
         for (token, &id) in (0..).zip(of_keys) {
@@ -68,17 +85,58 @@ impl Ids {
         }
         let keyed = bins.rows(0) as u32;
         entries.extend((keyed..rows[0] as u32).zip(&mut of_padding).map(|(row, id)| (id, row)));
+        Ok(Self::listed(bins, entries, &found, (0, 0)))
+    }
+
+    /// Runs the protocol of rows with several keys. theirs: the rows of the peer.
+    ///
+    /// # Errors
+    /// Those of the protocol; a table of 2^32 - 1 rows or more.
+    pub fn agree_by_keys(
+        session: &mut Session,
+        role: Role,
+        table: &KeyedRows,
+        theirs: usize,
+    ) -> Result<Self, MatchError> {
+        let mine = table.bins.rows(0);
+        check(mine)?;
+        let peer = PartyId(1 - session.me().0);
+        let shape = shape(table.keys, sizes(role, [mine, theirs]));
+        let (found, contaminated) = multi_key::run(session, peer, role, &table.identifiers, shape)?;
+        let entries = found.rows.iter().copied().zip(0..).collect();
+        Ok(Self::listed(Arc::clone(&table.bins), entries, &found, contaminated))
+    }
+
+    /// The ids of this party's rows, and those of the union without one.
+    fn listed(
+        bins: Arc<Bins>,
+        mut entries: Vec<(UniversalId, u32)>,
+        found: &Identified,
+        contaminated: (usize, usize),
+    ) -> Self {
         let mut own: Vec<UniversalId> = entries.iter().map(|entry| entry.0).collect();
         own.sort_unstable();
         let others = found.union.iter().filter(|id| own.binary_search(id).is_err());
         entries.extend(others.map(|&id| (id, NONE)));
         entries.sort_unstable();
-        Ok(Self { bins, entries, union: found.union.len() })
+        Self { bins, entries, union: found.union.len(), contaminated }
+    }
+
+    /// With several keys, how many rows of the sender and of the receiver share keys with more than one row of the other.
+    pub fn contaminated(&self) -> (usize, usize) {
+        self.contaminated
     }
 
     /// How many ids there are.
     pub fn union(&self) -> usize {
         self.union
+    }
+}
+
+fn check(rows: usize) -> Result<(), MatchError> {
+    match rows < NONE as usize {
+        true => Ok(()),
+        false => Err(MatchError::Input("ids are given to fewer than 2^32 rows".to_owned())),
     }
 }
 

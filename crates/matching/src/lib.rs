@@ -14,6 +14,7 @@
 //! | [`aggregate`] | how many keys match, and sums over them, instead of the rows |
 //! | [`ids`] | universal ids of the rows of both parties, instead of the rows that match |
 //! | [`shares`] | shares of the rows that match, instead of the rows |
+//! | [`keyed`] | rows with one key or several, in memory, for ids and shares |
 //! | [`prepared`] | a large table prepared once and asked about many times |
 //! | [`output`] | the rows of a join, as a stream of batches |
 
@@ -25,6 +26,7 @@ pub mod error;
 pub mod family;
 pub mod files;
 pub mod ids;
+pub mod keyed;
 pub mod normalise;
 pub mod output;
 pub mod pieces;
@@ -38,6 +40,7 @@ pub use bins::{Bins, Layout, Partition};
 pub use canonical::{Counts, KeyColumn};
 pub use error::MatchError;
 pub use ids::{IdRows, Ids};
+pub use keyed::KeyedRows;
 pub use normalise::Normaliser;
 pub use output::{Join, Rows};
 pub use results::Results;

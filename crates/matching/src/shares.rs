@@ -1,8 +1,9 @@
 //! Shares of the rows that match in place of the rows: of every pair both parties get additive shares of both payloads, in the same order,
 //! and nobody learns which rows are in pairs.
 //!
-//! One instance over whole tables ([`ps3i`]): pairs bin by bin would tell more than all pairs. Keys that repeat give the product of
-//! their rows, as a join in SQL does; for this both parties see how often masked keys repeat.
+//! One instance over whole tables ([`ps3i`]): pairs bin by bin would tell more than all pairs. By [`Rule`] keys that repeat give the product
+//! of their rows, as a join in SQL does, with or without the rows that are in several pairs; or a row is in one pair at most, by the first
+//! key that it shares. For this both parties see how often masked keys repeat.
 
 use std::sync::Arc;
 
@@ -13,13 +14,10 @@ use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use tacit_net::{PartyId, Session};
 use tacit_psi::blind_join::{Rule, Shape};
 use tacit_psi::ps3i::{self, SharedPairs, Table};
-use tacit_psi::{Item, Role, Sizes, Traffic};
+use tacit_psi::{Role, Sizes, Traffic};
 
-use crate::bins::Bins;
 use crate::error::MatchError;
-
-/// Every pair of rows with the same key.
-const RULE: Rule = Rule::Collect { drop_sender: false, drop_receiver: false };
+use crate::keyed::KeyedRows;
 
 /// What both parties announce of themselves.
 #[derive(Clone, Copy, Debug)]
@@ -28,11 +26,13 @@ pub struct Announced {
     pub rows: Sizes,
     /// Columns of 64-bit integers of the sender and of the receiver.
     pub columns: Sizes,
+    /// Keys of each row.
+    pub keys: usize,
 }
 
 impl Announced {
     fn shape(self) -> Shape {
-        Shape { rows: self.rows, columns: Sizes { sender: 1, receiver: 1 } }
+        Shape { rows: self.rows, columns: Sizes { sender: self.keys, receiver: self.keys } }
     }
 
     /// What a run costs.
@@ -41,24 +41,26 @@ impl Announced {
     }
 }
 
-/// Shares both payloads of all pairs. bins: a single one, with the rows without a key; its columns are 64-bit integers, NULL is 0.
+/// Shares both payloads of all pairs. The table's columns are 64-bit integers, NULL is 0.
 ///
 /// # Errors
 /// Those of the protocol; a column of another type.
-pub fn share(session: &mut Session, role: Role, bins: &Bins, announced: Announced) -> Result<SharedPairs, MatchError> {
+pub fn share(
+    session: &mut Session,
+    role: Role,
+    table: &KeyedRows,
+    announced: Announced,
+    rule: Rule,
+) -> Result<SharedPairs, MatchError> {
     let peer = PartyId(1 - session.me().0);
-    let (tokens, keyless) = (bins.tokens(0)?, bins.rows(1));
-    let mut payload = vec![Vec::with_capacity(tokens.len() + keyless); bins.schema().fields().len()];
-    for (bin, rows) in [(0, tokens.len()), (1, keyless)] {
-        if rows > 0 && !payload.is_empty() {
-            let batch = bins.load(bin)?.take(&(0..rows as u32).collect::<Vec<_>>())?;
-            payload.iter_mut().zip(batch.columns()).try_for_each(|(all, column)| append(all, column))?;
-        }
+    let (bins, rows) = (&table.bins, table.bins.rows(0));
+    let mut payload = vec![Vec::with_capacity(rows); bins.schema().fields().len()];
+    if rows > 0 && !payload.is_empty() {
+        let batch = bins.load(0)?.take(&(0..rows as u32).collect::<Vec<_>>())?;
+        payload.iter_mut().zip(batch.columns()).try_for_each(|(all, column)| append(all, column))?;
     }
-    let identifiers: Vec<Option<Item>> =
-        tokens.into_iter().map(Some).chain(std::iter::repeat_n(None, keyless)).collect();
-    let table = Table { identifiers: &identifiers, payload: &payload };
-    Ok(ps3i::run(session, peer, role, table, announced.shape(), announced.columns, RULE)?)
+    let table = Table { identifiers: &table.identifiers, payload: &payload };
+    Ok(ps3i::run(session, peer, role, table, announced.shape(), announced.columns, rule)?)
 }
 
 fn append(all: &mut Vec<u64>, column: &ArrayRef) -> Result<(), MatchError> {

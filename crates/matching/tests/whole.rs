@@ -9,10 +9,13 @@ use arrow_array::{ArrayRef, Int64Array, RecordBatch};
 use arrow_schema::{DataType, Field, Schema};
 use proptest::prelude::*;
 use tacit_matching::aggregate::aggregate;
+use tacit_matching::ids::cost_by_keys;
+use tacit_matching::keyed::Reading;
 use tacit_matching::shares::{self, Announced};
-use tacit_matching::{Bins, IdRows, Ids, KeyColumn, Layout, Normaliser, Partition};
+use tacit_matching::{Bins, IdRows, Ids, KeyColumn, KeyedRows, Layout, Normaliser, Partition};
 use tacit_math::Seed;
 use tacit_net::{Message, Options, Session, memory};
+use tacit_psi::blind_join::Rule;
 use tacit_psi::relatives::PrivateId;
 use tacit_psi::{Role, Sizes, Traffic};
 
@@ -30,6 +33,27 @@ fn binned(keys: &Keys, columns: usize) -> Arc<Bins> {
     let mut partition = Partition::new(&Seed::from_bytes([3; 16]), key, (1..=columns).collect(), layout);
     partition.push(&RecordBatch::try_new(Arc::clone(&schema), all).expect("a batch")).expect("a table");
     Arc::new(partition.finish(schema).expect("a table").0)
+}
+
+/// Rows with so many keys.
+fn keyed(keys: &[Keys], columns: usize) -> KeyedRows {
+    let rows = keys[0].len();
+    let numbers = |power: u32| Arc::new((0..rows as i64).map(|row| row.pow(power)).collect::<Int64Array>()) as ArrayRef;
+    let given = keys.iter().map(|keys| Arc::new(keys.iter().copied().collect::<Int64Array>()) as ArrayRef);
+    let all: Vec<ArrayRef> = given.chain([numbers(1), numbers(2)]).collect();
+    let field = |number| Field::new(format!("c{number}"), DataType::Int64, true);
+    let schema = Arc::new(Schema::new((0..all.len()).map(field).collect::<Vec<_>>()));
+    let key = |index| vec![KeyColumn { index, normaliser: Normaliser::Exact }];
+    let payload = (keys.len()..keys.len() + columns).collect();
+    let mut reading = Reading::new(&Seed::from_bytes([3; 16]), (0..keys.len()).map(key).collect(), payload);
+    let batch = RecordBatch::try_new(Arc::clone(&schema), all).expect("a batch");
+    for from in (0..rows).step_by(7) {
+        reading.push(&batch.slice(from, 7.min(rows - from))).expect("a table");
+    }
+    let (read, counts) = reading.finish(&schema).expect("a table");
+    let keyless = (0..rows).filter(|&row| keys.iter().all(|keys| keys[row].is_none())).count();
+    assert_eq!((counts.rows as usize, counts.null as usize), (rows, keyless));
+    read
 }
 
 struct Ended<T> {
@@ -127,22 +151,24 @@ fn pairs(a: &Keys, b: &Keys) -> Vec<(i64, i64)> {
     all.filter(|&(i, j)| a[i].is_some() && a[i] == b[j]).map(|(i, j)| (i as i64, j as i64)).collect()
 }
 
-fn share(keys: [&Keys; 2], columns: Sizes) -> [Ended<RecordBatch>; 2] {
-    let rows = Sizes { sender: keys[0].len(), receiver: keys[1].len() };
-    let announced = Announced { rows, columns };
+const ALL: Rule = Rule::Collect { drop_sender: false, drop_receiver: false };
+
+fn share(keys: [&[Keys]; 2], columns: Sizes, rule: Rule) -> [Ended<RecordBatch>; 2] {
+    let rows = Sizes { sender: keys[0][0].len(), receiver: keys[1][0].len() };
+    let announced = Announced { rows, columns, keys: keys[0].len() };
     let names: Vec<String> = (0..columns.sender + columns.receiver).map(|column| column.to_string()).collect();
     let ends = both(|session, role| {
         let (mine, columns) =
             if role == Role::Sender { (keys[0], columns.sender) } else { (keys[1], columns.receiver) };
-        let found = shares::share(session, role, &binned(mine, columns), announced).expect("shares");
+        let found = shares::share(session, role, &keyed(mine, columns), announced, rule).expect("shares");
         shares::table(found, &names).expect("a table")
     });
     assert_eq!(ends[0].traffic, announced.cost());
     ends
 }
 
-fn check_shares(a: &Keys, b: &Keys) {
-    let [x, y] = share([a, b], Sizes { sender: 1, receiver: 2 }).map(|ended| ended.found);
+fn check_shares(a: &[Keys], b: &[Keys], rule: Rule) {
+    let [x, y] = share([a, b], Sizes { sender: 1, receiver: 2 }, rule).map(|ended| ended.found);
     let opened: Vec<Vec<i64>> = (0..3)
         .map(|column| {
             let shares = [&x, &y].map(|table| table.column(column).as_primitive::<UInt64Type>().values().to_vec());
@@ -152,7 +178,72 @@ fn check_shares(a: &Keys, b: &Keys) {
     let mut found: Vec<(i64, i64)> = opened[0].iter().copied().zip(opened[1].iter().copied()).collect();
     assert!(opened[1].iter().zip(&opened[2]).all(|(row, square)| row * row == *square));
     found.sort_unstable();
-    assert_eq!(found, pairs(a, b));
+    match rule {
+        Rule::Single => check_single(a, b, &found),
+        Rule::Collect { drop_sender, drop_receiver } => {
+            let mut wanted: Vec<(i64, i64)> = a.iter().zip(b).flat_map(|(a, b)| pairs(a, b)).collect();
+            wanted.sort_unstable();
+            wanted.dedup();
+            let several = |of: fn(&(i64, i64)) -> i64| {
+                let met: Vec<i64> = wanted.iter().map(of).collect();
+                move |row: i64| met.iter().filter(|&&other| other == row).count() > 1
+            };
+            let (of_sender, of_receiver) = (several(|pair| pair.0), several(|pair| pair.1));
+            wanted.retain(|&(s, r)| !(drop_sender && of_sender(s) || drop_receiver && of_receiver(r)));
+            assert_eq!(found, wanted);
+        }
+    }
+}
+
+/// Pairs of which each row is in one at most, and for which no key of higher priority was passed over.
+fn check_single(a: &[Keys], b: &[Keys], found: &[(i64, i64)]) {
+    let shared = |s: i64, r: i64| {
+        (0..a.len()).find(|&key| a[key][s as usize].is_some() && a[key][s as usize] == b[key][r as usize])
+    };
+    let of_sender: BTreeMap<i64, i64> = found.iter().copied().collect();
+    let of_receiver: BTreeMap<i64, i64> = found.iter().map(|&(s, r)| (r, s)).collect();
+    assert!(of_sender.len() == found.len() && of_receiver.len() == found.len());
+    assert!(found.iter().all(|&(s, r)| shared(s, r).is_some()));
+    for s in 0..a[0].len() as i64 {
+        for r in 0..b[0].len() as i64 {
+            let Some(key) = shared(s, r) else { continue };
+            let no_later =
+                |partner: Option<(i64, i64)>| partner.and_then(|(s, r)| shared(s, r)).is_some_and(|by| by <= key);
+            let one = of_sender.get(&s).map(|&r| (s, r));
+            let other = of_receiver.get(&r).map(|&s| (s, r));
+            assert!(no_later(one) || no_later(other), "rows {s} and {r} share key {key} and were passed over");
+        }
+    }
+}
+
+/// What `Ids` by several keys gives: each row an id of its own, those of pairs the same.
+fn check_ids_by_keys(a: &[Keys], b: &[Keys]) {
+    let rows = Sizes { sender: a[0].len(), receiver: b[0].len() };
+    let ends = both(|session, role| {
+        let (mine, theirs) = if role == Role::Sender { (a, rows.receiver) } else { (b, rows.sender) };
+        let ids = Ids::agree_by_keys(session, role, &keyed(mine, 1), theirs).expect("ids");
+        (ids.union(), ids.contaminated(), listed(ids))
+    });
+    let most = cost_by_keys(a.len(), rows);
+    let traffic = ends[0].traffic;
+    assert!(traffic.rounds == most.rounds && traffic.sender <= most.sender && traffic.receiver <= most.receiver);
+    let [(union, contaminated, x), (also, same, y)] = ends.map(|ended| ended.found);
+    assert_eq!((union, contaminated), (also, same));
+    assert!(x.1.keys().eq(y.1.keys()) && x.1.len() == union);
+    assert!(x.1.values().chain(y.1.values()).all(|rows| rows.len() <= 1));
+    let met = x.1.values().zip(y.1.values()).filter_map(|(mine, theirs)| Some((*mine.first()?, *theirs.first()?)));
+    let mut met: Vec<(i64, i64)> = met.collect();
+    met.sort_unstable();
+    assert_eq!(union, rows.sender + rows.receiver - met.len());
+    check_single(a, b, &met);
+}
+
+fn two_keys() -> impl Strategy<Value = Vec<Keys>> {
+    let row = || prop::option::weighted(0.7, 0i64..9);
+    prop::collection::vec((row(), row()), 1..16).prop_map(|rows| {
+        let (first, second) = rows.into_iter().unzip();
+        vec![first, second]
+    })
 }
 
 fn keys() -> impl Strategy<Value = Keys> {
@@ -168,7 +259,19 @@ proptest! {
 
     #[test]
     fn shares_are_of_the_pairs_of_the_clear_tables(a in keys(), b in keys()) {
-        check_shares(&a, &b);
+        check_shares(&[a], &[b], ALL);
+    }
+
+    #[test]
+    fn shares_by_two_keys_are_of_the_pairs_of_the_rule(a in two_keys(), b in two_keys(), rule in 0usize..5) {
+        let collect = |drop_sender, drop_receiver| Rule::Collect { drop_sender, drop_receiver };
+        let rules = [ALL, collect(true, false), collect(false, true), collect(true, true), Rule::Single];
+        check_shares(&a, &b, rules[rule]);
+    }
+
+    #[test]
+    fn ids_by_two_keys_pair_rows_by_the_first_that_they_share(a in two_keys(), b in two_keys()) {
+        check_ids_by_keys(&a, &b);
     }
 }
 
@@ -213,7 +316,8 @@ fn messages_of_sums_and_shares_tell_the_numbers_of_rows_alone() {
         LOOSE.map(|(common, crowded)| sums(table(150, common, 1000, crowded), table(90, common / 2, 5000, crowded)));
     assert_eq!(plain, crowded);
     assert_eq!(plain, sums(many(0, 150), many(500, 590)));
-    let shared = |a: Keys, b: Keys| share([&a, &b], Sizes { sender: 1, receiver: 1 }).map(|ended| ended.messages);
+    let one = Sizes { sender: 1, receiver: 1 };
+    let shared = |a: Keys, b: Keys| share([&[a], &[b]], one, ALL).map(|ended| ended.messages);
     let disjoint = shared(many(0, 150), many(500, 590));
     assert_eq!(disjoint, shared(many(0, 150), many(0, 90)));
     assert_eq!(disjoint, shared(table(150, 20, 1000, true), table(90, 20, 1000, true)));

@@ -20,7 +20,7 @@ from tacit.psi.account import approved_entry, completed_entry, recorded
 from tacit.psi.match import Limits, Match
 from tacit.psi.members import Members
 from tacit.psi.output import check_output, write_rows
-from tacit.psi.parameters import JOINS, Parameters, normalisers, recipients, revealed
+from tacit.psi.parameters import JOINS, PAIRS, Parameters, dropped, keys_of, normalisers, recipients, revealed
 from tacit.psi.plugin import plugin_named
 from tacit.psi.source import open_source
 
@@ -37,13 +37,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--as", dest="me", required=True, metavar="PARTY", help="the party that this machine is")
     add("--with", dest="other", metavar="PARTY", help="the other party (needed among more than two)")
     add("--input", type=Path, metavar="FILE", help="this party's own table, .parquet or .csv")
-    add("--key", type=_names, metavar="COLUMNS", help="the columns that identify a row, in an agreed order")
+    add("--key", type=_names, action="append", metavar="COLUMNS",
+        help="the columns that identify a row, in an agreed order; of several --key one is enough")  # fmt: skip
     add("--output", type=Path, metavar="FILE", help="where the matching rows go, .parquet or .csv")
     add("--columns", type=_names, metavar="COLUMNS", help="the columns of the output (default: all)")
     add("--normalise", type=_names, default=[], metavar="COLUMN=HOW",
         help="spelling of key columns: email, name, phone, phone:REGION, exact (default: exact)")  # fmt: skip
     add("--reveal", default="intersection", metavar="WHAT",
         help="intersection (default), cardinality, sum(PARTY.COLUMN), ids, or shares")  # fmt: skip
+    add("--pairs", choices=PAIRS, default="all",
+        help="with --reveal shares: all pairs of rows with a common key (default), or one for each row")  # fmt: skip
+    add("--drop-contaminated", dest="drop", metavar="WHOSE",
+        help="with --reveal shares: leave out rows with several counterparts, of both parties or of one")  # fmt: skip
     add("--to", default="both", metavar="PARTY", help="who learns the matches: both (default) or one party")
     add("--join", choices=JOINS, default="inner", help="which rows the output has (default: inner)")
     add("--protocol", default="auto", help="auto (default), or a protocol's name")
@@ -71,10 +76,11 @@ def run(options: argparse.Namespace) -> int:
         raise RunError(Fault.INPUT, "name this party's own table with --input, and its key columns with --key.")
     parties = members.pair(options.me, options.other)
     plugin = None if options.plugin is None else plugin_named(options.plugin)
+    key, widths = keys_of(options.key)
     parameters = Parameters(
-        parties, normalisers(options.key, options.normalise), recipients(parties, options.to), options.join,
+        parties, normalisers(key, options.normalise), recipients(parties, options.to), options.join,
         options.protocol, _bins(options.bins), None if plugin is None else str(getattr(plugin, "name", options.plugin)),
-        *revealed(options.reveal, parties),
+        *revealed(options.reveal, parties), widths, options.pairs, dropped(parties, options.drop),
     )  # fmt: skip
     learns = parameters.gives_rows and options.me in parameters.to
     if options.output is None and learns:
@@ -83,7 +89,7 @@ def run(options: argparse.Namespace) -> int:
         check_output(options.output)
     limits = Limits(options.memory, options.workers)
     columns = [] if options.columns is None and parameters.reveal == "shares" else options.columns
-    source = open_source(options.input, options.key, columns, os.cpu_count() or 1, limits.memory)
+    source = open_source(options.input, key, columns, os.cpu_count() or 1, limits.memory)
     screen.account(parameters)
     match = Match(
         members,

@@ -42,7 +42,7 @@ def _prepare(options: argparse.Namespace, members: Members, screen: Screen) -> i
     if not options.prepare.parent.is_dir():
         raise RunError(Fault.INPUT, f"{options.prepare}: the folder {options.prepare.parent} does not exist.")
     source = _source(options)
-    chosen = normalisers(options.key, options.normalise)
+    chosen = normalisers(options.key[0], options.normalise)
     key = members.private_key(options.me)
     about = prepare(source, chosen, options.prepare, key, budget, options.memory, screen.line)
     whole = options.prepare.stat().st_size
@@ -61,7 +61,7 @@ def _answer(options: argparse.Namespace, members: Members, screen: Screen) -> in
     (asker,) = (name for name in parties if name != options.me)
     key = members.private_key(options.me)
     with held(options.prepared):
-        file = read_prepared(options.prepared, key)
+        file = read_prepared(options.prepared, key, options.memory)
         parameters = query_parameters(parties, asker, tuple(file.about.normalisers))
         query = Query(members, options.me, parameters, screen.line)
         report, _, entry = _recorded(query, screen, lambda: (query.answer(file, options.most), 0))
@@ -77,7 +77,7 @@ def _ask(options: argparse.Namespace, members: Members, screen: Screen) -> int:
         raise RunError(Fault.INPUT, f"{options.me} gets rows: name the file for them with --output.")
     check_output(options.output)
     source = _source(options)
-    parameters = query_parameters(parties, options.me, normalisers(options.key, options.normalise))
+    parameters = query_parameters(parties, options.me, normalisers(options.key[0], options.normalise))
     query = Query(members, options.me, parameters, screen.line)
 
     def ask() -> tuple[Report, int]:
@@ -105,13 +105,19 @@ def _recorded(query: Query, screen: Screen, work: Callable[[], tuple[Report, int
 def _source(options: argparse.Namespace) -> Source:
     if options.input is None or options.key is None:
         raise RunError(Fault.INPUT, "name this party's own table with --input, and its key columns with --key.")
-    return open_source(options.input, options.key, options.columns, os.cpu_count() or 1, options.memory)
+    return open_source(options.input, options.key[0], options.columns, os.cpu_count() or 1, options.memory)
 
 
 def _refuse_others(options: argparse.Namespace) -> None:
     """Refuse options that a prepared table makes no use of. Raises RunError."""
-    defaults = {"reveal": "intersection", "join": "inner", "plugin": None, "bins": "auto", "workers": None}
+    defaults = {
+        "reveal": "intersection", "join": "inner", "plugin": None, "bins": "auto", "workers": None, "pairs": "all",
+    }  # fmt: skip
     mistaken = [name for name, default in defaults.items() if getattr(options, name) != default]
+    if options.drop is not None:
+        mistaken.append("drop-contaminated")
+    if len(options.key or ()) > 1:
+        raise RunError(Fault.INPUT, "a prepared table has one key; write its columns as --key COLUMN,COLUMN.")
     if options.protocol not in ("auto", UNBALANCED):
         mistaken.append("protocol")
     if options.prepare is not None and options.prepared is not None:

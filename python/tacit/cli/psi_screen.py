@@ -57,12 +57,16 @@ class Screen:
 
 
 def _found(report: Report) -> str:
+    several = (
+        f" ({report.repeated:,} rows of this party share keys with several of the other)" if report.repeated else ""
+    )
+    if report.union is not None and report.keys is None:
+        return f"; {report.union:,} ids in all, which tells the number of pairs that match: {report.pairs:,}{several}"
     if report.union is not None:
         return f"; {report.union:,} ids in all, which tells the number of common keys: {report.keys:,}"
     if report.rate is not None:
         return f"; {report.keys:,} keys matched ({report.rate:.1%})"
-    if report.keys is None and report.pairs:
-        several = f" ({report.repeated:,} rows of this party are in more than one)" if report.repeated else ""
+    if report.keys is None and (report.pairs or report.repeated):
         return f"; {report.pairs:,} pairs of rows matched{several}"
     return ""
 

@@ -47,7 +47,8 @@ def completed_entry(approved: JSON, report: Report) -> JSON:
         "rounds": report.rounds,
         "seconds": round(report.seconds, 3),
     }
-    return {**_reference(approved), "disclosures": happened, "cost": cost, "resumed_bins": report.resumed}
+    ran = {} if report.protocol is None else {"engine": f"psi/{report.protocol}"}
+    return {**_reference(approved), **ran, "disclosures": happened, "cost": cost, "resumed_bins": report.resumed}
 
 
 @contextmanager

@@ -6,12 +6,16 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from math import isfinite
+from typing import Any, cast
 
 from tacit.agent.faults import Fault, RunError
 from tacit.psi.prepared_file import MOST_BUDGET, MOST_PREPARED
 
-ANNOUNCED = ("rows", "memory", "workers", "kinds", "resume", "columns")
+ANNOUNCED = ("rows", "memory", "workers", "kinds", "resume", "columns", "latency", "bandwidth")
+
+MOST_LATENCY = 60.0
+"""Seconds; nobody waits longer for a message."""
 
 MOST_ROWS = 1 << 36
 """More than any table that disks hold."""
@@ -21,11 +25,13 @@ def heard(message: bytes, peer: str, keys: int) -> dict[str, Any]:
     """A peer's announcement, in which nothing is believed that could not be. Raises RunError."""
     try:
         told = _told(message)
-        rows, memory, workers, kinds, resume, columns = (told[name] for name in ANNOUNCED)
+        rows, memory, workers, kinds, resume, columns, latency, bandwidth = (told[name] for name in ANNOUNCED)
         numbers = all(type(number) is int for number in (rows, memory, workers))
         fits = numbers and 0 <= rows <= MOST_ROWS and memory > 0 and workers > 0
         fits = fits and len(kinds) == keys and all(isinstance(name, str) for name in [*kinds, *columns])
         fits = fits and isinstance(columns, list)
+        fits = fits and _is_number(latency) and 0 <= latency <= MOST_LATENCY
+        fits = fits and (bandwidth is None or (_is_number(bandwidth) and bandwidth >= 1))
         if resume is not None:
             fits = fits and len(bytes.fromhex(resume["done"])) == resume["bins"] and isinstance(resume["run"], str)
         if fits:
@@ -106,6 +112,10 @@ def numbers(message: bytes, peer: str) -> tuple[int, int | None]:
 def dishonest(peer: str) -> RunError:
     """The refusal of what cannot be."""
     return RunError(Fault.PEER, f"party {peer!r} announces what no honest party announces; nothing was sent.")
+
+
+def _is_number(value: object) -> bool:
+    return type(value) in (int, float) and isfinite(cast(float, value))
 
 
 def _told(message: bytes) -> dict[str, Any]:

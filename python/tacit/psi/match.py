@@ -17,11 +17,11 @@ from tacit.psi.announcement import heard, numbers, run_name, same_run
 from tacit.psi.choice import BYTES_PER_TOKEN, Choice, choose
 from tacit.psi.members import Members
 from tacit.psi.parameters import UNBALANCED, Parameters
-from tacit.psi.partition import Counts, partition
+from tacit.psi.partition import Counts, keyed, partition
 from tacit.psi.source import Source
 from tacit.psi.state import State, check_disk, folder_of, fresh_folder, read_state, remove_folder, write_state
 from tacit.psi.watching import Told, Watching
-from tacit.psi.whole import ID_COLUMN, Facts, Found, choose_whole, reveal
+from tacit.psi.whole import ID_COLUMN, Facts, Found, check_memory, choose_whole, reveal
 
 OUTPUT_BYTES = 64
 """What the output has for a row of either table besides its columns."""
@@ -55,7 +55,7 @@ class Report:
     """What a match found. null and invalid: rows without a key (invalid: by key column). What nobody learns is None.
 
     keys: how many keys both have. rate: keys for each row with a key. union: how many universal ids there are.
-    repeated: rows of this party in more than one pair of shares.
+    repeated: rows of this party that share keys with several rows of the other, of shares and of ids by several keys.
     """
 
     rows: int
@@ -73,6 +73,7 @@ class Report:
     seconds: float
     resumed: int
     unconfirmed: str | None
+    protocol: str | None = None
 
 
 class Match:
@@ -138,9 +139,9 @@ class Match:
 
     def rows(self) -> _native.MatchedRows:
         """The joint rows' part of this party; after ``run``."""
-        assert self._table is not None, "run() comes first"
         if self._found is not None and self._found.output is not None:
             return self._found.output()
+        assert self._table is not None, "run() comes first"
         return self._table.output(self.parameters.join, self.number == 0, self.peer_rows)
 
     def learns(self) -> bool:
@@ -206,10 +207,15 @@ class Match:
         announce(choice)
         if self.folder is not None and self.learns():
             check_disk(self.folder, 2 * self.source.bytes + OUTPUT_BYTES * (self.source.rows + self.peer_rows))
-        self.tell(f"putting {self.source.rows:,} rows into one bin, in memory")
-        self._table = self._binned(pair.agree_key(), 1, None, peer_kinds)
+        check_memory(self.parameters, choice, self.limits.memory, self.source.bytes)
+        self.tell(f"reading {self.source.rows:,} rows into memory")
+        table: _native.Binned | _native.KeyedTable
+        if self.parameters.reveal == "shares" or self.parameters.keys > 1:
+            table, self._counts = keyed(self.source, pair.agree_key(), self.parameters, peer_kinds, self.tell)
+        else:
+            table = self._table = self._binned(pair.agree_key(), 1, None, peer_kinds)
         self.tell("matching")
-        found = reveal(pair, self._table, self.parameters, choice, self.number, facts)
+        found = reveal(pair, table, self.parameters, choice, self.number, facts)
         if not self.parameters.gives_rows:
             receives = self.me == self.parameters.receiver
             told = {"keys": found.keys, "sum": found.sum} if receives and self.parameters.both_learn else {}
@@ -232,6 +238,8 @@ class Match:
             "kinds": self.source.kinds(),
             "csv": self.source.is_csv,
             "resume": resume,
+            "latency": self.members.network.latency,
+            "bandwidth": self.members.network.bandwidth,
             "columns": list(self.source.columns) if self.parameters.reveal == "shares" else [],
         }
 
@@ -334,9 +342,9 @@ class Match:
         return None
 
     def _report(self, metrics: Mapping[str, int], begin: float, resumed: int, unconfirmed: str | None) -> Report:
-        assert self._table is not None
         found = self._found
         if found is None and self.learns():
+            assert self._table is not None
             totals = self._table.totals()
             found = Found(totals["keys"], pairs=totals["pairs"])
         found = found or Found()
@@ -358,6 +366,7 @@ class Match:
             time.monotonic() - begin,
             resumed,
             unconfirmed,
+            None if self.choice is None else self.choice.protocol,
         )
 
 

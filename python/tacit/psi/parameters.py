@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from typing import TypeVar
 
 from tacit import _native
 from tacit.agent.faults import Fault, RunError
@@ -18,13 +19,20 @@ UNBALANCED = "unbalanced"
 REVEALS = ("intersection", "cardinality", "ids", "shares")
 """What may be revealed, besides sums."""
 
+Column = TypeVar("Column")
+
+PAIRS = ("all", "one")
+"""Which pairs of rows that share a key are shared: all of them, or each row in one at most."""
+
 
 @dataclass(frozen=True)
 class Parameters:
     """Equal at both parties. parties: the first is the left one of joins. normalisers: one for each key column.
 
     to: the parties that learn the matches. bins: None lets both choose by the same rule. plugin: the name of a protocol
-    from elsewhere, or None. reveal: one of REVEALS, or "sum" of the column ``summed`` of a party.
+    from elsewhere, or None. reveal: one of REVEALS, or "sum" of the column ``summed`` of a party. widths: how many key
+    columns each key has, the most important key first; empty if there is one key. pairs: one of PAIRS. dropped: the
+    parties whose rows are left out if they share keys with several rows of the other.
     """
 
     parties: tuple[str, str]
@@ -36,6 +44,9 @@ class Parameters:
     plugin: str | None = None
     reveal: str = "intersection"
     summed: tuple[str, str] | None = None
+    widths: tuple[int, ...] = ()
+    pairs: str = "all"
+    dropped: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.join not in JOINS:
@@ -52,6 +63,7 @@ class Parameters:
             raise RunError(
                 Fault.INPUT, f"a {self.join} join needs both parties to learn the matches; leave out --to or --join."
             )
+        self._check_keys()
         if self.reveal != "intersection":
             self._check_reveal()
         if self.protocol != "auto" and self.plugin is None:
@@ -62,6 +74,24 @@ class Parameters:
                 raise RunError(
                     Fault.INPUT, f"there is no protocol {self.protocol!r}; choose {_listed(('auto', *names))}."
                 )
+
+    def _check_keys(self) -> None:
+        if self.keys > 1 and self.reveal not in ("ids", "shares"):
+            raise RunError(
+                Fault.INPUT,
+                "several keys, of which one is enough, are for --reveal ids and --reveal shares; write the columns of "
+                "one key as --key COLUMN,COLUMN.",
+            )
+        if self.keys > 1 and self.reveal == "ids" and self.protocol != "auto":
+            raise RunError(Fault.INPUT, "ids by several keys have a protocol of their own; leave out --protocol.")
+        if self.reveal != "shares" and (self.pairs, self.dropped) != ("all", ()):
+            raise RunError(Fault.INPUT, "--pairs and --drop-contaminated are for --reveal shares; leave them out.")
+        if self.pairs not in PAIRS:
+            raise RunError(Fault.INPUT, f"pairs is {self.pairs!r}; choose {_listed(PAIRS)}.")
+        if self.pairs == "one" and self.dropped:
+            raise RunError(
+                Fault.INPUT, "with --pairs one no row is in several pairs; leave out --pairs or --drop-contaminated."
+            )
 
     def _check_reveal(self) -> None:
         chosen = self.protocol if self.reveal != "ids" else "auto"
@@ -95,6 +125,16 @@ class Parameters:
         return len(self.to) == 2
 
     @property
+    def keys(self) -> int:
+        """How many keys a row has."""
+        return max(1, len(self.widths))
+
+    def by_key(self, columns: Sequence[Column]) -> list[list[Column]]:
+        """What belongs to the key columns, in one list for each key."""
+        rest = iter(columns)
+        return [[next(rest) for _ in range(width)] for width in self.widths or (len(columns),)]
+
+    @property
     def gives_rows(self) -> bool:
         """Whether the output is a table."""
         return self.reveal in ("intersection", "ids", "shares")
@@ -105,22 +145,24 @@ class Parameters:
         return self.join != "inner" or self.reveal in ("ids", "shares")
 
     def protocol_name(self) -> str:
-        """The protocol that runs."""
+        """The protocol that runs; ``auto`` where it is chosen from what both announce."""
         if self.plugin is not None:
             return self.plugin
         match self.reveal:
+            case "ids" if self.keys > 1:
+                return "multi-key-private-id"
             case "ids":
                 return "private-id" if self.protocol == "auto" else f"private-id-{self.protocol}"
             case "shares":
                 return "ps3i"
             case "cardinality" | "sum":
                 return "dh-cardinality"
-        return _native.matching_protocols()[0][0] if self.protocol == "auto" else self.protocol
+        return self.protocol
 
     def account(self) -> list[str]:
         """What each party learns besides its own data, in sentences."""
         facts = "the other's number of rows, the type of each key column and whether it is from CSV"
-        offers = "" if self.protocol == UNBALANCED else ", and the memory and workers that the other offers"
+        offers = "" if self.protocol == UNBALANCED else ", and the memory, workers and network that the other declares"
         return [*self._learnt(), f"both learn {facts}{offers}"]
 
     def _learnt(self) -> list[str]:
@@ -135,13 +177,8 @@ class Parameters:
                 f"{asker} learns {owner}'s budget and how many rows it may ask about now, and so what is left for all "
                 "who ask, where that is less than --most",
             ]
-        if self.reveal == "ids":
-            return ["both learn how many ids both tables have together, and so how many keys both have, but not which"]
-        if self.reveal == "shares":
-            return [
-                "both learn how many pairs of rows match, and how often keys repeat in each table, but not which",
-                "both learn the names of the columns that the other shares",
-            ]
+        if self.reveal in ("ids", "shares"):
+            return self._learnt_of_all_rows()
         if self.reveal != "intersection":
             what = "how many keys both have"
             if self.summed is not None:
@@ -157,6 +194,22 @@ class Parameters:
             f"{b} learns which of its own keys {a} has too, and how many rows {a} has with each of these",
         ]
 
+    def _learnt_of_all_rows(self) -> list[str]:
+        several = "which rows, in no known order, share which of their keys, and so how often keys repeat in each table"
+        if self.reveal == "ids" and self.keys == 1:
+            return ["both learn how many ids both tables have together, and so how many keys both have, but not which"]
+        if self.reveal == "ids":
+            return [
+                "both learn how many ids both tables have together, and so how many pairs of rows match, but not which",
+                f"both learn {several}",
+            ]
+        repeated = "and how often keys repeat in each table, but not which"
+        return [
+            f"both learn how many pairs of rows match, {repeated if self.keys == 1 else 'but not which'}",
+            *([f"both learn {several}"] if self.keys > 1 else []),
+            "both learn the names of the columns that the other shares",
+        ]
+
 
 def recipients(parties: tuple[str, str], to: str) -> tuple[str, ...]:
     """Who learns the matches: ``both`` or a party's name. Raises RunError."""
@@ -165,6 +218,20 @@ def recipients(parties: tuple[str, str], to: str) -> tuple[str, ...]:
     if to in parties:
         return (to,)
     raise RunError(Fault.INPUT, f"--to is {to!r}; write both, {parties[0]} or {parties[1]}.")
+
+
+def keys_of(keys: Sequence[Sequence[str]]) -> tuple[list[str], tuple[int, ...]]:
+    """The columns of all keys, one key after another, and how many each has, if there are several."""
+    return [column for key in keys for column in key], tuple(map(len, keys)) if len(keys) > 1 else ()
+
+
+def dropped(parties: tuple[str, str], whose: str | None) -> tuple[str, ...]:
+    """Whose contaminated rows are left out: ``both``, a party's name, or None for nobody's. Raises RunError."""
+    if whose is None:
+        return ()
+    if whose == "both" or whose in parties:
+        return parties if whose == "both" else (whose,)
+    raise RunError(Fault.INPUT, f"--drop-contaminated is {whose!r}; write both, {parties[0]} or {parties[1]}.")
 
 
 def revealed(text: str, parties: tuple[str, str]) -> tuple[str, tuple[str, str] | None]:
@@ -179,7 +246,7 @@ def revealed(text: str, parties: tuple[str, str]) -> tuple[str, tuple[str, str] 
 
 def normalisers(key: Sequence[str], declared: Sequence[str]) -> tuple[str, ...]:
     """The normaliser of each key column from texts like ``email=email`` or ``phone=phone:DE``. Raises RunError."""
-    chosen = dict.fromkeys(key, "exact")
+    chosen = dict.fromkeys(key, "exact")  # A column may be in several keys.
     for text in declared:
         column, equals, name = text.partition("=")
         if not equals or column not in chosen:
@@ -187,7 +254,7 @@ def normalisers(key: Sequence[str], declared: Sequence[str]) -> tuple[str, ...]:
                 Fault.INPUT, f"--normalise {text!r}: write COLUMN=NORMALISER with a key column, {_listed(tuple(key))}."
             )
         chosen[column] = name
-    return tuple(chosen.values())
+    return tuple(chosen[column] for column in key)
 
 
 def _listed(names: tuple[str, ...]) -> str:

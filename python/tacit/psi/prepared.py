@@ -23,6 +23,7 @@ from tacit.psi.members import Members
 from tacit.psi.parameters import UNBALANCED, Parameters
 from tacit.psi.partition import Counts, partition
 from tacit.psi.prepared_file import (
+    COPIES,
     Description,
     PreparedFile,
     read_file,
@@ -35,7 +36,7 @@ DEFAULT_BUDGET = 1 << 20
 """Rows that may be asked about in all, unless the owner says otherwise."""
 
 BYTES_PER_ROW = 224
-"""What preparing keeps in memory for each row, besides the table."""
+"""What preparing or asking keeps in memory for each row, besides the table."""
 
 TOKEN_KEY = 16
 
@@ -123,6 +124,7 @@ class Query:
                     pair,
                     f"{source.name}: {self.peer} answers at most {theirs.most:,} rows now; ask about fewer.",
                 )
+            _check_memory(source, _native.published_bytes(theirs.rows, theirs.budget), memory)
             fresh = has == theirs.published
             self._costs(theirs.rows, theirs.budget, source.rows, fresh)
             key = bytes.fromhex(theirs.token_key)
@@ -152,6 +154,17 @@ class Query:
         kept = "is here already" if has else "is sent now, to be kept"
         self.tell(f"offline: what is published, {published:,} B for {rows:,} rows, {kept}")
         self.tell(f"online: {cost['receiver']:,} B to ask about {asked:,} rows, {cost['sender']:,} B to answer")
+
+
+def _check_memory(source: Source, published: int, memory: int) -> None:
+    """Refuse a query that does not fit, beside what the other party publishes. Raises RunError."""
+    need = BYTES_PER_ROW * source.rows + 2 * source.bytes + COPIES * published
+    if need > memory:
+        raise RunError(
+            Fault.INPUT,
+            f"{source.name}: asking about it needs {need >> 20:,} MiB, with what the other party publishes, more than "
+            f"the {memory >> 20:,} MiB declared; declare more --memory.",
+        )
 
 
 def _confirmed(pair: _native.Pair) -> str | None:

@@ -26,6 +26,9 @@ LENGTH = 8
 MAC = 32
 RECORD = LENGTH + MAC
 
+COPIES = 4
+"""How often the bytes of a prepared table are in memory while a query is answered or asked."""
+
 MOST_PREPARED = 1 << 32
 """Fewer rows than this can be prepared."""
 
@@ -90,8 +93,18 @@ def write_prepared(path: Path, private_key: str, about: Description, secret: byt
     write_privately(path, body + mac + _record(mac_key, mac, 0))
 
 
-def read_prepared(path: Path, private_key: str) -> PreparedFile:
-    """Read a prepared table. Raises RunError if it is none, or was changed by anybody but its owner."""
+def read_prepared(path: Path, private_key: str, memory: int | None = None) -> PreparedFile:
+    """Read a prepared table. memory: what may be used to answer from it; None if it is not to be answered from.
+
+    Raises RunError if it is none, was changed by anybody but its owner, or does not fit.
+    """
+    size = path.stat().st_size if path.exists() else 0
+    if memory is not None and COPIES * size > memory:
+        raise RunError(
+            Fault.INPUT,
+            f"{path}: answering from it needs {COPIES * size >> 20:,} MiB, more than the {memory >> 20:,} MiB "
+            "declared; declare more --memory.",
+        )
     whole = read_file(path)
     start = len(MAGIC) + LENGTH
     if not whole.startswith(MAGIC) or len(whole) < start:

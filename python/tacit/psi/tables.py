@@ -11,7 +11,7 @@ from tacit.agent.ledger import Ledger
 from tacit.psi.account import approved_entry, completed_entry, recorded
 from tacit.psi.match import Limits, Match, Report
 from tacit.psi.members import Members
-from tacit.psi.parameters import Parameters, recipients, revealed
+from tacit.psi.parameters import Parameters, dropped, keys_of, recipients, revealed
 from tacit.psi.prepared import DEFAULT_BUDGET, Query, query_parameters
 from tacit.psi.prepared import prepare as prepare_table
 from tacit.psi.prepared_file import held, read_prepared
@@ -19,6 +19,10 @@ from tacit.psi.source import Source, open_source
 
 if TYPE_CHECKING:
     from tacit import _native
+
+
+Keys = Sequence[str] | Sequence[Sequence[str]]
+"""The columns of one key, or of several keys, of which any one is enough."""
 
 
 class Matched:
@@ -71,18 +75,24 @@ def identify(
     *,
     federation: str | Path = "federation.toml",
     me: str,
-    key: Sequence[str],
+    key: Keys,
     other: str | None = None,
     columns: Sequence[str] | None = None,
     normalise: Mapping[str, str] | None = None,
     protocol: str = "auto",
     memory: int = 3 << 30,
 ) -> Matched:
-    """Give every row of both parties a universal id, as ``tacit psi --reveal ids``: nobody learns which rows match."""
+    """Give every row of both parties a universal id, as ``tacit psi --reveal ids``: nobody learns which rows match.
+
+    key: the columns of a key, or a list of keys, the most important first, like ``[["email"], ["last", "dob"]]``.
+    """
     members = Members.load(Path(federation))
     parties = members.pair(me, other)
-    parameters = Parameters(parties, _normalisers(key, normalise), parties, protocol=protocol, reveal="ids")
-    return _run(table, members, me, parameters, key, columns, Limits(memory))
+    flat, widths = _keys(key)
+    parameters = Parameters(
+        parties, _normalisers(flat, normalise), parties, protocol=protocol, reveal="ids", widths=widths
+    )  # fmt: skip
+    return _run(table, members, me, parameters, flat, columns, Limits(memory))
 
 
 def share(
@@ -90,17 +100,26 @@ def share(
     *,
     federation: str | Path = "federation.toml",
     me: str,
-    key: Sequence[str],
+    key: Keys,
     other: str | None = None,
     columns: Sequence[str] = (),
     normalise: Mapping[str, str] | None = None,
+    pairs: str = "all",
+    drop_contaminated: str | None = None,
     memory: int = 3 << 30,
 ) -> Matched:
-    """Additive shares of both parties' columns of the pairs of rows that match, as ``tacit psi --reveal shares``."""
+    """Additive shares of both parties' columns of the pairs of rows that match, as ``tacit psi --reveal shares``.
+
+    key: as of ``identify``. pairs: all, or one for each row at most. drop_contaminated: both, or a party.
+    """
     members = Members.load(Path(federation))
     parties = members.pair(me, other)
-    parameters = Parameters(parties, _normalisers(key, normalise), parties, reveal="shares")
-    return _run(table, members, me, parameters, key, columns, Limits(memory))
+    flat, widths = _keys(key)
+    parameters = Parameters(
+        parties, _normalisers(flat, normalise), parties, reveal="shares", widths=widths, pairs=pairs,
+        dropped=dropped(parties, drop_contaminated),
+    )  # fmt: skip
+    return _run(table, members, me, parameters, flat, columns, Limits(memory))
 
 
 def aggregate(
@@ -154,13 +173,14 @@ def answer(
     me: str,
     other: str | None = None,
     most: int | None = None,
+    memory: int = 3 << 30,
 ) -> Report:
     """Answer one query about a prepared table, of ``most`` rows at most, as ``tacit psi --prepared``."""
     members = Members.load(Path(federation))
     parties = members.pair(me, other)
     (asker,) = (name for name in parties if name != me)
     with held(Path(file)):
-        prepared = read_prepared(Path(file), members.private_key(me))
+        prepared = read_prepared(Path(file), members.private_key(me), memory)
         query = Query(members, me, query_parameters(parties, asker, tuple(prepared.about.normalisers)))
         return _asked(query, lambda: Matched(_nothing, query.answer(prepared, most))).report
 
@@ -210,6 +230,17 @@ def _open(table: Any, key: Sequence[str], columns: Sequence[str] | None, memory:
 
 def _normalisers(key: Sequence[str], normalise: Mapping[str, str] | None) -> tuple[str, ...]:
     return tuple((normalise or {}).get(column, "exact") for column in key)
+
+
+def _keys(key: Keys) -> tuple[list[str], tuple[int, ...]]:
+    """The columns of all keys, and how many each has, if there are several."""
+    columns = [column for column in key if isinstance(column, str)]
+    keys = [columns_of for columns_of in key if not isinstance(columns_of, str)]
+    if columns and keys:
+        raise RunError(
+            Fault.INPUT, "key has both columns and keys; write [[column, ...], [column, ...]] for several keys."
+        )
+    return keys_of(keys or [columns])
 
 
 def _run(

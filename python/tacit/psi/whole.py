@@ -17,16 +17,40 @@ from tacit.psi.parameters import Parameters
 ID_COLUMN = "universal_id"
 """The column of ids in the output."""
 
-BYTES_PER_ROW = {"dh-cardinality": 200, "private-id-ddh": 448, "private-id-oprf": 640, "ps3i": 640}
+BYTES_PER_ROW = {
+    "dh-cardinality": 200,
+    "private-id-ddh": 448,
+    "private-id-oprf": 640,
+    "multi-key-private-id": 640,
+    "ps3i": 640,
+}
 """What a run keeps in memory at most for each row of both tables, besides this party's own table."""
+
+BYTES_PER_KEY = 360
+"""The same for each further key of a row."""
 
 LEAST_BYTES = 256 << 20
 """What a run keeps for whatever tables."""
 
-SECONDS_PER_ROW = {"dh-cardinality": 8e-6, "private-id-ddh": 21e-6, "private-id-oprf": 2.5e-6, "ps3i": 10e-6}
+SECONDS_PER_ROW = {
+    "dh-cardinality": 8e-6,
+    "private-id-ddh": 21e-6,
+    "private-id-oprf": 2.5e-6,
+    "multi-key-private-id": 27e-6,
+    "ps3i": 10e-6,
+}
 """Processor time a party and row of both tables, measured on a core with AVX-512; others take up to thrice as long."""
 
-SECONDS_TO_BEGIN = {"dh-cardinality": 0.01, "private-id-ddh": 0.01, "private-id-oprf": 0.1, "ps3i": 0.1}
+SECONDS_PER_KEY = 8e-6
+"""The same for each further key of a row: a multiplication."""
+
+SECONDS_TO_BEGIN = {
+    "dh-cardinality": 0.01,
+    "private-id-ddh": 0.01,
+    "private-id-oprf": 0.1,
+    "multi-key-private-id": 0.01,
+    "ps3i": 0.1,
+}
 """Measured with tables of one row."""
 
 
@@ -34,7 +58,7 @@ SECONDS_TO_BEGIN = {"dh-cardinality": 0.01, "private-id-ddh": 0.01, "private-id-
 class Found:
     """What a party learnt. keys: how many both have. output: makes a reading of the rows, where there are any.
 
-    repeated: rows of this party in more than one pair.
+    repeated: rows of this party that share keys with several rows of the other.
     """
 
     keys: int | None = None
@@ -59,40 +83,54 @@ def choose_whole(parameters: Parameters, facts: Facts) -> Choice:
     options = _options(parameters, rows, facts)
     best = min(options, key=lambda choice: choice.seconds)
     memory = min(int(each["memory"]) for each in facts)
-    need = LEAST_BYTES + BYTES_PER_ROW[best.protocol] * sum(rows)
-    if need > max(memory, LEAST_BYTES):
-        raise RunError(
-            Fault.INPUT,
-            f"--reveal {parameters.reveal} works in memory and needs {need >> 20:,} MiB for these tables, more than "
-            f"the {memory >> 20:,} MiB declared; declare more --memory at both parties.",
-        )
+    check_memory(parameters, best, memory, 0)
     return best
 
 
+def check_memory(parameters: Parameters, choice: Choice, memory: int, table: int) -> None:
+    """Refuse what does not fit into ``memory`` bytes beside a party's own table of so many. Raises RunError."""
+    each = BYTES_PER_ROW[choice.protocol] + BYTES_PER_KEY * (parameters.keys - 1)
+    need = LEAST_BYTES + each * sum(choice.capacities) + 2 * table
+    if need > max(memory, LEAST_BYTES):
+        where = "at both parties" if table == 0 else "here"
+        raise RunError(
+            Fault.INPUT,
+            f"--reveal {parameters.reveal} works in memory and needs {need >> 20:,} MiB for these tables, more than "
+            f"the {memory >> 20:,} MiB declared; declare more --memory {where}.",
+        )
+
+
 def _options(parameters: Parameters, rows: tuple[int, int], facts: Facts) -> list[Choice]:
-    if parameters.reveal == "ids":
+    if parameters.reveal == "ids" and parameters.keys > 1:
+        why = "the one for ids by several keys"
+        costs = [
+            ("multi-key-private-id", side, _native.ids_by_keys_cost(parameters.keys, rows[side], rows[1 - side]))
+            for side in (0, 1)
+        ]
+    elif parameters.reveal == "ids":
         methods = _native.ids_methods() if parameters.protocol == "auto" else [parameters.protocol]
         why = "as asked" if len(methods) == 1 else "the one that takes the least time here"
         costs = [(f"private-id-{name}", side, _ids_cost(name, rows, side)) for name in methods for side in (0, 1)]
     elif parameters.reveal == "shares":
         shapes = [(rows[side], len(facts[side]["columns"])) for side in (0, 1)]
         why = "the one for shares"
-        costs = [("ps3i", 0, _native.shares_cost(*shapes))]
+        costs = [("ps3i", 0, _native.shares_cost(parameters.keys, *shapes))]
     else:
         sender = 1 - parameters.parties.index(parameters.receiver)
         why = "the one for numbers in place of rows"
         summed = parameters.summed is not None
         costs = [("dh-cardinality", sender, _native.aggregate_cost(rows[sender], rows[1 - sender], summed))]
-    return [_choice(name, sender, cost, rows, why) for name, sender, cost in costs]
+    return [_choice(name, sender, cost, rows, parameters.keys, why) for name, sender, cost in costs]
 
 
 def _ids_cost(method: str, rows: tuple[int, int], sender: int) -> dict[str, int]:
     return _native.ids_cost(method, rows[sender], rows[1 - sender])
 
 
-def _choice(name: str, sender: int, cost: Mapping[str, int], rows: tuple[int, int], why: str) -> Choice:
+def _choice(name: str, sender: int, cost: Mapping[str, int], rows: tuple[int, int], keys: int, why: str) -> Choice:
     sent = (cost["sender"], cost["receiver"]) if sender == 0 else (cost["receiver"], cost["sender"])
-    seconds = SECONDS_TO_BEGIN[name] + SECONDS_PER_ROW[name] * sum(rows) + sum(sent) / BYTES_PER_SECOND
+    each = SECONDS_PER_ROW[name] + SECONDS_PER_KEY * (keys - 1)
+    seconds = SECONDS_TO_BEGIN[name] + each * sum(rows) + sum(sent) / BYTES_PER_SECOND
     reasons = (
         f"protocol {name}: {why}",
         "1 bin, in memory: what bins of it would tell is more than what the whole tells",
@@ -101,21 +139,42 @@ def _choice(name: str, sender: int, cost: Mapping[str, int], rows: tuple[int, in
 
 
 def reveal(
-    pair: _native.Pair, table: _native.Binned, parameters: Parameters, choice: Choice, me: int, facts: Facts
+    pair: _native.Pair,
+    table: _native.Binned | _native.KeyedTable,
+    parameters: Parameters,
+    choice: Choice,
+    me: int,
+    facts: Facts,
 ) -> Found:
-    """Run what is to be revealed. me: 0 or 1, this party among the two. table: in one bin."""
+    """Run what is to be revealed. me: 0 or 1, this party among the two. table: in one bin, or with its keys."""
     rows = (int(facts[me]["rows"]), int(facts[1 - me]["rows"]))
     sender = choice.sender == me
+    if isinstance(table, _native.Binned):
+        if parameters.reveal == "ids":
+            ids = pair.identify(table, choice.protocol.removeprefix("private-id-"), sender, rows)
+            return Found(sum(rows) - ids.union, union=ids.union, output=lambda: ids.output(ID_COLUMN))
+        keys, total = pair.aggregate(table, sender, rows, parameters.summed is not None)
+        return Found(keys, total)
     if parameters.reveal == "ids":
-        found = pair.identify(table, choice.protocol.removeprefix("private-id-"), sender, rows)
-        return Found(sum(rows) - found.union, union=found.union, output=lambda: found.output(ID_COLUMN))
-    if parameters.reveal == "shares":
-        names = share_columns(parameters, facts)
-        mine, theirs = ((rows[at], len(facts[side]["columns"])) for at, side in enumerate((me, 1 - me)))
-        shared = pair.share(table, sender, mine, theirs, names)
-        return Found(pairs=shared.pairs, repeated=shared.contaminated[0 if sender else 1], output=shared.output)
-    keys, total = pair.aggregate(table, sender, rows, parameters.summed is not None)
-    return Found(keys, total)
+        found = pair.identify_by_keys(table, sender, rows[1])
+        return Found(
+            pairs=sum(rows) - found.union,
+            union=found.union,
+            repeated=found.contaminated[0 if sender else 1],
+            output=lambda: found.output(ID_COLUMN),
+        )
+    mine, theirs = ((rows[at], len(facts[side]["columns"])) for at, side in enumerate((me, 1 - me)))
+    drops = [party in parameters.dropped for party in parameters.parties]
+    shared = pair.share(
+        table,
+        sender=sender,
+        mine=mine,
+        theirs=theirs,
+        names=share_columns(parameters, facts),
+        single=parameters.pairs == "one",
+        dropped=(drops[choice.sender], drops[1 - choice.sender]),
+    )
+    return Found(pairs=shared.pairs, repeated=shared.contaminated[0 if sender else 1], output=shared.output)
 
 
 def share_columns(parameters: Parameters, facts: Facts) -> list[str]:

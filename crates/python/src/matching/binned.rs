@@ -8,8 +8,9 @@ use arrow_array::ffi_stream::RecordBatchStreamReader;
 use arrow_schema::ArrowError;
 use pyo3::prelude::*;
 use tacit_matching::files::Files;
+use tacit_matching::keyed::Reading;
 use tacit_matching::output::total;
-use tacit_matching::{Bins, Counts, Join, KeyColumn, Layout, Normaliser, Partition, Results, Rows};
+use tacit_matching::{Bins, Counts, Join, KeyColumn, KeyedRows, Layout, Normaliser, Partition, Results, Rows};
 use tacit_math::Seed;
 
 use super::rows::{MatchedRows, Reader};
@@ -114,6 +115,51 @@ impl Binned {
         let (bins, results) = (Arc::clone(&self.bins), Arc::clone(&self.results));
         let rows = py.detach(|| Rows::new(bins, results, join, first, peer_rows))?;
         Ok(MatchedRows::of(Reader { schema: rows.schema(), rows }))
+    }
+}
+
+/// A party's rows with one key or several, in memory.
+#[pyclass(frozen, module = "tacit._native")]
+pub struct KeyedTable {
+    pub rows: Arc<KeyedRows>,
+    counts: Counts,
+}
+
+#[pymethods]
+impl KeyedTable {
+    /// Read a table. keys: place and normaliser of every column of every key, the most important key first; payload: places of the
+    /// columns to keep.
+    #[staticmethod]
+    #[pyo3(signature = (data, *, key, keys, payload))]
+    fn read(
+        py: Python<'_>,
+        data: &Bound<'_, PyAny>,
+        key: [u8; 16],
+        keys: Vec<Vec<(usize, String)>>,
+        payload: Vec<usize>,
+    ) -> PyResult<Self> {
+        let stream = import_stream(data)?;
+        let keys = keys.into_iter().map(key_columns).collect::<Result<Vec<_>>>()?;
+        if keys.is_empty() {
+            return Err(Failure::input("a table has at least one key").into());
+        }
+        let read = move || {
+            let reader = RecordBatchStreamReader::try_new(stream).map_err(|error| unreadable(&error))?;
+            let schema = reader.schema();
+            let mut reading = Reading::new(&Seed::from_bytes(key), keys, payload);
+            for batch in reader {
+                reading.push(&batch.map_err(|error| unreadable(&error))?)?;
+            }
+            let (rows, counts) = reading.finish(&schema)?;
+            Ok(Self { rows: Arc::new(rows), counts })
+        };
+        wait_for(py, read, || ())
+    }
+
+    /// Rows in all, rows without any key, and by column of every key the values without canonical spelling and the first row of them.
+    #[getter]
+    fn counts(&self) -> (u64, u64, Vec<(u64, Option<u64>)>) {
+        (self.counts.rows, self.counts.null, self.counts.invalid.clone())
     }
 }
 

@@ -10,11 +10,12 @@ use tacit_matching::{Ids, Progress, Run, family, prepared, shares};
 use tacit_net::tcp::{self, Endpoint, Hello, Identity};
 use tacit_net::{Options, PartyId, Session};
 use tacit_psi::alignment::Learns;
+use tacit_psi::blind_join::Rule;
 use tacit_psi::tokens::agree_key;
 use tacit_psi::unbalanced::send_set;
 use tacit_psi::{Protocol, Role};
 
-use super::binned::Binned;
+use super::binned::{Binned, KeyedTable};
 use super::plugin::plugged;
 use super::prepared::PreparedSet;
 use super::whole::{Identified, SharedRows, announced, method_named};
@@ -185,24 +186,46 @@ impl Pair {
         self.work(py, move |sessions| Ok(Identified(Arc::new(Ids::agree(&mut sessions[0], role, method, bins, rows)?))))
     }
 
-    /// Share both payloads of all pairs of rows that match. mine, theirs: (rows, columns), announced. names: of all columns of shares,
-    /// the sender's first.
+    /// Give every row of both parties a universal id by the first of several keys that two rows share. theirs: the peer's rows.
+    fn identify_by_keys(
+        &self,
+        py: Python<'_>,
+        table: &Bound<'_, KeyedTable>,
+        sender: bool,
+        theirs: usize,
+    ) -> PyResult<Identified> {
+        let table = Arc::clone(&table.get().rows);
+        let role = if sender { Role::Sender } else { Role::Receiver };
+        self.work(py, move |sessions| {
+            Ok(Identified(Arc::new(Ids::agree_by_keys(&mut sessions[0], role, &table, theirs)?)))
+        })
+    }
+
+    /// Share both payloads of the pairs of rows that match. mine, theirs: (rows, columns), announced. names: of all columns of shares,
+    /// the sender's first. single: a row is in one pair at most; otherwise dropped says whether rows of the sender and of the receiver
+    /// that have several counterparts are left out.
+    #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
+    #[pyo3(signature = (table, *, sender, mine, theirs, names, single, dropped))]
     fn share(
         &self,
         py: Python<'_>,
-        table: &Bound<'_, Binned>,
+        table: &Bound<'_, KeyedTable>,
         sender: bool,
         mine: (usize, usize),
         theirs: (usize, usize),
         names: Vec<String>,
+        single: bool,
+        dropped: (bool, bool),
     ) -> PyResult<SharedRows> {
-        let bins = Arc::clone(&table.get().bins);
+        let table = Arc::clone(&table.get().rows);
         let (role, announced) = match sender {
-            true => (Role::Sender, announced(mine, theirs)),
-            false => (Role::Receiver, announced(theirs, mine)),
+            true => (Role::Sender, announced(table.keys, mine, theirs)),
+            false => (Role::Receiver, announced(table.keys, theirs, mine)),
         };
+        let (drop_sender, drop_receiver) = dropped;
+        let rule = if single { Rule::Single } else { Rule::Collect { drop_sender, drop_receiver } };
         self.work(py, move |sessions| {
-            let found = shares::share(&mut sessions[0], role, &bins, announced)?;
+            let found = shares::share(&mut sessions[0], role, &table, announced, rule)?;
             let (pairs, contaminated) = (found.pairs, found.contaminated);
             Ok(SharedRows { pairs, contaminated, shares: shares::table(found, &names)? })
         })

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow_array::{RecordBatch, RecordBatchIterator};
 use pyo3::prelude::*;
-use tacit_matching::ids::METHODS;
+use tacit_matching::ids::{METHODS, cost_by_keys};
 use tacit_matching::shares::Announced;
 use tacit_matching::{IdRows, Ids};
 use tacit_psi::cardinality_sum::{self, Sums};
@@ -25,6 +25,12 @@ impl Identified {
     #[getter]
     fn union(&self) -> usize {
         self.0.union()
+    }
+
+    /// With several keys, rows of the sender and of the receiver that share keys with more than one row of the other.
+    #[getter]
+    fn contaminated(&self) -> (usize, usize) {
+        self.0.contaminated()
     }
 
     /// The rows of the union in the order of their ids. column: the name of the column of ids.
@@ -68,16 +74,22 @@ pub fn ids_cost(method: &str, sender: usize, receiver: usize) -> Result<Phase> {
     Ok(method_named(method)?.cost(Sizes { sender, receiver }).into())
 }
 
+/// The declared cost of universal ids by so many keys: at most, for it grows with the union.
+#[pyfunction]
+pub fn ids_by_keys_cost(keys: usize, sender: usize, receiver: usize) -> Phase {
+    cost_by_keys(keys, Sizes { sender, receiver }).into()
+}
+
 /// The names of the ways to compute universal ids.
 #[pyfunction]
 pub fn ids_methods() -> Vec<&'static str> {
     METHODS.iter().map(|(name, _)| *name).collect()
 }
 
-/// The declared cost of shares of pairs, for (rows, columns) of the sender and of the receiver.
+/// The declared cost of shares of pairs by so many keys, for (rows, columns) of the sender and of the receiver.
 #[pyfunction]
-pub fn shares_cost(sender: (usize, usize), receiver: (usize, usize)) -> Phase {
-    announced(sender, receiver).cost().into()
+pub fn shares_cost(keys: usize, sender: (usize, usize), receiver: (usize, usize)) -> Phase {
+    announced(keys, sender, receiver).cost().into()
 }
 
 /// The declared cost of the number of common keys, and of the sum of a column of the sender over them.
@@ -87,11 +99,12 @@ pub fn aggregate_cost(sender: usize, receiver: usize, summed: bool) -> Phase {
     cardinality_sum::cost(Sizes { sender: sender.max(1), receiver: receiver.max(1) }, sums).into()
 }
 
-/// From (rows, columns) of the sender and of the receiver.
-pub fn announced(sender: (usize, usize), receiver: (usize, usize)) -> Announced {
+/// From the number of keys, and (rows, columns) of the sender and of the receiver.
+pub fn announced(keys: usize, sender: (usize, usize), receiver: (usize, usize)) -> Announced {
     Announced {
         rows: Sizes { sender: sender.0, receiver: receiver.0 },
         columns: Sizes { sender: sender.1, receiver: receiver.1 },
+        keys,
     }
 }
 
