@@ -26,7 +26,7 @@ NANOSECONDS_A_ROW = {
     "broadcast": 20,
     "join": 4_000,
     "psi": 500,
-    "circuit_psi": 700,
+    "circuit_psi": 600,
     "group_by": 1_500,
     "aggregate": 60,
     "sort": 1_500,
@@ -37,6 +37,9 @@ NANOSECONDS_A_ROW = {
 
 NANOSECONDS_A_BYTE_OF_TWO = 25
 """One party's processor time for each byte that it sends, on the engine ``two``."""
+
+NANOSECONDS_A_ROW_OF_TWO = {"circuit_psi": 1_700}
+"""One party's processor time for each row, where bytes do not tell it, on the engine ``two``."""
 
 FIXED_SECONDS = {"psi": 0.01, "circuit_psi": 0.015}
 """One party's processor time for a step of any size: base OTs and what is made of them."""
@@ -177,6 +180,8 @@ def _step_cost(
 def _processor_seconds(engine: str, step: NativeStep, rows: int, sent: int) -> float:
     """One party's processor time. rows: that the step works on. sent: bytes of the busiest party."""
     op = step.operator["op"]
+    if engine == "two" and op in NANOSECONDS_A_ROW_OF_TWO:
+        return rows * NANOSECONDS_A_ROW_OF_TWO[op] * 1e-9 + FIXED_SECONDS.get(op, 0)
     if engine == "two" and op != "psi":
         return sent * NANOSECONDS_A_BYTE_OF_TWO * 1e-9
     return rows * NANOSECONDS_A_ROW[op] * 1e-9 + FIXED_SECONDS.get(op, 0)
