@@ -93,14 +93,23 @@ class Session:
         latency: float = 0.0,
         bandwidth: float | None = None,
         record: bool = False,
+        link: tuple[float, float] | None = None,
     ) -> Session:
         """Connect to all peers over TLS 1.3, compare versions and plan hashes, and set the engine up.
 
         permits: JSON list. engine: "rep3" among three nodes or "two" between two.
+        link: latency (seconds, one way) and bandwidth (bytes a second) between the nodes, as all declare them.
         """
 
     @staticmethod
-    def in_memory(nodes: list[str], permits: str, *, engine: str = "rep3", record: bool = False) -> list[Session]:
+    def in_memory(
+        nodes: list[str],
+        permits: str,
+        *,
+        engine: str = "rep3",
+        record: bool = False,
+        link: tuple[float, float] | None = None,
+    ) -> list[Session]:
         """The ends of all nodes of an engine in this process (tests): each is driven by its own thread."""
 
     @staticmethod
@@ -378,13 +387,22 @@ class Pair:
     def abort(self, reason: str) -> None:
         """End at once and tell the peer why; without effect on a connection that has ended."""
 
-def cost(engine: str, operators: str, rows: dict[int, int], *, nodes: list[str]) -> list[dict[str, Any]]:
+def cost(
+    engine: str,
+    operators: str,
+    rows: dict[int, int],
+    *,
+    nodes: list[str],
+    link: tuple[float, float] | None = None,
+) -> list[dict[str, Any]]:
     """Declared cost of input, secure and release operators (a JSON list in execution order), without data.
 
     nodes: the names of the nodes in engine order, as the operators name owners and recipients.
     rows: row count per input step id; for a psi or circuit_psi also by those of the local steps of its
     sides, for a psi by its own id too.
-    Returns, per operator, {"step","rows","rounds","bytes_sent":[per node]}.
+    link: latency and bandwidth between the nodes, as for ``Session.connect``.
+    Returns, per operator, {"step","rows","rounds","bytes_sent":[per node],"circuits","garbled","garbled_bytes"}:
+    circuits that could be evaluated as a whole, those of them that are, and what the busiest node sends for these.
     """
 
 def aggregate_cost(sender: int, receiver: int, summed: bool) -> dict[str, int]:

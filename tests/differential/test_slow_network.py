@@ -8,6 +8,7 @@ import pytest
 
 from tacit import connect
 from tacit.cli.demo.scenario import free_ports
+from tacit.plan.cost import total
 
 from .federations import Declared, pooled, store
 from .running import reference
@@ -48,3 +49,21 @@ def test_rounds_are_the_declared_ones_and_each_takes_its_time(query: str, keys: 
     assert predicted.seconds >= LATENCY * predicted.rounds
     # Some rounds of one party's steps are under way together with the other's, hence not all of their latencies add up.
     assert seconds > 0.5 * LATENCY * predicted.rounds
+
+
+def test_a_declared_slow_network_saves_rounds_by_garbling(keys: Path, tmp_path: Path) -> None:
+    federation = store({"x": table("x", "a", 37), "y": table("y", "b", 41)}, tmp_path, keys, free_ports(2), "two")
+    plain = connect(federation.path)
+    without = total(plain.predict(plain.plan(QUERIES[1])))
+    assert (without.circuits, without.garbled) == (0, 0)
+    with federation.path.open("a") as file:
+        file.write("[network]\nlatency = 0.005\n[link]\nlatency = 0.06\nbandwidth = 100e6\n")
+    declared = connect(federation.path)
+    answer = declared.sql(QUERIES[1])
+    with pooled(federation) as database:
+        assert sorted(answer.rows()) == sorted(reference(database, QUERIES[1]).rows)
+    predicted = answer.cost.predicted_total
+    assert answer.cost.as_predicted
+    assert 0 < predicted.garbled <= predicted.circuits
+    assert predicted.rounds < without.rounds
+    assert f"{predicted.garbled:,} of {predicted.circuits:,} circuits are garbled" in str(declared.explain(QUERIES[1]))

@@ -68,6 +68,13 @@ def test_another_query_at_one_party(pair: Consortium) -> None:
     assert_disagreement(pair, ends(running), "another plan")
 
 
+def test_another_declared_network_at_one_party(pair: Consortium) -> None:
+    """The nodes would choose different protocols."""
+    for party, latency in ((A, 0.06), (B, 0.07)):
+        pair.edit(party, "[network]\n", f"[link]\nlatency = {latency}\nbandwidth = 1e8\n\n[network]\n")
+    assert_disagreement(pair, ends(pair.start_all()), "another plan")
+
+
 def test_another_key_at_one_party(pair: Consortium) -> None:
     (pair.home(A) / "keys" / f"{B}.crt").write_text(_native.generate_keys(B)[1])
     assert_disagreement(pair, ends(pair.start_all()), "wrong key")

@@ -10,7 +10,7 @@ import pytest
 
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation import Federation
-from tacit.plan.catalog import Column, Table
+from tacit.plan.catalog import Column, Link, Table
 from tacit.plan.types import Boolean, Date, Decimal, Field, Integer, Varchar
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "federation.md"
@@ -146,6 +146,16 @@ def test_two_nodes_are_the_first_two_parties(tmp_path: Path) -> None:
     text = SMALL.replace('engine = "rep3"\nnodes = ["a", "b", "c"]\n', 'engine = "two"\n')
     catalog = load(tmp_path, text).catalog
     assert (catalog.engine, catalog.nodes) == ("two", ("a", "b"))
+
+
+def test_the_network_between_the_nodes_is_declared_as_a_whole(tmp_path: Path) -> None:
+    assert load(tmp_path, SMALL).catalog.link is None
+    declared = load(tmp_path, SMALL + "\n[link]\nlatency = 0.06\nbandwidth = 125e6\n").catalog.link
+    assert declared == Link(0.06, 125e6)
+    sentence = mistake(tmp_path, SMALL + "\n[link]\nlatency = 0.06\n")
+    assert sentence == (
+        "federation.toml, [link]: there is no bandwidth; declare both latency (seconds) and bandwidth (bytes a second)."
+    )
 
 
 TYPES = "write BOOLEAN, INTEGER, BIGINT, DECIMAL(p,s), DATE or VARCHAR."

@@ -13,13 +13,13 @@ from tacit import _native
 from .plans import NODES, Plan, bits, ring64
 
 
-def query() -> Plan:
-    """Operators of many kinds, with a padded and an announced input."""
+def query(nodes: list[str] = NODES) -> Plan:
+    """Operators of many kinds, with a padded and an announced input; the answer goes to the last two nodes."""
     plan = Plan()
     left = pa.table({"k": [3, 1, 2], "g": [1, 1, 2]})
     right = pa.table({"other": [1, 1, 2, 5, 3], "v": [10, 20, None, 40, 50]})
     first = plan.input("a", left, {"k": bits(8), "g": bits(4)}, rows=100)
-    second = plan.input("c", right, {"other": bits(8), "v": ring64(16, nullable=True)})
+    second = plan.input(nodes[-1], right, {"other": bits(8), "v": ring64(16, nullable=True)})
     joined = plan.add(
         "join",
         left=first,
@@ -33,7 +33,7 @@ def query() -> Plan:
     grouped = plan.add("group_by", input=joined, keys=["g"], aggregates=[total], groups=3)
     keys = [{"column": "total", "descending": True, "nulls_first": False}]
     head = plan.add("limit", input=plan.add("sort", input=grouped, keys=keys), count=2, offset=0)
-    plan.release(head, ["g", "total"], to=["b", "c"], ordered=True)
+    plan.release(head, ["g", "total"], to=nodes[-2:], ordered=True)
     return plan
 
 
@@ -49,6 +49,29 @@ def test_declared_costs_are_metered_costs() -> None:
         for cost in declared:
             actual = metered[cost["step"]]
             assert (actual["rounds"], actual["bytes_sent"]) == (cost["rounds"], cost["bytes_sent"][node]), cost["step"]
+
+
+@pytest.mark.parametrize("link", [None, (0.0, 10e6), (0.06, 100e6)], ids=["undeclared", "thin", "far"])
+def test_circuits_are_garbled_as_declared_on_a_declared_link(link: tuple[float, float] | None) -> None:
+    nodes = NODES[:2]
+    plan = query(nodes)
+    permits = [each | {"recipients": nodes} for each in plan.permits()]
+    sessions = _native.Session.in_memory(nodes, json.dumps(permits), engine="two", link=link)
+    with ThreadPoolExecutor(len(nodes)) as threads:
+        list(threads.map(plan.drive, sessions))
+    declared = _native.cost("two", json.dumps(plan.operators), {2: 5}, nodes=nodes, link=link)
+    assert (sum(cost["garbled"] for cost in declared) > 0) == (link is not None and link[0] > 0.01)
+    for node, session in enumerate(sessions):
+        metered = {step["step"]: step for step in session.metrics()}
+        for cost in declared:
+            actual = metered[cost["step"]]
+            assert (actual["rounds"], actual["bytes_sent"]) == (cost["rounds"], cost["bytes_sent"][node]), cost["step"]
+
+
+def test_an_impossible_link_is_an_input_error() -> None:
+    for link in [(-1.0, 1e6), (0.1, 0.0), (float("nan"), 1e6)]:
+        with pytest.raises(_native.InputError, match="give a latency of at least 0 and a bandwidth above 0"):
+            _native.cost("two", "[]", {}, nodes=NODES[:2], link=link)
 
 
 def test_rows_are_public_bounds() -> None:

@@ -3,6 +3,7 @@
 use tacit_math::{Plane, Ring};
 use tacit_net::PartyId;
 
+use crate::circuits::Function;
 use crate::{Block, Linear, LinearScan, Permit, Result, Rows, Shape, circuits, linear};
 
 /// A secure computation engine at one node. Every node calls the same methods with the same public arguments in the same
@@ -57,6 +58,12 @@ pub trait Backend: Sized {
     /// round, unless the engine has a cheaper way.
     fn conjoin(&mut self, planes: Vec<Self::Bits>) -> Result<Vec<Self::Bits>> {
         circuits::and_pairs(self, planes)
+    }
+
+    /// A whole circuit on planes of one length, if the engine has a way that takes less time than gate by gate. None, and nothing sent, if not; which one is
+    /// a function of public sizes.
+    fn whole(&mut self, _function: Function, _inputs: &[&Self::Bits]) -> Result<Option<Vec<Self::Bits>>> {
+        Ok(None)
     }
 
     /// out[k] = sum over t of x * y for the pairs (x, y) in terms[k], element by element. One round, one word a row and output.

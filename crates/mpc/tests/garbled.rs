@@ -1,12 +1,13 @@
 //! Garbled circuits on two nodes: what they compute, exactly what they send, and nothing that depends on a secret.
 
 use std::thread;
+use std::time::{Duration, Instant};
 
 use tacit_math::{Plane, Prg, Seed};
 use tacit_mpc::backends::two::{Builder, Circuit, Input, TwoCosts};
 use tacit_mpc::backends::{Cost, Networked, Two};
-use tacit_mpc::{Backend, Block, Permit, PermitKind, Permits, Rows, Shape};
-use tacit_net::{Options, PartyId, memory};
+use tacit_mpc::{Backend, Block, Linear, Link, Permit, PermitKind, Permits, Rows, Shape, circuits};
+use tacit_net::{Options, PartyId, Shape as Shaping, memory};
 
 const NODES: [&str; 2] = ["a", "b"];
 
@@ -117,6 +118,47 @@ fn garbled_circuits_compute_and_cost_what_they_say() {
             check(9, rows, known);
         }
         check(1, 70, known);
+    }
+}
+
+/// Rounds of two comparisons of 32 bits, one behind the other, on a network with so much latency, and their time.
+fn comparisons(link: Option<Link>, latency: Duration) -> ([u64; 2], Duration) {
+    let options = Options { shape: Shaping { latency, bandwidth: None }, ..Options::default() };
+    let node = |session| {
+        let mut b = Two::new(session).expect("an engine");
+        link.into_iter().for_each(|link| b.declare(link));
+        let planes = |b: &Two, owner| (0..32).map(|_| b.known(PartyId(owner), 1000, None)).collect::<Vec<_>>();
+        let (x, y) = (planes(&b, 0), planes(&b, 1));
+        let start = Instant::now();
+        let rounds = ["first", "second"].map(|name| {
+            let less = b.step(name, |b| circuits::less_than(b, &x, &y, false)).expect("a result");
+            assert_eq!(less.rows(), 1000);
+            b.session().meter().snapshot().under(name).rounds
+        });
+        let time = start.elapsed();
+        b.into_session().close().expect("an orderly end");
+        (rounds, time)
+    };
+    let views: Vec<_> = thread::scope(|scope| {
+        let sessions = memory::mesh(&NODES, &options);
+        let threads: Vec<_> = sessions.into_iter().map(|session| scope.spawn(move || node(session))).collect();
+        threads.into_iter().map(|thread| thread.join().expect("a node")).collect()
+    });
+    assert_eq!(views[0].0, views[1].0);
+    (views[0].0, views[0].1.max(views[1].1))
+}
+
+#[test]
+fn comparisons_are_garbled_on_a_declared_slow_network() {
+    let latency = Duration::from_millis(60);
+    let slow = Link { latency: latency.as_secs_f64(), bandwidth: 125e6 };
+    let (rounds, time) = comparisons(Some(slow), latency);
+    assert_eq!(rounds, [4, 2], "the first one sets the transfers up");
+    assert!(time >= 4 * latency, "node 1 hears of tables that node 0 makes of what it asked for");
+    let fast = Link { latency: 0.00005, bandwidth: 400e6 };
+    for link in [None, Some(fast)] {
+        let (rounds, _) = comparisons(link, Duration::ZERO);
+        assert!(rounds.iter().all(|&rounds| rounds >= 6), "gate by gate: {rounds:?}");
     }
 }
 

@@ -8,9 +8,9 @@ use serde::Serialize;
 use static_assertions::assert_not_impl_any;
 use tacit_math::{Plane, Prg, Seed};
 use tacit_mpc::backends::{Networked, Rep3, Two, rep3, two};
-use tacit_mpc::{Backend, Block, MpcError, Permit, PermitKind, Permits, Result, Rows, Shape, circuits, ops};
+use tacit_mpc::{Backend, Block, Link, MpcError, Permit, PermitKind, Permits, Result, Rows, Shape, circuits, ops};
 use tacit_net::Message;
-use world::{Program, transcripts};
+use world::{FAR, Program, transcripts};
 
 assert_not_impl_any!(rep3::Share<Plane>: Debug, Display, PartialEq, Serialize);
 assert_not_impl_any!(rep3::Share<Vec<u64>>: Debug, Display, PartialEq, Serialize);
@@ -55,14 +55,16 @@ fn messages_depend_on_sizes_alone() {
     let mut ones = Block::zeros(shape);
     ones.bits = (0..20).map(|_| Plane::ones(77)).collect();
     ones.r64[0].fill(u64::MAX);
-    assert_eq!(sizes::<Rep3>(&zeros), sizes::<Rep3>(&ones));
-    assert_eq!(sizes::<Two>(&zeros), sizes::<Two>(&ones));
+    assert_eq!(sizes::<Rep3>(&zeros, None), sizes::<Rep3>(&ones, None));
+    for link in [None, Some(FAR)] {
+        assert_eq!(sizes::<Two>(&zeros, link), sizes::<Two>(&ones, link));
+    }
 }
 
 /// Step, round, peer and size of every message that each node saw.
-fn sizes<B: Networked>(input: &Block) -> Vec<Vec<(String, u64, String, usize)>> {
+fn sizes<B: Networked>(input: &Block, link: Option<Link>) -> Vec<Vec<(String, u64, String, usize)>> {
     let line = |m: &Message| (m.step.clone(), m.round, format!("{:?} {:?}", m.peer, m.direction), m.bytes);
-    transcripts::<B>(&Everything, input).iter().map(|t| t.iter().map(line).collect()).collect()
+    transcripts::<B>(&Everything, input, link).iter().map(|t| t.iter().map(line).collect()).collect()
 }
 
 #[test]

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use pyo3::prelude::*;
-use tacit_mpc::backends::{Clear, Networked, Rep3, Two};
+use tacit_mpc::Link;
+use tacit_mpc::backends::{Clear, Networked};
 use tacit_mpc::{Backend, Permits};
 use tacit_net::tcp::{self, Endpoint, Hello, Identity};
 use tacit_net::{Options, Security, Shape, memory};
@@ -64,13 +65,15 @@ pub struct Agreement {
     pub plan_hash: [u8; 32],
     /// The approved permits, as JSON.
     pub permits: String,
+    /// The network between the nodes, as they declare it.
+    pub link: Option<Link>,
 }
 
 impl Agreement {
     /// For sessions of one process, which compare no plans: the permits stand in for the plan.
     pub fn within_process(engine: &str, nodes: Vec<String>, permits: String) -> Self {
         let plan_hash = *blake3::hash(permits.as_bytes()).as_bytes();
-        Self { engine: engine.to_owned(), nodes, plan_hash, permits }
+        Self { engine: engine.to_owned(), nodes, plan_hash, permits, link: None }
     }
 
     /// The engine, if it can run among the nodes.
@@ -96,14 +99,32 @@ impl Agreement {
         Executor::new(backend, permits, self.nodes.clone(), self.hash_key())
     }
 
+    fn begin<B: Networked>(&self, session: tacit_net::Session) -> Result<B> {
+        let mut engine = B::start(session)?;
+        self.link.into_iter().for_each(|link| engine.declare(link));
+        Ok(engine)
+    }
+
     fn start(&self, suite: Suite, session: tacit_net::Session, permits: Permits) -> Result<Connected> {
         let (me, watch) = (session.name(session.me()).to_owned(), Watch::of(&session));
         let engine = match suite {
-            Suite::Rep3 => Engine::Rep3(Box::new(self.executor(Rep3::start(session)?, permits))),
-            Suite::Two => Engine::Two(Box::new(self.executor(Two::start(session)?, permits))),
+            Suite::Rep3 => Engine::Rep3(Box::new(self.executor(self.begin(session)?, permits))),
+            Suite::Two => Engine::Two(Box::new(self.executor(self.begin(session)?, permits))),
         };
         Ok(Connected { me, nodes: self.nodes.clone(), engine, watch })
     }
+}
+
+/// The network between nodes from its latency in seconds and its bandwidth in bytes a second.
+///
+/// # Errors
+/// When no network is like that.
+pub fn declared_link((latency, bandwidth): (f64, f64)) -> Result<Link> {
+    if !(latency.is_finite() && latency >= 0.0 && bandwidth.is_finite() && bandwidth > 0.0) {
+        let given = format!("a link of {latency} s and {bandwidth} bytes per second");
+        return Err(Failure::input(format!("{given}; give a latency of at least 0 and a bandwidth above 0")));
+    }
+    Ok(Link { latency, bandwidth })
 }
 
 /// How a party connects to the others.

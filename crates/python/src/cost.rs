@@ -3,11 +3,13 @@
 use std::collections::HashMap;
 
 use pyo3::prelude::*;
+use tacit_mpc::Link;
 use tacit_mpc::backends::{Networked, Rep3, Two};
 use tacit_net::PartyId;
 use tacit_table::cost::psi_sizes;
 use tacit_table::{Operator, StepCost, TableError};
 
+use crate::connection::declared_link;
 use crate::containment::contain;
 use crate::engine::Suite;
 use crate::fault::Result;
@@ -20,23 +22,29 @@ pub struct OperatorCost {
     rows: usize,
     rounds: u64,
     bytes_sent: Vec<u64>,
+    circuits: usize,
+    garbled: usize,
+    garbled_bytes: u64,
 }
 
 /// Declared cost of input, secure and release operators (a JSON list in execution order), without data.
 ///
 /// nodes: the names of the nodes in engine order, as the operators name owners and recipients. rows: row count per input step
-/// id. Returns, per operator, {"step","rows","rounds","bytes_sent":[per node]}.
+/// id. link: latency and bandwidth between the nodes, as they declare them.
+/// Returns, per operator, {"step","rows","rounds","bytes_sent":[per node],"circuits","garbled","garbled_bytes"}.
 #[pyfunction]
-#[pyo3(signature = (engine, operators, rows, *, nodes))]
+#[pyo3(signature = (engine, operators, rows, *, nodes, link=None))]
 pub fn cost(
     py: Python<'_>,
     engine: &str,
     operators: &str,
     rows: HashMap<usize, usize>,
     nodes: Vec<String>,
+    link: Option<(f64, f64)>,
 ) -> Result<Vec<OperatorCost>> {
+    let link = link.map(declared_link).transpose()?;
     let suite = Suite::among(engine, &nodes)?;
-    py.detach(|| contain(|| declared(suite, operators, &rows, &nodes)))
+    py.detach(|| contain(|| declared(suite, operators, &rows, &nodes, link)))
 }
 
 fn declared(
@@ -44,11 +52,12 @@ fn declared(
     operators: &str,
     rows: &HashMap<usize, usize>,
     nodes: &[String],
+    link: Option<Link>,
 ) -> Result<Vec<OperatorCost>> {
     let operators = Operator::list_from_json(operators)?;
     let mut costs = match suite {
-        Suite::Rep3 => of_engine::<Rep3>(&operators, rows, nodes)?,
-        Suite::Two => of_engine::<Two>(&operators, rows, nodes)?,
+        Suite::Rep3 => of_engine::<Rep3>(&operators, rows, nodes, link)?,
+        Suite::Two => of_engine::<Two>(&operators, rows, nodes, link)?,
     };
     for (operator, cost) in operators.iter().zip(&mut costs) {
         let Some(sides) = operator.matched_sides() else { continue };
@@ -68,6 +77,9 @@ fn declared(
         rows: cost.rows,
         rounds: cost.rounds,
         bytes_sent: cost.sent,
+        circuits: cost.circuits.asked,
+        garbled: cost.circuits.whole,
+        garbled_bytes: cost.circuits.sent,
     };
     Ok(operators.iter().zip(costs).map(named).collect())
 }
@@ -77,8 +89,9 @@ fn of_engine<B: Networked>(
     operators: &[Operator],
     rows: &HashMap<usize, usize>,
     nodes: &[String],
+    link: Option<Link>,
 ) -> std::result::Result<Vec<StepCost>, TableError> {
-    tacit_table::cost::<B::Formulas>(nodes, operators, rows, |b, psi, sizes| {
+    tacit_table::cost::<B::Formulas>(nodes, operators, rows, link, |b, psi, sizes| {
         let owners = [place(nodes, &psi.left.owner)?, place(nodes, &psi.right.owner)?];
         circuit_join::matched(b, psi, sizes, owners, None)
     })

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use tacit_table::{DataTable, Operator};
 
 use crate::arrow::{Stream, import_stream, read_table, to_batch};
-use crate::connection::{Agreement, Connected, Network, Party, clear, in_memory, options};
+use crate::connection::{Agreement, Connected, Network, Party, clear, declared_link, in_memory, options};
 use crate::containment::contain;
 use crate::engine::{Engine, Shares};
 use crate::fault::{Failure, Fault, Result};
@@ -32,7 +32,7 @@ pub struct Session {
 impl Session {
     /// Connect to all peers over TLS 1.3 and compare versions and plan hashes. permits: JSON list.
     #[staticmethod]
-    #[pyo3(signature = (parties, me, nodes, private_key_pem, plan_hash, permits, *, engine="rep3", tls=true, connect_timeout=30.0, idle_timeout=30.0, latency=0.0, bandwidth=None, record=false))]
+    #[pyo3(signature = (parties, me, nodes, private_key_pem, plan_hash, permits, *, engine="rep3", tls=true, connect_timeout=30.0, idle_timeout=30.0, latency=0.0, bandwidth=None, record=false, link=None))]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn connect(
         py: Python<'_>,
@@ -49,8 +49,10 @@ impl Session {
         latency: f64,
         bandwidth: Option<f64>,
         record: bool,
+        link: Option<(f64, f64)>,
     ) -> PyResult<Self> {
-        let agreement = Agreement { engine: engine.to_owned(), nodes, plan_hash: hash(plan_hash)?, permits };
+        let (link, plan_hash) = (link.map(declared_link).transpose()?, hash(plan_hash)?);
+        let agreement = Agreement { engine: engine.to_owned(), nodes, plan_hash, permits, link };
         let options = options(tls, [connect_timeout, idle_timeout], latency, bandwidth, record)?;
         let network = Network { parties, me, private_key_pem, options };
         Ok(Self::new(wait_for(py, move || network.connect(&agreement), || ())?))
@@ -58,15 +60,17 @@ impl Session {
 
     /// The ends of all nodes of an engine in this process (tests): each is driven by its own thread.
     #[staticmethod]
-    #[pyo3(signature = (nodes, permits, *, engine="rep3", record=false))]
+    #[pyo3(signature = (nodes, permits, *, engine="rep3", record=false, link=None))]
     fn in_memory(
         py: Python<'_>,
         nodes: Vec<String>,
         permits: String,
         engine: &str,
         record: bool,
+        link: Option<(f64, f64)>,
     ) -> PyResult<Vec<Self>> {
-        let agreement = Agreement::within_process(engine, nodes, permits);
+        let link = link.map(declared_link).transpose()?;
+        let agreement = Agreement { link, ..Agreement::within_process(engine, nodes, permits) };
         Ok(wait_for(py, move || in_memory(&agreement, record), || ())?.into_iter().map(Self::new).collect())
     }
 

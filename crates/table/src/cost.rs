@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use serde_json::json;
-use tacit_mpc::Permits;
-use tacit_mpc::backends::{Costs, Tally};
+use tacit_mpc::backends::{Circuits, Costs, Tally};
+use tacit_mpc::{Link, Permits};
 
 use crate::error::{Result, TableError};
 use crate::executor::{Executor, Matched};
@@ -23,13 +23,15 @@ pub struct StepCost {
     pub rounds: u64,
     /// Payload bytes sent by each node, in engine order.
     pub sent: Vec<u64>,
+    /// Its circuits that could be evaluated as a whole, and those that are.
+    pub circuits: Circuits,
 }
 
 /// The declared cost of every operator, in execution order, on an engine of nodes of these names.
 ///
 /// `input_rows` gives the size of each input by its step id; an input with a size in the plan needs none. For a `psi` it
 /// gives the rows of the join by its step id, and the sizes of both sides by the ids of their local steps, as for a
-/// `circuit_psi`; what the intersection protocol between the owners costs is not included. `circuit` is how the engine makes
+/// `circuit_psi`; `link` is the network that the nodes declare; what the intersection protocol between the owners costs is not included. `circuit` is how the engine makes
 /// shared matches of a `circuit_psi` for the sizes of both sides.
 ///
 /// # Errors
@@ -38,11 +40,13 @@ pub fn cost<E: Costs>(
     names: &[String],
     operators: &[Operator],
     input_rows: &HashMap<usize, usize>,
+    link: Option<Link>,
     circuit: impl Fn(&mut Tally<E>, &CircuitPsi, [usize; 2]) -> Result<Matched<Tally<E>>>,
 ) -> Result<Vec<StepCost>> {
     let permits = Permits::from_json(&needed_permits(names, operators)).map_err(TableError::Internal)?;
     let mut executor = Executor::new(Tally::<E>::new(names.to_vec()), permits, names.to_vec(), [0; 32]);
     executor.backend_mut().take();
+    link.into_iter().for_each(|link| executor.backend_mut().declare(link));
     let mut tables: HashMap<usize, Table<Tally<E>>> = HashMap::new();
     let mut out = Vec::new();
     for operator in operators {
@@ -78,7 +82,8 @@ pub fn cost<E: Costs>(
         };
         tables.extend(table.map(|table| (operator.id(), table)));
         let spent = executor.backend_mut().take();
-        out.push(StepCost { step: operator.id(), rows, rounds: spent.rounds, sent: spent.sent });
+        let circuits = executor.backend_mut().take_circuits();
+        out.push(StepCost { step: operator.id(), rows, rounds: spent.rounds, sent: spent.sent, circuits });
     }
     Ok(out)
 }

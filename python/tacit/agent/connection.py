@@ -84,7 +84,10 @@ class Connection:
 
     def predict(self, plan: PlacedPlan) -> tuple[StepCost, ...]:
         """The predicted cost of a plan's secure steps over this federation's network."""
-        usual, own = Network(), self.federation.network
+        own, link = self.federation.network, self.federation.catalog.link
+        if link is not None:
+            return predict(plan, network=Network(link.latency, link.bandwidth))
+        usual = Network()
         bandwidth = usual.bandwidth if own.bandwidth is None else own.bandwidth
         return predict(plan, network=Network(usual.latency + own.latency, bandwidth))
 

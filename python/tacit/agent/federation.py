@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation_section import FederationError, Section
 from tacit.agent.federation_tables import read_table
-from tacit.plan.catalog import ENGINES, Catalog
+from tacit.plan.catalog import ENGINES, Catalog, Link
 
 if TYPE_CHECKING:
     from tacit import _native
@@ -163,7 +163,19 @@ def _catalog(root: Section, parties: tuple[str, ...]) -> Catalog:
     tables = tuple(read_table(section, parties) for section in root.sections("tables"))
     if not tables:
         raise root.error("declares no table", "add a section [tables.NAME] for each")
-    return Catalog(parties, engine, nodes, tables)
+    return Catalog(parties, engine, nodes, tables, _link(root))
+
+
+def _link(root: Section) -> Link | None:
+    section = root.section("link")
+    latency, bandwidth = section.number("latency", None), section.number("bandwidth", None, above=0)
+    section.close()
+    if latency is None and bandwidth is None:
+        return None
+    if latency is None or bandwidth is None:
+        missing = "latency" if latency is None else "bandwidth"
+        raise section.error(f"there is no {missing}", "declare both latency (seconds) and bandwidth (bytes a second)")
+    return Link(latency, bandwidth)
 
 
 def _recipients(root: Section, catalog: Catalog) -> tuple[str, ...]:

@@ -27,6 +27,7 @@ from tacit.agent.reporter import Reporter
 from tacit.agent.steps import last_uses, participants, secure_operators
 from tacit.local import LocalEngine
 from tacit.plan import plan_hash
+from tacit.plan.cost import declared_link
 from tacit.plan.describe import name as step_name
 from tacit.plan.placed import (
     InputStep,
@@ -125,6 +126,7 @@ class PartyRun:
             idle_timeout=network.idle_timeout,
             latency=network.latency,
             bandwidth=network.bandwidth,
+            link=declared_link(self.plan),
         )
 
     def _secure_step(self, session: _native.Session, engine: LocalEngine, step: NativeStep) -> int | None:

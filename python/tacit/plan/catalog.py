@@ -39,15 +39,27 @@ class Table:
     path: str | None = field(default=None, compare=False, repr=False)
 
 
+@dataclass(frozen=True)
+class Link:
+    """The network between any two nodes, as all declare it. latency: seconds, one way. bandwidth: bytes a second."""
+
+    latency: float
+    bandwidth: float
+
+
 ENGINES = {"rep3": 3, "two": 2}
 """The engines a federation can choose, with the number of nodes each needs."""
 
 
 @dataclass(frozen=True)
 class Catalog:
-    """All tables of a federation, the parties in their fixed order, the engine and its nodes (in engine order)."""
+    """All tables of a federation, the parties in their fixed order, the engine and its nodes (in engine order).
+
+    link: the network between the nodes, by which an engine chooses how it computes; None if they declare none.
+    """
 
     parties: tuple[str, ...]
     engine: str
     nodes: tuple[str, ...]
     tables: tuple[Table, ...]
+    link: Link | None = None

@@ -36,7 +36,10 @@ NANOSECONDS_A_ROW = {
 """One party's processor time for each row of a step's largest table, on the engine ``rep3``."""
 
 NANOSECONDS_A_BYTE_OF_TWO = 25
-"""One party's processor time for each byte that it sends, on the engine ``two``."""
+"""One party's processor time for each byte that it sends, on the engine ``two``, by oblivious transfers."""
+
+NANOSECONDS_A_GARBLED_BYTE = 1
+"""The same for each byte of garbled circuits."""
 
 NANOSECONDS_A_ROW_OF_TWO = {"circuit_psi": 1_700}
 """One party's processor time for each row, where bytes do not tell it, on the engine ``two``."""
@@ -57,7 +60,10 @@ class Network:
 
 @dataclass(frozen=True)
 class StepCost:
-    """One step's cost. rows: of its output. bytes: sent by all parties together. assumed: rows rest on ASSUMED_ROWS."""
+    """One step's cost. rows: of its output. bytes: sent by all parties together. assumed: rows rest on ASSUMED_ROWS.
+
+    circuits: those that the engine garbles or not by the declared link; garbled: those of them that it does.
+    """
 
     step: str
     rows: int
@@ -65,6 +71,8 @@ class StepCost:
     bytes: int
     seconds: float
     assumed: bool
+    circuits: int = 0
+    garbled: int = 0
 
 
 def predict(
@@ -85,13 +93,25 @@ def predict(
     counts, assumed = _input_rows(steps, rows or {})
     native = declared or _native_cost()
     operators = json.dumps([step.operator for step in steps])
-    found = native(plan.engine, operators, counts, nodes=list(plan.nodes))
+    link = declared_link(plan)
+    garbling = {"link": link} if _chooses(plan) else {}
+    found = native(plan.engine, operators, counts, nodes=list(plan.nodes), **garbling)
     guessed = _assumed_steps(steps, assumed)
     sizes = counts | {step.id: int(each["rows"]) for step, each in zip(steps, found, strict=True)}
     return tuple(
-        _step_cost(plan.engine, step, each, _largest(step, sizes), network or Network(), step.id in guessed)
+        _step_cost(plan, step, each, _largest(step, sizes), network or _network(link), step.id in guessed)
         for step, each in zip(steps, found, strict=True)
     )
+
+
+def declared_link(plan: PlacedPlan) -> tuple[float, float] | None:
+    """Latency and bandwidth between the nodes, as the native session wants them; None if the plan declares none."""
+    link = plan.catalog.link if plan.catalog else None
+    return None if link is None else (link.latency, link.bandwidth)
+
+
+def _network(link: tuple[float, float] | None) -> Network:
+    return Network() if link is None else Network(*link)
 
 
 def total(costs: tuple[StepCost, ...]) -> StepCost:
@@ -103,6 +123,8 @@ def total(costs: tuple[StepCost, ...]) -> StepCost:
         sum(each.bytes for each in costs),
         sum(each.seconds for each in costs),
         any(each.assumed for each in costs),
+        sum(each.circuits for each in costs),
+        sum(each.garbled for each in costs),
     )
 
 
@@ -167,21 +189,35 @@ def _largest(step: NativeStep, rows: Mapping[int, int]) -> int:
 
 
 def _step_cost(
-    engine: str, step: NativeStep, declared: Mapping[str, Any], rows: int, network: Network, assumed: bool
+    plan: PlacedPlan, step: NativeStep, declared: Mapping[str, Any], rows: int, network: Network, assumed: bool
 ) -> StepCost:
     sent = [int(each) for each in declared["bytes_sent"]]
     rounds = int(declared["rounds"])
     busiest = max(sent, default=0)
-    processor = _processor_seconds(engine, step, rows, busiest)
+    processor = _processor_seconds(plan.engine, step, rows, busiest, int(declared.get("garbled_bytes", 0)))
     seconds = rounds * network.latency + busiest / network.bandwidth + processor
-    return StepCost(f"{step.id}.{step.operator['op']}", int(declared["rows"]), rounds, sum(sent), seconds, assumed)
+    return StepCost(
+        f"{step.id}.{step.operator['op']}",
+        int(declared["rows"]),
+        rounds,
+        sum(sent),
+        seconds,
+        assumed,
+        int(declared["circuits"]) if _chooses(plan) else 0,
+        int(declared.get("garbled", 0)),
+    )
 
 
-def _processor_seconds(engine: str, step: NativeStep, rows: int, sent: int) -> float:
-    """One party's processor time. rows: that the step works on. sent: bytes of the busiest party."""
+def _chooses(plan: PlacedPlan) -> bool:
+    """Whether the engine garbles circuits or not by the declared link."""
+    return plan.engine == "two" and declared_link(plan) is not None
+
+
+def _processor_seconds(engine: str, step: NativeStep, rows: int, sent: int, garbled: int) -> float:
+    """One party's processor time. rows: that the step works on. sent: bytes of the busiest party; garbled: of them."""
     op = step.operator["op"]
     if engine == "two" and op in NANOSECONDS_A_ROW_OF_TWO:
         return rows * NANOSECONDS_A_ROW_OF_TWO[op] * 1e-9 + FIXED_SECONDS.get(op, 0)
     if engine == "two" and op != "psi":
-        return sent * NANOSECONDS_A_BYTE_OF_TWO * 1e-9
+        return ((sent - garbled) * NANOSECONDS_A_BYTE_OF_TWO + garbled * NANOSECONDS_A_GARBLED_BYTE) * 1e-9
     return rows * NANOSECONDS_A_ROW[op] * 1e-9 + FIXED_SECONDS.get(op, 0)

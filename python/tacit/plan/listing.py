@@ -40,7 +40,12 @@ def cost_listing(costs: tuple[StepCost, ...]) -> Listing:
         return Listing(title, (), (), "Nothing is sent: one party answers the query from its own tables.")
     columns = ("step", "left"), ("rows", "right"), ("sent by all", "right"), ("rounds", "right"), ("time", "right")
     assumes = f"~ assumes {ASSUMED_ROWS:,} rows where a size is announced only when the query runs."
-    note = assumes if any(each.assumed for each in costs) else None
+    notes = [assumes] if any(each.assumed for each in costs) else []
+    whole = total(costs)
+    if whole.circuits:
+        share = f"{whole.garbled:,} of {whole.circuits:,}"
+        notes.append(f"{share} circuits are garbled: they take less time so on the declared link.")
+    note = "\n  ".join(notes) or None
     return Listing(title, columns, tuple(_cost_row(each) for each in (*costs, total(costs))), note)
 
 

@@ -1,6 +1,7 @@
 //! Declared costs: what every primitive of an engine sends, as formulas of public sizes.
 
-use crate::Shape;
+use crate::circuits::Function;
+use crate::{Link, Shape};
 
 /// Communication rounds and payload bytes sent by each node.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -39,6 +40,12 @@ pub trait Costs: Default {
     fn conjoin(&mut self, _rows: usize, _planes: usize) -> Option<(Cost, usize)> {
         None
     }
+    /// A whole circuit on so many rows, where the engine evaluates it as one ([`crate::Backend::whole`]).
+    fn whole(&mut self, _function: Function, _rows: usize) -> Option<Cost> {
+        None
+    }
+    /// The network that the nodes declare ([`super::Networked::declare`]).
+    fn declare(&mut self, _link: Link) {}
     /// Inner products, one for each output, over a ring of so many bytes an element.
     fn inner_products(&mut self, outputs: &[Products], bytes: usize) -> Cost;
     /// Vectors of these lengths over a ring of so many bytes an element, each times a bit.

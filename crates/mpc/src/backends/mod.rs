@@ -14,5 +14,5 @@ pub use clear::Clear;
 pub use cost::{Cost, Costs, Products};
 pub use networked::Networked;
 pub use rep3::Rep3;
-pub use tally::Tally;
+pub use tally::{Circuits, Tally};
 pub use two::Two;

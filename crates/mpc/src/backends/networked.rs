@@ -3,7 +3,7 @@
 use tacit_net::Session;
 
 use super::Costs;
-use crate::{Backend, Result};
+use crate::{Backend, Link, Result};
 
 /// An engine whose nodes are parties of a session, each of which runs its own end.
 pub trait Networked: Backend {
@@ -19,6 +19,9 @@ pub trait Networked: Backend {
     /// # Errors
     /// When a peer is gone or misbehaves, or the operating system gives no randomness.
     fn start(session: Session) -> Result<Self>;
+
+    /// Declares the network between the nodes, by which an engine may choose among protocols. All nodes declare the same, before they compute.
+    fn declare(&mut self, _link: Link) {}
 
     /// The session, for its meter and transcript.
     fn session(&self) -> &Session;

@@ -6,8 +6,9 @@ use tacit_math::{Plane, Ring};
 use tacit_net::PartyId;
 
 use super::cost::{Cost, Costs, Products};
+use crate::circuits::Function;
 use crate::products::common_factors;
-use crate::{Backend, Block, Linear, LinearScan, Permit, Result, Rows, Shape, circuits};
+use crate::{Backend, Block, Linear, LinearScan, Link, Permit, Result, Rows, Shape, circuits};
 
 /// A column of which only the number of rows is known.
 #[derive(Clone)]
@@ -28,18 +29,40 @@ pub struct Tally<E> {
     names: Vec<String>,
     total: Cost,
     engine: E,
+    circuits: Circuits,
+}
+
+/// Circuits that an engine was asked to evaluate as a whole, and those of them that it did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Circuits {
+    /// All of them.
+    pub asked: usize,
+    /// As a whole.
+    pub whole: usize,
+    /// What the busiest node sends for the latter.
+    pub sent: u64,
 }
 
 impl<E: Costs> Tally<E> {
     /// A tally for nodes of these names, in engine order.
     pub fn new(names: Vec<String>) -> Self {
-        Self { names, total: Cost::default(), engine: E::default() }
+        Self { names, total: Cost::default(), engine: E::default(), circuits: Circuits::default() }
     }
 
     /// The cost so far; the count starts again at zero.
     pub fn take(&mut self) -> Cost {
         let zero = Cost { rounds: 0, sent: vec![0; self.names.len()] };
         std::mem::replace(&mut self.total, zero)
+    }
+
+    /// The circuits since this was last asked.
+    pub fn take_circuits(&mut self) -> Circuits {
+        std::mem::take(&mut self.circuits)
+    }
+
+    /// Declares the network, as [`super::Networked::declare`].
+    pub fn declare(&mut self, link: Link) {
+        self.engine.declare(link);
     }
 
     /// Counts a table that an owner will share, without data.
@@ -97,6 +120,16 @@ impl<E: Costs> Backend for Tally<E> {
         self.total += cost;
         planes.truncate(left);
         Ok(planes)
+    }
+
+    fn whole(&mut self, function: Function, inputs: &[&Counted]) -> Result<Option<Vec<Counted>>> {
+        let rows = inputs[0].0;
+        self.circuits.asked += 1;
+        let Some(cost) = self.engine.whole(function, rows) else { return Ok(None) };
+        self.circuits.whole += 1;
+        self.circuits.sent += cost.sent.iter().copied().max().unwrap_or(0);
+        self.total += cost;
+        Ok(Some(vec![Counted(rows); function.outputs()]))
     }
 
     fn inner_products<R: Ring>(&mut self, terms: &[Vec<(&Counted, &Counted)>]) -> Result<Vec<Counted>> {

@@ -1,12 +1,16 @@
 //! Addition: parallel prefix over (generate, propagate) pairs.
 
-use super::Planes;
+use super::function::whole;
+use super::{Function, Planes};
 use crate::{Backend, Result, linear};
 
 /// x + y modulo 2^width: a Sklansky adder. About width log2(width) ANDs, 1 + log2(width) rounds.
 pub fn add<B: Backend>(b: &mut B, x: &[B::Bits], y: &[B::Bits]) -> Result<Planes<B>> {
     assert!(x.len() == y.len() && !x.is_empty(), "numbers of one positive width");
     let width = x.len();
+    if let Some(sum) = whole(b, Function::Sum { width }, &[x, y])? {
+        return Ok(sum);
+    }
     let sums: Planes<B> = x.iter().zip(y).map(|(x, y)| linear::xor(x, y)).collect();
     let mut generate = b.and(&refs(&x[..width - 1]), &refs(&y[..width - 1]))?;
     let mut propagate: Planes<B> = sums[..width - 1].to_vec();
@@ -51,6 +55,9 @@ pub fn sum_sign<B: Backend>(b: &mut B, x: &[B::Bits], y: &[B::Bits]) -> Result<B
     let sum = linear::xor(&x[top], &y[top]);
     if top == 0 {
         return Ok(sum);
+    }
+    if let Some(mut sign) = whole(b, Function::SumSign { width: x.len() }, &[x, y])? {
+        return Ok(sign.swap_remove(0));
     }
     let carry = carry_out(b, &x[..top], &y[..top])?;
     Ok(linear::xor(&sum, &carry))

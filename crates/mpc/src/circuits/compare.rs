@@ -1,7 +1,8 @@
 //! Equality and order.
 
-use super::Planes;
 use super::arithmetic::carry_out;
+use super::function::whole;
+use super::{Function, Planes};
 use crate::{Backend, Result, linear};
 
 /// AND of all planes, level by level ([`Backend::conjoin`]): by ANDs of pairs it takes width - 1 ANDs in log2(width) rounds. The
@@ -9,6 +10,11 @@ use crate::{Backend, Result, linear};
 pub fn and_all<B: Backend>(b: &mut B, rows: usize, mut planes: Planes<B>) -> Result<B::Bits> {
     if planes.is_empty() {
         return Ok(b.public_bits(rows, || tacit_math::Plane::ones(rows)));
+    }
+    if planes.len() > 1
+        && let Some(mut all) = whole(b, Function::All { planes: planes.len() }, &[&planes])?
+    {
+        return Ok(all.swap_remove(0));
     }
     while planes.len() > 1 {
         planes = b.conjoin(planes)?;
@@ -48,6 +54,9 @@ pub fn less_than<B: Backend>(b: &mut B, x: &[B::Bits], y: &[B::Bits], signed: bo
     if signed {
         let sign = x.len() - 1;
         (x[sign], y[sign]) = (b.not(&x[sign]), b.not(&y[sign]));
+    }
+    if let Some(mut less) = whole(b, Function::LessThan { width: x.len() }, &[&x, &y])? {
+        return Ok(less.swap_remove(0));
     }
     let complement: Planes<B> = x.iter().map(|x| b.not(x)).collect();
     carry_out(b, &complement, &y)

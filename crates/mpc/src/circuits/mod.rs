@@ -1,15 +1,18 @@
 //! Boolean circuits over planes, written once for all engines. A number is a slice of planes, least significant first.
 //!
-//! All are shallow: depth logarithmic in the width, for engines where a level of AND gates is a round.
+//! All are shallow: depth logarithmic in the width, for engines where a level of AND gates is a round. An engine that evaluates whole circuits in few rounds
+//! is asked first, by [`Backend::whole`].
 
 mod arithmetic;
 mod compare;
 mod convert;
+mod function;
 mod select;
 
 pub use arithmetic::{add, sum_sign};
 pub use compare::{and_all, and_pairs, equal, less_than, or_all};
 pub use convert::{resize, to_planes, to_ring};
+pub use function::Function;
 pub use select::{mask_all, mux};
 
 use crate::Backend;

@@ -4,11 +4,15 @@ use std::thread;
 
 use tacit_math::{Plane, Prg, Seed};
 use tacit_mpc::backends::{Clear, Cost, Networked, Rep3, Tally, Two};
-use tacit_mpc::{Backend, Block, Permit, PermitKind, Permits, Result, Rows, Shape};
+use tacit_mpc::{Backend, Block, Link, Permit, PermitKind, Permits, Result, Rows, Shape};
 use tacit_net::{Counters, Message, Options, PartyId, memory};
 
 /// The parties; an engine's nodes are the first of them.
 const PARTIES: [&str; 3] = ["a", "b", "c"];
+
+/// A network so slow that every circuit which can be garbled is.
+#[allow(dead_code, reason = "each test file uses its part of the world")]
+pub const FAR: Link = Link { latency: 1e6, bandwidth: 1e9 };
 
 /// The nodes of an engine.
 fn names<B: Networked>() -> &'static [&'static str] {
@@ -39,14 +43,22 @@ pub fn check_with(name: &str, program: &impl Program, draw: impl Fn(&mut Prg) ->
     let expected = program.model(&input).expect("a model");
     let clear = on_clear(program, &input);
     assert_same(name, "clear", &clear, &expected);
-    check_on::<Rep3>(name, program, &input, &expected, seed[0]);
-    check_on::<Two>(name, program, &input, &expected, seed[0]);
+    check_on::<Rep3>(name, program, &input, &expected, seed[0], None);
+    check_on::<Two>(name, program, &input, &expected, seed[0], None);
+    check_on::<Two>(name, program, &input, &expected, seed[0], Some(FAR));
 }
 
-fn check_on<B: Networked>(name: &str, program: &impl Program, input: &Block, expected: &Block, owner: u8) {
-    let (opened, metered) = on_nodes::<B>(program, input, PartyId(usize::from(owner) % B::NODES));
+fn check_on<B: Networked>(
+    name: &str,
+    program: &impl Program,
+    input: &Block,
+    expected: &Block,
+    owner: u8,
+    link: Option<Link>,
+) {
+    let (opened, metered) = on_nodes::<B>(program, input, PartyId(usize::from(owner) % B::NODES), link);
     assert_same(name, B::NAME, &opened, expected);
-    let declared = declared::<B>(program, input.shape());
+    let declared = declared::<B>(program, input.shape(), link);
     assert_eq!(metered, declared, "{name} on {}: metered cost against declared cost", B::NAME);
 }
 
@@ -61,7 +73,12 @@ fn on_clear(program: &impl Program, input: &Block) -> Block {
     let mut b = Clear::new().expect("an engine");
     let rows = b.input(PartyId(0), input.shape(), Some(input.clone())).expect("input");
     let out = program.run(&mut b, rows).expect("a result");
-    b.open(&out, permit(&["a"])).expect("opened").expect("the clear engine is every recipient")
+    open_clear(&mut b, &out)
+}
+
+/// What the engine without security holds.
+pub fn open_clear(b: &mut Clear, rows: &Rows<Clear>) -> Block {
+    b.open(rows, permit(&["a"])).expect("opened").expect("the clear engine is every recipient")
 }
 
 /// What one node saw of a run.
@@ -71,8 +88,8 @@ struct View {
     messages: Vec<Message>,
 }
 
-fn on_nodes<B: Networked>(program: &impl Program, input: &Block, owner: PartyId) -> (Block, Cost) {
-    let views = views::<B>(program, input, owner);
+fn on_nodes<B: Networked>(program: &impl Program, input: &Block, owner: PartyId, link: Option<Link>) -> (Block, Cost) {
+    let views = views::<B>(program, input, owner, link);
     let rounds = views[0].counters.rounds;
     assert!(views.iter().all(|view| view.counters.rounds == rounds), "all nodes count the same rounds");
     for (view, node) in views.iter().zip(names::<B>()) {
@@ -84,14 +101,15 @@ fn on_nodes<B: Networked>(program: &impl Program, input: &Block, owner: PartyId)
 
 /// The messages that each node of a run saw.
 #[allow(dead_code, reason = "each test file uses its part of the world")]
-pub fn transcripts<B: Networked>(program: &impl Program, input: &Block) -> Vec<Vec<Message>> {
-    views::<B>(program, input, PartyId(0)).into_iter().map(|view| view.messages).collect()
+pub fn transcripts<B: Networked>(program: &impl Program, input: &Block, link: Option<Link>) -> Vec<Vec<Message>> {
+    views::<B>(program, input, PartyId(0), link).into_iter().map(|view| view.messages).collect()
 }
 
-fn views<B: Networked>(program: &impl Program, input: &Block, owner: PartyId) -> Vec<View> {
+fn views<B: Networked>(program: &impl Program, input: &Block, owner: PartyId, link: Option<Link>) -> Vec<View> {
     let sessions = memory::mesh(names::<B>(), &Options { record: true, ..Options::default() });
     let node = |session| {
         let mut b = B::start(session).expect("an engine");
+        link.into_iter().for_each(|link| b.declare(link));
         let data = (b.session().me() == owner).then(|| input.clone());
         let rows = b.input(owner, input.shape(), data).expect("input");
         let out = b.step("program", |b| program.run(b, rows)).expect("a result");
@@ -107,8 +125,9 @@ fn views<B: Networked>(program: &impl Program, input: &Block, owner: PartyId) ->
     })
 }
 
-fn declared<B: Networked>(program: &impl Program, shape: Shape) -> Cost {
+fn declared<B: Networked>(program: &impl Program, shape: Shape, link: Option<Link>) -> Cost {
     let mut b = Tally::<B::Formulas>::new(names::<B>().iter().copied().map(String::from).collect());
+    link.into_iter().for_each(|link| b.declare(link));
     let rows = b.columns(shape);
     b.take();
     program.run(&mut b, rows).expect("a tally");

@@ -5,14 +5,16 @@ use tacit_ot::silent::lookup::{self, WIDTH};
 
 use super::NODES;
 use super::batches::{Job, batches};
+use super::choice::{circuit, garbles};
 use super::conjunction::{self, ENTRIES};
 use super::garbled::{Batches, Circuit, Transfers};
 use super::multiply::packed_elements;
 use super::network;
 use super::shuffle::{Layout, chunks};
 use super::stock::{Account, BATCH};
-use crate::Shape;
 use crate::backends::cost::{Cost, Costs, Products};
+use crate::circuits::Function;
+use crate::{Link, Shape};
 
 /// The formulas of [`super::Two`].
 #[derive(Default)]
@@ -21,6 +23,7 @@ pub struct TwoCosts {
     turn: usize,
     /// Whether labels of garbled circuits can be transferred.
     transfers: bool,
+    link: Option<Link>,
 }
 
 /// Which directions a product of bits and ring elements uses: node d gives the elements.
@@ -129,6 +132,15 @@ impl Costs for TwoCosts {
         };
         cost += Cost { rounds: 3, sent: (0..NODES).map(sent).collect() };
         Some((cost, groups + planes - groups * WIDTH))
+    }
+
+    fn declare(&mut self, link: Link) {
+        self.link = Some(link);
+    }
+
+    fn whole(&mut self, function: Function, rows: usize) -> Option<Cost> {
+        let link = self.link?;
+        garbles(link, function, rows).then(|| self.garbled(&circuit(function), rows, function.inputs()))
     }
 
     fn inner_products(&mut self, outputs: &[Products], bytes: usize) -> Cost {

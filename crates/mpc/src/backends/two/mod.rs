@@ -14,6 +14,7 @@
 mod and;
 mod batches;
 mod bit_product;
+mod choice;
 mod conjunction;
 mod convert;
 mod costs;
@@ -32,11 +33,13 @@ use tacit_ot::silent::lookup::WIDTH;
 pub use costs::TwoCosts;
 pub use garbled::{Builder, Circuit, Input, Wire};
 
+use self::choice::garbles;
 use self::garbled::Transfers;
 use self::stock::Stock;
 use crate::backends::{Costs, Networked};
+use crate::circuits::Function;
 use crate::linear::Column;
-use crate::{Backend, Block, Linear, LinearScan, MpcError, Permit, Result, Rows, Shape, circuits};
+use crate::{Backend, Block, Linear, LinearScan, Link, MpcError, Permit, Result, Rows, Shape, circuits};
 
 /// A node's component of two. Not printable, not comparable.
 #[derive(Clone)]
@@ -63,6 +66,8 @@ pub struct Two {
     stock: Stock,
     /// What labels of garbled circuits are transferred with, once there was one.
     transfers: Option<Transfers>,
+    /// The declared network.
+    link: Option<Link>,
     /// The generator that both nodes hold.
     common: Prg,
     /// This node's own generator.
@@ -90,7 +95,7 @@ impl Two {
         let stock = Stock::new(&mut session)?;
         session.leave();
         let common = Prg::new(&Seed::from_bytes(common.to_le_bytes()));
-        Ok(Self { session, stock, transfers: None, common, own: Prg::new(&own), turn: 0 })
+        Ok(Self { session, stock, transfers: None, link: None, common, own: Prg::new(&own), turn: 0 })
     }
 
     fn me(&self) -> usize {
@@ -114,6 +119,10 @@ impl Networked for Two {
 
     fn start(session: Session) -> Result<Self> {
         Self::new(session)
+    }
+
+    fn declare(&mut self, link: Link) {
+        self.link = Some(link);
     }
 
     fn session(&self) -> &Session {
@@ -168,6 +177,15 @@ impl Backend for Two {
         let mut conjunctions = self.conjunctions(&planes)?;
         conjunctions.extend(others);
         Ok(conjunctions)
+    }
+
+    fn whole(&mut self, function: Function, inputs: &[&Self::Bits]) -> Result<Option<Vec<Self::Bits>>> {
+        if !self.link.is_some_and(|link| garbles(link, function, inputs[0].rows())) {
+            return Ok(None);
+        }
+        let inputs: Vec<Input<'_>> = inputs.iter().copied().map(Input::Shared).collect();
+        let outputs = self.step("garbled", |b| b.garbled(&choice::circuit(function), &inputs));
+        outputs.map(Some)
     }
 
     fn inner_products<R: Ring>(

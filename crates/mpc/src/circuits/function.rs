@@ -1,0 +1,82 @@
+//! Circuits by name, for engines that can evaluate one as a whole.
+
+use super::Planes;
+use crate::{Backend, Result};
+
+/// What a circuit computes on planes: numbers one behind the other, each of so many planes, least significant first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Function {
+    /// x + y modulo 2^width.
+    Sum {
+        /// Of x and of y.
+        width: usize,
+    },
+    /// The top plane of x + y modulo 2^width.
+    SumSign {
+        /// Of x and of y.
+        width: usize,
+    },
+    /// x < y, unsigned.
+    LessThan {
+        /// Of x and of y.
+        width: usize,
+    },
+    /// AND of all planes.
+    All {
+        /// How many.
+        planes: usize,
+    },
+}
+
+impl Function {
+    /// Planes that go in.
+    pub fn inputs(self) -> usize {
+        match self {
+            Self::Sum { width } | Self::SumSign { width } | Self::LessThan { width } => 2 * width,
+            Self::All { planes } => planes,
+        }
+    }
+
+    /// Planes that come out.
+    pub fn outputs(self) -> usize {
+        match self {
+            Self::Sum { width } => width,
+            Self::SumSign { .. } | Self::LessThan { .. } | Self::All { .. } => 1,
+        }
+    }
+
+    /// Rounds of the shallow circuit, gate by gate.
+    pub fn rounds(self) -> usize {
+        let levels = |planes: usize| planes.next_power_of_two().ilog2() as usize;
+        match self {
+            Self::Sum { width } | Self::SumSign { width } => 1 + levels((width - 1).max(1)),
+            Self::LessThan { width } => 1 + levels(width),
+            Self::All { planes } => levels(planes),
+        }
+    }
+
+    /// ANDs of the shallow circuit, about.
+    pub fn shallow_gates(self) -> usize {
+        match self {
+            Self::Sum { width } => width * self.rounds(),
+            Self::SumSign { width } | Self::LessThan { width } => 3 * width,
+            Self::All { planes } => planes - 1,
+        }
+    }
+
+    /// ANDs of the smallest circuit.
+    pub fn least_gates(self) -> usize {
+        match self {
+            Self::Sum { width } | Self::SumSign { width } => width - 1,
+            Self::LessThan { width } => width,
+            Self::All { planes } => planes - 1,
+        }
+    }
+}
+
+/// The function of these numbers, if the engine evaluates it as a whole.
+pub(super) fn whole<B: Backend>(b: &mut B, function: Function, numbers: &[&[B::Bits]]) -> Result<Option<Planes<B>>> {
+    let inputs: Vec<&B::Bits> = numbers.iter().copied().flatten().collect();
+    assert_eq!(inputs.len(), function.inputs(), "planes of every number");
+    b.whole(function, &inputs)
+}
