@@ -7,6 +7,7 @@ pub mod backends;
 mod bits;
 pub mod circuits;
 pub mod error;
+pub mod fixed;
 pub mod linear;
 mod link;
 pub mod ops;

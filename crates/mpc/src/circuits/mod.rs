@@ -7,12 +7,14 @@ mod arithmetic;
 mod compare;
 mod convert;
 mod function;
+mod leading;
 mod select;
 
 pub use arithmetic::{add, sum_sign};
 pub use compare::{and_all, and_pairs, equal, less_than, or_all};
 pub use convert::{resize, to_planes, to_ring};
 pub use function::Function;
+pub use leading::leading_one;
 pub use select::{mask_all, mux};
 
 use crate::Backend;
