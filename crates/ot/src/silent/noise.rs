@@ -1,21 +1,20 @@
 //! How much noise hides a vector of given length.
 //!
 //! The receiver's scalars are H e for the public binary code H with N = 2n columns and a noise vector e of t segments
-//! of equal length, each zero but for one uniformly random place with a uniformly random value from a field of 2^s elements,
-//! zero included (s = 1: the value is one). Nobody may tell H e from random. t is the largest of what two families of attacks ask for, the length
-//! of a segment being a power of two.
+//! of equal length, each zero but for one uniformly random place with a uniformly random value from a field of 2^s
+//! elements, zero included (s = 1: the value is one). Nobody may tell H e from random. t is the largest of what two
+//! families of attacks ask for, the length of a segment being a power of two.
 //!
 //! **Linear tests** (Boyle et al., CRYPTO 2019 and 2022; Couteau, Rindal, Raghuraman, CRYPTO 2021): a test v with v H
-//! of weight d sees a bias of (1 - d/N)^t, as a random value hides the test's result altogether and no other segment changes it; with s = 1 of
-//! (1 - 2 d/N)^t. [`DISTANCE`] is the pseudo-minimum distance of the code
-//! of depth 3 and blocks of 32 that libOTe uses for it: lighter words may exist, finding them is as hard as decoding.
-//! 128 bits are asked of it, twice libOTe's 64.
+//! of weight d sees a bias of (1 - d/N)^t: one random value at a place of v hides its result altogether; with s = 1 of
+//! (1 - 2 d/N)^t. [`DISTANCE`] is the pseudo-minimum distance of the code of depth 3 and blocks of 32 that libOTe uses
+//! for it: lighter words may exist, finding them is as hard as decoding. 128 bits are asked of it, twice libOTe's 64.
 //!
 //! **Information sets**: guess n places without noise and solve. For s > 1 the code is binary and the noise is not, so
 //! one place hides s bits at once: a syndrome over GF(2^s) is s binary syndromes of errors with common support, and
-//! each of their 2^s - 1 sums is the syndrome of an error that vanishes at half of the places in the mean. A set that contains half
-//! of all columns succeeds with one such sum if every segment's place is outside of it or the sum vanishes there:
-//! probability 3/4 for each segment, times 2^s sums. (For t <= s one would have Metzner and Kapturowski's decoder of
+//! each of their 2^s - 1 sums is the syndrome of an error that vanishes at half of the places in the mean. A set that
+//! contains half of all columns succeeds with one such sum if every segment's place is outside of it or the sum vanishes
+//! there: probability 3/4 for each segment, times 2^s sums. (For t <= s one would have Metzner and Kapturowski's decoder of
 //! interleaved codes, which takes polynomial time; parameters of binary noise would be broken for s = 128.) For s = 1
 //! the probability is 1/2. [`MARGIN`] bits are asked for above 128, and the work of each guess, at least a Gaussian
 //! elimination, is not counted: it is more than what better algorithms (Stern; May, Meurer, Thomae; Becker et al.; for
