@@ -10,8 +10,21 @@ const LANES: usize = 16;
 /// The initial value, of which the compression function takes a half (table 1 of the paper).
 const INITIAL: [u32; 4] = [0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a];
 
-/// The words of the message move so between rounds (table 2).
-const PERMUTATION: [usize; 16] = [2, 6, 3, 10, 7, 0, 4, 13, 1, 11, 12, 5, 9, 14, 15, 8];
+/// Which word of the message each round takes where: from round to round they move as table 2 says.
+const SCHEDULE: [[usize; 16]; 7] = {
+    const PERMUTATION: [usize; 16] = [2, 6, 3, 10, 7, 0, 4, 13, 1, 11, 12, 5, 9, 14, 15, 8];
+    let mut rounds = [[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]; 7];
+    let mut round = 1;
+    while round < 7 {
+        let mut place = 0;
+        while place < 16 {
+            rounds[round][place] = rounds[round - 1][PERMUTATION[place]];
+            place += 1;
+        }
+        round += 1;
+    }
+    rounds
+};
 
 /// First and last block of a chunk, root, keyed (table 3).
 const FLAGS: u32 = 1 | 2 | 8 | 16;
@@ -44,7 +57,7 @@ fn hash<const N: usize>(key: &[u8; 32], columns: [&[u128]; N], out: &mut [u128])
             *words = transpose(bytemuck::cast_ref::<_, [[u128; 4]; 4]>(&blocks).each_ref().map(|four| load(four)));
         }
         let mut digests = [[0_u128; 4]; 4];
-        let words = transpose(compress(&key, message, 16 * N as u32));
+        let words = transpose(compress(&key, &message, 16 * N as u32));
         digests.iter_mut().zip(words).for_each(|(out, words)| store(out, words));
         out.copy_from_slice(&digests.as_flattened()[..out.len()]);
     }
@@ -53,36 +66,41 @@ fn hash<const N: usize>(key: &[u8; 32], columns: [&[u128]; N], out: &mut [u128])
 /// The first four words of the compression function's output.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn compress(key: &[__m512i; 8], mut message: [__m512i; 16], length: u32) -> [__m512i; 4] {
+fn compress(key: &[__m512i; 8], message: &[__m512i; 16], length: u32) -> [__m512i; 4] {
     let mut state = [_mm512_setzero_si512(); 16];
     state[..8].copy_from_slice(key);
     let others = [INITIAL[0], INITIAL[1], INITIAL[2], INITIAL[3], 0, 0, length, FLAGS];
-    state[8..].copy_from_slice(&others.map(|word| _mm512_set1_epi32(word as i32)));
-    for round in 0..7 {
-        if round > 0 {
-            message = PERMUTATION.map(|from| message[from]);
-        }
-        for (i, [a, b, c, d]) in [[0, 4, 8, 12], [1, 5, 9, 13], [2, 6, 10, 14], [3, 7, 11, 15]].into_iter().enumerate()
-        {
-            mix(&mut state, [a, b, c, d], message[2 * i], message[2 * i + 1]);
-        }
-        for (i, [a, b, c, d]) in [[0, 5, 10, 15], [1, 6, 11, 12], [2, 7, 8, 13], [3, 4, 9, 14]].into_iter().enumerate()
-        {
-            mix(&mut state, [a, b, c, d], message[8 + 2 * i], message[9 + 2 * i]);
-        }
+    for (word, other) in state[8..].iter_mut().zip(others) {
+        *word = _mm512_set1_epi32(other as i32);
     }
-    [0, 1, 2, 3].map(|i| _mm512_xor_si512(state[i], state[i + 8]))
+    for words in &SCHEDULE {
+        let word = |i: usize| &message[words[i]];
+        mix(&mut state, [0, 4, 8, 12], word(0), word(1));
+        mix(&mut state, [1, 5, 9, 13], word(2), word(3));
+        mix(&mut state, [2, 6, 10, 14], word(4), word(5));
+        mix(&mut state, [3, 7, 11, 15], word(6), word(7));
+        mix(&mut state, [0, 5, 10, 15], word(8), word(9));
+        mix(&mut state, [1, 6, 11, 12], word(10), word(11));
+        mix(&mut state, [2, 7, 8, 13], word(12), word(13));
+        mix(&mut state, [3, 4, 9, 14], word(14), word(15));
+    }
+    // A loop instead of a closure, which would be compiled without the instructions.
+    let mut out = [_mm512_setzero_si512(); 4];
+    for (i, out) in out.iter_mut().enumerate() {
+        *out = _mm512_xor_si512(state[i], state[i + 8]);
+    }
+    out
 }
 
 /// The function G of one column or diagonal.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn mix(v: &mut [__m512i; 16], [a, b, c, d]: [usize; 4], x: __m512i, y: __m512i) {
-    v[a] = _mm512_add_epi32(_mm512_add_epi32(v[a], v[b]), x);
+fn mix(v: &mut [__m512i; 16], [a, b, c, d]: [usize; 4], x: &__m512i, y: &__m512i) {
+    v[a] = _mm512_add_epi32(_mm512_add_epi32(v[a], v[b]), *x);
     v[d] = _mm512_ror_epi32::<16>(_mm512_xor_si512(v[d], v[a]));
     v[c] = _mm512_add_epi32(v[c], v[d]);
     v[b] = _mm512_ror_epi32::<12>(_mm512_xor_si512(v[b], v[c]));
-    v[a] = _mm512_add_epi32(_mm512_add_epi32(v[a], v[b]), y);
+    v[a] = _mm512_add_epi32(_mm512_add_epi32(v[a], v[b]), *y);
     v[d] = _mm512_ror_epi32::<8>(_mm512_xor_si512(v[d], v[a]));
     v[c] = _mm512_add_epi32(v[c], v[d]);
     v[b] = _mm512_ror_epi32::<7>(_mm512_xor_si512(v[b], v[c]));
