@@ -55,43 +55,43 @@ symbol! {
     Gf128: u128,
 }
 
-/// Replaces the content of `sums` by the running sums of a vector of segments of 2^`log_segment` symbols, each zero but
-/// for one value at one place.
-///
-/// Every symbol is computed from the comparison of its index with the place: no address depends on where the values
-/// are.
-///
-/// # Panics
-/// If there is not one place for each value.
-pub fn running_sums<W: Symbol>(log_segment: u32, places: &[u32], values: &[W], sums: &mut Vec<W>) {
-    assert_eq!(places.len(), values.len(), "one value in each segment");
-    restart(sums, values.len() << log_segment);
-    let mut before = W::zeroed();
-    for (&place, &value) in places.iter().zip(values) {
-        sums.extend((0..1_u32 << log_segment).map(|inside| {
-            // The difference of two numbers below 2^31 is negative when the value comes later.
-            let later = inside.wrapping_sub(place) as i32 >> 31;
-            before ^ value.masked(i64::from(!later))
-        }));
-        before = before ^ value;
-    }
-}
-
-/// Replaces a vector by its running sums.
-pub fn accumulate<W: Symbol>(symbols: &mut [W]) {
-    let mut sum = W::zeroed();
+/// Replaces a vector by its running sums, which begin after `before`, and returns the last of them.
+pub fn accumulate<W: Symbol>(symbols: &mut [W], before: W) -> W {
+    let mut sum = before;
     for symbol in symbols {
         sum = sum ^ *symbol;
         *symbol = sum;
     }
+    sum
 }
 
-/// Empties a vector that is to have so many symbols, keeping its memory if it has enough.
-pub fn restart<W>(vector: &mut Vec<W>, length: usize) {
-    vector.clear();
-    if vector.capacity() < length {
-        *vector = vector_on_large_pages(length);
+/// Adds a block to all blocks from a secret place on, which is below their number: what a value at this place adds to
+/// running sums.
+pub fn add_from(blocks: &mut [u128], place: u32, block: u128) {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx512f") {
+        // SAFETY: the processor has the instructions.
+        return unsafe { add_from_wide(blocks, place, block) };
     }
+    add_from_each(blocks, place, block);
+}
+
+#[inline(always)]
+fn add_from_each(blocks: &mut [u128], place: u32, block: u128) {
+    // Word by word, so that the compiler finds vectors.
+    let words: [u64; 2] = bytemuck::cast(block);
+    for (i, pair) in bytemuck::cast_slice_mut::<_, [u64; 2]>(blocks).iter_mut().enumerate() {
+        let from = !((i as i64 - i64::from(place)) >> 63) as u64;
+        pair[0] ^= words[0] & from;
+        pair[1] ^= words[1] & from;
+    }
+}
+
+/// The same on vector registers.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f")]
+fn add_from_wide(blocks: &mut [u128], place: u32, block: u128) {
+    add_from_each(blocks, place, block);
 }
 
 /// Gives a vector so many symbols of no meaning, keeping its memory if it has enough.
@@ -102,12 +102,16 @@ pub fn resize<W: Symbol>(vector: &mut Vec<W>, length: usize) {
     vector.resize(length, W::zeroed());
 }
 
-/// The code that compresses `segments` times 2^`log_segment` symbols to at most half as many.
+/// The code that compresses `segments` times 2^`log_segment` symbols to at most half as many. Making it computes its
+/// permutations: whoever compresses several vectors of a size keeps it.
 #[derive(Debug)]
 pub struct BlockAccumulate {
-    length: usize,
+    log_segment: u32,
     outputs: usize,
-    orders: [Order; 2],
+    /// Where the second pass finds its symbols; as many as there are.
+    first: Vec<u32>,
+    /// Where the third pass finds them: those that become outputs, and behind them those that are added to these.
+    second: Vec<u32>,
 }
 
 impl BlockAccumulate {
@@ -118,13 +122,19 @@ impl BlockAccumulate {
     pub fn new(segments: usize, log_segment: u32, outputs: usize) -> Self {
         let length = segments << log_segment;
         assert!(length <= 1 << 31, "a code of at most 2^31 symbols");
-        assert!(2 * outputs.next_multiple_of(BLOCK) <= length, "{outputs} outputs need twice as many symbols");
-        Self { length, outputs, orders: [0, 1].map(|number| Order::new(segments as u32, log_segment, number)) }
+        let used = 2 * outputs.next_multiple_of(BLOCK);
+        assert!(used <= length, "{outputs} outputs need twice as many symbols");
+        let images = |number: usize, count: usize| {
+            let mut images = vec![0; count];
+            Order::new(segments as u32, log_segment, number).indices(0, &mut images);
+            images
+        };
+        Self { log_segment, outputs, first: images(0, length), second: images(1, used) }
     }
 
     /// Symbols in.
     pub fn length(&self) -> usize {
-        self.length
+        self.first.len()
     }
 
     /// Symbols out.
@@ -138,8 +148,33 @@ impl BlockAccumulate {
     /// # Panics
     /// If there are not [`Self::length`] sums.
     pub fn compress_sums<W: Symbol>(&self, sums: &[W], scratch: &mut Vec<W>, out: &mut Vec<W>) {
-        assert_eq!(sums.len(), self.length, "the code compresses {} symbols", self.length);
-        self.reorder_and_accumulate(sums, scratch);
+        assert_eq!(sums.len(), self.length(), "the code compresses {} symbols", self.length());
+        self.reorder_and_accumulate(|index| sums[index], scratch);
+        self.combine(scratch, out);
+    }
+
+    /// Compresses the vector that is zero but for one value at one place in each segment, as [`Self::compress_sums`] does.
+    ///
+    /// A running sum is that of the segments before plus, from the place on, the value: it is computed where it is
+    /// needed, from the comparison of a public index with the place. No address depends on where the values are.
+    ///
+    /// # Panics
+    /// If there is not one place and one value for each segment.
+    pub fn compress_sparse<W: Symbol>(&self, places: &[u32], values: &[W], scratch: &mut Vec<W>, out: &mut Vec<W>) {
+        assert_eq!(places.len(), values.len(), "one value in each segment");
+        assert_eq!(values.len() << self.log_segment, self.length(), "one value for each segment");
+        let mut before = W::zeroed();
+        let steps: Vec<_> = places
+            .iter()
+            .zip(values)
+            .map(|(&place, &value)| {
+                let step = Step { before, value, place };
+                before = before ^ value;
+                step
+            })
+            .collect();
+        let inside = (1 << self.log_segment) - 1;
+        self.reorder_and_accumulate(|index| steps[index >> self.log_segment].at(index as u32 & inside), scratch);
         self.combine(scratch, out);
     }
 
@@ -149,52 +184,61 @@ impl BlockAccumulate {
     /// If it has not [`Self::length`] symbols.
     pub fn compress<W: Symbol>(&self, symbols: &[W]) -> Vec<W> {
         let mut sums = symbols.to_vec();
-        accumulate(&mut sums);
+        accumulate(&mut sums, W::zeroed());
         let (mut scratch, mut out) = (Vec::new(), Vec::new());
         self.compress_sums(&sums, &mut scratch, &mut out);
         out
     }
 
-    /// The running sums of the reordered vector.
-    fn reorder_and_accumulate<W: Symbol>(&self, sums: &[W], out: &mut Vec<W>) {
-        restart(out, self.length);
-        let mut symbols = [W::zeroed(); BATCH];
+    /// The running sums of the reordered vector, whose symbols are given by their indices.
+    fn reorder_and_accumulate<W: Symbol>(&self, symbol: impl Fn(usize) -> W, out: &mut Vec<W>) {
+        resize(out, self.length());
         let mut sum = W::zeroed();
-        while out.len() < self.length {
-            let symbols = &mut symbols[..BATCH.min(self.length - out.len())];
-            fetch(&self.orders[0], sums, out.len(), symbols);
-            out.extend(symbols.iter().map(|&symbol| {
-                sum = sum ^ symbol;
-                sum
-            }));
+        for (out, &index) in out.iter_mut().zip(&self.first) {
+            sum = sum ^ symbol(index as usize);
+            *out = sum;
         }
     }
 
     /// Block by block, adds to 32 of the reordered symbols random combinations of 32 others.
     fn combine<W: Symbol>(&self, symbols: &[W], out: &mut Vec<W>) {
-        let half = self.outputs.next_multiple_of(BLOCK);
+        let (owns, others) = self.second.split_at(self.second.len() / 2);
         let mut coefficients = Prg::new(&Seed::from_bytes(COEFFICIENTS));
-        let (mut own, mut others) = ([W::zeroed(); BATCH], [W::zeroed(); BATCH]);
+        let (mut own, mut other) = ([W::zeroed(); BATCH], [W::zeroed(); BATCH]);
         let mut matrix = [0_u32; BATCH];
+        let end = out.len() + self.outputs;
         out.reserve(self.outputs);
-        for first in (0..self.outputs).step_by(BATCH) {
-            let left = self.outputs - first;
-            let count = BATCH.min(left.next_multiple_of(BLOCK));
-            fetch(&self.orders[1], symbols, first, &mut own[..count]);
-            fetch(&self.orders[1], symbols, half + first, &mut others[..count]);
+        for (owns, others) in owns.chunks(BATCH).zip(others.chunks(BATCH)) {
+            let (own, other) = (&mut own[..owns.len()], &mut other[..owns.len()]);
+            fetch(symbols, owns, own);
+            fetch(symbols, others, other);
             coefficients.fill(&mut matrix);
-            combine(&mut own[..count], &others[..count], &matrix[..count]);
-            out.extend_from_slice(&own[..count.min(left)]);
+            combine(own, other, &matrix[..owns.len()]);
+            out.extend_from_slice(&own[..own.len().min(end - out.len())]);
         }
     }
 }
 
-/// The symbols at the places to which an order moves consecutive numbers.
-fn fetch<W: Symbol>(order: &Order, symbols: &[W], first: usize, out: &mut [W]) {
-    let mut indices = [0; BATCH];
-    let indices = &mut indices[..out.len()];
-    order.indices(first as u32, indices);
-    for (out, &index) in out.iter_mut().zip(indices.iter()) {
+/// The running sums of a segment with one value at one place.
+struct Step<W> {
+    before: W,
+    value: W,
+    place: u32,
+}
+
+impl<W: Symbol> Step<W> {
+    #[inline]
+    fn at(&self, inside: u32) -> W {
+        // The difference of two numbers below 2^31 is negative when the place comes later. The compiler would make
+        // a branch of it if it saw the mask.
+        let later = std::hint::black_box((i64::from(inside) - i64::from(self.place)) >> 63);
+        self.before ^ self.value.masked(!later)
+    }
+}
+
+/// The symbols at some indices.
+fn fetch<W: Symbol>(symbols: &[W], indices: &[u32], out: &mut [W]) {
+    for (out, &index) in out.iter_mut().zip(indices) {
         *out = symbols[index as usize];
     }
 }

@@ -22,7 +22,7 @@
 //! **False matches**: an item of the sender alone has decode(p, y) = h(y) with probability 2^-64, so all of 2^24 and less with
 //! 2^-40 (over GF(2^128): 2^-88); tags of different values are equal for some pair with probability 2^-40, malicious: 2^-128 a pair.
 //!
-//! **Cost** [`Protocol::declared`] is exact. Setup: that of SoftSpokenOT with k = 8. Online: the OTs and trees of silent VOLE
+//! **Cost** [`Protocol::declared`] is exact. Setup: that of SoftSpokenOT with k = 4. Online: the OTs and trees of silent VOLE
 //! ([`tacit_ot::silent::vole`]), then 1 round with a seed and the columns from the receiver (8 or 16 bytes a column), then 1 round of
 //! tags. In a malicious run 16 bytes each more, a coin toss. For 2^20 items each: 8.7 + 10 bytes an element (compact
 //! 8.4 + 7.8, malicious 17.4 + 16) and about 1.4 MB. Nothing if either set is empty.
@@ -52,8 +52,8 @@ use tacit_ot::cost::Cost;
 use tacit_ot::silent::vole;
 use tacit_ot::{Adversary, softspoken};
 
-/// SoftSpokenOT's k: least traffic, since the OTs are few.
-const EXTENSION: usize = 8;
+/// SoftSpokenOT's k: the OTs are a quarter of an OT a column, and take little time.
+const EXTENSION: usize = 4;
 
 /// Bytes of the seed that chooses a store's rows, and of each half of a coin toss.
 const SEED: usize = 16;

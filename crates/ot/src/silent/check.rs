@@ -1,4 +1,5 @@
-//! The consistency check of malicious security: after the trees of one vector, before anything is made of them.
+//! The consistency check of malicious security: of the trees of one vector, before anything is made of them that the
+//! sender could see.
 //!
 //! The receiver's blocks must be w = v + e delta for the sender's blocks v and the receiver's noise e, which is zero
 //! but for one value in each segment. The receiver draws weights r and shows y = <r, e> + a for one more VOLE (a, c = a
@@ -10,12 +11,22 @@
 //! is visible allow for. The receiver's messages are those of the OTs and y, masked by a; a wrong y makes only its own
 //! comparison fail.
 //!
-//! **Cost** 2 rounds; 16 bytes and one element of F from the receiver, 16 bytes from the sender.
+//! **Order** Vectors follow each other without waiting: the sender sends the trees of a vector before it answers the
+//! check of the one before, and the receiver evaluates and compresses them before it reads that answer. It reads it
+//! before it sends anything of the vector, which is its y, and before it gives out any correlation. So a sender gets
+//! the messages that it would get if every check ended before the next trees, each after the same checks passed, and
+//! must commit itself to trees earlier: all it can do here it can do there, and a selective failure tells the same,
+//! whether its guesses of places in one vector were right. A receiver gets trees before it has to show y; they
+//! tell nothing of delta, and the answer tells whether y is right, whenever it is asked.
+//!
+//! **Cost** 16 bytes and one element of F from the receiver, 16 bytes from the sender, for each vector; [`rounds`].
 //! **Source** Yang, Weng, Lan, Zhang, Wang, "Ferret" (CCS 2020), Figure 7; Weng, Yang, Katz, Wang, "Wolverine" (S&P
 //! 2021), Figure 7.
 //! **Departures** weights r(i, j) = chi(i) rho^j for segment i and place j instead of independent ones: rho^j is
 //! computed from the bits of the secret j without a table. The sender's answer is compared by the receiver alone: the
-//! sender has nothing to be convinced of.
+//! sender has nothing to be convinced of. Answers are one vector late.
+
+use std::marker::PhantomData;
 
 use tacit_math::gf::Field;
 use tacit_math::{KeyedHash, Prg, Seed};
@@ -29,65 +40,164 @@ use crate::{Adversary, OtError};
 /// Key of the answer's hash: 32 bytes that name its purpose.
 const ANSWER: &[u8; 32] = b"tacit silent VOLE, answer, ver 1";
 
-/// What the check costs, where there is one.
+/// What the check of one vector costs, where there is one, without rounds.
 pub(super) fn cost<F: Field>(adversary: Adversary) -> Cost {
     match adversary {
         Adversary::SemiHonest => Cost::default(),
-        Adversary::Malicious => Cost { rounds: 2, sender: 16, receiver: 16 + (F::BITS / 8) as u64 },
+        Adversary::Malicious => Cost { rounds: 0, sender: 16, receiver: 16 + (F::BITS / 8) as u64 },
     }
 }
 
-/// The sender's part, its blocks being v and `product` its b of one more VOLE.
-pub(super) fn answer<F: Field>(
-    session: &mut Session,
+/// Rounds of so many vectors, trees and checks: without checks all trees are one stream; with them each vector has a
+/// round in which its check is asked for while the trees of the next one come, and one with the answer.
+pub(super) fn rounds(adversary: Adversary, vectors: usize) -> u64 {
+    match adversary {
+        Adversary::SemiHonest => vectors.min(1) as u64,
+        Adversary::Malicious if vectors == 0 => 0,
+        Adversary::Malicious => 1 + 2 * vectors as u64,
+    }
+}
+
+/// The sender's part of the checks of vectors that follow each other.
+pub(super) struct Answers<F> {
     receiver: PartyId,
-    noise: &Noise,
-    blocks: &[u128],
+    adversary: Adversary,
     delta: u128,
-    product: u128,
-) -> Result<(), OtError> {
-    session.next_round();
-    let mut seed = [0; 16];
-    let mut shown = vec![0; F::BITS / 8];
-    session.recv(receiver, &mut seed)?;
-    session.recv(receiver, &mut shown)?;
-    let shown: F = bytemuck::pod_read_unaligned(&shown);
-    let weights = Weights::<F>::new(noise, &Seed::from_bytes(seed));
-    let sum = weights.sum(blocks) ^ shown.scale(delta) ^ product;
-    session.next_round();
-    session.send(receiver, hash(sum).to_le_bytes().to_vec())?;
-    Ok(())
+    begun: bool,
+    /// The vector whose check is not answered yet, with b of one more VOLE.
+    open: Option<(Noise, u128)>,
+    /// The running sums of its blocks; after the answer memory for the next ones.
+    sums: Vec<u128>,
+    field: PhantomData<F>,
 }
 
-/// The receiver's part, its blocks being w, its noise `values[i]` at `places[i]` of segment i, and (a, c) its part of one more
-/// VOLE.
-pub(super) fn verify<F: Field>(
-    session: &mut Session,
-    sender: PartyId,
-    noise: &Noise,
-    blocks: &[u128],
-    places: &[u32],
-    values: &[F],
-    (mask, product): (F, u128),
-) -> Result<(), OtError> {
-    session.next_round();
-    let seed = fresh_seed()?;
-    let weights = Weights::<F>::new(noise, &seed);
-    let shown = places
-        .iter()
-        .zip(values)
-        .enumerate()
-        .fold(mask, |sum, (i, (&place, &value))| sum ^ weights.at(i, place).multiply(value));
-    session.send(sender, seed.expose().to_vec())?;
-    session.send(sender, bytemuck::bytes_of(&shown).to_vec())?;
-    let expected = hash(weights.sum(blocks) ^ product);
-    session.next_round();
-    let mut answer = [0; 16];
-    session.recv(sender, &mut answer)?;
-    if u128::from_le_bytes(answer) != expected {
-        return Err(OtError::cheating(session, sender, "its trees do not fit its blocks"));
+impl<F: Field> Answers<F> {
+    pub(super) fn new(receiver: PartyId, adversary: Adversary, delta: u128) -> Self {
+        Self { receiver, adversary, delta, begun: false, open: None, sums: Vec::new(), field: PhantomData }
     }
-    Ok(())
+
+    /// Against whom the session is protected.
+    pub(super) fn adversary(&self) -> Adversary {
+        self.adversary
+    }
+
+    /// Begins the round of a vector's trees.
+    pub(super) fn begin(&mut self, session: &mut Session) {
+        if !std::mem::replace(&mut self.begun, true) || self.adversary == Adversary::Malicious {
+            session.next_round();
+        }
+    }
+
+    /// Answers for the vector before the one whose trees have just been sent, if there is one.
+    pub(super) fn answer(&mut self, session: &mut Session) -> Result<(), OtError> {
+        let Some((noise, product)) = self.open.take() else { return Ok(()) };
+        let mut seed = [0; 16];
+        let mut shown = vec![0; F::BITS / 8];
+        session.recv(self.receiver, &mut seed)?;
+        session.recv(self.receiver, &mut shown)?;
+        let shown: F = bytemuck::pod_read_unaligned(&shown);
+        let weights = Weights::<F>::new(&noise, &Seed::from_bytes(seed));
+        let sum = weights.sum(&self.sums) ^ shown.scale(self.delta) ^ product;
+        session.next_round();
+        Ok(session.send(self.receiver, hash(sum).to_le_bytes().to_vec())?)
+    }
+
+    /// Takes the running sums of a vector whose check is to be answered, and gives memory for the next ones.
+    pub(super) fn open(&mut self, noise: Noise, product: u128, sums: &mut Vec<u128>) {
+        self.open = Some((noise, product));
+        std::mem::swap(&mut self.sums, sums);
+    }
+
+    /// Answers for the last vector.
+    pub(super) fn end(&mut self, session: &mut Session) -> Result<(), OtError> {
+        if self.open.is_some() {
+            session.next_round();
+            self.answer(session)?;
+        }
+        self.begun = false;
+        Ok(())
+    }
+}
+
+/// The receiver's part of the checks of vectors that follow each other.
+pub(super) struct Questions<F> {
+    sender: PartyId,
+    adversary: Adversary,
+    begun: bool,
+    open: Option<Evaluated<F>>,
+    /// The answer that is to come.
+    expected: Option<u128>,
+}
+
+/// A vector of the receiver whose check it has not asked for yet.
+pub(super) struct Evaluated<F> {
+    pub noise: Noise,
+    /// The place of the noise in every segment.
+    pub places: Vec<u32>,
+    /// Its value there.
+    pub values: Vec<F>,
+    /// a and c of one more VOLE.
+    pub mask: (F, u128),
+}
+
+impl<F: Field> Questions<F> {
+    pub(super) fn new(sender: PartyId, adversary: Adversary) -> Self {
+        Self { sender, adversary, begun: false, open: None, expected: None }
+    }
+
+    /// Against whom the session is protected.
+    pub(super) fn adversary(&self) -> Adversary {
+        self.adversary
+    }
+
+    /// Begins the round of a vector's trees, in which the check of the one before is asked for: `sums` are the running
+    /// sums of its blocks.
+    pub(super) fn begin(&mut self, session: &mut Session, sums: &[u128]) -> Result<(), OtError> {
+        if !std::mem::replace(&mut self.begun, true) || self.adversary == Adversary::Malicious {
+            session.next_round();
+        }
+        self.ask(session, sums)
+    }
+
+    fn ask(&mut self, session: &mut Session, sums: &[u128]) -> Result<(), OtError> {
+        let Some(Evaluated { noise, places, values, mask: (mask, product) }) = self.open.take() else { return Ok(()) };
+        let seed = fresh_seed()?;
+        let weights = Weights::<F>::new(&noise, &seed);
+        let noisy = places.iter().zip(&values).enumerate();
+        let shown = noisy.fold(mask, |sum, (i, (&place, &value))| sum ^ weights.at(i, place).multiply(value));
+        session.send(self.sender, seed.expose().to_vec())?;
+        session.send(self.sender, bytemuck::bytes_of(&shown).to_vec())?;
+        self.expected = Some(hash(weights.sum(sums) ^ product));
+        Ok(())
+    }
+
+    /// Reads and compares the answer for the vector before the one that has just been evaluated, if there is one.
+    pub(super) fn verify(&mut self, session: &mut Session) -> Result<(), OtError> {
+        let Some(expected) = self.expected.take() else { return Ok(()) };
+        session.next_round();
+        let mut answer = [0; 16];
+        session.recv(self.sender, &mut answer)?;
+        if u128::from_le_bytes(answer) != expected {
+            return Err(OtError::cheating(session, self.sender, "its trees do not fit its blocks"));
+        }
+        Ok(())
+    }
+
+    /// Notes a vector whose check is to be asked for, when the one before is verified.
+    pub(super) fn open(&mut self, vector: Evaluated<F>) {
+        self.open = Some(vector);
+    }
+
+    /// The check of the last vector, whose blocks have these running sums. After it everything is verified.
+    pub(super) fn end(&mut self, session: &mut Session, sums: &[u128]) -> Result<(), OtError> {
+        if self.open.is_some() {
+            session.next_round();
+            self.ask(session, sums)?;
+            self.verify(session)?;
+        }
+        self.begun = false;
+        Ok(())
+    }
 }
 
 fn hash(sum: u128) -> u128 {
@@ -97,8 +207,9 @@ fn hash(sum: u128) -> u128 {
 /// The weight of place j in segment i is chi(i) rho^j.
 struct Weights<F> {
     segments: Vec<F>,
-    /// rho^j for every place j.
-    powers: Vec<F>,
+    /// The weights of running sums in a segment, but for chi(i): rho^j + rho^(j + 1), as each sum has part in the
+    /// block of its place and in the next one; at the last place rho^j alone.
+    steps: Vec<F>,
     /// rho^(2^i) for every bit i of a place.
     squares: Vec<F>,
 }
@@ -108,10 +219,14 @@ impl<F: Field> Weights<F> {
         let mut prg = Prg::new(seed);
         let segments = prg.vector(noise.segments);
         let rho = prg.vector::<F>(1)[0];
-        let powers =
+        let mut steps: Vec<F> =
             std::iter::successors(Some(F::ONE), |last| Some(last.multiply(rho))).take(1 << noise.depth).collect();
+        for i in 1..steps.len() {
+            let next = steps[i];
+            steps[i - 1] ^= next;
+        }
         let squares = std::iter::successors(Some(rho), |last| Some(last.multiply(*last)));
-        Self { segments, powers, squares: squares.take(noise.depth as usize).collect() }
+        Self { segments, steps, squares: squares.take(noise.depth as usize).collect() }
     }
 
     /// The weight of one place, which is secret.
@@ -124,9 +239,41 @@ impl<F: Field> Weights<F> {
         })
     }
 
-    /// The weighted sum of all blocks.
-    fn sum(&self, blocks: &[u128]) -> u128 {
-        let segments = blocks.chunks_exact(self.powers.len()).zip(&self.segments);
-        segments.fold(0, |sum, (blocks, weight)| sum ^ weight.scale(F::inner_product(&self.powers, blocks)))
+    /// The weighted sum of all blocks, from their running sums.
+    fn sum(&self, sums: &[u128]) -> u128 {
+        let (mut total, mut before) = (0, 0);
+        for (sums, weight) in sums.chunks_exact(self.steps.len()).zip(&self.segments) {
+            // The first block is the first sum plus the last one of the segment before.
+            total ^= weight.scale(F::inner_product(&self.steps, sums) ^ before);
+            before = sums[sums.len() - 1];
+        }
+        total
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Noise, Weights};
+    use tacit_math::code::accumulate;
+    use tacit_math::gf::{Field, Gf64, Gf128};
+    use tacit_math::{Prg, Seed};
+
+    /// One weight for each place, whether it is taken of a block, of running sums or of a secret place.
+    fn weights_are_one<F: Field>() {
+        let mut prg = Prg::new(&Seed::from_bytes([5; 16]));
+        let noise = Noise { segments: 7, depth: 4, outputs: 1 };
+        let weights = Weights::<F>::new(&noise, &Seed::from_bytes([6; 16]));
+        let mut blocks: Vec<u128> = prg.vector(noise.length());
+        let weighted = (0..7).flat_map(|segment| (0..16).map(move |place| (segment, place)));
+        let expected =
+            weighted.zip(&blocks).fold(0, |sum, ((i, place), &block)| sum ^ weights.at(i, place).scale(block));
+        accumulate(&mut blocks, 0);
+        assert_eq!(weights.sum(&blocks), expected);
+    }
+
+    #[test]
+    fn weights_of_sums_are_those_of_blocks() {
+        weights_are_one::<Gf64>();
+        weights_are_one::<Gf128>();
     }
 }

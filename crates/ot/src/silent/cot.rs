@@ -7,7 +7,7 @@
 //! ([`super::noise`]).
 //!
 //! **Cost** [`setup_cost`]: SoftSpokenOT with k = 8 for a few thousand OTs. [`extension_cost`]: 1 round for any
-//! number of OTs, malicious 3 for each vector; for every vector of up to [`largest`] OTs 16 t (h - 1) bytes from the
+//! number of OTs, malicious 2 more for each vector; for every vector of up to [`largest`] OTs 16 t (h - 1) bytes from the
 //! sender for t trees of depth h, malicious 16 more and 32 from the receiver: 4.3 bits an OT for the longest vectors.
 //! Every vector is longer by the OTs that the next one needs.
 //!
@@ -17,14 +17,14 @@
 //! for bits in place of the blocks' lowest bits (section 4.3).
 //! **Departures** from Ferret: dual instead of primal noise, so a vector takes far fewer OTs.
 
-use tacit_math::code::accumulate;
 use tacit_math::gf::{Field, Gf128};
 use tacit_math::pages::vector_on_large_pages;
 use tacit_net::{PartyId, Session};
 
-use super::noise::{Noise, least_weight};
+use super::check::{self, Answers, Evaluated, Questions};
+use super::noise::{LastCode, Noise, least_weight};
 use super::supply::{Chosen, Offered};
-use super::{check, tree};
+use super::tree;
 use crate::correlated::{CotReceiver, CotSender};
 use crate::cost::Cost;
 use crate::error::fresh_block;
@@ -60,7 +60,7 @@ pub fn setup_cost(adversary: Adversary) -> Cost {
 
 /// The cost of both sides' `extend`.
 pub fn extension_cost(adversary: Adversary, n: usize) -> Cost {
-    let rounds = tree::rounds(adversary, vectors(n).count());
+    let rounds = check::rounds(adversary, vectors(n).count());
     vectors(n).fold(Cost { rounds, ..Cost::default() }, |sum, (noise, _)| {
         let trees = Cost { rounds: 0, sender: 16 * (noise.segments * (noise.depth as usize - 1)) as u64, receiver: 0 };
         sum + trees + check::cost::<Gf128>(adversary)
@@ -70,19 +70,28 @@ pub fn extension_cost(adversary: Adversary, n: usize) -> Cost {
 /// The sender of OTs.
 pub struct Sender {
     peer: PartyId,
-    adversary: Adversary,
     kept: CotSender,
     used: u64,
-    memory: [Vec<u128>; 2],
+    checks: Answers<Gf128>,
+    memory: Memory,
 }
 
 /// The receiver of OTs.
 pub struct Receiver {
     peer: PartyId,
-    adversary: Adversary,
     kept: CotReceiver,
     used: u64,
-    memory: [Vec<u128>; 2],
+    checks: Questions<Gf128>,
+    memory: Memory,
+}
+
+/// What one vector leaves for the next.
+#[derive(Default)]
+struct Memory {
+    /// The running sums of the blocks of the vector compressed last.
+    sums: Vec<u128>,
+    scratch: Vec<u128>,
+    code: LastCode,
 }
 
 impl Sender {
@@ -110,7 +119,8 @@ impl Sender {
     ) -> Result<Self, OtError> {
         assert!(delta & 1 == 1, "delta is odd");
         let mut extension = softspoken::Sender::setup_with(session, peer, adversary, EXTENSION, delta)?;
-        Ok(Self { peer, adversary, kept: extension.extend(session, kept())?, used: 0, memory: Default::default() })
+        let checks = Answers::new(peer, adversary, delta);
+        Ok(Self { peer, kept: extension.extend(session, kept())?, used: 0, checks, memory: Memory::default() })
     }
 
     /// The next n OTs.
@@ -120,12 +130,12 @@ impl Sender {
     pub fn extend(&mut self, session: &mut Session, n: usize) -> Result<CotSender, OtError> {
         let mut zero = vector_on_large_pages(n + kept());
         for (noise, used) in vectors(n) {
-            tree::begin(session, self.adversary, zero.is_empty());
             let end = zero.len() + used;
             self.vector(session, &noise, &mut zero)?;
             self.kept.zero.clear();
             self.kept.zero.extend(zero.drain(end..));
         }
+        self.checks.end(session)?;
         let first = self.used;
         self.used += n as u64;
         Ok(CotSender { first, delta: self.kept.delta, zero })
@@ -133,17 +143,20 @@ impl Sender {
 
     /// Appends the zero blocks of one vector.
     fn vector(&mut self, session: &mut Session, noise: &Noise, zero: &mut Vec<u128>) -> Result<(), OtError> {
-        let [blocks, scratch] = &mut self.memory;
-        let mut ots = Offered::new(&self.kept);
-        tree::send(session, self.peer, noise, &mut ots, blocks, |leaves, _| {
-            leaves.iter_mut().for_each(|leaf| *leaf &= !1);
+        let Memory { sums, scratch, code } = &mut self.memory;
+        let (mut ots, mut last) = (Offered::new(&self.kept), 0);
+        self.checks.begin(session);
+        tree::send(session, self.peer, noise, &mut ots, sums, |leaves, _| {
+            for leaf in leaves {
+                last ^= *leaf & !1;
+                *leaf = last;
+            }
         })?;
-        if self.adversary == Adversary::Malicious {
-            let product = ots.take_product::<Gf128>();
-            check::answer::<Gf128>(session, self.peer, noise, blocks, self.kept.delta, product)?;
+        self.checks.answer(session)?;
+        code.of(noise).compress_sums(sums, scratch, zero);
+        if self.checks.adversary() == Adversary::Malicious {
+            self.checks.open(*noise, ots.take_product::<Gf128>(), sums);
         }
-        accumulate(blocks);
-        noise.code().compress_sums(blocks, scratch, zero);
         Ok(())
     }
 }
@@ -155,7 +168,8 @@ impl Receiver {
     /// The connection's failure; [`OtError::Cheating`].
     pub fn setup(session: &mut Session, peer: PartyId, adversary: Adversary) -> Result<Self, OtError> {
         let mut extension = softspoken::Receiver::setup(session, peer, adversary, EXTENSION)?;
-        Ok(Self { peer, adversary, kept: extension.extend(session, kept())?, used: 0, memory: Default::default() })
+        let checks = Questions::new(peer, adversary);
+        Ok(Self { peer, kept: extension.extend(session, kept())?, used: 0, checks, memory: Memory::default() })
     }
 
     /// The next n OTs.
@@ -165,13 +179,13 @@ impl Receiver {
     pub fn extend(&mut self, session: &mut Session, n: usize) -> Result<CotReceiver, OtError> {
         let mut blocks = vector_on_large_pages(n + kept());
         for (noise, used) in vectors(n) {
-            tree::begin(session, self.adversary, blocks.is_empty());
             let end = blocks.len() + used;
             self.vector(session, &noise, &mut blocks)?;
             self.kept.blocks.clear();
             self.kept.blocks.extend(blocks.drain(end..));
             self.kept.choices = lowest_bits(&self.kept.blocks);
         }
+        self.checks.end(session, &self.memory.sums)?;
         let first = self.used;
         self.used += n as u64;
         Ok(CotReceiver { first, choices: lowest_bits(&blocks), blocks })
@@ -179,23 +193,25 @@ impl Receiver {
 
     /// Appends the blocks of one vector.
     fn vector(&mut self, session: &mut Session, noise: &Noise, out: &mut Vec<u128>) -> Result<(), OtError> {
-        let [blocks, scratch] = &mut self.memory;
-        let mut ots = Chosen::new(&self.kept);
+        let Memory { sums, scratch, code } = &mut self.memory;
+        let (mut ots, mut last) = (Chosen::new(&self.kept), 0);
         let mut places = Vec::with_capacity(noise.segments);
-        tree::receive(session, self.peer, noise, &mut ots, blocks, 0, |leaves, hole, _| {
+        self.checks.begin(session, sums)?;
+        tree::receive(session, self.peer, noise, &mut ots, sums, 0, |leaves, hole, _| {
             // The unknown leaf is zero; the sum of the others is the sender's leaf plus delta, which is odd.
             let missing = hole.sum | 1;
             for (i, leaf) in (0..).zip(leaves) {
-                *leaf = *leaf & !1 ^ missing & tree::mask_of_equal(i, hole.place);
+                last ^= *leaf & !1 ^ missing & tree::mask_of_equal(i, hole.place);
+                *leaf = last;
             }
             places.push(hole.place);
         })?;
-        if self.adversary == Adversary::Malicious {
-            let ones = vec![Gf128::ONE; noise.segments];
-            check::verify(session, self.peer, noise, blocks, &places, &ones, ots.take_product())?;
+        code.of(noise).compress_sums(sums, scratch, out);
+        self.checks.verify(session)?;
+        if self.checks.adversary() == Adversary::Malicious {
+            let (values, mask) = (vec![Gf128::ONE; noise.segments], ots.take_product());
+            self.checks.open(Evaluated { noise: *noise, places, values, mask });
         }
-        accumulate(blocks);
-        noise.code().compress_sums(blocks, scratch, out);
         Ok(())
     }
 }

@@ -19,12 +19,12 @@
 //! **Departures** from [`super::vole`]: no check, and the scalars are not compressed apart from the blocks.
 
 use tacit_math::CrHash;
-use tacit_math::code::accumulate;
+use tacit_math::code::add_from;
 use tacit_net::{PartyId, Session};
 
-use super::noise::{Noise, least_weight};
+use super::noise::{LastCode, Noise, least_weight};
 use super::supply::{Chosen, Offered};
-use super::tree::{self, mask_of_equal};
+use super::tree;
 use crate::OtError;
 use crate::correlated::{CotReceiver, CotSender};
 use crate::cost::Cost;
@@ -115,6 +115,7 @@ pub fn extension_cost(n: usize) -> Cost {
 pub struct Sender {
     kept: Vec<u128>,
     memory: [Vec<u128>; 2],
+    code: LastCode,
 }
 
 /// The receiver of one direction.
@@ -122,6 +123,7 @@ pub struct Sender {
 pub struct Receiver {
     kept: Vec<u128>,
     memory: [Vec<u128>; 2],
+    code: LastCode,
 }
 
 /// Correlations of both directions in one round, `offered` and `chosen` being [`ots`] OTs of theirs: vectors are made in
@@ -178,16 +180,16 @@ impl Sender {
             assert!(ots.delta == delta(ots.delta), "the lowest coordinate of delta is one");
             self.kept = (0..kept()).map(|_| weigh(ots.take(WIDTH)) & !LOWEST).collect();
         }
-        let [blocks, scratch] = &mut self.memory;
-        let (hash, mut values) = (CrHash::new(), self.kept.iter());
-        tree::send(session, receiver, noise, ots, blocks, |leaves, message| {
+        let [sums, scratch] = &mut self.memory;
+        let (hash, mut values, mut last) = (CrHash::new(), self.kept.iter(), 0);
+        tree::send(session, receiver, noise, ots, sums, |leaves, message| {
             hash.hash_blocks(leaves);
-            leaves.iter_mut().for_each(|leaf| *leaf &= !LOWEST);
             let value = values.next().expect("a value for each segment");
-            message.push(leaves.iter().fold(*value, |sum, leaf| sum ^ leaf));
+            let after = accumulate(leaves, last);
+            message.push(value ^ last ^ after);
+            last = after;
         })?;
-        accumulate(blocks);
-        noise.code().compress_sums(blocks, scratch, out);
+        self.code.of(noise).compress_sums(sums, scratch, out);
         Ok(())
     }
 }
@@ -210,20 +212,28 @@ impl Receiver {
             };
             self.kept = (0..kept()).map(|_| value(ots.take(WIDTH as u32))).collect();
         }
-        let [blocks, scratch] = &mut self.memory;
-        let (hash, mut values) = (CrHash::new(), self.kept.iter());
-        tree::receive(session, sender, noise, ots, blocks, 1, |leaves, hole, message| {
+        let [sums, scratch] = &mut self.memory;
+        let (hash, mut values, mut last) = (CrHash::new(), self.kept.iter(), 0);
+        tree::receive(session, sender, noise, ots, sums, 1, |leaves, hole, message| {
             hash.hash_blocks(leaves);
-            leaves.iter_mut().for_each(|leaf| *leaf &= !LOWEST);
             let value = values.next().expect("a value for each segment");
-            // The unknown leaf was zero, and its hash is in the sum; value + message + the known leaves is what belongs there.
-            let change = leaves.iter().fold(value ^ message[0], |sum, leaf| sum ^ leaf);
-            (0..).zip(leaves).for_each(|(i, leaf)| *leaf ^= change & mask_of_equal(i, hole.place));
+            // The unknown leaf was zero, and its hash is in the sum; all blocks together are value + message.
+            let after = last ^ value ^ message[0];
+            let change = accumulate(leaves, last) ^ after;
+            add_from(leaves, hole.place, change);
+            last = after;
         })?;
-        accumulate(blocks);
-        noise.code().compress_sums(blocks, scratch, out);
+        self.code.of(noise).compress_sums(sums, scratch, out);
         Ok(())
     }
+}
+
+/// Replaces leaves, without their lowest coordinates, by their running sums after `before`; returns the last one.
+fn accumulate(leaves: &mut [u128], before: u128) -> u128 {
+    leaves.iter_mut().fold(before, |sum, leaf| {
+        *leaf = sum ^ *leaf & !LOWEST;
+        *leaf
+    })
 }
 
 /// The sum of x^i times block i.

@@ -19,7 +19,7 @@ use tacit_net::{PartyId, Session};
 
 use super::noise::Noise;
 use super::supply::{Chosen, Offered};
-use crate::{Adversary, OtError};
+use crate::OtError;
 
 /// Trees whose messages travel together, so that the receiver works while the sender does.
 const PIECE: usize = 32;
@@ -30,21 +30,6 @@ pub(super) struct Hole {
     pub place: u32,
     /// The sum of all other leaves, which is the unknown one plus delta.
     pub sum: u128,
-}
-
-/// Begins a round before the trees of a vector: without a check between them the vectors of a call follow each other in one.
-pub(super) fn begin(session: &mut Session, adversary: Adversary, first: bool) {
-    if first || adversary == Adversary::Malicious {
-        session.next_round();
-    }
-}
-
-/// The rounds that [`begin`] begins for so many vectors.
-pub(super) fn rounds(adversary: Adversary, vectors: usize) -> u64 {
-    match adversary {
-        Adversary::SemiHonest => vectors.min(1) as u64,
-        Adversary::Malicious => vectors as u64,
-    }
 }
 
 /// The sender's part for all segments of a noise vector: replaces the content of `blocks`. `finish` gets

@@ -4,7 +4,7 @@ use crate::softspoken::assert_correlated as assert_ots;
 use tacit_math::Prg;
 use tacit_math::code::Symbol;
 use tacit_math::gf::{Field, Gf64, Gf128};
-use tacit_net::{Message, Session};
+use tacit_net::{Direction, Message, Session};
 use tacit_ot::Adversary::{Malicious, SemiHonest};
 use tacit_ot::OtError;
 use tacit_ot::correlated::{CotReceiver, CotSender};
@@ -52,12 +52,12 @@ fn vole_from_a_dealer<F: Field + Symbol>(sizes: &[usize]) {
 
 #[test]
 fn vole_over_64_bits() {
-    vole_from_a_dealer::<Gf64>(&[0, 1, 2, 31, 32, 33, 4095, 4096, 4097, 1 << 16, 60_730, 60_731, 1 << 18]);
+    vole_from_a_dealer::<Gf64>(&[0, 1, 2, 31, 32, 33, 4095, 4096, 4097, 1 << 16, 29_882, 29_883, 1 << 18]);
 }
 
 #[test]
 fn vole_over_128_bits() {
-    vole_from_a_dealer::<Gf128>(&[1, 4097, 1 << 15]);
+    vole_from_a_dealer::<Gf128>(&[1, 4097, 39_492, 39_493]);
 }
 
 #[test]
@@ -140,8 +140,8 @@ fn traffic_is_sublinear() {
             total(cot::setup_cost(adversary) + cot::extension_cost(adversary, n)) < 5.0 * n as f64,
             "five bits an OT"
         );
-        assert!(total(vole::cost::<Gf64>(n, adversary)) < 11.0 * n as f64, "eleven bits a correlation");
-        assert!(total(vole::cost::<Gf128>(n, adversary)) < 12.0 * n as f64, "twelve bits a correlation");
+        assert!(total(vole::cost::<Gf64>(n, adversary)) < 20.0 * n as f64, "twenty bits a correlation");
+        assert!(total(vole::cost::<Gf128>(n, adversary)) < 23.0 * n as f64, "twenty-three bits a correlation");
     }
 }
 
@@ -234,4 +234,50 @@ fn a_flipped_bit_is_caught_or_harmless() {
     };
     tampered(vole_sender, vole_receiver, &mut flip, |_, sent, received| assert_correlated(&sent, &received, SIZE));
     tampered(cot_sender, cot_receiver, &mut flip, |_, sent, received| assert_ots(&sent, &received, SIZE));
+}
+
+/// Changes the trees of each vector in turn: the first message that the sender sends in a round, but for answers.
+fn vectors_are_checked<A: Send, B: Send>(
+    vectors: usize,
+    alice: impl Fn(&mut Session) -> Result<A, OtError> + Sync,
+    bob: impl Fn(&mut Session) -> Result<B, OtError> + Sync,
+) {
+    let (alice, bob) = (&alice, &bob);
+    let messages = relay::record(
+        move |session| drop(alice(session).expect("an honest peer")),
+        move |session| drop(bob(session).expect("an honest peer")),
+    );
+    let trees = |message: &Message| message.direction == Direction::Sent && message.bytes > 16;
+    let mut numbers: Vec<usize> = (0..messages.len()).filter(|&number| trees(&messages[number])).collect();
+    numbers.dedup_by_key(|number| messages[*number].round);
+    assert!(numbers.len() >= vectors);
+    for &target in &numbers[numbers.len() - vectors..] {
+        let change = |number: usize, bytes: &mut [u8]| {
+            if number == target {
+                bytes[16] ^= 4;
+            }
+        };
+        let (_, received) = relay::run(&messages, alice, bob, change);
+        assert!(matches!(received.err(), Some(OtError::Cheating { .. })), "message {target}");
+    }
+}
+
+/// Answers come a vector late, and yet no wrong tree of any vector is missed.
+#[test]
+fn every_vector_is_checked() {
+    let mut prg = generator("wrong trees in every vector");
+    let n = 2 * vole::largest::<Gf64>();
+    let delta = prg.vector::<u128>(1)[0];
+    let (ours, theirs) = deal(&mut prg, delta, vole::ots::<Gf64>(n, Malicious));
+    vectors_are_checked(
+        3,
+        |session| vole::send_with::<Gf64>(session, BOB, n, Malicious, &ours),
+        |session| vole::receive_with::<Gf64>(session, ALICE, n, Malicious, &theirs),
+    );
+    let n = cot::largest() + 1;
+    vectors_are_checked(
+        2,
+        |session| cot::send(session, BOB, n, Malicious),
+        |session| cot::receive(session, ALICE, n, Malicious),
+    );
 }
