@@ -21,8 +21,8 @@ use crate::error::PsiError;
 use crate::group::{ENCODING_BYTES, Encoding, Exponent, HashToGroup};
 use crate::masking::{AGREE_BYTES, agree, receive_points, receive_tags, send_masked, send_tags, tag_bytes};
 use crate::protocol::{Item, Role, Sizes, Traffic};
+use crate::tag_map::{Spread, TagMap};
 use crate::tags::{TagHash, tag_bits};
-use std::collections::HashMap;
 use tacit_math::{Prg, Seed, permutation};
 use tacit_net::{PartyId, Session};
 
@@ -143,7 +143,7 @@ pub(crate) fn run(
         Role::Sender => (&mine_tags, &theirs_tags),
         Role::Receiver => (&theirs_tags, &mine_tags),
     };
-    let joined = join(sender, receiver, shape.columns, rule);
+    let joined = join(sender, receiver, shape.columns, rule, Spread::random()?);
     Ok(BlindJoin { joined, mine, theirs })
 }
 
@@ -170,16 +170,16 @@ fn shuffle_within_rows(table: &mut [Item], columns: usize, prg: &mut Prg) {
 }
 
 /// Applies a rule to two row-major tables of tags.
-fn join(sender: &[u128], receiver: &[u128], columns: Sizes, rule: Rule) -> Joined {
+fn join(sender: &[u128], receiver: &[u128], columns: Sizes, rule: Rule, spread: Spread) -> Joined {
     if sender.is_empty() || receiver.is_empty() {
         return Joined::default();
     }
-    let of_sender = contaminated(sender, columns.sender, receiver, columns.receiver);
-    let of_receiver = contaminated(receiver, columns.receiver, sender, columns.sender);
+    let of_sender = contaminated(sender, columns.sender, receiver, columns.receiver, spread);
+    let of_receiver = contaminated(receiver, columns.receiver, sender, columns.sender, spread);
     let pairs = match rule {
-        Rule::Single => single_pairs(sender, receiver, columns),
+        Rule::Single => single_pairs(sender, receiver, columns, spread),
         Rule::Collect { drop_sender, drop_receiver } => {
-            let mut pairs = all_pairs(sender, receiver, columns);
+            let mut pairs = all_pairs(sender, receiver, columns, spread);
             pairs.retain(|&(s, r)| !(drop_sender && of_sender[s as usize] || drop_receiver && of_receiver[r as usize]));
             pairs
         }
@@ -189,8 +189,8 @@ fn join(sender: &[u128], receiver: &[u128], columns: Sizes, rule: Rule) -> Joine
 }
 
 /// Which rows share tags with more than one row of the other table.
-fn contaminated(mine: &[u128], columns: usize, theirs: &[u128], their_columns: usize) -> Vec<bool> {
-    let mut owners: HashMap<u128, (usize, bool)> = HashMap::new();
+fn contaminated(mine: &[u128], columns: usize, theirs: &[u128], their_columns: usize, spread: Spread) -> Vec<bool> {
+    let mut owners: TagMap<(usize, bool)> = TagMap::with_capacity_and_hasher(theirs.len(), spread);
     for (place, &tag) in theirs.iter().enumerate() {
         let row = place / their_columns;
         let (first, several) = owners.entry(tag).or_insert((row, false));
@@ -204,25 +204,52 @@ fn contaminated(mine: &[u128], columns: usize, theirs: &[u128], their_columns: u
     mine.chunks(columns).map(several).collect()
 }
 
+/// No further row.
+const LAST: u32 = u32::MAX;
+
+/// The rows that have each tag, as lists: the first row by tag, and behind each place of a table the next row with its tag.
+struct Lists {
+    first: TagMap<u32>,
+    next: Vec<u32>,
+}
+
+impl Lists {
+    /// Of so many places, of which those given are listed, the last one first.
+    fn new(places: usize, tags: impl Iterator<Item = (u32, u128)>, spread: Spread) -> Self {
+        let mut lists = Self { first: TagMap::with_capacity_and_hasher(places, spread), next: vec![LAST; places] };
+        for (place, tag) in tags {
+            lists.next[place as usize] = lists.first.insert(tag, place).unwrap_or(LAST);
+        }
+        lists
+    }
+
+    /// The places that have a tag.
+    fn places(&self, tag: u128) -> impl Iterator<Item = u32> + '_ {
+        let first = self.first.get(&tag).copied();
+        std::iter::successors(first, |&place| Some(self.next[place as usize]).filter(|&next| next != LAST))
+    }
+
+    /// The first place that has a tag and is free. Those before it are taken off the list.
+    fn first_free(&mut self, tag: u128, free: &[bool]) -> Option<u32> {
+        let first = self.first.get_mut(&tag)?;
+        while *first != LAST && !free[*first as usize] {
+            *first = self.next[*first as usize];
+        }
+        Some(*first).filter(|&first| first != LAST)
+    }
+}
+
 /// Rows of the sender by priority of its columns; a receiver's row takes the first row of the sender that is free.
-fn single_pairs(sender: &[u128], receiver: &[u128], columns: Sizes) -> Vec<(u32, u32)> {
-    let mut free_sender = vec![true; sender.len() / columns.sender];
+fn single_pairs(sender: &[u128], receiver: &[u128], columns: Sizes, spread: Spread) -> Vec<(u32, u32)> {
+    let rows = sender.len() / columns.sender;
+    let mut free_sender = vec![true; rows];
     let mut free_receiver = vec![true; receiver.len() / columns.receiver];
     let mut pairs = Vec::new();
     for priority in 0..columns.sender {
-        let mut rows: HashMap<u128, Vec<u32>> = HashMap::new();
-        for (row, tags) in sender.chunks(columns.sender).enumerate().rev().filter(|(row, _)| free_sender[*row]) {
-            rows.entry(tags[priority]).or_default().push(row as u32);
-        }
+        let waiting = sender.chunks(columns.sender).enumerate().rev().filter(|(row, _)| free_sender[*row]);
+        let mut lists = Lists::new(rows, waiting.map(|(row, tags)| (row as u32, tags[priority])), spread);
         for (theirs, tags) in receiver.chunks(columns.receiver).enumerate().filter(|(row, _)| free_receiver[*row]) {
-            let first_free = |tag| {
-                let waiting = rows.get_mut(tag)?;
-                while waiting.last().is_some_and(|&row| !free_sender[row as usize]) {
-                    waiting.pop();
-                }
-                waiting.last().copied()
-            };
-            if let Some(row) = tags.iter().filter_map(first_free).min() {
+            if let Some(row) = tags.iter().filter_map(|&tag| lists.first_free(tag, &free_sender)).min() {
                 free_sender[row as usize] = false;
                 pairs.push((row, theirs as u32));
             }
@@ -234,14 +261,11 @@ fn single_pairs(sender: &[u128], receiver: &[u128], columns: Sizes) -> Vec<(u32,
 }
 
 /// Every pair of rows that share a tag, once.
-fn all_pairs(sender: &[u128], receiver: &[u128], columns: Sizes) -> Vec<(u32, u32)> {
-    let mut rows: HashMap<u128, Vec<u32>> = HashMap::new();
-    for (place, &tag) in sender.iter().enumerate() {
-        rows.entry(tag).or_default().push((place / columns.sender) as u32);
-    }
-    let counterparts = |(place, tag): (usize, &u128)| {
+fn all_pairs(sender: &[u128], receiver: &[u128], columns: Sizes, spread: Spread) -> Vec<(u32, u32)> {
+    let lists = Lists::new(sender.len(), (0..).zip(sender.iter().copied()), spread);
+    let counterparts = |(place, &tag): (usize, &u128)| {
         let theirs = (place / columns.receiver) as u32;
-        rows.get(tag).into_iter().flatten().map(move |&row| (row, theirs)).collect::<Vec<_>>()
+        lists.places(tag).map(move |place| (place / columns.sender as u32, theirs))
     };
     let mut pairs: Vec<(u32, u32)> = receiver.iter().enumerate().flat_map(counterparts).collect();
     pairs.sort_unstable();
@@ -255,21 +279,25 @@ mod tests {
 
     const TWO: Sizes = Sizes { sender: 2, receiver: 2 };
 
+    fn of_tables(sender: &[u128], receiver: &[u128], rule: Rule) -> Joined {
+        join(sender, receiver, TWO, rule, Spread::random().expect("randomness"))
+    }
+
     #[test]
     fn a_higher_priority_wins_over_an_earlier_row() {
         // The sender's second row matches by its first column what its first row matches by its second.
-        let joined = join(&[1, 7, 7, 2], &[7, 9, 1, 8], TWO, Rule::Single);
+        let joined = of_tables(&[1, 7, 7, 2], &[7, 9, 1, 8], Rule::Single);
         assert_eq!(joined.pairs, [(0, 1), (1, 0)]);
-        let joined = join(&[1, 7, 7, 2], &[7, 9], TWO, Rule::Single);
+        let joined = of_tables(&[1, 7, 7, 2], &[7, 9], Rule::Single);
         assert_eq!(joined.pairs, [(1, 0)]);
     }
 
     #[test]
     fn a_row_has_one_counterpart() {
         // Both rows of the receiver know the sender's first row; the second then takes the next row with that identifier.
-        let joined = join(&[1, 2, 1, 3], &[1, 2, 1, 9], TWO, Rule::Single);
+        let joined = of_tables(&[1, 2, 1, 3], &[1, 2, 1, 9], Rule::Single);
         assert_eq!(joined.pairs, [(0, 0), (1, 1)]);
-        let joined = join(&[1, 2], &[1, 2, 2, 1], TWO, Rule::Single);
+        let joined = of_tables(&[1, 2], &[1, 2, 2, 1], Rule::Single);
         assert_eq!(joined.pairs, [(0, 0)]);
     }
 
@@ -277,7 +305,7 @@ mod tests {
     fn collecting_counts_and_drops_contaminated_rows() {
         let (sender, receiver) = ([1, 2, 2, 3, 4, 5], [1, 2, 3, 6, 5, 4]);
         let collect = |drop_sender, drop_receiver| {
-            let joined = join(&sender, &receiver, TWO, Rule::Collect { drop_sender, drop_receiver });
+            let joined = of_tables(&sender, &receiver, Rule::Collect { drop_sender, drop_receiver });
             assert_eq!(joined.contaminated, (1, 1));
             joined.pairs
         };

@@ -23,8 +23,8 @@ use crate::error::PsiError;
 use crate::group::{ENCODING_BYTES, Exponent, HashToGroup};
 use crate::masking::{AGREE_BYTES, agree, receive_raised, send_masked};
 use crate::protocol::{Item, Role, Sizes, Traffic};
+use crate::tag_map::{Spread, TagSet};
 use crate::tags::{SortedTags, TagHash, tag_bits};
-use std::collections::HashSet;
 use tacit_math::{Prg, Seed, permutation};
 use tacit_net::{PartyId, Session};
 use tacit_ot::correlated::{CotReceiver, CotSender};
@@ -150,8 +150,9 @@ pub fn receive(
     let Some(mine) = SortedTags::read(&written, items.len(), bits(sizes)) else {
         return Err(PsiError::cheating(session, sender, "its tags are not a sorted set"));
     };
-    let mine: HashSet<u128> = mine.iter().collect();
-    let common: Vec<bool> = theirs.iter().map(|tag| mine.contains(tag)).collect();
+    let mut places = TagSet::with_capacity_and_hasher(items.len(), Spread::random()?);
+    places.extend(mine.iter());
+    let common: Vec<bool> = theirs.iter().map(|tag| places.contains(tag)).collect();
     let sums = match sums {
         Some(sums) => receive_sums(session, sender, &common, sums)?,
         None => None,

@@ -26,6 +26,7 @@ pub mod rounds;
 pub mod row_counts;
 pub mod set_union;
 pub mod switching;
+mod tag_map;
 pub mod tags;
 pub mod tokens;
 pub mod unbalanced;
