@@ -25,7 +25,7 @@
 //! **Cost** [`Protocol::declared`] is exact. Setup: that of SoftSpokenOT with k = 4. Online: the OTs and trees of silent VOLE
 //! ([`tacit_ot::silent::vole`]), then 1 round with a seed and the columns from the receiver (8 or 16 bytes a column), then 1 round of
 //! tags. In a malicious run 16 bytes each more, a coin toss. For 2^20 items each: 8.7 + 10 bytes an element (compact
-//! 8.4 + 7.8, malicious 17.4 + 16) and about 1.4 MB. Nothing if either set is empty.
+//! 8.4 + 7.8, malicious 17.4 + 16) and about 2.8 MB. Nothing if either set is empty.
 //!
 //! **Source** Rindal, Schoppmann, "VOLE-PSI: Fast OPRF and Circuit-PSI from Vector-OLE" (EUROCRYPT 2021), Figure 4, with the coin toss w
 //! of its malicious variant; the subfield of 64 bits from Raghuraman, Rindal, "Blazing Fast PSI from Improved OKVS and Subfield
