@@ -40,7 +40,7 @@ options of relatives
   --transport, --repeats, --steps as above (default of --repeats 3)
 
 options of vole
-  --rows 16,20           correlations, as powers of two (default 16,20,22), base OTs included
+  --rows 16,20           correlations, as powers of two (default 16,20,22), base OTs included, after a run to warm up
   --transport, --repeats as above
 
 options of ot

@@ -66,7 +66,7 @@ pub fn run(selection: &Correlations) -> Result<()> {
 }
 
 fn measure(work: Work, transport: Transport, selection: &Correlations) -> Result<()> {
-    let runs = (0..selection.repeats).map(|_| repetition(work, transport)).collect::<Result<Vec<_>>>()?;
+    let runs = repetitions(work, transport, selection.repeats)?;
     let summary = |of: &dyn Fn(&[Run; 2]) -> f64| Summary::of(&runs.iter().map(of).collect::<Vec<_>>());
     let wall = summary(&|run| run[0].seconds.max(run[1].seconds));
     let cpu = [0, 1].map(|party| summary(&|run| run[party].cpu_seconds).median);
@@ -96,27 +96,32 @@ fn measure(work: Work, transport: Transport, selection: &Correlations) -> Result
     Ok(())
 }
 
-/// One run of two new processes.
-fn repetition(work: Work, transport: Transport) -> Result<[Run; 2]> {
+/// So many runs of two new processes, after one that is not counted: its memory comes fresh from the operating system.
+fn repetitions(work: Work, transport: Transport, repeats: usize) -> Result<Vec<[Run; 2]>> {
     let mut lines = processes::start(&NAMES, "vole-party", transport == Transport::Tls)?;
-    lines.iter_mut().try_for_each(|line| line.say(&work))?;
-    let runs = lines.iter_mut().map(Line::hear).collect::<Result<Vec<Run>>>()?;
+    let runs = (0..=repeats).map(|_| {
+        lines.iter_mut().try_for_each(|line| line.say(&Some(work)))?;
+        let runs = lines.iter_mut().map(Line::hear).collect::<Result<Vec<Run>>>()?;
+        runs.try_into().map_err(|_| "two parties".into())
+    });
+    let counted = runs.collect::<Result<Vec<_>>>()?.split_off(1);
+    lines.iter_mut().try_for_each(|line| line.say(&None::<Work>))?;
     lines.into_iter().try_for_each(Line::end)?;
-    runs.try_into().map_err(|_| "two parties".into())
+    Ok(counted)
 }
 
-/// A party process.
+/// A party process: does what is asked until nothing is asked.
 ///
 /// # Errors
-/// When the run fails.
+/// When a run fails.
 pub fn party() -> Result<()> {
     let (mut input, mut output) = (stdin().lock(), stdout().lock());
     let (listener, group) = processes::introduce(&mut input, &mut output)?;
-    let work: Work = hear(&mut input)?.ok_or("the coordinator is gone")?;
     let mut session = processes::join(&NAMES, listener, &group)?;
-    let run = timed(&mut session, work)?;
-    session.close()?;
-    say(&mut output, &run)
+    while let Some(Some(work)) = hear::<Option<Work>>(&mut input)? {
+        say(&mut output, &timed(&mut session, work)?)?;
+    }
+    Ok(session.close()?)
 }
 
 fn timed(session: &mut Session, work: Work) -> Result<Run> {
