@@ -19,8 +19,8 @@ use tacit_psi::{DhPsi, Item, Outcome, Protocol, Role, Sizes, private_id, private
 /// Items asked about for each of a prepared set.
 const PREPARED_TO_ASKED: usize = 1 << 8;
 
-/// How many items a prepared set may be asked about in all.
-const BUDGET: u64 = 1 << 30;
+/// How many items a prepared set may be asked about in all: what `tacit psi --prepare` allows unless told otherwise.
+const BUDGET: u64 = 1 << 20;
 
 /// A measured work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

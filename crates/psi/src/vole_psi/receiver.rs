@@ -51,6 +51,9 @@ impl Receiver {
         let table = Table::new(&tags, parameters.bits);
         drop(tags);
         let matches = self.receive_tags(session, &parameters, &table)?;
+        drop(table);
+        let matches = ascending(matches, items.len())
+            .ok_or_else(|| PsiError::cheating(session, self.peer, "one tag comes twice"))?;
         session.leave();
         Ok(Outcome::Receiver(matches))
     }
@@ -129,7 +132,7 @@ impl Receiver {
         Ok(Some((committed, u128::from_le_bytes(Seed::random()?.expose()))))
     }
 
-    /// Finds its own tags among the sender's.
+    /// Finds its own tags among the sender's, in the order in which they come.
     fn receive_tags(
         &self,
         session: &mut Session,
@@ -146,10 +149,6 @@ impl Receiver {
             table.look_up(&tags, 0, &mut matches);
         } else {
             self.receive_whole_tags(session, parameters, table, &mut matches)?;
-        }
-        matches.sort_unstable();
-        if matches.windows(2).any(|pair| pair[0].mine == pair[1].mine) {
-            return Err(PsiError::cheating(session, self.peer, "one tag comes twice"));
         }
         Ok(matches)
     }
@@ -207,6 +206,22 @@ impl<const W: usize> Sent<'_, W> {
         }
         tags
     }
+}
+
+/// Matches by this party's items, of which there are so many; None if one of them matches twice.
+fn ascending(mut matches: Vec<Match>, items: usize) -> Option<Vec<Match>> {
+    const NONE: u32 = u32::MAX;
+    let mut theirs = vec![NONE; items];
+    for found in matches.drain(..) {
+        let place = &mut theirs[found.mine as usize];
+        if *place != NONE {
+            return None;
+        }
+        *place = found.theirs;
+    }
+    matches
+        .extend((0..).zip(theirs).filter(|&(_, theirs)| theirs != NONE).map(|(mine, theirs)| Match { mine, theirs }));
+    Some(matches)
 }
 
 /// Adds bytes to bytes.
