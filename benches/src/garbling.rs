@@ -6,7 +6,7 @@ use crate::format::{count, mebibytes, seconds};
 use crate::machine;
 use crate::message::{Run, hear, say};
 use crate::party::report;
-use crate::processes::{self, Line};
+use crate::processes;
 use crate::statistics::Summary;
 use crate::trio::Transport;
 use serde::{Deserialize, Serialize};
@@ -88,7 +88,9 @@ pub fn run(selection: &Garbling) -> Result<()> {
 }
 
 fn measure(work: Work, transport: Transport, selection: &Garbling) -> Result<()> {
-    let runs = (0..selection.repeats).map(|_| repetition(work, transport)).collect::<Result<Vec<_>>>()?;
+    let runs = (0..selection.repeats)
+        .map(|_| processes::one_run(&NAMES, "garbling-party", transport == Transport::Tls, &work))
+        .collect::<Result<Vec<_>>>()?;
     let summary = |of: &dyn Fn(&[Run; 2]) -> f64| Summary::of(&runs.iter().map(of).collect::<Vec<_>>());
     let wall = summary(&|run| run[0].seconds.max(run[1].seconds));
     let cpu = [0, 1].map(|party| summary(&|run| run[party].cpu_seconds).median);
@@ -120,15 +122,6 @@ fn measure(work: Work, transport: Transport, selection: &Garbling) -> Result<()>
         );
     }
     Ok(())
-}
-
-/// One run of two new processes.
-fn repetition(work: Work, transport: Transport) -> Result<[Run; 2]> {
-    let mut lines = processes::start(&NAMES, "garbling-party", transport == Transport::Tls)?;
-    lines.iter_mut().try_for_each(|line| line.say(&work))?;
-    let runs = lines.iter_mut().map(Line::hear).collect::<Result<Vec<Run>>>()?;
-    lines.into_iter().try_for_each(Line::end)?;
-    runs.try_into().map_err(|_| "two parties".into())
 }
 
 /// A party process.

@@ -62,6 +62,23 @@ impl Line {
     }
 }
 
+/// One run of two new processes: what each of them answers to a request.
+///
+/// # Errors
+/// When a party fails.
+pub fn one_run<T: DeserializeOwned>(
+    names: &[&str; 2],
+    argument: &str,
+    tls: bool,
+    request: &impl Serialize,
+) -> Result<[T; 2]> {
+    let mut lines = start(names, argument, tls)?;
+    lines.iter_mut().try_for_each(|line| line.say(request))?;
+    let answers = lines.iter_mut().map(Line::hear).collect::<Result<Vec<T>>>()?;
+    lines.into_iter().try_for_each(Line::end)?;
+    answers.try_into().map_err(|_| "two parties".into())
+}
+
 /// Starts a process for each name, with `argument` on its command line, and tells each who the others are.
 ///
 /// # Errors

@@ -6,7 +6,7 @@ use crate::format::{mebibytes, seconds};
 use crate::machine;
 use crate::message::{Run, hear, say};
 use crate::party::report;
-use crate::processes::{self, Line};
+use crate::processes;
 use crate::statistics::Summary;
 use crate::trio::Transport;
 use serde::{Deserialize, Serialize};
@@ -64,8 +64,9 @@ pub fn run(selection: &Psi) -> Result<()> {
 
 fn measure(protocol: &dyn Protocol, rows: u32, transport: Transport, selection: &Psi) -> Result<()> {
     let items = 1 << rows;
+    let work = Work { protocol: protocol.name().to_owned(), items };
     let runs = (0..selection.repeats)
-        .map(|_| repetition(&Work { protocol: protocol.name().to_owned(), items }, transport))
+        .map(|_| processes::one_run::<Run>(&NAMES, "psi-party", transport == Transport::Tls, &work))
         .collect::<Result<Vec<_>>>()?;
     let summary = |of: &dyn Fn(&[Run; 2]) -> f64| Summary::of(&runs.iter().map(of).collect::<Vec<_>>());
     let wall = summary(&|run| run[0].seconds.max(run[1].seconds));
@@ -105,15 +106,6 @@ fn steps(runs: &[Run; 2]) {
             println!("    {name:8} {:12} {wall:>9}, waiting {waiting:>9}  {:>11} B", step.path, step.bytes_sent);
         }
     }
-}
-
-/// One run of two new processes.
-fn repetition(work: &Work, transport: Transport) -> Result<[Run; 2]> {
-    let mut lines = processes::start(&NAMES, "psi-party", transport == Transport::Tls)?;
-    lines.iter_mut().try_for_each(|line| line.say(work))?;
-    let runs = lines.iter_mut().map(Line::hear).collect::<Result<Vec<Run>>>()?;
-    lines.into_iter().try_for_each(Line::end)?;
-    runs.try_into().map_err(|_| "two parties".into())
 }
 
 /// A party process: the sender is number 0.

@@ -8,7 +8,7 @@ use crate::arguments::Psi;
 use crate::format::{count, mebibytes, seconds};
 use crate::machine;
 use crate::message::{Run, hear, say};
-use crate::processes::{self, Line};
+use crate::processes;
 use crate::statistics::Summary;
 use crate::trio::Transport;
 use serde::Serialize;
@@ -94,7 +94,7 @@ fn multiplications() -> Result<f64> {
 fn measure(work: Work, rows: u32, transport: Transport, rate: f64, selection: &Psi) -> Result<()> {
     let items = 1 << rows;
     let runs = (0..selection.repeats)
-        .map(|_| repetition(&Request { work, items }, transport))
+        .map(|_| processes::one_run(&NAMES, PARTY, transport == Transport::Tls, &Request { work, items }))
         .collect::<Result<Vec<[Vec<Run>; 2]>>>()?;
     for (number, &phase) in work.phases().iter().enumerate() {
         let of = |party: usize| runs.iter().map(move |run| &run[party][number]);
@@ -157,15 +157,6 @@ fn steps(run: &[Vec<Run>; 2], phase: usize) {
             println!("    {name:8} {:40} {wall:>9}, waiting {waiting:>9}  {:>11} B", step.path, step.bytes_sent);
         }
     }
-}
-
-/// One run of two new processes: of each party its phases.
-fn repetition(request: &Request, transport: Transport) -> Result<[Vec<Run>; 2]> {
-    let mut lines = processes::start(&NAMES, PARTY, transport == Transport::Tls)?;
-    lines.iter_mut().try_for_each(|line| line.say(request))?;
-    let runs = lines.iter_mut().map(Line::hear).collect::<Result<Vec<Vec<Run>>>>()?;
-    lines.into_iter().try_for_each(Line::end)?;
-    runs.try_into().map_err(|_| "two parties".into())
 }
 
 /// A party process: the sender is number 0.
