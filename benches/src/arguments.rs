@@ -1,13 +1,13 @@
 //! The command line.
 
 use crate::Result;
+use crate::nodes::{Engine, Transport};
 use crate::operation::Operation;
-use crate::trio::Transport;
 use std::time::Duration;
 
 /// What `--help` prints.
 pub const USAGE: &str = "\
-usage: tacit-bench kernels [options]    speed of each operation with three parties on this machine
+usage: tacit-bench kernels [options]    speed of each operation between an engine's nodes on this machine
        tacit-bench psi [options]        intersection of two sets, each protocol, two processes on this machine
        tacit-bench relatives [options]  universal ids, sums, shares, prepared sets, circuit-PSI, and intersection beside
                                         the machine's scalar multiplications, two processes on this machine
@@ -17,10 +17,11 @@ usage: tacit-bench kernels [options]    speed of each operation with three parti
        tacit-bench limits [options]     the machine's own limits: AES, memory, loopback, TLS
 
 options of kernels
+  --engine rep3          the engine, of: rep3 (three parties), two (two parties) (default rep3)
   --rows 16,18,20,22     sizes, as powers of two (default 16,18,20,22)
   --only and,sort        operations (default all), of: exchange and multiply less less-planes equal shuffle sort join
                          group-by
-  --transport tls,plain  how the parties are joined, of: tls plain (three processes over TCP), memory (three threads)
+  --transport tls,plain  how the parties are joined, of: tls plain (processes over TCP), memory (threads)
                          (default tls,plain)
   --repeats 5            measured repetitions after one to warm up (default 5)
   --seconds 30           begin no further repetition of one measurement after so long (default 30)
@@ -58,9 +59,9 @@ options of limits
 options of all
   --json                 one JSON object a line instead of text
 
-Wall clock is taken between barriers of the three parties; of a repetition the slowest party counts. `bytes` are payload
-bytes that one party sends, the mean of the three; `peak` is the largest resident memory of any party's process since
-its start, `cpu` the processor time of all three. Other work on the machine shows in `load`.";
+Wall clock is taken between barriers of the parties; of a repetition the slowest party counts. `bytes` are payload
+bytes that one party sends, the mean of all; `peak` is the largest resident memory of any party's process since
+its start, `cpu` the processor time of all. Other work on the machine shows in `load`.";
 
 /// What to do.
 pub enum Command {
@@ -81,7 +82,7 @@ pub enum Command {
     /// Measure the machine.
     Limits(Limits),
     /// Be one party, told what to do through standard input.
-    Party,
+    Party(Engine),
     /// The same for intersection.
     PsiParty,
     /// The same for relatives of intersection.
@@ -96,6 +97,8 @@ pub enum Command {
 
 /// Which measurements of operations.
 pub struct Kernels {
+    /// What the nodes run.
+    pub engine: Engine,
     /// Sizes, as powers of two.
     pub rows: Vec<u32>,
     /// Operations.
@@ -176,7 +179,8 @@ pub fn parse(mut words: impl Iterator<Item = String>) -> Result<Command> {
         Some("ot") => Ok(correlations(words, vec![23])?.map_or(Command::Help, Command::Transfers)),
         Some("garbling") => garbling(words),
         Some("limits") => limits(words),
-        Some("party") => Ok(Command::Party),
+        Some("party") => Ok(Command::Party(Engine::Rep3)),
+        Some("two-party") => Ok(Command::Party(Engine::Two)),
         Some("psi-party") => Ok(Command::PsiParty),
         Some("relatives-party") => Ok(Command::RelativesParty),
         Some("vole-party") => Ok(Command::VoleParty),
@@ -188,6 +192,7 @@ pub fn parse(mut words: impl Iterator<Item = String>) -> Result<Command> {
 
 fn kernels(mut words: impl Iterator<Item = String>) -> Result<Command> {
     let mut chosen = Kernels {
+        engine: Engine::Rep3,
         rows: vec![16, 18, 20, 22],
         operations: Operation::ALL.to_vec(),
         transports: vec![Transport::Tls, Transport::Plain],
@@ -199,6 +204,7 @@ fn kernels(mut words: impl Iterator<Item = String>) -> Result<Command> {
     while let Some(word) = words.next() {
         match word.as_str() {
             "--rows" => chosen.rows = list(&word, words.next(), |w| w.parse().ok().filter(|r| (1..=28).contains(r)))?,
+            "--engine" => chosen.engine = one(&word, words.next(), Engine::from_name)?,
             "--only" => chosen.operations = list(&word, words.next(), Operation::from_name)?,
             "--transport" => chosen.transports = list(&word, words.next(), Transport::from_name)?,
             "--repeats" => chosen.repeats = one(&word, words.next(), |w| w.parse().ok().filter(|&n| n > 0))?,

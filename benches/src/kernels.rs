@@ -3,9 +3,9 @@
 use crate::arguments::Kernels;
 use crate::format::{count, mebibytes, seconds};
 use crate::message::Run;
+use crate::nodes::{Engine, Nodes, Transport};
 use crate::operation::Operation;
 use crate::statistics::Summary;
-use crate::trio::{Transport, Trio};
 use crate::{Result, machine};
 use serde::Serialize;
 use std::time::Instant;
@@ -13,6 +13,7 @@ use std::time::Instant;
 /// One line of the table.
 #[derive(Serialize)]
 struct Measurement {
+    engine: &'static str,
     operation: &'static str,
     transport: &'static str,
     rows: usize,
@@ -69,15 +70,15 @@ pub fn run(chosen: &Kernels) -> Result<()> {
 }
 
 fn measure(chosen: &Kernels, operation: Operation, rows: usize, transport: Transport) -> Result<Measurement> {
-    let mut trio = Trio::start(transport)?;
+    let mut nodes = Nodes::start(chosen.engine, transport)?;
     let start = Instant::now();
-    trio.run(operation, rows)?;
-    let mut runs = vec![trio.run(operation, rows)?];
+    nodes.run(operation, rows)?;
+    let mut runs = vec![nodes.run(operation, rows)?];
     while runs.len() < chosen.repeats && start.elapsed() < chosen.at_most {
-        runs.push(trio.run(operation, rows)?);
+        runs.push(nodes.run(operation, rows)?);
     }
-    trio.end()?;
-    Ok(summarise(operation, rows, transport, runs))
+    nodes.end()?;
+    Ok(summarise(chosen.engine, operation, rows, transport, runs))
 }
 
 /// The slowest party's wall clock.
@@ -85,23 +86,31 @@ fn slowest(run: &[Run]) -> f64 {
     run.iter().map(|party| party.seconds).fold(0.0, f64::max)
 }
 
-fn summarise(operation: Operation, rows: usize, transport: Transport, mut runs: Vec<Vec<Run>>) -> Measurement {
+fn summarise(
+    engine: Engine,
+    operation: Operation,
+    rows: usize,
+    transport: Transport,
+    mut runs: Vec<Vec<Run>>,
+) -> Measurement {
     let times: Vec<f64> = runs.iter().map(|run| slowest(run)).collect();
     let peak = |me: usize| runs.iter().map(|run| run[me].peak_memory).max().unwrap_or(0);
     let processes = transport != Transport::Memory;
     let peak_memory = processes.then(|| (0..runs[0].len()).map(peak).collect());
     runs.sort_by(|x, y| slowest(x).total_cmp(&slowest(y)));
     let median_run = runs.swap_remove((runs.len() - 1) / 2);
+    let bytes_sent: Vec<u64> = median_run.iter().map(|party| party.bytes_sent).collect();
     Measurement {
+        engine: engine.name(),
         operation: operation.name(),
         transport: transport.name(),
         rows,
         unit: operation.unit(),
-        units: rows * operation.units_per_row(),
+        units: rows * operation.units_per_row(bytes_sent.len()),
         seconds: times,
         cpu_seconds: processes.then(|| median_run.iter().map(|party| party.cpu_seconds).sum()),
         rounds: median_run[0].rounds,
-        bytes_sent: median_run.iter().map(|party| party.bytes_sent).collect(),
+        bytes_sent,
         peak_memory,
         load: machine::load(),
         median_run,
@@ -124,7 +133,7 @@ fn print(chosen: &Kernels, exponent: u32, measured: &Measurement) -> Result<()> 
         seconds(time.least),
         100.0 * time.spread(),
         format!("{}{}/s", count(measured.units as f64 / time.median), measured.unit),
-        bytes as f64 / (3 * measured.rows) as f64,
+        bytes as f64 / (measured.bytes_sent.len() * measured.rows) as f64,
         measured.rounds,
         measured.cpu_seconds.map_or("-".into(), |seconds| format!("{seconds:.2}")),
         measured.peak_memory.as_ref().and_then(|peak| peak.iter().copied().max()).map_or("-".into(), mebibytes),

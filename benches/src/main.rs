@@ -1,4 +1,4 @@
-//! Measured speed of the secure operations: three parties as three processes on one machine, beside the machine's own limits.
+//! Measured speed of the secure operations: an engine's nodes as processes on one machine, beside the machine's own limits.
 //!
 //! `cargo run --release -p tacit-bench -- --help` prints the usage. Nothing here asserts a time: figures are for people.
 
@@ -11,6 +11,7 @@ mod kernels;
 mod limits;
 mod machine;
 mod message;
+mod nodes;
 mod operation;
 mod ot;
 mod party;
@@ -19,11 +20,12 @@ mod psi;
 mod relatives;
 mod statistics;
 mod tables;
-mod trio;
 mod vole;
 
 use arguments::{Command, USAGE};
+use nodes::Engine;
 use std::process::ExitCode;
+use tacit_mpc::backends::{Rep3, Two};
 
 /// Failures of a bench: all end the program with one sentence.
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
@@ -45,7 +47,8 @@ fn run() -> Result<()> {
         Command::Kernels(selection) => kernels::run(&selection)?,
         Command::Limits(selection) => limits::run(&selection)?,
         Command::Psi(selection) => psi::run(&selection)?,
-        Command::Party => party::main()?,
+        Command::Party(Engine::Rep3) => party::main::<Rep3>()?,
+        Command::Party(Engine::Two) => party::main::<Two>()?,
         Command::PsiParty => psi::party()?,
         Command::Relatives(selection) => relatives::run(&selection)?,
         Command::RelativesParty => relatives::party()?,

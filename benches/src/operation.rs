@@ -74,10 +74,10 @@ impl Operation {
         }
     }
 
-    /// How many of these units it handles per row.
-    pub fn units_per_row(self) -> usize {
+    /// How many of these units it handles per row, among so many parties.
+    pub fn units_per_row(self, parties: usize) -> usize {
         match self {
-            Self::Exchange => 3 * 2 * exchange::BYTES_PER_ROW,
+            Self::Exchange => parties * (parties - 1) * exchange::BYTES_PER_ROW,
             Self::And => 64,
             _ => 1,
         }

@@ -1,19 +1,19 @@
-//! One party: joins the two others and runs operations as the coordinator asks.
+//! One party: joins the others and runs operations of its engine as the coordinator asks.
 
 use crate::columns;
 use crate::exchange;
 use crate::machine;
 use crate::message::{Request, Run, Step, hear, say};
+use crate::nodes::names;
 use crate::operation::Operation;
 use crate::processes;
 use crate::tables;
-use crate::trio::NAMES;
 use std::any::Any;
 use std::io::{BufRead, Write, stdin, stdout};
 use std::time::Instant;
 use tacit_math::{Plane, Prg, Seed};
-use tacit_mpc::backends::{Networked, Rep3};
-use tacit_mpc::{Backend, Block, Rows};
+use tacit_mpc::backends::Networked;
+use tacit_mpc::{Block, Rows};
 use tacit_net::{PartyId, Session, Snapshot};
 
 use crate::Result;
@@ -22,15 +22,19 @@ use crate::Result;
 const OWNER: PartyId = PartyId(0);
 
 /// A party process: told its peers and its work through standard input, it answers through standard output.
-pub fn main() -> Result<()> {
+pub fn main<B: Networked + 'static>() -> Result<()> {
     let (mut input, mut output) = (stdin().lock(), stdout().lock());
     let (listener, group) = processes::introduce(&mut input, &mut output)?;
-    serve(processes::join(&NAMES, listener, &group)?, &mut input, &mut output)
+    serve::<B>(processes::join(names::<B>(), listener, &group)?, &mut input, &mut output)
 }
 
 /// Runs what is asked until the end is asked, then closes the session.
-pub fn serve(session: Session, input: &mut impl BufRead, output: &mut impl Write) -> Result<()> {
-    let mut node = Rep3::new(session)?;
+pub fn serve<B: Networked + 'static>(
+    session: Session,
+    input: &mut impl BufRead,
+    output: &mut impl Write,
+) -> Result<()> {
+    let mut node = B::start(session)?;
     while let Some(Request::Run(operation, rows)) = hear(input)? {
         let (same, run) = measure(node, operation, rows)?;
         node = same;
@@ -39,7 +43,7 @@ pub fn serve(session: Session, input: &mut impl BufRead, output: &mut impl Write
     Ok(node.into_session().close()?)
 }
 
-fn measure(node: Rep3, operation: Operation, rows: usize) -> Result<(Rep3, Run)> {
+fn measure<B: Networked + 'static>(node: B, operation: Operation, rows: usize) -> Result<(B, Run)> {
     let (mut node, work) = share(node, operation, rows)?;
     let meter = node.session().meter();
     barrier(&mut node)?;
@@ -54,13 +58,13 @@ fn measure(node: Rep3, operation: Operation, rows: usize) -> Result<(Rep3, Run)>
 }
 
 /// What to run, with its shared inputs.
-enum Work {
+enum Work<B: Networked> {
     Exchange(usize),
-    Columns(Operation, Rows<Rep3>),
-    Tables(tables::Prepared),
+    Columns(Operation, Rows<B>),
+    Tables(tables::Prepared<B>),
 }
 
-fn share(mut node: Rep3, operation: Operation, rows: usize) -> Result<(Rep3, Work)> {
+fn share<B: Networked>(mut node: B, operation: Operation, rows: usize) -> Result<(B, Work<B>)> {
     if operation == Operation::Exchange {
         return Ok((node, Work::Exchange(rows)));
     }
@@ -74,14 +78,14 @@ fn share(mut node: Rep3, operation: Operation, rows: usize) -> Result<(Rep3, Wor
     Ok((node, Work::Columns(operation, shared)))
 }
 
-impl Work {
+impl<B: Networked + 'static> Work<B> {
     /// Gives the node back, with the shared result so that it is not dropped before the clock has stopped.
-    fn run(self, mut node: Rep3) -> Result<(Rep3, Box<dyn Any>)> {
+    fn run(self, mut node: B) -> Result<(B, Box<dyn Any>)> {
         match self {
             Self::Exchange(rows) => {
                 let mut session = node.into_session();
                 exchange::run(&mut session, rows)?;
-                Ok((Rep3::new(session)?, Box::new(())))
+                Ok((B::start(session)?, Box::new(())))
             }
             Self::Columns(operation, shared) => {
                 let result = columns::run(operation, &mut node, shared)?;
@@ -97,7 +101,7 @@ impl Work {
 
 /// Returns when every party has called it. A node's AND ends after the next node's has begun; after the second one that
 /// holds for the node after that, too.
-fn barrier(node: &mut Rep3) -> Result<()> {
+fn barrier<B: Networked>(node: &mut B) -> Result<()> {
     let word = node.public_bits(64, || Plane::zeros(64));
     node.step("barrier", |node| (0..2).try_for_each(|_| node.and(&[&word], &[&word]).map(drop)))?;
     Ok(())

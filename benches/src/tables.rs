@@ -1,51 +1,52 @@
 //! Operations on tables: operators of a placed plan (docs/placed-plan.md), executed as in a query.
 
 use crate::Result;
+use crate::nodes::names;
 use crate::operation::Operation;
-use crate::trio::NAMES;
 use serde_json::{Value, json};
 use tacit_mpc::Permits;
-use tacit_mpc::backends::{Networked, Rep3};
+use tacit_mpc::backends::Networked;
 use tacit_net::PartyId;
 use tacit_table::{ColumnData, DataColumn, DataTable, Executor, Operator, Table};
 
 /// An operator and the shared tables it takes.
-pub struct Prepared {
+pub struct Prepared<B: Networked> {
     operator: Operator,
-    tables: Vec<Table<Rep3>>,
+    tables: Vec<Table<B>>,
 }
 
 /// Shares the tables that an operation takes: the first one is party a's, the second one party b's.
 ///
 /// # Panics
 /// If the operation takes bare columns.
-pub fn share(node: Rep3, operation: Operation, rows: usize) -> Result<(Rep3, Prepared)> {
+pub fn share<B: Networked>(node: B, operation: Operation, rows: usize) -> Result<(B, Prepared<B>)> {
     let me = node.session().me();
     let mut executor = executor(node);
-    let names: &[&str] = match operation {
+    let tables: &[&str] = match operation {
         Operation::Join => &["left", "right"],
         Operation::GroupBy => &["sales"],
         _ => unreachable!("{operation:?} takes columns"),
     };
-    let mut tables = Vec::new();
-    for (owner, table) in names.iter().enumerate() {
+    let mut shared = Vec::new();
+    for (owner, table) in tables.iter().enumerate() {
         let data = (me == PartyId(owner)).then(|| data(table, rows));
-        tables.push(executor.input(&operator(&input(table, owner, rows))?, data)?);
+        shared.push(executor.input(&operator(&input(table, names::<B>()[owner], owner, rows))?, data)?);
     }
     let operator = operator(&secure(operation))?;
-    Ok((executor.into_backend(), Prepared { operator, tables }))
+    Ok((executor.into_backend(), Prepared { operator, tables: shared }))
 }
 
 /// Executes the operator.
-pub fn run(node: Rep3, prepared: &Prepared) -> Result<(Rep3, Table<Rep3>)> {
+pub fn run<B: Networked>(node: B, prepared: &Prepared<B>) -> Result<(B, Table<B>)> {
     let mut executor = executor(node);
     let result = executor.run(&prepared.operator, &prepared.tables.iter().collect::<Vec<_>>())?;
     Ok((executor.into_backend(), result))
 }
 
 /// Nothing is opened and no size is announced, so there is nothing to permit.
-fn executor(node: Rep3) -> Executor<Rep3> {
-    Executor::new(node, Permits::default(), NAMES.map(String::from).to_vec(), [0; 32])
+fn executor<B: Networked>(node: B) -> Executor<B> {
+    let parties = names::<B>().iter().copied().map(String::from).collect();
+    Executor::new(node, Permits::default(), parties, [0; 32])
 }
 
 fn operator(json: &Value) -> Result<Operator> {
@@ -61,7 +62,7 @@ fn columns(table: &str) -> &'static [&'static str] {
     }
 }
 
-fn input(table: &str, owner: usize, rows: usize) -> Value {
+fn input(table: &str, name: &str, owner: usize, rows: usize) -> Value {
     let column = |name: &&str| {
         let kind = match *name {
             "key" => json!({"repr": "bits", "width": 32, "signed": false, "nullable": false}),
@@ -71,7 +72,7 @@ fn input(table: &str, owner: usize, rows: usize) -> Value {
         json!({"name": name, "source": name, "encode": "int", "kind": kind})
     };
     let columns: Vec<Value> = columns(table).iter().map(column).collect();
-    json!({"id": owner + 1, "op": "input", "owner": NAMES[owner], "rows": rows, "columns": columns})
+    json!({"id": owner + 1, "op": "input", "owner": name, "rows": rows, "columns": columns})
 }
 
 fn secure(operation: Operation) -> Value {
