@@ -19,6 +19,7 @@ mod conjunction;
 mod convert;
 mod costs;
 mod garbled;
+mod lanes;
 mod multiply;
 mod network;
 mod open;

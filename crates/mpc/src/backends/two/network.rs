@@ -98,48 +98,55 @@ fn follow(p: &[u32], inverse: &[u32], side: &mut [u8], mut place: usize, half: u
 
 /// What the switches do to a pair of rows, called in the order of the settings.
 pub(super) trait Switches {
-    fn switch(&mut self, a: &mut [u32], b: &mut [u32]) -> Result<()>;
+    /// Lanes of a row.
+    fn lanes(&self) -> usize;
+
+    fn switch(&mut self, a: &mut [u64], b: &mut [u64]) -> Result<()>;
 }
 
-/// Sends rows of `width` cells each through the network.
-pub(super) fn evaluate(rows: &mut [u32], width: usize, switches: &mut impl Switches) -> Result<()> {
-    if width == 0 {
+/// Sends rows through the network.
+pub(super) fn evaluate(rows: &mut [u64], switches: &mut impl Switches) -> Result<()> {
+    if switches.lanes() == 0 {
         return Ok(());
     }
     let mut scratch = vec![0; rows.len()];
-    pass(rows, &mut scratch, width, switches)
+    pass(rows, &mut scratch, switches)
 }
 
-fn pass(rows: &mut [u32], scratch: &mut [u32], width: usize, switches: &mut impl Switches) -> Result<()> {
+fn pass<S: Switches>(rows: &mut [u64], scratch: &mut [u64], switches: &mut S) -> Result<()> {
+    let width = switches.lanes();
     let n = rows.len() / width;
     if n < 2 {
         return Ok(());
     }
-    let pairs = n / 2;
-    exchange(&mut rows[..2 * pairs * width], width, switches)?;
     if n == 2 {
-        return Ok(());
+        let (a, b) = rows.split_at_mut(width);
+        return switches.switch(a, b);
     }
+    let pairs = n / 2;
     let (first, second) = scratch.split_at_mut(pairs * width);
-    for (i, row) in rows.chunks_exact(width).enumerate() {
-        let half = if i % 2 == 0 && i + 1 < n { &mut *first } else { &mut *second };
-        half[i / 2 * width..][..width].copy_from_slice(row);
-    }
-    let (free, other) = rows.split_at_mut(pairs * width);
-    pass(first, free, width, switches)?;
-    pass(second, other, width, switches)?;
-    for (i, row) in rows.chunks_exact_mut(width).enumerate() {
-        let half = if i % 2 == 0 && i + 1 < n { &*first } else { &*second };
-        row.copy_from_slice(&half[i / 2 * width..][..width]);
-    }
-    exchange(&mut rows[..2 * ((n - 1) / 2) * width], width, switches)
-}
-
-fn exchange(rows: &mut [u32], width: usize, switches: &mut impl Switches) -> Result<()> {
-    for pair in rows.chunks_exact_mut(2 * width) {
-        let (a, b) = pair.split_at_mut(width);
+    let halves = first.chunks_exact_mut(width).zip(second.chunks_exact_mut(width));
+    for (pair, (a, b)) in rows.chunks_exact(2 * width).zip(halves) {
+        a.copy_from_slice(&pair[..width]);
+        b.copy_from_slice(&pair[width..]);
         switches.switch(a, b)?;
     }
+    // The last row, if it is in no pair.
+    second[pairs * width..].copy_from_slice(&rows[2 * pairs * width..]);
+    let (free, other) = rows.split_at_mut(pairs * width);
+    pass(first, free, switches)?;
+    pass(second, other, switches)?;
+    let switched = (n - 1) / 2;
+    let halves = first.chunks_exact(width).zip(second.chunks_exact(width));
+    for (number, (pair, (a, b))) in rows.chunks_exact_mut(2 * width).zip(halves).enumerate() {
+        let (to_a, to_b) = pair.split_at_mut(width);
+        to_a.copy_from_slice(a);
+        to_b.copy_from_slice(b);
+        if number < switched {
+            switches.switch(to_a, to_b)?;
+        }
+    }
+    rows[2 * pairs * width..].copy_from_slice(&second[pairs * width..]);
     Ok(())
 }
 
@@ -153,10 +160,15 @@ mod tests {
     struct InClear {
         settings: Vec<u64>,
         next: usize,
+        lanes: usize,
     }
 
     impl Switches for InClear {
-        fn switch(&mut self, a: &mut [u32], b: &mut [u32]) -> Result<()> {
+        fn lanes(&self) -> usize {
+            self.lanes
+        }
+
+        fn switch(&mut self, a: &mut [u64], b: &mut [u64]) -> Result<()> {
             if self.settings[self.next / 64] >> (self.next % 64) & 1 == 1 {
                 a.swap_with_slice(b);
             }
@@ -170,11 +182,11 @@ mod tests {
         let mut prg = Prg::new(&Seed::from_bytes([7; 16]));
         for n in (0..70).chain([127, 128, 129, 1000, 4097]) {
             let p = permutation::random(n, &mut prg);
-            let mut rows: Vec<u32> = (0..n as u32).flat_map(|i| [i, i + 1000]).collect();
-            let mut network = InClear { settings: settings(&p), next: 0 };
-            evaluate(&mut rows, 2, &mut network).expect("no message is needed");
+            let mut rows: Vec<u64> = (0..n as u64).flat_map(|i| [i, i + 1000]).collect();
+            let mut network = InClear { settings: settings(&p), next: 0, lanes: 2 };
+            evaluate(&mut rows, &mut network).expect("no message is needed");
             assert_eq!(network.next, switches(n), "{n} rows");
-            let expected = permutation::scatter(&(0..n as u32).collect::<Vec<_>>(), &p);
+            let expected = permutation::scatter(&(0..n as u64).collect::<Vec<_>>(), &p);
             assert_eq!(rows.chunks(2).map(|row| row[0]).collect::<Vec<_>>(), expected, "{n} rows");
             assert!(rows.chunks(2).all(|row| row[1] == row[0] + 1000), "rows stay whole");
         }
@@ -194,9 +206,11 @@ mod tests {
             (0..left.len()).flat_map(with).collect()
         }
         for p in all(&[0, 1, 2, 3, 4]) {
-            let mut rows: Vec<u32> = (0..5).collect();
-            evaluate(&mut rows, 1, &mut InClear { settings: settings(&p), next: 0 }).expect("no message is needed");
-            assert_eq!(rows, permutation::invert(&p));
+            let mut rows: Vec<u64> = (0..5).collect();
+            let mut network = InClear { settings: settings(&p), next: 0, lanes: 1 };
+            evaluate(&mut rows, &mut network).expect("no message is needed");
+            let expected = permutation::invert(&p).into_iter().map(u64::from).collect::<Vec<_>>();
+            assert_eq!(rows, expected);
         }
     }
 }

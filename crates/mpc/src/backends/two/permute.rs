@@ -13,40 +13,61 @@
 //! OTs: one a switch, about n log2(n) - n. Rounds: 2 for every [`BATCH`](super::stock::BATCH) switches, and those of making stock.
 //! The owner sends one bit a switch, the other node one row.
 
+use std::collections::VecDeque;
+
 use tacit_net::PartyId;
 
+use super::lanes::{Algebra, Layout, Narrow, Wide};
 use super::network::{self, Switches};
-use super::shuffle::{Layout, chunks};
+use super::shuffle::chunks;
 use super::{NODES, Two};
 use crate::Result;
 use crate::backends::wire::{Outgoing, recv_cells};
 
-/// Switches whose strings are made or received at a time; whole words of settings.
-const PIECE: usize = 1 << 12;
+/// Switches whose strings are made or received at a time: they stay in the cache. Whole words of settings.
+const PIECE: usize = 1 << 10;
 
 impl Two {
-    /// Replaces this node's component of the rows; `own` is the permutation at its owner: row i goes to the place own[i].
+    /// Replaces this node's component of the rows, which are packed; `own` are the settings at the permutation's owner.
     pub(super) fn permute(
         &mut self,
-        cells: &mut [u32],
+        rows: &mut [u64],
         layout: &Layout,
         owner: PartyId,
-        own: Option<&[u32]>,
+        own: Option<&[u64]>,
     ) -> Result<()> {
-        let width = layout.cells();
-        let switches = network::switches(cells.len().checked_div(width).unwrap_or(0));
+        match (layout.pairs(), layout.lanes()) {
+            (0, 1) => self.permute_in(Narrow::<1>::of(layout), rows, layout, owner, own),
+            (0, 2) => self.permute_in(Narrow::<2>::of(layout), rows, layout, owner, own),
+            (0, 3) => self.permute_in(Narrow::<3>::of(layout), rows, layout, owner, own),
+            (0, 4) => self.permute_in(Narrow::<4>::of(layout), rows, layout, owner, own),
+            (0, 5) => self.permute_in(Narrow::<5>::of(layout), rows, layout, owner, own),
+            (0, 6) => self.permute_in(Narrow::<6>::of(layout), rows, layout, owner, own),
+            _ => self.permute_in(Wide::of(layout), rows, layout, owner, own),
+        }
+    }
+
+    fn permute_in<A: Algebra>(
+        &mut self,
+        algebra: A,
+        rows: &mut [u64],
+        layout: &Layout,
+        owner: PartyId,
+        own: Option<&[u64]>,
+    ) -> Result<()> {
+        let switches = network::switches(rows.len().checked_div(layout.lanes()).unwrap_or(0));
         let feed = Feed { node: self, layout, owner, chunks: chunks(switches).collect(), left: 0, ready: 0, next: 0 };
+        let masked = vec![0; PIECE * layout.lanes()];
         match own {
-            Some(own) => {
-                let settings = network::settings(own);
-                let mut owner = Owner { feed, settings, done: 0, strings: vec![], row: vec![0; width] };
-                network::evaluate(cells, width, &mut owner)
+            Some(settings) => {
+                let mut owner = Owner { algebra, feed, settings, done: 0, strings: vec![], masked };
+                network::evaluate(rows, &mut owner)
             }
             None => {
                 let strings = [vec![], vec![]];
-                let mut other = Other { feed, flips: vec![], done: 0, strings, stream: None, row: vec![0; width] };
-                network::evaluate(cells, width, &mut other)?;
-                other.end_stream()
+                let mut other = Other { algebra, feed, flips: vec![], done: 0, strings, masked, stream: None };
+                network::evaluate(rows, &mut other)?;
+                other.end()
             }
         }
     }
@@ -57,7 +78,7 @@ struct Feed<'a> {
     node: &'a mut Two,
     layout: &'a Layout,
     owner: PartyId,
-    chunks: std::collections::VecDeque<usize>,
+    chunks: VecDeque<usize>,
     /// Switches of the batch behind the present piece.
     left: usize,
     /// Switches of the present piece, and the next one of them.
@@ -86,30 +107,39 @@ impl Feed<'_> {
         self.ready
     }
 
-    /// The cells of the strings of a piece, row by row.
-    fn cells(&self, strings: &[u128]) -> Vec<u32> {
-        let (width, cells) = (self.layout.cells(), bytemuck::cast_slice::<u128, u32>(strings));
-        cells.chunks_exact(4 * self.blocks()).take(self.ready).flat_map(|string| &string[..width]).copied().collect()
-    }
-
-    /// Blocks of a string.
+    /// Blocks of a string: two lanes each.
     fn blocks(&self) -> usize {
-        self.layout.cells().div_ceil(4)
+        self.layout.lanes().div_ceil(2)
     }
+}
+
+/// All ones if the switch of this number exchanges its rows.
+#[inline(always)]
+fn mask(settings: &[u64], switch: usize) -> u64 {
+    (settings[switch / 64] >> (switch % 64) & 1).wrapping_neg()
+}
+
+/// The string of a switch of a piece, as lanes.
+#[inline(always)]
+fn string<A: Algebra>(algebra: A, strings: &[u128], i: usize) -> &[u64] {
+    let stride = algebra.lanes().next_multiple_of(2);
+    &bytemuck::cast_slice::<u128, u64>(strings)[i * stride..i * stride + algebra.lanes()]
 }
 
 /// The node that knows the settings.
-struct Owner<'a> {
+struct Owner<'a, A> {
+    algebra: A,
     feed: Feed<'a>,
-    settings: Vec<u64>,
+    settings: &'a [u64],
     /// Switches before the present piece.
     done: usize,
-    /// For each switch of the piece k_s + s e.
-    strings: Vec<u32>,
-    row: Vec<u32>,
+    /// For each switch of the piece k_s, and e.
+    strings: Vec<u128>,
+    masked: Vec<u64>,
 }
 
-impl Owner<'_> {
+impl<A: Algebra> Owner<'_, A> {
+    #[cold]
     fn refill(&mut self) -> Result<()> {
         self.done += self.feed.ready;
         if let Some(count) = self.feed.next_batch()? {
@@ -125,61 +155,57 @@ impl Owner<'_> {
             node.session.next_round();
         }
         let piece = self.feed.next_piece();
-        let blocks = self.feed.blocks();
-        let (_, strings) = self.feed.node.stock.received_long(piece.next_multiple_of(64), blocks);
-        self.strings = self.feed.cells(&strings);
-        let (peer, width) = (self.feed.node.peer(), self.feed.layout.cells());
-        let mut masked: Vec<u32> = recv_cells(&mut self.feed.node.session, peer, piece * width)?;
-        for (i, (string, masked)) in self.strings.chunks_mut(width).zip(masked.chunks_mut(width)).enumerate() {
-            let mask = mask(&self.settings, self.done + i);
-            masked.iter_mut().for_each(|cell| *cell &= mask);
-            self.feed.layout.add(string, masked);
-        }
+        let (blocks, layout) = (self.feed.blocks(), self.feed.layout);
+        let node = &mut *self.feed.node;
+        (_, self.strings) = node.stock.received_long(piece.next_multiple_of(64), blocks);
+        let peer = node.peer();
+        let masked: Vec<u8> = recv_cells(&mut node.session, peer, piece * layout.bytes())?;
+        layout.read(&masked, &mut self.masked[..piece * layout.lanes()]);
         Ok(())
     }
 }
 
-/// All ones if the switch of this number exchanges its rows.
-fn mask(settings: &[u64], switch: usize) -> u32 {
-    (settings[switch / 64] >> (switch % 64) & 1).wrapping_neg() as u32
-}
+impl<A: Algebra> Switches for Owner<'_, A> {
+    #[inline(always)]
+    fn lanes(&self) -> usize {
+        self.algebra.lanes()
+    }
 
-impl Switches for Owner<'_> {
-    fn switch(&mut self, a: &mut [u32], b: &mut [u32]) -> Result<()> {
+    #[inline(always)]
+    fn switch(&mut self, a: &mut [u64], b: &mut [u64]) -> Result<()> {
         if self.feed.next == self.feed.ready {
             self.refill()?;
         }
-        let (i, layout) = (self.feed.next, self.feed.layout);
+        let (i, algebra) = (self.feed.next, self.algebra);
         self.feed.next += 1;
-        let mask = mask(&self.settings, self.done + i);
-        self.row.copy_from_slice(b);
-        layout.subtract(&mut self.row, a);
-        self.row.iter_mut().for_each(|cell| *cell &= mask);
-        let width = self.row.len();
-        layout.add(&mut self.row, &self.strings[i * width..(i + 1) * width]);
-        layout.add(a, &self.row);
-        layout.subtract(b, &self.row);
+        let mask = mask(self.settings, self.done + i);
+        let width = algebra.lanes();
+        let masked = &self.masked[i * width..(i + 1) * width];
+        algebra.own(a, b, masked, string(algebra, &self.strings, i), mask);
         Ok(())
     }
 }
 
 /// The node that does not.
-struct Other<'a> {
+struct Other<'a, A> {
+    algebra: A,
     feed: Feed<'a>,
     /// The owner's d of the batch, and the switches of the batch before the present piece.
     flips: Vec<u64>,
     done: usize,
-    /// For each switch of the piece k_0 and k_0 - k_1.
-    strings: [Vec<u32>; 2],
+    /// For each switch of the piece both strings, and e.
+    strings: [Vec<u128>; 2],
+    masked: Vec<u64>,
     stream: Option<Outgoing>,
-    row: Vec<u32>,
 }
 
-impl Other<'_> {
+impl<A: Algebra> Other<'_, A> {
+    #[cold]
     fn refill(&mut self) -> Result<()> {
+        self.send_piece()?;
         self.done += self.feed.ready;
         if self.feed.left == 0 {
-            self.end_stream()?;
+            self.end_batch()?;
         }
         if let Some(count) = self.feed.next_batch()? {
             let node = &mut *self.feed.node;
@@ -192,49 +218,49 @@ impl Other<'_> {
         }
         let piece = self.feed.next_piece();
         let blocks = self.feed.blocks();
-        let [mut zero, mut one] = self.feed.node.stock.sent_long(piece.next_multiple_of(64), blocks);
-        for (i, (zero, one)) in zero.chunks_mut(blocks).zip(one.chunks_mut(blocks)).take(piece).enumerate() {
-            let switch = self.done + i;
-            let flip = u128::from(self.flips[switch / 64] >> (switch % 64) & 1).wrapping_neg();
-            for (zero, one) in zero.iter_mut().zip(one) {
-                let exchange = (*zero ^ *one) & flip;
-                *zero ^= exchange;
-                *one ^= exchange;
-            }
-        }
-        let (first, second) = (self.feed.cells(&zero), self.feed.cells(&one));
-        let (mut difference, width) = (first.clone(), self.feed.layout.cells());
-        for (difference, second) in difference.chunks_mut(width).zip(second.chunks(width)) {
-            self.feed.layout.subtract(difference, second);
-        }
-        self.strings = [first, difference];
+        self.strings = self.feed.node.stock.sent_long(piece.next_multiple_of(64), blocks);
         Ok(())
     }
 
-    fn end_stream(&mut self) -> Result<()> {
+    /// Sends e of the switches that are done.
+    fn send_piece(&mut self) -> Result<()> {
+        let Some(stream) = &mut self.stream else { return Ok(()) };
+        let (layout, mut sent) = (self.feed.layout, Vec::new());
+        layout.write(&self.masked[..self.feed.next * layout.lanes()], &mut sent);
+        stream.push(&mut self.feed.node.session, &sent)
+    }
+
+    fn end_batch(&mut self) -> Result<()> {
         match self.stream.take() {
             Some(stream) => stream.finish(&mut self.feed.node.session),
             None => Ok(()),
         }
     }
+
+    fn end(mut self) -> Result<()> {
+        self.send_piece()?;
+        self.end_batch()
+    }
 }
 
-impl Switches for Other<'_> {
-    fn switch(&mut self, a: &mut [u32], b: &mut [u32]) -> Result<()> {
+impl<A: Algebra> Switches for Other<'_, A> {
+    #[inline(always)]
+    fn lanes(&self) -> usize {
+        self.algebra.lanes()
+    }
+
+    #[inline(always)]
+    fn switch(&mut self, a: &mut [u64], b: &mut [u64]) -> Result<()> {
         if self.feed.next == self.feed.ready {
             self.refill()?;
         }
-        let (layout, width) = (self.feed.layout, self.row.len());
-        let at = self.feed.next * width..(self.feed.next + 1) * width;
+        let (i, algebra) = (self.feed.next, self.algebra);
         self.feed.next += 1;
-        let (first, difference) = (&self.strings[0][at.clone()], &self.strings[1][at]);
-        self.row.copy_from_slice(b);
-        layout.subtract(&mut self.row, a);
-        layout.add(&mut self.row, difference);
-        let stream = self.stream.as_mut().expect("a batch is open");
-        stream.push(&mut self.feed.node.session, &self.row)?;
-        layout.subtract(a, first);
-        layout.add(b, first);
+        let flip = mask(&self.flips, self.done + i);
+        let strings = self.strings.each_ref().map(|strings| string(algebra, strings, i));
+        let width = algebra.lanes();
+        let masked = &mut self.masked[i * width..(i + 1) * width];
+        algebra.other(a, b, strings, flip, masked);
         Ok(())
     }
 }
