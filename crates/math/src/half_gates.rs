@@ -30,79 +30,121 @@ pub struct Halves<T> {
     pub evaluator: T,
 }
 
-impl GateKeys {
-    /// From the zero labels of x and y those of x AND y, and the rows of the gate's table: Zahur, Rosulek, Evans, Figure 2, procedure GbAnd.
-    ///
-    /// # Panics
-    /// If the lengths differ.
-    pub fn garble(self, delta: u128, x: &[u128], y: &[u128], out: &mut [u128], table: Halves<&mut [u128]>) {
-        let Halves { generator, evaluator } = table;
-        let rows = out.len();
-        assert!([x.len(), y.len(), generator.len(), evaluator.len()] == [rows; 4], "vectors of one length");
-        #[cfg(target_arch = "x86_64")]
-        if let Some(wide) = wide::Wide::detect() {
-            return wide.garble(self, delta, [x, y], [out, generator, evaluator]);
-        }
-        self.garble_portable(delta, [x, y], [out, generator, evaluator]);
+/// Labels of a wire, or of the XOR of two wires.
+#[derive(Clone, Copy, Debug)]
+pub struct Sum<'a> {
+    /// The labels of the first wire.
+    pub first: &'a [u128],
+    /// Those of the second wire, if there is one.
+    pub second: Option<&'a [u128]>,
+}
+
+/// The labels that go into (x AND y) XOR plus.
+#[derive(Clone, Copy, Debug)]
+pub struct Gate<'a> {
+    /// The operand that the first half hashes.
+    pub x: Sum<'a>,
+    /// The operand that the second half hashes.
+    pub y: Sum<'a>,
+    /// What is added to the product, if anything.
+    pub plus: Option<&'a [u128]>,
+}
+
+impl Sum<'_> {
+    fn at(&self, row: usize) -> u128 {
+        self.first[row] ^ self.second.map_or(0, |second| second[row])
+    }
+}
+
+impl Gate<'_> {
+    fn check(&self, rows: usize) {
+        let operands = [Some(self.x.first), self.x.second, Some(self.y.first), self.y.second, self.plus];
+        assert!(operands.into_iter().flatten().all(|labels| labels.len() == rows), "vectors of one length");
     }
 
-    /// From the labels that the evaluator holds of x and y that of x AND y: the same figure, procedure Ev.
+    fn plus(&self, row: usize) -> u128 {
+        self.plus.map_or(0, |plus| plus[row])
+    }
+}
+
+impl GateKeys {
+    /// From the zero labels of the operands those of the result, and the rows of the gate's table: Zahur, Rosulek, Evans, Figure 2, procedure GbAnd.
     ///
     /// # Panics
     /// If the lengths differ.
-    pub fn evaluate(self, x: &[u128], y: &[u128], table: Halves<&[u128]>, out: &mut [u128]) {
+    pub fn garble(self, delta: u128, gate: Gate<'_>, out: &mut [u128], table: Halves<&mut [u128]>) {
         let Halves { generator, evaluator } = table;
         let rows = out.len();
-        assert!([x.len(), y.len(), generator.len(), evaluator.len()] == [rows; 4], "vectors of one length");
+        gate.check(rows);
+        assert!([generator.len(), evaluator.len()] == [rows; 2], "vectors of one length");
         #[cfg(target_arch = "x86_64")]
         if let Some(wide) = wide::Wide::detect() {
-            return wide.evaluate(self, [x, y, generator, evaluator], out);
+            return wide.garble(self, delta, gate, [out, generator, evaluator]);
         }
-        self.evaluate_portable([x, y, generator, evaluator], out);
+        self.garble_portable(delta, gate, [out, generator, evaluator]);
+    }
+
+    /// From the labels that the evaluator holds of the operands that of the result: the same figure, procedure Ev.
+    ///
+    /// # Panics
+    /// If the lengths differ.
+    pub fn evaluate(self, gate: Gate<'_>, table: Halves<&[u128]>, out: &mut [u128]) {
+        let Halves { generator, evaluator } = table;
+        let rows = out.len();
+        gate.check(rows);
+        assert!([generator.len(), evaluator.len()] == [rows; 2], "vectors of one length");
+        #[cfg(target_arch = "x86_64")]
+        if let Some(wide) = wide::Wide::detect() {
+            return wide.evaluate(self, gate, [generator, evaluator], out);
+        }
+        self.evaluate_portable(gate, [generator, evaluator], out);
     }
 
     fn ciphers(self) -> [Aes128; 2] {
         [self.x, self.y].map(|key| Aes128::portable(&key.to_le_bytes()))
     }
 
-    fn garble_portable(self, delta: u128, [x, y]: [&[u128]; 2], [out, generator, evaluator]: [&mut [u128]; 3]) {
+    fn garble_portable(self, delta: u128, gate: Gate<'_>, [out, generator, evaluator]: [&mut [u128]; 3]) {
         let ciphers = self.ciphers();
         for start in (0..out.len()).step_by(PASS) {
             let rows = start..out.len().min(start + PASS);
-            let [of_x, of_y] = [(x, &ciphers[0]), (y, &ciphers[1])].map(|(labels, cipher)| {
-                let [zero, one] = [0, delta].map(|offset| hash(cipher, &labels[rows.clone()], offset));
+            let [of_x, of_y] = [(gate.x, &ciphers[0]), (gate.y, &ciphers[1])].map(|(operand, cipher)| {
+                let labels = rows.clone().map(|row| operand.at(row));
+                let [zero, one] = [0, delta].map(|offset| hash(cipher, labels.clone(), offset));
                 (zero, one)
             });
             for (i, row) in rows.enumerate() {
-                let (x_colour, y_colour) = (colour(x[row]), colour(y[row]));
-                generator[row] = of_x.0[i] ^ of_x.1[i] ^ y_colour & delta;
+                let (x, y) = (gate.x.at(row), gate.y.at(row));
+                generator[row] = of_x.0[i] ^ of_x.1[i] ^ colour(y) & delta;
                 let difference = of_y.0[i] ^ of_y.1[i];
-                evaluator[row] = difference ^ x[row];
-                out[row] = of_x.0[i] ^ x_colour & generator[row] ^ of_y.0[i] ^ y_colour & difference;
+                evaluator[row] = difference ^ x;
+                let product = of_x.0[i] ^ colour(x) & generator[row] ^ of_y.0[i] ^ colour(y) & difference;
+                out[row] = product ^ gate.plus(row);
             }
         }
     }
 
-    fn evaluate_portable(self, [x, y, generator, evaluator]: [&[u128]; 4], out: &mut [u128]) {
+    fn evaluate_portable(self, gate: Gate<'_>, [generator, evaluator]: [&[u128]; 2], out: &mut [u128]) {
         let ciphers = self.ciphers();
         for start in (0..out.len()).step_by(PASS) {
             let rows = start..out.len().min(start + PASS);
-            let of_x = hash(&ciphers[0], &x[rows.clone()], 0);
-            let of_y = hash(&ciphers[1], &y[rows.clone()], 0);
+            let of_x = hash(&ciphers[0], rows.clone().map(|row| gate.x.at(row)), 0);
+            let of_y = hash(&ciphers[1], rows.clone().map(|row| gate.y.at(row)), 0);
             for (i, row) in rows.enumerate() {
-                let second = of_y[i] ^ colour(y[row]) & (evaluator[row] ^ x[row]);
-                out[row] = of_x[i] ^ colour(x[row]) & generator[row] ^ second;
+                let (x, y) = (gate.x.at(row), gate.y.at(row));
+                let second = of_y[i] ^ colour(y) & (evaluator[row] ^ x);
+                out[row] = of_x[i] ^ colour(x) & generator[row] ^ second ^ gate.plus(row);
             }
         }
     }
 }
 
 /// The hashes of at most [`PASS`] labels, each plus an offset.
-fn hash(cipher: &Aes128, labels: &[u128], offset: u128) -> [u128; PASS] {
-    let mut inputs = [0; PASS];
+fn hash(cipher: &Aes128, labels: impl ExactSizeIterator<Item = u128>, offset: u128) -> [u128; PASS] {
+    let (mut inputs, rows) = ([0; PASS], labels.len());
     inputs.iter_mut().zip(labels).for_each(|(input, label)| *input = orthomorphism(label ^ offset));
     let mut images = inputs;
-    cipher.encrypt(bytemuck::cast_slice_mut(&mut images[..labels.len()]));
+    cipher.encrypt(bytemuck::cast_slice_mut(&mut images[..rows]));
     images.iter_mut().zip(inputs).for_each(|(image, input)| *image ^= input);
     images
 }
@@ -114,27 +156,32 @@ fn colour(label: u128) -> u128 {
 
 #[cfg(test)]
 mod tests {
-    use super::{GateKeys, Halves};
+    use super::{Gate, GateKeys, Halves, Sum};
     use crate::{Prg, Seed};
 
     #[test]
-    fn paths_agree_at_every_length() {
+    fn paths_agree_at_every_length_and_shape() {
         let mut prg = Prg::new(&Seed::from_bytes([23; 16]));
         for rows in (0..40).chain([255, 256, 257]) {
-            let [x, y]: [Vec<u128>; 2] = std::array::from_fn(|_| prg.vector(rows));
-            let &[key_x, key_y, delta] = prg.vector::<u128>(3).as_slice() else { unreachable!("three were asked for") };
-            let (keys, delta) = (GateKeys { x: key_x, y: key_y }, delta | 1);
-            let [mut fast, mut plain] = [(); 2].map(|()| [(); 3].map(|()| vec![0; rows]));
-            let [out, generator, evaluator] = fast.each_mut().map(Vec::as_mut_slice);
-            keys.garble(delta, &x, &y, out, Halves { generator, evaluator });
-            keys.garble_portable(delta, [&x, &y], plain.each_mut().map(Vec::as_mut_slice));
-            assert_eq!(fast, plain, "garbling {rows} rows");
-            let [_, generator, evaluator] = fast.each_ref().map(Vec::as_slice);
-            let (mut got, mut expected) = (vec![0; rows], vec![0; rows]);
-            keys.evaluate(&x, &y, Halves { generator, evaluator }, &mut got);
-            keys.evaluate_portable([&x, &y, generator, evaluator], &mut expected);
-            assert_eq!(got, expected, "evaluating {rows} rows");
-            assert_eq!(got, fast[0], "labels of zero give the label of zero");
+            for shape in 0..8 {
+                let v: [Vec<u128>; 5] = std::array::from_fn(|_| prg.vector(rows));
+                let optional = |i: usize| (shape >> i & 1 == 1).then_some(v[i].as_slice());
+                let [x, y] = [0, 1].map(|i| Sum { first: &v[3 + i], second: optional(i) });
+                let gate = Gate { x, y, plus: optional(2) };
+                let &[x, y, delta] = prg.vector::<u128>(3).as_slice() else { unreachable!("three were asked for") };
+                let (keys, delta) = (GateKeys { x, y }, delta | 1);
+                let [mut fast, mut plain] = [(); 2].map(|()| [(); 3].map(|()| vec![0; rows]));
+                let [out, generator, evaluator] = fast.each_mut().map(Vec::as_mut_slice);
+                keys.garble(delta, gate, out, Halves { generator, evaluator });
+                keys.garble_portable(delta, gate, plain.each_mut().map(Vec::as_mut_slice));
+                assert_eq!(fast, plain, "garbling {rows} rows, shape {shape}");
+                let [_, generator, evaluator] = fast.each_ref().map(Vec::as_slice);
+                let (mut got, mut expected) = (vec![0; rows], vec![0; rows]);
+                keys.evaluate(gate, Halves { generator, evaluator }, &mut got);
+                keys.evaluate_portable(gate, [generator, evaluator], &mut expected);
+                assert_eq!(got, expected, "evaluating {rows} rows, shape {shape}");
+                assert_eq!(got, fast[0], "labels of zero give the label of zero");
+            }
         }
     }
 }

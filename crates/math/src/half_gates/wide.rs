@@ -2,7 +2,7 @@
 
 use core::arch::x86_64::*;
 
-use super::GateKeys;
+use super::{Gate, GateKeys, Sum};
 use crate::aes128::wide::{broadcast, expand_two, load, rounds, store};
 
 /// Registers of rows that are garbled together: two hashes each.
@@ -19,35 +19,67 @@ impl Wide {
         (capable && aes::hardware_accelerated()).then_some(Self(()))
     }
 
-    pub(super) fn garble(self, keys: GateKeys, delta: u128, labels: [&[u128]; 2], out: [&mut [u128]; 3]) {
+    pub(super) fn garble(self, keys: GateKeys, delta: u128, gate: Gate<'_>, out: [&mut [u128]; 3]) {
         // SAFETY: self exists, so the processor has AES, AVX-512F and VAES.
-        unsafe { garble(keys, delta, labels, out) }
+        unsafe { garble(keys, delta, gate, out) }
     }
 
-    pub(super) fn evaluate(self, keys: GateKeys, inputs: [&[u128]; 4], out: &mut [u128]) {
+    pub(super) fn evaluate(self, keys: GateKeys, gate: Gate<'_>, table: [&[u128]; 2], out: &mut [u128]) {
         // SAFETY: self exists, so the processor has AES, AVX-512F and VAES.
-        unsafe { evaluate(keys, inputs, out) }
+        unsafe { evaluate(keys, gate, table, out) }
     }
 }
 
 #[target_feature(enable = "aes,avx512f,vaes")]
-fn garble(keys: GateKeys, delta: u128, [x, y]: [&[u128]; 2], [out, generator, evaluator]: [&mut [u128]; 3]) {
+fn garble(keys: GateKeys, delta: u128, gate: Gate<'_>, [out, generator, evaluator]: [&mut [u128]; 3]) {
     let kernel = Garbler { keys: expand(keys), delta: everywhere(delta), spread: spread(everywhere(delta)) };
     let mut start = 0;
     while out.len() - start >= 4 * FLIGHT {
-        let registers = [gather(&x[start..]), gather(&y[start..])];
-        kernel.run::<FLIGHT>(registers, [&mut out[start..], &mut generator[start..], &mut evaluator[start..]]);
+        let table = [&mut generator[start..], &mut evaluator[start..]];
+        kernel.run::<FLIGHT>(Operands::gather(gate, start), &mut out[start..], table);
         start += 4 * FLIGHT;
     }
     while start < out.len() {
         let end = out.len().min(start + 4);
-        let registers = [gather(&padded(&x[start..end])), gather(&padded(&y[start..end]))];
         let [mut labels, mut first, mut second] = [[0; 4]; 3];
-        kernel.run::<1>(registers, [&mut labels, &mut first, &mut second]);
+        kernel.run::<1>(Operands::last(gate, start), &mut labels, [&mut first, &mut second]);
         out[start..end].copy_from_slice(&labels[..end - start]);
         generator[start..end].copy_from_slice(&first[..end - start]);
         evaluator[start..end].copy_from_slice(&second[..end - start]);
         start = end;
+    }
+}
+
+/// Labels of 4 N rows.
+struct Operands<const N: usize> {
+    x: [__m512i; N],
+    y: [__m512i; N],
+    plus: [__m512i; N],
+}
+
+impl<const N: usize> Operands<N> {
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn gather(gate: Gate<'_>, start: usize) -> Self {
+        let plus = match gate.plus {
+            Some(plus) => gather(&plus[start..]),
+            None => [_mm512_setzero_si512(); N],
+        };
+        Self { x: gather_sum(gate.x, start), y: gather_sum(gate.y, start), plus }
+    }
+}
+
+impl Operands<1> {
+    /// The last rows, fewer than a register holds.
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn last(gate: Gate<'_>, start: usize) -> Self {
+        let rows = |labels: &[u128]| gather(&padded(&labels[start..labels.len().min(start + 4)]));
+        let sum = |Sum { first, second }: Sum<'_>| match second {
+            Some(second) => [_mm512_xor_si512(rows(first)[0], rows(second)[0])],
+            None => rows(first),
+        };
+        Self { x: sum(gate.x), y: sum(gate.y), plus: gate.plus.map_or([_mm512_setzero_si512()], rows) }
     }
 }
 
@@ -61,10 +93,12 @@ impl Garbler {
     /// Garbles 4 N rows. Writes zero labels, generator's and evaluator's halves.
     #[inline]
     #[target_feature(enable = "aes,avx512f,vaes")]
-    fn run<const N: usize>(&self, [x, y]: [[__m512i; N]; 2], [out, generator, evaluator]: [&mut [u128]; 3]) {
+    fn run<const N: usize>(&self, operands: Operands<N>, out: &mut [u128], [generator, evaluator]: [&mut [u128]; 2]) {
+        let Operands { x, y, plus } = operands;
         let (zero, difference) = self.hash_both(&self.keys[0], x);
-        let mut labels = zero;
+        let mut labels = plus;
         for i in 0..N {
+            labels[i] = _mm512_xor_si512(labels[i], zero[i]);
             let half = _mm512_mask_xor_epi64(difference[i], colours(y[i]), difference[i], self.delta);
             labels[i] = _mm512_mask_xor_epi64(labels[i], colours(x[i]), labels[i], half);
             put(generator, i, half);
@@ -99,21 +133,19 @@ impl Garbler {
 }
 
 #[target_feature(enable = "aes,avx512f,vaes")]
-fn evaluate(keys: GateKeys, [x, y, generator, evaluator]: [&[u128]; 4], out: &mut [u128]) {
+fn evaluate(keys: GateKeys, gate: Gate<'_>, table: [&[u128]; 2], out: &mut [u128]) {
     let keys = expand(keys);
     let mut start = 0;
     while out.len() - start >= 4 * FLIGHT {
-        let registers =
-            [gather(&x[start..]), gather(&y[start..]), gather(&generator[start..]), gather(&evaluator[start..])];
-        evaluate_registers::<FLIGHT>(&keys, registers, &mut out[start..]);
+        let table = table.map(|half| gather(&half[start..]));
+        evaluate_registers::<FLIGHT>(&keys, Operands::gather(gate, start), table, &mut out[start..]);
         start += 4 * FLIGHT;
     }
     while start < out.len() {
         let end = out.len().min(start + 4);
-        let rows = |vector: &[u128]| padded(&vector[start..end]);
-        let registers = [gather(&rows(x)), gather(&rows(y)), gather(&rows(generator)), gather(&rows(evaluator))];
+        let table = table.map(|half| gather(&padded(&half[start..end])));
         let mut labels = [0; 4];
-        evaluate_registers::<1>(&keys, registers, &mut labels);
+        evaluate_registers::<1>(&keys, Operands::last(gate, start), table, &mut labels);
         out[start..end].copy_from_slice(&labels[..end - start]);
         start = end;
     }
@@ -123,13 +155,14 @@ fn evaluate(keys: GateKeys, [x, y, generator, evaluator]: [&[u128]; 4], out: &mu
 #[target_feature(enable = "aes,avx512f,vaes")]
 fn evaluate_registers<const N: usize>(
     keys: &[[__m512i; 11]; 2],
-    [x, y, generator, evaluator]: [[__m512i; N]; 4],
+    Operands { x, y, plus }: Operands<N>,
+    [generator, evaluator]: [[__m512i; N]; 2],
     out: &mut [u128],
 ) {
     let of_x = hash(&keys[0], x);
     let of_y = hash(&keys[1], y);
     for i in 0..N {
-        let label = _mm512_xor_si512(of_x[i], of_y[i]);
+        let label = _mm512_xor_si512(_mm512_xor_si512(of_x[i], of_y[i]), plus[i]);
         let label = _mm512_mask_xor_epi64(label, colours(x[i]), label, generator[i]);
         let half = _mm512_xor_si512(evaluator[i], x[i]);
         put(out, i, _mm512_mask_xor_epi64(label, colours(y[i]), label, half));
@@ -198,6 +231,19 @@ fn gather<const N: usize>(rows: &[u128]) -> [__m512i; N] {
     let mut registers = [_mm512_setzero_si512(); N];
     for (register, four) in registers.iter_mut().zip(rows[..4 * N].as_chunks::<4>().0) {
         *register = load(bytemuck::cast_ref(four));
+    }
+    registers
+}
+
+/// The first registers of rows from `start` of one vector or of the sum of two.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn gather_sum<const N: usize>(sum: Sum<'_>, start: usize) -> [__m512i; N] {
+    let mut registers = gather(&sum.first[start..]);
+    if let Some(second) = sum.second {
+        for (register, second) in registers.iter_mut().zip(gather::<N>(&second[start..])) {
+            *register = _mm512_xor_si512(*register, second);
+        }
     }
     registers
 }

@@ -43,6 +43,25 @@ impl Outgoing {
         Ok(())
     }
 
+    /// Appends so many bytes, at most a message, that `fill` writes where they are sent from. They are in one message.
+    pub(in crate::backends) fn place(
+        &mut self,
+        session: &mut Session,
+        bytes: usize,
+        fill: impl FnOnce(&mut [u8]),
+    ) -> Result<()> {
+        if self.buffer.len() + bytes > MESSAGE {
+            self.flush(session)?;
+        }
+        let start = self.buffer.len();
+        self.buffer.resize(start + bytes, 0);
+        fill(&mut self.buffer[start..]);
+        if self.buffer.len() == MESSAGE {
+            self.flush(session)?;
+        }
+        Ok(())
+    }
+
     /// Bytes handed to the network so far.
     pub(in crate::backends) fn sent(&self) -> usize {
         self.sent

@@ -156,7 +156,9 @@ impl Two {
                 let rows = TILE.min(rows - first);
                 let mut tile = Tile::new(&mut memory, labels.of_rows(inputs, first, rows), rows);
                 draw(&mut public.labels, Some(delta), inputs, start + first, &mut tile);
-                tile.garble(circuit, &mut public.keys, delta, |table| stream.push(&mut self.session, table))?;
+                tile.garble(circuit, &mut public.keys, delta, |blocks, garble| {
+                    stream.place(&mut self.session, 16 * blocks, |bytes| in_place(bytes, garble))
+                })?;
                 tile.colours(circuit, outputs);
             }
             stream.flush(&mut self.session)?;
@@ -210,5 +212,18 @@ impl Two {
             take(cut);
         }
         Ok(())
+    }
+}
+
+/// Lets a table be written to bytes: in place, unless they lie so that they are no blocks.
+fn in_place(bytes: &mut [u8], write: &mut dyn FnMut(&mut [u128])) {
+    match bytemuck::try_cast_slice_mut(bytes) {
+        Ok(table) => write(table),
+        Err(_) => {
+            let mut table = [0; 2 * TILE];
+            let table = &mut table[..bytes.len() / 16];
+            write(table);
+            bytes.copy_from_slice(bytemuck::cast_slice(table));
+        }
     }
 }

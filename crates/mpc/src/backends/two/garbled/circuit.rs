@@ -8,12 +8,57 @@ enum Gate {
     Not(usize),
 }
 
-/// A gate of which operands and result have places that are used again when nobody needs their old content.
+/// The XOR of one wire or two, or of those that lie in one place or two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Sum(pub(super) usize, pub(super) Option<usize>);
+
+/// What is done in one pass over the rows. Operands and result have places that are used again when nobody needs their old content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    Xor(usize, usize, usize),
-    And(usize, usize, usize),
-    Not(usize, usize),
+    /// x XOR y.
+    Xor {
+        x: Sum,
+        y: usize,
+        to: usize,
+    },
+    /// (x AND y) XOR plus.
+    And {
+        x: Sum,
+        y: Sum,
+        plus: Option<usize>,
+        to: usize,
+    },
+    Not {
+        x: usize,
+        to: usize,
+    },
+}
+
+impl Step {
+    /// The step with other names for what it reads.
+    fn renamed(self, name: impl Fn(usize) -> usize, to: usize) -> Self {
+        let sum = |Sum(first, second): Sum| Sum(name(first), second.map(&name));
+        match self {
+            Self::Xor { x, y, .. } => Self::Xor { x: sum(x), y: name(y), to },
+            Self::And { x, y, plus, .. } => Self::And { x: sum(x), y: sum(y), plus: plus.map(&name), to },
+            Self::Not { x, .. } => Self::Not { x: name(x), to },
+        }
+    }
+
+    fn reads(self) -> impl Iterator<Item = usize> {
+        let [a, b, c] = match self {
+            Self::Xor { x, y, .. } => [Some(x), Some(Sum(y, None)), None],
+            Self::And { x, y, plus, .. } => [Some(x), Some(y), plus.map(|plus| Sum(plus, None))],
+            Self::Not { x, .. } => [Some(Sum(x, None)), None, None],
+        };
+        [a, b, c].into_iter().flatten().flat_map(|Sum(first, second)| [Some(first), second]).flatten()
+    }
+
+    fn writes(self) -> usize {
+        match self {
+            Self::Xor { to, .. } | Self::And { to, .. } | Self::Not { to, .. } => to,
+        }
+    }
 }
 
 /// A circuit being built.
@@ -124,34 +169,83 @@ impl Builder {
     /// Ends the circuit.
     pub fn finish(self, outputs: &[Wire]) -> Circuit {
         let outputs: Vec<usize> = outputs.iter().map(|wire| wire.0).collect();
+        let ands = self.gates.iter().filter(|gate| matches!(gate, Gate::And(..))).count();
+        let fused = self.fused(&outputs);
         let mut last_use = vec![0; self.inputs + self.gates.len()];
-        for (number, gate) in self.gates.iter().enumerate() {
-            operands(gate).for_each(|wire| last_use[wire] = number);
+        for (number, step) in fused.iter().enumerate() {
+            step.reads().for_each(|wire| last_use[wire] = number);
         }
         // Outputs and inputs stay: the inputs' places are filled once a tile by the caller.
         outputs.iter().for_each(|&wire| last_use[wire] = usize::MAX);
         last_use[..self.inputs].fill(usize::MAX);
-        let mut place: Vec<usize> = (0..self.inputs).collect();
+        let mut place: Vec<usize> = (0..last_use.len()).collect();
         let (mut free, mut places, mut steps) = (vec![], self.inputs, vec![]);
-        for (number, gate) in self.gates.iter().enumerate() {
+        for (number, &step) in fused.iter().enumerate() {
             // The result's place differs from the operands', which are freed behind it.
             let to = free.pop().unwrap_or_else(|| {
                 places += 1;
                 places - 1
             });
-            steps.push(match *gate {
-                Gate::Xor(x, y) => Step::Xor(place[x], place[y], to),
-                Gate::And(x, y) => Step::And(place[x], place[y], to),
-                Gate::Not(x) => Step::Not(place[x], to),
-            });
-            place.push(to);
-            let mut done: Vec<usize> = operands(gate).filter(|&wire| last_use[wire] == number).collect();
+            steps.push(step.renamed(|wire| place[wire], to));
+            place[step.writes()] = to;
+            let mut done: Vec<usize> = step.reads().filter(|&wire| last_use[wire] == number).collect();
+            done.sort_unstable();
             done.dedup();
             free.extend(done.into_iter().map(|wire| place[wire]));
         }
-        let ands = self.gates.iter().filter(|gate| matches!(gate, Gate::And(..))).count();
         Circuit { inputs: self.inputs, ands, steps, outputs: outputs.iter().map(|&wire| place[wire]).collect(), places }
     }
+
+    /// The gates as steps over wires. An XOR that only one gate reads becomes part of that gate where it can; one that only reads an AND and
+    /// something older, part of the AND.
+    fn fused(&self, outputs: &[usize]) -> Vec<Step> {
+        let mut uses = vec![0; self.inputs + self.gates.len()];
+        self.gates.iter().flat_map(operands).chain(outputs.iter().copied()).for_each(|wire| uses[wire] += 1);
+        // By wire; inputs and what became part of another step have none.
+        let mut steps: Vec<Option<Step>> = vec![None; self.inputs];
+        for gate in &self.gates {
+            let to = steps.len();
+            let once = |wire: usize| uses[wire] == 1;
+            let step = match *gate {
+                Gate::Not(x) => Some(Step::Not { x, to }),
+                Gate::And(x, y) => {
+                    let [x, y] = [x, y].map(|wire| absorbed(&mut steps, wire, once));
+                    Some(Step::And { x, y, plus: None, to })
+                }
+                Gate::Xor(x, y) => match added(&mut steps, [x, y], to, once) {
+                    true => None,
+                    false => Some(Step::Xor { x: absorbed(&mut steps, x, once), y, to }),
+                },
+            };
+            steps.push(step);
+        }
+        steps.into_iter().flatten().collect()
+    }
+}
+
+/// What a step reads to get a wire: its XOR's operands, which then is no step any more, or the wire.
+fn absorbed(steps: &mut [Option<Step>], wire: usize, once: impl Fn(usize) -> bool) -> Sum {
+    match steps[wire] {
+        Some(Step::Xor { x: Sum(x, None), y, .. }) if once(wire) => {
+            steps[wire] = None;
+            Sum(x, Some(y))
+        }
+        _ => Sum(wire, None),
+    }
+}
+
+/// Whether an XOR could become part of the AND that is one of its operands.
+fn added(steps: &mut [Option<Step>], [x, y]: [usize; 2], to: usize, once: impl Fn(usize) -> bool) -> bool {
+    for (wire, other) in [(x, y), (y, x)] {
+        if let Some(Step::And { plus: plus @ None, to: result, .. }) = &mut steps[wire]
+            && once(wire)
+            && other < wire
+        {
+            (*plus, *result) = (Some(other), to);
+            return true;
+        }
+    }
+    false
 }
 
 fn operands(gate: &Gate) -> impl Iterator<Item = usize> {
@@ -176,5 +270,69 @@ impl Circuit {
     /// How many ANDs, each of which costs 32 bytes a row.
     pub fn ands(&self) -> usize {
         self.ands
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tacit_math::{Prg, Seed};
+
+    use super::{Builder, Circuit, Gate, Step, Sum, Wire};
+
+    /// The outputs by the steps, from any 64 rows of inputs; places are reused as in garbling.
+    fn by_steps(circuit: &Circuit, inputs: &[u64]) -> Vec<u64> {
+        let mut places = inputs.to_vec();
+        places.resize(circuit.places, 0);
+        for step in &circuit.steps {
+            let sum = |Sum(first, second): Sum| places[first] ^ second.map_or(0, |second| places[second]);
+            let (value, to) = match *step {
+                Step::Xor { x, y, to } => (sum(x) ^ places[y], to),
+                Step::And { x, y, plus, to } => (sum(x) & sum(y) ^ plus.map_or(0, |plus| places[plus]), to),
+                Step::Not { x, to } => (!places[x], to),
+            };
+            places[to] = value;
+        }
+        circuit.outputs.iter().map(|&place| places[place]).collect()
+    }
+
+    #[test]
+    fn steps_compute_what_the_gates_say() {
+        let mut prg = Prg::new(&Seed::from_bytes([77; 16]));
+        for _ in 0..300 {
+            let inputs: Vec<u64> = prg.vector(5);
+            let (mut build, mut wires) = Builder::new(inputs.len());
+            let mut values = inputs.clone();
+            for choice in prg.vector::<[u32; 3]>(40) {
+                // Mostly young wires, so that there are chains.
+                let [x, y] = [choice[1], choice[2]].map(|c| wires.len() - 1 - c as usize % wires.len().min(8));
+                let (wire, value) = match choice[0] % 5 {
+                    0 | 1 => (build.and(wires[x], wires[y]), values[x] & values[y]),
+                    2 | 3 => (build.xor(wires[x], wires[y]), values[x] ^ values[y]),
+                    _ => (build.not(wires[x]), !values[x]),
+                };
+                wires.push(wire);
+                values.push(value);
+            }
+            let picked: Vec<usize> = prg.vector::<u32>(6).into_iter().map(|c| c as usize % wires.len()).collect();
+            let ands = build.gates.iter().filter(|gate| matches!(gate, Gate::And(..))).count();
+            let circuit = build.finish(&picked.iter().map(|&wire| wires[wire]).collect::<Vec<_>>());
+            let expected: Vec<u64> = picked.iter().map(|&wire| values[wire]).collect();
+            assert_eq!(by_steps(&circuit, &inputs), expected, "{:?}", circuit.steps);
+            let kept = circuit.steps.iter().filter(|step| matches!(step, Step::And { .. })).count();
+            assert_eq!(kept, ands, "every AND is a step");
+        }
+    }
+
+    #[test]
+    fn xors_of_the_usual_circuits_become_part_of_the_ands() {
+        let circuit = |outputs: fn(&mut Builder, &[Wire], &[Wire]) -> Vec<Wire>| {
+            let (mut build, inputs) = Builder::new(16);
+            let (x, y) = inputs.split_at(8);
+            let outputs = outputs(&mut build, x, y);
+            build.finish(&outputs).steps.len()
+        };
+        assert_eq!(circuit(|build, x, y| vec![build.less_than(x, y)]), 8);
+        assert_eq!(circuit(|build, x, y| build.mux(x[0], &x[1..], &y[1..])), 7);
+        assert_eq!(circuit(|build, x, y| build.add(x, y)), 7 + 8, "a step for each carry and each bit of the sum");
     }
 }

@@ -11,7 +11,7 @@
 //! p 2^10 / 2^128. The two halves of a gate have a key each; rows of a tile share it, as their labels are random and differ.
 //! The arithmetic is in [`tacit_math::half_gates`].
 
-use tacit_math::half_gates::{GateKeys, Halves};
+use tacit_math::half_gates::{Gate, GateKeys, Halves};
 
 /// Rows of a tile.
 pub(super) const TILE: usize = 256;
@@ -35,24 +35,30 @@ impl Keys {
     }
 }
 
-/// Garbles x AND y: from zero labels of at most [`TILE`] rows the zero labels of the output, and the tables: two blocks a row, all of the
+/// Garbles a gate: from zero labels of at most [`TILE`] rows the zero labels of the result, and the tables: two blocks a row, all of the
 /// garbler's halves and then all of the evaluator's.
-pub(super) fn garble(keys: &mut Keys, delta: u128, x: &[u128], y: &[u128], out: &mut [u128], table: &mut [u128]) {
+pub(super) fn garble(keys: &mut Keys, delta: u128, gate: Gate<'_>, out: &mut [u128], table: &mut [u128]) {
     let (generator, evaluator) = table.split_at_mut(out.len());
-    keys.take().garble(delta, x, y, out, Halves { generator, evaluator });
+    keys.take().garble(delta, gate, out, Halves { generator, evaluator });
 }
 
-/// Evaluates x AND y: from the labels that the evaluator holds and the gate's tables the output's labels.
-pub(super) fn evaluate(keys: &mut Keys, x: &[u128], y: &[u128], table: &[u128], out: &mut [u128]) {
+/// Evaluates a gate: from the labels that the evaluator holds and the gate's tables the result's labels.
+pub(super) fn evaluate(keys: &mut Keys, gate: Gate<'_>, table: &[u128], out: &mut [u128]) {
     let (generator, evaluator) = table.split_at(out.len());
-    keys.take().evaluate(x, y, Halves { generator, evaluator }, out);
+    keys.take().evaluate(gate, Halves { generator, evaluator }, out);
 }
 
 #[cfg(test)]
 mod tests {
+    use tacit_math::half_gates::{Gate, Sum};
     use tacit_math::{BlockCipher, Prg, Seed};
 
     use super::{Keys, TILE, evaluate, garble};
+
+    fn and<'a>(x: &'a [u128], y: &'a [u128]) -> Gate<'a> {
+        let [x, y] = [x, y].map(|first| Sum { first, second: None });
+        Gate { x, y, plus: None }
+    }
 
     /// One hash, written from the paper.
     fn reference_hash(label: u128, key: u128) -> u128 {
@@ -93,8 +99,8 @@ mod tests {
             let (mut out, mut table) = (vec![0; rows], vec![0; 2 * rows]);
             let mut keys = Keys::new(start);
             // The first gate's keys are skipped: keys must differ from gate to gate.
-            garble(&mut keys, delta, &y, &x, &mut out, &mut table);
-            garble(&mut keys, delta, &x, &y, &mut out, &mut table);
+            garble(&mut keys, delta, and(&y, &x), &mut out, &mut table);
+            garble(&mut keys, delta, and(&x, &y), &mut out, &mut table);
             for i in 0..rows {
                 let expected = reference_garble(x[i], y[i], delta, start + 2);
                 assert_eq!((table[i], table[rows + i], out[i]), expected, "row {i} of {rows}");
@@ -108,12 +114,12 @@ mod tests {
         let delta = prg.vector::<u128>(1)[0] | 1;
         let (x, y): (Vec<u128>, Vec<u128>) = (prg.vector(100), prg.vector(100));
         let (mut out, mut table) = (vec![0; 100], vec![0; 200]);
-        garble(&mut Keys::new(5), delta, &x, &y, &mut out, &mut table);
+        garble(&mut Keys::new(5), delta, and(&x, &y), &mut out, &mut table);
         for bits in 0..4u128 {
             let (a, b) = (bits & 1, bits >> 1);
             let held = |zero: &[u128], bit: u128| zero.iter().map(|zero| zero ^ (bit * delta)).collect::<Vec<_>>();
             let mut got = vec![0; 100];
-            evaluate(&mut Keys::new(5), &held(&x, a), &held(&y, b), &table, &mut got);
+            evaluate(&mut Keys::new(5), and(&held(&x, a), &held(&y, b)), &table, &mut got);
             assert_eq!(got, held(&out, a & b));
         }
     }

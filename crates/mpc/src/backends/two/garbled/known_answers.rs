@@ -195,8 +195,10 @@ fn garbling_gives_the_vectors() {
     let mut memory = Memory::new(&circuit);
     let mut tile = Tile::new(&mut memory, zero.iter().map(|labels| Some(labels.as_slice())).collect(), rows);
     let mut tables: Vec<Vec<u128>> = vec![];
-    let send = |table: &[u128]| {
-        tables.push(table.to_vec());
+    let send = |blocks: usize, garble: &mut dyn FnMut(&mut [u128])| {
+        let mut table = vec![0; blocks];
+        garble(&mut table);
+        tables.push(table);
         Ok(())
     };
     tile.garble(&circuit, &mut Keys::new(block(&v.first_key)), block(&v.delta), send).expect("nothing can fail");

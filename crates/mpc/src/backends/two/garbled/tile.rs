@@ -1,8 +1,9 @@
 //! One tile of rows through a circuit: what the garbler computes and what the evaluator computes, without messages.
 
+use tacit_math::half_gates::{Gate, Sum};
 use tacit_math::words;
 
-use super::circuit::{Circuit, Step};
+use super::circuit::{self, Circuit, Step};
 use super::half_gates::{Keys, TILE, evaluate, garble};
 use crate::Result;
 
@@ -14,15 +15,40 @@ pub(super) struct Tile<'a> {
     memory: &'a mut Memory,
 }
 
-/// Room for the labels of one tile and for one table.
-pub(super) struct Memory {
-    labels: Vec<[u128; TILE]>,
-    table: [u128; 2 * TILE],
-}
+/// Room for the labels of one tile.
+pub(super) struct Memory(Vec<[u128; TILE]>);
 
 impl Memory {
     pub(super) fn new(circuit: &Circuit) -> Self {
-        Self { labels: vec![[0; TILE]; circuit.places], table: [0; 2 * TILE] }
+        Self(vec![[0; TILE]; circuit.places])
+    }
+}
+
+/// The places at hand while one of them is written.
+struct Places<'a> {
+    rows: usize,
+    inputs: &'a [Option<&'a [u128]>],
+    below: &'a [[u128; TILE]],
+    above: &'a [[u128; TILE]],
+}
+
+impl<'a> Places<'a> {
+    fn at(&self, place: usize) -> &'a [u128] {
+        let elsewhere = self.inputs.get(place).copied().flatten();
+        elsewhere.unwrap_or_else(|| {
+            let to = self.below.len();
+            assert!(place != to, "a result has a place of its own");
+            let stored = if place < to { &self.below[place] } else { &self.above[place - to - 1] };
+            &stored[..self.rows]
+        })
+    }
+
+    fn sum(&self, circuit::Sum(first, second): circuit::Sum) -> Sum<'a> {
+        Sum { first: self.at(first), second: second.map(|second| self.at(second)) }
+    }
+
+    fn gate(&self, x: circuit::Sum, y: circuit::Sum, plus: Option<usize>) -> Gate<'a> {
+        Gate { x: self.sum(x), y: self.sum(y), plus: plus.map(|plus| self.at(plus)) }
     }
 }
 
@@ -34,26 +60,26 @@ impl<'a> Tile<'a> {
 
     /// Where the labels of an input are put.
     pub(super) fn input(&mut self, number: usize) -> &mut [u128] {
-        &mut self.memory.labels[number][..self.rows]
+        &mut self.memory.0[number][..self.rows]
     }
 
-    /// Garbles every gate; the tables go to `send`, gate by gate.
+    /// Garbles every gate. `send` is told how many blocks the gate's table has, and gives room for it.
     pub(super) fn garble(
         &mut self,
         circuit: &Circuit,
         keys: &mut Keys,
         delta: u128,
-        mut send: impl FnMut(&[u128]) -> Result<()>,
+        mut send: impl FnMut(usize, &mut dyn FnMut(&mut [u128])) -> Result<()>,
     ) -> Result<()> {
         for step in &circuit.steps {
             match *step {
-                Step::And(x, y, to) => {
-                    let ([x, y], to, table) = self.operands([x, y], to);
-                    garble(keys, delta, x, y, to, table);
-                    send(table)?;
+                Step::And { x, y, plus, to } => {
+                    let (places, to) = self.places(to);
+                    let gate = places.gate(x, y, plus);
+                    send(2 * to.len(), &mut |table| garble(keys, delta, gate, to, table))?;
                 }
-                Step::Xor(x, y, to) => self.xor(x, y, to),
-                Step::Not(x, to) => self.add(x, delta, to),
+                Step::Xor { x, y, to } => self.xor(x, y, to),
+                Step::Not { x, to } => self.add(x, delta, to),
             }
         }
         Ok(())
@@ -68,13 +94,13 @@ impl<'a> Tile<'a> {
     ) -> Result<()> {
         for step in &circuit.steps {
             match *step {
-                Step::And(x, y, to) => {
-                    let blocks = 2 * self.rows;
-                    let ([x, y], to, _) = self.operands([x, y], to);
-                    receive(blocks, &mut |table| evaluate(keys, x, y, table, to))?;
+                Step::And { x, y, plus, to } => {
+                    let (places, to) = self.places(to);
+                    let gate = places.gate(x, y, plus);
+                    receive(2 * to.len(), &mut |table| evaluate(keys, gate, table, to))?;
                 }
-                Step::Xor(x, y, to) => self.xor(x, y, to),
-                Step::Not(x, to) => self.add(x, 0, to),
+                Step::Xor { x, y, to } => self.xor(x, y, to),
+                Step::Not { x, to } => self.add(x, 0, to),
             }
         }
         Ok(())
@@ -90,7 +116,7 @@ impl<'a> Tile<'a> {
 
     /// The labels of the outputs.
     pub(super) fn outputs(&self, circuit: &Circuit) -> Vec<&[u128]> {
-        let labels = |&place: &usize| self.elsewhere(place).unwrap_or_else(|| &self.memory.labels[place][..self.rows]);
+        let labels = |&place: &usize| self.elsewhere(place).unwrap_or_else(|| &self.memory.0[place][..self.rows]);
         circuit.outputs.iter().map(labels).collect()
     }
 
@@ -98,27 +124,24 @@ impl<'a> Tile<'a> {
         self.inputs.get(place).copied().flatten()
     }
 
-    /// The labels at two places, those at a third one to write, and a table to write.
-    fn operands(&mut self, from: [usize; 2], to: usize) -> ([&[u128]; 2], &mut [u128], &mut [u128]) {
-        let rows = self.rows;
-        let elsewhere = from.map(|place| self.elsewhere(place));
-        assert!(!from.contains(&to), "a result has a place of its own");
-        let Memory { labels, table } = &mut *self.memory;
-        let (low, high) = labels.split_at_mut(to);
-        let (out, high) = high.split_first_mut().expect("a place");
-        let (low, high) = (&*low, &*high);
-        let stored = |place: usize| if place < to { &low[place][..rows] } else { &high[place - to - 1][..rows] };
-        let [x, y] = [0, 1].map(|i| elsewhere[i].unwrap_or_else(|| stored(from[i])));
-        ([x, y], &mut out[..rows], &mut table[..2 * rows])
+    /// What can be read while a place is written, and that place.
+    fn places(&mut self, to: usize) -> (Places<'_>, &mut [u128]) {
+        let (below, others) = self.memory.0.split_at_mut(to);
+        let (out, above) = others.split_first_mut().expect("a place");
+        (Places { rows: self.rows, inputs: &self.inputs, below, above }, &mut out[..self.rows])
     }
 
-    fn xor(&mut self, x: usize, y: usize, to: usize) {
-        let ([x, y], to, _) = self.operands([x, y], to);
-        words::sum(bytemuck::cast_slice_mut(to), bytemuck::cast_slice(x), bytemuck::cast_slice(y));
+    fn xor(&mut self, x: circuit::Sum, y: usize, to: usize) {
+        let (places, to) = self.places(to);
+        let (Sum { first, second }, y, to) = (places.sum(x), places.at(y), bytemuck::cast_slice_mut(to));
+        words::sum(to, bytemuck::cast_slice(first), bytemuck::cast_slice(y));
+        if let Some(second) = second {
+            words::add(to, bytemuck::cast_slice(second));
+        }
     }
 
     fn add(&mut self, x: usize, offset: u128, to: usize) {
-        let ([x, _], to, _) = self.operands([x, x], to);
-        to.iter_mut().zip(x).for_each(|(to, x)| *to = x ^ offset);
+        let (places, to) = self.places(to);
+        to.iter_mut().zip(places.at(x)).for_each(|(to, x)| *to = x ^ offset);
     }
 }
