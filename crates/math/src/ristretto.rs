@@ -3,11 +3,16 @@
 //! cost as much as a third of a multiplication when done one by one. Points are multiplied by half the scalar: doubles are encoded by
 //! one inversion for many.
 //!
+//! Multiples of one public point by a scalar for each point, for blinding by sums, take a fifth of the time, from a table ([`Comb`]).
+//!
 //! Neither scalar nor points steer a branch or an address, except that the place of an invalid encoding is told.
 
+mod comb;
 mod field;
 mod point;
 
+pub use comb::Comb;
+use point::Point;
 use zeroize::Zeroizing;
 
 /// Points to a register.
@@ -65,6 +70,50 @@ impl Wide {
         }
         Ok(())
     }
+
+    /// The table of a public point for [`Self::map_and_add`] and [`Self::add`]; None if the encoding is not canonical, is no point, or is
+    /// the identity. It takes as long as about ten multiplications.
+    pub fn comb(&self, point: &Encoding) -> Option<Comb> {
+        // SAFETY: self exists, so the processor has AVX-512F, DQ and IFMA.
+        unsafe { Comb::of(point) }
+    }
+
+    /// `out[i]` = 2 (P(`uniform[i]`) + `scalars[i]` · C), P as in [`Self::map_and_multiply`], C the point of the table. Scalars are below 2^253.
+    ///
+    /// # Panics
+    /// If the lengths differ.
+    pub fn map_and_add(&self, comb: &Comb, scalars: &[[u8; 32]], uniform: &[[u8; 64]], out: &mut [Encoding]) {
+        assert!(uniform.len() == out.len() && scalars.len() == out.len(), "one scalar and encoding for each input");
+        let pieces = uniform.chunks(TOGETHER).zip(scalars.chunks(TOGETHER)).zip(out.chunks_mut(TOGETHER));
+        for ((uniform, scalars), out) in pieces {
+            // SAFETY: self exists, so the processor has AVX-512F, DQ and IFMA.
+            unsafe { map_and_add(comb, scalars, uniform, out) };
+        }
+    }
+
+    /// `out[i]` = 2 (`points[i]` + `scalars[i]` · C), C the point of the table. Scalars are below 2^253.
+    ///
+    /// # Errors
+    /// The index of an encoding that is not canonical, is no point, or is the identity.
+    ///
+    /// # Panics
+    /// If the lengths differ.
+    pub fn add(
+        &self,
+        comb: &Comb,
+        scalars: &[[u8; 32]],
+        points: &[Encoding],
+        out: &mut [Encoding],
+    ) -> Result<(), usize> {
+        assert!(points.len() == out.len() && scalars.len() == out.len(), "one scalar and encoding for each input");
+        let pieces = points.chunks(TOGETHER).zip(scalars.chunks(TOGETHER)).zip(out.chunks_mut(TOGETHER));
+        for (number, ((points, scalars), out)) in pieces.enumerate() {
+            // SAFETY: self exists, so the processor has AVX-512F, DQ and IFMA.
+            let done = unsafe { decode_and_add(comb, scalars, points, out) };
+            done.map_err(|place| number * TOGETHER + place)?;
+        }
+        Ok(())
+    }
 }
 
 /// A full set of lanes: those behind the last input repeat it.
@@ -74,12 +123,11 @@ fn lanes<T>(inputs: &[T]) -> [&T; LANES] {
 
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
 fn map_and_multiply(digits: &[i8; 64], uniform: &[[u8; 64]], out: &mut [Encoding]) {
-    let multiplied = uniform.chunks(LANES).map(|uniform| {
-        let half = |from: usize| lanes(uniform).map(|bytes| &bytes.as_chunks::<32>().0[from]);
-        let point = point::sum(&point::map(half(0)), &point::map(half(1)));
-        point::doubling(&point::multiply(&point, digits))
-    });
-    encode(&multiplied.collect::<Vec<_>>(), out);
+    let mut multiplied = Vec::with_capacity(uniform.len().div_ceil(LANES));
+    for uniform in uniform.chunks(LANES) {
+        multiplied.push(point::doubling(&point::multiply(&mapped(uniform), digits)));
+    }
+    encode(&multiplied, out);
 }
 
 /// The error is the place of an invalid encoding.
@@ -87,14 +135,51 @@ fn map_and_multiply(digits: &[i8; 64], uniform: &[[u8; 64]], out: &mut [Encoding
 fn decode_and_multiply(digits: &[i8; 64], encodings: &[Encoding], out: &mut [Encoding]) -> Result<(), usize> {
     let mut multiplied = Vec::with_capacity(encodings.len().div_ceil(LANES));
     for (group, encodings) in encodings.chunks(LANES).enumerate() {
-        let (valid, point) = point::decode(lanes(encodings));
-        if valid != u8::MAX {
-            return Err(group * LANES + valid.trailing_ones() as usize);
-        }
+        let point = decoded(encodings).map_err(|lane| group * LANES + lane)?;
         multiplied.push(point::doubling(&point::multiply(&point, digits)));
     }
     encode(&multiplied, out);
     Ok(())
+}
+
+#[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
+fn map_and_add(comb: &Comb, scalars: &[[u8; 32]], uniform: &[[u8; 64]], out: &mut [Encoding]) {
+    let mut sums = Vec::with_capacity(uniform.len().div_ceil(LANES));
+    for (uniform, scalars) in uniform.chunks(LANES).zip(scalars.chunks(LANES)) {
+        sums.push(point::doubling(&comb.add_multiple(&mapped(uniform), lanes(scalars))));
+    }
+    encode(&sums, out);
+}
+
+/// The error is the place of an invalid encoding.
+#[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
+fn decode_and_add(
+    comb: &Comb,
+    scalars: &[[u8; 32]],
+    encodings: &[Encoding],
+    out: &mut [Encoding],
+) -> Result<(), usize> {
+    let mut sums = Vec::with_capacity(encodings.len().div_ceil(LANES));
+    for (group, (encodings, scalars)) in encodings.chunks(LANES).zip(scalars.chunks(LANES)).enumerate() {
+        let point = decoded(encodings).map_err(|lane| group * LANES + lane)?;
+        sums.push(point::doubling(&comb.add_multiple(&point, lanes(scalars))));
+    }
+    encode(&sums, out);
+    Ok(())
+}
+
+/// The points of at most eight uniform strings.
+#[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
+fn mapped(uniform: &[[u8; 64]]) -> Point {
+    let [first, second] = [0, 1].map(|half| lanes(uniform).map(|bytes| &bytes.as_chunks::<32>().0[half]));
+    point::sum(&point::map(first), &point::map(second))
+}
+
+/// The points of at most eight encodings; the error is the place of an invalid one.
+#[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
+fn decoded(encodings: &[Encoding]) -> Result<Point, usize> {
+    let (valid, point) = point::decode(lanes(encodings));
+    if valid == u8::MAX { Ok(point) } else { Err(valid.trailing_ones() as usize) }
 }
 
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]

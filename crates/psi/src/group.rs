@@ -7,10 +7,12 @@
 
 use crate::error::PsiError;
 use crate::protocol::Item;
+use curve25519_dalek::constants::RISTRETTO_BASEPOINT_TABLE;
 use curve25519_dalek::ristretto::CompressedRistretto;
 use curve25519_dalek::traits::IsIdentity;
 use curve25519_dalek::{RistrettoPoint, Scalar};
 use std::num::NonZero;
+use std::ops::Range;
 use std::thread;
 use tacit_net::{PartyId, Session};
 use zeroize::{Zeroize, Zeroizing};
@@ -34,7 +36,7 @@ impl HashToGroup {
     }
 
     /// What the map takes, 64 uniform bytes for each item.
-    fn uniform(&self, items: &[Item]) -> Zeroizing<Vec<[u8; 64]>> {
+    pub(crate) fn uniform(&self, items: &[Item]) -> Zeroizing<Vec<[u8; 64]>> {
         let hash = |item: &Item| {
             let mut bytes = [0; 64];
             blake3::Hasher::new_keyed(&self.0).update(&item.to_le_bytes()).finalize_xof().fill(&mut bytes);
@@ -96,6 +98,16 @@ impl Exponent {
         Self(self.0.invert())
     }
 
+    /// The exponent whose double this one is.
+    pub fn half(&self) -> Self {
+        Self(self.0.div_by_2())
+    }
+
+    /// The group's base point raised to this exponent.
+    pub fn of_base(&self) -> Encoding {
+        (RISTRETTO_BASEPOINT_TABLE * &self.0).compress().to_bytes()
+    }
+
     /// One exponent for this one and another in turn.
     pub fn then(&self, other: &Self) -> Self {
         Self(self.0 * other.0)
@@ -103,8 +115,8 @@ impl Exponent {
 
     /// The items hashed to the group and raised to this exponent.
     pub fn mask(&self, hash: &HashToGroup, items: &[Item]) -> Vec<Encoding> {
-        let result = in_parallel(items, |items, out| {
-            Kernel::best().mask(&self.0, &hash.uniform(items), out);
+        let result = in_parallel(items.len(), |part, out| {
+            Kernel::best().mask(&self.0, &hash.uniform(&items[part]), out);
             Ok(())
         });
         result.expect("every item has a point")
@@ -115,41 +127,41 @@ impl Exponent {
     /// # Errors
     /// The place of an encoding that is no point other than the identity.
     pub fn raise(&self, points: &[Encoding]) -> Result<Vec<Encoding>, InvalidPoint> {
-        in_parallel(points, |points, out| Kernel::best().raise(&self.0, points, out))
+        in_parallel(points.len(), |part, out| Kernel::best().raise(&self.0, &points[part], out))
     }
 }
 
-/// Runs `work` on parts of the input in as many threads as there are cores.
-fn in_parallel<T: Sync>(
-    inputs: &[T],
-    work: impl Fn(&[T], &mut [Encoding]) -> Result<(), InvalidPoint> + Sync,
+/// Runs `work` on parts of `count` inputs in as many threads as there are cores.
+pub(crate) fn in_parallel(
+    count: usize,
+    work: impl Fn(Range<usize>, &mut [Encoding]) -> Result<(), InvalidPoint> + Sync,
 ) -> Result<Vec<Encoding>, InvalidPoint> {
-    let mut out = vec![[0; ENCODING_BYTES]; inputs.len()];
+    let mut out = vec![[0; ENCODING_BYTES]; count];
     let cores = thread::available_parallelism().map_or(1, NonZero::get);
-    let share = inputs.len().div_ceil(cores).next_multiple_of(SHARE);
-    if inputs.len() <= share {
-        return work(inputs, &mut out).map(|()| out);
+    let share = count.div_ceil(cores).next_multiple_of(SHARE);
+    if count <= share {
+        return work(0..count, &mut out).map(|()| out);
     }
     thread::scope(|scope| {
-        let parts = inputs.chunks(share).zip(out.chunks_mut(share)).enumerate();
-        let run = |(part, (inputs, out)): (usize, (&_, &mut _))| {
-            work(inputs, out).map_err(|InvalidPoint(place)| InvalidPoint(part * share + place))
+        let run = |(number, out): (usize, &mut [Encoding])| {
+            let from = number * share;
+            work(from..from + out.len(), out).map_err(|InvalidPoint(place)| InvalidPoint(from + place))
         };
-        let threads: Vec<_> = parts.map(|part| scope.spawn(move || run(part))).collect();
+        let threads: Vec<_> = out.chunks_mut(share).enumerate().map(|part| scope.spawn(move || run(part))).collect();
         threads.into_iter().try_for_each(|thread| thread.join().expect("a worker does not panic"))
     })?;
     Ok(out)
 }
 
 /// What computes.
-enum Kernel {
+pub(crate) enum Kernel {
     Library,
     #[cfg(target_arch = "x86_64")]
     Wide(tacit_math::ristretto::Wide),
 }
 
 impl Kernel {
-    fn best() -> Self {
+    pub(crate) fn best() -> Self {
         #[cfg(target_arch = "x86_64")]
         if let Some(wide) = tacit_math::ristretto::Wide::detect() {
             return Self::Wide(wide);
@@ -175,11 +187,7 @@ impl Kernel {
             Self::Wide(wide) => wide.multiply(exponent.as_bytes(), points, out).map_err(InvalidPoint),
             Self::Library => {
                 let half = Zeroizing::new(exponent.div_by_2());
-                let raise = |(place, &bytes): (usize, &Encoding)| {
-                    let point = CompressedRistretto(bytes).decompress().filter(|point| !point.is_identity());
-                    point.map(|point| point * *half).ok_or(InvalidPoint(place))
-                };
-                let halves = points.iter().enumerate().map(raise).collect::<Result<Vec<_>, _>>()?;
+                let halves: Vec<_> = decode(points)?.into_iter().map(|point| point * *half).collect();
                 double_and_encode(&halves, out);
                 Ok(())
             }
@@ -187,8 +195,16 @@ impl Kernel {
     }
 }
 
+pub(crate) fn decode(points: &[Encoding]) -> Result<Vec<RistrettoPoint>, InvalidPoint> {
+    let decode = |(place, &bytes): (usize, &Encoding)| {
+        let point = CompressedRistretto(bytes).decompress().filter(|point| !point.is_identity());
+        point.ok_or(InvalidPoint(place))
+    };
+    points.iter().enumerate().map(decode).collect()
+}
+
 /// The encodings of doubled points: the library encodes these, and only these, in batches.
-fn double_and_encode(halves: &[RistrettoPoint], out: &mut [Encoding]) {
+pub(crate) fn double_and_encode(halves: &[RistrettoPoint], out: &mut [Encoding]) {
     for (out, encoding) in out.iter_mut().zip(RistrettoPoint::double_and_compress_batch(halves)) {
         *out = encoding.to_bytes();
     }

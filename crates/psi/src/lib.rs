@@ -4,6 +4,7 @@
 pub mod alignment;
 pub mod binning;
 pub mod blind_join;
+mod blinding;
 pub mod cardinality_sum;
 pub mod circuit_psi;
 pub mod cuckoo;

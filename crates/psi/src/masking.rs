@@ -1,5 +1,6 @@
 //! Masked items on the wire: the steps that all protocols by Diffie-Hellman share.
 
+use crate::blinding::{Blinds, FixedPoint};
 use crate::error::PsiError;
 use crate::group::{ENCODING_BYTES, Encoding, Exponent, HashToGroup, InvalidPoint};
 use crate::protocol::Item;
@@ -50,6 +51,44 @@ pub fn send_masked(
     Ok(())
 }
 
+/// Sends the blinded items, in the present round, piece by piece as they are computed.
+///
+/// # Errors
+/// The connection's failure.
+pub fn send_blinded(
+    session: &mut Session,
+    peer: PartyId,
+    blinds: &Blinds,
+    hash: &HashToGroup,
+    items: &[Item],
+) -> Result<(), PsiError> {
+    let base = FixedPoint::base();
+    for from in (0..items.len()).step_by(PIECE) {
+        let part = from..items.len().min(from + PIECE);
+        session.send(peer, blinds.blind(&base, hash, items, part).into_flattened())?;
+    }
+    Ok(())
+}
+
+/// Receives the answers to `count` blinded items in the present round, and unblinds them.
+///
+/// # Errors
+/// The connection's failure; [`PsiError::Cheating`] if one is no point.
+pub fn receive_unblinded(
+    session: &mut Session,
+    peer: PartyId,
+    blinds: &Blinds,
+    key: &FixedPoint,
+    count: usize,
+) -> Result<Vec<Encoding>, PsiError> {
+    let mut points = Vec::with_capacity(count);
+    receive_pieces(session, peer, count, |from, piece| {
+        points.append(&mut blinds.unblind(key, piece, from..from + piece.len())?);
+        Ok(())
+    })?;
+    Ok(points)
+}
+
 /// Sends points in the present round.
 ///
 /// # Errors
@@ -72,13 +111,24 @@ pub fn receive_raised(
     count: usize,
     mut take: impl FnMut(&[Encoding]),
 ) -> Result<(), PsiError> {
+    receive_pieces(session, peer, count, |_, piece| {
+        take(&exponent.raise(piece)?);
+        Ok(())
+    })
+}
+
+/// Receives `count` points of the present round and hands on every piece with the number of points before it.
+fn receive_pieces(
+    session: &mut Session,
+    peer: PartyId,
+    count: usize,
+    mut work: impl FnMut(usize, &[Encoding]) -> Result<(), InvalidPoint>,
+) -> Result<(), PsiError> {
     let mut piece = vec![[0; ENCODING_BYTES]; count.min(PIECE)];
     for from in (0..count).step_by(PIECE) {
         let piece = &mut piece[..PIECE.min(count - from)];
         session.recv(peer, piece.as_flattened_mut())?;
-        let raised = exponent.raise(piece);
-        let raised = raised.map_err(|InvalidPoint(place)| InvalidPoint(from + place).sent_by(session, peer))?;
-        take(&raised);
+        work(from, piece).map_err(|InvalidPoint(place)| InvalidPoint(from + place).sent_by(session, peer))?;
     }
     Ok(())
 }

@@ -166,6 +166,13 @@ impl Loose {
         Self(self.0.map(|limb| _mm512_slli_epi64::<1>(limb)))
     }
 
+    /// An element as it is.
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    pub(super) fn of(x: &Field) -> Self {
+        Self(x.0)
+    }
+
     /// Ready to be multiplied.
     #[inline]
     #[target_feature(enable = "avx512f,avx512dq")]
@@ -272,6 +279,23 @@ pub(super) fn invert(a: &Field) -> Field {
     mul(&square_times(&power_p58(a), 3), &mul(&square(a), a))
 }
 
+/// The inverses of all, none of which may be zero in any lane, by one inversion (Montgomery's trick).
+#[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
+pub(super) fn invert_all(all: &[Field]) -> Vec<Field> {
+    let mut product = splat(&ONE);
+    let mut inverses = Vec::with_capacity(all.len());
+    for a in all {
+        inverses.push(product);
+        product = mul(&product, a);
+    }
+    let mut inverse = invert(&product);
+    for (out, a) in inverses.iter_mut().zip(all).rev() {
+        *out = mul(&inverse, out);
+        inverse = mul(&inverse, a);
+    }
+    inverses
+}
+
 /// The non-negative square root of u / v and whether there is one; if there is none, that of i u / v (RFC 9496,
 /// section 4.2).
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
@@ -319,6 +343,17 @@ pub(super) fn select(mask: Mask, yes: &Field, no: &Field) -> Field {
     let mut out = no.0;
     for (x, y) in out.iter_mut().zip(yes.0) {
         *x = _mm512_mask_mov_epi64(*x, mask, y);
+    }
+    Field(out)
+}
+
+/// Each lane's entry of a table of sixteen, the first eight in the lanes of `low`. Only the low four bits of an index count.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(super) fn look_up(low: &Field, high: &Field, index: __m512i) -> Field {
+    let mut out = low.0;
+    for (x, y) in out.iter_mut().zip(high.0) {
+        *x = _mm512_permutex2var_epi64(*x, index, y);
     }
     Field(out)
 }

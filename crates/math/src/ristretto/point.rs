@@ -98,6 +98,74 @@ fn double(p: &Projective) -> Completed {
     Completed { e, f, g, h }
 }
 
+/// Points in affine coordinates, as adding them needs them: y + x, y - x, 2 d x y.
+#[derive(Clone, Copy)]
+pub(super) struct Affine(pub(super) [Field; 3]);
+
+impl Affine {
+    /// The negatives in the lanes of the mask.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512dq")]
+    pub(super) fn negate_where(&self, mask: Mask) -> Self {
+        let [sum, difference, t] = &self.0;
+        Self([select(mask, difference, sum), select(mask, sum, difference), negate_where(mask, t)])
+    }
+}
+
+/// The identity in every lane.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(super) fn affine_identity() -> Affine {
+    Affine([splat(&field::ONE), splat(&field::ONE), splat(&field::ZERO)])
+}
+
+/// Affine coordinates of points, by one inversion.
+#[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
+pub(super) fn affine(points: &[Point]) -> Vec<Affine> {
+    let inverses = field::invert_all(&points.iter().map(|p| p.z).collect::<Vec<_>>());
+    let mut out = Vec::with_capacity(points.len());
+    for (p, inverse) in points.iter().zip(&inverses) {
+        let (x, y, t) = (mul(&p.x, inverse), mul(&p.y, inverse), mul(&p.t, inverse));
+        out.push(Affine([add(&y, &x), sub(&y, &x), mul(&t, &splat(&TWICE_D))]));
+    }
+    out
+}
+
+/// p + q.
+#[inline]
+#[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
+pub(super) fn plus_affine(p: &Point, q: &Affine) -> Point {
+    let [sum, difference, t] = &q.0;
+    let a = product(&sub(&p.y, &p.x), difference);
+    let b = product(&add(&p.y, &p.x), sum);
+    let c = product(&p.t, t);
+    let d = field::Loose::of(&p.z).twice();
+    let (e, f) = (b.minus(&a).carried(), d.minus(&c).carried());
+    Completed { e, f, g: d.plus(&c).carried(), h: b.plus(&a).carried() }.extended()
+}
+
+/// The identity in every lane.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(super) fn identity() -> Point {
+    let (one, zero) = (splat(&field::ONE), splat(&field::ZERO));
+    Point { x: zero, y: one, z: one, t: zero }
+}
+
+/// 2 p.
+#[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
+pub(super) fn twice(p: &Point) -> Point {
+    double(&Projective { x: p.x, y: p.y, z: p.z }).extended()
+}
+
+/// `yes` in the lanes of the mask, `no` in the others.
+#[target_feature(enable = "avx512f")]
+pub(super) fn select_points(mask: Mask, yes: &Point, no: &Point) -> Point {
+    let pick = [(&yes.x, &no.x), (&yes.y, &no.y), (&yes.z, &no.z), (&yes.t, &no.t)];
+    let [x, y, z, t] = pick.map(|(yes, no)| select(mask, yes, no));
+    Point { x, y, z, t }
+}
+
 /// p + q.
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
 pub(super) fn sum(p: &Point, q: &Point) -> Point {
@@ -133,8 +201,7 @@ pub(super) fn multiply(p: &Point, digits: &[i8; 64]) -> Point {
         multiple = plus(&multiple, &first).extended();
         *entry = addend(&multiple);
     }
-    let (one, zero) = (splat(&field::ONE), splat(&field::ZERO));
-    let mut out = plus(&Point { x: zero, y: one, z: one, t: zero }, &look_up(&table, digits[63]));
+    let mut out = plus(&identity(), &look_up(&table, digits[63]));
     for &digit in digits[..63].iter().rev() {
         for _ in 0..3 {
             out = double(&out.projective());
@@ -177,8 +244,10 @@ pub(super) struct Doubling {
     h: Field,
     eg: Field,
     fh: Field,
-    /// e f g h, or 1 for the identity.
+    /// e f g h, or 1 where that is zero.
     all: Field,
+    /// Where it is zero: points of order 4 at most, whose doubles are encoded as the identity.
+    torsion: Mask,
 }
 
 /// The doubles of eight points, to be encoded.
@@ -190,30 +259,23 @@ pub(super) fn doubling(p: &Point) -> Doubling {
     let (f, g, h) = (zz.plus(&dtt).carried(), yy.plus(&xx).carried(), zz.minus(&dtt).carried());
     let (eg, fh) = (mul(&e, &g), mul(&f, &h));
     let all = mul(&eg, &fh);
-    Doubling { e, f, g, h, eg, fh, all: select(field::zero(&all), &splat(&field::ONE), &all) }
+    let torsion = field::zero(&all);
+    Doubling { e, f, g, h, eg, fh, all: select(torsion, &splat(&field::ONE), &all), torsion }
 }
 
-/// The canonical encodings of doubles, group by group, by one inversion (Montgomery's trick).
+/// The canonical encodings of doubles, group by group, by one inversion.
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
 pub(super) fn encode(doublings: &[Doubling], mut take: impl FnMut(usize, [[u8; 32]; 8])) {
-    let mut before = Vec::with_capacity(doublings.len());
-    let mut all = splat(&field::ONE);
-    for doubling in doublings {
-        before.push(all);
-        all = mul(&all, &doubling.all);
-    }
-    let mut inverse = field::invert(&all);
-    for (group, (doubling, before)) in doublings.iter().zip(&before).enumerate().rev() {
-        let own = mul(&inverse, before);
-        inverse = mul(&inverse, &doubling.all);
-        take(group, encode_with(doubling, &own));
+    let inverses = field::invert_all(&doublings.iter().map(|doubling| doubling.all).collect::<Vec<_>>());
+    for (group, (doubling, inverse)) in doublings.iter().zip(&inverses).enumerate() {
+        take(group, encode_with(doubling, inverse));
     }
 }
 
 /// The encodings of eight doubles with the inverse of e f g h.
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
 fn encode_with(doubling: &Doubling, inverse: &Field) -> [[u8; 32]; 8] {
-    let Doubling { e, f, g, h, eg, fh, .. } = doubling;
+    let Doubling { e, f, g, h, eg, fh, torsion, .. } = doubling;
     let (z_inverse, t_inverse) = (mul(eg, inverse), mul(fh, inverse));
     let rotate = field::negative(&mul(eg, &z_inverse));
     let i = splat(&field::SQRT_M1);
@@ -222,7 +284,7 @@ fn encode_with(doubling: &Doubling, inverse: &Field) -> [[u8; 32]; 8] {
     let factor = select(rotate, &i, &splat(&INVSQRT_A_MINUS_D));
     let y = negate_where(field::negative(&mul(&mul(&z, &x), &z_inverse)), &y);
     let s = mul(&sub(&z, &y), &mul(&factor, &mul(&y, &t_inverse)));
-    field::to_bytes(&absolute(&s))
+    field::to_bytes(&select(*torsion, &splat(&field::ZERO), &absolute(&s)))
 }
 
 /// The points of eight uniform numbers of 255 bits: MAP of RFC 9496, section 4.3.4.

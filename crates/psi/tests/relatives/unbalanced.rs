@@ -1,6 +1,7 @@
 //! The unbalanced mode: one prepared set, many queries.
 
 use crate::pair::{RECEIVER, SENDER, against, generator, run, sets};
+use curve25519_dalek::constants::RISTRETTO_BASEPOINT_COMPRESSED;
 use proptest::prelude::*;
 use tacit_psi::unbalanced::{
     LARGEST_BUDGET, PreparedSet, PublishedSet, published_bytes, query_cost, receive_set, send_set,
@@ -113,6 +114,9 @@ fn a_malformed_set_or_answer_names_the_server() {
     *damaged.last_mut().expect("bytes") ^= 0xff;
     assert!(named(against(vec![damaged.clone()], |session| receive_set(session, SENDER, 3))));
     assert!(PublishedSet::from_bytes(&damaged).is_err() && PublishedSet::from_bytes(&published[1..]).is_err());
+    let mut without_key = published.clone();
+    without_key[56..88].fill(0);
+    assert!(named(against(vec![without_key], |session| receive_set(session, SENDER, 3))));
 
     let set = PublishedSet::from_bytes(&published).expect("a set");
     let answer = against(vec![vec![], vec![0xff; 32]], |session| set.query(session, SENDER, &[1]));
@@ -124,9 +128,12 @@ proptest! {
     /// Files come from outside: whatever they hold, reading ends in a set or an error.
     #[test]
     fn any_bytes_are_a_file_or_refused(start in 0usize..3, mut bytes in prop::collection::vec(any::<u8>(), 0..300), items in 0u8..20) {
-        let magic: [&[u8]; 3] = [b"", b"tacitSE1", b"tacitSK1"];
+        let magic: [&[u8]; 3] = [b"", b"tacitSE2", b"tacitSK1"];
         let known = magic[start].len().min(bytes.len());
         bytes[..known].copy_from_slice(&magic[start][..known]);
+        if start == 1 && bytes.len() > 88 {
+            bytes[56..88].copy_from_slice(&RISTRETTO_BASEPOINT_COMPRESSED.to_bytes());
+        }
         if start > 0 && bytes.len() > 56 {
             bytes[40..48].copy_from_slice(&u64::from(items).to_le_bytes());
             bytes[54..56].fill(0);
