@@ -1,6 +1,7 @@
 //! The command line.
 
 use crate::Result;
+use crate::gates::Gate;
 use crate::nodes::{Engine, Transport};
 use crate::operation::Operation;
 use std::time::Duration;
@@ -14,6 +15,7 @@ usage: tacit-bench kernels [options]    speed of each operation between an engin
        tacit-bench vole [options]       silent VOLE, both fields and adversaries, two processes on this machine
        tacit-bench ot [options]         oblivious transfer, each protocol, two processes on this machine
        tacit-bench garbling [options]   garbled circuits, two processes on this machine
+       tacit-bench gates [options]      ANDs, products and conversions of bits between two parties, two processes on this machine
        tacit-bench limits [options]     the machine's own limits: AES, memory, loopback, TLS
 
 options of kernels
@@ -53,6 +55,13 @@ options of garbling
   --gates 100000000      AND gates in 32-bit products, or none (default 100000000)
   --transport, --repeats as above
 
+options of gates
+  --rows 20              rows, as powers of two (default 20): of 64 independent ANDs, of 64 ANDs with a common factor, of one
+                         product of 64 bits, of 8 bits to be ring elements and of one choice between two of them
+  --only ands,products   of: ands common-factor products bits choices (default all)
+  --bandwidth 1e9        declare a link of so many bytes a second (default none)
+  --transport, --repeats as above
+
 options of limits
   --quick                shorter measurements
 
@@ -79,6 +88,8 @@ pub enum Command {
     Transfers(Correlations),
     /// Measure garbled circuits.
     Garbling(Garbling),
+    /// Measure the gates of two parties.
+    Gates(Gates),
     /// Measure the machine.
     Limits(Limits),
     /// Be one party, told what to do through standard input.
@@ -93,6 +104,8 @@ pub enum Command {
     TransferParty,
     /// The same for garbled circuits.
     GarblingParty,
+    /// The same for the gates of two parties.
+    GatesParty,
 }
 
 /// Which measurements of operations.
@@ -157,6 +170,22 @@ pub struct Garbling {
     pub json: bool,
 }
 
+/// Which measurements of the gates of two parties.
+pub struct Gates {
+    /// Rows, as powers of two.
+    pub rows: Vec<u32>,
+    /// What is measured.
+    pub only: Vec<Gate>,
+    /// Bytes a second of the declared link; none: no link is declared.
+    pub bandwidth: Option<f64>,
+    /// How the parties are joined; memory is refused.
+    pub transports: Vec<Transport>,
+    /// Measured repetitions.
+    pub repeats: usize,
+    /// Print JSON.
+    pub json: bool,
+}
+
 /// Which measurements of the machine.
 pub struct Limits {
     /// Shorter measurements.
@@ -178,6 +207,7 @@ pub fn parse(mut words: impl Iterator<Item = String>) -> Result<Command> {
         Some("vole") => Ok(correlations(words, vec![16, 20, 22])?.map_or(Command::Help, Command::Voles)),
         Some("ot") => Ok(correlations(words, vec![23])?.map_or(Command::Help, Command::Transfers)),
         Some("garbling") => garbling(words),
+        Some("gates") => gates(words),
         Some("limits") => limits(words),
         Some("party") => Ok(Command::Party(Engine::Rep3)),
         Some("two-party") => Ok(Command::Party(Engine::Two)),
@@ -186,6 +216,7 @@ pub fn parse(mut words: impl Iterator<Item = String>) -> Result<Command> {
         Some("vole-party") => Ok(Command::VoleParty),
         Some("ot-party") => Ok(Command::TransferParty),
         Some("garbling-party") => Ok(Command::GarblingParty),
+        Some("gates-party") => Ok(Command::GatesParty),
         Some(other) => Err(format!("there is no command {other:?}; see --help").into()),
     }
 }
@@ -269,6 +300,27 @@ fn garbling(mut words: impl Iterator<Item = String>) -> Result<Command> {
         }
     }
     Ok(Command::Garbling(chosen))
+}
+
+fn gates(mut words: impl Iterator<Item = String>) -> Result<Command> {
+    let transports = vec![Transport::Tls, Transport::Plain];
+    let mut chosen =
+        Gates { rows: vec![20], only: Gate::ALL.to_vec(), bandwidth: None, transports, repeats: 5, json: false };
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "--rows" => chosen.rows = list(&word, words.next(), |w| w.parse().ok().filter(|r| (1..=24).contains(r)))?,
+            "--only" => chosen.only = list(&word, words.next(), Gate::from_name)?,
+            "--bandwidth" => {
+                chosen.bandwidth = Some(one(&word, words.next(), |w| w.parse().ok().filter(|&b| b > 0.0))?)
+            }
+            "--transport" => chosen.transports = list(&word, words.next(), between_processes)?,
+            "--repeats" => chosen.repeats = one(&word, words.next(), |w| w.parse().ok().filter(|&n| n > 0))?,
+            "--json" => chosen.json = true,
+            "--help" | "-h" => return Ok(Command::Help),
+            other => return Err(unknown(other)),
+        }
+    }
+    Ok(Command::Gates(chosen))
 }
 
 /// Numbers up to 10^9; "none" for no measurement.

@@ -7,6 +7,7 @@ mod columns;
 mod exchange;
 mod format;
 mod garbling;
+mod gates;
 mod kernels;
 mod limits;
 mod machine;
@@ -58,6 +59,8 @@ fn run() -> Result<()> {
         Command::TransferParty => ot::party()?,
         Command::Garbling(selection) => garbling::run(&selection)?,
         Command::GarblingParty => garbling::party()?,
+        Command::Gates(selection) => gates::run(&selection)?,
+        Command::GatesParty => gates::party()?,
     }
     Ok(())
 }

@@ -124,6 +124,34 @@ fn close_numbers_compare_right() {
     }
 }
 
+/// ANDs of so many rows that engines may go other ways than for few, of pairs and with a common factor, then of their results.
+struct ManyAnds;
+
+impl Program for ManyAnds {
+    fn run<B: Backend>(&self, b: &mut B, x: Rows<B>) -> Result<Rows<B>> {
+        let planes: Vec<_> = x.bits.iter().collect();
+        let [p, q, r, s, t, u, v] = planes[..] else { unreachable!("seven planes") };
+        let first = b.and(&[p, q, t, t, v], &[r, s, u, q, t])?;
+        let second = b.and(&[&first[0], &first[2], &first[4]], &[&first[1], &first[3], p])?;
+        Ok(bits(x.rows, first.into_iter().chain(second).collect()))
+    }
+
+    fn model(&self, x: &Block) -> Option<Block> {
+        let and = |a: &Plane, b: &Plane| Plane::from_fn(x.rows, |i| a.get(i) && b.get(i));
+        let [p, q, r, s, t, u, v] = &x.bits[..] else { unreachable!("seven planes") };
+        let mut out = vec![and(p, r), and(q, s), and(t, u), and(t, q), and(v, t)];
+        out.extend([and(&out[0], &out[1]), and(&out[2], &out[3]), and(&out[4], p)]);
+        Some(Block { rows: x.rows, bits: out, ..Block::default() })
+    }
+}
+
+#[test]
+fn many_ands_agree_with_few() {
+    for rows in [87_381, 87_425] {
+        check(&format!("{rows} rows of ANDs"), &ManyAnds, Shape { bits: 7, ..shape(rows) });
+    }
+}
+
 /// The conjunction of all planes.
 struct Conjunction;
 

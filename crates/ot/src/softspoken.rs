@@ -16,6 +16,8 @@
 //! **Departures** the code word's first block is the receiver's choice and is not corrected, so bits are random and one block in b is free; each
 //! extension has a check of its own, with one word of rows that only mask it.
 
+mod duplex;
+
 use tacit_math::{Prg, Seed, transpose, universal, words};
 use tacit_net::{PartyId, Session};
 use zeroize::Zeroizing;
@@ -24,6 +26,8 @@ use crate::correlated::{CotReceiver, CotSender};
 use crate::cost::Cost;
 use crate::error::fresh_seed;
 use crate::{Adversary, OtError, base, ggm};
+
+pub use duplex::extend_both;
 
 /// Bits of delta: columns of the matrices.
 const COLUMNS: usize = 128;
@@ -171,16 +175,26 @@ impl Sender {
         for tile in rows.chunks_mut(TILE) {
             let words = tile.len() / 64;
             let columns = &mut columns[..COLUMNS * words];
-            let corrections = &mut corrections[..(self.blocks.len() - 1) * words];
-            self.columns(columns);
-            session.recv(self.peer, bytemuck::cast_slice_mut(corrections))?;
-            self.correct(columns, corrections);
+            self.corrected_columns(session, columns, &mut corrections[..(self.blocks.len() - 1) * words])?;
             store(columns, tile, self.adversary);
         }
         match self.adversary {
             Adversary::SemiHonest => Ok(()),
             Adversary::Malicious => self.check(session, rows),
         }
+    }
+
+    /// The columns of a tile, for which the peer's corrections are received.
+    fn corrected_columns(
+        &mut self,
+        session: &mut Session,
+        columns: &mut [u64],
+        corrections: &mut [u64],
+    ) -> Result<(), OtError> {
+        self.columns(columns);
+        session.recv(self.peer, bytemuck::cast_slice_mut(corrections))?;
+        self.correct(columns, corrections);
+        Ok(())
     }
 
     /// Every tree's columns of a tile, before correction.

@@ -1,8 +1,8 @@
 use crate::pair::{ALICE, BOB, cost, generator, run};
 use crate::relay;
-use tacit_net::Session;
+use tacit_net::{PartyId, Session};
 use tacit_ot::correlated::{CotReceiver, CotSender};
-use tacit_ot::softspoken::{Receiver, Sender, extension_cost, setup_cost};
+use tacit_ot::softspoken::{Receiver, Sender, extend_both, extension_cost, setup_cost};
 use tacit_ot::{Adversary, OtError};
 
 const ADVERSARIES: [Adversary; 2] = [Adversary::SemiHonest, Adversary::Malicious];
@@ -63,6 +63,54 @@ fn batches(k: usize, adversary: Adversary, sizes: &[usize]) {
     let rounds: u64 = declared.iter().map(|cost| cost.rounds).sum();
     assert_eq!(cost(&a_extension), (rounds, declared.iter().map(|cost| cost.sender).sum()), "k = {k}, {adversary:?}");
     assert_eq!(cost(&b_extension), (rounds, declared.iter().map(|cost| cost.receiver).sum()), "k = {k}, {adversary:?}");
+}
+
+#[test]
+fn both_directions_at_once() {
+    let calls = [[64, 0], [0, 4096 + 64], [3 * 16 * 4096, 16 * 4096 + 192], [0, 0], [64, 4032]];
+    let party = |session: &mut Session| {
+        let me = session.me().0;
+        let (adversary, peer) = (Adversary::SemiHonest, PartyId(1 - me));
+        session.enter("setup");
+        let send = |session: &mut Session| Sender::setup(session, peer, adversary, 2).expect("an honest peer");
+        let first = (me == 0).then(|| send(session));
+        let mut receiver = Receiver::setup(session, peer, adversary, 2).expect("an honest peer");
+        let mut sender = first.unwrap_or_else(|| send(session));
+        session.leave();
+        session.enter("extension");
+        let (mut zero, mut choices, mut blocks) = (Vec::new(), Vec::new(), Vec::new());
+        for n in calls {
+            let received = |bits: &[u64], new: &[u128]| {
+                choices.extend_from_slice(bits);
+                blocks.extend_from_slice(new);
+            };
+            let sent = |new: &[u128]| zero.extend_from_slice(new);
+            extend_both(session, (&mut sender, n[me]), (&mut receiver, n[1 - me]), sent, received).expect("a peer");
+        }
+        session.leave();
+        // Later batches go on from there.
+        let (last_sent, last_received) = match me {
+            0 => {
+                let sent = sender.extend(session, 100).expect("an honest peer");
+                (sent, receiver.extend(session, 70).expect("an honest peer"))
+            }
+            _ => {
+                let received = receiver.extend(session, 100).expect("an honest peer");
+                (sender.extend(session, 70).expect("an honest peer"), received)
+            }
+        };
+        let made = (CotSender { first: 0, delta: last_sent.delta, zero }, CotReceiver { first: 0, choices, blocks });
+        (made, (last_sent, last_received), session.meter().snapshot().under("protocol/extension"))
+    };
+    let ((alice, _), (bob, _)) = run(party, party);
+    for (me, (sender, receiver)) in [(&alice, &bob), (&bob, &alice)].into_iter().enumerate() {
+        let n = calls.iter().map(|n| n[me]).sum();
+        assert_correlated(&sender.0.0, &receiver.0.1, n);
+        assert_correlated(&sender.1.0, &receiver.1.1, [100, 70][me]);
+        assert_eq!(sender.1.0.first, n as u64);
+        let declared = calls.iter().map(|n| extension_cost(2, Adversary::SemiHonest, n[1 - me]).receiver);
+        assert_eq!(cost(&sender.2), (calls.len() as u64, declared.sum()));
+    }
 }
 
 #[test]

@@ -8,24 +8,32 @@
 //! Schneider, Zohner, CCS 2013, section 5.1); a common factor as there in section 5.2 ("vector multiplication triples": Mohassel,
 //! Zhang, S&P 2017).
 //!
-//! OTs: one a row and group in each direction, rows rounded up to words. Rounds: 1, and those of making stock. Each node sends
-//! k + 1 bits a row and group.
+//! OTs: one a row and group in each direction, rows rounded up to words; from the stock, or streamed if they are many and the declared link is
+//! fast ([`streams`]). Rounds: 1, and those of making OTs. Each node sends k + 1 bits a row and group.
 
-use tacit_math::{Plane, transpose};
+use std::ops::Range;
 
-use super::stock::BATCH;
-use super::{Share, Two};
+use tacit_math::{CrHash, Plane, transpose};
+
+use super::stock::{BATCH, streams};
+use super::{NODES, Share, Two};
 use crate::Result;
 use crate::backends::wire::{Outgoing, recv_cells};
 use crate::products::{Group, common_factors};
 
-/// What the OTs of a group leave, as words of planes.
-struct Random {
-    /// The receiver's bits.
+/// Blocks hashed at a time where only a bit of each is wanted: they stay in the first-level cache.
+const PIECE: usize = 512;
+
+/// What OTs leave to their receiver, as words of planes.
+struct Received {
     choice: Vec<u64>,
     /// Its strings, plane by plane.
     chosen: Vec<Vec<u64>>,
-    /// The sender's first strings.
+}
+
+/// What OTs leave to their sender.
+struct Sent {
+    /// Its first strings.
     zero: Vec<Vec<u64>>,
     /// The XOR of its two strings.
     difference: Vec<Vec<u64>>,
@@ -40,58 +48,67 @@ impl Two {
     ) -> Result<Vec<Share<Plane>>> {
         assert!(x.len() == y.len() && x.len() == base.len(), "pairs of planes");
         let groups = common_factors(x, y);
-        let mut randoms = groups
-            .iter()
-            .map(|group| self.random_words(group.common(x, y).0.words().len(), group.outputs.len()))
-            .collect::<Result<Vec<_>>>()?;
+        let sizes: Vec<_> =
+            groups.iter().map(|group| (group.common(x, y).0.words().len(), group.outputs.len())).collect();
+        let (received, mut sent) = self.random_strings(&sizes)?;
         self.session.next_round();
         let peer = self.peer();
         let mut out = Outgoing::new(&mut self.session, peer);
-        for (group, random) in groups.iter().zip(&mut randoms) {
-            out.push(&mut self.session, &xor(&random.choice, group.common(x, y).0.words()))?;
-            for (difference, other) in random.difference.iter().zip(group.others(x, y)) {
+        for (group, (received, sent)) in groups.iter().zip(received.iter().zip(&mut sent)) {
+            out.push(&mut self.session, &xor(&received.choice, group.common(x, y).0.words()))?;
+            for (difference, other) in std::mem::take(&mut sent.difference).iter().zip(group.others(x, y)) {
                 out.push(&mut self.session, &xor(difference, other.0.words()))?;
             }
         }
         out.finish(&mut self.session)?;
         let mut products: Vec<Option<Share<Plane>>> = x.iter().map(|_| None).collect();
-        for (group, random) in groups.iter().zip(randoms) {
+        for (group, random) in groups.iter().zip(received.into_iter().zip(sent)) {
             self.finish_group(group, random, (x, y, base), &mut products)?;
         }
         Ok(products.into_iter().map(|product| product.expect("every product is in a group")).collect())
     }
 
-    /// Random OTs for so many words of rows, with strings of so many bits.
-    fn random_words(&mut self, words: usize, width: usize) -> Result<Random> {
-        let planes = || vec![Vec::with_capacity(words); width];
-        let mut random =
-            Random { choice: Vec::with_capacity(words), chosen: planes(), zero: planes(), difference: planes() };
-        for start in (0..words).step_by(BATCH / 64) {
-            let ots = 64 * (words - start).min(BATCH / 64);
-            self.stock.prepare(&mut self.session, [ots, ots])?;
-            if let ([chosen], [zero], [difference]) =
-                (&mut random.chosen[..], &mut random.zero[..], &mut random.difference[..])
-            {
-                self.stock.received_bits(ots, &mut random.choice, chosen);
-                self.stock.sent_bits(ots, zero, difference);
-                continue;
-            }
-            let (choices, strings) = self.stock.received(ots);
-            random.choice.extend(choices);
-            append_planes(&strings, &mut random.chosen);
-            let [zero, mut one] = self.stock.sent(ots);
-            append_planes(&zero, &mut random.zero);
-            one.iter_mut().zip(&zero).for_each(|(one, zero)| *one ^= zero);
-            append_planes(&one, &mut random.difference);
+    /// Random OTs of both directions: for each size so many words of rows, with strings of so many bits.
+    fn random_strings(&mut self, sizes: &[(usize, usize)]) -> Result<(Vec<Received>, Vec<Sent>)> {
+        let mut received: Vec<_> = sizes.iter().map(|&size| Received::with_capacity(size)).collect();
+        let mut sent: Vec<_> = sizes.iter().map(|&size| Sent::with_capacity(size)).collect();
+        let ots = 64 * sizes.iter().map(|(words, _)| words).sum::<usize>();
+        if streams::streams(self.link, ots) {
+            let mut places = [(); NODES].map(|()| Places::new(sizes));
+            let [of_sent, of_received] = &mut places;
+            self.stock.stream(
+                &mut self.session,
+                [ots; NODES],
+                |hash, offset, zero| {
+                    of_sent.take(zero.len(), |group, part| sent[group].push(hash, offset, &zero[part]));
+                },
+                |hash, choices, blocks| {
+                    of_received.take(blocks.len(), |group, part| {
+                        let choices = &choices[part.start / 64..part.end / 64];
+                        received[group].push(hash, choices, &blocks[part]);
+                    });
+                },
+            )?;
+            return Ok((received, sent));
         }
-        Ok(random)
+        for (&(words, _), (received, sent)) in sizes.iter().zip(received.iter_mut().zip(&mut sent)) {
+            for start in (0..words).step_by(BATCH / 64) {
+                let ots = 64 * (words - start).min(BATCH / 64);
+                self.stock.prepare(&mut self.session, [ots, ots])?;
+                let (hash, choices, blocks) = self.stock.received_blocks(ots);
+                received.push(hash, choices, blocks);
+                let (hash, offset, zero) = self.stock.sent_blocks(ots);
+                sent.push(hash, offset, zero);
+            }
+        }
+        Ok((received, sent))
     }
 
     /// Receives the peer's part of a group and computes its products.
     fn finish_group(
         &mut self,
         group: &Group,
-        random: Random,
+        (received, sent): (Received, Sent),
         (x, y, base): (&[&Share<Plane>], &[&Share<Plane>], &[Option<&Share<Plane>>]),
         products: &mut [Option<Share<Plane>>],
     ) -> Result<()> {
@@ -102,16 +119,95 @@ impl Two {
         let factor = xor(&theirs, common.words());
         for (j, (&(k, _), other)) in group.outputs.iter().zip(group.others(x, y)).enumerate() {
             let masked: Vec<u64> = recv_cells(&mut self.session, peer, words)?;
-            let parts = random.zero[j].iter().zip(&random.chosen[j]).map(|(zero, chosen)| zero ^ chosen);
+            let parts = sent.zero[j].iter().zip(&received.chosen[j]).map(|(zero, chosen)| zero ^ chosen);
             let mut product: Vec<u64> = parts.collect();
             add_product(&mut product, &factor, other.0.words());
-            add_product(&mut product, &random.choice, &masked);
+            add_product(&mut product, &received.choice, &masked);
             if let Some(base) = base[k] {
                 product.iter_mut().zip(base.0.words()).for_each(|(a, b)| *a ^= b);
             }
             products[k] = Some(Share(Plane::from_words(common.rows(), product)));
         }
         Ok(())
+    }
+}
+
+impl Received {
+    fn with_capacity((words, width): (usize, usize)) -> Self {
+        Self { choice: Vec::with_capacity(words), chosen: planes(words, width) }
+    }
+
+    /// Appends what correlated OTs leave, whole words of them.
+    fn push(&mut self, hash: &CrHash, choices: &[u64], blocks: &[u128]) {
+        self.choice.extend_from_slice(choices);
+        match &mut self.chosen[..] {
+            [chosen] => hash.hash_bits(blocks, 0, chosen),
+            chosen => append_planes(hash, blocks, 0, chosen),
+        }
+    }
+}
+
+impl Sent {
+    fn with_capacity((words, width): (usize, usize)) -> Self {
+        Self { zero: planes(words, width), difference: planes(words, width) }
+    }
+
+    /// Appends what correlated OTs leave, whole words of them.
+    fn push(&mut self, hash: &CrHash, offset: u128, blocks: &[u128]) {
+        let from = self.zero[0].len();
+        if let ([zero], [difference]) = (&mut self.zero[..], &mut self.difference[..]) {
+            for piece in blocks.chunks(PIECE) {
+                hash.hash_bits(piece, 0, zero);
+                hash.hash_bits(piece, offset, difference);
+            }
+        } else {
+            append_planes(hash, blocks, 0, &mut self.zero);
+            append_planes(hash, blocks, offset, &mut self.difference);
+        }
+        for (difference, zero) in self.difference.iter_mut().zip(&self.zero) {
+            difference[from..].iter_mut().zip(&zero[from..]).for_each(|(one, zero)| *one ^= zero);
+        }
+    }
+}
+
+fn planes(words: usize, width: usize) -> Vec<Vec<u64>> {
+    (0..width).map(|_| Vec::with_capacity(words)).collect()
+}
+
+/// Appends the low bits of the hashes of blocks, each plus an offset, to as many planes.
+fn append_planes(hash: &CrHash, blocks: &[u128], offset: u128, planes: &mut [Vec<u64>]) {
+    let mut strings: Vec<u128> = blocks.iter().map(|block| block ^ offset).collect();
+    hash.hash_blocks(&mut strings);
+    let new = transpose::planes_of_wide_rows(&strings, planes.len());
+    for (plane, new) in planes.iter_mut().zip(new) {
+        plane.extend_from_slice(new.words());
+    }
+}
+
+/// To which group OTs go that come in a row, group after group.
+struct Places {
+    left: Vec<usize>,
+    group: usize,
+}
+
+impl Places {
+    fn new(sizes: &[(usize, usize)]) -> Self {
+        Self { left: sizes.iter().map(|(words, _)| 64 * words).collect(), group: 0 }
+    }
+
+    /// Gives every group its part of the next so many.
+    fn take(&mut self, count: usize, mut give: impl FnMut(usize, Range<usize>)) {
+        let mut start = 0;
+        while start < count {
+            let left = &mut self.left[self.group];
+            let part = start..start + (count - start).min(*left);
+            *left -= part.len();
+            start = part.end;
+            if !part.is_empty() {
+                give(self.group, part);
+            }
+            self.group += usize::from(*left == 0);
+        }
     }
 }
 
@@ -122,13 +218,5 @@ fn xor(x: &[u64], y: &[u64]) -> Vec<u64> {
 fn add_product(sum: &mut [u64], x: &[u64], y: &[u64]) {
     for ((sum, x), y) in sum.iter_mut().zip(x).zip(y) {
         *sum ^= x & y;
-    }
-}
-
-/// Appends the low bits of whole words of strings to as many planes.
-fn append_planes(strings: &[u128], planes: &mut [Vec<u64>]) {
-    let new = transpose::planes_of_wide_rows(strings, planes.len());
-    for (plane, new) in planes.iter_mut().zip(new) {
-        plane.extend_from_slice(new.words());
     }
 }

@@ -11,7 +11,7 @@ use super::garbled::{Batches, Circuit, Transfers};
 use super::multiply::packed_elements;
 use super::network;
 use super::shuffle::{Layout, chunks};
-use super::stock::{Account, BATCH};
+use super::stock::{Account, BATCH, streams};
 use crate::backends::cost::{Cost, Costs, Products};
 use crate::circuits::Function;
 use crate::{Link, Shape};
@@ -23,6 +23,8 @@ pub struct TwoCosts {
     turn: usize,
     /// Whether labels of garbled circuits can be transferred.
     transfers: bool,
+    /// Whether OTs have been streamed.
+    streamed: bool,
     link: Option<Link>,
 }
 
@@ -51,6 +53,11 @@ impl TwoCosts {
             self.accounts[direction].take(need);
         }
         cost
+    }
+
+    /// OTs that are made when they are used.
+    fn streamed(&mut self, counts: [usize; NODES]) -> Cost {
+        streams::cost(!std::mem::replace(&mut self.streamed, true), counts)
     }
 
     fn bit_products(&mut self, rows: &[usize], directions: &[Directions], bytes: usize) -> Cost {
@@ -109,9 +116,14 @@ impl Costs for TwoCosts {
 
     fn and(&mut self, groups: &[Products]) -> Cost {
         let (mut cost, mut sent) = (both(0, 0), 0);
+        let ots = 64 * groups.iter().map(|group| words_for(group.rows)).sum::<usize>();
+        let streamed = streams::streams(self.link, ots);
+        if streamed {
+            cost += self.streamed([ots; NODES]);
+        }
         for group in groups {
             let words = words_for(group.rows);
-            for start in (0..words).step_by(BATCH / 64) {
+            for start in (0..words).step_by(BATCH / 64).filter(|_| !streamed) {
                 let ots = 64 * (words - start).min(BATCH / 64);
                 cost += self.stock([ots, ots]);
             }

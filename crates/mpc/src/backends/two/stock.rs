@@ -4,12 +4,14 @@
 //! few left, more are made at once, in growing batches, so that few rounds go to making stock and short sessions make little.
 //! How many are made follows from how many were taken, which is public: [`Account`] tells it, to the stock and to the declared costs.
 //!
-//! Small batches come from SoftSpokenOT, large ones from silent OT, both under one offset for each direction.
+//! Small batches come from SoftSpokenOT, large ones from silent OT, both under one offset for each direction. On a fast link large operations
+//! need no stock: their OTs are made when they are used ([`streams`]).
 //!
 //! Random OTs are correlated ones hashed with [`CrHash`], which suffices against a semi-honest peer; of strings longer than
 //! a block the further blocks are hashed with [`Tccr`] under their number.
 
 mod lookups;
+pub(super) mod streams;
 
 use tacit_math::{CrHash, Seed, Tccr};
 use tacit_net::{PartyId, Session};
@@ -116,6 +118,7 @@ pub(super) struct Stock {
     silent_receiver: Option<cot::Receiver>,
     lookup_sender: lookup::Sender,
     lookup_receiver: lookup::Receiver,
+    streams: Option<streams::Streams>,
     /// What is left to send with, and what to receive with, from the place where the last use ended.
     sending: (CotSender, usize),
     receiving: (CotReceiver, usize),
@@ -149,6 +152,7 @@ impl Stock {
             silent_receiver: None,
             lookup_sender: lookup::Sender::default(),
             lookup_receiver: lookup::Receiver::default(),
+            streams: None,
             sending: Default::default(),
             receiving: Default::default(),
             hash: CrHash::new(),
@@ -213,26 +217,21 @@ impl Stock {
         self.received_long(count, 1)
     }
 
-    /// As [`Self::sent`] with strings of one bit, 64 to a word: the first ones are appended to `zero`, both ones' XOR to `difference`.
-    pub(super) fn sent_bits(&mut self, count: usize, zero: &mut Vec<u64>, difference: &mut Vec<u64>) {
+    /// The next so many OTs that this node sends, not hashed: the hash, the offset and the zero blocks.
+    pub(super) fn sent_blocks(&mut self, count: usize) -> (&CrHash, u128, &[u128]) {
         self.accounts[self.me].take(count);
         let (kept, used) = &mut self.sending;
-        for piece in kept.zero[*used..*used + count].chunks(PIECE) {
-            let at = zero.len();
-            self.hash.hash_bits(piece, 0, zero);
-            self.hash.hash_bits(piece, *self.delta, difference);
-            difference[at..].iter_mut().zip(&zero[at..]).for_each(|(one, zero)| *one ^= zero);
-        }
         *used += count;
+        (&self.hash, *self.delta, &kept.zero[*used - count..*used])
     }
 
-    /// As [`Self::received`] with strings of one bit, 64 to a word; both are appended.
-    pub(super) fn received_bits(&mut self, count: usize, choices: &mut Vec<u64>, chosen: &mut Vec<u64>) {
+    /// The next so many OTs that this node receives, not hashed: the hash, the choices and the blocks.
+    pub(super) fn received_blocks(&mut self, count: usize) -> (&CrHash, &[u64], &[u128]) {
         self.accounts[1 - self.me].take(count);
-        choices.extend_from_slice(self.choices_ahead(count));
         let (kept, used) = &mut self.receiving;
-        self.hash.hash_bits(&kept.blocks[*used..*used + count], 0, chosen);
         *used += count;
+        let choices = &kept.choices[(*used - count) / 64..*used / 64];
+        (&self.hash, choices, &kept.blocks[*used - count..*used])
     }
 
     /// As [`Self::sent`] with strings of several blocks, one string after the other.
