@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn digits_add_up_to_the_scalar() {
-        for scalar in [[0; 32], [0xff; 32], [0x80; 32], core::array::from_fn(|i| 37 * i as u8 + 11)] {
+        for scalar in [[0; 32], [0xff; 32], [0x80; 32], core::array::from_fn(|i| (37 * i + 11) as u8)] {
             let scalar: [u8; 32] = core::array::from_fn(|i| if i == 31 { scalar[31] & 0x1f } else { scalar[i] });
             let digits = digits(&scalar);
             assert!(digits.iter().all(|digit| (-16..=16).contains(digit)));
