@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -35,6 +36,11 @@ class HasParties(Protocol):
 
     @property
     def parties(self) -> Mapping[str, KeyFiles]: ...
+
+
+def derived_key(private_key: str, purpose: bytes) -> bytes:
+    """A secret key of 32 bytes that only the holder of a private key (PEM) can have, another one for each purpose."""
+    return hmac.digest(private_key.encode(), purpose, "sha256")
 
 
 def make_keys(federation: HasParties, parties: Sequence[str], *, replace: bool) -> dict[str, KeyPair]:

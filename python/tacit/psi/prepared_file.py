@@ -20,6 +20,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from tacit.agent.faults import Fault, RunError
+from tacit.agent.keys import derived_key
 
 MAGIC = b"tacit prepared 1"
 LENGTH = 8
@@ -175,7 +176,7 @@ def _published_bytes(about: Description) -> int:
 
 
 def _mac_key(private_key: str) -> bytes:
-    return hmac.digest(private_key.encode(), MAGIC, "sha256")
+    return derived_key(private_key, MAGIC)
 
 
 def _record(mac_key: bytes, mac: bytes, answered: int) -> bytes:
