@@ -7,6 +7,8 @@ __all__ = [
     "Identified",
     "InputError",
     "InternalError",
+    "KeptFile",
+    "KeptShares",
     "KeyedTable",
     "MatchedRows",
     "Opened",
@@ -28,6 +30,7 @@ __all__ = [
     "ids_by_keys_cost",
     "ids_cost",
     "ids_methods",
+    "kept_header",
     "matching_capacity",
     "matching_cost",
     "matching_protocols",
@@ -94,11 +97,13 @@ class Session:
         bandwidth: float | None = None,
         record: bool = False,
         link: tuple[float, float] | None = None,
+        kept: tuple[bytes, str] | None = None,
     ) -> Session:
-        """Connect to all peers over TLS 1.3, compare versions and plan hashes, and set the engine up.
+        """Connect to all peers over TLS 1.3, compare versions, kept tables and plan hashes, and set the engine up.
 
         permits: JSON list. engine: "rep3" among three nodes or "two" between two.
         link: latency (seconds, one way) and bandwidth (bytes a second) between the nodes, as all declare them.
+        kept: the digest (32 bytes) of which kept tables the plan reads, and they in words, for an error.
         """
 
     @staticmethod
@@ -139,6 +144,15 @@ class Session:
 
     def run(self, operator: str, inputs: list[SharedTable]) -> SharedTable:
         """Execute one secure operator."""
+
+    def kept(self, operator: str, shares: KeptShares) -> SharedTable:
+        """A kept table as a table of this session. shares: what its file gave for the operator."""
+
+    def keep(self, operator: str, input: SharedTable, path: str, key: bytes, about: str) -> str:
+        """Keep a table: write this node's shares to a file under a key of 32 bytes, and know that all nodes have.
+
+        about: what the planner has to know of the table, as JSON. Returns what the file says of itself, as JSON.
+        """
 
     def release(self, operator: str, input: SharedTable) -> Opened | None:
         """Open to the operator's recipients; None at other parties."""
@@ -182,6 +196,25 @@ class Opened:
     @property
     def rows(self) -> int: ...
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+@final
+class KeptFile:
+    """The file of a kept table at one node."""
+
+    @staticmethod
+    def open(path: str, key: bytes) -> KeptFile:
+        """Open a file and check all but its shares. key: 32 bytes."""
+
+    @property
+    def header(self) -> str:
+        """What it says of itself, as JSON."""
+
+    def read(self, operator: str) -> KeptShares:
+        """Read the shares that a kept operator takes."""
+
+@final
+class KeptShares:
+    """This node's shares of a kept table, for one session. Shows nothing."""
 
 @final
 class Binned:
@@ -416,6 +449,9 @@ def ids_cost(method: str, sender: int, receiver: int) -> dict[str, int]:
 
 def ids_methods() -> list[str]:
     """The names of the ways to compute universal ids."""
+
+def kept_header(path: str) -> str:
+    """What the file of a kept table says of itself, as JSON, unchecked."""
 
 def published_bytes(rows: int, budget: int) -> int:
     """Bytes of a published set of so many rows, for so many asked items in all."""

@@ -56,6 +56,11 @@ def circuit_psi() -> dict[str, object]:
     return {name: member for name, member in psi().items() if name != "right_unique"} | {"op": "circuit_psi"}
 
 
+def kept() -> dict[str, object]:
+    """The first input as a kept table."""
+    return {"op": "kept", "table": "t", "columns": source(1, "a")["columns"], "rows": ROWS, "padded": True}
+
+
 def operators() -> list[tuple[str, dict[str, object]]]:
     """One of each operator, on inputs 1 and 2, with what to call it."""
     less = {"op": "lt", "args": [{"col": "v1"}, {"col": "w1"}], "kind": FLAG}
@@ -81,6 +86,11 @@ def operators() -> list[tuple[str, dict[str, object]]]:
         ("aggregate: SUM of all rows", {"op": "aggregate", "input": 1, "aggregates": [total]}),
         ("aggregate: MAX of all rows", {"op": "aggregate", "input": 1, "aggregates": [largest]}),
         ("sort by the key", {"op": "sort", "input": 1, "keys": by_key}),
+        (
+            "keep: the nodes write their shares of all columns",
+            {"op": "keep", "input": 1, "table": "t", "columns": ["k1"]},
+        ),
+        ("kept: they take them up again", kept()),
         (
             "release of all columns",
             {"op": "release", "input": 1, "to": ["a"], "columns": ["k1", "v1"], "ordered": False},

@@ -54,6 +54,16 @@ pub enum NetError {
         /// What differs.
         detail: String,
     },
+    /// The peer has shares of another session than this party.
+    #[error("{step}: party {peer:?} and this party do not have shares of one run: {what}")]
+    DifferentShares {
+        /// The peer's name.
+        peer: String,
+        /// Step path of this party.
+        step: String,
+        /// Which shares, and what to do.
+        what: String,
+    },
     /// The peer's connection ended in the middle.
     #[error("{step}: party {peer:?} is gone: {detail}; no result was produced, start the run again")]
     Gone {
@@ -118,6 +128,7 @@ impl NetError {
             | Self::WrongKey { peer, .. }
             | Self::DifferentVersion { peer, .. }
             | Self::DifferentPlan { peer, .. }
+            | Self::DifferentShares { peer, .. }
             | Self::Gone { peer, .. }
             | Self::Aborted { peer, .. }
             | Self::TimedOut { peer, .. }
@@ -133,6 +144,7 @@ impl NetError {
             | Self::WrongKey { step, .. }
             | Self::DifferentVersion { step, .. }
             | Self::DifferentPlan { step, .. }
+            | Self::DifferentShares { step, .. }
             | Self::Gone { step, .. }
             | Self::Aborted { step, .. }
             | Self::TimedOut { step, .. }
@@ -156,6 +168,7 @@ impl NetError {
             | Self::WrongKey { step, .. }
             | Self::DifferentVersion { step, .. }
             | Self::DifferentPlan { step, .. }
+            | Self::DifferentShares { step, .. }
             | Self::Gone { step, .. }
             | Self::Aborted { step, .. }
             | Self::TimedOut { step, .. }

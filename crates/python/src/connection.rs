@@ -67,13 +67,15 @@ pub struct Agreement {
     pub permits: String,
     /// The network between the nodes, as they declare it.
     pub link: Option<Link>,
+    /// The digest of which kept tables the plan reads, and they in words.
+    pub kept: Option<([u8; 32], String)>,
 }
 
 impl Agreement {
     /// For sessions of one process, which compare no plans: the permits stand in for the plan.
     pub fn within_process(engine: &str, nodes: Vec<String>, permits: String) -> Self {
         let plan_hash = *blake3::hash(permits.as_bytes()).as_bytes();
-        Self { engine: engine.to_owned(), nodes, plan_hash, permits, link: None }
+        Self { engine: engine.to_owned(), nodes, plan_hash, permits, link: None, kept: None }
     }
 
     /// The engine, if it can run among the nodes.
@@ -151,6 +153,10 @@ impl Network {
         })?;
         let identity = Identity::from_pem(&self.private_key_pem, &endpoints[me].certificate_pem)?;
         let hello = Hello::new(agreement.plan_hash, suite.name());
+        let hello = match &agreement.kept {
+            Some((digest, text)) => hello.reading(*digest, text),
+            None => hello,
+        };
         agreement.start(suite, tcp::connect(&endpoints, me, identity, hello, &self.options)?, permits)
     }
 

@@ -13,7 +13,7 @@ use crate::connection::declared_link;
 use crate::containment::contain;
 use crate::engine::Suite;
 use crate::fault::Result;
-use crate::{circuit_join, psi_join};
+use crate::{circuit_join, kept, psi_join};
 
 /// The declared cost of one operator.
 #[derive(IntoPyObject)]
@@ -60,6 +60,11 @@ fn declared(
         Suite::Two => of_engine::<Two>(&operators, rows, nodes, link)?,
     };
     for (operator, cost) in operators.iter().zip(&mut costs) {
+        if let Operator::Keep(_) = operator {
+            let (rounds, sent) = kept::declared(nodes.len());
+            cost.rounds += rounds;
+            cost.sent.iter_mut().for_each(|bytes| *bytes += sent);
+        }
         let Some(sides) = operator.matched_sides() else { continue };
         let sizes = psi_sizes(sides, operator, rows)?;
         let (rounds, sent) = match operator {

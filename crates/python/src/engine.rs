@@ -2,10 +2,12 @@
 
 use tacit_mpc::backends::{Clear, Networked, Rep3, Two};
 use tacit_net::Session;
+use tacit_table::kept::KeptShares;
 use tacit_table::{DataTable, Executor, Operator, Table};
 
 use crate::circuit_join;
 use crate::fault::{Failure, Result};
+use crate::kept::{self, Target};
 use crate::psi_join::{self, BothSides};
 
 /// Which engine of nodes runs a plan.
@@ -194,6 +196,26 @@ impl Engine {
         }
     }
 
+    /// A kept table's shares as a table.
+    pub fn kept(&mut self, operator: &Operator, shares: KeptShares) -> Result<Shares> {
+        match self {
+            Self::Clear(_) => Err(unkept()),
+            Self::Rep3(executor) => {
+                Ok(Shares::Rep3(executor.kept(operator, |_, shape| shares.into_rows::<Rep3>(shape))?))
+            }
+            Self::Two(executor) => Ok(Shares::Two(executor.kept(operator, |_, shape| shares.into_rows::<Two>(shape))?)),
+        }
+    }
+
+    /// Keeps a table for later sessions. Returns what this node's file says of itself.
+    pub fn keep(&mut self, operator: &Operator, input: &Shares, target: &Target) -> Result<String> {
+        match self {
+            Self::Clear(_) => Err(unkept()),
+            Self::Rep3(executor) => kept::keep(executor, operator, input.rep3()?, target),
+            Self::Two(executor) => kept::keep(executor, operator, input.two()?, target),
+        }
+    }
+
     /// Opens a table to the operator's recipients. None at other nodes.
     pub fn release(&mut self, operator: &Operator, input: &Shares) -> Result<Option<DataTable>> {
         match self {
@@ -223,6 +245,10 @@ fn matched<B: Networked>(executor: &mut Executor<B>, operator: &Operator, data: 
         Operator::CircuitPsi(psi) => circuit_join::among_nodes(executor, psi, data),
         _ => Err(no_psi(operator)),
     }
+}
+
+fn unkept() -> Failure {
+    Failure::input("the engine without security has no shares to keep")
 }
 
 fn no_psi(operator: &Operator) -> Failure {

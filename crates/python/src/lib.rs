@@ -11,6 +11,7 @@ mod containment;
 mod cost;
 mod engine;
 mod fault;
+mod kept;
 mod keys;
 mod lifecycle;
 mod matching;
@@ -31,6 +32,8 @@ mod native {
     use crate::connection::Party;
     #[pymodule_export]
     use crate::cost::{circuit_psi_rows, cost};
+    #[pymodule_export]
+    use crate::kept::{KeptFile, KeptShares, kept_header};
     #[pymodule_export]
     use crate::keys::{fingerprint, generate_keys, version};
     #[pymodule_export]

@@ -1,5 +1,6 @@
 //! The session handle: one method per operator.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -11,6 +12,7 @@ use crate::connection::{Agreement, Connected, Network, Party, clear, declared_li
 use crate::containment::contain;
 use crate::engine::{Engine, Shares};
 use crate::fault::{Failure, Fault, Result};
+use crate::kept::{KeptShares, Target, sealing_key};
 use crate::lifecycle::{End, Lifecycle, Watch};
 use crate::report::{self, Entry, StepMetrics};
 use crate::table::{Opened, SharedTable};
@@ -32,7 +34,7 @@ pub struct Session {
 impl Session {
     /// Connect to all peers over TLS 1.3 and compare versions and plan hashes. permits: JSON list.
     #[staticmethod]
-    #[pyo3(signature = (parties, me, nodes, private_key_pem, plan_hash, permits, *, engine="rep3", tls=true, connect_timeout=30.0, idle_timeout=30.0, latency=0.0, bandwidth=None, record=false, link=None))]
+    #[pyo3(signature = (parties, me, nodes, private_key_pem, plan_hash, permits, *, engine="rep3", tls=true, connect_timeout=30.0, idle_timeout=30.0, latency=0.0, bandwidth=None, record=false, link=None, kept=None))]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn connect(
         py: Python<'_>,
@@ -50,9 +52,11 @@ impl Session {
         bandwidth: Option<f64>,
         record: bool,
         link: Option<(f64, f64)>,
+        kept: Option<(Vec<u8>, String)>,
     ) -> PyResult<Self> {
         let (link, plan_hash) = (link.map(declared_link).transpose()?, hash(plan_hash)?);
-        let agreement = Agreement { engine: engine.to_owned(), nodes, plan_hash, permits, link };
+        let kept = kept.map(|(digest, text)| Ok::<_, Failure>((hash(&digest)?, text))).transpose()?;
+        let agreement = Agreement { engine: engine.to_owned(), nodes, plan_hash, permits, link, kept };
         let options = options(tls, [connect_timeout, idle_timeout], latency, bandwidth, record)?;
         let network = Network { parties, me, private_key_pem, options };
         Ok(Self::new(wait_for(py, move || network.connect(&agreement), || ())?))
@@ -125,6 +129,30 @@ impl Session {
         let shares =
             self.operate(py, operator, move |engine, operator| engine.run(operator, inputs.iter().map(Arc::as_ref)))?;
         Ok(self.handle(shares))
+    }
+
+    /// A kept table as a table of this session. shares: what its file gave for the operator.
+    fn kept(&self, py: Python<'_>, operator: String, shares: &Bound<'_, KeptShares>) -> PyResult<SharedTable> {
+        let shares = shares.get().take()?;
+        let table = self.operate(py, operator, move |engine, operator| engine.kept(operator, shares))?;
+        Ok(self.handle(table))
+    }
+
+    /// Keep a table: write this node's shares to a file under a key of 32 bytes, and know that all nodes have.
+    ///
+    /// about: what the planner has to know of the table, as JSON. Returns what the file says of itself, as JSON.
+    fn keep(
+        &self,
+        py: Python<'_>,
+        operator: String,
+        input: &Bound<'_, SharedTable>,
+        path: PathBuf,
+        key: &[u8],
+        about: String,
+    ) -> PyResult<String> {
+        let input = self.shares(input.get())?;
+        let target = Target { path, key: sealing_key(key)?, about };
+        self.operate(py, operator, move |engine, operator| engine.keep(operator, &input, &target))
     }
 
     /// Open to the operator's recipients; None at other parties.
@@ -250,5 +278,5 @@ fn read(stream: Option<Stream>, pad_to: Option<usize>) -> Result<Option<DataTabl
 }
 
 fn hash(bytes: &[u8]) -> Result<[u8; 32]> {
-    bytes.try_into().map_err(|_| Failure::new(Fault::Input, format!("a plan hash has 32 bytes, not {}", bytes.len())))
+    bytes.try_into().map_err(|_| Failure::new(Fault::Input, format!("a hash has 32 bytes, not {}", bytes.len())))
 }

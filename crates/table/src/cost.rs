@@ -31,7 +31,8 @@ pub struct StepCost {
 ///
 /// `input_rows` gives the size of each input by its step id; an input with a size in the plan needs none. For a `psi` it
 /// gives the rows of the join by its step id, and the sizes of both sides by the ids of their local steps, as for a
-/// `circuit_psi`; `link` is the network that the nodes declare; what the intersection protocol between the owners costs is not included. `circuit` is how the engine makes
+/// `circuit_psi`; `link` is the network that the nodes declare; what the intersection protocol between the owners costs is not included, nor what the
+/// nodes agree on in a `keep`. `circuit` is how the engine makes
 /// shared matches of a `circuit_psi` for the sizes of both sides.
 ///
 /// # Errors
@@ -71,6 +72,11 @@ pub fn cost<E: Costs>(
                 let table = executor.circuit_table(psi, matched)?;
                 (table.rows(), Some(table))
             }
+            Operator::Kept(_) => {
+                let table = executor.kept(operator, |b, shape| Ok(b.columns(shape)))?;
+                (table.rows(), Some(table))
+            }
+            Operator::Keep(_) => (inputs[0].rows(), None),
             Operator::Release(_) => {
                 executor.release(operator, inputs[0])?;
                 (inputs[0].rows(), None)

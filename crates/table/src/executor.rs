@@ -1,9 +1,10 @@
 //! Execution of a placed plan's operators, one after the other, at one node.
 
 use tacit_math::KeyedHash;
-use tacit_mpc::{Backend, Permits};
+use tacit_mpc::{Backend, Permits, Rows, Shape};
 
 use crate::data::DataTable;
+use crate::encode::shape;
 use crate::error::{Result, TableError};
 use crate::operator::Operator;
 use crate::operators::{aggregate, filter, group_by, input, join, order, project, release, scalar, union};
@@ -65,7 +66,24 @@ impl<B: Backend> Executor<B> {
         in_step(backend, operator, |b| input::input(b, permits, parties, input, prepared))
     }
 
-    /// Executes any operator but `input` and `release` on the tables of its inputs, in the order of
+    /// A kept table of which the engine gives the shares. rows: they, of the shape of the operator's columns.
+    ///
+    /// # Errors
+    /// Those of `rows`; [`TableError::Internal`] for another operator.
+    pub fn kept(
+        &mut self,
+        operator: &Operator,
+        rows: impl FnOnce(&mut B, Shape) -> Result<Rows<B>>,
+    ) -> Result<Table<B>> {
+        let Operator::Kept(kept) = operator else { return Err(misplaced(operator, "kept")) };
+        in_step(&mut self.backend, operator, |b| {
+            let mut shared = rows(b, shape(&kept.columns, kept.rows, kept.padded))?;
+            let valid = if kept.padded { shared.bits.pop() } else { None };
+            Ok(Table::new(kept.rows, valid, input::columns(&kept.columns, shared)))
+        })
+    }
+
+    /// Executes any operator but `input`, `kept`, `keep` and `release` on the tables of its inputs, in the order of
     /// [`Operator::inputs`].
     ///
     /// # Errors
@@ -90,9 +108,12 @@ impl<B: Backend> Executor<B> {
             Operator::Aggregate(x) => aggregate::aggregate(b, inputs[0], x),
             Operator::Sort(x) => order::sort(b, inputs[0], x),
             Operator::Limit(x) => order::limit(b, inputs[0], x),
-            Operator::Input(_) | Operator::Psi(_) | Operator::CircuitPsi(_) | Operator::Release(_) => {
-                Err(misplaced(operator, "run"))
-            }
+            Operator::Input(_)
+            | Operator::Psi(_)
+            | Operator::CircuitPsi(_)
+            | Operator::Kept(_)
+            | Operator::Keep(_)
+            | Operator::Release(_) => Err(misplaced(operator, "run")),
         })
     }
 

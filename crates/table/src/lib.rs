@@ -13,6 +13,7 @@ mod encode;
 pub mod error;
 pub mod executor;
 mod expression;
+pub mod kept;
 mod mask;
 pub mod matching;
 pub mod operator;

@@ -2,6 +2,7 @@
 
 mod cell;
 mod clear;
+mod components;
 pub mod cost;
 mod networked;
 mod recipients;
@@ -11,6 +12,7 @@ pub mod two;
 mod wire;
 
 pub use clear::Clear;
+pub use components::Components;
 pub use cost::{Cost, Costs, Products};
 pub use networked::Networked;
 pub use rep3::Rep3;

@@ -7,6 +7,7 @@
 //! | 1 + n | version, with its length |
 //! | 1 + n | the sender's name, with its length |
 //! | 1 + n | engine, with its length |
+//! | 32 | digest of what the plan reads of earlier sessions |
 //! | 32 | plan hash |
 //!
 //! The version comes first so that parties of different versions can tell, whatever follows it.
@@ -15,7 +16,7 @@ use crate::error::NetError;
 use std::io::{self, Read};
 
 const MAGIC: [u8; 8] = *b"TACITNET";
-const LONGEST: usize = 3 * 256 + 32;
+const LONGEST: usize = 3 * 256 + 2 * 32;
 
 /// What a party is about to do; compared with every peer's before anything else is exchanged.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,12 +24,22 @@ pub struct Hello {
     pub(super) version: String,
     plan_hash: [u8; 32],
     engine: String,
+    stored: [u8; 32],
+    /// In words, for this party's error.
+    stored_text: String,
 }
 
 impl Hello {
     /// The hello of this version of tacit for a plan and an engine (at most 255 bytes of name).
     pub fn new(plan_hash: [u8; 32], engine: &str) -> Self {
-        Self { version: env!("CARGO_PKG_VERSION").to_owned(), plan_hash, engine: engine.to_owned() }
+        let (version, engine) = (env!("CARGO_PKG_VERSION").to_owned(), engine.to_owned());
+        Self { version, plan_hash, engine, stored: [0; 32], stored_text: String::new() }
+    }
+
+    /// The same for a plan that reads shares which every party stored in an earlier session. digest: of which ones they are, compared before
+    /// the plans are. text: what they are, for this party's error.
+    pub fn reading(self, digest: [u8; 32], text: &str) -> Self {
+        Self { stored: digest, stored_text: text.to_owned(), ..self }
     }
 
     /// The bytes of this hello, said by the party `name`.
@@ -41,15 +52,16 @@ impl Hello {
             body.push(length);
             body.extend_from_slice(text.as_bytes());
         }
+        body.extend_from_slice(&self.stored);
         body.extend_from_slice(&self.plan_hash);
-        let length = u16::try_from(body.len()).expect("three short texts and a hash");
+        let length = u16::try_from(body.len()).expect("three short texts and two hashes");
         Ok([&MAGIC[..], &length.to_le_bytes(), &body].concat())
     }
 
     /// Compare with the peer's hello.
     ///
     /// # Errors
-    /// [`NetError::DifferentVersion`] or [`NetError::DifferentPlan`].
+    /// [`NetError::DifferentVersion`], [`NetError::DifferentShares`] or [`NetError::DifferentPlan`].
     pub(super) fn compare(&self, theirs: &Received, peer: &str) -> Result<(), NetError> {
         let (peer, step) = (peer.to_owned(), String::new());
         let body = match &theirs.body {
@@ -62,6 +74,10 @@ impl Hello {
         if body.engine != self.engine {
             let detail = format!("its engine is {:?}, this party's is {:?}", body.engine, self.engine);
             return Err(NetError::DifferentPlan { peer, step, detail });
+        }
+        // Parties that read none, or other queries' ones, have another plan altogether.
+        if body.stored != self.stored && ![body.stored, self.stored].contains(&[0; 32]) {
+            return Err(NetError::DifferentShares { peer, step, what: self.stored_text.clone() });
         }
         if body.plan_hash != self.plan_hash {
             let detail = format!("its hash begins {}, this party's {}", short(&body.plan_hash), short(&self.plan_hash));
@@ -87,6 +103,7 @@ pub(super) struct Received {
 struct Body {
     name: String,
     engine: String,
+    stored: [u8; 32],
     plan_hash: [u8; 32],
 }
 
@@ -117,7 +134,8 @@ impl Received {
 impl Body {
     fn parse(mut rest: &[u8]) -> Option<Self> {
         let (name, engine) = (text(&mut rest)?, text(&mut rest)?);
-        Some(Self { name, engine, plan_hash: rest.try_into().ok()? })
+        let (stored, plan_hash) = rest.split_at_checked(32)?;
+        Some(Self { name, engine, stored: stored.try_into().ok()?, plan_hash: plan_hash.try_into().ok()? })
     }
 }
 
@@ -148,6 +166,9 @@ mod tests {
         assert!(matches!(plan, Err(NetError::DifferentPlan { .. })));
         let engine = ours.compare(&received(&Hello::new([7; 32], "clear"), "bob"), "bob");
         assert!(matches!(engine, Err(NetError::DifferentPlan { detail, .. }) if detail.contains("clear")));
+        let stored =
+            ours.clone().reading([1; 32], "t").compare(&received(&ours.clone().reading([2; 32], "t"), "bob"), "bob");
+        assert!(matches!(stored, Err(NetError::DifferentShares { what, .. }) if what == "t"));
         let newer = Hello { version: "9.0.0".to_owned(), ..ours.clone() };
         let version = ours.compare(&received(&newer, "bob"), "bob");
         assert!(matches!(version, Err(NetError::DifferentVersion { theirs, .. }) if theirs == "9.0.0"));

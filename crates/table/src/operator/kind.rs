@@ -1,9 +1,9 @@
 //! How a column is represented under sharing.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// In what a value is shared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Repr {
     /// Boolean-shared planes.
@@ -15,7 +15,7 @@ pub enum Repr {
 }
 
 /// A column's representation with its public bounds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "KindJson")]
 pub struct Kind {
     /// In what it is shared.
@@ -29,7 +29,7 @@ pub struct Kind {
 }
 
 /// What the integers of a `bits` column stand for. Decides how a constant is encoded and what an opened column becomes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Encoding {
     /// An integer or a Boolean.

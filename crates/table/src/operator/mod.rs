@@ -2,11 +2,13 @@
 
 mod expression;
 mod integer;
+mod keeping;
 mod kind;
 mod matching;
 mod relational;
 
 pub use expression::{Call, Expression, Function};
+pub use keeping::{Keep, Kept};
 pub use kind::{Encoding, Kind, Repr};
 pub use matching::{CircuitPsi, Psi, PsiKey, PsiSide};
 pub use relational::{
@@ -46,6 +48,10 @@ pub enum Operator {
     Sort(Sort),
     /// The head of an order.
     Limit(Limit),
+    /// A kept table becomes a table of this session.
+    Kept(Kept),
+    /// Shares kept by the nodes for later sessions.
+    Keep(Keep),
     /// Rows opened to parties.
     Release(Release),
 }
@@ -82,6 +88,8 @@ impl Operator {
             Self::Aggregate(x) => x.id,
             Self::Sort(x) => x.id,
             Self::Limit(x) => x.id,
+            Self::Kept(x) => x.id,
+            Self::Keep(x) => x.id,
             Self::Release(x) => x.id,
         }
     }
@@ -101,6 +109,8 @@ impl Operator {
             Self::Aggregate(_) => "aggregate",
             Self::Sort(_) => "sort",
             Self::Limit(_) => "limit",
+            Self::Kept(_) => "kept",
+            Self::Keep(_) => "keep",
             Self::Release(_) => "release",
         }
     }
@@ -122,7 +132,7 @@ impl Operator {
     /// The ids of the steps whose tables it takes, in order.
     pub fn inputs(&self) -> Vec<usize> {
         match self {
-            Self::Input(_) | Self::Psi(_) | Self::CircuitPsi(_) => vec![],
+            Self::Input(_) | Self::Psi(_) | Self::CircuitPsi(_) | Self::Kept(_) => vec![],
             Self::Filter(x) => vec![x.input],
             Self::Project(x) => vec![x.input],
             Self::Union(x) => x.inputs.clone(),
@@ -132,6 +142,7 @@ impl Operator {
             Self::Aggregate(x) => vec![x.input],
             Self::Sort(x) => vec![x.input],
             Self::Limit(x) => vec![x.input],
+            Self::Keep(x) => vec![x.input],
             Self::Release(x) => vec![x.input],
         }
     }

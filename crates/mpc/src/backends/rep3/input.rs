@@ -49,7 +49,7 @@ impl Rep3 {
 }
 
 /// Shares from a node's two components.
-pub(super) fn share_rows(mine: Block, next: Block) -> Rows<Rep3> {
+pub(in crate::backends) fn share_rows(mine: Block, next: Block) -> Rows<Rep3> {
     fn join<T>(mine: Vec<T>, next: Vec<T>) -> Vec<Share<T>> {
         mine.into_iter().zip(next).map(|(mine, next)| Share { mine, next }).collect()
     }
@@ -63,7 +63,7 @@ pub(super) fn share_rows(mine: Block, next: Block) -> Rows<Rep3> {
 }
 
 /// The two components of shared rows.
-pub(super) fn components(rows: Rows<Rep3>) -> (Block, Block) {
+pub(in crate::backends) fn components(rows: Rows<Rep3>) -> (Block, Block) {
     fn split<T>(columns: Vec<Share<T>>) -> (Vec<T>, Vec<T>) {
         columns.into_iter().map(|c| (c.mine, c.next)).unzip()
     }

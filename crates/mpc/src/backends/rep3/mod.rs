@@ -18,6 +18,7 @@ use tacit_math::{Plane, Prg, Ring, Seed};
 use tacit_net::{PartyId, Session};
 
 pub use costs::Rep3Costs;
+pub(in crate::backends) use input::{components, share_rows};
 
 use crate::backends::{Costs, Networked};
 use crate::linear::Column;

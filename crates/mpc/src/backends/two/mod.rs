@@ -33,6 +33,7 @@ use tacit_ot::silent::lookup::WIDTH;
 
 pub use costs::TwoCosts;
 pub use garbled::{Builder, Circuit, Input, Wire};
+pub(in crate::backends) use open::{component, share_rows};
 
 use self::choice::garbles;
 use self::garbled::Transfers;

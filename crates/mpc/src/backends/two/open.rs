@@ -61,7 +61,7 @@ impl Two {
 }
 
 /// Shares from a node's component.
-pub(super) fn share_rows(block: Block) -> Rows<Two> {
+pub(in crate::backends) fn share_rows(block: Block) -> Rows<Two> {
     fn wrap<T>(columns: Vec<T>) -> Vec<Share<T>> {
         columns.into_iter().map(Share).collect()
     }
@@ -70,7 +70,7 @@ pub(super) fn share_rows(block: Block) -> Rows<Two> {
 }
 
 /// A node's component of shared rows.
-pub(super) fn component(rows: Rows<Two>) -> Block {
+pub(in crate::backends) fn component(rows: Rows<Two>) -> Block {
     fn unwrap<T>(columns: Vec<Share<T>>) -> Vec<T> {
         columns.into_iter().map(|share| share.0).collect()
     }

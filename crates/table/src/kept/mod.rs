@@ -1,0 +1,240 @@
+//! Kept tables: a node's shares of a table in a file, encrypted, for later sessions.
+//!
+//! A file holds what one node has of every column, and in clear the [`Header`]: name, columns, rows, the nodes, and which
+//! run has made it. What a kept table shows is its header. Each column is a part of the [`sealed`] file, component by
+//! component, null planes and planes before ring elements; last come the valid bits, if some rows may not be valid.
+
+mod sealed;
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+use tacit_mpc::backends::Components;
+use tacit_mpc::{Block, Rows, Shape};
+
+pub use sealed::SealingKey;
+
+use crate::bundle::bundle;
+use crate::encode::shape;
+use crate::error::{Result, TableError};
+use crate::operator::{Encoding, InputColumn, Keep, Kept, Kind};
+use crate::table::Table;
+
+/// The public facts of a kept table, the same at every node but for `node`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Header {
+    /// The name.
+    pub table: String,
+    /// Random, and common to the files of all nodes; in hexadecimal.
+    pub id: String,
+    /// The engine by which it is shared.
+    pub engine: String,
+    /// The nodes in engine order.
+    pub nodes: Vec<String>,
+    /// The node whose file this is.
+    pub node: String,
+    /// The public number of rows.
+    pub rows: usize,
+    /// Whether some of them may not be valid.
+    pub padded: bool,
+    /// The columns.
+    pub columns: Vec<Column>,
+    /// What the planner has to know of it, in its own words.
+    pub about: Json,
+}
+
+/// A column of a kept table.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Column {
+    /// Its name.
+    pub name: String,
+    /// What its integers stand for.
+    pub encode: Encoding,
+    /// Its kind.
+    pub kind: Kind,
+}
+
+impl Header {
+    /// The header of a table that is about to be kept.
+    ///
+    /// # Errors
+    /// [`TableError::Input`] when a column is not of the table, or is a hash, whose key is of one plan only.
+    pub fn new<B: Components>(table: &Table<B>, keep: &Keep, id: &[u8], nodes: &[String], me: usize) -> Result<Self> {
+        let column = |name: &String| {
+            let value = table.value(name)?;
+            if value.encoding == Encoding::Hash {
+                return Err(TableError::Input(format!("column {name:?} is a hash, which later plans cannot use")));
+            }
+            Ok(Column { name: name.clone(), encode: value.encoding, kind: value.kind })
+        };
+        Ok(Self {
+            table: keep.table.clone(),
+            id: id.iter().map(|byte| format!("{byte:02x}")).collect(),
+            engine: B::NAME.to_owned(),
+            nodes: nodes.to_vec(),
+            node: nodes[me].clone(),
+            rows: table.rows,
+            padded: table.valid.is_some(),
+            columns: keep.columns.iter().map(column).collect::<Result<_>>()?,
+            about: Json::Null,
+        })
+    }
+
+    /// The digest of all that the nodes' files have in common.
+    pub fn digest(&self) -> [u8; 32] {
+        let common = Self { node: String::new(), ..self.clone() };
+        *blake3::hash(common.json().as_bytes()).as_bytes()
+    }
+
+    /// What the file of a kept table says of itself, unchecked: whoever has no key can only take its word.
+    ///
+    /// # Errors
+    /// [`TableError::Input`] when it is no such file, or cannot be read.
+    pub fn unchecked(path: &Path) -> Result<Self> {
+        parsed(path, &sealed::unchecked_text(path)?)
+    }
+
+    /// As JSON text.
+    pub fn json(&self) -> String {
+        serde_json::to_string(self).expect("names and numbers")
+    }
+
+    fn input_column(column: &Column) -> InputColumn {
+        let Column { name, encode, kind } = column.clone();
+        InputColumn { source: name.clone(), name, encode, kind }
+    }
+
+    /// The shape of one component of every part.
+    fn shapes(&self) -> Vec<Shape> {
+        let columns = self.columns.iter().map(|column| shape(&[Self::input_column(column)], self.rows, false));
+        columns.chain(self.padded.then_some(Shape { rows: self.rows, bits: 1, ..Shape::default() })).collect()
+    }
+}
+
+fn parsed(path: &Path, text: &[u8]) -> Result<Header> {
+    serde_json::from_slice(text)
+        .map_err(|_| sealed::damaged(path, "what it says of itself is no description of a table"))
+}
+
+/// Writes what this node holds of the columns of a table. On the disk when this returns.
+///
+/// # Errors
+/// [`TableError::Input`] when the file cannot be written.
+pub fn write<B: Components>(table: &Table<B>, header: &Header, path: &Path, key: &SealingKey) -> Result<()> {
+    let mut file = sealed::Writer::new(path, key, header.json().as_bytes())?;
+    let mut part = |rows: Rows<B>| {
+        for mut component in B::take_apart(rows) {
+            let mut outcome = Ok(());
+            component.for_each_bytes(|bytes| {
+                if outcome.is_ok() {
+                    outcome = file.push(bytes);
+                }
+            });
+            outcome?;
+        }
+        file.end_part()
+    };
+    for column in &header.columns {
+        part(bundle(table.rows, [&**table.value(&column.name)?]).0)?;
+    }
+    if let Some(valid) = &table.valid {
+        part(Rows { bits: vec![valid.clone()], ..Rows::empty(table.rows) })?;
+    }
+    file.finish()
+}
+
+/// The file of a kept table, of which everything but the shares was checked.
+pub struct KeptFile {
+    header: Header,
+    file: sealed::Reader,
+    components: usize,
+}
+
+impl KeptFile {
+    /// Opens the file of an engine whose nodes hold so many components.
+    ///
+    /// # Errors
+    /// [`TableError::Input`] when it is none, is damaged, or was encrypted under another key.
+    pub fn open(path: &Path, key: &SealingKey, components: impl Fn(&str) -> Option<usize>) -> Result<Self> {
+        let (file, text) = sealed::Reader::open(path, key)?;
+        let header = parsed(path, &text)?;
+        let components = components(&header.engine)
+            .ok_or_else(|| TableError::Input(format!("{}: there is no engine {:?}", path.display(), header.engine)))?;
+        let opened = Self { header, file, components };
+        opened.file.check_length(&opened.parts())?;
+        Ok(opened)
+    }
+
+    /// Its public facts.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// Bytes of every part.
+    fn parts(&self) -> Vec<u64> {
+        self.header.shapes().iter().map(|shape| shape.bytes() * self.components as u64).collect()
+    }
+
+    /// What this node holds of the columns that an operator reads.
+    ///
+    /// # Errors
+    /// [`TableError::Input`] when the file is damaged, or not of the table that the operator describes.
+    pub fn read(&mut self, kept: &Kept) -> Result<KeptShares> {
+        let (parts, shapes) = (self.parts(), self.header.shapes());
+        let mut out = vec![Block { rows: self.header.rows, ..Block::default() }; self.components];
+        let mut wanted = kept.columns.iter().map(|column| self.place(column)).collect::<Result<Vec<_>>>()?;
+        if (kept.rows, kept.padded, &kept.table) != (self.header.rows, self.header.padded, &self.header.table) {
+            return Err(TableError::Input(format!("the file is not of the table {:?} of the plan", kept.table)));
+        }
+        wanted.extend(self.header.padded.then_some(shapes.len() - 1));
+        for place in wanted {
+            let mut part = self.file.part(&parts, place)?;
+            for component in &mut out {
+                let mut block = Block::zeros(shapes[place]);
+                let mut outcome = Ok(());
+                block.for_each_bytes(|bytes| {
+                    if outcome.is_ok() {
+                        outcome = part.read(bytes);
+                    }
+                });
+                outcome?;
+                component.bits.append(&mut block.bits);
+                component.r64.append(&mut block.r64);
+                component.r128.append(&mut block.r128);
+            }
+        }
+        Ok(KeptShares { engine: self.header.engine.clone(), components: out })
+    }
+
+    /// The place of the column that an operator reads.
+    fn place(&self, wanted: &InputColumn) -> Result<usize> {
+        let same = |column: &Column| {
+            (&column.name, column.encode, column.kind) == (&wanted.source, wanted.encode, wanted.kind)
+        };
+        let place = self.header.columns.iter().position(same);
+        place.ok_or_else(|| {
+            TableError::Input(format!("{:?} is not a column of the kept table {:?}", wanted.source, self.header.table))
+        })
+    }
+}
+
+/// What one node holds of some columns of a kept table. Not printable.
+#[must_use]
+pub struct KeptShares {
+    engine: String,
+    components: Vec<Block>,
+}
+
+impl KeptShares {
+    /// The rows of the shape that an operator has.
+    ///
+    /// # Errors
+    /// [`TableError::Input`] when they are of another engine or another shape.
+    pub fn into_rows<B: Components>(self, shape: Shape) -> Result<Rows<B>> {
+        if self.engine != B::NAME || self.components.iter().any(|component| component.shape() != shape) {
+            return Err(TableError::Input("these are not the shares that the operator reads".into()));
+        }
+        Ok(B::put_together(self.components))
+    }
+}

@@ -1,0 +1,35 @@
+//! The members of the operators that keep shares for later sessions and read them again.
+
+use serde::Deserialize;
+
+use super::relational::InputColumn;
+
+/// `keep`: every node writes its shares of a table to a file of its own.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Keep {
+    /// Step id.
+    pub id: usize,
+    /// Step of the table.
+    pub input: usize,
+    /// The name under which it is kept.
+    pub table: String,
+    /// The columns kept, in order.
+    pub columns: Vec<String>,
+}
+
+/// `kept`: a kept table, or some of its columns, becomes a table of this session.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Kept {
+    /// Step id.
+    pub id: usize,
+    /// The name under which it is kept.
+    pub table: String,
+    /// The columns, with the kinds in which they are kept.
+    pub columns: Vec<InputColumn>,
+    /// Its public number of rows.
+    pub rows: usize,
+    /// Whether some of its rows may not be valid.
+    pub padded: bool,
+}
