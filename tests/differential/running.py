@@ -6,7 +6,7 @@ All three are the product's own ``PartyRun``. The first two only replace what it
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -75,10 +75,18 @@ def among_threads(federation: Federation, plan: PlacedPlan, folder: Path) -> Res
 
     Every recipient has to get the same answer, and every node to meter what the operators declare.
     """
+    answers = {name: folder / f"{name}.duckdb" for name in plan.recipients}
+    execute(federation, plan, answers)
+    first, *others = (_read(path) for path in answers.values())
+    assert all(other == first for other in others), "the recipients got different answers"
+    return first
+
+
+def execute(federation: Federation, plan: PlacedPlan, answers: Mapping[str, Path]) -> None:
+    """Run a plan in this process, each party a thread. answers: where each recipient's answer goes."""
     names = participants(plan, federation.catalog.parties)
     sessions = _sessions(plan) if secure_operators(plan) else []
     by_name = {session.me: session for session in sessions}
-    answers = {name: folder / f"{name}.duckdb" for name in plan.recipients}
     events: dict[str, list[Event]] = {name: [] for name in names}
     runs = [
         _GivenSession(federation, name, plan, events[name].append, answers.get(name), session=by_name.get(name))
@@ -89,9 +97,6 @@ def among_threads(federation: Federation, plan: PlacedPlan, folder: Path) -> Res
         raise cause([diagnose(error) for error in errors]) from errors[0]
     if sessions:
         assert_as_declared(plan, {name: last_figures(events[name]) for name in plan.nodes})
-    first, *others = (_read(path) for path in answers.values())
-    assert all(other == first for other in others), "the recipients got different answers"
-    return first
 
 
 def by_processes(federation: Federation, plan: PlacedPlan, folder: Path) -> Result:

@@ -10,7 +10,7 @@ from tacit.agent.faults import RunError
 from tacit.agent.federation import Federation
 from tacit.agent.steps import participants
 from tacit.plan import plan_hash
-from tacit.plan.placed import Disclosure, PlacedPlan
+from tacit.plan.placed import Disclosure, DropStep, KeepStep, PlacedPlan
 
 JSON = dict[str, Any]
 
@@ -27,16 +27,38 @@ def approved_entry(federation: Federation, me: str, plan: PlacedPlan) -> JSON:
         "parties": {name: federation.fingerprint(name) for name in names},
         "recipients": list(plan.recipients),
         "disclosures": [_disclosure(disclosure) for disclosure in plan.disclosures],
+        **_tables(plan),
     }
 
 
-def completed_entry(approved: JSON, plan: PlacedPlan, opened: Mapping[str, int], metrics: Metrics) -> JSON:
-    """The entry after a run that gave its answer. opened: rows opened to this party, by step."""
+def _tables(plan: PlacedPlan) -> JSON:
+    """The kept tables that a plan reads, keeps and drops; without members for what it does not do."""
+    read = plan.catalog.kept if plan.catalog else ()
+    keeps = [
+        {"table": step.table, "columns": [each.name for each in step.fields], "made_of": step.about["tables"]}
+        for step in plan.steps
+        if isinstance(step, KeepStep)
+    ]
+    found = {
+        "reads": [{"table": each.name, "id": each.id, "plan_hash": each.plan_hash} for each in read],
+        "keeps": keeps,
+        "drops": [{"table": step.table} for step in plan.steps if isinstance(step, DropStep)],
+    }
+    return {name: tables for name, tables in found.items() if tables}
+
+
+def completed_entry(
+    approved: JSON, plan: PlacedPlan, opened: Mapping[str, int], metrics: Metrics, done: Mapping[str, JSON]
+) -> JSON:
+    """The entry after a run that gave its answer. opened: rows opened to this party, by step.
+
+    done: what it has really kept or dropped: "kept" or "dropped" to the table, its id and, of a kept one, its rows.
+    """
     happened = [
         {**_disclosure(disclosure), "rows": _actual_rows(disclosure, opened, metrics)}
         for disclosure in plan.disclosures
     ]
-    return {**_reference(approved), "disclosures": happened, "cost": _cost(metrics)}
+    return {**_reference(approved), "disclosures": happened, "cost": _cost(metrics), **done}
 
 
 def failed_entry(approved: JSON, error: RunError, opened: Mapping[str, int], metrics: Metrics) -> JSON:

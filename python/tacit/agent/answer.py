@@ -47,6 +47,15 @@ class Answer:
         database.execute("DETACH saved")
         return cls(database, plan, cost)
 
+    @classmethod
+    def of_statement(cls, tables: list[tuple[str, int | None]], plan: PlacedPlan, cost: Cost) -> Answer:
+        """What a statement about kept tables has done: their names and public numbers of rows."""
+        database = duckdb.connect()
+        database.execute("CREATE TABLE answer (kept_table VARCHAR, rows BIGINT)")
+        for row in tables:
+            database.execute("INSERT INTO answer VALUES (?, ?)", row)
+        return cls(database, plan, cost)
+
     @property
     def disclosures(self) -> tuple[Disclosure, ...]:
         """Everything that any party learnt besides its own input."""

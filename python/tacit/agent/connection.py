@@ -24,11 +24,13 @@ from tacit.agent.cost import Cost, combined
 from tacit.agent.events import Event
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation import Federation
+from tacit.agent.kept_catalog import with_kept
+from tacit.agent.kept_store import KeptStore
 from tacit.agent.process_tree import ProcessTree, Watcher
 from tacit.agent.steps import participants
 from tacit.plan import StepCost, explain_json, explain_text, predict
 from tacit.plan.cost import Network
-from tacit.plan.placed import PlacedPlan
+from tacit.plan.placed import DropStep, PlacedPlan
 from tacit.sql import compile_query
 
 
@@ -48,7 +50,10 @@ def connect(federation: str | Path = "federation.toml", *, party: str | None = N
 
 @dataclass(frozen=True)
 class Run:
-    """What is known after a run: the answer, if a recipient runs here, every party's ledger entry, and the cost."""
+    """What is known after a run: the answer, if a recipient runs here, every party's ledger entry, and the cost.
+
+    The answer of a statement about a kept table, which opens nothing, says which tables it has made or dropped.
+    """
 
     answer: Answer | None
     entries: Mapping[str, Event]
@@ -74,7 +79,12 @@ class Connection:
 
     def plan(self, query: str, to: Sequence[str] | None = None) -> PlacedPlan:
         """The placed plan of a query. to: the recipients, by default those of the federation file. Runs nothing."""
-        return compile_query(query, self.federation.catalog, tuple(to or self.federation.recipients))
+        here = tuple(name for name in self.federation.parties if _is_loopback(self.federation.address(name)))
+        catalog = with_kept(self.federation, self.party, here)
+        plan = compile_query(query, catalog, tuple(to or self.federation.recipients))
+        if to and not plan.recipients:
+            raise RunError(Fault.INPUT, "this statement opens nothing to anybody; leave out who gets an answer (--to).")
+        return plan
 
     def explain(self, query: str, to: Sequence[str] | None = None, *, format: str = "text") -> str | dict[str, Any]:
         """The plan, what each party would learn, and the predicted cost, as text or (format="json") as an object."""
@@ -93,6 +103,9 @@ class Connection:
 
     def sql(self, query: str, to: Sequence[str] | None = None) -> Answer:
         """Ask a question and wait for the answer. Raises RunError with the cause if any party cannot go on.
+
+        CREATE TABLE ... AS SELECT ... lets the nodes keep the rows as shares, which later questions can read by the
+        table's name; DROP TABLE removes them. Their answers are the table's name and number of rows.
 
         Warns if a party could not record the end of the run in its ledger.
         """
@@ -123,6 +136,8 @@ class Connection:
             entries = ProcessTree(self.path, plan.query, plan.recipients, here, answers).run(follow)
             cost = Cost(self.predict(plan), combined(metrics))
             answer = Answer.load(next(iter(answers.values())), plan, cost) if answers else None
+        if not plan.recipients:
+            answer = Answer.of_statement(_done(entries), plan, cost)
         return Run(answer, entries, cost)
 
     def parties_here(self, plan: PlacedPlan) -> tuple[str, ...]:
@@ -131,6 +146,9 @@ class Connection:
         Raises RunError if some are elsewhere, or if the party that this machine is takes no part.
         """
         names = participants(plan, self.federation.catalog.parties)
+        for step in plan.steps:
+            if isinstance(step, DropStep):
+                return self._holders(step)
         if self.party is not None:
             if self.party not in names:
                 raise RunError(
@@ -145,6 +163,17 @@ class Connection:
                 'start `tacit party --name NAME "SELECT ..."` at each organisation instead, with the same query.',
             )
         return names
+
+    def _holders(self, step: DropStep) -> tuple[str, ...]:
+        """The parties that run here and have a part of the table to drop: each drops its own, without the others."""
+        asked = step.parties if self.party is None else (self.party,)
+        return tuple(name for name in asked if KeptStore(self.federation, name).path(step.table).exists())
+
+
+def _done(entries: Mapping[str, Event]) -> list[tuple[str, int | None]]:
+    """The tables, with their rows, that a statement has made or dropped."""
+    found = [entry[what] for entry in entries.values() for what in ("kept", "dropped") if what in entry]
+    return list(dict.fromkeys((each["table"], each.get("rows")) for each in found))
 
 
 def _is_loopback(address: str) -> bool:

@@ -30,6 +30,7 @@ class PartyFacts:
     certificate: Path
     private_key: Path
     ledger: Path
+    kept: Path
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,10 @@ class Federation:
     def ledger_path(self, party: str) -> Path:
         """Where a party keeps its ledger, at its own machine."""
         return self.parties[party].ledger
+
+    def kept_path(self, party: str) -> Path:
+        """The folder of a party's parts of kept tables, at its own machine."""
+        return self.parties[party].kept
 
     def certificate(self, party: str) -> str:
         """A party's certificate, as PEM text. Raises FederationError if it cannot be read."""
@@ -126,6 +131,7 @@ def _party(section: Section) -> PartyFacts:
         section.path("certificate", f"keys/{name}.crt"),
         section.path("private_key", f"keys/{name}.key"),
         section.path("ledger", f"ledger/{name}.jsonl"),
+        section.path("kept", f"kept/{name}"),
     )
     section.close()
     return facts

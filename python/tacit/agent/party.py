@@ -8,9 +8,10 @@ afterwards.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,15 +23,20 @@ from tacit.agent.diagnosis import diagnose
 from tacit.agent.events import EventSink
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation import Federation
+from tacit.agent.kept_store import KeptStore
 from tacit.agent.ledger import Ledger, LedgerError
 from tacit.agent.reporter import Reporter
 from tacit.agent.steps import last_uses, participants, secure_operators
 from tacit.local import LocalEngine
 from tacit.plan import plan_hash
+from tacit.plan.catalog import KeptTable
 from tacit.plan.cost import declared_link
 from tacit.plan.describe import name as step_name
 from tacit.plan.placed import (
+    DropStep,
     InputStep,
+    KeepStep,
+    KeptStep,
     LocalStep,
     NativeStep,
     PlacedPlan,
@@ -40,6 +46,7 @@ from tacit.plan.placed import (
     SecureStep,
     TailStep,
 )
+from tacit.plan.serialise import canonical
 
 ABORT_REASONS = {
     Fault.INPUT: "its own input was refused",
@@ -67,13 +74,20 @@ class PartyRun:
     _tables: dict[int, _native.SharedTable] = field(default_factory=dict)
     _opened: dict[int, _native.Opened] = field(default_factory=dict)
     _opened_rows: dict[str, int] = field(default_factory=dict)
+    _taken_up: dict[int, _native.KeptShares] = field(default_factory=dict)
+    _unfinished: dict[int, Path] = field(default_factory=dict)
+    _done: dict[str, Any] = field(default_factory=dict)
 
     def run(self) -> None:
         """Run the plan to its end. Emits ``done`` with the ledger entry; raises what went wrong, after recording it."""
         ledger = Ledger(self.federation.ledger_path(self.me))
-        with Reporter(self.emit) as reporter, LocalEngine(self.plan, self.me, self.federation.catalog) as engine:
+        with (
+            Reporter(self.emit) as reporter,
+            LocalEngine(self.plan, self.me, self.federation.catalog) as engine,
+            ExitStack() as files,
+        ):
             reporter.phase("loading")
-            self._prepare(engine, reporter)
+            self._prepare(engine, reporter, files)
             approved = ledger.append("approved", approved_entry(self.federation, self.me, self.plan))
             with self._recorded_failure(ledger, approved, reporter):
                 if secure_operators(self.plan):
@@ -83,13 +97,29 @@ class PartyRun:
         self.emit({"event": "metrics", "steps": reporter.figures()})
         self.emit({"event": "done", "entry": entry})
 
-    def _prepare(self, engine: LocalEngine, reporter: Reporter) -> None:
-        """Check this party's tables and run its local parts, before anything is shared."""
+    def _prepare(self, engine: LocalEngine, reporter: Reporter, files: ExitStack) -> None:
+        """Check this party's tables, run its local parts, and take up its shares of kept tables, before anything is
+        shared."""
         engine.check()
         for step in self.plan.steps:
-            if isinstance(step, LocalStep) and step.party == self.me:
-                with reporter.step(step_name(step)) as figures:
-                    figures["rows"] = engine.run(step)
+            match step:
+                case LocalStep() if step.party == self.me:
+                    with reporter.step(step_name(step)) as figures:
+                        figures["rows"] = engine.run(step)
+                case KeptStep():
+                    table = next(each for each in self._kept_tables() if each.name == step.table)
+                    self._taken_up[step.id] = self.store.read(table, step.operator)
+                case KeepStep():
+                    self._unfinished[step.id] = files.enter_context(self.store.unfinished(step.table))
+
+    @property
+    def store(self) -> KeptStore:
+        """This party's parts of kept tables."""
+        return KeptStore(self.federation, self.me)
+
+    def _kept_tables(self) -> tuple[KeptTable, ...]:
+        """The kept tables that the plan reads."""
+        return self.plan.catalog.kept if self.plan.catalog else ()
 
     def _compute(self, engine: LocalEngine, reporter: Reporter) -> None:
         """Execute the secure steps with the other parties."""
@@ -127,7 +157,17 @@ class PartyRun:
             latency=network.latency,
             bandwidth=network.bandwidth,
             link=declared_link(self.plan),
+            kept=self._kept_digest(),
         )
+
+    def _kept_digest(self) -> tuple[bytes, str] | None:
+        """Which kept tables the plan reads, to compare with the other nodes, and what to say where they differ."""
+        tables = self._kept_tables()
+        if not tables:
+            return None
+        named = ", ".join(f"{each.name} ({each.id[:8]} here)" for each in tables)
+        text = f"{named}; compare with `tacit tables` at both, then DROP TABLE what differs and make it again"
+        return hashlib.sha256(canonical([[each.name.lower(), each.id] for each in tables]).encode()).digest(), text
 
     def _secure_step(self, session: _native.Session, engine: LocalEngine, step: NativeStep) -> int | None:
         """Execute one step; its public number of rows, where this party knows it."""
@@ -137,6 +177,10 @@ class PartyRun:
                 self._tables[step.id] = self._input(session, engine, operator, step)
             case PsiStep():
                 self._tables[step.id] = self._psi(session, engine, operator, step)
+            case KeptStep():
+                self._tables[step.id] = session.kept(operator, self._taken_up.pop(step.id))
+            case KeepStep():
+                return self._keep(session, operator, step)
             case SecureStep():
                 self._tables[step.id] = session.run(operator, [self._tables[id] for id in step.inputs])
             case ReleaseStep():
@@ -160,6 +204,14 @@ class PartyRun:
         pad_to = (source("left", step.left), source("right", step.right))
         return session.psi(operator, left, right, pad_to=pad_to)
 
+    def _keep(self, session: _native.Session, operator: str, step: KeepStep) -> int:
+        """Write this party's part. It gets its name when the session has ended well at all nodes."""
+        about = step.about | {"plan_hash": plan_hash(self.plan).hex(), "query": self.plan.query}
+        path, table = str(self._unfinished[step.id]), self._tables[step.input]
+        header = json.loads(session.keep(operator, table, path, self.store.key(), canonical(about)))
+        self._done["kept"] = {"table": step.table, "id": header["id"], "rows": header["rows"]}
+        return table.rows
+
     def _release(self, session: _native.Session, operator: str, step: ReleaseStep) -> int | None:
         opened = session.release(operator, self._tables[step.input])
         if opened is None:
@@ -169,15 +221,27 @@ class PartyRun:
         return opened.rows
 
     def _finish(self, engine: LocalEngine, reporter: Reporter) -> None:
-        """At a recipient: finish the answer in clear and save it."""
+        """Finish the answer in clear and save it, at a recipient; give a kept table its name; drop one."""
         reporter.phase("finishing")
         for step in self.plan.steps:
-            if isinstance(step, TailStep) and self.me in step.recipients:
-                with reporter.step(step_name(step)) as figures:
-                    relation = engine.tail(step, self._opened)
-                    figures["rows"] = len(relation)
-                    if self.answer is not None:
-                        save_answer(relation, self.answer, engine.database)
+            match step:
+                case TailStep() if self.me in step.recipients:
+                    with reporter.step(step_name(step)) as figures:
+                        relation = engine.tail(step, self._opened)
+                        figures["rows"] = len(relation)
+                        if self.answer is not None:
+                            save_answer(relation, self.answer, engine.database)
+                case KeepStep():
+                    self.store.finish(self._unfinished[step.id], step.table)
+                case DropStep():
+                    with reporter.step(step_name(step)):
+                        self._drop(step)
+
+    def _drop(self, step: DropStep) -> None:
+        dropped = [part for part in self.store.parts() if part.name.lower() == step.table.lower()]
+        self.store.drop(step.table)
+        for part in dropped:
+            self._done["dropped"] = {"table": part.name, "id": part.table.id if part.table else None}
 
     @contextmanager
     def _recorded_failure(self, ledger: Ledger, approved: dict[str, Any], reporter: Reporter) -> Iterator[None]:
@@ -195,7 +259,7 @@ class PartyRun:
     def _recorded_end(self, ledger: Ledger, approved: dict[str, Any], reporter: Reporter) -> dict[str, Any]:
         """Record a run that has given its answer. If that fails now, the answer is not lost for it: the entry, which no
         ledger holds then, says why as ``unrecorded``."""
-        content = completed_entry(approved, self.plan, self._opened_rows, reporter.figures())
+        content = completed_entry(approved, self.plan, self._opened_rows, reporter.figures(), self._done)
         try:
             return ledger.append("completed", content)
         except LedgerError as error:

@@ -70,7 +70,9 @@ class ProcessTree:
         """A party's process. The query goes by standard input: every user of a machine can read command lines."""
         read_end, write_end = os.pipe()
         command = [*self.program, "party", "--name", party]
-        command += ["--federation", str(self.federation), "--to", ",".join(self.recipients), "--events", str(write_end)]
+        command += ["--federation", str(self.federation), "--events", str(write_end)]
+        if self.recipients:
+            command += ["--to", ",".join(self.recipients)]
         if party in self.answers:
             command += ["--answer", str(self.answers[party])]
         try:

@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from tacit.plan.placed import InputStep, LocalStep, NativeStep, PlacedPlan, PsiStep, ReleaseStep, SecureStep, TailStep
+from tacit.plan.placed import (
+    DropStep,
+    InputStep,
+    KeepStep,
+    KeptStep,
+    LocalStep,
+    NativeStep,
+    PlacedPlan,
+    PsiStep,
+    ReleaseStep,
+    SecureStep,
+    TailStep,
+)
 
 
 def secure_operators(plan: PlacedPlan) -> list[dict[str, Any]]:
@@ -25,7 +37,9 @@ def participants(plan: PlacedPlan, parties: tuple[str, ...]) -> tuple[str, ...]:
                 found |= {step.left.owner, step.right.owner}
             case ReleaseStep() | TailStep():
                 found |= set(step.recipients)
-            case SecureStep():
+            case DropStep():
+                found |= set(step.parties)
+            case KeptStep() | SecureStep() | KeepStep():
                 pass
     return tuple(party for party in parties if party in found)
 
@@ -37,8 +51,8 @@ def last_uses(plan: PlacedPlan) -> dict[int, tuple[int, ...]]:
         match step:
             case SecureStep():
                 last |= dict.fromkeys(step.inputs, place)
-            case ReleaseStep():
+            case KeepStep() | ReleaseStep():
                 last[step.input] = place
-            case LocalStep() | InputStep() | PsiStep() | TailStep():
+            case LocalStep() | InputStep() | PsiStep() | KeptStep() | TailStep() | DropStep():
                 pass
     return {user: tuple(table for table, step in last.items() if step == user) for user in set(last.values())}

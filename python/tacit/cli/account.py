@@ -80,6 +80,12 @@ def show_entry(entry: Event, screen: Console) -> None:
     _show_member(screen, "query", " ".join(entry["query"].split()))
     for disclosure in entry["disclosures"]:
         _show_member(screen, "disclosed", _disclosed(disclosure))
+    for does in ("reads", "keeps", "drops"):
+        for each in entry.get(does, ()):
+            _show_member(screen, does, _kept(each))
+    for did in ("kept", "dropped"):
+        if did in entry:
+            _show_member(screen, did, _kept(entry[did]))
     if "sentence" in entry:
         _show_member(screen, "failed", entry["sentence"])
     if "cost" in entry:
@@ -100,6 +106,15 @@ def _show_member(screen: Console, name: str, text: str) -> None:
     row.columns[0].min_width = 11
     row.add_row(f"  {name}", text)
     screen.print(row)
+
+
+def _kept(table: Event) -> str:
+    """A kept table, as far as an entry knows it."""
+    known = [f"id {table['id']}"] if table.get("id") else []
+    known += [f"{table['rows']:,} rows"] if table.get("rows") is not None else []
+    known += [f"columns {', '.join(table['columns'])}"] if "columns" in table else []
+    known += [f"made of {_and(table['made_of'])}"] if "made_of" in table else []
+    return f"{table['table']} ({'; '.join(known)})" if known else str(table["table"])
 
 
 def _disclosed(disclosure: Event) -> str:

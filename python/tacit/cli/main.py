@@ -17,6 +17,7 @@ HOMES = {
     "sql": "tacit.cli.sql",
     "psi": "tacit.cli.psi",
     "explain": "tacit.cli.explain",
+    "tables": "tacit.cli.tables",
     "party": "tacit.cli.party",
     "demo": "tacit.cli.demo.command",
     "keys": "tacit.cli.keys",

@@ -68,7 +68,9 @@ def _for_a_person(options: argparse.Namespace) -> int:
     screen.print()
     with Progress(plan, federation.parties_here(plan), screen) as progress:
         done = federation.run(plan, progress)
-    if done.answer is not None:
+    if not plan.recipients:
+        screen.print(f"{options.name} has done its part; nothing was opened to anybody.")
+    elif done.answer is not None:
         output.put(done.answer, options)
     else:
         screen.print(f"{options.name} has done its part; the answer went to {', '.join(plan.recipients)}.")

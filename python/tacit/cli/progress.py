@@ -15,7 +15,7 @@ from tacit.agent.cost import Metered, combined
 from tacit.agent.events import Event
 from tacit.cli.screen import table
 from tacit.plan import describe
-from tacit.plan.placed import LocalStep, PlacedPlan, Step, TailStep
+from tacit.plan.placed import DropStep, LocalStep, PlacedPlan, Step, TailStep
 from tacit.plan.quantities import duration, size
 
 COLUMNS = (
@@ -106,6 +106,8 @@ def _runners(step: Step, parties: Sequence[str]) -> tuple[str, ...]:
             return tuple(party for party in parties if party == step.party)
         case TailStep():
             return tuple(party for party in parties if party in step.recipients)
+        case DropStep():
+            return tuple(party for party in parties if party in step.parties)
         case _:
             return tuple(parties)
 

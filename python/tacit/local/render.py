@@ -15,6 +15,7 @@ from tacit.plan.algebra import (
     Broadcast,
     Filter,
     Join,
+    KeptScan,
     Limit,
     Match,
     Opened,
@@ -67,7 +68,7 @@ class _Renderer:
                 return self._union(inputs, names(relation))
             case Join():
                 return self._join(relation)
-            case Match():
+            case KeptScan() | Match():
                 raise TypeError("a local part reads its owner's tables only")
             case Broadcast(input, scalar):
                 return self._beside(input, scalar).join(self._side(scalar, "r"), join_type="cross")

@@ -9,6 +9,7 @@ from tacit.plan.algebra import (
     Broadcast,
     Filter,
     Join,
+    KeptScan,
     Limit,
     Match,
     Opened,
@@ -36,5 +37,5 @@ def unfiltered_rows(relation: Relation, tables: Mapping[str, int]) -> int:
         case Limit(input, count):
             rows = unfiltered_rows(input, tables)
             return rows if count is None else min(rows, count)
-        case Opened() | Match():
+        case KeptScan() | Opened() | Match():
             raise TypeError("a local part reads its owner's tables only")

@@ -3,19 +3,45 @@
 from __future__ import annotations
 
 from tacit.plan.algebra import Relation
-from tacit.plan.placed import Disclosure, InputStep, LocalStep, PlacedPlan, PsiStep, Step
+from tacit.plan.placed import Disclosure, DropStep, InputStep, KeepStep, KeptStep, LocalStep, PlacedPlan, PsiStep, Step
 from tacit.plan.trees import scans
 
 NOTHING_MORE = "Nobody learns anything else: not more than the answer and the declared sizes."
+NOTHING_OPENED = "Nothing is opened to anybody."
 
 
 def account(plan: PlacedPlan) -> tuple[str, ...]:
     """A sentence for each thing a party learns, and for each party that learns nothing; a closing one if all is so."""
     parties = tuple(dict.fromkeys((*plan.nodes, *plan.recipients)))
+    dropped = [f"Each node removes its own part of the kept table {step.table}." for step in _drops(plan)]
+    if dropped:
+        return tuple(dropped)
     sentences = [sentence for party in parties for sentence in _of_party(party, plan)]
     if all(each.kind == "answer" for each in plan.disclosures):
-        sentences.append(NOTHING_MORE)
-    return tuple(sentences)
+        sentences.append(NOTHING_MORE if plan.recipients else NOTHING_OPENED)
+    return (*sentences, *_keeping(plan))
+
+
+def _drops(plan: PlacedPlan) -> list[DropStep]:
+    return [step for step in plan.steps if isinstance(step, DropStep)]
+
+
+def _keeping(plan: PlacedPlan) -> list[str]:
+    """Which kept tables a plan reads and makes, and whose data is in them."""
+    tables = plan.catalog.kept if plan.catalog else ()
+    read = [
+        f"The kept table {each.name} ({each.id[:8]}) is read: shares made of {' and '.join(each.tables)}, by plan "
+        f"{each.plan_hash[:8]}."
+        for each in tables
+    ]
+    made = [
+        f"{' and '.join(plan.nodes)} keep {', '.join(each.name for each in step.fields)} as shares under the name "
+        f"{step.table}, for later queries that all of them approve: {step.rows_bound} rows, made of "
+        f"{' and '.join(step.about['tables'])}."
+        for step in plan.steps
+        if isinstance(step, KeepStep)
+    ]
+    return read + made
 
 
 def _of_party(party: str, plan: PlacedPlan) -> list[str]:
@@ -35,6 +61,8 @@ def declared_sizes(plan: PlacedPlan) -> str:
     found = []
     locals_ = {step.id: step for step in plan.steps if isinstance(step, LocalStep)}
     for step in plan.steps:
+        if isinstance(step, KeptStep):
+            found.append(f"{step.table} was kept with {step.rows:,} row{'' if step.rows == 1 else 's'}")
         sides = (step,) if isinstance(step, InputStep) else (step.left, step.right) if isinstance(step, PsiStep) else ()
         for side in sides:
             if side.rows is not None:

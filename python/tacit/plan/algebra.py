@@ -83,6 +83,20 @@ class Scan:
 
 
 @dataclass(frozen=True)
+class KeptScan:
+    """The named columns of a kept table, of which the nodes hold shares and nobody values. columns: as in Scan.
+
+    rows: the table's public number of rows. single: it has exactly one row, whatever the data.
+    """
+
+    table: str
+    columns: tuple[tuple[str, str], ...]
+    fields: tuple[Field, ...]
+    rows: int
+    single: bool = False
+
+
+@dataclass(frozen=True)
 class Opened:
     """In a tail: the rows that a release step gave the recipient."""
 
@@ -204,4 +218,4 @@ class Limit:
     offset: int
 
 
-Relation = Scan | Opened | Filter | Project | Union | Join | Match | Broadcast | Aggregate | Sort | Limit
+Relation = Scan | KeptScan | Opened | Filter | Project | Union | Join | Match | Broadcast | Aggregate | Sort | Limit

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from tacit.plan.kinds import Kind
 from tacit.plan.types import Field
 
 
@@ -40,6 +41,37 @@ class Table:
 
 
 @dataclass(frozen=True)
+class KeptColumn:
+    """A column of a kept table. kind: in which it is kept. readers: as they were found when it was kept."""
+
+    field: Field
+    kind: Kind
+    readers: frozenset[str]
+
+
+@dataclass(frozen=True)
+class KeptTable:
+    """A table of which the nodes keep shares, made by an earlier run.
+
+    id: random, common to the parts of all nodes. rows: its public number of rows. padded: whether some of them may not
+    be valid. single: exactly one is. owners, tables: whose data, of which tables, entered it. plan_hash, query: of the
+    run that made it.
+    """
+
+    name: str
+    id: str
+    columns: tuple[KeptColumn, ...]
+    rows: int
+    padded: bool
+    single: bool
+    unique: tuple[frozenset[str], ...]
+    owners: tuple[str, ...]
+    tables: tuple[str, ...]
+    plan_hash: str
+    query: str
+
+
+@dataclass(frozen=True)
 class Link:
     """The network between any two nodes, as all declare it. latency: seconds, one way. bandwidth: bytes a second."""
 
@@ -56,6 +88,8 @@ class Catalog:
     """All tables of a federation, the parties in their fixed order, the engine and its nodes (in engine order).
 
     link: the network between the nodes, by which an engine chooses how it computes; None if they declare none.
+    kept: kept tables; in a plan's catalog, those that it reads. broken: names of kept tables that cannot be read, each
+    with the sentence that says why; none in a plan's catalog.
     """
 
     parties: tuple[str, ...]
@@ -63,3 +97,5 @@ class Catalog:
     nodes: tuple[str, ...]
     tables: tuple[Table, ...]
     link: Link | None = None
+    kept: tuple[KeptTable, ...] = ()
+    broken: tuple[tuple[str, str], ...] = ()

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tacit.plan.placed import InputStep, NativeStep, PlacedPlan, PsiStep, ReleaseStep, SecureStep
+from tacit.plan.placed import InputStep, KeepStep, KeptStep, NativeStep, PlacedPlan, PsiStep, ReleaseStep, SecureStep
 
 ASSUMED_ROWS = 100_000
 """Rows of an input whose size is announced only when the query runs."""
@@ -31,6 +31,8 @@ NANOSECONDS_A_ROW = {
     "aggregate": 60,
     "sort": 1_500,
     "limit": 0,
+    "kept": 60,
+    "keep": 60,
     "release": 60,
 }
 """One party's processor time for each row of a step's largest table, on the engine ``rep3``."""
@@ -173,13 +175,13 @@ def _assumed_steps(steps: list[NativeStep], assumed: set[int]) -> set[int]:
 
 def _sources(step: NativeStep) -> tuple[int, ...]:
     match step:
-        case InputStep():
+        case InputStep() | KeptStep():
             return ()
         case PsiStep():
             return step.left.local, step.right.local
         case SecureStep():
             return step.inputs
-        case ReleaseStep():
+        case KeepStep() | ReleaseStep():
             return (step.input,)
 
 

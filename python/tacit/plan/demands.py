@@ -17,6 +17,7 @@ from tacit.plan.algebra import (
     Expr,
     Filter,
     Join,
+    KeptScan,
     Limit,
     Literal,
     Match,
@@ -55,7 +56,7 @@ class Demands:
     def beneath(self, relation: Relation, want: Want) -> list[tuple[Relation, Want]]:
         """What a relation needs of its inputs to meet a demand."""
         match relation:
-            case Scan() | Opened():
+            case Scan() | KeptScan() | Opened():
                 return []
             case Filter(input, predicate):
                 return [(input, merge(want, self.of(predicate, "bits")))]

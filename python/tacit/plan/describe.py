@@ -11,6 +11,7 @@ from tacit.plan.algebra import (
     Expr,
     Filter,
     Join,
+    KeptScan,
     Limit,
     Literal,
     Match,
@@ -22,7 +23,19 @@ from tacit.plan.algebra import (
     SortKey,
     Union,
 )
-from tacit.plan.placed import JSON, InputStep, LocalStep, PsiStep, ReleaseStep, SecureStep, Step, TailStep
+from tacit.plan.placed import (
+    JSON,
+    DropStep,
+    InputStep,
+    KeepStep,
+    KeptStep,
+    LocalStep,
+    PsiStep,
+    ReleaseStep,
+    SecureStep,
+    Step,
+    TailStep,
+)
 from tacit.plan.trees import children
 from tacit.plan.types import Boolean, Date, Decimal
 
@@ -42,7 +55,9 @@ def where(step: Step, engine: str) -> str:
         case PsiStep(_, left, right):
             kind = "circuit-psi" if step.operator["op"] == "circuit_psi" else "psi"
             return f"{kind}({left.owner}, {right.owner})"
-        case InputStep() | SecureStep() | ReleaseStep():
+        case DropStep():
+            return f"local({', '.join(step.parties)})"
+        case InputStep() | KeptStep() | SecureStep() | KeepStep() | ReleaseStep():
             return f"mpc({engine})"
 
 
@@ -53,7 +68,9 @@ def name(step: Step) -> str:
             return f"{step.id}.local"
         case TailStep():
             return f"{step.id}.tail"
-        case InputStep() | PsiStep() | SecureStep() | ReleaseStep():
+        case DropStep():
+            return f"{step.id}.drop"
+        case InputStep() | PsiStep() | KeptStep() | SecureStep() | KeepStep() | ReleaseStep():
             return f"{step.id}.{step.operator['op']}"
 
 
@@ -67,8 +84,14 @@ def what(step: Step) -> str:
             return f"share {columns}"
         case PsiStep():
             return psi_text(step)
+        case KeptStep():
+            return f"the kept table {step.table}: {', '.join(map(column_text, step.operator['columns']))}"
         case SecureStep():
             return operator_text(step.operator)
+        case KeepStep():
+            return f"keep {', '.join(step.operator['columns'])} as {step.table}"
+        case DropStep():
+            return f"remove the kept table {step.table}"
         case ReleaseStep():
             order = " in order" if step.operator["ordered"] else ""
             return f"open {', '.join(step.operator['columns'])} to {', '.join(step.recipients)}{order}"
@@ -85,9 +108,11 @@ def rows(step: Step) -> str:
             if step.operator["op"] == "circuit_psi" and step.rows is not None:
                 return f"{step.rows:,}"
             return "announced"
-        case SecureStep():
+        case KeptStep():
+            return f"{step.rows:,}"
+        case SecureStep() | KeepStep():
             return step.rows_bound
-        case LocalStep() | ReleaseStep() | TailStep():
+        case LocalStep() | ReleaseStep() | TailStep() | DropStep():
             return ""
 
 
@@ -164,7 +189,7 @@ def relation_text(relation: Relation) -> str:
     """A clear relation, from the inside out."""
     below = " + ".join(relation_text(each) for each in children(relation))
     match relation:
-        case Scan(table):
+        case Scan(table) | KeptScan(table):
             return table
         case Opened(step):
             return f"opened {step}"

@@ -8,7 +8,7 @@ from tacit.plan.account import account
 from tacit.plan.cost import StepCost, predict, total
 from tacit.plan.describe import name
 from tacit.plan.listing import JOINS_TITLE, LEARNT_TITLE, Listing, cost_listing, plan_listing
-from tacit.plan.placed import JSON, InputStep, PlacedPlan, PsiStep, SecureStep
+from tacit.plan.placed import JSON, InputStep, KeptStep, PlacedPlan, PsiStep, SecureStep
 from tacit.plan.serialise import encoded, plan_hash, plan_json
 
 WIDTH = 110
@@ -50,7 +50,7 @@ def _reader_lines(plan: PlacedPlan) -> list[str]:
     lines = []
     for step in plan.steps:
         owner = {step.owner} if isinstance(step, InputStep) else set()
-        for column, readers in step.readers if isinstance(step, InputStep | PsiStep | SecureStep) else ():
+        for column, readers in step.readers if isinstance(step, InputStep | PsiStep | KeptStep | SecureStep) else ():
             if set(readers) - owner:
                 lines += _wrapped(f"{name(step)}: {column} by {', '.join(readers)}", "", "  ")
     return lines

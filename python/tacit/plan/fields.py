@@ -15,6 +15,7 @@ from tacit.plan.algebra import (
     Expr,
     Filter,
     Join,
+    KeptScan,
     Limit,
     Literal,
     Match,
@@ -31,7 +32,7 @@ from tacit.plan.types import Decimal, Field, Integer, Type, Varchar
 def fields(relation: Relation) -> tuple[Field, ...]:
     """The output columns in order."""
     match relation:
-        case Scan() | Opened():
+        case Scan() | KeptScan() | Opened():
             return relation.fields
         case Filter(input, _) | Sort(input, _) | Limit(input, _, _):
             return fields(input)
@@ -77,7 +78,7 @@ def columns_of(expr: Expr) -> frozenset[str]:
 def row_bound(relation: Relation) -> int | None:
     """A public upper bound on the number of rows, or None where a table beneath declares none."""
     match relation:
-        case Scan():
+        case Scan() | KeptScan():
             return relation.rows
         case Opened():
             return None

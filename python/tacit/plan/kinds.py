@@ -17,13 +17,15 @@ from tacit.plan import bounds
 from tacit.plan.algebra import Relation
 from tacit.plan.fields import most_rows
 from tacit.plan.refusals import QueryError, TooWide, UnsupportedSQL
-from tacit.plan.trees import scans
+from tacit.plan.trees import kept_scans, scans
 from tacit.plan.types import Boolean, Double, Field, Type, Varchar
 
 Rep = OneOf["bits", "ring64", "ring128", "hash", "bytes", "any"]
 RINGS: tuple[Rep, Rep] = ("ring64", "ring128")
 COLLISION_BITS = 40  # two of a query's strings share a hash with probability below 2**-40
 WIDEST = 128
+NO_HASHES = 1 << 30
+"""In place of the width of hashes where there can be none: strings are equal by their bytes, however many."""
 
 
 @dataclass(frozen=True)
@@ -47,8 +49,14 @@ class Kind:
 
 
 def hash_width(relation: Relation) -> int:
-    """Key narrowing for strings: enough hash bits for all rows of a query together."""
-    rows = max(sum(most_rows(scan) for scan in scans(relation)), 2)
+    """Key narrowing for strings: enough hash bits for all rows of a query together.
+
+    Kept strings are bytes: hashes are made by owners, under a key of their plan.
+    """
+    if any(_is_string(each.type) for scan in kept_scans(relation) for each in scan.fields):
+        return NO_HASHES
+    leaves: tuple[Relation, ...] = (*scans(relation), *kept_scans(relation))
+    rows = max(sum(most_rows(leaf) for leaf in leaves), 2)
     return min(2 * ceil(log2(rows)) + COLLISION_BITS, WIDEST)
 
 
@@ -59,6 +67,11 @@ def kind_of(type_: Type, nullable: bool, rep: Rep, hashed: int) -> Kind:
             raise UnsupportedSQL("DOUBLE arithmetic under MPC", "divide in the outermost SELECT, over sums and counts")
         case Varchar(max_length, None):
             if rep == "hash" or (rep == "any" and equality_rep(type_, hashed) == "hash"):
+                if hashed == NO_HASHES:
+                    raise UnsupportedSQL(
+                        "a VARCHAR without a max_length beside strings of a kept table",
+                        "declare the column's max_length",
+                    )
                 return Kind("bits", hashed, False, nullable, "hash")
             if max_length is None:
                 raise UnsupportedSQL(
@@ -77,6 +90,11 @@ def kind_of_field(field: Field, rep: Rep, hashed: int) -> Kind:
         return kind_of(field.type, field.nullable, rep, hashed)
     except QueryError as error:
         raise error.at(None, field.name) from None
+
+
+def _is_string(type_: Type) -> bool:
+    """Whether values are strings without a dictionary."""
+    return isinstance(type_, Varchar) and type_.values is None
 
 
 def equality_rep(type_: Type, hashed: int) -> Rep:

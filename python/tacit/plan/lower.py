@@ -14,6 +14,7 @@ from tacit.plan.algebra import (
     ColumnRef,
     Filter,
     Join,
+    KeptScan,
     Limit,
     Match,
     Opened,
@@ -31,7 +32,7 @@ from tacit.plan.kinds import Rep, equality_rep, kind_of_field, order_rep
 from tacit.plan.lower_aggregate import aggregate_members
 from tacit.plan.lower_input import place_input
 from tacit.plan.lower_psi import place_match
-from tacit.plan.placed import JSON
+from tacit.plan.placed import JSON, KeptStep
 from tacit.plan.push_down import is_local
 from tacit.plan.readers import Readers
 from tacit.plan.refusals import QueryError
@@ -85,8 +86,30 @@ class Lowering:
                 return self._sort(relation)
             case Limit():
                 return self._limit(relation)
+            case KeptScan():
+                return self._kept(relation)
             case Scan() | Opened():
                 raise AssertionError(f"{relation} is always local")
+
+    def _kept(self, relation: KeptScan) -> SharedTable:
+        table, step = next(each for each in self.catalog.kept if each.name == relation.table), self.emit.next
+        kinds = {each.field.name: each.kind for each in table.columns}
+        sources = {name: source for name, source in relation.columns if name in self.demands.found[relation]}
+        columns: Columns = {name: (SecureColumn(name, kinds[source]),) for name, source in sources.items()}
+        operator: JSON = {
+            "id": step,
+            "op": "kept",
+            "table": table.name,
+            "columns": [
+                {"name": name, "source": source, "encode": kinds[source].encode, "kind": kinds[source].json()}
+                for name, source in sources.items()
+            ],
+            "rows": table.rows,
+            "padded": table.padded,
+        }
+        readers = self.emit.readable(relation, columns)
+        self.emit.steps.append(KeptStep(step, table.name, table.rows, operator, readers))
+        return SharedTable(step, columns, physical_of(columns), exactly(table.rows))
 
     def _filter(self, relation: Filter) -> SharedTable:
         input = self.place(relation.input)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
 from tacit.plan.algebra import Relation
 from tacit.plan.catalog import ENGINES, Catalog
 from tacit.plan.cost import predict, total
@@ -9,36 +12,77 @@ from tacit.plan.demands import Demands
 from tacit.plan.disclosures import match_disclosures, release_disclosure, size_disclosures
 from tacit.plan.distinct import drop_redundant
 from tacit.plan.fields import fields
+from tacit.plan.kept import about
 from tacit.plan.kinds import Kind, Rep, hash_width, kind_of_field
 from tacit.plan.lower import Lowering
 from tacit.plan.matching import Reasons, choose_matches
-from tacit.plan.placed import PlacedPlan, ReleaseStep, Step, TailStep
+from tacit.plan.placed import JSON, Disclosure, KeepStep, PlacedPlan, ReleaseStep, Step, TailStep
 from tacit.plan.predicates import push_predicates
 from tacit.plan.prune import prune
 from tacit.plan.push_down import is_local, push_down
 from tacit.plan.push_up import Split, opened_by, push_up
-from tacit.plan.refusals import QueryError
+from tacit.plan.refusals import QueryError, UnsupportedSQL
 from tacit.plan.secure_expressions import SecureColumn
 from tacit.plan.simplify import named, simplify
 from tacit.plan.tables import SharedTable
-from tacit.plan.trees import scans
-from tacit.plan.types import Varchar
+from tacit.plan.trees import kept_scans, owner, scans
+from tacit.plan.types import Double, Varchar
+
+
+@dataclass(frozen=True)
+class KeptAs:
+    """How a table is kept: its name, whether another one of that name gives way, whether it is exactly one row."""
+
+    name: str
+    replace: bool
+    single: bool
 
 
 def place(relation: Relation, catalog: Catalog, recipients: tuple[str, ...], query: str) -> PlacedPlan:
     """The placed plan that answers a bound query to the recipients. Raises QueryError where there is none."""
-    _check(relation, catalog, recipients)
-    if len(recipients) == 1 and {scan.owner for scan in scans(relation)} == set(recipients):
+    if not recipients:
+        raise QueryError("the query has no recipient; name at least one party that gets the answer.")
+    catalog = _check(relation, catalog, recipients)
+    if len(recipients) == 1 and {owner(relation)} == set(recipients):
         tail = TailStep(1, recipients, prune(_normal(relation, catalog)), fields(relation))
         return PlacedPlan(query, catalog.engine, catalog.nodes, recipients, (tail,), (), catalog)
     split = push_up(relation)
-    core = named(simplify(push_down(prune(_normal(split.core, catalog)), catalog)))
+
+    def end(core: Relation, table: SharedTable, lowering: Lowering) -> _End:
+        return _answered(split, recipients, core, table, lowering)
+
+    return _fastest(split.core, catalog, recipients, query, end)
+
+
+def place_kept(relation: Relation, catalog: Catalog, kept: KeptAs, query: str) -> PlacedPlan:
+    """The placed plan by which the nodes keep a bound query's rows. Raises QueryError where there is none."""
+    catalog = _check(relation, catalog, ())
+    for each in fields(relation):
+        if isinstance(each.type, Double):
+            instead = "keep SUM and COUNT, and divide in the query that reads the table"
+            raise UnsupportedSQL("a DOUBLE in a kept table", instead).at(None, each.name)
+
+    def end(core: Relation, table: SharedTable, lowering: Lowering) -> _End:
+        return _kept(core, table, lowering, kept)
+
+    return _fastest(relation, catalog, (), query, end)
+
+
+_End = tuple[tuple[Step, ...], tuple[Disclosure, ...]]
+"""The last steps of a plan, and what they disclose."""
+
+_Ending = Callable[[Relation, SharedTable, Lowering], _End]
+
+
+def _fastest(core: Relation, catalog: Catalog, recipients: tuple[str, ...], query: str, end: _Ending) -> PlacedPlan:
+    """The plan of a core with its joins done in the fastest way."""
+    core = named(simplify(push_down(prune(_normal(core, catalog)), catalog)))
 
     def seconds(tree: Relation) -> float:
-        return total(predict(_placed(tree, {}, split, catalog, recipients, query))).seconds
+        return total(predict(_placed(tree, {}, catalog, recipients, query, end))).seconds
 
     core, why = choose_matches(core, catalog, seconds)
-    return _placed(core, why, split, catalog, recipients, query)
+    return _placed(core, why, catalog, recipients, query, end)
 
 
 def _normal(relation: Relation, catalog: Catalog) -> Relation:
@@ -47,17 +91,13 @@ def _normal(relation: Relation, catalog: Catalog) -> Relation:
 
 
 def _placed(
-    core: Relation, why: Reasons, split: Split, catalog: Catalog, recipients: tuple[str, ...], query: str
+    core: Relation, why: Reasons, catalog: Catalog, recipients: tuple[str, ...], query: str, end: _Ending
 ) -> PlacedPlan:
     hashed = hash_width(core)
     demands = Demands(hashed, lambda each: is_local(each, catalog))
     demands.add(core, {each.name: frozenset({_opened_rep(each.type)}) for each in fields(core)})
     lowering = Lowering(catalog, demands)
-    table = lowering.place(core)
-    release, table = _release(core, table, split, recipients, lowering)
-    found = fields(core)
-    steps: list[Step] = [*lowering.emit.steps, release]
-    steps.append(TailStep(release.id + 1, recipients, opened_by(split.tail, release.id, found), fields(split.tail)))
+    last, disclosed = end(core, lowering.place(core), lowering)
     sizes = size_disclosures(lowering.announced, catalog)
     matches = [each for step, found in lowering.matches.items() for each in match_disclosures(step, found, catalog)]
     joins = tuple(
@@ -65,10 +105,33 @@ def _placed(
         for relation, reason in why.items()
         if relation in lowering.placed
     )
+    steps, shown = (*lowering.emit.steps, *last), (*sizes, *matches, *disclosed)
+    return PlacedPlan(query, catalog.engine, catalog.nodes, recipients, steps, shown, catalog, joins)
+
+
+def _answered(
+    split: Split, recipients: tuple[str, ...], core: Relation, table: SharedTable, lowering: Lowering
+) -> _End:
+    """The release, the recipients' tail, and the answer."""
+    release, table = _release(core, table, split, recipients, lowering)
+    tail = TailStep(release.id + 1, recipients, opened_by(split.tail, release.id, fields(core)), fields(split.tail))
     outputs = tuple(each.name for each in fields(split.tail))
-    answer = release_disclosure(release, outputs, split.beyond, table.rows.text)
-    shown = (*sizes, *matches, answer)
-    return PlacedPlan(query, catalog.engine, catalog.nodes, recipients, tuple(steps), shown, catalog, joins)
+    return (release, tail), (release_disclosure(release, outputs, split.beyond, table.rows.text),)
+
+
+def _kept(core: Relation, table: SharedTable, lowering: Lowering, kept: KeptAs) -> _End:
+    """The step that keeps the table. It discloses nothing."""
+    table, step = _shown(core, table, lowering), lowering.emit.next
+    operator: JSON = {
+        "id": step,
+        "op": "keep",
+        "input": table.step,
+        "table": kept.name,
+        "columns": [each.name for each in fields(core)],
+    }
+    facts = about(core, kept.single, lowering.catalog)
+    keep = KeepStep(step, table.step, kept.name, kept.replace, operator, fields(core), facts, table.rows.text)
+    return (keep,), ()
 
 
 def _opened_rep(type_: object) -> Rep:
@@ -80,14 +143,7 @@ def _release(
     core: Relation, table: SharedTable, split: Split, recipients: tuple[str, ...], lowering: Lowering
 ) -> tuple[ReleaseStep, SharedTable]:
     """The release, with columns under the names that the tail knows."""
-    columns = {}
-    for each in fields(core):
-        source = table.column(each.name, _opened_rep(each.type))
-        kind = source.kind if _opened_rep(each.type) == "any" else kind_of_field(each, "bytes", lowering.hashed)
-        columns[each.name] = (
-            SecureColumn(each.name, Kind(kind.repr, kind.width, kind.signed, kind.nullable, kind.encode)),
-        )
-    table = lowering.emit.shaped(table, core, columns)
+    table = _shown(core, table, lowering)
     operator = {
         "id": lowering.emit.next,
         "op": "release",
@@ -99,15 +155,25 @@ def _release(
     return ReleaseStep(lowering.emit.next, table.step, recipients, operator, fields(core)), table
 
 
-def _check(relation: Relation, catalog: Catalog, recipients: tuple[str, ...]) -> None:
-    """What the engine can serve at present."""
+def _shown(core: Relation, table: SharedTable, lowering: Lowering) -> SharedTable:
+    """The table with one physical column for each of the core's, under its name."""
+    columns = {}
+    for each in fields(core):
+        source = table.column(each.name, _opened_rep(each.type))
+        kind = source.kind if _opened_rep(each.type) == "any" else kind_of_field(each, "bytes", lowering.hashed)
+        columns[each.name] = (
+            SecureColumn(each.name, Kind(kind.repr, kind.width, kind.signed, kind.nullable, kind.encode)),
+        )
+    return lowering.emit.shaped(table, core, columns)
+
+
+def _check(relation: Relation, catalog: Catalog, recipients: tuple[str, ...]) -> Catalog:
+    """What the engine can serve at present. Returns the catalog with those kept tables that the query reads."""
     if len(catalog.nodes) != ENGINES.get(catalog.engine):
         available = " or ".join(f"{engine!r} with {nodes}" for engine, nodes in ENGINES.items())
         raise QueryError(
             f"the engine {catalog.engine!r} with {len(catalog.nodes)} nodes is not available; use {available} nodes."
         )
-    if not recipients:
-        raise QueryError("the query has no recipient; name at least one party that gets the answer.")
     for party in dict.fromkeys([*recipients, *(scan.owner for scan in scans(relation))]):
         if party not in catalog.nodes:
             role = "recipient" if party in recipients else "owner"
@@ -115,3 +181,5 @@ def _check(relation: Relation, catalog: Catalog, recipients: tuple[str, ...]) ->
                 f"the {role} {party!r} is not one of the nodes {', '.join(catalog.nodes)}; "
                 "owners and recipients must be nodes."
             )
+    read = {scan.table for scan in kept_scans(relation)}
+    return replace(catalog, kept=tuple(table for table in catalog.kept if table.name in read), broken=())

@@ -89,6 +89,17 @@ class PsiStep:
 
 
 @dataclass(frozen=True)
+class KeptStep:
+    """The nodes take up their shares of a kept table. rows: its public number of rows. readers: as in InputStep."""
+
+    id: int
+    table: str
+    rows: int
+    operator: JSON
+    readers: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+
+@dataclass(frozen=True)
 class SecureStep:
     """One oblivious operator over the outputs of earlier steps, run by all nodes."""
 
@@ -97,6 +108,33 @@ class SecureStep:
     operator: JSON
     rows_bound: str  # a human's formula for the output's public row bound, for explain
     readers: tuple[tuple[str, tuple[str, ...]], ...] = ()  # as in InputStep
+
+
+@dataclass(frozen=True)
+class KeepStep:
+    """The nodes keep their shares of a table, under a name, for later runs.
+
+    replace: a kept table of that name gives way. about: what later plans have to know of it (tacit.plan.kept).
+    rows_bound: as in SecureStep.
+    """
+
+    id: int
+    input: int
+    table: str
+    replace: bool
+    operator: JSON
+    fields: tuple[Field, ...]
+    about: JSON
+    rows_bound: str
+
+
+@dataclass(frozen=True)
+class DropStep:
+    """Each party removes its own part of a kept table, if it has one. It needs nobody else for that."""
+
+    id: int
+    table: str
+    parties: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -120,10 +158,10 @@ class TailStep:
     fields: tuple[Field, ...]
 
 
-NativeStep = InputStep | PsiStep | SecureStep | ReleaseStep
+NativeStep = InputStep | PsiStep | KeptStep | SecureStep | KeepStep | ReleaseStep
 """What the native session executes."""
 
-Step = LocalStep | InputStep | PsiStep | SecureStep | ReleaseStep | TailStep
+Step = LocalStep | NativeStep | TailStep | DropStep
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from tacit.plan.algebra import (
     Broadcast,
     Filter,
     Join,
+    KeptScan,
     Limit,
     Match,
     Opened,
@@ -48,7 +49,7 @@ def _collect(relation: Relation, wanted: Iterable[str], needs: Needs) -> None:
     wanted |= known or frozenset()
     needs[relation] = wanted
     match relation:
-        case Scan() | Opened():
+        case Scan() | KeptScan() | Opened():
             return
         case Filter(input, predicate):
             _collect(input, wanted | columns_of(predicate), needs)
@@ -75,9 +76,11 @@ def _collect(relation: Relation, wanted: Iterable[str], needs: Needs) -> None:
 def _rebuilt(relation: Relation, needs: Needs) -> Relation:
     wanted = needs[relation]
     match relation:
-        case Scan(table, owner, columns, found, rows):
-            kept = tuple(each for each in columns if each[0] in wanted)
-            return Scan(table, owner, kept, tuple(each for each in found if each.name in wanted), rows)
+        case Scan() | KeptScan():
+            kept = tuple(each for each in relation.columns if each[0] in wanted)
+            return replace(
+                relation, columns=kept, fields=tuple(each for each in relation.fields if each.name in wanted)
+            )
         case Opened():
             return relation
         case Project(input, outputs):

@@ -2,7 +2,8 @@
 
 The owner of a table reads its columns, and so do the readers the catalog names. A column of a result is read by those
 who may read everything it depends on: the columns it is computed from, and all columns that decide which rows it has
-(conditions, both sides' join keys, group keys, order).
+(conditions, both sides' join keys, group keys, order). A kept table's columns have the readers that they had when they
+were kept.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from tacit.plan.algebra import (
     Expr,
     Filter,
     Join,
+    KeptScan,
     Limit,
     Match,
     Opened,
@@ -38,6 +40,7 @@ class Readers:
             for table in catalog.tables
             for column in table.columns
         }
+        self.kept = {(table.name, each.field.name): each.readers for table in catalog.kept for each in table.columns}
         self.found: dict[Relation, dict[str, Parties]] = {}
 
     def of(self, relation: Relation) -> dict[str, Parties]:
@@ -50,6 +53,8 @@ class Readers:
         match relation:
             case Scan(table, _, columns):
                 return {name: self.declared[table, source] for name, source in columns}
+            case KeptScan(table, columns):
+                return {name: self.kept[table, source] for name, source in columns}
             case Opened(_, found):
                 return {each.name: frozenset() for each in found}
             case Filter(input, predicate):

@@ -8,7 +8,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tacit.plan.algebra import Aggregate, ColumnRef, Expr, Limit, Literal, Project, Relation, Scan, Sort, Union
+from tacit.plan.algebra import (
+    Aggregate,
+    ColumnRef,
+    Expr,
+    KeptScan,
+    Limit,
+    Literal,
+    Project,
+    Relation,
+    Scan,
+    Sort,
+    Union,
+)
 from tacit.plan.expressions import subexpressions, substitute
 from tacit.plan.fields import names
 from tacit.plan.trees import over_children
@@ -65,7 +77,7 @@ def projected(input: Relation, outputs: Outputs) -> Relation:
         case Project(inner, columns) if _mergeable(columns, outputs):
             found = dict(columns)
             return projected(inner, tuple((name, substitute(each, found)) for name, each in outputs))
-        case Scan() if all(isinstance(each, ColumnRef) for _, each in outputs):
+        case Scan() | KeptScan() if all(isinstance(each, ColumnRef) for _, each in outputs):
             return _renamed(input, outputs)
         case _:
             return Project(input, outputs)
@@ -82,9 +94,9 @@ def _mergeable(columns: Outputs, outputs: Outputs) -> bool:
     return all(isinstance(each, ColumnRef | Literal) or uses.count(name) <= 1 for name, each in columns)
 
 
-def _renamed(scan: Scan, outputs: Outputs) -> Scan:
+def _renamed(scan: Scan | KeptScan, outputs: Outputs) -> Scan | KeptScan:
     sources, fields = dict(scan.columns), {each.name: each for each in scan.fields}
     found = [(name, each.name) for name, each in outputs if isinstance(each, ColumnRef)]
     columns = tuple((name, sources[old]) for name, old in found)
     renamed = tuple(type(fields[old])(name, fields[old].type, fields[old].nullable) for name, old in found)
-    return Scan(scan.table, scan.owner, columns, renamed, scan.rows)
+    return replace(scan, columns=columns, fields=renamed)

@@ -15,6 +15,7 @@ from tacit.plan.algebra import (
     Broadcast,
     Filter,
     Join,
+    KeptScan,
     Limit,
     Match,
     Opened,
@@ -78,7 +79,7 @@ def size_rule(relation: Relation, catalog: Catalog) -> SizeRule | None:
             if count is None or bound is None:
                 return bound
             return Padded(min(count, bound.rows) if isinstance(bound, Padded) else count)
-        case Opened() | Match():
+        case KeptScan() | Opened() | Match():
             return None
 
 

@@ -10,6 +10,7 @@ from tacit.plan.algebra import (
     Broadcast,
     Filter,
     Join,
+    KeptScan,
     Limit,
     Match,
     Opened,
@@ -24,7 +25,7 @@ from tacit.plan.algebra import (
 def children(relation: Relation) -> tuple[Relation, ...]:
     """The relations directly beneath."""
     match relation:
-        case Scan() | Opened():
+        case Scan() | KeptScan() | Opened():
             return ()
         case Filter(input, _) | Project(input, _) | Aggregate(input, _, _) | Sort(input, _) | Limit(input, _, _):
             return (input,)
@@ -39,7 +40,7 @@ def children(relation: Relation) -> tuple[Relation, ...]:
 def over_children(relation: Relation, change: Callable[[Relation], Relation]) -> Relation:
     """The same operator over changed inputs."""
     match relation:
-        case Scan() | Opened():
+        case Scan() | KeptScan() | Opened():
             return relation
         case Filter() | Project() | Aggregate() | Sort() | Limit():
             return replace(relation, input=change(relation.input))
@@ -59,7 +60,17 @@ def scans(relation: Relation) -> Iterator[Scan]:
         yield from scans(child)
 
 
+def kept_scans(relation: Relation) -> Iterator[KeptScan]:
+    """Every scan of a kept table beneath, in order."""
+    if isinstance(relation, KeptScan):
+        yield relation
+    for child in children(relation):
+        yield from kept_scans(child)
+
+
 def owner(relation: Relation) -> str | None:
     """Ownership: the one party that can compute a relation from its own tables alone, or None."""
+    if any(kept_scans(relation)):
+        return None
     found = {scan.owner for scan in scans(relation)}
     return found.pop() if len(found) == 1 else None

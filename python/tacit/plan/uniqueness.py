@@ -17,6 +17,7 @@ from tacit.plan.algebra import (
     Expr,
     Filter,
     Join,
+    KeptScan,
     Limit,
     Literal,
     Match,
@@ -41,6 +42,9 @@ def unique_keys(relation: Relation, catalog: Catalog) -> Keys:
         case Scan(table, _, columns):
             declared = next(each.unique for each in catalog.tables if each.name == table)
             return _renamed(frozenset(declared), [(source, name) for name, source in columns])
+        case KeptScan(table, columns):
+            known = next(each.unique for each in catalog.kept if each.name == table)
+            return _renamed(frozenset(known), [(source, name) for name, source in columns])
         case Project(input, outputs):
             kept = [(source, name) for name, e in outputs if (source := _reversible(e)) is not None]
             return _renamed(unique_keys(input, catalog), kept)

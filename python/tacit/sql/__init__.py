@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from sqlglot import exp
+
 from tacit.plan.catalog import Catalog
 from tacit.plan.place import place
 from tacit.plan.placed import PlacedPlan
 from tacit.plan.refusals import QueryError
 from tacit.sql.bind import bind
+from tacit.sql.statements import create_table, drop_table
 from tacit.sql.text import Text
 from tacit.sql.titles import place_of
 
@@ -14,13 +17,19 @@ __all__ = ["bind", "compile_query"]
 
 
 def compile_query(sql: str, catalog: Catalog, recipients: tuple[str, ...]) -> PlacedPlan:
-    """The placed plan that answers a query to the recipients.
+    """The placed plan that answers a query to the recipients, or makes or drops a kept table, which has no recipients.
 
     Every party compiles it for itself and gets the same plan. Raises tacit.plan.refusals.QueryError for a query that is
     wrong or not supported; its text is one sentence for the user.
     """
     try:
-        return place(bind(sql, catalog), catalog, recipients, sql)
+        match Text(sql).statement():
+            case exp.Create() as node:
+                return create_table(node, Text(sql), catalog)
+            case exp.Drop() as node:
+                return drop_table(node, Text(sql), catalog)
+            case _:
+                return place(bind(sql, catalog), catalog, recipients, sql)
     except QueryError as error:
         if error.position is None and error.column is not None:
             error.position = Text(sql).mention(error.column) or place_of(error.column, Text(sql))

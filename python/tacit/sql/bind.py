@@ -29,6 +29,11 @@ def bind(sql: str, catalog: Catalog) -> Relation:
     return _Binder(text, catalog).query(text.parse(), {})
 
 
+def bind_unordered(text: Text, node: exp.Expr, catalog: Catalog) -> Relation:
+    """The meaning of a query within a statement, whose rows have no order."""
+    return _unsorted(_Binder(text, catalog).query(node, {}))
+
+
 class _Binder:
     """Binds the queries of one text."""
 

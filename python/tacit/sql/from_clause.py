@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
-from tacit.plan.algebra import Expr, Project, Relation, Scan
-from tacit.plan.catalog import Catalog, Table
+from tacit.plan.algebra import Expr, KeptScan, Project, Relation, Scan
+from tacit.plan.catalog import Catalog, KeptTable, Table
 from tacit.plan.expressions import conjuncts, reference
 from tacit.plan.fields import fields, names
 from tacit.plan.refusals import UnknownName
@@ -109,10 +109,17 @@ class From:
             raise self.text.unsupported(node, "a table function", "declare the data as a table of an owner")
         if node.name.lower() in self.ctes:
             return self.ctes[node.name.lower()][1]
+        for name, problem in self.catalog.broken:
+            if name.lower() == node.name.lower():
+                raise self.text.invalid(node, problem)
         for table in self.catalog.tables:
             if table.name.lower() == node.name.lower():
                 return scan(table)
-        known = [table.name for table in self.catalog.tables] + [name for name, _ in self.ctes.values()]
+        for kept in self.catalog.kept:
+            if kept.name.lower() == node.name.lower():
+                return kept_scan(kept)
+        known = [table.name for table in self.catalog.tables] + [table.name for table in self.catalog.kept]
+        known += [name for name, _ in self.ctes.values()]
         raise UnknownName("table", node.name, known, self.text.position(node))
 
     def _no_subquery(self, node: exp.Query) -> Expr:
@@ -123,6 +130,12 @@ def scan(table: Table) -> Scan:
     """All columns of a table."""
     found = tuple(column.field for column in table.columns)
     return Scan(table.name, table.owner, tuple((each.name, each.name) for each in found), found, table.rows)
+
+
+def kept_scan(table: KeptTable) -> KeptScan:
+    """All columns of a kept table."""
+    found = tuple(column.field for column in table.columns)
+    return KeptScan(table.name, tuple((each.name, each.name) for each in found), found, table.rows, table.single)
 
 
 def renamed(relation: Relation, alias: exp.Expr | None, text: Text) -> Relation:

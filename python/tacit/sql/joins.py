@@ -9,7 +9,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tacit.plan.algebra import Aggregate, Broadcast, Call, ColumnRef, Expr, Filter, Join, Project, Relation, Scan
+from tacit.plan.algebra import (
+    Aggregate,
+    Broadcast,
+    Call,
+    ColumnRef,
+    Expr,
+    Filter,
+    Join,
+    KeptScan,
+    Project,
+    Relation,
+    Scan,
+)
 from tacit.plan.catalog import Catalog
 from tacit.plan.expressions import conjunction
 from tacit.plan.fields import column, columns_of, fields, names
@@ -74,6 +86,8 @@ def is_single_row(relation: Relation) -> bool:
     match relation:
         case Aggregate(_, keys, _):
             return not keys
+        case KeptScan(single=single):
+            return single
         case Project(input, _):
             return is_single_row(input)
         case Broadcast(input, scalar):
@@ -174,7 +188,7 @@ def _repeating(step: _Step) -> UnsupportedSQL:
 def _described(relation: Relation, keys: tuple[str, ...]) -> str | None:
     """The table and columns behind join keys, where they come straight from a table."""
     match relation:
-        case Scan(table, _, columns):
+        case Scan(table, _, columns) | KeptScan(table, columns):
             return f"{table}({', '.join(dict(columns)[key] for key in keys)})"
         case Filter(input, _):
             return _described(input, keys)

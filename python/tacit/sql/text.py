@@ -17,6 +17,7 @@ PARTS = {
     "limit_options": "a percentage",
     "sample": "TABLESAMPLE",
     "expressions": "a list",
+    "properties": "a property such as TEMP",
 }
 """Parts of the syntax that the parser calls otherwise than people do."""
 
@@ -40,7 +41,7 @@ class Text:
     def mention(self, column: str) -> Position | None:
         """Line and column of the first place that names a column. The planner's names may have more words before."""
         places: dict[str, int] = {}
-        for each in self.parse().find_all(exp.Identifier):
+        for each in self.statement().find_all(exp.Identifier):
             if "start" in each.meta:
                 start = each.meta["start"]
                 places[each.name.lower()] = min(start, places.get(each.name.lower(), start))
@@ -74,6 +75,13 @@ class Text:
 
     def parse(self) -> exp.Query:
         """The one SELECT of the text, in DuckDB's dialect."""
+        tree = self.statement()
+        if not isinstance(tree, exp.Query):
+            raise self.unsupported(tree, type(tree).__name__.upper(), "write a SELECT")
+        return tree
+
+    def statement(self) -> exp.Expr:
+        """The one statement of the text, in DuckDB's dialect."""
         try:
             tree = sqlglot.parse_one(self.sql, dialect="duckdb")
         except ParseError as error:
@@ -82,8 +90,6 @@ class Text:
             raise InvalidSQL("a quoted string or a comment in the query does not end; close it.") from None
         if isinstance(tree, exp.Block):
             raise self.unsupported(tree.expressions[1], "more than one statement", "ask one question at a time")
-        if not isinstance(tree, exp.Query):
-            raise self.unsupported(tree, type(tree).__name__.upper(), "write a SELECT")
         return tree
 
     def _place(self, start: int) -> Position:

@@ -31,7 +31,7 @@ def title(node: exp.Expr, text: Text) -> str:
 
 def place_of(name: str, text: Text) -> Position | None:
     """Line and column of the first computed output column of that name."""
-    computed = (each for select in text.parse().find_all(exp.Select) for each in select.expressions)
+    computed = (each for select in text.statement().find_all(exp.Select) for each in select.expressions)
     titled = (each for each in computed if not each.is_star and title(each, text) == name)
     return next((text.position(each) for each in titled), None)
 

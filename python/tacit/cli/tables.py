@@ -1,0 +1,92 @@
+"""List the tables that queries can read: owners' tables, and kept tables of which parties on this machine hold shares.
+
+Nothing is connected: of a kept table, each party sees its own part.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from tacit.agent.connection import connect
+from tacit.agent.federation import Federation
+from tacit.agent.kept_catalog import parts_of
+from tacit.agent.kept_store import Part
+from tacit.cli.query_arguments import add_federation
+from tacit.cli.screen import console, table
+from tacit.plan.types import Field, sql_name
+
+NAME = "tables"
+HELP = "list owners' tables and kept tables"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """--federation, --name, --format."""
+    add_federation(parser)
+    parser.add_argument(
+        "--name", metavar="PARTY", help="whose parts of kept tables (default: every node's on this machine)"
+    )
+    parser.add_argument("--format", choices=["text", "json"], default="text", help="for people or for programs")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the command."""
+    federation = connect(options.federation, party=options.name).federation
+    nodes = federation.catalog.nodes if options.name is None else (options.name,)
+    found = [*_owned(federation), *_kept(parts_of(federation, nodes))]
+    if options.format == "json":
+        sys.stdout.write(json.dumps(found, indent=2, ensure_ascii=False) + "\n")
+        return 0
+    screen = console()
+    shown = table(
+        screen, ("table", "left"), ("held by", "left"), ("rows", "right"), ("made", "left"), ("columns", "left")
+    )
+    for each in found:
+        rows = "announced" if each["rows"] is None else f"{each['rows']:,}"
+        columns = ", ".join(f"{column['name']} {column['type']}" for column in each.get("columns", ()))
+        made = f"{each['made']}, {each['id'][:8]}" if each.get("id") else ""
+        shown.add_row(each["table"], each["held_by"], rows, made, each.get("problem") or columns)
+    screen.print(shown)
+    return 0
+
+
+def _owned(federation: Federation) -> list[dict[str, Any]]:
+    return [
+        {
+            "table": each.name,
+            "held_by": each.owner,
+            "rows": each.rows,
+            "columns": _columns([column.field for column in each.columns]),
+        }
+        for each in federation.catalog.tables
+    ]
+
+
+def _kept(tables: Mapping[str, Mapping[str, Part]]) -> list[dict[str, Any]]:
+    return [_part(node, part) for parts in tables.values() for node, part in parts.items()]
+
+
+def _part(node: str, part: Part) -> dict[str, Any]:
+    """One party's part of a kept table."""
+    time = datetime.fromtimestamp(part.path.stat().st_mtime, UTC).isoformat(timespec="seconds")
+    known = {"table": part.name, "held_by": f"{node} (shares)", "made": time, "file": str(part.path)}
+    if part.table is None:
+        return {**known, "rows": None, "problem": part.problem}
+    return {
+        **known,
+        "id": part.table.id,
+        "rows": part.table.rows,
+        "columns": _columns([column.field for column in part.table.columns]),
+        "made_of": list(part.table.tables),
+        "owners": list(part.table.owners),
+        "plan_hash": part.table.plan_hash,
+        "query": part.table.query,
+    }
+
+
+def _columns(fields: Sequence[Field]) -> list[dict[str, str]]:
+    return [{"name": each.name, "type": sql_name(each.type)} for each in fields]
