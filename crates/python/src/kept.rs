@@ -11,8 +11,7 @@ use std::sync::Mutex;
 
 use pyo3::prelude::*;
 use tacit_math::Seed;
-use tacit_mpc::backends::Networked;
-use tacit_mpc::backends::{Components, Rep3, Two};
+use tacit_mpc::backends::{Components, Networked, Rep3, Two};
 use tacit_net::{NetError, PartyId, Session};
 use tacit_table::kept::{self, Header, SealingKey};
 use tacit_table::operator::Keep;
