@@ -139,6 +139,27 @@ impl GateKeys {
     }
 }
 
+/// Adds the offset to those labels whose bit is one; bits lie 64 to a word, lowest first.
+///
+/// # Panics
+/// If there are fewer bits than labels.
+pub fn add_offset(labels: &mut [u128], bits: &[u64], offset: u128) {
+    assert!(labels.len() <= 64 * bits.len(), "a bit for each label");
+    #[cfg(target_arch = "x86_64")]
+    if let Some(wide) = wide::Wide::detect() {
+        return wide.add_offset(labels, bits, offset);
+    }
+    add_offset_portable(labels, bits, offset);
+}
+
+fn add_offset_portable(labels: &mut [u128], bits: &[u64], offset: u128) {
+    for (labels, word) in labels.chunks_mut(64).zip(bits) {
+        for (i, label) in labels.iter_mut().enumerate() {
+            *label ^= offset & u128::from(word >> i & 1).wrapping_neg();
+        }
+    }
+}
+
 /// The hashes of at most [`PASS`] labels, each plus an offset.
 fn hash(cipher: &Aes128, labels: impl ExactSizeIterator<Item = u128>, offset: u128) -> [u128; PASS] {
     let (mut inputs, rows) = ([0; PASS], labels.len());
@@ -156,7 +177,7 @@ fn colour(label: u128) -> u128 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Gate, GateKeys, Halves, Sum};
+    use super::{Gate, GateKeys, Halves, Sum, add_offset, add_offset_portable};
     use crate::{Prg, Seed};
 
     #[test]
@@ -182,6 +203,19 @@ mod tests {
                 assert_eq!(got, expected, "evaluating {rows} rows, shape {shape}");
                 assert_eq!(got, fast[0], "labels of zero give the label of zero");
             }
+        }
+    }
+
+    #[test]
+    fn paths_add_the_offset_alike() {
+        let mut prg = Prg::new(&Seed::from_bytes([24; 16]));
+        for len in (0..70).chain([127, 128, 129, 256]) {
+            let (labels, bits): (Vec<u128>, Vec<u64>) = (prg.vector(len), prg.vector(len.div_ceil(64)));
+            let offset = prg.vector::<u128>(1)[0];
+            let (mut fast, mut plain) = (labels.clone(), labels);
+            add_offset(&mut fast, &bits, offset);
+            add_offset_portable(&mut plain, &bits, offset);
+            assert_eq!(fast, plain, "{len} labels");
         }
     }
 }

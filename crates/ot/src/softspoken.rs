@@ -13,9 +13,10 @@
 //! **Source** Roy, "SoftSpokenOT: Quieter OT Extension from Small-Field Silent VOLE in the Minicrypt Model" (CRYPTO 2022, ePrint 2022/192):
 //! small-field VOLE from punctured trees (section 3), subspace VOLE with the repetition code and its consistency check by a universal hash (section
 //! 4), correlated OT from it (section 5).
-//! **Departures** the code word's first block is the receiver's choice and is not corrected, so bits are random and one block in b is free; each
-//! extension has a check of its own, with one word of rows that only mask it.
+//! **Departures** the code word's first block is the receiver's choice and is not corrected, so bits are random and one block in b is free
+//! (`extend_chosen` corrects it, for bits of the receiver's own); each extension has a check of its own, with one word of rows that only mask it.
 
+mod chosen;
 mod duplex;
 
 use tacit_math::{Prg, Seed, transpose, universal, words};
@@ -27,6 +28,7 @@ use crate::cost::Cost;
 use crate::error::fresh_seed;
 use crate::{Adversary, OtError, base, ggm};
 
+pub use chosen::chosen_cost;
 pub use duplex::extend_both;
 
 /// Bits of delta: columns of the matrices.
@@ -140,18 +142,6 @@ impl Sender {
         self.more(session, n)
     }
 
-    /// As [`Self::extend`], but the message is one of the present round: for protocols whose receiver has more to say in it.
-    ///
-    /// # Errors
-    /// The connection's failure.
-    ///
-    /// # Panics
-    /// If the peer may be malicious: its proof takes rounds of its own.
-    pub fn extend_in_round(&mut self, session: &mut Session, n: usize) -> Result<CotSender, OtError> {
-        assert_eq!(self.adversary, Adversary::SemiHonest, "a proof takes rounds of its own");
-        self.more(session, n)
-    }
-
     fn more(&mut self, session: &mut Session, n: usize) -> Result<CotSender, OtError> {
         let mut zero = vec![0u128; 64 * column_words(n, self.adversary)];
         let first = self.take_numbers(n);
@@ -193,7 +183,7 @@ impl Sender {
     ) -> Result<(), OtError> {
         self.columns(columns);
         session.recv(self.peer, bytemuck::cast_slice_mut(corrections))?;
-        self.correct(columns, corrections);
+        self.correct(1, columns, corrections);
         Ok(())
     }
 
@@ -201,21 +191,20 @@ impl Sender {
     fn columns(&mut self, columns: &mut [u64]) {
         let mut sum = [0; TILE / 64];
         let words = columns.len() / COLUMNS;
-        columns.fill(0);
         let mut later = columns;
         for block in &mut self.blocks {
             let (own, rest) = later.split_at_mut(block.depth * words);
+            own.fill(0);
             fold(&mut block.leaves, own, &mut sum[..words]);
             later = rest;
         }
     }
 
-    /// Adds delta times the corrections, which the first block does not have.
-    fn correct(&self, columns: &mut [u64], corrections: &[u64]) {
+    /// Adds delta times the corrections of the blocks from `first` on.
+    fn correct(&self, first: usize, columns: &mut [u64], corrections: &[u64]) {
         let words = columns.len() / COLUMNS;
-        let [first, others @ ..] = self.blocks.as_slice() else { return };
-        let mut number = first.depth;
-        for (block, correction) in others.iter().zip(corrections.chunks_exact(words)) {
+        let mut number: usize = self.blocks[..first].iter().map(|block| block.depth).sum();
+        for (block, correction) in self.blocks[first..].iter().zip(corrections.chunks_exact(words)) {
             for column in columns[number * words..][..block.depth * words].chunks_exact_mut(words) {
                 let bit = ((*self.delta >> number) as u64 & 1).wrapping_neg();
                 column.iter_mut().zip(correction).for_each(|(q, d)| *q ^= d & bit);
@@ -271,18 +260,6 @@ impl Receiver {
         self.more(session, n)
     }
 
-    /// As [`Self::extend`], but the message is one of the present round: for protocols whose receiver has more to say in it.
-    ///
-    /// # Errors
-    /// The connection's failure.
-    ///
-    /// # Panics
-    /// If the peer may be malicious: the proof takes rounds of its own.
-    pub fn extend_in_round(&mut self, session: &mut Session, n: usize) -> Result<CotReceiver, OtError> {
-        assert_eq!(self.adversary, Adversary::SemiHonest, "a proof takes rounds of its own");
-        self.more(session, n)
-    }
-
     fn more(&mut self, session: &mut Session, n: usize) -> Result<CotReceiver, OtError> {
         let words = column_words(n, self.adversary);
         let (mut blocks, mut choices) = (vec![0u128; 64 * words], vec![0; words]);
@@ -318,10 +295,10 @@ impl Receiver {
     fn columns(&mut self, columns: &mut [u64], bits: &mut [u64], corrections: &mut Vec<u8>) {
         let mut sum = [0; TILE / 64];
         let sum = &mut sum[..bits.len()];
-        columns.fill(0);
         let mut later = columns;
         for (number, block) in self.blocks.iter_mut().enumerate() {
             let (own, rest) = later.split_at_mut(block.depth * bits.len());
+            own.fill(0);
             fold(&mut block.leaves, own, sum);
             if number == 0 {
                 bits.copy_from_slice(sum);

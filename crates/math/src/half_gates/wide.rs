@@ -28,6 +28,11 @@ impl Wide {
         // SAFETY: self exists, so the processor has AES, AVX-512F and VAES.
         unsafe { evaluate(keys, gate, table, out) }
     }
+
+    pub(super) fn add_offset(self, labels: &mut [u128], bits: &[u64], offset: u128) {
+        // SAFETY: self exists, so the processor has AVX-512F.
+        unsafe { add_offset(labels, bits, offset) }
+    }
 }
 
 #[target_feature(enable = "aes,avx512f,vaes")]
@@ -48,6 +53,32 @@ fn garble(keys: GateKeys, delta: u128, gate: Gate<'_>, [out, generator, evaluato
         evaluator[start..end].copy_from_slice(&second[..end - start]);
         start = end;
     }
+}
+
+/// A mask of the halves of four labels for every four bits.
+const HALVES: [u8; 16] = {
+    let mut masks = [0; 16];
+    let mut bits = 0;
+    while bits < 16 {
+        let spread = bits & 1 | (bits & 2) << 1 | (bits & 4) << 2 | (bits & 8) << 3;
+        masks[bits] = 3 * spread as u8;
+        bits += 1;
+    }
+    masks
+};
+
+#[target_feature(enable = "avx512f")]
+fn add_offset(labels: &mut [u128], bits: &[u64], offset: u128) {
+    let offset_everywhere = everywhere(offset);
+    let (whole, rest) = labels.split_at_mut(labels.len() - labels.len() % 64);
+    for (labels, word) in whole.as_chunks_mut::<64>().0.iter_mut().zip(bits) {
+        for i in 0..16 {
+            let [register] = gather(&labels[4 * i..]);
+            let mask = HALVES[(word >> (4 * i) & 15) as usize];
+            put(labels, i, _mm512_mask_xor_epi64(register, mask, register, offset_everywhere));
+        }
+    }
+    super::add_offset_portable(rest, &bits[whole.len() / 64..], offset);
 }
 
 /// Labels of 4 N rows.

@@ -2,7 +2,7 @@ use crate::pair::{ALICE, BOB, cost, generator, run};
 use crate::relay;
 use tacit_net::{PartyId, Session};
 use tacit_ot::correlated::{CotReceiver, CotSender};
-use tacit_ot::softspoken::{Receiver, Sender, extend_both, extension_cost, setup_cost};
+use tacit_ot::softspoken::{Receiver, Sender, chosen_cost, extend_both, extension_cost, setup_cost};
 use tacit_ot::{Adversary, OtError};
 
 const ADVERSARIES: [Adversary; 2] = [Adversary::SemiHonest, Adversary::Malicious];
@@ -110,6 +110,44 @@ fn both_directions_at_once() {
         assert_eq!(sender.1.0.first, n as u64);
         let declared = calls.iter().map(|n| extension_cost(2, Adversary::SemiHonest, n[1 - me]).receiver);
         assert_eq!(cost(&sender.2), (calls.len() as u64, declared.sum()));
+    }
+}
+
+#[test]
+fn chosen_bits_are_shared_between_both_sides() {
+    for k in [1, 2, 3, 8] {
+        for words in [1, 64, 65, 16 * 64 + 3] {
+            let mut prg = generator("chosen bits");
+            let [own, choices]: [Vec<u64>; 2] = std::array::from_fn(|_| prg.vector(words));
+            let delta = prg.vector::<u128>(1)[0];
+            let ours = |session: &mut Session| {
+                let made = Sender::setup_with(session, BOB, Adversary::SemiHonest, k, delta);
+                let (mut sender, mut blocks) = (made.expect("an honest peer"), vec![0; 64 * words]);
+                session.enter("chosen");
+                session.next_round();
+                sender.extend_chosen(session, &own, &mut blocks).expect("an honest peer");
+                session.leave();
+                (sender.extend(session, 70).expect("an honest peer"), blocks, session.meter().snapshot())
+            };
+            let theirs = |session: &mut Session| {
+                let mut receiver = Receiver::setup(session, ALICE, Adversary::SemiHonest, k).expect("an honest peer");
+                let mut blocks = vec![0; 64 * words];
+                session.enter("chosen");
+                session.next_round();
+                receiver.extend_chosen(session, &choices, &mut blocks).expect("an honest peer");
+                session.leave();
+                (receiver.extend(session, 70).expect("an honest peer"), blocks, session.meter().snapshot())
+            };
+            let (((next, sent, ours), _), ((next_received, received, theirs), _)) = run(ours, theirs);
+            for (i, (&sent, &received)) in sent.iter().zip(&received).enumerate() {
+                let bit = (own[i / 64] ^ choices[i / 64]) >> (i % 64) & 1;
+                assert_eq!(received, sent ^ u128::from(bit).wrapping_neg() & delta, "OT {i} of {words} words, k = {k}");
+            }
+            assert_correlated(&next, &next_received, 70);
+            let declared = chosen_cost(k, 64 * words);
+            assert_eq!(cost(&ours.under("protocol/chosen")), (1, declared.sender));
+            assert_eq!(cost(&theirs.under("protocol/chosen")), (1, declared.receiver));
+        }
     }
 }
 

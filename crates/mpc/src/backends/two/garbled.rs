@@ -31,7 +31,7 @@ pub use circuit::{Builder, Circuit, Wire};
 pub(super) use labels::Transfers;
 
 use half_gates::{Keys, TILE};
-use labels::draw;
+use labels::{Labels, draw};
 use tile::{Memory, Tile};
 
 /// Bytes of tables that are asked for together, at most, unless those of one tile are more.
@@ -147,8 +147,9 @@ impl Two {
         let (peer, delta) = (self.peer(), self.stock.offset());
         let mut memory = Memory::new(circuit);
         let mut stream = Outgoing::new(&mut self.session, peer);
+        let mut labels = Labels::default();
         for (start, rows) in batches.iter() {
-            let labels = self.asked(inputs, start, rows)?;
+            self.asked(inputs, start, rows, &mut labels)?;
             if start == 0 {
                 self.session.next_round();
             }
@@ -176,12 +177,14 @@ impl Two {
     ) -> Result<()> {
         let mut memory = Memory::new(circuit);
         let mut cut = [0; 2 * TILE];
-        let (mut to_ask, mut asked) = (batches.iter(), VecDeque::new());
+        let (mut to_ask, mut asked, mut used) = (batches.iter(), VecDeque::new(), vec![]);
         for (start, rows) in batches.iter() {
             while asked.len() < batches.ahead
                 && let Some((start, rows)) = to_ask.next()
             {
-                asked.push_back(self.ask(inputs, start, rows)?);
+                let mut labels: Labels = used.pop().unwrap_or_default();
+                self.ask(inputs, start, rows, &mut labels)?;
+                asked.push_back(labels);
                 if start == 0 {
                     self.session.next_round();
                 }
@@ -194,6 +197,7 @@ impl Two {
                 tile.evaluate(circuit, &mut public.keys, |blocks, take| self.table(&mut cut[..blocks], take))?;
                 tile.colours(circuit, outputs);
             }
+            used.push(labels);
         }
         Ok(())
     }

@@ -1,13 +1,14 @@
 //! Labels of a circuit's inputs, batch by batch.
 //!
-//! The labels of an input x0 XOR x1 come from correlated OTs that node 0 sends, whose offset is the garbling's: node 1 holds zero + c delta for a
-//! random bit c and tells d = c XOR x1; node 0 takes zero XOR (d XOR x0) delta as the zero label, so that node 1's block is the label of
-//! x0 XOR x1. Of an input that node 0 alone knows the label is drawn from the common generator, and the zero label is it XOR x0 delta.
+//! The labels of an input x0 XOR x1 come from correlated OTs that node 0 sends, whose offset is the garbling's: node 1 chooses by x1 and holds
+//! zero + x1 delta; with x0 delta added to node 0's block, node 1's block is the label of x0 XOR x1. Of an input that node 0 alone knows the label
+//! is drawn from the common generator, and the zero label is it XOR x0 delta.
 //!
-//! The OTs are by SoftSpokenOT with k = 2: its receiver is node 1, whose message can go together with d, so that a batch is asked for in one message
-//! and waits for nothing; it is small beside the tables that come back, and silent OT would take three times as much computing.
+//! The OTs are by SoftSpokenOT with k = 2: its receiver is node 1, whose one message both makes the OTs and chooses, so that a batch is asked
+//! for in it and waits for nothing; it is small beside the tables that come back, and silent OT would take three times as much computing.
 
 use tacit_math::Prg;
+use tacit_math::half_gates::add_offset;
 use tacit_math::plane::words_for;
 use tacit_net::{PartyId, Session};
 use tacit_ot::softspoken::{self, Receiver, Sender};
@@ -17,7 +18,6 @@ use super::Input;
 use super::tile::Tile;
 use crate::Result;
 use crate::backends::two::Two;
-use crate::backends::wire::{Outgoing, recv_cells};
 
 /// SoftSpokenOT's k.
 const BLOCK_BITS: usize = 2;
@@ -44,13 +44,12 @@ impl Transfers {
 
     /// Bytes by which the evaluator asks for a batch with so many inputs by OT.
     pub(in crate::backends::two) fn bytes_asked(rows: usize, transferred: usize) -> u64 {
-        let words = words_for(rows) * transferred;
-        let extension = softspoken::extension_cost(BLOCK_BITS, Adversary::SemiHonest, 64 * words);
-        extension.receiver + (8 * words).max(1) as u64
+        softspoken::chosen_cost(BLOCK_BITS, 64 * words_for(rows) * transferred).receiver.max(1)
     }
 }
 
 /// The labels of a batch's inputs that are transferred: zero labels at node 0, those held at node 1.
+#[derive(Default)]
 pub(super) struct Labels {
     /// Rows, whole words of them.
     stride: usize,
@@ -59,6 +58,12 @@ pub(super) struct Labels {
 }
 
 impl Labels {
+    /// Makes room for so many words of rows of so many inputs. What is there is to be overwritten.
+    fn resize(&mut self, words: usize, inputs: usize) {
+        self.stride = 64 * words;
+        self.blocks.resize(64 * words * inputs, 0);
+    }
+
     /// Those of rows from `start`, for each input that has some.
     pub(super) fn of_rows(&self, inputs: &[Input<'_>], start: usize, rows: usize) -> Vec<Option<&[u128]>> {
         let mut labels = self.blocks.chunks_exact(self.stride);
@@ -92,65 +97,37 @@ impl Two {
         Ok(())
     }
 
-    /// Node 1 asks for the tables of rows from `start`, a multiple of 64, by sending its part of the inputs.
-    pub(super) fn ask(&mut self, inputs: &[Input<'_>], start: usize, rows: usize) -> Result<Labels> {
-        let (peer, words) = (self.peer(), words_for(rows));
-        let own: Vec<&[u64]> = transferred(inputs).map(|input| words_of(input, start, words)).collect();
-        let mut out = Outgoing::new(&mut self.session, peer);
-        let labels = match &mut self.transfers {
+    /// Node 1 asks for the tables of rows from `start`, a multiple of 64, by sending its part of the inputs; it gets their labels.
+    pub(super) fn ask(&mut self, inputs: &[Input<'_>], start: usize, rows: usize, labels: &mut Labels) -> Result<()> {
+        let (peer, own) = (self.peer(), transferred(inputs, start, rows));
+        labels.resize(words_for(rows), own.len() / words_for(rows));
+        match &mut self.transfers {
             Some(Transfers::Evaluator(receiver)) if !own.is_empty() => {
-                let made = receiver.extend_in_round(&mut self.session, 64 * words * own.len())?;
-                for (choices, own) in made.choices.chunks_exact(words).zip(own) {
-                    let flips: Vec<u64> = choices.iter().zip(own).map(|(c, x)| c ^ x).collect();
-                    out.push(&mut self.session, &flips)?;
-                }
-                made.blocks
+                Ok(receiver.extend_chosen(&mut self.session, &own, &mut labels.blocks)?)
             }
-            _ => {
-                out.push(&mut self.session, &[0u8])?;
-                vec![]
-            }
-        };
-        out.finish(&mut self.session)?;
-        Ok(Labels { stride: 64 * words, blocks: labels })
+            _ => Ok(self.session.send(peer, vec![0])?),
+        }
     }
 
-    /// Node 0 is asked for the tables of rows from `start`.
-    pub(super) fn asked(&mut self, inputs: &[Input<'_>], start: usize, rows: usize) -> Result<Labels> {
-        let (peer, words, delta) = (self.peer(), words_for(rows), self.stock.offset());
-        let own: Vec<&[u64]> = transferred(inputs).map(|input| words_of(input, start, words)).collect();
-        let labels = match &mut self.transfers {
+    /// Node 0 is asked for the tables of rows from `start`; it gets the zero labels.
+    pub(super) fn asked(&mut self, inputs: &[Input<'_>], start: usize, rows: usize, labels: &mut Labels) -> Result<()> {
+        let (peer, own) = (self.peer(), transferred(inputs, start, rows));
+        labels.resize(words_for(rows), own.len() / words_for(rows));
+        match &mut self.transfers {
             Some(Transfers::Garbler(sender)) if !own.is_empty() => {
-                let mut zero = sender.extend_in_round(&mut self.session, 64 * words * own.len())?.zero;
-                for (labels, own) in zero.chunks_exact_mut(64 * words).zip(own) {
-                    let flips: Vec<u64> = recv_cells(&mut self.session, peer, words)?;
-                    let off: Vec<u64> = flips.iter().zip(own).map(|(d, x)| d ^ x).collect();
-                    add_offset(labels, &off, delta);
-                }
-                zero
+                Ok(sender.extend_chosen(&mut self.session, &own, &mut labels.blocks)?)
             }
-            _ => {
-                self.session.recv(peer, &mut [0])?;
-                vec![]
-            }
-        };
-        Ok(Labels { stride: 64 * words, blocks: labels })
+            _ => Ok(self.session.recv(peer, &mut [0])?),
+        }
     }
 }
 
-fn transferred<'a>(inputs: &'a [Input<'a>]) -> impl Iterator<Item = &'a Input<'a>> {
-    inputs.iter().filter(|input| input.is_transferred())
+/// This node's shares of the inputs that are transferred, input by input.
+fn transferred(inputs: &[Input<'_>], start: usize, rows: usize) -> Vec<u64> {
+    let inputs = inputs.iter().filter(|input| input.is_transferred());
+    inputs.flat_map(|input| words_of(input, start, words_for(rows))).copied().collect()
 }
 
 fn words_of<'a>(input: &'a Input<'_>, start: usize, words: usize) -> &'a [u64] {
     &input.plane().words()[start / 64..start / 64 + words]
-}
-
-/// Adds the offset to the blocks whose bit is one.
-fn add_offset(blocks: &mut [u128], bits: &[u64], offset: u128) {
-    for (blocks, word) in blocks.chunks_mut(64).zip(bits) {
-        for (i, block) in blocks.iter_mut().enumerate() {
-            *block ^= offset & u128::from(word >> i & 1).wrapping_neg();
-        }
-    }
 }
