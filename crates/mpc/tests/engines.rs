@@ -145,6 +145,58 @@ impl Program for ManyAnds {
     }
 }
 
+/// Products of so many rows that engines may go other ways than for few, in several batches, and conversions.
+struct ManyProducts;
+
+impl Program for ManyProducts {
+    fn run<B: Backend>(&self, b: &mut B, x: Rows<B>) -> Result<Rows<B>> {
+        let r32 = b.mul(&[&x.r32[0]], &[&x.r32[1]])?;
+        let r64 =
+            b.inner_products(&[vec![(&x.r64[0], &x.r64[1]), (&x.r64[1], &x.r64[1])], vec![(&x.r64[0], &x.r64[0])]])?;
+        let r128 = b.mul(&[&x.r128[0]], &[&x.r128[1]])?;
+        Ok(Rows { r32, r64, r128, ..Rows::empty(x.rows) })
+    }
+
+    fn model(&self, x: &Block) -> Option<Block> {
+        let r32 = (0..x.rows).map(|i| x.r32[0][i].wrapping_mul(x.r32[1][i])).collect();
+        let [a, b] = [&x.r64[0], &x.r64[1]];
+        let first = |i: usize| a[i].wrapping_mul(b[i]).wrapping_add(b[i].wrapping_mul(b[i]));
+        let square = |i: usize| a[i].wrapping_mul(a[i]);
+        let r64 = vec![(0..x.rows).map(first).collect(), (0..x.rows).map(square).collect()];
+        let r128 = (0..x.rows).map(|i| x.r128[0][i].wrapping_mul(x.r128[1][i])).collect();
+        Some(Block { rows: x.rows, r32: vec![r32], r64, r128: vec![r128], ..Block::default() })
+    }
+}
+
+#[test]
+fn many_products_agree_with_few() {
+    // An odd number of 32-bit products does not fill its last word of transfers.
+    check("8195 rows of products", &ManyProducts, Shape { r32: 2, r64: 2, r128: 2, ..shape(8195) });
+}
+
+/// Injections and selections of so many rows that engines may go other ways than for few.
+struct ManyBits;
+
+impl Program for ManyBits {
+    fn run<B: Backend>(&self, b: &mut B, x: Rows<B>) -> Result<Rows<B>> {
+        let bits: Vec<_> = x.bits.iter().collect();
+        let r64 = b.inject::<u64>(&bits)?;
+        let r32 = b.select(&bits[..2], &[&x.r32[0], &x.r32[1]])?;
+        Ok(Rows { r32, r64, ..Rows::empty(x.rows) })
+    }
+
+    fn model(&self, x: &Block) -> Option<Block> {
+        let r64 = x.bits.iter().map(|p| (0..x.rows).map(|i| u64::from(p.get(i))).collect()).collect();
+        let chosen = |j: usize| (0..x.rows).map(|i| u32::from(x.bits[j].get(i)) * x.r32[j][i]).collect();
+        Some(Block { rows: x.rows, r64, r32: vec![chosen(0), chosen(1)], ..Block::default() })
+    }
+}
+
+#[test]
+fn many_bits_agree_with_few() {
+    check("300 001 rows of bits", &ManyBits, Shape { bits: 3, r32: 2, ..shape(300_001) });
+}
+
 #[test]
 fn many_ands_agree_with_few() {
     for rows in [87_381, 87_425] {

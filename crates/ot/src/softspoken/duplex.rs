@@ -7,7 +7,7 @@ use tacit_net::Session;
 use super::{COLUMNS, Receiver, Sender, TILE, TILES};
 use crate::{Adversary, OtError};
 
-/// `send` OTs of which this party is the sender and `receive` of which it is the receiver, in one round: what
+/// `send` OTs of which this party is the sender and `receive` of which it is the receiver, in the present round: the bytes that
 /// [`super::extension_cost`] says for each. `sent` gets the zero blocks, `received` the choices and blocks, tile by tile.
 ///
 /// # Errors
@@ -28,7 +28,6 @@ pub fn extend_both(
     sender.used += send as u64;
     receiver.used += receive as u64;
     let mut tile = Tile::new(sender.blocks.len());
-    session.next_round();
     for piece in (0..send.max(receive)).step_by(TILES * TILE) {
         let of_piece = |count: usize| count.saturating_sub(piece).min(TILES * TILE);
         receiver.piece(session, of_piece(receive), &mut tile, &mut received)?;

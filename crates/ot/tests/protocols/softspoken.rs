@@ -85,6 +85,7 @@ fn both_directions_at_once() {
                 blocks.extend_from_slice(new);
             };
             let sent = |new: &[u128]| zero.extend_from_slice(new);
+            session.next_round();
             extend_both(session, (&mut sender, n[me]), (&mut receiver, n[1 - me]), sent, received).expect("a peer");
         }
         session.leave();

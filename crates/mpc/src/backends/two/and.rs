@@ -76,6 +76,8 @@ impl Two {
         if streams::streams(self.link, ots) {
             let mut places = [(); NODES].map(|()| Places::new(sizes));
             let [of_sent, of_received] = &mut places;
+            self.stock.begin_streams(&mut self.session)?;
+            self.session.next_round();
             self.stock.stream(
                 &mut self.session,
                 [ots; NODES],

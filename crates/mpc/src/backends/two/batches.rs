@@ -47,9 +47,14 @@ pub(super) fn batches(jobs: &[Job]) -> Vec<Vec<Segment>> {
     out
 }
 
+/// The OTs of a batch.
+pub(super) fn need(jobs: &[Job], batch: &[Segment]) -> usize {
+    batch.iter().map(|segment| jobs[segment.job].ots_of(segment.rows)).sum()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{BATCH, Job, batches};
+    use super::{BATCH, Job, batches, need};
 
     #[test]
     fn every_row_is_done_once_and_batches_are_bounded() {
@@ -61,7 +66,7 @@ mod tests {
         ];
         let mut next = [0; 4];
         for batch in batches(&jobs) {
-            assert!(batch.iter().map(|s| jobs[s.job].ots_of(s.rows)).sum::<usize>() <= BATCH);
+            assert!(need(&jobs, &batch) <= BATCH);
             for segment in batch {
                 assert_eq!((segment.start, segment.start % 64), (next[segment.job], 0));
                 next[segment.job] += segment.rows;

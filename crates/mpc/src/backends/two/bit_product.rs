@@ -10,12 +10,14 @@
 //! - `select`: (b0 XOR b1) (v0 + v1) = b0 v0 + b1 v1 + b1 (1 - 2 b0) v0 + b0 (1 - 2 b1) v1, two products.
 //! - `scan_product`: the bits injected, then each selects the factor that the scan gives for it.
 //!
-//! OTs: one a product, rows rounded up to words. Rounds: one a batch of products, and those of making stock. A product costs its
-//! sender one ring element and its receiver one bit.
+//! OTs: one a product, rows rounded up to words; from the stock, or streamed if they are many and the declared link is fast ([`streams`]). Rounds:
+//! one a batch of products, and those of making stock; streamed, one more in all, as a batch is streamed in the round in which the one
+//! before is multiplied. A product costs its sender one ring element and its receiver one bit.
 
-use tacit_math::{Plane, Ring};
+use tacit_math::{CrHash, Plane, Ring};
 
 use super::batches::{Job, Segment, batches};
+use super::stock::streams;
 use super::{NODES, Share, Two};
 use crate::backends::wire::{Outgoing, recv_cells};
 use crate::{LinearScan, Result};
@@ -29,12 +31,29 @@ pub(super) struct BitProduct<'a, R> {
     pub elements: Option<Vec<R>>,
 }
 
-/// What a segment keeps from OTs until the peer's message is here.
-struct Kept<R> {
+/// Blocks hashed at a time.
+const PIECE: usize = 128;
+
+/// A batch before its messages: what OTs leave, segment by segment in whole words.
+struct Batch<'a, R> {
+    segments: &'a [Segment],
     /// The receiver's bits and strings.
-    received: Option<(Vec<u64>, Vec<R>)>,
-    /// The sender's first strings.
-    zero: Option<Vec<R>>,
+    choices: Vec<u64>,
+    chosen: Vec<R>,
+    /// The sender's first strings, and their differences to the second ones.
+    zero: Vec<R>,
+    difference: Vec<R>,
+}
+
+/// How many OTs of each direction a batch takes, if node d gives elements to the products that `directions` says.
+pub(super) fn need_of(segments: &[Segment], directions: impl Fn(usize) -> [bool; NODES]) -> [usize; NODES] {
+    let mut need = [0; NODES];
+    for segment in segments {
+        for (need, gives) in need.iter_mut().zip(directions(segment.job)) {
+            *need += if gives { segment.rows.next_multiple_of(64) } else { 0 };
+        }
+    }
+    need
 }
 
 impl Two {
@@ -42,81 +61,131 @@ impl Two {
     fn bit_products<R: Ring>(&mut self, products: &[BitProduct<'_, R>]) -> Result<Vec<Vec<R>>> {
         let jobs: Vec<Job> = products.iter().map(|product| Job { rows: product.rows, ots: 1 }).collect();
         let mut shares: Vec<Vec<R>> = products.iter().map(|product| Vec::with_capacity(product.rows)).collect();
-        for batch in batches(&jobs) {
-            let mut need = [0; NODES];
-            for segment in &batch {
-                let (product, ots) = (&products[segment.job], jobs[segment.job].ots_of(segment.rows));
-                need[self.me()] += product.elements.as_ref().map_or(0, |_| ots);
-                need[1 - self.me()] += product.bits.map_or(0, |_| ots);
+        let batches = batches(&jobs);
+        let needs: Vec<_> = batches.iter().map(|segments| self.need(segments, products)).collect();
+        if streams::streams(self.link, needs.iter().flatten().sum::<usize>() / NODES) {
+            self.stock.begin_streams(&mut self.session)?;
+            let mut ahead: Option<Batch<'_, R>> = None;
+            for next in batches.iter().zip(needs).map(Some).chain([None]) {
+                self.session.next_round();
+                if let Some(batch) = ahead.take() {
+                    self.multiply_bits(&batch, products, &mut shares)?;
+                }
+                ahead = next.map(|(segments, need)| self.streamed_bits(segments, need)).transpose()?;
             }
-            self.stock.prepare(&mut self.session, need)?;
-            self.session.next_round();
-            let peer = self.peer();
-            let mut out = Outgoing::new(&mut self.session, peer);
-            let mut kept = Vec::new();
-            for segment in &batch {
-                kept.push(self.send_segment(&products[segment.job], segment, &mut out)?);
-            }
-            out.finish(&mut self.session)?;
-            for (segment, kept) in batch.iter().zip(kept) {
-                let share = self.finish_segment(&products[segment.job], segment, kept)?;
-                shares[segment.job].extend(share);
+        } else {
+            for (segments, need) in batches.iter().zip(needs) {
+                let batch = self.bits_of_stock(segments, need)?;
+                self.session.next_round();
+                self.multiply_bits(&batch, products, &mut shares)?;
             }
         }
         Ok(shares)
     }
 
-    fn send_segment<R: Ring>(
-        &mut self,
-        product: &BitProduct<'_, R>,
-        segment: &Segment,
-        out: &mut Outgoing,
-    ) -> Result<Kept<R>> {
-        let rows = segment.rows;
-        let words = rows.div_ceil(64);
-        let mut kept = Kept { received: None, zero: None };
-        if let Some(bits) = product.bits {
-            let (choices, strings) = self.stock.received(64 * words);
-            let flips: Vec<u64> = choices.iter().zip(&bits[segment.start / 64..]).map(|(c, b)| c ^ b).collect();
-            out.push(&mut self.session, &flips)?;
-            kept.received = Some((choices, strings[..rows].iter().map(|&m| R::from_u128(m)).collect()));
-        }
-        if let Some(elements) = &product.elements {
-            let [zero, one] = self.stock.sent(64 * words);
-            let zero: Vec<R> = zero[..rows].iter().map(|&m| R::from_u128(m)).collect();
-            let elements = &elements[segment.start..segment.start + rows];
-            let masked = zero.iter().zip(one).zip(elements).map(|((zero, one), &s)| zero.sub(R::from_u128(one)).add(s));
-            out.push(&mut self.session, &masked.collect::<Vec<R>>())?;
-            kept.zero = Some(zero);
-        }
-        Ok(kept)
+    fn need<R>(&self, segments: &[Segment], products: &[BitProduct<'_, R>]) -> [usize; NODES] {
+        let [mine, theirs] = [self.me(), 1 - self.me()];
+        need_of(segments, |job| {
+            let mut gives = [false; NODES];
+            gives[mine] = products[job].elements.is_some();
+            gives[theirs] = products[job].bits.is_some();
+            gives
+        })
     }
 
-    fn finish_segment<R: Ring>(
+    fn streamed_bits<'a, R: Ring>(&mut self, segments: &'a [Segment], need: [usize; NODES]) -> Result<Batch<'a, R>> {
+        let mut batch = Batch::with_capacity(segments, need[self.me()], need[1 - self.me()]);
+        let Batch { choices, chosen, zero, difference, .. } = &mut batch;
+        self.stock.stream(
+            &mut self.session,
+            need,
+            |hash, offset, blocks| push_sent(hash, offset, blocks, zero, difference),
+            |hash, bits, blocks| push_received(hash, bits, blocks, choices, chosen),
+        )?;
+        Ok(batch)
+    }
+
+    fn bits_of_stock<'a, R: Ring>(&mut self, segments: &'a [Segment], need: [usize; NODES]) -> Result<Batch<'a, R>> {
+        let [send, receive] = [need[self.me()], need[1 - self.me()]];
+        let mut batch = Batch::with_capacity(segments, send, receive);
+        self.stock.prepare(&mut self.session, need)?;
+        let (hash, bits, blocks) = self.stock.received_blocks(receive);
+        push_received(hash, bits, blocks, &mut batch.choices, &mut batch.chosen);
+        let (hash, offset, blocks) = self.stock.sent_blocks(send);
+        push_sent(hash, offset, blocks, &mut batch.zero, &mut batch.difference);
+        Ok(batch)
+    }
+
+    /// Exchanges the messages of a batch and appends the shares.
+    fn multiply_bits<R: Ring>(
         &mut self,
-        product: &BitProduct<'_, R>,
-        segment: &Segment,
-        kept: Kept<R>,
-    ) -> Result<Vec<R>> {
-        let (peer, rows) = (self.peer(), segment.rows);
-        let mut share = vec![R::ZERO; rows];
-        if let (Some(zero), Some(elements)) = (kept.zero, &product.elements) {
-            let flips: Vec<u64> = recv_cells(&mut self.session, peer, rows.div_ceil(64))?;
-            for (i, (share, &s)) in share.iter_mut().zip(&elements[segment.start..]).enumerate() {
-                let d = bit(&flips, i);
-                *share = share.add(s.mul(d)).sub(signed(d, zero[i]));
+        batch: &Batch<'_, R>,
+        products: &[BitProduct<'_, R>],
+        shares: &mut [Vec<R>],
+    ) -> Result<()> {
+        let peer = self.peer();
+        let mut out = Outgoing::new(&mut self.session, peer);
+        let (mut receiving, mut sending) = (0, 0);
+        for segment in batch.segments {
+            let (product, words) = (&products[segment.job], segment.rows.div_ceil(64));
+            if let Some(bits) = product.bits {
+                let choices = &batch.choices[receiving..receiving + words];
+                let flips: Vec<u64> = choices.iter().zip(&bits[segment.start / 64..]).map(|(c, b)| c ^ b).collect();
+                out.push(&mut self.session, &flips)?;
+                receiving += words;
+            }
+            if let Some(elements) = &product.elements {
+                let elements = &elements[segment.start..segment.start + segment.rows];
+                let masked = batch.difference[64 * sending..].iter().zip(elements).map(|(m, &s)| m.add(s));
+                out.push(&mut self.session, &masked.collect::<Vec<R>>())?;
+                sending += words;
             }
         }
-        if let (Some((choices, strings)), Some(bits)) = (kept.received, product.bits) {
-            let masked: Vec<R> = recv_cells(&mut self.session, peer, rows)?;
-            let bits = &bits[segment.start / 64..];
-            for (i, share) in share.iter_mut().enumerate() {
-                let c: R = bit(&choices, i);
-                let d = R::from_u128(u128::from((choices[i / 64] ^ bits[i / 64]) >> (i % 64) & 1));
-                *share = share.add(signed(d, strings[i].add(c.mul(masked[i]))));
+        out.finish(&mut self.session)?;
+        let (mut receiving, mut sending) = (0, 0);
+        for segment in batch.segments {
+            let (product, words) = (&products[segment.job], segment.rows.div_ceil(64));
+            let mut share = vec![R::ZERO; segment.rows];
+            if let Some(elements) = &product.elements {
+                self.add_sent(&mut share, &elements[segment.start..], &batch.zero[64 * sending..])?;
+                sending += words;
             }
+            if let Some(bits) = product.bits {
+                let strings = (&batch.choices[receiving..], &batch.chosen[64 * receiving..]);
+                self.add_received(&mut share, &bits[segment.start / 64..], strings)?;
+                receiving += words;
+            }
+            shares[segment.job].extend(share);
         }
-        Ok(share)
+        Ok(())
+    }
+
+    /// The sender's part of some products.
+    fn add_sent<R: Ring>(&mut self, share: &mut [R], elements: &[R], zero: &[R]) -> Result<()> {
+        let peer = self.peer();
+        let flips: Vec<u64> = recv_cells(&mut self.session, peer, share.len().div_ceil(64))?;
+        for (i, ((share, &s), &zero)) in share.iter_mut().zip(elements).zip(zero).enumerate() {
+            let d = bit(&flips, i);
+            *share = share.add(s.mul(d)).sub(signed(d, zero));
+        }
+        Ok(())
+    }
+
+    /// The receiver's part of some products.
+    fn add_received<R: Ring>(
+        &mut self,
+        share: &mut [R],
+        bits: &[u64],
+        (choices, strings): (&[u64], &[R]),
+    ) -> Result<()> {
+        let peer = self.peer();
+        let masked: Vec<R> = recv_cells(&mut self.session, peer, share.len())?;
+        for (i, ((share, masked), string)) in share.iter_mut().zip(masked).zip(strings).enumerate() {
+            let c: R = bit(choices, i);
+            let d = R::from_u128(u128::from((choices[i / 64] ^ bits[i / 64]) >> (i % 64) & 1));
+            *share = share.add(signed(d, string.add(c.mul(masked))));
+        }
+        Ok(())
     }
 
     pub(super) fn inject_bits<R: Ring>(&mut self, bits: &[&Share<Plane>]) -> Result<Vec<Share<Vec<R>>>> {
@@ -188,6 +257,43 @@ impl Two {
             sum.iter_mut().enumerate().for_each(|(i, sum)| *sum = sum.add(R::from_u128(i as u128)));
         }
         Ok(Share(sum))
+    }
+}
+
+impl<'a, R: Ring> Batch<'a, R> {
+    fn with_capacity(segments: &'a [Segment], send: usize, receive: usize) -> Self {
+        Self {
+            segments,
+            choices: Vec::with_capacity(receive / 64),
+            chosen: Vec::with_capacity(receive),
+            zero: Vec::with_capacity(send),
+            difference: Vec::with_capacity(send),
+        }
+    }
+}
+
+/// Appends what OTs leave to their receiver.
+fn push_received<R: Ring>(hash: &CrHash, bits: &[u64], blocks: &[u128], choices: &mut Vec<u64>, chosen: &mut Vec<R>) {
+    choices.extend_from_slice(bits);
+    push_strings(hash, 0, blocks, chosen);
+}
+
+/// Appends what OTs leave to their sender.
+fn push_sent<R: Ring>(hash: &CrHash, offset: u128, blocks: &[u128], zero: &mut Vec<R>, difference: &mut Vec<R>) {
+    let from = zero.len();
+    push_strings(hash, 0, blocks, zero);
+    push_strings(hash, offset, blocks, difference);
+    difference[from..].iter_mut().zip(&zero[from..]).for_each(|(one, zero)| *one = zero.sub(*one));
+}
+
+/// Appends the hashes of blocks, each plus an offset.
+fn push_strings<R: Ring>(hash: &CrHash, offset: u128, blocks: &[u128], out: &mut Vec<R>) {
+    let mut strings = [0; PIECE];
+    for blocks in blocks.chunks(PIECE) {
+        let strings = &mut strings[..blocks.len()];
+        strings.iter_mut().zip(blocks).for_each(|(string, block)| *string = block ^ offset);
+        hash.hash_blocks(strings);
+        out.extend(strings.iter().map(|&string| R::from_u128(string)));
     }
 }
 

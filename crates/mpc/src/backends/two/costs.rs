@@ -4,7 +4,8 @@ use tacit_math::plane::words_for;
 use tacit_ot::silent::lookup::{self, WIDTH};
 
 use super::NODES;
-use super::batches::{Job, batches};
+use super::batches::{Job, batches, need};
+use super::bit_product::need_of;
 use super::choice::{circuit, garbles};
 use super::conjunction::{self, ENTRIES};
 use super::garbled::{Batches, Circuit, Transfers};
@@ -62,17 +63,19 @@ impl TwoCosts {
 
     fn bit_products(&mut self, rows: &[usize], directions: &[Directions], bytes: usize) -> Cost {
         let jobs: Vec<Job> = rows.iter().map(|&rows| Job { rows, ots: 1 }).collect();
-        let mut cost = both(0, 0);
-        for batch in batches(&jobs) {
-            let (mut need, mut sent) = ([0; NODES], vec![0; NODES]);
-            for segment in &batch {
+        let batches = batches(&jobs);
+        let needs: Vec<_> = batches.iter().map(|batch| need_of(batch, |job| directions[job])).collect();
+        let streamed = streams::streams(self.link, needs.iter().flatten().sum::<usize>() / NODES);
+        let mut cost = both(u64::from(streamed), 0);
+        for (batch, need) in batches.iter().zip(needs) {
+            let mut sent = vec![0; NODES];
+            for segment in batch {
                 for sender in (0..NODES).filter(|&d| directions[segment.job][d]) {
-                    need[sender] += jobs[segment.job].ots_of(segment.rows);
                     sent[sender] += (segment.rows * bytes) as u64;
                     sent[1 - sender] += plane_bytes(segment.rows);
                 }
             }
-            cost += self.stock(need);
+            cost += if streamed { self.streamed(need) } else { self.stock(need) };
             cost += Cost { rounds: 1, sent };
         }
         cost
@@ -120,6 +123,7 @@ impl Costs for TwoCosts {
         let streamed = streams::streams(self.link, ots);
         if streamed {
             cost += self.streamed([ots; NODES]);
+            cost += both(1, 0);
         }
         for group in groups {
             let words = words_for(group.rows);
@@ -156,14 +160,15 @@ impl Costs for TwoCosts {
     }
 
     fn inner_products(&mut self, outputs: &[Products], bytes: usize) -> Cost {
-        let job = |output: &Products| Job { rows: output.rows, ots: output.count * 8 * bytes };
-        let jobs: Vec<Job> = outputs.iter().map(job).collect();
-        let mut cost = both(0, 0);
-        for batch in batches(&jobs) {
-            let need = batch.iter().map(|segment| jobs[segment.job].ots_of(segment.rows)).sum();
-            cost += self.stock([need, need]);
-            let products: usize = batch.iter().map(|segment| segment.rows * outputs[segment.job].count).sum();
-            cost += both(1, (products * (1 + packed_elements(8 * bytes)) * bytes) as u64);
+        let bits = 8 * bytes;
+        let jobs: Vec<Job> = outputs.iter().map(|output| Job { rows: output.rows, ots: output.count * bits }).collect();
+        let batches = batches(&jobs);
+        let needs: Vec<usize> = batches.iter().map(|batch| need(&jobs, batch)).collect();
+        let streamed = streams::streams(self.link, needs.iter().sum());
+        let mut cost = both(u64::from(streamed), 0);
+        for need in needs {
+            cost += if streamed { self.streamed([need; NODES]) } else { self.stock([need; NODES]) };
+            cost += both(1, (need / bits * (1 + packed_elements(bits)) * bytes) as u64);
         }
         cost
     }

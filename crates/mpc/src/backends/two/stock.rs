@@ -207,16 +207,6 @@ impl Stock {
         Ok(())
     }
 
-    /// Both strings of the next so many OTs that this node sends, one block each.
-    pub(super) fn sent(&mut self, count: usize) -> [Vec<u128>; 2] {
-        self.sent_long(count, 1)
-    }
-
-    /// The choices and the chosen strings of the next so many OTs that this node receives, one block each.
-    pub(super) fn received(&mut self, count: usize) -> (Vec<u64>, Vec<u128>) {
-        self.received_long(count, 1)
-    }
-
     /// The next so many OTs that this node sends, not hashed: the hash, the offset and the zero blocks.
     pub(super) fn sent_blocks(&mut self, count: usize) -> (&CrHash, u128, &[u128]) {
         self.accounts[self.me].take(count);
@@ -234,7 +224,7 @@ impl Stock {
         (&self.hash, choices, &kept.blocks[*used - count..*used])
     }
 
-    /// As [`Self::sent`] with strings of several blocks, one string after the other.
+    /// Both strings of the next so many OTs that this node sends, of several blocks, one string after the other.
     pub(super) fn sent_long(&mut self, count: usize, blocks: usize) -> [Vec<u128>; 2] {
         self.accounts[self.me].take(count);
         let (kept, used) = &self.sending;
@@ -245,7 +235,7 @@ impl Stock {
         strings
     }
 
-    /// As [`Self::received`] with strings of several blocks, one string after the other.
+    /// The choices and the chosen strings of the next so many OTs that this node receives, of several blocks, one string after the other.
     pub(super) fn received_long(&mut self, count: usize, blocks: usize) -> (Vec<u64>, Vec<u128>) {
         self.accounts[1 - self.me].take(count);
         let choices = self.choices_ahead(count).to_vec();

@@ -25,9 +25,9 @@ pub(in crate::backends::two) fn streams(link: Option<Link>, ots: usize) -> bool 
     ots >= FROM && link.is_some_and(|link| link.bandwidth >= FAST)
 }
 
-/// What `counts[d]` streamed OTs with node d as sender cost; `first` if there were none before.
+/// What `counts[d]` streamed OTs with node d as sender cost, without the round that they are part of; `first` if there were none before.
 pub(in crate::backends::two) fn cost(first: bool, counts: [usize; NODES]) -> Cost {
-    let mut cost = Cost { rounds: 1, sent: vec![0; NODES] };
+    let mut cost = Cost { rounds: 0, sent: vec![0; NODES] };
     for (sender, count) in counts.into_iter().enumerate() {
         let extension = softspoken::extension_cost(DEPTH, Adversary::SemiHonest, count);
         cost.sent[1 - sender] += extension.receiver;
@@ -48,8 +48,8 @@ pub(super) struct Streams {
 }
 
 impl Stock {
-    /// `counts[d]` OTs with node d as sender, whole words of them. `sent` gets the zero blocks and the offset, `received` the choices and blocks, tile
-    /// by tile. One round, and those of the setup.
+    /// `counts[d]` OTs with node d as sender, whole words of them, in the present round and after [`Self::begin_streams`]. `sent` gets the zero blocks
+    /// and the offset, `received` the choices and blocks, tile by tile.
     pub(in crate::backends::two) fn stream(
         &mut self,
         session: &mut Session,
@@ -57,20 +57,28 @@ impl Stock {
         mut sent: impl FnMut(&CrHash, u128, &[u128]),
         mut received: impl FnMut(&CrHash, &[u64], &[u128]),
     ) -> Result<()> {
+        let (hash, delta) = (&self.hash, *self.delta);
+        let Streams { sender, receiver } = self.streams.as_mut().expect("streams have begun");
         session.enter("stock");
-        let streams = match self.streams.take() {
-            Some(streams) => streams,
-            None => self.set_up_streams(session)?,
-        };
-        let (hash, delta, Streams { sender, receiver }) = (&self.hash, *self.delta, self.streams.insert(streams));
-        softspoken::extend_both(
+        let streamed = softspoken::extend_both(
             session,
             (sender, counts[self.me]),
             (receiver, counts[1 - self.me]),
             |blocks| sent(hash, delta, blocks),
             |choices, blocks| received(hash, choices, blocks),
-        )?;
+        );
         session.leave();
+        Ok(streamed?)
+    }
+
+    /// Sets streams up, unless they are.
+    pub(in crate::backends::two) fn begin_streams(&mut self, session: &mut Session) -> Result<()> {
+        if self.streams.is_none() {
+            session.enter("stock");
+            let streams = self.set_up_streams(session);
+            session.leave();
+            self.streams = Some(streams?);
+        }
         Ok(())
     }
 
