@@ -37,7 +37,7 @@ def cost_listing(costs: tuple[StepCost, ...]) -> Listing:
     """The predicted cost of each secure step and of all together."""
     title = "Predicted cost"
     if not costs:
-        return Listing(title, (), (), "Nothing is sent: one party answers the query from its own tables.")
+        return Listing(title, (), (), "Nothing is sent: every party works on its own data alone.")
     columns = ("step", "left"), ("rows", "right"), ("sent by all", "right"), ("rounds", "right"), ("time", "right")
     assumes = f"~ assumes {ASSUMED_ROWS:,} rows where a size is announced only when the query runs."
     notes = [assumes] if any(each.assumed for each in costs) else []

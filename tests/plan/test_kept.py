@@ -1,0 +1,125 @@
+"""What plans know of kept tables, what they say of them, and what their hashes cover."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from tacit.plan import account, plan_hash
+from tacit.plan.catalog import Catalog, KeptTable
+from tacit.plan.kept import kept_table
+from tacit.plan.placed import JSON, KeepStep, KeptStep, PlacedPlan, SecureStep
+from tacit.plan.refusals import QueryError
+from tacit.sql import compile_query
+
+from .catalogs import CREDIT, MIXED
+
+TOTALS = """CREATE TABLE totals AS SELECT d.ssn, MIN(d.zip) AS zip, SUM(s.score) AS score
+FROM demographics d JOIN scores_a s ON d.ssn = s.ssn GROUP BY d.ssn"""
+
+
+def compiled(query: str, catalog: Catalog) -> PlacedPlan:
+    return compile_query(query, catalog, catalog.nodes[:1])
+
+
+def kept(query: str, catalog: Catalog, id: str = "0" * 32) -> KeptTable:
+    """The table that a query keeps, as its files would describe it."""
+    plan = compiled(query, catalog)
+    step = plan.steps[-1]
+    assert isinstance(step, KeepStep)
+    assert (plan.recipients, [each.kind for each in plan.disclosures if each.kind != "size"]) == ((), [])
+    source = next(each for each in plan.steps if each.id == step.input)
+    columns = [{"name": name, **_physical(name, source.operator)} for name in step.operator["columns"]]
+    header = {"table": step.table, "id": id, "rows": 100, "padded": True, "columns": columns}
+    about = step.about | {"plan_hash": plan_hash(plan).hex(), "query": query}
+    return kept_table(json.loads(json.dumps(header | {"about": about})))
+
+
+def _physical(name: str, operator: JSON) -> JSON:
+    """A column of an operator that lists its columns with their kinds; a key's kind does not matter here."""
+    listed = [*operator.get("columns", []), *operator.get("aggregates", [])]
+    found = [each for each in listed if isinstance(each, dict) and each["name"] == name]
+    kind = found[0]["kind"] if found else {"repr": "bits", "width": 30, "signed": False, "nullable": False}
+    return {"encode": found[0].get("encode", "int") if found else "int", "kind": kind}
+
+
+@pytest.fixture
+def credit() -> Catalog:
+    """The credit question's catalog with a kept table."""
+    return replace(CREDIT, kept=(kept(TOTALS, CREDIT),))
+
+
+def test_types_keys_readers_and_origins_go_along(credit: Catalog) -> None:
+    (table,) = credit.kept
+    score, ssn = table.columns[2].field, table.columns[0].field
+    assert (ssn.name, ssn.type) == ("ssn", CREDIT.tables[0].columns[0].field.type)
+    # Up to 850 a row, of at most as many rows as the joined table declares.
+    assert (score.type.high, score.nullable) == (850 * 100_000, True)
+    assert frozenset({"ssn"}) in table.unique
+    assert (table.owners, table.tables) == (("bureau_a", "regulator"), ("demographics", "scores_a"))
+    # bureau_a lets the regulator read its ssn and nobody its score; the regulator lets nobody read anything.
+    assert [each.readers for each in table.columns] == [frozenset({"regulator"}), frozenset({"regulator"}), frozenset()]
+
+
+def test_origins_are_passed_on(credit: Catalog) -> None:
+    query = "CREATE TABLE more AS SELECT t.zip, s.score FROM totals t JOIN scores_b s ON t.ssn = s.ssn"
+    table = kept(query, credit)
+    assert table.owners == ("bureau_a", "bureau_b", "regulator")
+    assert table.tables == ("demographics", "scores_a", "scores_b")
+
+
+def test_the_hash_covers_which_table_is_read_and_no_other(credit: Catalog) -> None:
+    query = "SELECT zip, SUM(score) AS score FROM totals GROUP BY zip"
+    plan = compiled(query, credit)
+    assert isinstance(plan.steps[0], KeptStep)
+    assert plan.catalog is not None
+    assert plan.catalog.kept == credit.kept
+    other = kept(TOTALS, CREDIT, id="1" * 32)
+    assert plan_hash(plan) != plan_hash(compiled(query, replace(credit, kept=(other,))))
+    beside = replace(other, name="beside")
+    torn = replace(credit, kept=(*credit.kept, beside), broken=(("torn", "the parts differ."),))
+    assert plan_hash(plan) == plan_hash(compiled(query, torn))
+
+
+def test_a_table_that_cannot_be_read_says_why(credit: Catalog) -> None:
+    torn = replace(credit, broken=(("torn", "the parts differ."),))
+    with pytest.raises(QueryError, match=r"column 15: the parts differ\."):
+        compiled("SELECT * FROM Torn", torn)
+    with pytest.raises(QueryError, match="there is a kept table 'TORN' already"):
+        compiled("CREATE TABLE TORN AS SELECT zip FROM totals", torn)
+    assert compiled("CREATE OR REPLACE TABLE torn AS SELECT zip FROM totals", torn).steps
+    assert compiled("DROP TABLE torn", torn).steps
+
+
+def test_the_account_names_what_is_kept_and_read(credit: Catalog) -> None:
+    (table,) = credit.kept
+    made = account(compiled(TOTALS, CREDIT))
+    assert "Nothing is opened to anybody." in made
+    assert made[-1] == (
+        "regulator and bureau_a and bureau_b keep ssn, zip, score as shares under the name totals, for later queries "
+        "that all of them approve: 100,000 rows, made of demographics and scores_a."
+    )
+    read = account(compiled("SELECT COUNT(*) AS n FROM totals", credit))
+    assert "bureau_a learns nothing but the declared sizes: totals was kept with 100 rows." in read
+    assert read[-1] == (
+        "The kept table totals (00000000) is read: shares made of demographics and scores_a, by plan "
+        f"{table.plan_hash[:8]}."
+    )
+
+
+def test_kept_strings_are_compared_by_their_bytes() -> None:
+    """A hash has the key of one plan; the strings beside have to do without as well."""
+    catalog = replace(MIXED, kept=(kept("CREATE TABLE names AS SELECT DISTINCT w FROM padded", MIXED),))
+    plan = compiled("SELECT COUNT(*) AS n FROM names n JOIN announced a ON n.w = a.w", catalog)
+    kinds = [
+        each["kind"]["width"]
+        for step in plan.steps
+        for each in getattr(step, "operator", {}).get("columns", [])
+        if "encode" in each
+    ]
+    assert kinds == [8 * 30, 8 * 30]
+    assert any(isinstance(step, SecureStep) and step.operator["op"] == "join" for step in plan.steps)
+    with pytest.raises(QueryError, match="a VARCHAR without a max_length beside strings of a kept table"):
+        compiled("SELECT COUNT(DISTINCT a.x) AS n FROM names n JOIN announced a ON n.w = a.w", catalog)
