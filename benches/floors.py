@@ -83,6 +83,16 @@ TRANSFERS = {"softspoken": 60e6, "silent": 40e6}
 VOLE = 25e6
 """Random VOLE a second."""
 
+GARBLED_GATES = {"plain": 80e6, "tls": 40e6}
+"""Garbled ANDs a second, by how the nodes are joined."""
+
+COMPARISONS = {10**6: 0.8, 10**7: 8.0}
+"""Seconds for garbled comparisons of 32 bits, by their number."""
+
+GARBLING_MEMORY = 250 << 20
+
+GARBLING_SCALE = "MP-SPDZ 31 M/s, EMP 20-23 M/s and 1 kB a row"
+
 CREDIT_SECONDS = 15.0
 CREDIT_SCALE = "Conclave 25 min with a trusted party"
 MARKET_FACTOR = 1.3

@@ -5,8 +5,12 @@ from __future__ import annotations
 from statistics import median
 
 from floors import (
+    COMPARISONS,
     DH_SCALE,
     EXPONENT,
+    GARBLED_GATES,
+    GARBLING_MEMORY,
+    GARBLING_SCALE,
     INTERSECTIONS,
     MULTIPLICATIONS,
     RELATIVES,
@@ -94,6 +98,60 @@ def transfers(found: list[Measured]) -> str:
         rows.append([name, each["transport"], *cells, f"{each['load']:.2f}", *bound])
     notes = "VOLE: base OTs included. Transfers: in batches after one setup. ratio: 1 or more is reached."
     return section("Oblivious transfer and VOLE: two processes on this machine", head, rows, notes)
+
+
+def garbled(found: list[Measured], ceilings: list[Measured]) -> str:
+    """Garbled circuits: speed, and memory beside the number of rows."""
+    head = [
+        "what",
+        "joined",
+        "rows",
+        "time",
+        "+-",
+        "ANDs",
+        "of the wire",
+        "cpu s of each",
+        "peak",
+        "inputs",
+        "load",
+        *BOUND,
+    ]
+    wire = {each["limit"]: each["rate"] for each in ceilings}
+    limits = {"plain": "loopback TCP, one connection", "tls": "loopback TLS 1.3 AES-128-GCM, one connection"}
+    rows = []
+    for each in found:
+        carried = wire.get(limits[each["transport"]])
+        sides = ("garbler", "evaluator")
+        peak = max(each[f"peak_{side}"] for side in sides)
+        if each["garbled"] == "products":
+            bound = Bound(
+                each["gates"] / GARBLED_GATES[each["transport"]], memory=GARBLING_MEMORY, scale=GARBLING_SCALE
+            )
+        else:
+            limit = COMPARISONS.get(each["rows"]) if each["transport"] == "plain" else None
+            bound = Bound(limit, memory=GARBLING_MEMORY)
+        rows.append(
+            [
+                each["garbled"],
+                each["transport"],
+                count(each["rows"]),
+                seconds(each["seconds"]),
+                f"{50 * each['spread']:.0f} %",
+                f"{count(each['rate'])}/s",
+                f"{100 * each['rate'] * each['bytes_per_gate'] / carried:.0f} %" if carried else "-",
+                " ".join(f"{each[f'cpu_{side}']:.2f}" for side in sides),
+                " ".join(mebibytes(each[f"peak_{side}"]) for side in sides),
+                " ".join(mebibytes(each[f"inputs_{side}"]) for side in sides),
+                f"{each['load']:.2f}",
+                *against(bound, each["seconds"], 0.0, peak),
+            ]
+        )
+    notes = (
+        "Numbers of 32 bits, one of each party; transfers of the evaluator's inputs and their setup included. of the\n"
+        "wire: bytes of both directions beside what one loopback connection carries in the same run. Each: garbler,\n"
+        "evaluator. inputs: resident memory before the circuit, which grows with the rows; what the peak adds does not."
+    )
+    return section("Garbled circuits: two processes on this machine", head, rows, notes)
 
 
 BOUND = ["floor", "", "for scale"]

@@ -43,6 +43,8 @@ def progress(each: Measured) -> str:
     if "relative" in each:
         name = f"{each['relative']} {each['phase']} 2^{each['rows']} {each['transport']}"
         return f"{name}: {seconds(median(each['seconds']))}"
+    if "garbled" in each:
+        return f"{count(each['rows'])} {each['garbled']} {each['transport']}: {seconds(each['seconds'])}"
     if "work" in each:
         return f"{each['work']} {each['transport']}: {count(each['transfers'] / median(each['seconds']))}/s"
     if "vole" in each:

@@ -26,7 +26,7 @@ import report
 from facts import ROOT, facts, output
 from report import Measured
 
-PARTS = ("limits", "operations", "spu", "transfers", "psi", "relatives", "matching", "queries")
+PARTS = ("limits", "operations", "spu", "transfers", "garbling", "psi", "relatives", "matching", "queries")
 HERE = Path(__file__).parent
 SPU_OPERATIONS = ("and", "multiply", "less", "equal", "sort")
 SPU_LARGEST = {"sort": 16}
@@ -78,7 +78,9 @@ def arguments() -> argparse.Namespace:
 def parts(options: argparse.Namespace) -> Iterator[str]:
     """The parts of the report, as they are measured."""
     yield report.heading(facts())
-    program = built() if {"limits", "operations", "transfers", "psi", "relatives"} & set(options.parts) else ""
+    program = (
+        built() if {"limits", "operations", "transfers", "garbling", "psi", "relatives"} & set(options.parts) else ""
+    )
     found: list[Measured] = []
     ceilings: list[Measured] = []
     if "limits" in options.parts:
@@ -95,6 +97,8 @@ def parts(options: argparse.Namespace) -> Iterator[str]:
         yield report.floors(found)
     if "transfers" in options.parts:
         yield pairs.transfers(list(transfers(program, options)))
+    if "garbling" in options.parts:
+        yield pairs.garbled(list(garbled(program, options)), ceilings)
     if "psi" in options.parts:
         yield pairs.intersections(list(intersections(program, options)))
     if "relatives" in options.parts:
@@ -156,6 +160,14 @@ def transfers(program: str, options: argparse.Namespace) -> Iterator[Measured]:
         rows, repeats = ["--rows", str(10 if options.quick else exponent)], ["--repeats", str(options.repeats)]
         if transports(options):
             yield from measured([program, command, "--json", *transports(options), *rows, *repeats])
+
+
+def garbled(program: str, options: argparse.Namespace) -> Iterator[Measured]:
+    """Garbled circuits at growing numbers of rows, which memory must not follow."""
+    rows, gates = ("1000", "100000") if options.quick else ("100000,1000000,10000000", "100000000")
+    if transports(options):
+        sizes = ["--rows", rows, "--gates", gates, "--repeats", str(min(3, options.repeats))]
+        yield from measured([program, "garbling", "--json", *transports(options), *sizes])
 
 
 def transports(options: argparse.Namespace) -> list[str]:

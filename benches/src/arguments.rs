@@ -51,7 +51,8 @@ options of ot
   --transport, --repeats as above
 
 options of garbling
-  --rows 1000000         comparisons of 32 bits, or none (default 1000000)
+  --rows 1000000         comparisons of 32 bits, or none (default 100000,1000000,10000000); `before` is the memory
+                         that a party has when its inputs lie ready, which grow with the rows
   --gates 100000000      AND gates in 32-bit products, or none (default 100000000)
   --transport, --repeats as above
 
@@ -287,7 +288,8 @@ fn correlations(mut words: impl Iterator<Item = String>, rows: Vec<u32>) -> Resu
 
 fn garbling(mut words: impl Iterator<Item = String>) -> Result<Command> {
     let transports = vec![Transport::Tls, Transport::Plain];
-    let mut chosen = Garbling { rows: vec![1_000_000], gates: vec![100_000_000], transports, repeats: 5, json: false };
+    let rows = vec![100_000, 1_000_000, 10_000_000];
+    let mut chosen = Garbling { rows, gates: vec![100_000_000], transports, repeats: 5, json: false };
     while let Some(word) = words.next() {
         match word.as_str() {
             "--rows" => chosen.rows = numbers(&word, words.next())?,

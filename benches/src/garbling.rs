@@ -32,6 +32,14 @@ struct Work {
     rows: usize,
 }
 
+/// What a party answers.
+#[derive(Serialize, Deserialize)]
+struct Answer {
+    run: Run,
+    /// Resident memory when the inputs lay ready, in bytes: it grows with the rows.
+    inputs: u64,
+}
+
 /// The circuits.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum Kind {
@@ -90,7 +98,9 @@ pub fn run(selection: &Garbling) -> Result<()> {
 fn measure(work: Work, transport: Transport, selection: &Garbling) -> Result<()> {
     let runs = (0..selection.repeats)
         .map(|_| processes::one_run(&NAMES, "garbling-party", transport == Transport::Tls, &work))
-        .collect::<Result<Vec<_>>>()?;
+        .collect::<Result<Vec<[Answer; 2]>>>()?;
+    let inputs = [0, 1].map(|party| runs.iter().map(|run| run[party].inputs).max().unwrap_or(0));
+    let runs: Vec<[Run; 2]> = runs.into_iter().map(|run| run.map(|answer| answer.run)).collect();
     let summary = |of: &dyn Fn(&[Run; 2]) -> f64| Summary::of(&runs.iter().map(of).collect::<Vec<_>>());
     let wall = summary(&|run| run[0].seconds.max(run[1].seconds));
     let cpu = [0, 1].map(|party| summary(&|run| run[party].cpu_seconds).median);
@@ -104,11 +114,12 @@ fn measure(work: Work, transport: Transport, selection: &Garbling) -> Result<()>
             json!({"garbled": name, "rows": work.rows, "gates": gates, "transport": transport, "seconds": wall.median,
                 "spread": wall.spread(), "rate": rate, "cpu_garbler": cpu[0], "cpu_evaluator": cpu[1],
                 "bytes_per_gate": bytes, "rounds": runs[0][0].rounds, "peak_garbler": peak[0], "peak_evaluator": peak[1],
+                "inputs_garbler": inputs[0], "inputs_evaluator": inputs[1],
                 "load": machine::load()})
         );
     } else {
         println!(
-            "{name:12} {:>8} {transport:5}  {:>9} best {:>9}  {:>7} ANDs/s  cpu {:>9} / {:>9}  {bytes:>5.1} B each  {:>2} rounds  {:>8} / {:>8}  load {:.1}",
+            "{name:12} {:>8} {transport:5}  {:>9} best {:>9}  {:>7} ANDs/s  cpu {:>9} / {:>9}  {bytes:>5.1} B each  {:>2} rounds  peak {:>8} / {:>8}, before {:>8} / {:>8}  load {:.1}",
             count(work.rows as f64),
             seconds(wall.median),
             seconds(wall.least),
@@ -118,6 +129,8 @@ fn measure(work: Work, transport: Transport, selection: &Garbling) -> Result<()>
             runs[0][0].rounds,
             mebibytes(peak[0]),
             mebibytes(peak[1]),
+            mebibytes(inputs[0]),
+            mebibytes(inputs[1]),
             machine::load(),
         );
     }
@@ -133,12 +146,12 @@ pub fn party() -> Result<()> {
     let (listener, group) = processes::introduce(&mut input, &mut output)?;
     let work: Work = hear(&mut input)?.ok_or("the coordinator is gone")?;
     let mut node = Two::new(processes::join(&NAMES, listener, &group)?)?;
-    let run = timed(&mut node, work)?;
+    let answer = timed(&mut node, work)?;
     node.into_session().close()?;
-    say(&mut output, &run)
+    say(&mut output, &answer)
 }
 
-fn timed(node: &mut Two, work: Work) -> Result<Run> {
+fn timed(node: &mut Two, work: Work) -> Result<Answer> {
     let (circuit, me) = (work.circuit.circuit(), node.session().me());
     let mut prg = Prg::new(&Seed::random()?);
     let planes: Vec<_> = (0..2 * WIDTH)
@@ -151,13 +164,14 @@ fn timed(node: &mut Two, work: Work) -> Result<Run> {
     let (known, shared) = planes.split_at(WIDTH);
     let inputs: Vec<Input<'_>> = known.iter().map(Input::OfGarbler).chain(shared.iter().map(Input::Shared)).collect();
     barrier(node)?;
+    let resident = machine::resident_memory();
     let meter = node.session().meter();
     let (before, cpu, start) = (meter.snapshot(), machine::cpu_seconds(), Instant::now());
     let outputs = node.garbled(&circuit, &inputs)?;
     let (elapsed, cpu) = (start.elapsed().as_secs_f64(), machine::cpu_seconds() - cpu);
     let run = report(&before, &meter.snapshot(), elapsed, cpu);
     match outputs.iter().all(|output| output.rows() == work.rows) {
-        true => Ok(run),
+        true => Ok(Answer { run, inputs: resident }),
         false => Err("outputs of other lengths".into()),
     }
 }

@@ -4,8 +4,17 @@ use std::fs;
 
 /// The largest resident memory of this process since its start, in bytes.
 pub fn peak_memory() -> u64 {
+    memory("VmHWM:")
+}
+
+/// The resident memory of this process now, in bytes.
+pub fn resident_memory() -> u64 {
+    memory("VmRSS:")
+}
+
+fn memory(name: &str) -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let line = status.lines().find_map(|line| line.strip_prefix(name));
     line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok()).map_or(0, |kib| kib << 10)
 }
 
