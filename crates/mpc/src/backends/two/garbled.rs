@@ -35,13 +35,13 @@ use labels::{Labels, draw};
 use tile::{Memory, Tile};
 
 /// Bytes of tables that are asked for together, at most, unless those of one tile are more.
-const TABLES: usize = 2 << 20;
+const TABLES: usize = 1 << 20;
 
 /// OTs of a batch, at most.
-const TRANSFERS: usize = 1 << 16;
+const TRANSFERS: usize = 1 << 15;
 
 /// Bytes of tables that may be asked for and not yet evaluated, unless those of two batches are more.
-const AHEAD: usize = 32 << 20;
+const AHEAD: usize = 16 << 20;
 
 /// An input of a circuit.
 #[derive(Clone, Copy)]
