@@ -17,10 +17,14 @@ from pathlib import Path
 
 import pytest
 
-from tacit import _native
+from tacit import _native, connect
+from tacit.agent.diagnosis import diagnose
+from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation import Federation
 from tacit.agent.kept_store import KeptStore
 from tacit.cli.demo.two_hospitals import SCENARIO
+from tacit.plan.placed import KeptStep
+from tacit.plan.refusals import QueryError
 
 from .organisations import Consortium, End
 from .test_disagreement import ends
@@ -54,14 +58,17 @@ def part(pair: Consortium, party: str) -> Path:
     return pair.home(party) / "kept" / party / "stays.kept"
 
 
-def assert_refused_alone(pair: Consortium, party: str, *words: str) -> None:
-    """A party refuses by itself, before it connects or approves anything."""
-    before = pair.kinds(party)
-    end = pair.start(party, READ).end(10)
-    sentence = end.sentence()
-    assert end.status == INPUT
-    assert all(word in sentence for word in words), sentence
-    assert pair.kinds(party) == before
+def assert_refused(pair: Consortium, *words: str, query: str = READ) -> None:
+    """What A's process says when it plans a query and takes up its shares, in this process."""
+    federation = connect(pair.federation(A), party=A)
+    with pytest.raises((QueryError, RunError, _native.InputError)) as caught:
+        plan = federation.plan(query)
+        assert plan.catalog is not None
+        assert isinstance(plan.steps[0], KeptStep)
+        KeptStore(federation.federation, A).read(plan.catalog.kept[0], plan.steps[0].operator)
+    found = diagnose(caught.value)
+    assert found.fault is Fault.INPUT
+    assert all(word in found.sentence for word in words), found.sentence
 
 
 def test_parts_are_kept_apart_and_read_together(pair: Consortium) -> None:
@@ -84,25 +91,30 @@ def test_a_part_that_is_missing_or_damaged_is_refused_before_anybody_is_dialled(
     changed = bytearray(intact)
     changed[-10] ^= 1
     part(pair, A).write_bytes(changed)
-    assert_refused_alone(
-        pair, A, "stays.kept: is damaged (its content was changed)", "drop the table and make it again"
+    before = pair.kinds(A)
+    end = pair.start(A, READ).end(10)
+    assert end.status == INPUT
+    assert (
+        "stays.kept: is damaged (its content was changed); put a copy back, or drop the table and make"
+        in end.sentence()
     )
+    assert pair.kinds(A) == before
     part(pair, A).write_bytes(intact[:-1])
-    assert_refused_alone(pair, A, "stays.kept: is damaged (it has")
+    assert_refused(pair, "stays.kept: is damaged (it has")
     part(pair, A).write_bytes(b"tacit")
-    assert_refused_alone(pair, A, "stays.kept: is damaged (it is cut off)")
+    assert_refused(pair, "stays.kept: is damaged (it is cut off)")
     shutil.copy(part(pair, B), part(pair, A))
-    assert_refused_alone(pair, A, "encrypted under another private key")
+    assert_refused(pair, "encrypted under another private key")
     part(pair, A).unlink()
-    assert_refused_alone(pair, A, "there is no table 'stays'")
+    assert_refused(pair, "there is no table 'stays'")
     part(pair, A).with_name("other.kept").write_bytes(intact)
-    end = pair.start(A, READ.replace("stays", "other")).end(10)
-    assert "other.kept: is a file of the kept table 'stays'" in end.sentence()
+    says = "other.kept: is a file of the kept table 'stays'"
+    assert_refused(pair, says, query=READ.replace("stays", "other"))
     part(pair, A).with_name("other.kept").rename(part(pair, A))
     private_key = pair.home(A) / "keys" / f"{A}.key"
     pem = private_key.read_text()
     private_key.write_text(_native.generate_keys(A)[0])
-    assert_refused_alone(pair, A, "encrypted under another private key", "put that key back")
+    assert_refused(pair, "encrypted under another private key", "put that key back")
     private_key.write_text(pem)
 
 
@@ -121,8 +133,8 @@ def test_parts_of_different_runs_are_not_put_together(pair: Consortium) -> None:
         assert (failed["kind"], failed["cost"]["bytes_sent"], failed["disclosures"]) == ("failed", 0, [])
     assert part(pair, A).read_bytes() == older
     # Each drops its own part without the other.
+    assert [end.status for end in ask(pair, "DROP TABLE stays").values()] == [0, 0]
     for party in pair.parties:
-        assert pair.start(party, "DROP TABLE stays").end().status == 0, party
         assert pair.ledger(party)[-1]["dropped"]["table"] == "stays"
         assert not part(pair, party).exists()
 
