@@ -332,6 +332,45 @@ class MatchedRows:
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
 @final
+class Group:
+    """More than two connected parties that compared version and plan."""
+
+    @staticmethod
+    def connect(
+        parties: list[Party],
+        me: int,
+        private_key_pem: str,
+        plan_hash: bytes,
+        *,
+        connect_timeout: float = 30.0,
+        idle_timeout: float = 30.0,
+        latency: float = 0.0,
+        bandwidth: float | None = None,
+    ) -> Group:
+        """Connect to all others over TLS 1.3 and compare versions and plan hashes."""
+
+    def exchange(self, message: bytes) -> list[bytes]:
+        """Send a short message to everybody and return everybody's, in the parties' order. One round."""
+
+    def agree_key(self) -> bytes:
+        """Agree with everybody on a fresh key for tokens, to which all contribute."""
+
+    def intersect(self, table: Binned, *, rows: list[int], leader: int, recipients: list[int], most: int) -> int:
+        """Find the rows whose keys all tables have. rows: announced, by party. leader, recipients: by number.
+
+        most: rows that the output may have. Returns how many it has; if these are more, nothing is kept.
+        """
+
+    def metrics(self) -> dict[str, int]:
+        """{"bins","bytes_sent","bytes_received","rounds"}. From any thread, also during a run."""
+
+    def close(self) -> None:
+        """End in order, with an acknowledgement from every peer."""
+
+    def abort(self, reason: str) -> None:
+        """End at once and tell the peers why; without effect on a connection that has ended."""
+
+@final
 class Pair:
     """Two connected parties that compared version and plan."""
 
@@ -440,6 +479,10 @@ def cost(
 
 def aggregate_cost(sender: int, receiver: int, summed: bool) -> dict[str, int]:
     """The declared cost of the number of common keys, and of a sum over them: {"rounds","sender","receiver"}."""
+
+def group_cost(rows: list[int], leader: int, recipients: list[int]) -> tuple[int, list[int]]:
+    """The declared cost of a match of more than two parties, but for keys that repeat: rounds, and the bytes that each
+    party sends."""
 
 def ids_by_keys_cost(keys: int, sender: int, receiver: int) -> dict[str, int]:
     """The declared cost of universal ids by so many keys at most: {"rounds","sender","receiver"}."""

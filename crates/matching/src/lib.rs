@@ -11,6 +11,8 @@
 //! | [`results`] | which rows matched, bin by bin; on disk they are what a run resumes from |
 //! | [`family`] | the protocols, by name |
 //! | [`run`] | the intersections of all bins, by one or several workers |
+//! | [`repetitions`] | keys that repeat: all combinations of rows, in one order |
+//! | [`many`] | the match of more than two parties |
 //! | [`aggregate`] | how many keys match, and sums over them, instead of the rows |
 //! | [`ids`] | universal ids of the rows of both parties, instead of the rows that match |
 //! | [`shares`] | shares of the rows that match, instead of the rows |
@@ -27,10 +29,12 @@ pub mod family;
 pub mod files;
 pub mod ids;
 pub mod keyed;
+pub mod many;
 pub mod normalise;
 pub mod output;
 pub mod pieces;
 pub mod prepared;
+pub mod repetitions;
 pub mod results;
 pub mod run;
 pub mod shares;

@@ -13,6 +13,7 @@ use tacit_psi::{Prepared, Protocol, PsiError, Role, Sizes};
 use crate::bins::Bins;
 use crate::distinct::Distinct;
 use crate::error::MatchError;
+use crate::repetitions::Repetitions;
 use crate::results::{Matches, Results};
 
 /// What both parties have agreed on, from one party's view.
@@ -135,20 +136,19 @@ impl Run {
         pad(&mut distinct.tokens, capacity(self.rows[0], bins.count()), self.role, &fresh()?);
         let matched = intersect(prepared, self.learns, session, peer, &distinct.tokens, sizes)?;
         if matched.iter().any(|&item| item as usize >= tokens) {
-            return Err(cheating(session, peer, "it reports a match of padding, which matches nothing"));
+            let detail = "it reports a match of padding, which matches nothing";
+            return Err(PsiError::cheating(session, peer, detail).into());
         }
         if self.learns == Learns::Receiver {
             let rows = matched.iter().flat_map(|&token| distinct.rows(token)).collect();
             return Ok(Matches { keys: matched.len() as u64, peer_rows: 0, rows });
         }
-        let mine: Vec<u32> = matched.iter().map(|&token| distinct.count(token)).collect();
-        let theirs = exchange_repetitions(session, peer, &mine)?;
-        let peer_rows =
-            theirs.as_ref().map_or(matched.len() as u64, |theirs| theirs.iter().map(|&n| u64::from(n)).sum());
+        let mine = matched.iter().map(|&token| distinct.count(token)).collect();
+        let repetitions = Repetitions::exchange(session, &[PartyId(0), PartyId(1)], mine)?;
         Ok(Matches {
             keys: matched.len() as u64,
-            peer_rows,
-            rows: pairs(&distinct, &matched, theirs.as_deref(), session.me()),
+            peer_rows: repetitions.rows_of(peer.0),
+            rows: repetitions.rows(&distinct, &matched),
         })
     }
 }
@@ -160,51 +160,6 @@ fn rank(outcome: &Result<(), MatchError>) -> u8 {
         Err(_) => 0,
         Ok(()) => 2,
     }
-}
-
-/// Tell each other how often every matched key occurs: one byte that says whether any does more than once, then 4 bytes for each matched
-/// key if so. None if the peer's keys are all single. One round.
-fn exchange_repetitions(session: &mut Session, peer: PartyId, mine: &[u32]) -> Result<Option<Vec<u32>>, MatchError> {
-    session.next_round();
-    let repeated = mine.iter().any(|&count| count > 1);
-    let mut message = vec![u8::from(repeated)];
-    if repeated {
-        message.extend_from_slice(bytemuck::cast_slice(mine));
-    }
-    session.send(peer, message)?;
-    let mut flag = [0];
-    session.recv(peer, &mut flag)?;
-    match flag[0] {
-        0 => Ok(None),
-        1 => {
-            let mut theirs = vec![0u32; mine.len()];
-            session.recv(peer, bytemuck::cast_slice_mut(&mut theirs))?;
-            if theirs.contains(&0) {
-                return Err(cheating(session, peer, "it reports a matched key without rows"));
-            }
-            Ok(Some(theirs))
-        }
-        _ => Err(cheating(session, peer, "whether its keys repeat is neither yes nor no")),
-    }
-}
-
-/// This party's row of every pair of matching rows, in the joint order: by key, then by the first party's row, then by the second's.
-fn pairs(distinct: &Distinct, matched: &[u32], theirs: Option<&[u32]>, me: PartyId) -> Vec<u32> {
-    let mut rows = Vec::with_capacity(matched.len());
-    for (at, &token) in matched.iter().enumerate() {
-        let times = theirs.map_or(1, |theirs| theirs[at]) as usize;
-        if me.0 == 0 {
-            distinct.rows(token).for_each(|row| rows.extend(std::iter::repeat_n(row, times)));
-        } else {
-            (0..times).for_each(|_| rows.extend(distinct.rows(token)));
-        }
-    }
-    rows
-}
-
-fn cheating(session: &Session, peer: PartyId, detail: &str) -> MatchError {
-    let (peer, step) = (session.name(peer).to_owned(), session.path().to_owned());
-    PsiError::Cheating { peer, step, detail: detail.to_owned() }.into()
 }
 
 fn fresh() -> Result<Seed, MatchError> {

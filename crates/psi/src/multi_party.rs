@@ -1,32 +1,38 @@
-//! Intersection of any number of owners' sets, learnt by one of them, the leader.
+//! Intersection of any number of owners' sets, learnt by some of them.
 //!
-//! **Computes** for the leader which of its items every other owner has, too. The others get nothing.
+//! **Computes** for every recipient which of its items every other owner has, too, in the same order at all. One recipient, the leader,
+//! finds them and tells the others. Who is no recipient gets nothing.
 //!
 //! **Adversary** augmented semi-honest, any number of owners together (all but one): they follow the protocol, on inputs that
 //! they may choose after they have seen those of the others they collude with. If all but one owner collude with the leader, they learn which of
-//! the leader's items that owner has: what the output alone tells them when the others choose the leader's set.
-//! **Discloses** all sizes; to the leader the items that all have; nothing else.
+//! the leader's items that owner has: what the output alone tells them when the others choose the leader's set. Owners that collude without
+//! the leader learn what those of them that are recipients do.
+//! **Discloses** all sizes; to the recipients the items that all have; nothing else.
 //!
 //! **How**: every pair of owners shares a key, so each owner i has a share `s_i(x)` of zero for every item x: the sum of its
 //! pairs' pseudorandom functions. Each other owner programs an oblivious function with its shares: with the values f(x) of an
 //! oblivious pseudorandom function towards the leader ([`oprf`]), it sends a key-value store ([`Okvs`]) of `s_i(x) + f(x)`. The
-//! leader evaluates all of them at its items: what it gets for an item sums to its own share only if all owners have it.
+//! leader evaluates all of them at its items: what it gets for an item sums to its own share only if all owners have it. It sends each other
+//! recipient as many short tags of items as the smallest set has: of those that all have, and random ones.
 //!
 //! **False matches**: an item that not all have passes with probability 2^-64 (2^-128 if the leader has more than 2^24 items),
-//! 2^-40 over all.
+//! 2^-40 over all. A recipient mistakes a tag for one of another item with probability 2^-40 over all.
 //!
-//! **Cost** [`cost`] is exact: 16 bytes a pair in 1 round; for one owner after the other what [`oprf`] costs; in 1 round 8 (16) bytes
-//! a column of each owner's store, 1.09 columns an item. Nothing if any set is empty. For n owners of 2^20 items each: 18 bytes an
-//! item and owner beside the leader.
+//! **Cost** [`Owners::cost`] is exact: 16 bytes a pair in 1 round; for one owner after the other what [`oprf`] costs; in 1 round 8 (16)
+//! bytes a column of each owner's store, 1.09 columns an item; with several recipients in 1 round to each of them a tag for each item of the
+//! smallest set, of 40 bits and the sum of the logarithms of both sizes. Nothing if any set is empty. For n owners of 2^20 items each: 18 bytes
+//! an item and owner beside the leader, 10 more for each recipient beside it.
 //!
 //! **Source** Kolesnikov, Matania, Pinkas, Rosulek, Trieu, "Practical Multi-party Private Set Intersection from Symmetric-Key
 //! Techniques" (CCS 2017), the protocol secure against augmented semi-honest adversaries with unconditional zero-sharing.
 //! **Departures** the programmable function is made of VOLE's and a key-value store, as in Rindal and Schoppmann (EUROCRYPT 2021,
-//! section 5), and each owner programs once, towards the leader.
+//! section 5), and each owner programs once, towards the leader, which may tell others.
 
 use crate::error::PsiError;
 use crate::okvs::{Layout, Okvs};
 use crate::protocol::{Item, Sizes};
+use crate::tag_map::{Spread, TagMap};
+use crate::tags::tag_bits;
 use crate::vole_psi::oprf;
 use tacit_math::band::Word;
 use tacit_math::{BlockCipher, Prg, Seed};
@@ -41,6 +47,9 @@ const BAND: usize = 4;
 /// Items whose shares are computed at once.
 const BATCH: usize = 128;
 
+/// Tags of one message.
+const TAGS: usize = 1 << 16;
+
 /// A leader with more items compares 128 bits.
 const MOST_FOR_64_BITS: usize = 1 << 24;
 
@@ -53,121 +62,169 @@ pub struct PartyCost {
     pub sent: u64,
 }
 
-/// The sizes of the sets of `owner` and the leader.
-fn pair(sizes: &[usize], leader: PartyId, owner: usize) -> Sizes {
-    Sizes { sender: sizes[owner], receiver: sizes[leader.0] }
+/// What all owners agree on: all parties of a session.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Owners {
+    /// The size of each party's set.
+    pub sizes: Vec<usize>,
+    /// Who finds what all have.
+    pub leader: PartyId,
+    /// Who learns it: the leader and perhaps others.
+    pub recipients: Vec<PartyId>,
 }
 
-/// What a run costs a party, for the public sizes of all parties' sets.
-pub fn cost(sizes: &[usize], leader: PartyId, party: PartyId) -> PartyCost {
-    if sizes.contains(&0) {
-        return PartyCost::default();
-    }
-    let word = if sizes[leader.0] <= MOST_FOR_64_BITS { 8 } else { 16 };
-    let mut cost = PartyCost { rounds: 2, sent: (SEED * (sizes.len() - 1 - party.0)) as u64 };
-    for owner in (0..sizes.len()).filter(|&owner| owner != leader.0) {
-        let function = oprf::cost(pair(sizes, leader, owner));
-        cost.rounds += function.rounds;
-        if party == leader {
-            cost.sent += function.receiver;
-        } else if party.0 == owner {
-            let columns = Layout::new(sizes[owner], 64 * BAND).columns();
-            cost.sent += function.sender + (SEED + word * columns) as u64;
+impl Owners {
+    /// What a run costs a party.
+    pub fn cost(&self, party: PartyId) -> PartyCost {
+        if self.none() {
+            return PartyCost::default();
         }
+        let word = if self.small() { 8 } else { 16 };
+        let mut cost = PartyCost { rounds: 2, sent: (SEED * (self.sizes.len() - 1 - party.0)) as u64 };
+        for owner in self.others() {
+            let function = oprf::cost(self.pair(owner));
+            cost.rounds += function.rounds;
+            if party == self.leader {
+                cost.sent += function.receiver;
+            } else if party == owner {
+                let columns = Layout::new(self.sizes[owner.0], 64 * BAND).columns();
+                cost.sent += function.sender + (SEED + word * columns) as u64;
+            }
+        }
+        for told in self.told() {
+            cost.sent += if party == self.leader { (self.least() * self.tag_bytes(told)) as u64 } else { 0 };
+        }
+        cost.rounds += u64::from(self.told().next().is_some());
+        cost
     }
-    cost
+
+    fn check(&self, session: &Session, items: &[Item]) -> Result<(), PsiError> {
+        let parties = session.parties();
+        let known = |party: &PartyId| party.0 < parties;
+        if self.sizes.len() != parties || !self.recipients.iter().all(known) || !self.recipients.contains(&self.leader)
+        {
+            return Err(PsiError::Input(
+                "a size for each party, and a leader among the recipients, are needed".to_owned(),
+            ));
+        }
+        if items.len() != self.sizes[session.me().0] {
+            return Err(PsiError::Input(format!("{} items are given, not as many as announced", items.len())));
+        }
+        Ok(())
+    }
+
+    /// Whether there is nothing to find.
+    fn none(&self) -> bool {
+        self.sizes.contains(&0)
+    }
+
+    /// Whether shares of 64 bits are enough.
+    fn small(&self) -> bool {
+        self.sizes[self.leader.0] <= MOST_FOR_64_BITS
+    }
+
+    fn least(&self) -> usize {
+        self.sizes.iter().copied().min().unwrap_or(0)
+    }
+
+    /// All parties but the leader.
+    fn others(&self) -> impl Iterator<Item = PartyId> + '_ {
+        (0..self.sizes.len()).map(PartyId).filter(|&party| party != self.leader)
+    }
+
+    /// The recipients that the leader tells.
+    fn told(&self) -> impl Iterator<Item = PartyId> + '_ {
+        self.others().filter(|party| self.recipients.contains(party))
+    }
+
+    /// The sizes of the sets of `owner` and the leader.
+    fn pair(&self, owner: PartyId) -> Sizes {
+        Sizes { sender: self.sizes[owner.0], receiver: self.sizes[self.leader.0] }
+    }
+
+    /// Bytes of a tag that `recipient` looks up among its items.
+    fn tag_bytes(&self, recipient: PartyId) -> usize {
+        tag_bits(self.least() as u128 * self.sizes[recipient.0] as u128).div_ceil(8) as usize
+    }
 }
 
-/// Every party's part. The leader gets the numbers of its items that all have, the others none.
+/// Every party's part. Recipients get the numbers of their items that all have, in ascending order of these items; the others none.
+/// items: distinct and pseudorandom, for their highest bits are the tags.
 ///
 /// # Errors
-/// The connection's failure; items that are not distinct, or not as many as announced; sizes that are not one for each
-/// party.
-pub fn intersect(
-    session: &mut Session,
-    leader: PartyId,
-    items: &[Item],
-    sizes: &[usize],
-) -> Result<Vec<u32>, PsiError> {
-    if sizes.len() != session.parties() || leader.0 >= sizes.len() {
-        return Err(PsiError::Input("a size for each party, and a leader among the parties, are needed".to_owned()));
-    }
-    if items.len() != sizes[session.me().0] {
-        return Err(PsiError::Input(format!("{} items are given, not as many as announced", items.len())));
-    }
-    if sizes.contains(&0) {
+/// The connection's failure; a party that deviates; items that are not as many as announced; a leader that is no recipient; sizes that are
+/// not one for each party.
+pub fn intersect(session: &mut Session, owners: &Owners, items: &[Item]) -> Result<Vec<u32>, PsiError> {
+    owners.check(session, items)?;
+    if owners.none() {
         return Ok(Vec::new());
     }
     session.enter("zero-sharing");
     let zero = ZeroShare::exchange(session)?;
     session.leave();
-    match sizes[leader.0] <= MOST_FOR_64_BITS {
-        true => run::<u64>(session, leader, items, sizes, &zero),
-        false => run::<u128>(session, leader, items, sizes, &zero),
+    let mut numbers = match owners.small() {
+        true => find::<u64>(session, owners, items, &zero)?,
+        false => find::<u128>(session, owners, items, &zero)?,
+    };
+    if owners.told().next().is_some() {
+        session.enter("recipients");
+        session.next_round();
+        if session.me() == owners.leader {
+            owners.told().try_for_each(|recipient| tell(session, owners, recipient, items, &numbers))?;
+        } else if owners.recipients.contains(&session.me()) {
+            numbers = hear(session, owners, items)?;
+        }
+        session.leave();
     }
+    numbers.sort_unstable_by_key(|&number| items[number as usize]);
+    Ok(numbers)
 }
 
-fn run<T: Word>(
+/// The numbers of the leader's items that all have; none at the others.
+fn find<T: Word>(
     session: &mut Session,
-    leader: PartyId,
+    owners: &Owners,
     items: &[Item],
-    sizes: &[usize],
     zero: &ZeroShare,
 ) -> Result<Vec<u32>, PsiError> {
     session.enter("functions");
-    let functions = functions(session, leader, items, sizes)?;
+    let mut sums: Vec<T> = functions(session, owners, items)?;
     session.leave();
+    zero.add(items, &mut sums);
     session.enter("shares");
     session.next_round();
-    let numbers = if session.me() == leader {
-        let mut sums: Vec<T> = (0..items.len()).map(|_| T::zeroed()).collect();
-        zero.add(items, &mut sums);
-        for (owner, function) in functions {
-            receive_shares(session, owner, items, sizes[owner.0], &function, &mut sums)?;
-        }
-        (0..).zip(&sums).filter(|(_, sum)| **sum == T::zeroed()).map(|(number, _)| number).collect()
+    let mut numbers = Vec::new();
+    if session.me() == owners.leader {
+        owners.others().try_for_each(|owner| receive_shares(session, owner, items, owners, &mut sums))?;
+        numbers = (0..).zip(&sums).filter(|(_, sum)| **sum == T::zeroed()).map(|(number, _)| number).collect();
     } else {
-        for (leader, function) in functions {
-            send_shares::<T>(session, leader, items, &function, zero)?;
-        }
-        Vec::new()
-    };
+        send_shares(session, owners.leader, items, &sums)?;
+    }
     session.leave();
     Ok(numbers)
 }
 
-/// The values of each owner's function at this party's items: of all for the leader, of its own for an owner. Pairs take
-/// turns; who is not in the pair passes the rounds.
-fn functions(
-    session: &mut Session,
-    leader: PartyId,
-    items: &[Item],
-    sizes: &[usize],
-) -> Result<Vec<(PartyId, Vec<u128>)>, PsiError> {
-    let mut functions = Vec::new();
-    for owner in (0..sizes.len()).filter(|&owner| owner != leader.0) {
-        let both = pair(sizes, leader, owner);
-        if session.me() == leader {
-            functions.push((PartyId(owner), oprf::receive(session, PartyId(owner), items, both)?));
-        } else if session.me().0 == owner {
-            functions.push((leader, oprf::send(session, leader, items, both)?));
+/// The values of the functions at this party's items: the sums of all owners' for the leader, of its own for an owner. Pairs
+/// take turns; who is not in the pair passes the rounds.
+fn functions<T: Word>(session: &mut Session, owners: &Owners, items: &[Item]) -> Result<Vec<T>, PsiError> {
+    let mut sums = vec![T::zeroed(); items.len()];
+    for owner in owners.others() {
+        let both = owners.pair(owner);
+        let values = if session.me() == owners.leader {
+            oprf::receive(session, owner, items, both)?
+        } else if session.me() == owner {
+            oprf::send(session, owners.leader, items, both)?
         } else {
             (0..oprf::cost(both).rounds).for_each(|_| session.next_round());
-        }
+            continue;
+        };
+        sums.iter_mut().zip(values).for_each(|(sum, value)| *sum ^= low(value));
     }
-    Ok(functions)
+    Ok(sums)
 }
 
 /// An owner's part: a store of its shares, each masked by the function's value.
-fn send_shares<T: Word>(
-    session: &mut Session,
-    leader: PartyId,
-    items: &[Item],
-    function: &[u128],
-    zero: &ZeroShare,
-) -> Result<(), PsiError> {
-    let mut shares: Vec<T> = function.iter().map(|&value| low(value)).collect();
-    zero.add(items, &mut shares);
+fn send_shares<T: Word>(session: &mut Session, leader: PartyId, items: &[Item], shares: &[T]) -> Result<(), PsiError> {
     let seed = Seed::random()?;
     session.send(leader, seed.expose().to_vec())?;
     let store = Okvs::<BAND>::new(items.len(), &seed);
@@ -182,29 +239,67 @@ fn send_shares<T: Word>(
     )
 }
 
-/// The leader's part: adds what an owner's store and function give to the sums.
+/// The leader's part: adds what an owner's store gives to the sums.
 fn receive_shares<T: Word>(
     session: &mut Session,
     owner: PartyId,
     items: &[Item],
-    size: usize,
-    function: &[u128],
+    owners: &Owners,
     sums: &mut [T],
 ) -> Result<(), PsiError> {
     let mut seed = [0; SEED];
     session.recv(owner, &mut seed)?;
-    let store = Okvs::<BAND>::new(size, &Seed::from_bytes(seed));
+    let store = Okvs::<BAND>::new(owners.sizes[owner.0], &Seed::from_bytes(seed));
     let order = store.order(items);
     let mut columns: Vec<T> = vec![T::zeroed(); store.layout().cluster_columns()];
     for cluster in (0..store.layout().clusters).rev() {
         session.recv(owner, bytemuck::cast_slice_mut(&mut columns))?;
         store.decode_cluster(items, &order, cluster, &columns, |numbers, values| {
-            for (&number, value) in numbers.iter().zip(values) {
-                sums[number as usize] ^= *value ^ low(function[number as usize]);
-            }
+            numbers.iter().zip(values).for_each(|(&number, value)| sums[number as usize] ^= *value);
         });
     }
     Ok(())
+}
+
+/// The leader's part: tags of the items that all have, and random ones, as many as the smallest set has.
+fn tell(
+    session: &mut Session,
+    owners: &Owners,
+    recipient: PartyId,
+    items: &[Item],
+    numbers: &[u32],
+) -> Result<(), PsiError> {
+    let (bytes, least) = (owners.tag_bytes(recipient), owners.least());
+    if numbers.len() > least {
+        let smallest = owners.sizes.iter().position(|&size| size == least).map_or(recipient, PartyId);
+        return Err(PsiError::cheating(session, smallest, "more items seem to be in its set than it has announced"));
+    }
+    let mut random = Prg::new(&Seed::random()?);
+    let padding: Vec<Item> = random.vector(least - numbers.len());
+    let all: Vec<Item> = numbers.iter().map(|&number| items[number as usize]).chain(padding).collect();
+    for items in all.chunks(TAGS) {
+        let message = items.iter().flat_map(|item| item.to_be_bytes().into_iter().take(bytes)).collect();
+        session.send(recipient, message)?;
+    }
+    Ok(())
+}
+
+/// Another recipient's part: the numbers of its items whose tags the leader sends.
+fn hear(session: &mut Session, owners: &Owners, items: &[Item]) -> Result<Vec<u32>, PsiError> {
+    let (bytes, mut left) = (owners.tag_bytes(session.me()), owners.least());
+    let mut own: TagMap<u32> = TagMap::with_capacity_and_hasher(items.len(), Spread::random()?);
+    own.extend(items.iter().map(|item| item >> (128 - 8 * bytes)).zip(0..));
+    let mut numbers = Vec::new();
+    while left > 0 {
+        let count = left.min(TAGS);
+        let mut message = vec![0; count * bytes];
+        session.recv(owners.leader, &mut message)?;
+        let tag = |bytes: &[u8]| bytes.iter().fold(0, |tag: u128, &byte| tag << 8 | u128::from(byte));
+        // Each is found once, whatever the leader sends.
+        numbers.extend(message.chunks(bytes).filter_map(|bytes| own.remove(&tag(bytes))));
+        left -= count;
+    }
+    Ok(numbers)
 }
 
 /// The low bits of a value, as many as a word has.

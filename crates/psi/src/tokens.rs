@@ -1,4 +1,4 @@
-//! From identifiers to items: a keyed hash of 128 bits that both parties compute under the key of one run.
+//! From identifiers to items: a keyed hash of 128 bits that all parties compute under the key of one run.
 //!
 //! # What it is
 //! CBC-MAC with AES-128 over a prefix-free encoding: the first block holds the length of the bytes (32 bits) and the first
@@ -8,8 +8,8 @@
 //! 2^-55 for two sets of 10^9 identifiers of 200 bytes.
 //!
 //! # What it is not
-//! The key is known to both parties and hides nothing from them: tokens are as secret as the identifiers, and whoever holds
-//! the key can try likely identifiers. It is fresh in every run and agreed after both have committed to their share of it
+//! The key is known to all parties and hides nothing from them: tokens are as secret as the identifiers, and whoever holds
+//! the key can try likely identifiers. It is fresh in every run and agreed after all have committed to their share of it
 //! ([`agree_key`]), so that nobody can prepare identifiers that collide or that crowd one bin.
 //!
 //! # The two lowest bits
@@ -113,34 +113,42 @@ fn load(bytes: &[u8], start: usize, end: usize) -> u128 {
     u128::from_le_bytes(part)
 }
 
-/// Agree on the key of a run, to which both parties contribute: each sends a commitment (BLAKE3) to 32 random bytes, then the
-/// bytes; the key is their hash in the parties' order. Neither can choose its bytes by the other's. Two rounds, 64 bytes each.
+/// Agree on the key of a run, to which all parties of the session contribute: each sends a commitment (BLAKE3) to 32 random bytes, then the
+/// bytes; the key is the hash of all in the parties' order. None can choose its bytes by the others'. Two rounds, 64 bytes to each peer.
 ///
 /// # Errors
-/// The connection's failure; [`PsiError::Cheating`] if the peer opens something other than it has committed to.
-pub fn agree_key(session: &mut Session, peer: PartyId) -> Result<Seed, PsiError> {
+/// The connection's failure; [`PsiError::Cheating`] if a peer opens something other than it has committed to.
+pub fn agree_key(session: &mut Session) -> Result<Seed, PsiError> {
     let (a, b) = (Seed::random().map_err(no_randomness)?, Seed::random().map_err(no_randomness)?);
     let mine: [u8; 32] = bytemuck::cast([a.expose(), b.expose()]);
-    session.next_round();
-    session.send(peer, commitment(session.me(), &mine).to_vec())?;
-    let mut committed = [0; 32];
-    session.recv(peer, &mut committed)?;
-    session.next_round();
-    session.send(peer, mine.to_vec())?;
-    let mut theirs = [0; 32];
-    session.recv(peer, &mut theirs)?;
-    if commitment(peer, &theirs) != committed {
-        return Err(PsiError::Cheating {
-            peer: session.name(peer).to_owned(),
-            step: session.path().to_owned(),
-            detail: "its share of the key is not the one it committed to".to_owned(),
-        });
+    session.enter("key");
+    let committed = exchange(session, commitment(session.me(), &mine))?;
+    let shares = exchange(session, mine)?;
+    for (party, (share, committed)) in shares.iter().zip(&committed).enumerate() {
+        if commitment(PartyId(party), share) != *committed {
+            let detail = "its share of the key is not the one it committed to";
+            return Err(PsiError::cheating(session, PartyId(party), detail));
+        }
     }
-    let (first, second) = if session.me() < peer { (mine, theirs) } else { (theirs, mine) };
-    let digest = blake3::derive_key("tacit 2026-11-21 key of matching tokens", &[first, second].concat());
+    session.leave();
+    let digest = blake3::derive_key("tacit 2026-11-21 key of matching tokens", &shares.concat());
     let mut key = [0; 16];
     key.copy_from_slice(&digest[..16]);
     Ok(Seed::from_bytes(key))
+}
+
+/// Everybody's 32 bytes, in the parties' order. One round.
+fn exchange(session: &mut Session, mine: [u8; 32]) -> Result<Vec<[u8; 32]>, PsiError> {
+    session.next_round();
+    let me = session.me().0;
+    let mut all = vec![mine; session.parties()];
+    for peer in (0..all.len()).filter(|&peer| peer != me) {
+        session.send(PartyId(peer), mine.to_vec())?;
+    }
+    for (peer, theirs) in all.iter_mut().enumerate().filter(|&(peer, _)| peer != me) {
+        session.recv(PartyId(peer), theirs)?;
+    }
+    Ok(all)
 }
 
 fn no_randomness(error: impl std::fmt::Display) -> PsiError {
@@ -208,21 +216,22 @@ mod tests {
     }
 
     #[test]
-    fn both_parties_have_the_same_key_and_another_one_in_every_run() {
-        let keys = || {
-            let mut sessions = tacit_net::memory::mesh(&["a", "b"], &tacit_net::Options::default());
-            let (mut b, mut a) = (sessions.pop().expect("two"), sessions.pop().expect("two"));
-            let other = std::thread::spawn(move || {
-                let key = agree_key(&mut b, PartyId(0)).expect("an honest peer").expose();
-                b.close().expect("a peer that closes");
+    fn all_parties_have_the_same_key_and_another_one_in_every_run() {
+        let keys = |names: &[&str]| {
+            let sessions = tacit_net::memory::mesh(names, &tacit_net::Options::default());
+            let agree = |mut session: Session| {
+                let key = agree_key(&mut session).expect("honest peers").expose();
+                session.close().expect("peers that close");
                 key
-            });
-            let key = agree_key(&mut a, PartyId(1)).expect("an honest peer").expose();
-            a.close().expect("a peer that closes");
-            assert_eq!(key, other.join().expect("no panic"));
-            key
+            };
+            let running: Vec<_> =
+                sessions.into_iter().map(|session| std::thread::spawn(move || agree(session))).collect();
+            let keys: Vec<_> = running.into_iter().map(|party| party.join().expect("no panic")).collect();
+            assert!(keys.iter().all(|key| *key == keys[0]));
+            keys[0]
         };
-        assert_ne!(keys(), keys());
+        assert_ne!(keys(&["a", "b"]), keys(&["a", "b"]));
+        assert_ne!(keys(&["a", "b", "c"]), keys(&["a", "b", "c"]));
     }
 
     #[test]
@@ -237,7 +246,7 @@ mod tests {
             }
             b
         });
-        let refused = agree_key(&mut a, PartyId(1));
+        let refused = agree_key(&mut a);
         // Its end would be noticed before its last message is read: an abort overtakes what is still unread.
         drop(cheat.join().expect("no panic"));
         assert!(matches!(refused, Err(PsiError::Cheating { .. })));

@@ -121,7 +121,9 @@ fn permuted_shares() -> Target {
 /// The owner of each role; the receiver leads. All messages are between the leader and one owner, however many owners there are.
 fn owners() -> Target {
     let play = |session: &mut Session, items: &[Item]| {
-        multi_party::intersect(session, RECEIVER, items, &[SIZES.sender, SIZES.receiver])
+        let sizes = vec![SIZES.sender, SIZES.receiver];
+        let recipients = vec![SENDER, RECEIVER];
+        multi_party::intersect(session, &multi_party::Owners { sizes, leader: RECEIVER, recipients }, items)
     };
     target(play, play)
 }
@@ -142,7 +144,7 @@ fn symmetric() -> [(&'static str, Target); 4] {
         let payload = Block::zeros(tacit_mpc::Shape { rows: items.len(), ..shape });
         CircuitPsi::new(SIZES, Payloads { sender: shape, receiver: shape }).bin(role, session, peer, items, &payload)
     };
-    let key = |session: &mut Session, _: &[Item]| tokens::agree_key(session, other(session).0);
+    let key = |session: &mut Session, _: &[Item]| tokens::agree_key(session);
     [
         ("Private-ID by Diffie-Hellman", target(by_group, by_group)),
         ("Private-ID by OPRF", target(by_oprf, by_oprf)),

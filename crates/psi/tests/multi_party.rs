@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use tacit_math::{Prg, Seed, permutation};
 use tacit_net::{Options, PartyId, Session, memory};
-use tacit_psi::multi_party::{PartyCost, cost, intersect};
+use tacit_psi::multi_party::{Owners, PartyCost, intersect};
 use tacit_psi::{Item, PsiError};
 
 /// Random sets; each has the first `common` items of one pool, and every other item of the rest of it with a chance.
@@ -22,10 +22,9 @@ fn sets(sizes: &[usize], common: usize, seed: u8) -> Vec<Vec<Item>> {
     sizes.iter().map(draw).collect()
 }
 
-fn run(sets: &[Vec<Item>], leader: PartyId) -> Vec<(Vec<u32>, PartyCost)> {
-    let sizes: Vec<usize> = sets.iter().map(Vec::len).collect();
+fn run(sets: &[Vec<Item>], owners: &Owners) -> Vec<(Vec<u32>, PartyCost)> {
     let party = |mut session: Session, items: &[Item]| -> Result<_, PsiError> {
-        let numbers = intersect(&mut session, leader, items, &sizes)?;
+        let numbers = intersect(&mut session, owners, items)?;
         let total = session.meter().snapshot().total;
         session.close()?;
         Ok((numbers, PartyCost { rounds: total.rounds, sent: total.bytes_sent }))
@@ -40,30 +39,32 @@ fn run(sets: &[Vec<Item>], leader: PartyId) -> Vec<(Vec<u32>, PartyCost)> {
 }
 
 #[test]
-fn the_leader_learns_what_all_have() {
-    let cases: [(&[usize], usize, usize); 7] = [
-        (&[300, 300, 300], 100, 0),
-        (&[1000, 20, 300, 5], 3, 1),
-        (&[257, 255, 256, 300, 1], 1, 4),
-        (&[100, 100], 50, 1),
-        (&[64, 64, 64], 64, 2),
-        (&[500, 500, 500], 0, 0),
-        (&[5, 0, 7], 0, 0),
+fn the_recipients_learn_what_all_have_in_one_order() {
+    let cases: [(&[usize], usize, usize, &[usize]); 9] = [
+        (&[300, 300, 300], 100, 0, &[0]),
+        (&[300, 300, 300], 100, 1, &[0, 1, 2]),
+        (&[1000, 20, 300, 5], 3, 1, &[1, 3]),
+        (&[257, 255, 256, 300, 1], 1, 4, &[0, 1, 2, 3, 4]),
+        (&[1, 1, 1], 1, 2, &[0, 1, 2]),
+        (&[100, 100], 50, 1, &[0, 1]),
+        (&[64, 64, 64], 64, 2, &[0, 2]),
+        (&[500, 500, 500], 0, 0, &[0, 1]),
+        (&[5, 0, 7], 0, 0, &[0, 1, 2]),
     ];
-    for (seed, (sizes, common, leader)) in (0..).zip(cases) {
-        let (sets, leader) = (sets(sizes, common, seed), PartyId(leader));
-        let results = run(&sets, leader);
+    for (seed, (sizes, common, leader, recipients)) in (0..).zip(cases) {
+        let sets = sets(sizes, common, seed);
+        let recipients = recipients.iter().copied().map(PartyId).collect();
+        let owners = Owners { sizes: sizes.to_vec(), leader: PartyId(leader), recipients };
         let others: Vec<HashSet<Item>> = sets.iter().map(|set| set.iter().copied().collect()).collect();
-        let expected: Vec<u32> = (0..)
-            .zip(&sets[leader.0])
-            .filter(|(_, item)| others.iter().all(|set| set.contains(item)))
-            .map(|(number, _)| number)
-            .collect();
-        assert!(expected.len() >= common.min(sizes[leader.0]));
-        for (party, (numbers, measured)) in results.iter().enumerate() {
-            assert_eq!(*measured, cost(sizes, leader, PartyId(party)), "{sizes:?}, party {party}");
-            let wanted = if PartyId(party) == leader { expected.clone() } else { Vec::new() };
-            assert_eq!(*numbers, wanted, "{sizes:?}, party {party}");
+        let mut expected: Vec<Item> =
+            sets[leader].iter().copied().filter(|item| others.iter().all(|set| set.contains(item))).collect();
+        expected.sort_unstable();
+        assert!(expected.len() >= common.min(sizes[leader]));
+        for (party, (numbers, measured)) in run(&sets, &owners).iter().enumerate() {
+            assert_eq!(*measured, owners.cost(PartyId(party)), "{owners:?}, party {party}");
+            let found: Vec<Item> = numbers.iter().map(|&number| sets[party][number as usize]).collect();
+            let wanted = if owners.recipients.contains(&PartyId(party)) { expected.clone() } else { Vec::new() };
+            assert_eq!(found, wanted, "{owners:?}, party {party}");
         }
     }
 }
@@ -72,7 +73,15 @@ fn the_leader_learns_what_all_have() {
 fn other_sizes_than_announced_are_refused() {
     let mut sessions = memory::mesh(&["a", "b"], &Options::default());
     let session = &mut sessions[0];
+    let refused = |session: &mut Session, sizes: &[usize], leader: usize, recipients: &[usize]| {
+        let recipients = recipients.iter().copied().map(PartyId).collect();
+        let owners = Owners { sizes: sizes.to_vec(), leader: PartyId(leader), recipients };
+        assert!(matches!(intersect(session, &owners, &[7]), Err(PsiError::Input(_))), "{owners:?}");
+    };
     for sizes in [&[1][..], &[2, 1], &[1, 1, 1]] {
-        assert!(matches!(intersect(session, PartyId(0), &[7], sizes), Err(PsiError::Input(_))));
+        refused(session, sizes, 0, &[0]);
     }
+    refused(session, &[1, 1], 0, &[1]);
+    refused(session, &[1, 1], 0, &[0, 2]);
+    refused(session, &[1, 1], 2, &[2]);
 }

@@ -38,9 +38,9 @@ mod native {
     use crate::keys::{fingerprint, generate_keys, version};
     #[pymodule_export]
     use crate::matching::{
-        Binned, Identified, KeyedTable, MatchedRows, Pair, PreparedSet, SharedRows, aggregate_cost, ids_by_keys_cost,
-        ids_cost, ids_methods, matching_capacity, matching_cost, matching_protocols, published_bytes, query_cost,
-        shares_cost,
+        Binned, Group, Identified, KeyedTable, MatchedRows, Pair, PreparedSet, SharedRows, aggregate_cost, group_cost,
+        ids_by_keys_cost, ids_cost, ids_methods, matching_capacity, matching_cost, matching_protocols, published_bytes,
+        query_cost, shares_cost,
     };
     #[pymodule_export]
     use crate::session::Session;

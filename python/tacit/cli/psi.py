@@ -1,7 +1,7 @@
-"""Match a table with another party's by identifiers, showing nothing but what both approve.
+"""Match a table with other parties' by identifiers, showing nothing but what all approve.
 
-Both parties start it, each with its own input; parameters are compared before anything leaves. The rows of the output
-are in the same order at both.
+All parties start it, each with its own input; parameters are compared before anything leaves. The rows of the output
+are in the same order at all that learn the matches.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from tacit.agent.ledger import Ledger
 from tacit.cli.psi_prepared import run_prepared
 from tacit.cli.psi_screen import Screen
 from tacit.psi.account import approved_entry, completed_entry, recorded
+from tacit.psi.agreement import Agreement
+from tacit.psi.group import GroupMatch, GroupParameters, refuse
 from tacit.psi.match import Limits, Match
 from tacit.psi.members import Members
 from tacit.psi.output import check_output, write_rows
@@ -25,7 +27,7 @@ from tacit.psi.plugin import plugin_named
 from tacit.psi.source import open_source
 
 NAME = "psi"
-HELP = "match a table with another party's without showing it"
+HELP = "match a table with other parties' without showing it"
 
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
@@ -35,7 +37,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--federation", type=Path, default=Path("federation.toml"), metavar="FILE", help="the federation file")
     add("--as", dest="me", required=True, metavar="PARTY", help="the party that this machine is")
-    add("--with", dest="other", metavar="PARTY", help="the other party (needed among more than two)")
+    add("--with", dest="other", type=_names, metavar="PARTIES",
+        help="whom to match with (default: all parties of the federation file)")  # fmt: skip
     add("--input", type=Path, metavar="FILE", help="this party's own table, .parquet or .csv")
     add("--key", type=_names, action="append", metavar="COLUMNS",
         help="the columns that identify a row, in an agreed order; of several --key one is enough")  # fmt: skip
@@ -49,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="with --reveal shares: all pairs of rows with a common key (default), or one for each row")  # fmt: skip
     add("--drop-contaminated", dest="drop", metavar="WHOSE",
         help="with --reveal shares: leave out rows with several counterparts, of both parties or of one")  # fmt: skip
-    add("--to", default="both", metavar="PARTY", help="who learns the matches: both (default) or one party")
+    add("--to", default="all", metavar="PARTIES", help="who learns the matches: all (default), or some parties")
     add("--join", choices=JOINS, default="inner", help="which rows the output has (default: inner)")
     add("--protocol", default="auto", help="auto (default), or a protocol's name")
     add("--prepare", type=Path, metavar="FILE", help="prepare the input to be asked about many times, into this file")
@@ -74,6 +77,9 @@ def run(options: argparse.Namespace) -> int:
         return run_prepared(options, members, screen)
     if options.input is None or options.key is None:
         raise RunError(Fault.INPUT, "name this party's own table with --input, and its key columns with --key.")
+    everybody = members.matching(options.me, options.other)
+    if len(everybody) > 2:
+        return _run_group(options, members, everybody, screen)
     parties = members.pair(options.me, options.other)
     plugin = None if options.plugin is None else plugin_named(options.plugin)
     key, widths = keys_of(options.key)
@@ -82,11 +88,7 @@ def run(options: argparse.Namespace) -> int:
         options.protocol, _bins(options.bins), None if plugin is None else str(getattr(plugin, "name", options.plugin)),
         *revealed(options.reveal, parties), widths, options.pairs, dropped(parties, options.drop),
     )  # fmt: skip
-    learns = parameters.gives_rows and options.me in parameters.to
-    if options.output is None and learns:
-        raise RunError(Fault.INPUT, f"{options.me} gets rows: name the file for them with --output.")
-    if options.output is not None:
-        check_output(options.output)
+    _check_output(options, parameters)
     limits = Limits(options.memory, options.workers)
     columns = [] if options.columns is None and parameters.reveal == "shares" else options.columns
     source = open_source(options.input, key, columns, os.cpu_count() or 1, limits.memory)
@@ -102,14 +104,50 @@ def run(options: argparse.Namespace) -> int:
         screen.line,
         screen.progress,
     )
-    ledger = Ledger(members.parties[options.me].ledger)
+    return _run(options, match, parameters, screen)
+
+
+def _run_group(options: argparse.Namespace, members: Members, parties: tuple[str, ...], screen: Screen) -> int:
+    """A match of more than two parties."""
+    refuse(parties, {
+        f"--reveal {options.reveal}": options.reveal != "intersection",
+        f"--join {options.join}": options.join != "inner",
+        "--protocol": options.protocol != "auto",
+        "--plugin": options.plugin is not None,
+        "--bins": options.bins != "auto",
+        "--workers": options.workers is not None,
+        "--pairs": options.pairs != "all",
+        "--drop-contaminated": options.drop is not None,
+        "the second --key": len(options.key) > 1,
+    })  # fmt: skip
+    (key,) = options.key
+    parameters = GroupParameters(parties, normalisers(key, options.normalise), recipients(parties, options.to))
+    _check_output(options, parameters)
+    limits = Limits(options.memory)
+    source = open_source(options.input, key, options.columns, os.cpu_count() or 1, limits.memory)
+    screen.account(parameters)
+    match = GroupMatch(members, options.me, parameters, source, limits, options.output, screen.line, screen.progress)
+    return _run(options, match, parameters, screen)
+
+
+def _check_output(options: argparse.Namespace, parameters: Agreement) -> None:
+    if options.output is None and parameters.gives_rows and options.me in parameters.to:
+        raise RunError(Fault.INPUT, f"{options.me} gets rows: name the file for them with --output.")
+    if options.output is not None:
+        check_output(options.output)
+
+
+def _run(options: argparse.Namespace, match: Match | GroupMatch, parameters: Agreement, screen: Screen) -> int:
+    """Match, write the rows, and record it."""
+    learns = match.learns()
+    ledger = Ledger(match.members.parties[options.me].ledger)
     approved = ledger.append("approved", approved_entry(options.me, parameters))
     with recorded(ledger, approved, options.me):
         report = match.run(lambda choice: screen.choice(choice, parameters, options.explain))
         count = 0
         if learns:
             screen.line(f"writing {options.output}")
-            count = write_rows(source.database, match.rows, options.output, match.if_unwritten())
+            count = write_rows(match.source.database, match.rows, options.output, match.if_unwritten())
     entry = ledger.append("completed", completed_entry(approved, report))
     if report.unconfirmed is None:
         match.remove_files()

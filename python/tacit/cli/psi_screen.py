@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 
-from tacit.psi.choice import Choice
+from tacit.psi.agreement import Agreement
+from tacit.psi.choice import Chosen
 from tacit.psi.match import Report
-from tacit.psi.parameters import Parameters
 
 
 class Screen:
@@ -22,14 +22,14 @@ class Screen:
         if not self._quiet:
             sys.stderr.write(f"{text}\n")
 
-    def account(self, parameters: Parameters) -> None:
+    def account(self, parameters: Agreement) -> None:
         self.line("What each party will learn")
         for sentence in parameters.account():
             self.line(f"- {sentence}")
 
-    def choice(self, choice: Choice, parameters: Parameters, explain: bool) -> None:
-        a, b = parameters.parties
-        sent = f"{a} sends {size(choice.sent[0])}, {b} sends {size(choice.sent[1])}"
+    def choice(self, choice: Chosen, parameters: Agreement, explain: bool) -> None:
+        each = zip(parameters.parties, choice.sent, strict=True)
+        sent = ", ".join(f"{party} sends {size(sent)}" for party, sent in each)
         workers = f"{choice.workers} worker{'s' if choice.workers > 1 else ''}"
         bins = f"{choice.bins} bin{'s' if choice.bins > 1 else ''}"
         self.line(f"{choice.protocol}, {bins}, {workers}: {sent}, about {choice.seconds:.1f} s")
@@ -43,7 +43,8 @@ class Screen:
         rate = (sent + received - self._last[0]) / 0.2
         self._last = sent + received, 0.0
         end = "\n" if metrics["bins"] == bins else ""
-        done = f"bin {metrics['bins']} of {bins}, {size(sent)} sent, {size(received)} received, {size(rate)}/s"
+        bin = f"bin {metrics['bins']} of {bins}, " if bins > 1 else ""
+        done = f"{bin}{size(sent)} sent, {size(received)} received, {size(rate)}/s"
         sys.stderr.write(f"\r\033[K{done}{end}")
 
     def report(self, report: Report, count: int, learns: bool, entry: int) -> None:

@@ -1,10 +1,10 @@
-"""Matching two parties' tables by identifiers without showing them: private set intersection, at any size.
+"""Matching parties' tables by identifiers without showing them: private set intersection, between two at any size.
 
 import tacit.psi
 
 matched = tacit.psi.intersect(customers, federation="federation.toml", me="a", key=["email"])
 
-The other party calls the same with its own table. Arrow in, Arrow out.
+The other parties call the same with their own tables. Arrow in, Arrow out.
 """
 
 from __future__ import annotations

@@ -7,20 +7,18 @@ from contextlib import contextmanager
 from typing import Any
 
 from tacit.agent.ledger import Ledger
+from tacit.psi.agreement import Agreement, together
 from tacit.psi.match import Report
-from tacit.psi.parameters import Parameters
 
 JSON = dict[str, Any]
 
 
-def approved_entry(me: str, parameters: Parameters) -> JSON:
+def approved_entry(me: str, parameters: Agreement) -> JSON:
     """The entry before anything leaves: the parameters, and all that anybody will learn."""
-    a, b = parameters.parties
-    what = f"{parameters.join} join" if parameters.reveal == "intersection" else parameters.reveal
-    described = f"psi {what} of {a} and {b}, {len(parameters.normalisers)} key columns"
+    described = f"psi {parameters.what()} of {together(parameters.parties)}, {len(parameters.normalisers)} key columns"
     return {
         "party": me,
-        "query": f"{described} ({', '.join(parameters.normalisers)}), to {' and '.join(parameters.to)}",
+        "query": f"{described} ({', '.join(parameters.normalisers)}), to {together(parameters.to)}",
         "plan_hash": parameters.plan_hash.hex(),
         "engine": f"psi/{parameters.protocol_name()}",
         "nodes": list(parameters.parties),
@@ -80,6 +78,6 @@ def _reference(approved: JSON) -> JSON:
     }
 
 
-def _who(sentence: str, parameters: Parameters) -> list[str]:
+def _who(sentence: str, parameters: Agreement) -> list[str]:
     first = sentence.split()[0]
     return [first] if first in parameters.parties else list(parameters.parties)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,21 +36,24 @@ BYTES_PER_SECOND = 300e6
 
 
 @dataclass(frozen=True)
-class Choice:
-    """What was chosen, why, and what it will cost. sender: the party that plays the protocol's sender.
-
-    capacities: the padded size of a bin at each party. sent: payload bytes that each party sends.
-    """
+class Chosen:
+    """What was chosen, why, and what it will cost. sent: payload bytes that each party sends."""
 
     protocol: str
     bins: int
     workers: int
-    sender: int
-    capacities: tuple[int, int]
-    sent: tuple[int, int]
+    sent: tuple[int, ...]
     rounds: int
     seconds: float
     why: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Choice(Chosen):
+    """Of two parties. sender: who plays the protocol's sender. capacities: each party's padded size of a bin."""
+
+    sender: int
+    capacities: tuple[int, int]
 
 
 def choose(parameters: Parameters, facts: tuple[Mapping[str, Any], Mapping[str, Any]]) -> Choice:
@@ -69,7 +72,7 @@ def choose(parameters: Parameters, facts: tuple[Mapping[str, Any], Mapping[str, 
             f"bins of {max(capacities):,} tokens need {need >> 20:,} MiB, more than the {memory >> 20:,} MiB declared; "
             "declare more --memory, or leave --bins to tacit.",
         )
-    network = _Network.declared(facts)
+    network = DeclaredNetwork.of(facts)
     automatic = parameters.plugin is None and parameters.protocol == "auto"
     names = AUTOMATIC if automatic else (parameters.protocol_name(),)
     options = [_option(parameters, name, capacities, bins, workers, network) for name in names]
@@ -87,19 +90,19 @@ def choose(parameters: Parameters, facts: tuple[Mapping[str, Any], Mapping[str, 
         chosen.why_sender,
     )
     return Choice(
-        name, bins, workers, chosen.sender, capacities, chosen.sent, chosen.rounds, chosen.seconds, why
+        name, bins, workers, chosen.sent, chosen.rounds, chosen.seconds, why, chosen.sender, capacities
     )  # fmt: skip
 
 
 @dataclass(frozen=True)
-class _Network:
-    """Seconds of one way, and bytes a second: the worse of what both parties' federation files declare."""
+class DeclaredNetwork:
+    """Seconds of one way, and bytes a second: the worst of what the parties' federation files declare."""
 
     latency: float
     bandwidth: float | None
 
     @classmethod
-    def declared(cls, facts: tuple[Mapping[str, Any], Mapping[str, Any]]) -> _Network:
+    def of(cls, facts: Sequence[Mapping[str, Any]]) -> DeclaredNetwork:
         bandwidths = [float(each["bandwidth"]) for each in facts if each["bandwidth"] is not None]
         return cls(max(float(each["latency"]) for each in facts), min(bandwidths, default=None))
 
@@ -123,7 +126,7 @@ class _Option:
 
 
 def _option(
-    parameters: Parameters, name: str, capacities: tuple[int, int], bins: int, workers: int, network: _Network
+    parameters: Parameters, name: str, capacities: tuple[int, int], bins: int, workers: int, network: DeclaredNetwork
 ) -> _Option:
     sender, why_sender = _sender(parameters, name, capacities)
     sent, rounds = _traffic(parameters, name, capacities, sender, bins, workers)

@@ -6,6 +6,7 @@ Its tables and nodes are for SQL and may be absent.
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -59,16 +60,26 @@ class Members:
         )
         return cls(path, parties, facts)
 
-    def pair(self, me: str, other: str | None) -> tuple[str, str]:
-        """The two that match, in the file's order. other: needed only among more than two parties. Raises RunError."""
+    def matching(self, me: str, others: str | Sequence[str] | None) -> tuple[str, ...]:
+        """All that match, in the file's order. others: besides ``me``, by default all of the file. Raises RunError."""
         names = list(self.parties)
-        for name in (me, *([other] if other else [])):
+        named = [others] if isinstance(others, str) else list(others or ())
+        for name in (me, *named):
             if name not in self.parties:
                 raise RunError(Fault.INPUT, f"{self.path}: there is no party {name!r}; it names {', '.join(names)}.")
-        others = [name for name in names if name != me] if other is None else [other]
-        if len(others) != 1 or others == [me]:
-            raise RunError(Fault.INPUT, f"{self.path}: name the one to match with, --with PARTY, other than {me}.")
-        first, second = sorted((me, others[0]), key=names.index)
+        chosen = {me, *(names if others is None else named)}
+        if len(chosen) < 2:
+            raise RunError(Fault.INPUT, f"{self.path}: name whom to match with, --with PARTY, other than {me}.")
+        return tuple(name for name in names if name in chosen)
+
+    def pair(self, me: str, other: str | Sequence[str] | None) -> tuple[str, str]:
+        """The two that match, in the file's order. other: needed only among more than two parties. Raises RunError."""
+        parties = self.matching(me, other)
+        if len(parties) != 2:
+            raise RunError(
+                Fault.INPUT, f"{self.path}: this is for two parties; name the one to match with, --with PARTY."
+            )
+        first, second = parties
         return first, second
 
     def native_party(self, name: str) -> _native.Party:

@@ -1,16 +1,15 @@
-"""What both parties of a match agree on before anything leaves: compared by a hash when they connect."""
+"""What the two parties of a match agree on."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TypeVar
 
 from tacit import _native
 from tacit.agent.faults import Fault, RunError
+from tacit.psi.agreement import Agreement
 
 JOINS = ("inner", "left", "right", "full", "anti")
 UNBALANCED = "unbalanced"
@@ -26,7 +25,7 @@ PAIRS = ("all", "one")
 
 
 @dataclass(frozen=True)
-class Parameters:
+class Parameters(Agreement):
     """Equal at both parties. parties: the first is the left one of joins. normalisers: one for each key column.
 
     to: the parties that learn the matches. bins: None lets both choose by the same rule. plugin: the name of a protocol
@@ -36,8 +35,6 @@ class Parameters:
     """
 
     parties: tuple[str, str]
-    normalisers: tuple[str, ...]
-    to: tuple[str, ...]
     join: str = "inner"
     protocol: str = "auto"
     bins: int | None = None
@@ -114,12 +111,6 @@ class Parameters:
         return self.to[0]
 
     @property
-    def plan_hash(self) -> bytes:
-        """32 bytes that are equal exactly if the parameters and the version of tacit are."""
-        described = {"psi": asdict(self), "version": _native.version()}
-        return hashlib.sha256(json.dumps(described, sort_keys=True).encode()).digest()
-
-    @property
     def both_learn(self) -> bool:
         """Whether both parties learn the matches."""
         return len(self.to) == 2
@@ -143,6 +134,10 @@ class Parameters:
     def keeps_keyless(self) -> bool:
         """Whether rows without a key have a part in the output, or in hiding how many there are."""
         return self.join != "inner" or self.reveal in ("ids", "shares")
+
+    def what(self) -> str:
+        """What is asked for, in a word or two."""
+        return f"{self.join} join" if self.reveal == "intersection" else self.reveal
 
     def protocol_name(self) -> str:
         """The protocol that runs; ``auto`` where it is chosen from what both announce."""
@@ -211,13 +206,16 @@ class Parameters:
         ]
 
 
-def recipients(parties: tuple[str, str], to: str) -> tuple[str, ...]:
-    """Who learns the matches: ``both`` or a party's name. Raises RunError."""
-    if to == "both":
+def recipients(parties: tuple[str, ...], to: str) -> tuple[str, ...]:
+    """Who learns the matches: ``all``, between two parties also ``both``, or parties' names. Raises RunError."""
+    everybody = ("all",) if len(parties) > 2 else ("both", "all")
+    if to in everybody:
         return parties
-    if to in parties:
-        return (to,)
-    raise RunError(Fault.INPUT, f"--to is {to!r}; write both, {parties[0]} or {parties[1]}.")
+    names = {name.strip() for name in to.split(",")}
+    if names <= set(parties):
+        return tuple(party for party in parties if party in names)
+    several = ", or several of these with commas" if len(parties) > 2 else ""
+    raise RunError(Fault.INPUT, f"--to is {to!r}; write {_listed((everybody[0], *parties))}{several}.")
 
 
 def keys_of(keys: Sequence[Sequence[str]]) -> tuple[list[str], tuple[int, ...]]:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.ledger import Ledger
 from tacit.psi.account import approved_entry, completed_entry, recorded
+from tacit.psi.agreement import Agreement
+from tacit.psi.group import GroupMatch, GroupParameters, refuse
 from tacit.psi.match import Limits, Match, Report
 from tacit.psi.members import Members
 from tacit.psi.parameters import Parameters, dropped, keys_of, recipients, revealed
@@ -46,10 +48,10 @@ def intersect(
     federation: str | Path = "federation.toml",
     me: str,
     key: Sequence[str],
-    other: str | None = None,
+    other: str | Sequence[str] | None = None,
     columns: Sequence[str] | None = None,
     normalise: Mapping[str, str] | None = None,
-    to: str = "both",
+    to: str = "all",
     join: str = "inner",
     protocol: str = "auto",
     bins: int | None = None,
@@ -57,11 +59,24 @@ def intersect(
     workers: int | None = None,
     plugin: Any = None,
 ) -> Matched:
-    """Match a table with the other party's, which calls the same with its own. Options are those of ``tacit psi``.
+    """Match a table with the other parties', which call the same with their own. Options are those of ``tacit psi``.
 
-    table: a path to Parquet or CSV, or anything that exports an Arrow stream. Raises RunError and native errors.
+    table: a path to Parquet or CSV, or anything that exports an Arrow stream. other: whom to match with, by default all
+    of the federation file. Raises RunError and native errors.
     """
     members = Members.load(Path(federation))
+    everybody = members.matching(me, other)
+    if len(everybody) > 2:
+        refuse(everybody, {
+            f"join={join!r}": join != "inner",
+            "protocol": protocol != "auto",
+            "bins": bins is not None,
+            "workers": workers is not None,
+            "plugin": plugin is not None,
+        })  # fmt: skip
+        agreed = GroupParameters(everybody, _normalisers(key, normalise), recipients(everybody, to))
+        source = _open(table, key, columns, memory)
+        return _recorded(GroupMatch(members, me, agreed, source, Limits(memory)), agreed)
     parties = members.pair(me, other)
     name = None if plugin is None else str(plugin.name)
     parameters = Parameters(
@@ -255,10 +270,14 @@ def _run(
 ) -> Matched:
     data = Path(table) if isinstance(table, str | Path) else table
     source = open_source(data, key, columns, limits.offered(), limits.memory)
-    match = Match(members, me, parameters, source, limits, plugin=plugin)
-    ledger = Ledger(members.parties[me].ledger)
-    approved = ledger.append("approved", approved_entry(me, parameters))
-    with recorded(ledger, approved, me):
+    return _recorded(Match(members, me, parameters, source, limits, plugin=plugin), parameters)
+
+
+def _recorded(match: Match | GroupMatch, parameters: Agreement) -> Matched:
+    """A match with the ledger's entries."""
+    ledger = Ledger(match.members.parties[match.me].ledger)
+    approved = ledger.append("approved", approved_entry(match.me, parameters))
+    with recorded(ledger, approved, match.me):
         report = match.run()
     ledger.append("completed", completed_entry(approved, report))
     return Matched(match.rows, report)

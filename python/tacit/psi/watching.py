@@ -14,7 +14,7 @@ Told = Callable[[Mapping[str, int], int], None]
 class Watching:
     """While it is open, tells a few times a second how far a run is."""
 
-    def __init__(self, pair: _native.Pair, watch: Told, bins: int, before: int) -> None:
+    def __init__(self, pair: _native.Pair | _native.Group, watch: Told, bins: int, before: int) -> None:
         self._pair, self._watch, self._bins, self._before = pair, watch, bins, before
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._look, name="progress", daemon=True)

@@ -135,7 +135,7 @@ def _choice(name: str, sender: int, cost: Mapping[str, int], rows: tuple[int, in
         f"protocol {name}: {why}",
         "1 bin, in memory: what bins of it would tell is more than what the whole tells",
     )
-    return Choice(name, 1, 1, sender, rows, sent, cost["rounds"], seconds, reasons)
+    return Choice(name, 1, 1, sent, cost["rounds"], seconds, reasons, sender, rows)
 
 
 def reveal(

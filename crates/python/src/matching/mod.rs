@@ -1,7 +1,9 @@
-//! The binding of private set intersection: a connection of two parties, a party's rows in bins, and their match.
+//! The binding of private set intersection: connections of two parties and of more, a party's rows in bins, and their match.
 
 mod binned;
 mod cost;
+mod group;
+mod joined;
 mod pair;
 mod plugin;
 mod prepared;
@@ -10,6 +12,7 @@ mod whole;
 
 pub use binned::{Binned, KeyedTable};
 pub use cost::{matching_capacity, matching_cost, matching_protocols};
+pub use group::{Group, group_cost};
 pub use pair::Pair;
 pub use prepared::{PreparedSet, published_bytes, query_cost};
 pub use rows::MatchedRows;

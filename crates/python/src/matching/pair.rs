@@ -1,14 +1,12 @@
-//! The connection of two parties that match their tables: one session for each worker.
+//! Two parties that match their tables: one session for each worker.
 
-use std::net::TcpListener;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use tacit_matching::aggregate::aggregate;
-use tacit_matching::{Ids, Progress, Run, family, prepared, shares};
-use tacit_net::tcp::{self, Endpoint, Hello, Identity};
-use tacit_net::{Options, PartyId, Session};
+use tacit_matching::{Ids, Run, family, prepared, shares};
+use tacit_net::PartyId;
 use tacit_psi::alignment::Learns;
 use tacit_psi::blind_join::Rule;
 use tacit_psi::tokens::agree_key;
@@ -16,59 +14,16 @@ use tacit_psi::unbalanced::send_set;
 use tacit_psi::{Protocol, Role};
 
 use super::binned::{Binned, KeyedTable};
+use super::joined::{Connection, Metrics, Shape, exchange};
 use super::plugin::plugged;
 use super::prepared::PreparedSet;
 use super::whole::{Identified, SharedRows, announced, method_named};
-use crate::connection::{Party, options};
-use crate::fault::{Failure, Fault, Result};
-use crate::lifecycle::Watch;
-use crate::waiting::wait_for;
-
-/// Longest message of [`Pair::exchange`].
-const LONGEST: usize = 1 << 20;
-
-/// What the peer is told when the user interrupts this party.
-const INTERRUPTED: &str = "it was interrupted";
+use crate::connection::Party;
+use crate::fault::Failure;
 
 /// Two connected parties that compared version and plan.
 #[pyclass(frozen, module = "tacit._native")]
-pub struct Pair {
-    how: Arc<Connecting>,
-    /// Empty while something runs, and after the end.
-    sessions: Arc<Mutex<Vec<Session>>>,
-    watches: Mutex<Vec<Watch>>,
-    progress: Arc<Progress>,
-}
-
-struct Connecting {
-    endpoints: Vec<Endpoint>,
-    me: usize,
-    private_key_pem: String,
-    plan_hash: [u8; 32],
-    options: Options,
-    /// Stays open so that a peer's next worker never finds a closed door.
-    listener: TcpListener,
-}
-
-impl Connecting {
-    fn connect(&self, worker: usize) -> Result<Session> {
-        let identity = Identity::from_pem(&self.private_key_pem, &self.endpoints[self.me].certificate_pem)?;
-        let hello = Hello::new(self.plan_hash, &format!("psi, worker {worker}"));
-        let listener = self.listener.try_clone().map_err(|error| {
-            Failure::new(Fault::Internal, format!("no socket is left ({error}); close other programs"))
-        })?;
-        Ok(tcp::connect_with_listener(listener, &self.endpoints, self.me, identity, hello, &self.options)?)
-    }
-}
-
-/// How far a run is.
-#[derive(IntoPyObject)]
-pub struct Metrics {
-    bins: u64,
-    bytes_sent: u64,
-    bytes_received: u64,
-    rounds: u64,
-}
+pub struct Pair(Connection);
 
 #[pymethods]
 impl Pair {
@@ -87,44 +42,28 @@ impl Pair {
         latency: f64,
         bandwidth: Option<f64>,
     ) -> PyResult<Self> {
-        let options = options(true, [connect_timeout, idle_timeout], latency, bandwidth, false)?;
-        let endpoints: Vec<Endpoint> = parties.into_iter().map(Party::into_endpoint).collect();
-        let address = &endpoints.get(me).ok_or_else(|| Failure::input("there are two parties, 0 and 1"))?.address;
-        let listener = tcp::listen(address).map_err(Failure::from)?;
-        let how = Arc::new(Connecting { endpoints, me, private_key_pem, plan_hash, options, listener });
-        let connecting = Arc::clone(&how);
-        let session = wait_for(py, move || connecting.connect(0), || ())?;
-        let watches = Mutex::new(vec![Watch::of(&session)]);
-        Ok(Self { how, sessions: Arc::new(Mutex::new(vec![session])), watches, progress: Arc::default() })
+        let shape = Shape { connect_timeout, idle_timeout, latency, bandwidth };
+        Ok(Self(Connection::open(py, parties.into(), me, private_key_pem, plan_hash, shape)?))
     }
 
     /// Send a short message to the peer and return the one that it sends. One round.
     fn exchange<'py>(&self, py: Python<'py>, message: Vec<u8>) -> PyResult<Bound<'py, PyBytes>> {
-        let theirs = self.work(py, move |sessions| exchange(&mut sessions[0], &message))?;
+        let theirs = self.0.work(py, move |sessions| {
+            let peer = 1 - sessions[0].me().0;
+            Ok(exchange(&mut sessions[0], message)?.swap_remove(peer))
+        })?;
         Ok(PyBytes::new(py, &theirs))
     }
 
     /// Agree with the peer on a fresh key for tokens.
     fn agree_key<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let key = self.work(py, |sessions| {
-            let peer = PartyId(1 - sessions[0].me().0);
-            Ok(agree_key(&mut sessions[0], peer)?.expose())
-        })?;
+        let key = self.0.work(py, |sessions| Ok(agree_key(&mut sessions[0])?.expose()))?;
         Ok(PyBytes::new(py, &key))
     }
 
     /// Connect further workers, until there are so many. Both parties call it at the same point, after an exchange.
     fn add_workers(&self, py: Python<'_>, count: usize) -> PyResult<()> {
-        let how = Arc::clone(&self.how);
-        self.work(py, move |sessions| {
-            for worker in sessions.len()..count {
-                let session = how.connect(worker)?;
-                sessions.push(session);
-                // The peer's door for this worker is shut before the next one knocks.
-                exchange(&mut sessions[worker], b"ready")?;
-            }
-            Ok(())
-        })
+        self.0.add_workers(py, count)
     }
 
     /// Match a table's bins. sender: this party's role. both_learn: whether the sender learns the matches too. rows: announced by
@@ -151,8 +90,8 @@ impl Pair {
         let run = Run { role, learns, rows, todo };
         let table = table.get();
         let (bins, results, progress) =
-            (Arc::clone(&table.bins), Arc::clone(&table.results), Arc::clone(&self.progress));
-        self.work(py, move |sessions| Ok(run.execute(protocol.as_ref(), sessions, &bins, &results, &progress)?))
+            (Arc::clone(&table.bins), Arc::clone(&table.results), Arc::clone(&self.0.progress));
+        self.0.work(py, move |sessions| Ok(run.execute(protocol.as_ref(), sessions, &bins, &results, &progress)?))
     }
 
     /// How many keys match, and the sum of the sender's first payload column over them (summed). None at the sender.
@@ -166,7 +105,7 @@ impl Pair {
     ) -> PyResult<(Option<usize>, Option<i64>)> {
         let bins = Arc::clone(&table.get().bins);
         let role = if sender { Role::Sender } else { Role::Receiver };
-        self.work(py, move |sessions| {
+        self.0.work(py, move |sessions| {
             let found = aggregate(&mut sessions[0], role, &bins, rows, summed)?;
             Ok((found.cardinality, found.sums.and_then(|sums| sums.first().map(|&sum| sum as i64))))
         })
@@ -183,7 +122,8 @@ impl Pair {
     ) -> PyResult<Identified> {
         let (bins, method) = (Arc::clone(&table.get().bins), method_named(method)?);
         let role = if sender { Role::Sender } else { Role::Receiver };
-        self.work(py, move |sessions| Ok(Identified(Arc::new(Ids::agree(&mut sessions[0], role, method, bins, rows)?))))
+        self.0
+            .work(py, move |sessions| Ok(Identified(Arc::new(Ids::agree(&mut sessions[0], role, method, bins, rows)?))))
     }
 
     /// Give every row of both parties a universal id by the first of several keys that two rows share. theirs: the peer's rows.
@@ -196,7 +136,7 @@ impl Pair {
     ) -> PyResult<Identified> {
         let table = Arc::clone(&table.get().rows);
         let role = if sender { Role::Sender } else { Role::Receiver };
-        self.work(py, move |sessions| {
+        self.0.work(py, move |sessions| {
             Ok(Identified(Arc::new(Ids::agree_by_keys(&mut sessions[0], role, &table, theirs)?)))
         })
     }
@@ -224,7 +164,7 @@ impl Pair {
         };
         let (drop_sender, drop_receiver) = dropped;
         let rule = if single { Rule::Single } else { Rule::Collect { drop_sender, drop_receiver } };
-        self.work(py, move |sessions| {
+        self.0.work(py, move |sessions| {
             let found = shares::share(&mut sessions[0], role, &table, announced, rule)?;
             let (pairs, contaminated) = (found.pairs, found.contaminated);
             Ok(SharedRows { pairs, contaminated, shares: shares::table(found, &names)? })
@@ -240,7 +180,7 @@ impl Pair {
         published: Option<Vec<u8>>,
     ) -> PyResult<()> {
         let set = Arc::clone(&set.get().0);
-        self.work(py, move |sessions| {
+        self.0.work(py, move |sessions| {
             let client = PartyId(1 - sessions[0].me().0);
             if let Some(published) = published {
                 send_set(&mut sessions[0], client, &published)?;
@@ -261,7 +201,7 @@ impl Pair {
         items: u32,
     ) -> PyResult<Option<Bound<'py, PyBytes>>> {
         let (bins, results) = (Arc::clone(&table.get().bins), Arc::clone(&table.get().results));
-        let received = self.work(py, move |sessions| {
+        let received = self.0.work(py, move |sessions| {
             Ok(prepared::ask(&mut sessions[0], &bins, &results, rows, held.as_deref(), items)?)
         })?;
         Ok(received.map(|set| PyBytes::new(py, &set)))
@@ -269,91 +209,16 @@ impl Pair {
 
     /// Bins done, and payload bytes and rounds of all workers. May be called from any thread during a run.
     fn metrics(&self, py: Python<'_>) -> Metrics {
-        py.detach(|| {
-            let mut sum = Metrics {
-                bins: self.progress.done.load(std::sync::atomic::Ordering::Relaxed),
-                bytes_sent: 0,
-                bytes_received: 0,
-                rounds: 0,
-            };
-            for meter in self.watches().iter().filter_map(|watch| watch.meter.as_ref()) {
-                let total = meter.snapshot().total;
-                sum.bytes_sent += total.bytes_sent;
-                sum.bytes_received += total.bytes_received;
-                sum.rounds += total.rounds;
-            }
-            sum
-        })
+        self.0.metrics(py)
     }
 
     /// End in order, with an acknowledgement from the peer.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
-        self.work(py, |sessions| Ok(sessions.drain(..).try_for_each(Session::close)?))
+        self.0.close(py)
     }
 
     /// End at once and tell the peer why; without effect on a connection that has ended.
     fn abort(&self, py: Python<'_>, reason: &str) {
-        py.detach(|| {
-            self.interrupt(reason);
-            let ended = std::mem::take(&mut *self.sessions.lock().unwrap_or_else(PoisonError::into_inner));
-            ended.into_iter().for_each(|session| session.abort(reason));
-        });
+        self.0.abort(py, reason);
     }
-}
-
-impl Pair {
-    fn watches(&self) -> std::sync::MutexGuard<'_, Vec<Watch>> {
-        self.watches.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn interrupt(&self, reason: &str) {
-        self.watches().iter().for_each(|watch| watch.interrupt(reason));
-    }
-
-    /// Runs `work` on the sessions without the GIL. A failure ends them all, and tells the peer what kind it was.
-    fn work<T: Send + 'static>(
-        &self,
-        py: Python<'_>,
-        work: impl FnOnce(&mut Vec<Session>) -> Result<T> + Send + 'static,
-    ) -> PyResult<T> {
-        let mut sessions = std::mem::take(&mut *self.sessions.lock().unwrap_or_else(PoisonError::into_inner));
-        if sessions.is_empty() {
-            return Err(Failure::input("the connection has ended; connect again").into());
-        }
-        let run = move || match work(&mut sessions) {
-            Ok(value) => Ok((sessions, value)),
-            Err(failure) => {
-                sessions.into_iter().for_each(|session| session.abort(failure.fault.reason_for_peers()));
-                Err(failure)
-            }
-        };
-        let (sessions, value) = wait_for(py, run, || self.interrupt(INTERRUPTED))?;
-        *self.watches() =
-            if sessions.is_empty() { self.watches().clone() } else { sessions.iter().map(Watch::of).collect() };
-        *self.sessions.lock().unwrap_or_else(PoisonError::into_inner) = sessions;
-        Ok(value)
-    }
-}
-
-fn exchange(session: &mut Session, message: &[u8]) -> Result<Vec<u8>> {
-    let peer = PartyId(1 - session.me().0);
-    if message.len() > LONGEST {
-        return Err(Failure::new(Fault::Internal, "a message to agree on parameters is too long"));
-    }
-    session.next_round();
-    session.send(peer, (message.len() as u32).to_le_bytes().to_vec())?;
-    session.send(peer, message.to_vec())?;
-    let mut length = [0; 4];
-    session.recv(peer, &mut length)?;
-    let length = u32::from_le_bytes(length) as usize;
-    if length > LONGEST {
-        let name = session.name(peer).to_owned();
-        return Err(Failure::new(
-            Fault::Peer,
-            format!("party {name:?} sends {length} bytes where parameters are short"),
-        ));
-    }
-    let mut theirs = vec![0; length];
-    session.recv(peer, &mut theirs)?;
-    Ok(theirs)
 }

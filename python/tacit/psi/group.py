@@ -1,0 +1,304 @@
+"""A match of more than two parties: the rows whose keys all of them have."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tacit import _native
+from tacit.agent.faults import Fault, RunError
+from tacit.psi.agreement import Agreement, together
+from tacit.psi.announcement import heard
+from tacit.psi.choice import BYTES_PER_SECOND, Chosen, DeclaredNetwork
+from tacit.psi.match import OUTPUT_BYTES, Limits, Report, Tell
+from tacit.psi.members import Members
+from tacit.psi.partition import Counts, partition
+from tacit.psi.source import Source
+from tacit.psi.state import check_disk, folder_of
+from tacit.psi.watching import Told, Watching
+
+PROTOCOL = "multi-party"
+
+BYTES_PER_ROW = 192
+"""What a run keeps in memory at most for each row of a party's table and of the leader's, besides the table itself."""
+
+LEAST_BYTES = 64 << 20
+"""What a run keeps for whatever tables."""
+
+BYTES_PER_JOINT_ROW = 16
+"""What a row of the output keeps in memory, and its part of what is written."""
+
+SECONDS_PER_ROW = 0.9e-6
+"""Processor time for each row of another party's table and of the leader's, on a core with AVX-512."""
+
+SECONDS_TO_BEGIN = 0.06
+"""Measured with tables of a few rows, for each party beside the leader: base OTs and the first correlations."""
+
+
+@dataclass(frozen=True)
+class GroupParameters(Agreement):
+    """Equal at all of more than two parties."""
+
+    def what(self) -> str:
+        """What is asked for, in a word or two."""
+        return "inner join"
+
+    def protocol_name(self) -> str:
+        """The one protocol there is."""
+        return PROTOCOL
+
+    def account(self) -> list[str]:
+        """What each party learns besides its own data, in sentences."""
+        finds = self.to[0] if len(self.to) == 1 else f"the one of {together(self.to)} that finds the matches"
+        return [
+            *(self._learnt(party) for party in self.to),
+            f"parties that pool what they see with {finds} can learn which of its keys all remaining parties have; "
+            "any others that pool what they see learn nothing more",
+            "all learn the others' numbers of rows, the type of each key column and whether it is from CSV, "
+            "and the memory, workers and network that the others declare",
+        ]
+
+    def _learnt(self, party: str) -> str:
+        others = together([name for name in self.parties if name != party])
+        told = [name for name in self.to if name != party]
+        rows = (
+            f", and how many rows {together(told)} {'has' if len(told) == 1 else 'have'} with each of these"
+            if told
+            else ""
+        )
+        return f"{party} learns which of its own keys {others} all have too{rows}"
+
+
+def refuse(parties: Sequence[str], options: Mapping[str, bool]) -> None:
+    """Refuse what only two parties can do. options: by their names, whether they are used. Raises RunError."""
+    used = [option for option, given in options.items() if given]
+    if used:
+        raise RunError(
+            Fault.INPUT,
+            f"{together(tuple(parties))} can only find the rows whose keys all of them have; leave out {used[0]}, "
+            "or name one party to match with, --with PARTY.",
+        )
+
+
+@dataclass(frozen=True)
+class GroupChoice(Chosen):
+    """leader: the party that finds the matches."""
+
+    leader: int
+
+
+def choose_leader(parameters: GroupParameters, facts: Sequence[Mapping[str, Any]]) -> GroupChoice:
+    """From what all announce, in their order. Raises RunError if it does not fit into memory."""
+    rows = [int(each["rows"]) for each in facts]
+    network = DeclaredNetwork.of(facts)
+    recipients = [parameters.parties.index(party) for party in parameters.to]
+    options = [_led_by(parameters, leader, rows, recipients, network) for leader in recipients]
+    best = min(options, key=lambda option: option.seconds)
+    memory = min(int(each["memory"]) for each in facts)
+    check_memory(max(rows), rows[best.leader], memory, 0)
+    return best
+
+
+def _led_by(
+    parameters: GroupParameters, leader: int, rows: list[int], recipients: list[int], network: DeclaredNetwork
+) -> GroupChoice:
+    rounds, sent = _native.group_cost(rows, leader, recipients)
+    others = [size for party, size in enumerate(rows) if party != leader]
+    seconds = sum(SECONDS_TO_BEGIN + SECONDS_PER_ROW * (size + rows[leader]) / 2 for size in others)
+    # All that is sent goes through the leader's connection, both directions at the same time.
+    seconds += max(sent[leader], sum(sent) - sent[leader]) / (network.bandwidth or BYTES_PER_SECOND)
+    seconds += rounds * network.latency
+    name = parameters.parties[leader]
+    alone = "it alone learns the matches" if len(recipients) == 1 else "this way it takes the least time"
+    why = (
+        f"protocol {PROTOCOL}: the one for more than two parties, {seconds:.2f} s predicted {network}",
+        f"{name} finds the matches: {alone}",
+        "1 bin, in memory: there are none on disk for more than two parties",
+    )
+    return GroupChoice(PROTOCOL, 1, 1, tuple(sent), rounds, seconds, why, leader)
+
+
+def check_memory(rows: int, leader_rows: int, memory: int, table: int) -> None:
+    """Refuse what does not fit into ``memory`` bytes beside a party's own table of so many. Raises RunError."""
+    need = LEAST_BYTES + BYTES_PER_ROW * (rows + leader_rows) + 2 * table
+    if need > max(memory, LEAST_BYTES):
+        where = "at all parties" if table == 0 else "here"
+        raise RunError(
+            Fault.INPUT,
+            f"a match of more than two parties works in memory and needs {need >> 20:,} MiB for these tables, more "
+            f"than the {memory >> 20:,} MiB declared; declare more --memory {where}.",
+        )
+
+
+class GroupMatch:
+    """One party's match with several others. output: names the file that the rows will go to, if any.
+
+    tell: is told every step in a line. watch: is told of progress.
+    """
+
+    peer = "another party"
+
+    def __init__(
+        self,
+        members: Members,
+        me: str,
+        parameters: GroupParameters,
+        source: Source,
+        limits: Limits,
+        output: Path | None = None,
+        tell: Tell = lambda line: None,
+        watch: Told = lambda metrics, bins: None,
+    ) -> None:
+        self.members, self.me, self.parameters, self.source = members, me, parameters, source
+        self.limits, self.output, self.tell, self.watch = limits, output, tell, watch
+        self.number = parameters.parties.index(me)
+        self.others = [party for party in parameters.parties if party != me]
+        self._table: _native.Binned | None = None
+        self._counts: Counts = (source.rows, 0, [])
+
+    def run(self, announce: Callable[[Chosen], None] = lambda choice: None) -> Report:
+        """Match. announce: called with what was chosen before any token is made. Raises RunError and native errors."""
+        begin = time.monotonic()
+        self.tell(f"connecting with {together(self.others)}")
+        group = self._connect()
+        try:
+            return self._matched(group, announce, begin)
+        except BaseException:
+            group.abort("the match failed")
+            raise
+
+    def rows(self) -> _native.MatchedRows:
+        """The joint rows' part of this party; after ``run``."""
+        assert self._table is not None, "run() comes first"
+        return self._table.output("inner", self.number == 0, 0)
+
+    def learns(self) -> bool:
+        """Whether this party gets rows."""
+        return self.me in self.parameters.to
+
+    def if_unwritten(self) -> str:
+        """What is left to do if the rows cannot be written."""
+        return "free space, and run it again at all parties"
+
+    def remove_files(self) -> None:
+        """Nothing is kept on disk."""
+
+    def _connect(self) -> _native.Group:
+        network = self.members.network
+        return _native.Group.connect(
+            [self.members.native_party(name) for name in self.parameters.parties],
+            self.number,
+            self.members.private_key(self.me),
+            self.parameters.plan_hash,
+            connect_timeout=network.connect_timeout,
+            idle_timeout=network.idle_timeout,
+            latency=network.latency,
+            bandwidth=network.bandwidth,
+        )
+
+    def _matched(self, group: _native.Group, announce: Callable[[Chosen], None], begin: float) -> Report:
+        messages = group.exchange(json.dumps(self._announcement()).encode())
+        told = zip(self.parameters.parties, messages, strict=True)
+        facts = [heard(message, party, len(self.source.key)) for party, message in told]
+        for party, theirs in zip(self.parameters.parties, facts, strict=True):
+            if party != self.me:
+                self.source.check_kinds(theirs["kinds"], party)
+        try:
+            choice = choose_leader(self.parameters, facts)
+        except RunError:
+            _found_by_all(group)
+            raise
+        announce(choice)
+        if self.output is not None and self.learns():
+            check_disk(folder_of(self.output), 2 * self.source.bytes + OUTPUT_BYTES * self.source.rows)
+        leader_rows = int(facts[choice.leader]["rows"])
+        check_memory(self.source.rows, leader_rows, self.limits.memory, self.source.bytes)
+        self.tell(f"reading {self.source.rows:,} rows into memory")
+        table, self._counts = partition(
+            self.source, group.agree_key(), self.parameters.normalisers, self._kinds(facts), self.tell,
+            memory=self.limits.memory, keep_keyless=False,
+        )  # fmt: skip
+        self._table = table
+        group.exchange(b"ready")
+        self.tell("matching")
+        most = min(int(each["memory"]) for each in facts) // BYTES_PER_JOINT_ROW
+        with Watching(group, self.watch, 1, 0):
+            rows = group.intersect(
+                table,
+                rows=[int(each["rows"]) for each in facts],
+                leader=choice.leader,
+                recipients=[self.parameters.parties.index(party) for party in self.parameters.to],
+                most=most,
+            )
+        if rows > most:
+            _found_by_all(group)
+            raise RunError(
+                Fault.INPUT,
+                f"keys repeat at several parties, so that the output has {rows:,} rows, more than the {most:,} that "
+                "the declared memory allows; declare more --memory at all parties, or let each key stand in one row.",
+            )
+        metrics = group.metrics()
+        return self._report(table, metrics, begin, self._confirm(group))
+
+    def _announcement(self) -> dict[str, Any]:
+        return {
+            "rows": self.source.rows,
+            "memory": self.limits.memory,
+            "workers": 1,
+            "kinds": self.source.kinds(),
+            "csv": self.source.is_csv,
+            "resume": None,
+            "latency": self.members.network.latency,
+            "bandwidth": self.members.network.bandwidth,
+            "columns": [],
+        }
+
+    def _kinds(self, facts: Sequence[Mapping[str, Any]]) -> list[str]:
+        """Of each key column the kind at the others: text only where it is text at all of them."""
+        others = [each["kinds"] for party, each in enumerate(facts) if party != self.number]
+        return [next((kind for kind in kinds if kind != "text"), "text") for kinds in zip(*others, strict=True)]
+
+    def _confirm(self, group: _native.Group) -> str | None:
+        """Tell each other that all is done. This party has its results, whatever becomes of the others now."""
+        try:
+            group.exchange(b"done")
+            group.close()
+        except _native.PeerGoneError as error:
+            return str(error)
+        return None
+
+    def _report(
+        self, table: _native.Binned, metrics: Mapping[str, int], begin: float, unconfirmed: str | None
+    ) -> Report:
+        rows, null, invalid = self._counts
+        totals = table.totals()
+        keys = totals["keys"] if self.learns() else None
+        return Report(
+            rows=rows,
+            null=null,
+            invalid=dict(zip(self.source.key, invalid, strict=True)),
+            keys=keys,
+            pairs=totals["pairs"],
+            sum=None,
+            union=None,
+            repeated=0,
+            rate=None if keys is None else keys / max(1, rows - null - sum(invalid)),
+            bytes_sent=metrics["bytes_sent"],
+            bytes_received=metrics["bytes_received"],
+            rounds=metrics["rounds"],
+            seconds=time.monotonic() - begin,
+            resumed=0,
+            unconfirmed=unconfirmed,
+            protocol=PROTOCOL,
+        )
+
+
+def _found_by_all(group: _native.Group) -> None:
+    """Wait until all have had the time to find for themselves what this party is about to refuse."""
+    with suppress(_native.TacitError):
+        group.exchange(b"")
