@@ -4,6 +4,7 @@ from typing import Any, Protocol, Self, final, type_check_only
 
 __all__ = [
     "Binned",
+    "Group",
     "Identified",
     "InputError",
     "InternalError",
@@ -27,6 +28,7 @@ __all__ = [
     "cost",
     "fingerprint",
     "generate_keys",
+    "group_cost",
     "ids_by_keys_cost",
     "ids_cost",
     "ids_methods",
