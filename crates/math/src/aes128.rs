@@ -94,6 +94,20 @@ impl Aes128 {
         }
     }
 
+    /// For every block x plus an offset, its encryption plus itself.
+    pub(crate) fn hash(&self, blocks: &[u128], offset: u128, out: &mut [u128]) {
+        assert_eq!(blocks.len(), out.len(), "a hash for each block");
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Self::Wide(keys) => keys.hash(blocks, offset, out),
+            Self::Portable(cipher) => {
+                out.iter_mut().zip(blocks).for_each(|(out, block)| *out = block ^ offset);
+                cipher.encrypt_blocks(aes::Block::cast_slice_from_core_mut(bytemuck::cast_slice_mut(out)));
+                out.iter_mut().zip(blocks).for_each(|(out, block)| *out ^= block ^ offset);
+            }
+        }
+    }
+
     /// For every block x plus an offset, the lowest bit of its encryption plus itself, 64 to a word, the first one's lowest.
     pub(crate) fn hash_bits(&self, blocks: &[[u128; 64]], offset: u128, words: &mut [u64]) {
         assert_eq!(blocks.len(), words.len(), "a word for each 64 blocks");

@@ -64,12 +64,17 @@ impl CrHash {
         let mut images = [0; PASS];
         for pass in blocks.chunks_mut(PASS) {
             let images = &mut images[..pass.len()];
-            images.copy_from_slice(pass);
-            self.0.encrypt(bytemuck::cast_slice_mut(images));
-            for (block, image) in pass.iter_mut().zip(images) {
-                *block ^= *image;
-            }
+            self.0.hash(pass, 0, images);
+            pass.copy_from_slice(images);
         }
+    }
+
+    /// Writes the hashes of blocks, each plus an offset. As fast as [`Self::hash_blocks`], without a copy.
+    ///
+    /// # Panics
+    /// If the lengths differ.
+    pub fn hash_to(&self, blocks: &[u128], offset: u128, out: &mut [u128]) {
+        self.0.hash(blocks, offset, out);
     }
 
     /// Appends the lowest bits of the hashes of blocks, each plus an offset, 64 to a word, lowest first.
@@ -252,6 +257,22 @@ mod tests {
         Tccr::new().hash_blocks(&mut tccr, |i| i as u128);
         Tccr(Aes128::portable(&TCCR_KEY.to_be_bytes())).hash_blocks(&mut portable, |i| i as u128);
         assert_eq!(tccr, portable);
+    }
+
+    #[test]
+    fn hashes_of_sums_are_those_of_blocks() {
+        for length in [0, 1, 3, 4, 31, 32, 67, 300] {
+            let blocks: Vec<u128> = Prg::new(&Seed::from_bytes([6; 16])).vector(length);
+            for offset in [0, 0x0123_4567_89ab_cdef_0f1e_2d3c] {
+                let mut expected: Vec<u128> = blocks.iter().map(|block| block ^ offset).collect();
+                CrHash::new().hash_blocks(&mut expected);
+                for hash in [CrHash::new(), CrHash(Aes128::portable(&CR_KEY.to_be_bytes()))] {
+                    let mut out = vec![0; length];
+                    hash.hash_to(&blocks, offset, &mut out);
+                    assert_eq!(out, expected, "{length} blocks");
+                }
+            }
+        }
     }
 
     #[test]

@@ -20,6 +20,10 @@ pub trait Ring: Pod + Copy + Eq + Send + Sync + std::fmt::Debug + 'static {
     fn neg(self) -> Self;
     /// Multiplication by 2^bits, for bits < k.
     fn shl(self, bits: u32) -> Self;
+    /// A bit of the representative, as zero or one.
+    fn bit(self, place: u32) -> Self;
+    /// The bits that both representatives have.
+    fn and(self, other: Self) -> Self;
     /// The residue of an integer.
     fn from_u128(value: u128) -> Self;
     /// The representative in 0..2^k.
@@ -51,6 +55,14 @@ macro_rules! ring {
             #[inline(always)]
             fn shl(self, bits: u32) -> Self {
                 self << bits
+            }
+            #[inline(always)]
+            fn bit(self, place: u32) -> Self {
+                self >> place & 1
+            }
+            #[inline(always)]
+            fn and(self, other: Self) -> Self {
+                self & other
             }
             #[inline(always)]
             fn from_u128(value: u128) -> Self {

@@ -37,6 +37,9 @@ const COLUMNS: usize = 128;
 /// Rows whose columns are made together: half a KiB a column, 64 KiB in all.
 const TILE: usize = 4096;
 
+/// Words that adding up the leaves of a tree takes besides the sums: a column for each level, and two more at the last one.
+const SCRATCH: usize = 9 * TILE / 64;
+
 /// Tiles whose corrections are one message: half a MiB for k = 2.
 const TILES: usize = 16;
 
@@ -189,13 +192,13 @@ impl Sender {
 
     /// Every tree's columns of a tile, before correction.
     fn columns(&mut self, columns: &mut [u64]) {
-        let mut sum = [0; TILE / 64];
+        let (mut sum, mut scratch) = ([0; TILE / 64], [0; SCRATCH]);
         let words = columns.len() / COLUMNS;
         let mut later = columns;
         for block in &mut self.blocks {
             let (own, rest) = later.split_at_mut(block.depth * words);
             own.fill(0);
-            fold(&mut block.leaves, own, &mut sum[..words]);
+            fold(&mut block.leaves, own, &mut sum[..words], &mut scratch);
             later = rest;
         }
     }
@@ -293,13 +296,13 @@ impl Receiver {
 
     /// Every tree's columns of a tile; the bits of the first tree; and by how much those of the others differ.
     fn columns(&mut self, columns: &mut [u64], bits: &mut [u64], corrections: &mut Vec<u8>) {
-        let mut sum = [0; TILE / 64];
+        let (mut sum, mut scratch) = ([0; TILE / 64], [0; SCRATCH]);
         let sum = &mut sum[..bits.len()];
         let mut later = columns;
         for (number, block) in self.blocks.iter_mut().enumerate() {
             let (own, rest) = later.split_at_mut(block.depth * bits.len());
             own.fill(0);
-            fold(&mut block.leaves, own, sum);
+            fold(&mut block.leaves, own, sum, &mut scratch);
             if number == 0 {
                 bits.copy_from_slice(sum);
             } else {
@@ -340,10 +343,9 @@ impl Block {
 
 /// The next words r(x) of all leaves, of which there are two at least: sum becomes the sum of all r(x); to column j is added the sum of those r(x)
 /// whose x has bit j. A leaf that is not known counts as zero, which matters for the sum alone if it is leaf 0.
-fn fold(leaves: &mut [Option<Prg>], columns: &mut [u64], sum: &mut [u64]) {
+fn fold(leaves: &mut [Option<Prg>], columns: &mut [u64], sum: &mut [u64], scratch: &mut [u64]) {
     let words = sum.len();
-    let mut buffers = [[0; TILE / 64]; 3];
-    let [a, b, c] = buffers.each_mut().map(|buffer| &mut buffer[..words]);
+    let (a, scratch) = scratch.split_at_mut(words);
     match leaves {
         [l0, l1] => {
             next(l0, sum);
@@ -353,6 +355,8 @@ fn fold(leaves: &mut [Option<Prg>], columns: &mut [u64], sum: &mut [u64]) {
         }
         [l0, l1, l2, l3] => {
             let (low, high) = columns.split_at_mut(words);
+            let (b, scratch) = scratch.split_at_mut(words);
+            let c = &mut scratch[..words];
             next(l0, sum);
             next(l1, a);
             next(l2, b);
@@ -362,8 +366,8 @@ fn fold(leaves: &mut [Option<Prg>], columns: &mut [u64], sum: &mut [u64]) {
         _ => {
             let (low, high) = leaves.split_at_mut(leaves.len() / 2);
             let (lower, highest) = columns.split_at_mut(columns.len() - words);
-            fold(low, lower, sum);
-            fold(high, lower, a);
+            fold(low, lower, sum, scratch);
+            fold(high, lower, a, scratch);
             words::add(highest, a);
             words::add(sum, a);
         }

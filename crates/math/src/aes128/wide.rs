@@ -40,6 +40,12 @@ impl RoundKeys {
         unsafe { encrypt(&self.0, blocks) }
     }
 
+    /// The hashes that [`super::Aes128::hash`] defines.
+    pub(crate) fn hash(&self, blocks: &[u128], offset: u128, out: &mut [u128]) {
+        // SAFETY: self exists, so the processor has AVX-512F and VAES.
+        unsafe { hash(&self.0, blocks, offset, out) }
+    }
+
     /// The children of every parent as [`super::Aes128::double`] defines them, and the sum of the left ones.
     pub(crate) fn double(&self, parents: &[u128], children: &mut [[u128; 2]]) -> u128 {
         // SAFETY: self exists, so the processor has AVX-512F and VAES.
@@ -143,6 +149,47 @@ fn encrypt(keys: &[u128; 11], blocks: &mut [[u8; 16]]) {
         let lane = load(&last);
         store(&mut last, rounds(&keys, [lane])[0]);
         rest.copy_from_slice(&last[..rest.len()]);
+    }
+}
+
+#[target_feature(enable = "avx512f,vaes")]
+fn hash(keys: &[u128; 11], blocks: &[u128], offset: u128, out: &mut [u128]) {
+    let keys = broadcast(keys);
+    let offset = _mm512_broadcast_i32x4(bytemuck::cast(offset));
+    let (fours, rest) = blocks.as_chunks::<4>();
+    let (outs, rest_out) = out.as_chunks_mut::<4>();
+    let (flights, tail) = fours.as_chunks::<FLIGHT>();
+    let (flights_out, tail_out) = outs.as_chunks_mut::<FLIGHT>();
+    for (flight, out) in flights.iter().zip(flights_out) {
+        hash_registers(&keys, flight, offset, out);
+    }
+    for (four, out) in tail.iter().zip(tail_out) {
+        hash_registers(&keys, &[*four], offset, core::array::from_mut(out));
+    }
+    if !rest.is_empty() {
+        let (mut last, mut out) = ([0; 4], [[0; 4]]);
+        last[..rest.len()].copy_from_slice(rest);
+        hash_registers(&keys, &[last], offset, &mut out);
+        rest_out.copy_from_slice(&out[0][..rest.len()]);
+    }
+}
+
+/// The hashes of four blocks a register.
+#[inline]
+#[target_feature(enable = "avx512f,vaes")]
+fn hash_registers<const N: usize>(
+    keys: &[__m512i; 11],
+    blocks: &[[u128; 4]; N],
+    offset: __m512i,
+    out: &mut [[u128; 4]; N],
+) {
+    let mut inputs = [_mm512_setzero_si512(); N];
+    for (input, four) in inputs.iter_mut().zip(blocks) {
+        *input = _mm512_xor_si512(load(bytemuck::cast_ref(four)), offset);
+    }
+    let images = rounds(keys, inputs);
+    for i in 0..N {
+        store(bytemuck::cast_mut(&mut out[i]), _mm512_xor_si512(images[i], inputs[i]));
     }
 }
 

@@ -9,7 +9,7 @@
 use tacit_math::words;
 use tacit_net::Session;
 
-use super::{COLUMNS, Columns, Receiver, Sender, TILE, TILES, depths, fold, store};
+use super::{COLUMNS, Columns, Receiver, SCRATCH, Sender, TILE, TILES, depths, fold, store};
 use crate::cost::Cost;
 use crate::{Adversary, OtError};
 
@@ -78,13 +78,13 @@ impl Receiver {
 
     /// Every tree's columns of a tile, and by how much its bits differ from the choices.
     fn corrected(&mut self, columns: &mut [u64], choices: &[u64], corrections: &mut Vec<u8>) {
-        let mut sum = [0; TILE / 64];
+        let (mut sum, mut scratch) = ([0; TILE / 64], [0; SCRATCH]);
         let sum = &mut sum[..choices.len()];
         let mut later = columns;
         for block in &mut self.blocks {
             let (own, rest) = later.split_at_mut(block.depth * choices.len());
             own.fill(0);
-            fold(&mut block.leaves, own, sum);
+            fold(&mut block.leaves, own, sum, &mut scratch);
             words::add(sum, choices);
             corrections.extend_from_slice(bytemuck::cast_slice(sum));
             later = rest;

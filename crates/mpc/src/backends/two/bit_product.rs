@@ -291,8 +291,7 @@ fn push_strings<R: Ring>(hash: &CrHash, offset: u128, blocks: &[u128], out: &mut
     let mut strings = [0; PIECE];
     for blocks in blocks.chunks(PIECE) {
         let strings = &mut strings[..blocks.len()];
-        strings.iter_mut().zip(blocks).for_each(|(string, block)| *string = block ^ offset);
-        hash.hash_blocks(strings);
+        hash.hash_to(blocks, offset, strings);
         out.extend(strings.iter().map(|&string| R::from_u128(string)));
     }
 }

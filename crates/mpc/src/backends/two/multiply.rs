@@ -176,8 +176,7 @@ impl<R: Ring> Received<R> {
         let mut strings = [0; PIECE];
         for blocks in blocks.chunks(PIECE) {
             let strings = &mut strings[..blocks.len()];
-            strings.copy_from_slice(blocks);
-            hash.hash_blocks(strings);
+            hash.hash_to(blocks, 0, strings);
             self.sums.extend(strings.chunks_exact(R::BITS as usize).map(weighted_sum::<R>));
         }
     }
@@ -190,10 +189,8 @@ impl<R: Ring> Sent<R> {
         let mut strings = [[0; PIECE]; 2];
         for blocks in blocks.chunks(PIECE) {
             let [zero, one] = strings.each_mut().map(|strings| &mut strings[..blocks.len()]);
-            zero.copy_from_slice(blocks);
-            one.iter_mut().zip(blocks).for_each(|(one, block)| *one = block ^ offset);
-            hash.hash_blocks(zero);
-            hash.hash_blocks(one);
+            hash.hash_to(blocks, 0, zero);
+            hash.hash_to(blocks, offset, one);
             for ((zero, one), x) in zero.chunks_exact(k).zip(one.chunks_exact(k)).zip(x.by_ref()) {
                 self.sums.push(weighted_sum(zero));
                 pack_differences(zero, one, x, &mut self.packed);
@@ -213,35 +210,23 @@ fn pack_differences<R: Ring>(zero: &[u128], one: &[u128], x: R, packed: &mut Vec
     let difference = |i: usize| R::from_u128(zero[i]).sub(R::from_u128(one[i])).add(x);
     packed.push(difference(0));
     packed.extend((1..k / 2).map(|j| {
-        let above = from_bit::<R>(k - j);
-        without(difference(j), above).add(difference(k - j).shl((k - j) as u32))
+        let below = R::ONE.shl((k - j) as u32).sub(R::ONE);
+        difference(j).and(below).add(difference(k - j).shl((k - j) as u32))
     }));
     packed.push(difference(k / 2));
 }
 
 /// The sum of the 2^i e_i over the bits that are set in a number.
 fn chosen<R: Ring>(packed: &[R], number: R) -> R {
-    let k = R::BITS as usize;
-    let mut bits = number.to_u128();
+    let k = R::BITS;
+    let if_set = |i: u32| R::ZERO.sub(number.bit(i));
     let mut sum = R::ZERO;
-    for i in 0..k {
-        // Above the low k - i bits of e_i is what 2^i shifts out.
-        let e = if i <= k / 2 { packed[i].shl(i as u32) } else { and(packed[k - i], from_bit(i)) };
-        sum = sum.add(and(e, R::ZERO.sub(R::from_u128(bits & 1))));
-        bits >>= 1;
+    // Above the low k - i bits of e_i is what 2^i shifts out.
+    for (&e, i) in packed.iter().zip(0..) {
+        sum = sum.add(e.shl(i).and(if_set(i)));
+    }
+    for (&e, i) in packed[1..packed.len() - 1].iter().rev().zip(k / 2 + 1..k) {
+        sum = sum.add(e.and(if_set(i).shl(i)));
     }
     sum
-}
-
-/// The bits from a place on.
-fn from_bit<R: Ring>(place: usize) -> R {
-    R::ZERO.sub(R::ONE).shl(place as u32)
-}
-
-fn and<R: Ring>(x: R, y: R) -> R {
-    R::from_u128(x.to_u128() & y.to_u128())
-}
-
-fn without<R: Ring>(x: R, bits: R) -> R {
-    R::from_u128(x.to_u128() & !bits.to_u128())
 }
