@@ -22,7 +22,7 @@ options of kernels
   --engine rep3          the engine, of: rep3 (three parties), two (two parties) (default rep3)
   --rows 16,18,20,22     sizes, as powers of two (default 16,18,20,22)
   --only and,sort        operations (default all), of: exchange and multiply less less-planes equal shuffle sort join
-                         group-by
+                         group-by trial
   --transport tls,plain  how the parties are joined, of: tls plain (processes over TCP), memory (threads)
                          (default tls,plain)
   --repeats 5            measured repetitions after one to warm up (default 5)

@@ -20,7 +20,7 @@ pub fn inputs(operation: Operation, rows: usize) -> Option<Shape> {
         Operation::Multiply | Operation::Less => Some(Shape { r64: 2, ..none }),
         Operation::Shuffle => Some(Shape { r64: PAYLOADS, ..none }),
         Operation::Sort => Some(Shape { bits: KEY, r64: PAYLOADS, ..none }),
-        Operation::Exchange | Operation::Join | Operation::GroupBy => None,
+        Operation::Exchange | Operation::Join | Operation::GroupBy | Operation::Trial => None,
     }
 }
 
@@ -46,14 +46,14 @@ pub fn run<B: Backend>(operation: Operation, b: &mut B, mut input: Rows<B>) -> R
             let order = ops::sort_order(b, rows, &key)?;
             return ops::apply(b, input, order);
         }
-        Operation::Exchange | Operation::Join | Operation::GroupBy => unreachable!("{operation:?} takes no columns"),
+        Operation::Exchange | Operation::Join | Operation::GroupBy | Operation::Trial => {
+            unreachable!("{operation:?} takes no columns")
+        }
     };
     Ok(Rows { bits, ..Rows::empty(rows) })
 }
 
 /// x < y by the top bit of x - y.
 fn less_by_sign<B: Backend>(b: &mut B, x: &B::Vector<u64>, y: &B::Vector<u64>) -> Result<B::Bits> {
-    let difference = linear::sub(x, y);
-    let [first, second] = b.summands(&[&difference], WORD)?.swap_remove(0);
-    circuits::sum_sign(b, &first, &second)
+    circuits::sign(b, &linear::sub(x, y), WORD)
 }

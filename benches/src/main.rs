@@ -21,6 +21,7 @@ mod psi;
 mod relatives;
 mod statistics;
 mod tables;
+mod trial;
 mod vole;
 
 use arguments::{Command, USAGE};

@@ -27,11 +27,13 @@ pub enum Operation {
     Join,
     /// SUM and COUNT by a 32-bit key.
     GroupBy,
+    /// Sums and sums of squares of a trial's outcomes by arm, four times of 32 bits a subject.
+    Trial,
 }
 
 impl Operation {
     /// All, in the order of the table.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Exchange,
         Self::And,
         Self::Multiply,
@@ -42,6 +44,7 @@ impl Operation {
         Self::Sort,
         Self::Join,
         Self::GroupBy,
+        Self::Trial,
     ];
 
     /// The name in arguments and tables.
@@ -57,6 +60,7 @@ impl Operation {
             Self::Sort => "sort",
             Self::Join => "join",
             Self::GroupBy => "group-by",
+            Self::Trial => "trial",
         }
     }
 

@@ -8,6 +8,7 @@ use crate::nodes::names;
 use crate::operation::Operation;
 use crate::processes;
 use crate::tables;
+use crate::trial;
 use std::any::Any;
 use std::io::{BufRead, Write, stdin, stdout};
 use std::time::Instant;
@@ -60,13 +61,16 @@ fn measure<B: Networked + 'static>(node: B, operation: Operation, rows: usize) -
 /// What to run, with its shared inputs.
 enum Work<B: Networked> {
     Exchange(usize),
+    Trial(usize),
     Columns(Operation, Rows<B>),
     Tables(tables::Prepared<B>),
 }
 
 fn share<B: Networked>(mut node: B, operation: Operation, rows: usize) -> Result<(B, Work<B>)> {
-    if operation == Operation::Exchange {
-        return Ok((node, Work::Exchange(rows)));
+    match operation {
+        Operation::Exchange => return Ok((node, Work::Exchange(rows))),
+        Operation::Trial => return Ok((node, Work::Trial(rows))),
+        _ => {}
     }
     let Some(shape) = columns::inputs(operation, rows) else {
         let (node, prepared) = tables::share(node, operation, rows)?;
@@ -86,6 +90,10 @@ impl<B: Networked + 'static> Work<B> {
                 let mut session = node.into_session();
                 exchange::run(&mut session, rows)?;
                 Ok((B::start(session)?, Box::new(())))
+            }
+            Self::Trial(rows) => {
+                let result = trial::run(&mut node, rows)?;
+                Ok((node, Box::new(result)))
             }
             Self::Columns(operation, shared) => {
                 let result = columns::run(operation, &mut node, shared)?;

@@ -108,19 +108,25 @@ impl Aes128 {
         }
     }
 
-    /// For every block x plus an offset, the lowest bit of its encryption plus itself, 64 to a word, the first one's lowest.
-    pub(crate) fn hash_bits(&self, blocks: &[[u128; 64]], offset: u128, words: &mut [u64]) {
-        assert_eq!(blocks.len(), words.len(), "a word for each 64 blocks");
+    /// For every block x plus an offset, bits of its encryption plus itself: the lowest one, and the lowest one of the high half if
+    /// two are asked for. 64 to a word, the first block's lowest.
+    pub(crate) fn hash_bits<const BITS: usize>(&self, blocks: &[[u128; 64]], offset: u128, words: [&mut [u64]; BITS]) {
+        const { assert!(BITS == 1 || BITS == 2, "a bit of each half") };
+        assert!(words.iter().all(|words| words.len() == blocks.len()), "a word for each 64 blocks");
         match self {
             #[cfg(target_arch = "x86_64")]
             Self::Wide(keys) => keys.hash_bits(blocks, offset, words),
             Self::Portable(cipher) => {
-                for (blocks, word) in blocks.iter().zip(words) {
+                let mut words = words;
+                for (row, blocks) in blocks.iter().enumerate() {
                     let inputs = blocks.map(|block| block ^ offset);
                     let mut images = inputs;
                     cipher.encrypt_blocks(aes::Block::cast_slice_from_core_mut(bytemuck::cast_slice_mut(&mut images)));
-                    let bits = images.iter().zip(&inputs).map(|(image, input)| (image ^ input) as u64 & 1);
-                    *word = bits.rev().fold(0, |word, bit| word << 1 | bit);
+                    images.iter_mut().zip(&inputs).for_each(|(image, input)| *image ^= input);
+                    for (bit, words) in words.iter_mut().enumerate() {
+                        let bits = images.iter().map(|image| (image >> (64 * bit)) as u64 & 1);
+                        words[row] = bits.rev().fold(0, |word, bit| word << 1 | bit);
+                    }
                 }
             }
         }

@@ -85,7 +85,22 @@ impl CrHash {
         assert!(blocks.len().is_multiple_of(64), "whole words of bits");
         let (rows, first) = (blocks.as_chunks::<64>().0, out.len());
         out.resize(first + rows.len(), 0);
-        self.0.hash_bits(rows, offset, &mut out[first..]);
+        self.0.hash_bits(rows, offset, [&mut out[first..]]);
+    }
+
+    /// As [`Self::hash_bits`], and appends to the second vector another bit of each hash.
+    ///
+    /// # Panics
+    /// As [`Self::hash_bits`].
+    pub fn hash_two_bits(&self, blocks: &[u128], offset: u128, out: [&mut Vec<u64>; 2]) {
+        assert!(blocks.len().is_multiple_of(64), "whole words of bits");
+        let rows = blocks.as_chunks::<64>().0;
+        let words = out.map(|out| {
+            let first = out.len();
+            out.resize(first + rows.len(), 0);
+            &mut out[first..]
+        });
+        self.0.hash_bits(rows, offset, words);
     }
 }
 
@@ -285,8 +300,12 @@ mod tests {
                 let mut bits = vec![7];
                 hash.hash_bits(&blocks, offset, &mut bits);
                 assert_eq!((bits[0], bits.len()), (7, 6));
+                let [mut low, mut high] = [vec![], vec![]];
+                hash.hash_two_bits(&blocks, offset, [&mut low, &mut high]);
+                assert_eq!(low, bits[1..]);
                 for (i, hash) in hashed.iter().enumerate() {
-                    assert_eq!(bits[1 + i / 64] >> (i % 64) & 1, *hash as u64 & 1, "block {i}");
+                    let [low, high] = [&low, &high].map(|words| words[i / 64] >> (i % 64) & 1);
+                    assert_eq!((low, high), (*hash as u64 & 1, (hash >> 64) as u64 & 1), "block {i}");
                 }
             }
         }

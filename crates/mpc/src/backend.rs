@@ -91,6 +91,13 @@ pub trait Backend: Sized {
     /// Two Boolean-shared numbers of `width` planes each whose sum modulo 2^width is x modulo 2^width.
     fn summands<R: Ring>(&mut self, x: &[&Self::Vector<R>], width: usize) -> Result<Vec<[Vec<Self::Bits>; 2]>>;
 
+    /// For the sum of both summands of x ([`Backend::summands`]) in their low `width` bits, digit by digit, lowest first: whether a digit carries
+    /// by itself, and whether it hands on a carry. None, and nothing sent, if the engine has no better way than gates; which one is a
+    /// function of public sizes.
+    fn carries<R: Ring>(&mut self, _x: &Self::Vector<R>, _width: usize) -> Result<Option<[Vec<Self::Bits>; 2]>> {
+        Ok(None)
+    }
+
     /// A fresh random ring vector y and the Boolean shares of -y, for converting to the ring by [`Backend::unmask`].
     fn mask<R: Ring>(&mut self, rows: usize) -> Result<(Self::Vector<R>, Vec<Self::Bits>)>;
 

@@ -10,7 +10,7 @@
 
 use tacit_math::Ring;
 
-use crate::circuits::{and_all, leading_one, sum_sign, to_planes, to_ring};
+use crate::circuits::{and_all, leading_one, sign, to_planes, to_ring};
 use crate::{Backend, Linear, Result, linear};
 
 /// How numbers are written: at most `width` bits with the sign, `fraction` of them behind the point.
@@ -66,7 +66,7 @@ pub fn multiply<R: Ring, B: Backend>(
 /// Unless width is less than the ring's bits.
 pub fn less_than<R: Ring, B: Backend>(b: &mut B, x: &B::Vector<R>, y: &B::Vector<R>, width: usize) -> Result<B::Bits> {
     assert!(width < R::BITS as usize, "a difference has one bit more");
-    negative(b, &linear::sub(x, y), width + 1)
+    sign(b, &linear::sub(x, y), width + 1)
 }
 
 /// Whether x = y. Exact, for numbers of one format of so many bits.
@@ -106,7 +106,7 @@ pub fn divide<R: Ring, B: Backend>(
     assert!(fraction < width, "the fraction is a part of the number");
     b.step("divide", |b| {
         let p = width - 1;
-        let sign = negative(b, y, width)?;
+        let sign = sign(b, y, width)?;
         let [x, y] = negate_where(b, &sign, [x, y])?;
         let magnitude = to_planes(b, &y, p)?;
         let leading = leading_one(b, &magnitude)?;
@@ -140,13 +140,6 @@ fn reciprocal<R: Ring, B: Backend>(b: &mut B, c: &B::Vector<R>, p: usize) -> Res
 /// The least number of steps after which 0.0858^(2^steps) <= 2^-p: 0.0858 is 2^-3.54.
 fn steps(p: usize) -> u32 {
     (100 * p).div_ceil(354).next_power_of_two().ilog2()
-}
-
-/// Whether x < 0, for numbers of so many bits.
-fn negative<R: Ring, B: Backend>(b: &mut B, x: &B::Vector<R>, width: usize) -> Result<B::Bits> {
-    let mut summands = b.summands(&[x], width)?;
-    let [first, second] = summands.swap_remove(0);
-    sum_sign(b, &first, &second)
 }
 
 /// Each number times -1 where the sign is one.

@@ -53,7 +53,7 @@ impl RoundKeys {
     }
 
     /// The bits that [`super::Aes128::hash_bits`] defines.
-    pub(crate) fn hash_bits(&self, blocks: &[[u128; 64]], offset: u128, words: &mut [u64]) {
+    pub(crate) fn hash_bits<const BITS: usize>(&self, blocks: &[[u128; 64]], offset: u128, words: [&mut [u64]; BITS]) {
         // SAFETY: self exists, so the processor has AVX-512F and VAES.
         unsafe { hash_bits(&self.0, blocks, offset, words) }
     }
@@ -249,21 +249,28 @@ fn double_registers<const N: usize>(
 }
 
 #[target_feature(enable = "avx512f,vaes")]
-fn hash_bits(keys: &[u128; 11], blocks: &[[u128; 64]], offset: u128, words: &mut [u64]) {
+fn hash_bits<const BITS: usize>(keys: &[u128; 11], blocks: &[[u128; 64]], offset: u128, mut words: [&mut [u64]; BITS]) {
     let keys = broadcast(keys);
     let offset = _mm512_broadcast_i32x4(bytemuck::cast(offset));
-    let (one, low_halves) = (_mm512_set1_epi64(1), _mm512_set_epi64(14, 12, 10, 8, 6, 4, 2, 0));
-    for (blocks, word) in blocks.iter().zip(words) {
+    let halves = [_mm512_set_epi64(14, 12, 10, 8, 6, 4, 2, 0), _mm512_set_epi64(15, 13, 11, 9, 7, 5, 3, 1)];
+    let one = _mm512_set1_epi64(1);
+    for (row, blocks) in blocks.iter().enumerate() {
         let fours: &[Four; 2 * FLIGHT] = bytemuck::cast_ref(blocks);
-        *word = 0;
+        let mut bits = [0; BITS];
         for (half, flight) in fours.as_chunks::<FLIGHT>().0.iter().enumerate() {
             let inputs = flight.each_ref().map(|four| _mm512_xor_si512(load(four), offset));
             let images = rounds(&keys, inputs);
             for pair in 0..FLIGHT / 2 {
                 let hash = |i: usize| _mm512_xor_si512(images[i], inputs[i]);
-                let lows = _mm512_permutex2var_epi64(hash(2 * pair), low_halves, hash(2 * pair + 1));
-                *word |= u64::from(_mm512_test_epi64_mask(lows, one)) << (32 * half + 8 * pair);
+                let (first, second) = (hash(2 * pair), hash(2 * pair + 1));
+                for (word, &half_of_block) in bits.iter_mut().zip(&halves) {
+                    let parts = _mm512_permutex2var_epi64(first, half_of_block, second);
+                    *word |= u64::from(_mm512_test_epi64_mask(parts, one)) << (32 * half + 8 * pair);
+                }
             }
+        }
+        for (words, bits) in words.iter_mut().zip(bits) {
+            words[row] = bits;
         }
     }
 }

@@ -40,6 +40,10 @@ pub trait Costs: Default {
     fn conjoin(&mut self, _rows: usize, _planes: usize) -> Option<(Cost, usize)> {
         None
     }
+    /// [`crate::Backend::carries`] of so many bits, and in how many digits, if the engine has that.
+    fn carries(&mut self, _rows: usize, _width: usize) -> Option<(Cost, usize)> {
+        None
+    }
     /// A whole circuit on so many rows, where the engine evaluates it as one ([`crate::Backend::whole`]).
     fn whole(&mut self, _function: Function, _rows: usize) -> Option<Cost> {
         None

@@ -164,6 +164,12 @@ impl<E: Costs> Backend for Tally<E> {
         Ok(x.iter().map(|&c| [vec![c.clone(); width], vec![c.clone(); width]]).collect())
     }
 
+    fn carries<R: Ring>(&mut self, x: &Counted, width: usize) -> Result<Option<[Vec<Counted>; 2]>> {
+        let Some((cost, digits)) = self.engine.carries(x.0, width) else { return Ok(None) };
+        self.total += cost;
+        Ok(Some([vec![x.clone(); digits], vec![x.clone(); digits]]))
+    }
+
     fn mask<R: Ring>(&mut self, rows: usize) -> Result<(Counted, Vec<Counted>)> {
         let cost = self.engine.mask(rows, R::BITS as usize);
         self.total += cost;

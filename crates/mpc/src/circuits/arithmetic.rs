@@ -1,5 +1,7 @@
 //! Addition: parallel prefix over (generate, propagate) pairs.
 
+use tacit_math::Ring;
+
 use super::function::whole;
 use super::{Function, Planes};
 use crate::{Backend, Result, linear};
@@ -49,24 +51,34 @@ fn sklansky_level<B: Backend>(
     Ok(())
 }
 
-/// The top plane of x + y modulo 2^width. About 3 width ANDs, log2(width) + 1 rounds.
-pub fn sum_sign<B: Backend>(b: &mut B, x: &[B::Bits], y: &[B::Bits]) -> Result<B::Bits> {
-    let top = x.len() - 1;
-    let sum = linear::xor(&x[top], &y[top]);
+/// Plane `width` - 1 of a ring vector: the sign of numbers of so many bits. About 3 width ANDs, log2(width) + 1 rounds, unless the engine
+/// has a better way to find carries ([`Backend::carries`]).
+pub fn sign<R: Ring, B: Backend>(b: &mut B, x: &B::Vector<R>, width: usize) -> Result<B::Bits> {
+    let [first, second] = b.summands(&[x], width)?.swap_remove(0);
+    let top = width - 1;
+    let sum = linear::xor(&first[top], &second[top]);
     if top == 0 {
         return Ok(sum);
     }
-    if let Some(mut sign) = whole(b, Function::SumSign { width: x.len() }, &[x, y])? {
+    if let Some(mut sign) = whole(b, Function::SumSign { width }, &[&first, &second])? {
         return Ok(sign.swap_remove(0));
     }
-    let carry = carry_out(b, &x[..top], &y[..top])?;
+    let carry = match b.carries(x, top)? {
+        Some([generate, propagate]) => join_carries(b, generate, propagate)?,
+        None => carry_out(b, &first[..top], &second[..top])?,
+    };
     Ok(linear::xor(&sum, &carry))
 }
 
-/// The carry out of x + y, by a tree over (generate, propagate).
+/// The carry out of x + y.
 pub(super) fn carry_out<B: Backend>(b: &mut B, x: &[B::Bits], y: &[B::Bits]) -> Result<B::Bits> {
-    let mut generate = b.and(&refs(x), &refs(y))?;
-    let mut propagate: Planes<B> = x.iter().zip(y).map(|(x, y)| linear::xor(x, y)).collect();
+    let generate = b.and(&refs(x), &refs(y))?;
+    let propagate: Planes<B> = x.iter().zip(y).map(|(x, y)| linear::xor(x, y)).collect();
+    join_carries(b, generate, propagate)
+}
+
+/// The carry out of digits that generate or propagate one, by a tree.
+fn join_carries<B: Backend>(b: &mut B, mut generate: Planes<B>, mut propagate: Planes<B>) -> Result<B::Bits> {
     while generate.len() > 1 {
         (generate, propagate) = carry_level(b, &generate, &propagate)?;
     }

@@ -10,7 +10,7 @@ mod function;
 mod leading;
 mod select;
 
-pub use arithmetic::{add, sum_sign};
+pub use arithmetic::{add, sign};
 pub use compare::{and_all, and_pairs, equal, less_than, or_all};
 pub use convert::{resize, to_planes, to_ring};
 pub use function::Function;

@@ -155,8 +155,7 @@ fn of_difference<R: Ring, B: Backend>(
     if relation == Relation::Equal {
         return is_zero(b, difference, width);
     }
-    let summands = b.summands(&[difference], width + 1)?;
-    Ok(circuits::sum_sign(b, &summands[0][0], &summands[0][1])?)
+    Ok(circuits::sign(b, difference, width + 1)?)
 }
 
 /// Where a number is zero modulo 2^width: exactly where x - 1 = s + t has s = not(t) in all of its low bits.

@@ -26,7 +26,7 @@ use crate::Result;
 use crate::backends::wire::{Outgoing, recv_cells};
 
 /// From so many lookups on they are made; below, ANDs take less traffic if the stock is made by silent OT.
-const LEAST: usize = 1 << 16;
+pub(super) const LEAST: usize = 1 << 16;
 
 /// What a node sends of every word of a group as its sender.
 pub(super) const ENTRIES: usize = STRINGS - 1;
@@ -51,9 +51,9 @@ impl Two {
         let rows = planes[0].0.rows();
         let parts = parts(rows);
         let counts = parts.each_ref().map(|part| 64 * groups.len() * part.len());
-        let random = self.stock.lookups(&mut self.session, counts)?;
+        let random: Lookups<1> = self.stock.lookups(&mut self.session, counts)?;
         let [sending, receiving] = [self.me(), 1 - self.me()].map(|node| parts[node].clone());
-        let flips = self.exchange_flips(&groups, &random, &sending, &receiving)?;
+        let flips = self.exchange_flips(&groups, &random.places, &sending, &receiving)?;
         let mut out: Vec<Vec<u64>> = groups.iter().map(|_| vec![0; words_for(rows)]).collect();
         self.send_tables(&groups, &random, &flips, &sending, &mut out)?;
         self.look_up(&random, &receiving, &mut out)?;
@@ -61,10 +61,10 @@ impl Two {
     }
 
     /// Sends the receiver's d, and receives the peer's: for each group its planes, one after the other.
-    fn exchange_flips(
+    pub(super) fn exchange_flips(
         &mut self,
         groups: &[&[Share<Plane>]],
-        random: &Lookups,
+        places: &[Vec<u64>; WIDTH],
         sending: &Range<usize>,
         receiving: &Range<usize>,
     ) -> Result<Vec<u64>> {
@@ -72,7 +72,7 @@ impl Two {
         self.session.next_round();
         let mut out = Outgoing::new(&mut self.session, peer);
         for (g, group) in groups.iter().enumerate() {
-            for (place, plane) in random.places.iter().zip(*group) {
+            for (place, plane) in places.iter().zip(*group) {
                 let place = &place[g * receiving.len()..][..receiving.len()];
                 let flips: Vec<u64> =
                     place.iter().zip(&plane.0.words()[receiving.clone()]).map(|(a, r)| a ^ r).collect();
@@ -87,7 +87,7 @@ impl Two {
     fn send_tables(
         &mut self,
         groups: &[&[Share<Plane>]],
-        random: &Lookups,
+        random: &Lookups<1>,
         flips: &[u64],
         sending: &Range<usize>,
         out: &mut [Vec<u64>],
@@ -102,7 +102,7 @@ impl Two {
             for (word, out) in out[sending.clone()].iter_mut().enumerate() {
                 let flip = |i: usize| flips[(g * WIDTH + i) * count + word];
                 let here = one_hot(std::array::from_fn(|i| !(shares[i][word] ^ flip(i))));
-                let table: [u64; STRINGS] = std::array::from_fn(|j| random.tables[j][g * count + word] ^ here[j]);
+                let table: [u64; STRINGS] = std::array::from_fn(|j| random.tables[j][0][g * count + word] ^ here[j]);
                 *out = table[0];
                 message.extend(table[1..].iter().map(|entry| entry ^ table[0]));
             }
@@ -112,7 +112,7 @@ impl Two {
     }
 
     /// The receiver's part in the tables' round.
-    fn look_up(&mut self, random: &Lookups, receiving: &Range<usize>, out: &mut [Vec<u64>]) -> Result<()> {
+    fn look_up(&mut self, random: &Lookups<1>, receiving: &Range<usize>, out: &mut [Vec<u64>]) -> Result<()> {
         let (peer, count) = (self.peer(), receiving.len());
         for (g, out) in out.iter_mut().enumerate() {
             let entries: Vec<u64> = recv_cells(&mut self.session, peer, ENTRIES * count)?;
@@ -120,7 +120,7 @@ impl Two {
             for (word, (out, entries)) in out[receiving.clone()].iter_mut().zip(entries).enumerate() {
                 let at = g * count + word;
                 let here = one_hot(random.places.each_ref().map(|place| place[at]));
-                *out = here[1..].iter().zip(entries).fold(random.found[at], |sum, (here, entry)| sum ^ here & entry);
+                *out = here[1..].iter().zip(entries).fold(random.found[0][at], |sum, (here, entry)| sum ^ here & entry);
             }
         }
         Ok(())
@@ -128,7 +128,7 @@ impl Two {
 }
 
 /// For each number j the rows in which the bits are those of j.
-fn one_hot(bits: [u64; WIDTH]) -> [u64; STRINGS] {
+pub(super) fn one_hot(bits: [u64; WIDTH]) -> [u64; STRINGS] {
     let mut out = [!0; STRINGS];
     for (i, bit) in bits.into_iter().enumerate() {
         for (j, out) in out.iter_mut().enumerate() {

@@ -6,6 +6,7 @@ use tacit_ot::silent::lookup::{self, WIDTH};
 use super::NODES;
 use super::batches::{Job, batches, need};
 use super::bit_product::need_of;
+use super::carry;
 use super::choice::{circuit, garbles};
 use super::conjunction::{self, ENTRIES};
 use super::garbled::{Batches, Circuit, Transfers};
@@ -81,6 +82,19 @@ impl TwoCosts {
         cost
     }
 
+    /// Lookups for so many groups of planes, of which the sender sends so many words for one of rows.
+    fn lookups(&mut self, rows: usize, groups: usize, words_sent: usize) -> Cost {
+        let words = conjunction::parts(rows).map(|part| groups * part.len());
+        let need = [0, 1].map(|direction| self.accounts[direction].for_lookups(64 * words[direction]));
+        let mut cost = self.stock(need);
+        let sent = |node: usize| {
+            let made = lookup::extension_cost(64 * words[node]).sender;
+            made + 8 * (words_sent * words[node] + WIDTH * words[1 - node]) as u64
+        };
+        cost += Cost { rounds: 3, sent: (0..NODES).map(sent).collect() };
+        cost
+    }
+
     /// A garbled circuit on so many rows, of whose inputs node 1 knows a part of so many ([`super::Two::garbled`]).
     pub fn garbled(&mut self, circuit: &Circuit, rows: usize, transferred: usize) -> Cost {
         let mut cost = both(0, 0);
@@ -139,15 +153,12 @@ impl Costs for TwoCosts {
 
     fn conjoin(&mut self, rows: usize, planes: usize) -> Option<(Cost, usize)> {
         let groups = conjunction::groups(rows, planes)?;
-        let words = conjunction::parts(rows).map(|part| groups * part.len());
-        let need = [0, 1].map(|direction| self.accounts[direction].for_lookups(64 * words[direction]));
-        let mut cost = self.stock(need);
-        let sent = |node: usize| {
-            let made = lookup::extension_cost(64 * words[node]).sender;
-            made + 8 * (ENTRIES * words[node] + WIDTH * words[1 - node]) as u64
-        };
-        cost += Cost { rounds: 3, sent: (0..NODES).map(sent).collect() };
-        Some((cost, groups + planes - groups * WIDTH))
+        Some((self.lookups(rows, groups, ENTRIES), groups + planes - groups * WIDTH))
+    }
+
+    fn carries(&mut self, rows: usize, width: usize) -> Option<(Cost, usize)> {
+        let digits = carry::digits(rows, width)?;
+        Some((self.lookups(rows, digits, carry::SENT), digits))
     }
 
     fn declare(&mut self, link: Link) {

@@ -14,6 +14,7 @@
 mod and;
 mod batches;
 mod bit_product;
+mod carry;
 mod choice;
 mod conjunction;
 mod convert;
@@ -39,6 +40,7 @@ use self::choice::garbles;
 use self::garbled::Transfers;
 use self::stock::Stock;
 use crate::backends::{Costs, Networked};
+use crate::bits::planes_of;
 use crate::circuits::Function;
 use crate::linear::Column;
 use crate::{Backend, Block, Linear, LinearScan, Link, MpcError, Permit, Result, Rows, Shape, circuits};
@@ -214,6 +216,13 @@ impl Backend for Two {
 
     fn summands<R: Ring>(&mut self, x: &[&Self::Vector<R>], width: usize) -> Result<Vec<[Vec<Self::Bits>; 2]>> {
         Ok(x.iter().map(|x| self.two_summands(x, width)).collect())
+    }
+
+    fn carries<R: Ring>(&mut self, x: &Self::Vector<R>, width: usize) -> Result<Option<[Vec<Self::Bits>; 2]>> {
+        if carry::digits(x.0.len(), width).is_none() {
+            return Ok(None);
+        }
+        self.carries_of(x.0.len(), planes_of(&x.0, width)).map(Some)
     }
 
     fn mask<R: Ring>(&mut self, rows: usize) -> Result<(Self::Vector<R>, Vec<Self::Bits>)> {

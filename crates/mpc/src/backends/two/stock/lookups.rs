@@ -1,4 +1,4 @@
-//! Random transfers of one bit of several, in both directions: made when they are used, from OTs of the stock.
+//! Random transfers of one of several short strings, in both directions: made when they are used, from OTs of the stock.
 
 use tacit_math::CrHash;
 use tacit_net::{PartyId, Session};
@@ -8,15 +8,14 @@ use tacit_ot::silent::lookup::{self, STRINGS, WIDTH};
 use super::{Account, NODES, PIECE, Stock};
 use crate::Result;
 
-/// Random lookups of both directions, 64 to a word.
-#[derive(Default)]
-pub(in crate::backends::two) struct Lookups {
+/// Random lookups of both directions in tables of strings of one or two bits, 64 to a word.
+pub(in crate::backends::two) struct Lookups<const BITS: usize> {
     /// Bit i of the places that this node looks up.
     pub places: [Vec<u64>; WIDTH],
     /// What is there.
-    pub found: Vec<u64>,
+    pub found: [Vec<u64>; BITS],
     /// For each place, what is there in the tables that the peer looks up in.
-    pub tables: [Vec<u64>; STRINGS],
+    pub tables: [[Vec<u64>; BITS]; STRINGS],
 }
 
 impl Account {
@@ -30,11 +29,11 @@ impl Account {
 
 impl Stock {
     /// So many lookups of each direction, whole words of them: `counts[d]` in tables of node d. One round, and those of making stock.
-    pub(in crate::backends::two) fn lookups(
+    pub(in crate::backends::two) fn lookups<const BITS: usize>(
         &mut self,
         session: &mut Session,
         counts: [usize; NODES],
-    ) -> Result<Lookups> {
+    ) -> Result<Lookups<BITS>> {
         let (me, peer) = (self.me, PartyId(1 - self.me));
         let need = [0, 1].map(|direction| self.accounts[direction].for_lookups(counts[direction]));
         self.prepare(session, need)?;
@@ -73,28 +72,46 @@ impl Stock {
     }
 }
 
-impl Lookups {
+impl<const BITS: usize> Lookups<BITS> {
     fn with_capacity(receiving: usize, sending: usize) -> Self {
-        let words = |count| move |_| Vec::with_capacity(count);
-        Self {
-            places: std::array::from_fn(words(receiving)),
-            found: Vec::with_capacity(receiving),
-            tables: std::array::from_fn(words(sending)),
-        }
+        Self { places: empty(receiving), found: empty(receiving), tables: [(); STRINGS].map(|()| empty(sending)) }
     }
 }
 
-fn write_tables(hash: &CrHash, blocks: &[u128], multiples: &[u128; STRINGS], tables: &mut [Vec<u64>; STRINGS]) {
+fn empty<const N: usize>(capacity: usize) -> [Vec<u64>; N] {
+    [(); N].map(|()| Vec::with_capacity(capacity))
+}
+
+/// Appends so many bits of the hashes of blocks, each plus an offset.
+fn hash_bits<const BITS: usize>(hash: &CrHash, blocks: &[u128], offset: u128, out: &mut [Vec<u64>; BITS]) {
+    match &mut out[..] {
+        [one] => hash.hash_bits(blocks, offset, one),
+        [first, second] => hash.hash_two_bits(blocks, offset, [first, second]),
+        _ => unreachable!("strings have one or two bits"),
+    }
+}
+
+fn write_tables<const BITS: usize>(
+    hash: &CrHash,
+    blocks: &[u128],
+    multiples: &[u128; STRINGS],
+    tables: &mut [[Vec<u64>; BITS]; STRINGS],
+) {
     for piece in blocks.chunks(PIECE) {
         for (table, multiple) in tables.iter_mut().zip(multiples) {
-            hash.hash_bits(piece, *multiple, table);
+            hash_bits(hash, piece, *multiple, table);
         }
     }
 }
 
-fn look(hash: &CrHash, blocks: &[u128], places: &mut [Vec<u64>; WIDTH], found: &mut Vec<u64>) {
+fn look<const BITS: usize>(
+    hash: &CrHash,
+    blocks: &[u128],
+    places: &mut [Vec<u64>; WIDTH],
+    found: &mut [Vec<u64>; BITS],
+) {
     for piece in blocks.chunks(PIECE) {
-        hash.hash_bits(piece, 0, found);
+        hash_bits(hash, piece, 0, found);
         for rows in piece.as_chunks::<64>().0 {
             for (bit, places) in places.iter_mut().enumerate() {
                 places.push(rows.iter().rev().fold(0, |word, block| word << 1 | *block as u64 >> bit & 1));

@@ -1,0 +1,163 @@
+//! Carries of the sum of two numbers of which each node knows one, digit by digit, by transfers of two bits of several.
+//!
+//! Functionality: for numbers x of node 0 and y of node 1 in digits of w = [`WIDTH`] bits, shares of \[x_i + y_i > 2^w - 1\] and
+//! \[x_i + y_i = 2^w - 1\] for every digit i: whether it carries by itself, and whether it hands on a carry. Discloses nothing. Of a digit one node
+//! (the sender) has s, the other one (the receiver) r, and z = 2^w - 1 - s: the bits are r > z and r = z. A random lookup gives the sender a table
+//! of 2^w pairs of random bits, the receiver one of them at a random place a. The receiver sends d = a XOR r; the sender the pairs of bits for
+//! r = a XOR d, for every a, masked by its table and, so that one pair less is sent, by the sum for a = 0, which it keeps. What the nodes then have sums up
+//! to the pair at a.
+//!
+//! The comparison of numbers that each node knows one of (Yao's millionaires) follows by a tree of ANDs, for 2/3 OT and 1/6 lookup a bit in each
+//! direction where gates take 2 OTs.
+//!
+//! Each node is the sender of half of the rows' words. Lookups: one a row and digit, rows rounded up to words. Rounds: 2, and those of making lookups.
+//! The receiver sends w bits a row and digit, the sender 2 (2^w - 1).
+//!
+//! Source: Rathee, Rathee, Kumar, Chandran, Gupta, Rastogi, Sharma, "CrypTFlow2" (CCS 2020), section 3.1: comparison by one-of-many transfers of
+//! digits and a tree of ANDs. **Departures** random lookups corrected when they are used, as in [`super::conjunction`]; digits of three bits.
+
+use std::ops::Range;
+
+use tacit_math::Plane;
+use tacit_math::plane::words_for;
+use tacit_ot::silent::lookup::{STRINGS, WIDTH};
+
+use super::conjunction::{ENTRIES, LEAST, one_hot, parts};
+use super::stock::Lookups;
+use super::{Share, Two};
+use crate::Result;
+use crate::backends::wire::{Outgoing, recv_cells};
+
+/// Bits of a digit that are wanted.
+const BITS: usize = 2;
+
+/// What a node sends of every word of a digit as its sender.
+pub(super) const SENT: usize = BITS * ENTRIES;
+
+/// Into how many digits numbers of so many bits go, if that is the way to go.
+pub(super) fn digits(rows: usize, width: usize) -> Option<usize> {
+    let digits = width.div_ceil(WIDTH);
+    (64 * words_for(rows) * digits >= LEAST).then_some(digits)
+}
+
+/// For each digit, the words of a bit.
+type Words = [Vec<Vec<u64>>; BITS];
+
+impl Two {
+    /// Which digits of the sum of both nodes' numbers carry, and which hand on a carry, lowest first. `own` are the planes of this node's number.
+    pub(super) fn carries_of(&mut self, rows: usize, own: Vec<Plane>) -> Result<[Vec<Share<Plane>>; BITS]> {
+        // What is missing of the lowest digit are zeros below: they do not carry.
+        let missing = own.len().next_multiple_of(WIDTH) - own.len();
+        let zeros = (0..missing).map(|_| Plane::zeros(rows));
+        let planes: Vec<Share<Plane>> = zeros.chain(own).map(Share).collect();
+        let digits: Vec<&[Share<Plane>]> = planes.chunks_exact(WIDTH).collect();
+        let parts = parts(rows);
+        let counts = parts.each_ref().map(|part| 64 * digits.len() * part.len());
+        let random: Lookups<BITS> = self.stock.lookups(&mut self.session, counts)?;
+        let [sending, receiving] = [self.me(), 1 - self.me()].map(|node| parts[node].clone());
+        let flips = self.exchange_flips(&digits, &random.places, &sending, &receiving)?;
+        let mut out: Words = [(); BITS].map(|()| vec![vec![0; words_for(rows)]; digits.len()]);
+        self.send_digits(&digits, &random, &flips, &sending, &mut out)?;
+        self.look_up_digits(&random, &receiving, &mut out)?;
+        let share = |words| Share(Plane::from_words(rows, words));
+        Ok(out.map(|digits| digits.into_iter().map(share).collect()))
+    }
+
+    /// The sender's part once it has the d of all digits.
+    fn send_digits(
+        &mut self,
+        digits: &[&[Share<Plane>]],
+        random: &Lookups<BITS>,
+        flips: &[u64],
+        sending: &Range<usize>,
+        out: &mut Words,
+    ) -> Result<()> {
+        let (peer, count) = (self.peer(), sending.len());
+        self.session.next_round();
+        let mut stream = Outgoing::new(&mut self.session, peer);
+        let mut message = Vec::with_capacity(SENT * count);
+        for (g, digit) in digits.iter().enumerate() {
+            let own: Vec<&[u64]> = digit.iter().map(|plane| &plane.0.words()[sending.clone()]).collect();
+            message.clear();
+            for word in 0..count {
+                let z = std::array::from_fn(|i| !own[i][word]);
+                let d = std::array::from_fn(|i| flips[(g * WIDTH + i) * count + word]);
+                for (bit, entries) in sums(z, d).into_iter().enumerate() {
+                    let masked = |j: usize| entries[j] ^ random.tables[j][bit][g * count + word];
+                    let kept = masked(0);
+                    out[bit][g][sending.start + word] = kept;
+                    message.extend((1..STRINGS).map(|j| masked(j) ^ kept));
+                }
+            }
+            stream.push(&mut self.session, &message)?;
+        }
+        stream.finish(&mut self.session)
+    }
+
+    /// The receiver's part in the tables' round.
+    fn look_up_digits(&mut self, random: &Lookups<BITS>, receiving: &Range<usize>, out: &mut Words) -> Result<()> {
+        let (peer, count) = (self.peer(), receiving.len());
+        for g in 0..out[0].len() {
+            let entries: Vec<u64> = recv_cells(&mut self.session, peer, SENT * count)?;
+            for (word, entries) in entries.as_chunks::<SENT>().0.iter().enumerate() {
+                let at = g * count + word;
+                let here = one_hot(random.places.each_ref().map(|place| place[at]));
+                for (bit, entries) in entries.as_chunks::<ENTRIES>().0.iter().enumerate() {
+                    let found = random.found[bit][at];
+                    out[bit][g][receiving.start + word] =
+                        here[1..].iter().zip(entries).fold(found, |sum, (here, entry)| sum ^ here & entry);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// For every a the rows in which r > z, and those in which r = z, for r = a XOR d.
+fn sums(z: [u64; WIDTH], d: [u64; WIDTH]) -> [[u64; STRINGS]; BITS] {
+    let same = one_hot(z);
+    let mut greater = [0; STRINGS];
+    (1..STRINGS).for_each(|r| greater[r] = greater[r - 1] ^ same[r - 1]);
+    [moved(greater, d), moved(same, d)]
+}
+
+/// What was at a XOR d is at a.
+fn moved(mut table: [u64; STRINGS], d: [u64; WIDTH]) -> [u64; STRINGS] {
+    for (i, d) in d.into_iter().enumerate() {
+        for low in (0..STRINGS).filter(|place| place >> i & 1 == 0) {
+            let high = low | 1 << i;
+            let exchange = (table[low] ^ table[high]) & d;
+            table[low] ^= exchange;
+            table[high] ^= exchange;
+        }
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{STRINGS, WIDTH, digits, sums};
+
+    #[test]
+    fn every_pair_of_digits_has_its_sum() {
+        // Row 8 z + d.
+        let bit = |number: usize, i: usize| (number >> i & 1 == 1) as u64;
+        let planes = |of_row: fn(usize) -> usize| -> [u64; WIDTH] {
+            std::array::from_fn(|i| (0..64).fold(0, |word, row| word | bit(of_row(row), i) << row))
+        };
+        let [greater, same] = sums(planes(|row| row / 8), planes(|row| row % 8));
+        for row in 0..64 {
+            let (z, d) = (row / 8, row % 8);
+            for a in 0..STRINGS {
+                assert_eq!((greater[a] >> row & 1 == 1, same[a] >> row & 1 == 1), (a ^ d > z, a ^ d == z));
+            }
+        }
+    }
+
+    #[test]
+    fn few_rows_go_gate_by_gate() {
+        assert_eq!(digits(100, 32), None);
+        assert_eq!(digits(1 << 16, 32), Some(11));
+        assert_eq!(digits(1 << 16, 1), Some(1));
+    }
+}
