@@ -79,9 +79,11 @@ pub trait Backend: Sized {
     }
 
     /// out = sum over t of x[t] * factor[t] + base + row number, where x are the bits as ring elements and a scan gives factors
-    /// and base from x. As [`Backend::inject`] and [`Backend::select`], but nothing in between need be stored.
+    /// and base from x. Bit t is one exactly where the number whose planes are `digit` is t + 1. As [`Backend::inject`] and
+    /// [`Backend::select`], but nothing in between need be stored.
     fn scan_product<R: Ring, S: LinearScan<R, N>, const N: usize>(
         &mut self,
+        digit: &[&Self::Bits],
         bits: [&Self::Bits; N],
     ) -> Result<Self::Vector<R>>;
 

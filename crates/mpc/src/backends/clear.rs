@@ -101,6 +101,7 @@ impl Backend for Clear {
 
     fn scan_product<R: Ring, S: LinearScan<R, N>, const N: usize>(
         &mut self,
+        _digit: &[&Self::Bits],
         bits: [&Self::Bits; N],
     ) -> Result<Self::Vector<R>> {
         let flags: Vec<Open<Vec<R>>> = self.inject(&bits)?;

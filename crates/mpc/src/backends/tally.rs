@@ -146,7 +146,11 @@ impl<E: Costs> Backend for Tally<E> {
         Ok(x.iter().map(|&c| c.clone()).collect())
     }
 
-    fn scan_product<R: Ring, S: LinearScan<R, N>, const N: usize>(&mut self, bits: [&Counted; N]) -> Result<Counted> {
+    fn scan_product<R: Ring, S: LinearScan<R, N>, const N: usize>(
+        &mut self,
+        _digit: &[&Counted],
+        bits: [&Counted; N],
+    ) -> Result<Counted> {
         let cost = self.engine.scan_product(bits[0].0, N, size_of::<R>());
         self.total += cost;
         Ok(bits[0].clone())

@@ -84,10 +84,11 @@ pub fn place_by_labels<B: Backend>(
 /// The destinations of a stable counting sort by a digit of one to three planes.
 fn destinations<B: Backend>(b: &mut B, digit: &[B::Bits]) -> Result<B::Vector<u32>> {
     let flags = nonzero_digits(b, digit)?;
+    let digit: Vec<&B::Bits> = digit.iter().collect();
     match flags.iter().collect::<Vec<_>>()[..] {
-        [f] => b.scan_product::<u32, Places<1>, 1>([f]),
-        [f, g, h] => b.scan_product::<u32, Places<3>, 3>([f, g, h]),
-        [f, g, h, i, j, k, l] => b.scan_product::<u32, Places<7>, 7>([f, g, h, i, j, k, l]),
+        [f] => b.scan_product::<u32, Places<1>, 1>(&digit, [f]),
+        [f, g, h] => b.scan_product::<u32, Places<3>, 3>(&digit, [f, g, h]),
+        [f, g, h, i, j, k, l] => b.scan_product::<u32, Places<7>, 7>(&digit, [f, g, h, i, j, k, l]),
         _ => unreachable!("a digit has two, four or eight values"),
     }
 }

@@ -179,6 +179,7 @@ impl Backend for Rep3 {
 
     fn scan_product<R: Ring, S: LinearScan<R, N>, const N: usize>(
         &mut self,
+        _digit: &[&Self::Bits],
         bits: [&Self::Bits; N],
     ) -> Result<Self::Vector<R>> {
         let flags = self.inject_bits(&bits)?;

@@ -8,7 +8,7 @@
 //!
 //! - `inject`: b = b0 + b1 (1 - 2 b0), one product, its direction alternating from plane to plane.
 //! - `select`: (b0 XOR b1) (v0 + v1) = b0 v0 + b1 v1 + b1 (1 - 2 b0) v0 + b0 (1 - 2 b1) v1, two products.
-//! - `scan_product`: the bits injected, then each selects the factor that the scan gives for it.
+//! - `scan_product`: the bits injected, then each selects the factor that the scan gives for it, or the digit chooses it ([`super::choose`]).
 //!
 //! OTs: one a product, rows rounded up to words; from the stock, or streamed if they are many and the declared link is fast ([`streams`]). Rounds:
 //! one a batch of products, and those of making stock; streamed, one more in all, as a batch is streamed in the round in which the one
@@ -18,7 +18,7 @@ use tacit_math::{CrHash, Plane, Ring};
 
 use super::batches::{Job, Segment, batches};
 use super::stock::streams;
-use super::{NODES, Share, Two};
+use super::{NODES, Share, Two, choose};
 use crate::backends::wire::{Outgoing, recv_cells};
 use crate::{LinearScan, Result};
 
@@ -242,6 +242,7 @@ impl Two {
 
     pub(super) fn bits_times_scan<R: Ring, S: LinearScan<R, N>, const N: usize>(
         &mut self,
+        digit: &[&Share<Plane>],
         bits: [&Share<Plane>; N],
     ) -> Result<Share<Vec<R>>> {
         let rows = bits[0].0.rows();
@@ -250,7 +251,13 @@ impl Two {
         let mut factors: [Vec<R>; N] = std::array::from_fn(|_| vec![R::ZERO; rows]);
         let mut sum = vec![R::ZERO; rows];
         S::start(columns).piece(columns, factors.each_mut().map(Vec::as_mut_slice), &mut sum);
-        for selected in self.selections(&bits, &factors.each_ref().map(Vec::as_slice))? {
+        let factors = factors.each_ref().map(Vec::as_slice);
+        let selected = if choose::looks_up(rows, N) {
+            vec![self.chosen(digit, &factors)?]
+        } else {
+            self.selections(&bits, &factors)?
+        };
+        for selected in selected {
             sum.iter_mut().zip(selected).for_each(|(sum, x)| *sum = sum.add(x));
         }
         if self.me() == 0 {

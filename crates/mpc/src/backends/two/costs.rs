@@ -8,6 +8,7 @@ use super::batches::{Job, batches, need};
 use super::bit_product::need_of;
 use super::carry;
 use super::choice::{circuit, garbles};
+use super::choose;
 use super::conjunction::{self, ENTRIES};
 use super::garbled::{Batches, Circuit, Transfers};
 use super::multiply::packed_elements;
@@ -92,6 +93,16 @@ impl TwoCosts {
             made + 8 * (words_sent * words[node] + WIDTH * words[1 - node]) as u64
         };
         cost += Cost { rounds: 3, sent: (0..NODES).map(sent).collect() };
+        cost
+    }
+
+    /// Elements of so many bytes chosen by digits.
+    fn chosen(&mut self, rows: usize, bytes: usize) -> Cost {
+        let lookups = 64 * words_for(rows);
+        let need = [0, 1].map(|direction| self.accounts[direction].for_lookups(lookups));
+        let mut cost = self.stock(need);
+        let elements = (rows * ENTRIES * bytes) as u64 + WIDTH as u64 * plane_bytes(rows);
+        cost += both(3, lookup::extension_cost(lookups).sender + elements);
         cost
     }
 
@@ -199,7 +210,8 @@ impl Costs for TwoCosts {
 
     fn scan_product(&mut self, rows: usize, bits: usize, bytes: usize) -> Cost {
         let mut cost = self.inject(&vec![rows; bits], bytes);
-        cost += self.select(&vec![rows; bits], bytes);
+        cost +=
+            if choose::looks_up(rows, bits) { self.chosen(rows, bytes) } else { self.select(&vec![rows; bits], bytes) };
         cost
     }
 

@@ -16,6 +16,7 @@ mod batches;
 mod bit_product;
 mod carry;
 mod choice;
+mod choose;
 mod conjunction;
 mod convert;
 mod costs;
@@ -205,9 +206,10 @@ impl Backend for Two {
 
     fn scan_product<R: Ring, S: LinearScan<R, N>, const N: usize>(
         &mut self,
+        digit: &[&Self::Bits],
         bits: [&Self::Bits; N],
     ) -> Result<Self::Vector<R>> {
-        self.bits_times_scan::<R, S, N>(bits)
+        self.bits_times_scan::<R, S, N>(digit, bits)
     }
 
     fn inject<R: Ring>(&mut self, bits: &[&Self::Bits]) -> Result<Vec<Self::Vector<R>>> {

@@ -21,7 +21,7 @@ use tacit_ot::silent::{cot, lookup};
 use tacit_ot::softspoken::{self, Receiver, Sender};
 use zeroize::Zeroizing;
 
-pub(super) use lookups::Lookups;
+pub(super) use lookups::{Elements, Lookups};
 
 use super::NODES;
 use crate::{MpcError, Result};

@@ -1,6 +1,6 @@
 //! Random transfers of one of several short strings, in both directions: made when they are used, from OTs of the stock.
 
-use tacit_math::CrHash;
+use tacit_math::{CrHash, Ring};
 use tacit_net::{PartyId, Session};
 use tacit_ot::correlated::{CotReceiver, CotSender};
 use tacit_ot::silent::lookup::{self, STRINGS, WIDTH};
@@ -27,6 +27,16 @@ impl Account {
     }
 }
 
+/// Random lookups of both directions in tables of ring elements.
+pub(in crate::backends::two) struct Elements<R> {
+    /// Bit i of the places that this node looks up, 64 to a word.
+    pub places: [Vec<u64>; WIDTH],
+    /// What is there.
+    pub found: Vec<R>,
+    /// The tables that the peer looks up in.
+    pub tables: Vec<[R; STRINGS]>,
+}
+
 impl Stock {
     /// So many lookups of each direction, whole words of them: `counts[d]` in tables of node d. One round, and those of making stock.
     pub(in crate::backends::two) fn lookups<const BITS: usize>(
@@ -34,24 +44,68 @@ impl Stock {
         session: &mut Session,
         counts: [usize; NODES],
     ) -> Result<Lookups<BITS>> {
+        let mut new = Lookups::with_capacity(counts[1 - self.me] / 64, counts[self.me] / 64);
+        let (Lookups { places, found, tables }, multiples) = (&mut new, lookup::multiples(*self.delta));
+        self.make_lookups(
+            session,
+            counts,
+            |hash, blocks| write_tables(hash, blocks, &multiples, tables),
+            |hash, blocks| look(hash, blocks, places, found),
+        )?;
+        Ok(new)
+    }
+
+    /// As [`Self::lookups`], in tables of ring elements.
+    pub(in crate::backends::two) fn elements<R: Ring>(
+        &mut self,
+        session: &mut Session,
+        counts: [usize; NODES],
+    ) -> Result<Elements<R>> {
+        let (sending, receiving) = (counts[self.me], counts[1 - self.me]);
+        let (mut tables, mut found) = (Vec::with_capacity(sending), Vec::with_capacity(receiving));
+        let mut places = empty(receiving / 64);
+        let multiples = lookup::multiples(*self.delta);
+        let mut hashes = vec![0; PIECE];
+        self.make_lookups(
+            session,
+            counts,
+            |hash, blocks| write_elements(hash, blocks, &multiples, &mut tables),
+            |hash, blocks| {
+                for piece in blocks.chunks(PIECE) {
+                    let hashes = &mut hashes[..piece.len()];
+                    hashes.copy_from_slice(piece);
+                    hash.hash_blocks(hashes);
+                    found.extend(hashes.iter().map(|&hash| R::from_u128(hash)));
+                    write_places(piece, &mut places);
+                }
+            },
+        )?;
+        Ok(Elements { places, found, tables })
+    }
+
+    /// So many lookups, as [`Self::lookups`]: `sent` gets the blocks of the tables, `received` those that are looked up.
+    fn make_lookups(
+        &mut self,
+        session: &mut Session,
+        counts: [usize; NODES],
+        mut sent: impl FnMut(&CrHash, &[u128]),
+        mut received: impl FnMut(&CrHash, &[u128]),
+    ) -> Result<()> {
         let (me, peer) = (self.me, PartyId(1 - self.me));
         let need = [0, 1].map(|direction| self.accounts[direction].for_lookups(counts[direction]));
         self.prepare(session, need)?;
         let (offered, chosen) = (self.offered(need[me]), self.chosen(need[1 - me]));
-        let mut new = Lookups::with_capacity(counts[1 - me] / 64, counts[me] / 64);
-        let (Lookups { places, found, tables }, multiples) = (&mut new, lookup::multiples(*self.delta));
         session.enter("stock");
         let made = lookup::extend(
             session,
             peer,
             (&mut self.lookup_sender, counts[me], &offered),
             (&mut self.lookup_receiver, counts[1 - me], &chosen),
-            |blocks| write_tables(&self.hash, blocks, &multiples, tables),
-            |blocks| look(&self.hash, blocks, places, found),
+            |blocks| sent(&self.hash, blocks),
+            |blocks| received(&self.hash, blocks),
         );
         session.leave();
-        made?;
-        Ok(new)
+        Ok(made?)
     }
 
     /// The next so many correlated OTs that this node sends.
@@ -112,10 +166,33 @@ fn look<const BITS: usize>(
 ) {
     for piece in blocks.chunks(PIECE) {
         hash_bits(hash, piece, 0, found);
-        for rows in piece.as_chunks::<64>().0 {
-            for (bit, places) in places.iter_mut().enumerate() {
-                places.push(rows.iter().rev().fold(0, |word, block| word << 1 | *block as u64 >> bit & 1));
-            }
+        write_places(piece, places);
+    }
+}
+
+/// The places that blocks look up: their lowest coordinates.
+fn write_places(blocks: &[u128], places: &mut [Vec<u64>; WIDTH]) {
+    for rows in blocks.as_chunks::<64>().0 {
+        for (bit, places) in places.iter_mut().enumerate() {
+            places.push(rows.iter().rev().fold(0, |word, block| word << 1 | *block as u64 >> bit & 1));
+        }
+    }
+}
+
+fn write_elements<R: Ring>(
+    hash: &CrHash,
+    blocks: &[u128],
+    multiples: &[u128; STRINGS],
+    tables: &mut Vec<[R; STRINGS]>,
+) {
+    let mut hashes = vec![0; PIECE];
+    for piece in blocks.chunks(PIECE) {
+        let (first, hashes) = (tables.len(), &mut hashes[..piece.len()]);
+        tables.resize(first + piece.len(), [R::ZERO; STRINGS]);
+        for (j, multiple) in multiples.iter().enumerate() {
+            hashes.iter_mut().zip(piece).for_each(|(hash, block)| *hash = block ^ multiple);
+            hash.hash_blocks(hashes);
+            tables[first..].iter_mut().zip(&*hashes).for_each(|(table, &hash)| table[j] = R::from_u128(hash));
         }
     }
 }

@@ -1,0 +1,123 @@
+//! One of several shared ring elements, chosen by a shared digit of w = [`WIDTH`] bits.
+//!
+//! Functionality: shares of v_t for the digit t of each row, given shares of v_1, v_2, ...; v_0 = 0. Discloses nothing. A node (the sender) has the
+//! components u_t of the v_t and a part s of the digit, the other one (the receiver) the part r: the receiver is to look up u_(r XOR s). A random lookup gives
+//! the sender a table of 2^w random elements m, the receiver m_a at a random place a. The receiver sends d = a XOR r. With T_a = u_(a XOR d XOR s)
+//! the sender keeps T_0 - m_0 and sends T_a - m_a - (T_0 - m_0) for every other a; the receiver adds what it got for its a, if that is not 0, to
+//! m_a. Both sum up to T_a, the element that was meant. d is masked by a, what is sent by elements of m that the receiver lacks. The same for
+//! the other node's components at the same time.
+//!
+//! It replaces a product of a bit and an element for every v_t ([`super::bit_product`]), which takes 2^w - 1 OTs in each direction for the same bytes.
+//!
+//! Lookups: one a row in each direction, rows rounded up to words. Rounds: 2, and those of making lookups. Each node sends w bits and 2^w - 1 elements a row.
+//!
+//! Source: as [`super::conjunction`], with strings of a ring element: Beaver, "Precomputing Oblivious Transfer" (CRYPTO 1995).
+
+use tacit_math::plane::words_for;
+use tacit_math::{Plane, Ring};
+use tacit_ot::silent::lookup::{STRINGS, WIDTH};
+
+use super::conjunction::{ENTRIES, LEAST};
+use super::stock::Elements;
+use super::{NODES, Share, Two};
+use crate::Result;
+use crate::backends::wire::{Outgoing, recv_cells};
+
+/// Rows whose elements are sent or received at a time.
+const PIECE: usize = 512;
+
+/// Whether digits of so many nonzero values, of so many rows, are looked up.
+pub(super) fn looks_up(rows: usize, values: usize) -> bool {
+    values == ENTRIES && 64 * words_for(rows) >= LEAST
+}
+
+impl Two {
+    /// This node's shares of the elements that the digits choose; `factors[t - 1]` are its components of v_t.
+    pub(super) fn chosen<R: Ring>(&mut self, digit: &[&Share<Plane>], factors: &[&[R]]) -> Result<Vec<R>> {
+        assert!(digit.len() == WIDTH && factors.len() == ENTRIES, "an element for every digit but zero");
+        let (rows, peer) = (factors[0].len(), self.peer());
+        let words = words_for(rows);
+        let random: Elements<R> = self.stock.elements(&mut self.session, [64 * words; NODES])?;
+        self.session.next_round();
+        let mut stream = Outgoing::new(&mut self.session, peer);
+        for (place, plane) in random.places.iter().zip(digit) {
+            let flips: Vec<u64> = place.iter().zip(plane.0.words()).map(|(a, r)| a ^ r).collect();
+            stream.push(&mut self.session, &flips)?;
+        }
+        stream.finish(&mut self.session)?;
+        let flips: Vec<u64> = recv_cells(&mut self.session, peer, WIDTH * words)?;
+        let mut shares = self.send_elements(digit, factors, &random, &flips)?;
+        for (piece, shares) in shares.chunks_mut(PIECE).enumerate() {
+            let entries: Vec<R> = recv_cells(&mut self.session, peer, ENTRIES * shares.len())?;
+            for (i, (share, entries)) in shares.iter_mut().zip(entries.as_chunks::<ENTRIES>().0).enumerate() {
+                let row = piece * PIECE + i;
+                let place = (0..WIDTH).fold(0, |place, bit| place | bit_of(&random.places[bit], row) << bit);
+                let here = |a: usize| R::from_u128(u128::from(place == a as u64));
+                let entry = (1..STRINGS).fold(R::ZERO, |sum, a| sum.add(entries[a - 1].mul(here(a))));
+                *share = share.add(random.found[row]).add(entry);
+            }
+        }
+        Ok(shares)
+    }
+
+    /// The sender's part once it has d; its shares.
+    fn send_elements<R: Ring>(
+        &mut self,
+        digit: &[&Share<Plane>],
+        factors: &[&[R]],
+        random: &Elements<R>,
+        flips: &[u64],
+    ) -> Result<Vec<R>> {
+        let (rows, peer) = (factors[0].len(), self.peer());
+        let words = words_for(rows);
+        self.session.next_round();
+        let mut stream = Outgoing::new(&mut self.session, peer);
+        let (mut kept, mut message) = (Vec::with_capacity(rows), Vec::with_capacity(ENTRIES * PIECE));
+        for first in (0..rows).step_by(PIECE) {
+            message.clear();
+            let piece = random.tables.iter().enumerate().take(rows.min(first + PIECE)).skip(first);
+            for (row, masks) in piece {
+                let mut table: [R; STRINGS] =
+                    std::array::from_fn(|t| if t == 0 { R::ZERO } else { factors[t - 1][row] });
+                for (bit, plane) in digit.iter().enumerate() {
+                    let exchanged = bit_of(plane.0.words(), row) ^ bit_of(&flips[bit * words..], row);
+                    exchange(&mut table, bit, R::from_u128(exchanged.into()));
+                }
+                let masked: [R; STRINGS] = std::array::from_fn(|a| table[a].sub(masks[a]));
+                message.extend(masked[1..].iter().map(|entry| entry.sub(masked[0])));
+                kept.push(masked[0]);
+            }
+            stream.push(&mut self.session, &message)?;
+        }
+        stream.finish(&mut self.session)?;
+        Ok(kept)
+    }
+}
+
+fn bit_of(words: &[u64], row: usize) -> u64 {
+    words[row / 64] >> (row % 64) & 1
+}
+
+/// Entries whose places differ in one bit change places where `one` is one and not zero; the same is done in either case.
+fn exchange<R: Ring>(table: &mut [R; STRINGS], bit: usize, one: R) {
+    for low in (0..STRINGS).filter(|place| place >> bit & 1 == 0) {
+        let high = low | 1 << bit;
+        let change = table[high].sub(table[low]).mul(one);
+        table[low] = table[low].add(change);
+        table[high] = table[high].sub(change);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{STRINGS, exchange};
+
+    #[test]
+    fn entries_move_by_the_bits_of_their_places() {
+        for places in 0..STRINGS as u32 {
+            let mut table: [u32; STRINGS] = std::array::from_fn(|t| t as u32);
+            (0..3).for_each(|bit| exchange(&mut table, bit, places >> bit & 1));
+            (0..STRINGS).for_each(|t| assert_eq!(table[t], t as u32 ^ places));
+        }
+    }
+}
