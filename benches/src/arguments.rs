@@ -20,6 +20,7 @@ usage: tacit-bench kernels [options]    speed of each operation between an engin
 
 options of kernels
   --engine rep3          the engine, of: rep3 (three parties), two (two parties) (default rep3)
+  --bandwidth 1e9        declare a link of so many bytes a second (default none)
   --rows 16,18,20,22     sizes, as powers of two (default 16,18,20,22)
   --only and,sort        operations (default all), of: exchange and multiply less less-planes equal shuffle sort join
                          group-by trial
@@ -113,6 +114,8 @@ pub enum Command {
 pub struct Kernels {
     /// What the nodes run.
     pub engine: Engine,
+    /// Bytes a second of the declared link; none: no link is declared.
+    pub bandwidth: Option<f64>,
     /// Sizes, as powers of two.
     pub rows: Vec<u32>,
     /// Operations.
@@ -225,6 +228,7 @@ pub fn parse(mut words: impl Iterator<Item = String>) -> Result<Command> {
 fn kernels(mut words: impl Iterator<Item = String>) -> Result<Command> {
     let mut chosen = Kernels {
         engine: Engine::Rep3,
+        bandwidth: None,
         rows: vec![16, 18, 20, 22],
         operations: Operation::ALL.to_vec(),
         transports: vec![Transport::Tls, Transport::Plain],
@@ -237,6 +241,7 @@ fn kernels(mut words: impl Iterator<Item = String>) -> Result<Command> {
         match word.as_str() {
             "--rows" => chosen.rows = list(&word, words.next(), |w| w.parse().ok().filter(|r| (1..=28).contains(r)))?,
             "--engine" => chosen.engine = one(&word, words.next(), Engine::from_name)?,
+            "--bandwidth" => chosen.bandwidth = Some(bandwidth(&word, words.next())?),
             "--only" => chosen.operations = list(&word, words.next(), Operation::from_name)?,
             "--transport" => chosen.transports = list(&word, words.next(), Transport::from_name)?,
             "--repeats" => chosen.repeats = one(&word, words.next(), |w| w.parse().ok().filter(|&n| n > 0))?,
@@ -248,6 +253,11 @@ fn kernels(mut words: impl Iterator<Item = String>) -> Result<Command> {
         }
     }
     Ok(Command::Kernels(chosen))
+}
+
+/// Bytes a second.
+fn bandwidth(option: &str, word: Option<String>) -> Result<f64> {
+    one(option, word, |word| word.parse().ok().filter(|&bandwidth| bandwidth > 0.0))
 }
 
 /// None if help is asked for.
@@ -312,9 +322,7 @@ fn gates(mut words: impl Iterator<Item = String>) -> Result<Command> {
         match word.as_str() {
             "--rows" => chosen.rows = list(&word, words.next(), |w| w.parse().ok().filter(|r| (1..=24).contains(r)))?,
             "--only" => chosen.only = list(&word, words.next(), Gate::from_name)?,
-            "--bandwidth" => {
-                chosen.bandwidth = Some(one(&word, words.next(), |w| w.parse().ok().filter(|&b| b > 0.0))?)
-            }
+            "--bandwidth" => chosen.bandwidth = Some(bandwidth(&word, words.next())?),
             "--transport" => chosen.transports = list(&word, words.next(), between_processes)?,
             "--repeats" => chosen.repeats = one(&word, words.next(), |w| w.parse().ok().filter(|&n| n > 0))?,
             "--json" => chosen.json = true,

@@ -16,7 +16,7 @@ use std::io::{stdin, stdout};
 use std::time::Instant;
 use tacit_math::{Prg, Seed};
 use tacit_mpc::backends::{Networked, Two};
-use tacit_mpc::{Backend, Block, Link, Rows, Shape};
+use tacit_mpc::{Backend, Block, Rows, Shape};
 use tacit_net::PartyId;
 
 /// The parties' names.
@@ -27,9 +27,6 @@ const WIDTH: usize = 64;
 
 /// Planes of a row of conversions.
 const BITS: usize = 8;
-
-/// Seconds that a message takes on this machine, for the declared link.
-const LATENCY: f64 = 20e-6;
 
 /// What is measured, row by row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -167,7 +164,7 @@ pub fn party() -> Result<()> {
     let work: Work = hear(&mut input)?.ok_or("the coordinator is gone")?;
     let mut node = Two::new(processes::join(&NAMES, listener, &group)?)?;
     if let Some(bandwidth) = work.bandwidth {
-        node.declare(Link { latency: LATENCY, bandwidth });
+        node.declare(machine::link(bandwidth));
     }
     let run = timed(&mut node, work)?;
     node.into_session().close()?;

@@ -71,6 +71,7 @@ pub fn run(chosen: &Kernels) -> Result<()> {
 
 fn measure(chosen: &Kernels, operation: Operation, rows: usize, transport: Transport) -> Result<Measurement> {
     let mut nodes = Nodes::start(chosen.engine, transport)?;
+    chosen.bandwidth.map_or(Ok(()), |bandwidth| nodes.declare(bandwidth))?;
     let start = Instant::now();
     nodes.run(operation, rows)?;
     let mut runs = vec![nodes.run(operation, rows)?];

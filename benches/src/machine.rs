@@ -1,6 +1,7 @@
 //! What the operating system says about this machine and this process. Zero where it says nothing.
 
 use std::fs;
+use tacit_mpc::Link;
 
 /// The largest resident memory of this process since its start, in bytes.
 pub fn peak_memory() -> u64 {
@@ -30,6 +31,11 @@ pub fn cpu_seconds() -> f64 {
     let behind_name = stat.rsplit(") ").next().unwrap_or_default();
     let ticks = behind_name.split(' ').skip(11).take(2).filter_map(|ticks| ticks.parse::<f64>().ok());
     present.max(ticks.sum::<f64>() / 100.0)
+}
+
+/// The loopback as a link of so many bytes a second.
+pub fn link(bandwidth: f64) -> Link {
+    Link { latency: 20e-6, bandwidth }
 }
 
 /// The mean number of runnable threads over the last minute.

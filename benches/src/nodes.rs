@@ -110,6 +110,14 @@ impl Nodes {
         Ok(Self { parties })
     }
 
+    /// Has the parties declare a link of so many bytes a second.
+    ///
+    /// # Errors
+    /// When a party is gone.
+    pub fn declare(&mut self, bandwidth: f64) -> Result<()> {
+        self.parties.iter_mut().try_for_each(|party| party.say(&Request::Declare(bandwidth)))
+    }
+
     /// Runs an operation once; gives what each party measured.
     ///
     /// # Errors

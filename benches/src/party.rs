@@ -36,12 +36,17 @@ pub fn serve<B: Networked + 'static>(
     output: &mut impl Write,
 ) -> Result<()> {
     let mut node = B::start(session)?;
-    while let Some(Request::Run(operation, rows)) = hear(input)? {
-        let (same, run) = measure(node, operation, rows)?;
-        node = same;
-        say(output, &run)?;
+    loop {
+        match hear(input)? {
+            Some(Request::Declare(bandwidth)) => node.declare(machine::link(bandwidth)),
+            Some(Request::Run(operation, rows)) => {
+                let (same, run) = measure(node, operation, rows)?;
+                node = same;
+                say(output, &run)?;
+            }
+            Some(Request::End) | None => return Ok(node.into_session().close()?),
+        }
     }
-    Ok(node.into_session().close()?)
 }
 
 fn measure<B: Networked + 'static>(node: B, operation: Operation, rows: usize) -> Result<(B, Run)> {

@@ -47,7 +47,10 @@ impl TwoCosts {
     fn stock(&mut self, need: [usize; NODES]) -> Cost {
         let mut cost = both(0, 0);
         for (direction, need) in need.into_iter().enumerate() {
-            if let Some(filling) = self.accounts[direction].prepare(need) {
+            if let Some(filling) = self.accounts[direction].prepare(need, self.link) {
+                if filling.is_streamed() {
+                    cost += self.streamed([0; NODES]);
+                }
                 let made = filling.cost();
                 let mut sent = vec![made.sender; NODES];
                 sent[1 - direction] = made.receiver;

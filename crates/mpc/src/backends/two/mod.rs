@@ -128,6 +128,7 @@ impl Networked for Two {
 
     fn declare(&mut self, link: Link) {
         self.link = Some(link);
+        self.stock.declare(link);
     }
 
     fn session(&self) -> &Session {

@@ -4,8 +4,8 @@
 //! few left, more are made at once, in growing batches, so that few rounds go to making stock and short sessions make little.
 //! How many are made follows from how many were taken, which is public: [`Account`] tells it, to the stock and to the declared costs.
 //!
-//! Small batches come from SoftSpokenOT, large ones from silent OT, both under one offset for each direction. On a fast link large operations
-//! need no stock: their OTs are made when they are used ([`streams`]).
+//! Small batches come from SoftSpokenOT, large ones from silent OT or, on a fast link, from SoftSpokenOT with shorter trees, all under one offset
+//! for each direction. On a fast link most large operations need no stock: their OTs are made when they are used ([`streams`]).
 //!
 //! Random OTs are correlated ones hashed with [`CrHash`], which suffices against a semi-honest peer; of strings longer than
 //! a block the further blocks are hashed with [`Tccr`] under their number.
@@ -24,7 +24,7 @@ use zeroize::Zeroizing;
 pub(super) use lookups::{Elements, Lookups};
 
 use super::NODES;
-use crate::{MpcError, Result};
+use crate::{Link, MpcError, Result};
 
 /// Most OTs that one batch of products takes, and that are made at a time unless more are needed.
 pub(super) const BATCH: usize = 1 << 20;
@@ -57,17 +57,25 @@ enum Way {
     FirstSilent,
     /// By silent OT.
     Silent,
+    /// As OTs that are streamed.
+    Streamed,
 }
 
 impl Filling {
-    /// What it costs.
+    /// What it costs, without the setup of streams.
     pub(super) fn cost(self) -> tacit_ot::Cost {
         let adversary = Adversary::SemiHonest;
         match self.way {
             Way::Extended => softspoken::extension_cost(TREE_DEPTH, adversary, self.ots),
             Way::FirstSilent => cot::setup_cost(adversary) + cot::extension_cost(adversary, self.ots),
             Way::Silent => cot::extension_cost(adversary, self.ots),
+            Way::Streamed => softspoken::extension_cost(streams::DEPTH, adversary, self.ots),
         }
+    }
+
+    /// Whether streams must be set up for it.
+    pub(super) fn is_streamed(self) -> bool {
+        self.way == Way::Streamed
     }
 }
 
@@ -82,8 +90,8 @@ pub(super) struct Account {
 }
 
 impl Account {
-    /// Makes sure that so many are there; gives what must be made for that.
-    pub(super) fn prepare(&mut self, need: usize) -> Option<Filling> {
+    /// Makes sure that so many are there; gives what must be made for that on the declared link.
+    pub(super) fn prepare(&mut self, need: usize, link: Option<Link>) -> Option<Filling> {
         assert!(need.is_multiple_of(64), "whole words of choices");
         if need <= self.left {
             return None;
@@ -92,11 +100,12 @@ impl Account {
         let more = (need - self.left).max(self.last).next_multiple_of(FIRST);
         self.left += more;
         let way = match (more >= SILENT_FROM, self.silent) {
+            _ if streams::streams(link, more) => Way::Streamed,
             (false, _) => Way::Extended,
             (true, false) => Way::FirstSilent,
             (true, true) => Way::Silent,
         };
-        self.silent |= more >= SILENT_FROM;
+        self.silent |= way == Way::FirstSilent;
         Some(Filling { ots: more, way })
     }
 
@@ -119,6 +128,7 @@ pub(super) struct Stock {
     lookup_sender: lookup::Sender,
     lookup_receiver: lookup::Receiver,
     streams: Option<streams::Streams>,
+    link: Option<Link>,
     /// What is left to send with, and what to receive with, from the place where the last use ended.
     sending: (CotSender, usize),
     receiving: (CotReceiver, usize),
@@ -153,6 +163,7 @@ impl Stock {
             lookup_sender: lookup::Sender::default(),
             lookup_receiver: lookup::Receiver::default(),
             streams: None,
+            link: None,
             sending: Default::default(),
             receiving: Default::default(),
             hash: CrHash::new(),
@@ -160,10 +171,18 @@ impl Stock {
         })
     }
 
+    /// What is made from now on is made for this link.
+    pub(super) fn declare(&mut self, link: Link) {
+        self.link = Some(link);
+    }
+
     /// Makes sure that so many OTs of each direction are there: `need[d]` with node d as sender.
     pub(super) fn prepare(&mut self, session: &mut Session, need: [usize; NODES]) -> Result<()> {
         for (direction, need) in need.into_iter().enumerate() {
-            let Some(filling) = self.accounts[direction].prepare(need) else { continue };
+            let Some(filling) = self.accounts[direction].prepare(need, self.link) else { continue };
+            if filling.is_streamed() {
+                self.begin_streams(session)?;
+            }
             session.enter("stock");
             let made = if direction == self.me {
                 self.make_sending(session, filling)
@@ -181,8 +200,9 @@ impl Stock {
         if filling.way == Way::FirstSilent {
             self.silent_sender = Some(cot::Sender::setup_with(session, peer, Adversary::SemiHonest, *self.delta)?);
         }
-        let new = match (filling.way, &mut self.silent_sender) {
-            (Way::FirstSilent | Way::Silent, Some(silent)) => silent.extend(session, filling.ots)?,
+        let new = match (filling.way, &mut self.silent_sender, &mut self.streams) {
+            (Way::FirstSilent | Way::Silent, Some(silent), _) => silent.extend(session, filling.ots)?,
+            (Way::Streamed, _, Some(streams)) => streams.sender.extend(session, filling.ots)?,
             _ => self.sender.extend(session, filling.ots)?,
         };
         let (kept, used) = &mut self.sending;
@@ -196,8 +216,9 @@ impl Stock {
         if filling.way == Way::FirstSilent {
             self.silent_receiver = Some(cot::Receiver::setup(session, peer, Adversary::SemiHonest)?);
         }
-        let new = match (filling.way, &mut self.silent_receiver) {
-            (Way::FirstSilent | Way::Silent, Some(silent)) => silent.extend(session, filling.ots)?,
+        let new = match (filling.way, &mut self.silent_receiver, &mut self.streams) {
+            (Way::FirstSilent | Way::Silent, Some(silent), _) => silent.extend(session, filling.ots)?,
+            (Way::Streamed, _, Some(streams)) => streams.receiver.extend(session, filling.ots)?,
             _ => self.receiver.extend(session, filling.ots)?,
         };
         let (kept, used) = &mut self.receiving;
@@ -281,19 +302,23 @@ fn refill<T: Copy>(kept: &mut Vec<T>, used: usize, new: Vec<T>) {
 #[cfg(test)]
 mod tests {
     use super::{Account, BATCH, FIRST, Filling, Way};
+    use crate::Link;
 
     #[test]
     fn stock_is_made_in_growing_batches_and_never_too_little() {
         let mut account = Account::default();
         let extended = |ots| Some(Filling { ots, way: Way::Extended });
-        assert_eq!(account.prepare(64), extended(FIRST));
+        assert_eq!(account.prepare(64, None), extended(FIRST));
         account.take(64);
-        assert_eq!(account.prepare(FIRST - 64), None);
-        assert_eq!(account.prepare(FIRST), extended(2 * FIRST));
+        assert_eq!(account.prepare(FIRST - 64, None), None);
+        assert_eq!(account.prepare(FIRST, None), extended(2 * FIRST));
         account.take(FIRST);
         let ots = 3 * BATCH - FIRST;
-        assert_eq!(account.prepare(3 * BATCH), Some(Filling { ots, way: Way::FirstSilent }));
+        assert_eq!(account.prepare(3 * BATCH, None), Some(Filling { ots, way: Way::FirstSilent }));
         account.take(3 * BATCH);
-        assert_eq!(account.prepare(BATCH), Some(Filling { ots: BATCH, way: Way::Silent }));
+        assert_eq!(account.prepare(BATCH, None), Some(Filling { ots: BATCH, way: Way::Silent }));
+        account.take(BATCH);
+        let fast = Some(Link { latency: 1e-4, bandwidth: 1e9 });
+        assert_eq!(account.prepare(BATCH, fast), Some(Filling { ots: BATCH, way: Way::Streamed }));
     }
 }

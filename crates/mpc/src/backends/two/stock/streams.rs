@@ -12,9 +12,9 @@ use crate::backends::cost::Cost;
 use crate::{Link, Result};
 
 /// SoftSpokenOT's k.
-const DEPTH: usize = 2;
+pub(super) const DEPTH: usize = 2;
 
-/// From so many OTs of a direction on they are streamed: less does not pay for the setup and the round.
+/// From so many OTs of a direction on they are streamed, or made this way for the stock: less does not pay for the setup and the round.
 const FROM: usize = 1 << 18;
 
 /// Bytes a second from which on the link is fast.
@@ -43,8 +43,8 @@ pub(in crate::backends::two) fn cost(first: bool, counts: [usize; NODES]) -> Cos
 
 /// What streams go on from.
 pub(super) struct Streams {
-    sender: Sender,
-    receiver: Receiver,
+    pub(super) sender: Sender,
+    pub(super) receiver: Receiver,
 }
 
 impl Stock {
