@@ -8,7 +8,7 @@ use crate::message::{Run, hear, say};
 use crate::nodes::Transport;
 use crate::party::report;
 use crate::processes;
-use crate::statistics::Summary;
+use crate::statistics::Both;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::io::{stdin, stdout};
@@ -101,12 +101,9 @@ fn measure(work: Work, transport: Transport, selection: &Garbling) -> Result<()>
         .collect::<Result<Vec<[Answer; 2]>>>()?;
     let inputs = [0, 1].map(|party| runs.iter().map(|run| run[party].inputs).max().unwrap_or(0));
     let runs: Vec<[Run; 2]> = runs.into_iter().map(|run| run.map(|answer| answer.run)).collect();
-    let summary = |of: &dyn Fn(&[Run; 2]) -> f64| Summary::of(&runs.iter().map(of).collect::<Vec<_>>());
-    let wall = summary(&|run| run[0].seconds.max(run[1].seconds));
-    let cpu = [0, 1].map(|party| summary(&|run| run[party].cpu_seconds).median);
-    let peak = [0, 1].map(|party| runs.iter().map(|run| run[party].peak_memory).max().unwrap_or(0));
+    let Both { wall, cpu, peak, bytes } = Both::of(&runs);
     let gates = (work.rows * work.circuit.circuit().ands()) as f64;
-    let bytes = runs[0].iter().map(|run| run.bytes_sent).sum::<u64>() as f64 / gates;
+    let bytes = bytes / gates;
     let (name, transport, rate) = (work.circuit.name(), transport.name(), gates / wall.median);
     if selection.json {
         println!(

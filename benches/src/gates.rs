@@ -8,7 +8,7 @@ use crate::message::{Run, hear, say};
 use crate::nodes::Transport;
 use crate::party::report;
 use crate::processes;
-use crate::statistics::Summary;
+use crate::statistics::Both;
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -123,12 +123,9 @@ fn measure(work: Work, transport: Transport, selection: &Gates) -> Result<()> {
     let runs = (0..selection.repeats)
         .map(|_| processes::one_run(&NAMES, "gates-party", transport == Transport::Tls, &work))
         .collect::<Result<Vec<_>>>()?;
-    let summary = |of: &dyn Fn(&[Run; 2]) -> f64| Summary::of(&runs.iter().map(of).collect::<Vec<_>>());
-    let wall = summary(&|run| run[0].seconds.max(run[1].seconds));
-    let cpu = [0, 1].map(|party| summary(&|run| run[party].cpu_seconds).median);
-    let peak = runs.iter().flatten().map(|run| run.peak_memory).max().unwrap_or(0);
+    let Both { wall, cpu, peak, bytes } = Both::of(&runs);
     let gates = (work.rows * work.gate.each()) as f64;
-    let bits = 8.0 * runs[0].iter().map(|run| run.bytes_sent).sum::<u64>() as f64 / gates;
+    let (peak, bits) = (peak[0].max(peak[1]), 8.0 * bytes / gates);
     let (name, transport, rate) = (work.gate.name(), transport.name(), gates / wall.median);
     if selection.json {
         println!(

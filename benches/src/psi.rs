@@ -8,7 +8,7 @@ use crate::message::{Run, hear, say};
 use crate::nodes::Transport;
 use crate::party::report;
 use crate::processes;
-use crate::statistics::Summary;
+use crate::statistics::Both;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::io::{stdin, stdout};
@@ -68,12 +68,8 @@ fn measure(protocol: &dyn Protocol, rows: u32, transport: Transport, selection: 
     let runs = (0..selection.repeats)
         .map(|_| processes::one_run::<Run>(&NAMES, "psi-party", transport == Transport::Tls, &work))
         .collect::<Result<Vec<_>>>()?;
-    let summary = |of: &dyn Fn(&[Run; 2]) -> f64| Summary::of(&runs.iter().map(of).collect::<Vec<_>>());
-    let wall = summary(&|run| run[0].seconds.max(run[1].seconds));
-    let cpu = [0, 1].map(|party| summary(&|run| run[party].cpu_seconds).median);
-    let peak = runs.iter().flatten().map(|run| run.peak_memory).max().unwrap_or(0);
-    let sent = [0, 1].map(|party| runs[0][party].bytes_sent);
-    let bytes = (sent[0] + sent[1]) as f64 / items as f64;
+    let Both { wall, cpu, peak, bytes } = Both::of(&runs);
+    let (peak, bytes) = (peak[0].max(peak[1]), bytes / items as f64);
     let (name, transport) = (protocol.name(), transport.name());
     if selection.json {
         println!(

@@ -1,5 +1,7 @@
 //! Summaries of repeated measurements.
 
+use crate::message::Run;
+
 /// Median and range of repetitions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Summary {
@@ -23,6 +25,31 @@ impl Summary {
     /// The range as a part of the median.
     pub fn spread(&self) -> f64 {
         (self.most - self.least) / self.median
+    }
+}
+
+/// What several runs of two parties took.
+pub struct Both {
+    /// Seconds from the start to the later end.
+    pub wall: Summary,
+    /// Each party's processor seconds, the medians.
+    pub cpu: [f64; 2],
+    /// Each party's peak memory in bytes.
+    pub peak: [u64; 2],
+    /// Bytes that both sent in the first run.
+    pub bytes: f64,
+}
+
+impl Both {
+    /// Of at least one run.
+    pub fn of(runs: &[[Run; 2]]) -> Self {
+        let summary = |of: &dyn Fn(&[Run; 2]) -> f64| Summary::of(&runs.iter().map(of).collect::<Vec<_>>());
+        Self {
+            wall: summary(&|run| run[0].seconds.max(run[1].seconds)),
+            cpu: [0, 1].map(|party| summary(&|run| run[party].cpu_seconds).median),
+            peak: [0, 1].map(|party| runs.iter().map(|run| run[party].peak_memory).max().unwrap_or(0)),
+            bytes: runs[0].iter().map(|run| run.bytes_sent as f64).sum(),
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use crate::message::{Run, hear, say};
 use crate::nodes::Transport;
 use crate::party::report;
 use crate::processes::{self, Line};
-use crate::statistics::Summary;
+use crate::statistics::Both;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::io::{stdin, stdout};
@@ -67,11 +67,8 @@ pub fn run(selection: &Correlations) -> Result<()> {
 
 fn measure(work: Work, transport: Transport, selection: &Correlations) -> Result<()> {
     let runs = repetitions(work, transport, selection.repeats)?;
-    let summary = |of: &dyn Fn(&[Run; 2]) -> f64| Summary::of(&runs.iter().map(of).collect::<Vec<_>>());
-    let wall = summary(&|run| run[0].seconds.max(run[1].seconds));
-    let cpu = [0, 1].map(|party| summary(&|run| run[party].cpu_seconds).median);
-    let peak = runs.iter().flatten().map(|run| run.peak_memory).max().unwrap_or(0);
-    let bits = 8.0 * runs[0].iter().map(|run| run.bytes_sent).sum::<u64>() as f64 / work.n as f64;
+    let Both { wall, cpu, peak, bytes } = Both::of(&runs);
+    let (peak, bits) = (peak[0].max(peak[1]), 8.0 * bytes / work.n as f64);
     let (name, transport, rate) = (work.name(), transport.name(), work.n as f64 / wall.median);
     if selection.json {
         println!(
