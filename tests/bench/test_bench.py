@@ -10,7 +10,19 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-OPERATIONS = {"exchange", "and", "multiply", "less", "less-planes", "equal", "shuffle", "sort", "join", "group-by"}
+OPERATIONS = {
+    "exchange",
+    "and",
+    "multiply",
+    "less",
+    "less-planes",
+    "equal",
+    "shuffle",
+    "sort",
+    "join",
+    "group-by",
+    "trial",
+}
 QUERIES = (
     "credit question",
     "market concentration",
