@@ -130,6 +130,7 @@ def test_the_ledger_says_what_was_learnt(three: Group) -> None:
         assert (completed["engine"], completed["kind"]) == ("psi/multi-party", "completed")
         told = completed["disclosures"][0]
         assert told["what"].startswith("a learns which of its own keys b and c all have too, and how many rows c has")
+        assert any(each["what"].startswith("b learns whether keys repeat") for each in completed["disclosures"])
         assert told.get("rows") == (common if party in "ac" else None)
 
 

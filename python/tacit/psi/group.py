@@ -21,6 +21,7 @@ from tacit.psi.partition import Counts, partition
 from tacit.psi.source import Source
 from tacit.psi.state import check_disk, folder_of
 from tacit.psi.watching import Told, Watching
+from tacit.psi.whole import Found
 
 PROTOCOL = "multi-party"
 
@@ -57,11 +58,20 @@ class GroupParameters(Agreement):
         finds = self.to[0] if len(self.to) == 1 else f"the one of {together(self.to)} that finds the matches"
         return [
             *(self._learnt(party) for party in self.to),
+            *self._told_of_refusal(),
             f"parties that pool what they see with {finds} can learn which of its keys all remaining parties have; "
             "any others that pool what they see learn nothing more",
             "all learn the others' numbers of rows, the type of each key column and whether it is from CSV, "
             "and the memory, workers and network that the others declare",
         ]
+
+    def _told_of_refusal(self) -> list[str]:
+        """Keys that repeat at several recipients can make more rows than fit; then all see the match end."""
+        others = [name for name in self.parties if name not in self.to]
+        if len(self.to) == 1 or not others:
+            return []
+        learns = "learns" if len(others) == 1 else "learn"
+        return [f"{together(others)} {learns} whether keys repeat so often that the rows do not fit into memory"]
 
     def _learnt(self, party: str) -> str:
         others = together([name for name in self.parties if name != party])
@@ -275,26 +285,10 @@ class GroupMatch:
     def _report(
         self, table: _native.Binned, metrics: Mapping[str, int], begin: float, unconfirmed: str | None
     ) -> Report:
-        rows, null, invalid = self._counts
         totals = table.totals()
-        keys = totals["keys"] if self.learns() else None
-        return Report(
-            rows=rows,
-            null=null,
-            invalid=dict(zip(self.source.key, invalid, strict=True)),
-            keys=keys,
-            pairs=totals["pairs"],
-            sum=None,
-            union=None,
-            repeated=0,
-            rate=None if keys is None else keys / max(1, rows - null - sum(invalid)),
-            bytes_sent=metrics["bytes_sent"],
-            bytes_received=metrics["bytes_received"],
-            rounds=metrics["rounds"],
-            seconds=time.monotonic() - begin,
-            resumed=0,
-            unconfirmed=unconfirmed,
-            protocol=PROTOCOL,
+        found = Found(totals["keys"] if self.learns() else None, pairs=totals["pairs"])
+        return Report.of(
+            self._counts, self.source.key, found, metrics, begin, unconfirmed=unconfirmed, protocol=PROTOCOL
         )
 
 

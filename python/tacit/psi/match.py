@@ -75,6 +75,41 @@ class Report:
     unconfirmed: str | None
     protocol: str | None = None
 
+    @classmethod
+    def of(
+        cls,
+        counts: Counts,
+        key: tuple[str, ...],
+        found: Found,
+        metrics: Mapping[str, int],
+        begin: float,
+        *,
+        resumed: int = 0,
+        unconfirmed: str | None = None,
+        protocol: str | None = None,
+    ) -> Report:
+        """From what was counted of a party's rows and what was found. begin: when, by the monotonic clock."""
+        rows, null, invalid = counts
+        with_key = rows - null - sum(invalid)
+        return cls(
+            rows=rows,
+            null=null,
+            invalid=dict(zip(key, invalid, strict=False)),
+            keys=found.keys,
+            pairs=found.pairs,
+            sum=found.sum,
+            union=found.union,
+            repeated=found.repeated,
+            rate=None if found.keys is None or found.union is not None else found.keys / max(1, with_key),
+            bytes_sent=metrics.get("bytes_sent", 0),
+            bytes_received=metrics.get("bytes_received", 0),
+            rounds=metrics.get("rounds", 0),
+            seconds=time.monotonic() - begin,
+            resumed=resumed,
+            unconfirmed=unconfirmed,
+            protocol=protocol,
+        )
+
 
 class Match:
     """One party's match. parameters: equal at both parties. output: names the file that the rows will go to, if any.
@@ -347,27 +382,11 @@ class Match:
             assert self._table is not None
             totals = self._table.totals()
             found = Found(totals["keys"], pairs=totals["pairs"])
-        found = found or Found()
-        rows, null, invalid = self._counts
-        with_key = rows - null - sum(invalid)
-        return Report(
-            rows,
-            null,
-            dict(zip(self.source.key, invalid, strict=False)),
-            found.keys,
-            found.pairs,
-            found.sum,
-            found.union,
-            found.repeated,
-            None if found.keys is None or found.union is not None else found.keys / max(1, with_key),
-            metrics.get("bytes_sent", 0),
-            metrics.get("bytes_received", 0),
-            metrics.get("rounds", 0),
-            time.monotonic() - begin,
-            resumed,
-            unconfirmed,
-            None if self.choice is None else self.choice.protocol,
-        )
+        protocol = None if self.choice is None else self.choice.protocol
+        return Report.of(
+            self._counts, self.source.key, found or Found(), metrics, begin,
+            resumed=resumed, unconfirmed=unconfirmed, protocol=protocol,
+        )  # fmt: skip
 
 
 def connect(members: Members, parameters: Parameters, me: str) -> _native.Pair:

@@ -31,6 +31,7 @@ from tacit.psi.prepared_file import (
     write_privately,
 )
 from tacit.psi.source import Source
+from tacit.psi.whole import Found
 
 DEFAULT_BUDGET = 1 << 20
 """Rows that may be asked about in all, unless the owner says otherwise."""
@@ -180,25 +181,7 @@ def _confirmed(pair: _native.Pair) -> str | None:
 def _report(
     pair: _native.Pair, begin: float, counts: Counts, key: tuple[str, ...], keys: int | None, unconfirmed: str | None
 ) -> Report:
-    rows, null, invalid = counts
-    metrics = pair.metrics()
-    return Report(
-        rows=rows,
-        null=null,
-        invalid=dict(zip(key, invalid, strict=True)),
-        keys=keys,
-        pairs=0,
-        sum=None,
-        union=None,
-        repeated=0,
-        rate=None if keys is None else keys / max(1, rows - null - sum(invalid)),
-        bytes_sent=metrics["bytes_sent"],
-        bytes_received=metrics["bytes_received"],
-        rounds=metrics["rounds"],
-        seconds=time.monotonic() - begin,
-        resumed=0,
-        unconfirmed=unconfirmed,
-    )
+    return Report.of(counts, key, Found(keys), pair.metrics(), begin, unconfirmed=unconfirmed)
 
 
 def _refused(pair: _native.Pair, sentence: str) -> RunError:
