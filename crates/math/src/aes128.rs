@@ -132,6 +132,27 @@ impl Aes128 {
         }
     }
 
+    /// Adds to every row the low half of the encryption plus itself of each of its blocks plus an offset, as far as the mask of the block's place reaches.
+    pub(crate) fn add_masked_hashes<const N: usize>(
+        &self,
+        blocks: &[[u128; 64]; N],
+        offset: u128,
+        masks: &[u64; N],
+        rows: &mut [u64; 64],
+    ) {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Self::Wide(keys) => keys.add_masked_hashes(blocks, offset, masks, rows),
+            Self::Portable(_) => {
+                for (blocks, mask) in blocks.iter().zip(masks) {
+                    let mut hashes = [0; 64];
+                    self.hash(blocks, offset, &mut hashes);
+                    rows.iter_mut().zip(hashes).for_each(|(row, hash)| *row ^= hash as u64 & mask);
+                }
+            }
+        }
+    }
+
     /// Encrypts every block in place.
     pub(crate) fn encrypt(&self, blocks: &mut [[u8; 16]]) {
         match self {

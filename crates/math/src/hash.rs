@@ -102,6 +102,18 @@ impl CrHash {
         });
         self.0.hash_bits(rows, offset, words);
     }
+
+    /// Adds to each of 64 rows the low halves of the hashes of its N blocks, each plus an offset, as far as the mask of its place reaches: `blocks[k]` has the
+    /// k-th block of every row, `masks[k]` the bits that are wanted of its hash.
+    pub fn add_masked<const N: usize>(
+        &self,
+        blocks: &[[u128; 64]; N],
+        offset: u128,
+        masks: &[u64; N],
+        rows: &mut [u64; 64],
+    ) {
+        self.0.add_masked_hashes(blocks, offset, masks, rows);
+    }
 }
 
 /// Circular correlation-robust hash H of 128-bit blocks, π(s(x)) ⊕ s(x) for the map s(high, low) = (high ⊕ low, high), as the generator of
@@ -306,6 +318,25 @@ mod tests {
                 for (i, hash) in hashed.iter().enumerate() {
                     let [low, high] = [&low, &high].map(|words| words[i / 64] >> (i % 64) & 1);
                     assert_eq!((low, high), (*hash as u64 & 1, (hash >> 64) as u64 & 1), "block {i}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn masked_sums_are_those_of_the_hashes() {
+        let mut prg = Prg::new(&Seed::from_bytes([7; 16]));
+        let blocks: [[u128; 64]; 3] = std::array::from_fn(|_| prg.vector::<[u128; 64]>(1)[0]);
+        let masks = [u64::MAX, 0xffff, 0xaaaa_5555_0000_ffff];
+        for offset in [0, 0x0123_4567_89ab_cdef_0f1e_2d3c] {
+            for hash in [CrHash::new(), CrHash(Aes128::portable(&CR_KEY.to_be_bytes()))] {
+                let mut rows = [3; 64];
+                hash.add_masked(&blocks, offset, &masks, &mut rows);
+                for (i, row) in rows.into_iter().enumerate() {
+                    let mut hashed = blocks.map(|blocks| blocks[i] ^ offset);
+                    CrHash::new().hash_blocks(&mut hashed);
+                    let sum = hashed.iter().zip(masks).fold(3, |sum, (&hash, mask)| sum ^ hash as u64 & mask);
+                    assert_eq!(row, sum, "row {i}");
                 }
             }
         }

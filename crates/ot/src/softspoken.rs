@@ -29,7 +29,7 @@ use crate::error::fresh_seed;
 use crate::{Adversary, OtError, base, ggm};
 
 pub use chosen::chosen_cost;
-pub use duplex::extend_both;
+pub use duplex::{extend_both, extend_both_chosen};
 
 /// Bits of delta: columns of the matrices.
 const COLUMNS: usize = 128;
@@ -168,7 +168,7 @@ impl Sender {
         for tile in rows.chunks_mut(TILE) {
             let words = tile.len() / 64;
             let columns = &mut columns[..COLUMNS * words];
-            self.corrected_columns(session, columns, &mut corrections[..(self.blocks.len() - 1) * words])?;
+            self.corrected_columns(session, 1, columns, &mut corrections[..(self.blocks.len() - 1) * words])?;
             store(columns, tile, self.adversary);
         }
         match self.adversary {
@@ -177,16 +177,17 @@ impl Sender {
         }
     }
 
-    /// The columns of a tile, for which the peer's corrections are received.
+    /// The columns of a tile, for which the peer's corrections of the blocks from `first` on are received.
     fn corrected_columns(
         &mut self,
         session: &mut Session,
+        first: usize,
         columns: &mut [u64],
         corrections: &mut [u64],
     ) -> Result<(), OtError> {
         self.columns(columns);
         session.recv(self.peer, bytemuck::cast_slice_mut(corrections))?;
-        self.correct(1, columns, corrections);
+        self.correct(first, columns, corrections);
         Ok(())
     }
 

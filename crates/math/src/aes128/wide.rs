@@ -57,6 +57,18 @@ impl RoundKeys {
         // SAFETY: self exists, so the processor has AVX-512F and VAES.
         unsafe { hash_bits(&self.0, blocks, offset, words) }
     }
+
+    /// The sums that [`super::Aes128::add_masked_hashes`] defines.
+    pub(crate) fn add_masked_hashes<const N: usize>(
+        &self,
+        blocks: &[[u128; 64]; N],
+        offset: u128,
+        masks: &[u64; N],
+        rows: &mut [u64; 64],
+    ) {
+        // SAFETY: self exists, so the processor has AVX-512F and VAES.
+        unsafe { add_masked_hashes(&self.0, blocks, offset, masks, rows) }
+    }
 }
 
 /// The key schedule of FIPS 197, section 5.2.
@@ -271,6 +283,39 @@ fn hash_bits<const BITS: usize>(keys: &[u128; 11], blocks: &[[u128; 64]], offset
         }
         for (words, bits) in words.iter_mut().zip(bits) {
             words[row] = bits;
+        }
+    }
+}
+
+#[target_feature(enable = "avx512f,vaes")]
+fn add_masked_hashes<const N: usize>(
+    keys: &[u128; 11],
+    blocks: &[[u128; 64]; N],
+    offset: u128,
+    masks: &[u64; N],
+    rows: &mut [u64; 64],
+) {
+    let keys = broadcast(keys);
+    let offset = _mm512_broadcast_i32x4(bytemuck::cast(offset));
+    let low_halves = _mm512_set_epi64(14, 12, 10, 8, 6, 4, 2, 0);
+    for (half, rows) in rows.as_chunks_mut::<{ 4 * FLIGHT }>().0.iter_mut().enumerate() {
+        let mut sums = [_mm512_setzero_si512(); FLIGHT];
+        for (blocks, &mask) in blocks.iter().zip(masks) {
+            let fours: &[Four; 2 * FLIGHT] = bytemuck::cast_ref(blocks);
+            let flight = &fours.as_chunks::<FLIGHT>().0[half];
+            let inputs = flight.each_ref().map(|four| _mm512_xor_si512(load(four), offset));
+            let images = rounds(&keys, inputs);
+            let mask = _mm512_set1_epi64(mask as i64);
+            for i in 0..FLIGHT {
+                let hash = _mm512_xor_si512(images[i], inputs[i]);
+                sums[i] = _mm512_xor_si512(sums[i], _mm512_and_si512(hash, mask));
+            }
+        }
+        for (pair, rows) in sums.as_chunks::<2>().0.iter().zip(rows.as_chunks_mut::<8>().0) {
+            let low = _mm512_permutex2var_epi64(pair[0], low_halves, pair[1]);
+            let rows: &mut Four = bytemuck::cast_mut(rows);
+            let sum = _mm512_xor_si512(load(rows), low);
+            store(rows, sum);
         }
     }
 }

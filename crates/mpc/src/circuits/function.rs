@@ -55,11 +55,12 @@ impl Function {
         }
     }
 
-    /// ANDs of the shallow circuit, about.
+    /// ANDs of the shallow circuit, about; those with a common factor on one level are one.
     pub fn shallow_gates(self) -> usize {
         match self {
-            Self::Sum { width } => width * self.rounds(),
-            Self::SumSign { width } | Self::LessThan { width } => 3 * width,
+            Self::Sum { width } => width - 1 + width / 2 * (self.rounds() - 1),
+            Self::SumSign { width } => 2 * (width - 1),
+            Self::LessThan { width } => 2 * width - 1,
             Self::All { planes } => planes - 1,
         }
     }

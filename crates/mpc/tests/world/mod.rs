@@ -14,6 +14,12 @@ const PARTIES: [&str; 3] = ["a", "b", "c"];
 #[allow(dead_code, reason = "each test file uses its part of the world")]
 pub const FAR: Link = Link { latency: 1e6, bandwidth: 1e9 };
 
+/// A network so fast that nothing is garbled which can be streamed.
+const NEAR: Link = Link { latency: 0.0, bandwidth: 8e8 };
+
+/// Rows from which on operations may be streamed.
+const MANY: usize = 8000;
+
 /// The nodes of an engine.
 fn names<B: Networked>() -> &'static [&'static str] {
     &PARTIES[..B::NODES]
@@ -46,6 +52,9 @@ pub fn check_with(name: &str, program: &impl Program, draw: impl Fn(&mut Prg) ->
     check_on::<Rep3>(name, program, &input, &expected, seed[0], None);
     check_on::<Two>(name, program, &input, &expected, seed[0], None);
     check_on::<Two>(name, program, &input, &expected, seed[0], Some(FAR));
+    if input.rows >= MANY {
+        check_on::<Two>(name, program, &input, &expected, seed[0], Some(NEAR));
+    }
 }
 
 fn check_on<B: Networked>(

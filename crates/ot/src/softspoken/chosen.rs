@@ -77,7 +77,7 @@ impl Receiver {
     }
 
     /// Every tree's columns of a tile, and by how much its bits differ from the choices.
-    fn corrected(&mut self, columns: &mut [u64], choices: &[u64], corrections: &mut Vec<u8>) {
+    pub(super) fn corrected(&mut self, columns: &mut [u64], choices: &[u64], corrections: &mut Vec<u8>) {
         let (mut sum, mut scratch) = ([0; TILE / 64], [0; SCRATCH]);
         let sum = &mut sum[..choices.len()];
         let mut later = columns;

@@ -19,6 +19,35 @@ pub fn extend_both(
     session: &mut Session,
     (sender, send): (&mut Sender, usize),
     (receiver, receive): (&mut Receiver, usize),
+    sent: impl FnMut(&[u128]),
+    received: impl FnMut(&[u64], &[u128]),
+) -> Result<(), OtError> {
+    let receiving = (receiver, receive, None);
+    extend_tiles(session, (sender, send), receiving, sent, received)
+}
+
+/// As [`extend_both`], with bits that this party chose as the receiver of as many OTs; [`super::chosen_cost`].
+///
+/// # Errors
+/// The connection's failure.
+///
+/// # Panics
+/// As [`extend_both`].
+pub fn extend_both_chosen(
+    session: &mut Session,
+    sending: (&mut Sender, usize),
+    (receiver, choices): (&mut Receiver, &[u64]),
+    sent: impl FnMut(&[u128]),
+    received: impl FnMut(&[u64], &[u128]),
+) -> Result<(), OtError> {
+    let receiving = (receiver, 64 * choices.len(), Some(choices));
+    extend_tiles(session, sending, receiving, sent, received)
+}
+
+fn extend_tiles(
+    session: &mut Session,
+    (sender, send): (&mut Sender, usize),
+    (receiver, receive, chosen): (&mut Receiver, usize, Option<&[u64]>),
     mut sent: impl FnMut(&[u128]),
     mut received: impl FnMut(&[u64], &[u128]),
 ) -> Result<(), OtError> {
@@ -28,10 +57,13 @@ pub fn extend_both(
     sender.used += send as u64;
     receiver.used += receive as u64;
     let mut tile = Tile::new(sender.blocks.len());
+    // Of bits that nobody chose, the first block's are the choices.
+    let corrected_from = usize::from(chosen.is_none());
     for piece in (0..send.max(receive)).step_by(TILES * TILE) {
         let of_piece = |count: usize| count.saturating_sub(piece).min(TILES * TILE);
-        receiver.piece(session, of_piece(receive), &mut tile, &mut received)?;
-        sender.piece(session, of_piece(send), &mut tile, &mut sent)?;
+        let chosen = chosen.map(|bits| bits.get(piece / 64..).unwrap_or_default());
+        receiver.piece(session, of_piece(receive), chosen, &mut tile, &mut received)?;
+        sender.piece(session, of_piece(send), corrected_from, &mut tile, &mut sent)?;
     }
     Ok(())
 }
@@ -51,7 +83,7 @@ impl Tile {
             columns: vec![0; COLUMNS * words],
             rows: vec![0; TILE],
             bits: vec![0; words],
-            corrections: vec![0; (blocks - 1) * words],
+            corrections: vec![0; blocks * words],
         }
     }
 
@@ -73,15 +105,24 @@ impl Receiver {
         &mut self,
         session: &mut Session,
         rows: usize,
+        chosen: Option<&[u64]>,
         tile: &mut Tile,
         received: &mut impl FnMut(&[u64], &[u128]),
     ) -> Result<(), OtError> {
         if rows == 0 {
             return Ok(());
         }
-        let mut message = session.buffer((self.blocks.len() - 1) * rows / 8);
-        for rows in tiles(rows) {
-            self.columns(&mut tile.columns[..2 * rows], &mut tile.bits[..rows / 64], &mut message);
+        let corrected = self.blocks.len() - usize::from(chosen.is_none());
+        let mut message = session.buffer(corrected * rows / 8);
+        for (number, rows) in tiles(rows).enumerate() {
+            let (columns, bits) = (&mut tile.columns[..2 * rows], &mut tile.bits[..rows / 64]);
+            match chosen {
+                Some(chosen) => {
+                    bits.copy_from_slice(&chosen[number * (TILE / 64)..][..rows / 64]);
+                    self.corrected(columns, bits, &mut message);
+                }
+                None => self.columns(columns, bits, &mut message),
+            }
             tile.turn(rows);
             received(&tile.bits[..rows / 64], &tile.rows[..rows]);
         }
@@ -94,12 +135,13 @@ impl Sender {
         &mut self,
         session: &mut Session,
         rows: usize,
+        corrected_from: usize,
         tile: &mut Tile,
         sent: &mut impl FnMut(&[u128]),
     ) -> Result<(), OtError> {
         for rows in tiles(rows) {
-            let corrections = &mut tile.corrections[..(self.blocks.len() - 1) * rows / 64];
-            self.corrected_columns(session, &mut tile.columns[..2 * rows], corrections)?;
+            let corrections = &mut tile.corrections[..(self.blocks.len() - corrected_from) * rows / 64];
+            self.corrected_columns(session, corrected_from, &mut tile.columns[..2 * rows], corrections)?;
             sent(tile.turn(rows));
         }
         Ok(())

@@ -2,7 +2,9 @@ use crate::pair::{ALICE, BOB, cost, generator, run};
 use crate::relay;
 use tacit_net::{PartyId, Session};
 use tacit_ot::correlated::{CotReceiver, CotSender};
-use tacit_ot::softspoken::{Receiver, Sender, chosen_cost, extend_both, extension_cost, setup_cost};
+use tacit_ot::softspoken::{
+    Receiver, Sender, chosen_cost, extend_both, extend_both_chosen, extension_cost, setup_cost,
+};
 use tacit_ot::{Adversary, OtError};
 
 const ADVERSARIES: [Adversary; 2] = [Adversary::SemiHonest, Adversary::Malicious];
@@ -65,8 +67,22 @@ fn batches(k: usize, adversary: Adversary, sizes: &[usize]) {
     assert_eq!(cost(&b_extension), (rounds, declared.iter().map(|cost| cost.receiver).sum()), "k = {k}, {adversary:?}");
 }
 
+/// So many words of bits to choose by.
+fn bits(words: usize) -> Vec<u64> {
+    (1..=words as u64).map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect()
+}
+
 #[test]
 fn both_directions_at_once() {
+    both_directions(false);
+}
+
+#[test]
+fn both_directions_at_once_with_chosen_bits() {
+    both_directions(true);
+}
+
+fn both_directions(chosen: bool) {
     let calls = [[64, 0], [0, 4096 + 64], [3 * 16 * 4096, 16 * 4096 + 192], [0, 0], [64, 4032]];
     let party = |session: &mut Session| {
         let me = session.me().0;
@@ -86,7 +102,13 @@ fn both_directions_at_once() {
             };
             let sent = |new: &[u128]| zero.extend_from_slice(new);
             session.next_round();
-            extend_both(session, (&mut sender, n[me]), (&mut receiver, n[1 - me]), sent, received).expect("a peer");
+            let sending = (&mut sender, n[me]);
+            let extended = if chosen {
+                extend_both_chosen(session, sending, (&mut receiver, &bits(n[1 - me] / 64)), sent, received)
+            } else {
+                extend_both(session, sending, (&mut receiver, n[1 - me]), sent, received)
+            };
+            extended.expect("a peer");
         }
         session.leave();
         // Later batches go on from there.
@@ -109,7 +131,14 @@ fn both_directions_at_once() {
         assert_correlated(&sender.0.0, &receiver.0.1, n);
         assert_correlated(&sender.1.0, &receiver.1.1, [100, 70][me]);
         assert_eq!(sender.1.0.first, n as u64);
-        let declared = calls.iter().map(|n| extension_cost(2, Adversary::SemiHonest, n[1 - me]).receiver);
+        if chosen {
+            let chosen: Vec<u64> = calls.iter().flat_map(|n| bits(n[me] / 64)).collect();
+            assert_eq!(receiver.0.1.choices, chosen);
+        }
+        let declared = calls.iter().map(|n| match chosen {
+            true => chosen_cost(2, n[1 - me]).receiver,
+            false => extension_cost(2, Adversary::SemiHonest, n[1 - me]).receiver,
+        });
         assert_eq!(cost(&sender.2), (calls.len() as u64, declared.sum()));
     }
 }

@@ -144,6 +144,7 @@ impl Received {
         self.choice.extend_from_slice(choices);
         match &mut self.chosen[..] {
             [chosen] => hash.hash_bits(blocks, 0, chosen),
+            [first, second] => hash.hash_two_bits(blocks, 0, [first, second]),
             chosen => append_planes(hash, blocks, 0, chosen),
         }
     }
@@ -157,14 +158,23 @@ impl Sent {
     /// Appends what correlated OTs leave, whole words of them.
     fn push(&mut self, hash: &CrHash, offset: u128, blocks: &[u128]) {
         let from = self.zero[0].len();
-        if let ([zero], [difference]) = (&mut self.zero[..], &mut self.difference[..]) {
-            for piece in blocks.chunks(PIECE) {
-                hash.hash_bits(piece, 0, zero);
-                hash.hash_bits(piece, offset, difference);
+        match (&mut self.zero[..], &mut self.difference[..]) {
+            ([zero], [difference]) => {
+                for piece in blocks.chunks(PIECE) {
+                    hash.hash_bits(piece, 0, zero);
+                    hash.hash_bits(piece, offset, difference);
+                }
             }
-        } else {
-            append_planes(hash, blocks, 0, &mut self.zero);
-            append_planes(hash, blocks, offset, &mut self.difference);
+            ([zero, other_zero], [difference, other_difference]) => {
+                for piece in blocks.chunks(PIECE) {
+                    hash.hash_two_bits(piece, 0, [zero, other_zero]);
+                    hash.hash_two_bits(piece, offset, [difference, other_difference]);
+                }
+            }
+            (zero, difference) => {
+                append_planes(hash, blocks, 0, zero);
+                append_planes(hash, blocks, offset, difference);
+            }
         }
         for (difference, zero) in self.difference.iter_mut().zip(&self.zero) {
             difference[from..].iter_mut().zip(&zero[from..]).for_each(|(one, zero)| *one ^= zero);

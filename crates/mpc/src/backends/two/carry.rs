@@ -1,20 +1,22 @@
 //! Carries of the sum of two numbers of which each node knows one, digit by digit, by transfers of two bits of several.
 //!
-//! Functionality: for numbers x of node 0 and y of node 1 in digits of w = [`WIDTH`] bits, shares of \[x_i + y_i > 2^w - 1\] and
+//! Functionality: for numbers x of node 0 and y of node 1 in digits of w bits, shares of \[x_i + y_i > 2^w - 1\] and
 //! \[x_i + y_i = 2^w - 1\] for every digit i: whether it carries by itself, and whether it hands on a carry. Discloses nothing. Of a digit one node
-//! (the sender) has s, the other one (the receiver) r, and z = 2^w - 1 - s: the bits are r > z and r = z. A random lookup gives the sender a table
-//! of 2^w pairs of random bits, the receiver one of them at a random place a. The receiver sends d = a XOR r; the sender the pairs of bits for
-//! r = a XOR d, for every a, masked by its table and, so that one pair less is sent, by the sum for a = 0, which it keeps. What the nodes then have sums up
-//! to the pair at a.
+//! (the sender) has s, the other one (the receiver) r, and z = 2^w - 1 - s: the bits are r > z and r = z.
 //!
-//! The comparison of numbers that each node knows one of (Yao's millionaires) follows by a tree of ANDs, for 2/3 OT and 1/6 lookup a bit in each
-//! direction where gates take 2 OTs.
+//! - Streamed, if they are many and the declared link is fast: w = 4, by [`super::table`].
+//! - Otherwise w = 3. A random lookup gives the sender a table
+//!   of 2^w pairs of random bits, the receiver one of them at a random place a. The receiver sends d = a XOR r; the sender the pairs of bits for
+//!   r = a XOR d, for every a, masked by its table and, so that one pair less is sent, by the sum for a = 0, which it keeps. What the nodes then have sums up
+//!   to the pair at a. Rounds: 2, and those of making lookups. The receiver sends w bits a row and digit, the sender 2 (2^w - 1).
 //!
-//! Each node is the sender of half of the rows' words. Lookups: one a row and digit, rows rounded up to words. Rounds: 2, and those of making lookups.
-//! The receiver sends w bits a row and digit, the sender 2 (2^w - 1).
+//! The comparison of numbers that each node knows one of (Yao's millionaires) follows by a tree of ANDs: in each direction 3/4 OT a bit if streamed, else 1/3 OT
+//! and 1/6 lookup, where gates take 2 OTs.
+//!
+//! Each node is the sender of half of the rows' words. Lookups: one a row and digit, rows rounded up to words.
 //!
 //! Source: Rathee, Rathee, Kumar, Chandran, Gupta, Rastogi, Sharma, "CrypTFlow2" (CCS 2020), section 3.1: comparison by one-of-many transfers of
-//! digits and a tree of ANDs. **Departures** random lookups corrected when they are used, as in [`super::conjunction`]; digits of three bits.
+//! digits and a tree of ANDs. **Departures** random lookups corrected when they are used, as in [`super::conjunction`]; digits of three bits there.
 
 use std::ops::Range;
 
@@ -22,22 +24,46 @@ use tacit_math::Plane;
 use tacit_math::plane::words_for;
 use tacit_ot::silent::lookup::{STRINGS, WIDTH};
 
-use super::conjunction::{ENTRIES, LEAST, one_hot, parts};
-use super::stock::Lookups;
+use super::conjunction::{ENTRIES, LEAST, parts};
+use super::stock::{Lookups, streams};
+use super::table::{self, one_hot};
 use super::{Share, Two};
-use crate::Result;
 use crate::backends::wire::{Outgoing, recv_cells};
+use crate::{Link, Result};
 
 /// Bits of a digit that are wanted.
-const BITS: usize = 2;
+pub(super) const BITS: usize = 2;
 
 /// What a node sends of every word of a digit as its sender.
 pub(super) const SENT: usize = BITS * ENTRIES;
 
-/// Into how many digits numbers of so many bits go, if that is the way to go.
-pub(super) fn digits(rows: usize, width: usize) -> Option<usize> {
-    let digits = width.div_ceil(WIDTH);
-    (64 * words_for(rows) * digits >= LEAST).then_some(digits)
+/// How carries are found, in so many digits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    /// By streamed transfers.
+    Streamed(usize),
+    /// By silent ones.
+    Silent(usize),
+}
+
+impl Way {
+    /// The way for numbers of so many bits, unless gates are better.
+    pub(super) fn of(link: Option<Link>, rows: usize, width: usize) -> Option<Self> {
+        let streamed = width.div_ceil(table::WIDTH);
+        let silent = width.div_ceil(WIDTH);
+        if streams::is_fast(link) {
+            table::looks_up(link, rows, streamed).then_some(Self::Streamed(streamed))
+        } else {
+            (64 * words_for(rows) * silent >= LEAST).then_some(Self::Silent(silent))
+        }
+    }
+
+    /// Into how many digits numbers go.
+    pub(super) fn digits(self) -> usize {
+        match self {
+            Self::Streamed(digits) | Self::Silent(digits) => digits,
+        }
+    }
 }
 
 /// For each digit, the words of a bit.
@@ -45,11 +71,18 @@ type Words = [Vec<Vec<u64>>; BITS];
 
 impl Two {
     /// Which digits of the sum of both nodes' numbers carry, and which hand on a carry, lowest first. `own` are the planes of this node's number.
-    pub(super) fn carries_of(&mut self, rows: usize, own: Vec<Plane>) -> Result<[Vec<Share<Plane>>; BITS]> {
-        // What is missing of the lowest digit are zeros below: they do not carry.
-        let missing = own.len().next_multiple_of(WIDTH) - own.len();
-        let zeros = (0..missing).map(|_| Plane::zeros(rows));
-        let planes: Vec<Share<Plane>> = zeros.chain(own).map(Share).collect();
+    pub(super) fn carries_of(&mut self, rows: usize, own: Vec<Plane>, way: Way) -> Result<[Vec<Share<Plane>>; BITS]> {
+        match way {
+            Way::Streamed(_) => {
+                let planes = whole_digits::<{ table::WIDTH }>(rows, own);
+                let digits: Vec<_> = planes.as_chunks().0.iter().collect();
+                self.look_up(rows, &digits, |s| sums(s.map(|s| !s)))
+            }
+            Way::Silent(_) => self.silent_carries(rows, &whole_digits::<WIDTH>(rows, own)),
+        }
+    }
+
+    fn silent_carries(&mut self, rows: usize, planes: &[Share<Plane>]) -> Result<[Vec<Share<Plane>>; BITS]> {
         let digits: Vec<&[Share<Plane>]> = planes.chunks_exact(WIDTH).collect();
         let parts = parts(rows);
         let counts = parts.each_ref().map(|part| 64 * digits.len() * part.len());
@@ -80,9 +113,10 @@ impl Two {
             let own: Vec<&[u64]> = digit.iter().map(|plane| &plane.0.words()[sending.clone()]).collect();
             message.clear();
             for word in 0..count {
-                let z = std::array::from_fn(|i| !own[i][word]);
+                let z: [u64; WIDTH] = std::array::from_fn(|i| !own[i][word]);
                 let d = std::array::from_fn(|i| flips[(g * WIDTH + i) * count + word]);
-                for (bit, entries) in sums(z, d).into_iter().enumerate() {
+                let moved = sums(z).map(|table| moved(table, d));
+                for (bit, entries) in moved.into_iter().enumerate() {
                     let masked = |j: usize| entries[j] ^ random.tables[j][bit][g * count + word];
                     let kept = masked(0);
                     out[bit][g][sending.start + word] = kept;
@@ -101,7 +135,7 @@ impl Two {
             let entries: Vec<u64> = recv_cells(&mut self.session, peer, SENT * count)?;
             for (word, entries) in entries.as_chunks::<SENT>().0.iter().enumerate() {
                 let at = g * count + word;
-                let here = one_hot(random.places.each_ref().map(|place| place[at]));
+                let here: [u64; STRINGS] = one_hot(random.places.each_ref().map(|place| place[at]));
                 for (bit, entries) in entries.as_chunks::<ENTRIES>().0.iter().enumerate() {
                     let found = random.found[bit][at];
                     out[bit][g][receiving.start + word] =
@@ -113,12 +147,19 @@ impl Two {
     }
 }
 
-/// For every a the rows in which r > z, and those in which r = z, for r = a XOR d.
-fn sums(z: [u64; WIDTH], d: [u64; WIDTH]) -> [[u64; STRINGS]; BITS] {
-    let same = one_hot(z);
-    let mut greater = [0; STRINGS];
-    (1..STRINGS).for_each(|r| greater[r] = greater[r - 1] ^ same[r - 1]);
-    [moved(greater, d), moved(same, d)]
+/// The planes of a number in whole digits of so many bits. What is missing of the lowest one are zeros below: they do not carry.
+fn whole_digits<const W: usize>(rows: usize, own: Vec<Plane>) -> Vec<Share<Plane>> {
+    let missing = own.len().next_multiple_of(W) - own.len();
+    let zeros = (0..missing).map(|_| Plane::zeros(rows));
+    zeros.chain(own).map(Share).collect()
+}
+
+/// For every r the rows in which r > z, and those in which r = z.
+fn sums<const W: usize, const N: usize>(z: [u64; W]) -> [[u64; N]; BITS] {
+    let same: [u64; N] = one_hot(z);
+    let mut greater = [0; N];
+    (1..N).for_each(|r| greater[r] = greater[r - 1] ^ same[r - 1]);
+    [greater, same]
 }
 
 /// What was at a XOR d is at a.
@@ -136,7 +177,8 @@ fn moved(mut table: [u64; STRINGS], d: [u64; WIDTH]) -> [u64; STRINGS] {
 
 #[cfg(test)]
 mod tests {
-    use super::{STRINGS, WIDTH, digits, sums};
+    use super::{STRINGS, WIDTH, Way, moved, sums};
+    use crate::Link;
 
     #[test]
     fn every_pair_of_digits_has_its_sum() {
@@ -145,7 +187,8 @@ mod tests {
         let planes = |of_row: fn(usize) -> usize| -> [u64; WIDTH] {
             std::array::from_fn(|i| (0..64).fold(0, |word, row| word | bit(of_row(row), i) << row))
         };
-        let [greater, same] = sums(planes(|row| row / 8), planes(|row| row % 8));
+        let d = planes(|row| row % 8);
+        let [greater, same] = sums(planes(|row| row / 8)).map(|table| moved(table, d));
         for row in 0..64 {
             let (z, d) = (row / 8, row % 8);
             for a in 0..STRINGS {
@@ -156,8 +199,11 @@ mod tests {
 
     #[test]
     fn few_rows_go_gate_by_gate() {
-        assert_eq!(digits(100, 32), None);
-        assert_eq!(digits(1 << 16, 32), Some(11));
-        assert_eq!(digits(1 << 16, 1), Some(1));
+        assert_eq!(Way::of(None, 100, 32), None);
+        assert_eq!(Way::of(None, 1 << 16, 32), Some(Way::Silent(11)));
+        assert_eq!(Way::of(None, 1 << 16, 1), Some(Way::Silent(1)));
+        let fast = Some(Link { latency: 1e-4, bandwidth: 1e9 });
+        assert_eq!(Way::of(fast, 1 << 13, 32), None);
+        assert_eq!(Way::of(fast, 1 << 14, 32), Some(Way::Streamed(8)));
     }
 }

@@ -1,42 +1,127 @@
 //! Whether a circuit is garbled or goes gate by gate: by the time that both would take on the declared link.
 //!
-//! Gate by gate costs rounds, garbling costs bytes: on a slow network few rows are garbled, on a fast one, or with many rows, none. Both nodes and the declared
+//! Gate by gate costs rounds, garbling costs bytes: on a slow network few rows are garbled, on a fast one, or with many rows, none. Gate by gate
+//! is reckoned with what the engine does then: ANDs and lookups by OTs from the stock or, many of them on a fast link, by streamed ones. Both nodes and the declared
 //! costs decide alike, because it is a function of public sizes and the declared link; without one, nothing is garbled.
 
 use super::garbled::{Builder, Circuit, Wire};
+use super::stock::streams;
+use super::{carry, conjunction};
 use crate::Link;
 use crate::circuits::Function;
 
+/// What a row takes of something.
+#[derive(Clone, Copy)]
+struct Price {
+    /// While both nodes compute.
+    seconds: f64,
+    /// From the node that sends more.
+    bytes: f64,
+}
+
+/// An AND, or some with a common factor: an OT of each direction from the stock (`tacit-bench gates`).
+const AND: Price = Price { seconds: 40e-9, bytes: 1.0 };
+
+/// The same with streamed OTs (`tacit-bench gates --bandwidth 1e9`).
+const STREAMED_AND: Price = Price { seconds: 14e-9, bytes: 8.3 };
+
+/// A silent lookup in one direction, of which every other row has none (`tacit-bench kernels --only equal`).
+const LOOKUP: Price = Price { seconds: 20e-9, bytes: 1.2 };
+
+/// A streamed lookup: four OTs of one direction.
+const STREAMED_LOOKUP: Price = Price { seconds: 28e-9, bytes: 18.0 };
+
+/// A garbled AND, and an input's OT, which goes the other way (`tacit-bench garbling`).
+const GARBLED_AND: Price = Price { seconds: 13e-9, bytes: 32.0 };
+const INPUT: Price = Price { seconds: 5e-9, bytes: 0.0 };
+
 /// Rounds of a garbled circuit.
-const GARBLED_ROUNDS: f64 = 2.0;
+const GARBLED_ROUNDS: usize = 2;
 
-/// Bytes each node sends for an AND by itself: two bits, and the correlated OTs behind it.
-const BYTES_A_GATE: f64 = 0.5;
+/// What is reckoned for a circuit.
+struct Reckoning {
+    link: Link,
+    rows: usize,
+    seconds: f64,
+}
 
-/// Bytes node 0 sends for a garbled AND.
-const BYTES_A_GARBLED_GATE: f64 = 32.0;
+impl Reckoning {
+    fn new(link: Link, rows: usize) -> Self {
+        Self { link, rows, seconds: 0.0 }
+    }
 
-/// Processor seconds of a node for an AND by itself, its OTs in both directions included (`tacit-bench ot`).
-const SECONDS_A_GATE: f64 = 30e-9;
+    /// Adds rounds, in which every row takes so many at a price.
+    fn add(&mut self, rounds: usize, count: usize, price: Price) {
+        self.seconds += rounds as f64 * self.link.latency;
+        self.seconds += (self.rows * count) as f64 * (price.seconds + price.bytes / self.link.bandwidth);
+    }
 
-/// The same for a garbled AND, and for an input's OT (`tacit-bench garbling`).
-const SECONDS_A_GARBLED_GATE: f64 = 10e-9;
-const SECONDS_AN_INPUT: f64 = 15e-9;
+    /// Adds so many ANDs a row on so many levels.
+    fn add_ands(&mut self, levels: usize, count: usize) {
+        if streams::streams(Some(self.link), self.rows * count / levels.max(1)) {
+            self.add(2 * levels, count, STREAMED_AND);
+        } else {
+            self.add(levels, count, AND);
+        }
+    }
+
+    /// Adds what finds a carry out of so many bits.
+    fn add_carry(&mut self, function: Function, width: usize) {
+        let digits = match carry::Way::of(Some(self.link), self.rows, width) {
+            None => return self.add_ands(function.rounds(), function.shallow_gates()),
+            Some(carry::Way::Streamed(digits)) => {
+                self.add(2, digits, STREAMED_LOOKUP);
+                digits
+            }
+            Some(carry::Way::Silent(digits)) => {
+                self.add(3, digits, LOOKUP);
+                digits
+            }
+        };
+        self.add_ands(levels(digits), digits - 1);
+    }
+
+    /// Adds the conjunction of planes, level by level.
+    fn add_conjunction(&mut self, mut planes: usize) {
+        while planes > 1 {
+            let way = conjunction::Way::of(Some(self.link), self.rows, planes);
+            match way {
+                None => self.add_ands(1, planes / 2),
+                Some(conjunction::Way::Streamed(groups)) => self.add(2, groups, STREAMED_LOOKUP),
+                Some(conjunction::Way::Silent(groups)) => self.add(3, groups, LOOKUP),
+            }
+            planes = way.map_or(planes.div_ceil(2), |way| way.counts(planes).1);
+        }
+    }
+}
+
+/// Levels of a tree of pairs.
+fn levels(leaves: usize) -> usize {
+    leaves.next_power_of_two().ilog2() as usize
+}
 
 /// Whether garbling takes less time.
 pub(super) fn garbles(link: Link, function: Function, rows: usize) -> bool {
-    rows > 0 && garbled_seconds(link, function, rows as f64) < gate_by_gate_seconds(link, function, rows as f64)
+    rows > 0 && garbled_seconds(link, function, rows) < gate_by_gate_seconds(link, function, rows)
 }
 
-fn gate_by_gate_seconds(link: Link, function: Function, rows: f64) -> f64 {
-    let gates = rows * function.shallow_gates() as f64;
-    function.rounds() as f64 * link.latency + gates * (BYTES_A_GATE / link.bandwidth + SECONDS_A_GATE)
+fn gate_by_gate_seconds(link: Link, function: Function, rows: usize) -> f64 {
+    let mut reckoning = Reckoning::new(link, rows);
+    match function {
+        Function::SumSign { width } => reckoning.add_carry(function, width - 1),
+        Function::All { planes } => reckoning.add_conjunction(planes),
+        Function::Sum { .. } | Function::LessThan { .. } => {
+            reckoning.add_ands(function.rounds(), function.shallow_gates());
+        }
+    }
+    reckoning.seconds
 }
 
-fn garbled_seconds(link: Link, function: Function, rows: f64) -> f64 {
-    let (gates, inputs) = (rows * function.least_gates() as f64, rows * function.inputs() as f64);
-    let processor = gates * SECONDS_A_GARBLED_GATE + inputs * SECONDS_AN_INPUT;
-    GARBLED_ROUNDS * link.latency + gates * BYTES_A_GARBLED_GATE / link.bandwidth + processor
+fn garbled_seconds(link: Link, function: Function, rows: usize) -> f64 {
+    let mut reckoning = Reckoning::new(link, rows);
+    reckoning.add(GARBLED_ROUNDS, function.least_gates(), GARBLED_AND);
+    reckoning.add(0, function.inputs(), INPUT);
+    reckoning.seconds
 }
 
 /// The smallest circuit of a function.
@@ -60,6 +145,7 @@ mod tests {
     use super::{Function, Link, circuit, garbles};
 
     const COMPARISON: Function = Function::LessThan { width: 32 };
+    const SIGN: Function = Function::SumSign { width: 33 };
 
     #[test]
     fn circuits_have_the_gates_that_are_reckoned_with() {
@@ -74,11 +160,26 @@ mod tests {
     #[test]
     fn few_rows_on_a_slow_network_are_garbled() {
         let far = Link { latency: 0.06, bandwidth: 125e6 };
-        let near = Link { latency: 0.00005, bandwidth: 400e6 };
         assert!(garbles(far, COMPARISON, 1_000) && garbles(far, COMPARISON, 10_000));
         assert!(!garbles(far, COMPARISON, 1_000_000), "bytes cost more than rounds");
-        assert!(!garbles(near, COMPARISON, 100_000));
         assert!(!garbles(far, COMPARISON, 0), "nothing to compute takes no rounds");
         assert!(!garbles(far, Function::All { planes: 2 }, 1), "one gate is one round");
+    }
+
+    #[test]
+    fn bytes_decide_on_a_network_of_one_place() {
+        let near = Link { latency: 0.00005, bandwidth: 400e6 };
+        for function in [COMPARISON, SIGN, Function::All { planes: 61 }] {
+            assert!(garbles(near, function, 10) && !garbles(near, function, 1_000_000), "{function:?}");
+        }
+        assert!(!garbles(near, COMPARISON, 100_000));
+    }
+
+    #[test]
+    fn what_is_streamed_on_a_fast_network_is_not_garbled() {
+        let fast = Link { latency: 0.0001, bandwidth: 1e9 };
+        for function in [COMPARISON, SIGN, Function::All { planes: 61 }] {
+            assert!(garbles(fast, function, 100) && !garbles(fast, function, 1 << 18), "{function:?}");
+        }
     }
 }

@@ -1,7 +1,10 @@
 //! Conjunctions of several planes at once, by transfers of one bit of several.
 //!
-//! Functionality: out = x_1 AND ... AND x_w for the w = [`WIDTH`] planes of each group. Discloses nothing. Of a row, one node (the sender) has
-//! the bits s, the other one (the receiver) r; the result is whether r is the complement of s. A random lookup gives the sender a table m of 2^w random bits,
+//! Functionality: out = x_1 AND ... AND x_w for the w planes of each group. Discloses nothing. Of a row, one node (the sender) has
+//! the bits s, the other one (the receiver) r; the result is whether r is the complement of s.
+//!
+//! Streamed, if they are many and the declared link is fast: w = 4, by [`super::table`], 4/3 OTs for each plane less where an AND takes two. Otherwise w = 3,
+//! as follows. A random lookup gives the sender a table m of 2^w random bits,
 //! the receiver a random place a and m_a. The receiver sends d = a XOR r. Then r is the complement of s exactly if a is p = NOT s XOR d, which the sender
 //! knows: it sends m_j XOR m_0 XOR \[j = p\] XOR \[0 = p\] for every j but 0 and keeps m_0 XOR \[0 = p\]. The receiver XORs m_a and, unless a is 0,
 //! what it got for a: both sum up to \[a = p\]. d is masked by a, and all that the receiver does not need by bits of m that it lacks.
@@ -20,21 +23,46 @@ use tacit_math::Plane;
 use tacit_math::plane::words_for;
 use tacit_ot::silent::lookup::{STRINGS, WIDTH};
 
-use super::stock::Lookups;
+use super::stock::{Lookups, streams};
+use super::table::{self, one_hot};
 use super::{NODES, Share, Two};
-use crate::Result;
 use crate::backends::wire::{Outgoing, recv_cells};
+use crate::{Link, Result};
 
-/// From so many lookups on they are made; below, ANDs take less traffic if the stock is made by silent OT.
+/// From so many silent lookups on they are made; below, ANDs take less traffic if the stock is made by silent OT.
 pub(super) const LEAST: usize = 1 << 16;
 
 /// What a node sends of every word of a group as its sender.
 pub(super) const ENTRIES: usize = STRINGS - 1;
 
-/// How many groups of [`WIDTH`] planes are conjoined at once, if that is the way to go.
-pub(super) fn groups(rows: usize, planes: usize) -> Option<usize> {
-    let groups = planes / WIDTH;
-    (64 * words_for(rows) * groups >= LEAST).then_some(groups)
+/// How planes are conjoined at once, in so many groups.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    /// By streamed transfers; one plane may be missing of the last group.
+    Streamed(usize),
+    /// By silent ones.
+    Silent(usize),
+}
+
+impl Way {
+    /// The way for so many planes, unless ANDs are better.
+    pub(super) fn of(link: Option<Link>, rows: usize, planes: usize) -> Option<Self> {
+        let (streamed, silent) = ((planes + 1) / table::WIDTH, planes / WIDTH);
+        if streams::is_fast(link) {
+            table::looks_up(link, rows, streamed).then_some(Self::Streamed(streamed))
+        } else {
+            (64 * words_for(rows) * silent >= LEAST).then_some(Self::Silent(silent))
+        }
+    }
+
+    /// How many of the planes are conjoined, and how many planes there are in the end.
+    pub(super) fn counts(self, planes: usize) -> (usize, usize) {
+        let (groups, conjoined) = match self {
+            Self::Streamed(groups) => (groups, planes.min(groups * table::WIDTH)),
+            Self::Silent(groups) => (groups, groups * WIDTH),
+        };
+        (conjoined, groups + planes - conjoined)
+    }
 }
 
 /// The words of which each node is the sender.
@@ -45,10 +73,22 @@ pub(super) fn parts(rows: usize) -> [Range<usize>; NODES] {
 }
 
 impl Two {
-    /// The conjunction of each group of [`WIDTH`] planes.
-    pub(super) fn conjunctions(&mut self, planes: &[Share<Plane>]) -> Result<Vec<Share<Plane>>> {
-        let groups: Vec<&[Share<Plane>]> = planes.chunks_exact(WIDTH).collect();
+    /// The conjunctions of the groups of planes.
+    pub(super) fn conjunctions(&mut self, mut planes: Vec<Share<Plane>>, way: Way) -> Result<Vec<Share<Plane>>> {
         let rows = planes[0].0.rows();
+        match way {
+            Way::Streamed(groups) => {
+                planes.resize_with(groups * table::WIDTH, || self.public(|| Plane::ones(rows), || Plane::zeros(rows)));
+                let groups: Vec<_> = planes.as_chunks().0.iter().collect();
+                let [out] = self.look_up(rows, &groups, |s| [one_hot(s.map(|s| !s))])?;
+                Ok(out)
+            }
+            Way::Silent(_) => self.silent_conjunctions(rows, &planes),
+        }
+    }
+
+    fn silent_conjunctions(&mut self, rows: usize, planes: &[Share<Plane>]) -> Result<Vec<Share<Plane>>> {
+        let groups: Vec<&[Share<Plane>]> = planes.chunks_exact(WIDTH).collect();
         let parts = parts(rows);
         let counts = parts.each_ref().map(|part| 64 * groups.len() * part.len());
         let random: Lookups<1> = self.stock.lookups(&mut self.session, counts)?;
@@ -56,7 +96,7 @@ impl Two {
         let flips = self.exchange_flips(&groups, &random.places, &sending, &receiving)?;
         let mut out: Vec<Vec<u64>> = groups.iter().map(|_| vec![0; words_for(rows)]).collect();
         self.send_tables(&groups, &random, &flips, &sending, &mut out)?;
-        self.look_up(&random, &receiving, &mut out)?;
+        self.look_up_groups(&random, &receiving, &mut out)?;
         Ok(out.into_iter().map(|words| Share(Plane::from_words(rows, words))).collect())
     }
 
@@ -101,7 +141,8 @@ impl Two {
             message.clear();
             for (word, out) in out[sending.clone()].iter_mut().enumerate() {
                 let flip = |i: usize| flips[(g * WIDTH + i) * count + word];
-                let here = one_hot(std::array::from_fn(|i| !(shares[i][word] ^ flip(i))));
+                let bits: [u64; WIDTH] = std::array::from_fn(|i| !(shares[i][word] ^ flip(i)));
+                let here: [u64; STRINGS] = one_hot(bits);
                 let table: [u64; STRINGS] = std::array::from_fn(|j| random.tables[j][0][g * count + word] ^ here[j]);
                 *out = table[0];
                 message.extend(table[1..].iter().map(|entry| entry ^ table[0]));
@@ -112,14 +153,14 @@ impl Two {
     }
 
     /// The receiver's part in the tables' round.
-    fn look_up(&mut self, random: &Lookups<1>, receiving: &Range<usize>, out: &mut [Vec<u64>]) -> Result<()> {
+    fn look_up_groups(&mut self, random: &Lookups<1>, receiving: &Range<usize>, out: &mut [Vec<u64>]) -> Result<()> {
         let (peer, count) = (self.peer(), receiving.len());
         for (g, out) in out.iter_mut().enumerate() {
             let entries: Vec<u64> = recv_cells(&mut self.session, peer, ENTRIES * count)?;
             let entries = entries.as_chunks::<ENTRIES>().0;
             for (word, (out, entries)) in out[receiving.clone()].iter_mut().zip(entries).enumerate() {
                 let at = g * count + word;
-                let here = one_hot(random.places.each_ref().map(|place| place[at]));
+                let here: [u64; STRINGS] = one_hot(random.places.each_ref().map(|place| place[at]));
                 *out = here[1..].iter().zip(entries).fold(random.found[0][at], |sum, (here, entry)| sum ^ here & entry);
             }
         }
@@ -127,30 +168,10 @@ impl Two {
     }
 }
 
-/// For each number j the rows in which the bits are those of j.
-pub(super) fn one_hot(bits: [u64; WIDTH]) -> [u64; STRINGS] {
-    let mut out = [!0; STRINGS];
-    for (i, bit) in bits.into_iter().enumerate() {
-        for (j, out) in out.iter_mut().enumerate() {
-            *out &= if j >> i & 1 == 1 { bit } else { !bit };
-        }
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{LEAST, STRINGS, WIDTH, groups, one_hot, parts};
-
-    #[test]
-    fn every_row_has_one_place() {
-        let bits = std::array::from_fn(|i| 0x0123_4567_89ab_cdef_u64.rotate_left(7 * i as u32));
-        let places = one_hot(bits);
-        for row in 0..64 {
-            let place = (0..WIDTH).fold(0, |place, i| place | (bits[i] as usize >> row & 1) << i);
-            (0..STRINGS).for_each(|j| assert_eq!(places[j] >> row & 1 == 1, j == place));
-        }
-    }
+    use super::{LEAST, WIDTH, Way, parts};
+    use crate::Link;
 
     #[test]
     fn both_nodes_send_for_half_of_the_words() {
@@ -161,9 +182,18 @@ mod tests {
 
     #[test]
     fn few_rows_are_multiplied() {
-        assert_eq!(groups(LEAST, WIDTH - 1), None);
-        assert_eq!(groups(LEAST, WIDTH), Some(1));
-        assert_eq!(groups(LEAST - 64, WIDTH), None);
-        assert_eq!(groups(1, WIDTH * LEAST / 64 + 1), Some(LEAST / 64));
+        assert_eq!(Way::of(None, LEAST, WIDTH - 1), None);
+        assert_eq!(Way::of(None, LEAST, WIDTH), Some(Way::Silent(1)));
+        assert_eq!(Way::of(None, LEAST - 64, WIDTH), None);
+        assert_eq!(Way::of(None, 1, WIDTH * LEAST / 64 + 1), Some(Way::Silent(LEAST / 64)));
+    }
+
+    #[test]
+    fn three_planes_more_are_a_group_if_they_are_streamed() {
+        let fast = Some(Link { latency: 1e-4, bandwidth: 1e9 });
+        let after = |planes| Way::of(fast, 1 << 17, planes).map(|way| way.counts(planes));
+        assert_eq!([1, 2, 3, 4].map(after), [None, None, Some((3, 1)), Some((4, 1))]);
+        assert_eq!([5, 6, 7, 61].map(after), [Some((4, 2)), Some((4, 3)), Some((7, 2)), Some((60, 16))]);
+        assert_eq!(Way::Silent(20).counts(61), (60, 21));
     }
 }

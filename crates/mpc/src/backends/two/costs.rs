@@ -15,6 +15,7 @@ use super::multiply::packed_elements;
 use super::network;
 use super::shuffle::{Layout, chunks};
 use super::stock::{Account, BATCH, streams};
+use super::table;
 use crate::backends::cost::{Cost, Costs, Products};
 use crate::circuits::Function;
 use crate::{Link, Shape};
@@ -99,6 +100,13 @@ impl TwoCosts {
         cost
     }
 
+    /// Streamed lookups of so many digits of each row, strings of so many bits.
+    fn looked_up(&mut self, rows: usize, digits: usize, bits: usize) -> Cost {
+        let mut cost = self.streamed([0; NODES]);
+        cost += table::cost(rows, digits, bits);
+        cost
+    }
+
     /// Elements of so many bytes chosen by digits.
     fn chosen(&mut self, rows: usize, bytes: usize) -> Cost {
         let lookups = 64 * words_for(rows);
@@ -166,13 +174,21 @@ impl Costs for TwoCosts {
     }
 
     fn conjoin(&mut self, rows: usize, planes: usize) -> Option<(Cost, usize)> {
-        let groups = conjunction::groups(rows, planes)?;
-        Some((self.lookups(rows, groups, ENTRIES), groups + planes - groups * WIDTH))
+        let way = conjunction::Way::of(self.link, rows, planes)?;
+        let cost = match way {
+            conjunction::Way::Streamed(groups) => self.looked_up(rows, groups, 1),
+            conjunction::Way::Silent(groups) => self.lookups(rows, groups, ENTRIES),
+        };
+        Some((cost, way.counts(planes).1))
     }
 
     fn carries(&mut self, rows: usize, width: usize) -> Option<(Cost, usize)> {
-        let digits = carry::digits(rows, width)?;
-        Some((self.lookups(rows, digits, carry::SENT), digits))
+        let way = carry::Way::of(self.link, rows, width)?;
+        let cost = match way {
+            carry::Way::Streamed(digits) => self.looked_up(rows, digits, carry::BITS),
+            carry::Way::Silent(digits) => self.lookups(rows, digits, carry::SENT),
+        };
+        Some((cost, way.digits()))
     }
 
     fn declare(&mut self, link: Link) {

@@ -28,10 +28,10 @@ mod open;
 mod permute;
 mod shuffle;
 mod stock;
+mod table;
 
 use tacit_math::{Plane, Prg, Ring, Seed};
 use tacit_net::{PartyId, Session};
-use tacit_ot::silent::lookup::WIDTH;
 
 pub use costs::TwoCosts;
 pub use garbled::{Builder, Circuit, Input, Wire};
@@ -176,11 +176,11 @@ impl Backend for Two {
 
     fn conjoin(&mut self, mut planes: Vec<Self::Bits>) -> Result<Vec<Self::Bits>> {
         let rows = planes.first().map_or(0, |plane| plane.rows());
-        let Some(groups) = conjunction::groups(rows, planes.len()) else {
+        let Some(way) = conjunction::Way::of(self.link, rows, planes.len()) else {
             return circuits::and_pairs(self, planes);
         };
-        let others = planes.split_off(groups * WIDTH);
-        let mut conjunctions = self.conjunctions(&planes)?;
+        let others = planes.split_off(way.counts(planes.len()).0);
+        let mut conjunctions = self.conjunctions(planes, way)?;
         conjunctions.extend(others);
         Ok(conjunctions)
     }
@@ -222,10 +222,8 @@ impl Backend for Two {
     }
 
     fn carries<R: Ring>(&mut self, x: &Self::Vector<R>, width: usize) -> Result<Option<[Vec<Self::Bits>; 2]>> {
-        if carry::digits(x.0.len(), width).is_none() {
-            return Ok(None);
-        }
-        self.carries_of(x.0.len(), planes_of(&x.0, width)).map(Some)
+        let Some(way) = carry::Way::of(self.link, x.0.len(), width) else { return Ok(None) };
+        self.carries_of(x.0.len(), planes_of(&x.0, width), way).map(Some)
     }
 
     fn mask<R: Ring>(&mut self, rows: usize) -> Result<(Self::Vector<R>, Vec<Self::Bits>)> {

@@ -20,9 +20,14 @@ const FROM: usize = 1 << 18;
 /// Bytes a second from which on the link is fast.
 const FAST: f64 = 8e8;
 
+/// Whether the link is one on which large operations have their OTs streamed.
+pub(in crate::backends::two) fn is_fast(link: Option<Link>) -> bool {
+    link.is_some_and(|link| link.bandwidth >= FAST)
+}
+
 /// Whether so many OTs of each direction are streamed.
 pub(in crate::backends::two) fn streams(link: Option<Link>, ots: usize) -> bool {
-    ots >= FROM && link.is_some_and(|link| link.bandwidth >= FAST)
+    ots >= FROM && is_fast(link)
 }
 
 /// What `counts[d]` streamed OTs with node d as sender cost, without the round that they are part of; `first` if there were none before.
@@ -39,6 +44,11 @@ pub(in crate::backends::two) fn cost(first: bool, counts: [usize; NODES]) -> Cos
         }
     }
     cost
+}
+
+/// What each node sends for `counts[d]` streamed OTs with node d as sender whose bits their receiver chose, once streams have begun.
+pub(in crate::backends::two) fn chosen_cost(counts: [usize; NODES]) -> Vec<u64> {
+    (0..NODES).map(|node| softspoken::chosen_cost(DEPTH, counts[1 - node]).receiver).collect()
 }
 
 /// What streams go on from.
@@ -64,6 +74,28 @@ impl Stock {
             session,
             (sender, counts[self.me]),
             (receiver, counts[1 - self.me]),
+            |blocks| sent(hash, delta, blocks),
+            |choices, blocks| received(hash, choices, blocks),
+        );
+        session.leave();
+        Ok(streamed?)
+    }
+
+    /// As [`Self::stream`]: so many OTs with this node as sender, and one of which it is the receiver for each bit that it chose.
+    pub(in crate::backends::two) fn stream_chosen(
+        &mut self,
+        session: &mut Session,
+        (send, choices): (usize, &[u64]),
+        mut sent: impl FnMut(&CrHash, u128, &[u128]),
+        mut received: impl FnMut(&CrHash, &[u64], &[u128]),
+    ) -> Result<()> {
+        let (hash, delta) = (&self.hash, *self.delta);
+        let Streams { sender, receiver } = self.streams.as_mut().expect("streams have begun");
+        session.enter("stock");
+        let streamed = softspoken::extend_both_chosen(
+            session,
+            (sender, send),
+            (receiver, choices),
             |blocks| sent(hash, delta, blocks),
             |choices, blocks| received(hash, choices, blocks),
         );

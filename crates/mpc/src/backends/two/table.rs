@@ -1,0 +1,256 @@
+//! Lookups of shared digits in tables that each node can write for its own part of them, by transfers of one string of sixteen.
+//!
+//! Functionality: for a function f of digits of w = [`WIDTH`] bits to strings of one or two bits, shares of f(s XOR r), or of any function of s and r, of which
+//! one node (the sender) has s, the other one (the receiver) r. Discloses nothing. The receiver learns the pad m_r of sixteen pads that the sender has.
+//! The sender keeps k = m_0 XOR f(s, 0) and sends m_v XOR f(s, v) XOR k for every v but 0; the receiver XORs m_r and, unless r is 0, what it got
+//! for r: both sum up to f(s, r).
+//!
+//! **Pads** come from w OTs, one for each bit of r, whose bits the receiver chose: OT j gives the sender the blocks q_j and q_j XOR delta, the receiver the
+//! one that r_j says. Of a block's hash H, chunk v, as long as a string, belongs to the string v: m_v is the XOR of the chunks v of
+//! H(q_j XOR v_j delta) over all j. So pads take 2 w hashes at the sender and w at the receiver. For v other than r there is a j with
+//! v_j other than r_j, hence in m_v a chunk of a hash of which the receiver knows neither the block nor anything else: correlation robustness makes these hashes look
+//! random, and chunks of different v lie at different places. So all pads but m_r together look random to the receiver.
+//!
+//! Each node is the sender of half of the rows' words. OTs: w a row and digit, rows rounded up to words, streamed ([`streams`]). Rounds: 2. A row and
+//! digit costs its receiver w/64 blocks of corrections for each of SoftSpokenOT's trees, which carry its choices too, and its sender 15 strings.
+//!
+//! Source: Naor, Pinkas, "Oblivious Transfer and Polynomial Evaluation" (STOC 1999), section 3.1: one of 2^w strings from w transfers of one of two.
+//! **Departures** a hash of one block gives the pads of all strings, chunk by chunk, where theirs is a function of the key and the string's number; one pad is a
+//! share, so that fifteen strings are sent.
+
+use tacit_math::plane::words_for;
+use tacit_math::transpose::square;
+use tacit_math::{CrHash, Plane};
+
+use super::conjunction::parts;
+use super::stock::streams;
+use super::{NODES, Share, Two};
+use crate::backends::cost::Cost;
+use crate::backends::wire::{Outgoing, recv_cells};
+use crate::{Link, Result};
+
+/// Bits of a digit.
+pub(super) const WIDTH: usize = 4;
+
+/// Strings to look up.
+pub(super) const STRINGS: usize = 1 << WIDTH;
+
+/// Strings that are sent.
+const ENTRIES: usize = STRINGS - 1;
+
+/// For each bit of a digit, the chunks of a hash that belong to strings whose numbers have that bit.
+const WITH_BIT: [u64; WIDTH] =
+    [0xaaaa_aaaa_aaaa_aaaa, 0xcccc_cccc_cccc_cccc, 0xf0f0_f0f0_f0f0_f0f0, 0xff00_ff00_ff00_ff00];
+
+/// The strings of 64 rows: for each of their bits, the rows in which the string of each number has it.
+pub(super) type Table<const BITS: usize> = [[u64; STRINGS]; BITS];
+
+/// A digit's bits of 64 rows.
+pub(super) type Digit = [u64; WIDTH];
+
+/// OTs of each direction that so many digits take: node d is the sender in direction d.
+fn counts(rows: usize, digits: usize) -> [usize; NODES] {
+    parts(rows).map(|part| 64 * WIDTH * digits * part.len())
+}
+
+/// Whether so many digits of each row are looked up this way.
+pub(super) fn looks_up(link: Option<Link>, rows: usize, digits: usize) -> bool {
+    streams::streams(link, counts(rows, digits)[0])
+}
+
+/// What looking up costs, strings of so many bits, once streams have begun.
+pub(super) fn cost(rows: usize, digits: usize, bits: usize) -> Cost {
+    let mut sent = streams::chosen_cost(counts(rows, digits));
+    let words = parts(rows).map(|part| digits * part.len());
+    sent.iter_mut().zip(words).for_each(|(sent, words)| *sent += (8 * bits * ENTRIES * words) as u64);
+    Cost { rounds: 2, sent }
+}
+
+impl Two {
+    /// What every digit looks up. `table` writes the strings for the sender's part of a digit, by the receiver's part.
+    pub(super) fn look_up<const BITS: usize>(
+        &mut self,
+        rows: usize,
+        digits: &[&[Share<Plane>; WIDTH]],
+        table: impl Fn(Digit) -> Table<BITS>,
+    ) -> Result<[Vec<Share<Plane>>; BITS]> {
+        const { assert!(BITS * STRINGS <= 64, "a chunk for every string in half a hash") };
+        let (peer, parts) = (self.peer(), parts(rows));
+        let [sending, receiving] = [self.me(), 1 - self.me()].map(|node| parts[node].clone());
+        let bits_of = |part: &std::ops::Range<usize>| -> Vec<Digit> {
+            let of_digit = |digit| part.clone().map(move |word| words_at(digit, word));
+            digits.iter().flat_map(|digit| of_digit(digit)).collect()
+        };
+        let (own, choices) = (bits_of(&sending), bits_of(&receiving));
+        let (mut kept, mut found) = (Vec::with_capacity(own.len()), Vec::with_capacity(choices.len()));
+        let mut message: Vec<[[u64; ENTRIES]; BITS]> = Vec::with_capacity(own.len());
+        self.stock.begin_streams(&mut self.session)?;
+        self.session.next_round();
+        self.stock.stream_chosen(
+            &mut self.session,
+            (64 * WIDTH * own.len(), choices.as_flattened()),
+            |hash, offset, blocks| {
+                for blocks in digits_of(blocks) {
+                    let (share, sent) = masked(table(own[message.len()]), pads_of_sender(hash, offset, blocks));
+                    kept.push(share);
+                    message.push(sent);
+                }
+            },
+            |hash, choices, blocks| {
+                for (choice, blocks) in choices.as_chunks::<WIDTH>().0.iter().zip(digits_of(blocks)) {
+                    let here: [u64; STRINGS] = one_hot(*choice);
+                    found.push(pads_of_receiver(hash, blocks).map(|pads: [u64; STRINGS]| chosen(&here, &pads)));
+                }
+            },
+        )?;
+        self.session.next_round();
+        let mut stream = Outgoing::new(&mut self.session, peer);
+        stream.push(&mut self.session, message.as_flattened().as_flattened())?;
+        stream.finish(&mut self.session)?;
+        let mut out = [(); BITS].map(|()| Vec::with_capacity(digits.len()));
+        for (kept, found, choices) in by_digit(digits.len(), &kept, &found, &choices) {
+            let entries: Vec<u64> = recv_cells(&mut self.session, peer, BITS * ENTRIES * found.len())?;
+            let entries = entries.as_chunks::<ENTRIES>().0.as_chunks::<BITS>().0;
+            let mut words = [(); BITS].map(|()| vec![0; words_for(rows)]);
+            for (bit, words) in words.iter_mut().enumerate() {
+                words[sending.clone()].iter_mut().zip(kept).for_each(|(word, kept)| *word = kept[bit]);
+            }
+            for (at, ((found, choice), entries)) in receiving.clone().zip(found.iter().zip(choices).zip(entries)) {
+                let here: [u64; STRINGS] = one_hot(*choice);
+                for (bit, words) in words.iter_mut().enumerate() {
+                    words[at] = found[bit] ^ chosen(&here[1..], &entries[bit]);
+                }
+            }
+            for (out, words) in out.iter_mut().zip(words) {
+                out.push(Share(Plane::from_words(rows, words)));
+            }
+        }
+        Ok(out)
+    }
+}
+
+/// What is kept, found and chosen of each digit.
+fn by_digit<'a, const BITS: usize>(
+    digits: usize,
+    kept: &'a [[u64; BITS]],
+    found: &'a [[u64; BITS]],
+    choices: &'a [Digit],
+) -> impl Iterator<Item = (&'a [[u64; BITS]], &'a [[u64; BITS]], &'a [Digit])> {
+    let [sent, received] = [kept.len(), found.len()].map(|all| all / digits);
+    let part = move |digit: usize, words: usize| digit * words..(digit + 1) * words;
+    (0..digits)
+        .map(move |digit| (&kept[part(digit, sent)], &found[part(digit, received)], &choices[part(digit, received)]))
+}
+
+fn words_at(digit: &[Share<Plane>; WIDTH], word: usize) -> Digit {
+    digit.each_ref().map(|plane| plane.0.words()[word])
+}
+
+/// Blocks digit by digit: for each bit, those of 64 rows.
+fn digits_of(blocks: &[u128]) -> &[[[u128; 64]; WIDTH]] {
+    blocks.as_chunks::<64>().0.as_chunks::<WIDTH>().0
+}
+
+/// The pads that the sender has of 64 rows.
+fn pads_of_sender<const BITS: usize>(hash: &CrHash, offset: u128, blocks: &[[u128; 64]; WIDTH]) -> Table<BITS> {
+    let mut rows = [0; 64];
+    hash.add_masked(blocks, 0, &WITH_BIT.map(|chunks| !chunks), &mut rows);
+    hash.add_masked(blocks, offset, &WITH_BIT, &mut rows);
+    chunks(rows)
+}
+
+/// Those of the receiver: what is not for the string that it chose is of no use.
+fn pads_of_receiver<const BITS: usize>(hash: &CrHash, blocks: &[[u128; 64]; WIDTH]) -> Table<BITS> {
+    let mut rows = [0; 64];
+    hash.add_masked(blocks, 0, &[!0; WIDTH], &mut rows);
+    chunks(rows)
+}
+
+/// Bit i of string v is at place 16 i + v of a row.
+fn chunks<const BITS: usize>(mut rows: [u64; 64]) -> Table<BITS> {
+    square(&mut rows);
+    std::array::from_fn(|bit| std::array::from_fn(|v| rows[STRINGS * bit + v]))
+}
+
+/// What the sender keeps, and what it sends.
+fn masked<const BITS: usize>(table: Table<BITS>, pads: Table<BITS>) -> ([u64; BITS], [[u64; ENTRIES]; BITS]) {
+    let kept = std::array::from_fn(|bit| table[bit][0] ^ pads[bit][0]);
+    let sent = |bit: usize, v: usize| table[bit][v] ^ pads[bit][v] ^ kept[bit];
+    (kept, std::array::from_fn(|bit| std::array::from_fn(|v| sent(bit, v + 1))))
+}
+
+/// The entry that is meant in each row.
+fn chosen(here: &[u64], entries: &[u64]) -> u64 {
+    here.iter().zip(entries).fold(0, |sum, (here, entry)| sum ^ here & entry)
+}
+
+/// For each number the rows in which the bits are its own.
+pub(super) fn one_hot<const W: usize, const N: usize>(bits: [u64; W]) -> [u64; N] {
+    const { assert!(N == 1 << W, "a number for each choice of bits") };
+    let mut out = [0; N];
+    out[0] = !0;
+    for (i, bit) in bits.into_iter().enumerate() {
+        for low in 0..1 << i {
+            out[low | 1 << i] = out[low] & bit;
+            out[low] &= !bit;
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use tacit_math::{CrHash, Prg, Seed};
+
+    use super::{STRINGS, Table, WIDTH, WITH_BIT, looks_up, one_hot, pads_of_receiver, pads_of_sender};
+    use crate::Link;
+
+    #[test]
+    fn every_row_has_one_place() {
+        let bits: [u64; WIDTH] = std::array::from_fn(|i| 0x0123_4567_89ab_cdef_u64.rotate_left(7 * i as u32));
+        let places: [u64; STRINGS] = one_hot(bits);
+        for row in 0..64 {
+            let place = (0..WIDTH).fold(0, |place, i| place | (bits[i] as usize >> row & 1) << i);
+            (0..STRINGS).for_each(|j| assert_eq!(places[j] >> row & 1 == 1, j == place));
+        }
+    }
+
+    #[test]
+    fn the_receiver_has_one_pad_of_each_row_and_others_look_random() {
+        let mut prg = Prg::new(&Seed::from_bytes([9; 16]));
+        let (hash, delta) = (CrHash::new(), prg.vector::<u128>(1)[0]);
+        let zero: [[u128; 64]; WIDTH] = std::array::from_fn(|_| prg.vector::<[u128; 64]>(1)[0]);
+        let choices: [u64; WIDTH] = std::array::from_fn(|_| prg.vector::<u64>(1)[0]);
+        let block = |i: usize, row: usize| zero[i][row] ^ (delta * u128::from(choices[i] >> row & 1));
+        let blocks = std::array::from_fn(|i| std::array::from_fn(|row| block(i, row)));
+        let all: Table<2> = pads_of_sender(&hash, delta, &zero);
+        let found: Table<2> = pads_of_receiver(&hash, &blocks);
+        let here: [u64; STRINGS] = one_hot(choices);
+        let (mut same, mut others) = (0, 0);
+        for bit in 0..2 {
+            for v in 0..STRINGS {
+                let agreeing = !(all[bit][v] ^ found[bit][v]);
+                assert_eq!(agreeing & here[v], here[v]);
+                same += (agreeing & !here[v]).count_ones();
+                others += (!here[v]).count_ones();
+            }
+        }
+        // Of 1920 pads that it lacks it would guess half; ten standard deviations are 220.
+        assert_eq!(others, 2 * 64 * 15);
+        assert!(same.abs_diff(others / 2) < 220, "{same} of {others}");
+    }
+
+    #[test]
+    fn chunks_belong_to_numbers_with_the_bit() {
+        for (i, chunks) in WITH_BIT.into_iter().enumerate() {
+            (0..64).for_each(|place| assert_eq!(chunks >> place & 1 == 1, (place % STRINGS) >> i & 1 == 1));
+        }
+    }
+
+    #[test]
+    fn many_digits_on_a_fast_link_are_looked_up() {
+        let link = |bandwidth| Some(Link { latency: 1e-4, bandwidth });
+        assert!(looks_up(link(1e9), 1 << 14, 8) && !looks_up(link(1e9), 1 << 13, 8));
+        assert!(!looks_up(link(1e8), 1 << 20, 8) && !looks_up(None, 1 << 20, 8));
+    }
+}
