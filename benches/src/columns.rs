@@ -20,7 +20,7 @@ pub fn inputs(operation: Operation, rows: usize) -> Option<Shape> {
         Operation::Multiply | Operation::Less => Some(Shape { r64: 2, ..none }),
         Operation::Shuffle => Some(Shape { r64: PAYLOADS, ..none }),
         Operation::Sort => Some(Shape { bits: KEY, r64: PAYLOADS, ..none }),
-        Operation::Exchange | Operation::Join | Operation::GroupBy | Operation::Trial => None,
+        Operation::Exchange | Operation::Join | Operation::JoinUnsorted | Operation::GroupBy | Operation::Trial => None,
     }
 }
 
@@ -46,7 +46,7 @@ pub fn run<B: Backend>(operation: Operation, b: &mut B, mut input: Rows<B>) -> R
             let order = ops::sort_order(b, rows, &key)?;
             return ops::apply(b, input, order);
         }
-        Operation::Exchange | Operation::Join | Operation::GroupBy | Operation::Trial => {
+        Operation::Exchange | Operation::Join | Operation::JoinUnsorted | Operation::GroupBy | Operation::Trial => {
             unreachable!("{operation:?} takes no columns")
         }
     };

@@ -23,8 +23,11 @@ pub enum Operation {
     Shuffle,
     /// Stable sort of four 64-bit ring columns by a 32-bit key.
     Sort,
-    /// Join of two tables of so many rows each: a 32-bit key, unique in one of them, and four 64-bit columns in all.
+    /// Join of two owners' tables of so many rows each: a 32-bit key, unique in one of them, and four 64-bit columns in all. Owners sort
+    /// them where the planner has them do so.
     Join,
+    /// The same of tables that nobody sorted, as other steps give them.
+    JoinUnsorted,
     /// SUM and COUNT by a 32-bit key.
     GroupBy,
     /// Sums and sums of squares of a trial's outcomes by arm, four times of 32 bits a subject.
@@ -33,7 +36,7 @@ pub enum Operation {
 
 impl Operation {
     /// All, in the order of the table.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Exchange,
         Self::And,
         Self::Multiply,
@@ -43,6 +46,7 @@ impl Operation {
         Self::Shuffle,
         Self::Sort,
         Self::Join,
+        Self::JoinUnsorted,
         Self::GroupBy,
         Self::Trial,
     ];
@@ -59,6 +63,7 @@ impl Operation {
             Self::Shuffle => "shuffle",
             Self::Sort => "sort",
             Self::Join => "join",
+            Self::JoinUnsorted => "join-unsorted",
             Self::GroupBy => "group-by",
             Self::Trial => "trial",
         }

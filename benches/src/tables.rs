@@ -23,16 +23,18 @@ pub fn share<B: Networked>(node: B, operation: Operation, rows: usize) -> Result
     let me = node.session().me();
     let mut executor = executor(node);
     let tables: &[&str] = match operation {
-        Operation::Join => &["left", "right"],
+        Operation::Join | Operation::JoinUnsorted => &["left", "right"],
         Operation::GroupBy => &["sales"],
         _ => unreachable!("{operation:?} takes columns"),
     };
+    // Of so many rows the planner merges what owners sort between two nodes, and sorts between three.
+    let merges = operation == Operation::Join && B::NODES == 2;
     let mut shared = Vec::new();
     for (owner, table) in tables.iter().enumerate() {
         let data = (me == PartyId(owner)).then(|| data(table, rows));
-        shared.push(executor.input(&operator(&input(table, names::<B>()[owner], owner, rows))?, data)?);
+        shared.push(executor.input(&operator(&input(merges, table, names::<B>()[owner], owner, rows))?, data)?);
     }
-    let operator = operator(&secure(operation))?;
+    let operator = operator(&secure(operation, merges))?;
     Ok((executor.into_backend(), Prepared { operator, tables: shared }))
 }
 
@@ -62,7 +64,7 @@ fn columns(table: &str) -> &'static [&'static str] {
     }
 }
 
-fn input(table: &str, name: &str, owner: usize, rows: usize) -> Value {
+fn input(merges: bool, table: &str, name: &str, owner: usize, rows: usize) -> Value {
     let column = |name: &&str| {
         let kind = match *name {
             "key" => json!({"repr": "bits", "width": 32, "signed": false, "nullable": false}),
@@ -72,16 +74,20 @@ fn input(table: &str, name: &str, owner: usize, rows: usize) -> Value {
         json!({"name": name, "source": name, "encode": "int", "kind": kind})
     };
     let columns: Vec<Value> = columns(table).iter().map(column).collect();
-    json!({"id": owner + 1, "op": "input", "owner": name, "rows": rows, "columns": columns})
+    let sorted_by: &[&str] = if merges { &["key"] } else { &[] };
+    json!({
+        "id": owner + 1, "op": "input", "owner": name, "rows": rows, "columns": columns, "sorted_by": sorted_by,
+    })
 }
 
-fn secure(operation: Operation) -> Value {
+fn secure(operation: Operation, merges: bool) -> Value {
     let total = json!({"repr": "ring64", "width": 64, "signed": true, "nullable": false});
     let count = json!({"repr": "ring64", "width": 32, "signed": false, "nullable": false});
     match operation {
-        Operation::Join => json!({
+        Operation::Join | Operation::JoinUnsorted => json!({
             "id": 3, "op": "join", "left": 1, "right": 2, "left_keys": ["key"], "right_keys": ["key"],
             "left_columns": ["a", "b"], "right_columns": ["key", "c", "d"],
+            "merged": merges,
         }),
         _ => json!({
             "id": 2, "op": "group_by", "input": 1, "keys": ["key"], "groups": null, "aggregates": [

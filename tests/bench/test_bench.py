@@ -20,6 +20,7 @@ OPERATIONS = {
     "shuffle",
     "sort",
     "join",
+    "join-unsorted",
     "group-by",
     "trial",
 }

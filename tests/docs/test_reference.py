@@ -27,13 +27,14 @@ FLAG = {"repr": "bits", "width": 1, "signed": False, "nullable": False}
 REFUSED = re.compile(r"^refused.*\n(?P<sql>(?:.+\n)+?)----\n(?:line \d+, column \d+: )?(?P<sentence>.+)$", re.MULTILINE)
 
 
-def source(step: int, owner: str) -> dict[str, object]:
-    """An input of a 32-bit key and two numbers."""
+def source(step: int, owner: str, ascending: bool = False) -> dict[str, object]:
+    """An input of a 32-bit key and two numbers. ascending: sorted by the key."""
     columns = [
         {"name": name, "source": name, "encode": "int", "kind": kind}
         for name, kind in ((f"k{step}", KEY), (f"v{step}", WORD), (f"w{step}", WORD))
     ]
-    return {"id": step, "op": "input", "owner": owner, "columns": columns, "rows": ROWS}
+    order = [f"k{step}"] if ascending else []
+    return {"id": step, "op": "input", "owner": owner, "columns": columns, "rows": ROWS, "sorted_by": order}
 
 
 def psi() -> dict[str, object]:
@@ -78,6 +79,7 @@ def operators() -> list[tuple[str, dict[str, object]]]:
             {"op": "project", "input": 1, "columns": [{"name": "p", "expr": product, "kind": WORD}]},
         ),
         ("join of two such tables, unique left keys", {**join, **columns}),
+        ("the same of tables that their owners sorted", {**join, **columns, "merged": True}),
         ("psi of two owners' such tables, whose rows all match", psi()),
         ("circuit_psi of two owners' such tables", circuit_psi()),
         ("group by the key, one SUM", {**group, "aggregates": [total]}),
@@ -105,7 +107,8 @@ def cost_lines() -> list[str]:
         "|---|---|---|---|---|",
     ]
     for label, operator in operators():
-        plan = json.dumps([source(1, "a"), source(2, "b"), {"id": 3, **operator}])
+        inputs = [source(step, owner, "merged" in operator) for step, owner in ((1, "a"), (2, "b"))]
+        plan = json.dumps([*inputs, {"id": 3, **operator}])
         cells = [label]
         for engine, nodes in (("rep3", ["a", "b", "c"]), ("two", ["a", "b"])):
             cost = _native.cost(engine, plan, {1: ROWS, 2: ROWS, 3: ROWS}, nodes=nodes)[-1]

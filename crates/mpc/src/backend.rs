@@ -19,6 +19,9 @@ pub trait Backend: Sized {
     /// The widest number that is cheaper to convert to a ring plane by plane than through an adder.
     const INJECT_AT_MOST: usize;
 
+    /// Whether the sign of a difference of ring elements takes less than a comparison of planes.
+    const SIGNS: bool;
+
     /// Runs the body as a named step: the name of its metrics and of its errors.
     fn step<T>(&mut self, name: &str, body: impl FnOnce(&mut Self) -> Result<T>) -> Result<T>;
 

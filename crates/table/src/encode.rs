@@ -1,5 +1,7 @@
 //! The owner's side of an input: from clear values to planes and ring elements.
 
+use std::cmp::Ordering;
+
 use tacit_math::{KeyedHash, Plane, transpose};
 use tacit_mpc::{Block, Shape};
 
@@ -22,7 +24,7 @@ pub(crate) fn shape(columns: &[InputColumn], rows: usize, with_valid: bool) -> S
     shape
 }
 
-/// The owner's table as a bundle of `rows` rows, of which those behind its own are not valid.
+/// The owner's table as a bundle of `rows` rows, of which those behind its own are not valid; then sorted, if the plan says so.
 ///
 /// # Errors
 /// [`TableError::Input`], naming column and row, when a value is outside its declared kind.
@@ -34,6 +36,8 @@ pub(crate) fn encode(
     hash: &KeyedHash,
 ) -> Result<Block> {
     let mut block = Block { rows, ..Block::default() };
+    let mut keys: Vec<Option<Limbs>> = input.sorted_by.iter().map(|_| None).collect();
+    let mut present = Plane::from_fn(rows, |i| i < data.rows);
     for column in &input.columns {
         let source = data.column(&column.source).ok_or_else(|| {
             TableError::Input(format!("the data of {} has no column {:?}", input.owner, column.source))
@@ -52,11 +56,33 @@ pub(crate) fn encode(
         if column.kind.nullable {
             block.bits.push(Plane::from_fn(rows, |i| i < data.rows && source.is_null(i)));
         }
+        if let Some(place) = input.sorted_by.iter().position(|name| *name == column.name) {
+            present = present.and(&Plane::from_fn(rows, |i| i >= data.rows || !source.is_null(i)));
+            keys[place] = Some(numbers);
+        }
     }
     if with_valid {
         block.bits.push(Plane::from_fn(rows, |i| i < data.rows));
     }
-    Ok(block)
+    if keys.is_empty() {
+        return Ok(block);
+    }
+    let keys: Option<Vec<Limbs>> = keys.into_iter().collect();
+    let missing = || TableError::Input(format!("the plan sorts {} by a column that it does not share", input.owner));
+    Ok(block.gather(&sorted(&keys.ok_or_else(missing)?, &present)))
+}
+
+/// The rows in ascending order of the encodings' bits, the first key most significant; of equal ones those that are not present first. A row without an
+/// encoding has zeros.
+fn sorted(keys: &[Limbs], present: &Plane) -> Vec<u32> {
+    let mut rows: Vec<u32> = (0..present.rows() as u32).collect();
+    let compare = |&a: &u32, &b: &u32| {
+        let (a, b) = (a as usize, b as usize);
+        let of_key = |key: &Limbs| key.of(a).rev().cmp(key.of(b).rev());
+        keys.iter().map(of_key).fold(Ordering::Equal, Ordering::then).then(present.get(a).cmp(&present.get(b)))
+    };
+    rows.sort_unstable_by(compare);
+    rows
 }
 
 fn check_shape(data: &DataTable, column: &DataColumn) -> Result<()> {
@@ -74,6 +100,12 @@ struct Limbs {
 }
 
 impl Limbs {
+    /// The limbs of a row; zeros behind the last one.
+    fn of(&self, row: usize) -> impl DoubleEndedIterator<Item = u64> {
+        let at = row * self.width;
+        (at..at + self.width).map(|at| self.words.get(at).copied().unwrap_or_default())
+    }
+
     fn limbs(&self, which: usize) -> impl Iterator<Item = u64> {
         self.words.iter().skip(which).step_by(self.width).copied()
     }

@@ -100,12 +100,15 @@ pub(crate) struct Order {
     pub valid_first: bool,
     /// The valid rows ascend by these columns, NULLs last.
     pub by: Vec<String>,
+    /// All rows, valid or not, ascend by the encodings of these columns, the first one most significant, as their owner
+    /// sorted them: of equal ones those that it shared as valid and without a NULL in them are last.
+    pub encoded: Vec<String>,
 }
 
 impl<B: Backend> Table<B> {
     /// A table in no known order.
     pub(crate) fn new(rows: usize, valid: Option<B::Bits>, columns: Vec<Column<B>>) -> Self {
-        let order = Order { valid_first: valid.is_none(), by: vec![] };
+        let order = Order { valid_first: valid.is_none(), ..Order::default() };
         Self { rows, valid, columns, order }
     }
 

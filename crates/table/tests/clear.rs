@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use proptest::prelude::*;
 use tacit_table::DataTable;
 use world::cases::{Case, cases};
-use world::steps::{input_table, release};
+use world::steps::{input_distinct, input_table, join, release, with};
 use world::tables::{TEXTS, inputs};
 use world::{Clear, Plan, model, runs};
 
@@ -55,6 +55,25 @@ fn thousands_of_rows() {
         let released = model::interpret(&case.plan, &tables);
         assert!(released.values().all(|table| !table.rows.is_empty()), "{} would show nothing", case.name);
     }
+}
+
+#[test]
+fn a_merge_of_what_nobody_sorted_is_refused() {
+    let tables = data(&inputs(3, 20, 5));
+    let refused = |operators: &[String], why: &str| {
+        let error = runs::clear(&Plan::new(operators), &tables).expect_err("refused").to_string();
+        assert!(error.contains(why), "{error}");
+    };
+    let merged = join(5, 6, 1, &["lk"], &["k"], &["p"], &["id"]);
+    let merged = with(&merged, "merged", serde_json::json!(true));
+    let sorted = |input: String, by: &str| with(&input, "sorted_by", serde_json::json!([by]));
+    let (t, l) = (input_table(None), input_distinct(None));
+    refused(&[t.clone(), l.clone(), merged.clone()], "sorts by nothing");
+    refused(
+        &[sorted(t.clone(), "k"), sorted(l.clone(), "lh"), merged.clone()],
+        "a merged join by lk of a table that its owner sorts by lh",
+    );
+    refused(&[sorted(t, "other"), l, merged], "sorts ann by a column that it does not share");
 }
 
 #[test]

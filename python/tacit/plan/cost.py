@@ -25,6 +25,7 @@ NANOSECONDS_A_ROW = {
     "union": 20,
     "broadcast": 20,
     "join": 4_000,
+    "merged join": 6_500,
     "psi": 500,
     "circuit_psi": 600,
     "group_by": 1_500,
@@ -222,4 +223,5 @@ def _processor_seconds(engine: str, step: NativeStep, rows: int, sent: int, garb
         return rows * NANOSECONDS_A_ROW_OF_TWO[op] * 1e-9 + FIXED_SECONDS.get(op, 0)
     if engine == "two" and op != "psi":
         return ((sent - garbled) * NANOSECONDS_A_BYTE_OF_TWO + garbled * NANOSECONDS_A_GARBLED_BYTE) * 1e-9
-    return rows * NANOSECONDS_A_ROW[op] * 1e-9 + FIXED_SECONDS.get(op, 0)
+    rate = NANOSECONDS_A_ROW["merged join" if step.operator.get("merged") else op]
+    return rows * rate * 1e-9 + FIXED_SECONDS.get(op, 0)

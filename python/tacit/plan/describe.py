@@ -81,7 +81,8 @@ def what(step: Step) -> str:
             return relation_text(step.relation)
         case InputStep():
             columns = ", ".join(column_text(each) for each in step.operator["columns"])
-            return f"share {columns}"
+            order = step.operator.get("sorted_by")
+            return f"share {columns}" + (f", sorted by {', '.join(order)}" if order else "")
         case PsiStep():
             return psi_text(step)
         case KeptStep():
@@ -148,7 +149,8 @@ def operator_text(operator: JSON) -> str:
         case "join":
             pairs = zip(operator["left_keys"], operator["right_keys"], strict=True)
             on = " and ".join(f"{a} = {b}" for a, b in pairs)
-            return f"step {operator['left']} (unique) with step {operator['right']} on {on}"
+            how = "by a merge of sorted inputs" if operator.get("merged") else "by a sort"
+            return f"step {operator['left']} (unique) with step {operator['right']} on {on}, {how}"
         case "broadcast":
             return f"step {operator['input']} with the one row of step {operator['scalar']}"
         case "group_by" | "aggregate":

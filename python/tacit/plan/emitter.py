@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tacit.plan.algebra import Relation
 from tacit.plan.demands import Want
 from tacit.plan.fields import field_of
 from tacit.plan.kinds import RINGS, Kind, Rep, kind_of_field
-from tacit.plan.placed import JSON, SecureStep, Step
+from tacit.plan.merging import Sortable
+from tacit.plan.placed import JSON, InputStep, SecureStep, Step
 from tacit.plan.readers import Readers
 from tacit.plan.secure_expressions import Columns, SecureColumn
 from tacit.plan.tables import Rows, SharedTable, physical_name, physical_of
@@ -45,6 +46,14 @@ class Emitter:
         readers = self.readable(relation, columns)
         self.steps.append(SecureStep(self.next, ids, operator | members, rows.text, readers))
         return self.next - 1
+
+    def sort_inputs(self, inputs: list[Sortable]) -> None:
+        """Have owners sort what they share."""
+        for each in inputs:
+            step = self.steps[each.step.id - 1]
+            assert isinstance(step, InputStep)
+            operator = step.operator | {"sorted_by": list(each.columns)}
+            self.steps[step.id - 1] = replace(step, operator=operator)
 
     def readable(self, relation: Relation, columns: Columns) -> tuple[tuple[str, tuple[str, ...]], ...]:
         """Who may read the columns of a relation in clear, where anybody may."""

@@ -32,6 +32,7 @@ from tacit.plan.kinds import Rep, equality_rep, kind_of_field, order_rep
 from tacit.plan.lower_aggregate import aggregate_members
 from tacit.plan.lower_input import place_input
 from tacit.plan.lower_psi import place_match
+from tacit.plan.merging import agree, sortable
 from tacit.plan.placed import JSON, KeptStep
 from tacit.plan.push_down import is_local
 from tacit.plan.readers import Readers
@@ -44,11 +45,14 @@ from tacit.plan.tables import SharedTable, exactly, physical_name, physical_of
 class Lowering:
     """Places relations one after the other.
 
-    announced: what each announced size shows, by its site. matches: step to each Match that shows any.
+    announced: what each announced size shows, by its site. matches: step to each Match that shows any. merged: joins to
+    do by merging where both sides can be sorted by their owners. mergeable: all joins where they can.
     """
 
-    def __init__(self, catalog: Catalog, demands: Demands) -> None:
+    def __init__(self, catalog: Catalog, demands: Demands, merged: frozenset[Relation] = frozenset()) -> None:
         self.catalog = catalog
+        self.merged = merged
+        self.mergeable: list[Relation] = []
         self.demands = demands
         self.hashed = demands.hashed
         self.emit = Emitter(Readers(catalog), demands.hashed)
@@ -176,6 +180,14 @@ class Lowering:
             "left_columns": list(physical_of(left_columns)),
             "right_columns": list(physical_of(right_columns)),
         }
+        keys = ((left, members["left_keys"]), (right, members["right_keys"]))
+        sides = [sortable(self.emit.steps, table.step, tuple(columns)) for table, columns in keys]
+        inputs = [side for side in sides if side is not None]
+        if len(inputs) == len(sides) and agree(inputs):
+            self.mergeable.append(relation)
+            if relation in self.merged:
+                self.emit.sort_inputs(inputs)
+                members["merged"] = True
         columns = {**left_columns, **right_columns}
         step = self.emit.secure(relation, "join", [left, right], members, right.rows, columns)
         return SharedTable(step, columns, physical_of(columns), right.rows)

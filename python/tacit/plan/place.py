@@ -16,6 +16,7 @@ from tacit.plan.kept import about
 from tacit.plan.kinds import Kind, Rep, hash_width, kind_of_field
 from tacit.plan.lower import Lowering
 from tacit.plan.matching import Reasons, choose_matches
+from tacit.plan.merging import choose_merged
 from tacit.plan.placed import JSON, Disclosure, KeepStep, PlacedPlan, ReleaseStep, Step, TailStep
 from tacit.plan.predicates import push_predicates
 from tacit.plan.prune import prune
@@ -78,11 +79,20 @@ def _fastest(core: Relation, catalog: Catalog, recipients: tuple[str, ...], quer
     """The plan of a core with its joins done in the fastest way."""
     core = named(simplify(push_down(prune(_normal(core, catalog)), catalog)))
 
-    def seconds(tree: Relation) -> float:
-        return total(predict(_placed(tree, {}, catalog, recipients, query, end))).seconds
+    def merged(tree: Relation) -> tuple[frozenset[Relation], float]:
+        """Which joins of a tree are best merged, and the time of all."""
 
-    core, why = choose_matches(core, catalog, seconds)
-    return _placed(core, why, catalog, recipients, query, end)
+        def seconds(joins: frozenset[Relation]) -> float:
+            return total(predict(_placed(tree, {}, catalog, recipients, query, end, joins)[0])).seconds
+
+        _, lowering = _placed(tree, {}, catalog, recipients, query, end)
+        return choose_merged(lowering.mergeable, seconds)
+
+    core, why = choose_matches(core, catalog, lambda tree: merged(tree)[1])
+    plan, lowering = _placed(core, why, catalog, recipients, query, end)
+    if not lowering.mergeable:
+        return plan
+    return _placed(core, why, catalog, recipients, query, end, merged(core)[0])[0]
 
 
 def _normal(relation: Relation, catalog: Catalog) -> Relation:
@@ -91,12 +101,19 @@ def _normal(relation: Relation, catalog: Catalog) -> Relation:
 
 
 def _placed(
-    core: Relation, why: Reasons, catalog: Catalog, recipients: tuple[str, ...], query: str, end: _Ending
-) -> PlacedPlan:
+    core: Relation,
+    why: Reasons,
+    catalog: Catalog,
+    recipients: tuple[str, ...],
+    query: str,
+    end: _Ending,
+    merged: frozenset[Relation] = frozenset(),
+) -> tuple[PlacedPlan, Lowering]:
+    """The plan that merges some of the joins, and what is known of it from lowering."""
     hashed = hash_width(core)
     demands = Demands(hashed, lambda each: is_local(each, catalog))
     demands.add(core, {each.name: frozenset({_opened_rep(each.type)}) for each in fields(core)})
-    lowering = Lowering(catalog, demands)
+    lowering = Lowering(catalog, demands, merged)
     last, disclosed = end(core, lowering.place(core), lowering)
     sizes = size_disclosures(lowering.announced, catalog)
     matches = [each for step, found in lowering.matches.items() for each in match_disclosures(step, found, catalog)]
@@ -106,7 +123,7 @@ def _placed(
         if relation in lowering.placed
     )
     steps, shown = (*lowering.emit.steps, *last), (*sizes, *matches, *disclosed)
-    return PlacedPlan(query, catalog.engine, catalog.nodes, recipients, steps, shown, catalog, joins)
+    return PlacedPlan(query, catalog.engine, catalog.nodes, recipients, steps, shown, catalog, joins), lowering
 
 
 def _answered(

@@ -62,6 +62,7 @@ impl Backend for Clear {
     type Vector<R: Ring> = Open<Vec<R>>;
 
     const INJECT_AT_MOST: usize = 6;
+    const SIGNS: bool = false;
 
     fn step<T>(&mut self, _name: &str, body: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         body(self)

@@ -34,6 +34,8 @@ pub struct Products {
 pub trait Costs: Default {
     /// [`crate::Backend::INJECT_AT_MOST`] of the engine.
     const INJECT_AT_MOST: usize;
+    /// [`crate::Backend::SIGNS`] of the engine.
+    const SIGNS: bool;
     /// ANDs, in groups with a common factor.
     fn and(&mut self, groups: &[Products]) -> Cost;
     /// [`crate::Backend::conjoin`] of so many planes, and how many it leaves, if the engine has a way other than ANDs of pairs.

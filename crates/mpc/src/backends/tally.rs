@@ -102,6 +102,7 @@ impl<E: Costs> Backend for Tally<E> {
     }
 
     const INJECT_AT_MOST: usize = E::INJECT_AT_MOST;
+    const SIGNS: bool = E::SIGNS;
 
     fn and_xor(&mut self, x: &[&Counted], y: &[&Counted], _base: &[Option<&Counted>]) -> Result<Vec<Counted>> {
         let groups = common_factors(x, y);

@@ -20,6 +20,9 @@ pub struct Input {
     /// Whether the announced size is that of the unfiltered source instead of the exact one.
     #[serde(default)]
     pub pad_to_source: bool,
+    /// The shared columns by whose encodings the owner sorts its rows before it shares them, the first one most significant. None: rows stay as they are.
+    #[serde(default)]
+    pub sorted_by: Vec<String>,
 }
 
 /// A column of an owner's table.
@@ -133,6 +136,10 @@ pub struct Join {
     pub left_columns: Vec<String>,
     /// Columns kept of right.
     pub right_columns: Vec<String>,
+    /// Whether the owners sorted both tables by their keys, and left keys are unique among all rows that its owner shares as valid ones: then the rows are merged
+    /// instead of sorted.
+    #[serde(default)]
+    pub merged: bool,
 }
 
 /// `broadcast`: the columns of a table of one row added to every row.

@@ -16,5 +16,6 @@ pub(crate) fn filter<B: Backend>(b: &mut B, hash: &KeyedHash, table: &Table<B>, 
         None => holds,
     };
     let table = table.clone();
-    Ok(Table { valid: Some(valid), order: Order::default(), ..table })
+    let order = Order { encoded: table.order.encoded.clone(), ..Order::default() };
+    Ok(Table { valid: Some(valid), order, ..table })
 }

@@ -94,7 +94,12 @@ pub(crate) fn group_by<B: Backend>(b: &mut B, table: &Table<B>, group_by: &Group
     let mut columns = key_columns(b, &group_by.keys, &keys, &parts, front);
     let lost = || TableError::Internal("an aggregate was not computed".into());
     columns.extend(answers.into_iter().map(|answer| answer.ok_or_else(lost)).collect::<Result<Vec<_>>>()?);
-    Ok(Table { rows, valid, columns, order: Order { valid_first: true, by: group_by.keys.clone() } })
+    Ok(Table {
+        rows,
+        valid,
+        columns,
+        order: Order { valid_first: true, by: group_by.keys.clone(), ..Order::default() },
+    })
 }
 
 /// Sorts by valid, group and the run's column, and brings some columns into that order. A table in that order stays as

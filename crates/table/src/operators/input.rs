@@ -96,7 +96,9 @@ pub(crate) fn share<B: Backend>(
     let valid = if exact { None } else { shared.bits.pop() };
     let columns = columns(&input.columns, shared);
     let mut table = Table::new(rows, valid, columns);
-    table.order.valid_first = true;
+    // Sorted rows that are not valid are among the others.
+    table.order.valid_first |= input.sorted_by.is_empty();
+    table.order.encoded.clone_from(&input.sorted_by);
     Ok(table)
 }
 

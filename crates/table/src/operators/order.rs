@@ -86,7 +86,7 @@ pub(crate) fn sort<B: Backend>(b: &mut B, table: &Table<B>, sort: &Sort) -> Resu
     }
     key.extend(table.valid.as_ref().map(|valid| b.not(valid)));
     let destinations = ops::sort_order(b, table.rows, &key)?;
-    move_rows(b, table, destinations, Order { valid_first: true, by: known.unwrap_or_default() })
+    move_rows(b, table, destinations, Order { valid_first: true, by: known.unwrap_or_default(), ..Order::default() })
 }
 
 /// The columns of an order that is ascending with NULLs last throughout.
@@ -99,7 +99,7 @@ pub(crate) fn limit<B: Backend>(b: &mut B, table: &Table<B>, limit: &Limit) -> R
     let table = match &table.valid {
         Some(valid) if !table.order.valid_first => {
             let destinations = ops::partition(b, valid)?;
-            move_rows(b, table, destinations, Order { valid_first: true, by: vec![] })?
+            move_rows(b, table, destinations, Order { valid_first: true, by: vec![], ..Order::default() })?
         }
         _ => table.clone(),
     };

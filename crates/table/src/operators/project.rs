@@ -22,7 +22,8 @@ pub(crate) fn project<B: Backend>(
         Ok(Column { name: column.name.clone(), value })
     });
     let columns = columns.collect::<Result<Vec<_>>>()?;
-    let order = Order { valid_first: table.order.valid_first, by: renamed(&table.order.by, project) };
+    let Order { valid_first, by, encoded } = &table.order;
+    let order = Order { valid_first: *valid_first, by: renamed(by, project), encoded: renamed(encoded, project) };
     Ok(Table { rows: table.rows, valid: table.valid.clone(), columns, order })
 }
 

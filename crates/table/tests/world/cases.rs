@@ -116,7 +116,48 @@ pub fn cases(padded: Option<usize>) -> Vec<Case> {
         ),
     ];
     out.extend(joins(padded));
+    out.extend(merged_joins(padded));
     out
+}
+
+/// Joins of tables that their owners sorted, the left one with keys that are unique in all its rows.
+fn merged_joins(padded: Option<usize>) -> Vec<Case> {
+    let case = |name, operators: Vec<String>| Case { name, plan: Plan::new(&operators), ordered: false };
+    let sorted = |input: String, by: &[&str]| with(&input, "sorted_by", serde_json::json!(by));
+    let merged = |join: String| with(&join, "merged", serde_json::json!(true));
+    let (t, l) = (|by: &[&str]| sorted(input_table(padded), by), |by: &[&str]| sorted(input_distinct(padded), by));
+    vec![
+        case(
+            "merged join",
+            vec![
+                t(&["k"]),
+                l(&["lk"]),
+                filter(3, 1, &col("keep")),
+                filter(4, 6, &col("lkeep")),
+                merged(join(5, 4, 3, &["lk"], &["k"], &["lk", "p", "w"], &["id", "v", "r", "k"])),
+                release(9, 5, &["lk", "p", "w", "id", "v", "r", "k"], false),
+            ],
+        ),
+        case(
+            "merged join on hash",
+            vec![
+                t(&["h"]),
+                l(&["lh"]),
+                merged(join(5, 6, 1, &["lh"], &["h"], &["p", "w"], &["id"])),
+                release(9, 5, &["id", "p", "w"], false),
+            ],
+        ),
+        case(
+            "merged join on bits, bytes and ring",
+            vec![
+                t(&["k", "s", "r"]),
+                l(&["l3", "ls", "lr"]),
+                merged(join(5, 6, 1, &["l3", "ls", "lr"], &["k", "s", "r"], &["p", "lr"], &["id"])),
+                release(9, 5, &["id", "p", "lr"], false),
+            ],
+        ),
+        case("limit of a sorted input", vec![t(&["u", "b"]), limit(5, 1, 4000, 0), release(9, 5, &["id", "u"], false)]),
+    ]
 }
 
 fn joins(padded: Option<usize>) -> Vec<Case> {

@@ -36,6 +36,21 @@ pub fn input_unique(rows: Option<usize>) -> String {
     input(2, "bob", &columns.join(","), rows)
 }
 
+/// The input of the table whose keys are unique in all its rows.
+pub fn input_distinct(rows: Option<usize>) -> String {
+    let columns = [
+        column("lk", "int", &bits(6, true, true)),
+        column("l3", "int", &bits(7, true, false)),
+        column("ls", "bytes", &bits(24, false, true)),
+        column("lr", "int", &ring64(22, true)),
+        column("lh", "hash", &bits(64, false, true)),
+        column("p", "int", &bits(10, true, true)),
+        column("w", "int", &ring64(20, false)),
+        column("lkeep", "int", &bits(1, false, false)),
+    ];
+    input(6, "bob", &columns.join(","), rows)
+}
+
 pub fn input(id: usize, owner: &str, columns: &str, rows: Option<usize>) -> String {
     let rows = rows.map_or("null".into(), |rows| rows.to_string());
     format!(r#"{{"id":{id},"op":"input","owner":"{owner}","columns":[{columns}],"rows":{rows}}}"#)
@@ -281,4 +296,11 @@ pub fn join(id: usize, left: usize, right: usize, lk: &[&str], rk: &[&str], lc: 
     serde_json::json!({"id": id, "op": "join", "left": left, "right": right, "left_keys": lk, "right_keys": rk,
         "left_columns": lc, "right_columns": rc})
     .to_string()
+}
+
+/// An operator with another member.
+pub fn with(operator: &str, member: &str, value: serde_json::Value) -> String {
+    let mut operator: serde_json::Value = serde_json::from_str(operator).expect("an operator");
+    operator[member] = value;
+    operator.to_string()
 }

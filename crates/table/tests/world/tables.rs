@@ -1,6 +1,6 @@
 //! Random tables with NULLs, extremes, duplicates and rows to filter out.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use tacit_math::{Prg, Seed};
 
@@ -72,11 +72,34 @@ pub fn unique(random: &mut Random, rows: usize) -> Clear {
     Clear::new(&["lk", "lh", "p", "w", "lkeep"], out)
 }
 
-/// The tables of both inputs.
+/// The table of keys that are unique in all rows, step 6: those without a NULL of lk, of lh, and of l3, ls and lr together.
+pub fn distinct(random: &mut Random, rows: usize) -> Clear {
+    let mut keys: Vec<i128> = (-8..8).collect();
+    let mut seen = HashSet::new();
+    let mut row = |random: &mut Random, i: usize| {
+        let lk = Cell::Int(keys.swap_remove(random.below(keys.len())));
+        let [l3, ls, lr] = std::iter::repeat_with(|| {
+            let (l3, lr) = (random.pick(&[-8, -1, 0, 7]), random.pick(&[-524288, 0, 0, 524287]));
+            let ls = Cell::Text(random.pick(&NAMES).into());
+            [Cell::Int(l3), random.or_null(ls), Cell::Int(lr)]
+        })
+        .find(|key| seen.insert(key.clone()))
+        .expect("more keys than rows");
+        let lh = NAMES.get(i).map_or(Cell::Null, |&name| Cell::Text(name.into()));
+        let (p, w) = (random.below(1000) as i128 - 500, random.below(1 << 20) as i128 - (1 << 19));
+        let keep = Cell::Int(random.below(3).min(1) as i128);
+        vec![random.or_null(lk), l3, ls, lr, lh, random.or_null(Cell::Int(p)), Cell::Int(w), keep]
+    };
+    let rows = (0..rows).map(|i| row(random, i)).collect();
+    Clear::new(&["lk", "l3", "ls", "lr", "lh", "p", "w", "lkeep"], rows)
+}
+
+/// The tables of all inputs.
 pub fn inputs(seed: u64, rows: usize, left_rows: usize) -> HashMap<usize, Clear> {
     let mut random = Random::new(seed);
-    HashMap::from([(1, table(&mut random, rows)), (2, unique(&mut random, left_rows))])
+    let (first, second) = (table(&mut random, rows), unique(&mut random, left_rows));
+    HashMap::from([(1, first), (2, second), (6, distinct(&mut random, left_rows))])
 }
 
 /// The columns that hold strings.
-pub const TEXTS: [&str; 3] = ["h", "s", "lh"];
+pub const TEXTS: [&str; 4] = ["h", "s", "lh", "ls"];

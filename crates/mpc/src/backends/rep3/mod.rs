@@ -145,6 +145,7 @@ impl Backend for Rep3 {
     type Vector<R: Ring> = Share<Vec<R>>;
 
     const INJECT_AT_MOST: usize = Rep3Costs::INJECT_AT_MOST;
+    const SIGNS: bool = Rep3Costs::SIGNS;
 
     fn step<T>(&mut self, name: &str, body: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         self.session.enter(name);

@@ -152,6 +152,7 @@ impl TwoCosts {
 
 impl Costs for TwoCosts {
     const INJECT_AT_MOST: usize = 128;
+    const SIGNS: bool = true;
 
     fn and(&mut self, groups: &[Products]) -> Cost {
         let (mut cost, mut sent) = (both(0, 0), 0);

@@ -149,6 +149,7 @@ impl Backend for Two {
     type Vector<R: Ring> = Share<Vec<R>>;
 
     const INJECT_AT_MOST: usize = TwoCosts::INJECT_AT_MOST;
+    const SIGNS: bool = TwoCosts::SIGNS;
 
     fn step<T>(&mut self, name: &str, body: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         self.session.enter(name);

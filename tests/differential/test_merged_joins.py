@@ -1,0 +1,86 @@
+"""Joins of two parties that merge what owners sorted, against DuckDB: types of keys, NULLs, repetitions, no rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tacit.plan.placed import SecureStep
+from tacit.sql import compile_query
+
+from .comparing import assert_equal
+from .federations import Declared, pooled, store
+from .running import among_threads, ask, reference
+
+LEFT = """
+columns.id = { type = "INTEGER", min = -40, max = 40, nullable = true }
+columns.name = { type = "VARCHAR", max_length = 4 }
+columns.long = { type = "VARCHAR", max_length = 40, nullable = true }
+columns.day = { type = "DATE" }
+columns.price = { type = "DECIMAL(9,2)" }
+columns.v = { type = "BIGINT" }
+"""
+RIGHT = """
+columns.pid = { type = "BIGINT", min = -90, max = 90, nullable = true }
+columns.who = { type = "VARCHAR", max_length = 7, nullable = true }
+columns.whole = { type = "VARCHAR", max_length = 60, nullable = true }
+columns.date = { type = "DATE", nullable = true }
+columns.paid = { type = "DECIMAL(11,2)" }
+columns.w = { type = "DECIMAL(24,2)" }
+"""
+UNIQUE = 'unique = [["id"], ["long"], ["name", "day"], ["price", "id"]]'
+
+QUERIES = [
+    "SELECT id, v, w FROM people JOIN visits ON id = pid",
+    "SELECT long, v, w FROM people JOIN visits ON long = whole",
+    "SELECT name, v, w FROM people JOIN visits ON name = who AND day = date",
+    "SELECT price, v, w FROM people JOIN visits ON price = paid AND id = pid",
+    "SELECT id, COUNT(*) AS n, SUM(w) AS s FROM people JOIN visits ON id = pid WHERE v > 3 AND w < 20 GROUP BY id",
+]
+
+
+def people(rows: int) -> str:
+    lines = ["id,name,long,day,price,v"]
+    for i in range(rows):
+        key = "" if i == 3 else i * 11 % 81 - 40
+        name, long = "ab" * (i % 3) or "é", "" if i == 1 else f"{'x' * (i % 30)}{i}"
+        lines.append(f"{key},{name},{long},{1900 + i * 7 % 200}-0{1 + i % 9}-11,{(i % 9 - 4) * 1.25:.2f},{i - 9}")
+    return "\n".join(lines) + "\n"
+
+
+def visits(rows: int, known: int) -> str:
+    lines = ["pid,who,whole,date,paid,w"]
+    for j in range(rows):
+        i = j * 5 % (known + 3)
+        key = "" if j % 6 == 5 else i * 11 % 81 - 40
+        who, full = "" if j % 8 == 2 else "ab" * (i % 3) or "é", f"{'x' * (i % 30)}{i}"
+        date = "" if j % 9 == 7 else f"{1900 + i * 7 % 200}-0{1 + i % 9}-11"
+        lines.append(f"{key},{who},{full},{date},{(i % 9 - 4) * 1.25:.2f},{j - 20}.5")
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "facts"),
+    [
+        (23, 40, ("rows = 30\n", "rows = 41\n")),
+        (17, 30, ("", 'consents = ["filter"]\n')),
+        (0, 3, ("rows = 4\n", "")),
+        (3, 0, ("", "rows = 2\n")),
+    ],
+)
+def test_merged_joins(left: int, right: int, facts: tuple[str, str], keys: Path, tmp_path: Path) -> None:
+    tables = {
+        "people": Declared(f'[tables.people]\nowner = "a"\npath = "a/p.csv"\n{facts[0]}{UNIQUE}{LEFT}', people(left)),
+        "visits": Declared(f'[tables.visits]\nowner = "b"\npath = "b/v.csv"\n{facts[1]}{RIGHT}', visits(right, left)),
+    }
+    federation = store(tables, tmp_path, keys, engine="two")
+    with pooled(federation) as database:
+        for number, query in enumerate(QUERIES):
+            plan = compile_query(query, federation.catalog, federation.recipients)
+            assert any(isinstance(step, SecureStep) and step.operator.get("merged") for step in plan.steps), query
+            folder = tmp_path / str(number)
+            folder.mkdir()
+            expected = reference(database, query)
+            assert expected.rows or not (left and right), query
+            assert_equal(ask(federation, query, among_threads, folder), expected, (), total=False)
