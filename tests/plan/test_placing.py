@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tacit.plan import account, explain_json, explain_text, plan_hash, plan_json
+from tacit.plan.catalog import Link
 from tacit.plan.cost import ASSUMED_ROWS, Network, predict, total
 from tacit.plan.explain import WIDTH
 from tacit.plan.placed import InputStep, NativeStep, PlacedPlan, PsiStep, ReleaseStep, SecureStep
@@ -136,6 +137,27 @@ def test_predicted_cost_follows_the_declared_one() -> None:
     assert (join.rows, join.rounds, join.bytes, join.assumed) == (200_000, 2, 800_000, False)
     assert join.seconds > 2 * 0.5 + 400_000 / 1e6, "rounds, the busiest party's bytes, and processor time"
     assert total(costs).rounds == 10
+
+
+def test_time_between_two_parties_follows_from_what_the_bytes_are_for() -> None:
+    pids = "SELECT pid FROM diagnoses_a UNION ALL SELECT pid FROM diagnoses_b"
+    query = f"SELECT pid, COUNT(*) AS n FROM ({pids}) AS d GROUP BY pid"
+    hospitals = replace(HEALTH, engine="two", nodes=("hospital_a", "hospital_b"))
+    network = Network(latency=0, bandwidth=1e12)
+
+    def fake(engine: str, operators: str, rows: dict[int, int], **_: Any) -> list[dict[str, Any]]:
+        steps = json.loads(operators)
+        same = {"rows": 10, "rounds": 1, "bytes_sent": [1_000_000, 900_000], "circuits": 0}
+        return [{"step": f"{step['id']}.{step['op']}"} | same for step in steps]
+
+    def seconds(link: Link | None) -> dict[str, float]:
+        plan = compile_query(query, replace(hospitals, link=link), ("hospital_a",))
+        return {each.step.split(".")[1]: each.seconds for each in predict(plan, network=network, declared=fake)}
+
+    silent, thin, fast = seconds(None), seconds(Link(0.001, 1e8)), seconds(Link(0.001, 1e9))
+    assert silent == thin, "a slow link changes the network's time alone"
+    assert fast["group_by"] < silent["group_by"] < silent["release"] < 0.05, "shuffled rows take less than transfers"
+    assert fast["group_by"] == fast["release"]
 
 
 def test_rows_that_are_announced_later_are_assumed_or_given() -> None:
