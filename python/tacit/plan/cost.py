@@ -235,15 +235,8 @@ def _chooses(plan: PlacedPlan) -> bool:
 def _processor_seconds(step: NativeStep, rows: int) -> float:
     """One party's processor time on the engine ``rep3``. rows: that the step works on."""
     op = step.operator["op"]
-<<<<<<< ours
-    if engine == "two" and op in NANOSECONDS_A_ROW_OF_TWO:
-        return rows * NANOSECONDS_A_ROW_OF_TWO[op] * 1e-9 + FIXED_SECONDS.get(op, 0)
-    if engine == "two" and op != "psi":
-        return ((sent - garbled) * NANOSECONDS_A_BYTE_OF_TWO + garbled * NANOSECONDS_A_GARBLED_BYTE) * 1e-9
     rate = NANOSECONDS_A_ROW["merged join" if step.operator.get("merged") else op]
     return rows * rate * 1e-9 + FIXED_SECONDS.get(op, 0)
-=======
-    return rows * NANOSECONDS_A_ROW[op] * 1e-9 + FIXED_SECONDS.get(op, 0)
 
 
 def _processor_seconds_of_two(plan: PlacedPlan, step: NativeStep, rows: int, sent: int, garbled: int) -> float:
@@ -259,4 +252,3 @@ def _processor_seconds_of_two(plan: PlacedPlan, step: NativeStep, rows: int, sen
     else:
         a_byte = NANOSECONDS_A_BYTE_MOVED_BY_TWO if op in MOVING else NANOSECONDS_A_BYTE_OF_TWO
     return ((sent - garbled) * a_byte + garbled * NANOSECONDS_A_GARBLED_BYTE) * 1e-9
->>>>>>> theirs
