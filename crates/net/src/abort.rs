@@ -18,8 +18,12 @@ impl AbortHandle {
     /// Make the session's next or present call fail with [`NetError::Interrupted`]; that call tells every peer why.
     /// Without effect on a session that has failed already.
     pub fn abort(&self, reason: &str) {
-        let reason = reason.to_owned();
-        self.hub.fail(NetError::Interrupted { step: String::new(), reason });
+        self.fail(NetError::Interrupted { step: String::new(), reason: reason.to_owned() });
+    }
+
+    /// Make the session fail with the failure of another one that it depends on; otherwise as [`Self::abort`].
+    pub fn fail(&self, failure: NetError) {
+        self.hub.fail(failure);
     }
 }
 
@@ -34,6 +38,15 @@ mod tests {
     use super::*;
     use crate::{Options, PartyId, memory};
     use std::time::Duration;
+
+    #[test]
+    fn the_failure_of_another_session_keeps_its_place() {
+        let mut sessions = memory::mesh(&["a", "b"], &Options::default());
+        let failure = NetError::Gone { peer: "b".into(), step: "3.join/stock".into(), detail: "it left".into() };
+        sessions[0].abort_handle().fail(failure.clone());
+        sessions[0].enter("4.sort");
+        assert_eq!(sessions[0].recv(PartyId(1), &mut [0; 8]), Err(failure));
+    }
 
     #[test]
     fn a_waiting_party_ends_and_its_peer_learns_why() {

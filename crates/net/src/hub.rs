@@ -58,6 +58,16 @@ enum Look<T> {
 impl Hub {
     pub fn new(names: Vec<String>, shape: Shape, pulse: Duration) -> Self {
         let inboxes = names.iter().map(|_| Inbox::default()).collect();
+        Self::with(names, shape, pulse, inboxes)
+    }
+
+    /// That of another session between the same parties, over the same links.
+    pub fn beside(&self) -> Self {
+        let inboxes = lock(&self.state).inboxes.iter().map(|inbox| Inbox::over(inbox.wire())).collect();
+        Self::with(self.names.clone(), self.shape, self.pulse, inboxes)
+    }
+
+    fn with(names: Vec<String>, shape: Shape, pulse: Duration, inboxes: Vec<Inbox>) -> Self {
         let state = State {
             inboxes,
             arrivals: 0,

@@ -1,8 +1,10 @@
 //! What one peer has sent and this party has not yet used.
 
 use crate::frame::{Frame, Kind};
+use crate::lock::lock;
 use crate::options::Shape;
 use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// What a waiting frame costs in memory beside its payload; a hostile peer may send many tiny ones.
@@ -18,13 +20,20 @@ pub(crate) enum Stage {
     Farewell,
 }
 
+/// A shaped link from one peer, which all sessions with it share.
+#[derive(Clone, Default)]
+pub(crate) struct Wire {
+    /// When all that has arrived has passed.
+    free: Arc<Mutex<Option<Instant>>>,
+}
+
 /// Data frames of one peer and what is known of its state.
 #[derive(Default)]
 pub(crate) struct Inbox {
     pub stage: Stage,
     frames: VecDeque<Frame>,
     bytes: usize,
-    link_free: Option<Instant>,
+    wire: Wire,
     standstill: Option<Standstill>,
 }
 
@@ -37,6 +46,16 @@ struct Standstill {
 }
 
 impl Inbox {
+    /// What arrives by a link that other sessions share.
+    pub fn over(wire: Wire) -> Self {
+        Self { wire, ..Self::default() }
+    }
+
+    /// The link.
+    pub fn wire(&self) -> Wire {
+        self.wire.clone()
+    }
+
     /// Memory held by unused frames, in bytes.
     pub fn bytes(&self) -> usize {
         self.bytes
@@ -89,8 +108,9 @@ impl Inbox {
             return None;
         }
         let now = Instant::now();
-        let passed = self.link_free.map_or(now, |free| free.max(now)) + shape.occupies(bytes);
-        self.link_free = Some(passed);
+        let mut free = lock(&self.wire.free);
+        let passed = free.map_or(now, |free| free.max(now)) + shape.occupies(bytes);
+        *free = Some(passed);
         Some(passed + shape.latency)
     }
 }

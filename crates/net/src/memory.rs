@@ -12,9 +12,22 @@ use std::sync::Arc;
 ///
 /// Messages move without a copy, and their buffers return to whichever party asks next. Counting, rounds, shaping and failures are those of the other transports.
 pub fn mesh(names: &[&str], options: &Options) -> Vec<Session> {
+    joined(&hubs(names, options), options)
+}
+
+/// As [`mesh`], with two sessions for each party, which share shaped links and nothing else.
+pub fn mesh_of_two(names: &[&str], options: &Options) -> Vec<[Session; 2]> {
+    let hubs = hubs(names, options);
+    let others: Vec<_> = hubs.iter().map(|hub| Arc::new(hub.beside())).collect();
+    joined(&hubs, options).into_iter().zip(joined(&others, options)).map(<[Session; 2]>::from).collect()
+}
+
+fn hubs(names: &[&str], options: &Options) -> Vec<Arc<Hub>> {
     let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
-    let hubs: Vec<_> =
-        names.iter().map(|_| Arc::new(Hub::new(names.clone(), options.shape, options.pulse()))).collect();
+    names.iter().map(|_| Arc::new(Hub::new(names.clone(), options.shape, options.pulse()))).collect()
+}
+
+fn joined(hubs: &[Arc<Hub>], options: &Options) -> Vec<Session> {
     let pool = Arc::<Pool>::default();
     let session = |me: usize| {
         let route = |peer: usize| -> Option<Box<dyn Route>> {

@@ -3,7 +3,8 @@
 //! Every ordered pair of parties has a connection of its own that carries frames in one direction: the sender dials,
 //! the receiver accepts. So each connection is used by one thread only (a writer that encrypts, a reader that
 //! decrypts), and both directions use both cores. A connection carries, in this order: the TLS handshake, in which each
-//! side compares the other's certificate with the one agreed for it; both [`Hello`]s; frames of the dialler.
+//! side compares the other's certificate with the one agreed for it; both [`Hello`]s; frames of the dialler. Parties may have two
+//! sessions with each other ([`connect_two`]): the dialler's hello says of which one the connection is.
 
 mod accept;
 mod dial;
@@ -67,9 +68,7 @@ pub fn connect(
     hello: Hello,
     options: &Options,
 ) -> Result<Session, NetError> {
-    let own = parties.get(me).ok_or_else(|| NetError::BadConfiguration {
-        detail: format!("there is no party number {me} among {}", parties.len()),
-    })?;
+    let own = own(parties, me)?;
     connect_with_listener(listen(&own.address)?, parties, me, identity, hello, options)
 }
 
@@ -85,7 +84,46 @@ pub fn connect_with_listener(
     hello: Hello,
     options: &Options,
 ) -> Result<Session, NetError> {
-    rendezvous::join(listener, parties, me, identity, hello, options)
+    let sessions = rendezvous::join(listener, parties, me, identity, hello, options, 1)?;
+    Ok(sessions.into_iter().next().expect("as many sessions as asked for"))
+}
+
+/// As [`connect`], two sessions between the same parties: each with connections of its own, dialled at the same addresses and
+/// compared in the same way. They begin together, share shaped links, and fail each by itself.
+///
+/// # Errors
+/// Those of [`connect`].
+pub fn connect_two(
+    parties: &[Endpoint],
+    me: usize,
+    identity: Identity,
+    hello: Hello,
+    options: &Options,
+) -> Result<[Session; 2], NetError> {
+    let own = own(parties, me)?;
+    connect_two_with_listener(listen(&own.address)?, parties, me, identity, hello, options)
+}
+
+/// As [`connect_two`], with a listener that exists already.
+///
+/// # Errors
+/// Those of [`connect`].
+pub fn connect_two_with_listener(
+    listener: TcpListener,
+    parties: &[Endpoint],
+    me: usize,
+    identity: Identity,
+    hello: Hello,
+    options: &Options,
+) -> Result<[Session; 2], NetError> {
+    let sessions = rendezvous::join(listener, parties, me, identity, hello, options, 2)?;
+    Ok(<[Session; 2]>::try_from(sessions).expect("as many sessions as asked for"))
+}
+
+fn own(parties: &[Endpoint], me: usize) -> Result<&Endpoint, NetError> {
+    parties.get(me).ok_or_else(|| NetError::BadConfiguration {
+        detail: format!("there is no party number {me} among {}", parties.len()),
+    })
 }
 
 #[cfg(test)]

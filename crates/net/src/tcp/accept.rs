@@ -22,7 +22,7 @@ pub(super) fn accept(
     listener: &TcpListener,
     group: &Arc<Group>,
     over: impl Fn() -> bool,
-    met: impl Fn(Result<(usize, Incoming), NetError>) + Clone + Send + 'static,
+    met: impl Fn(Result<(usize, usize, Incoming), NetError>) + Clone + Send + 'static,
 ) -> io::Result<()> {
     listener.set_nonblocking(true)?;
     let callers = Arc::new(AtomicUsize::new(0));

@@ -15,17 +15,17 @@ const PAUSES: (Duration, Duration) = (Duration::from_millis(20), Duration::from_
 /// Longest wait for an answer to one attempt.
 const ANSWER: Duration = Duration::from_secs(5);
 
-/// Dial `peer` until it answers, the deadline passes or `over` says to stop (then `None`). `tried` is told why each
+/// Dial `peer` for a session until it answers, the deadline passes or `over` says to stop (then `None`). `tried` is told why each
 /// attempt failed.
 pub(super) fn dial(
     group: &Group,
-    peer: usize,
+    (peer, session): (usize, usize),
     over: impl Fn() -> bool,
     tried: impl Fn(String),
 ) -> Option<Result<Outgoing, NetError>> {
     let mut pause = PAUSES.0;
     while !over() {
-        match attempt(group, peer) {
+        match attempt(group, peer, session) {
             Ok(outgoing) => return Some(Ok(outgoing)),
             Err(Refusal::Unfit(error)) => return Some(Err(error)),
             Err(Refusal::Unreachable(reason)) => tried(reason),
@@ -36,12 +36,12 @@ pub(super) fn dial(
     None
 }
 
-fn attempt(group: &Group, peer: usize) -> Result<Outgoing, Refusal> {
+fn attempt(group: &Group, peer: usize, session: usize) -> Result<Outgoing, Refusal> {
     let mut last = io::Error::new(io::ErrorKind::NotFound, "the host has no address");
     for address in group.addresses[peer].to_socket_addrs()? {
         let left = group.deadline.saturating_duration_since(Instant::now());
         match TcpStream::connect_timeout(&address, left.clamp(Duration::from_millis(100), ANSWER)) {
-            Ok(socket) => return group.greet(socket, peer),
+            Ok(socket) => return group.greet(socket, peer, session),
             Err(error) => last = error,
         }
     }

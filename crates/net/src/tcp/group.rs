@@ -18,7 +18,8 @@ pub(super) struct Group {
     /// The agreed certificates; empty without TLS.
     pub certificates: Vec<CertificateDer<'static>>,
     pub hello: Hello,
-    pub hello_bytes: Vec<u8>,
+    /// What this party says on a connection of each session.
+    pub hello_bytes: Vec<Vec<u8>>,
     pub deadline: Instant,
     pub connect_timeout: Duration,
     pub idle_timeout: Duration,
@@ -35,6 +36,7 @@ impl Group {
         identity: Identity,
         hello: Hello,
         options: &Options,
+        sessions: usize,
     ) -> Result<Group, NetError> {
         let bad = |detail: String| NetError::BadConfiguration { detail };
         let own =
@@ -68,8 +70,10 @@ impl Group {
             me,
             tls,
             certificates,
-            hello_bytes: hello.encode(&own.name)?,
-            hello,
+            hello_bytes: (0..sessions)
+                .map(|session| hello.clone().of_session(session, sessions).encode(&own.name))
+                .collect::<Result<_, _>>()?,
+            hello: hello.of_session(0, sessions),
             deadline: Instant::now() + options.connect_timeout,
             connect_timeout: options.connect_timeout,
             idle_timeout: options.idle_timeout,

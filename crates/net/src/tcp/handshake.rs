@@ -28,13 +28,13 @@ impl From<io::Error> for Refusal {
 }
 
 impl Group {
-    /// Make a dialled socket a connection to `peer`.
-    pub fn greet(&self, socket: TcpStream, peer: usize) -> Result<Outgoing, Refusal> {
+    /// Make a dialled socket a connection of a session to `peer`.
+    pub fn greet(&self, socket: TcpStream, peer: usize, session: usize) -> Result<Outgoing, Refusal> {
         self.prepare(&socket)?;
         let config = self.tls.as_ref().map(|tls| tls.clients[peer].clone());
         let located = |error| self.judge(error, peer);
         let mut outgoing = Outgoing::open(socket, config).map_err(located)?;
-        outgoing.write(&self.hello_bytes, &[]).map_err(located)?;
+        outgoing.write(&self.hello_bytes[session], &[]).map_err(located)?;
         let theirs = Received::read(&mut outgoing.reading()).map_err(located)?;
         self.compare(&theirs, peer)?;
         outgoing.socket().set_read_timeout(None)?;
@@ -42,12 +42,12 @@ impl Group {
         Ok(outgoing)
     }
 
-    /// Make an accepted socket a connection from a peer, and tell from which. `None` for a stranger: anybody may
+    /// Make an accepted socket a connection from a peer, and tell from which and of which session. `None` for a stranger: anybody may
     /// knock, and only a party of this group may end a session by being unfit for it.
-    pub fn answer(&self, socket: TcpStream) -> Result<Option<(usize, Incoming)>, NetError> {
+    pub fn answer(&self, socket: TcpStream) -> Result<Option<(usize, usize, Incoming)>, NetError> {
         let Ok(spare) = socket.try_clone() else { return Ok(None) };
         match self.receive(socket) {
-            Ok((peer, incoming)) => Ok(Some((peer, incoming))),
+            Ok(met) => Ok(Some(met)),
             Err(refusal) => {
                 drain(spare);
                 match refusal {
@@ -58,11 +58,11 @@ impl Group {
         }
     }
 
-    fn receive(&self, socket: TcpStream) -> Result<(usize, Incoming), Refusal> {
+    fn receive(&self, socket: TcpStream) -> Result<(usize, usize, Incoming), Refusal> {
         self.prepare(&socket)?;
         let mut incoming = Incoming::open(socket, self.tls.as_ref().map(|tls| tls.server.clone()))?;
         let proven = incoming.certificate().map(|shown| self.certificates.iter().position(|known| known == shown));
-        incoming.reply(&self.hello_bytes)?;
+        incoming.reply(&self.hello_bytes[0])?;
         let theirs = Received::read(&mut incoming)?;
         let claimed = || self.names.iter().position(|name| Some(name.as_str()) == theirs.name());
         let stranger = || Refusal::Unreachable("a stranger".to_owned());
@@ -70,7 +70,7 @@ impl Group {
         self.compare(&theirs, peer)?;
         incoming.socket().set_read_timeout(Some(self.idle_timeout))?;
         incoming.socket().set_write_timeout(None)?;
-        Ok((peer, incoming))
+        Ok((peer, theirs.session(), incoming))
     }
 
     fn prepare(&self, socket: &TcpStream) -> io::Result<()> {

@@ -9,6 +9,8 @@
 //! | 1 + n | engine, with its length |
 //! | 32 | digest of what the plan reads of earlier sessions |
 //! | 32 | plan hash |
+//! | 1 | how many sessions the parties have with each other |
+//! | 1 | of which of them the connection is, counted from 0, if the sender has dialled it |
 //!
 //! The version comes first so that parties of different versions can tell, whatever follows it.
 
@@ -16,7 +18,7 @@ use crate::error::NetError;
 use std::io::{self, Read};
 
 const MAGIC: [u8; 8] = *b"TACITNET";
-const LONGEST: usize = 3 * 256 + 2 * 32;
+const LONGEST: usize = 3 * 256 + 2 * 32 + 2;
 
 /// What a party is about to do; compared with every peer's before anything else is exchanged.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,19 +29,27 @@ pub struct Hello {
     stored: [u8; 32],
     /// In words, for this party's error.
     stored_text: String,
+    /// How many sessions the parties have, and which one this is.
+    sessions: [u8; 2],
 }
 
 impl Hello {
     /// The hello of this version of tacit for a plan and an engine (at most 255 bytes of name).
     pub fn new(plan_hash: [u8; 32], engine: &str) -> Self {
         let (version, engine) = (env!("CARGO_PKG_VERSION").to_owned(), engine.to_owned());
-        Self { version, plan_hash, engine, stored: [0; 32], stored_text: String::new() }
+        Self { version, plan_hash, engine, stored: [0; 32], stored_text: String::new(), sessions: [1, 0] }
     }
 
     /// The same for a plan that reads shares which every party stored in an earlier session. digest: of which ones they are, compared before
     /// the plans are. text: what they are, for this party's error.
     pub fn reading(self, digest: [u8; 32], text: &str) -> Self {
         Self { stored: digest, stored_text: text.to_owned(), ..self }
+    }
+
+    /// The same on a connection of one of several sessions.
+    pub(super) fn of_session(self, session: usize, of: usize) -> Self {
+        let small = |number: usize| u8::try_from(number).expect("parties have few sessions with each other");
+        Self { sessions: [small(of), small(session)], ..self }
     }
 
     /// The bytes of this hello, said by the party `name`.
@@ -54,6 +64,7 @@ impl Hello {
         }
         body.extend_from_slice(&self.stored);
         body.extend_from_slice(&self.plan_hash);
+        body.extend_from_slice(&self.sessions);
         let length = u16::try_from(body.len()).expect("three short texts and two hashes");
         Ok([&MAGIC[..], &length.to_le_bytes(), &body].concat())
     }
@@ -83,6 +94,11 @@ impl Hello {
             let detail = format!("its hash begins {}, this party's {}", short(&body.plan_hash), short(&self.plan_hash));
             return Err(NetError::DifferentPlan { peer, step, detail });
         }
+        let ([of, which], [ours, _]) = (body.sessions, self.sessions);
+        if of != ours || which >= ours {
+            let detail = format!("it has session {which} of {of}, this party {ours} in all");
+            return Err(NetError::DifferentPlan { peer, step, detail });
+        }
         Ok(())
     }
 }
@@ -105,6 +121,7 @@ struct Body {
     engine: String,
     stored: [u8; 32],
     plan_hash: [u8; 32],
+    sessions: [u8; 2],
 }
 
 impl Received {
@@ -129,13 +146,19 @@ impl Received {
     pub fn name(&self) -> Option<&str> {
         self.body.as_ref().map(|body| body.name.as_str())
     }
+
+    /// Of which session the connection is that the peer dialled.
+    pub fn session(&self) -> usize {
+        self.body.as_ref().map_or(0, |body| usize::from(body.sessions[1]))
+    }
 }
 
 impl Body {
     fn parse(mut rest: &[u8]) -> Option<Self> {
         let (name, engine) = (text(&mut rest)?, text(&mut rest)?);
-        let (stored, plan_hash) = rest.split_at_checked(32)?;
-        Some(Self { name, engine, stored: stored.try_into().ok()?, plan_hash: plan_hash.try_into().ok()? })
+        let (stored, rest) = rest.split_first_chunk()?;
+        let (plan_hash, sessions) = rest.split_first_chunk()?;
+        Some(Self { name, engine, stored: *stored, plan_hash: *plan_hash, sessions: sessions.try_into().ok()? })
     }
 }
 
@@ -166,6 +189,12 @@ mod tests {
         assert!(matches!(plan, Err(NetError::DifferentPlan { .. })));
         let engine = ours.compare(&received(&Hello::new([7; 32], "clear"), "bob"), "bob");
         assert!(matches!(engine, Err(NetError::DifferentPlan { detail, .. }) if detail.contains("clear")));
+        let sessions = |session, of| received(&ours.clone().of_session(session, of), "bob");
+        assert_eq!(ours.clone().of_session(0, 2).compare(&sessions(1, 2), "bob"), Ok(()));
+        for (session, of) in [(0, 2), (1, 1)] {
+            let different = ours.compare(&sessions(session, of), "bob");
+            assert!(matches!(different, Err(NetError::DifferentPlan { .. })));
+        }
         let stored =
             ours.clone().reading([1; 32], "t").compare(&received(&ours.clone().reading([2; 32], "t"), "bob"), "bob");
         assert!(matches!(stored, Err(NetError::DifferentShares { what, .. }) if what == "t"));

@@ -37,24 +37,38 @@ const GLANCE: Duration = Duration::from_millis(3);
 const BEAT: Duration = Duration::from_millis(250);
 
 enum Event {
-    Dialled(usize, Outgoing),
-    Answered(usize, Incoming),
+    /// A connection to a peer, of a session.
+    Dialled(usize, usize, Outgoing),
+    /// A connection from a peer, of a session.
+    Answered(usize, usize, Incoming),
     Unfit(NetError),
 }
 
 struct Rendezvous {
     group: Arc<Group>,
-    hub: Arc<Hub>,
-    pool: Arc<Pool>,
-    meter: Arc<Meter>,
     idle_timeout: Duration,
-    links: Vec<Option<Link>>,
+    sessions: Vec<Joining>,
     /// Why dialling each party failed last.
     tried: Arc<Mutex<Vec<String>>>,
     over: Arc<AtomicBool>,
 }
 
-/// See [`super::connect_with_listener`].
+/// A session whose links are in the making.
+struct Joining {
+    hub: Arc<Hub>,
+    pool: Arc<Pool>,
+    meter: Arc<Meter>,
+    links: Vec<Option<Link>>,
+}
+
+impl Joining {
+    fn new(me: usize, hub: Hub) -> Self {
+        let links = (0..hub.names().len()).map(|party| (party != me).then(Link::default)).collect();
+        Self { hub: Arc::new(hub), pool: Arc::default(), meter: Arc::new(Meter::new()), links }
+    }
+}
+
+/// As many sessions between the same parties. See [`super::connect_two`].
 pub(super) fn join(
     listener: TcpListener,
     parties: &[Endpoint],
@@ -62,15 +76,14 @@ pub(super) fn join(
     identity: Identity,
     hello: Hello,
     options: &Options,
-) -> Result<Session, NetError> {
-    let group = Arc::new(Group::new(parties, me, identity, hello, options)?);
-    let names = group.names.clone();
+    sessions: usize,
+) -> Result<Vec<Session>, NetError> {
+    let group = Arc::new(Group::new(parties, me, identity, hello, options, sessions)?);
+    let first = Hub::new(group.names.clone(), options.shape, options.pulse());
+    let others: Vec<Hub> = (1..sessions).map(|_| first.beside()).collect();
     let mut rendezvous = Rendezvous {
-        links: (0..names.len()).map(|party| (party != me).then(Link::default)).collect(),
-        tried: Arc::new(Mutex::new(vec!["it has not answered".to_owned(); names.len()])),
-        hub: Arc::new(Hub::new(names, options.shape, options.pulse())),
-        pool: Arc::default(),
-        meter: Arc::new(Meter::new()),
+        tried: Arc::new(Mutex::new(vec!["it has not answered".to_owned(); group.names.len()])),
+        sessions: std::iter::once(first).chain(others).map(|hub| Joining::new(me, hub)).collect(),
         idle_timeout: options.idle_timeout,
         over: Arc::default(),
         group,
@@ -90,13 +103,15 @@ impl Rendezvous {
     /// Start dialling and answering. The thread that answers ends at once when `over`, and then the address is free
     /// again; those that dial may take some seconds.
     fn call(&self, listener: TcpListener, happened: &Sender<Event>) -> JoinHandle<()> {
-        self.peers().for_each(|peer| self.dial(peer, happened.clone()));
+        for session in 0..self.sessions.len() {
+            self.peers().for_each(|peer| self.dial(peer, session, happened.clone()));
+        }
         let (group, over, happened) = (Arc::clone(&self.group), Arc::clone(&self.over), happened.clone());
         thread::spawn(move || {
             let report = happened.clone();
             let met = move |result| {
                 let _ = report.send(match result {
-                    Ok((peer, incoming)) => Event::Answered(peer, incoming),
+                    Ok((peer, session, incoming)) => Event::Answered(peer, session, incoming),
                     Err(error) => Event::Unfit(error),
                 });
             };
@@ -109,15 +124,19 @@ impl Rendezvous {
 
     fn peers(&self) -> impl Iterator<Item = usize> {
         let me = self.group.me;
-        (0..self.links.len()).filter(move |&party| party != me)
+        (0..self.group.names.len()).filter(move |&party| party != me)
     }
 
-    fn dial(&self, peer: usize, happened: Sender<Event>) {
+    fn links(&self) -> impl Iterator<Item = &Link> {
+        self.sessions.iter().flat_map(|session| &session.links).flatten()
+    }
+
+    fn dial(&self, peer: usize, session: usize, happened: Sender<Event>) {
         let (group, over, tried) = (Arc::clone(&self.group), Arc::clone(&self.over), Arc::clone(&self.tried));
         thread::spawn(move || {
             let note = |reason| lock(&tried)[peer] = reason;
-            let event = match dial::dial(&group, peer, || over.load(Ordering::Relaxed), note) {
-                Some(Ok(outgoing)) => Event::Dialled(peer, outgoing),
+            let event = match dial::dial(&group, (peer, session), || over.load(Ordering::Relaxed), note) {
+                Some(Ok(outgoing)) => Event::Dialled(peer, session, outgoing),
                 Some(Err(error)) => Event::Unfit(error),
                 None => return,
             };
@@ -129,13 +148,13 @@ impl Rendezvous {
     /// members have yet to find that their plans differ.
     fn gather(&mut self, events: &Receiver<Event>, deadline: Instant) -> Result<(), NetError> {
         let (mut announced, mut beat) = (false, Instant::now());
-        while !(announced && self.peers().all(|peer| self.hub.is_ready(peer))) {
-            if !announced && self.links.iter().flatten().all(Link::complete) {
-                self.links.iter().flatten().for_each(|link| link.post(Frame::control(Kind::Ready)));
+        while !(announced && self.peers().all(|peer| self.is_ready(peer))) {
+            if !announced && self.links().all(Link::complete) {
+                self.links().for_each(|link| link.post(Frame::control(Kind::Ready)));
                 announced = true;
                 continue;
             }
-            if let Some(failure) = self.hub.failure() {
+            if let Some(failure) = self.sessions.iter().find_map(|session| session.hub.failure()) {
                 return Err(unexplained(failure));
             }
             if Instant::now() >= deadline {
@@ -143,7 +162,7 @@ impl Rendezvous {
             }
             if beat.elapsed() >= BEAT {
                 beat = Instant::now();
-                let standing = self.links.iter().flatten().filter(|link| link.outgoing.is_some());
+                let standing = self.links().filter(|link| link.outgoing.is_some());
                 standing.for_each(|link| link.post(Frame::control(Kind::Heartbeat)));
             }
             match events.recv_timeout(GLANCE) {
@@ -158,7 +177,7 @@ impl Rendezvous {
     /// After a failure, go on for a moment so that the others meet this party and learn of it.
     fn linger(&mut self, events: &Receiver<Event>) {
         let deadline = self.group.deadline.min(Instant::now() + LINGER);
-        while Instant::now() < deadline && !self.links.iter().flatten().all(Link::complete) {
+        while Instant::now() < deadline && !self.links().all(Link::complete) {
             if let Ok(event) = events.recv_timeout(GLANCE) {
                 let _ = self.handle(event);
             }
@@ -167,23 +186,29 @@ impl Rendezvous {
 
     fn handle(&mut self, event: Event) -> Result<(), NetError> {
         let started = match event {
-            Event::Dialled(peer, outgoing) => self.start_writer(peer, outgoing),
-            Event::Answered(peer, incoming) => self.start_reader(peer, incoming),
+            Event::Dialled(peer, session, outgoing) => self.start_writer(peer, session, outgoing),
+            Event::Answered(peer, session, incoming) => self.start_reader(peer, session, incoming),
             Event::Unfit(error) => return Err(error),
         };
         started.map_err(|error| NetError::BadConfiguration { detail: format!("no thread or socket is left: {error}") })
     }
 
-    fn start_writer(&mut self, peer: usize, connection: Outgoing) -> io::Result<()> {
-        let Some(link) = &mut self.links[peer] else { return Ok(()) };
+    /// Whether a peer has all connections of every session.
+    fn is_ready(&self, peer: usize) -> bool {
+        self.sessions.iter().all(|session| session.hub.is_ready(peer))
+    }
+
+    fn start_writer(&mut self, peer: usize, session: usize, connection: Outgoing) -> io::Result<()> {
+        let Joining { hub, pool, meter, links } = &mut self.sessions[session];
+        let Some(link) = &mut links[peer] else { return Ok(()) };
         let socket = connection.socket().try_clone()?;
         let writer = Writer {
             outbox: Arc::clone(&link.outbox),
             connection,
             peer,
-            hub: Arc::clone(&self.hub),
-            pool: Arc::clone(&self.pool),
-            meter: Arc::clone(&self.meter),
+            hub: Arc::clone(hub),
+            pool: Arc::clone(pool),
+            meter: Arc::clone(meter),
         };
         let name = format!("to {}", self.group.names[peer]);
         link.threads.push(thread::Builder::new().name(name).spawn(move || writer.run())?);
@@ -191,8 +216,9 @@ impl Rendezvous {
         Ok(())
     }
 
-    fn start_reader(&mut self, peer: usize, connection: Incoming) -> io::Result<()> {
-        let Some(link) = &mut self.links[peer] else { return Ok(()) };
+    fn start_reader(&mut self, peer: usize, session: usize, connection: Incoming) -> io::Result<()> {
+        let Joining { hub, pool, meter, links } = &mut self.sessions[session];
+        let Some(link) = &mut links[peer] else { return Ok(()) };
         if link.incoming.is_some() {
             return Ok(());
         }
@@ -200,9 +226,9 @@ impl Rendezvous {
         let reader = Reader {
             connection,
             peer,
-            hub: Arc::clone(&self.hub),
-            pool: Arc::clone(&self.pool),
-            meter: Arc::clone(&self.meter),
+            hub: Arc::clone(hub),
+            pool: Arc::clone(pool),
+            meter: Arc::clone(meter),
             idle_timeout: self.idle_timeout,
         };
         let name = format!("from {}", self.group.names[peer]);
@@ -213,10 +239,14 @@ impl Rendezvous {
 
     /// The first peer that is not there, and why.
     fn missing(&self) -> NetError {
-        let incomplete = |link: &Option<Link>| link.as_ref().is_some_and(|link| !link.complete());
-        let unready = || self.peers().find(|&peer| !self.hub.is_ready(peer));
-        let peer = self.links.iter().position(incomplete).or_else(unready).unwrap_or(self.group.me);
-        let link = self.links[peer].as_ref();
+        let incomplete = |session: &Joining| {
+            session.links.iter().position(|link| link.as_ref().is_some_and(|link| !link.complete()))
+        };
+        let missing =
+            self.sessions.iter().enumerate().find_map(|(number, session)| Some((number, incomplete(session)?)));
+        let unready = || self.peers().find(|&peer| !self.is_ready(peer)).unwrap_or(self.group.me);
+        let (session, peer) = missing.unwrap_or_else(|| (0, unready()));
+        let link = self.sessions[session].links[peer].as_ref();
         let detail = if link.is_some_and(Link::complete) {
             "it is not connected with every other party".to_owned()
         } else if link.is_some_and(|link| link.outgoing.is_some()) {
@@ -233,17 +263,19 @@ impl Rendezvous {
         }
     }
 
-    /// Hand the links to a session, or tell whoever is there that there will be none.
-    fn conclude(self, outcome: Result<(), NetError>, record: bool) -> Result<Session, NetError> {
+    /// Hand the links to the sessions, or tell whoever is there that there will be none.
+    fn conclude(self, outcome: Result<(), NetError>, record: bool) -> Result<Vec<Session>, NetError> {
         let route = |link: Link| Box::new(link) as Box<dyn Route>;
-        let routes = self.links.into_iter().map(|link| link.map(route)).collect();
-        let links = Links { hub: self.hub, routes, pool: self.pool };
-        let session = Session::new(self.group.me, links, self.meter, record);
+        let session = |Joining { hub, pool, meter, links }: Joining| {
+            let routes = links.into_iter().map(|link| link.map(route)).collect();
+            Session::new(self.group.me, Links { hub, routes, pool }, meter, record)
+        };
+        let sessions: Vec<Session> = self.sessions.into_iter().map(session).collect();
         match outcome {
-            Ok(()) => Ok(session),
+            Ok(()) => Ok(sessions),
             Err(failure) => {
                 let failure = failure.at(STEP);
-                session.abort(&failure.to_string());
+                sessions.into_iter().for_each(|session| session.abort(&failure.to_string()));
                 Err(failure)
             }
         }

@@ -3,4 +3,5 @@
 mod behaviour;
 mod faults;
 mod relay;
+mod twins;
 mod world;

@@ -72,6 +72,10 @@ impl Seat {
     pub fn join(self, options: &Options) -> Result<Session, NetError> {
         tcp::connect_with_listener(self.listener, &self.parties, self.me, self.identity, self.hello, options)
     }
+
+    pub fn join_twice(self, options: &Options) -> Result<[Session; 2], NetError> {
+        tcp::connect_two_with_listener(self.listener, &self.parties, self.me, self.identity, self.hello, options)
+    }
 }
 
 /// Seats for all parties on free ports of this host, with fresh keys.
