@@ -1,5 +1,6 @@
 //! Declared costs: what every primitive of an engine sends, as formulas of public sizes.
 
+use super::two::Order;
 use crate::circuits::Function;
 use crate::{Link, Shape};
 
@@ -18,6 +19,21 @@ impl std::ops::AddAssign for Cost {
         self.sent.resize(self.sent.len().max(other.sent.len()), 0);
         self.sent.iter_mut().zip(other.sent).for_each(|(a, b)| *a += b);
     }
+}
+
+/// What a step takes of the stock that an engine makes ahead, use by use: how many OTs of each direction.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Needs(pub(super) Vec<[usize; 2]>);
+
+/// A part of the stock that is made ahead.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ordered {
+    /// The place, among the steps it was asked for, of the one that is the first to use it.
+    pub step: usize,
+    /// What the engine is to make.
+    pub order: Order,
+    /// What making it costs.
+    pub cost: Cost,
 }
 
 /// Products of columns of one length.
@@ -52,6 +68,16 @@ pub trait Costs: Default {
     }
     /// The network that the nodes declare ([`super::Networked::declare`]).
     fn declare(&mut self, _link: Link) {}
+    /// From now on an engine that can make its stock ahead of its use does, which is then no part of what uses it.
+    fn make_ahead(&mut self) {}
+    /// What was taken since this was last asked, of what is made ahead.
+    fn needs(&mut self) -> Needs {
+        Needs::default()
+    }
+    /// What is made ahead for the needs of steps that follow each other, known together.
+    fn orders(&mut self, _steps: &[Needs]) -> Vec<Ordered> {
+        Vec::new()
+    }
     /// Inner products, one for each output, over a ring of so many bytes an element.
     fn inner_products(&mut self, outputs: &[Products], bytes: usize) -> Cost;
     /// Vectors of these lengths over a ring of so many bytes an element, each times a bit.

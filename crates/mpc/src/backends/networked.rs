@@ -30,6 +30,11 @@ pub trait Networked: Backend {
     /// rounds as the two do.
     fn session_mut(&mut self) -> &mut Session;
 
-    /// Ends the engine and gives the session back, to close or abort it.
+    /// Ends the engine in order and gives the session back, to close it.
     fn into_session(self) -> Session;
+
+    /// Ends the engine and its session at once, and tells every peer why.
+    fn abort(self, reason: &str) {
+        self.into_session().abort(reason);
+    }
 }

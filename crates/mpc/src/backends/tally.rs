@@ -5,7 +5,7 @@
 use tacit_math::{Plane, Ring};
 use tacit_net::PartyId;
 
-use super::cost::{Cost, Costs, Products};
+use super::cost::{Cost, Costs, Needs, Ordered, Products};
 use crate::circuits::Function;
 use crate::products::common_factors;
 use crate::{Backend, Block, Linear, LinearScan, Link, Permit, Result, Rows, Shape, circuits};
@@ -63,6 +63,21 @@ impl<E: Costs> Tally<E> {
     /// Declares the network, as [`super::Networked::declare`].
     pub fn declare(&mut self, link: Link) {
         self.engine.declare(link);
+    }
+
+    /// From now on what can be made ahead of its use is no part of the cost of what uses it ([`Costs::make_ahead`]).
+    pub fn make_ahead(&mut self) {
+        self.engine.make_ahead();
+    }
+
+    /// What was taken of the stock that is made ahead, since this was last asked.
+    pub fn take_needs(&mut self) -> Needs {
+        self.engine.needs()
+    }
+
+    /// What is made ahead for steps that follow each other ([`Costs::orders`]).
+    pub fn orders(&mut self, steps: &[Needs]) -> Vec<Ordered> {
+        self.engine.orders(steps)
     }
 
     /// Counts a table that an owner will share, without data.

@@ -14,9 +14,10 @@ use super::garbled::{Batches, Circuit, Transfers};
 use super::multiply::packed_elements;
 use super::network;
 use super::shuffle::{Layout, chunks};
-use super::stock::{Account, BATCH, streams};
+use super::stock::account::{Account, Foreseen, made_for};
+use super::stock::{BATCH, streams};
 use super::table;
-use crate::backends::cost::{Cost, Costs, Products};
+use crate::backends::cost::{Cost, Costs, Needs, Ordered, Products};
 use crate::circuits::Function;
 use crate::{Link, Shape};
 
@@ -30,6 +31,8 @@ pub struct TwoCosts {
     /// Whether OTs have been streamed.
     streamed: bool,
     link: Option<Link>,
+    /// What is made ahead, if it is.
+    ahead: Option<Foreseen>,
 }
 
 /// Which directions a product of bits and ring elements uses: node d gives the elements.
@@ -44,20 +47,15 @@ fn both(rounds: u64, sent: u64) -> Cost {
 }
 
 impl TwoCosts {
-    /// Making what is missing of so many OTs in each direction, and taking them.
+    /// Making what is missing of so many OTs in each direction, unless that is done ahead, and taking them.
     fn stock(&mut self, need: [usize; NODES]) -> Cost {
         let mut cost = both(0, 0);
-        for (direction, need) in need.into_iter().enumerate() {
-            if let Some(filling) = self.accounts[direction].prepare(need, self.link) {
-                if filling.is_streamed() {
-                    cost += self.streamed([0; NODES]);
-                }
-                let made = filling.cost();
-                let mut sent = vec![made.sender; NODES];
-                sent[1 - direction] = made.receiver;
-                cost += Cost { rounds: made.rounds, sent };
+        match &mut self.ahead {
+            Some(ahead) => ahead.note(need),
+            None => {
+                let orders = made_for(&mut self.accounts, need, self.link);
+                orders.iter().for_each(|order| cost += order.cost(&mut self.streamed));
             }
-            self.accounts[direction].take(need);
         }
         cost
     }
@@ -194,6 +192,18 @@ impl Costs for TwoCosts {
 
     fn declare(&mut self, link: Link) {
         self.link = Some(link);
+    }
+
+    fn make_ahead(&mut self) {
+        self.ahead.get_or_insert_default();
+    }
+
+    fn needs(&mut self) -> Needs {
+        self.ahead.as_mut().map(Foreseen::take).unwrap_or_default()
+    }
+
+    fn orders(&mut self, steps: &[Needs]) -> Vec<Ordered> {
+        self.ahead.as_mut().map(|ahead| ahead.orders(steps, self.link)).unwrap_or_default()
     }
 
     fn whole(&mut self, function: Function, rows: usize) -> Option<Cost> {

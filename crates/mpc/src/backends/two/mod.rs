@@ -36,6 +36,7 @@ use tacit_net::{PartyId, Session};
 pub use costs::TwoCosts;
 pub use garbled::{Builder, Circuit, Input, Wire};
 pub(in crate::backends) use open::{component, share_rows};
+pub use stock::account::Order;
 
 use self::choice::garbles;
 use self::garbled::Transfers;
@@ -86,18 +87,37 @@ impl Two {
     ///
     /// # Errors
     /// When the peer is gone or misbehaves, or the operating system gives no randomness.
-    pub fn new(mut session: Session) -> Result<Self> {
+    pub fn new(session: Session) -> Result<Self> {
+        Self::begin(session, Stock::new)
+    }
+
+    /// As [`Self::new`], with a second session between the same nodes, in which all stock is made: ahead of its use, if it is ordered
+    /// ([`Self::order`]).
+    ///
+    /// # Errors
+    /// Those of [`Self::new`].
+    pub fn with_stock_ahead(session: Session, background: Session) -> Result<Self> {
+        Self::begin(session, |session| Stock::made_ahead(session, background))
+    }
+
+    /// Has stock made for a step, in the background, after what was ordered before. All nodes order the same in the same order, in which
+    /// the steps use it ([`Costs::orders`]).
+    pub fn order(&mut self, step: &str, order: Order) {
+        self.stock.order(step, order);
+    }
+
+    fn begin(mut session: Session, stock: impl FnOnce(&mut Session) -> Result<Stock>) -> Result<Self> {
         assert_eq!(session.parties(), NODES, "two has two nodes");
         let fresh = || Seed::random().map_err(|e| MpcError::Randomness(e.to_string()));
         let (mine, own) = (fresh()?, fresh()?);
         let peer = PartyId(1 - session.me().0);
         session.enter("setup");
+        let stock = stock(&mut session)?;
         session.next_round();
         session.send(peer, mine.expose().to_vec())?;
         let mut theirs = [0; 16];
         session.recv(peer, &mut theirs)?;
         let common = u128::from_le_bytes(mine.expose()) ^ u128::from_le_bytes(theirs);
-        let stock = Stock::new(&mut session)?;
         session.leave();
         let common = Prg::new(&Seed::from_bytes(common.to_le_bytes()));
         Ok(Self { session, stock, transfers: None, link: None, common, own: Prg::new(&own), turn: 0 })
@@ -140,7 +160,13 @@ impl Networked for Two {
     }
 
     fn into_session(self) -> Session {
+        self.stock.end();
         self.session
+    }
+
+    fn abort(self, reason: &str) {
+        self.stock.abort(reason);
+        self.session.abort(reason);
     }
 }
 

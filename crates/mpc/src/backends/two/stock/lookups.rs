@@ -5,7 +5,7 @@ use tacit_net::{PartyId, Session};
 use tacit_ot::correlated::{CotReceiver, CotSender};
 use tacit_ot::silent::lookup::{self, STRINGS, WIDTH};
 
-use super::{Account, NODES, PIECE, Stock};
+use super::{NODES, PIECE, Stock};
 use crate::Result;
 
 /// Random lookups of both directions in tables of strings of one or two bits, 64 to a word.
@@ -16,15 +16,6 @@ pub(in crate::backends::two) struct Lookups<const BITS: usize> {
     pub found: [Vec<u64>; BITS],
     /// For each place, what is there in the tables that the peer looks up in.
     pub tables: [[Vec<u64>; BITS]; STRINGS],
-}
-
-impl Account {
-    /// How many OTs so many lookups take, whole words of them; they are begun.
-    pub(in crate::backends::two) fn for_lookups(&mut self, count: usize) -> usize {
-        let need = lookup::ots(!self.looks_up, count).next_multiple_of(64);
-        self.looks_up |= count > 0;
-        need
-    }
 }
 
 /// Random lookups of both directions in tables of ring elements.
@@ -113,7 +104,7 @@ impl Stock {
         self.accounts[self.me].take(count);
         let (kept, used) = &mut self.sending;
         *used += count;
-        CotSender { first: 0, delta: *self.delta, zero: kept.zero[*used - count..*used].to_vec() }
+        CotSender { first: 0, delta: *self.delta, zero: kept[*used - count..*used].to_vec() }
     }
 
     /// The next so many correlated OTs that this node receives.

@@ -3,7 +3,7 @@
 //! SoftSpokenOT with k = 2 takes half of silent OT's processor time, for 7.9 bytes an OT: less in all where a byte takes a nanosecond or less.
 
 use tacit_math::CrHash;
-use tacit_net::{PartyId, Session};
+use tacit_net::Session;
 use tacit_ot::Adversary;
 use tacit_ot::softspoken::{self, Receiver, Sender};
 
@@ -51,7 +51,7 @@ pub(in crate::backends::two) fn chosen_cost(counts: [usize; NODES]) -> Vec<u64> 
     (0..NODES).map(|node| softspoken::chosen_cost(DEPTH, counts[1 - node]).receiver).collect()
 }
 
-/// What streams go on from.
+/// What SoftSpokenOT of both directions goes on from.
 pub(super) struct Streams {
     pub(super) sender: Sender,
     pub(super) receiver: Receiver,
@@ -68,7 +68,7 @@ impl Stock {
         mut received: impl FnMut(&CrHash, &[u64], &[u128]),
     ) -> Result<()> {
         let (hash, delta) = (&self.hash, *self.delta);
-        let Streams { sender, receiver } = self.streams.as_mut().expect("streams have begun");
+        let Streams { sender, receiver } = self.filler.streams.as_mut().expect("streams have begun");
         session.enter("stock");
         let streamed = softspoken::extend_both(
             session,
@@ -90,7 +90,7 @@ impl Stock {
         mut received: impl FnMut(&CrHash, &[u64], &[u128]),
     ) -> Result<()> {
         let (hash, delta) = (&self.hash, *self.delta);
-        let Streams { sender, receiver } = self.streams.as_mut().expect("streams have begun");
+        let Streams { sender, receiver } = self.filler.streams.as_mut().expect("streams have begun");
         session.enter("stock");
         let streamed = softspoken::extend_both_chosen(
             session,
@@ -105,26 +105,6 @@ impl Stock {
 
     /// Sets streams up, unless they are.
     pub(in crate::backends::two) fn begin_streams(&mut self, session: &mut Session) -> Result<()> {
-        if self.streams.is_none() {
-            session.enter("stock");
-            let streams = self.set_up_streams(session);
-            session.leave();
-            self.streams = Some(streams?);
-        }
-        Ok(())
-    }
-
-    /// The offset is that of the stock: labels and hashes know one offset for each direction.
-    fn set_up_streams(&self, session: &mut Session) -> Result<Streams> {
-        let (peer, adversary) = (PartyId(1 - self.me), Adversary::SemiHonest);
-        let send = |session: &mut Session| Sender::setup_with(session, peer, adversary, DEPTH, *self.delta);
-        let receive = |session: &mut Session| Receiver::setup(session, peer, adversary, DEPTH);
-        Ok(if self.me == 0 {
-            let sender = send(session)?;
-            Streams { sender, receiver: receive(session)? }
-        } else {
-            let receiver = receive(session)?;
-            Streams { sender: send(session)?, receiver }
-        })
+        self.filler.begin_streams(session)
     }
 }
