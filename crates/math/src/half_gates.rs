@@ -8,6 +8,8 @@
 mod wide;
 
 use crate::aes128::{Aes128, orthomorphism};
+use std::mem::MaybeUninit;
+use std::ptr;
 
 /// Rows a pass of the portable path.
 const PASS: usize = 64;
@@ -21,7 +23,7 @@ pub struct GateKeys {
     pub y: u128,
 }
 
-/// What the garbler makes of a gate, beside its zero labels: a block a row for each half.
+/// A gate's table: a block a row for each half.
 #[derive(Debug)]
 pub struct Halves<T> {
     /// The half that hashes x.
@@ -68,20 +70,32 @@ impl Gate<'_> {
 }
 
 impl GateKeys {
-    /// From the zero labels of the operands those of the result, and the rows of the gate's table: Zahur, Rosulek, Evans, Figure 2, procedure GbAnd.
+    /// From the zero labels of the operands those of the result, and the gate's table, where there is room for it: the blocks of its half that hashes
+    /// x, then those of the other one. Zahur, Rosulek, Evans, Figure 2, procedure GbAnd.
     ///
     /// # Panics
     /// If the lengths differ.
-    pub fn garble(self, delta: u128, gate: Gate<'_>, out: &mut [u128], table: Halves<&mut [u128]>) {
-        let Halves { generator, evaluator } = table;
+    pub fn garble<'t>(
+        self,
+        delta: u128,
+        gate: Gate<'_>,
+        out: &mut [u128],
+        table: &'t mut [MaybeUninit<u128>],
+    ) -> &'t mut [u128] {
         let rows = out.len();
         gate.check(rows);
-        assert!([generator.len(), evaluator.len()] == [rows; 2], "vectors of one length");
+        assert_eq!(table.len(), 2 * rows, "two blocks a row");
+        let (generator, evaluator) = table.split_at_mut(rows);
+        let halves = Halves { generator, evaluator };
         #[cfg(target_arch = "x86_64")]
-        if let Some(wide) = wide::Wide::detect() {
-            return wide.garble(self, delta, gate, [out, generator, evaluator]);
+        match wide::Wide::detect() {
+            Some(wide) => wide.garble(self, delta, gate, out, halves),
+            None => self.garble_portable(delta, gate, out, halves),
         }
-        self.garble_portable(delta, gate, [out, generator, evaluator]);
+        #[cfg(not(target_arch = "x86_64"))]
+        self.garble_portable(delta, gate, out, halves);
+        // SAFETY: either path has written both blocks of every row.
+        unsafe { &mut *(ptr::from_mut(table) as *mut [u128]) }
     }
 
     /// From the labels that the evaluator holds of the operands that of the result: the same figure, procedure Ev.
@@ -104,7 +118,13 @@ impl GateKeys {
         [self.x, self.y].map(|key| Aes128::portable(&key.to_le_bytes()))
     }
 
-    fn garble_portable(self, delta: u128, gate: Gate<'_>, [out, generator, evaluator]: [&mut [u128]; 3]) {
+    fn garble_portable(
+        self,
+        delta: u128,
+        gate: Gate<'_>,
+        out: &mut [u128],
+        Halves { generator, evaluator }: Halves<&mut [MaybeUninit<u128>]>,
+    ) {
         let ciphers = self.ciphers();
         for start in (0..out.len()).step_by(PASS) {
             let rows = start..out.len().min(start + PASS);
@@ -115,10 +135,10 @@ impl GateKeys {
             });
             for (i, row) in rows.enumerate() {
                 let (x, y) = (gate.x.at(row), gate.y.at(row));
-                generator[row] = of_x.0[i] ^ of_x.1[i] ^ colour(y) & delta;
+                let half = generator[row].write(of_x.0[i] ^ of_x.1[i] ^ colour(y) & delta);
                 let difference = of_y.0[i] ^ of_y.1[i];
-                evaluator[row] = difference ^ x;
-                let product = of_x.0[i] ^ colour(x) & generator[row] ^ of_y.0[i] ^ colour(y) & difference;
+                evaluator[row].write(difference ^ x);
+                let product = of_x.0[i] ^ colour(x) & *half ^ of_y.0[i] ^ colour(y) & difference;
                 out[row] = product ^ gate.plus(row);
             }
         }
@@ -179,6 +199,7 @@ fn colour(label: u128) -> u128 {
 mod tests {
     use super::{Gate, GateKeys, Halves, Sum, add_offset, add_offset_portable};
     use crate::{Prg, Seed};
+    use std::mem::MaybeUninit;
 
     #[test]
     fn paths_agree_at_every_length_and_shape() {
@@ -191,17 +212,20 @@ mod tests {
                 let gate = Gate { x, y, plus: optional(2) };
                 let &[x, y, delta] = prg.vector::<u128>(3).as_slice() else { unreachable!("three were asked for") };
                 let (keys, delta) = (GateKeys { x, y }, delta | 1);
-                let [mut fast, mut plain] = [(); 2].map(|()| [(); 3].map(|()| vec![0; rows]));
-                let [out, generator, evaluator] = fast.each_mut().map(Vec::as_mut_slice);
-                keys.garble(delta, gate, out, Halves { generator, evaluator });
-                keys.garble_portable(delta, gate, plain.each_mut().map(Vec::as_mut_slice));
-                assert_eq!(fast, plain, "garbling {rows} rows, shape {shape}");
-                let [_, generator, evaluator] = fast.each_ref().map(Vec::as_slice);
+                let [mut labels, mut plain_labels] = [(); 2].map(|()| vec![0; rows]);
+                let [mut fast, mut plain] = [(); 2].map(|()| vec![MaybeUninit::uninit(); 2 * rows]);
+                let fast = keys.garble(delta, gate, &mut labels, &mut fast);
+                let (generator, evaluator) = plain.split_at_mut(rows);
+                keys.garble_portable(delta, gate, &mut plain_labels, Halves { generator, evaluator });
+                // SAFETY: all of them were just written.
+                let plain: Vec<u128> = plain.iter().map(|block| unsafe { block.assume_init() }).collect();
+                assert_eq!((&labels, &*fast), (&plain_labels, plain.as_slice()), "garbling {rows} rows, shape {shape}");
+                let (generator, evaluator) = fast.split_at(rows);
                 let (mut got, mut expected) = (vec![0; rows], vec![0; rows]);
                 keys.evaluate(gate, Halves { generator, evaluator }, &mut got);
                 keys.evaluate_portable(gate, [generator, evaluator], &mut expected);
                 assert_eq!(got, expected, "evaluating {rows} rows, shape {shape}");
-                assert_eq!(got, fast[0], "labels of zero give the label of zero");
+                assert_eq!(got, labels, "labels of zero give the label of zero");
             }
         }
     }

@@ -8,6 +8,7 @@ compile_error!("shares and pseudorandom words are little-endian in memory and on
 
 mod aes128;
 pub mod allocator;
+pub mod append;
 pub mod band;
 pub mod code;
 pub mod gf;

@@ -16,6 +16,7 @@ use crate::pool::Pool;
 use crate::route::{Links, Route};
 use crate::session::Session;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 /// What is queued for the peer: bytes of one round each, in order.
 type Outgoing = Arc<Mutex<Vec<(u64, Vec<u8>)>>>;
@@ -97,6 +98,8 @@ impl Route for RelayRoute {
     }
 
     fn abort(&self, _reason: &str) {}
+
+    fn settle(&self, _bytes: usize, _patience: Duration) {}
 
     fn finish(&mut self) {}
 }

@@ -4,6 +4,7 @@ use crate::frame::Frame;
 use crate::hub::Hub;
 use crate::pool::Pool;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A link to one peer.
 pub(crate) trait Route: Send {
@@ -12,6 +13,9 @@ pub(crate) trait Route: Send {
 
     /// Pass `reason` on ahead of whatever is still queued; then nothing more.
     fn abort(&self, reason: &str);
+
+    /// Wait until of everything posted no more than so many bytes have not left yet, at most `patience`.
+    fn settle(&self, bytes: usize, patience: Duration);
 
     /// Wait until everything posted has left, at most some seconds, and release threads and sockets.
     fn finish(&mut self);
@@ -31,6 +35,8 @@ impl Route for MemoryRoute {
     fn abort(&self, reason: &str) {
         self.peer.deliver(self.me, Frame::abort(reason));
     }
+
+    fn settle(&self, _bytes: usize, _patience: Duration) {}
 
     fn finish(&mut self) {}
 }

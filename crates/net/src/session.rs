@@ -131,6 +131,20 @@ impl Session {
         Ok(())
     }
 
+    /// Wait until no more than so many bytes of what was sent to a peer are still in this process. Who makes a long stream calls
+    /// it between messages: what is made then does not run ahead of the network, and messages are written while they are in
+    /// the cache. It is no promise: a link that moves nothing for some seconds, or that has no queue, ends the wait too.
+    ///
+    /// # Errors
+    /// The session's failure, if it has failed; [`NetError::BadConfiguration`] if `to` is not a peer.
+    pub fn settle(&mut self, to: PartyId, bytes: usize) -> Result<(), NetError> {
+        self.check_peer(to)?;
+        if let Some(route) = &self.links.routes[to.0] {
+            route.settle(bytes, self.links.hub.pulse());
+        }
+        self.links.hub.failure().map_or(Ok(()), |failure| Err(self.failed(failure)))
+    }
+
     /// Fill `out` with the next bytes that a peer sent in the present round, waiting for them.
     ///
     /// # Errors

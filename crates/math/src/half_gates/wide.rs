@@ -2,8 +2,12 @@
 
 use core::arch::x86_64::*;
 
-use super::{Gate, GateKeys, Sum};
+use super::{Gate, GateKeys, Halves, Sum};
 use crate::aes128::wide::{broadcast, expand_two, load, rounds, store};
+use std::mem::MaybeUninit;
+
+/// Half a gate's table that is being written.
+type Unwritten<'a> = &'a mut [MaybeUninit<u128>];
 
 /// Registers of rows that are garbled together: two hashes each.
 const FLIGHT: usize = 4;
@@ -19,9 +23,17 @@ impl Wide {
         (capable && aes::hardware_accelerated()).then_some(Self(()))
     }
 
-    pub(super) fn garble(self, keys: GateKeys, delta: u128, gate: Gate<'_>, out: [&mut [u128]; 3]) {
+    /// Writes both blocks of every row.
+    pub(super) fn garble(
+        self,
+        keys: GateKeys,
+        delta: u128,
+        gate: Gate<'_>,
+        out: &mut [u128],
+        table: Halves<Unwritten<'_>>,
+    ) {
         // SAFETY: self exists, so the processor has AES, AVX-512F and VAES.
-        unsafe { garble(keys, delta, gate, out) }
+        unsafe { garble(keys, delta, gate, out, table) }
     }
 
     pub(super) fn evaluate(self, keys: GateKeys, gate: Gate<'_>, table: [&[u128]; 2], out: &mut [u128]) {
@@ -36,7 +48,8 @@ impl Wide {
 }
 
 #[target_feature(enable = "aes,avx512f,vaes")]
-fn garble(keys: GateKeys, delta: u128, gate: Gate<'_>, [out, generator, evaluator]: [&mut [u128]; 3]) {
+fn garble(keys: GateKeys, delta: u128, gate: Gate<'_>, out: &mut [u128], table: Halves<Unwritten<'_>>) {
+    let Halves { generator, evaluator } = table;
     let kernel = Garbler { keys: expand(keys), delta: everywhere(delta), spread: spread(everywhere(delta)) };
     let mut start = 0;
     while out.len() - start >= 4 * FLIGHT {
@@ -46,11 +59,12 @@ fn garble(keys: GateKeys, delta: u128, gate: Gate<'_>, [out, generator, evaluato
     }
     while start < out.len() {
         let end = out.len().min(start + 4);
-        let [mut labels, mut first, mut second] = [[0; 4]; 3];
-        kernel.run::<1>(Operands::last(gate, start), &mut labels, [&mut first, &mut second]);
+        let (mut labels, mut table) = ([0; 4], [[MaybeUninit::uninit(); 4]; 2]);
+        let [first, second] = &mut table;
+        kernel.run::<1>(Operands::last(gate, start), &mut labels, [first, second]);
         out[start..end].copy_from_slice(&labels[..end - start]);
-        generator[start..end].copy_from_slice(&first[..end - start]);
-        evaluator[start..end].copy_from_slice(&second[..end - start]);
+        generator[start..end].copy_from_slice(&table[0][..end - start]);
+        evaluator[start..end].copy_from_slice(&table[1][..end - start]);
         start = end;
     }
 }
@@ -124,7 +138,7 @@ impl Garbler {
     /// Garbles 4 N rows. Writes zero labels, generator's and evaluator's halves.
     #[inline]
     #[target_feature(enable = "aes,avx512f,vaes")]
-    fn run<const N: usize>(&self, operands: Operands<N>, out: &mut [u128], [generator, evaluator]: [&mut [u128]; 2]) {
+    fn run<const N: usize>(&self, operands: Operands<N>, out: &mut [u128], [generator, evaluator]: [Unwritten<'_>; 2]) {
         let Operands { x, y, plus } = operands;
         let (zero, difference) = self.hash_both(&self.keys[0], x);
         let mut labels = plus;
@@ -132,11 +146,11 @@ impl Garbler {
             labels[i] = _mm512_xor_si512(labels[i], zero[i]);
             let half = _mm512_mask_xor_epi64(difference[i], colours(y[i]), difference[i], self.delta);
             labels[i] = _mm512_mask_xor_epi64(labels[i], colours(x[i]), labels[i], half);
-            put(generator, i, half);
+            write(generator, i, half);
         }
         let (zero, difference) = self.hash_both(&self.keys[1], y);
         for i in 0..N {
-            put(evaluator, i, _mm512_xor_si512(difference[i], x[i]));
+            write(evaluator, i, _mm512_xor_si512(difference[i], x[i]));
             let label = _mm512_xor_si512(labels[i], zero[i]);
             put(out, i, _mm512_mask_xor_epi64(label, colours(y[i]), label, difference[i]));
         }
@@ -284,6 +298,15 @@ fn gather_sum<const N: usize>(sum: Sum<'_>, start: usize) -> [__m512i; N] {
 #[target_feature(enable = "avx512f")]
 fn put(rows: &mut [u128], i: usize, register: __m512i) {
     store(bytemuck::cast_mut(&mut rows.as_chunks_mut::<4>().0[i]), register);
+}
+
+/// As [`put`], where nothing was written before.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn write(rows: Unwritten<'_>, i: usize, register: __m512i) {
+    let four = &mut rows.as_chunks_mut::<4>().0[i];
+    // SAFETY: writes the 64 bytes behind the exclusive reference; the instruction needs no alignment.
+    unsafe { _mm512_storeu_si512(four.as_mut_ptr().cast(), register) }
 }
 
 fn padded(rows: &[u128]) -> [u128; 4] {

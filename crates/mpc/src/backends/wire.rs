@@ -1,8 +1,10 @@
 //! Sending and receiving whole columns in pieces, so that computing, sending and receiving overlap.
 
+use std::mem::{self, MaybeUninit};
+
 use bytemuck::Pod;
 use tacit_math::plane::words_for;
-use tacit_math::{Plane, Prg};
+use tacit_math::{Plane, Prg, append};
 use tacit_net::{PartyId, Session};
 
 use super::cell::{Cell, lanes};
@@ -15,48 +17,56 @@ const MESSAGE: usize = 1 << 20;
 /// and few buffers serve the whole round.
 const WINDOW: usize = 4 * MESSAGE;
 
+/// The same for paced streams: one that is being made and one on its way fit into the cache of one core.
+const PACED_MESSAGE: usize = MESSAGE / 2;
+
 /// A stream of bytes to one peer within one round, cut into messages.
 pub(in crate::backends) struct Outgoing {
     to: PartyId,
     buffer: Vec<u8>,
+    /// Length of every message but the last.
+    message: usize,
+    paced: bool,
     sent: usize,
 }
 
 impl Outgoing {
     pub(in crate::backends) fn new(session: &mut Session, to: PartyId) -> Self {
-        Self { to, buffer: session.buffer(MESSAGE), sent: 0 }
+        Self { to, buffer: session.buffer(MESSAGE), message: MESSAGE, paced: false, sent: 0 }
+    }
+
+    /// A stream that is never made more than a message ahead of the network: for a node that does nothing else meanwhile, on which the peer
+    /// does not wait for anything else. A few messages' memory then serves all of it and stays in the cache at both nodes.
+    pub(in crate::backends) fn paced(session: &mut Session, to: PartyId) -> Self {
+        Self { to, buffer: session.buffer(PACED_MESSAGE), message: PACED_MESSAGE, paced: true, sent: 0 }
     }
 
     /// Appends cells; sends when a message is full.
     pub(in crate::backends) fn push<T: Pod>(&mut self, session: &mut Session, cells: &[T]) -> Result<()> {
         let mut bytes: &[u8] = bytemuck::cast_slice(cells);
         while !bytes.is_empty() {
-            let (now, later) = bytes.split_at(bytes.len().min(MESSAGE - self.buffer.len()));
+            let (now, later) = bytes.split_at(bytes.len().min(self.message - self.buffer.len()));
             self.buffer.extend_from_slice(now);
             bytes = later;
-            if self.buffer.len() == MESSAGE {
-                let full = std::mem::replace(&mut self.buffer, session.buffer(MESSAGE));
-                session.send(self.to, full)?;
-                self.sent += MESSAGE;
+            if self.buffer.len() == self.message {
+                self.flush(session)?;
             }
         }
         Ok(())
     }
 
-    /// Appends so many bytes, at most a message, that `fill` writes where they are sent from. They are in one message.
+    /// Appends so many blocks, at most a message, that `write` makes where they are sent from. They are in one message.
     pub(in crate::backends) fn place(
         &mut self,
         session: &mut Session,
-        bytes: usize,
-        fill: impl FnOnce(&mut [u8]),
+        blocks: usize,
+        write: impl for<'a> FnOnce(&'a mut [MaybeUninit<u128>]) -> &'a mut [u128],
     ) -> Result<()> {
-        if self.buffer.len() + bytes > MESSAGE {
+        if self.buffer.len() + size_of::<u128>() * blocks > self.message {
             self.flush(session)?;
         }
-        let start = self.buffer.len();
-        self.buffer.resize(start + bytes, 0);
-        fill(&mut self.buffer[start..]);
-        if self.buffer.len() == MESSAGE {
+        append::blocks(&mut self.buffer, blocks, write);
+        if self.buffer.len() == self.message {
             self.flush(session)?;
         }
         Ok(())
@@ -72,9 +82,14 @@ impl Outgoing {
         if self.buffer.is_empty() {
             return Ok(());
         }
-        let gathered = std::mem::replace(&mut self.buffer, session.buffer(MESSAGE));
+        let gathered = mem::take(&mut self.buffer);
         self.sent += gathered.len();
-        Ok(session.send(self.to, gathered)?)
+        session.send(self.to, gathered)?;
+        if self.paced {
+            session.settle(self.to, self.message)?;
+        }
+        self.buffer = session.buffer(self.message);
+        Ok(())
     }
 
     /// Sends what is left.

@@ -36,6 +36,10 @@ impl Route for Link {
         self.outbox.abort(reason);
     }
 
+    fn settle(&self, bytes: usize, patience: Duration) {
+        self.outbox.settle(bytes, patience);
+    }
+
     fn finish(&mut self) {
         if self.outgoing.is_some() {
             self.outbox.await_done(PARTING);

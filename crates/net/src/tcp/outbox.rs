@@ -27,11 +27,16 @@ const LAST_WORDS: Duration = Duration::from_secs(2);
 pub(super) struct Outbox {
     state: Mutex<State>,
     posted: Condvar,
+    written: Condvar,
 }
 
 #[derive(Default)]
 struct State {
     frames: VecDeque<Frame>,
+    /// Payload of frames that were posted and not yet written, in bytes.
+    backlog: usize,
+    /// Whether somebody waits for the backlog to shrink.
+    settling: bool,
     /// The reason of an abort; it goes before everything in `frames`, which then never goes.
     abort: Option<Frame>,
     done: bool,
@@ -46,13 +51,38 @@ enum Work {
 
 impl Outbox {
     pub fn post(&self, frame: Frame) {
-        lock(&self.state).frames.push_back(frame);
+        let mut state = lock(&self.state);
+        state.backlog += frame.payload.len();
+        state.frames.push_back(frame);
+        drop(state);
         self.posted.notify_all();
+    }
+
+    /// Wait until no more than so many bytes are not yet written or never will be, at most `patience`.
+    pub fn settle(&self, bytes: usize, patience: Duration) {
+        let deadline = Instant::now() + patience;
+        let mut state = lock(&self.state);
+        while state.backlog > bytes && state.abort.is_none() && !state.done {
+            let Some(left) = deadline.checked_duration_since(Instant::now()) else { return };
+            state.settling = true;
+            state = self.written.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    fn wrote(&self, bytes: usize) {
+        let mut state = lock(&self.state);
+        // A reason for an abort was never part of it.
+        state.backlog = state.backlog.saturating_sub(bytes);
+        if mem::take(&mut state.settling) {
+            drop(state);
+            self.written.notify_all();
+        }
     }
 
     pub fn abort(&self, reason: &str) {
         lock(&self.state).abort = Some(Frame::abort(reason));
         self.posted.notify_all();
+        self.written.notify_all();
     }
 
     /// Wait until the writer has ended, at most `patience`.
@@ -91,6 +121,7 @@ impl Outbox {
         state.frames.clear();
         drop(state);
         self.posted.notify_all();
+        self.written.notify_all();
     }
 }
 
@@ -102,6 +133,8 @@ pub(super) struct Writer {
     pub hub: Arc<Hub>,
     pub pool: Arc<Pool>,
     pub meter: Arc<Meter>,
+    /// Payload that the next write takes with it, in bytes.
+    pub leaving: usize,
 }
 
 impl Writer {
@@ -151,6 +184,7 @@ impl Writer {
             gathered.extend_from_slice(&Header { kind, length: 0, round }.encode());
         }
         for part in payload.chunks(MAX_FRAME_PAYLOAD) {
+            self.leaving += part.len();
             gathered.extend_from_slice(&Header { kind, length: part.len(), round }.encode());
             if part.len() > GATHERED {
                 self.flush(gathered, part)?;
@@ -168,7 +202,37 @@ impl Writer {
         }
         let written = self.connection.write(gathered, part)?;
         self.meter.wrote(written);
+        self.outbox.wrote(mem::take(&mut self.leaving));
         gathered.clear();
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settling_waits_for_the_writer_but_not_for_ever() {
+        let (outbox, patience) = (Outbox::default(), Duration::from_millis(30));
+        let waits = |bytes: usize| {
+            let start = Instant::now();
+            outbox.settle(bytes, patience);
+            start.elapsed() >= patience
+        };
+        outbox.post(Frame::new(Kind::Data, 1, vec![0; 10]));
+        outbox.post(Frame::new(Kind::Data, 1, vec![0; 20]));
+        assert!(waits(29), "nobody writes");
+        outbox.settle(30, Duration::from_secs(3600));
+        outbox.wrote(10);
+        assert!(waits(19));
+        outbox.settle(20, Duration::from_secs(3600));
+        std::thread::scope(|scope| {
+            scope.spawn(|| outbox.settle(0, Duration::from_secs(3600)));
+            outbox.wrote(20);
+        });
+        outbox.post(Frame::new(Kind::Data, 1, vec![0; 10]));
+        outbox.abort("it is over");
+        outbox.settle(0, Duration::from_secs(3600));
     }
 }

@@ -209,6 +209,7 @@ impl Rendezvous {
             hub: Arc::clone(hub),
             pool: Arc::clone(pool),
             meter: Arc::clone(meter),
+            leaving: 0,
         };
         let name = format!("to {}", self.group.names[peer]);
         link.threads.push(thread::Builder::new().name(name).spawn(move || writer.run())?);

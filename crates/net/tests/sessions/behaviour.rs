@@ -57,6 +57,51 @@ fn a_round_is_a_stream_whatever_its_messages() {
 }
 
 #[test]
+fn what_settled_has_left() {
+    for transport in [Transport::Plain, Transport::Tls] {
+        transport.succeed(&Options::default(), |session| {
+            session.next_round();
+            let (right, left) = (PartyId((session.me().0 + 1) % 3), PartyId((session.me().0 + 2) % 3));
+            let (meter, mut sent) = (session.meter(), 0);
+            for length in [3 << 20, 10, 100_000, 0, 1 << 20, 5 << 20, 7] {
+                session.send(right, vec![1; length])?;
+                sent += length as u64;
+                for rest in [1 << 20, 0] {
+                    session.settle(right, rest)?;
+                    let written = meter.snapshot().wire_sent;
+                    assert!(written + rest as u64 >= sent, "{written} of {sent} written, but for {rest}");
+                }
+            }
+            session.recv(left, &mut vec![0; sent as usize])
+        });
+    }
+}
+
+#[test]
+fn nobody_settles_in_a_session_that_failed() {
+    for transport in Transport::ALL {
+        let errors = transport.run(&Options::default(), |mut session| {
+            if session.me() == PartyId(1) {
+                session.abort("no more");
+                return None;
+            }
+            let until = Instant::now() + Duration::from_secs(20);
+            while Instant::now() < until {
+                if let Err(error) = session.settle(PartyId(1), 0) {
+                    return Some(error);
+                }
+                std::thread::yield_now();
+            }
+            None
+        });
+        for party in [0, 2] {
+            let error = errors[party].as_ref().expect("the session has failed");
+            assert!(matches!(error, NetError::Aborted { .. }), "{transport:?}: {error}");
+        }
+    }
+}
+
+#[test]
 fn the_meter_is_exact_per_step() {
     for transport in Transport::ALL {
         let snapshots = transport.succeed(&Options::default(), |session| {

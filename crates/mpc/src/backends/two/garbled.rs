@@ -5,7 +5,7 @@
 //!
 //! Rows go in batches of about [`TABLES`] bytes of tables, which node 1 asks for with its part of the inputs, some ahead of the one it
 //! evaluates: node 0 garbles, the network carries both directions and node 1 evaluates at the same time, and what is on its way is bounded whatever
-//! the network. Within a batch rows go in tiles of [`TILE`], whose labels stay near one core.
+//! the network. Node 0 garbles no more than a message ahead of what has left it. Within a batch rows go in tiles of [`TILE`], whose labels stay near one core.
 //! **Source** Yao, FOCS 1986; conversions: Demmler, Schneider, Zohner, NDSS 2015 (ABY), section IV.
 //!
 //! OTs: one a row and input that node 1 knows a part of. Rounds: 2 for any number of rows (none for none), and 2 more the first time that there are
@@ -146,7 +146,7 @@ impl Two {
     ) -> Result<()> {
         let (peer, delta) = (self.peer(), self.stock.offset());
         let mut memory = Memory::new(circuit);
-        let mut stream = Outgoing::new(&mut self.session, peer);
+        let mut stream = Outgoing::paced(&mut self.session, peer);
         let mut labels = Labels::default();
         for (start, rows) in batches.iter() {
             self.asked(inputs, start, rows, &mut labels)?;
@@ -157,9 +157,8 @@ impl Two {
                 let rows = TILE.min(rows - first);
                 let mut tile = Tile::new(&mut memory, labels.of_rows(inputs, first, rows), rows);
                 draw(&mut public.labels, Some(delta), inputs, start + first, &mut tile);
-                tile.garble(circuit, &mut public.keys, delta, |blocks, garble| {
-                    stream.place(&mut self.session, 16 * blocks, |bytes| in_place(bytes, garble))
-                })?;
+                let session = &mut self.session;
+                tile.garble(circuit, &mut public.keys, delta, |blocks, garble| stream.place(session, blocks, garble))?;
                 tile.colours(circuit, outputs);
             }
             stream.flush(&mut self.session)?;
@@ -216,18 +215,5 @@ impl Two {
             take(cut);
         }
         Ok(())
-    }
-}
-
-/// Lets a table be written to bytes: in place, unless they lie so that they are no blocks.
-fn in_place(bytes: &mut [u8], write: &mut dyn FnMut(&mut [u128])) {
-    match bytemuck::try_cast_slice_mut(bytes) {
-        Ok(table) => write(table),
-        Err(_) => {
-            let mut table = [0; 2 * TILE];
-            let table = &mut table[..bytes.len() / 16];
-            write(table);
-            bytes.copy_from_slice(bytemuck::cast_slice(table));
-        }
     }
 }

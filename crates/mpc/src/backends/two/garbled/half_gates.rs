@@ -11,6 +11,8 @@
 //! p 2^10 / 2^128. The two halves of a gate have a key each; rows of a tile share it, as their labels are random and differ.
 //! The arithmetic is in [`tacit_math::half_gates`].
 
+use std::mem::MaybeUninit;
+
 use tacit_math::half_gates::{Gate, GateKeys, Halves};
 
 /// Rows of a tile.
@@ -37,9 +39,14 @@ impl Keys {
 
 /// Garbles a gate: from zero labels of at most [`TILE`] rows the zero labels of the result, and the tables: two blocks a row, all of the
 /// garbler's halves and then all of the evaluator's.
-pub(super) fn garble(keys: &mut Keys, delta: u128, gate: Gate<'_>, out: &mut [u128], table: &mut [u128]) {
-    let (generator, evaluator) = table.split_at_mut(out.len());
-    keys.take().garble(delta, gate, out, Halves { generator, evaluator });
+pub(super) fn garble<'t>(
+    keys: &mut Keys,
+    delta: u128,
+    gate: Gate<'_>,
+    out: &mut [u128],
+    table: &'t mut [MaybeUninit<u128>],
+) -> &'t mut [u128] {
+    keys.take().garble(delta, gate, out, table)
 }
 
 /// Evaluates a gate: from the labels that the evaluator holds and the gate's tables the result's labels.
@@ -50,6 +57,8 @@ pub(super) fn evaluate(keys: &mut Keys, gate: Gate<'_>, table: &[u128], out: &mu
 
 #[cfg(test)]
 mod tests {
+    use std::mem::MaybeUninit;
+
     use tacit_math::half_gates::{Gate, Sum};
     use tacit_math::{BlockCipher, Prg, Seed};
 
@@ -96,11 +105,11 @@ mod tests {
         let start = prg.vector::<u128>(1)[0] >> 1;
         for rows in [1, 3, TILE] {
             let (x, y): (Vec<u128>, Vec<u128>) = (prg.vector(rows), prg.vector(rows));
-            let (mut out, mut table) = (vec![0; rows], vec![0; 2 * rows]);
+            let (mut out, mut table) = (vec![0; rows], vec![MaybeUninit::uninit(); 2 * rows]);
             let mut keys = Keys::new(start);
             // The first gate's keys are skipped: keys must differ from gate to gate.
             garble(&mut keys, delta, and(&y, &x), &mut out, &mut table);
-            garble(&mut keys, delta, and(&x, &y), &mut out, &mut table);
+            let table = garble(&mut keys, delta, and(&x, &y), &mut out, &mut table);
             for i in 0..rows {
                 let expected = reference_garble(x[i], y[i], delta, start + 2);
                 assert_eq!((table[i], table[rows + i], out[i]), expected, "row {i} of {rows}");
@@ -113,13 +122,13 @@ mod tests {
         let mut prg = Prg::new(&Seed::from_bytes([10; 16]));
         let delta = prg.vector::<u128>(1)[0] | 1;
         let (x, y): (Vec<u128>, Vec<u128>) = (prg.vector(100), prg.vector(100));
-        let (mut out, mut table) = (vec![0; 100], vec![0; 200]);
-        garble(&mut Keys::new(5), delta, and(&x, &y), &mut out, &mut table);
+        let (mut out, mut table) = (vec![0; 100], vec![MaybeUninit::uninit(); 200]);
+        let table = garble(&mut Keys::new(5), delta, and(&x, &y), &mut out, &mut table);
         for bits in 0..4u128 {
             let (a, b) = (bits & 1, bits >> 1);
             let held = |zero: &[u128], bit: u128| zero.iter().map(|zero| zero ^ (bit * delta)).collect::<Vec<_>>();
             let mut got = vec![0; 100];
-            evaluate(&mut Keys::new(5), and(&held(&x, a), &held(&y, b)), &table, &mut got);
+            evaluate(&mut Keys::new(5), and(&held(&x, a), &held(&y, b)), table, &mut got);
             assert_eq!(got, held(&out, a & b));
         }
     }

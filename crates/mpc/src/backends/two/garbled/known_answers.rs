@@ -3,12 +3,14 @@
 //! The other implementation goes row by row and gate by gate over the circuit as it is written, with AES from another library. `TACIT_UPDATE_GOLDEN=1`
 //! lets it write the file anew.
 
+use std::mem::MaybeUninit;
+
 use aes::cipher::{BlockCipherEncrypt, KeyInit};
 use serde::{Deserialize, Serialize};
 
 use super::circuit::{Builder, Circuit, Wire};
 use super::half_gates::Keys;
-use super::tile::{Memory, Tile};
+use super::tile::{Memory, Tile, Write};
 
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/vectors/half_gates.json");
 
@@ -195,10 +197,8 @@ fn garbling_gives_the_vectors() {
     let mut memory = Memory::new(&circuit);
     let mut tile = Tile::new(&mut memory, zero.iter().map(|labels| Some(labels.as_slice())).collect(), rows);
     let mut tables: Vec<Vec<u128>> = vec![];
-    let send = |blocks: usize, garble: &mut dyn FnMut(&mut [u128])| {
-        let mut table = vec![0; blocks];
-        garble(&mut table);
-        tables.push(table);
+    let send = |blocks: usize, garble: Write<'_>| {
+        tables.push(garble(&mut vec![MaybeUninit::uninit(); blocks]).to_vec());
         Ok(())
     };
     tile.garble(&circuit, &mut Keys::new(block(&v.first_key)), block(&v.delta), send).expect("nothing can fail");

@@ -1,5 +1,7 @@
 //! One tile of rows through a circuit: what the garbler computes and what the evaluator computes, without messages.
 
+use std::mem::MaybeUninit;
+
 use tacit_math::half_gates::{Gate, Sum};
 use tacit_math::words;
 
@@ -15,12 +17,20 @@ pub(super) struct Tile<'a> {
     memory: &'a mut Memory,
 }
 
+/// Writes a gate's table where there is room for it.
+pub(super) type Write<'a> = &'a mut dyn FnMut(&mut [MaybeUninit<u128>]) -> &mut [u128];
+
 /// Room for the labels of one tile.
-pub(super) struct Memory(Vec<[u128; TILE]>);
+pub(super) struct Memory(Vec<Place>);
+
+/// The labels of one wire, in whole cache lines: registers are as long as these.
+#[derive(Clone)]
+#[repr(align(64))]
+struct Place([u128; TILE]);
 
 impl Memory {
     pub(super) fn new(circuit: &Circuit) -> Self {
-        Self(vec![[0; TILE]; circuit.places])
+        Self(vec![Place([0; TILE]); circuit.places])
     }
 }
 
@@ -28,8 +38,8 @@ impl Memory {
 struct Places<'a> {
     rows: usize,
     inputs: &'a [Option<&'a [u128]>],
-    below: &'a [[u128; TILE]],
-    above: &'a [[u128; TILE]],
+    below: &'a [Place],
+    above: &'a [Place],
 }
 
 impl<'a> Places<'a> {
@@ -38,7 +48,7 @@ impl<'a> Places<'a> {
         elsewhere.unwrap_or_else(|| {
             let to = self.below.len();
             assert!(place != to, "a result has a place of its own");
-            let stored = if place < to { &self.below[place] } else { &self.above[place - to - 1] };
+            let Place(stored) = if place < to { &self.below[place] } else { &self.above[place - to - 1] };
             &stored[..self.rows]
         })
     }
@@ -60,7 +70,7 @@ impl<'a> Tile<'a> {
 
     /// Where the labels of an input are put.
     pub(super) fn input(&mut self, number: usize) -> &mut [u128] {
-        &mut self.memory.0[number][..self.rows]
+        &mut self.memory.0[number].0[..self.rows]
     }
 
     /// Garbles every gate. `send` is told how many blocks the gate's table has, and gives room for it.
@@ -69,7 +79,7 @@ impl<'a> Tile<'a> {
         circuit: &Circuit,
         keys: &mut Keys,
         delta: u128,
-        mut send: impl FnMut(usize, &mut dyn FnMut(&mut [u128])) -> Result<()>,
+        mut send: impl FnMut(usize, Write<'_>) -> Result<()>,
     ) -> Result<()> {
         for step in &circuit.steps {
             match *step {
@@ -116,7 +126,7 @@ impl<'a> Tile<'a> {
 
     /// The labels of the outputs.
     pub(super) fn outputs(&self, circuit: &Circuit) -> Vec<&[u128]> {
-        let labels = |&place: &usize| self.elsewhere(place).unwrap_or_else(|| &self.memory.0[place][..self.rows]);
+        let labels = |&place: &usize| self.elsewhere(place).unwrap_or_else(|| &self.memory.0[place].0[..self.rows]);
         circuit.outputs.iter().map(labels).collect()
     }
 
@@ -128,7 +138,7 @@ impl<'a> Tile<'a> {
     fn places(&mut self, to: usize) -> (Places<'_>, &mut [u128]) {
         let (below, others) = self.memory.0.split_at_mut(to);
         let (out, above) = others.split_first_mut().expect("a place");
-        (Places { rows: self.rows, inputs: &self.inputs, below, above }, &mut out[..self.rows])
+        (Places { rows: self.rows, inputs: &self.inputs, below, above }, &mut out.0[..self.rows])
     }
 
     fn xor(&mut self, x: circuit::Sum, y: usize, to: usize) {
