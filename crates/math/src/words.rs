@@ -44,6 +44,21 @@ pub fn fold_four(first: &mut [u64], others: [&[u64]; 3], low: &mut [u64], high: 
     fold_four_portable(first, others, low, high);
 }
 
+/// As [`fold_four`] onto nothing: of four vectors, of which the second lies in `low` and the third in `high`, the sum, returned in the first; of those whose low
+/// bit is set, in `low`; of those whose high bit is set, in `high`.
+///
+/// # Panics
+/// If the lengths differ.
+pub fn join_four(first: &mut [u64], low: &mut [u64], high: &mut [u64], last: &[u64]) {
+    let len = first.len();
+    assert!(low.len() == len && high.len() == len && last.len() == len, "vectors of one length");
+    #[cfg(target_arch = "x86_64")]
+    if let Some(wide) = wide::Wide::detect() {
+        return wide.join_four(first, low, high, last);
+    }
+    join_four_portable(first, low, high, last);
+}
+
 #[inline(always)]
 fn add_portable(a: &mut [u64], b: &[u64]) {
     a.iter_mut().zip(b).for_each(|(a, b)| *a ^= b);
@@ -64,9 +79,18 @@ fn fold_four_portable(first: &mut [u64], others: [&[u64]; 3], low: &mut [u64], h
     }
 }
 
+#[inline(always)]
+fn join_four_portable(first: &mut [u64], low: &mut [u64], high: &mut [u64], last: &[u64]) {
+    for (((v0, v1), v2), &v3) in first.iter_mut().zip(low).zip(high).zip(last) {
+        *v0 ^= *v1 ^ *v2 ^ v3;
+        *v1 ^= v3;
+        *v2 ^= v3;
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{add, add_portable, fold_four, fold_four_portable, sum, sum_portable};
+    use super::{add, add_portable, fold_four, fold_four_portable, join_four, join_four_portable, sum, sum_portable};
     use crate::{Prg, Seed};
 
     #[test]
@@ -82,6 +106,16 @@ mod tests {
             sum(&mut wide, &a, &b);
             sum_portable(&mut portable, &a, &b);
             assert_eq!(wide, portable);
+            let [mut folded, mut joined, mut portable] = [(); 3].map(|()| [a.clone(), b.clone(), c.clone()]);
+            let [first, to_low, to_high] = &mut folded;
+            to_low.fill(0);
+            to_high.fill(0);
+            fold_four(first, [&b, &c, &d], to_low, to_high);
+            let [first, to_low, to_high] = &mut joined;
+            join_four(first, to_low, to_high, &d);
+            let [first, to_low, to_high] = &mut portable;
+            join_four_portable(first, to_low, to_high, &d);
+            assert!(joined == folded && portable == folded);
             let (mut wide, mut portable) = ([a.clone(), low.clone(), high.clone()], [a, low, high]);
             let [first, to_low, to_high] = &mut wide;
             fold_four(first, [&b, &c, &d], to_low, to_high);

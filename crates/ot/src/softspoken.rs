@@ -186,8 +186,18 @@ impl Sender {
         corrections: &mut [u64],
     ) -> Result<(), OtError> {
         self.columns(columns);
-        session.recv(self.peer, bytemuck::cast_slice_mut(corrections))?;
-        self.correct(first, columns, corrections);
+        let (bytes, mut filled) = (size_of_val(corrections), 0);
+        // They are used where they lie if they arrived in one piece.
+        session.recv_pieces(self.peer, bytes, |piece| match bytemuck::try_cast_slice(piece) {
+            Ok(whole) if piece.len() == bytes => self.correct(first, columns, whole),
+            _ => {
+                bytemuck::cast_slice_mut(corrections)[filled..filled + piece.len()].copy_from_slice(piece);
+                filled += piece.len();
+            }
+        })?;
+        if filled > 0 {
+            self.correct(first, columns, corrections);
+        }
         Ok(())
     }
 
@@ -198,8 +208,7 @@ impl Sender {
         let mut later = columns;
         for block in &mut self.blocks {
             let (own, rest) = later.split_at_mut(block.depth * words);
-            own.fill(0);
-            fold(&mut block.leaves, own, &mut sum[..words], &mut scratch);
+            fold_anew(&mut block.leaves, own, &mut sum[..words], &mut scratch);
             later = rest;
         }
     }
@@ -302,8 +311,7 @@ impl Receiver {
         let mut later = columns;
         for (number, block) in self.blocks.iter_mut().enumerate() {
             let (own, rest) = later.split_at_mut(block.depth * bits.len());
-            own.fill(0);
-            fold(&mut block.leaves, own, sum, &mut scratch);
+            fold_anew(&mut block.leaves, own, sum, &mut scratch);
             if number == 0 {
                 bits.copy_from_slice(sum);
             } else {
@@ -371,6 +379,25 @@ fn fold(leaves: &mut [Option<Prg>], columns: &mut [u64], sum: &mut [u64], scratc
             fold(high, lower, a, scratch);
             words::add(highest, a);
             words::add(sum, a);
+        }
+    }
+}
+
+/// As [`fold`], where the columns held nothing before: what lies there is overwritten.
+fn fold_anew(leaves: &mut [Option<Prg>], columns: &mut [u64], sum: &mut [u64], scratch: &mut [u64]) {
+    let words = sum.len();
+    match leaves {
+        [l0, l1, l2, l3] => {
+            let ((low, high), last) = (columns.split_at_mut(words), &mut scratch[..words]);
+            next(l0, sum);
+            next(l1, low);
+            next(l2, high);
+            next(l3, last);
+            words::join_four(sum, low, high, last);
+        }
+        _ => {
+            columns.fill(0);
+            fold(leaves, columns, sum, scratch);
         }
     }
 }

@@ -23,6 +23,11 @@ impl Wide {
         // SAFETY: self exists, so the processor has AVX-512F.
         unsafe { fold_four(first, others, low, high) }
     }
+
+    pub(super) fn join_four(self, first: &mut [u64], low: &mut [u64], high: &mut [u64], last: &[u64]) {
+        // SAFETY: self exists, so the processor has AVX-512F.
+        unsafe { join_four(first, low, high, last) }
+    }
 }
 
 #[target_feature(enable = "avx512f")]
@@ -38,4 +43,9 @@ fn sum(out: &mut [u64], a: &[u64], b: &[u64]) {
 #[target_feature(enable = "avx512f")]
 fn fold_four(first: &mut [u64], others: [&[u64]; 3], low: &mut [u64], high: &mut [u64]) {
     super::fold_four_portable(first, others, low, high);
+}
+
+#[target_feature(enable = "avx512f")]
+fn join_four(first: &mut [u64], low: &mut [u64], high: &mut [u64], last: &[u64]) {
+    super::join_four_portable(first, low, high, last);
 }
