@@ -43,18 +43,23 @@ pub fn wide_rows_of_planes(planes: &[&Plane], rows: usize) -> Vec<u128> {
 /// Unless the number of rows is a multiple of 64 and the columns have one bit for each.
 pub fn rows_of_columns<const W: usize>(columns: &[u64], rows: &mut [[u64; W]]) {
     assert!(rows.len().is_multiple_of(64) && columns.len() == W * rows.len(), "columns of {} rows", rows.len());
-    let square = square::fastest();
+    let (square, eight_squares) = (square::fastest(), square::fastest_eight());
     let words = rows.len() / 64;
-    let mut squares = [[0; 64]; TILE];
+    let mut squares = [[[0; 64]; TILE]; W];
     for (tile, rows) in rows.chunks_mut(64 * TILE).enumerate() {
-        for part in 0..W {
-            for j in 0..64 {
-                let line = &columns[(64 * part + j) * words + tile * TILE..][..rows.len() / 64];
-                squares.iter_mut().zip(line).for_each(|(m, word)| m[j] = *word);
+        for (part, squares) in squares.iter_mut().enumerate() {
+            let columns = &columns[64 * part * words + tile * TILE..];
+            if rows.len() == 64 * TILE {
+                eight_squares(columns, words, squares);
+            } else {
+                let squares = &mut squares[..rows.len() / 64];
+                (0..64).for_each(|j| squares.iter_mut().zip(&columns[j * words..]).for_each(|(m, word)| m[j] = *word));
+                squares.iter_mut().for_each(square);
             }
-            for (m, rows) in squares.iter_mut().zip(rows.as_chunks_mut::<64>().0) {
-                square(m);
-                rows.iter_mut().zip(m).for_each(|(row, word)| row[part] = *word);
+        }
+        for (number, rows) in rows.as_chunks_mut::<64>().0.iter_mut().enumerate() {
+            for (i, row) in rows.iter_mut().enumerate() {
+                row.iter_mut().zip(&squares).for_each(|(word, part)| *word = part[number][i]);
             }
         }
     }

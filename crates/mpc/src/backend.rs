@@ -103,6 +103,11 @@ pub trait Backend: Sized {
         Ok(None)
     }
 
+    /// As [`Backend::carries`], for the sum of two shared numbers of equally many planes, lowest first.
+    fn carries_of_planes(&mut self, _x: &[Self::Bits], _y: &[Self::Bits]) -> Result<Option<[Vec<Self::Bits>; 2]>> {
+        Ok(None)
+    }
+
     /// A fresh random ring vector y and the Boolean shares of -y, for converting to the ring by [`Backend::unmask`].
     fn mask<R: Ring>(&mut self, rows: usize) -> Result<(Self::Vector<R>, Vec<Self::Bits>)>;
 

@@ -6,6 +6,9 @@ mod wide;
 /// A transpose in place: bit j of word i becomes bit i of word j.
 pub(crate) type Square = fn(&mut [u64; 64]);
 
+/// Transposes eight squares: word i of square t is word t of line i of 64, each so many words behind the one before.
+pub(crate) type EightSquares = fn(&[u64], usize, &mut [[u64; 64]; 8]);
+
 /// Transposes a 64 x 64 bit matrix in place: bit j of word i becomes bit i of word j.
 pub fn square(m: &mut [u64; 64]) {
     fastest()(m);
@@ -22,6 +25,27 @@ pub(crate) fn wide() -> Option<Square> {
     return wide::transpose();
     #[cfg(not(target_arch = "x86_64"))]
     None
+}
+
+/// The fastest transpose of eight squares.
+pub(crate) fn fastest_eight() -> EightSquares {
+    wide_eight().unwrap_or(portable_eight)
+}
+
+/// The transpose of eight squares of the same instructions.
+pub(crate) fn wide_eight() -> Option<EightSquares> {
+    #[cfg(target_arch = "x86_64")]
+    return wide::transpose_eight();
+    #[cfg(not(target_arch = "x86_64"))]
+    None
+}
+
+/// The transpose of eight squares that runs everywhere.
+pub(crate) fn portable_eight(lines: &[u64], stride: usize, squares: &mut [[u64; 64]; 8]) {
+    for j in 0..64 {
+        squares.iter_mut().zip(&lines[j * stride..]).for_each(|(m, word)| m[j] = *word);
+    }
+    squares.iter_mut().for_each(portable);
 }
 
 /// The transpose that runs everywhere: swaps quarters, then quarters of quarters (Hacker's Delight, section 7-3).
@@ -44,11 +68,26 @@ pub(crate) fn portable(m: &mut [u64; 64]) {
 
 #[cfg(test)]
 mod tests {
-    use super::{fastest, portable, wide};
+    use super::{fastest, fastest_eight, portable, portable_eight, wide, wide_eight};
     use crate::{Prg, Seed};
 
     fn naive(m: &[u64; 64]) -> [u64; 64] {
         std::array::from_fn(|j| (0..64).fold(0, |word, i| word | (m[i] >> j & 1) << i))
+    }
+
+    #[test]
+    fn every_path_transposes_eight_squares() {
+        let mut prg = Prg::new(&Seed::from_bytes([6; 16]));
+        for stride in [8, 9, 64] {
+            let lines: Vec<u64> = prg.vector(63 * stride + 8);
+            for path in [portable_eight, fastest_eight()].into_iter().chain(wide_eight()) {
+                let mut squares = [[0; 64]; 8];
+                path(&lines, stride, &mut squares);
+                for (t, square) in squares.iter().enumerate() {
+                    assert_eq!(*square, naive(&std::array::from_fn(|i| lines[i * stride + t])));
+                }
+            }
+        }
     }
 
     #[test]

@@ -62,6 +62,10 @@ pub trait Costs: Default {
     fn carries(&mut self, _rows: usize, _width: usize) -> Option<(Cost, usize)> {
         None
     }
+    /// [`crate::Backend::carries_of_planes`] of so many bits, and in how many digits, if the engine has that.
+    fn carries_of_planes(&mut self, _rows: usize, _width: usize) -> Option<(Cost, usize)> {
+        None
+    }
     /// A whole circuit on so many rows, where the engine evaluates it as one ([`crate::Backend::whole`]).
     fn whole(&mut self, _function: Function, _rows: usize) -> Option<Cost> {
         None

@@ -190,6 +190,13 @@ impl<E: Costs> Backend for Tally<E> {
         Ok(Some([vec![x.clone(); digits], vec![x.clone(); digits]]))
     }
 
+    fn carries_of_planes(&mut self, x: &[Counted], _y: &[Counted]) -> Result<Option<[Vec<Counted>; 2]>> {
+        let rows = x[0].0;
+        let Some((cost, digits)) = self.engine.carries_of_planes(rows, x.len()) else { return Ok(None) };
+        self.total += cost;
+        Ok(Some([vec![Counted(rows); digits], vec![Counted(rows); digits]]))
+    }
+
     fn mask<R: Ring>(&mut self, rows: usize) -> Result<(Counted, Vec<Counted>)> {
         let cost = self.engine.mask(rows, R::BITS as usize);
         self.total += cost;

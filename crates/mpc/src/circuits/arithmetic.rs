@@ -72,6 +72,9 @@ pub fn sign<R: Ring, B: Backend>(b: &mut B, x: &B::Vector<R>, width: usize) -> R
 
 /// The carry out of x + y.
 pub(super) fn carry_out<B: Backend>(b: &mut B, x: &[B::Bits], y: &[B::Bits]) -> Result<B::Bits> {
+    if let Some([generate, propagate]) = b.carries_of_planes(x, y)? {
+        return join_carries(b, generate, propagate);
+    }
     let generate = b.and(&refs(x), &refs(y))?;
     let propagate: Planes<B> = x.iter().zip(y).map(|(x, y)| linear::xor(x, y)).collect();
     join_carries(b, generate, propagate)

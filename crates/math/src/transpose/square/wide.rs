@@ -2,17 +2,28 @@
 
 use core::arch::x86_64::*;
 
-use super::Square;
+use super::{EightSquares, Square};
+
+fn capable() -> bool {
+    is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("avx512vbmi")
+        && is_x86_feature_detected!("gfni")
+}
 
 /// The transpose; None when the processor lacks the instructions.
 pub(super) fn transpose() -> Option<Square> {
-    let capable = is_x86_feature_detected!("avx512f")
-        && is_x86_feature_detected!("avx512bw")
-        && is_x86_feature_detected!("avx512vbmi")
-        && is_x86_feature_detected!("gfni");
-    capable.then_some(|m: &mut [u64; 64]| {
+    capable().then_some(|m: &mut [u64; 64]| {
         // SAFETY: this function is handed out only after the processor was seen to have these features.
         unsafe { square(m) }
+    })
+}
+
+/// That of eight squares.
+pub(super) fn transpose_eight() -> Option<EightSquares> {
+    capable().then_some(|lines: &[u64], stride: usize, squares: &mut [[u64; 64]; 8]| {
+        // SAFETY: this function is handed out only after the processor was seen to have these features.
+        unsafe { eight_squares(lines, stride, squares) }
     })
 }
 
@@ -48,6 +59,23 @@ fn square(m: &mut [u64; 64]) {
     }
     for (words, register) in words.iter_mut().zip(transpose_words(r)) {
         store(words, _mm512_permutexvar_epi8(bytes, register));
+    }
+}
+
+/// Eight lines at a time, eight words of each, become eight words of each square.
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
+fn eight_squares(lines: &[u64], stride: usize, squares: &mut [[u64; 64]; 8]) {
+    for first in (0..64).step_by(8) {
+        let mut r = [_mm512_setzero_si512(); 8];
+        for (i, register) in r.iter_mut().enumerate() {
+            *register = load(lines[(first + i) * stride..].first_chunk().expect("eight words of every line"));
+        }
+        for (m, register) in squares.iter_mut().zip(transpose_words(r)) {
+            store(m[first..].first_chunk_mut().expect("eight words of a square"), register);
+        }
+    }
+    for m in squares {
+        square(m);
     }
 }
 

@@ -13,6 +13,9 @@
 //! The comparison of numbers that each node knows one of (Yao's millionaires) follows by a tree of ANDs: in each direction 3/4 OT a bit if streamed, else 1/3 OT
 //! and 1/6 lookup, where gates take 2 OTs.
 //!
+//! Of numbers that are shared themselves, two bits of each are a digit, streamed where that is done: the sender's table has the carries of what its own part and r sum up to.
+//! That takes 3/2 OT a bit in each direction.
+//!
 //! Each node is the sender of half of the rows' words. Lookups: one a row and digit, rows rounded up to words.
 //!
 //! Source: Rathee, Rathee, Kumar, Chandran, Gupta, Rastogi, Sharma, "CrypTFlow2" (CCS 2020), section 3.1: comparison by one-of-many transfers of
@@ -66,6 +69,15 @@ impl Way {
     }
 }
 
+/// Bits of each of two shared numbers in a digit.
+const PAIRS: usize = table::WIDTH / 2;
+
+/// Into how many digits two shared numbers go, if that is better than gates.
+pub(super) fn digits_of_planes(link: Option<Link>, rows: usize, width: usize) -> Option<usize> {
+    let digits = width.div_ceil(PAIRS);
+    table::looks_up(link, rows, digits).then_some(digits)
+}
+
 /// For each digit, the words of a bit.
 type Words = [Vec<Vec<u64>>; BITS];
 
@@ -75,11 +87,27 @@ impl Two {
         match way {
             Way::Streamed(_) => {
                 let planes = whole_digits::<{ table::WIDTH }>(rows, own);
-                let digits: Vec<_> = planes.as_chunks().0.iter().collect();
+                let digits: Vec<_> = planes.as_chunks().0.iter().map(|digit| digit.each_ref().map(|x| &x.0)).collect();
                 self.look_up(rows, &digits, |s| sums(s.map(|s| !s)))
             }
             Way::Silent(_) => self.silent_carries(rows, &whole_digits::<WIDTH>(rows, own)),
         }
+    }
+
+    /// The same of the sum of two shared numbers.
+    pub(super) fn carries_of_shared(
+        &mut self,
+        x: &[Share<Plane>],
+        y: &[Share<Plane>],
+    ) -> Result<[Vec<Share<Plane>>; BITS]> {
+        let rows = x[0].0.rows();
+        let zeros = Plane::zeros(rows);
+        let missing = x.len().next_multiple_of(PAIRS) - x.len();
+        let [x, y]: [Vec<&Plane>; 2] =
+            [x, y].map(|x| std::iter::repeat_n(&zeros, missing).chain(x.iter().map(|x| &x.0)).collect());
+        let pairs = x.as_chunks::<PAIRS>().0.iter().zip(y.as_chunks::<PAIRS>().0);
+        let digits: Vec<_> = pairs.map(|([x0, x1], [y0, y1])| [*x0, *x1, *y0, *y1]).collect();
+        self.look_up(rows, &digits, |s| SUMS_OF_PAIRS.map(|table| moved(table, s)))
     }
 
     fn silent_carries(&mut self, rows: usize, planes: &[Share<Plane>]) -> Result<[Vec<Share<Plane>>; BITS]> {
@@ -114,8 +142,8 @@ impl Two {
             message.clear();
             for word in 0..count {
                 let z: [u64; WIDTH] = std::array::from_fn(|i| !own[i][word]);
-                let d = std::array::from_fn(|i| flips[(g * WIDTH + i) * count + word]);
-                let moved = sums(z).map(|table| moved(table, d));
+                let d: [u64; WIDTH] = std::array::from_fn(|i| flips[(g * WIDTH + i) * count + word]);
+                let moved = sums(z).map(|table: [u64; STRINGS]| moved(table, d));
                 for (bit, entries) in moved.into_iter().enumerate() {
                     let masked = |j: usize| entries[j] ^ random.tables[j][bit][g * count + word];
                     let kept = masked(0);
@@ -162,10 +190,25 @@ fn sums<const W: usize, const N: usize>(z: [u64; W]) -> [[u64; N]; BITS] {
     [greater, same]
 }
 
+/// For every x + 4 y whether x + y carries, in all rows, and whether it hands on a carry.
+const SUMS_OF_PAIRS: [[u64; table::STRINGS]; BITS] = {
+    let mut sums = [[0; table::STRINGS]; BITS];
+    let mut pair = 0;
+    while pair < table::STRINGS {
+        match pair % 4 + pair / 4 {
+            3 => sums[1][pair] = !0,
+            4.. => sums[0][pair] = !0,
+            _ => {}
+        }
+        pair += 1;
+    }
+    sums
+};
+
 /// What was at a XOR d is at a.
-fn moved(mut table: [u64; STRINGS], d: [u64; WIDTH]) -> [u64; STRINGS] {
+fn moved<const W: usize, const N: usize>(mut table: [u64; N], d: [u64; W]) -> [u64; N] {
     for (i, d) in d.into_iter().enumerate() {
-        for low in (0..STRINGS).filter(|place| place >> i & 1 == 0) {
+        for low in (0..N).filter(|place| place >> i & 1 == 0) {
             let high = low | 1 << i;
             let exchange = (table[low] ^ table[high]) & d;
             table[low] ^= exchange;
@@ -188,7 +231,7 @@ mod tests {
             std::array::from_fn(|i| (0..64).fold(0, |word, row| word | bit(of_row(row), i) << row))
         };
         let d = planes(|row| row % 8);
-        let [greater, same] = sums(planes(|row| row / 8)).map(|table| moved(table, d));
+        let [greater, same] = sums(planes(|row| row / 8)).map(|table: [u64; STRINGS]| moved(table, d));
         for row in 0..64 {
             let (z, d) = (row / 8, row % 8);
             for a in 0..STRINGS {

@@ -65,9 +65,9 @@ impl Reckoning {
         }
     }
 
-    /// Adds what finds a carry out of so many bits.
-    fn add_carry(&mut self, function: Function, width: usize) {
-        let digits = match carry::Way::of(Some(self.link), self.rows, width) {
+    /// Adds what finds a function's carry.
+    fn add_carry(&mut self, function: Function, way: Option<carry::Way>) {
+        let digits = match way {
             None => return self.add_ands(function.rounds(), function.shallow_gates()),
             Some(carry::Way::Streamed(digits)) => {
                 self.add(2, digits, STREAMED_LOOKUP);
@@ -108,11 +108,13 @@ pub(super) fn garbles(link: Link, function: Function, rows: usize) -> bool {
 fn gate_by_gate_seconds(link: Link, function: Function, rows: usize) -> f64 {
     let mut reckoning = Reckoning::new(link, rows);
     match function {
-        Function::SumSign { width } => reckoning.add_carry(function, width - 1),
+        Function::SumSign { width } => reckoning.add_carry(function, carry::Way::of(Some(link), rows, width - 1)),
         Function::All { planes } => reckoning.add_conjunction(planes),
-        Function::Sum { .. } | Function::LessThan { .. } => {
-            reckoning.add_ands(function.rounds(), function.shallow_gates());
+        Function::LessThan { width } => {
+            let way = carry::digits_of_planes(Some(link), rows, width).map(carry::Way::Streamed);
+            reckoning.add_carry(function, way);
         }
+        Function::Sum { .. } => reckoning.add_ands(function.rounds(), function.shallow_gates()),
     }
     reckoning.seconds
 }

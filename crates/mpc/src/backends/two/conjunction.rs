@@ -79,7 +79,7 @@ impl Two {
         match way {
             Way::Streamed(groups) => {
                 planes.resize_with(groups * table::WIDTH, || self.public(|| Plane::ones(rows), || Plane::zeros(rows)));
-                let groups: Vec<_> = planes.as_chunks().0.iter().collect();
+                let groups: Vec<_> = planes.as_chunks().0.iter().map(|group| group.each_ref().map(|x| &x.0)).collect();
                 let [out] = self.look_up(rows, &groups, |s| [one_hot(s.map(|s| !s))])?;
                 Ok(out)
             }

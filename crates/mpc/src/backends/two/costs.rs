@@ -190,6 +190,11 @@ impl Costs for TwoCosts {
         Some((cost, way.digits()))
     }
 
+    fn carries_of_planes(&mut self, rows: usize, width: usize) -> Option<(Cost, usize)> {
+        let digits = carry::digits_of_planes(self.link, rows, width)?;
+        Some((self.looked_up(rows, digits, carry::BITS), digits))
+    }
+
     fn declare(&mut self, link: Link) {
         self.link = Some(link);
     }

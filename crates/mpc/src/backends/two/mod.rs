@@ -253,6 +253,13 @@ impl Backend for Two {
         self.carries_of(x.0.len(), planes_of(&x.0, width), way).map(Some)
     }
 
+    fn carries_of_planes(&mut self, x: &[Self::Bits], y: &[Self::Bits]) -> Result<Option<[Vec<Self::Bits>; 2]>> {
+        if carry::digits_of_planes(self.link, x[0].0.rows(), x.len()).is_none() {
+            return Ok(None);
+        }
+        self.carries_of_shared(x, y).map(Some)
+    }
+
     fn mask<R: Ring>(&mut self, rows: usize) -> Result<(Self::Vector<R>, Vec<Self::Bits>)> {
         Ok(self.ring_mask(rows))
     }

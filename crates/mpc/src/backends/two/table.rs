@@ -71,7 +71,7 @@ impl Two {
     pub(super) fn look_up<const BITS: usize>(
         &mut self,
         rows: usize,
-        digits: &[&[Share<Plane>; WIDTH]],
+        digits: &[[&Plane; WIDTH]],
         table: impl Fn(Digit) -> Table<BITS>,
     ) -> Result<[Vec<Share<Plane>>; BITS]> {
         const { assert!(BITS * STRINGS <= 64, "a chunk for every string in half a hash") };
@@ -79,7 +79,7 @@ impl Two {
         let [sending, receiving] = [self.me(), 1 - self.me()].map(|node| parts[node].clone());
         let bits_of = |part: &std::ops::Range<usize>| -> Vec<Digit> {
             let of_digit = |digit| part.clone().map(move |word| words_at(digit, word));
-            digits.iter().flat_map(|digit| of_digit(digit)).collect()
+            digits.iter().flat_map(of_digit).collect()
         };
         let (own, choices) = (bits_of(&sending), bits_of(&receiving));
         let (mut kept, mut found) = (Vec::with_capacity(own.len()), Vec::with_capacity(choices.len()));
@@ -142,8 +142,8 @@ fn by_digit<'a, const BITS: usize>(
         .map(move |digit| (&kept[part(digit, sent)], &found[part(digit, received)], &choices[part(digit, received)]))
 }
 
-fn words_at(digit: &[Share<Plane>; WIDTH], word: usize) -> Digit {
-    digit.each_ref().map(|plane| plane.0.words()[word])
+fn words_at(digit: &[&Plane; WIDTH], word: usize) -> Digit {
+    digit.map(|plane| plane.words()[word])
 }
 
 /// Blocks digit by digit: for each bit, those of 64 rows.
