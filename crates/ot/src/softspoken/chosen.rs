@@ -9,7 +9,7 @@
 use tacit_math::words;
 use tacit_net::Session;
 
-use super::{COLUMNS, Columns, Receiver, SCRATCH, Sender, TILE, TILES, depths, fold, store};
+use super::{COLUMNS, Columns, Receiver, SCRATCH, Sender, TILE, TILES, depths, fold_anew, store};
 use crate::cost::Cost;
 use crate::{Adversary, OtError};
 
@@ -83,8 +83,7 @@ impl Receiver {
         let mut later = columns;
         for block in &mut self.blocks {
             let (own, rest) = later.split_at_mut(block.depth * choices.len());
-            own.fill(0);
-            fold(&mut block.leaves, own, sum, &mut scratch);
+            fold_anew(&mut block.leaves, own, sum, &mut scratch);
             words::add(sum, choices);
             corrections.extend_from_slice(bytemuck::cast_slice(sum));
             later = rest;
