@@ -14,6 +14,7 @@ pub mod code;
 pub mod gf;
 pub mod half_gates;
 pub mod hash;
+pub mod ntt;
 pub mod pages;
 pub mod permutation;
 pub mod plane;
