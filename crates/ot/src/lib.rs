@@ -1,4 +1,4 @@
-//! Oblivious transfer between two parties: base OT, OT extension, vector oblivious linear evaluation (VOLE).
+//! Oblivious transfer between two parties: base OT, OT extension, oblivious linear evaluation (OLE) and that of vectors (VOLE).
 
 mod adversary;
 pub mod base;
@@ -7,6 +7,7 @@ pub mod cost;
 mod error;
 mod ggm;
 pub mod iknp;
+pub mod ole;
 pub mod silent;
 pub mod softspoken;
 pub mod vole;

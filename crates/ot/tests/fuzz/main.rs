@@ -7,6 +7,7 @@ use std::panic::RefUnwindSafe;
 use tacit_math::gf::Gf64;
 use tacit_net::PartyId;
 use tacit_ot::Adversary::{Malicious, SemiHonest};
+use tacit_ot::ole::Ole;
 use tacit_ot::silent::{cot, vole};
 use tacit_ot::{Adversary, base, iknp, softspoken};
 use tampered::{Network, Target, fuzz};
@@ -63,7 +64,17 @@ fn no_message_of_a_peer_makes_a_panic() {
             network.run(|session| base::send(session, BOB, 20), |session| base::receive(session, ALICE, &choices));
         sent.is_ok() && received.is_ok()
     });
-    let mut targets = vec![("base", base)];
+    let ole = target(|network| {
+        let party = |peer: PartyId| {
+            move |session: &mut tacit_net::Session| {
+                let numbers = |range: std::ops::Range<usize>| vec![1; range.len()];
+                Ole::setup(session, peer)?.cross_products::<u64>(session, N, numbers, numbers)
+            }
+        };
+        let (sent, received) = network.run(party(BOB), party(ALICE));
+        sent.is_ok() && received.is_ok()
+    });
+    let mut targets = vec![("base", base), ("ole", ole)];
     for adversary in [SemiHonest, Malicious] {
         targets.extend(["iknp", "softspoken"].into_iter().zip(extensions(adversary)));
         targets.extend(["vole", "cot"].into_iter().zip(silent(adversary)));

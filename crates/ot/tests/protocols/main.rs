@@ -4,6 +4,7 @@ mod base;
 mod correlated;
 mod iknp;
 mod lookup;
+mod ole;
 mod pair;
 mod relay;
 mod silent;

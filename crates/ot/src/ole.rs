@@ -1,0 +1,187 @@
+//! Oblivious linear evaluation (OLE) of 64-bit integers from ring learning with errors, in blocks of N = 2^14 at once.
+//!
+//! **Computes**, for vectors x_i and y_i of party i, additive shares modulo 2^k (k at most 128) of the integers x_0 y_1 + x_1 y_0, element by element:
+//! each party's x against the other's y. **Adversary** semi-honest, either party. **Discloses** nothing.
+//!
+//! *Ring.* R_m is Z_m[X]/(X^N + 1). T is the product of four primes of 44 bits, P that of two of 43 and four of 42 bits, q = T P < 2^430. All are 1
+//! modulo 2N, so that R_T holds N slots of Z_T and every prime has a transform. At this N the Homomorphic Encryption Standard (Albrecht et al., 2018, table 1:
+//! ternary secret, sigma 3.2, 128 bits against classical computers) allows q < 2^438.
+//!
+//! *Request.* The asker has a ternary secret s. For the polynomial x that has its numbers in its slots it sends b = P x + e - a s, where a comes from a public seed
+//! and e has sigma 3.24 (a binomial distribution). As q/T is the integer P, which is zero modulo its own primes, encoding is a multiplication in each slot.
+//! *Answer.* The answerer has y in its slots, lifted to coefficients between -T/2 and T/2, and an encryption of zero made at setup: (-p s + e', p). It draws a
+//! ternary u and takes c_0 = b y + (-p s + e') u, c_1 = a y + p u, so that c_0 + c_1 s = P x y + e y + e' u. It divides both by P, keeps 4 binary places of the
+//! one and 12 of the other, rounded down, adds a uniform mask r of R_T to the first, and sends them. Its shares are the slots of -r.
+//! *End.* The asker computes c_0/P + c_1/P s, rounded: the slots of x y + r modulo T, its shares.
+//!
+//! **Why shares are right.** Rounding bears errors below 1/2. Truncating c_0 leaves up to 1/32; truncating c_1 leaves N uniform errors of up to 2^-13 times s, a standard
+//! deviation of 0.0074, of which 60 are borne. |x y| is at most 2^126 and T is 2^176. So x y + r wraps around T only if it comes out within 2^-50 T of an end. Then, or within 2^-47 T, the asker ends with
+//! [`OtError::Chance`]: with probability 2^-46 a product, and independent of all secrets, because x y + r is uniform.
+//!
+//! **What the asker sees** beside x y + r, which is uniform: c_1/P and c_0/P with all that they were rounded from. (1) c_0 is P x y - c_1 s plus noise w = e y + e' u,
+//! and rounding forgets w unless it crosses one of 16 T steps of P/16. (2) Were e' u zero, and a sigma 3.24 error added to p u (which rounding forgets as well: 2^-200), then
+//! c_1 would be uniform under the ring-LWE assumption for u, and with it c_0 modulo P. Of e' u, below 2^19, a crossing has probability 2^-217 for all coefficients.
+//! (3) Given this, of e y it has |e y| 16/P for each coefficient: N sqrt(N) 3.24 (T/2) 16/P < 2^-52 for a block of any y. No noise is added to drown it: dividing by P is
+//! what drowns it. 2^12 blocks (2^26 products) in a session stay within 2^-40.
+//! **What the answerer sees** are ring-LWE samples of s.
+//!
+//! **Cost.** Setup: 1 round, [`setup_cost`]. A call with n products: ceil(n / (16 N)) + 1 rounds, and 1,654,784 bytes from each party for N products: 55 N for a
+//! request, 46 N for an answer. Batches of 16 blocks are asked for in the round in which the batch before is answered.
+//!
+//! **Sources.** Lyubashevsky, Peikert, Regev, EUROCRYPT 2010 (ring-LWE, the encryption); Brakerski, CRYPTO 2012, and Fan, Vercauteren, ePrint 2012/144 (message in the high
+//! part); Smart, Vercauteren, ePrint 2011/133 (slots); Juvekar, Vaikuntanathan, Chandrakasan, *Gazelle*, USENIX Security 2018 (products by a private plaintext, rerandomised);
+//! Bajard et al., SAC 2016 (residue number systems); Banerjee, Peikert, Rosen, EUROCRYPT 2012 (rounding in place of noise); de Castro, Juvekar, Vaikuntanathan, WAHC 2021 (OLE from ring-LWE).
+//! **Departures** the plaintext modulus divides the ciphertext modulus; noise is drowned by division and not by more noise.
+
+mod answer;
+mod ask;
+mod lift;
+mod moduli;
+mod planes;
+mod sample;
+
+use answer::Answerer;
+use ask::Asker;
+use planes::bytes;
+use std::ops::Range;
+use tacit_math::ntt::{DEGREE, PRIME_BITS};
+use tacit_math::{Prg, Ring, Seed};
+use tacit_net::{PartyId, Session};
+
+use crate::error::fresh_seed;
+use crate::{Cost, OtError};
+use moduli::{KEPT, LIMBS};
+
+/// Products of a block, which one request asks for.
+pub const BLOCK: usize = DEGREE;
+
+/// Blocks that are asked for in one round.
+const BATCH: usize = 16;
+
+/// Binary places that are kept of an answer's polynomials.
+const PLACES: [u32; 2] = [4, 12];
+
+/// Bytes of a request.
+const REQUEST: usize = LIMBS * bytes(PRIME_BITS);
+
+/// Bytes of an answer.
+const ANSWER: usize = 2 * KEPT * bytes(PRIME_BITS) + bytes(PLACES[0]) + bytes(PLACES[1]);
+
+/// Bytes of a seed.
+const SEED: usize = 16;
+
+/// What both parties send at setup.
+pub const fn setup_cost() -> Cost {
+    Cost { rounds: 1, sender: (SEED + REQUEST) as u64, receiver: (SEED + REQUEST) as u64 }
+}
+
+/// What [`Ole::cross_products`] of so many products costs; both parties send the same.
+pub const fn cost(products: usize) -> Cost {
+    let blocks = products.div_ceil(BLOCK);
+    let bytes = (blocks * (REQUEST + ANSWER)) as u64;
+    let rounds = if blocks == 0 { 0 } else { blocks.div_ceil(BATCH) as u64 + 1 };
+    Cost { rounds, sender: bytes, receiver: bytes }
+}
+
+/// One party's keys and its peer's.
+pub struct Ole {
+    peer: PartyId,
+    asker: Asker,
+    answerer: Answerer,
+}
+
+impl Ole {
+    /// Makes keys and exchanges what is public of them.
+    ///
+    /// # Errors
+    /// The connection's failure; [`OtError::Cheating`] if the peer sends no residues.
+    pub fn setup(session: &mut Session, peer: PartyId) -> Result<Self, OtError> {
+        let public = fresh_seed()?;
+        let (asker, key) = Asker::new(Prg::new(&public), Prg::new(&fresh_seed()?));
+        session.next_round();
+        session.send(peer, public.expose().to_vec())?;
+        session.send(peer, key)?;
+        let (mut seed, mut key) = ([0; SEED], vec![0; REQUEST]);
+        session.recv(peer, &mut seed)?;
+        session.recv(peer, &mut key)?;
+        let public = Prg::new(&Seed::from_bytes(seed));
+        let answerer = Answerer::new(public, &key, Prg::new(&fresh_seed()?));
+        let answerer = answerer.ok_or_else(|| OtError::cheating(session, peer, NO_RESIDUES))?;
+        Ok(Self { peer, asker, answerer })
+    }
+
+    /// This party's shares of its x times the peer's y plus its y times the peer's x, for so many of both; `x` and `y` give ranges of them.
+    ///
+    /// # Errors
+    /// The connection's failure; [`OtError::Cheating`] if the peer sends no residues; [`OtError::Chance`].
+    ///
+    /// # Panics
+    /// If a range is given another number of integers.
+    pub fn cross_products<R: Ring>(
+        &mut self,
+        session: &mut Session,
+        count: usize,
+        x: impl Fn(Range<usize>) -> Vec<i64>,
+        y: impl Fn(Range<usize>) -> Vec<i64>,
+    ) -> Result<Vec<R>, OtError> {
+        let mut shares = vec![R::ZERO; count];
+        let mut batches: Vec<Vec<Range<usize>>> =
+            ranges(0..count, BATCH * BLOCK).map(|batch| ranges(batch, BLOCK).collect()).collect();
+        let mut answers = Vec::new();
+        if count > 0 {
+            batches.push(Vec::new());
+        }
+        for (number, asked) in batches.iter().enumerate() {
+            session.next_round();
+            for answer in std::mem::take(&mut answers) {
+                session.send(self.peer, answer)?;
+            }
+            for block in asked {
+                let request = self.asker.ask(&x(block.clone()), session.buffer(REQUEST));
+                session.send(self.peer, request)?;
+            }
+            for block in number.checked_sub(1).map_or(&[][..], |before| &batches[before]) {
+                let message = self.receive(session, ANSWER)?;
+                let ended = self.asker.end(&message, &mut shares[block.clone()]);
+                ended.map_err(|fault| self.blame(session, fault))?;
+            }
+            for block in asked {
+                let message = self.receive(session, REQUEST)?;
+                let (y, shares) = (y(block.clone()), &mut shares[block.clone()]);
+                assert_eq!(y.len(), block.len(), "as many integers as asked for");
+                let answer = self.answerer.answer(&message, &y, shares, session.buffer(ANSWER));
+                answers.push(answer.map_err(|fault| self.blame(session, fault))?);
+            }
+        }
+        Ok(shares)
+    }
+
+    fn receive(&self, session: &mut Session, bytes: usize) -> Result<Vec<u8>, OtError> {
+        let mut message = session.buffer(bytes);
+        session.recv_pieces(self.peer, bytes, |piece| message.extend_from_slice(piece))?;
+        Ok(message)
+    }
+
+    fn blame(&self, session: &Session, fault: Fault) -> OtError {
+        match fault {
+            Fault::NoResidues => OtError::cheating(session, self.peer, NO_RESIDUES),
+            Fault::Chance => OtError::Chance,
+        }
+    }
+}
+
+/// A range cut into ranges of a length, the last one perhaps shorter.
+fn ranges(range: Range<usize>, length: usize) -> impl Iterator<Item = Range<usize>> {
+    range.clone().step_by(length).map(move |start| start..range.end.min(start + length))
+}
+
+const NO_RESIDUES: &str = "numbers that are no residues of their primes";
+
+/// Why a block cannot be computed.
+#[derive(Debug)]
+enum Fault {
+    /// The peer's numbers are not below their primes.
+    NoResidues,
+    /// [`OtError::Chance`].
+    Chance,
+}
