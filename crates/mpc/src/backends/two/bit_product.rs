@@ -16,7 +16,7 @@
 
 use tacit_math::{CrHash, Plane, Ring};
 
-use super::batches::{Job, Segment, batches};
+use super::batches::{Segment, batches};
 use super::stock::streams;
 use super::{NODES, Share, Two, choose};
 use crate::backends::wire::{Outgoing, recv_cells};
@@ -59,7 +59,7 @@ pub(super) fn need_of(segments: &[Segment], directions: impl Fn(usize) -> [bool;
 impl Two {
     /// This node's shares of the products; where it has both bits and elements, of the sum of both products.
     fn bit_products<R: Ring>(&mut self, products: &[BitProduct<'_, R>]) -> Result<Vec<Vec<R>>> {
-        let jobs: Vec<Job> = products.iter().map(|product| Job { rows: product.rows, ots: 1 }).collect();
+        let jobs: Vec<usize> = products.iter().map(|product| product.rows).collect();
         let mut shares: Vec<Vec<R>> = products.iter().map(|product| Vec::with_capacity(product.rows)).collect();
         let batches = batches(&jobs);
         let needs: Vec<_> = batches.iter().map(|segments| self.need(segments, products)).collect();

@@ -1,17 +1,18 @@
 //! The declared costs of the engine's primitives.
 
 use tacit_math::plane::words_for;
+use tacit_ot::ole;
 use tacit_ot::silent::lookup::{self, WIDTH};
 
 use super::NODES;
-use super::batches::{Job, batches, need};
+use super::batches::batches;
 use super::bit_product::need_of;
 use super::carry;
 use super::choice::{circuit, garbles};
 use super::choose;
 use super::conjunction::{self, ENTRIES};
 use super::garbled::{Batches, Circuit, Transfers};
-use super::multiply::packed_elements;
+use super::multiply;
 use super::network;
 use super::shuffle::{Layout, chunks};
 use super::stock::account::{Account, Foreseen, made_for};
@@ -28,6 +29,8 @@ pub struct TwoCosts {
     turn: usize,
     /// Whether labels of garbled circuits can be transferred.
     transfers: bool,
+    /// Whether there are keys for oblivious linear evaluation.
+    evaluates: bool,
     /// Whether OTs have been streamed.
     streamed: bool,
     link: Option<Link>,
@@ -66,8 +69,7 @@ impl TwoCosts {
     }
 
     fn bit_products(&mut self, rows: &[usize], directions: &[Directions], bytes: usize) -> Cost {
-        let jobs: Vec<Job> = rows.iter().map(|&rows| Job { rows, ots: 1 }).collect();
-        let batches = batches(&jobs);
+        let batches = batches(rows);
         let needs: Vec<_> = batches.iter().map(|batch| need_of(batch, |job| directions[job])).collect();
         let streamed = streams::streams(self.link, needs.iter().flatten().sum::<usize>() / NODES);
         let mut cost = both(u64::from(streamed), 0);
@@ -217,16 +219,19 @@ impl Costs for TwoCosts {
     }
 
     fn inner_products(&mut self, outputs: &[Products], bytes: usize) -> Cost {
-        let bits = 8 * bytes;
-        let jobs: Vec<Job> = outputs.iter().map(|output| Job { rows: output.rows, ots: output.count * bits }).collect();
-        let batches = batches(&jobs);
-        let needs: Vec<usize> = batches.iter().map(|batch| need(&jobs, batch)).collect();
-        let streamed = streams::streams(self.link, needs.iter().sum());
-        let mut cost = both(u64::from(streamed), 0);
-        for need in needs {
-            cost += if streamed { self.streamed([need; NODES]) } else { self.stock([need; NODES]) };
-            cost += both(1, (need / bits * (1 + packed_elements(bits)) * bytes) as u64);
+        let (bits, products) = (8 * bytes, outputs.iter().map(|output| output.rows * output.count).sum());
+        if products == 0 {
+            return both(0, 0);
         }
+        if multiply::by_evaluation(products) {
+            let setup =
+                if std::mem::replace(&mut self.evaluates, true) { Default::default() } else { ole::setup_cost() };
+            let cost = setup + ole::cost(products * multiply::evaluations(bits));
+            return both(cost.rounds, cost.sender);
+        }
+        let ots = multiply::transfers(products, bits);
+        let mut cost = self.stock([ots; NODES]);
+        cost += both(1, (ots / bits * (1 + multiply::packed_elements(bits)) * bytes) as u64);
         cost
     }
 

@@ -2,7 +2,7 @@
 //!
 //! x = x0 + x1, where node i holds x_i: components of vectors over Z/2^k add up, components of planes XOR. Linear maps are local.
 //! Every product is a sum of what one node knows alone and of two cross products, x0 y1 and x1 y0, each from correlated OTs
-//! of one direction ([`stock`]). Sources: Goldreich, Micali, Wigderson, STOC 1987 (sharing, AND); Gilboa, CRYPTO 1999
+//! of one direction ([`stock`]); those of many ring elements are from oblivious linear evaluation ([`tacit_ot::ole`]). Sources: Goldreich, Micali, Wigderson, STOC 1987 (sharing, AND); Gilboa, CRYPTO 1999
 //! (multiplication); Demmler, Schneider, Zohner, NDSS 2015 (ABY: conversions).
 //!
 //! A transferred string serves for its product at once: node 0 tells by one bit whether it wants the random string that it
@@ -32,6 +32,7 @@ mod table;
 
 use tacit_math::{Plane, Prg, Ring, Seed};
 use tacit_net::{PartyId, Session};
+use tacit_ot::ole::Ole;
 
 pub use costs::TwoCosts;
 pub use garbled::{Builder, Circuit, Input, Wire};
@@ -72,6 +73,8 @@ pub struct Two {
     stock: Stock,
     /// What labels of garbled circuits are transferred with, once there was one.
     transfers: Option<Transfers>,
+    /// What many products are made with, once there were many.
+    ole: Option<Ole>,
     /// The declared network.
     link: Option<Link>,
     /// The generator that both nodes hold.
@@ -120,7 +123,7 @@ impl Two {
         let common = u128::from_le_bytes(mine.expose()) ^ u128::from_le_bytes(theirs);
         session.leave();
         let common = Prg::new(&Seed::from_bytes(common.to_le_bytes()));
-        Ok(Self { session, stock, transfers: None, link: None, common, own: Prg::new(&own), turn: 0 })
+        Ok(Self { session, stock, transfers: None, ole: None, link: None, common, own: Prg::new(&own), turn: 0 })
     }
 
     fn me(&self) -> usize {

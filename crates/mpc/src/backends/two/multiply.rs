@@ -1,24 +1,45 @@
-//! Multiplication over Z/2^k by Gilboa's method: inner products of shares.
+//! Multiplication over Z/2^k: inner products of shares, by oblivious linear evaluation if there are many products and by transfers if there are few.
 //!
-//! Functionality: out = sum over t of x_t y_t, element by element. Discloses nothing. A cross product x y of an x that node S knows and
-//! a y that node R knows takes k random OTs. Their choices c_i are the bits of a random number a that R knows. S sends
-//! e_i = m_0 - m_1 + x for each, of which only the low k - i bits matter, so that e_i and e_(k-i) share a ring element. The sum of the
-//! 2^i (m_c + c_i e_i) is then x a more than that of the 2^i m_0: R takes the one and S minus the other. R also sends d = y - a, and S adds x d.
-//! d is masked by a, e_i by the string that R lacks. One round.
+//! Functionality: out = sum over t of x_t y_t, element by element. Discloses nothing. Of a product of shares each node computes what it knows alone; the cross
+//! products x_0 y_1 and x_1 y_0 are shared between them.
+//!
+//! *Many*, [`MANY`] products or more: [`tacit_ot::ole`] gives shares of the integers' products, of signed 64-bit ones. A number of 128 bits is l + 2^64 h, and takes three
+//! products: l l', and l h' and h l' times 2^64. Bytes and rounds are those of [`tacit_ot::ole::cost`], and once those of its setup.
+//!
+//! *Few*: a cross product x y of an x that node S knows and a y that node R knows takes k random OTs (Gilboa). Their choices c_i are the bits of a random
+//! number a that R knows. S sends e_i = m_0 - m_1 + x for each, of which only the low k - i bits matter, so that e_i and e_(k-i) share a ring element. The
+//! sum of the 2^i (m_c + c_i e_i) is then x a more than that of the 2^i m_0: R takes the one and S minus the other. R also sends d = y - a, and S adds x d.
+//! d is masked by a, e_i by the string that R lacks. One round, and those of making stock; for each product and direction k OTs, one ring element from the
+//! receiver and k/2 + 1 from the sender; OTs are rounded up to words.
 //! Source: Gilboa, CRYPTO 1999, section 4.1; packing of Demmler, Schneider, Zohner, NDSS 2015 (ABY), section III.A.3.
 //! **Departures** the random number is corrected once, by a difference, instead of bit by bit.
-//!
-//! For each element, term and direction: k OTs, one ring element from the receiver and k/2 + 1 from the sender; OTs of a segment of rows are rounded up
-//! to words. They come from the stock, or are streamed if they are many and the declared link is fast ([`streams`]). Rounds: one a batch of
-//! products, and those of making stock; streamed, one more in all, as a batch is streamed in the round in which the one before is multiplied.
+
+use std::ops::Range;
 
 use tacit_math::{CrHash, Ring};
+use tacit_ot::ole::Ole;
 
-use super::batches::{Job, Segment, batches, need};
-use super::stock::streams;
 use super::{NODES, Share, Two};
 use crate::Result;
 use crate::backends::wire::{Outgoing, recv_cells};
+
+/// From so many products on, a block of evaluations takes less time and fewer bytes than transfers, on any link.
+const MANY: usize = 1 << 13;
+
+/// Whether so many products are made by oblivious linear evaluation.
+pub(super) fn by_evaluation(products: usize) -> bool {
+    products >= MANY
+}
+
+/// The evaluations that a product of so many bits takes.
+pub(super) fn evaluations(bits: usize) -> usize {
+    if bits > 64 { 3 } else { 1 }
+}
+
+/// The OTs of each direction that so many products of so many bits take: whole words of choices.
+pub(super) fn transfers(products: usize, bits: usize) -> usize {
+    (products * bits).next_multiple_of(64)
+}
 
 /// The ring elements that carry the masked differences of one product.
 pub(super) fn packed_elements(bits: usize) -> usize {
@@ -28,7 +49,132 @@ pub(super) fn packed_elements(bits: usize) -> usize {
 /// Blocks hashed at a time, those of whole products.
 const PIECE: usize = 128;
 
-type Terms<'a, R> = Vec<(&'a Share<Vec<R>>, &'a Share<Vec<R>>)>;
+/// Columns of factors, whose products are made one behind the other.
+type Pairs<'a, R> = [(&'a [R], &'a [R])];
+
+impl Two {
+    pub(super) fn inner_products_of_vectors<R: Ring>(
+        &mut self,
+        terms: &[Vec<(&Share<Vec<R>>, &Share<Vec<R>>)>],
+    ) -> Result<Vec<Share<Vec<R>>>> {
+        let pairs: Vec<_> = terms.iter().flatten().map(|(x, y)| (&x.0[..], &y.0[..])).collect();
+        let products = pairs.iter().map(|(x, _)| x.len()).sum();
+        let cross: Vec<R> = match products {
+            0 => vec![],
+            _ if by_evaluation(products) => self.evaluated(&pairs)?,
+            _ => self.transferred(&pairs, products)?,
+        };
+        let mut cross = &cross[..];
+        let inner_product = |terms: &Vec<(&Share<Vec<R>>, &Share<Vec<R>>)>| {
+            let mut sums = vec![R::ZERO; terms.first().map_or(0, |(x, _)| x.0.len())];
+            for (x, y) in terms {
+                let (now, later) = cross.split_at(sums.len());
+                let products = x.0.iter().zip(&y.0).zip(now).map(|((&x, &y), &cross)| x.mul(y).add(cross));
+                sums.iter_mut().zip(products).for_each(|(sum, product)| *sum = sum.add(product));
+                cross = later;
+            }
+            Share(sums)
+        };
+        Ok(terms.iter().map(inner_product).collect())
+    }
+
+    /// Shares of the cross products, from evaluations.
+    fn evaluated<R: Ring>(&mut self, pairs: &Pairs<'_, R>) -> Result<Vec<R>> {
+        let peer = self.peer();
+        let mut ole = match self.ole.take() {
+            Some(ole) => ole,
+            None => {
+                self.session.enter("keys");
+                let keys = Ole::setup(&mut self.session, peer);
+                self.session.leave();
+                keys?
+            }
+        };
+        let mut columns = [Vec::new(), Vec::new()];
+        for &(x, y) in pairs {
+            let halves: &[[Half<R>; 2]] = match evaluations(R::BITS as usize) {
+                1 => &[[low, low]],
+                _ => &[[low, low], [low, high], [high, low]],
+            };
+            for [of_x, of_y] in halves {
+                columns[0].push((x, *of_x));
+                columns[1].push((y, *of_y));
+            }
+        }
+        let count = columns[0].iter().map(|(column, _)| column.len()).sum();
+        let [x, y] = columns.each_ref().map(|columns| |range| numbers(columns, range));
+        let products = ole.cross_products(&mut self.session, count, x, y)?;
+        self.ole = Some(ole);
+        if evaluations(R::BITS as usize) == 1 {
+            return Ok(products);
+        }
+        let mut out = Vec::with_capacity(count / 3);
+        let mut rest = &products[..];
+        for (x, _) in pairs {
+            let (now, later) = rest.split_at(3 * x.len());
+            let [lows, mixed, others] = [0, 1, 2].map(|i| &now[i * x.len()..(i + 1) * x.len()]);
+            let high = mixed.iter().zip(others).map(|(&a, &b)| a.add(b).shl(64));
+            out.extend(lows.iter().zip(high).map(|(&low, high)| low.add(high)));
+            rest = later;
+        }
+        Ok(out)
+    }
+
+    /// Shares of the cross products, from OTs.
+    fn transferred<R: Ring>(&mut self, pairs: &Pairs<'_, R>, products: usize) -> Result<Vec<R>> {
+        let (peer, bits) = (self.peer(), R::BITS as usize);
+        let (ots, packed) = (transfers(products, bits), packed_elements(bits));
+        let mut factors: Vec<(R, R)> =
+            pairs.iter().flat_map(|(x, y)| x.iter().copied().zip(y.iter().copied())).collect();
+        // Products of zeros fill up the last word.
+        factors.resize(ots / bits, (R::ZERO, R::ZERO));
+        self.stock.prepare(&mut self.session, [ots; NODES])?;
+        let (hash, offset, zero) = self.stock.sent_blocks(ots);
+        let sent = Sent::new(hash, offset, zero, factors.iter().map(|&(x, _)| x));
+        let (hash, choices, blocks) = self.stock.received_blocks(ots);
+        let received = Received::new(hash, choices, blocks);
+        self.session.next_round();
+        let mut stream = Outgoing::new(&mut self.session, peer);
+        let differences: Vec<R> = factors.iter().zip(&received.random).map(|((_, y), &a)| y.sub(a)).collect();
+        stream.push(&mut self.session, &differences)?;
+        stream.push(&mut self.session, &sent.packed)?;
+        stream.finish(&mut self.session)?;
+        let differences: Vec<R> = recv_cells(&mut self.session, peer, factors.len())?;
+        let masked: Vec<R> = recv_cells(&mut self.session, peer, factors.len() * packed)?;
+        let with_masks = received.random.iter().zip(&received.sums).zip(masked.chunks_exact(packed));
+        let cross = with_masks.zip(sent.sums.iter().zip(&differences));
+        let shares = factors.iter().zip(cross).map(|(&(x, _), (((&a, &sum), masked), (&zero, &d)))| {
+            let received = sum.add(chosen(masked, a));
+            x.mul(d).add(received).sub(zero)
+        });
+        Ok(shares.take(products).collect())
+    }
+}
+
+/// A signed number of 64 bits in an element.
+type Half<R> = fn(R) -> i64;
+
+/// That of the low 64 bits.
+fn low<R: Ring>(x: R) -> i64 {
+    x.to_u128() as i64
+}
+
+/// What is above it, modulo 2^64.
+fn high<R: Ring>(x: R) -> i64 {
+    (x.to_u128().wrapping_sub(low(x) as u128) >> 64) as i64
+}
+
+/// Some of the numbers in columns, one behind the other.
+fn numbers<R: Ring>(columns: &[(&[R], Half<R>)], range: Range<usize>) -> Vec<i64> {
+    let mut out = Vec::with_capacity(range.len());
+    let mut first = 0;
+    for &(column, half) in columns {
+        let place = |at: usize| at.saturating_sub(first).min(column.len());
+        out.extend(column[place(range.start)..place(range.end)].iter().map(|&x| half(x)));
+        first += column.len();
+    }
+    out
+}
 
 /// What OTs leave to their receiver, for each product.
 struct Received<R> {
@@ -36,6 +182,21 @@ struct Received<R> {
     random: Vec<R>,
     /// The sum of its weighted strings.
     sums: Vec<R>,
+}
+
+impl<R: Ring> Received<R> {
+    fn new(hash: &CrHash, choices: &[u64], blocks: &[u128]) -> Self {
+        let bytes: &[u8] = bytemuck::cast_slice(choices);
+        let random = bytes.chunks_exact(size_of::<R>()).map(bytemuck::pod_read_unaligned::<R>).collect();
+        let mut sums = Vec::with_capacity(blocks.len() / R::BITS as usize);
+        let mut strings = [0; PIECE];
+        for blocks in blocks.chunks(PIECE) {
+            let strings = &mut strings[..blocks.len()];
+            hash.hash_to(blocks, 0, strings);
+            sums.extend(strings.chunks_exact(R::BITS as usize).map(weighted_sum::<R>));
+        }
+        Self { random, sums }
+    }
 }
 
 /// What OTs leave to their sender, for each product.
@@ -46,156 +207,24 @@ struct Sent<R> {
     sums: Vec<R>,
 }
 
-/// A batch before its messages.
-struct Batch<'a, R> {
-    segments: &'a [Segment],
-    /// The factors of its products; products of zeros fill up words of OTs.
-    factors: Vec<(R, R)>,
-    received: Received<R>,
-    sent: Sent<R>,
-}
-
-impl Two {
-    pub(super) fn inner_products_of_vectors<R: Ring>(&mut self, terms: &[Terms<'_, R>]) -> Result<Vec<Share<Vec<R>>>> {
-        let rows = |pairs: &Terms<'_, R>| pairs.first().map_or(0, |(x, _)| x.0.len());
-        let job = |pairs: &Terms<'_, R>| Job { rows: rows(pairs), ots: pairs.len() * R::BITS as usize };
-        let jobs: Vec<Job> = terms.iter().map(job).collect();
-        let mut out: Vec<Vec<R>> = jobs.iter().map(|job| Vec::with_capacity(job.rows)).collect();
-        let batches = batches(&jobs);
-        if streams::streams(self.link, batches.iter().map(|batch| need(&jobs, batch)).sum()) {
-            self.stock.begin_streams(&mut self.session)?;
-            let mut ahead: Option<Batch<'_, R>> = None;
-            for segments in batches.iter().map(Some).chain([None]) {
-                self.session.next_round();
-                if let Some(batch) = ahead.take() {
-                    self.multiply(batch, terms, &jobs, &mut out)?;
-                }
-                ahead = segments.map(|segments| self.streamed_batch(segments, terms, &jobs)).transpose()?;
-            }
-        } else {
-            for segments in &batches {
-                let batch = self.batch_of_stock(segments, terms, &jobs)?;
-                self.session.next_round();
-                self.multiply(batch, terms, &jobs, &mut out)?;
-            }
-        }
-        Ok(out.into_iter().map(Share).collect())
-    }
-
-    fn streamed_batch<'a, R: Ring>(
-        &mut self,
-        segments: &'a [Segment],
-        terms: &[Terms<'_, R>],
-        jobs: &[Job],
-    ) -> Result<Batch<'a, R>> {
-        let mut batch = Batch::new(segments, terms, jobs);
-        let mut x = batch.factors.iter().map(|&(x, _)| x);
-        let (sent, received) = (&mut batch.sent, &mut batch.received);
-        self.stock.stream(
-            &mut self.session,
-            [need(jobs, segments); NODES],
-            |hash, offset, zero| sent.push(hash, offset, zero, &mut x),
-            |hash, choices, blocks| received.push(hash, choices, blocks),
-        )?;
-        Ok(batch)
-    }
-
-    fn batch_of_stock<'a, R: Ring>(
-        &mut self,
-        segments: &'a [Segment],
-        terms: &[Terms<'_, R>],
-        jobs: &[Job],
-    ) -> Result<Batch<'a, R>> {
-        let mut batch = Batch::new(segments, terms, jobs);
-        let ots = need(jobs, segments);
-        self.stock.prepare(&mut self.session, [ots; NODES])?;
-        let (hash, offset, zero) = self.stock.sent_blocks(ots);
-        batch.sent.push(hash, offset, zero, &mut batch.factors.iter().map(|&(x, _)| x));
-        let (hash, choices, blocks) = self.stock.received_blocks(ots);
-        batch.received.push(hash, choices, blocks);
-        Ok(batch)
-    }
-
-    /// Exchanges the messages of a batch and appends its sums of products.
-    fn multiply<R: Ring>(
-        &mut self,
-        batch: Batch<'_, R>,
-        terms: &[Terms<'_, R>],
-        jobs: &[Job],
-        out: &mut [Vec<R>],
-    ) -> Result<()> {
-        let (peer, packed) = (self.peer(), packed_elements(R::BITS as usize));
-        let Batch { segments, factors, received, sent } = batch;
-        let mut stream = Outgoing::new(&mut self.session, peer);
-        let differences: Vec<R> = factors.iter().zip(&received.random).map(|((_, y), &a)| y.sub(a)).collect();
-        stream.push(&mut self.session, &differences)?;
-        stream.push(&mut self.session, &sent.packed)?;
-        stream.finish(&mut self.session)?;
-        let differences: Vec<R> = recv_cells(&mut self.session, peer, factors.len())?;
-        let masked: Vec<R> = recv_cells(&mut self.session, peer, factors.len() * packed)?;
-        let with_masks = received.random.iter().zip(&received.sums).zip(masked.chunks_exact(packed));
-        let cross = with_masks.zip(sent.sums.iter().zip(&differences));
-        let mut products = factors.iter().zip(cross).map(|(&(x, y), (((&a, &sum), masked), (&zero, &d)))| {
-            let received = sum.add(chosen(masked, a));
-            x.mul(y.add(d)).add(received).sub(zero)
-        });
-        for segment in segments {
-            let terms = terms[segment.job].len();
-            let sums = (0..segment.rows).map(|_| products.by_ref().take(terms).fold(R::ZERO, R::add));
-            out[segment.job].extend(sums);
-            let with_zeros = jobs[segment.job].ots_of(segment.rows) / R::BITS as usize;
-            products.by_ref().take(with_zeros - segment.rows * terms).for_each(drop);
-        }
-        Ok(())
-    }
-}
-
-impl<'a, R: Ring> Batch<'a, R> {
-    fn new(segments: &'a [Segment], terms: &[Terms<'_, R>], jobs: &[Job]) -> Self {
-        let count = need(jobs, segments) / R::BITS as usize;
-        let mut factors = Vec::with_capacity(count);
-        for at in segments {
-            let end = factors.len() + jobs[at.job].ots_of(at.rows) / R::BITS as usize;
-            for row in at.start..at.start + at.rows {
-                factors.extend(terms[at.job].iter().map(|(x, y)| (x.0[row], y.0[row])));
-            }
-            factors.resize(end, (R::ZERO, R::ZERO));
-        }
-        let vector = || Vec::with_capacity(count);
-        let packed = Vec::with_capacity(count * packed_elements(R::BITS as usize));
-        let received = Received { random: vector(), sums: vector() };
-        Self { segments, factors, received, sent: Sent { packed, sums: vector() } }
-    }
-}
-
-impl<R: Ring> Received<R> {
-    /// Appends what the OTs of whole products leave.
-    fn push(&mut self, hash: &CrHash, choices: &[u64], blocks: &[u128]) {
-        let bytes: &[u8] = bytemuck::cast_slice(choices);
-        self.random.extend(bytes.chunks_exact(size_of::<R>()).map(bytemuck::pod_read_unaligned::<R>));
-        let mut strings = [0; PIECE];
-        for blocks in blocks.chunks(PIECE) {
-            let strings = &mut strings[..blocks.len()];
-            hash.hash_to(blocks, 0, strings);
-            self.sums.extend(strings.chunks_exact(R::BITS as usize).map(weighted_sum::<R>));
-        }
-    }
-}
-
 impl<R: Ring> Sent<R> {
-    /// Appends what the OTs of whole products leave whose first factors are the next x.
-    fn push(&mut self, hash: &CrHash, offset: u128, blocks: &[u128], x: &mut impl Iterator<Item = R>) {
+    /// Of products whose first factors are x.
+    fn new(hash: &CrHash, offset: u128, blocks: &[u128], mut x: impl Iterator<Item = R>) -> Self {
         let k = R::BITS as usize;
+        let products = blocks.len() / k;
+        let mut out =
+            Self { packed: Vec::with_capacity(products * packed_elements(k)), sums: Vec::with_capacity(products) };
         let mut strings = [[0; PIECE]; 2];
         for blocks in blocks.chunks(PIECE) {
             let [zero, one] = strings.each_mut().map(|strings| &mut strings[..blocks.len()]);
             hash.hash_to(blocks, 0, zero);
             hash.hash_to(blocks, offset, one);
             for ((zero, one), x) in zero.chunks_exact(k).zip(one.chunks_exact(k)).zip(x.by_ref()) {
-                self.sums.push(weighted_sum(zero));
-                pack_differences(zero, one, x, &mut self.packed);
+                out.sums.push(weighted_sum(zero));
+                pack_differences(zero, one, x, &mut out.packed);
             }
         }
+        out
     }
 }
 
@@ -229,4 +258,28 @@ fn chosen<R: Ring>(packed: &[R], number: R) -> R {
         sum = sum.add(e.and(if_set(i).shl(i)));
     }
     sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{high, low, numbers};
+
+    #[test]
+    fn halves_are_signed_and_make_up_the_number() {
+        for x in [0, 1, u128::MAX, 1 << 63, (1 << 64) - 1, 1 << 64, 3 << 126, 0x8000_0000_0000_0000_8000_0000_0000_0000]
+        {
+            let product = (low(x) as u128).wrapping_add((high(x) as u128) << 64);
+            assert_eq!(product, x);
+        }
+        assert_eq!((low(u32::MAX), low(u64::MAX)), (i64::from(u32::MAX), -1));
+    }
+
+    #[test]
+    fn ranges_go_over_columns() {
+        let (a, b) = ([1_u64, 2, 3], [4_u64, 5]);
+        let columns = [(&a[..], low::<u64> as fn(u64) -> i64), (&[], low), (&b, |x| -low(x))];
+        assert_eq!(numbers(&columns, 1..4), [2, 3, -4]);
+        assert_eq!(numbers(&columns, 3..5), [-4, -5]);
+        assert!(numbers(&columns, 0..0).is_empty());
+    }
 }
