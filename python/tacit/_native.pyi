@@ -100,12 +100,15 @@ class Session:
         record: bool = False,
         link: tuple[float, float] | None = None,
         kept: tuple[bytes, str] | None = None,
+        operators: str | None = None,
     ) -> Session:
         """Connect to all peers over TLS 1.3, compare versions, kept tables and plan hashes, and set the engine up.
 
         permits: JSON list. engine: "rep3" among three nodes or "two" between two.
         link: latency (seconds, one way) and bandwidth (bytes a second) between the nodes, as all declare them.
         kept: the digest (32 bytes) of which kept tables the plan reads, and they in words, for an error.
+        operators: JSON list of all that the session will execute, in order. The engine "two" then makes what it needs
+        for them ahead, meanwhile, in a second session with connections of its own.
         """
 
     @staticmethod
@@ -116,6 +119,7 @@ class Session:
         engine: str = "rep3",
         record: bool = False,
         link: tuple[float, float] | None = None,
+        operators: str | None = None,
     ) -> list[Session]:
         """The ends of all nodes of an engine in this process (tests): each is driven by its own thread."""
 
@@ -160,7 +164,9 @@ class Session:
         """Open to the operator's recipients; None at other parties."""
 
     def metrics(self, *, nested: bool = False) -> list[dict[str, Any]]:
-        """Per step so far: {"step","bytes_sent","bytes_received","rounds","seconds","waiting_seconds"}.
+        """Per step so far: {"step","bytes_sent","bytes_received","rounds","rounds_ahead","seconds","waiting_seconds"}.
+
+        rounds_ahead: those of the second session, where there is one; its bytes are counted with the others.
 
         May be called from any thread during a run. nested: one entry for each step inside the plan's steps
         ("3.join/sort"), each without what is nested in it. Empty for ``clear``.
@@ -468,6 +474,7 @@ def cost(
     *,
     nodes: list[str],
     link: tuple[float, float] | None = None,
+    ahead: bool = False,
 ) -> list[dict[str, Any]]:
     """Declared cost of input, secure and release operators (a JSON list in execution order), without data.
 
@@ -475,8 +482,10 @@ def cost(
     rows: row count per input step id; for a psi or circuit_psi also by those of the local steps of its
     sides, for a psi by its own id too.
     link: latency and bandwidth between the nodes, as for ``Session.connect``.
-    Returns, per operator, {"step","rows","rounds","bytes_sent":[per node],"circuits","garbled","garbled_bytes"}:
-    circuits that could be evaluated as a whole, those of them that are, and what the busiest node sends for these.
+    ahead: whether the engine makes ahead what it can, as with the ``operators`` of ``Session.connect``.
+    Returns, per operator, {"step","rows","rounds","rounds_ahead","bytes_sent":[per node],"circuits","garbled",
+    "garbled_bytes"}: rounds that are waited for, and those in which something is made ahead meanwhile; circuits that
+    could be evaluated as a whole, those of them that are, and what the busiest node sends for these.
     """
 
 def aggregate_cost(sender: int, receiver: int, summed: bool) -> dict[str, int]:

@@ -36,7 +36,8 @@ def play(plan: PlacedPlan, progress: Progress, parties: tuple[str, ...]) -> None
             for party in parties:
                 runs = party == step.party if isinstance(step, LocalStep) else True
                 if runs and not (isinstance(step, TailStep) and party not in step.recipients):
-                    figures = {"rows": 1234, "rounds": 5, "bytes_sent": 1000, "seconds": 0.01, "finished": True}
+                    traffic = {"rounds": 5, "rounds_ahead": 0, "bytes_sent": 1000}
+                    figures = {"rows": 1234, **traffic, "seconds": 0.01, "finished": True}
                     steps[party][describe.name(step)] = figures
                     progress(party, {"event": "metrics", "steps": steps[party]})
 

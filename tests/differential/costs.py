@@ -27,10 +27,12 @@ def assert_as_declared(plan: PlacedPlan, figures: Mapping[str, Figures]) -> None
     if sizes is None:
         return
     operators = json.dumps(secure_operators(plan))
-    for declared in _native.cost(plan.engine, operators, sizes, nodes=list(plan.nodes)):
+    for declared in _native.cost(plan.engine, operators, sizes, nodes=list(plan.nodes), ahead=True):
         for node, sent in zip(plan.nodes, declared["bytes_sent"], strict=True):
             metered = figures[node][declared["step"]]
-            assert (metered["rounds"], metered["bytes_sent"]) == (declared["rounds"], sent), (declared["step"], node)
+            expected = declared["rounds"], declared["rounds_ahead"], sent
+            found = metered["rounds"], metered["rounds_ahead"], metered["bytes_sent"]
+            assert found == expected, (declared["step"], node)
 
 
 def _sizes(plan: PlacedPlan, figures: Mapping[str, Figures]) -> dict[int, int] | None:

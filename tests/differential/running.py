@@ -118,7 +118,8 @@ def _typed(relation: duckdb.DuckDBPyRelation) -> Result:
 
 
 def _sessions(plan: PlacedPlan) -> list[_native.Session]:
-    return _native.Session.in_memory(list(plan.nodes), _permits(plan), engine=plan.engine)
+    operators = json.dumps(secure_operators(plan))
+    return _native.Session.in_memory(list(plan.nodes), _permits(plan), engine=plan.engine, operators=operators)
 
 
 def _read(path: Path) -> Result:

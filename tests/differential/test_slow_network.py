@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
-from tacit import connect
+from tacit import _native, connect
+from tacit.agent.steps import secure_operators
 from tacit.cli.demo.scenario import free_ports
 from tacit.plan.cost import total
 
@@ -46,6 +48,11 @@ def test_rounds_are_the_declared_ones_and_each_takes_its_time(query: str, keys: 
     seconds = sum(each.seconds for each in answer.cost.actual if each.bytes)
     assert answer.cost.as_predicted
     assert predicted.rounds >= 5
+    plan = connect(federation.path).plan(query)
+    operators = json.dumps(secure_operators(plan))
+    in_turn = _native.cost("two", operators, {}, nodes=list(plan.nodes))
+    assert predicted.rounds_ahead > 0
+    assert predicted.rounds < sum(each["rounds"] for each in in_turn), "what is made ahead is not waited for"
     assert predicted.seconds >= LATENCY * predicted.rounds
     # Some rounds of one party's steps are under way together with the other's, hence not all of their latencies add up.
     assert seconds > 0.5 * LATENCY * predicted.rounds

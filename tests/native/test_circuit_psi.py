@@ -68,15 +68,17 @@ def test_each_row_meets_its_match(run: Run, left: int, right: int, common: int) 
     assert run(join) == expected(join)
 
 
-def between_two(join: CircuitJoin) -> Rows:
-    """On the engine of both owners alone, at the declared cost; the answer is b's."""
+def between_two(join: CircuitJoin, ahead: bool) -> Rows:
+    """On the engine of both owners alone, at the declared cost; the answer is b's. ahead: with a second session."""
     nodes = ["b", "c"]
     plan = join.operators
     plan[1]["to"] = ["b"]
     permits = json.loads(join.permits())
     for permit in permits:
         permit["recipients"] = ["b"] if permit["kind"] == "answer" else nodes
-    sessions = _native.Session.in_memory(nodes, json.dumps(permits), engine="two")
+    operators = json.dumps(plan)
+    known = operators if ahead else None
+    sessions = _native.Session.in_memory(nodes, json.dumps(permits), engine="two", operators=known)
 
     def drive(session: _native.Session) -> Rows:
         sides = (join.left, None) if session.me == "b" else (None, join.right)
@@ -87,18 +89,21 @@ def between_two(join: CircuitJoin) -> Rows:
 
     with ThreadPoolExecutor(2) as threads:
         rows, _ = threads.map(drive, sessions)
-    known = {1: join.left.num_rows, 2: join.right.num_rows}
+    sizes = {1: join.left.num_rows, 2: join.right.num_rows}
     for place, session in enumerate(sessions):
-        metered = {each["step"]: (each["rounds"], each["bytes_sent"]) for each in session.metrics()}
-        for cost in _native.cost("two", json.dumps(plan), known, nodes=nodes):
-            assert metered[cost["step"]] == (cost["rounds"], cost["bytes_sent"][place]), cost["step"]
+        metered = {each["step"]: each for each in session.metrics()}
+        for cost in _native.cost("two", operators, sizes, nodes=nodes, ahead=ahead):
+            actual = metered[cost["step"]]
+            expected = cost["rounds"], cost["rounds_ahead"], cost["bytes_sent"][place]
+            assert (actual["rounds"], actual["rounds_ahead"], actual["bytes_sent"]) == expected, cost["step"]
     return rows
 
 
+@pytest.mark.parametrize("ahead", [False, True], ids=["as needed", "ahead"])
 @pytest.mark.parametrize(("left", "right", "common"), [(0, 4, 0), (9, 7, 7), (200, 300, 100)])
-def test_both_owners_alone_join_too(left: int, right: int, common: int) -> None:
+def test_both_owners_alone_join_too(left: int, right: int, common: int, ahead: bool) -> None:
     join = people(left, right, common)
-    assert between_two(join) == expected(join)
+    assert between_two(join, ahead) == expected(join)
 
 
 @ENGINES

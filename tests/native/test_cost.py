@@ -51,21 +51,26 @@ def test_declared_costs_are_metered_costs() -> None:
             assert (actual["rounds"], actual["bytes_sent"]) == (cost["rounds"], cost["bytes_sent"][node]), cost["step"]
 
 
+@pytest.mark.parametrize("ahead", [False, True], ids=["as needed", "ahead"])
 @pytest.mark.parametrize("link", [None, (0.0, 10e6), (0.06, 100e6)], ids=["undeclared", "thin", "far"])
-def test_circuits_are_garbled_as_declared_on_a_declared_link(link: tuple[float, float] | None) -> None:
+def test_circuits_are_garbled_as_declared_on_a_declared_link(link: tuple[float, float] | None, ahead: bool) -> None:
     nodes = NODES[:2]
     plan = query(nodes)
     permits = [each | {"recipients": nodes} for each in plan.permits()]
-    sessions = _native.Session.in_memory(nodes, json.dumps(permits), engine="two", link=link)
+    operators = json.dumps(plan.operators)
+    known = operators if ahead else None
+    sessions = _native.Session.in_memory(nodes, json.dumps(permits), engine="two", link=link, operators=known)
     with ThreadPoolExecutor(len(nodes)) as threads:
         list(threads.map(plan.drive, sessions))
-    declared = _native.cost("two", json.dumps(plan.operators), {2: 5}, nodes=nodes, link=link)
+    declared = _native.cost("two", operators, {2: 5}, nodes=nodes, link=link, ahead=ahead)
+    assert any(cost["rounds_ahead"] for cost in declared) == ahead
     assert (sum(cost["garbled"] for cost in declared) > 0) == (link is not None and link[0] > 0.01)
     for node, session in enumerate(sessions):
         metered = {step["step"]: step for step in session.metrics()}
         for cost in declared:
             actual = metered[cost["step"]]
-            assert (actual["rounds"], actual["bytes_sent"]) == (cost["rounds"], cost["bytes_sent"][node]), cost["step"]
+            expected = cost["rounds"], cost["rounds_ahead"], cost["bytes_sent"][node]
+            assert (actual["rounds"], actual["rounds_ahead"], actual["bytes_sent"]) == expected, cost["step"]
 
 
 def test_an_impossible_link_is_an_input_error() -> None:
@@ -98,3 +103,10 @@ def test_what_setting_the_engine_two_up_costs() -> None:
     for session in _native.Session.in_memory(NODES[:2], "[]", engine="two"):
         (setup,) = session.metrics()
         assert (setup["step"], setup["rounds"], setup["bytes_sent"]) == ("setup", 5, 11_312)
+    sessions = _native.Session.in_memory(NODES[:2], "[]", engine="two", operators="[]")
+    with ThreadPoolExecutor(2) as threads:
+        list(threads.map(_native.Session.close, sessions))
+    for session in sessions:
+        (setup,) = session.metrics()
+        found = setup["step"], setup["rounds"], setup["rounds_ahead"], setup["bytes_sent"]
+        assert found == ("setup", 1, 4, 11_312)

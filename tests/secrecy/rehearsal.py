@@ -15,6 +15,7 @@ from tacit.agent.events import Event
 from tacit.agent.federation import Federation
 from tacit.agent.keys import make_keys
 from tacit.agent.party import PartyRun
+from tacit.agent.steps import secure_operators
 from tacit.cli.demo.scenario import DemoTable, Scenario, federation_file
 from tacit.plan.placed import PlacedPlan
 from tacit.sql import compile_query
@@ -79,7 +80,10 @@ def compiled(scenario: Scenario, federation: Federation) -> PlacedPlan:
 def rehearse(federation: Federation, plan: PlacedPlan, plans: dict[str, PlacedPlan] | None = None) -> dict[str, Seen]:
     """Run a plan, each party in a thread. plans: parties that were made to execute another than the approved one."""
     permits = json.dumps([disclosure.permit for disclosure in plan.disclosures])
-    sessions = _native.Session.in_memory(list(plan.nodes), permits, engine=plan.engine, record=True)
+    operators = json.dumps(secure_operators(plan))
+    sessions = _native.Session.in_memory(
+        list(plan.nodes), permits, engine=plan.engine, record=True, operators=operators
+    )
     followed = {session.me: (plans or {}).get(session.me, plan) for session in sessions}
     with ThreadPoolExecutor(len(sessions)) as threads:
         seen = threads.map(lambda session: _one(federation, followed[session.me], session), sessions)

@@ -62,7 +62,7 @@ def test_reports_and_ledgers_agree_except_for_times(pair: Pair) -> None:
 def _last_figures(seen: Seen, party: str) -> dict[str, tuple[object, ...]]:
     """What a party's last report says about the secure steps, which all parties may know."""
     metrics = [event["steps"] for event in seen.events if event["event"] == "metrics"][-1]
-    public = ("rows", "rounds", "bytes_sent", "bytes_received", "finished")
+    public = ("rows", "rounds", "rounds_ahead", "bytes_sent", "bytes_received", "finished")
     secure = {name: figures for name, figures in metrics.items() if not name.endswith((".local", ".tail"))}
     assert secure, party
     return {name: tuple(figures[key] for key in public) for name, figures in secure.items()}

@@ -72,6 +72,19 @@ fn declared(rows: usize, link: Option<Link>) -> (Vec<Cost>, Vec<Ordered>, Vec<Co
     (online, orders, costs(false).0)
 }
 
+/// What is made ahead when each step is foreseen only when the one before is: more and smaller fillings.
+fn step_by_step(rows: usize) -> Vec<Ordered> {
+    let mut b = Tally::<TwoCosts>::new(NODES.map(String::from).to_vec());
+    b.make_ahead();
+    let (mut state, mut orders) = (b.columns(shape(rows)), vec![]);
+    for (place, name) in STEPS.iter().enumerate() {
+        state = step(&mut b, name, state).expect("a tally");
+        let needs = b.take_needs();
+        orders.extend(b.orders(&[needs]).into_iter().map(|ordered| Ordered { step: place, ..ordered }));
+    }
+    orders
+}
+
 /// What a node saw of a run.
 struct View {
     opened: Block,
@@ -163,6 +176,32 @@ fn what_nobody_ordered_is_made_when_it_is_used() {
         assert_eq!(rounds(&view.online), declared(5000, None).0.iter().map(|cost| cost.rounds).sum::<u64>());
         assert!(rounds(&view.ahead) > 0);
     }
+}
+
+#[test]
+fn a_slow_node_whose_stock_is_full_is_no_standstill() {
+    let orders = step_by_step(20_000);
+    assert!(orders.len() > 4, "more fillings than wait at a node");
+    // Silence of all parties would be a fault after 300 ms.
+    let options = Options { idle_timeout: Duration::from_millis(20), ..Options::default() };
+    let node = |[session, background]: [Session; 2]| {
+        let mut b = Two::with_stock_ahead(session, background)?;
+        orders.iter().for_each(|ordered| b.order(STEPS[ordered.step], ordered.order));
+        let me = b.session().me();
+        let mut rows = b.input(PartyId(1), shape(20_000), (me.0 == 1).then(|| Block::zeros(shape(20_000))))?;
+        for name in STEPS {
+            if me.0 == 0 {
+                thread::sleep(Duration::from_millis(600));
+            }
+            rows = step(&mut b, name, rows)?;
+        }
+        Ok::<(), MpcError>(b.into_session().close()?)
+    };
+    thread::scope(|scope| {
+        let sessions = memory::mesh_of_two(&NODES, &options).into_iter();
+        let threads: Vec<_> = sessions.map(|sessions| scope.spawn(|| node(sessions))).collect();
+        threads.into_iter().for_each(|thread| thread.join().expect("a node").expect("an orderly run"));
+    });
 }
 
 #[test]

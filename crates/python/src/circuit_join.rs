@@ -17,7 +17,7 @@ use tacit_psi::{Role, Sizes, Traffic, circuit_psi, row_counts};
 use tacit_table::{CircuitPsi, DataTable, Executor, Matched, Operator, Table, TableError};
 
 use crate::fault::{Failure, Result};
-use crate::psi_join::{BothSides, announced, owners};
+use crate::psi_join::{BothSides, Learn, announced, owners};
 
 /// The protocol for both sides, and which of them is the receiver, whose items are the rows of the join.
 struct Protocol {
@@ -76,10 +76,16 @@ pub fn matched<B: Backend>(
     Ok(Matched { valid: matches, sides })
 }
 
-/// The join on an engine of nodes: `data` holds this party's side, if it has one.
-pub fn among_nodes<B: Networked>(executor: &mut Executor<B>, psi: &CircuitPsi, data: BothSides) -> Result<Table<B>> {
+/// The join on an engine of nodes: `data` holds this party's side, if it has one. learn: told the sizes of both sides by their local steps.
+pub fn among_nodes<B: Networked>(
+    executor: &mut Executor<B>,
+    psi: &CircuitPsi,
+    data: BothSides,
+    learn: Learn<'_, B>,
+) -> Result<Table<B>> {
     let owners = owners(executor.backend().session(), psi.sides())?;
     let sizes = executor.circuit_sizes(psi, data.each_ref().map(|side| side.as_ref().map(announced)))?;
+    learn(executor.backend_mut(), &[(psi.left.local, sizes[0]), (psi.right.local, sizes[1])])?;
     let mut own = None;
     for (side, table) in data.iter().enumerate() {
         if let Some(table) = table {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use pyo3::prelude::*;
 use tacit_mpc::Link;
-use tacit_mpc::backends::{Clear, Networked};
+use tacit_mpc::backends::{Clear, Networked, Rep3, Two};
 use tacit_mpc::{Backend, Permits};
 use tacit_net::tcp::{self, Endpoint, Hello, Identity};
 use tacit_net::{Options, Security, Shape, memory};
@@ -12,6 +12,7 @@ use tacit_table::Executor;
 
 use crate::engine::{Engine, Suite};
 use crate::fault::{Failure, Fault, Result};
+use crate::foresight::Foresight;
 use crate::lifecycle::Watch;
 
 /// Domain of the key of VARCHAR hashes.
@@ -55,6 +56,30 @@ pub struct Connected {
     pub watch: Watch,
 }
 
+/// The sessions of a run: that of the engine, and another one where something is made ahead.
+struct Sessions {
+    main: tacit_net::Session,
+    background: Option<tacit_net::Session>,
+}
+
+impl Sessions {
+    fn watch(&self) -> Watch {
+        Watch::of(&[Some(&self.main), self.background.as_ref()].into_iter().flatten().collect::<Vec<_>>())
+    }
+}
+
+impl From<tacit_net::Session> for Sessions {
+    fn from(main: tacit_net::Session) -> Self {
+        Self { main, background: None }
+    }
+}
+
+impl From<[tacit_net::Session; 2]> for Sessions {
+    fn from([main, background]: [tacit_net::Session; 2]) -> Self {
+        Self { main, background: Some(background) }
+    }
+}
+
 /// What all nodes of a run agree on.
 pub struct Agreement {
     /// The engine's name.
@@ -69,13 +94,15 @@ pub struct Agreement {
     pub link: Option<Link>,
     /// The digest of which kept tables the plan reads, and they in words.
     pub kept: Option<([u8; 32], String)>,
+    /// The operators that will be executed, as JSON, if they are known.
+    pub operators: Option<String>,
 }
 
 impl Agreement {
     /// For sessions of one process, which compare no plans: the permits stand in for the plan.
     pub fn within_process(engine: &str, nodes: Vec<String>, permits: String) -> Self {
         let plan_hash = *blake3::hash(permits.as_bytes()).as_bytes();
-        Self { engine: engine.to_owned(), nodes, plan_hash, permits, link: None, kept: None }
+        Self { engine: engine.to_owned(), nodes, plan_hash, permits, link: None, kept: None, operators: None }
     }
 
     /// The engine, if it can run among the nodes.
@@ -101,17 +128,33 @@ impl Agreement {
         Executor::new(backend, permits, self.nodes.clone(), self.hash_key())
     }
 
-    fn begin<B: Networked>(&self, session: tacit_net::Session) -> Result<B> {
-        let mut engine = B::start(session)?;
-        self.link.into_iter().for_each(|link| engine.declare(link));
-        Ok(engine)
+    /// Whether the engine makes ahead what it needs, in a second session.
+    fn makes_ahead(&self, suite: Suite) -> bool {
+        matches!(suite, Suite::Two) && self.operators.is_some()
     }
 
-    fn start(&self, suite: Suite, session: tacit_net::Session, permits: Permits) -> Result<Connected> {
-        let (me, watch) = (session.name(session.me()).to_owned(), Watch::of(&session));
+    fn declare<B: Networked>(&self, mut engine: B) -> B {
+        self.link.into_iter().for_each(|link| engine.declare(link));
+        engine
+    }
+
+    /// The engine two, with what is foreseen of its plan.
+    fn begin_two(&self, sessions: Sessions, permits: Permits) -> Result<Engine> {
+        let (Some(background), Some(operators)) = (sessions.background, &self.operators) else {
+            let engine = self.declare(Two::start(sessions.main)?);
+            return Ok(Engine::Two(Box::new(self.executor(engine, permits)), None));
+        };
+        let mut foresight = Foresight::new(operators, &self.nodes, self.link)?;
+        let mut engine = self.declare(Two::with_stock_ahead(sessions.main, background)?);
+        foresight.order(&mut engine, &[])?;
+        Ok(Engine::Two(Box::new(self.executor(engine, permits)), Some(Box::new(foresight))))
+    }
+
+    fn start(&self, suite: Suite, sessions: Sessions, permits: Permits) -> Result<Connected> {
+        let (me, watch) = (sessions.main.name(sessions.main.me()).to_owned(), sessions.watch());
         let engine = match suite {
-            Suite::Rep3 => Engine::Rep3(Box::new(self.executor(self.begin(session)?, permits))),
-            Suite::Two => Engine::Two(Box::new(self.executor(self.begin(session)?, permits))),
+            Suite::Rep3 => Engine::Rep3(Box::new(self.executor(self.declare(Rep3::start(sessions.main)?), permits))),
+            Suite::Two => self.begin_two(sessions, permits)?,
         };
         Ok(Connected { me, nodes: self.nodes.clone(), engine, watch })
     }
@@ -157,7 +200,12 @@ impl Network {
             Some((digest, text)) => hello.reading(*digest, text),
             None => hello,
         };
-        agreement.start(suite, tcp::connect(&endpoints, me, identity, hello, &self.options)?, permits)
+        let sessions: Sessions = if agreement.makes_ahead(suite) {
+            tcp::connect_two(&endpoints, me, identity, hello, &self.options)?.into()
+        } else {
+            tcp::connect(&endpoints, me, identity, hello, &self.options)?.into()
+        };
+        agreement.start(suite, sessions, permits)
     }
 
     /// The nodes' endpoints, in engine order.
@@ -182,10 +230,15 @@ impl Network {
 pub fn in_memory(agreement: &Agreement, record: bool) -> Result<Vec<Connected>> {
     let suite = agreement.suite()?;
     let names: Vec<&str> = agreement.nodes.iter().map(String::as_str).collect();
-    let sessions = memory::mesh(&names, &Options { record, ..Options::default() });
+    let options = Options { record, ..Options::default() };
+    let sessions: Vec<Sessions> = if agreement.makes_ahead(suite) {
+        memory::mesh_of_two(&names, &options).into_iter().map(Sessions::from).collect()
+    } else {
+        memory::mesh(&names, &options).into_iter().map(Sessions::from).collect()
+    };
     // Each end waits for the others' seeds.
     std::thread::scope(|scope| {
-        let start = |session| scope.spawn(move || agreement.start(suite, session, agreement.permits()?));
+        let start = |sessions| scope.spawn(move || agreement.start(suite, sessions, agreement.permits()?));
         let ends: Vec<_> = sessions.into_iter().map(start).collect();
         ends.into_iter()
             .map(|end| {

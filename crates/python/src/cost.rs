@@ -21,6 +21,7 @@ pub struct OperatorCost {
     step: String,
     rows: usize,
     rounds: u64,
+    rounds_ahead: u64,
     bytes_sent: Vec<u64>,
     circuits: usize,
     garbled: usize,
@@ -30,10 +31,11 @@ pub struct OperatorCost {
 /// Declared cost of input, secure and release operators (a JSON list in execution order), without data.
 ///
 /// nodes: the names of the nodes in engine order, as the operators name owners and recipients. rows: row count per input step
-/// id. link: latency and bandwidth between the nodes, as they declare them.
-/// Returns, per operator, {"step","rows","rounds","bytes_sent":[per node],"circuits","garbled","garbled_bytes"}.
+/// id. link: latency and bandwidth between the nodes, as they declare them. ahead: whether the engine makes ahead what it can, in a
+/// second session, whose bytes are counted too.
+/// Returns, per operator, {"step","rows","rounds","rounds_ahead","bytes_sent":[per node],"circuits","garbled","garbled_bytes"}.
 #[pyfunction]
-#[pyo3(signature = (engine, operators, rows, *, nodes, link=None))]
+#[pyo3(signature = (engine, operators, rows, *, nodes, link=None, ahead=false))]
 pub fn cost(
     py: Python<'_>,
     engine: &str,
@@ -41,10 +43,11 @@ pub fn cost(
     rows: HashMap<usize, usize>,
     nodes: Vec<String>,
     link: Option<(f64, f64)>,
+    ahead: bool,
 ) -> Result<Vec<OperatorCost>> {
     let link = link.map(declared_link).transpose()?;
     let suite = Suite::among(engine, &nodes)?;
-    py.detach(|| contain(|| declared(suite, operators, &rows, &nodes, link)))
+    py.detach(|| contain(|| declared(suite, operators, &rows, &nodes, link, ahead)))
 }
 
 fn declared(
@@ -53,11 +56,12 @@ fn declared(
     rows: &HashMap<usize, usize>,
     nodes: &[String],
     link: Option<Link>,
+    ahead: bool,
 ) -> Result<Vec<OperatorCost>> {
     let operators = Operator::list_from_json(operators)?;
     let mut costs = match suite {
-        Suite::Rep3 => of_engine::<Rep3>(&operators, rows, nodes, link)?,
-        Suite::Two => of_engine::<Two>(&operators, rows, nodes, link)?,
+        Suite::Rep3 => of_engine::<Rep3>(&operators, rows, nodes, link, ahead)?,
+        Suite::Two => of_engine::<Two>(&operators, rows, nodes, link, ahead)?,
     };
     for (operator, cost) in operators.iter().zip(&mut costs) {
         if let Operator::Keep(_) = operator {
@@ -81,6 +85,7 @@ fn declared(
         step: operator.name(),
         rows: cost.rows,
         rounds: cost.rounds,
+        rounds_ahead: cost.ahead,
         bytes_sent: cost.sent,
         circuits: cost.circuits.asked,
         garbled: cost.circuits.whole,
@@ -95,15 +100,16 @@ fn of_engine<B: Networked>(
     rows: &HashMap<usize, usize>,
     nodes: &[String],
     link: Option<Link>,
+    ahead: bool,
 ) -> std::result::Result<Vec<StepCost>, TableError> {
-    tacit_table::cost::<B::Formulas>(nodes, operators, rows, link, |b, psi, sizes| {
+    tacit_table::cost::<B::Formulas>(nodes, operators, rows, link, ahead, |b, psi, sizes| {
         let owners = [place(nodes, &psi.left.owner)?, place(nodes, &psi.right.owner)?];
         circuit_join::matched(b, psi, sizes, owners, None)
     })
 }
 
 /// The place of an owner among the nodes.
-fn place(nodes: &[String], owner: &str) -> std::result::Result<PartyId, TableError> {
+pub fn place(nodes: &[String], owner: &str) -> std::result::Result<PartyId, TableError> {
     let place = nodes.iter().position(|node| node == owner);
     place.map(PartyId).ok_or_else(|| TableError::Input(format!("the owner {owner:?} is no node")))
 }

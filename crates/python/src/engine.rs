@@ -7,8 +7,9 @@ use tacit_table::{DataTable, Executor, Operator, Table};
 
 use crate::circuit_join;
 use crate::fault::{Failure, Result};
+use crate::foresight::Foresight;
 use crate::kept::{self, Target};
-use crate::psi_join::{self, BothSides};
+use crate::psi_join::{self, BothSides, Learn};
 
 /// Which engine of nodes runs a plan.
 #[derive(Clone, Copy)]
@@ -63,8 +64,8 @@ pub enum Engine {
     Clear(Box<Executor<Clear>>),
     /// Three nodes, replicated sharing.
     Rep3(Box<Executor<Rep3>>),
-    /// Two nodes, oblivious transfer.
-    Two(Box<Executor<Two>>),
+    /// Two nodes, oblivious transfer; what is known of its plan, where stock is made ahead.
+    Two(Box<Executor<Two>>, Option<Box<Foresight>>),
 }
 
 /// A table under one engine: in clear, or this node's shares. Not printable.
@@ -131,7 +132,11 @@ impl Engine {
         match self {
             Self::Clear(executor) => Ok(Shares::Clear(executor.input(operator, data)?)),
             Self::Rep3(executor) => Ok(Shares::Rep3(executor.input(operator, data)?)),
-            Self::Two(executor) => Ok(Shares::Two(executor.input(operator, data)?)),
+            Self::Two(executor, foresight) => {
+                let table = executor.input(operator, data)?;
+                foresee(foresight, executor.backend_mut(), &[(operator.id(), table.rows())])?;
+                Ok(Shares::Two(table))
+            }
         }
     }
 
@@ -146,7 +151,7 @@ impl Engine {
         match self {
             Self::Clear(_) => None,
             Self::Rep3(executor) => Some(executor.backend().session()),
-            Self::Two(executor) => Some(executor.backend().session()),
+            Self::Two(executor, _) => Some(executor.backend().session()),
         }
     }
 
@@ -155,7 +160,7 @@ impl Engine {
         match self {
             Self::Clear(_) => None,
             Self::Rep3(executor) => Some(executor.into_backend().into_session()),
-            Self::Two(executor) => Some(executor.into_backend().into_session()),
+            Self::Two(executor, _) => Some(executor.into_backend().into_session()),
         }
     }
 
@@ -170,7 +175,7 @@ impl Engine {
                 let inputs: Vec<_> = inputs.map(Shares::rep3).collect::<Result<_>>()?;
                 Ok(Shares::Rep3(executor.run(operator, &inputs)?))
             }
-            Self::Two(executor) => {
+            Self::Two(executor, _) => {
                 let inputs: Vec<_> = inputs.map(Shares::two).collect::<Result<_>>()?;
                 Ok(Shares::Two(executor.run(operator, &inputs)?))
             }
@@ -191,8 +196,11 @@ impl Engine {
                 Operator::CircuitPsi(psi) => circuit_join::in_clear(executor, psi, data)?,
                 _ => return Err(no_psi(operator)),
             })),
-            Self::Rep3(executor) => Ok(Shares::Rep3(matched(executor, operator, data)?)),
-            Self::Two(executor) => Ok(Shares::Two(matched(executor, operator, data)?)),
+            Self::Rep3(executor) => Ok(Shares::Rep3(matched(executor, operator, data, &mut |_, _| Ok(()))?)),
+            Self::Two(executor, foresight) => {
+                let learn: Learn<'_, Two> = &mut |engine, sizes| foresee(foresight, engine, sizes);
+                Ok(Shares::Two(matched(executor, operator, data, learn)?))
+            }
         }
     }
 
@@ -203,7 +211,9 @@ impl Engine {
             Self::Rep3(executor) => {
                 Ok(Shares::Rep3(executor.kept(operator, |_, shape| shares.into_rows::<Rep3>(shape))?))
             }
-            Self::Two(executor) => Ok(Shares::Two(executor.kept(operator, |_, shape| shares.into_rows::<Two>(shape))?)),
+            Self::Two(executor, _) => {
+                Ok(Shares::Two(executor.kept(operator, |_, shape| shares.into_rows::<Two>(shape))?))
+            }
         }
     }
 
@@ -212,7 +222,7 @@ impl Engine {
         match self {
             Self::Clear(_) => Err(unkept()),
             Self::Rep3(executor) => kept::keep(executor, operator, input.rep3()?, target),
-            Self::Two(executor) => kept::keep(executor, operator, input.two()?, target),
+            Self::Two(executor, _) => kept::keep(executor, operator, input.two()?, target),
         }
     }
 
@@ -221,7 +231,7 @@ impl Engine {
         match self {
             Self::Clear(executor) => Ok(executor.release(operator, input.clear()?)?),
             Self::Rep3(executor) => Ok(executor.release(operator, input.rep3()?)?),
-            Self::Two(executor) => Ok(executor.release(operator, input.two()?)?),
+            Self::Two(executor, _) => Ok(executor.release(operator, input.two()?)?),
         }
     }
 
@@ -232,17 +242,29 @@ impl Engine {
 
     /// Ends at once and tells every peer.
     pub fn abort(self, reason: &str) {
-        if let Some(session) = self.into_session() {
-            session.abort(reason);
+        match self {
+            Self::Clear(_) => {}
+            Self::Rep3(executor) => executor.into_backend().abort(reason),
+            Self::Two(executor, _) => executor.into_backend().abort(reason),
         }
     }
 }
 
+/// Has stock made ahead for what follows from announced sizes.
+fn foresee(foresight: &mut Option<Box<Foresight>>, engine: &mut Two, sizes: &[(usize, usize)]) -> Result<()> {
+    foresight.as_mut().map_or(Ok(()), |foresight| foresight.order(engine, sizes))
+}
+
 /// The join of two owners' tables among nodes.
-fn matched<B: Networked>(executor: &mut Executor<B>, operator: &Operator, data: BothSides) -> Result<Table<B>> {
+fn matched<B: Networked>(
+    executor: &mut Executor<B>,
+    operator: &Operator,
+    data: BothSides,
+    learn: Learn<'_, B>,
+) -> Result<Table<B>> {
     match operator {
-        Operator::Psi(psi) => psi_join::among_nodes(executor, psi, data),
-        Operator::CircuitPsi(psi) => circuit_join::among_nodes(executor, psi, data),
+        Operator::Psi(psi) => psi_join::among_nodes(executor, psi, data, learn),
+        Operator::CircuitPsi(psi) => circuit_join::among_nodes(executor, psi, data, learn),
         _ => Err(no_psi(operator)),
     }
 }

@@ -11,6 +11,7 @@ mod containment;
 mod cost;
 mod engine;
 mod fault;
+mod foresight;
 mod kept;
 mod keys;
 mod lifecycle;

@@ -98,24 +98,26 @@ impl Lifecycle {
 /// What any thread may look at and do while an operator runs.
 #[derive(Clone, Default)]
 pub struct Watch {
-    /// The counters; none without peers.
-    pub meter: Option<Arc<Meter>>,
-    /// The record, if one is kept.
-    pub transcript: Option<Arc<Transcript>>,
-    /// Ends a running operator; none without peers.
-    pub abort: Option<AbortHandle>,
+    /// The counters of each session, the background's last; none without peers.
+    pub meters: Vec<Arc<Meter>>,
+    /// The records, if any are kept.
+    pub transcripts: Vec<Arc<Transcript>>,
+    /// End a running operator; none without peers.
+    aborts: Vec<AbortHandle>,
 }
 
 impl Watch {
-    /// What can be watched of a session with peers.
-    pub fn of(session: &tacit_net::Session) -> Self {
-        Self { meter: Some(session.meter()), transcript: session.transcript(), abort: Some(session.abort_handle()) }
+    /// What can be watched of the sessions with peers.
+    pub fn of(sessions: &[&tacit_net::Session]) -> Self {
+        Self {
+            meters: sessions.iter().map(|session| session.meter()).collect(),
+            transcripts: sessions.iter().filter_map(|session| session.transcript()).collect(),
+            aborts: sessions.iter().map(|session| session.abort_handle()).collect(),
+        }
     }
 
     /// Makes the running operator end; the peers are told why.
     pub fn interrupt(&self, reason: &str) {
-        if let Some(handle) = &self.abort {
-            handle.abort(reason);
-        }
+        self.aborts.iter().for_each(|handle| handle.abort(reason));
     }
 }

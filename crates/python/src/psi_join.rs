@@ -72,8 +72,16 @@ struct Side {
     place: usize,
 }
 
-/// The join on an engine of nodes: `data` holds this party's side, if it has one.
-pub fn among_nodes<B: Networked>(executor: &mut Executor<B>, psi: &Psi, data: BothSides) -> Result<Table<B>> {
+/// Told at every node of sizes that have been announced, by the ids of steps and local steps.
+pub type Learn<'a, B> = &'a mut dyn FnMut(&mut B, &[(usize, usize)]) -> Result<()>;
+
+/// The join on an engine of nodes: `data` holds this party's side, if it has one. learn: told the sizes of both sides and of the join.
+pub fn among_nodes<B: Networked>(
+    executor: &mut Executor<B>,
+    psi: &Psi,
+    data: BothSides,
+    learn: Learn<'_, B>,
+) -> Result<Table<B>> {
     let [left, right] = owners(executor.backend().session(), psi.sides())?;
     let own = data.each_ref().map(|side| side.as_ref().map(announced));
     let sizes = executor.psi_sizes(psi, own)?;
@@ -87,6 +95,8 @@ pub fn among_nodes<B: Networked>(executor: &mut Executor<B>, psi: &Psi, data: Bo
     let counts = side.as_ref().map(|side| side.keys.counts(&matching));
     let total = |counts: &Vec<u32>| counts.iter().map(|&count| count as usize).sum();
     let rows = executor.psi_rows(psi, counts.as_ref().filter(|_| data[1].is_some()).map(total))?;
+    let known = [(psi.left.local, sizes[0]), (psi.right.local, sizes[1]), (psi.id, rows)];
+    learn(executor.backend_mut(), &known)?;
     let counts = in_match(executor, psi, |session| exchange_counts(session, psi, rows, side.as_ref(), counts))?;
     let own = side.map(|side| side.keys.rows(&matching, &counts)).unwrap_or_default();
     let share = data.map(|table| table.map(|table| table.gather(&own)));

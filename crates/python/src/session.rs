@@ -32,9 +32,10 @@ pub struct Session {
 
 #[pymethods]
 impl Session {
-    /// Connect to all peers over TLS 1.3 and compare versions and plan hashes. permits: JSON list.
+    /// Connect to all peers over TLS 1.3 and compare versions and plan hashes. permits: JSON list. operators: JSON list of what the session will
+    /// execute, in order, so that an engine can make ahead what it needs for that, in a second session.
     #[staticmethod]
-    #[pyo3(signature = (parties, me, nodes, private_key_pem, plan_hash, permits, *, engine="rep3", tls=true, connect_timeout=30.0, idle_timeout=30.0, latency=0.0, bandwidth=None, record=false, link=None, kept=None))]
+    #[pyo3(signature = (parties, me, nodes, private_key_pem, plan_hash, permits, *, engine="rep3", tls=true, connect_timeout=30.0, idle_timeout=30.0, latency=0.0, bandwidth=None, record=false, link=None, kept=None, operators=None))]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn connect(
         py: Python<'_>,
@@ -53,10 +54,11 @@ impl Session {
         record: bool,
         link: Option<(f64, f64)>,
         kept: Option<(Vec<u8>, String)>,
+        operators: Option<String>,
     ) -> PyResult<Self> {
         let (link, plan_hash) = (link.map(declared_link).transpose()?, hash(plan_hash)?);
         let kept = kept.map(|(digest, text)| Ok::<_, Failure>((hash(&digest)?, text))).transpose()?;
-        let agreement = Agreement { engine: engine.to_owned(), nodes, plan_hash, permits, link, kept };
+        let agreement = Agreement { engine: engine.to_owned(), nodes, plan_hash, permits, link, kept, operators };
         let options = options(tls, [connect_timeout, idle_timeout], latency, bandwidth, record)?;
         let network = Network { parties, me, private_key_pem, options };
         Ok(Self::new(wait_for(py, move || network.connect(&agreement), || ())?))
@@ -64,7 +66,7 @@ impl Session {
 
     /// The ends of all nodes of an engine in this process (tests): each is driven by its own thread.
     #[staticmethod]
-    #[pyo3(signature = (nodes, permits, *, engine="rep3", record=false, link=None))]
+    #[pyo3(signature = (nodes, permits, *, engine="rep3", record=false, link=None, operators=None))]
     fn in_memory(
         py: Python<'_>,
         nodes: Vec<String>,
@@ -72,9 +74,10 @@ impl Session {
         engine: &str,
         record: bool,
         link: Option<(f64, f64)>,
+        operators: Option<String>,
     ) -> PyResult<Vec<Self>> {
         let link = link.map(declared_link).transpose()?;
-        let agreement = Agreement { link, ..Agreement::within_process(engine, nodes, permits) };
+        let agreement = Agreement { link, operators, ..Agreement::within_process(engine, nodes, permits) };
         Ok(wait_for(py, move || in_memory(&agreement, record), || ())?.into_iter().map(Self::new).collect())
     }
 
@@ -167,14 +170,12 @@ impl Session {
     /// Cost per step so far. May be called from any thread during a run.
     #[pyo3(signature = (*, nested=false))]
     fn metrics(&self, py: Python<'_>, nested: bool) -> Vec<StepMetrics> {
-        let Some(meter) = &self.watch.meter else { return Vec::new() };
-        py.detach(|| report::metrics(meter, nested))
+        py.detach(|| report::metrics(&self.watch.meters, nested))
     }
 
     /// With record=True: every message and every opened value.
     fn transcript(&self, py: Python<'_>) -> Vec<Entry> {
-        let Some(transcript) = &self.watch.transcript else { return Vec::new() };
-        py.detach(|| report::transcript(transcript, &self.nodes))
+        py.detach(|| report::transcript(&self.watch.transcripts, &self.nodes))
     }
 
     /// End in order, with an acknowledgement from every peer.

@@ -1,9 +1,10 @@
 //! Declared costs of a plan: the same executor, run on row counts alone.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use serde_json::json;
-use tacit_mpc::backends::{Circuits, Costs, Tally};
+use tacit_mpc::backends::{Circuits, Costs, Ordered, Tally};
 use tacit_mpc::{Link, Permits};
 
 use crate::error::{Result, TableError};
@@ -21,7 +22,9 @@ pub struct StepCost {
     pub rows: usize,
     /// Communication rounds.
     pub rounds: u64,
-    /// Payload bytes sent by each node, in engine order.
+    /// Rounds of what is made ahead for it meanwhile, in a session of its own.
+    pub ahead: u64,
+    /// Payload bytes sent by each node, in engine order, in both sessions.
     pub sent: Vec<u64>,
     /// Its circuits that could be evaluated as a whole, and those that are.
     pub circuits: Circuits,
@@ -33,7 +36,7 @@ pub struct StepCost {
 /// gives the rows of the join by its step id, and the sizes of both sides by the ids of their local steps, as for a
 /// `circuit_psi`; `link` is the network that the nodes declare; what the intersection protocol between the owners costs is not included, nor what the
 /// nodes agree on in a `keep`. `circuit` is how the engine makes
-/// shared matches of a `circuit_psi` for the sizes of both sides.
+/// shared matches of a `circuit_psi` for the sizes of both sides. `ahead`: whether the nodes have a second session to make ahead in.
 ///
 /// # Errors
 /// [`TableError::Input`] when the operators do not fit each other or an input's size is missing.
@@ -42,17 +45,79 @@ pub fn cost<E: Costs>(
     operators: &[Operator],
     input_rows: &HashMap<usize, usize>,
     link: Option<Link>,
+    ahead: bool,
     circuit: impl Fn(&mut Tally<E>, &CircuitPsi, [usize; 2]) -> Result<Matched<Tally<E>>>,
 ) -> Result<Vec<StepCost>> {
-    let permits = Permits::from_json(&needed_permits(names, operators)).map_err(TableError::Internal)?;
-    let mut executor = Executor::new(Tally::<E>::new(names.to_vec()), permits, names.to_vec(), [0; 32]);
-    executor.backend_mut().take();
-    link.into_iter().for_each(|link| executor.backend_mut().declare(link));
-    let mut tables: HashMap<usize, Table<Tally<E>>> = HashMap::new();
+    let mut forecast = Forecast::<E>::new(names, operators, link, ahead)?;
     let mut out = Vec::new();
-    for operator in operators {
-        let inputs =
-            operator.inputs().into_iter().map(|id| table(&tables, operator, id)).collect::<Result<Vec<_>>>()?;
+    for stretch in stretches(operators) {
+        out.extend(forecast.stretch(&operators[stretch], input_rows, &circuit)?.0);
+    }
+    Ok(out)
+}
+
+/// The operators cut where a size is announced, so that the sizes of each stretch are known when its first operator's are.
+pub fn stretches(operators: &[Operator]) -> Vec<Range<usize>> {
+    let first = |place: &usize| *place == 0 || !operators[*place].announced().is_empty();
+    let starts: Vec<usize> = (0..operators.len()).filter(first).collect();
+    let ends = starts.iter().skip(1).copied().chain([operators.len()]);
+    starts.iter().copied().zip(ends).map(|(start, end)| start..end).collect()
+}
+
+/// What operators cost that are declared one stretch after the other.
+pub struct Forecast<E: Costs> {
+    executor: Executor<Tally<E>>,
+    tables: HashMap<usize, Table<Tally<E>>>,
+}
+
+impl<E: Costs> Forecast<E> {
+    /// Before the first of all operators. The rest as for [`cost()`].
+    ///
+    /// # Errors
+    /// Those of [`cost()`].
+    pub fn new(names: &[String], operators: &[Operator], link: Option<Link>, ahead: bool) -> Result<Self> {
+        let permits = Permits::from_json(&needed_permits(names, operators)).map_err(TableError::Internal)?;
+        let mut executor = Executor::new(Tally::<E>::new(names.to_vec()), permits, names.to_vec(), [0; 32]);
+        executor.backend_mut().take();
+        link.into_iter().for_each(|link| executor.backend_mut().declare(link));
+        if ahead {
+            executor.backend_mut().make_ahead();
+        }
+        Ok(Self { executor, tables: HashMap::new() })
+    }
+
+    /// The costs of the next [stretch](stretches), and what is to be made ahead for it, each with the place of its step in the stretch.
+    ///
+    /// # Errors
+    /// Those of [`cost()`].
+    pub fn stretch(
+        &mut self,
+        operators: &[Operator],
+        input_rows: &HashMap<usize, usize>,
+        circuit: impl Fn(&mut Tally<E>, &CircuitPsi, [usize; 2]) -> Result<Matched<Tally<E>>>,
+    ) -> Result<(Vec<StepCost>, Vec<Ordered>)> {
+        let (mut costs, mut needs) = (Vec::new(), Vec::new());
+        for operator in operators {
+            costs.push(self.step(operator, input_rows, &circuit)?);
+            needs.push(self.executor.backend_mut().take_needs());
+        }
+        let orders = self.executor.backend_mut().orders(&needs);
+        for Ordered { step, cost, .. } in &orders {
+            let step = &mut costs[*step];
+            step.ahead += cost.rounds;
+            step.sent.iter_mut().zip(&cost.sent).for_each(|(all, sent)| *all += sent);
+        }
+        Ok((costs, orders))
+    }
+
+    fn step(
+        &mut self,
+        operator: &Operator,
+        input_rows: &HashMap<usize, usize>,
+        circuit: impl Fn(&mut Tally<E>, &CircuitPsi, [usize; 2]) -> Result<Matched<Tally<E>>>,
+    ) -> Result<StepCost> {
+        let Self { executor, tables } = self;
+        let inputs = operator.inputs().into_iter().map(|id| table(tables, operator, id)).collect::<Result<Vec<_>>>()?;
         let (rows, table) = match operator {
             Operator::Input(input) => {
                 let rows = input.rows.map_or_else(|| known(operator, input.id, input_rows), Ok)?;
@@ -89,9 +154,8 @@ pub fn cost<E: Costs>(
         tables.extend(table.map(|table| (operator.id(), table)));
         let spent = executor.backend_mut().take();
         let circuits = executor.backend_mut().take_circuits();
-        out.push(StepCost { step: operator.id(), rows, rounds: spent.rounds, sent: spent.sent, circuits });
+        Ok(StepCost { step: operator.id(), rows, rounds: spent.rounds, ahead: 0, sent: spent.sent, circuits })
     }
-    Ok(out)
 }
 
 /// How many items both sides of such an operator have: as the plan says, or as `input_rows` does by the ids of the local

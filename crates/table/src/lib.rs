@@ -20,7 +20,7 @@ pub mod operator;
 mod operators;
 pub mod table;
 
-pub use cost::{StepCost, cost};
+pub use cost::{Forecast, StepCost, cost};
 pub use data::{ColumnData, DataColumn, DataTable, Text};
 pub use error::TableError;
 pub use executor::{Executor, Matched};

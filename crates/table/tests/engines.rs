@@ -40,7 +40,7 @@ fn check_answers(case: &Case, nodes: &[Node], expected: &HashMap<usize, Clear>) 
 
 /// Every step's rounds and bytes at every node are those declared.
 fn check_costs<B: Networked>(case: &Case, nodes: &[Node], sizes: &HashMap<usize, usize>) {
-    let declared = cost::<B::Formulas>(&names::<B>(), &case.plan.operators, sizes, None, |_, _, _| {
+    let declared = cost::<B::Formulas>(&names::<B>(), &case.plan.operators, sizes, None, false, |_, _, _| {
         unreachable!("no plan matches")
     })
     .unwrap_or_else(|error| panic!("{error}"));

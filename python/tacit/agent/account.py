@@ -103,5 +103,6 @@ def _cost(metrics: Metrics) -> JSON:
         "bytes_sent": sum(figures["bytes_sent"] for figures in metrics.values()),
         "bytes_received": sum(figures["bytes_received"] for figures in metrics.values()),
         "rounds": sum(figures["rounds"] for figures in metrics.values()),
+        "rounds_ahead": sum(figures["rounds_ahead"] for figures in metrics.values()),
         "seconds": round(sum(figures["seconds"] for figures in metrics.values()), 3),
     }

@@ -10,13 +10,14 @@ from tacit.plan import StepCost
 from tacit.plan.cost import total as predicted_total
 
 Metrics = Mapping[str, Mapping[str, Any]]
-"""One party's figures: step name to {rows, rounds, bytes_sent, bytes_received, seconds, finished}."""
+"""One party's figures: step name to {rows, rounds, rounds_ahead, bytes_sent, bytes_received, seconds, finished}."""
 
 
 @dataclass(frozen=True)
 class Metered:
     """One step's actual cost.
 
+    rounds_ahead: of what was made for it ahead, in a second session, while something else was done.
     rows: of its output, None where no party that was asked knows. bytes: sent by all parties together. seconds: the
     slowest party's.
     """
@@ -26,6 +27,7 @@ class Metered:
     rounds: int
     bytes: int
     seconds: float
+    rounds_ahead: int = 0
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,7 @@ class Cost:
             sum(cost.rounds for cost in self.actual),
             sum(cost.bytes for cost in self.actual),
             sum(cost.seconds for cost in self.actual),
+            sum(cost.rounds_ahead for cost in self.actual),
         )
 
     def as_json(self) -> dict[str, list[dict[str, Any]]]:
@@ -81,6 +84,7 @@ def _over_parties(step: str, reports: list[Mapping[str, Any]]) -> Metered:
         max(figures["rounds"] for figures in reports),
         sum(figures["bytes_sent"] for figures in reports),
         max(figures["seconds"] for figures in reports),
+        max(figures["rounds_ahead"] for figures in reports),
     )
 
 
@@ -89,5 +93,6 @@ def _position(step: str) -> int:
     return int(step.partition(".")[0])
 
 
-def _traffic(costs: tuple[StepCost, ...] | tuple[Metered, ...]) -> dict[str, tuple[int, int]]:
-    return {cost.step: (cost.bytes, cost.rounds) for cost in costs if cost.bytes or cost.rounds}
+def _traffic(costs: tuple[StepCost, ...] | tuple[Metered, ...]) -> dict[str, tuple[int, int, int]]:
+    found = {cost.step: (cost.bytes, cost.rounds, cost.rounds_ahead) for cost in costs}
+    return {step: traffic for step, traffic in found.items() if any(traffic)}

@@ -3,7 +3,7 @@
 | event | members | when |
 |---|---|---|
 | `phase` | `phase`: "loading", "connecting", "computing", "finishing" | at the start of each |
-| `metrics` | `steps`: name to {rows, rounds, bytes_sent, bytes_received, seconds, finished} | several times a second |
+| `metrics` | `steps`: name to {rows, TRAFFIC of `reporter`, seconds, finished} | several times a second |
 | `done` | `entry`: the party's ledger entry (with `unrecorded`: why the ledger lacks it) | last, after success |
 | `failed` | `fault`, `sentence` | last, after a failure |
 

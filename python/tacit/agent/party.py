@@ -158,6 +158,7 @@ class PartyRun:
             bandwidth=network.bandwidth,
             link=declared_link(self.plan),
             kept=self._kept_digest(),
+            operators=json.dumps(secure_operators(self.plan)),
         )
 
     def _kept_digest(self) -> tuple[bytes, str] | None:

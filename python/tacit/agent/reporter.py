@@ -15,6 +15,9 @@ from tacit.agent.events import EventSink
 
 INTERVAL_SECONDS = 0.2
 
+TRAFFIC = ("rounds", "rounds_ahead", "bytes_sent", "bytes_received")
+"""What the session's meter knows of a step."""
+
 
 class Reporter:
     """One party's figures. Use as a context: while it is open, a thread emits them a few times a second."""
@@ -47,7 +50,7 @@ class Reporter:
     @contextmanager
     def step(self, name: str) -> Iterator[dict[str, Any]]:
         """Time one step. The caller sets ``rows`` of the yielded figures if it knows them."""
-        figures = {"rows": None, "rounds": 0, "bytes_sent": 0, "bytes_received": 0, "seconds": 0.0, "finished": False}
+        figures = {"rows": None, **dict.fromkeys(TRAFFIC, 0), "seconds": 0.0, "finished": False}
         with self._lock:
             self._steps[name] = figures
         start = time.monotonic()
@@ -67,7 +70,7 @@ class Reporter:
     def _add_traffic(self, metered: dict[str, Any]) -> None:
         step = self._steps.get(metered["step"])
         if step is not None:
-            step.update({key: metered[key] for key in ("rounds", "bytes_sent", "bytes_received")})
+            step.update({key: metered[key] for key in TRAFFIC})
 
     def _report(self) -> None:
         last: dict[str, dict[str, Any]] = {}

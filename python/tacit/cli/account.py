@@ -90,7 +90,8 @@ def show_entry(entry: Event, screen: Console) -> None:
         _show_member(screen, "failed", entry["sentence"])
     if "cost" in entry:
         cost = entry["cost"]
-        sent = f"{size(cost['bytes_sent'])} sent, {cost['rounds']} rounds, {duration(cost['seconds'])}"
+        ahead = f" and {cost['rounds_ahead']} ahead" if cost.get("rounds_ahead") else ""
+        sent = f"{size(cost['bytes_sent'])} sent, {cost['rounds']} rounds{ahead}, {duration(cost['seconds'])}"
         _show_member(screen, "cost", sent)
     _show_member(screen, "plan", entry["plan_hash"])
     _show_member(screen, "previous", entry["previous"])

@@ -78,6 +78,7 @@ class Network:
 class StepCost:
     """One step's cost. rows: of its output. bytes: sent by all parties together. assumed: rows rest on ASSUMED_ROWS.
 
+    rounds_ahead: of what the engine makes for the step ahead of it, while it does something else; the bytes count them.
     circuits: those that the engine garbles or not by the declared link; garbled: those of them that it does.
     """
 
@@ -89,6 +90,7 @@ class StepCost:
     assumed: bool
     circuits: int = 0
     garbled: int = 0
+    rounds_ahead: int = 0
 
 
 def predict(
@@ -110,8 +112,9 @@ def predict(
     native = declared or _native_cost()
     operators = json.dumps([step.operator for step in steps])
     link = declared_link(plan)
-    garbling = {"link": link} if _chooses(plan) else {}
-    found = native(plan.engine, operators, counts, nodes=list(plan.nodes), **garbling)
+    choices: dict[str, Any] = {"link": link} if _chooses(plan) else {}
+    choices |= {"ahead": True} if makes_ahead(plan) else {}
+    found = native(plan.engine, operators, counts, nodes=list(plan.nodes), **choices)
     guessed = _assumed_steps(steps, assumed)
     sizes = counts | {step.id: int(each["rows"]) for step, each in zip(steps, found, strict=True)}
     return tuple(
@@ -141,6 +144,7 @@ def total(costs: tuple[StepCost, ...]) -> StepCost:
         any(each.assumed for each in costs),
         sum(each.circuits for each in costs),
         sum(each.garbled for each in costs),
+        sum(each.rounds_ahead for each in costs),
     )
 
 
@@ -224,7 +228,13 @@ def _step_cost(
         assumed,
         int(declared["circuits"]) if _chooses(plan) else 0,
         int(declared.get("garbled", 0)),
+        int(declared.get("rounds_ahead", 0)),
     )
+
+
+def makes_ahead(plan: PlacedPlan) -> bool:
+    """Whether the engine makes oblivious transfers ahead of their use, in a session of their own."""
+    return plan.engine == "two"
 
 
 def _chooses(plan: PlacedPlan) -> bool:

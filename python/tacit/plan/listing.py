@@ -38,18 +38,23 @@ def cost_listing(costs: tuple[StepCost, ...]) -> Listing:
     title = "Predicted cost"
     if not costs:
         return Listing(title, (), (), "Nothing is sent: every party works on its own data alone.")
-    columns = ("step", "left"), ("rows", "right"), ("sent by all", "right"), ("rounds", "right"), ("time", "right")
+    ahead = any(each.rounds_ahead for each in costs)
+    titles = ["rows", "sent by all", "rounds", *(["ahead"] if ahead else []), "time"]
+    columns = ("step", "left"), *((title, "right") for title in titles)
     assumes = f"~ assumes {ASSUMED_ROWS:,} rows where a size is announced only when the query runs."
     notes = [assumes] if any(each.assumed for each in costs) else []
     whole = total(costs)
     if whole.circuits:
         share = f"{whole.garbled:,} of {whole.circuits:,}"
         notes.append(f"{share} circuits are garbled: they take less time so on the declared link.")
+    if ahead:
+        notes.append("ahead: rounds of a second session, which makes oblivious transfers while the steps before run.")
     note = "\n  ".join(notes) or None
-    return Listing(title, columns, tuple(_cost_row(each) for each in (*costs, total(costs))), note)
+    return Listing(title, columns, tuple(_cost_row(each, ahead) for each in (*costs, whole)), note)
 
 
-def _cost_row(cost: StepCost) -> tuple[str, ...]:
+def _cost_row(cost: StepCost, ahead: bool) -> tuple[str, ...]:
     about = "~" if cost.assumed else ""
     rows_of = "" if cost.step == "total" else f"{about}{cost.rows:,}"
-    return cost.step, rows_of, about + size(cost.bytes), f"{cost.rounds:,}", f"~{duration(cost.seconds)}"
+    rounds = [f"{cost.rounds:,}", *([f"{cost.rounds_ahead:,}"] if ahead else [])]
+    return cost.step, rows_of, about + size(cost.bytes), *rounds, f"~{duration(cost.seconds)}"

@@ -86,7 +86,7 @@ impl Connection {
         let how = Arc::new(Connecting { endpoints, me, private_key_pem, plan_hash, options, listener });
         let connecting = Arc::clone(&how);
         let session = wait_for(py, move || connecting.connect(0), || ())?;
-        let watches = Mutex::new(vec![Watch::of(&session)]);
+        let watches = Mutex::new(vec![Watch::of(&[&session])]);
         Ok(Self { how, sessions: Arc::new(Mutex::new(vec![session])), watches, progress: Arc::default() })
     }
 
@@ -109,7 +109,7 @@ impl Connection {
         py.detach(|| {
             let bins = self.progress.done.load(Relaxed);
             let mut sum = Metrics { bins, bytes_sent: 0, bytes_received: 0, rounds: 0 };
-            for meter in self.watches().iter().filter_map(|watch| watch.meter.as_ref()) {
+            for meter in self.watches().iter().flat_map(|watch| &watch.meters) {
                 let total = meter.snapshot().total;
                 sum.bytes_sent += total.bytes_sent;
                 sum.bytes_received += total.bytes_received;
@@ -159,8 +159,11 @@ impl Connection {
             }
         };
         let (sessions, value) = wait_for(py, run, || self.interrupt(INTERRUPTED))?;
-        *self.watches() =
-            if sessions.is_empty() { self.watches().clone() } else { sessions.iter().map(Watch::of).collect() };
+        *self.watches() = if sessions.is_empty() {
+            self.watches().clone()
+        } else {
+            sessions.iter().map(|session| Watch::of(&[session])).collect()
+        };
         *self.sessions.lock().unwrap_or_else(PoisonError::into_inner) = sessions;
         Ok(value)
     }

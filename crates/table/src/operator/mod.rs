@@ -56,6 +56,11 @@ pub enum Operator {
     Release(Release),
 }
 
+/// The local steps of the sides whose sizes are announced.
+fn unsized_sides(sides: [&PsiSide; 2]) -> impl Iterator<Item = usize> {
+    sides.map(|side| (side.local, side.rows)).into_iter().filter_map(|(local, rows)| rows.is_none().then_some(local))
+}
+
 impl Operator {
     /// Reads one operator.
     ///
@@ -118,6 +123,16 @@ impl Operator {
     /// The step's name, such as `3.join`: key of metrics, place of errors, site of disclosures.
     pub fn name(&self) -> String {
         format!("{}.{}", self.id(), self.op())
+    }
+
+    /// Of which steps and local steps it announces the number of rows when it is executed, instead of knowing it from the plan.
+    pub fn announced(&self) -> Vec<usize> {
+        match self {
+            Self::Input(x) if x.rows.is_none() => vec![x.id],
+            Self::Psi(x) => unsized_sides(x.sides()).chain([x.id]).collect(),
+            Self::CircuitPsi(x) => unsized_sides(x.sides()).collect(),
+            _ => vec![],
+        }
     }
 
     /// The sides of a join by private set intersection, left first.
