@@ -3,7 +3,7 @@
 //! **Computes**, for vectors x_i and y_i of party i, additive shares modulo 2^k (k at most 128) of the integers x_0 y_1 + x_1 y_0, element by element:
 //! each party's x against the other's y. **Adversary** semi-honest, either party. **Discloses** nothing.
 //!
-//! *Ring.* R_m is Z_m[X]/(X^N + 1). T is the product of four primes of 44 bits, P that of two of 43 and four of 42 bits, q = T P < 2^430. All are 1
+//! *Ring.* R_m is Z_m[X]/(X^N + 1). T is the product of four primes of 44 bits, P that of six of 43 bits, q = T P < 2^434. All are 1
 //! modulo 2N, so that R_T holds N slots of Z_T and every prime has a transform. At this N the Homomorphic Encryption Standard (Albrecht et al., 2018, table 1:
 //! ternary secret, sigma 3.2, 128 bits against classical computers) allows q < 2^438.
 //!
@@ -20,9 +20,9 @@
 //!
 //! **What the asker sees** beside x y + r, which is uniform: c_1/P and c_0/P with all that they were rounded from. (1) c_0 is P x y - c_1 s plus noise w = e y + e' u,
 //! and rounding forgets w unless it crosses one of 16 T steps of P/16. (2) Were e' u zero, and a sigma 3.24 error added to p u (which rounding forgets as well: 2^-200), then
-//! c_1 would be uniform under the ring-LWE assumption for u, and with it c_0 modulo P. Of e' u, below 2^19, a crossing has probability 2^-217 for all coefficients.
-//! (3) Given this, of e y it has |e y| 16/P for each coefficient: N sqrt(N) 3.24 (T/2) 16/P < 2^-52 for a block of any y. No noise is added to drown it: dividing by P is
-//! what drowns it. 2^12 blocks (2^26 products) in a session stay within 2^-40.
+//! c_1 would be uniform under the ring-LWE assumption for u, and with it c_0 modulo P. Of e' u, below 2^19, a crossing has probability 2^-221 for all coefficients.
+//! (3) Given this, of e y it has |e y| 16/P for each coefficient: N sqrt(N) 3.24 (T/2) 16/P < 2^-56 for a block of any y. No noise is added to drown it: dividing by P is
+//! what drowns it. 2^16 blocks (2^30 products) in a session stay within 2^-40.
 //! **What the answerer sees** are ring-LWE samples of s.
 //!
 //! **Cost.** Setup: 1 round, [`setup_cost`]. A call with n products: ceil(n / (16 N)) + 1 rounds, and 1,654,784 bytes from each party for N products: 55 N for a

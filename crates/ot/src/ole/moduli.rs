@@ -12,14 +12,14 @@ pub(super) const KEPT: usize = 4;
 /// All primes, P's first.
 pub(super) const LIMBS: usize = DROPPED + KEPT;
 
-/// The largest of 43, 42 and 44 bits that are 1 modulo 2^15.
+/// The largest of 43 and of 44 bits that are 1 modulo 2^15.
 const PRIMES: [u64; LIMBS] = [
     0x7ff_fffd_8001,
     0x7ff_fffc_8001,
-    0x3ff_fffa_8001,
-    0x3ff_ffe8_0001,
-    0x3ff_ffe2_8001,
-    0x3ff_ffd3_8001,
+    0x7ff_fffa_8001,
+    0x7ff_fff6_8001,
+    0x7ff_ffdb_0001,
+    0x7ff_ffd3_8001,
     0xfff_ffdf_8001,
     0xfff_ffd7_8001,
     0xfff_ffd6_8001,
@@ -27,7 +27,7 @@ const PRIMES: [u64; LIMBS] = [
 ];
 
 /// Bits of the last dropped prime that do not matter to the binary places that are kept, and of the quotient.
-const FRACTION_SHIFTS: [u32; 2] = [10, 50];
+const FRACTION_SHIFTS: [u32; 2] = [11, 50];
 
 /// The primes, and what is public of them.
 pub(super) struct Moduli {
