@@ -10,6 +10,22 @@ use tacit_net::{Counters, Message, Options, PartyId, memory};
 /// The parties; an engine's nodes are the first of them.
 const PARTIES: [&str; 3] = ["a", "b", "c"];
 
+/// Row counts around the ends of words.
+#[allow(dead_code, reason = "each test file uses its part of the world")]
+pub const SIZES: [usize; 8] = [0, 1, 2, 63, 64, 65, 200, 1000];
+
+/// So many rows without columns.
+#[allow(dead_code, reason = "each test file uses its part of the world")]
+pub fn shape(rows: usize) -> Shape {
+    Shape { rows, ..Shape::default() }
+}
+
+/// The numbers whose bits planes hold, lowest first.
+#[allow(dead_code, reason = "each test file uses its part of the world")]
+pub fn numbers(planes: &[Plane], rows: usize) -> Vec<u128> {
+    (0..rows).map(|i| planes.iter().enumerate().map(|(j, p)| u128::from(p.get(i)) << j).sum()).collect()
+}
+
 /// A network so slow that every circuit which can be garbled is.
 #[allow(dead_code, reason = "each test file uses its part of the world")]
 pub const FAR: Link = Link { latency: 1e6, bandwidth: 1e9 };
