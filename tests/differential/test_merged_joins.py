@@ -63,7 +63,7 @@ def visits(rows: int, known: int) -> str:
 @pytest.mark.parametrize(
     ("left", "right", "facts"),
     [
-        (23, 40, ("rows = 30\n", "rows = 41\n")),
+        (23, 40, ("rows = 100\n", "rows = 141\n")),
         (17, 30, ("", 'consents = ["filter"]\n')),
         (0, 3, ("rows = 4\n", "")),
         (3, 0, ("", "rows = 2\n")),
