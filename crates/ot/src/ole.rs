@@ -16,13 +16,14 @@
 //!
 //! **Why shares are right.** Rounding bears errors below 1/2. Truncating c_0 leaves up to 1/32; truncating c_1 leaves N uniform errors of up to 2^-13 times s, a standard
 //! deviation of 0.0074, of which 60 are borne. |x y| is at most 2^126 and T is 2^176. So x y + r wraps around T only if it comes out within 2^-50 T of an end. Then, or within 2^-47 T, the asker ends with
-//! [`OtError::Chance`]: with probability 2^-46 a product, and independent of all secrets, because x y + r is uniform.
+//! [`OtError::Chance`], with probability 2^-46 a product. To the asker that says nothing, because x y + r is uniform. The answerer knows r: where r is as near to an end,
+//! with the same probability, whether the run goes on depends on x y. So n products are within n 2^-46 of the ideal, 2^-40 for 64 of them and 2^-26 for 2^20.
 //!
 //! **What the asker sees** beside x y + r, which is uniform: c_1/P and c_0/P with all that they were rounded from. (1) c_0 is P x y - c_1 s plus noise w = e y + e' u,
 //! and rounding forgets w unless it crosses one of 16 T steps of P/16. (2) Were e' u zero, and a sigma 3.24 error added to p u (which rounding forgets as well: 2^-200), then
 //! c_1 would be uniform under the ring-LWE assumption for u, and with it c_0 modulo P. Of e' u, below 2^19, a crossing has probability 2^-221 for all coefficients.
 //! (3) Given this, of e y it has |e y| 16/P for each coefficient: N sqrt(N) 3.24 (T/2) 16/P < 2^-56 for a block of any y. No noise is added to drown it: dividing by P is
-//! what drowns it. 2^16 blocks (2^30 products) in a session stay within 2^-40.
+//! what drowns it. Of this, 2^16 blocks (2^30 products) in a session stay within 2^-40.
 //! **What the answerer sees** are ring-LWE samples of s.
 //!
 //! **Cost.** Setup: 1 round, [`setup_cost`]. A call with n products: ceil(n / (16 N)) + 1 rounds, and 1,654,784 bytes from each party for N products: 55 N for a
