@@ -21,7 +21,7 @@ pub enum MpcError {
         what: String,
     },
     /// Random masks came too close to an end of their range ([`OtError::Chance`]).
-    #[error("random masks have met an event of probability 2^-46 a product; nothing is disclosed, run it again")]
+    #[error("random masks have met an event of probability 2^-46 a product; run it again")]
     Chance,
     /// The operating system gives no randomness.
     #[error("the operating system gives no randomness: {0}")]
