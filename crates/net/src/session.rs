@@ -277,7 +277,9 @@ impl Session {
                 return Ok(found);
             }
             self.post_all(Kind::Waiting, hub.arrivals());
-            if hub.standstill(self.me, STANDSTILL * hub.pulse()) {
+            let limit = STANDSTILL * hub.pulse();
+            // Who has just sent something knows of no answer yet, and what its peer said before that counts no longer.
+            if start.elapsed() >= limit && hub.standstill(self.me, limit) {
                 let detail = "all parties wait for each other and nothing is under way".to_owned();
                 return Err(self.fail_out_of_step((self.me + 1) % self.parties(), detail));
             }

@@ -1,6 +1,7 @@
 //! Bytes, rounds, counts and endings.
 
 use crate::world::{NAMES, Transport};
+use std::thread;
 use std::time::{Duration, Instant};
 use tacit_net::{Direction, FRAME_HEADER, MAX_FRAME_PAYLOAD, NetError, Options, PartyId, Session, Shape};
 
@@ -263,6 +264,32 @@ fn parties_that_wait_in_a_circle_do_not_hang() {
         assert!(start.elapsed() > Duration::from_millis(800) && start.elapsed() < Duration::from_secs(8));
         assert!(errors.iter().any(|error| error.to_string().contains("wait for each other")), "{errors:?}");
     }
+}
+
+#[test]
+fn an_answer_to_a_party_that_was_slow_may_take_its_time() {
+    // Waiting in a circle would be a fault after 450 ms, and the peer's words count for 30.
+    let options = Options { idle_timeout: Duration::from_millis(30), ..Options::default() };
+    let errors = Transport::Memory.run(&options, |mut session| {
+        let me = session.me();
+        let program = |session: &mut Session| {
+            session.next_round();
+            if me.0 == 0 {
+                thread::sleep(Duration::from_millis(700));
+                session.send(PartyId(1), vec![1])?;
+                session.recv(PartyId(1), &mut [0])?;
+                return session.send(PartyId(2), vec![1]);
+            }
+            session.recv(PartyId(0), &mut [0])?;
+            if me.0 == 1 {
+                thread::sleep(Duration::from_millis(20));
+                session.send(PartyId(0), vec![1])?;
+            }
+            Ok(())
+        };
+        program(&mut session).and_then(|()| session.close()).err()
+    });
+    assert!(errors.iter().all(Option::is_none), "{errors:?}");
 }
 
 #[test]
