@@ -20,9 +20,6 @@ pub enum MpcError {
         /// What it would have shown, in words.
         what: String,
     },
-    /// Random masks came too close to an end of their range ([`OtError::Chance`]).
-    #[error("random masks have met an event of probability 2^-46 a product; run it again")]
-    Chance,
     /// The operating system gives no randomness.
     #[error("the operating system gives no randomness: {0}")]
     Randomness(String),
@@ -33,7 +30,6 @@ impl From<OtError> for MpcError {
         match error {
             OtError::Net(error) => Self::Net(error),
             OtError::Cheating { peer, step, detail } => Self::Net(NetError::Desynchronised { peer, step, detail }),
-            OtError::Chance => Self::Chance,
             OtError::Randomness(detail) => Self::Randomness(detail),
         }
     }

@@ -19,9 +19,6 @@ pub enum OtError {
         /// What is wrong, without any secret.
         detail: String,
     },
-    /// Random masks came too close to an end of their range for a result to be certain ([`crate::ole`]). What it says of secrets is there.
-    #[error("random masks have met an event of probability 2^-46 a product; run it again")]
-    Chance,
     /// The operating system gives no randomness.
     #[error("the operating system gives no randomness: {0}")]
     Randomness(String),

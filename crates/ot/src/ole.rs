@@ -1,38 +1,52 @@
 //! Oblivious linear evaluation (OLE) of 64-bit integers from ring learning with errors, in blocks of N = 2^14 at once.
 //!
-//! **Computes**, for vectors x_i and y_i of party i, additive shares modulo 2^k (k at most 128) of the integers x_0 y_1 + x_1 y_0, element by element:
-//! each party's x against the other's y. **Adversary** semi-honest, either party. **Discloses** nothing.
+//! **Computes**, for vectors x_i and y_i of party i, additive shares modulo 2^k (k at most 128) of the integers x_0 y_1
+//! + x_1 y_0, element by element: each party's x against the other's y. Of each product the shares may lack the public
+//! number T, namely where a bit that the asker has and a bit that the answerer has are both one; the caller adds that
+//! by one OT a product. **Adversary** semi-honest, either party. **Discloses** nothing.
 //!
-//! *Ring.* R_m is Z_m[X]/(X^N + 1). T is the product of four primes of 44 bits, P that of six of 43 bits, q = T P < 2^434. All are 1
-//! modulo 2N, so that R_T holds N slots of Z_T and every prime has a transform. At this N the Homomorphic Encryption Standard (Albrecht et al., 2018, table 1:
-//! ternary secret, sigma 3.2, 128 bits against classical computers) allows q < 2^438.
+//! *Ring.* R_m is Z_m[X]/(X^N + 1). T is the product of three primes of 44 bits, P that of five, q = T P < 2^352. All
+//! are 1 modulo 2N, so that R_T holds N slots of Z_T and every prime has a transform. At this N the Homomorphic
+//! Encryption Standard (Albrecht et al., 2018, table 1: ternary secret, sigma 3.2, 128 bits against classical
+//! computers) allows q < 2^438.
 //!
-//! *Request.* The asker has a ternary secret s. For the polynomial x that has its numbers in its slots it sends b = P x + e - a s, where a comes from a public seed
-//! and e has sigma 3.24 (a binomial distribution). As q/T is the integer P, which is zero modulo its own primes, encoding is a multiplication in each slot.
-//! *Answer.* The answerer has y in its slots, lifted to coefficients between -T/2 and T/2, and an encryption of zero made at setup: (-p s + e', p). It draws a
-//! ternary u and takes c_0 = b y + (-p s + e') u, c_1 = a y + p u, so that c_0 + c_1 s = P x y + e y + e' u. It divides both by P, keeps 4 binary places of the
-//! one and 12 of the other, rounded down, adds a uniform mask r of R_T to the first, and sends them. Its shares are the slots of -r.
+//! *Request.* The asker has a ternary secret s. For the polynomial x that has its numbers in its slots it sends b = P x
+//! + e - a s, where a comes from a public seed and e has sigma 3.24 (a binomial distribution). As q/T is the integer P,
+//! which is zero modulo its own primes, encoding is a multiplication in each slot.
+//! *Answer.* The answerer has y in its slots, lifted to coefficients between -T/2 and T/2, and an encryption of zero
+//! made at setup: (-p s + e', p). It draws a ternary u and takes c_0 = b y + (-p s + e') u, c_1 = a y + p u, so that
+//! c_0 + c_1 s = P x y + e y + e' u. It divides both by P, keeps 4 binary places of the one and 12 of the other,
+//! rounded down, adds a uniform mask r of R_T to the first, and sends them. Its shares are the slots of -r.
 //! *End.* The asker computes c_0/P + c_1/P s, rounded: the slots of x y + r modulo T, its shares.
 //!
-//! **Why shares are right.** Rounding bears errors below 1/2. Truncating c_0 leaves up to 1/32; truncating c_1 leaves N uniform errors of up to 2^-13 times s, a standard
-//! deviation of 0.0074, of which 60 are borne. |x y| is at most 2^126 and T is 2^176. So x y + r wraps around T only if it comes out within 2^-50 T of an end. Then, or within 2^-47 T, the asker ends with
-//! [`OtError::Chance`], with probability 2^-46 a product. To the asker that says nothing, because x y + r is uniform. The answerer knows r: where r is as near to an end,
-//! with the same probability, whether the run goes on depends on x y. So n products are within n 2^-46 of the ideal, 2^-40 for 64 of them and 2^-26 for 2^20.
+//! **Why shares are right.** Rounding bears errors below 1/2. Truncating c_0 leaves up to 1/32; truncating c_1 leaves N
+//! uniform errors of up to 2^-13 times s, a standard deviation of 0.0074, of which 60 are borne. |x y| is at most 2^126
+//! and T almost 2^132, so v = x y + T/4 is within T/60 of T/4. The asker takes z between -T/4 and 3T/4 with z = x y + r
+//! modulo T, the answerer r between 0 and T: x y = z - r + w T for a whole w. Where r < T/2 or z + T/4 >= T/2, w is 0;
+//! else it is 1, as v + r is then above T/2 and z + T/4 differs from it by w T. Numbers taken for one beyond a bound by
+//! an error of 2^-48 T change nothing in this: v is far from 0 and T/2.
 //!
-//! **What the asker sees** beside x y + r, which is uniform: c_1/P and c_0/P with all that they were rounded from. (1) c_0 is P x y - c_1 s plus noise w = e y + e' u,
-//! and rounding forgets w unless it crosses one of 16 T steps of P/16. (2) Were e' u zero, and a sigma 3.24 error added to p u (which rounding forgets as well: 2^-200), then
-//! c_1 would be uniform under the ring-LWE assumption for u, and with it c_0 modulo P. Of e' u, below 2^19, a crossing has probability 2^-221 for all coefficients.
-//! (3) Given this, of e y it has |e y| 16/P for each coefficient: N sqrt(N) 3.24 (T/2) 16/P < 2^-56 for a block of any y. No noise is added to drown it: dividing by P is
-//! what drowns it. Of this, 2^16 blocks (2^30 products) in a session stay within 2^-40.
+//! **What the asker sees** beside x y + r, which is uniform: c_1/P and c_0/P with all that they were rounded from. (1)
+//! c_0 is P x y - c_1 s plus noise w = e y + e' u, and rounding forgets w unless it crosses one of 16 T steps of P/16.
+//! (2) Were e' u zero, and a sigma 3.24 error added to p u (which rounding forgets as well: 2^-189), then c_1 would be
+//! uniform under the ring-LWE assumption for u, and with it c_0 modulo P. Of e' u, below 2^19, a crossing has
+//! probability 2^-183 for all coefficients. (3) Given this, of e y it has |e y| 16/P for each coefficient: N sqrt(N)
+//! 3.24 (T/2) 16/P < 2^-62 for a block of any y. No noise is added to drown it: dividing by P is what drowns it. Of
+//! this, 2^22 blocks (2^36 products) in a session stay within 2^-40.
 //! **What the answerer sees** are ring-LWE samples of s.
 //!
-//! **Cost.** Setup: 1 round, [`setup_cost`]. A call with n products: ceil(n / (16 N)) + 1 rounds, and 1,654,784 bytes from each party for N products: 55 N for a
-//! request, 46 N for an answer. Batches of 16 blocks are asked for in the round in which the batch before is answered.
+//! **Cost.** Setup: 1 round, [`setup_cost`]. A call with n products: ceil(n / (16 N)) + 1 rounds, and 1,294,336 bytes
+//! from each party for N products: 44 N for a request, 35 N for an answer. Batches of 16 blocks are asked for in the
+//! round in which the batch before is answered.
 //!
-//! **Sources.** Lyubashevsky, Peikert, Regev, EUROCRYPT 2010 (ring-LWE, the encryption); Brakerski, CRYPTO 2012, and Fan, Vercauteren, ePrint 2012/144 (message in the high
-//! part); Smart, Vercauteren, ePrint 2011/133 (slots); Juvekar, Vaikuntanathan, Chandrakasan, *Gazelle*, USENIX Security 2018 (products by a private plaintext, rerandomised);
-//! Bajard et al., SAC 2016 (residue number systems); Banerjee, Peikert, Rosen, EUROCRYPT 2012 (rounding in place of noise); de Castro, Juvekar, Vaikuntanathan, WAHC 2021 (OLE from ring-LWE).
-//! **Departures** the plaintext modulus divides the ciphertext modulus; noise is drowned by division and not by more noise.
+//! **Sources.** Lyubashevsky, Peikert, Regev, EUROCRYPT 2010 (ring-LWE, the encryption); Brakerski, CRYPTO 2012, and
+//! Fan, Vercauteren, ePrint 2012/144 (message in the high part); Smart, Vercauteren, ePrint 2011/133 (slots); Juvekar,
+//! Vaikuntanathan, Chandrakasan, *Gazelle*, USENIX Security 2018 (products by a private plaintext, rerandomised);
+//! Bajard et al., SAC 2016 (residue number systems); Banerjee, Peikert, Rosen, EUROCRYPT 2012 (rounding in place of
+//! noise); de Castro, Juvekar, Vaikuntanathan, WAHC 2021 (OLE from ring-LWE); Rathee et al., *SIRNN*, IEEE S&P 2021
+//! (where a number's highest bit is known, whether its shares wrap around is an AND of a bit of each).
+//! **Departures** the plaintext modulus divides the ciphertext modulus; noise is drowned by division and not by more
+//! noise.
 
 mod answer;
 mod ask;
@@ -51,7 +65,7 @@ use tacit_net::{PartyId, Session};
 
 use crate::error::fresh_seed;
 use crate::{Cost, OtError};
-use moduli::{KEPT, LIMBS};
+use moduli::{KEPT, LIMBS, moduli};
 
 /// Products of a block, which one request asks for.
 pub const BLOCK: usize = DEGREE;
@@ -84,6 +98,17 @@ pub const fn cost(products: usize) -> Cost {
     Cost { rounds, sender: bytes, receiver: bytes }
 }
 
+/// One party's part in sums of two products each. With the other party's, marked ', they are the integers
+/// shares + shares' + bits wraps' + bits' wraps, element by element modulo 2^k.
+pub struct CrossProducts<R> {
+    /// Shares, of sums that may lack some of [`Self::wraps`].
+    pub shares: Vec<R>,
+    /// This party's bits, uniform and secret, 64 to a word, lowest first. Bits behind the last product are unspecified.
+    pub bits: Vec<u64>,
+    /// What the sum has to be increased by where the other party's bit is one; secret.
+    pub wraps: Vec<R>,
+}
+
 /// One party's keys and its peer's.
 pub struct Ole {
     peer: PartyId,
@@ -111,10 +136,10 @@ impl Ole {
         Ok(Self { peer, asker, answerer })
     }
 
-    /// This party's shares of its x times the peer's y plus its y times the peer's x, for so many of both; `x` and `y` give ranges of them.
+    /// This party's part in its x times the peer's y plus its y times the peer's x, for so many of both; `x` and `y` give ranges of them.
     ///
     /// # Errors
-    /// The connection's failure; [`OtError::Cheating`] if the peer sends no residues; [`OtError::Chance`].
+    /// The connection's failure; [`OtError::Cheating`] if the peer sends no residues.
     ///
     /// # Panics
     /// If a range is given another number of integers.
@@ -124,8 +149,10 @@ impl Ole {
         count: usize,
         x: impl Fn(Range<usize>) -> Vec<i64>,
         y: impl Fn(Range<usize>) -> Vec<i64>,
-    ) -> Result<Vec<R>, OtError> {
+    ) -> Result<CrossProducts<R>, OtError> {
         let mut shares = vec![R::ZERO; count];
+        let [mut lower, mut upper] = [(); 2].map(|()| vec![0; count.div_ceil(64)]);
+        let words = |block: &Range<usize>| block.start / 64..block.end.div_ceil(64);
         let mut batches: Vec<Vec<Range<usize>>> =
             ranges(0..count, BATCH * BLOCK).map(|batch| ranges(batch, BLOCK).collect()).collect();
         let mut answers = Vec::new();
@@ -143,31 +170,27 @@ impl Ole {
             }
             for block in number.checked_sub(1).map_or(&[][..], |before| &batches[before]) {
                 let message = self.receive(session, ANSWER)?;
-                let ended = self.asker.end(&message, &mut shares[block.clone()]);
-                ended.map_err(|fault| self.blame(session, fault))?;
+                let ended = self.asker.end(&message, &mut shares[block.clone()], &mut lower[words(block)]);
+                ended.ok_or_else(|| OtError::cheating(session, self.peer, NO_RESIDUES))?;
             }
             for block in asked {
                 let message = self.receive(session, REQUEST)?;
-                let (y, shares) = (y(block.clone()), &mut shares[block.clone()]);
+                let y = y(block.clone());
                 assert_eq!(y.len(), block.len(), "as many integers as asked for");
-                let answer = self.answerer.answer(&message, &y, shares, session.buffer(ANSWER));
-                answers.push(answer.map_err(|fault| self.blame(session, fault))?);
+                let parts = (&mut shares[block.clone()], &mut upper[words(block)]);
+                let answer = self.answerer.answer(&message, &y, parts, session.buffer(ANSWER));
+                answers.push(answer.ok_or_else(|| OtError::cheating(session, self.peer, NO_RESIDUES))?);
             }
         }
-        Ok(shares)
+        let modulus = R::from_u128(moduli().modulus);
+        let wrap = |i: usize| modulus.and(R::ZERO.sub(R::from_u128(u128::from(upper[i / 64] >> (i % 64) & 1))));
+        Ok(CrossProducts { shares, bits: lower, wraps: (0..count).map(wrap).collect() })
     }
 
     fn receive(&self, session: &mut Session, bytes: usize) -> Result<Vec<u8>, OtError> {
         let mut message = session.buffer(bytes);
         session.recv_pieces(self.peer, bytes, |piece| message.extend_from_slice(piece))?;
         Ok(message)
-    }
-
-    fn blame(&self, session: &Session, fault: Fault) -> OtError {
-        match fault {
-            Fault::NoResidues => OtError::cheating(session, self.peer, NO_RESIDUES),
-            Fault::Chance => OtError::Chance,
-        }
     }
 }
 
@@ -177,12 +200,3 @@ fn ranges(range: Range<usize>, length: usize) -> impl Iterator<Item = Range<usiz
 }
 
 const NO_RESIDUES: &str = "numbers that are no residues of their primes";
-
-/// Why a block cannot be computed.
-#[derive(Debug)]
-enum Fault {
-    /// The peer's numbers are not below their primes.
-    NoResidues,
-    /// [`OtError::Chance`].
-    Chance,
-}

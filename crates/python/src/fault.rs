@@ -122,7 +122,7 @@ impl From<MpcError> for Failure {
         match error {
             MpcError::Net(error) => error.into(),
             MpcError::NotPermitted { site, .. } => Self::new(Fault::Policy, message).at(&site),
-            MpcError::Chance | MpcError::Randomness(_) => Self::new(Fault::Internal, message),
+            MpcError::Randomness(_) => Self::new(Fault::Internal, message),
         }
     }
 }

@@ -38,7 +38,7 @@ impl From<MpcError> for TableError {
         match error {
             MpcError::Net(error) => Self::Net(error),
             MpcError::NotPermitted { .. } => Self::Policy(error.to_string()),
-            MpcError::Chance | MpcError::Randomness(_) => Self::Internal(error.to_string()),
+            MpcError::Randomness(_) => Self::Internal(error.to_string()),
         }
     }
 }

@@ -5,7 +5,7 @@ use super::lift::{lift, multiples};
 use super::moduli::{DROPPED, KEPT, LIMBS, Moduli, moduli};
 use super::planes::{pack, unpack_residues};
 use super::sample::{ternary, uniform};
-use super::{Fault, PLACES, REQUEST};
+use super::{PLACES, REQUEST};
 use tacit_math::ntt::{DEGREE, PRIME_BITS};
 use tacit_math::simd::{Kernel, dispatch};
 use tacit_math::{Prg, Ring};
@@ -41,20 +41,24 @@ impl Answerer {
         Some(Self { zero, public, secret })
     }
 
-    /// Answers a request with its numbers times y, masked, in an empty message; subtracts the masks from shares.
+    /// Answers a request with its numbers times y, masked, in an empty message; subtracts the masks from shares, and gives the bits of those in
+    /// the upper half of Z_T.
+    ///
+    /// None if the request has numbers that are no residues.
     pub(super) fn answer<R: Ring>(
         &mut self,
         request: &[u8],
         y: &[i64],
-        shares: &mut [R],
+        (shares, upper): (&mut [R], &mut [u64]),
         mut message: Vec<u8>,
-    ) -> Result<Vec<u8>, Fault> {
+    ) -> Option<Vec<u8>> {
         let moduli = moduli();
         let [mut c_0, mut c_1] = self.products(moduli, request, y)?;
         for c in [&mut c_0, &mut c_1] {
             divide(moduli, c);
         }
-        let masks = self.mask(moduli, &mut c_0, shares.len());
+        let mut masks = vec![R::ZERO; shares.len()];
+        self.mask(moduli, &mut c_0, &mut masks, upper);
         shares.iter_mut().zip(masks).for_each(|(share, mask)| *share = share.sub(mask));
         let shifts = PLACES.map(|places| PLACES[1] - places);
         for (c, (places, shift)) in [&mut c_0, &mut c_1].into_iter().zip(PLACES.into_iter().zip(shifts)) {
@@ -65,11 +69,11 @@ impl Answerer {
             pack(c_0, PRIME_BITS, &mut message);
             pack(c_1, PRIME_BITS, &mut message);
         }
-        Ok(message)
+        Some(message)
     }
 
     /// The coefficients of the request times y plus zero times a small polynomial.
-    fn products(&mut self, moduli: &Moduli, mut request: &[u8], y: &[i64]) -> Result<[Residues; 2], Fault> {
+    fn products(&mut self, moduli: &Moduli, mut request: &[u8], y: &[i64]) -> Option<[Residues; 2]> {
         assert_eq!(request.len(), REQUEST, "a whole request");
         let factors = Factors::new(moduli, y);
         let mut small = Zeroizing::new(vec![0; DEGREE]);
@@ -78,15 +82,15 @@ impl Answerer {
         let [mut a, mut b, mut lifted, mut u] = [(); 4].map(|()| vec![0; DEGREE]);
         for (i, (prime, zero)) in moduli.primes.iter().zip(&self.zero).enumerate() {
             if !unpack_residues(&mut request, prime.number(), &mut b) {
-                return Err(Fault::NoResidues);
+                return None;
             }
             uniform(&mut self.public, prime.number(), &mut a);
             u.fill(0);
             prime.add(&mut u, &small);
             prime.forward(&mut u);
             let y: &[u64] = if i < DROPPED {
-                let [d_0, d_1, d_2, d_3] = &factors.digits;
-                prime.combine(&mut lifted, [d_0, d_1, d_2, d_3, &factors.multiples], moduli.lift[i]);
+                let [d_0, d_1, d_2] = &factors.digits;
+                prime.combine(&mut lifted, [d_0, d_1, d_2, &factors.multiples], moduli.lift[i]);
                 prime.forward(&mut lifted);
                 &lifted
             } else {
@@ -99,22 +103,20 @@ impl Answerer {
                 out[i] = product;
             }
         }
-        Ok(out)
+        Some(out)
     }
 
-    /// Adds a uniform polynomial to the residues modulo T, and gives its first slots.
-    fn mask<R: Ring>(&mut self, moduli: &Moduli, c: &mut Residues, count: usize) -> Vec<R> {
+    /// Adds a uniform polynomial to the residues modulo T, and gives its first slots and which of them are in the upper half.
+    fn mask<R: Ring>(&mut self, moduli: &Moduli, c: &mut Residues, masks: &mut [R], upper: &mut [u64]) {
         let mut digits: [Vec<u64>; KEPT] = std::array::from_fn(|_| vec![0; DEGREE]);
         for (prime, digits) in moduli.kept().iter().zip(&mut digits) {
             uniform(&mut self.secret, prime.number(), digits);
         }
-        let mut masks = vec![R::ZERO; count];
-        lift(moduli, &digits, &mut masks);
+        lift(moduli, &digits, 0.0, masks, upper);
         for (j, (prime, digits)) in moduli.kept().iter().zip(&mut digits).enumerate() {
             prime.backward(digits, &moduli.of_digits[j]);
             prime.add(&mut c[DROPPED + j], digits);
         }
-        masks
     }
 }
 

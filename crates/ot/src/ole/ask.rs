@@ -4,7 +4,7 @@ use super::lift::lift;
 use super::moduli::{DROPPED, KEPT, LIMBS, Moduli, moduli};
 use super::planes::{pack, unpack, unpack_residues};
 use super::sample::{errors, ternary, uniform};
-use super::{ANSWER, Fault, PLACES, REQUEST};
+use super::{ANSWER, PLACES, REQUEST};
 use tacit_math::ntt::{DEGREE, PRIME_BITS};
 use tacit_math::simd::{Kernel, dispatch};
 use tacit_math::{Prg, Ring};
@@ -75,8 +75,10 @@ impl Asker {
         message
     }
 
-    /// Decrypts an answer to shares, which are added to those there.
-    pub(super) fn end<R: Ring>(&self, mut message: &[u8], shares: &mut [R]) -> Result<(), Fault> {
+    /// Decrypts an answer to shares, which are added to those there, and gives the bits of those in the lower half of Z_T once T/4 is added to them.
+    ///
+    /// None if the answer has numbers that are no residues.
+    pub(super) fn end<R: Ring>(&self, mut message: &[u8], shares: &mut [R], lower: &mut [u64]) -> Option<()> {
         assert_eq!(message.len(), ANSWER, "a whole answer");
         let moduli = moduli();
         let mut carries = self.fractions(moduli, &mut message);
@@ -86,7 +88,7 @@ impl Asker {
         for (j, (prime, slots)) in moduli.kept().iter().zip(&mut digits).enumerate() {
             let fits = [&mut *slots, &mut c_1].map(|words| unpack_residues(&mut message, prime.number(), words));
             if fits != [true; 2] {
-                return Err(Fault::NoResidues);
+                return None;
             }
             prime.add(slots, &carries);
             prime.forward(slots);
@@ -95,11 +97,10 @@ impl Asker {
             prime.multiply(slots, moduli.digit[j]);
         }
         let mut masked = vec![R::ZERO; shares.len()];
-        if !lift(moduli, &digits, &mut masked) {
-            return Err(Fault::Chance);
-        }
+        lift(moduli, &digits, 0.25, &mut masked, lower);
+        lower.iter_mut().for_each(|word| *word = !*word);
         shares.iter_mut().zip(masked).for_each(|(share, masked)| *share = share.add(masked));
-        Ok(())
+        Some(())
     }
 
     /// The fractions of c_0 + c_1 s, in units of 2^-13, plus [`RAISED`] and a half. They are taken at the middle of what was rounded down to them.
@@ -160,8 +161,10 @@ mod tests {
         for x in numbers(&mut prg) {
             for y in numbers(&mut prg) {
                 let request = asker.ask(&x, Vec::with_capacity(REQUEST));
-                let mut shares = vec![0_u128; DEGREE];
-                let answer = answerer.answer(&request, &y, &mut shares, Vec::with_capacity(ANSWER)).expect("residues");
+                let (mut shares, [mut upper, mut lower]) =
+                    (vec![0_u128; DEGREE], [(); 2].map(|()| vec![0; DEGREE / 64]));
+                let answer = answerer.answer(&request, &y, (&mut shares, &mut upper), Vec::with_capacity(ANSWER));
+                let answer = answer.expect("residues");
                 let middle = 1 << (FRACTION - 1);
                 let noise = asker.fractions(moduli(), &mut &answer[..]).into_iter().map(|sum| {
                     let fraction = sum & ((1 << FRACTION) - 1);
@@ -169,9 +172,12 @@ mod tests {
                 });
                 // 1/32 and twelve standard deviations of the rest; rounding bears a half.
                 assert!(noise.max().is_some_and(|most| most < (1 << FRACTION) / 8));
-                asker.end(&answer, &mut shares).expect("far from the ends");
-                let products = x.iter().zip(&y).map(|(&x, &y)| (i128::from(x) * i128::from(y)) as u128);
-                assert!(shares.into_iter().eq(products));
+                asker.end(&answer, &mut shares, &mut lower).expect("residues");
+                for (i, share) in shares.into_iter().enumerate() {
+                    let wraps = (upper[i / 64] & lower[i / 64]) >> (i % 64) & 1;
+                    let integer = share.wrapping_add(u128::from(wraps).wrapping_mul(moduli().modulus));
+                    assert_eq!(integer as i128, i128::from(x[i]) * i128::from(y[i]));
+                }
             }
         }
     }

@@ -4,13 +4,11 @@ use super::moduli::{KEPT, Moduli};
 use tacit_math::Ring;
 use tacit_math::simd::{Kernel, dispatch};
 
-/// Nearer to an end than this part of T, a masked product may have wrapped around.
-const ZONE: f64 = 1.0 / (1_u64 << 47) as f64;
-
-/// The integers below T with these digits; whether all are far from 0 and T. Their quotients by T are computed to 2^-49.
-pub(super) fn lift<R: Ring>(moduli: &Moduli, digits: &[Vec<u64>; KEPT], out: &mut [R]) -> bool {
+/// The integers i with these digits, so that i/T plus an offset is between 0 and 1; the bits of those where it is above a half.
+/// Quotients by T are computed to 2^-48: an integer so near to a bound is taken for one behind it, or its bit is the other one.
+pub(super) fn lift<R: Ring>(moduli: &Moduli, digits: &[Vec<u64>; KEPT], offset: f64, out: &mut [R], upper: &mut [u64]) {
     let digits = digits.each_ref().map(|words| &words[..out.len()]);
-    dispatch(Lift { moduli, digits, out })
+    dispatch(Lift { moduli, digits, offset, out, upper });
 }
 
 /// How often T goes into the sums of digits, rounded to the nearest.
@@ -25,36 +23,39 @@ fn quotient(moduli: &Moduli, digits: &[&[u64]; KEPT], i: usize) -> f64 {
     (0..KEPT).map(|j| digits[j][i] as f64 * moduli.reciprocals[j]).sum()
 }
 
-/// How many of these are not above a number.
+/// The whole part of a number that is not above [`KEPT`] and a half.
 #[inline(always)]
-fn steps(number: f64, steps: [f64; KEPT]) -> u64 {
-    steps.iter().map(|&step| u64::from(number >= step)).sum()
+fn whole(number: f64) -> u64 {
+    (1..=KEPT).map(|step| u64::from(number >= step as f64)).sum()
 }
 
 struct Lift<'a, R> {
     moduli: &'a Moduli,
     digits: [&'a [u64]; KEPT],
+    offset: f64,
     out: &'a mut [R],
+    upper: &'a mut [u64],
 }
 
 impl<R: Ring> Kernel for Lift<'_, R> {
-    type Output = bool;
+    type Output = ();
 
     #[inline(always)]
-    fn run(self) -> bool {
-        let Self { moduli, digits, out } = self;
+    fn run(self) {
+        let Self { moduli, digits, offset, out, upper } = self;
         let cofactors = moduli.cofactors.map(R::from_u128);
         let modulus = R::from_u128(moduli.modulus);
-        let mut near = 0;
-        for (i, out) in out.iter_mut().enumerate() {
-            let quotient = quotient(moduli, &digits, i);
-            let whole = steps(quotient, [1.0, 2.0, 3.0, 4.0]);
-            let part = quotient - whole as f64;
-            near |= u64::from(part < ZONE) | u64::from(part > 1.0 - ZONE);
-            let terms = (0..KEPT).map(|j| R::from_u128(u128::from(digits[j][i])).mul(cofactors[j]));
-            *out = terms.fold(R::ZERO, R::add).sub(R::from_u128(u128::from(whole)).mul(modulus));
+        for (part, (out, upper)) in out.chunks_mut(64).zip(upper).enumerate() {
+            let digits = digits.map(|words| &words[64 * part..][..out.len()]);
+            *upper = 0;
+            for (i, out) in out.iter_mut().enumerate() {
+                let quotient = quotient(moduli, &digits, i) + offset;
+                let whole = whole(quotient);
+                *upper |= u64::from(quotient - whole as f64 >= 0.5) << i;
+                let terms = (0..KEPT).map(|j| R::from_u128(u128::from(digits[j][i])).mul(cofactors[j]));
+                *out = terms.fold(R::ZERO, R::add).sub(R::from_u128(u128::from(whole)).mul(modulus));
+            }
         }
-        near == 0
     }
 }
 
@@ -71,7 +72,7 @@ impl Kernel for Multiples<'_> {
     fn run(self) {
         let Self { moduli, digits, out } = self;
         for (i, out) in out.iter_mut().enumerate() {
-            *out = steps(quotient(moduli, &digits, i), [0.5, 1.5, 2.5, 3.5]);
+            *out = whole(quotient(moduli, &digits, i) + 0.5);
         }
     }
 }

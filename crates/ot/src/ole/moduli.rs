@@ -4,26 +4,24 @@ use std::sync::LazyLock;
 use tacit_math::ntt::{Factor, Prime, Scale};
 
 /// Primes by whose product answers are divided: P.
-pub(super) const DROPPED: usize = 6;
+pub(super) const DROPPED: usize = 5;
 
 /// Primes of the plaintext: T.
-pub(super) const KEPT: usize = 4;
+pub(super) const KEPT: usize = 3;
 
 /// All primes, P's first.
 pub(super) const LIMBS: usize = DROPPED + KEPT;
 
-/// The largest of 43 and of 44 bits that are 1 modulo 2^15.
+/// The largest of 44 bits that are 1 modulo 2^15.
 const PRIMES: [u64; LIMBS] = [
-    0x7ff_fffd_8001,
-    0x7ff_fffc_8001,
-    0x7ff_fffa_8001,
-    0x7ff_fff6_8001,
-    0x7ff_ffdb_0001,
-    0x7ff_ffd3_8001,
     0xfff_ffdf_8001,
     0xfff_ffd7_8001,
     0xfff_ffd6_8001,
     0xfff_ffcf_0001,
+    0xfff_ffc6_0001,
+    0xfff_ffb7_0001,
+    0xfff_ffb5_0001,
+    0xfff_ffaf_0001,
 ];
 
 /// Bits of the last dropped prime that do not matter to the binary places that are kept, and of the quotient.

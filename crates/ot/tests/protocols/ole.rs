@@ -3,7 +3,7 @@ use crate::relay;
 use tacit_math::Ring;
 use tacit_net::{PartyId, Session};
 use tacit_ot::OtError;
-use tacit_ot::ole::{self, BLOCK, Ole};
+use tacit_ot::ole::{self, BLOCK, CrossProducts, Ole};
 
 /// Pairs of both parties, the extreme ones first.
 fn numbers(count: usize) -> [[Vec<i64>; 2]; 2] {
@@ -27,13 +27,13 @@ fn check<R: Ring>(counts: &[usize]) {
         session.enter("products");
         let products = |input: &[[Vec<i64>; 2]; 2]| {
             let [x, y] = &input[me];
-            let shares = ole.cross_products(session, x.len(), |at| x[at].to_vec(), |at| y[at].to_vec());
-            shares.expect("an honest peer")
+            let products = ole.cross_products(session, x.len(), |at| x[at].to_vec(), |at| y[at].to_vec());
+            products.expect("an honest peer")
         };
-        let shares: Vec<Vec<R>> = inputs.iter().map(products).collect();
+        let products: Vec<CrossProducts<R>> = inputs.iter().map(products).collect();
         session.leave();
         let snapshot = session.meter().snapshot();
-        (shares, [cost(&snapshot.under("protocol/setup")), cost(&snapshot.under("protocol/products"))])
+        (products, [cost(&snapshot.under("protocol/setup")), cost(&snapshot.under("protocol/products"))])
     };
     let ((alice, _), (bob, _)) = run(party, party);
     for ((input, a), b) in inputs.iter().zip(&alice.0).zip(&bob.0) {
@@ -41,7 +41,12 @@ fn check<R: Ring>(counts: &[usize]) {
         for i in 0..x0.len() {
             let product = |x: i64, y: i64| (i128::from(x) * i128::from(y)) as u128;
             let expected = R::from_u128(product(x0[i], y1[i]).wrapping_add(product(x1[i], y0[i])));
-            assert_eq!(a[i].add(b[i]), expected, "product {i} of {}", x0.len());
+            let lacks = |bits: &CrossProducts<R>, wraps: &CrossProducts<R>| match bits.bits[i / 64] >> (i % 64) & 1 {
+                1 => wraps.wraps[i],
+                _ => R::ZERO,
+            };
+            let sum = a.shares[i].add(b.shares[i]).add(lacks(a, b)).add(lacks(b, a));
+            assert_eq!(sum, expected, "product {i} of {}", x0.len());
         }
     }
     let setup = ole::setup_cost();
@@ -59,7 +64,7 @@ fn shares_add_up_to_products() {
     check::<u32>(&[70]);
 }
 
-fn party(session: &mut Session) -> Result<Vec<u64>, OtError> {
+fn party(session: &mut Session) -> Result<CrossProducts<u64>, OtError> {
     let mut ole = Ole::setup(session, PartyId(1 - session.me().0))?;
     let zeros = |range: std::ops::Range<usize>| vec![0; range.len()];
     ole.cross_products(session, 100, zeros, zeros)

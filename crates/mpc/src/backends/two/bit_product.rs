@@ -8,6 +8,7 @@
 //!
 //! - `inject`: b = b0 + b1 (1 - 2 b0), one product, its direction alternating from plane to plane.
 //! - `select`: (b0 XOR b1) (v0 + v1) = b0 v0 + b1 v1 + b1 (1 - 2 b0) v0 + b0 (1 - 2 b1) v1, two products.
+//! - products of ring elements by evaluation lack a number where a bit of each node is one, two products ([`super::multiply`]).
 //! - `scan_product`: the bits injected, then each selects the factor that the scan gives for it, or the digit chooses it ([`super::choose`]).
 //!
 //! OTs: one a product, rows rounded up to words; from the stock, or streamed if they are many and the declared link is fast ([`streams`]). Rounds:
@@ -58,7 +59,7 @@ pub(super) fn need_of(segments: &[Segment], directions: impl Fn(usize) -> [bool;
 
 impl Two {
     /// This node's shares of the products; where it has both bits and elements, of the sum of both products.
-    fn bit_products<R: Ring>(&mut self, products: &[BitProduct<'_, R>]) -> Result<Vec<Vec<R>>> {
+    pub(super) fn bit_products<R: Ring>(&mut self, products: &[BitProduct<'_, R>]) -> Result<Vec<Vec<R>>> {
         let jobs: Vec<usize> = products.iter().map(|product| product.rows).collect();
         let mut shares: Vec<Vec<R>> = products.iter().map(|product| Vec::with_capacity(product.rows)).collect();
         let batches = batches(&jobs);

@@ -226,8 +226,11 @@ impl Costs for TwoCosts {
         if multiply::by_evaluation(products) {
             let setup =
                 if std::mem::replace(&mut self.evaluates, true) { Default::default() } else { ole::setup_cost() };
-            let cost = setup + ole::cost(products * multiply::evaluations(bits));
-            return both(cost.rounds, cost.sender);
+            let evaluations = products * multiply::evaluations(bits);
+            let evaluated = setup + ole::cost(evaluations);
+            let mut cost = both(evaluated.rounds, evaluated.sender);
+            cost += self.bit_products(&[evaluations], &[[true; NODES]], bytes);
+            return cost;
         }
         let ots = multiply::transfers(products, bits);
         let mut cost = self.stock([ots; NODES]);

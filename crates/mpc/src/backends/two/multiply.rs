@@ -3,8 +3,9 @@
 //! Functionality: out = sum over t of x_t y_t, element by element. Discloses nothing. Of a product of shares each node computes what it knows alone; the cross
 //! products x_0 y_1 and x_1 y_0 are shared between them.
 //!
-//! *Many*, [`MANY`] products or more: [`tacit_ot::ole`] gives shares of the integers' products, of signed 64-bit ones. A number of 128 bits is l + 2^64 h, and takes three
-//! products: l l', and l h' and h l' times 2^64. Bytes and rounds are those of [`tacit_ot::ole::cost`], and once those of its setup.
+//! *Many*, [`MANY`] products or more: [`tacit_ot::ole`] gives shares of the integers' products, of signed 64-bit ones, but for a public number where a bit of each node is one: a
+//! product of bits and elements ([`super::bit_product`]) adds that. A number of 128 bits is l + 2^64 h, and takes three
+//! products: l l', and l h' and h l' times 2^64. Bytes and rounds are those of [`tacit_ot::ole::cost`], once those of its setup, and those of the products of bits.
 //!
 //! *Few*: a cross product x y of an x that node S knows and a y that node R knows takes k random OTs (Gilboa). Their choices c_i are the bits of a random
 //! number a that R knows. S sends e_i = m_0 - m_1 + x for each, of which only the low k - i bits matter, so that e_i and e_(k-i) share a ring element. The
@@ -17,8 +18,9 @@
 use std::ops::Range;
 
 use tacit_math::{CrHash, Ring};
-use tacit_ot::ole::Ole;
+use tacit_ot::ole::{CrossProducts, Ole};
 
+use super::bit_product::BitProduct;
 use super::{NODES, Share, Two};
 use crate::Result;
 use crate::backends::wire::{Outgoing, recv_cells};
@@ -103,8 +105,11 @@ impl Two {
         }
         let count = columns[0].iter().map(|(column, _)| column.len()).sum();
         let [x, y] = columns.each_ref().map(|columns| |range| numbers(columns, range));
-        let products = ole.cross_products(&mut self.session, count, x, y)?;
+        let CrossProducts { shares, bits, wraps } = ole.cross_products(&mut self.session, count, x, y)?;
         self.ole = Some(ole);
+        let wraps = BitProduct { rows: count, bits: Some(&bits), elements: Some(wraps) };
+        let mut products: Vec<R> = self.bit_products(&[wraps])?.pop().expect("one vector for one");
+        products.iter_mut().zip(shares).for_each(|(product, share)| *product = product.add(share));
         if evaluations(R::BITS as usize) == 1 {
             return Ok(products);
         }
