@@ -117,11 +117,15 @@ class Session:
         permits: str,
         *,
         engine: str = "rep3",
+        idle_timeout: float = 30.0,
         record: bool = False,
         link: tuple[float, float] | None = None,
         operators: str | None = None,
     ) -> list[Session]:
-        """The ends of all nodes of an engine in this process (tests): each is driven by its own thread."""
+        """The ends of all nodes of an engine in this process (tests): each is driven by its own thread.
+
+        Nodes that wait for each other, none of which can go on, know it after 15 times the idle timeout.
+        """
 
     @staticmethod
     def clear(parties: list[str], permits: str) -> Session:

@@ -6,20 +6,23 @@ All three are the product's own ``PartyRun``. The first two only replace what it
 from __future__ import annotations
 
 import json
+import queue
+import threading
+import time
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import duckdb
+import pytest
 
 from tacit import _native, connect
 from tacit.agent.diagnosis import diagnose
 from tacit.agent.events import Event
 from tacit.agent.faults import cause
 from tacit.agent.federation import Federation
-from tacit.agent.party import PartyRun
+from tacit.agent.party import ABORT_REASONS, PartyRun
 from tacit.agent.steps import participants, secure_operators
 from tacit.plan.placed import InputStep, LocalStep, PlacedPlan, PsiStep, Step
 from tacit.sql import compile_query
@@ -39,12 +42,28 @@ class Result:
 Engine = Callable[[Federation, PlacedPlan, Path], Result]
 """Runs a placed plan. The path is a folder for this run alone."""
 
+LIMIT = 300.0
+"""Seconds after which the parties of a run in this process are stuck. The longest run takes a few."""
+
 
 @dataclass
-class _GivenSession(PartyRun):
+class GivenSession(PartyRun):
     """A party's run over a session that exists already."""
 
     session: _native.Session | None = field(default=None, repr=False)
+
+    def run(self) -> None:
+        """As a process would, a party that fails before it has taken its session tells the others that it failed."""
+        try:
+            super().run()
+        except BaseException as error:
+            self.abort(ABORT_REASONS[diagnose(error).fault])
+            raise
+
+    def abort(self, reason: str) -> None:
+        """End this party's session, if it has one that has not ended."""
+        if self.session is not None:
+            self.session.abort(reason)
 
     def _connect(self) -> _native.Session:
         assert self.session is not None
@@ -64,7 +83,7 @@ def in_clear(federation: Federation, plan: PlacedPlan, folder: Path) -> Result:
     alone = replace(federation, catalog=replace(federation.catalog, tables=tables))
     steps = tuple(_played_by(me, step) for step in plan.steps)
     answer = folder / f"{me}.duckdb"
-    errors = _together([_GivenSession(alone, me, replace(plan, steps=steps), _silent, answer, session=session)])
+    errors = together([GivenSession(alone, me, replace(plan, steps=steps), _silent, answer, session=session)])
     if errors:
         raise diagnose(errors[0]) from errors[0]
     return _read(answer)
@@ -85,14 +104,14 @@ def among_threads(federation: Federation, plan: PlacedPlan, folder: Path) -> Res
 def execute(federation: Federation, plan: PlacedPlan, answers: Mapping[str, Path]) -> None:
     """Run a plan in this process, each party a thread. answers: where each recipient's answer goes."""
     names = participants(plan, federation.catalog.parties)
-    sessions = _sessions(plan) if secure_operators(plan) else []
+    sessions = sessions_of(plan) if secure_operators(plan) else []
     by_name = {session.me: session for session in sessions}
     events: dict[str, list[Event]] = {name: [] for name in names}
     runs = [
-        _GivenSession(federation, name, plan, events[name].append, answers.get(name), session=by_name.get(name))
+        GivenSession(federation, name, plan, events[name].append, answers.get(name), session=by_name.get(name))
         for name in names
     ]
-    errors = _together(runs)
+    errors = together(runs)
     if errors:
         raise cause([diagnose(error) for error in errors]) from errors[0]
     if sessions:
@@ -117,7 +136,7 @@ def _typed(relation: duckdb.DuckDBPyRelation) -> Result:
     return Result(list(relation.columns), types, relation.fetchall())
 
 
-def _sessions(plan: PlacedPlan) -> list[_native.Session]:
+def sessions_of(plan: PlacedPlan) -> list[_native.Session]:
     operators = json.dumps(secure_operators(plan))
     return _native.Session.in_memory(list(plan.nodes), _permits(plan), engine=plan.engine, operators=operators)
 
@@ -148,8 +167,29 @@ def _played_by(me: str, step: Step) -> Step:
             return step
 
 
-def _together(runs: list[_GivenSession]) -> list[BaseException]:
-    """Run all parties, each in a thread, and collect what went wrong."""
-    with ThreadPoolExecutor(len(runs)) as threads:
-        futures = [threads.submit(run.run) for run in runs]
-    return [error for future in futures if (error := future.exception()) is not None]
+def together(runs: list[GivenSession], limit: float = LIMIT) -> list[BaseException]:
+    """Run all parties, each in a thread, and collect what went wrong. limit: seconds after which they are aborted."""
+    ended: queue.Queue[tuple[str, BaseException | None]] = queue.Queue()
+
+    def party(run: GivenSession) -> None:
+        try:
+            run.run()
+        except BaseException as error:
+            ended.put((run.me, error))
+        else:
+            ended.put((run.me, None))
+
+    for run in runs:  # daemons, because no thread can be ended from outside
+        threading.Thread(target=party, args=(run,), name=run.me, daemon=True).start()
+    deadline = time.monotonic() + limit
+    ends: dict[str, BaseException | None] = {}
+    while len(ends) < len(runs):
+        try:
+            me, error = ended.get(timeout=max(0.0, deadline - time.monotonic()))
+        except queue.Empty:
+            for run in runs:
+                run.abort("the test took too long")
+            stuck = ", ".join(run.me for run in runs if run.me not in ends)
+            pytest.fail(f"{stuck} did not end in {limit:.0f} s; the others: {ends}")
+        ends[me] = error
+    return [error for run in runs if (error := ends[run.me]) is not None]

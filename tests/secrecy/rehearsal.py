@@ -77,12 +77,17 @@ def compiled(scenario: Scenario, federation: Federation) -> PlacedPlan:
     return compile_query(scenario.query, federation.catalog, federation.recipients)
 
 
-def rehearse(federation: Federation, plan: PlacedPlan, plans: dict[str, PlacedPlan] | None = None) -> dict[str, Seen]:
+def rehearse(
+    federation: Federation,
+    plan: PlacedPlan,
+    plans: dict[str, PlacedPlan] | None = None,
+    idle_timeout: float = 30.0,
+) -> dict[str, Seen]:
     """Run a plan, each party in a thread. plans: parties that were made to execute another than the approved one."""
     permits = json.dumps([disclosure.permit for disclosure in plan.disclosures])
     operators = json.dumps(secure_operators(plan))
     sessions = _native.Session.in_memory(
-        list(plan.nodes), permits, engine=plan.engine, record=True, operators=operators
+        list(plan.nodes), permits, engine=plan.engine, idle_timeout=idle_timeout, record=True, operators=operators
     )
     followed = {session.me: (plans or {}).get(session.me, plan) for session in sessions}
     with ThreadPoolExecutor(len(sessions)) as threads:
@@ -97,6 +102,7 @@ def _one(federation: Federation, plan: PlacedPlan, session: _native.Session) -> 
     try:
         run.run()
     except Exception as caught:
+        session.abort("it failed")  # without effect if the run had taken the session, or else the others wait for ever
         error = caught
     entries = session.transcript()
     messages = [

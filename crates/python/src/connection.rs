@@ -227,14 +227,13 @@ impl Network {
 }
 
 /// The ends of all nodes of an engine in this process.
-pub fn in_memory(agreement: &Agreement, record: bool) -> Result<Vec<Connected>> {
+pub fn in_memory(agreement: &Agreement, options: &Options) -> Result<Vec<Connected>> {
     let suite = agreement.suite()?;
     let names: Vec<&str> = agreement.nodes.iter().map(String::as_str).collect();
-    let options = Options { record, ..Options::default() };
     let sessions: Vec<Sessions> = if agreement.makes_ahead(suite) {
-        memory::mesh_of_two(&names, &options).into_iter().map(Sessions::from).collect()
+        memory::mesh_of_two(&names, options).into_iter().map(Sessions::from).collect()
     } else {
-        memory::mesh(&names, &options).into_iter().map(Sessions::from).collect()
+        memory::mesh(&names, options).into_iter().map(Sessions::from).collect()
     };
     // Each end waits for the others' seeds.
     std::thread::scope(|scope| {

@@ -64,21 +64,25 @@ impl Session {
         Ok(Self::new(wait_for(py, move || network.connect(&agreement), || ())?))
     }
 
-    /// The ends of all nodes of an engine in this process (tests): each is driven by its own thread.
+    /// The ends of all nodes of an engine in this process (tests): each is driven by its own thread. Nodes that wait for each
+    /// other, none of which can go on, know it after 15 times the idle timeout.
     #[staticmethod]
-    #[pyo3(signature = (nodes, permits, *, engine="rep3", record=false, link=None, operators=None))]
+    #[pyo3(signature = (nodes, permits, *, engine="rep3", idle_timeout=30.0, record=false, link=None, operators=None))]
+    #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn in_memory(
         py: Python<'_>,
         nodes: Vec<String>,
         permits: String,
         engine: &str,
+        idle_timeout: f64,
         record: bool,
         link: Option<(f64, f64)>,
         operators: Option<String>,
     ) -> PyResult<Vec<Self>> {
         let link = link.map(declared_link).transpose()?;
         let agreement = Agreement { link, operators, ..Agreement::within_process(engine, nodes, permits) };
-        Ok(wait_for(py, move || in_memory(&agreement, record), || ())?.into_iter().map(Self::new).collect())
+        let options = options(true, [idle_timeout; 2], 0.0, None, record)?;
+        Ok(wait_for(py, move || in_memory(&agreement, &options), || ())?.into_iter().map(Self::new).collect())
     }
 
     /// The reference engine without any security: one session plays every party. Only for tests.
