@@ -232,11 +232,13 @@ mod tests {
     #[test]
     fn time_of_a_nested_step_is_not_its_parents() {
         let meter = Meter::new();
+        let start = Instant::now();
         meter.switch("a");
         meter.switch("a/b");
+        let before = start.elapsed();
         std::thread::sleep(Duration::from_millis(20));
         let snapshot = meter.snapshot();
         assert!(snapshot.step("a/b").wall >= Duration::from_millis(20));
-        assert!(snapshot.step("a").wall < Duration::from_millis(15));
+        assert!(snapshot.step("a").wall <= before);
     }
 }

@@ -1,6 +1,6 @@
 //! Bytes, rounds, counts and endings.
 
-use crate::world::{NAMES, Transport};
+use crate::world::{NAMES, Transport, with_growing_patience};
 use std::thread;
 use std::time::{Duration, Instant};
 use tacit_net::{Direction, FRAME_HEADER, MAX_FRAME_PAYLOAD, NetError, Options, PartyId, Session, Shape};
@@ -157,36 +157,32 @@ fn the_transcript_lists_every_message_and_opening() {
     }
 }
 
-#[test]
-fn latency_adds_up_per_round() {
-    let shape = Shape { latency: Duration::from_millis(20), bandwidth: None };
+/// So many exchanges take 100 ms, and no try takes less. A machine that is busy makes them longer, but not every time.
+fn take_100_ms(shape: Shape, exchanges: usize, length: usize) {
     let options = Options { shape, ..Options::default() };
     for transport in Transport::ALL {
-        transport.succeed(&options, |session| {
-            let start = Instant::now();
-            (0..5).try_for_each(|_| exchange(session, 8))?;
-            let taken = start.elapsed();
-            assert!(taken >= Duration::from_millis(100), "{taken:?}");
-            assert!(taken < Duration::from_millis(600), "{taken:?}");
-            Ok(())
-        });
+        let longest = || {
+            let times = transport.succeed(&options, |session| {
+                let start = Instant::now();
+                (0..exchanges).try_for_each(|_| exchange(session, length))?;
+                Ok(start.elapsed())
+            });
+            assert!(times.iter().all(|&taken| taken >= Duration::from_millis(100)), "{times:?}");
+            times.into_iter().max()
+        };
+        let soon = |taken: Option<Duration>| taken.is_some_and(|taken| taken < Duration::from_millis(250));
+        assert!((0..20).any(|_| soon(longest())), "{transport:?}");
     }
 }
 
 #[test]
+fn latency_adds_up_per_round() {
+    take_100_ms(Shape { latency: Duration::from_millis(20), bandwidth: None }, 5, 8);
+}
+
+#[test]
 fn bandwidth_is_shared_by_the_messages_of_a_link() {
-    let shape = Shape { latency: Duration::ZERO, bandwidth: Some(1_000_000) };
-    let options = Options { shape, ..Options::default() };
-    for transport in Transport::ALL {
-        transport.succeed(&options, |session| {
-            let start = Instant::now();
-            (0..2).try_for_each(|_| exchange(session, 50_000))?;
-            let taken = start.elapsed();
-            assert!(taken >= Duration::from_millis(100), "{taken:?}");
-            assert!(taken < Duration::from_millis(600), "{taken:?}");
-            Ok(())
-        });
-    }
+    take_100_ms(Shape { latency: Duration::ZERO, bandwidth: Some(1_000_000) }, 2, 50_000);
 }
 
 #[test]
@@ -253,16 +249,18 @@ fn a_dropped_session_ends_all_others() {
 
 #[test]
 fn parties_that_wait_in_a_circle_do_not_hang() {
-    let options = Options { idle_timeout: Duration::from_millis(60), ..Options::default() };
     for transport in Transport::ALL {
-        let start = Instant::now();
-        let errors = transport.run(&options, |mut session| {
-            session.next_round();
-            let next = PartyId((session.me().0 + 1) % 3);
-            session.recv(next, &mut [0]).expect_err("nobody sends")
+        with_growing_patience(Duration::from_millis(60), |idle_timeout| {
+            let start = Instant::now();
+            let errors = transport.run(&Options { idle_timeout, ..Options::default() }, |mut session| {
+                session.next_round();
+                let next = PartyId((session.me().0 + 1) % 3);
+                session.recv(next, &mut [0]).expect_err("nobody sends")
+            });
+            let noticed = errors.iter().any(|error| error.to_string().contains("wait for each other"));
+            assert!(!noticed || start.elapsed() > 13 * idle_timeout, "a standstill is 15 times as long");
+            if noticed { Ok(()) } else { Err(errors) }
         });
-        assert!(start.elapsed() > Duration::from_millis(800) && start.elapsed() < Duration::from_secs(8));
-        assert!(errors.iter().any(|error| error.to_string().contains("wait for each other")), "{errors:?}");
     }
 }
 

@@ -1,7 +1,7 @@
 //! Faults of peers and of configurations, as every other party sees them over TCP.
 
 use crate::relay::Relay;
-use crate::world::{NAMES, Seat, Transport, seats};
+use crate::world::{NAMES, Seat, Transport, seats, with_growing_patience};
 use std::io::Write;
 use std::net::TcpStream;
 use std::thread;
@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use tacit_net::tcp::{self, Hello, Identity};
 use tacit_net::{NetError, Options, PartyId, Security, Session, keys};
 
-/// What "within seconds" means in these tests.
-const SOON: Duration = Duration::from_secs(6);
+/// What "within seconds" means in these tests, on a machine that is busy: before the timeouts that are usual.
+const SOON: Duration = Duration::from_secs(25);
 
 fn join_all(seats: Vec<Seat>, options: &Options) -> Vec<Result<Session, NetError>> {
     let start = Instant::now();
@@ -88,7 +88,7 @@ fn a_different_plan_is_named_at_both_sides() {
 fn a_party_that_never_comes_is_not_reachable() {
     let mut seats = seats();
     drop(seats.remove(2));
-    let options = Options { connect_timeout: Duration::from_millis(700), ..Options::default() };
+    let options = Options { connect_timeout: Duration::from_secs(3), ..Options::default() };
     for result in join_all(seats, &options) {
         let error = result.expect_err("carol is not there");
         let told = matches!(&error, NetError::Aborted { reason, .. } if reason.contains("\"carol\" is not reachable"));
@@ -200,7 +200,7 @@ fn a_party_that_waits_for_another_one_notices_the_death_of_the_third() {
 
 #[test]
 fn a_host_that_falls_silent_is_noticed_after_the_idle_timeout() {
-    let options = Options { idle_timeout: Duration::from_millis(800), ..Options::default() };
+    let options = Options { idle_timeout: Duration::from_secs(2), ..Options::default() };
     let (sessions, relays) = with_relays(&options);
     relays.iter().for_each(Relay::freeze);
     let start = Instant::now();
@@ -219,17 +219,18 @@ fn a_host_that_falls_silent_is_noticed_after_the_idle_timeout() {
 
 #[test]
 fn long_computation_is_no_silence() {
-    let options = Options { idle_timeout: Duration::from_millis(300), ..Options::default() };
     for transport in Transport::ALL {
-        transport.succeed(&options, |session| {
-            session.next_round();
-            if session.me().0 == 0 {
-                thread::sleep(Duration::from_millis(1200));
-                session.send(PartyId(1), vec![1])?;
-            } else if session.me().0 == 1 {
-                session.recv(PartyId(0), &mut [0])?;
-            }
-            Ok(())
+        with_growing_patience(Duration::from_millis(300), |idle_timeout| {
+            transport.attempt(&Options { idle_timeout, ..Options::default() }, |session| {
+                session.next_round();
+                if session.me().0 == 0 {
+                    thread::sleep(4 * idle_timeout);
+                    session.send(PartyId(1), vec![1])?;
+                } else if session.me().0 == 1 {
+                    session.recv(PartyId(0), &mut [0])?;
+                }
+                Ok(())
+            })
         });
     }
 }

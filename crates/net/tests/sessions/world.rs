@@ -1,11 +1,27 @@
 //! Groups of parties in this process, one thread each, over any transport.
 
+use std::fmt::Debug;
 use std::net::TcpListener;
 use std::thread;
+use std::time::Duration;
 use tacit_net::tcp::{self, Endpoint, Hello, Identity};
 use tacit_net::{NetError, Options, Security, Session, keys, memory};
 
 pub const NAMES: [&str; 3] = ["alice", "bob", "carol"];
+
+/// Tries something that may fail where a busy machine delays signs of life for longer than an idle timeout: first with
+/// the timeout `first`, then with longer ones. The last try has to succeed.
+pub fn with_growing_patience<T, E: Debug>(first: Duration, attempt: impl Fn(Duration) -> Result<T, E>) -> T {
+    let results = [1, 4, 16].into_iter().map(|factor| attempt(first * factor));
+    let mut failures = Vec::new();
+    for result in results {
+        match result {
+            Ok(found) => return found,
+            Err(failure) => failures.push(failure),
+        }
+    }
+    panic!("not even with more patience: {failures:?}")
+}
 
 /// How the parties of a test are joined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,13 +65,21 @@ impl Transport {
         options: &Options,
         body: impl Fn(&mut Session) -> Result<T, NetError> + Sync,
     ) -> Vec<T> {
+        self.attempt(options, body).unwrap_or_else(|error| panic!("{self:?}: {error}"))
+    }
+
+    /// As [`Transport::succeed`]; an error of any party is returned.
+    pub fn attempt<T: Send>(
+        self,
+        options: &Options,
+        body: impl Fn(&mut Session) -> Result<T, NetError> + Sync,
+    ) -> Result<Vec<T>, NetError> {
         let closing = |mut session: Session| {
             let result = body(&mut session)?;
             session.close()?;
             Ok::<_, NetError>(result)
         };
-        let results = self.run(options, closing);
-        results.into_iter().map(|result| result.unwrap_or_else(|error| panic!("{self:?}: {error}"))).collect()
+        self.run(options, closing).into_iter().collect()
     }
 }
 
