@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import socket
 import subprocess
 import sys
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import pytest
 
 from tacit import _native
+from tacit.cli.demo.scenario import free_ports
 
 from .plans import NODES, Plan, bits
 
@@ -41,11 +41,7 @@ except _native.TacitError as error:
 
 def free_addresses() -> list[str]:
     """Three loopback addresses that nobody uses now."""
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in NODES]
-    addresses = ["{}:{}".format(*each.getsockname()) for each in sockets]
-    for each in sockets:
-        each.close()
-    return addresses
+    return [f"127.0.0.1:{port}" for port in free_ports(len(NODES))]
 
 
 def run_parties(changes: dict[str, dict[str, Any]] | None = None) -> dict[str, dict[str, Any]]:

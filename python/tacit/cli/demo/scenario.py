@@ -78,12 +78,18 @@ def federation_file(scenario: Scenario, tables: tuple[DemoTable, ...], ports: li
 
 
 def free_ports(count: int) -> list[int]:
-    """Ports on the loopback interface that nobody uses at the moment."""
+    """Ports on the loopback interface that nobody uses, and that nobody is given for a minute who does not name them.
+
+    A port over which a connection was ended from its own side rests for so long: the system gives it to no program that
+    wants any port, and to none for a connection of its own, while who names it can listen there at once.
+    """
     with ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for each in sockets:
-            each.bind(("127.0.0.1", 0))
-        return [each.getsockname()[1] for each in sockets]
+        listeners = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(count)]
+        for listener in listeners:
+            with socket.create_connection(listener.getsockname()) as caller:
+                listener.accept()[0].close()
+                caller.recv(1)
+        return [listener.getsockname()[1] for listener in listeners]
 
 
 def _list(names: tuple[str, ...]) -> str:
