@@ -14,6 +14,8 @@ BIN := $(VENV)/bin
 CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/tacit
 CARGO_TARGET_DIR ?= $(CACHE)/cargo-$(shell rustc --version | cut -d' ' -f2)
 export CARGO_TARGET_DIR
+# What a fresh clone compiles it compiles once: a record for the next time would cost more than it gives.
+export CARGO_INCREMENTAL ?= 0
 
 NATIVE_SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name Cargo.toml)
 PINS := pyproject.toml constraints.txt
@@ -24,12 +26,14 @@ PINS := pyproject.toml constraints.txt
 demo: $(VENV)/native
 	@$(BIN)/tacit demo credit
 
-test: lint test-rust test-python
+# Rust's part is mostly compiling and Python's mostly waiting for parties: they run side by side.
+test: lint
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-rust test-python
 	@echo "make test: all checks passed"
 
 nightly: lint test-rust $(VENV)/native $(VENV)/tests
 	PROPTEST_CASES=4096 BOLERO_RANDOM_TEST_TIME_MS=120000 cargo test --locked --workspace
-	HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest -m "nightly or not nightly"
+	HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest -m "nightly or not nightly" -o faulthandler_timeout=0
 
 bench: $(VENV)/native $(VENV)/tests
 	$(BIN)/python benches/run.py
@@ -56,7 +60,7 @@ test-rust:
 
 # The long searches of tests marked "nightly" stay out; README's commands and the three-process demo are among the tests.
 test-python: $(VENV)/native $(VENV)/tests
-	$(BIN)/python -m pytest -m "not nightly"
+	$(BIN)/python -m pytest -m "not nightly" --numprocesses=3 --dist=loadgroup
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "tacit needs Python 3.11 or newer; set PYTHON=/path/to/python3"; exit 1; }
@@ -68,7 +72,7 @@ $(VENV)/runtime: $(VENV)/bin/python $(PINS)
 
 $(VENV)/tests: $(VENV)/runtime
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
-		hypothesis mypy pandas pandas-stubs polars pyarrow pytest ruff
+		hypothesis mypy pandas pandas-stubs polars pyarrow pytest pytest-xdist ruff
 	@touch $@
 
 # Installs the sources in place: a change of Python code needs no new build.

@@ -110,8 +110,12 @@ def parts(options: argparse.Namespace) -> Iterator[str]:
 
 
 def built() -> str:
-    """The bench program, compiled for release."""
-    subprocess.run(["cargo", "build", "--release", "--locked", "--quiet", "-p", "tacit-bench"], cwd=ROOT, check=True)
+    """The bench program, compiled for release.
+
+    For the whole workspace the libraries' features are chosen as for the native module, which compiled them already.
+    """
+    command = ["cargo", "build", "--release", "--locked", "--quiet", "--workspace", "--bin", "tacit-bench"]
+    subprocess.run(command, cwd=ROOT, check=True)
     metadata = json.loads(output("cargo", "metadata", "--format-version", "1", "--no-deps"))
     return str(Path(metadata["target_directory"]) / "release" / "tacit-bench")
 

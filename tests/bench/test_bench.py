@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+pytestmark = pytest.mark.xdist_group("bench")  # one run for all
 
 ROOT = Path(__file__).parents[2]
 OPERATIONS = {
@@ -99,8 +102,11 @@ def test_measures_the_relatives_of_intersection(table: str) -> None:
     assert all(float(line[6]) > 0 for line in lines), "bytes are counted"
 
 
+@pytest.mark.usefixtures("table")  # which compiles the program
 def test_a_wrong_argument_is_one_sentence() -> None:
-    command = ["cargo", "run", "--quiet", "--release", "-p", "tacit-bench", "--", "kernels", "--only", "fly"]
-    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    metadata = ["cargo", "metadata", "--format-version", "1", "--no-deps", "--offline"]
+    found = json.loads(subprocess.run(metadata, cwd=ROOT, capture_output=True, check=True).stdout)
+    program = Path(found["target_directory"]) / "release" / "tacit-bench"
+    ended = subprocess.run([program, "kernels", "--only", "fly"], cwd=ROOT, capture_output=True, text=True)
     assert ended.returncode == 1
     assert ended.stderr.splitlines()[-1] == 'tacit-bench: "fly" is no value of --only; see --help'

@@ -30,6 +30,8 @@ from .organisations import Consortium, End
 from .test_disagreement import ends
 from .test_peers_that_vanish import computing_processes
 
+pytestmark = pytest.mark.xdist_group("kept tables")  # in their order
+
 A, B = SCENARIO.parties
 KEEP = "CREATE TABLE stays AS SELECT d.diagnosis, a.nights FROM discharges d JOIN admissions a ON d.pid = a.pid"
 LONG = """CREATE OR REPLACE TABLE stays AS WITH
