@@ -83,7 +83,7 @@ def test_parties_that_hang_are_ended_after_a_failure(tmp_path: Path) -> None:
     start = time.monotonic()
     with pytest.raises(RunError, match="no data"):
         tree(tmp_path, 'tell(event="failed", fault="input", sentence="no data.")', stubborn, "time.sleep(60)").run(pids)
-    assert time.monotonic() - start < 15
+    assert time.monotonic() - start < 40  # and not the minute for which they sleep
     assert pids.alive() == []
 
 

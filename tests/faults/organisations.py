@@ -29,6 +29,8 @@ QUERY = SCENARIO.query
 ROWS = 20
 PATIENCE = 60.0
 """Seconds after which a process counts as hanging. Everything here should take a few."""
+SOON = 25.0
+"""Seconds within which parties end for another's sake, on a machine that is busy. The usual timeouts are longer."""
 
 
 @dataclass
@@ -70,6 +72,10 @@ class Organisation:
         """What it has said so far."""
         return self.files[1].read_text()
 
+    def computes(self) -> bool:
+        """Whether its parties have told of a step that they took together: connected, and in the middle of the run."""
+        return " mpc(" in self.stderr()
+
     def force(self) -> None:
         """End the process and those it started, whatever they do."""
         found = [*children(self.process.pid), self.process.pid] if self.process.poll() is None else []
@@ -90,6 +96,13 @@ def alive(pid: int) -> bool:
     """True if a process exists and is no zombie."""
     state = subprocess.run(["ps", "-o", "state=", "-p", str(pid)], capture_output=True, text=True, check=False).stdout
     return state.strip() not in ("", "Z")
+
+
+def listens(address: tuple[str, int]) -> bool:
+    """True if somebody answers at an address."""
+    with contextlib.suppress(ConnectionRefusedError), socket.create_connection(address):
+        return True
+    return False
 
 
 class Consortium:

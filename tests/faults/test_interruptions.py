@@ -8,16 +8,14 @@ import time
 
 import pytest
 
-from .organisations import PARTIES, QUERY, Consortium, Organisation, alive, children, wait_until
+from .organisations import PARTIES, QUERY, SOON, Consortium, Organisation, alive, children, wait_until
 
 
 def computing(consortium: Consortium) -> tuple[Organisation, list[int]]:
     """``tacit sql`` in the middle of a question, and the processes of its parties."""
     drafts = consortium.folder / "drafts"
     organisation = consortium.run(str(drafts), "sql", QUERY)
-    ledgers = [drafts / "ledger" / f"{party}.jsonl" for party in PARTIES]
-    wait_until(lambda: all(path.exists() and path.read_text() for path in ledgers), [organisation])
-    time.sleep(0.5)
+    wait_until(organisation.computes, [organisation])
     found = children(organisation.process.pid)
     assert len(found) == len(PARTIES)
     return organisation, found
@@ -28,9 +26,9 @@ def test_the_end_of_the_command_is_the_end_of_its_parties(how: signal.Signals, s
     command, parties = computing(slow)
     ended = time.monotonic()
     os.kill(command.process.pid, how)
-    end = command.end(10)
+    end = command.end(SOON)
     wait_until(lambda: not any(alive(pid) for pid in parties))
-    assert time.monotonic() - ended < 8
+    assert time.monotonic() - ended < SOON
     if how == signal.SIGINT:
         assert end.status == 130
         assert end.sentence() == "interrupted."

@@ -187,7 +187,7 @@ def test_a_party_killed_while_it_keeps_leaves_no_half_table(tmp_path: Path) -> N
     """Whatever is under the table's name at either party is whole, and the next run clears away what is not."""
     seed = random.randrange(2**32)
     print(f"seed {seed}")
-    with Consortium(tmp_path, "connect_timeout = 10\nidle_timeout = 2\nlatency = 0.004", SCENARIO) as slow:
+    with Consortium(tmp_path, "connect_timeout = 10\nidle_timeout = 2\nlatency = 0.02", SCENARIO) as slow:
         running = {party: slow.start(party, KEEP) for party in slow.parties}
         worker = computing_processes(slow, running)[B]
         time.sleep(random.Random(seed).uniform(0, 2))

@@ -96,7 +96,7 @@ def test_a_repeated_key_is_never_a_wrong_answer(consortium: Consortium) -> None:
 
 
 def test_the_others_are_told_who_is_missing_and_nothing_of_the_data(tmp_path: Path) -> None:
-    with Consortium(tmp_path, "connect_timeout = 3") as consortium:
+    with Consortium(tmp_path, "connect_timeout = 6") as consortium:
         with_row_7("123456789,31337")(consortium.home("bureau_a") / SCORES)
         running = consortium.start_all()
         assert "31337 is above the declared max 850" in running["bureau_a"].end().sentence()

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from .organisations import PARTIES, Consortium, Organisation, alive, children, others, wait_until
+from .organisations import PARTIES, SOON, Consortium, Organisation, alive, children, listens, others, wait_until
 
 GONE = 5
 COMPUTING_SECONDS = 1.2
@@ -19,9 +19,8 @@ COMPUTING_SECONDS = 1.2
 
 
 def computing_processes(consortium: Consortium, running: dict[str, Organisation]) -> dict[str, int]:
-    """The parties' processes that compute, once they do: all have approved, and had the time to connect."""
-    wait_until(lambda: all(consortium.kinds(party) for party in consortium.parties), running.values())
-    time.sleep(0.5)
+    """The parties' processes that compute, once they do."""
+    wait_until(lambda: all(organisation.computes() for organisation in running.values()), running.values())
     workers = {party: children(organisation.process.pid) for party, organisation in running.items()}
     assert all(len(found) == 1 for found in workers.values()), [each.stderr() for each in running.values()]
     return {party: found[0] for party, found in workers.items()}
@@ -33,7 +32,7 @@ def assert_ended_by(victim: str, running: dict[str, Organisation], consortium: C
         if party == victim:
             continue
         end = running[party].end()
-        assert time.monotonic() - since < 15
+        assert time.monotonic() - since < SOON
         assert end.status == GONE
         assert f'party "{victim}"' in end.sentence()
         approved, failed = consortium.ledger(party)
@@ -109,7 +108,7 @@ def test_an_interrupted_party_tells_the_others(slow: Consortium) -> None:
 
 
 def test_a_party_that_never_appears_is_named_with_its_address(tmp_path: Path) -> None:
-    with Consortium(tmp_path, "connect_timeout = 2") as consortium:
+    with Consortium(tmp_path, "connect_timeout = 6") as consortium:
         running = {party: consortium.start(party) for party in others("bureau_b")}
         host, port = consortium.address("bureau_b")
         for party, organisation in running.items():
@@ -122,7 +121,7 @@ def test_a_party_that_never_appears_is_named_with_its_address(tmp_path: Path) ->
 
 def test_something_else_at_a_partys_address_is_named(tmp_path: Path) -> None:
     """A program that accepts connections and says nothing, as some proxies do."""
-    with Consortium(tmp_path, "connect_timeout = 3") as consortium:
+    with Consortium(tmp_path, "connect_timeout = 6") as consortium:
         address = consortium.address("bureau_b")
         with socket.create_server(address):
             running = {party: consortium.start(party) for party in others("bureau_b")}
@@ -135,8 +134,7 @@ def test_something_else_at_a_partys_address_is_named(tmp_path: Path) -> None:
 def test_strangers_who_knock_disturb_nobody(consortium: Consortium) -> None:
     """Port scanners and web browsers reach open ports, too."""
     running = {party: consortium.start(party) for party in others("bureau_b")}
-    wait_until(lambda: all(consortium.kinds(party) for party in others("bureau_b")), running.values())
-    time.sleep(0.3)
+    wait_until(lambda: all(listens(consortium.address(party)) for party in running), running.values())
     for party in others("bureau_b"):
         for words in (b"GET / HTTP/1.1\r\n\r\n", b"\x16\x03\x01\x00\x05hello", bytes(4096), b""):
             with socket.create_connection(consortium.address(party)) as stranger:

@@ -40,7 +40,7 @@ def test_metrics_are_polled_from_another_thread_during_an_operator() -> None:
             for step in sessions[0].metrics():
                 if step["step"] == "2.sort":
                     seen.add(step["rounds"])
-            assert time.monotonic() - start < 1
+            assert time.monotonic() - start < 10
             time.sleep(0.002)
         for run in runs:
             run.result()
@@ -84,6 +84,12 @@ def test_without_recording_there_is_no_transcript() -> None:
     assert session.transcript() == []
 
 
+def wait_for_step(session: _native.Session, step: str) -> None:
+    """Wait until a session has begun a step."""
+    while not any(each["step"] == step for each in session.metrics()):
+        time.sleep(0.001)
+
+
 def test_a_second_thread_cannot_drive_a_busy_session() -> None:
     plan = sorting(100_000)
     sessions = _native.Session.in_memory(NODES, json.dumps(plan.permits()))
@@ -91,7 +97,7 @@ def test_a_second_thread_cannot_drive_a_busy_session() -> None:
     # The owner waits for nobody, so its peers wait for it.
     waiting = threading.Thread(target=lambda: sessions[1].input(operator, None))
     waiting.start()
-    time.sleep(0.05)
+    wait_for_step(sessions[1], "1.input")
     with pytest.raises(_native.InputError, match="one thread"):
         sessions[1].input(operator, None)
     sessions[0].input(operator, plan.data[1][1])
@@ -104,16 +110,16 @@ def test_an_abort_from_another_thread_ends_a_waiting_operator() -> None:
     operator = json.dumps(plan.operators[0])
     with ThreadPoolExecutor(1) as threads:
         waiting = threads.submit(sessions[1].input, operator, None)
-        time.sleep(0.05)
+        wait_for_step(sessions[1], "1.input")
         sessions[1].abort("enough")
         with pytest.raises(_native.InputError, match="enough"):
-            waiting.result(timeout=5)
+            waiting.result(timeout=60)
     with pytest.raises(_native.PeerGoneError, match="enough"):
         plan.drive(sessions[2])
 
 
 INTERRUPTED = """
-import json, signal, sys, threading
+import json, signal, sys, threading, time
 import polars as pl
 from tacit import _native
 
@@ -129,15 +135,18 @@ failures = []
 
 def drive(session, data):
     try:
-        table = session.input(share, data)
-        if session.me == "c":
-            print("sorting", flush=True)
-        session.run(sort, [table])
+        session.run(sort, [session.input(share, data)])
     except _native.PeerGoneError as error:
         failures.append((session.me, str(error)))
 
+def tell():
+    while not any(step["step"] == "2.sort" for step in sessions[2].metrics()):
+        time.sleep(0.01)
+    print("sorting", flush=True)
+
 data = [pl.select(x=pl.int_range(rows)), None]
 threads = [threading.Thread(target=drive, args=pair) for pair in zip(sessions, data)]
+threads.append(threading.Thread(target=tell))
 for thread in threads:
     thread.start()
 try:
@@ -157,11 +166,10 @@ def test_ctrl_c_ends_a_long_operator_and_the_peers_learn_it() -> None:
     with subprocess.Popen([sys.executable, "-c", INTERRUPTED], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "sorting\n"
-        time.sleep(0.3)
         start = time.monotonic()
         process.send_signal(signal.SIGINT)
         assert process.stdout.readline() == "interrupted\n"
-        assert time.monotonic() - start < 3
+        assert time.monotonic() - start < 20
         assert process.stdout.readline() == "peers know\n"
     assert process.returncode == 0
 

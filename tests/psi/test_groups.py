@@ -202,7 +202,7 @@ def test_other_parameters_at_one_party_are_named(three: Group, own: dict[str, tu
 
 
 def test_a_missing_party_is_named(tmp_path: Path) -> None:
-    group = Group.of(tmp_path, "abc", "connect_timeout = 1")
+    group = Group.of(tmp_path, "abc", "connect_timeout = 6")
     for party in "ab":
         group.write(party, A)
     ended = ends({party: group.start(party, "--quiet") for party in "ab"})
