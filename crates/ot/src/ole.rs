@@ -1,17 +1,17 @@
 //! Oblivious linear evaluation (OLE) of 64-bit integers from ring learning with errors, in blocks of N = 2^14 at once.
 //!
-//! **Computes**, for vectors x_i and y_i of party i, additive shares modulo 2^k (k at most 128) of the integers x_0 y_1
-//! + x_1 y_0, element by element: each party's x against the other's y. Of each product the shares may lack the public
-//! number T, namely where a bit that the asker has and a bit that the answerer has are both one; the caller adds that
-//! by one OT a product. **Adversary** semi-honest, either party. **Discloses** nothing.
+//! **Computes**, for vectors x_i and y_i of party i, additive shares modulo 2^k (k at most 128) of the integers
+//! x_0 y_1 + x_1 y_0, element by element: each party's x against the other's y. Of each product the shares may lack the
+//! public number T, namely where a bit that the asker has and a bit that the answerer has are both one; the caller adds
+//! that by one OT a product. **Adversary** semi-honest, either party. **Discloses** nothing.
 //!
 //! *Ring.* R_m is Z_m[X]/(X^N + 1). T is the product of three primes of 44 bits, P that of five, q = T P < 2^352. All
 //! are 1 modulo 2N, so that R_T holds N slots of Z_T and every prime has a transform. At this N the Homomorphic
 //! Encryption Standard (Albrecht et al., 2018, table 1: ternary secret, sigma 3.2, 128 bits against classical
 //! computers) allows q < 2^438.
 //!
-//! *Request.* The asker has a ternary secret s. For the polynomial x that has its numbers in its slots it sends b = P x
-//! + e - a s, where a comes from a public seed and e has sigma 3.24 (a binomial distribution). As q/T is the integer P,
+//! *Request.* The asker has a ternary secret s. For the polynomial x that has its numbers in its slots it sends
+//! b = P x + e - a s, where a comes from a public seed and e has sigma 3.24 (a binomial distribution). As q/T is the integer P,
 //! which is zero modulo its own primes, encoding is a multiplication in each slot.
 //! *Answer.* The answerer has y in its slots, lifted to coefficients between -T/2 and T/2, and an encryption of zero
 //! made at setup: (-p s + e', p). It draws a ternary u and takes c_0 = b y + (-p s + e') u, c_1 = a y + p u, so that
