@@ -10,8 +10,6 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.xdist_group("bench")  # one run for all
-
 ROOT = Path(__file__).parents[2]
 OPERATIONS = {
     "exchange",

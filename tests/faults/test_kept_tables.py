@@ -30,8 +30,6 @@ from .organisations import Consortium, End
 from .test_disagreement import ends
 from .test_peers_that_vanish import computing_processes
 
-pytestmark = pytest.mark.xdist_group("kept tables")  # in their order
-
 A, B = SCENARIO.parties
 KEEP = "CREATE TABLE stays AS SELECT d.diagnosis, a.nights FROM discharges d JOIN admissions a ON d.pid = a.pid"
 LONG = """CREATE OR REPLACE TABLE stays AS WITH
@@ -94,7 +92,7 @@ def test_a_part_that_is_missing_or_damaged_is_refused_before_anybody_is_dialled(
     changed[-10] ^= 1
     part(pair, A).write_bytes(changed)
     before = pair.kinds(A)
-    end = pair.start(A, READ).end(10)
+    end = pair.start(A, READ).end()
     assert end.status == INPUT
     assert (
         "stays.kept: is damaged (its content was changed); put a copy back, or drop the table and make"

@@ -10,8 +10,6 @@ import pytest
 from .rehearsal import Seen, compiled, rehearse, write
 from .twins import TWINS, Twins
 
-pytestmark = pytest.mark.xdist_group("twins of demos")  # two runs of a demo for all
-
 
 @pytest.fixture(scope="module", params=TWINS, ids=lambda twins: twins.scenario.name)
 def pair(
