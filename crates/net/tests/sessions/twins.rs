@@ -54,9 +54,15 @@ fn each_has_its_own_bytes_rounds_and_meter() {
 fn one_fails_alone() {
     for tcp in [false, true] {
         run(tcp, &Options::default(), |[mut first, mut second]| {
+            first.next_round();
             if first.me() == PartyId(0) {
+                // Whoever has said something has both sessions, and is not connecting still.
+                for peer in [1, 2] {
+                    first.recv(PartyId(peer), &mut [0]).expect("both sessions");
+                }
                 second.abort("enough");
             } else {
+                first.send(PartyId(0), vec![1]).expect("both sessions");
                 let error = second.recv(PartyId(0), &mut [0]).expect_err("the session has failed");
                 assert!(matches!(error, NetError::Aborted { reason, .. } if reason.contains("enough")));
             }
