@@ -47,7 +47,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> str:
         "--output",
         str(path),
     ]
-    subprocess.run(command, cwd=ROOT, check=True, timeout=600)
+    subprocess.run(command, cwd=ROOT, check=True, timeout=1500)
     return path.read_text()
 
 
