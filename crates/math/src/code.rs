@@ -11,8 +11,11 @@
 //! reads 2n symbols in a pseudorandom order and combines 32 at a time through tables of 16 sums (the method of the four
 //! Russians).
 
+mod blocks;
 mod combine;
 mod order;
+
+pub use blocks::{accumulate_masked, add_at, add_from};
 
 use crate::gf::{Gf64, Gf128};
 use crate::pages::vector_on_large_pages;
@@ -63,35 +66,6 @@ pub fn accumulate<W: Symbol>(symbols: &mut [W], before: W) -> W {
         *symbol = sum;
     }
     sum
-}
-
-/// Adds a block to all blocks from a secret place on, which is below their number: what a value at this place adds to
-/// running sums.
-pub fn add_from(blocks: &mut [u128], place: u32, block: u128) {
-    #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx512f") {
-        // SAFETY: the processor has the instructions.
-        return unsafe { add_from_wide(blocks, place, block) };
-    }
-    add_from_each(blocks, place, block);
-}
-
-#[inline(always)]
-fn add_from_each(blocks: &mut [u128], place: u32, block: u128) {
-    // Word by word, so that the compiler finds vectors.
-    let words: [u64; 2] = bytemuck::cast(block);
-    for (i, pair) in bytemuck::cast_slice_mut::<_, [u64; 2]>(blocks).iter_mut().enumerate() {
-        let from = !((i as i64 - i64::from(place)) >> 63) as u64;
-        pair[0] ^= words[0] & from;
-        pair[1] ^= words[1] & from;
-    }
-}
-
-/// The same on vector registers.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f")]
-fn add_from_wide(blocks: &mut [u128], place: u32, block: u128) {
-    add_from_each(blocks, place, block);
 }
 
 /// Gives a vector so many symbols of no meaning, keeping its memory if it has enough.
@@ -149,7 +123,13 @@ impl BlockAccumulate {
     /// If there are not [`Self::length`] sums.
     pub fn compress_sums<W: Symbol>(&self, sums: &[W], scratch: &mut Vec<W>, out: &mut Vec<W>) {
         assert_eq!(sums.len(), self.length(), "the code compresses {} symbols", self.length());
-        self.reorder_and_accumulate(|index| sums[index], scratch);
+        if size_of::<W>() == size_of::<u128>() {
+            resize(scratch, self.length());
+            let blocks = bytemuck::cast_slice_mut(scratch);
+            blocks::accumulate_reordered(bytemuck::cast_slice(sums), &self.first, blocks);
+        } else {
+            self.reorder_and_accumulate(|index| sums[index], scratch);
+        }
         self.combine(scratch, out);
     }
 

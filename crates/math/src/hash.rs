@@ -187,6 +187,27 @@ impl Tccr {
             }
         }
     }
+
+    /// Writes the hashes of every block plus an offset under the tweaks 0, 1, ..., so many one behind the other. One AES a hash, and one more a block.
+    ///
+    /// # Panics
+    /// If there is not room for so many hashes of each block.
+    pub fn expand(&self, blocks: &[u128], offset: u128, hashes: usize, out: &mut [u128]) {
+        assert_eq!(out.len(), hashes * blocks.len(), "room for the hashes of each block");
+        let mut images = [0; PASS];
+        for (pass, out) in blocks.chunks(PASS).zip(out.chunks_mut(PASS * hashes)) {
+            let images = &mut images[..pass.len()];
+            images.iter_mut().zip(pass).for_each(|(image, block)| *image = block ^ offset);
+            self.0.encrypt(bytemuck::cast_slice_mut(images));
+            for (out, image) in out.chunks_exact_mut(hashes).zip(&*images) {
+                out.iter_mut().zip(0..).for_each(|(out, tweak)| *out = image ^ tweak);
+            }
+            self.0.encrypt(bytemuck::cast_slice_mut(out));
+            for (out, image) in out.chunks_exact_mut(hashes).zip(&*images) {
+                out.iter_mut().for_each(|out| *out ^= image);
+            }
+        }
+    }
 }
 
 /// A pseudorandom permutation of 128-bit blocks: AES-128 under a key of its own. Nobody who lacks the key can tell its
@@ -299,6 +320,20 @@ mod tests {
                     assert_eq!(out, expected, "{length} blocks");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn expansions_are_hashes_under_several_tweaks() {
+        for (length, hashes) in [(0, 3), (1, 1), (5, 3), (130, 2), (257, 5)] {
+            let blocks: Vec<u128> = Prg::new(&Seed::from_bytes([8; 16])).vector(length);
+            let offset = 0x0123_4567_89ab_cdef_0f1e_2d3c;
+            let repeated = blocks.iter().flat_map(|block| std::iter::repeat_n(block ^ offset, hashes));
+            let mut expected: Vec<u128> = repeated.collect();
+            Tccr::new().hash_blocks(&mut expected, |i| (i % hashes) as u128);
+            let mut out = vec![0; hashes * length];
+            Tccr::new().expand(&blocks, offset, hashes, &mut out);
+            assert_eq!(out, expected, "{length} blocks");
         }
     }
 

@@ -15,6 +15,7 @@ pub mod gf;
 pub mod half_gates;
 pub mod hash;
 pub mod ntt;
+pub mod packed;
 pub mod pages;
 pub mod permutation;
 pub mod plane;

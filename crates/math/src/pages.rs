@@ -15,6 +15,16 @@ pub fn vector_on_large_pages<T>(capacity: usize) -> Vec<T> {
     vector
 }
 
+/// Makes room for so many more elements, as [`Vec::reserve`] does, on large pages. A vector that grows again and again soon grows no more.
+pub fn reserve_on_large_pages<T: Copy>(vector: &mut Vec<T>, more: usize) {
+    let needed = vector.len() + more;
+    if vector.capacity() < needed {
+        let mut larger = vector_on_large_pages(needed.max(2 * vector.capacity()));
+        larger.extend_from_slice(vector);
+        *vector = larger;
+    }
+}
+
 /// The whole pages of 4 KiB inside the range.
 #[cfg(target_os = "linux")]
 fn advise(start: *const u8, bytes: usize) {
@@ -32,7 +42,7 @@ fn advise(_start: *const u8, _bytes: usize) {}
 
 #[cfg(test)]
 mod tests {
-    use super::vector_on_large_pages;
+    use super::{reserve_on_large_pages, vector_on_large_pages};
 
     #[test]
     fn is_an_ordinary_vector() {
@@ -41,6 +51,8 @@ mod tests {
             assert!(vector.is_empty() && vector.capacity() >= capacity);
             vector.extend(0..capacity as u64);
             assert!(vector.iter().copied().eq(0..capacity as u64));
+            reserve_on_large_pages(&mut vector, capacity + 3);
+            assert!(vector.iter().copied().eq(0..capacity as u64) && vector.capacity() >= 2 * capacity + 3);
             vector.truncate(capacity / 2);
             vector.shrink_to_fit();
             assert_eq!(vector.len(), capacity / 2);

@@ -19,6 +19,7 @@
 mod chosen;
 mod duplex;
 
+use tacit_math::pages::reserve_on_large_pages;
 use tacit_math::{Prg, Seed, transpose, universal, words};
 use tacit_net::{PartyId, Session};
 use zeroize::Zeroizing;
@@ -139,26 +140,26 @@ impl Sender {
     /// # Errors
     /// The connection's failure; [`OtError::Cheating`].
     pub fn extend(&mut self, session: &mut Session, n: usize) -> Result<CotSender, OtError> {
-        if n > 0 {
-            session.next_round();
-        }
-        self.more(session, n)
-    }
-
-    fn more(&mut self, session: &mut Session, n: usize) -> Result<CotSender, OtError> {
-        let mut zero = vec![0u128; 64 * column_words(n, self.adversary)];
-        let first = self.take_numbers(n);
-        if n > 0 {
-            self.fill(session, bytemuck::cast_slice_mut(&mut zero))?;
-        }
-        zero.truncate(n);
+        let (first, mut zero) = (self.used, vec![]);
+        self.append(session, n, &mut zero)?;
         Ok(CotSender { first, delta: *self.delta, zero })
     }
 
-    fn take_numbers(&mut self, n: usize) -> u64 {
-        let first = self.used;
+    /// As [`Self::extend`], which appends the zero blocks to those that are there: memory that is used again costs no page faults.
+    ///
+    /// # Errors
+    /// As [`Self::extend`].
+    pub fn append(&mut self, session: &mut Session, n: usize, zero: &mut Vec<u128>) -> Result<(), OtError> {
+        let (before, new) = (zero.len(), 64 * column_words(n, self.adversary));
+        reserve_on_large_pages(zero, new);
+        zero.resize(before + new, 0);
+        if n > 0 {
+            session.next_round();
+            self.fill(session, bytemuck::cast_slice_mut(&mut zero[before..]))?;
+        }
+        zero.truncate(before + n);
         self.used += n as u64;
-        first
+        Ok(())
     }
 
     /// Makes the rows of Q.
@@ -267,23 +268,39 @@ impl Receiver {
     /// # Errors
     /// The connection's failure.
     pub fn extend(&mut self, session: &mut Session, n: usize) -> Result<CotReceiver, OtError> {
-        if n > 0 {
-            session.next_round();
-        }
-        self.more(session, n)
+        let mut ots = CotReceiver { first: self.used, ..CotReceiver::default() };
+        self.append(session, n, &mut ots.choices, &mut ots.blocks)?;
+        Ok(ots)
     }
 
-    fn more(&mut self, session: &mut Session, n: usize) -> Result<CotReceiver, OtError> {
-        let words = column_words(n, self.adversary);
-        let (mut blocks, mut choices) = (vec![0u128; 64 * words], vec![0; words]);
-        let first = self.used;
-        self.used += n as u64;
+    /// As [`Self::extend`], which appends choices and blocks to those that are there, whole words of them.
+    ///
+    /// # Errors
+    /// The connection's failure.
+    ///
+    /// # Panics
+    /// If there are not 64 blocks for each word of choices.
+    pub fn append(
+        &mut self,
+        session: &mut Session,
+        n: usize,
+        choices: &mut Vec<u64>,
+        blocks: &mut Vec<u128>,
+    ) -> Result<(), OtError> {
+        let (before, new) = (choices.len(), column_words(n, self.adversary));
+        assert_eq!(blocks.len(), 64 * before, "whole words of choices");
+        reserve_on_large_pages(blocks, 64 * new);
+        blocks.resize(64 * (before + new), 0);
+        choices.resize(before + new, 0);
         if n > 0 {
-            self.fill(session, bytemuck::cast_slice_mut(&mut blocks), &mut choices)?;
+            session.next_round();
+            let rows = bytemuck::cast_slice_mut(&mut blocks[64 * before..]);
+            self.fill(session, rows, &mut choices[before..])?;
         }
-        blocks.truncate(n);
-        choices.truncate(n.div_ceil(64));
-        Ok(CotReceiver { first, choices, blocks })
+        blocks.truncate(64 * before + n);
+        choices.truncate(before + n.div_ceil(64));
+        self.used += n as u64;
+        Ok(())
     }
 
     /// Makes the rows of V and the bits u.

@@ -17,6 +17,9 @@ const MESSAGE: usize = 1 << 20;
 /// and few buffers serve the whole round.
 const WINDOW: usize = 4 * MESSAGE;
 
+/// The same for streams with which the peer does as much as this node does: it goes on with a piece while this node makes the next.
+const PROMPT_MESSAGE: usize = MESSAGE / 4;
+
 /// The same for paced streams: one that is being made and one on its way fit into the cache of one core.
 const PACED_MESSAGE: usize = MESSAGE / 2;
 
@@ -33,6 +36,11 @@ pub(in crate::backends) struct Outgoing {
 impl Outgoing {
     pub(in crate::backends) fn new(session: &mut Session, to: PartyId) -> Self {
         Self { to, buffer: session.buffer(MESSAGE), message: MESSAGE, paced: false, sent: 0 }
+    }
+
+    /// A stream in short messages, at whose end the peer has little left to do: for one on whose last part both nodes wait.
+    pub(in crate::backends) fn prompt(session: &mut Session, to: PartyId) -> Self {
+        Self { to, buffer: session.buffer(PROMPT_MESSAGE), message: PROMPT_MESSAGE, paced: false, sent: 0 }
     }
 
     /// A stream that is never made more than a message ahead of the network: for a node that does nothing else meanwhile, on which the peer

@@ -2,7 +2,8 @@
 //!
 //! Least significant digit first, three bits a pass, after Asharov et al. (CCS 2022), with these departures: a pass moves what is
 //! left of the key together with the row number as Boolean shares of their true width, so that nothing is composed and nothing
-//! unshuffled; opening is part of the shuffle's last round. Eight rounds a pass under rep3.
+//! unshuffled; opening is part of the shuffle's last round. The last pass moves nothing: the row numbers before it say to whom its places belong.
+//! Eight rounds a pass under rep3.
 
 use tacit_math::{Plane, ring};
 
@@ -15,15 +16,18 @@ const DIGIT: usize = 3;
 
 /// The destinations that sort rows by an unsigned key (planes, least significant first), stably.
 ///
-/// Rounds under rep3: 8 a pass, a pass for three planes, and 3 at the end. No plane: the identity.
+/// Rounds under rep3: 8 a pass, a pass for three planes. No plane: the identity.
 pub fn sort_order<B: Backend>(b: &mut B, rows: usize, key: &[B::Bits]) -> Result<B::Vector<u32>> {
     b.step("sort", |b| match key.len() {
         0 => Ok(b.public_vector(rows, || (0..rows as u32).collect())),
         1..=DIGIT => destinations(b, key),
         _ => {
-            let labels = sorted_labels(b, key, label_width(rows), |i| i)?;
-            let positions = b.public_vector(rows, || (0..rows as u32).collect());
-            let moving = Rows { r32: vec![positions], ..Rows::empty(rows) };
+            let width = label_width(rows);
+            let mut digit = labelled(b, key, width, |i| i);
+            digit = passes(b, digit, width, width + DIGIT)?;
+            let labels = digit.split_off(digit.len() - width);
+            let places = b.step("pass", |b| destinations(b, &digit))?;
+            let moving = Rows { r32: vec![places], ..Rows::empty(rows) };
             Ok(place_by_labels(b, moving, labels, |number| number as u32)?.r32.swap_remove(0))
         }
     })
@@ -52,14 +56,25 @@ pub fn sorted_labels<B: Backend>(
     width: usize,
     label: impl Fn(usize) -> usize,
 ) -> Result<Planes<B>> {
+    let columns = labelled(b, key, width, label);
+    passes(b, columns, width, width)
+}
+
+/// The key, and behind it public labels.
+fn labelled<B: Backend>(b: &B, key: &[B::Bits], width: usize, label: impl Fn(usize) -> usize) -> Planes<B> {
     let rows = key.first().map_or(0, |plane| plane.rows());
-    let mut columns: Planes<B> = key.to_vec();
-    columns.extend((0..width).map(|j| b.public_bits(rows, || Plane::from_fn(rows, |i| label(i) >> j & 1 == 1))));
-    while columns.len() > width {
+    let labels = (0..width).map(|j| b.public_bits(rows, || Plane::from_fn(rows, |i| label(i) >> j & 1 == 1)));
+    key.iter().cloned().chain(labels).collect()
+}
+
+/// Sorts rows of a key and labels of `width` planes behind it by the lowest planes of the key, which are used up, until no more than so many columns are left.
+fn passes<B: Backend>(b: &mut B, mut columns: Planes<B>, width: usize, left: usize) -> Result<Planes<B>> {
+    while columns.len() > left {
         let rest = columns.split_off(DIGIT.min(columns.len() - width));
         columns = b.step("pass", |b| {
             let to = destinations(b, &columns)?;
-            Ok(super::apply(b, Rows { bits: rest, ..Rows::empty(rows) }, to)?.bits)
+            let moving = Rows { bits: rest, ..Rows::empty(columns[0].rows()) };
+            Ok(super::apply(b, moving, to)?.bits)
         })?;
     }
     Ok(columns)

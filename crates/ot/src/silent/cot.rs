@@ -17,8 +17,9 @@
 //! for bits in place of the blocks' lowest bits (section 4.3).
 //! **Departures** from Ferret: dual instead of primal noise, so a vector takes far fewer OTs.
 
+use tacit_math::code::{accumulate_masked, add_from};
 use tacit_math::gf::{Field, Gf128};
-use tacit_math::pages::vector_on_large_pages;
+use tacit_math::pages::reserve_on_large_pages;
 use tacit_net::{PartyId, Session};
 
 use super::check::{self, Answers, Evaluated, Questions};
@@ -128,17 +129,26 @@ impl Sender {
     /// # Errors
     /// The connection's failure.
     pub fn extend(&mut self, session: &mut Session, n: usize) -> Result<CotSender, OtError> {
-        let mut zero = vector_on_large_pages(n + kept());
+        let (first, mut zero) = (self.used, vec![]);
+        self.append(session, n, &mut zero)?;
+        Ok(CotSender { first, delta: self.kept.delta, zero })
+    }
+
+    /// As [`Self::extend`], which appends the zero blocks to those that are there: memory that is used again costs no page faults.
+    ///
+    /// # Errors
+    /// The connection's failure.
+    pub fn append(&mut self, session: &mut Session, n: usize, zero: &mut Vec<u128>) -> Result<(), OtError> {
+        reserve_on_large_pages(zero, n + kept());
         for (noise, used) in vectors(n) {
             let end = zero.len() + used;
-            self.vector(session, &noise, &mut zero)?;
+            self.vector(session, &noise, zero)?;
             self.kept.zero.clear();
             self.kept.zero.extend(zero.drain(end..));
         }
         self.checks.end(session)?;
-        let first = self.used;
         self.used += n as u64;
-        Ok(CotSender { first, delta: self.kept.delta, zero })
+        Ok(())
     }
 
     /// Appends the zero blocks of one vector.
@@ -147,10 +157,7 @@ impl Sender {
         let (mut ots, mut last) = (Offered::new(&self.kept), 0);
         self.checks.begin(session);
         tree::send(session, self.peer, noise, &mut ots, sums, |leaves, _| {
-            for leaf in leaves {
-                last ^= *leaf & !1;
-                *leaf = last;
-            }
+            last = accumulate_masked(leaves, !1, last);
         })?;
         self.checks.answer(session)?;
         code.of(noise).compress_sums(sums, scratch, zero);
@@ -177,18 +184,40 @@ impl Receiver {
     /// # Errors
     /// The connection's failure; [`OtError::Cheating`] if the malicious sender's messages contradict each other.
     pub fn extend(&mut self, session: &mut Session, n: usize) -> Result<CotReceiver, OtError> {
-        let mut blocks = vector_on_large_pages(n + kept());
+        let mut ots = CotReceiver { first: self.used, ..CotReceiver::default() };
+        self.append(session, n, &mut ots.choices, &mut ots.blocks)?;
+        Ok(ots)
+    }
+
+    /// As [`Self::extend`], which appends choices and blocks to those that are there, whole words of them.
+    ///
+    /// # Errors
+    /// As [`Self::extend`].
+    ///
+    /// # Panics
+    /// If there are not 64 blocks for each word of choices.
+    pub fn append(
+        &mut self,
+        session: &mut Session,
+        n: usize,
+        choices: &mut Vec<u64>,
+        blocks: &mut Vec<u128>,
+    ) -> Result<(), OtError> {
+        assert_eq!(blocks.len(), 64 * choices.len(), "whole words of choices");
+        reserve_on_large_pages(blocks, n + kept());
         for (noise, used) in vectors(n) {
-            let end = blocks.len() + used;
-            self.vector(session, &noise, &mut blocks)?;
+            let begin = blocks.len();
+            self.vector(session, &noise, blocks)?;
             self.kept.blocks.clear();
-            self.kept.blocks.extend(blocks.drain(end..));
-            self.kept.choices = lowest_bits(&self.kept.blocks);
+            self.kept.blocks.extend(blocks.drain(begin + used..));
+            self.kept.choices = lowest_bits(&self.kept.blocks).collect();
+            // While they are in the cache.
+            choices.extend(lowest_bits(&blocks[64 * choices.len()..blocks.len() / 64 * 64]));
         }
         self.checks.end(session, &self.memory.sums)?;
-        let first = self.used;
+        choices.extend(lowest_bits(&blocks[64 * choices.len()..]));
         self.used += n as u64;
-        Ok(CotReceiver { first, choices: lowest_bits(&blocks), blocks })
+        Ok(())
     }
 
     /// Appends the blocks of one vector.
@@ -200,10 +229,8 @@ impl Receiver {
         tree::receive(session, self.peer, noise, &mut ots, sums, 0, |leaves, hole, _| {
             // The unknown leaf is zero; the sum of the others is the sender's leaf plus delta, which is odd.
             let missing = hole.sum | 1;
-            for (i, leaf) in (0..).zip(leaves) {
-                last ^= *leaf & !1 ^ missing & tree::mask_of_equal(i, hole.place);
-                *leaf = last;
-            }
+            last = accumulate_masked(leaves, !1, last) ^ missing;
+            add_from(leaves, hole.place, missing);
             places.push(hole.place);
         })?;
         code.of(noise).compress_sums(sums, scratch, out);
@@ -217,9 +244,9 @@ impl Receiver {
 }
 
 /// The lowest bit of every block, 64 to a word.
-fn lowest_bits(blocks: &[u128]) -> Vec<u64> {
+fn lowest_bits(blocks: &[u128]) -> impl Iterator<Item = u64> {
     let word = |blocks: &[u128]| blocks.iter().rev().fold(0, |word, &block| word << 1 | block as u64 & 1);
-    blocks.chunks(64).map(word).collect()
+    blocks.chunks(64).map(word)
 }
 
 /// The sender's part of n OTs at once, setup included.

@@ -19,7 +19,7 @@
 //! **Departures** from [`super::vole`]: no check, and the scalars are not compressed apart from the blocks.
 
 use tacit_math::CrHash;
-use tacit_math::code::add_from;
+use tacit_math::code::{accumulate_masked, add_from};
 use tacit_net::{PartyId, Session};
 
 use super::noise::{LastCode, Noise, least_weight};
@@ -185,7 +185,7 @@ impl Sender {
         tree::send(session, receiver, noise, ots, sums, |leaves, message| {
             hash.hash_blocks(leaves);
             let value = values.next().expect("a value for each segment");
-            let after = accumulate(leaves, last);
+            let after = accumulate_masked(leaves, !LOWEST, last);
             message.push(value ^ last ^ after);
             last = after;
         })?;
@@ -219,21 +219,13 @@ impl Receiver {
             let value = values.next().expect("a value for each segment");
             // The unknown leaf was zero, and its hash is in the sum; all blocks together are value + message.
             let after = last ^ value ^ message[0];
-            let change = accumulate(leaves, last) ^ after;
+            let change = accumulate_masked(leaves, !LOWEST, last) ^ after;
             add_from(leaves, hole.place, change);
             last = after;
         })?;
         self.code.of(noise).compress_sums(sums, scratch, out);
         Ok(())
     }
-}
-
-/// Replaces leaves, without their lowest coordinates, by their running sums after `before`; returns the last one.
-fn accumulate(leaves: &mut [u128], before: u128) -> u128 {
-    leaves.iter_mut().fold(before, |sum, leaf| {
-        *leaf = sum ^ *leaf & !LOWEST;
-        *leaf
-    })
 }
 
 /// The sum of x^i times block i.

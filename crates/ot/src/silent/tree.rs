@@ -14,7 +14,7 @@
 //! The receiver finds its place by comparing it with every index of a level, so that no address depends on it.
 
 use tacit_math::TreeHash;
-use tacit_math::code::resize;
+use tacit_math::code::{add_at, resize};
 use tacit_net::{PartyId, Session};
 
 use super::noise::Noise;
@@ -97,7 +97,7 @@ struct Grower {
 }
 
 /// All ones if two numbers are equal.
-pub(super) fn mask_of_equal(a: u32, b: u32) -> u128 {
+fn mask_of_equal(a: u32, b: u32) -> u128 {
     0_u128.wrapping_sub(u128::from(a == b))
 }
 
@@ -141,11 +141,7 @@ impl Grower {
             let sibling = block ^ correction ^ left ^ sum & right;
             // The children of the path's node, which is zero here, become the sibling and zero.
             let changes = [self.of_zero ^ sibling & !right, self.of_zero ^ sibling & right];
-            for (i, pair) in (0..).zip(children) {
-                let here = mask_of_equal(i, path);
-                pair[0] ^= changes[0] & here;
-                pair[1] ^= changes[1] & here;
-            }
+            add_at(children, path, changes);
             sum ^= sibling;
             path = 2 * path + 1 - side;
             nodes *= 2;

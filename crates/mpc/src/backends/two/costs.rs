@@ -14,7 +14,7 @@ use super::conjunction::{self, ENTRIES};
 use super::garbled::{Batches, Circuit, Transfers};
 use super::multiply;
 use super::network;
-use super::shuffle::{Layout, chunks};
+use super::shuffle::{Layout, chunks, revealed};
 use super::stock::account::{Account, Foreseen, made_for};
 use super::stock::{BATCH, streams};
 use super::table;
@@ -148,6 +148,14 @@ impl TwoCosts {
         }
         cost
     }
+
+    /// Those of both nodes, of two bundles together.
+    fn permutations(&mut self, shape: Shape, reveal: Shape) -> Cost {
+        let layout = Layout::of(shape, reveal);
+        let mut cost = self.permutation(0, shape.rows, &layout);
+        cost += self.permutation(1, shape.rows, &layout);
+        cost
+    }
 }
 
 impl Costs for TwoCosts {
@@ -271,15 +279,12 @@ impl Costs for TwoCosts {
     }
 
     fn shuffle(&mut self, shape: Shape) -> Cost {
-        let layout = Layout::of(shape);
-        let mut cost = self.permutation(0, shape.rows, &layout);
-        cost += self.permutation(1, shape.rows, &layout);
-        cost
+        self.permutations(shape, Shape { rows: shape.rows, ..Shape::default() })
     }
 
     fn shuffle_reveal(&mut self, shape: Shape, reveal: Shape) -> Cost {
-        let mut cost = self.shuffle(shape.beside(reveal));
-        cost += both(1, reveal.bytes());
+        let mut cost = self.permutations(shape, reveal);
+        cost += both(1, (reveal.rows * revealed(reveal).bytes()) as u64);
         cost
     }
 

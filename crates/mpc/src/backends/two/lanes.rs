@@ -1,41 +1,73 @@
-//! Rows of a bundle as lanes of 64 bits, in memory and on the wire, and the algebra of their columns.
+//! Rows of a bundle as lanes of 64 bits, in memory and on the wire, and the switches on them.
 //!
-//! A row is one run of lanes: planes 64 to a lane, then a lane for each vector of 32 and of 64 bits, then two for each of 128 bits. On the wire a
-//! lane that holds no more than 32 bits takes four bytes.
+//! A row is one run of lanes, in which columns lie packed ([`tacit_math::packed`]): planes 64 to a lane, then vectors of numbers, each in the first lane that
+//! has room for it, then two lanes for each vector of 128 bits. On the wire a lane takes as many bytes as its columns fill. Row numbers that are
+//! to be revealed take the bits that they need, not 32.
 
-use tacit_math::transpose;
+use tacit_math::{packed, transpose};
 
+use crate::ops::label_width;
 use crate::{Block, Shape};
+
+/// Bits of a lane.
+const LANE: u32 = u64::BITS;
+
+/// Where a vector's numbers lie.
+#[derive(Clone, Copy)]
+struct Place {
+    lane: usize,
+    first: u32,
+    width: u32,
+}
+
+impl Place {
+    /// The number in a row's lane.
+    fn number(self, lane: u64) -> u64 {
+        lane << (LANE - self.first - self.width) >> (LANE - self.width)
+    }
+
+    /// A lane that has the number, and zeros.
+    fn lane(self, number: u64) -> u64 {
+        number << (LANE - self.width) >> (LANE - self.first - self.width)
+    }
+}
 
 /// How the rows of a bundle lie in lanes.
 #[derive(Clone)]
 pub(super) struct Layout {
     shape: Shape,
-    /// The bytes of each lane on the wire, four or eight.
+    /// Vectors of at most 64 bits, in order.
+    places: Vec<Place>,
+    /// The top bits of the numbers in each lane, and its bytes on the wire. Pairs of lanes are at the end.
+    tops: Vec<u64>,
     bytes: Vec<usize>,
 }
 
 impl Layout {
-    pub(super) fn of(shape: Shape) -> Self {
-        let planes = (0..shape.bits).step_by(64).map(|first| if shape.bits - first > 32 { 8 } else { 4 });
-        let vectors = [(4, shape.r32), (8, shape.r64 + 2 * shape.r128)];
-        let vectors = vectors.into_iter().flat_map(|(bytes, lanes)| std::iter::repeat_n(bytes, lanes));
-        Self { shape, bytes: planes.chain(vectors).collect() }
+    /// Of a bundle, and of one behind it whose vectors of 32 bits hold numbers of rows.
+    pub(super) fn of(shape: Shape, reveal: Shape) -> Self {
+        let both = shape.beside(reveal);
+        let planes = (0..both.bits).step_by(LANE as usize).map(|first| (both.bits - first).min(LANE as usize) as u32);
+        let mut used: Vec<u32> = planes.collect();
+        let mut tops: Vec<u64> = used.iter().map(|planes| u64::MAX >> (LANE - planes)).collect();
+        let number = label_width(shape.rows) as u32;
+        let widths = [(32, shape.r32), (number, reveal.r32), (64, both.r64)];
+        let widths = widths.into_iter().flat_map(|(width, vectors)| std::iter::repeat_n(width, vectors));
+        let places = widths.map(|width| place(&mut used, &mut tops, width)).collect();
+        tops.extend(vec![0; 2 * both.r128]);
+        used.extend(vec![LANE; 2 * both.r128]);
+        let bytes = used.iter().map(|used| used.div_ceil(8) as usize).collect();
+        Self { shape: both, places, tops, bytes }
     }
 
     /// Lanes of one row.
     pub(super) fn lanes(&self) -> usize {
-        self.bytes.len()
+        self.tops.len()
     }
 
     /// Bytes of one row on the wire.
     pub(super) fn bytes(&self) -> usize {
         self.bytes.iter().sum()
-    }
-
-    /// Lanes that hold planes.
-    pub(super) fn plane_lanes(&self) -> usize {
-        self.shape.bits.div_ceil(64)
     }
 
     /// Pairs of lanes at the end that hold one number.
@@ -47,75 +79,92 @@ impl Layout {
     pub(super) fn pack(&self, block: &Block) -> Vec<u64> {
         let (width, rows) = (self.lanes(), self.shape.rows);
         let mut out = vec![0; width * rows];
-        let mut at = 0;
-        for planes in block.bits.chunks(64) {
+        for (lane, planes) in block.bits.chunks(LANE as usize).enumerate() {
             let words = transpose::rows_of_planes(&planes.iter().collect::<Vec<_>>(), rows);
-            put(&mut out, width, &mut at, words.iter().map(|&word| [word]));
+            add(&mut out, width, lane, words);
         }
-        block.r32.iter().for_each(|column| put(&mut out, width, &mut at, column.iter().map(|&x| [x.into()])));
-        block.r64.iter().for_each(|column| put(&mut out, width, &mut at, column.iter().map(|&x| [x])));
-        block.r128.iter().for_each(|column| put(&mut out, width, &mut at, column.iter().map(|&x| halves(x))));
+        let (short, long) = self.places.split_at(block.r32.len());
+        for (column, place) in block.r32.iter().zip(short) {
+            add(&mut out, width, place.lane, column.iter().map(|&number| place.lane(number.into())));
+        }
+        for (column, place) in block.r64.iter().zip(long) {
+            add(&mut out, width, place.lane, column.iter().map(|&number| place.lane(number)));
+        }
+        for (pair, column) in block.r128.iter().enumerate() {
+            let lane = width - 2 * (block.r128.len() - pair);
+            add(&mut out, width, lane, column.iter().map(|&number| halves(number)[0]));
+            add(&mut out, width, lane + 1, column.iter().map(|&number| halves(number)[1]));
+        }
         out
     }
 
     /// The inverse of [`Self::pack`].
     pub(super) fn unpack(&self, rows: &[u64]) -> Block {
         let (width, shape) = (self.lanes(), self.shape);
-        let mut lane = 0;
-        let mut column = || {
-            lane += 1;
-            rows.iter().skip(lane - 1).step_by(width.max(1)).copied()
-        };
+        let lane = |lane: usize| rows.iter().skip(lane).step_by(width.max(1)).copied();
         let mut bits = Vec::new();
-        for first in (0..shape.bits).step_by(64) {
-            bits.extend(transpose::planes_of_rows(&column().collect::<Vec<_>>(), (shape.bits - first).min(64)));
+        for (number, first) in (0..shape.bits).step_by(LANE as usize).enumerate() {
+            let planes = (shape.bits - first).min(LANE as usize);
+            bits.extend(transpose::planes_of_rows(&lane(number).collect::<Vec<_>>(), planes));
         }
-        let r32 = (0..shape.r32).map(|_| column().map(|x| x as u32).collect()).collect();
-        let r64 = (0..shape.r64).map(|_| column().collect()).collect();
+        let (short, long) = self.places.split_at(shape.r32);
+        let r32 = short.iter().map(|place| lane(place.lane).map(|word| place.number(word) as u32).collect()).collect();
+        let r64 = long.iter().map(|place| lane(place.lane).map(|word| place.number(word)).collect()).collect();
         let r128 = (0..shape.r128)
-            .map(|_| {
-                let (low, high) = (column(), column());
-                low.zip(high).map(|(low, high)| joined([low, high])).collect()
-            })
+            .map(|pair| width - 2 * (shape.r128 - pair))
+            .map(|low| lane(low).zip(lane(low + 1)).map(|(low, high)| joined([low, high])).collect())
             .collect();
         Block { rows: shape.rows, bits, r32, r64, r128 }
     }
 
-    /// Rows as they are sent, appended.
+    /// Rows as they are sent, in place of what was there.
     pub(super) fn write(&self, rows: &[u64], out: &mut Vec<u8>) {
-        out.reserve(rows.len() * 8);
-        for row in rows.chunks_exact(self.lanes()) {
-            for (lane, &bytes) in row.iter().zip(&self.bytes) {
-                if bytes == 4 {
-                    out.extend_from_slice(&(*lane as u32).to_le_bytes());
-                } else {
-                    out.extend_from_slice(&lane.to_le_bytes());
-                }
+        let lanes = self.lanes().max(1);
+        let total = rows.len() / lanes * self.bytes();
+        // Lanes are written whole, each over what is too much of the one before.
+        out.resize(total + size_of::<u64>(), 0);
+        let mut at = 0;
+        for row in rows.chunks_exact(lanes) {
+            for (lane, bytes) in row.iter().zip(&self.bytes) {
+                out[at..at + size_of::<u64>()].copy_from_slice(&lane.to_le_bytes());
+                at += bytes;
             }
         }
+        out.truncate(total);
     }
 
-    /// The inverse of [`Self::write`], into rows that are there.
-    pub(super) fn read(&self, mut sent: &[u8], rows: &mut [u64]) {
-        for row in rows.chunks_exact_mut(self.lanes()) {
+    /// The inverse of [`Self::write`], into rows that are there. What no column fills is zero.
+    pub(super) fn read(&self, sent: &[u8], rows: &mut [u64]) {
+        let mut at = 0;
+        for row in rows.chunks_exact_mut(self.lanes().max(1)) {
             for (lane, &bytes) in row.iter_mut().zip(&self.bytes) {
-                if bytes == 4 {
-                    let (now, later) = sent.split_first_chunk::<4>().expect("as many bytes as rows have");
-                    (*lane, sent) = (u32::from_le_bytes(*now).into(), later);
-                } else {
-                    let (now, later) = sent.split_first_chunk::<8>().expect("as many bytes as rows have");
-                    (*lane, sent) = (u64::from_le_bytes(*now), later);
-                }
+                let word = match sent[at..].first_chunk() {
+                    Some(word) => u64::from_le_bytes(*word),
+                    None => sent[at..].iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte)),
+                };
+                *lane = word & u64::MAX >> (LANE as usize - 8 * bytes);
+                at += bytes;
             }
         }
     }
 }
 
-fn put<const N: usize>(out: &mut [u64], width: usize, at: &mut usize, column: impl Iterator<Item = [u64; N]>) {
-    for (row, value) in out.chunks_exact_mut(width).zip(column) {
-        row[*at..*at + N].copy_from_slice(&value);
+/// Room for one more vector of so many bits, in the first lane that has it or in a new one.
+fn place(used: &mut Vec<u32>, tops: &mut Vec<u64>, width: u32) -> Place {
+    let lane = used.iter().position(|used| used + width <= LANE).unwrap_or(used.len());
+    if lane == used.len() {
+        used.push(0);
+        tops.push(0);
     }
-    *at += N;
+    let first = used[lane];
+    used[lane] += width;
+    tops[lane] |= packed::top(first, width);
+    Place { lane, first, width }
+}
+
+/// Adds a column to the lanes of one number, which have zeros there.
+fn add(rows: &mut [u64], width: usize, lane: usize, column: impl IntoIterator<Item = u64>) {
+    rows.iter_mut().skip(lane).step_by(width).zip(column).for_each(|(word, value)| *word |= value);
 }
 
 fn halves(x: u128) -> [u64; 2] {
@@ -126,96 +175,107 @@ fn joined([low, high]: [u64; 2]) -> u128 {
     u128::from(high) << 64 | u128::from(low)
 }
 
-/// The switches on rows of a layout, each column in its algebra. Their equations: [`super::permute`].
+/// The switches on rows of a layout, many at a time. Their equations: [`super::permute`]. A string has its lanes rounded up to an even number.
 pub(super) trait Algebra: Copy {
     /// Lanes of a row.
     fn lanes(&self) -> usize;
 
-    /// What the owner's switch does to its components a, b, given e and the string k; `mask` is all ones if the rows are exchanged.
-    fn own(&self, a: &mut [u64], b: &mut [u64], e: &[u64], k: &[u64], mask: u64);
+    /// What the owner's switches do to its components a, b, given e and the strings k; a mask is all ones if the rows are exchanged.
+    fn own(&self, rows: [&mut [u64]; 2], e: &[u64], k: &[u64], masks: &[u64]);
 
-    /// What the other node's switch does to its components a, b, and what it sends as e, given both strings; they change places if
-    /// `flip` is all ones.
-    fn other(&self, a: &mut [u64], b: &mut [u64], strings: [&[u64]; 2], flip: u64, e: &mut [u64]);
+    /// What the other node's switches do to its components a, b, and what it sends as e, given both strings; they change places where a
+    /// flip is all ones.
+    fn other(&self, rows: [&mut [u64]; 2], strings: [&[u64]; 2], flips: &[u64], e: &mut [u64]);
 }
 
-/// Rows of so many lanes, known when this is compiled, without vectors of 128 bits.
+/// Rows of so many lanes, strings of so many: both known when this is compiled. No vectors of 128 bits.
 #[derive(Clone, Copy)]
-pub(super) struct Narrow<const LANES: usize> {
-    lanes: [Lane; LANES],
+pub(super) struct Narrow<const LANES: usize, const STRING: usize> {
+    tops: [u64; LANES],
 }
 
-impl<const LANES: usize> Narrow<LANES> {
+impl<const LANES: usize, const STRING: usize> Narrow<LANES, STRING> {
     pub(super) fn of(layout: &Layout) -> Self {
-        assert!(layout.lanes() == LANES && layout.pairs() == 0, "a layout of that kind");
-        Self { lanes: std::array::from_fn(|lane| Lane::of(lane < layout.plane_lanes())) }
+        const { assert!(STRING == LANES.next_multiple_of(2), "strings of whole blocks") };
+        assert!(layout.pairs() == 0, "a layout of that kind");
+        Self { tops: layout.tops[..].try_into().expect("so many lanes") }
     }
 }
 
-impl<const LANES: usize> Algebra for Narrow<LANES> {
+impl<const LANES: usize, const STRING: usize> Algebra for Narrow<LANES, STRING> {
     #[inline(always)]
     fn lanes(&self) -> usize {
         LANES
     }
 
-    #[inline(always)]
-    fn own(&self, a: &mut [u64], b: &mut [u64], e: &[u64], k: &[u64], mask: u64) {
-        let (a, b, e, k) = (&mut a[..LANES], &mut b[..LANES], &e[..LANES], &k[..LANES]);
-        for l in 0..LANES {
-            [a[l], b[l]] = own(self.lanes[l], [a[l], b[l]], e[l], k[l], mask);
-        }
+    fn own(&self, [a, b]: [&mut [u64]; 2], e: &[u64], k: &[u64], masks: &[u64]) {
+        let rows = [a.as_chunks_mut().0, b.as_chunks_mut().0];
+        packed::switch_known::<LANES, STRING>(&self.tops, rows, e.as_chunks().0, k.as_chunks().0, masks);
     }
 
-    #[inline(always)]
-    fn other(&self, a: &mut [u64], b: &mut [u64], [zero, one]: [&[u64]; 2], flip: u64, e: &mut [u64]) {
-        let (a, b, e) = (&mut a[..LANES], &mut b[..LANES], &mut e[..LANES]);
-        let (zero, one) = (&zero[..LANES], &one[..LANES]);
-        for l in 0..LANES {
-            ([a[l], b[l]], e[l]) = other(self.lanes[l], [a[l], b[l]], [zero[l], one[l]], flip);
-        }
+    fn other(&self, [a, b]: [&mut [u64]; 2], strings: [&[u64]; 2], flips: &[u64], e: &mut [u64]) {
+        let (rows, e) = ([a.as_chunks_mut().0, b.as_chunks_mut().0], e.as_chunks_mut().0);
+        packed::switch_unknown::<LANES, STRING>(&self.tops, rows, strings.map(|words| words.as_chunks().0), flips, e);
     }
 }
 
 /// Rows of any layout.
 #[derive(Clone, Copy)]
-pub(super) struct Wide {
-    plane_lanes: usize,
-    /// Lanes before those that go in pairs.
-    single: usize,
-    lanes: usize,
+pub(super) struct Wide<'a> {
+    layout: &'a Layout,
 }
 
-impl Wide {
-    pub(super) fn of(layout: &Layout) -> Self {
-        let lanes = layout.lanes();
-        Self { plane_lanes: layout.plane_lanes(), single: lanes - 2 * layout.pairs(), lanes }
+impl<'a> Wide<'a> {
+    pub(super) fn of(layout: &'a Layout) -> Self {
+        Self { layout }
+    }
+
+    /// The lanes before those that go in pairs, with their top bits, and the first of each pair.
+    fn parts(&self) -> (impl Iterator<Item = (usize, u64)> + Clone, impl Iterator<Item = usize> + Clone) {
+        let single = self.layout.lanes() - 2 * self.layout.pairs();
+        (self.layout.tops[..single].iter().copied().enumerate(), (single..self.layout.lanes()).step_by(2))
     }
 }
 
-impl Algebra for Wide {
+impl Algebra for Wide<'_> {
     fn lanes(&self) -> usize {
-        self.lanes
+        self.layout.lanes()
     }
 
-    fn own(&self, a: &mut [u64], b: &mut [u64], e: &[u64], k: &[u64], mask: u64) {
-        for l in 0..self.single {
-            [a[l], b[l]] = own(Lane::of(l < self.plane_lanes), [a[l], b[l]], e[l], k[l], mask);
-        }
-        for l in (self.single..self.lanes).step_by(2) {
-            let rows = own(Pair, [pair(a, l), pair(b, l)], pair(e, l), pair(k, l), mask);
-            put_pairs(a, b, l, rows);
+    fn own(&self, [a, b]: [&mut [u64]; 2], e: &[u64], k: &[u64], masks: &[u64]) {
+        let (lanes, (single, pairs)) = (self.lanes(), self.parts());
+        let rows = a.chunks_exact_mut(lanes).zip(b.chunks_exact_mut(lanes));
+        let given = e.chunks_exact(lanes).zip(k.chunks_exact(lanes.next_multiple_of(2)));
+        for (((a, b), (e, k)), &mask) in rows.zip(given).zip(masks) {
+            for (l, tops) in single.clone() {
+                [a[l], b[l]] = packed::known(tops, [a[l], b[l]], e[l], k[l], mask);
+            }
+            for l in pairs.clone() {
+                let [x, y, e, k] = [&*a, &*b, e, k].map(|lanes| pair(lanes, l));
+                let moved = e.wrapping_add(y.wrapping_sub(x)) & joined([mask, mask]);
+                let q = k.wrapping_add(moved);
+                put_pairs(a, b, l, [x.wrapping_add(q), y.wrapping_sub(q)]);
+            }
         }
     }
 
-    fn other(&self, a: &mut [u64], b: &mut [u64], [zero, one]: [&[u64]; 2], flip: u64, e: &mut [u64]) {
-        for l in 0..self.single {
-            let lane = Lane::of(l < self.plane_lanes);
-            ([a[l], b[l]], e[l]) = other(lane, [a[l], b[l]], [zero[l], one[l]], flip);
-        }
-        for l in (self.single..self.lanes).step_by(2) {
-            let (rows, sent) = other(Pair, [pair(a, l), pair(b, l)], [pair(zero, l), pair(one, l)], flip);
-            put_pairs(a, b, l, rows);
-            e[l..l + 2].copy_from_slice(&halves(sent));
+    fn other(&self, [a, b]: [&mut [u64]; 2], [zero, one]: [&[u64]; 2], flips: &[u64], e: &mut [u64]) {
+        let (lanes, (single, pairs)) = (self.lanes(), self.parts());
+        let string = lanes.next_multiple_of(2);
+        let rows = a.chunks_exact_mut(lanes).zip(b.chunks_exact_mut(lanes)).zip(e.chunks_exact_mut(lanes));
+        let strings = zero.chunks_exact(string).zip(one.chunks_exact(string));
+        for ((((a, b), e), (zero, one)), &flip) in rows.zip(strings).zip(flips) {
+            for (l, tops) in single.clone() {
+                ([a[l], b[l]], e[l]) = packed::unknown(tops, [a[l], b[l]], [zero[l], one[l]], flip);
+            }
+            for l in pairs.clone() {
+                let [x, y, zero, one] = [&*a, &*b, zero, one].map(|lanes| pair(lanes, l));
+                let exchange = (zero ^ one) & joined([flip, flip]);
+                let (k_0, k_1) = (zero ^ exchange, one ^ exchange);
+                let moved = y.wrapping_add(k_0);
+                put_pairs(a, b, l, [x.wrapping_sub(k_0), moved]);
+                e[l..l + 2].copy_from_slice(&halves(moved.wrapping_sub(x).wrapping_sub(k_1)));
+            }
         }
     }
 }
@@ -229,102 +289,6 @@ fn pair(lanes: &[u64], at: usize) -> u128 {
     joined([lanes[at], lanes[at + 1]])
 }
 
-/// The sum and difference of a column's numbers.
-trait Numbers: Copy {
-    type Number: Copy;
-
-    fn plus(self, x: Self::Number, y: Self::Number) -> Self::Number;
-
-    fn minus(self, x: Self::Number, y: Self::Number) -> Self::Number;
-
-    /// x, or zero where `mask` is zero.
-    fn masked(self, x: Self::Number, mask: u64) -> Self::Number;
-
-    /// Both, in the other order if `flip` is all ones.
-    fn flipped(self, x: [Self::Number; 2], flip: u64) -> [Self::Number; 2];
-}
-
-/// A lane of planes, or of one number modulo 2^64.
-#[derive(Clone, Copy)]
-struct Lane {
-    /// All ones if it holds planes, else zero.
-    planes: u64,
-}
-
-impl Lane {
-    #[inline(always)]
-    fn of(planes: bool) -> Self {
-        Self { planes: u64::from(planes).wrapping_neg() }
-    }
-}
-
-impl Numbers for Lane {
-    type Number = u64;
-
-    /// For planes the sum less its carries.
-    #[inline(always)]
-    fn plus(self, x: u64, y: u64) -> u64 {
-        x.wrapping_add(y).wrapping_sub((x & y & self.planes) << 1)
-    }
-
-    /// For planes the difference and its borrows.
-    #[inline(always)]
-    fn minus(self, x: u64, y: u64) -> u64 {
-        x.wrapping_sub(y).wrapping_add((!x & y & self.planes) << 1)
-    }
-
-    #[inline(always)]
-    fn masked(self, x: u64, mask: u64) -> u64 {
-        x & mask
-    }
-
-    #[inline(always)]
-    fn flipped(self, [x, y]: [u64; 2], flip: u64) -> [u64; 2] {
-        let exchange = (x ^ y) & flip;
-        [x ^ exchange, y ^ exchange]
-    }
-}
-
-/// Numbers modulo 2^128.
-#[derive(Clone, Copy)]
-struct Pair;
-
-impl Numbers for Pair {
-    type Number = u128;
-
-    fn plus(self, x: u128, y: u128) -> u128 {
-        x.wrapping_add(y)
-    }
-
-    fn minus(self, x: u128, y: u128) -> u128 {
-        x.wrapping_sub(y)
-    }
-
-    fn masked(self, x: u128, mask: u64) -> u128 {
-        x & joined([mask, mask])
-    }
-
-    fn flipped(self, [x, y]: [u128; 2], flip: u64) -> [u128; 2] {
-        let exchange = (x ^ y) & joined([flip, flip]);
-        [x ^ exchange, y ^ exchange]
-    }
-}
-
-/// q = k + s (e + b - a) to a, from b.
-#[inline(always)]
-fn own<N: Numbers>(n: N, [a, b]: [N::Number; 2], e: N::Number, k: N::Number, mask: u64) -> [N::Number; 2] {
-    let q = n.plus(k, n.masked(n.plus(e, n.minus(b, a)), mask));
-    [n.plus(a, q), n.minus(b, q)]
-}
-
-/// -k_0 to a, from b; e = k_0 - k_1 + b - a.
-#[inline(always)]
-fn other<N: Numbers>(n: N, [a, b]: [N::Number; 2], strings: [N::Number; 2], flip: u64) -> ([N::Number; 2], N::Number) {
-    let [k_0, k_1] = n.flipped(strings, flip);
-    let moved = n.plus(b, k_0);
-    ([n.minus(a, k_0), moved], n.minus(n.minus(moved, a), k_1))
-}
-
 #[cfg(test)]
 mod tests {
     use tacit_math::{Plane, Prg, Seed};
@@ -332,50 +296,75 @@ mod tests {
     use super::{Algebra, Layout, Narrow, Wide};
     use crate::{Block, Shape};
 
+    /// Numbers of rows among 70 take so many bits.
+    const NUMBER: u32 = 7;
+
     /// A switch of two nodes on every row, on the way from and to blocks and the wire.
-    fn check(shape: Shape, algebra: impl Algebra, s: u64, d: u64) {
-        let (layout, mut prg) = (Layout::of(shape), Prg::new(&Seed::from_bytes([3; 16])));
+    fn check(layout: &Layout, algebra: impl Algebra, s: u64, d: u64) {
+        let (shape, mut prg) = (layout.shape, Prg::new(&Seed::from_bytes([3; 16])));
         let mut block = || Block::random(shape, &mut prg);
         let (first, second, first_mask, second_mask) = (block(), block(), block(), block());
-        let strings = [block(), block()].map(|block| layout.pack(&block));
-        let width = algebra.lanes();
         let [mut a0, mut b0, mut a1, mut b1] =
             [first.clone().minus(&first_mask), second.clone().minus(&second_mask), first_mask, second_mask]
                 .map(|block| layout.pack(&block));
-        for at in (0..a0.len()).step_by(width) {
-            let row = at..at + width;
-            let [zero, one] = strings.each_ref().map(|strings| &strings[row.clone()]);
-            let (mut e, mut sent) = (vec![0; width], vec![]);
-            algebra.other(&mut a1[row.clone()], &mut b1[row.clone()], [zero, one], d, &mut e);
-            layout.write(&e, &mut sent);
-            assert_eq!(sent.len(), layout.bytes());
-            e.fill(0);
-            layout.read(&sent, &mut e);
-            let k = if s ^ d == 0 { zero } else { one };
-            algebra.own(&mut a0[row.clone()], &mut b0[row], &e, k, s);
-        }
+        let (width, string) = (algebra.lanes(), algebra.lanes().next_multiple_of(2));
+        let strings: [Vec<u64>; 2] = [prg.vector(shape.rows * string), prg.vector(shape.rows * string)];
+        let [zero, one] = strings.each_ref().map(|words| &words[..]);
+        let (masks, flips) = (vec![s; shape.rows], vec![d; shape.rows]);
+        let (mut e, mut sent) = (vec![0; width * shape.rows], vec![9; 100]);
+        algebra.other([&mut a1, &mut b1], [zero, one], &flips, &mut e);
+        layout.write(&e, &mut sent);
+        assert_eq!(sent.len(), shape.rows * layout.bytes());
+        e.fill(0);
+        layout.read(&sent, &mut e);
+        algebra.own([&mut a0, &mut b0], &e, if s ^ d == 0 { zero } else { one }, &masks);
         let [a, b] = [(a0, a1), (b0, b1)].map(|(x, y)| layout.unpack(&x).plus(&layout.unpack(&y)));
         let (to_a, to_b) = if s == 0 { (&first, &second) } else { (&second, &first) };
-        assert_same(&a, to_a);
-        assert_same(&b, to_b);
+        assert_same(layout, &a, to_a);
+        assert_same(layout, &b, to_b);
     }
 
-    fn assert_same(got: &Block, expected: &Block) {
+    /// Numbers of rows count modulo their power of two.
+    fn assert_same(layout: &Layout, got: &Block, expected: &Block) {
         let bits = |block: &Block| block.bits.iter().map(Plane::to_bools).collect::<Vec<_>>();
         assert_eq!(bits(got), bits(expected));
-        assert!(got.r32 == expected.r32 && got.r64 == expected.r64 && got.r128 == expected.r128);
+        assert!(got.r64 == expected.r64 && got.r128 == expected.r128);
+        for ((got, expected), place) in got.r32.iter().zip(&expected.r32).zip(&layout.places) {
+            let modulo = |column: &[u32]| column.iter().map(|x| x << (32 - place.width)).collect::<Vec<_>>();
+            assert_eq!(modulo(got), modulo(expected));
+        }
+    }
+
+    fn reveal(r32: usize) -> Shape {
+        Shape { rows: 70, r32, ..Shape::default() }
     }
 
     #[test]
     fn switches_exchange_every_column_in_its_algebra() {
         for (s, d) in [(0, 0), (0, u64::MAX), (u64::MAX, 0), (u64::MAX, u64::MAX)] {
-            for bits in [0, 33, 64, 70] {
-                let shape = Shape { rows: 70, bits, r32: 2, r64: 1, r128: 2 };
-                check(shape, Wide::of(&Layout::of(shape)), s, d);
+            for bits in [0, 33, 57, 64, 70] {
+                let layout = Layout::of(Shape { rows: 70, bits, r32: 2, r64: 1, r128: 2 }, reveal(1));
+                check(&layout, Wide::of(&layout), s, d);
             }
-            let shape = Shape { rows: 70, bits: 97, r32: 1, r64: 1, r128: 0 };
-            check(shape, Narrow::<4>::of(&Layout::of(shape)), s, d);
-            check(shape, Wide::of(&Layout::of(shape)), s, d);
+            let layout = Layout::of(Shape { rows: 70, bits: 97, r32: 1, r64: 1, r128: 0 }, reveal(2));
+            check(&layout, Narrow::<4, 4>::of(&layout), s, d);
+            check(&layout, Wide::of(&layout), s, d);
+            let layout = Layout::of(Shape { rows: 70, bits: 45, r32: 0, r64: 0, r128: 0 }, reveal(1));
+            check(&layout, Narrow::<1, 2>::of(&layout), s, d);
         }
+    }
+
+    #[test]
+    fn columns_share_lanes_and_lanes_take_the_bytes_that_they_fill() {
+        let lanes = |bits, r32, r64, revealed| {
+            let layout = Layout::of(Shape { rows: 70, bits, r32, r64, r128: 0 }, reveal(revealed));
+            (layout.lanes(), layout.bytes())
+        };
+        assert_eq!(lanes(45, 0, 0, 1), (1, (45 + NUMBER as usize).div_ceil(8)));
+        assert_eq!(lanes(16, 1, 0, 0), (1, 6));
+        assert_eq!(lanes(64 - NUMBER as usize, 0, 0, 1), (1, 8));
+        assert_eq!(lanes(65 - NUMBER as usize, 0, 0, 1), (2, 9));
+        assert_eq!(lanes(0, 3, 1, 1), (3, 8 + 4 + 1 + 8));
+        assert_eq!(lanes(0, 0, 0, 0), (0, 0));
     }
 }

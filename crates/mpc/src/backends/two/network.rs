@@ -10,32 +10,18 @@
 
 use crate::Result;
 
-/// The number of switches for n rows.
+/// The number of switches for n rows: the sum over all i up to n of log2(i), rounded up.
 pub(super) fn switches(n: usize) -> usize {
-    match n {
-        0 | 1 => 0,
-        2 => 1,
-        _ => n / 2 + switches(n / 2) + switches(n - n / 2) + (n - 1) / 2,
-    }
+    let layers = usize::BITS - n.saturating_sub(1).leading_zeros();
+    (n * layers as usize + 1).saturating_sub(1 << layers)
 }
 
 /// The settings, packed, that move row i to the place p[i]: a bit is one where a switch exchanges its rows.
 pub(super) fn settings(p: &[u32]) -> Vec<u64> {
-    let mut out = Settings { words: vec![0; switches(p.len()).div_ceil(64)], count: 0 };
-    route(p, &mut out);
-    out.words
-}
-
-struct Settings {
-    words: Vec<u64>,
-    count: usize,
-}
-
-impl Settings {
-    fn push(&mut self, bit: bool) {
-        self.words[self.count / 64] |= u64::from(bit) << (self.count % 64);
-        self.count += 1;
-    }
+    let n = p.len();
+    let mut router = Router { words: vec![0; switches(n).div_ceil(64)], inverse: vec![0; n], side: vec![OPEN; n] };
+    router.route(0, &mut p.to_vec(), &mut vec![0; n]);
+    router.words
 }
 
 /// To which half a row goes.
@@ -43,64 +29,80 @@ const FIRST: u8 = 0;
 const SECOND: u8 = 1;
 const OPEN: u8 = 2;
 
-fn route(p: &[u32], out: &mut Settings) {
-    let n = p.len();
-    if n < 2 {
-        return;
-    }
-    if n == 2 {
-        out.push(p[0] == 1);
-        return;
-    }
-    let inverse = tacit_math::permutation::invert(p);
-    let side = sides(p, &inverse);
-    (0..n / 2).for_each(|i| out.push(side[2 * i] == SECOND));
-    let mut halves = [vec![0; n / 2], vec![0; n - n / 2]];
-    for (i, &to) in p.iter().enumerate() {
-        halves[usize::from(side[i])][i / 2] = to / 2;
-    }
-    halves.iter().for_each(|half| route(half, out));
-    (0..(n - 1) / 2).for_each(|o| out.push(side[inverse[2 * o] as usize] == SECOND));
+struct Router {
+    words: Vec<u64>,
+    /// Of the network that is being routed: its inverse, and the half for each row.
+    inverse: Vec<u32>,
+    side: Vec<u8>,
 }
 
-/// The half for each row, such that rows of one pair before or after go to different halves.
-fn sides(p: &[u32], inverse: &[u32]) -> Vec<u8> {
-    let n = p.len();
-    let mut side = vec![OPEN; n];
-    // The last place is reached from the second half; other loops may start anywhere.
-    follow(p, inverse, &mut side, n - 1, SECOND);
-    for place in (0..n - 1).step_by(2) {
-        follow(p, inverse, &mut side, place, FIRST);
+impl Router {
+    /// Settings of a network for p, whose first one has this number. What p and the scratch hold is used up.
+    fn route(&mut self, number: usize, p: &mut [u32], scratch: &mut [u32]) {
+        let n = p.len();
+        if n < 2 {
+            return;
+        }
+        if n == 2 {
+            return self.set(number, p[0] == 1);
+        }
+        self.part(p);
+        let (half, first) = (n / 2, number + n / 2);
+        let second = first + switches(half);
+        let after = second + switches(n - half);
+        (0..half).for_each(|i| self.set(number + i, self.side[2 * i] == SECOND));
+        (0..(n - 1) / 2).for_each(|o| self.set(after + o, self.side[self.inverse[2 * o] as usize] == SECOND));
+        for (i, (&to, &side)) in p.iter().zip(&self.side).enumerate() {
+            scratch[usize::from(side) * half + i / 2] = to / 2;
+        }
+        let halves = scratch.split_at_mut(half);
+        let free = p.split_at_mut(half);
+        self.route(first, halves.0, free.0);
+        self.route(second, halves.1, free.1);
     }
-    side
+
+    fn set(&mut self, number: usize, bit: bool) {
+        self.words[number / 64] |= u64::from(bit) << (number % 64);
+    }
+
+    /// The half for each row, such that rows of one pair before or after go to different halves.
+    fn part(&mut self, p: &[u32]) {
+        let n = p.len();
+        p.iter().zip(0..).for_each(|(&place, row)| self.inverse[place as usize] = row);
+        self.side[..n].fill(OPEN);
+        // The last place is reached from the second half; other loops may start anywhere.
+        self.follow(p, self.inverse[n - 1] as usize, SECOND);
+        (0..n - 1).step_by(2).for_each(|row| self.follow(p, row, FIRST));
+    }
+
+    /// Settles the loop through a row that is to go to a half, if it is open.
+    fn follow(&mut self, p: &[u32], mut row: usize, half: u8) {
+        let n = p.len();
+        while self.side[row] == OPEN {
+            self.side[row] = half;
+            let partner = row ^ 1;
+            if partner >= n {
+                return;
+            }
+            self.side[partner] = 1 - half;
+            let place = p[partner] as usize ^ 1;
+            if place >= n {
+                return;
+            }
+            row = self.inverse[place] as usize;
+        }
+    }
 }
 
-/// Settles the loop through a place that is to be reached from a half.
-fn follow(p: &[u32], inverse: &[u32], side: &mut [u8], mut place: usize, half: u8) {
-    let n = p.len();
-    loop {
-        let row = inverse[place] as usize;
-        if side[row] != OPEN {
-            return;
-        }
-        side[row] = half;
-        let partner = row ^ 1;
-        if partner >= n {
-            return;
-        }
-        side[partner] = 1 - half;
-        place = p[partner] as usize ^ 1;
-        if place >= n {
-            return;
-        }
-    }
-}
+/// Pairs of rows that are parted or brought together at a time: they stay in the first-level cache.
+const RUN: usize = 512;
 
-/// What the switches do to a pair of rows, called in the order of the settings.
+/// What the switches do to pairs of rows, called in the order of the settings.
 pub(super) trait Switches {
     /// Lanes of a row.
     fn lanes(&self) -> usize;
 
+    /// The next switches: for every row of a with that of b.
     fn switch(&mut self, a: &mut [u64], b: &mut [u64]) -> Result<()>;
 }
 
@@ -123,30 +125,35 @@ fn pass<S: Switches>(rows: &mut [u64], scratch: &mut [u64], switches: &mut S) ->
         let (a, b) = rows.split_at_mut(width);
         return switches.switch(a, b);
     }
-    let pairs = n / 2;
-    let (first, second) = scratch.split_at_mut(pairs * width);
-    let halves = first.chunks_exact_mut(width).zip(second.chunks_exact_mut(width));
-    for (pair, (a, b)) in rows.chunks_exact(2 * width).zip(halves) {
-        a.copy_from_slice(&pair[..width]);
-        b.copy_from_slice(&pair[width..]);
+    let in_pairs = n / 2 * width;
+    let (first, second) = scratch.split_at_mut(in_pairs);
+    let runs = first.chunks_mut(RUN * width).zip(second[..in_pairs].chunks_mut(RUN * width));
+    for (pairs, (a, b)) in rows[..2 * in_pairs].chunks(2 * RUN * width).zip(runs) {
+        for (pair, (a, b)) in
+            pairs.chunks_exact(2 * width).zip(a.chunks_exact_mut(width).zip(b.chunks_exact_mut(width)))
+        {
+            a.copy_from_slice(&pair[..width]);
+            b.copy_from_slice(&pair[width..]);
+        }
         switches.switch(a, b)?;
     }
     // The last row, if it is in no pair.
-    second[pairs * width..].copy_from_slice(&rows[2 * pairs * width..]);
-    let (free, other) = rows.split_at_mut(pairs * width);
+    second[in_pairs..].copy_from_slice(&rows[2 * in_pairs..]);
+    let (free, other) = rows.split_at_mut(in_pairs);
     pass(first, free, switches)?;
     pass(second, other, switches)?;
-    let switched = (n - 1) / 2;
-    let halves = first.chunks_exact(width).zip(second.chunks_exact(width));
-    for (number, (pair, (a, b))) in rows.chunks_exact_mut(2 * width).zip(halves).enumerate() {
-        let (to_a, to_b) = pair.split_at_mut(width);
-        to_a.copy_from_slice(a);
-        to_b.copy_from_slice(b);
-        if number < switched {
-            switches.switch(to_a, to_b)?;
+    let mut left = (n - 1) / 2 * width;
+    let runs = first.chunks_mut(RUN * width).zip(second[..in_pairs].chunks_mut(RUN * width));
+    for (pairs, (a, b)) in rows[..2 * in_pairs].chunks_mut(2 * RUN * width).zip(runs) {
+        let switched = a.len().min(left);
+        left -= switched;
+        switches.switch(&mut a[..switched], &mut b[..switched])?;
+        for (pair, (a, b)) in pairs.chunks_exact_mut(2 * width).zip(a.chunks_exact(width).zip(b.chunks_exact(width))) {
+            pair[..width].copy_from_slice(a);
+            pair[width..].copy_from_slice(b);
         }
     }
-    rows[2 * pairs * width..].copy_from_slice(&second[pairs * width..]);
+    rows[2 * in_pairs..].copy_from_slice(&second[in_pairs..]);
     Ok(())
 }
 
@@ -169,10 +176,12 @@ mod tests {
         }
 
         fn switch(&mut self, a: &mut [u64], b: &mut [u64]) -> Result<()> {
-            if self.settings[self.next / 64] >> (self.next % 64) & 1 == 1 {
-                a.swap_with_slice(b);
+            for (a, b) in a.chunks_exact_mut(self.lanes).zip(b.chunks_exact_mut(self.lanes)) {
+                if self.settings[self.next / 64] >> (self.next % 64) & 1 == 1 {
+                    a.swap_with_slice(b);
+                }
+                self.next += 1;
             }
-            self.next += 1;
             Ok(())
         }
     }
@@ -180,7 +189,8 @@ mod tests {
     #[test]
     fn every_permutation_is_routed() {
         let mut prg = Prg::new(&Seed::from_bytes([7; 16]));
-        for n in (0..70).chain([127, 128, 129, 1000, 4097]) {
+        assert_eq!([0, 1, 2, 3, 4, 5, 1 << 16].map(switches), [0, 0, 1, 3, 5, 8, 15 * (1 << 16) + 1]);
+        for n in (0..70).chain([127, 128, 129, 1000, 1025, 2048, 4097]) {
             let p = permutation::random(n, &mut prg);
             let mut rows: Vec<u64> = (0..n as u64).flat_map(|i| [i, i + 1000]).collect();
             let mut network = InClear { settings: settings(&p), next: 0, lanes: 2 };

@@ -14,7 +14,9 @@
 //! The owner sends one bit a switch, the other node one row.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
+use tacit_math::packed;
 use tacit_net::PartyId;
 
 use super::lanes::{Algebra, Layout, Narrow, Wide};
@@ -37,12 +39,12 @@ impl Two {
         own: Option<&[u64]>,
     ) -> Result<()> {
         match (layout.pairs(), layout.lanes()) {
-            (0, 1) => self.permute_in(Narrow::<1>::of(layout), rows, layout, owner, own),
-            (0, 2) => self.permute_in(Narrow::<2>::of(layout), rows, layout, owner, own),
-            (0, 3) => self.permute_in(Narrow::<3>::of(layout), rows, layout, owner, own),
-            (0, 4) => self.permute_in(Narrow::<4>::of(layout), rows, layout, owner, own),
-            (0, 5) => self.permute_in(Narrow::<5>::of(layout), rows, layout, owner, own),
-            (0, 6) => self.permute_in(Narrow::<6>::of(layout), rows, layout, owner, own),
+            (0, 1) => self.permute_in(Narrow::<1, 2>::of(layout), rows, layout, owner, own),
+            (0, 2) => self.permute_in(Narrow::<2, 2>::of(layout), rows, layout, owner, own),
+            (0, 3) => self.permute_in(Narrow::<3, 4>::of(layout), rows, layout, owner, own),
+            (0, 4) => self.permute_in(Narrow::<4, 4>::of(layout), rows, layout, owner, own),
+            (0, 5) => self.permute_in(Narrow::<5, 6>::of(layout), rows, layout, owner, own),
+            (0, 6) => self.permute_in(Narrow::<6, 6>::of(layout), rows, layout, owner, own),
             _ => self.permute_in(Wide::of(layout), rows, layout, owner, own),
         }
     }
@@ -57,20 +59,29 @@ impl Two {
     ) -> Result<()> {
         let switches = network::switches(rows.len().checked_div(layout.lanes()).unwrap_or(0));
         let feed = Feed { node: self, layout, owner, chunks: chunks(switches).collect(), left: 0, ready: 0, next: 0 };
-        let masked = vec![0; PIECE * layout.lanes()];
+        let piece = Piece { masks: vec![0; PIECE], masked: vec![0; PIECE * layout.lanes()], sent: vec![] };
         match own {
             Some(settings) => {
-                let mut owner = Owner { algebra, feed, settings, done: 0, strings: vec![], masked };
+                let mut owner = Owner { algebra, feed, settings, done: 0, strings: vec![], piece };
                 network::evaluate(rows, &mut owner)
             }
             None => {
                 let strings = [vec![], vec![]];
-                let mut other = Other { algebra, feed, flips: vec![], done: 0, strings, masked, stream: None };
+                let mut other = Other { algebra, feed, flips: vec![], done: 0, strings, piece, stream: None };
                 network::evaluate(rows, &mut other)?;
                 other.end()
             }
         }
     }
+}
+
+/// What both nodes have of the switches of a piece.
+struct Piece {
+    /// All ones where the rows are exchanged, at the owner; where the strings are, at the other node.
+    masks: Vec<u64>,
+    /// e, as lanes and as it is sent.
+    masked: Vec<u64>,
+    sent: Vec<u8>,
 }
 
 /// Where a node is in the sequence of switches: batches of OTs, in them pieces, in them single switches.
@@ -111,19 +122,27 @@ impl Feed<'_> {
     fn blocks(&self) -> usize {
         self.layout.lanes().div_ceil(2)
     }
+
+    /// How many of the piece's switches come next, of at most so many, and the first of them.
+    fn take(&mut self, most: usize) -> Range<usize> {
+        let first = self.next;
+        self.next = self.ready.min(first + most);
+        first..self.next
+    }
 }
 
-/// All ones if the switch of this number exchanges its rows.
-#[inline(always)]
-fn mask(settings: &[u64], switch: usize) -> u64 {
-    (settings[switch / 64] >> (switch % 64) & 1).wrapping_neg()
+/// A range of switches in words, so many for each.
+fn words(switches: &Range<usize>, each: usize) -> Range<usize> {
+    switches.start * each..switches.end * each
 }
 
-/// The string of a switch of a piece, as lanes.
-#[inline(always)]
-fn string<A: Algebra>(algebra: A, strings: &[u128], i: usize) -> &[u64] {
-    let stride = algebra.lanes().next_multiple_of(2);
-    &bytemuck::cast_slice::<u128, u64>(strings)[i * stride..i * stride + algebra.lanes()]
+fn next_words<'a>(rows: &mut &'a mut [u64], count: usize) -> &'a mut [u64] {
+    rows.split_off_mut(..count).expect("as many words as were counted")
+}
+
+/// Strings as lanes.
+fn lanes_of(strings: &[u128]) -> &[u64] {
+    bytemuck::cast_slice(strings)
 }
 
 /// The node that knows the settings.
@@ -133,9 +152,9 @@ struct Owner<'a, A> {
     settings: &'a [u64],
     /// Switches before the present piece.
     done: usize,
-    /// For each switch of the piece k_s, and e.
+    /// For each switch of the piece k_s.
     strings: Vec<u128>,
-    masked: Vec<u64>,
+    piece: Piece,
 }
 
 impl<A: Algebra> Owner<'_, A> {
@@ -154,13 +173,16 @@ impl<A: Algebra> Owner<'_, A> {
             out.finish(&mut node.session)?;
             node.session.next_round();
         }
-        let piece = self.feed.next_piece();
+        let count = self.feed.next_piece();
         let (blocks, layout) = (self.feed.blocks(), self.feed.layout);
-        let node = &mut *self.feed.node;
-        (_, self.strings) = node.stock.received_long(piece.next_multiple_of(64), blocks);
+        let (node, Piece { masks, masked, sent }) = (&mut *self.feed.node, &mut self.piece);
+        let whole = count.next_multiple_of(64);
+        node.stock.received_long(whole, blocks, &mut self.strings);
         let peer = node.peer();
-        let masked: Vec<u8> = recv_cells(&mut node.session, peer, piece * layout.bytes())?;
-        layout.read(&masked, &mut self.masked[..piece * layout.lanes()]);
+        sent.resize(count * layout.bytes(), 0);
+        node.session.recv(peer, sent)?;
+        layout.read(sent, &mut masked[..count * layout.lanes()]);
+        packed::masks_of(&self.settings[self.done / 64..][..whole / 64], &mut masks[..whole]);
         Ok(())
     }
 }
@@ -171,17 +193,17 @@ impl<A: Algebra> Switches for Owner<'_, A> {
         self.algebra.lanes()
     }
 
-    #[inline(always)]
-    fn switch(&mut self, a: &mut [u64], b: &mut [u64]) -> Result<()> {
-        if self.feed.next == self.feed.ready {
-            self.refill()?;
+    fn switch(&mut self, mut a: &mut [u64], mut b: &mut [u64]) -> Result<()> {
+        let (algebra, lanes) = (self.algebra, self.algebra.lanes());
+        while !a.is_empty() {
+            if self.feed.next == self.feed.ready {
+                self.refill()?;
+            }
+            let run = self.feed.take(a.len() / lanes);
+            let rows = [next_words(&mut a, run.len() * lanes), next_words(&mut b, run.len() * lanes)];
+            let k = &lanes_of(&self.strings)[words(&run, lanes.next_multiple_of(2))];
+            algebra.own(rows, &self.piece.masked[words(&run, lanes)], k, &self.piece.masks[run]);
         }
-        let (i, algebra) = (self.feed.next, self.algebra);
-        self.feed.next += 1;
-        let mask = mask(self.settings, self.done + i);
-        let width = algebra.lanes();
-        let masked = &self.masked[i * width..(i + 1) * width];
-        algebra.own(a, b, masked, string(algebra, &self.strings, i), mask);
         Ok(())
     }
 }
@@ -193,9 +215,9 @@ struct Other<'a, A> {
     /// The owner's d of the batch, and the switches of the batch before the present piece.
     flips: Vec<u64>,
     done: usize,
-    /// For each switch of the piece both strings, and e.
+    /// For each switch of the piece both strings.
     strings: [Vec<u128>; 2],
-    masked: Vec<u64>,
+    piece: Piece,
     stream: Option<Outgoing>,
 }
 
@@ -214,20 +236,21 @@ impl<A: Algebra> Other<'_, A> {
             self.flips = recv_cells(&mut node.session, peer, count.div_ceil(64))?;
             self.done = 0;
             node.session.next_round();
-            self.stream = Some(Outgoing::new(&mut node.session, peer));
+            self.stream = Some(Outgoing::prompt(&mut node.session, peer));
         }
-        let piece = self.feed.next_piece();
+        let whole = self.feed.next_piece().next_multiple_of(64);
         let blocks = self.feed.blocks();
-        self.strings = self.feed.node.stock.sent_long(piece.next_multiple_of(64), blocks);
+        self.feed.node.stock.sent_long(whole, blocks, &mut self.strings);
+        packed::masks_of(&self.flips[self.done / 64..][..whole / 64], &mut self.piece.masks[..whole]);
         Ok(())
     }
 
     /// Sends e of the switches that are done.
     fn send_piece(&mut self) -> Result<()> {
         let Some(stream) = &mut self.stream else { return Ok(()) };
-        let (layout, mut sent) = (self.feed.layout, Vec::new());
-        layout.write(&self.masked[..self.feed.next * layout.lanes()], &mut sent);
-        stream.push(&mut self.feed.node.session, &sent)
+        let (layout, Piece { masked, sent, .. }) = (self.feed.layout, &mut self.piece);
+        layout.write(&masked[..self.feed.next * layout.lanes()], sent);
+        stream.push(&mut self.feed.node.session, sent)
     }
 
     fn end_batch(&mut self) -> Result<()> {
@@ -249,18 +272,18 @@ impl<A: Algebra> Switches for Other<'_, A> {
         self.algebra.lanes()
     }
 
-    #[inline(always)]
-    fn switch(&mut self, a: &mut [u64], b: &mut [u64]) -> Result<()> {
-        if self.feed.next == self.feed.ready {
-            self.refill()?;
+    fn switch(&mut self, mut a: &mut [u64], mut b: &mut [u64]) -> Result<()> {
+        let (algebra, lanes) = (self.algebra, self.algebra.lanes());
+        while !a.is_empty() {
+            if self.feed.next == self.feed.ready {
+                self.refill()?;
+            }
+            let run = self.feed.take(a.len() / lanes);
+            let rows = [next_words(&mut a, run.len() * lanes), next_words(&mut b, run.len() * lanes)];
+            let string = words(&run, lanes.next_multiple_of(2));
+            let strings = self.strings.each_ref().map(|strings| &lanes_of(strings)[string.clone()]);
+            algebra.other(rows, strings, &self.piece.masks[run.clone()], &mut self.piece.masked[words(&run, lanes)]);
         }
-        let (i, algebra) = (self.feed.next, self.algebra);
-        self.feed.next += 1;
-        let flip = mask(&self.flips, self.done + i);
-        let strings = self.strings.each_ref().map(|strings| string(algebra, strings, i));
-        let width = algebra.lanes();
-        let masked = &mut self.masked[i * width..(i + 1) * width];
-        algebra.other(a, b, strings, flip, masked);
         Ok(())
     }
 }

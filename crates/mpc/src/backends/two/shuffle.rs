@@ -4,9 +4,9 @@
 //! bundle, by the contract of [`crate::Backend::shuffle_reveal`], a uniformly random arrangement of public rows. One node's
 //! permutation: [`super::permute`]. The order is composed of both, so to each node it is uniformly random.
 //!
-//! Rounds: those of two permutations; 1 to reveal, in which each node sends its component.
+//! Rounds: those of two permutations; 1 to reveal, in which each node sends its component, row by row.
 
-use tacit_math::{Plane, permutation};
+use tacit_math::permutation;
 use tacit_net::PartyId;
 
 pub(super) use super::lanes::Layout;
@@ -14,12 +14,13 @@ use super::network;
 use super::open::{component, share_rows};
 use super::stock::BATCH;
 use super::{NODES, Two};
-use crate::backends::wire::{recv_block, send_block};
+use crate::backends::wire::Outgoing;
 use crate::{Block, Result, Rows, Shape};
 
 impl Two {
     pub(super) fn shuffle_by_both(&mut self, rows: Rows<Self>) -> Result<Rows<Self>> {
-        let moved = self.permute_by_both(component(rows))?;
+        let nothing = Block::zeros(Shape { rows: rows.rows, ..Shape::default() });
+        let (moved, _) = self.permute_by_both(component(rows), nothing)?;
         Ok(share_rows(moved))
     }
 
@@ -28,29 +29,39 @@ impl Two {
         rows: Rows<Self>,
         reveal: Rows<Self>,
     ) -> Result<(Rows<Self>, Block)> {
-        let (keep, shape) = (rows.shape(), reveal.shape());
-        let moved = self.permute_by_both(beside(component(rows), component(reveal)))?;
-        let (rows, mut own) = split(moved, keep);
-        own.bits.iter_mut().for_each(Plane::clear_padding);
+        let layout = revealed(reveal.shape());
+        let (rows, own) = self.permute_by_both(component(rows), component(reveal))?;
+        let (peer, mut message) = (self.peer(), vec![]);
+        layout.write(&layout.pack(&own), &mut message);
         self.session.next_round();
-        let peer = self.peer();
-        send_block(&mut self.session, peer, &own)?;
-        let mut opened = recv_block(&mut self.session, peer, shape)?.plus(&own);
-        opened.bits.iter_mut().for_each(Plane::clear_padding);
-        Ok((share_rows(rows), opened))
+        let mut out = Outgoing::new(&mut self.session, peer);
+        out.push(&mut self.session, &message)?;
+        out.finish(&mut self.session)?;
+        self.session.recv(peer, &mut message)?;
+        let mut theirs = vec![0; layout.lanes() * own.rows];
+        layout.read(&message, &mut theirs);
+        // In lanes again, because numbers of rows are modulo what they were moved in.
+        let sum = layout.pack(&layout.unpack(&theirs).plus(&own));
+        Ok((share_rows(rows), layout.unpack(&sum)))
     }
 
-    fn permute_by_both(&mut self, block: Block) -> Result<Block> {
-        let layout = Layout::of(block.shape());
+    /// Both bundles, of which the second has row numbers as vectors of 32 bits.
+    fn permute_by_both(&mut self, left: Block, right: Block) -> Result<(Block, Block)> {
+        let (keep, layout) = (left.shape(), Layout::of(left.shape(), right.shape()));
         // Before the first message, so that no node waits for the other one's.
-        let settings = network::settings(&permutation::random(block.rows, &mut self.own));
-        let mut rows = layout.pack(&block);
+        let settings = network::settings(&permutation::random(keep.rows, &mut self.own));
+        let mut rows = layout.pack(&beside(left, right));
         for owner in (0..NODES).map(PartyId) {
             let own = (owner == self.session.me()).then_some(&settings[..]);
             self.permute(&mut rows, &layout, owner, own)?;
         }
-        Ok(layout.unpack(&rows))
+        Ok(split(layout.unpack(&rows), keep))
     }
+}
+
+/// How what is revealed lies in messages.
+pub(super) fn revealed(reveal: Shape) -> Layout {
+    Layout::of(Shape { rows: reveal.rows, ..Shape::default() }, reveal)
 }
 
 /// The columns of two bundles together.

@@ -29,7 +29,7 @@ use super::NODES;
 use crate::{Link, MpcError, Result};
 use account::{Account, Order};
 use ahead::Ahead;
-use filler::{Filler, Made};
+use filler::Filler;
 
 /// Most OTs that one batch of products takes, and that are made at a time unless more are needed.
 pub(super) const BATCH: usize = 1 << 20;
@@ -119,30 +119,32 @@ impl Stock {
         for (direction, need) in need.into_iter().enumerate() {
             while let Some(filling) = self.accounts[direction].short(need, self.link) {
                 let order = Order { direction, filling };
-                let (order, made) = match &mut self.ahead {
-                    Some(ahead) => ahead.take(session.path(), order)?,
-                    None => (order, self.filler.fill(session, order)?),
-                };
-                self.put_in(order, made);
+                match &mut self.ahead {
+                    Some(ahead) => {
+                        let (order, made) = ahead.take(session.path(), order)?;
+                        self.put_in(order);
+                        made.append_to(&mut self.sending.0, &mut self.receiving.0);
+                    }
+                    None => {
+                        self.put_in(order);
+                        self.filler.fill(session, order, &mut self.sending.0, &mut self.receiving.0)?;
+                    }
+                }
             }
         }
         Ok(())
     }
 
-    fn put_in(&mut self, order: Order, made: Made) {
+    /// Drops what is used of an order's direction, behind whose rest it comes.
+    fn put_in(&mut self, order: Order) {
         self.accounts[order.direction].put_in(order.filling);
-        match made {
-            Made::Sending(zero) => {
-                let (kept, used) = &mut self.sending;
-                refill(kept, *used, zero);
-                *used = 0;
-            }
-            Made::Receiving(new) => {
-                let (kept, used) = &mut self.receiving;
-                refill(&mut kept.blocks, *used, new.blocks);
-                refill(&mut kept.choices, *used / 64, new.choices);
-                *used = 0;
-            }
+        if order.direction == self.me {
+            let (kept, used) = &mut self.sending;
+            kept.drain(..std::mem::take(used));
+        } else {
+            let (kept, used) = &mut self.receiving;
+            kept.choices.drain(..*used / 64);
+            kept.blocks.drain(..std::mem::take(used));
         }
     }
 
@@ -163,25 +165,23 @@ impl Stock {
         (&self.hash, choices, &kept.blocks[*used - count..*used])
     }
 
-    /// Both strings of the next so many OTs that this node sends, of several blocks, one string after the other.
-    pub(super) fn sent_long(&mut self, count: usize, blocks: usize) -> [Vec<u128>; 2] {
+    /// Both strings of the next so many OTs that this node sends, of several blocks, one string after the other, in place of what was there.
+    pub(super) fn sent_long(&mut self, count: usize, blocks: usize, out: &mut [Vec<u128>; 2]) {
         self.accounts[self.me].take(count);
         let (kept, used) = &self.sending;
         let zero = &kept[*used..*used + count];
-        let one: Vec<u128> = zero.iter().map(|zero| zero ^ *self.delta).collect();
-        let strings = [self.strings(zero, blocks), self.strings(&one, blocks)];
+        let [first, second] = out;
+        self.strings(zero, 0, blocks, first);
+        self.strings(zero, *self.delta, blocks, second);
         self.sending.1 += count;
-        strings
     }
 
-    /// The choices and the chosen strings of the next so many OTs that this node receives, of several blocks, one string after the other.
-    pub(super) fn received_long(&mut self, count: usize, blocks: usize) -> (Vec<u64>, Vec<u128>) {
+    /// The chosen strings of the next so many OTs that this node receives, in the same way.
+    pub(super) fn received_long(&mut self, count: usize, blocks: usize, out: &mut Vec<u128>) {
         self.accounts[1 - self.me].take(count);
-        let choices = self.choices_ahead(count).to_vec();
         let (kept, used) = &self.receiving;
-        let strings = self.strings(&kept.blocks[*used..*used + count], blocks);
+        self.strings(&kept.blocks[*used..*used + count], 0, blocks, out);
         self.receiving.1 += count;
-        (choices, strings)
     }
 
     /// The choices of the next so many OTs that this node receives; they are not taken.
@@ -195,24 +195,12 @@ impl Stock {
         *self.delta
     }
 
-    fn strings(&self, correlated: &[u128], blocks: usize) -> Vec<u128> {
-        if blocks == 1 {
-            let mut out = correlated.to_vec();
-            self.hash.hash_blocks(&mut out);
-            return out;
+    /// Strings of correlated blocks, each plus an offset.
+    fn strings(&self, correlated: &[u128], offset: u128, blocks: usize, out: &mut Vec<u128>) {
+        out.resize(correlated.len() * blocks, 0);
+        match blocks {
+            1 => self.hash.hash_to(correlated, offset, out),
+            _ => self.long_hash.expand(correlated, offset, blocks, out),
         }
-        let mut out: Vec<u128> = correlated.iter().flat_map(|&block| std::iter::repeat_n(block, blocks)).collect();
-        self.long_hash.hash_blocks(&mut out, |i| (i % blocks) as u128);
-        out
-    }
-}
-
-/// Drops what is used of a stock and puts new behind the rest.
-fn refill<T: Copy>(kept: &mut Vec<T>, used: usize, new: Vec<T>) {
-    if used == kept.len() {
-        *kept = new;
-    } else {
-        kept.drain(..used);
-        kept.extend_from_slice(&new);
     }
 }

@@ -117,7 +117,8 @@ fn produce(
     session.leave();
     for (step, order) in orders {
         session.enter(&step);
-        let made = filler.fill(&mut session, order)?;
+        let mut made = Made::default();
+        filler.fill(&mut session, order, &mut made.sending, &mut made.receiving)?;
         session.leave();
         // An engine that has ended takes no more, but its peer's may.
         let _ = finished.send(Ok((order, made)));

@@ -22,12 +22,29 @@ pub(super) struct Filler {
     pub(super) streams: Option<Streams>,
 }
 
-/// A filling's OTs at one node.
-pub(super) enum Made {
-    /// The zero blocks of those that it sends.
-    Sending(Vec<u128>),
-    /// Those that it receives.
-    Receiving(CotReceiver),
+/// A filling's OTs at one node, of one direction: the zero blocks of those that it sends, or those that it receives.
+#[derive(Default)]
+pub(super) struct Made {
+    pub(super) sending: Vec<u128>,
+    pub(super) receiving: CotReceiver,
+}
+
+impl Made {
+    /// Puts it behind what is kept.
+    pub(super) fn append_to(self, sending: &mut Vec<u128>, receiving: &mut CotReceiver) {
+        append(sending, self.sending);
+        append(&mut receiving.blocks, self.receiving.blocks);
+        append(&mut receiving.choices, self.receiving.choices);
+    }
+}
+
+/// Copies only what must be.
+fn append<T: Copy>(kept: &mut Vec<T>, new: Vec<T>) {
+    if kept.is_empty() && !new.is_empty() {
+        *kept = new;
+    } else {
+        kept.extend_from_slice(&new);
+    }
 }
 
 impl Filler {
@@ -73,44 +90,54 @@ impl Filler {
         PartyId(1 - self.me)
     }
 
-    /// Makes what is ordered, after [`Self::set_up`].
-    pub(super) fn fill(&mut self, session: &mut Session, order: Order) -> Result<Made> {
+    /// Makes what is ordered, after [`Self::set_up`], and puts it behind what is kept of its direction.
+    pub(super) fn fill(
+        &mut self,
+        session: &mut Session,
+        order: Order,
+        sending: &mut Vec<u128>,
+        receiving: &mut CotReceiver,
+    ) -> Result<()> {
         if order.filling.way == Way::Streamed {
             self.begin_streams(session)?;
         }
         session.enter("stock");
         let made = if order.direction == self.me {
-            self.make_sending(session, order.filling)
+            self.make_sending(session, order.filling, sending)
         } else {
-            self.make_receiving(session, order.filling)
+            self.make_receiving(session, order.filling, receiving)
         };
         session.leave();
         made
     }
 
-    fn make_sending(&mut self, session: &mut Session, filling: Filling) -> Result<Made> {
+    fn make_sending(&mut self, session: &mut Session, filling: Filling, zero: &mut Vec<u128>) -> Result<()> {
         if filling.way == Way::FirstSilent {
             let setup = cot::Sender::setup_with(session, self.peer(), Adversary::SemiHonest, *self.delta)?;
             self.silent_sender = Some(setup);
         }
-        let new = match filling.way {
-            Way::FirstSilent | Way::Silent => set_up(&mut self.silent_sender).extend(session, filling.ots)?,
-            Way::Streamed => set_up(&mut self.streams).sender.extend(session, filling.ots)?,
-            Way::Extended => set_up(&mut self.extended).sender.extend(session, filling.ots)?,
-        };
-        Ok(Made::Sending(new.zero))
+        match filling.way {
+            Way::FirstSilent | Way::Silent => set_up(&mut self.silent_sender).append(session, filling.ots, zero)?,
+            Way::Streamed => set_up(&mut self.streams).sender.append(session, filling.ots, zero)?,
+            Way::Extended => set_up(&mut self.extended).sender.append(session, filling.ots, zero)?,
+        }
+        Ok(())
     }
 
-    fn make_receiving(&mut self, session: &mut Session, filling: Filling) -> Result<Made> {
+    fn make_receiving(&mut self, session: &mut Session, filling: Filling, ots: &mut CotReceiver) -> Result<()> {
         if filling.way == Way::FirstSilent {
             let setup = cot::Receiver::setup(session, self.peer(), Adversary::SemiHonest)?;
             self.silent_receiver = Some(setup);
         }
-        Ok(Made::Receiving(match filling.way {
-            Way::FirstSilent | Way::Silent => set_up(&mut self.silent_receiver).extend(session, filling.ots)?,
-            Way::Streamed => set_up(&mut self.streams).receiver.extend(session, filling.ots)?,
-            Way::Extended => set_up(&mut self.extended).receiver.extend(session, filling.ots)?,
-        }))
+        let CotReceiver { choices, blocks, .. } = ots;
+        match filling.way {
+            Way::FirstSilent | Way::Silent => {
+                set_up(&mut self.silent_receiver).append(session, filling.ots, choices, blocks)?;
+            }
+            Way::Streamed => set_up(&mut self.streams).receiver.append(session, filling.ots, choices, blocks)?,
+            Way::Extended => set_up(&mut self.extended).receiver.append(session, filling.ots, choices, blocks)?,
+        }
+        Ok(())
     }
 }
 
