@@ -488,8 +488,9 @@ def cost(
     link: latency and bandwidth between the nodes, as for ``Session.connect``.
     ahead: whether the engine makes ahead what it can, as with the ``operators`` of ``Session.connect``.
     Returns, per operator, {"step","rows","rounds","rounds_ahead","bytes_sent":[per node],"circuits","garbled",
-    "garbled_bytes"}: rounds that are waited for, and those in which something is made ahead meanwhile; circuits that
-    could be evaluated as a whole, those of them that are, and what the busiest node sends for these.
+    "processor"}: rounds that are waited for, and those in which something is made ahead meanwhile; circuits that
+    could be evaluated as a whole, and those of them that are; seconds of each node's processor, 0.0 where the engine
+    has no prices.
     """
 
 def aggregate_cost(sender: int, receiver: int, summed: bool) -> dict[str, int]:

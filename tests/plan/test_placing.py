@@ -139,25 +139,34 @@ def test_predicted_cost_follows_the_declared_one() -> None:
     assert total(costs).rounds == 10
 
 
-def test_time_between_two_parties_follows_from_what_the_bytes_are_for() -> None:
+def _groups_of_two(link: Link | None) -> PlacedPlan:
     pids = "SELECT pid FROM diagnoses_a UNION ALL SELECT pid FROM diagnoses_b"
     query = f"SELECT pid, COUNT(*) AS n FROM ({pids}) AS d GROUP BY pid"
-    hospitals = replace(HEALTH, engine="two", nodes=("hospital_a", "hospital_b"))
-    network = Network(latency=0, bandwidth=1e12)
+    hospitals = replace(HEALTH, engine="two", nodes=("hospital_a", "hospital_b"), link=link)
+    return compile_query(query, hospitals, ("hospital_a",))
 
+
+def test_time_between_two_parties_has_the_processor_time_that_operators_declare() -> None:
     def fake(engine: str, operators: str, rows: dict[int, int], **_: Any) -> list[dict[str, Any]]:
-        steps = json.loads(operators)
-        same = {"rows": 10, "rounds": 1, "bytes_sent": [1_000_000, 900_000], "circuits": 0}
-        return [{"step": f"{step['id']}.{step['op']}"} | same for step in steps]
+        same = {"rows": 10, "rounds": 3, "bytes_sent": [1_000_000, 900_000], "circuits": 0}
+        busy = {"group_by": 7.0, "release": 0.25}
+        return [same | {"step": each["op"], "processor": busy.get(each["op"], 0.0)} for each in json.loads(operators)]
 
-    def seconds(link: Link | None) -> dict[str, float]:
-        plan = compile_query(query, replace(hospitals, link=link), ("hospital_a",))
-        return {each.step.split(".")[1]: each.seconds for each in predict(plan, network=network, declared=fake)}
+    costs = predict(_groups_of_two(None), network=Network(latency=0.5, bandwidth=1e6), declared=fake)
+    seconds = {each.step.split(".")[1]: each.seconds for each in costs}
+    rounds_and_bytes = 3 * 0.5 + 1
+    assert rounds_and_bytes + 7 < seconds["group_by"] < rounds_and_bytes + 7.1
+    assert rounds_and_bytes + 0.25 < seconds["release"] < rounds_and_bytes + 0.26
+    assert rounds_and_bytes < seconds["union"] < rounds_and_bytes + 0.01
 
-    silent, thin, fast = seconds(None), seconds(Link(0.001, 1e8)), seconds(Link(0.001, 1e9))
-    assert silent == thin, "a slow link changes the network's time alone"
-    assert fast["group_by"] < silent["group_by"] < silent["release"] < 0.05, "shuffled rows take less than transfers"
-    assert fast["group_by"] == fast["release"]
+
+def test_a_fast_link_saves_processor_time_between_two_parties() -> None:
+    def seconds(link: Link | None) -> float:
+        return total(predict(_groups_of_two(link), network=Network(latency=0, bandwidth=1e12))).seconds
+
+    silent, fast = seconds(None), seconds(Link(0.001, 1e9))
+    assert 0 < fast < silent, "streamed transfers take more bytes and less time"
+    assert seconds(None) == silent, "the same at all parties"
 
 
 def test_rows_that_are_announced_later_are_assumed_or_given() -> None:

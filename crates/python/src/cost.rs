@@ -25,7 +25,7 @@ pub struct OperatorCost {
     bytes_sent: Vec<u64>,
     circuits: usize,
     garbled: usize,
-    garbled_bytes: u64,
+    processor: f64,
 }
 
 /// Declared cost of input, secure and release operators (a JSON list in execution order), without data.
@@ -33,7 +33,7 @@ pub struct OperatorCost {
 /// nodes: the names of the nodes in engine order, as the operators name owners and recipients. rows: row count per input step
 /// id. link: latency and bandwidth between the nodes, as they declare them. ahead: whether the engine makes ahead what it can, in a
 /// second session, whose bytes are counted too.
-/// Returns, per operator, {"step","rows","rounds","rounds_ahead","bytes_sent":[per node],"circuits","garbled","garbled_bytes"}.
+/// Returns, per operator, {"step","rows","rounds","rounds_ahead","bytes_sent":[per node],"circuits","garbled","processor"}.
 #[pyfunction]
 #[pyo3(signature = (engine, operators, rows, *, nodes, link=None, ahead=false))]
 pub fn cost(
@@ -89,7 +89,7 @@ fn declared(
         bytes_sent: cost.sent,
         circuits: cost.circuits.asked,
         garbled: cost.circuits.whole,
-        garbled_bytes: cost.circuits.sent,
+        processor: cost.processor.as_secs_f64(),
     };
     Ok(operators.iter().zip(costs).map(named).collect())
 }

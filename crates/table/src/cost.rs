@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
+use std::time::Duration;
 
 use serde_json::json;
 use tacit_mpc::backends::{Circuits, Costs, Ordered, Tally};
@@ -26,6 +27,8 @@ pub struct StepCost {
     pub ahead: u64,
     /// Payload bytes sent by each node, in engine order, in both sessions.
     pub sent: Vec<u64>,
+    /// What each node's processor takes, what is made ahead included, as far as the engine has prices.
+    pub processor: Duration,
     /// Its circuits that could be evaluated as a whole, and those that are.
     pub circuits: Circuits,
 }
@@ -102,9 +105,10 @@ impl<E: Costs> Forecast<E> {
             needs.push(self.executor.backend_mut().take_needs());
         }
         let orders = self.executor.backend_mut().orders(&needs);
-        for Ordered { step, cost, .. } in &orders {
+        for Ordered { step, cost, processor, .. } in &orders {
             let step = &mut costs[*step];
             step.ahead += cost.rounds;
+            step.processor += *processor;
             step.sent.iter_mut().zip(&cost.sent).for_each(|(all, sent)| *all += sent);
         }
         Ok((costs, orders))
@@ -153,8 +157,16 @@ impl<E: Costs> Forecast<E> {
         };
         tables.extend(table.map(|table| (operator.id(), table)));
         let spent = executor.backend_mut().take();
-        let circuits = executor.backend_mut().take_circuits();
-        Ok(StepCost { step: operator.id(), rows, rounds: spent.rounds, ahead: 0, sent: spent.sent, circuits })
+        let (processor, circuits) = (executor.backend_mut().take_processor(), executor.backend_mut().take_circuits());
+        Ok(StepCost {
+            step: operator.id(),
+            rows,
+            rounds: spent.rounds,
+            ahead: 0,
+            sent: spent.sent,
+            processor,
+            circuits,
+        })
     }
 }
 

@@ -2,9 +2,9 @@
 
 Rounds and bytes are exact for the given row counts. Seconds follow from them: rounds wait for the network's latency,
 bytes for its bandwidth, and rows for the processor, at the rates of ``NANOSECONDS_A_ROW``. These are rounded from
-``make bench`` at 2^18 and 2^20 rows; ``Network`` is a loopback. Between two parties the processor makes oblivious
-transfers and what they carry, so its time follows from the bytes: from more of them, for less time each, where rows
-are moved and where a fast link is declared. A prediction is a guide, within a factor of about two.
+``make bench`` at 2^18 and 2^20 rows; ``Network`` is a loopback. Between two parties operators declare the processor's
+time, too: it follows from the work that they take (crates/mpc, two/prices.rs), because a byte may stand for a few
+nanoseconds or for fifty. A prediction is a guide: benches/predictions.py compares it with what runs take.
 """
 
 from __future__ import annotations
@@ -39,26 +39,8 @@ NANOSECONDS_A_ROW = {
 }
 """One party's processor time for each row of a step's largest table, on the engine ``rep3``."""
 
-NANOSECONDS_A_BYTE_OF_TWO = 30
-"""One party's processor time for each byte that it sends, on the engine ``two``, by silent oblivious transfers."""
-
-NANOSECONDS_A_BYTE_MOVED_BY_TWO = 7
-"""The same for steps that shuffle rows: most of their bytes are rows."""
-
-NANOSECONDS_A_STREAMED_BYTE_OF_TWO = 3
-"""The same for any step where transfers are streamed, eight bytes each."""
-
-STREAMED_FROM = 8e8
-"""Bytes a second of a declared link from which the engine ``two`` streams its transfers."""
-
-MOVING = frozenset({"join", "group_by", "sort"})
-"""Operators that shuffle rows."""
-
-NANOSECONDS_A_GARBLED_BYTE = 1
-"""The same for each byte of garbled circuits."""
-
-NANOSECONDS_A_ROW_OF_TWO = {"circuit_psi": 1_200}
-"""One party's processor time for each row, where bytes do not tell it, on the engine ``two``."""
+NANOSECONDS_A_ROW_OF_TWO = dict.fromkeys(NANOSECONDS_A_ROW, 60) | {"psi": 500, "circuit_psi": 600}
+"""The same on the engine ``two``, where operators declare what else they take."""
 
 FIXED_SECONDS = {"psi": 0.01, "circuit_psi": 0.015}
 """One party's processor time for a step of any size: base OTs and what is made of them."""
@@ -214,10 +196,7 @@ def _step_cost(
     sent = [int(each) for each in declared["bytes_sent"]]
     rounds = int(declared["rounds"])
     busiest = max(sent, default=0)
-    if plan.engine == "two":
-        processor = _processor_seconds_of_two(plan, step, rows, busiest, int(declared.get("garbled_bytes", 0)))
-    else:
-        processor = _processor_seconds(step, rows)
+    processor = _processor_seconds(plan.engine, step, rows) + float(declared.get("processor", 0))
     seconds = rounds * network.latency + busiest / network.bandwidth + processor
     return StepCost(
         f"{step.id}.{step.operator['op']}",
@@ -242,23 +221,9 @@ def _chooses(plan: PlacedPlan) -> bool:
     return plan.engine == "two" and declared_link(plan) is not None
 
 
-def _processor_seconds(step: NativeStep, rows: int) -> float:
-    """One party's processor time on the engine ``rep3``. rows: that the step works on."""
+def _processor_seconds(engine: str, step: NativeStep, rows: int) -> float:
+    """One party's processor time that the operator does not declare. rows: that the step works on."""
     op = step.operator["op"]
-    rate = NANOSECONDS_A_ROW["merged join" if step.operator.get("merged") else op]
+    rates = NANOSECONDS_A_ROW_OF_TWO if engine == "two" else NANOSECONDS_A_ROW
+    rate = rates["merged join" if step.operator.get("merged") else op]
     return rows * rate * 1e-9 + FIXED_SECONDS.get(op, 0)
-
-
-def _processor_seconds_of_two(plan: PlacedPlan, step: NativeStep, rows: int, sent: int, garbled: int) -> float:
-    """One party's processor time on the engine ``two``. sent: bytes of the busiest party; garbled: of them."""
-    op = step.operator["op"]
-    if op == "psi":
-        return _processor_seconds(step, rows)
-    if op in NANOSECONDS_A_ROW_OF_TWO:
-        return rows * NANOSECONDS_A_ROW_OF_TWO[op] * 1e-9 + FIXED_SECONDS.get(op, 0)
-    link = declared_link(plan)
-    if link is not None and link[1] >= STREAMED_FROM:
-        a_byte = NANOSECONDS_A_STREAMED_BYTE_OF_TWO
-    else:
-        a_byte = NANOSECONDS_A_BYTE_MOVED_BY_TWO if op in MOVING else NANOSECONDS_A_BYTE_OF_TWO
-    return ((sent - garbled) * a_byte + garbled * NANOSECONDS_A_GARBLED_BYTE) * 1e-9

@@ -1,5 +1,7 @@
 //! Declared costs: what every primitive of an engine sends, as formulas of public sizes.
 
+use std::time::Duration;
+
 use super::two::Order;
 use crate::circuits::Function;
 use crate::{Link, Shape};
@@ -34,6 +36,8 @@ pub struct Ordered {
     pub order: Order,
     /// What making it costs.
     pub cost: Cost,
+    /// What making it takes of each node's processor.
+    pub processor: Duration,
 }
 
 /// Products of columns of one length.
@@ -72,6 +76,10 @@ pub trait Costs: Default {
     }
     /// The network that the nodes declare ([`super::Networked::declare`]).
     fn declare(&mut self, _link: Link) {}
+    /// What each node's processor takes for all that was declared since this was last asked, at measured prices; zero of an engine without them.
+    fn processor(&mut self) -> Duration {
+        Duration::ZERO
+    }
     /// From now on an engine that can make its stock ahead of its use does, which is then no part of what uses it.
     fn make_ahead(&mut self) {}
     /// What was taken since this was last asked, of what is made ahead.

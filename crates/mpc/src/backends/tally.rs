@@ -2,6 +2,8 @@
 //!
 //! Because control flow never depends on secrets, the sum is what a real run of the same call sends, to the byte.
 
+use std::time::Duration;
+
 use tacit_math::{Plane, Ring};
 use tacit_net::PartyId;
 
@@ -39,8 +41,6 @@ pub struct Circuits {
     pub asked: usize,
     /// As a whole.
     pub whole: usize,
-    /// What the busiest node sends for the latter.
-    pub sent: u64,
 }
 
 impl<E: Costs> Tally<E> {
@@ -58,6 +58,11 @@ impl<E: Costs> Tally<E> {
     /// The circuits since this was last asked.
     pub fn take_circuits(&mut self) -> Circuits {
         std::mem::take(&mut self.circuits)
+    }
+
+    /// Processor time of each node since this was last asked ([`Costs::processor`]).
+    pub fn take_processor(&mut self) -> Duration {
+        self.engine.processor()
     }
 
     /// Declares the network, as [`super::Networked::declare`].
@@ -143,7 +148,6 @@ impl<E: Costs> Backend for Tally<E> {
         self.circuits.asked += 1;
         let Some(cost) = self.engine.whole(function, rows) else { return Ok(None) };
         self.circuits.whole += 1;
-        self.circuits.sent += cost.sent.iter().copied().max().unwrap_or(0);
         self.total += cost;
         Ok(Some(vec![Counted(rows); function.outputs()]))
     }

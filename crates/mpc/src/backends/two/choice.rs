@@ -5,6 +5,7 @@
 //! costs decide alike, because it is a function of public sizes and the declared link; without one, nothing is garbled.
 
 use super::garbled::{Builder, Circuit, Wire};
+use super::prices::Work;
 use super::stock::streams;
 use super::{carry, conjunction};
 use crate::Link;
@@ -19,24 +20,25 @@ struct Price {
     bytes: f64,
 }
 
-/// An AND, or some with a common factor: an OT of each direction from the stock (`tacit-bench gates`).
-const AND: Price = Price { seconds: 40e-9, bytes: 1.0 };
+/// An AND, or some with a common factor: an OT of each direction from the stock.
+const AND: Price =
+    Price { seconds: 2.0 * Work::SilentOt.seconds() + Work::CommonFactor.seconds() + Work::And.seconds(), bytes: 1.0 };
 
-/// The same with streamed OTs (`tacit-bench gates --bandwidth 1e9`).
-const STREAMED_AND: Price = Price { seconds: 14e-9, bytes: 8.3 };
+/// The same with streamed OTs.
+const STREAMED_AND: Price = Price { seconds: 2.0 * Work::StreamedOt.seconds() + Work::And.seconds(), bytes: 8.3 };
 
-/// A silent lookup in one direction, of which every other row has none (`tacit-bench kernels --only equal`).
-const LOOKUP: Price = Price { seconds: 20e-9, bytes: 1.2 };
+/// A silent lookup in one direction, of which every other row has none.
+const LOOKUP: Price = Price { seconds: Work::Lookup.seconds(), bytes: 1.2 };
 
 /// A streamed lookup: four OTs of one direction.
-const STREAMED_LOOKUP: Price = Price { seconds: 28e-9, bytes: 18.0 };
+const STREAMED_LOOKUP: Price =
+    Price { seconds: 4.0 * Work::StreamedOt.seconds() + Work::StreamedLookup.seconds(), bytes: 18.0 };
 
-/// A garbled AND, and an input's OT, which goes the other way (`tacit-bench garbling`).
-const GARBLED_AND: Price = Price { seconds: 13e-9, bytes: 32.0 };
-const INPUT: Price = Price { seconds: 5e-9, bytes: 0.0 };
+/// Bytes of a garbled AND.
+const GARBLED_BYTES: f64 = 32.0;
 
 /// Rounds of a garbled circuit.
-const GARBLED_ROUNDS: usize = 2;
+const GARBLED_ROUNDS: f64 = 2.0;
 
 /// What is reckoned for a circuit.
 struct Reckoning {
@@ -119,11 +121,13 @@ fn gate_by_gate_seconds(link: Link, function: Function, rows: usize) -> f64 {
     reckoning.seconds
 }
 
+/// Tables leave while the next ones are made.
 fn garbled_seconds(link: Link, function: Function, rows: usize) -> f64 {
-    let mut reckoning = Reckoning::new(link, rows);
-    reckoning.add(GARBLED_ROUNDS, function.least_gates(), GARBLED_AND);
-    reckoning.add(0, function.inputs(), INPUT);
-    reckoning.seconds
+    let each = |count: usize, price: f64| (rows * count) as f64 * price;
+    let computing = each(function.least_gates(), Work::GarbledAnd.seconds());
+    let sending = each(function.least_gates(), GARBLED_BYTES / link.bandwidth);
+    let asking = each(function.inputs(), Work::GarbledInput.seconds());
+    GARBLED_ROUNDS * link.latency + asking + computing.max(sending)
 }
 
 /// The smallest circuit of a function.
@@ -170,7 +174,7 @@ mod tests {
 
     #[test]
     fn bytes_decide_on_a_network_of_one_place() {
-        let near = Link { latency: 0.00005, bandwidth: 400e6 };
+        let near = Link { latency: 0.00005, bandwidth: 200e6 };
         for function in [COMPARISON, SIGN, Function::All { planes: 61 }] {
             assert!(garbles(near, function, 10) && !garbles(near, function, 1_000_000), "{function:?}");
         }

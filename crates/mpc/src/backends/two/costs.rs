@@ -1,5 +1,7 @@
 //! The declared costs of the engine's primitives.
 
+use std::time::Duration;
+
 use tacit_math::plane::words_for;
 use tacit_ot::ole;
 use tacit_ot::silent::lookup::{self, WIDTH};
@@ -14,6 +16,7 @@ use super::conjunction::{self, ENTRIES};
 use super::garbled::{Batches, Circuit, Transfers};
 use super::multiply;
 use super::network;
+use super::prices::{Processor, Work};
 use super::shuffle::{Layout, chunks, revealed};
 use super::stock::account::{Account, Foreseen, made_for};
 use super::stock::{BATCH, streams};
@@ -36,6 +39,7 @@ pub struct TwoCosts {
     link: Option<Link>,
     /// What is made ahead, if it is.
     ahead: Option<Foreseen>,
+    processor: Processor,
 }
 
 /// Which directions a product of bits and ring elements uses: node d gives the elements.
@@ -57,7 +61,7 @@ impl TwoCosts {
             Some(ahead) => ahead.note(need),
             None => {
                 let orders = made_for(&mut self.accounts, need, self.link);
-                orders.iter().for_each(|order| cost += order.cost(&mut self.streamed));
+                orders.iter().for_each(|order| cost += order.cost(&mut self.streamed, &mut self.processor));
             }
         }
         cost
@@ -65,7 +69,10 @@ impl TwoCosts {
 
     /// OTs that are made when they are used.
     fn streamed(&mut self, counts: [usize; NODES]) -> Cost {
-        streams::cost(!std::mem::replace(&mut self.streamed, true), counts)
+        self.processor.add(Work::StreamedOt, counts.iter().sum());
+        let first = !std::mem::replace(&mut self.streamed, true);
+        self.processor.add(Work::BaseOts, first.into());
+        streams::cost(first, counts)
     }
 
     fn bit_products(&mut self, rows: &[usize], directions: &[Directions], bytes: usize) -> Cost {
@@ -77,6 +84,7 @@ impl TwoCosts {
             let mut sent = vec![0; NODES];
             for segment in batch {
                 for sender in (0..NODES).filter(|&d| directions[segment.job][d]) {
+                    self.processor.add(Work::BitProduct, segment.rows * bytes.div_ceil(8));
                     sent[sender] += (segment.rows * bytes) as u64;
                     sent[1 - sender] += plane_bytes(segment.rows);
                 }
@@ -89,6 +97,7 @@ impl TwoCosts {
 
     /// Lookups for so many groups of planes, of which the sender sends so many words for one of rows.
     fn lookups(&mut self, rows: usize, groups: usize, words_sent: usize) -> Cost {
+        self.processor.add(Work::Lookup, rows * groups);
         let words = conjunction::parts(rows).map(|part| groups * part.len());
         let need = [0, 1].map(|direction| self.accounts[direction].for_lookups(64 * words[direction]));
         let mut cost = self.stock(need);
@@ -103,6 +112,8 @@ impl TwoCosts {
     /// Streamed lookups of so many digits of each row, strings of so many bits.
     fn looked_up(&mut self, rows: usize, digits: usize, bits: usize) -> Cost {
         let mut cost = self.streamed([0; NODES]);
+        self.processor.add(Work::StreamedOt, table::WIDTH * rows * digits);
+        self.processor.add(Work::StreamedLookup, rows * digits);
         cost += table::cost(rows, digits, bits);
         cost
     }
@@ -110,6 +121,7 @@ impl TwoCosts {
     /// Elements of so many bytes chosen by digits.
     fn chosen(&mut self, rows: usize, bytes: usize) -> Cost {
         let lookups = 64 * words_for(rows);
+        self.processor.add(Work::Choice, NODES * rows * bytes.div_ceil(8));
         let need = [0, 1].map(|direction| self.accounts[direction].for_lookups(lookups));
         let mut cost = self.stock(need);
         let elements = (rows * ENTRIES * bytes) as u64 + WIDTH as u64 * plane_bytes(rows);
@@ -128,6 +140,8 @@ impl TwoCosts {
             let setup = Transfers::setup_cost();
             cost += Cost { rounds: setup.rounds, sent: vec![setup.sender, setup.receiver] };
         }
+        self.processor.add(Work::GarbledAnd, rows * circuit.ands());
+        self.processor.add(Work::GarbledInput, rows * transferred);
         let batches = Batches::new(circuit, rows, transferred);
         let asked = batches.iter().map(|(_, rows)| Transfers::bytes_asked(rows, transferred)).sum();
         cost += Cost { rounds: 2, sent: vec![(32 * rows * circuit.ands()) as u64, asked] };
@@ -141,6 +155,8 @@ impl TwoCosts {
             let mut need = [0; NODES];
             need[1 - owner] = switches.next_multiple_of(64);
             cost += self.stock(need);
+            self.processor.add(Work::Switch, switches);
+            self.processor.add(Work::SwitchedLane, switches * layout.lanes());
             let mut sent = vec![0; NODES];
             sent[owner] = plane_bytes(switches);
             sent[1 - owner] = (switches * layout.bytes()) as u64;
@@ -171,6 +187,8 @@ impl Costs for TwoCosts {
             cost += both(1, 0);
         }
         for group in groups {
+            self.processor.add(Work::And, group.rows * group.count);
+            self.processor.add(Work::CommonFactor, if streamed { 0 } else { group.rows });
             let words = words_for(group.rows);
             for start in (0..words).step_by(BATCH / 64).filter(|_| !streamed) {
                 let ots = 64 * (words - start).min(BATCH / 64);
@@ -209,6 +227,10 @@ impl Costs for TwoCosts {
         self.link = Some(link);
     }
 
+    fn processor(&mut self) -> Duration {
+        self.processor.take()
+    }
+
     fn make_ahead(&mut self) {
         self.ahead.get_or_insert_default();
     }
@@ -232,9 +254,11 @@ impl Costs for TwoCosts {
             return both(0, 0);
         }
         if multiply::by_evaluation(products) {
-            let setup =
-                if std::mem::replace(&mut self.evaluates, true) { Default::default() } else { ole::setup_cost() };
+            let first = !std::mem::replace(&mut self.evaluates, true);
+            let setup = if first { ole::setup_cost() } else { Default::default() };
             let evaluations = products * multiply::evaluations(bits);
+            self.processor.add(Work::ProductKeys, first.into());
+            self.processor.add(Work::Product, evaluations);
             let evaluated = setup + ole::cost(evaluations);
             let mut cost = both(evaluated.rounds, evaluated.sender);
             cost += self.bit_products(&[evaluations], &[[true; NODES]], bytes);
@@ -242,6 +266,7 @@ impl Costs for TwoCosts {
         }
         let ots = multiply::transfers(products, bits);
         let mut cost = self.stock([ots; NODES]);
+        self.processor.add(Work::ProductBit, NODES * ots);
         cost += both(1, (ots / bits * (1 + multiply::packed_elements(bits)) * bytes) as u64);
         cost
     }

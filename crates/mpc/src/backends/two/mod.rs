@@ -26,6 +26,7 @@ mod multiply;
 mod network;
 mod open;
 mod permute;
+mod prices;
 mod shuffle;
 mod stock;
 mod table;

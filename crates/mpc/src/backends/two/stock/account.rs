@@ -7,6 +7,7 @@ use tacit_ot::softspoken;
 use super::{BATCH, NODES, streams};
 use crate::Link;
 use crate::backends::cost::{Cost, Needs, Ordered};
+use crate::backends::two::prices::{Processor, Work};
 
 /// Fewest OTs that are made at a time; all fillings are multiples of it.
 const FIRST: usize = 1 << 12;
@@ -37,6 +38,17 @@ pub(super) enum Way {
     Streamed,
 }
 
+impl Way {
+    /// The work of making one.
+    fn work(self) -> Work {
+        match self {
+            Self::Extended => Work::ExtendedOt,
+            Self::FirstSilent | Self::Silent => Work::SilentOt,
+            Self::Streamed => Work::FastOt,
+        }
+    }
+}
+
 /// A filling, and which node sends with what it holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Order {
@@ -45,8 +57,9 @@ pub struct Order {
 }
 
 impl Order {
-    /// What it costs; `streamed` says whether streams have been set up, and changes if they are for this order.
-    pub(in crate::backends::two) fn cost(&self, streamed: &mut bool) -> Cost {
+    /// What it costs, and adds what it takes of the processor; `streamed` says whether streams have been set up, and changes if they are for
+    /// this order.
+    pub(in crate::backends::two) fn cost(&self, streamed: &mut bool, processor: &mut Processor) -> Cost {
         let (adversary, Filling { ots, way }) = (Adversary::SemiHonest, self.filling);
         let made = match way {
             Way::Extended => softspoken::extension_cost(TREE_DEPTH, adversary, ots),
@@ -57,8 +70,12 @@ impl Order {
         let mut sent = vec![made.sender; NODES];
         sent[1 - self.direction] = made.receiver;
         let mut cost = Cost { rounds: made.rounds, sent };
+        processor.add(way.work(), ots);
+        processor.add(Work::SilentSetup, (way == Way::FirstSilent).into());
         if way == Way::Streamed {
-            cost += streams::cost(!std::mem::replace(streamed, true), [0; NODES]);
+            let first = !std::mem::replace(streamed, true);
+            processor.add(Work::BaseOts, first.into());
+            cost += streams::cost(first, [0; NODES]);
         }
         cost
     }
@@ -146,6 +163,8 @@ pub(in crate::backends::two) fn made_for(
 #[derive(Clone, Debug, Default)]
 pub(in crate::backends::two) struct Foreseen {
     accounts: [Account; NODES],
+    /// Whether anything has been made.
+    begun: bool,
     streamed: bool,
     needs: Needs,
 }
@@ -173,7 +192,10 @@ impl Foreseen {
                 if let Some(filling) = account.short_of(need, coming[direction], link) {
                     account.put_in(filling);
                     let order = Order { direction, filling };
-                    orders.push(Ordered { step, order, cost: order.cost(&mut self.streamed) });
+                    let mut processor = Processor::default();
+                    processor.add(Work::BaseOts, (!std::mem::replace(&mut self.begun, true)).into());
+                    let cost = order.cost(&mut self.streamed, &mut processor);
+                    orders.push(Ordered { step, order, cost, processor: processor.take() });
                 }
                 account.take(need);
                 coming[direction] -= need;
