@@ -221,9 +221,9 @@ def data_path(folder: Path, table: Table) -> Path:
 
 
 def write_federation(
-    folder: Path, tables: list[Table], engine: str = "rep3", parties: tuple[str, ...] = PARTIES
+    folder: Path, tables: list[Table], engine: str = "rep3", parties: tuple[str, ...] = PARTIES, more: str = ""
 ) -> None:
-    """Files of parties that all run on this machine: tables as Parquet, keys, and the federation file."""
+    """Files of parties that all run on this machine: tables as Parquet, keys, and the federation file, with more."""
     from tacit.agent.federation import Federation
     from tacit.agent.keys import make_keys
 
@@ -237,7 +237,7 @@ def write_federation(
             facts = f'owner = "{table.owner}"\npath = "{path}"\n{table.facts}'
             text.append(f"[tables.{table.name}]\n{facts}\n[tables.{table.name}.columns]\n{table.columns}")
     path = folder / "federation.toml"
-    path.write_text("\n\n".join(text) + "\n")
+    path.write_text("\n\n".join([*text, more]) + "\n")
     make_keys(Federation.load(path), parties, replace=False)
 
 

@@ -108,3 +108,14 @@ def test_a_wrong_argument_is_one_sentence() -> None:
     ended = subprocess.run([program, "kernels", "--only", "fly"], cwd=ROOT, capture_output=True, text=True)
     assert ended.returncode == 1
     assert ended.stderr.splitlines()[-1] == 'tacit-bench: "fly" is no value of --only; see --help'
+
+
+def test_compares_predicted_time_with_what_is_taken() -> None:
+    chosen = ["--rows", "6", "--link", "none,1e9", "--only", "sort,merged join"]
+    command = [sys.executable, "benches/predictions.py", *chosen]
+    printed = subprocess.run(command, cwd=ROOT, check=True, timeout=600, capture_output=True, text=True).stdout
+    lines = section(printed, "Predicted and taken time")
+    assert [line[:3] for line in lines] == [
+        [name, link, "64"] for link in ("none", "1e9") for name in ("sort", "merged join")
+    ]
+    assert all(float(line[5]) > 0 and line[6] in {"6.sort", "5.join"} for line in lines)
