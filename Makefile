@@ -50,13 +50,14 @@ lint: $(VENV)/tests
 
 # Generated cases repeat themselves here, so that a change and not chance makes a test fail; `make nightly` makes new ones.
 # The portable AES path is chosen when the code is compiled, so it needs a build of its own.
+# Cargo has jobs of its own; told of make's, it would warn that it cannot reach them.
 test-rust: export PROPTEST_RNG_SEED ?= 1
 test-rust: export BOLERO_RANDOM_SEED ?= 1
 test-rust: export BOLERO_RANDOM_ITERATIONS ?= 0
 test-rust: export TACIT_SEED ?= 1
 test-rust:
-	cargo test --locked --workspace
-	RUSTFLAGS='--cfg aes_backend="soft"' CARGO_TARGET_DIR="$(CARGO_TARGET_DIR)-soft" cargo test --locked --package tacit-math
+	env -u MAKEFLAGS cargo test --locked --workspace
+	env -u MAKEFLAGS RUSTFLAGS='--cfg aes_backend="soft"' CARGO_TARGET_DIR="$(CARGO_TARGET_DIR)-soft" cargo test --locked --package tacit-math
 
 # A file's tests stay in one process and in their order. The process that a test brings down ends the run.
 # The long searches of tests marked "nightly" stay out; README's commands and the three-process demo are among the tests.
