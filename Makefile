@@ -56,8 +56,8 @@ test-rust: export BOLERO_RANDOM_SEED ?= 1
 test-rust: export BOLERO_RANDOM_ITERATIONS ?= 0
 test-rust: export TACIT_SEED ?= 1
 test-rust:
-	env -u MAKEFLAGS cargo test --locked --workspace
-	env -u MAKEFLAGS RUSTFLAGS='--cfg aes_backend="soft"' CARGO_TARGET_DIR="$(CARGO_TARGET_DIR)-soft" cargo test --locked --package tacit-math
+	env -u MAKEFLAGS -u MFLAGS cargo test --locked --workspace
+	env -u MAKEFLAGS -u MFLAGS RUSTFLAGS='--cfg aes_backend="soft"' CARGO_TARGET_DIR="$(CARGO_TARGET_DIR)-soft" cargo test --locked --package tacit-math
 
 # A file's tests stay in one process and in their order. The process that a test brings down ends the run.
 # The long searches of tests marked "nightly" stay out; README's commands and the three-process demo are among the tests.
