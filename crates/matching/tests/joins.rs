@@ -16,7 +16,7 @@ use tacit_matching::files::Files;
 use tacit_matching::results::Matches;
 use tacit_matching::{Bins, Join, KeyColumn, Layout, MatchError, Normaliser, Partition, Progress, Results, Rows, Run};
 use tacit_math::Seed;
-use tacit_net::{Message, Options, Session, memory};
+use tacit_net::{Message, Options, Record, Session, memory};
 use tacit_psi::Role;
 use tacit_psi::alignment::Learns;
 
@@ -99,7 +99,7 @@ fn play(session: Session, run: &Run, bins: Bins, folder: Option<PathBuf>) -> Mat
 
 /// Both parties' ends after a run. The first party is the receiver.
 fn matched(keys: [&[Key]; 2], bins: usize, learns: Learns, folders: Option<&Path>) -> [Matched; 2] {
-    let options = Options { record: true, ..Options::default() };
+    let options = Options { record: Record::Sizes, ..Options::default() };
     let mut sessions = memory::mesh(&["a", "b"], &options).into_iter();
     let mut party = |me: usize| {
         let session = sessions.next().expect("two");

@@ -14,7 +14,7 @@ use tacit_matching::keyed::Reading;
 use tacit_matching::shares::{self, Announced};
 use tacit_matching::{Bins, IdRows, Ids, KeyColumn, KeyedRows, Layout, Normaliser, Partition};
 use tacit_math::Seed;
-use tacit_net::{Message, Options, Session, memory};
+use tacit_net::{Message, Options, Record, Session, memory};
 use tacit_psi::blind_join::Rule;
 use tacit_psi::relatives::PrivateId;
 use tacit_psi::{Role, Sizes, Traffic};
@@ -64,7 +64,7 @@ struct Ended<T> {
 
 /// What both parties find, the sender's first, what it costs and what is sent.
 fn both<T: Send>(play: impl Fn(&mut Session, Role) -> T + Sync) -> [Ended<T>; 2] {
-    let options = Options { record: true, ..Options::default() };
+    let options = Options { record: Record::Sizes, ..Options::default() };
     let [a, b]: [Session; 2] = memory::mesh(&["a", "b"], &options).try_into().expect("two");
     let play = |mut session: Session, role| {
         let found = play(&mut session, role);

@@ -7,7 +7,7 @@ use tacit_math::{Plane, Prg, Seed};
 use tacit_mpc::backends::two::TwoCosts;
 use tacit_mpc::backends::{Clear, Cost, Networked, Ordered, Tally, Two};
 use tacit_mpc::{Backend, Block, Linear, Link, MpcError, Permit, PermitKind, Permits, Result, Rows, Shape};
-use tacit_net::{Direction, Message, NetError, Options, PartyId, Session, memory};
+use tacit_net::{Direction, Message, NetError, Options, PartyId, Record, Session, memory};
 
 const NODES: [&str; 2] = ["a", "b"];
 const STEPS: [&str; 3] = ["1.and", "2.shuffle", "3.conjoin"];
@@ -94,7 +94,7 @@ struct View {
 }
 
 fn run(input: &Block, link: Option<Link>, orders: &[Ordered]) -> Vec<View> {
-    let options = Options { record: true, ..Options::default() };
+    let options = Options { record: Record::Sizes, ..Options::default() };
     let node = |[session, background]: [Session; 2]| {
         let (meter, transcript) = (background.meter(), background.transcript().expect("a record"));
         let mut b = Two::with_stock_ahead(session, background).expect("an engine");

@@ -7,7 +7,7 @@
 //! [`relay`], someone else carries the bytes, a round at a time.
 //!
 //! What the wire shows to an observer: who speaks with whom, when, and how many bytes. A [`Meter`] counts exactly that
-//! per named step, and a [`Transcript`] lists it message by message.
+//! per named step, and a [`Transcript`] lists it message by message; in tests it also has what the messages say ([`Record`]).
 //!
 //! When any party ends in the middle, every other party's next call returns a [`NetError`] that names the peer and the
 //! step within seconds; nothing here waits without a bound on a peer that is dead or silent.
@@ -33,6 +33,6 @@ pub use abort::AbortHandle;
 pub use error::NetError;
 pub use frame::{FRAME_HEADER, MAX_FRAME_PAYLOAD};
 pub use meter::{Counters, Meter, Snapshot, StepCounters};
-pub use options::{Options, Security, Shape};
+pub use options::{Options, Record, Security, Shape};
 pub use session::{PartyId, Session};
-pub use transcript::{Direction, Message, Opened, Transcript};
+pub use transcript::{Direction, Message, Opened, Seen, Source, Transcript};

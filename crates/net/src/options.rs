@@ -35,6 +35,19 @@ pub enum Security {
     PlaintextForBenchmarks,
 }
 
+/// What a session keeps of what its party could observe.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Record {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// Step, round, peer and size of every message, and opened values: a [`crate::Transcript`] that holds no share.
+    Sizes,
+    /// The bytes of every message too, and what a protocol says that the party knows besides: all that a test needs to attack
+    /// a protocol from one party's view. Shares, seeds and keys stand in it, so no program but a test asks for it.
+    ContentsForTests,
+}
+
 /// Settings of one session.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
@@ -44,8 +57,8 @@ pub struct Options {
     pub idle_timeout: Duration,
     /// Artificial latency and bandwidth.
     pub shape: Shape,
-    /// Keep a [`crate::Transcript`].
-    pub record: bool,
+    /// What to keep in a [`crate::Transcript`].
+    pub record: Record,
     /// Protection of the bytes between hosts; without effect for parties in one process.
     pub security: Security,
 }
@@ -66,7 +79,7 @@ impl Default for Options {
             connect_timeout: Duration::from_secs(30),
             idle_timeout: Duration::from_secs(30),
             shape: Shape::default(),
-            record: false,
+            record: Record::Nothing,
             security: Security::MutualTls,
         }
     }

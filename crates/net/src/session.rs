@@ -5,8 +5,9 @@ use crate::error::NetError;
 use crate::frame::{self, Frame, Kind};
 use crate::hub::Hub;
 use crate::meter::{Meter, Step};
+use crate::options::Record;
 use crate::route::Links;
-use crate::transcript::{Direction, Message, Transcript};
+use crate::transcript::{Direction, Message, Source, Transcript};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
@@ -45,7 +46,7 @@ struct Partial {
 }
 
 impl Session {
-    pub(crate) fn new(me: usize, links: Links, meter: Arc<Meter>, record: bool) -> Self {
+    pub(crate) fn new(me: usize, links: Links, meter: Arc<Meter>, record: Record) -> Self {
         Self {
             me,
             partial: links.routes.iter().map(|_| None).collect(),
@@ -55,7 +56,7 @@ impl Session {
             outer: Vec::new(),
             step: meter.switch(""),
             meter,
-            transcript: record.then(Arc::default),
+            transcript: Transcript::of(record).map(Arc::new),
             told: false,
         }
     }
@@ -123,11 +124,12 @@ impl Session {
             return Ok(());
         }
         let length = bytes.len();
+        self.note(to, Direction::Sent, length);
+        self.note_content(Source::Sent(to), &bytes);
         if let Some(route) = &self.links.routes[to.0] {
             route.post(Frame::new(Kind::Data, self.round, bytes));
         }
         self.step.sent(length, frame::overhead(length));
-        self.note(to, Direction::Sent, length);
         Ok(())
     }
 
@@ -167,6 +169,8 @@ impl Session {
     pub fn recv_pieces(&mut self, from: PartyId, length: usize, mut take: impl FnMut(&[u8])) -> Result<(), NetError> {
         self.check_peer(from)?;
         let mut taken = 0;
+        let mut content = Vec::new();
+        let records = self.transcript.as_ref().is_some_and(|transcript| transcript.has_contents());
         while taken < length {
             let mut partial = match self.partial[from.0].take() {
                 Some(partial) => partial,
@@ -176,6 +180,9 @@ impl Session {
             let left = &partial.frame.payload[partial.used..];
             let count = left.len().min(length - taken);
             take(&left[..count]);
+            if records {
+                content.extend_from_slice(&left[..count]);
+            }
             taken += count;
             partial.used += count;
             if partial.used < partial.frame.payload.len() {
@@ -187,6 +194,7 @@ impl Session {
         if length > 0 {
             self.step.received(length);
             self.note(from, Direction::Received, length);
+            self.note_content(Source::Received(from), &content);
         }
         Ok(())
     }
@@ -305,6 +313,12 @@ impl Session {
     fn note(&self, peer: PartyId, direction: Direction, bytes: usize) {
         if let Some(transcript) = &self.transcript {
             transcript.note(Message { step: self.path.clone(), round: self.round, peer, direction, bytes });
+        }
+    }
+
+    fn note_content(&self, source: Source, bytes: &[u8]) {
+        if let Some(transcript) = &self.transcript {
+            transcript.note_seen(&self.path, source, bytes);
         }
     }
 }

@@ -7,7 +7,7 @@ use tacit_mpc::Link;
 use tacit_mpc::backends::{Clear, Networked, Rep3, Two};
 use tacit_mpc::{Backend, Permits};
 use tacit_net::tcp::{self, Endpoint, Hello, Identity};
-use tacit_net::{Options, Security, Shape, memory};
+use tacit_net::{Options, Record, Security, Shape, memory};
 use tacit_table::Executor;
 
 use crate::engine::{Engine, Suite};
@@ -268,7 +268,7 @@ pub fn options(tls: bool, timeouts: [f64; 2], latency: f64, bandwidth: Option<f6
         connect_timeout: seconds("connect_timeout", connect_timeout)?,
         idle_timeout: seconds("idle_timeout", idle_timeout)?,
         shape: Shape { latency: seconds("latency", latency)?, bandwidth },
-        record,
+        record: if record { Record::Sizes } else { Record::Nothing },
         security: if tls { Security::MutualTls } else { Security::PlaintextForBenchmarks },
     })
 }

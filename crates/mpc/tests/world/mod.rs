@@ -5,7 +5,7 @@ use std::thread;
 use tacit_math::{Plane, Prg, Seed};
 use tacit_mpc::backends::{Clear, Cost, Networked, Rep3, Tally, Two};
 use tacit_mpc::{Backend, Block, Link, Permit, PermitKind, Permits, Result, Rows, Shape};
-use tacit_net::{Counters, Message, Options, PartyId, memory};
+use tacit_net::{Counters, Message, Options, PartyId, Record, memory};
 
 /// The parties; an engine's nodes are the first of them.
 const PARTIES: [&str; 3] = ["a", "b", "c"];
@@ -131,7 +131,7 @@ pub fn transcripts<B: Networked>(program: &impl Program, input: &Block, link: Op
 }
 
 fn views<B: Networked>(program: &impl Program, input: &Block, owner: PartyId, link: Option<Link>) -> Vec<View> {
-    let sessions = memory::mesh(names::<B>(), &Options { record: true, ..Options::default() });
+    let sessions = memory::mesh(names::<B>(), &Options { record: Record::Sizes, ..Options::default() });
     let node = |session| {
         let mut b = B::start(session).expect("an engine");
         link.into_iter().for_each(|link| b.declare(link));

@@ -12,7 +12,7 @@ use crate::frame::{Frame, Kind};
 use crate::hub::Hub;
 use crate::lock::lock;
 use crate::meter::Meter;
-use crate::options::Options;
+use crate::options::{Options, Record};
 use crate::pool::Pool;
 use crate::route::{Links, Route};
 use crate::session::Session;
@@ -265,7 +265,7 @@ impl Rendezvous {
     }
 
     /// Hand the links to the sessions, or tell whoever is there that there will be none.
-    fn conclude(self, outcome: Result<(), NetError>, record: bool) -> Result<Vec<Session>, NetError> {
+    fn conclude(self, outcome: Result<(), NetError>, record: Record) -> Result<Vec<Session>, NetError> {
         let route = |link: Link| Box::new(link) as Box<dyn Route>;
         let session = |Joining { hub, pool, meter, links }: Joining| {
             let routes = links.into_iter().map(|link| link.map(route)).collect();

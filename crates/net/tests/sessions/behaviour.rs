@@ -3,7 +3,9 @@
 use crate::world::{NAMES, Transport, with_growing_patience};
 use std::thread;
 use std::time::{Duration, Instant};
-use tacit_net::{Direction, FRAME_HEADER, MAX_FRAME_PAYLOAD, NetError, Options, PartyId, Session, Shape};
+use tacit_net::{
+    Direction, FRAME_HEADER, MAX_FRAME_PAYLOAD, NetError, Options, PartyId, Record, Session, Shape, Source,
+};
 
 fn peers(session: &Session) -> Vec<PartyId> {
     (0..session.parties()).map(PartyId).filter(|&party| party != session.me()).collect()
@@ -137,7 +139,7 @@ fn the_meter_is_exact_per_step() {
 
 #[test]
 fn the_transcript_lists_every_message_and_opening() {
-    let options = Options { record: true, ..Options::default() };
+    let options = Options { record: Record::Sizes, ..Options::default() };
     for transport in Transport::ALL {
         let transcripts = transport.succeed(&options, |session| {
             session.enter("open");
@@ -153,6 +155,39 @@ fn the_transcript_lists_every_message_and_opening() {
             assert_eq!(messages.iter().filter(|m| m.direction == Direction::Sent).count(), 2);
             assert_eq!(transcript.opened()[0].bytes, [1, 2]);
             assert!(!format!("{transcript:?}").contains("[1, 2]"));
+        }
+    }
+}
+
+#[test]
+fn contents_are_kept_for_tests_alone() {
+    let message = |from: usize, to: usize| vec![from as u8, to as u8, 7];
+    let contents = Transport::ALL.map(|transport| (Record::ContentsForTests, transport));
+    for (record, transport) in contents.into_iter().chain([(Record::Sizes, Transport::Memory)]) {
+        let options = Options { record, ..Options::default() };
+        let seen = transport.succeed(&options, |session| {
+            let me = session.me().0;
+            let peers: Vec<_> = (0..session.parties()).filter(|&peer| peer != me).collect();
+            session.enter("all");
+            session.next_round();
+            peers.iter().try_for_each(|&peer| session.send(PartyId(peer), message(me, peer)))?;
+            peers.iter().try_for_each(|&peer| session.recv(PartyId(peer), &mut [0; 3]))?;
+            let transcript = session.transcript().expect("recording");
+            transcript.note_drawn("coins", &[9]);
+            assert!(!format!("{transcript:?}").contains("[9]"));
+            Ok((transcript.take_seen(), transcript.take_seen()))
+        });
+        for (me, (seen, rest)) in seen.into_iter().enumerate() {
+            assert!(rest.is_empty(), "what was taken is gone");
+            if record == Record::Sizes {
+                assert!(seen.is_empty());
+                continue;
+            }
+            let peers = || (0..NAMES.len()).filter(|&peer| peer != me).map(PartyId);
+            let expected = peers().map(|peer| (Source::Sent(peer), message(me, peer.0)));
+            let expected = expected.chain(peers().map(|peer| (Source::Received(peer), message(peer.0, me))));
+            let expected: Vec<_> = expected.chain([(Source::Drawn, vec![9])]).collect();
+            assert_eq!(seen.into_iter().map(|seen| (seen.source, seen.bytes)).collect::<Vec<_>>(), expected);
         }
     }
 }

@@ -2,14 +2,14 @@
 
 use crate::pair::{ALICE, BOB};
 use std::thread;
-use tacit_net::{Direction, Message, NetError, Options, Session, memory};
+use tacit_net::{Direction, Message, NetError, Options, Record, Session, memory};
 use tacit_ot::OtError;
 
 const NAMES: [&str; 2] = ["alice", "bob"];
 
 /// The messages of an honest run, as alice saw them. They depend on public sizes alone.
 pub fn record(alice: impl Fn(&mut Session) + Send, bob: impl Fn(&mut Session) + Send) -> Vec<Message> {
-    let options = Options { record: true, ..Options::default() };
+    let options = Options { record: Record::Sizes, ..Options::default() };
     let [mut a, mut b]: [Session; 2] = memory::mesh(&NAMES, &options).try_into().expect("two parties");
     thread::scope(|scope| {
         scope.spawn(move || {

@@ -8,7 +8,7 @@ use clear::{Clear, intersection};
 use sets::{Sets, awkward};
 use std::sync::Arc;
 use tacit_math::{Prg, Seed};
-use tacit_net::{Message, Options, PartyId, Session, memory};
+use tacit_net::{Message, Options, PartyId, Record, Session, memory};
 use tacit_psi::vole_psi::Variant;
 use tacit_psi::{
     Declared, DhPsi, Driven, Kkrt, Match, Outcome, Protocol, PsiError, Relayed, Role, Rounds, Sizes, Traffic, VolePsi,
@@ -66,7 +66,7 @@ fn play(mut session: Session, protocol: &dyn Protocol, role: Role, runs: &[Sets]
 
 /// Run setup once and all of `runs` after it: the sender, then the receiver.
 fn run(protocol: &dyn Protocol, runs: &[Sets]) -> [Party; 2] {
-    let options = Options { record: true, ..Options::default() };
+    let options = Options { record: Record::Sizes, ..Options::default() };
     let mut sessions = memory::mesh(&["sender", "receiver"], &options).into_iter();
     let (first, second) = (sessions.next().expect("two"), sessions.next().expect("two"));
     std::thread::scope(|scope| {
@@ -216,7 +216,7 @@ fn a_blob_longer_than_declared_is_refused() {
     let party = |role| -> Result<Box<dyn Rounds>, PsiError> { Ok(Box::new(Relayed::new(Arc::new(Clear), role)?)) };
     let driven = Driven::new("driven", Clear.adversary(), |sizes| Clear.declared(sizes), party);
     let sets = [Sets::random(Sizes { sender: 100, receiver: 10 }, 5, 1)];
-    let mut sessions = memory::mesh(&["sender", "receiver"], &Options { record: true, ..Options::default() });
+    let mut sessions = memory::mesh(&["sender", "receiver"], &Options { record: Record::Sizes, ..Options::default() });
     let (second, first) = (sessions.pop().expect("two"), sessions.pop().expect("two"));
     std::thread::scope(|scope| {
         scope.spawn(|| play(first, &driven, Role::Sender, &sets).err());

@@ -3,7 +3,7 @@
 use std::sync::mpsc::channel;
 use std::thread;
 use tacit_math::{Prg, Seed, permutation};
-use tacit_net::{Message, Options, PartyId, Session, memory};
+use tacit_net::{Message, Options, PartyId, Record, Session, memory};
 use tacit_psi::{Item, Traffic};
 
 /// The party that tests give the role of sender.
@@ -23,7 +23,7 @@ pub fn run<A: Send, B: Send>(
     sender: impl FnOnce(&mut Session) -> A + Send,
     receiver: impl FnOnce(&mut Session) -> B + Send,
 ) -> (Party<A>, Party<B>) {
-    let options = Options { record: true, ..Options::default() };
+    let options = Options { record: Record::Sizes, ..Options::default() };
     let [a, b]: [Session; 2] = memory::mesh(&["sender", "receiver"], &options).try_into().expect("two parties");
     thread::scope(|scope| {
         let sender = scope.spawn(move || party(a, sender));

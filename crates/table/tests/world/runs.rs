@@ -6,7 +6,7 @@ use std::sync::Barrier;
 use tacit_mpc::Backend;
 use tacit_mpc::Permits;
 use tacit_mpc::backends::{Clear as ClearEngine, Networked};
-use tacit_net::{Message, Options, Session, Snapshot, memory};
+use tacit_net::{Message, Options, Record, Session, Snapshot, memory};
 use tacit_table::{DataTable, Executor, Operator, Table, TableError};
 
 use super::{Clear, HASH_KEY, PARTIES, Plan};
@@ -75,7 +75,7 @@ pub fn nodes<B: Networked>(
     data: &HashMap<usize, DataTable>,
     permits: fn(&Plan, &[String]) -> Permits,
 ) -> Vec<Node> {
-    let options = Options { record: true, ..Options::default() };
+    let options = Options { record: Record::Sizes, ..Options::default() };
     let sessions = memory::mesh(&PARTIES[..B::NODES], &options);
     let ready = Barrier::new(B::NODES);
     std::thread::scope(|scope| {
