@@ -30,5 +30,5 @@ pub mod words;
 
 pub use hash::{BlockCipher, CrHash, KeyedHash, Tccr, TreeHash};
 pub use plane::Plane;
-pub use prg::{Prg, Seed};
+pub use prg::{Prg, Seed, Watch};
 pub use ring::Ring;

@@ -1,5 +1,7 @@
 //! A pseudorandom generator: AES-128 in counter mode, and seeds.
 
+use std::sync::Arc;
+
 use bytemuck::Pod;
 use zeroize::Zeroize;
 
@@ -63,7 +65,11 @@ impl Seed {
 pub struct Prg {
     cipher: Aes128,
     next: u64,
+    watch: Option<Watch>,
 }
+
+/// Is shown all that a generator gives, in order. For tests of what its holder can compute.
+pub type Watch = Arc<dyn Fn(&[u8]) + Send + Sync>;
 
 impl std::fmt::Debug for Prg {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -74,7 +80,12 @@ impl std::fmt::Debug for Prg {
 impl Prg {
     /// The generator of a seed.
     pub fn new(seed: &Seed) -> Self {
-        Self { cipher: Aes128::new(&seed.0), next: 0 }
+        Self { cipher: Aes128::new(&seed.0), next: 0, watch: None }
+    }
+
+    /// The generator of a seed, of which someone is shown all that it gives: a test that records what its holder knows.
+    pub fn watched(seed: &Seed, watch: Watch) -> Self {
+        Self { watch: Some(watch), ..Self::new(seed) }
     }
 
     /// Overwrites out with the next pseudorandom words.
@@ -86,6 +97,9 @@ impl Prg {
             let mut last = [[0; 16]];
             self.fill_blocks(&mut last);
             rest.copy_from_slice(&last[0][..rest.len()]);
+        }
+        if let Some(watch) = &self.watch {
+            watch(bytes);
         }
     }
 

@@ -1,5 +1,7 @@
 //! The generator against known answers (computed with OpenSSL) and the laws of its stream.
 
+use std::sync::{Arc, Mutex};
+
 use proptest::prelude::*;
 use tacit_math::{Prg, Seed};
 
@@ -31,6 +33,19 @@ fn fresh_seeds_differ() {
     assert_ne!(a.expose(), b.expose());
     assert_ne!(a.derive("x").expose(), a.derive("y").expose());
     assert_ne!(a.derive("x").expose(), b.derive("x").expose());
+}
+
+#[test]
+fn a_watched_generator_shows_what_it_gives() {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let shown = Arc::clone(&seen);
+    let seed = Seed::from_bytes(std::array::from_fn(|i| i as u8));
+    let mut watched =
+        Prg::watched(&seed, Arc::new(move |bytes| shown.lock().expect("no panic").extend_from_slice(bytes)));
+    let mut same = generator();
+    let given: Vec<u8> = [5, 16, 40].iter().flat_map(|&len| watched.vector::<u8>(len)).collect();
+    assert_eq!(*seen.lock().expect("no panic"), given);
+    assert_eq!([5, 16, 40].iter().flat_map(|&len| same.vector::<u8>(len)).collect::<Vec<_>>(), given);
 }
 
 #[test]

@@ -4,6 +4,7 @@ mod cell;
 mod clear;
 mod components;
 pub mod cost;
+mod generator;
 mod networked;
 mod recipients;
 pub mod rep3;

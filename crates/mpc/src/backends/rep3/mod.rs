@@ -20,6 +20,7 @@ use tacit_net::{PartyId, Session};
 pub use costs::Rep3Costs;
 pub(in crate::backends) use input::{components, share_rows};
 
+use crate::backends::generator::generator;
 use crate::backends::{Costs, Networked};
 use crate::linear::Column;
 use crate::{Backend, Block, Linear, LinearScan, MpcError, Permit, Result, Rows, Shape};
@@ -89,7 +90,9 @@ impl Rep3 {
         let mut theirs = [0; 16];
         session.recv(previous, &mut theirs)?;
         session.leave();
-        Ok(Self { session, with_next: Prg::new(&mine), with_previous: Prg::new(&Seed::from_bytes(theirs)), turn: 0 })
+        let with_next = generator(&session, "with next", &mine);
+        let with_previous = generator(&session, "with previous", &Seed::from_bytes(theirs));
+        Ok(Self { session, with_next, with_previous, turn: 0 })
     }
 
     fn me(&self) -> usize {
