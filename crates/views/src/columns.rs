@@ -1,0 +1,69 @@
+//! Runs as a matrix over GF(2): one column for each named bit, one row for each run.
+
+use crate::View;
+
+/// The columns of some views of one layout.
+pub struct Columns {
+    /// The name of each part and the number of its first bit.
+    starts: Vec<(String, usize)>,
+    /// Bit r % 64 of word r / 64 of a column is its bit in run r.
+    pub columns: Vec<Vec<u64>>,
+}
+
+/// Words of a column over so many runs.
+pub fn words_for(runs: usize) -> usize {
+    runs.div_ceil(64)
+}
+
+impl Columns {
+    /// Panics unless all views have the same parts, as long.
+    pub fn of(views: &[&View]) -> Self {
+        let layout = |view: &View| -> Vec<_> {
+            view.parts().iter().map(|part| (part.kind, part.name.clone(), part.bytes.len())).collect()
+        };
+        let Some(first) = views.first() else { return Self { starts: vec![], columns: vec![] } };
+        let expected = layout(first);
+        let differs = views.iter().position(|view| layout(view) != expected);
+        assert!(
+            differs.is_none(),
+            "run {differs:?} has other parts than the first one: what is seen depends on more than public sizes"
+        );
+        let mut columns = vec![vec![0; words_for(views.len())]; first.bits()];
+        for (run, view) in views.iter().enumerate() {
+            let bytes = view.parts().iter().flat_map(|part| &part.bytes);
+            for (at, &byte) in bytes.enumerate() {
+                for (bit, column) in columns[8 * at..8 * at + 8].iter_mut().enumerate() {
+                    column[run / 64] |= u64::from(byte >> bit & 1) << (run % 64);
+                }
+            }
+        }
+        let mut starts = Vec::new();
+        let mut at = 0;
+        for (number, part) in first.parts().iter().enumerate() {
+            starts.push((format!("{:?} {} (part {number})", part.kind, part.name), at));
+            at += 8 * part.bytes.len();
+        }
+        Self { starts, columns }
+    }
+
+    /// What a column is.
+    pub fn name(&self, column: usize) -> String {
+        let part = self.starts.partition_point(|&(_, start)| start <= column) - 1;
+        let (name, start) = &self.starts[part];
+        format!("{name}, bit {}", column - start)
+    }
+}
+
+/// The number of ones.
+pub fn ones(column: &[u64]) -> usize {
+    column.iter().map(|word| word.count_ones() as usize).sum()
+}
+
+/// The column of so many runs that is one in each.
+pub fn all_ones(runs: usize) -> Vec<u64> {
+    let mut column = vec![!0; words_for(runs)];
+    if let Some(last) = column.last_mut() {
+        *last >>= (64 - runs % 64) % 64;
+    }
+    column
+}

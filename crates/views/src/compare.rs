@@ -1,0 +1,133 @@
+//! Real views beside simulated ones.
+
+use crate::columns::{Columns, all_ones, ones, words_for};
+use crate::frequency::stray;
+use crate::space::Space;
+use crate::{FALSE_ALARM, Run, View, repeats};
+
+/// What tells real from simulated.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Difference {
+    /// A bit, or the XOR of two, with its frequency in real and in simulated runs.
+    Frequency {
+        /// The bit, or both.
+        bits: Vec<String>,
+        /// Real, then simulated.
+        frequencies: [f64; 2],
+        /// How far these may be apart by chance.
+        bound: f64,
+    },
+    /// A bit that is a combination of those before it in all real runs and not in all simulated ones, or the other way about.
+    Relation {
+        /// The last bit of the relation.
+        bit: String,
+        /// Whether it holds in real runs.
+        real: bool,
+    },
+    /// Equal words or differences in one and not in the other: how many in real and in simulated runs, and the first places.
+    Repeats {
+        /// Real, then simulated.
+        counts: [usize; 2],
+        /// One of them.
+        example: Vec<String>,
+    },
+}
+
+/// Most pairs of bits whose XOR is looked at; of more, every few.
+const PAIRS: usize = 1 << 22;
+
+/// What differs between real runs and as many simulated ones. Views are compared jointly with what is known and with the secrets, so that a simulated run is a
+/// copy of a real one whose view was made anew from its input, output and declared disclosures. Looks at frequencies of bits and of XORs of two bits,
+/// at linear relations that hold in one and not in the other, and at equal words of 8 and 16 bytes. No difference is no proof: two
+/// distributions may differ in what needs more bits at once than two and is not linear.
+///
+/// # Panics
+/// With fewer runs than [`runs_needed`](crate::runs_needed), or if views are laid out differently.
+pub fn indistinguishable(real: &[Run], simulated: &[Run]) -> Vec<Difference> {
+    assert_eq!(real.len(), simulated.len(), "as many simulated runs as real ones");
+    let needed = real.first().map_or(0, crate::runs_needed);
+    assert!(real.len() >= needed, "{} runs, too few to find relations: {needed} are needed", real.len());
+    let joint = |run: &Run| {
+        let mut all = run.known.clone();
+        all.extend(run.secret.clone());
+        all.extend(run.view.clone());
+        all
+    };
+    let all: Vec<View> = real.iter().chain(simulated).map(joint).collect();
+    let matrix = Columns::of(&all.iter().collect::<Vec<_>>());
+    let halves = matrix.columns.iter().map(|column| halves(column, real.len())).collect::<Vec<_>>();
+    let mut found = frequencies(&matrix, &halves, real.len());
+    found.extend(relations(&matrix, &halves, real.len()));
+    let views = [real, simulated].map(|runs| runs.iter().map(|run| run.view.clone()).collect::<Vec<_>>());
+    for bytes in [8, 16] {
+        let [first, second] = views.each_ref().map(|views| repeats(views, bytes));
+        let counts = [first.len(), second.len()];
+        // What repeats by the nature of the protocol does so in both, about as often.
+        if (counts[0] == 0) != (counts[1] == 0) {
+            let example = first.into_iter().chain(second).next().map(|repeat| repeat.places).unwrap_or_default();
+            found.push(Difference::Repeats { counts, example });
+        }
+    }
+    found
+}
+
+/// The real and the simulated half of a column.
+fn halves(column: &[u64], runs: usize) -> [Vec<u64>; 2] {
+    let bit = |run: usize| column[run / 64] >> (run % 64) & 1;
+    let half = |start: usize| {
+        let mut half = vec![0; words_for(runs)];
+        (0..runs).for_each(|run| half[run / 64] |= bit(start + run) << (run % 64));
+        half
+    };
+    [half(0), half(runs)]
+}
+
+fn frequencies(matrix: &Columns, halves: &[[Vec<u64>; 2]], runs: usize) -> Vec<Difference> {
+    let count = halves.len();
+    let pairs = count * count.saturating_sub(1) / 2;
+    let step = pairs.div_ceil(PAIRS).max(1);
+    let tests = (count + pairs.div_ceil(step)) as f64;
+    let bound = stray(runs as f64 / 2.0, FALSE_ALARM / tests);
+    let far = |[a, b]: [usize; 2]| a.abs_diff(b) as f64 / runs as f64 > bound;
+    let frequency = |count: usize| count as f64 / runs as f64;
+    let difference = |columns: &[usize], counts: [usize; 2]| Difference::Frequency {
+        bits: columns.iter().map(|&column| matrix.name(column)).collect(),
+        frequencies: counts.map(frequency),
+        bound,
+    };
+    let mut found = Vec::new();
+    for (column, halves) in halves.iter().enumerate() {
+        let counts = halves.each_ref().map(|half| ones(half));
+        if far(counts) {
+            found.push(difference(&[column], counts));
+        }
+    }
+    let places = (0..count).flat_map(|i| (0..i).map(move |j| (i, j)));
+    for (i, j) in places.step_by(step) {
+        let equal = |half: usize| {
+            halves[i][half].iter().zip(&halves[j][half]).map(|(a, b)| (a ^ b).count_ones() as usize).sum()
+        };
+        let counts = [equal(0), equal(1)];
+        if far(counts) {
+            found.push(difference(&[i, j], counts));
+        }
+    }
+    found
+}
+
+fn relations(matrix: &Columns, halves: &[[Vec<u64>; 2]], runs: usize) -> Vec<Difference> {
+    let mut found = Vec::new();
+    for real in [true, false] {
+        let [first, second] = if real { [0, 1] } else { [1, 0] };
+        let mut space = Space::new(words_for(runs));
+        let independent = space.insert([all_ones(runs), all_ones(runs)].concat());
+        debug_assert!(independent.is_none(), "the first vector");
+        for (column, halves) in halves.iter().enumerate() {
+            let rest = space.insert([halves[first].as_slice(), &halves[second]].concat());
+            if rest.is_some_and(|rest| rest.iter().any(|&word| word != 0)) {
+                found.push(Difference::Relation { bit: matrix.name(column), real });
+            }
+        }
+    }
+    found
+}
