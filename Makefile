@@ -3,6 +3,7 @@
 #   make demo      three party processes on this machine answer the credit question
 #   make test      every check and every test
 #   make nightly   the same, with long searches for counterexamples
+#   make security  bits of security of a whole run, recomputed from the code's own constants
 #   make bench     measured speed beside the machine's own limits, saved under benches/results
 #   make build     a wheel in dist/
 
@@ -20,7 +21,7 @@ export CARGO_INCREMENTAL ?= 0
 NATIVE_SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name Cargo.toml)
 PINS := pyproject.toml constraints.txt
 
-.PHONY: demo test nightly bench build lint test-rust test-python clean
+.PHONY: demo test nightly security bench build lint test-rust test-python clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/native
@@ -34,6 +35,10 @@ test: lint
 nightly: lint test-rust $(VENV)/native $(VENV)/tests
 	PROPTEST_CASES=4096 BOLERO_RANDOM_TEST_TIME_MS=120000 cargo test --locked --workspace
 	HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest -m "nightly or not nightly" -o faulthandler_timeout=0
+
+# Under the profile of the tests, which have compiled most of it.
+security:
+	@cargo run --quiet --locked --profile test --package tacit-security
 
 bench: $(VENV)/native $(VENV)/tests
 	$(BIN)/python benches/run.py

@@ -11,6 +11,9 @@ mod wide;
 
 use crate::gf::portable::{carryless, reduce64};
 
+/// Bits of a hash: two different columns have the same with probability 2^-BITS.
+pub const BITS: u32 = u64::BITS;
+
 /// Adds the products of every column's words with the key's to that column's sum. Columns lie one after the other, each as long
 /// as the key.
 ///

@@ -85,6 +85,31 @@ const ANSWER: usize = 2 * KEPT * bytes(PRIME_BITS) + bytes(PLACES[0]) + bytes(PL
 /// Bytes of a seed.
 const SEED: usize = 16;
 
+/// What security follows from, for recomputing it.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Parameters {
+    /// N, the dimension of the ring.
+    pub degree: usize,
+    /// log2 T.
+    pub log2_plaintext: f64,
+    /// log2 P; the ciphertext modulus is T P.
+    pub log2_dropped: f64,
+    /// The variance of an error's coefficient.
+    pub error_variance: f64,
+    /// Its largest absolute value.
+    pub most_error: u32,
+    /// Binary places that are kept of an answer's polynomials.
+    pub places: [u32; 2],
+}
+
+/// The parameters.
+pub fn parameters() -> Parameters {
+    let [log2_plaintext, log2_dropped] = moduli::log2_plaintext_and_dropped();
+    let most_error = sample::ERROR_BITS;
+    let error_variance = f64::from(most_error) / 2.0;
+    Parameters { degree: DEGREE, log2_plaintext, log2_dropped, error_variance, most_error, places: PLACES }
+}
+
 /// What both parties send at setup.
 pub const fn setup_cost() -> Cost {
     Cost { rounds: 1, sender: (SEED + REQUEST) as u64, receiver: (SEED + REQUEST) as u64 }

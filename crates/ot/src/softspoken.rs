@@ -33,7 +33,7 @@ pub use chosen::chosen_cost;
 pub use duplex::{extend_both, extend_both_chosen};
 
 /// Bits of delta: columns of the matrices.
-const COLUMNS: usize = 128;
+pub const COLUMNS: usize = 128;
 
 /// Rows whose columns are made together: half a KiB a column, 64 KiB in all.
 const TILE: usize = 4096;

@@ -93,6 +93,11 @@ impl CircuitPsi {
         self.bins
     }
 
+    /// Bits of a tag.
+    pub fn tag_bits(&self) -> usize {
+        self.tag_bits
+    }
+
     /// Tags and the sender's payloads, in every bin.
     fn values(&self) -> Shape {
         let Shape { bits, r64, r128, .. } = self.payloads.sender;
@@ -105,7 +110,7 @@ impl CircuitPsi {
     }
 
     /// Columns of each of the sender's stores.
-    fn layout(&self) -> Layout {
+    pub fn layout(&self) -> Layout {
         Layout::new(cuckoo::CHOICES * self.sizes.sender, 64 * BAND)
     }
 

@@ -60,7 +60,7 @@ fn least_bins(n: usize) -> usize {
 }
 
 /// The binary logarithm of the bound on the probability that n items do not fit into m bins.
-fn failure_log2(n: usize, m: usize) -> f64 {
+pub fn failure_log2(n: usize, m: usize) -> f64 {
     let (items, bins) = (n as f64, m as f64);
     let triples = (bins * (bins - 1.0) * (bins - 2.0)).ln();
     let falling =

@@ -56,7 +56,8 @@ impl Form {
     }
 }
 
-fn bits(sizes: Sizes) -> u32 {
+/// Bits of a tag.
+pub fn bits(sizes: Sizes) -> u32 {
     tag_bits(sizes.sender as u128 * sizes.receiver as u128)
 }
 

@@ -99,19 +99,20 @@ fn empty(sizes: Sizes) -> bool {
     sizes.sender == 0 || sizes.receiver == 0
 }
 
-fn bits(sizes: Sizes) -> u32 {
+/// Bits of a tag.
+pub fn bits(sizes: Sizes) -> u32 {
     tag_bits(sizes.sender as u128 * sizes.receiver as u128)
 }
 
 /// Width of the code in words of 64 bits: 7 if that keeps the code words of all evaluations far enough apart, else 8.
-fn code_words(sizes: Sizes) -> usize {
+pub fn code_words(sizes: Sizes) -> usize {
     let evaluations = (CHOICES * sizes.sender) as f64;
     let near = |words: usize| (near_log2(64 * words) + evaluations.log2()) <= -f64::from(STATISTICAL_BITS);
     if near(7) { 7 } else { 8 }
 }
 
 /// The binary logarithm of the probability that two random code words differ in fewer than 128 of so many places.
-fn near_log2(width: usize) -> f64 {
+pub fn near_log2(width: usize) -> f64 {
     let (mut term, mut sum) = (1.0, 0.0);
     for place in 0..DISTANCE {
         sum += term;

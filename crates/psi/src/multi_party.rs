@@ -118,6 +118,11 @@ impl Owners {
         self.sizes.contains(&0)
     }
 
+    /// Bits of a share of zero.
+    pub fn share_bits(&self) -> u32 {
+        if self.small() { u64::BITS } else { u128::BITS }
+    }
+
     /// Whether shares of 64 bits are enough.
     fn small(&self) -> bool {
         self.sizes[self.leader.0] <= MOST_FOR_64_BITS

@@ -35,6 +35,8 @@ use tacit_ot::{Adversary, Cost, softspoken};
 const BAND: usize = 4;
 /// SoftSpokenOT's parameter here: 4 bytes an OT.
 const K: usize = 4;
+/// Bits of a bin's secret.
+pub const SECRET_BITS: u32 = u64::BITS;
 /// What a place without a number holds. A pseudorandom number is this one with probability 2^-128.
 const NOTHING: u128 = 0;
 

@@ -29,7 +29,7 @@ const LANES: usize = 256;
 const FIRST: usize = 12;
 
 /// Bits that tell padding from tokens.
-pub(crate) const PADDING_BITS: Item = 0b11;
+pub const PADDING_BITS: Item = 0b11;
 
 /// The keyed hash of one run.
 pub struct TokenHash(Aes128);

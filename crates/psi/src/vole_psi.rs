@@ -83,6 +83,26 @@ pub enum Variant {
 #[derive(Clone, Copy, Debug)]
 pub struct VolePsi(pub Variant);
 
+/// What the probability of a false match follows from.
+#[derive(Clone, Copy, Debug)]
+pub struct Strength {
+    /// Bits of a tag.
+    pub tag_bits: u32,
+    /// Bits of a scalar.
+    pub scalar_bits: usize,
+    /// Of the store.
+    pub layout: Layout,
+}
+
+impl VolePsi {
+    /// The strength for two sets.
+    pub fn strength(&self, sizes: Sizes) -> Strength {
+        let parameters = Parameters::new(self.0, sizes);
+        let scalar_bits = if parameters.small_field() { Gf64::BITS } else { Gf128::BITS };
+        Strength { tag_bits: parameters.bits, scalar_bits, layout: parameters.layout }
+    }
+}
+
 /// What both parties derive from variant and sizes.
 #[derive(Clone, Copy)]
 struct Parameters {

@@ -24,6 +24,12 @@ const PRIMES: [u64; LIMBS] = [
     0xfff_ffaf_0001,
 ];
 
+/// The binary logarithms of T and P.
+pub(super) fn log2_plaintext_and_dropped() -> [f64; 2] {
+    let (p, t) = PRIMES.split_at(DROPPED);
+    [t, p].map(|primes| primes.iter().map(|&prime| (prime as f64).log2()).sum())
+}
+
 /// Bits of the last dropped prime that do not matter to the binary places that are kept, and of the quotient.
 const FRACTION_SHIFTS: [u32; 2] = [11, 50];
 

@@ -3,6 +3,9 @@
 use tacit_math::Prg;
 use tacit_math::simd::{Kernel, dispatch};
 
+/// Bits whose ones are counted on either side of an error.
+pub(super) const ERROR_BITS: u32 = 21;
+
 /// Uniform residues of a prime that is just below a power of two: what is not below it, one in 2^20, is drawn again.
 pub(super) fn uniform(prg: &mut Prg, prime: u64, out: &mut [u64]) {
     let low = prime.next_power_of_two() - 1;
@@ -16,7 +19,7 @@ pub(super) fn uniform(prg: &mut Prg, prime: u64, out: &mut [u64]) {
     }
 }
 
-/// Errors: the difference of the ones among 21 bits and those among 21 others, of variance 10.5.
+/// Errors: the difference of the ones among [`ERROR_BITS`] bits and those among as many others, of variance 10.5.
 pub(super) fn errors(prg: &mut Prg, out: &mut [u64]) {
     prg.fill(out);
     dispatch(Binomial { words: out });
@@ -58,9 +61,9 @@ impl Kernel for Binomial<'_> {
 
     #[inline(always)]
     fn run(self) {
-        const BITS: u64 = (1 << 21) - 1;
+        const BITS: u64 = (1 << ERROR_BITS) - 1;
         for word in self.words {
-            let [plus, minus] = [*word & BITS, *word >> 21 & BITS].map(|bits| u64::from(bits.count_ones()));
+            let [plus, minus] = [*word & BITS, *word >> ERROR_BITS & BITS].map(|bits| u64::from(bits.count_ones()));
             *word = plus.wrapping_sub(minus);
         }
     }

@@ -27,7 +27,7 @@
 use tacit_math::code::{BLOCK, BlockAccumulate};
 
 /// Relative pseudo-minimum distance of the code.
-const DISTANCE: f64 = 0.20;
+pub const DISTANCE: f64 = 0.20;
 
 /// Security against each family of attacks, in bits.
 const SECURITY: f64 = 128.0;

@@ -13,7 +13,7 @@ use serde_json::Value as Json;
 use tacit_mpc::backends::Components;
 use tacit_mpc::{Block, Rows, Shape};
 
-pub use sealed::SealingKey;
+pub use sealed::{CHUNK, SealingKey};
 
 use crate::bundle::bundle;
 use crate::encode::shape;

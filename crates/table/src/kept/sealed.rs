@@ -32,7 +32,7 @@ const START: usize = MAGIC.len() + KEY_NAME + SALT + 4;
 /// The longest public text.
 const LONGEST: usize = 64 << 20;
 /// Bytes of a part that are encrypted at a time.
-const CHUNK: usize = 1 << 20;
+pub const CHUNK: usize = 1 << 20;
 
 const FILE_KEY_CONTEXT: &str = "tacit 2026-11-22 key of one file of a kept table";
 const KEY_NAME_CONTEXT: &str = "tacit 2026-11-22 name of a key of kept tables";

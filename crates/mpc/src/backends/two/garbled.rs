@@ -34,6 +34,9 @@ use half_gates::{Keys, TILE};
 use labels::{Labels, draw};
 use tile::{Memory, Tile};
 
+/// Rows that share the hash keys of a gate's two halves: each key serves two calls a row.
+pub const ROWS_A_KEY: usize = TILE;
+
 /// Bytes of tables that are asked for together, at most, unless those of one tile are more.
 const TABLES: usize = 1 << 20;
 

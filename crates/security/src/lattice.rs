@@ -1,0 +1,63 @@
+//! Oblivious linear evaluation by ring-LWE: hardness by the published table, and what rounding leaves.
+
+use tacit_ot::ole::{self, Parameters};
+
+use crate::bound::{Bound, Kind};
+
+/// Dimension and the largest log2 q for 128 bits against classical computers with a ternary secret: Albrecht et al., *Homomorphic Encryption
+/// Standard*, 2018, table 1.
+const TABLE: [(usize, f64); 6] =
+    [(1024, 27.0), (2048, 54.0), (4096, 109.0), (8192, 218.0), (16384, 438.0), (32768, 881.0)];
+
+/// The standard deviation of errors that the table supposes.
+const TABLE_DEVIATION: f64 = 3.19;
+
+/// Bounds of so many products in each direction.
+pub fn of_products(count: f64) -> Vec<Bound> {
+    let Parameters { degree, log2_plaintext, log2_dropped, error_variance, most_error, places } = ole::parameters();
+    let log2_modulus = log2_plaintext + log2_dropped;
+    let (_, allowed) = TABLE.into_iter().find(|(n, _)| *n == degree).expect("a dimension of the table");
+    assert!(error_variance.sqrt() >= TABLE_DEVIATION, "errors are at least the table's");
+    let n = (degree as f64).log2();
+    let blocks = (count / degree as f64).ceil().log2();
+    let step = f64::from(places[0]) - log2_dropped;
+    // |e y| has a standard deviation of sqrt(N) sigma T/2 in a coefficient; |e' u| is at most N times the largest error.
+    let of_factor = n + (n / 2.0 + error_variance.log2() / 2.0 + log2_plaintext - 1.0) + step;
+    let of_zero = n + (n + (most_error as f64).log2()) + step;
+    // A coefficient of c_1 loses up to 2^-places, times a ternary secret: the sum of N is below the margin by Hoeffding's inequality.
+    let lost = (-f64::from(places[1])).exp2();
+    let margin = 0.5 - (-f64::from(places[0] + 1)).exp2();
+    let truncated = 2.0 * margin * margin / (degree as f64 * lost * lost) / std::f64::consts::LN_2 - 1.0 - n - blocks;
+    let with = |text: String| format!("{text}, 2^{blocks:.0} blocks");
+    vec![
+        Bound {
+            what: "products: ring-LWE by the published table".into(),
+            with: format!("N {degree}, log2 q {log2_modulus:.1} of {allowed:.0}, sigma {:.2}", error_variance.sqrt()),
+            // At one dimension bits times log2 q hardly changes, and falls towards the table's row for 128 bits.
+            bits: 128.0 * allowed / log2_modulus,
+            kind: Kind::Hardness,
+            source: "Albrecht et al., Homomorphic Encryption Standard (2018), table 1",
+        },
+        Bound {
+            what: "products: rounding shows the answerer's factor".into(),
+            with: with(format!("log2 T {log2_plaintext:.1}, log2 P {log2_dropped:.1}, {} places", places[0])),
+            bits: -(of_factor + blocks),
+            kind: Kind::Statistical,
+            source: "crates/ot/src/ole.rs (3); Banerjee, Peikert, Rosen (EUROCRYPT 2012)",
+        },
+        Bound {
+            what: "products: rounding shows the encryption of zero".into(),
+            with: with(format!("errors up to {most_error}")),
+            bits: -(of_zero + blocks),
+            kind: Kind::Statistical,
+            source: "crates/ot/src/ole.rs (2)",
+        },
+        Bound {
+            what: "products: a share is wrong".into(),
+            with: with(format!("{} places", places[1])),
+            bits: truncated,
+            kind: Kind::Statistical,
+            source: "Hoeffding (1963), theorem 2; wraps are exact: ole.rs",
+        },
+    ]
+}

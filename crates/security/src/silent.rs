@@ -1,0 +1,186 @@
+//! Silent correlations: the noise against every attack known on the syndromes of a public binary code of rate one half.
+
+use std::f64::consts::LN_2;
+
+use tacit_math::code::BLOCK;
+use tacit_math::gf::{Gf64, Gf128};
+use tacit_ot::silent::noise::{DISTANCE, Noise};
+use tacit_ot::silent::{cot, lookup, vole};
+
+use crate::bound::{Bound, Kind};
+use crate::numbers::{log2_choose, log2_sum};
+
+/// Positions in which Stern's lists differ at most; more never helps here.
+const MOST_LISTED: usize = 6;
+
+/// Widest window of a collision of Stern's lists.
+const WIDEST_WINDOW: usize = 140;
+
+/// Number of weights of an outer word that are counted; heavier ones give fewer words of few changes.
+const HEAVIEST: usize = 60;
+
+/// Changes of a test along the noise by which the bias of regular noise of ones is below 2^-128: a place that is uniform in a segment with one change
+/// at a uniform position divides the bias by e in the mean.
+const CHANGES: usize = 90;
+
+/// A correlation, and the vectors that a run makes of it.
+struct Use {
+    name: &'static str,
+    /// Values are from a field of 2^bits elements.
+    bits: usize,
+    noise: Noise,
+    vectors: f64,
+}
+
+impl Use {
+    fn new(name: &'static str, bits: usize, largest: usize, correlations: f64) -> Self {
+        Self { name, bits, noise: Noise::new(largest, bits), vectors: (correlations / largest as f64).ceil().max(1.0) }
+    }
+
+    fn weight(&self) -> f64 {
+        self.noise.segments as f64
+    }
+
+    fn length(&self) -> f64 {
+        self.noise.length() as f64
+    }
+
+    /// Dimension of the code whose errors the noise is: places that a set of information has.
+    fn dimension(&self) -> f64 {
+        self.length() - self.noise.outputs.next_multiple_of(BLOCK) as f64
+    }
+
+    fn bound(&self, attack: &str, bits: f64, kind: Kind, source: &'static str) -> Bound {
+        let Self { name, noise, vectors, .. } = self;
+        let with = format!("t {}, N {}, 2^{:.1} vectors", noise.segments, noise.length(), vectors.log2());
+        Bound { what: format!("{name}: {attack}"), with, bits, kind, source }
+    }
+
+    /// Each attack has to look at every vector that it attacks. A linear test and a guess of places serve all vectors of a run, as the code is
+    /// the same, but a vector falls by each with the same probability, so the work for one success does not shrink.
+    fn bounds(&self) -> Vec<Bound> {
+        let ones = self.bits == 1;
+        let lessens = if ones { 2.0 } else { 1.0 };
+        let linear = -self.weight() * (1.0 - lessens * DISTANCE).log2();
+        let mut bounds = vec![
+            self.bound(
+                "linear tests at pseudo-distance",
+                linear,
+                Kind::Hardness,
+                "Couteau, Rindal, Raghuraman (CRYPTO 2021), section 2; distance: libOTe",
+            ),
+            self.bound(
+                "information sets, common supports",
+                self.information_sets(),
+                Kind::Hardness,
+                "Prange (1962) on 2^s - 1 sums of syndromes; Metzner, Kapturowski (1990)",
+            ),
+            self.bound(
+                "collisions of lists, one of many vectors",
+                self.stern() - 0.5 * self.vectors.log2(),
+                Kind::Hardness,
+                "Stern (1988); Dumer (1991); one of many: Sendrier (PQCrypto 2011)",
+            ),
+        ];
+        if ones {
+            bounds.push(self.bound(
+                &format!("words of at most {CHANGES} changes"),
+                -self.light_words(),
+                Kind::Words,
+                "first moment over permutations: Divsalar, Jin, McEliece (Allerton 1998)",
+            ));
+        }
+        bounds
+    }
+
+    /// A guess of places without noise. For ones each segment's parity check is known too (Esser, Santini, CRYPTO 2024); else a
+    /// sum of the 2^s syndromes vanishes at a noisy place with probability one half.
+    fn information_sets(&self) -> f64 {
+        if self.bits == 1 {
+            let known = self.dimension() - self.weight();
+            return -self.weight() * (1.0 - known / (self.length() - self.weight())).log2();
+        }
+        let sums = (self.bits as f64).exp2();
+        -self.weight() * 0.75f64.log2() - (sums - 1.0).log2()
+    }
+
+    /// The best cost over p and l: lists of p of half of the places, which agree in a window of l bits. A step of a list costs one, an elimination
+    /// a quarter of the square of the dimension in words of 64 bits.
+    fn stern(&self) -> f64 {
+        let (n, weight) = (self.length(), self.noise.segments);
+        let sums = if self.bits == 1 { 0.0 } else { self.bits as f64 };
+        let dimension = self.dimension() + sums;
+        let elimination = 2.0 * self.dimension().log2() - 6.0;
+        let mut least = f64::INFINITY;
+        for p in 0..=MOST_LISTED {
+            for window in (0..WIDEST_WINDOW).step_by(2) {
+                let l = window as f64;
+                let half = ((dimension + l) / 2.0).floor();
+                let list = log2_choose(half, p as f64);
+                // Words that sums of syndromes show have any weight up to t; ones show one word of weight t.
+                let lightest = if self.bits == 1 { weight } else { 2 * p };
+                let found: Vec<f64> = (lightest..=weight)
+                    .map(|w| {
+                        let w = w as f64;
+                        let words =
+                            if self.bits == 1 { 0.0 } else { log2_choose(self.weight(), w) + sums - self.weight() };
+                        words + 2.0 * list + log2_choose(n - dimension - l, w - 2.0 * p as f64) - log2_choose(n, w)
+                    })
+                    .collect();
+                let lists = if p == 0 { 0.0 } else { (list + 1.0).max(2.0 * list - l) };
+                least = least.min(lists.max(elimination) - log2_sum(&found).min(0.0));
+            }
+        }
+        least
+    }
+
+    /// log2 of the expected number of words whose running sums, after a random permutation, have at most [`CHANGES`] ones: inputs of the last
+    /// accumulator, each of whose ones is a change of a test along the noise.
+    fn light_words(&self) -> f64 {
+        let (n, block) = (self.length(), BLOCK as i32);
+        // How many words of weight w a systematic random block has, in the mean.
+        let in_block: Vec<f64> = (0..=HEAVIEST as i32)
+            .map(|w| {
+                let pairs = (1..=w.min(block))
+                    .map(|i| log2_choose(block as f64, i as f64) + log2_choose(block as f64, (w - i) as f64));
+                (log2_sum(&pairs.collect::<Vec<_>>()) - block as f64).exp2()
+            })
+            .collect();
+        // Coefficients of the product over all blocks: f = (1 + g)^m fulfils f' (1 + g) = m g' f.
+        let blocks = self.noise.outputs.div_ceil(BLOCK) as f64;
+        let mut words = vec![0.0; HEAVIEST + 1];
+        words[0] = 1.0;
+        for k in 1..=HEAVIEST {
+            let sum: f64 = (1..=k).map(|j| (blocks * j as f64 - (k - j) as f64) * in_block[j] * words[k - j]).sum();
+            words[k] = sum / k as f64;
+        }
+        // Of weight w, h ones after summing: C(n - h, floor(w/2)) C(h - 1, ceil(w/2) - 1) of C(n, w).
+        let light = (1..=HEAVIEST).filter(|&w| words[w] > 0.0).flat_map(|w| {
+            let (down, up) = ((w / 2) as f64, w.div_ceil(2) as f64);
+            let log2_words = words[w].ln() / LN_2;
+            (up as usize..=CHANGES).map(move |h| {
+                let h = h as f64;
+                log2_words + log2_choose(n - h, down) + log2_choose(h - 1.0, up - 1.0) - log2_choose(n, w as f64)
+            })
+        });
+        log2_sum(&light.collect::<Vec<_>>())
+    }
+}
+
+/// Bounds of so many correlations of the engine `two`.
+pub fn of_correlations(count: f64) -> Vec<Bound> {
+    let uses = [
+        Use::new("silent OT", 1, cot::largest(), count),
+        Use::new("silent lookups", lookup::WIDTH, lookup::largest(), count),
+    ];
+    uses.iter().flat_map(Use::bounds).collect()
+}
+
+/// Bounds of VOLE for so many columns of stores.
+pub fn of_columns(count: f64) -> Vec<Bound> {
+    let uses = [
+        Use::new("VOLE over GF(2^64)", 64, vole::largest::<Gf64>(), count),
+        Use::new("VOLE over GF(2^128)", 128, vole::largest::<Gf128>(), count),
+    ];
+    uses.iter().flat_map(Use::bounds).collect()
+}

@@ -1,0 +1,92 @@
+//! Base OT, OT extension, trees and checks, and hashes of blocks under published keys.
+
+use tacit_math::gf::{Field, Gf128};
+use tacit_math::universal;
+use tacit_mpc::backends::two;
+use tacit_ot::silent::noise::Noise;
+use tacit_ot::silent::{cot, lookup, vole};
+use tacit_ot::softspoken::COLUMNS;
+
+use crate::bound::{Bound, Kind};
+
+/// log2 of the order of ristretto255's group.
+const LOG2_GROUP: f64 = 252.0;
+
+/// Bounds of what does not depend on sizes.
+pub fn of_every_run() -> Vec<Bound> {
+    let columns = COLUMNS as f64;
+    vec![
+        Bound {
+            what: "base OT, Diffie-Hellman: discrete logarithms".into(),
+            with: format!("a group of 2^{LOG2_GROUP} elements"),
+            // The mean is sqrt(pi l / 4) steps.
+            bits: (LOG2_GROUP + (std::f64::consts::PI / 4.0).log2()) / 2.0,
+            kind: Kind::Generic,
+            source: "Pollard's rho: Bernstein, Lange, Schwabe (PKC 2011); ristretto255: RFC 9496",
+        },
+        Bound {
+            what: "SoftSpokenOT: unequal columns pass the check".into(),
+            with: format!("{COLUMNS} columns, hashes of {} bits", universal::BITS),
+            // Who fails once has ended the run, so a run has one try.
+            bits: f64::from(universal::BITS) - (columns * (columns - 1.0) / 2.0).log2(),
+            kind: Kind::Statistical,
+            source: "Roy (CRYPTO 2022), section 4; Carter, Wegman (1979)",
+        },
+    ]
+}
+
+/// Bounds of malicious VOLE for so many columns.
+pub fn of_columns(count: f64) -> Vec<Bound> {
+    let largest = vole::largest::<Gf128>();
+    let noise = Noise::new(largest, Gf128::BITS);
+    let vectors = (count / largest as f64).ceil().max(1.0).log2();
+    vec![Bound {
+        what: "malicious VOLE: inconsistent trees pass the check".into(),
+        with: format!("depth {}, 2^{vectors:.1} vectors", noise.depth),
+        bits: Gf128::BITS as f64 - 1.0 - f64::from(noise.depth) - vectors,
+        kind: Kind::Statistical,
+        source: "Yang et al., Ferret (CCS 2020), Figure 7; crates/ot/src/silent/check.rs",
+    }]
+}
+
+/// Bounds of so many correlations of the engine `two` under one offset.
+pub fn of_correlations(count: f64) -> Vec<Bound> {
+    let ots = Noise::new(cot::largest(), 1);
+    let vectors = (count / cot::largest() as f64).ceil().log2();
+    let offset = lookup::ENTROPY as f64;
+    let generic = |what: &str, with: String, bits: f64, source| Bound {
+        what: what.into(),
+        with,
+        bits,
+        kind: Kind::Generic,
+        source,
+    };
+    let strings = (lookup::STRINGS - 1) as f64;
+    let garbled = (2 * two::ROWS_A_KEY) as f64;
+    vec![
+        generic(
+            "hash of OTs: an offset is met",
+            format!("2^{:.0} strings, offset of {offset} bits", count.log2()),
+            offset - count.log2(),
+            "Guo, Katz, Wang, Yu (S&P 2020), section 7.2; attack: Guo et al. (CRYPTO 2020)",
+        ),
+        generic(
+            "hash of lookups: a multiple of the offset is met",
+            format!("2^{:.1} strings, offset of {offset} bits", (count * strings).log2()),
+            offset - (count * strings).log2(),
+            "the same; each multiple of the offset is as random as it",
+        ),
+        generic(
+            "trees: a node on a hidden path is met",
+            format!("{} trees, depth {}, 2^{vectors:.1} vectors", ots.segments, ots.depth),
+            offset - ((ots.segments * ots.depth as usize) as f64).log2() - vectors,
+            "Guo et al., Half-Tree (EUROCRYPT 2023), theorem 2",
+        ),
+        generic(
+            "garbling: a label's other value is met",
+            format!("{garbled} calls a key, offset of {offset} bits"),
+            offset - garbled.log2() - 1.0,
+            "Guo et al. (CRYPTO 2020), section 4 (MiTCCRH)",
+        ),
+    ]
+}
