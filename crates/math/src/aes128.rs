@@ -108,6 +108,28 @@ impl Aes128 {
         }
     }
 
+    /// Replaces block i by E(E(x) + n) + E(x), where n is first + i plus 2^64 times the prefix. The numbers must stay below 2^64.
+    pub(crate) fn hash_numbered(&self, prefix: u64, first: u64, blocks: &mut [u128]) {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Self::Wide(keys) => keys.hash_numbered(prefix, first, blocks),
+            Self::Portable(cipher) => {
+                let mut images = [0_u128; BATCH];
+                let mut next = u128::from(prefix) << 64 | u128::from(first);
+                for batch in blocks.chunks_mut(BATCH) {
+                    let images = &mut images[..batch.len()];
+                    cipher.encrypt_blocks(aes::Block::cast_slice_from_core_mut(bytemuck::cast_slice_mut(batch)));
+                    for ((image, block), number) in images.iter_mut().zip(batch.iter()).zip(next..) {
+                        *image = block ^ number;
+                    }
+                    next += batch.len() as u128;
+                    cipher.encrypt_blocks(aes::Block::cast_slice_from_core_mut(bytemuck::cast_slice_mut(images)));
+                    batch.iter_mut().zip(images).for_each(|(block, image)| *block ^= *image);
+                }
+            }
+        }
+    }
+
     /// For every block x plus an offset, bits of its encryption plus itself: the lowest one, and the lowest one of the high half if
     /// two are asked for. 64 to a word, the first block's lowest.
     pub(crate) fn hash_bits<const BITS: usize>(&self, blocks: &[[u128; 64]], offset: u128, words: [&mut [u64]; BITS]) {

@@ -9,6 +9,8 @@
 //!
 //! [`vole`] makes VOLE over GF(2^64) and GF(2^128), [`cot`] correlated OT, [`lookup`] transfers of one string of several.
 
+#[cfg(test)]
+mod attacks;
 mod check;
 pub mod cot;
 pub mod lookup;

@@ -17,6 +17,8 @@
 //! (`extend_chosen` corrects it, for bits of the receiver's own); each extension has a check of its own, with one word of rows that only mask it.
 
 mod chosen;
+#[cfg(test)]
+pub(crate) mod deviation;
 mod duplex;
 
 use tacit_math::pages::reserve_on_large_pages;

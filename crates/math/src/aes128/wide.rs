@@ -46,6 +46,12 @@ impl RoundKeys {
         unsafe { hash(&self.0, blocks, offset, out) }
     }
 
+    /// The hashes that [`super::Aes128::hash_numbered`] defines.
+    pub(crate) fn hash_numbered(&self, prefix: u64, first: u64, blocks: &mut [u128]) {
+        // SAFETY: self exists, so the processor has AVX-512F and VAES.
+        unsafe { hash_numbered(&self.0, prefix, first, blocks) }
+    }
+
     /// The children of every parent as [`super::Aes128::double`] defines them, and the sum of the left ones.
     pub(crate) fn double(&self, parents: &[u128], children: &mut [[u128; 2]]) -> u128 {
         // SAFETY: self exists, so the processor has AVX-512F and VAES.
@@ -203,6 +209,54 @@ fn hash_registers<const N: usize>(
     for i in 0..N {
         store(bytemuck::cast_mut(&mut out[i]), _mm512_xor_si512(images[i], inputs[i]));
     }
+}
+
+#[target_feature(enable = "avx512f,vaes")]
+fn hash_numbered(keys: &[u128; 11], prefix: u64, first: u64, blocks: &mut [u128]) {
+    let keys = broadcast(keys);
+    let (prefix, first) = (prefix as i64, first as i64);
+    let four = _mm512_set_epi64(0, 4, 0, 4, 0, 4, 0, 4);
+    let first = _mm512_set_epi64(prefix, first, prefix, first, prefix, first, prefix, first);
+    let mut number = _mm512_add_epi64(first, _mm512_set_epi64(0, 3, 0, 2, 0, 1, 0, 0));
+    let (fours, rest) = blocks.as_chunks_mut::<4>();
+    let (flights, tail) = fours.as_chunks_mut::<FLIGHT>();
+    for flight in flights {
+        number = hash_numbered_registers(&keys, number, four, flight);
+    }
+    for one in tail {
+        number = hash_numbered_registers(&keys, number, four, core::array::from_mut(one));
+    }
+    if !rest.is_empty() {
+        let mut last = [[0; 4]];
+        last[0][..rest.len()].copy_from_slice(rest);
+        hash_numbered_registers(&keys, number, four, &mut last);
+        rest.copy_from_slice(&last[0][..rest.len()]);
+    }
+}
+
+/// The hashes of four blocks a register; returns the numbers of the blocks behind them.
+#[inline]
+#[target_feature(enable = "avx512f,vaes")]
+fn hash_numbered_registers<const N: usize>(
+    keys: &[__m512i; 11],
+    mut number: __m512i,
+    four: __m512i,
+    blocks: &mut [[u128; 4]; N],
+) -> __m512i {
+    let mut inputs = [_mm512_setzero_si512(); N];
+    for (input, block) in inputs.iter_mut().zip(blocks.iter()) {
+        *input = load(bytemuck::cast_ref(block));
+    }
+    let images = rounds(keys, inputs);
+    for (input, image) in inputs.iter_mut().zip(images) {
+        *input = _mm512_xor_si512(image, number);
+        number = _mm512_add_epi64(number, four);
+    }
+    let outer = rounds(keys, inputs);
+    for i in 0..N {
+        store(bytemuck::cast_mut(&mut blocks[i]), _mm512_xor_si512(outer[i], images[i]));
+    }
+    number
 }
 
 #[target_feature(enable = "avx512f,vaes")]

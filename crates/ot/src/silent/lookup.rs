@@ -6,8 +6,9 @@
 //! and the receiver the one for j = a, and nothing about the others.
 //! **Discloses** nothing. **Adversary** semi-honest, either party; assumes that syndromes of regular noise look random ([`super::noise`]).
 //!
-//! **Hash**: the sender's strings that the receiver lacks are H(c + i delta) for i other than zero. Each i delta is a bijective linear map of
-//! delta, which has [`ENTROPY`] random bits (correlated OT has 127): H must be correlation robust for offsets of that much
+//! **Hashes**: leaves are hashed before multiples of delta are added to them ([`super::tree::LeafHash`]: tweakable circular correlation robust). The
+//! sender's strings that the receiver lacks are H(c + i delta) for i other than zero; nothing that depends on delta is added to them. Each i delta is a bijective
+//! linear map of delta, which has [`ENTROPY`] random bits (correlated OT has 127): H must be correlation robust for offsets of that much
 //! min-entropy, which [`tacit_math::CrHash`] is up to p q / 2^123 for p evaluations of AES and q hashes (Guo, Katz, Wang, Yu, S&P 2020,
 //! section 7.2, where the min-entropy of offsets is a parameter).
 //!
@@ -18,13 +19,12 @@
 //! has two elements. One of many from VOLE over a small field: Roy, "SoftSpokenOT" (CRYPTO 2022).
 //! **Departures** from [`super::vole`]: no check, and the scalars are not compressed apart from the blocks.
 
-use tacit_math::CrHash;
 use tacit_math::code::{accumulate_masked, add_from};
 use tacit_net::{PartyId, Session};
 
 use super::noise::{LastCode, Noise, least_weight};
 use super::supply::{Chosen, Offered};
-use super::tree;
+use super::tree::{self, LeafHash};
 use crate::OtError;
 use crate::correlated::{CotReceiver, CotSender};
 use crate::cost::Cost;
@@ -88,14 +88,19 @@ pub fn largest() -> usize {
 
 /// Correlations that are kept of every vector, one for each value of the next. There are at most twice as many segments as the
 /// least number, and one more.
-fn kept() -> usize {
+pub(super) fn kept() -> usize {
     2 * least_weight(WIDTH) + 1
 }
 
 /// The noise of every vector that n correlations are made of, with the number that is handed out of each.
 fn vectors(n: usize) -> impl Iterator<Item = (Noise, usize)> {
     let most = largest();
-    (0..n).step_by(most).map(move |first| most.min(n - first)).map(|used| (Noise::new(used + kept(), WIDTH), used))
+    (0..n).step_by(most).map(move |first| most.min(n - first)).map(|used| (noise(used), used))
+}
+
+/// The noise of a vector of which so many correlations are handed out.
+pub(super) fn noise(used: usize) -> Noise {
+    Noise::new(used + kept(), WIDTH)
 }
 
 /// Correlated OTs that n more correlations take; `first` if they are the first ones.
@@ -114,6 +119,7 @@ pub fn extension_cost(n: usize) -> Cost {
 #[derive(Default)]
 pub struct Sender {
     kept: Vec<u128>,
+    leaves: LeafHash,
     memory: [Vec<u128>; 2],
     code: LastCode,
 }
@@ -122,6 +128,7 @@ pub struct Sender {
 #[derive(Default)]
 pub struct Receiver {
     kept: Vec<u128>,
+    leaves: LeafHash,
     memory: [Vec<u128>; 2],
     code: LastCode,
 }
@@ -168,7 +175,7 @@ pub fn extend(
 
 impl Sender {
     /// Appends the blocks of one vector.
-    fn vector(
+    pub(super) fn vector(
         &mut self,
         session: &mut Session,
         receiver: PartyId,
@@ -181,9 +188,9 @@ impl Sender {
             self.kept = (0..kept()).map(|_| weigh(ots.take(WIDTH)) & !LOWEST).collect();
         }
         let [sums, scratch] = &mut self.memory;
-        let (hash, mut values, mut last) = (CrHash::new(), self.kept.iter(), 0);
+        let (hash, mut values, mut last) = (&mut self.leaves, self.kept.iter(), 0);
         tree::send(session, receiver, noise, ots, sums, |leaves, message| {
-            hash.hash_blocks(leaves);
+            hash.hash(leaves);
             let value = values.next().expect("a value for each segment");
             let after = accumulate_masked(leaves, !LOWEST, last);
             message.push(value ^ last ^ after);
@@ -205,17 +212,12 @@ impl Receiver {
         out: &mut Vec<u128>,
     ) -> Result<(), OtError> {
         if self.kept.is_empty() {
-            let value = |(bits, blocks): (u32, &[u128])| {
-                // The first OT's bit is the highest of the number and the lowest coefficient.
-                let value = bits.reverse_bits() >> (u32::BITS - WIDTH as u32);
-                weigh(blocks) & !LOWEST | u128::from(value)
-            };
-            self.kept = (0..kept()).map(|_| value(ots.take(WIDTH as u32))).collect();
+            self.kept = first_values(ots);
         }
         let [sums, scratch] = &mut self.memory;
-        let (hash, mut values, mut last) = (CrHash::new(), self.kept.iter(), 0);
+        let (hash, mut values, mut last) = (&mut self.leaves, self.kept.iter(), 0);
         tree::receive(session, sender, noise, ots, sums, 1, |leaves, hole, message| {
-            hash.hash_blocks(leaves);
+            hash.hash(leaves);
             let value = values.next().expect("a value for each segment");
             // The unknown leaf was zero, and its hash is in the sum; all blocks together are value + message.
             let after = last ^ value ^ message[0];
@@ -228,8 +230,18 @@ impl Receiver {
     }
 }
 
+/// The receiver's values of the first vector's noise: of the OTs' bits the scalars, of their blocks the rest.
+pub(super) fn first_values(ots: &mut Chosen<'_>) -> Vec<u128> {
+    let value = |(bits, blocks): (u32, &[u128])| {
+        // The first OT's bit is the highest of the number and the lowest coefficient.
+        let value = bits.reverse_bits() >> (u32::BITS - WIDTH as u32);
+        weigh(blocks) & !LOWEST | u128::from(value)
+    };
+    (0..kept()).map(|_| value(ots.take(WIDTH as u32))).collect()
+}
+
 /// The sum of x^i times block i.
-fn weigh(blocks: &[u128]) -> u128 {
+pub(super) fn weigh(blocks: &[u128]) -> u128 {
     blocks.iter().rev().fold(0, |sum, block| times_x(sum) ^ block)
 }
 

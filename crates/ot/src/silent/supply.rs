@@ -7,6 +7,8 @@ use crate::correlated::{CotReceiver, CotSender};
 /// The sender's OTs.
 pub(super) struct Offered<'a> {
     pub delta: u128,
+    /// Number of the first OT among all of this delta.
+    pub first: u64,
     zero: &'a [u128],
 }
 
@@ -18,7 +20,7 @@ pub(super) struct Chosen<'a> {
 
 impl<'a> Offered<'a> {
     pub fn new(ots: &'a CotSender) -> Self {
-        Self { delta: ots.delta, zero: &ots.zero }
+        Self { delta: ots.delta, first: ots.first, zero: &ots.zero }
     }
 
     /// The zero blocks of the next OTs.
@@ -39,6 +41,11 @@ impl<'a> Offered<'a> {
 impl<'a> Chosen<'a> {
     pub fn new(ots: &'a CotReceiver) -> Self {
         Self { ots, used: 0 }
+    }
+
+    /// Number of the first OT among all of the sender's delta.
+    pub fn first(&self) -> u64 {
+        self.ots.first
     }
 
     /// The bits, the first OT's highest, and blocks of the next OTs, at most 32.

@@ -13,8 +13,8 @@
 //!
 //! The receiver finds its place by comparing it with every index of a level, so that no address depends on it.
 
-use tacit_math::TreeHash;
 use tacit_math::code::{add_at, resize};
+use tacit_math::{Tccr, TreeHash};
 use tacit_net::{PartyId, Session};
 
 use super::noise::Noise;
@@ -30,6 +30,33 @@ pub(super) struct Hole {
     pub place: u32,
     /// The sum of all other leaves, which is the unknown one plus delta.
     pub sum: u128,
+}
+
+/// The hash that makes leaves independent of delta, where a multiple of delta is added to what lies at the hole.
+///
+/// The receiver gets H(s + delta, i) + f(delta) for sums s that it knows, leaf numbers i and maps f, which are multiplications by its values: a corrupted
+/// receiver chooses them. So H must be tweakable circular correlation robust for every f ([`Tccr`]); a hash that feeds its input forward would let the
+/// input's delta cancel the added one. No number comes twice under one delta: a receiver with equal leaves in two trees of different values
+/// would get their hashes' sum otherwise, a multiple of delta in clear.
+#[derive(Default)]
+pub(super) struct LeafHash {
+    hash: Tccr,
+    /// Sets apart the correlations that are made under one delta.
+    batch: u64,
+    next: u64,
+}
+
+impl LeafHash {
+    /// The hash of a batch's leaves, which are numbered in order. No two batches under one delta have one number.
+    pub(super) fn of_batch(batch: u64) -> Self {
+        Self { batch, ..Self::default() }
+    }
+
+    /// Replaces the next leaves by their hashes.
+    pub(super) fn hash(&mut self, leaves: &mut [u128]) {
+        self.hash.hash_numbered(self.batch, self.next, leaves);
+        self.next += leaves.len() as u64;
+    }
 }
 
 /// The sender's part for all segments of a noise vector: replaces the content of `blocks`. `finish` gets

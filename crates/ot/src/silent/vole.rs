@@ -12,12 +12,11 @@
 //!
 //! **Source** Boyle, Couteau, Gilboa, Ishai, Kohl, Rindal, Scholl, "Efficient Two-Round OT Extension and Silent
 //! Non-Interactive Secure Computation" (CCS 2019), Figure 3, with the trees of Half-Tree ([`super::tree`]), whose leaves are
-//! hashed to make them independent of delta, and the code of [`tacit_math::code`]. Later vectors take the values of their
+//! hashed to make them independent of delta ([`super::tree::LeafHash`]), and the code of [`tacit_math::code`]. Later vectors take the values of their
 //! noise from the vector before, as in Weng, Yang, Katz, Wang, "Wolverine" (S&P 2021), section 5.
 //! **Departures** the values of the first vector's noise are what the choices of correlated OTs happen to be, so VOLE for
 //! them needs no message.
 
-use tacit_math::CrHash;
 use tacit_math::code::{Symbol, accumulate, add_from};
 use tacit_math::gf::Field;
 use tacit_math::pages::vector_on_large_pages;
@@ -26,7 +25,7 @@ use tacit_net::{PartyId, Session};
 use super::check::{self, Answers, Evaluated, Questions};
 use super::noise::{LastCode, Noise, least_weight};
 use super::supply::{Chosen, Offered};
-use super::tree;
+use super::tree::{self, LeafHash};
 use crate::correlated::{CotReceiver, CotSender};
 use crate::cost::Cost;
 use crate::error::fresh_block;
@@ -49,7 +48,7 @@ fn kept<F: Field>() -> usize {
 }
 
 /// The noise of every vector that n correlations are made of, with the number that is handed out of each.
-fn vectors<F: Field>(n: usize) -> impl Iterator<Item = (Noise, usize)> {
+pub(super) fn vectors<F: Field>(n: usize) -> impl Iterator<Item = (Noise, usize)> {
     let most = largest::<F>() - kept::<F>();
     (0..n).step_by(most).map(move |first| {
         let used = most.min(n - first);
@@ -59,7 +58,7 @@ fn vectors<F: Field>(n: usize) -> impl Iterator<Item = (Noise, usize)> {
 }
 
 /// Products that a vector needs: one for each value, and one for its check.
-fn products(noise: &Noise, adversary: Adversary) -> usize {
+pub(super) fn products(noise: &Noise, adversary: Adversary) -> usize {
     noise.segments + usize::from(adversary == Adversary::Malicious)
 }
 
@@ -142,13 +141,13 @@ pub fn send_with<F: Field>(
     let mut checks = Answers::<F>::new(receiver, adversary, ots.delta);
     let mut b = vector_on_large_pages(n + kept::<F>());
     let (mut sums, mut scratch, mut code) = (Vec::new(), Vec::new(), LastCode::default());
-    let mut values: Vec<u128> = Vec::new();
+    let (mut leaves, mut values) = (LeafHash::of_batch(ots.first), Vec::<u128>::new());
     for (noise, used) in vectors::<F>(n) {
         if b.is_empty() {
             values = (0..products(&noise, adversary)).map(|_| ots.take_product::<F>()).collect();
         }
         checks.begin(session);
-        plant(session, receiver, &noise, &mut ots, &values, &mut sums)?;
+        plant(session, receiver, &noise, &mut ots, (&mut leaves, &values), &mut sums)?;
         checks.answer(session)?;
         let end = b.len() + used;
         code.of(&noise).compress_sums(&sums, &mut scratch, &mut b);
@@ -181,13 +180,13 @@ pub fn receive_with<F: Field + Symbol>(
     let (mut a, mut c) = (vector_on_large_pages(n + kept::<F>()), vector_on_large_pages(n + kept::<F>()));
     let (mut sums, mut scratch, mut code) = (Vec::new(), Vec::new(), LastCode::default());
     let mut scalar_scratch = Vec::new();
-    let mut values: Vec<(F, u128)> = Vec::new();
+    let (mut leaves, mut values) = (LeafHash::of_batch(ots.first()), Vec::<(F, u128)>::new());
     for (noise, used) in vectors::<F>(n) {
         if c.is_empty() {
             values = (0..products(&noise, adversary)).map(|_| ots.take_product()).collect();
         }
         checks.begin(session, &sums)?;
-        let places = evaluate(session, sender, &noise, &mut ots, &values, &mut sums)?;
+        let places = evaluate(session, sender, &noise, &mut ots, (&mut leaves, &values), &mut sums)?;
         let noisy: Vec<F> = values[..noise.segments].iter().map(|value| value.0).collect();
         let (code, end) = (code.of(&noise), c.len() + used);
         code.compress_sums(&sums, &mut scratch, &mut c);
@@ -210,12 +209,12 @@ fn plant(
     receiver: PartyId,
     noise: &Noise,
     ots: &mut Offered<'_>,
-    values: &[u128],
+    (hash, values): (&mut LeafHash, &[u128]),
     sums: &mut Vec<u128>,
 ) -> Result<(), OtError> {
-    let (hash, mut values, mut last) = (CrHash::new(), values.iter(), 0);
+    let (mut values, mut last) = (values.iter(), 0);
     tree::send(session, receiver, noise, ots, sums, |leaves, message| {
-        hash.hash_blocks(leaves);
+        hash.hash(leaves);
         let product = values.next().expect("a value for each segment");
         let after = accumulate(leaves, last);
         message.push(product ^ last ^ after);
@@ -229,13 +228,13 @@ fn evaluate<F: Field>(
     sender: PartyId,
     noise: &Noise,
     ots: &mut Chosen<'_>,
-    values: &[(F, u128)],
+    (hash, values): (&mut LeafHash, &[(F, u128)]),
     sums: &mut Vec<u128>,
 ) -> Result<Vec<u32>, OtError> {
-    let (hash, mut values, mut last) = (CrHash::new(), values.iter(), 0);
+    let (mut values, mut last) = (values.iter(), 0);
     let mut places = Vec::with_capacity(noise.segments);
     tree::receive(session, sender, noise, ots, sums, 1, |leaves, hole, message| {
-        hash.hash_blocks(leaves);
+        hash.hash(leaves);
         let (_, product) = values.next().expect("a value for each segment");
         // The unknown leaf was zero, and its hash is in the sum; all blocks together are product + message.
         let after = last ^ product ^ message[0];

@@ -1,0 +1,244 @@
+//! A receiver that computes with what it sees: it looks for the sender's delta in its own view.
+//!
+//! Of every tree a receiver knows the sum s of all leaves but one, thus that one is s + delta, and by the protocol's design w = H(s + delta) + a delta for
+//! its own value a. If a = 1 and H feeds its input forward, delta cancels, and what is left is a published permutation, which anyone inverts.
+
+use std::thread;
+
+use aes::cipher::{BlockCipherDecrypt, KeyInit};
+use tacit_math::gf::{Field, Gf64, Gf128};
+use tacit_math::{CrHash, Prg, Seed};
+use tacit_net::{Options, PartyId, Session, memory};
+
+use super::noise::Noise;
+use super::supply::{Chosen, Offered};
+use super::tree::{self, LeafHash};
+use super::{lookup, vole};
+use crate::correlated::{CotReceiver, CotSender};
+use crate::{Adversary, OtError, softspoken};
+
+const ALICE: PartyId = PartyId(0);
+const BOB: PartyId = PartyId(1);
+
+/// The published keys of the block hashes: the first 384 bits of the fraction of pi.
+const KEYS: [u128; 3] = [
+    0x243f6a88_85a308d3_13198a2e_03707344,
+    0xa4093822_299f31d0_082efa98_ec4e6c89,
+    0x452821e6_38d01377_be5466cf_34e90c6c,
+];
+
+/// What the receiver holds of one tree.
+struct Seen {
+    /// The sum of the leaves that it has.
+    sum: u128,
+    /// The leaves' hashes that it has, the messages and its own value, summed: what lies at the hole, H(s + delta) + a delta.
+    at_hole: u128,
+}
+
+/// Runs an honest alice and bob, who may end when he has seen enough. A session outlives its party, whose messages are still to be read, unless the party
+/// has failed.
+fn run<A: Send, B: Send>(
+    alice: impl FnOnce(&mut Session) -> Result<A, OtError> + Send,
+    bob: impl FnOnce(&mut Session) -> B + Send,
+) -> (Result<A, OtError>, B) {
+    let [mut a, mut b]: [Session; 2] =
+        memory::mesh(&["alice", "bob"], &Options::default()).try_into().expect("two parties");
+    thread::scope(|scope| {
+        let alice = scope.spawn(move || alice(&mut a).map(|result| (result, a)));
+        let bob = scope.spawn(move || bob(&mut b));
+        let (alice, bob) = (alice.join().expect("alice"), bob.join().expect("bob"));
+        (alice.map(|(result, _session)| result), bob)
+    })
+}
+
+fn inverse(key: u128, image: u128) -> u128 {
+    let mut block = image.to_le_bytes().into();
+    aes::Aes128::new(&key.to_be_bytes().into()).decrypt_block(&mut block);
+    u128::from_le_bytes(block.into())
+}
+
+/// The deltas for which H(s + delta) + delta would be what is seen, if H fed its input forward under one of the published keys: one for each
+/// key and each value of the lowest `hidden` bits, which the protocol clears.
+fn candidates(seen: &Seen, hidden: u32) -> Vec<u128> {
+    let low = (1 << hidden) - 1;
+    let image = |low_part: u128| (seen.at_hole ^ seen.sum) & !low | low_part;
+    let of_key = |key: u128| (0..=low).map(move |part| inverse(key, image(part)) ^ seen.sum);
+    KEYS.into_iter().flat_map(of_key).collect()
+}
+
+/// OTs of a dealer.
+fn deal(prg: &mut Prg, delta: u128, choices: Vec<u64>, n: usize) -> (CotSender, CotReceiver) {
+    let zero: Vec<u128> = prg.vector(n);
+    let chosen = |i: usize| (delta) * u128::from(choices[i / 64] >> (i % 64) & 1);
+    let blocks = zero.iter().enumerate().map(|(i, zero)| zero ^ chosen(i)).collect();
+    (CotSender { first: 0, delta, zero }, CotReceiver { first: 0, choices, blocks })
+}
+
+/// The protocol's hash of leaves.
+fn leaf_hash() -> impl FnMut(&mut [u128]) + Send {
+    let mut hash = LeafHash::default();
+    move |leaves| hash.hash(leaves)
+}
+
+fn generator(number: u8) -> Prg {
+    Prg::new(&Seed::from_bytes([number; 16]))
+}
+
+/// What a receiver with these values sees of the trees of one vector. `hash` is the protocol's of leaves, of which the bits of the mask count.
+fn view(
+    session: &mut Session,
+    noise: &Noise,
+    ots: &mut Chosen<'_>,
+    values: &[u128],
+    mask: u128,
+    mut hash: impl FnMut(&mut [u128]),
+) -> Result<Vec<Seen>, OtError> {
+    let (mut seen, mut values) = (vec![], values.iter());
+    tree::receive(session, ALICE, noise, ots, &mut vec![], 1, |leaves, hole, message| {
+        hash(leaves);
+        // The leaf that it has not counts as zero.
+        leaves[hole.place as usize] = 0;
+        let known = leaves.iter().fold(0, |sum, leaf| sum ^ leaf & mask);
+        let value = values.next().expect("a value for each tree");
+        seen.push(Seen { sum: hole.sum, at_hole: known ^ value ^ message[0] });
+    })?;
+    Ok(seen)
+}
+
+/// An honest receiver of lookups: delta, and its view of the trees whose values are one.
+fn lookups(
+    sender: impl FnOnce(&mut Session, &Noise, &mut Offered<'_>) -> Result<(), OtError> + Send,
+    hash: impl FnMut(&mut [u128]) + Send,
+) -> (u128, Vec<Seen>) {
+    let mut prg = generator(1);
+    let delta = lookup::delta(prg.vector::<u128>(1)[0]);
+    let n = lookup::ots(true, 64);
+    let choices = prg.vector(n.div_ceil(64));
+    let (offered, chosen) = deal(&mut prg, delta, choices, n);
+    let noise = lookup::noise(64);
+    let (_, seen) = run(
+        |session| sender(session, &noise, &mut Offered::new(&offered)),
+        |session| {
+            let mut chosen = Chosen::new(&chosen);
+            let values = lookup::first_values(&mut chosen);
+            let seen = view(session, &noise, &mut chosen, &values, !7, hash).expect("an honest peer");
+            seen.into_iter().zip(values).filter(|(_, value)| value & 7 == 1).map(|(seen, _)| seen).collect::<Vec<_>>()
+        },
+    );
+    assert!(seen.len() > 20, "one tree of eight");
+    (delta, seen)
+}
+
+/// What an attack on several trees finds: the candidates that all of them have and that have the form of a delta.
+fn common(seen: &[Seen], hidden: u32, form: impl Fn(u128) -> bool) -> Vec<u128> {
+    let all: Vec<Vec<u128>> = seen.iter().map(|seen| candidates(seen, hidden)).collect();
+    let in_all = |delta: &u128| all.iter().all(|candidates| candidates.contains(delta));
+    all[0].iter().copied().filter(in_all).filter(|&delta| form(delta)).collect()
+}
+
+#[test]
+fn a_receiver_of_lookups_does_not_find_delta() {
+    let sender = |session: &mut Session, noise: &Noise, ots: &mut Offered<'_>| {
+        lookup::Sender::default().vector(session, BOB, noise, ots, &mut vec![])
+    };
+    let (delta, seen) = lookups(sender, leaf_hash());
+    assert_eq!(common(&seen, 3, |block| lookup::delta(block) == block), []);
+    assert!(seen.iter().all(|seen| !candidates(seen, 3).contains(&delta)));
+}
+
+/// The same attack on leaves whose hash feeds its input forward: it finds delta, and nothing else has the form of one.
+#[test]
+fn delta_is_found_where_the_hash_is_not_circular() {
+    let sender = |session: &mut Session, noise: &Noise, ots: &mut Offered<'_>| {
+        let mut chosen = ots.take(lookup::WIDTH * lookup::kept()).chunks_exact(lookup::WIDTH);
+        let mut value = || lookup::weigh(chosen.next().expect("a value for each tree")) & !7;
+        tree::send(session, BOB, noise, ots, &mut vec![], |leaves, message| {
+            CrHash::new().hash_blocks(leaves);
+            message.push(leaves.iter().fold(value(), |sum, leaf| sum ^ leaf & !7));
+        })
+    };
+    let (delta, seen) = lookups(sender, |leaves| CrHash::new().hash_blocks(leaves));
+    assert_eq!(common(&seen, 3, |block| lookup::delta(block) == block), [delta]);
+}
+
+/// Choices that make every value of the first vector's noise one: of the OTs of each value the first is chosen.
+fn all_ones<F: Field>(values: usize, ots: usize) -> Vec<u64> {
+    let mut choices = vec![0; ots.div_ceil(64)];
+    (0..values).for_each(|value| choices[value * F::BITS / 64] = 1);
+    choices
+}
+
+/// A receiver of VOLE whose values are one; it has these OTs.
+fn of_ones<F: Field>(
+    session: &mut Session,
+    n: usize,
+    adversary: Adversary,
+    ots: &CotReceiver,
+    hash: impl FnMut(&mut [u128]),
+) -> Result<Vec<Seen>, OtError> {
+    let (noise, _) = vole::vectors::<F>(n).next().expect("a vector");
+    let mut chosen = Chosen::new(ots);
+    let values: Vec<(F, u128)> = (0..vole::products(&noise, adversary)).map(|_| chosen.take_product()).collect();
+    assert!(values.iter().all(|(value, _)| *value == F::ONE));
+    let values: Vec<u128> = values.into_iter().map(|(_, product)| product).collect();
+    session.next_round();
+    view(session, &noise, &mut chosen, &values, !0, hash)
+}
+
+/// VOLE from OTs whose receiver chose its bits, as the functionality of OT allows a corrupted one.
+fn vole_from_chosen_ots<F: Field + tacit_math::code::Symbol>() {
+    let n = 100;
+    let mut prg = generator(2);
+    for adversary in [Adversary::SemiHonest, Adversary::Malicious] {
+        let delta = prg.vector::<u128>(1)[0];
+        let (noise, _) = vole::vectors::<F>(n).next().expect("a vector");
+        let ots = vole::ots::<F>(n, adversary);
+        let choices = all_ones::<F>(vole::products(&noise, adversary), ots);
+        let (offered, chosen) = deal(&mut prg, delta, choices, ots);
+        let (_, seen) = run(
+            |session| vole::send_with::<F>(session, BOB, n, adversary, &offered),
+            |session| of_ones::<F>(session, n, adversary, &chosen, leaf_hash()),
+        );
+        let seen = seen.expect("an honest peer");
+        assert!(seen.iter().all(|seen| !candidates(seen, 0).contains(&delta)));
+        assert_eq!(common(&seen, 0, |_| true), []);
+    }
+}
+
+#[test]
+fn a_receiver_of_vole_that_chooses_its_values_does_not_find_delta() {
+    vole_from_chosen_ots::<Gf64>();
+    vole_from_chosen_ots::<Gf128>();
+}
+
+/// The whole deviation against a sender that expects a malicious receiver: SoftSpokenOT with one block's bits of delta guessed, which passes in one
+/// of 16 runs, and then values of one.
+#[test]
+fn a_receiver_that_guesses_a_block_of_delta_does_not_find_the_rest() {
+    const K: usize = 4;
+    let (n, delta, adversary) = (100, generator(3).vector::<u128>(1)[0], Adversary::Malicious);
+    let (noise, _) = vole::vectors::<Gf128>(n).next().expect("a vector");
+    let ots = vole::ots::<Gf128>(n, adversary);
+    let choices = all_ones::<Gf128>(vole::products(&noise, adversary), ots);
+    for guess in [delta as u64 & 15, !delta as u64 & 15] {
+        let (sent, seen) = run(
+            |session| {
+                let mut sender = softspoken::Sender::setup_with(session, BOB, adversary, K, delta)?;
+                let offered = sender.extend(session, ots)?;
+                // What the receiver does not ask for any more is no matter.
+                drop(vole::send_with::<Gf128>(session, BOB, n, adversary, &offered));
+                Ok(())
+            },
+            |session| {
+                let mut receiver = softspoken::Receiver::setup(session, ALICE, adversary, K)?;
+                let chosen = receiver.extend_with_guess(session, &choices, ots, guess)?;
+                of_ones::<Gf128>(session, n, adversary, &chosen, leaf_hash())
+            },
+        );
+        assert_eq!(sent.is_ok(), guess == delta as u64 & 15, "the check passes if the guess is right");
+        assert_eq!(seen.is_ok(), sent.is_ok(), "who is caught sees no tree");
+        if let Ok(seen) = seen {
+            assert_eq!(common(&seen, 0, |_| true), []);
+        }
+    }
+}
