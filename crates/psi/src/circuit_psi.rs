@@ -6,28 +6,38 @@
 //! **Adversary** semi-honest, either party. **Discloses** both sizes. Which bin an item is in depends on the items, so what is opened
 //! of the rows later must be shuffled first, or be something that does not tell rows apart.
 //!
-//! **How**: an oblivious function F ([`crate::vole_psi::oprf`]) gives each party a number of 128 bits for each of its items. The receiver puts its
-//! numbers into m bins with three choices each ([`crate::cuckoo`]). A value is a tag of zeros and the payload. The sender draws a mask for each bin, and
-//! sends a store in which each of its items, for each of its three bins, has its value minus the bin's mask, under a key and a pad that are
-//! hashes of number and bin. What the receiver decodes is, if the sender has the item, with the bin's mask a sharing of its value, else random. Under
-//! the engine the tags' bits are compared with zero; payloads are shared as they are.
+//! **How**:
+//! 1. The parties toss a seed, now that both sets are fixed. A permutation under it turns each item into a number, which says which three of m bins
+//!    are the item's ([`crate::cuckoo`]). The receiver puts each of its items into one of its bins, at most one into a bin, and a random
+//!    number into each bin that stays empty.
+//! 2. An oblivious function F of a number and a bin ([`crate::vole_psi::oprf`]): the receiver gets its value at the one number of each bin, the sender at
+//!    each of its items in each of the item's three bins.
+//! 3. A value is a tag of zeros and the payload. The sender draws a mask for each bin, and sends a store in which each of its items, for each of its
+//!    three bins, has its value minus the bin's mask, under a key and a pad that are hashes of F there. What the receiver decodes is, if the sender has
+//!    the item, with the bin's mask a sharing of its value, else random.
+//! 4. Under the engine the tags' bits are compared with zero; payloads are shared as they are.
 //!
-//! **False matches**: tags have 40 + log2 m bits, so a match appears where there is none with probability 2^-40 in the whole run; the function's own
-//! collisions are far rarer ([`crate::vole_psi`]).
+//! **Why the receiver sees nothing**: it has F at one number of each bin, so of all that is stored under a bin's mask it can read one value at most, and a
+//! uniform mask hides that one. With F at a second number of the same bin it would see two equal tags where both items are the sender's.
 //!
-//! **Cost** [`CircuitPsi::declared`] is exact: the function; then 1 round with 16 bytes for each of about 3.3 columns a sender's item and each begun
+//! **Bounds**: tags have 40 + log2 m bits, so a match appears where there is none with probability 2^-40 in the whole run; the function's own
+//! collisions are far rarer ([`crate::vole_psi`]). That items find no place in the bins has probability 2^-40 over the seed, whatever the items are.
+//!
+//! **Cost** [`CircuitPsi::declared`] is exact: 1 round with 16 bytes each; the function, with the receiver's m numbers and three for each item of the
+//! sender; then 1 round with 16 bytes for each of about 3.3 columns a sender's item and each begun
 //! 128 bits of tag and payload. Then under the engine two inputs and a conjunction of the tags' bits for each of about 1.3 n bins.
 //!
 //! **Source** Rindal, Schoppmann, "VOLE-PSI: Fast OPRF and Circuit-PSI from Vector-OLE" (EUROCRYPT 2021), section 5; Pinkas, Schneider, Tkachenko,
-//! Yanai, "Efficient Circuit-Based PSI with Linear Communication" (EUROCRYPT 2019). **Departures** the function is evaluated once an item and not once
-//! an item and bin; payloads lie behind the tags in one value instead of a store of their own.
+//! Yanai, "Efficient Circuit-Based PSI with Linear Communication" (EUROCRYPT 2019). **Departures** payloads lie behind the tags in one
+//! value instead of a store of their own.
 
 use crate::cuckoo;
 use crate::error::PsiError;
+use crate::masking::{AGREE_BYTES, agree};
 use crate::okvs::{Layout, Okvs, Order};
 use crate::protocol::{Item, Role, Sizes, Traffic};
 use crate::vole_psi::oprf;
-use tacit_math::{Plane, Prg, Seed, Tccr};
+use tacit_math::{BlockCipher, Plane, Prg, Seed, Tccr};
 use tacit_mpc::{Backend, Block, Rows, Shape, circuits, linear};
 use tacit_net::{PartyId, Session};
 
@@ -114,20 +124,28 @@ impl CircuitPsi {
         Layout::new(cuckoo::CHOICES * self.sizes.sender, 64 * BAND)
     }
 
+    /// At how many numbers in bins each party evaluates the function.
+    fn evaluations(&self) -> Sizes {
+        Sizes { sender: cuckoo::CHOICES * self.sizes.sender, receiver: self.bins }
+    }
+
     /// The exact cost of [`Self::bin`].
     pub fn declared(&self) -> Traffic {
-        let mut cost = oprf::cost(self.sizes);
-        if self.bins > 0 {
-            cost.rounds += 1;
-            cost.sender += (SEED + self.stores() * 16 * self.layout().columns()) as u64;
+        if self.bins == 0 {
+            return Traffic::default();
         }
-        cost
+        let function = oprf::cost(self.evaluations());
+        Traffic {
+            rounds: function.rounds + 2,
+            sender: AGREE_BYTES + function.sender + (SEED + self.stores() * 16 * self.layout().columns()) as u64,
+            receiver: AGREE_BYTES + function.receiver,
+        }
     }
 
     /// Exchanges the stores. Items of one set are distinct; row i of the payload belongs to item i.
     ///
     /// # Errors
-    /// The connection's failure, items that do not fit the announced sizes, or too unlucky a hash (probability 2^-40).
+    /// The connection's failure, items that do not fit the announced sizes or are not distinct, or too unlucky a seed (probability 2^-40).
     pub fn bin(
         &self,
         role: Role,
@@ -157,13 +175,17 @@ impl CircuitPsi {
     }
 
     fn send(&self, session: &mut Session, peer: PartyId, items: &[Item], payload: &Block) -> Result<Binned, PsiError> {
-        let numbers = oprf::send(session, peer, items, self.sizes)?;
+        // 1. Each item in all of its bins.
+        let numbers = numbers(session, peer, items)?;
+        let (points, bins) = cuckoo::in_all_bins(&numbers, self.bins);
+        drop(numbers);
+        // 2. The function at all of them.
+        let values = oprf::send(session, peer, &points, self.evaluations())?;
+        drop(points);
+        // 3. Values minus masks, in a store.
         session.enter("store");
         let masks = Block::random(self.values(), &mut Prg::new(&Seed::random()?));
-        let bins: Vec<u32> =
-            numbers.iter().flat_map(|&x| cuckoo::choices(x, self.bins).map(|bin| bin as u32)).collect();
-        let number = |place: usize| numbers[place / cuckoo::CHOICES];
-        let keys = self.hashes(number, &bins, 0);
+        let keys = self.hashes(&values, &bins, 0);
         let mut tagged = payload.clone();
         tagged.bits.splice(..0, (0..self.tag_bits).map(|_| Plane::zeros(payload.rows)));
         let difference = words::Difference::new(&tagged, &masks);
@@ -173,16 +195,16 @@ impl CircuitPsi {
         session.next_round();
         session.send(peer, seed.expose().to_vec())?;
         for pair in 0..self.stores() {
-            let mut values = self.hashes(number, &bins, 1 + pair);
-            for (item, (values, bins)) in
-                values.chunks_mut(cuckoo::CHOICES).zip(bins.chunks(cuckoo::CHOICES)).enumerate()
+            let mut stored = self.hashes(&values, &bins, 1 + pair);
+            for (item, (stored, bins)) in
+                stored.chunks_mut(cuckoo::CHOICES).zip(bins.chunks(cuckoo::CHOICES)).enumerate()
             {
-                values
+                stored
                     .iter_mut()
                     .zip(bins)
                     .for_each(|(value, &bin)| *value ^= difference.pair(item, bin as usize, pair));
             }
-            send_store(session, peer, &store, &keys, &order, &values)?;
+            send_store(session, peer, &store, &keys, &order, &stored)?;
         }
         session.leave();
         Ok(Binned { role: Role::Sender, share: masks, own: Block::default() })
@@ -195,42 +217,44 @@ impl CircuitPsi {
         items: &[Item],
         payload: &Block,
     ) -> Result<Binned, PsiError> {
-        let numbers = oprf::receive(session, peer, items, self.sizes)?;
-        session.enter("store");
+        // 1. One number in each bin.
+        let numbers = numbers(session, peer, items)?;
         let table = cuckoo::table(&numbers)
             .ok_or_else(|| PsiError::Input("two of this party's items are equal; give each item once".to_owned()))?;
-        let occupied = (0..self.bins).filter(|&bin| table[bin] != cuckoo::EMPTY);
-        let bins: Vec<u32> = occupied.map(|bin| bin as u32).collect();
-        let number = |place: usize| numbers[table[bins[place] as usize] as usize];
-        let keys = self.hashes(number, &bins, 0);
+        let points = cuckoo::in_own_bins(&numbers, &table, &mut Prg::new(&Seed::random()?));
+        drop(numbers);
+        // 2. The function at each.
+        let values = oprf::receive(session, peer, &points, self.evaluations())?;
+        drop(points);
+        // 3. What the store has for each.
+        session.enter("store");
+        let bins: Vec<u32> = (0..self.bins as u32).collect();
+        let keys = self.hashes(&values, &bins, 0);
         let mut seed = [0; SEED];
         session.next_round();
         session.recv(peer, &mut seed)?;
         let store = Okvs::<BAND>::with_layout(self.layout(), &Seed::from_bytes(seed));
         let order = store.order(&keys);
-        let mut random = Prg::new(&Seed::random()?);
         let mut columns = vec![0u128; self.layout().cluster_columns()];
         let mut decoded = Vec::new();
         for pair in 0..self.stores() {
-            let pads = self.hashes(number, &bins, 1 + pair);
-            let mut values: Vec<u128> = random.vector(self.bins);
+            let mut unpadded = self.hashes(&values, &bins, 1 + pair);
             for cluster in (0..self.layout().clusters).rev() {
                 session.recv(peer, bytemuck::cast_slice_mut(&mut columns))?;
-                store.decode_cluster(&keys, &order, cluster, &columns, |places, decoded| {
-                    for (&place, decoded) in places.iter().zip(decoded) {
-                        values[bins[place as usize] as usize] = *decoded ^ pads[place as usize];
-                    }
+                store.decode_cluster(&keys, &order, cluster, &columns, |bins, stored| {
+                    bins.iter().zip(stored).for_each(|(&bin, stored)| unpadded[bin as usize] ^= *stored);
                 });
             }
-            decoded.push(values);
+            decoded.push(unpadded);
         }
         session.leave();
         Ok(Binned { role: Role::Receiver, share: words::block(self.values(), &decoded), own: placed(payload, &table) })
     }
 
-    /// For numbers in bins, by their places, the keys in the stores (purpose 0), or the pads of the values in store i (purpose i + 1).
-    fn hashes(&self, number: impl Fn(usize) -> u128, bins: &[u32], purpose: usize) -> Vec<u128> {
-        let mut out: Vec<u128> = (0..bins.len()).map(number).collect();
+    /// For the function's values in bins the keys in the stores (purpose 0), or the pads in store i (purpose i + 1). What is hashed is pseudorandom to
+    /// whoever does not have it, and nothing that depends on it is added to the hash: tweakable correlation robustness is enough.
+    fn hashes(&self, values: &[u128], bins: &[u32], purpose: usize) -> Vec<u128> {
+        let mut out = values.to_vec();
         let purposes = self.stores() + 1;
         Tccr::new().hash_blocks(&mut out, |i| (purposes * bins[i] as usize + purpose) as u128);
         out
@@ -271,6 +295,14 @@ impl Binned {
         out.r128.extend_from_slice(&own.r128);
         out
     }
+}
+
+/// What the bins of items are chosen by: their images under a permutation whose key the parties toss when the items are fixed.
+fn numbers(session: &mut Session, peer: PartyId, items: &[Item]) -> Result<Vec<u128>, PsiError> {
+    let context = agree(session, peer, "circuit-psi")?;
+    let mut numbers = items.to_vec();
+    BlockCipher::new(&Seed::from_bytes(*context.first_chunk().expect("32 bytes"))).encrypt(&mut numbers);
+    Ok(numbers)
 }
 
 fn send_store(

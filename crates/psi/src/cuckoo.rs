@@ -15,8 +15,10 @@
 //! Experiments give about the same for large sets: Pinkas, Schneider, Zohner, "Scalable Private Set Intersection Based on OT Extension" (TOPS 2018),
 //! table 4, has 1.27 for 2^20 items.
 
+use crate::protocol::Item;
 use std::collections::{HashMap, VecDeque};
 use std::sync::OnceLock;
+use tacit_math::Prg;
 
 /// Choices of a number.
 pub const CHOICES: usize = 3;
@@ -101,13 +103,46 @@ pub fn choices(number: u128, bins: usize) -> [usize; CHOICES] {
     [first, second, third + usize::from(third >= first.max(second))]
 }
 
+/// A number in a bin, as an item of its own: a function of it has nothing to do with the same function of the number in another bin. Numbers are
+/// pseudorandom, so no two of n numbers are one item in any bins, but for a probability of n^2 m^2 / 2^128.
+fn in_bin(number: u128, bin: usize) -> Item {
+    number ^ bin as u128
+}
+
+/// Every number in each of its bins, and these bins: those of number i are at 3 i and behind it.
+pub fn in_all_bins(numbers: &[u128], bins: usize) -> (Vec<Item>, Vec<u32>) {
+    let places = numbers.iter().flat_map(|&number| choices(number, bins).map(|bin| (in_bin(number, bin), bin as u32)));
+    places.unzip()
+}
+
+/// For each bin of a table the number that is there in that bin, a random one where the bin is empty: as many items for any numbers.
+pub fn in_own_bins(numbers: &[u128], table: &[u32], random: &mut Prg) -> Vec<Item> {
+    let mut items: Vec<u128> = random.vector(table.len());
+    for (bin, (item, &index)) in items.iter_mut().zip(table).enumerate() {
+        if index != EMPTY {
+            *item = numbers[index as usize];
+        }
+        *item = in_bin(*item, bin);
+    }
+    items
+}
+
 /// For each bin the index of the number in it, or [`EMPTY`]. None with probability 2^-40, or if numbers are not distinct.
 ///
 /// # Panics
 /// If there are 2^32 - 1 numbers or more.
 pub fn table(numbers: &[u128]) -> Option<Vec<u32>> {
     let m = bins(numbers.len());
-    place(numbers.len(), m, |index| choices(numbers[index as usize], m))
+    let of_index = |index: u32| choices(numbers[index as usize], m);
+    let table = place(numbers.len(), m, of_index)?;
+    // Equal numbers have equal choices: they are in bins of each other's.
+    let equals = |index: u32| {
+        let in_its_bins = of_index(index).map(|bin| table[bin]);
+        in_its_bins
+            .into_iter()
+            .any(|other| other != EMPTY && other != index && numbers[other as usize] == numbers[index as usize])
+    };
+    (0..numbers.len() as u32).all(|index| !equals(index)).then_some(table)
 }
 
 /// Assigns so many numbers to bins; None if there is no assignment.
@@ -194,7 +229,7 @@ impl<C: Fn(u32) -> [usize; CHOICES]> Table<C> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tacit_math::{Prg, Seed};
+    use tacit_math::Seed;
 
     #[test]
     fn bins_meet_the_bound_and_are_few() {
@@ -242,6 +277,32 @@ mod tests {
             let table = table(&numbers).expect("an assignment");
             assert_eq!(table.len(), bins(n));
             check(n, &table, |index| choices(numbers[index as usize], table.len()));
+        }
+    }
+
+    #[test]
+    fn equal_numbers_are_refused() {
+        let mut prg = Prg::new(&Seed::from_bytes([53; 16]));
+        for n in [2, 3, 4, 1000] {
+            let mut numbers: Vec<u128> = prg.vector(n);
+            assert!(table(&numbers).is_some(), "{n} numbers");
+            numbers[n - 1] = numbers[0];
+            assert!(table(&numbers).is_none(), "{n} numbers");
+        }
+    }
+
+    #[test]
+    fn what_is_in_a_bin_is_what_would_be_there() {
+        let mut prg = Prg::new(&Seed::from_bytes([54; 16]));
+        let numbers: Vec<u128> = prg.vector(500);
+        let table = table(&numbers).expect("an assignment");
+        let (all, bins) = in_all_bins(&numbers, table.len());
+        let own = in_own_bins(&numbers, &table, &mut prg);
+        for (bin, (item, &index)) in own.iter().zip(&table).enumerate() {
+            let places =
+                bins.iter().zip(&all).enumerate().filter(|(_, (at, here))| **at as usize == bin && *here == item);
+            let found: Vec<usize> = places.map(|(place, _)| place / CHOICES).collect();
+            assert_eq!(found, if index == EMPTY { vec![] } else { vec![index as usize] }, "bin {bin}");
         }
     }
 

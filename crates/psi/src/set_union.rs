@@ -72,11 +72,6 @@ fn store_layout(receiver: usize) -> Layout {
     Layout::new(cuckoo::CHOICES * receiver, 64 * BAND)
 }
 
-/// A number in a bin, as a key of its own.
-fn in_bin(number: u128, bin: usize) -> Item {
-    number ^ bin as u128
-}
-
 /// A number at a place, as an item of its own.
 fn at_place(place: usize, value: u64) -> Item {
     (place as u128) << 64 | u128::from(value)
@@ -96,9 +91,8 @@ pub fn send(session: &mut Session, receiver: PartyId, numbers: &[u128], theirs: 
         cuckoo::table(numbers).ok_or_else(|| PsiError::Input("the numbers of a union are not distinct".to_owned()))?;
     let m = table.len();
     let mut prg = Prg::new(&Seed::random()?);
-    let random: Vec<u128> = prg.vector(m);
     let number = |bin: usize| if table[bin] == cuckoo::EMPTY { None } else { Some(numbers[table[bin] as usize]) };
-    let keys: Vec<Item> = (0..m).map(|bin| in_bin(number(bin).unwrap_or(random[bin]), bin)).collect();
+    let keys = cuckoo::in_own_bins(numbers, &table, &mut prg);
 
     let sizes = Sizes { sender: cuckoo::CHOICES * theirs, receiver: m };
     let masks = oprf::receive(session, receiver, &keys, sizes)?;
@@ -146,18 +140,14 @@ pub fn receive(session: &mut Session, sender: PartyId, numbers: &[u128], theirs:
     let m = cuckoo::bins(theirs);
     let mut prg = Prg::new(&Seed::random()?);
     let secrets: Vec<u64> = prg.vector(m);
-    let placed: Vec<(Item, u64)> = numbers
-        .iter()
-        .flat_map(|&number| cuckoo::choices(number, m).map(|bin| (in_bin(number, bin), secrets[bin])))
-        .collect();
-    let keys: Vec<Item> = placed.iter().map(|(key, _)| *key).collect();
+    let (keys, bins) = cuckoo::in_all_bins(numbers, m);
 
     let masks = oprf::send(session, sender, &keys, Sizes { sender: keys.len(), receiver: m })?;
     let seed = Seed::random()?;
     let store = Okvs::<BAND>::with_layout(store_layout(numbers.len()), &seed);
     let values = |chosen: &[u32], out: &mut [u64]| {
         for (out, &i) in out.iter_mut().zip(chosen) {
-            *out = placed[i as usize].1 ^ masks[i as usize] as u64;
+            *out = secrets[bins[i as usize] as usize] ^ masks[i as usize] as u64;
         }
     };
     let columns = store

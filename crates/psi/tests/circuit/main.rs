@@ -1,5 +1,6 @@
 //! Intersection into shares: what the shares open to, on every engine, and exact costs.
 
+mod attack;
 #[path = "../relatives/pair.rs"]
 #[allow(dead_code, reason = "each test file uses its part of the world")]
 mod pair;
