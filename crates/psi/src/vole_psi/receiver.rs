@@ -52,10 +52,8 @@ impl Receiver {
         drop(tags);
         let matches = self.receive_tags(session, &parameters, &table)?;
         drop(table);
-        let matches = ascending(matches, items.len())
-            .ok_or_else(|| PsiError::cheating(session, self.peer, "one tag comes twice"))?;
         session.leave();
-        Ok(Outcome::Receiver(matches))
+        Ok(Outcome::Receiver(by_own_items(&matches, items.len())))
     }
 
     /// The function's values at its items, by their numbers, for a semi-honest protocol above this one.
@@ -208,20 +206,16 @@ impl<const W: usize> Sent<'_, W> {
     }
 }
 
-/// Matches by this party's items, of which there are so many; None if one of them matches twice.
-fn ascending(mut matches: Vec<Match>, items: usize) -> Option<Vec<Match>> {
+/// Matches by this party's items, of which there are so many: each with the first of its positions. A sender that repeats a tag is not told so: an
+/// end of the run would say whether this party has that tag's item.
+fn by_own_items(matches: &[Match], items: usize) -> Vec<Match> {
     const NONE: u32 = u32::MAX;
     let mut theirs = vec![NONE; items];
-    for found in matches.drain(..) {
-        let place = &mut theirs[found.mine as usize];
-        if *place != NONE {
-            return None;
-        }
-        *place = found.theirs;
+    for found in matches {
+        let first = &mut theirs[found.mine as usize];
+        *first = found.theirs.min(*first);
     }
-    matches
-        .extend((0..).zip(theirs).filter(|&(_, theirs)| theirs != NONE).map(|(mine, theirs)| Match { mine, theirs }));
-    Some(matches)
+    (0..).zip(theirs).filter(|&(_, theirs)| theirs != NONE).map(|(mine, theirs)| Match { mine, theirs }).collect()
 }
 
 /// Adds bytes to bytes.

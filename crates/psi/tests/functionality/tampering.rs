@@ -88,26 +88,65 @@ fn changed_messages_end_in_an_error_or_in_true_matches() {
 const COINS: std::ops::Range<usize> = 16..32;
 const TAGS: usize = 32;
 
+/// What a sender does to its last message.
+type Deviation = fn(&mut Vec<u8>);
+
+/// A malicious run in which the sender's last message is changed.
+fn deviating(sets: &Sets, deviate: Deviation) -> Result<[Outcome; 2], PsiError> {
+    let protocol: Arc<dyn Protocol> = Arc::new(VolePsi(Variant::Malicious));
+    let (honest, blobs) = run(&protocol, sets, None, &mut Prg::new(&Seed::from_bytes([1; 16])));
+    assert!(honest.is_ok());
+    let mut parties = [relayed(&protocol, Role::Sender), relayed(&protocol, Role::Receiver)];
+    let mut seen = 0;
+    call_rounds(&mut parties, sets, |blob| {
+        seen += usize::from(!blob.is_empty());
+        if seen == blobs && !blob.is_empty() {
+            deviate(blob);
+        }
+    })
+}
+
 #[test]
 fn a_sender_that_deviates_in_the_malicious_variant_is_caught() {
-    let protocol: Arc<dyn Protocol> = Arc::new(VolePsi(Variant::Malicious));
     let sets = Sets::random(Sizes { sender: 40, receiver: 40 }, 40, 5);
-    let deviations: [(&str, fn(&mut Vec<u8>)); 3] = [
-        ("other coins", |blob| blob[COINS][3] ^= 1),
+    let deviations: [(&str, Deviation); 2] =
+        [("other coins", |blob| blob[COINS][3] ^= 1), ("a tag too few", |blob| blob.truncate(blob.len() - 16))];
+    for (what, deviate) in deviations {
+        assert!(deviating(&sets, deviate).is_err(), "{what}");
+    }
+}
+
+/// The adversary picks what it sends in place of its tags; it sees whether the receiver ends the run. What it sees must be the same whatever
+/// the receiver has: all of the sender's items, or none.
+#[test]
+fn whether_a_run_ends_says_nothing_about_the_receivers_items() {
+    let sizes = Sizes { sender: 40, receiver: 40 };
+    let deviations: [(&str, Deviation); 6] = [
+        ("nothing", |_| ()),
         ("a tag twice", |blob| blob.copy_within(TAGS..TAGS + 16, TAGS + 16)),
+        ("one tag in all places", |blob| {
+            (1..40).for_each(|place| blob.copy_within(TAGS..TAGS + 16, TAGS + 16 * place))
+        }),
+        ("tags of nothing", |blob| blob[TAGS..].fill(0)),
+        ("other coins", |blob| blob[COINS][3] ^= 1),
         ("a tag too few", |blob| blob.truncate(blob.len() - 16)),
     ];
-    let (honest, blobs) = run(&protocol, &sets, None, &mut Prg::new(&Seed::from_bytes([1; 16])));
-    assert!(honest.is_ok());
     for (what, deviate) in deviations {
-        let mut parties = [relayed(&protocol, Role::Sender), relayed(&protocol, Role::Receiver)];
-        let mut seen = 0;
-        let outcome = call_rounds(&mut parties, &sets, |blob| {
-            seen += usize::from(!blob.is_empty());
-            if seen == blobs && !blob.is_empty() {
-                deviate(blob);
-            }
+        let seen = [40, 0].map(|common| {
+            deviating(&Sets::random(sizes, common, 5), deviate).map(drop).map_err(|error| error.to_string())
         });
-        assert!(outcome.is_err(), "{what}");
+        assert_eq!(seen[0], seen[1], "{what}: the sender sees which set the receiver has");
     }
+}
+
+#[test]
+fn of_a_tag_that_comes_twice_the_first_position_counts() {
+    let sets = Sets::random(Sizes { sender: 40, receiver: 40 }, 40, 5);
+    let twice = deviating(&sets, |blob| blob.copy_within(TAGS..TAGS + 16, TAGS + 16)).expect("an outcome");
+    let [_, Outcome::Receiver(matches)] = twice else { panic!("a receiver's outcome") };
+    let mut positions: Vec<u32> = matches.iter().map(|found| found.theirs).collect();
+    positions.sort_unstable();
+    // The item whose tag was replaced is lost.
+    assert!(positions.iter().copied().eq((0..40).filter(|&position| position != 1)), "{positions:?}");
+    assert!(matches.is_sorted_by(|a, b| a.mine < b.mine));
 }
