@@ -19,7 +19,7 @@ impl Columns {
     /// Panics unless all views have the same parts, as long.
     pub fn of(views: &[&View]) -> Self {
         let layout = |view: &View| -> Vec<_> {
-            view.parts().iter().map(|part| (part.kind, part.name.clone(), part.bytes.len())).collect()
+            view.parts().iter().map(|part| (part.kind, part.name.clone(), part.bits())).collect()
         };
         let Some(first) = views.first() else { return Self { starts: vec![], columns: vec![] } };
         let expected = layout(first);
@@ -30,18 +30,16 @@ impl Columns {
         );
         let mut columns = vec![vec![0; words_for(views.len())]; first.bits()];
         for (run, view) in views.iter().enumerate() {
-            let bytes = view.parts().iter().flat_map(|part| &part.bytes);
-            for (at, &byte) in bytes.enumerate() {
-                for (bit, column) in columns[8 * at..8 * at + 8].iter_mut().enumerate() {
-                    column[run / 64] |= u64::from(byte >> bit & 1) << (run % 64);
-                }
+            let bits = view.parts().iter().flat_map(|part| (0..part.bits()).map(|bit| part.bit(bit)));
+            for (column, bit) in columns.iter_mut().zip(bits) {
+                column[run / 64] |= u64::from(bit) << (run % 64);
             }
         }
         let mut starts = Vec::new();
         let mut at = 0;
         for (number, part) in first.parts().iter().enumerate() {
             starts.push((format!("{:?} {} (part {number})", part.kind, part.name), at));
-            at += 8 * part.bytes.len();
+            at += part.bits();
         }
         Self { starts, columns }
     }

@@ -50,7 +50,7 @@ pub fn biased(views: &[View]) -> Vec<Biased> {
         counts.iter().enumerate().filter_map(|(column, &ones)| check(matrix.name(column), ones, runs)).collect();
     let mut at = 0;
     for (number, part) in first.parts().iter().enumerate() {
-        let bits = 8 * part.bytes.len();
+        let bits = part.bits();
         let ones = counts[at..at + bits].iter().sum();
         at += bits;
         if bits > 0 {

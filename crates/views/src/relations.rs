@@ -31,18 +31,18 @@ pub fn leaks(runs: &[Run]) -> Vec<Relation> {
     if quick.is_empty() { quick } else { search(runs.len(), &view, &known, &secret, true) }
 }
 
-/// Every independent linear relation among view bits, beyond those that known bits explain. For the parts of a view that should
-/// be independent of each other, such as what was received and what was drawn: finds reused masks and unmasked constants even
-/// where no secret depends on them. A bit that never changes is a relation of one bit.
+/// Every independent linear relation among bits of views: combinations that are the same in every run. For the parts of a view that
+/// should be independent of each other, such as what was received and what was drawn: finds reused masks and unmasked constants even
+/// where no secret depends on them. A bit that never changes is a relation of one bit. What an opened value explains changes with the value and is no finding.
 ///
 /// # Panics
-/// With fewer runs than [`runs_needed`].
-pub fn constants(runs: &[Run]) -> Vec<Relation> {
-    let [view, known, _] = matrices(runs);
-    let mut space = Space::new(words_for(runs.len()));
-    let mut names = Names::new(runs.len(), &mut space, true);
-    names.insert_all(&mut space, &known);
-    names.insert_all(&mut space, &view)
+/// Without 65 runs more than bits.
+pub fn constants(views: &[View]) -> Vec<Relation> {
+    let needed = views.first().map_or(0, |view| view.bits() + 1 + MARGIN);
+    assert!(views.len() >= needed, "{} runs, too few to find relations: {needed} are needed", views.len());
+    let mut space = Space::new(words_for(views.len()));
+    let mut names = Names::new(views.len(), &mut space, true);
+    names.insert_all(&mut space, &Columns::of(&views.iter().collect::<Vec<_>>()))
 }
 
 fn matrices(runs: &[Run]) -> [Columns; 3] {

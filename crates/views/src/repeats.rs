@@ -70,14 +70,14 @@ fn words(views: &[View], bytes: usize) -> Vec<Word> {
     for (run, view) in views.iter().enumerate() {
         let mut start = 0;
         for (part, seen) in view.parts().iter().enumerate() {
-            for (at, word) in seen.bytes.chunks_exact(bytes).enumerate() {
+            for (at, word) in seen.bytes[..seen.bits() / 8].chunks_exact(bytes).enumerate() {
                 let first = start + 8 * bytes * at;
                 if changes[first..first + 8 * bytes].iter().all(|&changes| changes) {
                     let value = word.iter().rev().fold(0, |value, &byte| value << 8 | u128::from(byte));
                     words.push(Word { run, part, at, value });
                 }
             }
-            start += 8 * seen.bytes.len();
+            start += seen.bits();
         }
     }
     words

@@ -28,6 +28,32 @@ pub struct Part {
     pub name: String,
     /// The bits, lowest bit of the first byte first; as many in all runs.
     pub bytes: Vec<u8>,
+    /// How many of these bits count: all, or the first ones after a cut.
+    bits: usize,
+}
+
+impl Part {
+    fn new(kind: Kind, name: String, bytes: Vec<u8>) -> Self {
+        Self { kind, name, bits: 8 * bytes.len(), bytes }
+    }
+
+    /// How many bits it has.
+    pub fn bits(&self) -> usize {
+        self.bits
+    }
+
+    /// A bit, as zero or one.
+    pub fn bit(&self, bit: usize) -> u8 {
+        self.bytes[bit / 8] >> (bit % 8) & 1
+    }
+
+    /// The bits with these numbers.
+    fn cut(&self, keep: impl Fn(usize) -> bool) -> Self {
+        let kept: Vec<u8> = (0..self.bits).filter(|&bit| keep(bit)).map(|bit| self.bit(bit)).collect();
+        let byte = |bits: &[u8]| bits.iter().rev().fold(0, |byte, bit| byte << 1 | bit);
+        let bytes = kept.chunks(8).map(byte).collect();
+        Self { kind: self.kind, name: self.name.clone(), bytes, bits: kept.len() }
+    }
 }
 
 /// What one party knows after a run, in a fixed order.
@@ -51,7 +77,7 @@ impl View {
 
     /// Adds a part.
     pub fn add(&mut self, kind: Kind, name: &str, bytes: impl Into<Vec<u8>>) {
-        self.parts.push(Part { kind, name: name.to_owned(), bytes: bytes.into() });
+        self.parts.push(Part::new(kind, name.to_owned(), bytes.into()));
     }
 
     /// Adds all parts of another view.
@@ -80,25 +106,45 @@ impl View {
     /// takes a fraction of the time, and sees what is a relation within these lanes. Every part of a [`Run`] must be cut alike.
     #[must_use]
     pub fn lanes(&self, lanes: u64) -> Self {
-        let cut = |part: &Part| {
-            let chosen = |&i: &usize| lanes >> (i % 64) & 1 == 1;
-            let bits = (0..8 * part.bytes.len()).filter(chosen).map(|i| part.bytes[i / 8] >> (i % 8) & 1);
-            let mut bytes = vec![0; bits.clone().count().div_ceil(8)];
-            bits.enumerate().for_each(|(i, bit)| bytes[i / 8] |= bit << (i % 8));
-            Part { bytes, ..part.clone() }
-        };
-        Self { parts: self.parts.iter().map(cut).collect() }
+        self.cut(|_, bit| lanes >> (bit % 64) & 1 == 1)
+    }
+
+    /// The bits that a test asks for, by the number of their part and their number in it. Every view of a test must be cut alike.
+    #[must_use]
+    pub fn cut(&self, keep: impl Fn(usize, usize) -> bool) -> Self {
+        let parts = self.parts.iter().enumerate();
+        Self { parts: parts.map(|(number, part)| part.cut(|bit| keep(number, bit))).collect() }
+    }
+
+    /// The view with parts of one kind, name and length one behind the other as one part.
+    #[must_use]
+    pub fn joined(self) -> Self {
+        let mut parts: Vec<(usize, Part)> = Vec::new();
+        for part in self.parts {
+            assert_eq!(part.bits, 8 * part.bytes.len(), "parts are joined before they are cut");
+            let same = |(length, before): &&mut (usize, Part)| {
+                *length == part.bytes.len() && before.kind == part.kind && before.name == part.name
+            };
+            match parts.iter_mut().find(same) {
+                Some((_, before)) => {
+                    before.bytes.extend(part.bytes);
+                    before.bits = 8 * before.bytes.len();
+                }
+                None => parts.push((part.bytes.len(), part)),
+            }
+        }
+        Self { parts: parts.into_iter().map(|(_, part)| part).collect() }
     }
 
     /// How many bits it has.
     pub fn bits(&self) -> usize {
-        8 * self.parts.iter().map(|part| part.bytes.len()).sum::<usize>()
+        self.parts.iter().map(Part::bits).sum()
     }
 }
 
 impl std::fmt::Debug for View {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_list().entries(self.parts.iter().map(|part| (part.kind, &part.name, part.bytes.len()))).finish()
+        f.debug_list().entries(self.parts.iter().map(|part| (part.kind, &part.name, part.bits))).finish()
     }
 }
 
@@ -110,7 +156,7 @@ fn part(seen: Seen) -> Part {
         Source::Opened => (Kind::Opened, format!("in {:?}", seen.step)),
         Source::Drawn => (Kind::Drawn, seen.step),
     };
-    Part { kind, name, bytes: seen.bytes }
+    Part::new(kind, name, seen.bytes)
 }
 
 /// One run, for one party.

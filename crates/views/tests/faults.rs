@@ -46,7 +46,7 @@ fn masked(fault: impl Fn([u64; 2], [u64; 2]) -> [u64; 2]) -> Vec<Run> {
 
 fn is_clean(runs: &[Run]) {
     assert_eq!(leaks(runs), []);
-    assert_eq!(constants(runs), []);
+    assert_eq!(constants(&views(runs)), []);
     assert_eq!(biased(&views(runs)), []);
     assert_eq!(correlated(runs), []);
     assert_eq!(repeats(&views(runs), 8), []);
@@ -93,7 +93,7 @@ fn a_relation_over_several_words_is_found() {
 #[test]
 fn lanes_show_the_same_in_less_time() {
     let cut: Vec<Run> = masked(|[x, y], [r, _]| [x ^ r, y ^ r]).iter().map(|run| run.lanes(0xf0)).collect();
-    assert_eq!(cut[0].view.bits(), 3 * 8, "the lanes of a word fill a byte");
+    assert_eq!(cut[0].view.bits(), 3 * 4);
     let cut: Vec<Run> = cut.into_iter().take(4000).collect();
     assert_eq!(leaks(&cut).len(), 4);
 }
@@ -115,7 +115,7 @@ fn what_outputs_explain_is_no_leak() {
     assert_eq!(leaks(&runs(|| run(false))).len(), 64);
     let declared = runs(|| run(true));
     assert_eq!(leaks(&declared), []);
-    assert_eq!(constants(&declared).len(), 64, "output, mask and message determine each other");
+    assert_eq!(constants(&views(&declared)), [], "mask and message differ by the output, which changes");
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn a_constant_is_found() {
             .with(Kind::Received, "again", (s ^ 5).to_le_bytes());
         Run { view, ..Run::default() }
     });
-    let found = constants(&runs);
+    let found = constants(&views(&runs));
     assert_eq!(found.len(), 65);
     assert_eq!(found[0].bits, ["Received tail (part 0), bit 3"]);
     assert_eq!(found[1].bits, ["Received mask (part 1), bit 0", "Received again (part 2), bit 0"]);
