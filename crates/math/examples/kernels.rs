@@ -6,7 +6,9 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use aes::cipher::{BlockCipherEncrypt, KeyInit};
-use tacit_math::{CrHash, KeyedHash, Plane, Prg, Seed, Tccr, permutation, ring, transpose};
+use tacit_math::{
+    CorrelationRobustHash, KeyedHash, Plane, Prg, Seed, TweakableCircularHash, permutation, ring, transpose,
+};
 
 /// Rows of the vectors that live in DRAM.
 const LARGE: usize = 1 << 20;
@@ -52,7 +54,7 @@ fn encryption() {
 }
 
 fn hashes(prg: &mut Prg) {
-    let (cr, tccr) = (CrHash::new(), Tccr::new());
+    let (cr, tccr) = (CorrelationRobustHash::new(), TweakableCircularHash::new());
     for batch in [8, 64, 1024] {
         let mut blocks: Vec<u128> = prg.vector(batch);
         rate(&format!("CR hash, batches of {batch}"), "hashes", batch, || cr.hash_blocks(&mut blocks));

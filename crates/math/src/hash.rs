@@ -1,21 +1,30 @@
 //! Hashes: fixed-key AES over 128-bit blocks for oblivious transfer and garbling, keyed BLAKE3 over strings.
 //!
-//! The block hashes are those of Guo, Katz, Wang and Yu, "Efficient and Secure Multiparty Computation from Fixed-Key
-//! Block Ciphers" (IEEE S&P 2020), proved there in the model where AES under the published key is a random permutation.
-//! Choose by what the protocol needs:
+//! A type is named by what it promises: its **contract**. A call says which contract it needs, and of which function of which secret. All contracts
+//! are games about a secret offset D of e random bits (at most 128) that the adversary does not know: it asks for answers, and shall not tell them
+//! from random blocks. x, i and f are of its choice; L is a public linear bijection of D.
 //!
-//! | type | function | is | enough for | not enough for |
+//! | type | function | contract: answers that look random | enough for | not enough for |
 //! |---|---|---|---|---|
-//! | [`CrHash`] | MMO: π(x) ⊕ x | correlation robust | semi-honest OT extension | garbling, malicious OT extension |
-//! | [`TreeHash`] | π(s(x)) ⊕ s(x), s linear | circular correlation robust | half-trees | tweaked uses |
-//! | [`Tccr`] | TMMO: π(π(x) ⊕ i) ⊕ π(x) | tweakable circular correlation robust | half-gates with free XOR, malicious OT extension | |
+//! | [`CorrelationRobustHash`] | MMO: π(x) ⊕ x | H(x ⊕ L(D)), each x and L once | strings of semi-honest OT extension, of one of many too | whatever adds a function of D to an answer: trees, garbling, VOLE; malicious OT extension |
+//! | [`CircularTreeHash`] | π(s(x)) ⊕ s(x), s linear | H(x ⊕ D) ⊕ b D for a bit b, each x once | the levels of correlated trees | other functions of D: H(x ⊕ D) ⊕ a D for an element a of a field; tweaked uses |
+//! | [`TweakableCircularHash`] | TMMO: π(π(x) ⊕ i) ⊕ π(x) | H(x ⊕ D, i) ⊕ f(D) for **any** function f, each pair (x, i) once | leaves of silent VOLE and lookups, malicious OT extension | repeated pairs |
+//! | [`crate::half_gates`] | E_i(s(x)) ⊕ s(x), a key i for each gate | H(x ⊕ D, i) ⊕ b D for a bit b, each pair (x, i) once | half-gates with free XOR in many instances | as for trees |
+//!
+//! **Whatever is added to a hash must not be a function of the offset, unless the hash is circular robust for that function.**
+//!
+//! **Model**: AES under a published key is a random permutation π that everyone evaluates in both directions (half-gates: an ideal cipher E).
+//! **Sources**: Guo, Katz, Wang, Yu, "Efficient and Secure Multiparty Computation from Fixed-Key Block Ciphers" (IEEE S&P 2020): MMO in section 7.2,
+//! with the min-entropy of offsets as a parameter, s in 7.3, TMMO in 7.4. They add b D; for any f the proof of TMMO stays as it is: π(x ⊕ D) is a
+//! block that no other answer shows, so π of it and a tweak hides f(D), unless two of these blocks or one and an evaluation of the adversary's meet.
+//! Guo, Yang, Wang, Zhang, Xie, Liu, Zhao, "Half-Tree" (EUROCRYPT 2023) for trees.
 //!
 //! None is a random oracle, collision resistant, or one-way on inputs of little entropy: inputs must carry a uniform
-//! secret of 128 bits, such as a correlation or a wire's offset. Never hash data with them.
+//! secret, such as an offset. Never hash data with them.
 //!
 //! Their concrete security falls with use, over all sessions together, because everyone shares one key: an attacker that
-//! evaluates AES p times wins with probability about p q / 2^128 against q hashes (Guo, Katz, Wang, Weng, Yu, CRYPTO 2020,
-//! give the attack on garbling). 2^40 hashes leave 88 bits.
+//! evaluates AES p times wins with probability about p q / 2^e against q hashes (Guo, Katz, Wang, Weng, Yu, CRYPTO 2020,
+//! give the attack on garbling). 2^40 hashes leave 87 bits to an offset of 127 random bits, and 83 to one of the 123 of silent lookups.
 //!
 //! Blocks and tweaks are little-endian numbers.
 
@@ -27,33 +36,37 @@ use zeroize::Zeroize;
 use crate::aes128::Aes128;
 use crate::prg::Seed;
 
-/// Key of [`CrHash`], nothing up the sleeve: the first 128 bits of the fraction of π, as published bytes.
+/// Key of [`CorrelationRobustHash`], nothing up the sleeve: the first 128 bits of the fraction of π, as published bytes.
 const CR_KEY: u128 = 0x243f6a88_85a308d3_13198a2e_03707344;
-/// Key of [`Tccr`]: the next 128 bits of π, so that the two hashes are of independent permutations.
+/// Key of [`TweakableCircularHash`]: the next 128 bits of π, so that the two hashes are of independent permutations.
 const TCCR_KEY: u128 = 0xa4093822_299f31d0_082efa98_ec4e6c89;
 
-/// Key of [`TreeHash`]: the next 128 bits of π.
+/// Key of [`CircularTreeHash`]: the next 128 bits of π.
 const TREE_KEY: u128 = 0x452821e6_38d01377_be5466cf_34e90c6c;
 
 /// Blocks a pass: the copy stays in L1 and small calls do not pay for a large one.
 const PASS: usize = 128;
 
-/// Correlation-robust hash of 128-bit blocks: π(x) ⊕ x. See the [module](self) for what it is secure for.
-pub struct CrHash(Aes128);
+/// Correlation robust hash of 128-bit blocks, MMO: π(x) ⊕ x.
+///
+/// **Contract** H(x ⊕ L(D)) looks random for a secret offset D, public x and public linear bijections L, to who knows H at other points. **Not** H(x
+/// ⊕ D) ⊕ D: that is π(x ⊕ D) ⊕ x, which anyone inverts. **Model and source** random permutation; Guo, Katz, Wang, Yu (S&P 2020), section 7.2. See
+/// the [module](self).
+pub struct CorrelationRobustHash(Aes128);
 
-impl std::fmt::Debug for CrHash {
+impl std::fmt::Debug for CorrelationRobustHash {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("CrHash")
+        f.write_str("CorrelationRobustHash")
     }
 }
 
-impl Default for CrHash {
+impl Default for CorrelationRobustHash {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl CrHash {
+impl CorrelationRobustHash {
     /// The hash, its key expanded.
     pub fn new() -> Self {
         Self(Aes128::new(&CR_KEY.to_be_bytes()))
@@ -103,8 +116,8 @@ impl CrHash {
         self.0.hash_bits(rows, offset, words);
     }
 
-    /// Adds to each of 64 rows the low halves of the hashes of its N blocks, each plus an offset, as far as the mask of its place reaches: `blocks[k]` has the
-    /// k-th block of every row, `masks[k]` the bits that are wanted of its hash.
+    /// Adds to each of 64 rows the low halves of the hashes of its N blocks, each plus an offset, as far as the mask of its place reaches:
+    /// `blocks[k]` has the k-th block of every row, `masks[k]` the bits that are wanted of its hash.
     pub fn add_masked<const N: usize>(
         &self,
         blocks: &[[u128; 64]; N],
@@ -116,24 +129,27 @@ impl CrHash {
     }
 }
 
-/// Circular correlation-robust hash H of 128-bit blocks, π(s(x)) ⊕ s(x) for the map s(high, low) = (high ⊕ low, high), as the generator of
-/// a correlated tree: the children of a block x are H(x) and H(x) ⊕ x, so that the sum of a level is that of the level above
-/// (Guo, Yang, Wang, Zhang, Xie, Liu, Zhao, "Half-Tree", EUROCRYPT 2023). See the [module](self) for what it is secure for.
-pub struct TreeHash(Aes128);
+/// Circular correlation robust hash H of 128-bit blocks, π(s(x)) ⊕ s(x) for the map s(high, low) = (high ⊕ low, high), as the generator of
+/// a correlated tree: the children of a block x are H(x) and H(x) ⊕ x, so that the sum of a level is that of the level above.
+///
+/// **Contract** H(x ⊕ D) ⊕ b D looks random for a secret offset D, public x and a bit b: s and its sum with the identity are bijections. **Not** H(x
+/// ⊕ D) ⊕ a D for a scalar a of a larger field: the sum of s and a multiplication can be singular. **Model and source** random permutation; Guo,
+/// Katz, Wang, Yu (S&P 2020), section 7.3; Guo, Yang, Wang, Zhang, Xie, Liu, Zhao, "Half-Tree" (EUROCRYPT 2023). See the [module](self).
+pub struct CircularTreeHash(Aes128);
 
-impl std::fmt::Debug for TreeHash {
+impl std::fmt::Debug for CircularTreeHash {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("TreeHash")
+        f.write_str("CircularTreeHash")
     }
 }
 
-impl Default for TreeHash {
+impl Default for CircularTreeHash {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl TreeHash {
+impl CircularTreeHash {
     /// The hash, its key expanded.
     pub fn new() -> Self {
         Self(Aes128::new(&TREE_KEY.to_be_bytes()))
@@ -149,23 +165,25 @@ impl TreeHash {
     }
 }
 
-/// Tweakable circular correlation-robust hash of 128-bit blocks: π(π(x) ⊕ i) ⊕ π(x) for a tweak i. See the
-/// [module](self) for what it is secure for.
-pub struct Tccr(Aes128);
+/// Tweakable circular correlation robust hash of 128-bit blocks, TMMO: π(π(x) ⊕ i) ⊕ π(x) for a tweak i.
+///
+/// **Contract** H(x ⊕ D, i) ⊕ f(D) looks random for a secret offset D, public x and i, each pair once, and any function f of the adversary's choice.
+/// **Model and source** random permutation; Guo, Katz, Wang, Yu (S&P 2020), section 7.4. See the [module](self).
+pub struct TweakableCircularHash(Aes128);
 
-impl std::fmt::Debug for Tccr {
+impl std::fmt::Debug for TweakableCircularHash {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Tccr")
+        f.write_str("TweakableCircularHash")
     }
 }
 
-impl Default for Tccr {
+impl Default for TweakableCircularHash {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl Tccr {
+impl TweakableCircularHash {
     /// The hash, its key expanded.
     pub fn new() -> Self {
         Self(Aes128::new(&TCCR_KEY.to_be_bytes()))
@@ -198,7 +216,8 @@ impl Tccr {
         self.0.hash_numbered(prefix, first, blocks);
     }
 
-    /// Writes the hashes of every block plus an offset under the tweaks 0, 1, ..., so many one behind the other. One AES a hash, and one more a block.
+    /// Writes the hashes of every block plus an offset under the tweaks 0, 1, ..., so many one behind the other. One AES a hash, and one more a
+    /// block.
     ///
     /// # Panics
     /// If there is not room for so many hashes of each block.
@@ -301,19 +320,19 @@ impl KeyedHash {
 
 #[cfg(test)]
 mod tests {
-    use super::{Aes128, BlockCipher, CR_KEY, CrHash, KeyedHash, Seed, TCCR_KEY, Tccr};
+    use super::{Aes128, BlockCipher, CR_KEY, CorrelationRobustHash, KeyedHash, Seed, TCCR_KEY, TweakableCircularHash};
     use crate::Prg;
 
     #[test]
     fn paths_agree() {
         let x: Vec<u128> = (0..300).map(|i| i * 0x0123_4567_89ab_cdef_0f1e_2d3c).collect();
         let (mut cr, mut portable) = (x.clone(), x.clone());
-        CrHash::new().hash_blocks(&mut cr);
-        CrHash(Aes128::portable(&CR_KEY.to_be_bytes())).hash_blocks(&mut portable);
+        CorrelationRobustHash::new().hash_blocks(&mut cr);
+        CorrelationRobustHash(Aes128::portable(&CR_KEY.to_be_bytes())).hash_blocks(&mut portable);
         assert_eq!(cr, portable);
         let (mut tccr, mut portable) = (x.clone(), x);
-        Tccr::new().hash_blocks(&mut tccr, |i| i as u128);
-        Tccr(Aes128::portable(&TCCR_KEY.to_be_bytes())).hash_blocks(&mut portable, |i| i as u128);
+        TweakableCircularHash::new().hash_blocks(&mut tccr, |i| i as u128);
+        TweakableCircularHash(Aes128::portable(&TCCR_KEY.to_be_bytes())).hash_blocks(&mut portable, |i| i as u128);
         assert_eq!(tccr, portable);
     }
 
@@ -323,8 +342,10 @@ mod tests {
             let blocks: Vec<u128> = Prg::new(&Seed::from_bytes([6; 16])).vector(length);
             for offset in [0, 0x0123_4567_89ab_cdef_0f1e_2d3c] {
                 let mut expected: Vec<u128> = blocks.iter().map(|block| block ^ offset).collect();
-                CrHash::new().hash_blocks(&mut expected);
-                for hash in [CrHash::new(), CrHash(Aes128::portable(&CR_KEY.to_be_bytes()))] {
+                CorrelationRobustHash::new().hash_blocks(&mut expected);
+                for hash in
+                    [CorrelationRobustHash::new(), CorrelationRobustHash(Aes128::portable(&CR_KEY.to_be_bytes()))]
+                {
                     let mut out = vec![0; length];
                     hash.hash_to(&blocks, offset, &mut out);
                     assert_eq!(out, expected, "{length} blocks");
@@ -340,9 +361,9 @@ mod tests {
             let offset = 0x0123_4567_89ab_cdef_0f1e_2d3c;
             let repeated = blocks.iter().flat_map(|block| std::iter::repeat_n(block ^ offset, hashes));
             let mut expected: Vec<u128> = repeated.collect();
-            Tccr::new().hash_blocks(&mut expected, |i| (i % hashes) as u128);
+            TweakableCircularHash::new().hash_blocks(&mut expected, |i| (i % hashes) as u128);
             let mut out = vec![0; hashes * length];
-            Tccr::new().expand(&blocks, offset, hashes, &mut out);
+            TweakableCircularHash::new().expand(&blocks, offset, hashes, &mut out);
             assert_eq!(out, expected, "{length} blocks");
         }
     }
@@ -354,8 +375,10 @@ mod tests {
             for (prefix, first) in [(0, 0), (3, 0x0123_4567_89ab_cdef), (u64::MAX, u64::MAX - 1100)] {
                 let mut expected = blocks.clone();
                 let number = u128::from(prefix) << 64 | u128::from(first);
-                Tccr::new().hash_blocks(&mut expected, |i| number + i as u128);
-                for hash in [Tccr::new(), Tccr(Aes128::portable(&TCCR_KEY.to_be_bytes()))] {
+                TweakableCircularHash::new().hash_blocks(&mut expected, |i| number + i as u128);
+                for hash in
+                    [TweakableCircularHash::new(), TweakableCircularHash(Aes128::portable(&TCCR_KEY.to_be_bytes()))]
+                {
                     let mut out = blocks.clone();
                     hash.hash_numbered(prefix, first, &mut out);
                     assert_eq!(out, expected, "{length} blocks from {number}");
@@ -369,8 +392,8 @@ mod tests {
         let blocks: Vec<u128> = Prg::new(&Seed::from_bytes([5; 16])).vector(64 * 5);
         for offset in [0, 1, 0x0123_4567_89ab_cdef_0f1e_2d3c] {
             let mut hashed: Vec<u128> = blocks.iter().map(|block| block ^ offset).collect();
-            CrHash::new().hash_blocks(&mut hashed);
-            for hash in [CrHash::new(), CrHash(Aes128::portable(&CR_KEY.to_be_bytes()))] {
+            CorrelationRobustHash::new().hash_blocks(&mut hashed);
+            for hash in [CorrelationRobustHash::new(), CorrelationRobustHash(Aes128::portable(&CR_KEY.to_be_bytes()))] {
                 let mut bits = vec![7];
                 hash.hash_bits(&blocks, offset, &mut bits);
                 assert_eq!((bits[0], bits.len()), (7, 6));
@@ -391,12 +414,12 @@ mod tests {
         let blocks: [[u128; 64]; 3] = std::array::from_fn(|_| prg.vector::<[u128; 64]>(1)[0]);
         let masks = [u64::MAX, 0xffff, 0xaaaa_5555_0000_ffff];
         for offset in [0, 0x0123_4567_89ab_cdef_0f1e_2d3c] {
-            for hash in [CrHash::new(), CrHash(Aes128::portable(&CR_KEY.to_be_bytes()))] {
+            for hash in [CorrelationRobustHash::new(), CorrelationRobustHash(Aes128::portable(&CR_KEY.to_be_bytes()))] {
                 let mut rows = [3; 64];
                 hash.add_masked(&blocks, offset, &masks, &mut rows);
                 for (i, row) in rows.into_iter().enumerate() {
                     let mut hashed = blocks.map(|blocks| blocks[i] ^ offset);
-                    CrHash::new().hash_blocks(&mut hashed);
+                    CorrelationRobustHash::new().hash_blocks(&mut hashed);
                     let sum = hashed.iter().zip(masks).fold(3, |sum, (&hash, mask)| sum ^ hash as u64 & mask);
                     assert_eq!(row, sum, "row {i}");
                 }

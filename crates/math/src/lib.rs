@@ -28,7 +28,7 @@ pub mod transpose;
 pub mod universal;
 pub mod words;
 
-pub use hash::{BlockCipher, CrHash, KeyedHash, Tccr, TreeHash};
+pub use hash::{BlockCipher, CircularTreeHash, CorrelationRobustHash, KeyedHash, TweakableCircularHash};
 pub use plane::Plane;
 pub use prg::{Prg, Seed, Watch};
 pub use ring::Ring;

@@ -2,14 +2,14 @@
 //! implementation of BLAKE3 written from its specification.
 
 use proptest::prelude::*;
-use tacit_math::{CrHash, KeyedHash, Tccr};
+use tacit_math::{CorrelationRobustHash, KeyedHash, TweakableCircularHash};
 
 const INPUTS: [u128; 4] = [0, 1, 0x0123456789abcdef0123456789abcdef, u128::MAX];
 
 #[test]
 fn correlation_robust_hash_known_answers() {
     let mut blocks = INPUTS;
-    CrHash::new().hash_blocks(&mut blocks);
+    CorrelationRobustHash::new().hash_blocks(&mut blocks);
     let expected = [
         0xd3f5a90dea275fd975f67fea7aa5892d,
         0x95698369960f2b91837854e495629a7b,
@@ -22,8 +22,8 @@ fn correlation_robust_hash_known_answers() {
 #[test]
 fn tweakable_hash_known_answers() {
     let (mut untweaked, mut tweaked) = (INPUTS, INPUTS);
-    Tccr::new().hash_blocks(&mut untweaked, |_| 0);
-    Tccr::new().hash_blocks(&mut tweaked, |i| 5 + i as u128);
+    TweakableCircularHash::new().hash_blocks(&mut untweaked, |_| 0);
+    TweakableCircularHash::new().hash_blocks(&mut tweaked, |i| 5 + i as u128);
     let expected = [
         0x18c4f12fd9ae44ec333f96c3fa8ea5a8,
         0xd1460d8aab9667701f3ef231c5142528,
@@ -58,13 +58,16 @@ fn keyed_hash_is_blake3() {
 #[test]
 fn nothing_of_the_key_is_printed() {
     assert_eq!(format!("{:?}", KeyedHash::new(&[7; 32])), "KeyedHash(secret)");
-    assert_eq!(format!("{:?} {:?}", CrHash::default(), Tccr::default()), "CrHash Tccr");
+    assert_eq!(
+        format!("{:?} {:?}", CorrelationRobustHash::default(), TweakableCircularHash::default()),
+        "CorrelationRobustHash TweakableCircularHash"
+    );
 }
 
 proptest! {
     #[test]
     fn batches_do_not_matter(blocks in prop::collection::vec(any::<u128>(), 0..400), cut in 0usize..400) {
-        let (cr, tccr) = (CrHash::new(), Tccr::new());
+        let (cr, tccr) = (CorrelationRobustHash::new(), TweakableCircularHash::new());
         let (mut whole, mut parts, mut single) = (blocks.clone(), blocks.clone(), blocks.clone());
         cr.hash_blocks(&mut whole);
         let (left, right) = parts.split_at_mut(cut.min(blocks.len()));

@@ -4,9 +4,9 @@
 //! blocks(i) = zero(i) ^ x(i) delta. Hashing them gives **random** OTs: keys H(i, zero(i)) and H(i, zero(i) ^ delta) at the sender, the x(i)-th
 //! of them at the receiver. Keys that mask messages give **chosen** OTs.
 //!
-//! **Adversary** that of the extension. The hash is TMMO ([`Tccr`], Guo, Katz, Wang, Yu, S&P 2020) with the number of the OT as
-//! tweak, which a malicious receiver needs to be held off (section 5.2 there): no number is used twice under one delta. Each type therefore
-//! carries the number of its first OT.
+//! **Adversary** that of the extension. **Hash** keys are hashes of blocks plus delta, to which messages are added, never a function
+//! of delta: TMMO ([`TweakableCircularHash`], Guo, Katz, Wang, Yu, S&P 2020) with the number of the OT as tweak, which a malicious receiver needs to
+//! be held off (section 5.2 there): no number is used twice under one delta. Each type therefore carries the number of its first OT.
 //!
 //! | operation | rounds | bytes |
 //! |---|---|---|
@@ -16,7 +16,7 @@
 //!
 //! **Source** random to chosen OT: Beaver, "Precomputing Oblivious Transfer" (CRYPTO 1995).
 
-use tacit_math::Tccr;
+use tacit_math::TweakableCircularHash;
 use tacit_net::{PartyId, Session};
 
 use crate::OtError;
@@ -62,7 +62,7 @@ impl CotSender {
     /// Both keys of every OT.
     pub fn random(&self) -> Vec<[u128; 2]> {
         let mut keys = Vec::with_capacity(self.zero.len());
-        let hash = Tccr::new();
+        let hash = TweakableCircularHash::new();
         for start in (0..self.zero.len()).step_by(PIECE) {
             self.keys(&hash, start, &mut keys);
         }
@@ -94,7 +94,7 @@ impl CotSender {
     pub fn send(&self, session: &mut Session, to: PartyId, messages: &[[u128; 2]]) -> Result<(), OtError> {
         assert_eq!(messages.len(), self.zero.len(), "one pair of messages for every OT");
         session.next_round();
-        let hash = Tccr::new();
+        let hash = TweakableCircularHash::new();
         let mut masked = Vec::with_capacity(PIECE.min(messages.len()));
         for (piece, messages) in messages.chunks(PIECE).enumerate() {
             masked.clear();
@@ -108,7 +108,7 @@ impl CotSender {
     }
 
     /// Appends the keys of one piece.
-    fn keys(&self, hash: &Tccr, start: usize, keys: &mut Vec<[u128; 2]>) {
+    fn keys(&self, hash: &TweakableCircularHash, start: usize, keys: &mut Vec<[u128; 2]>) {
         let from = keys.len();
         let end = self.zero.len().min(start + PIECE);
         keys.extend(self.zero[start..end].iter().map(|&zero| [zero, zero ^ self.delta]));
@@ -127,7 +127,7 @@ impl CotReceiver {
     pub fn random(&self) -> Vec<u128> {
         let mut keys = self.blocks.clone();
         let first = u128::from(self.first);
-        Tccr::new().hash_blocks(&mut keys, |i| first + i as u128);
+        TweakableCircularHash::new().hash_blocks(&mut keys, |i| first + i as u128);
         keys
     }
 

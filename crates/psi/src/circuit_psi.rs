@@ -37,7 +37,7 @@ use crate::masking::{AGREE_BYTES, agree};
 use crate::okvs::{Layout, Okvs, Order};
 use crate::protocol::{Item, Role, Sizes, Traffic};
 use crate::vole_psi::oprf;
-use tacit_math::{BlockCipher, Plane, Prg, Seed, Tccr};
+use tacit_math::{BlockCipher, Plane, Prg, Seed, TweakableCircularHash};
 use tacit_mpc::{Backend, Block, Rows, Shape, circuits, linear};
 use tacit_net::{PartyId, Session};
 
@@ -256,7 +256,8 @@ impl CircuitPsi {
     fn hashes(&self, values: &[u128], bins: &[u32], purpose: usize) -> Vec<u128> {
         let mut out = values.to_vec();
         let purposes = self.stores() + 1;
-        Tccr::new().hash_blocks(&mut out, |i| (purposes * bins[i] as usize + purpose) as u128);
+        // Of values of the function that look random to who has not evaluated it, each tweak once for a value; added to them are values minus masks.
+        TweakableCircularHash::new().hash_blocks(&mut out, |i| (purposes * bins[i] as usize + purpose) as u128);
         out
     }
 

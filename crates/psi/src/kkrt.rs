@@ -30,7 +30,7 @@ use crate::matching::Table;
 use crate::protocol::{Declared, Item, Outcome, Prepared, Protocol, Role, Sizes, Traffic};
 use crate::tags::{STATISTICAL_BITS, tag_bits};
 use tacit_math::pages::vector_on_large_pages;
-use tacit_math::{CrHash, Prg, Seed, permutation, transpose};
+use tacit_math::{CorrelationRobustHash, Prg, Seed, permutation, transpose};
 use tacit_net::{PartyId, Session};
 use tacit_ot::{Adversary, base};
 use zeroize::Zeroizing;
@@ -144,7 +144,8 @@ impl Run {
     /// The numbers of items that say which bins are theirs.
     fn numbers(&self, items: &[Item]) -> Vec<u128> {
         let mut numbers: Vec<u128> = items.iter().map(|item| item ^ self.bins).collect();
-        CrHash::new().hash_blocks(&mut numbers);
+        // Correlation robust for the key as offset: it was drawn after the items. Nothing is added to the hashes.
+        CorrelationRobustHash::new().hash_blocks(&mut numbers);
         numbers
     }
 
@@ -155,7 +156,8 @@ impl Run {
         for (item, choice) in inputs {
             blocks.extend_from_slice(&self.code[usize::from(choice)].map(|key| item ^ key));
         }
-        CrHash::new().hash_blocks(&mut blocks);
+        // Correlation robust for the keys as offsets; nothing is added to the hashes.
+        CorrelationRobustHash::new().hash_blocks(&mut blocks);
         let words: &[u64] = bytemuck::cast_slice(&blocks);
         words.as_chunks::<{ COLUMNS / 64 }>().0.iter().map(|words| std::array::from_fn(|i| words[i])).collect()
     }

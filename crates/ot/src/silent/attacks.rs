@@ -1,13 +1,14 @@
 //! A receiver that computes with what it sees: it looks for the sender's delta in its own view.
 //!
-//! Of every tree a receiver knows the sum s of all leaves but one, thus that one is s + delta, and by the protocol's design w = H(s + delta) + a delta for
-//! its own value a. If a = 1 and H feeds its input forward, delta cancels, and what is left is a published permutation, which anyone inverts.
+//! Of every tree a receiver knows the sum s of all leaves but one, thus that one is s + delta, and by the protocol's design w = H(s + delta) + a
+//! delta for its own value a. If a = 1 and H feeds its input forward, delta cancels, and what is left is a published permutation, which anyone
+//! inverts.
 
 use std::thread;
 
 use aes::cipher::{BlockCipherDecrypt, KeyInit};
 use tacit_math::gf::{Field, Gf64, Gf128};
-use tacit_math::{CrHash, Prg, Seed};
+use tacit_math::{CorrelationRobustHash, Prg, Seed};
 use tacit_net::{Options, PartyId, Session, memory};
 
 use super::noise::Noise;
@@ -35,8 +36,8 @@ struct Seen {
     at_hole: u128,
 }
 
-/// Runs an honest alice and bob, who may end when he has seen enough. A session outlives its party, whose messages are still to be read, unless the party
-/// has failed.
+/// Runs an honest alice and bob, who may end when he has seen enough. A session outlives its party, whose messages are still to be read, unless the
+/// party has failed.
 fn run<A: Send, B: Send>(
     alice: impl FnOnce(&mut Session) -> Result<A, OtError> + Send,
     bob: impl FnOnce(&mut Session) -> B + Send,
@@ -153,11 +154,11 @@ fn delta_is_found_where_the_hash_is_not_circular() {
         let mut chosen = ots.take(lookup::WIDTH * lookup::kept()).chunks_exact(lookup::WIDTH);
         let mut value = || lookup::weigh(chosen.next().expect("a value for each tree")) & !7;
         tree::send(session, BOB, noise, ots, &mut vec![], |leaves, message| {
-            CrHash::new().hash_blocks(leaves);
+            CorrelationRobustHash::new().hash_blocks(leaves);
             message.push(leaves.iter().fold(value(), |sum, leaf| sum ^ leaf & !7));
         })
     };
-    let (delta, seen) = lookups(sender, |leaves| CrHash::new().hash_blocks(leaves));
+    let (delta, seen) = lookups(sender, |leaves| CorrelationRobustHash::new().hash_blocks(leaves));
     assert_eq!(common(&seen, 3, |block| lookup::delta(block) == block), [delta]);
 }
 

@@ -7,16 +7,16 @@
 //! **Discloses** nothing. **Adversary** semi-honest, either party; assumes that syndromes of regular noise look random ([`super::noise`]).
 //!
 //! **Hashes**: leaves are hashed before multiples of delta are added to them ([`super::tree::LeafHash`]: tweakable circular correlation robust). The
-//! sender's strings that the receiver lacks are H(c + i delta) for i other than zero; nothing that depends on delta is added to them. Each i delta is a bijective
-//! linear map of delta, which has [`ENTROPY`] random bits (correlated OT has 127): H must be correlation robust for offsets of that much
-//! min-entropy, which [`tacit_math::CrHash`] is up to p q / 2^123 for p evaluations of AES and q hashes (Guo, Katz, Wang, Yu, S&P 2020,
-//! section 7.2, where the min-entropy of offsets is a parameter).
+//! sender's strings that the receiver lacks are H(c + i delta) for i other than zero; nothing that depends on delta is added to them. Each i delta is
+//! a bijective linear map of delta, which has [`ENTROPY`] random bits (correlated OT has 127): H must be correlation robust for offsets of that much
+//! min-entropy, which [`tacit_math::CorrelationRobustHash`] is up to p q / 2^123 for p evaluations of AES and q hashes (Guo, Katz, Wang, Yu,
+//! S&P 2020, section 7.2, where the min-entropy of offsets is a parameter).
 //!
-//! **Cost** [`extension_cost`], after the OTs ([`ots`]): for every vector of up to [`largest`] correlations 16 t h bytes from the sender for t trees of depth h.
-//! The OTs are h for each tree, and at first [`WIDTH`] for each value of the noise.
+//! **Cost** [`extension_cost`], after the OTs ([`ots`]): for every vector of up to [`largest`] correlations 16 t h bytes from the sender for t trees
+//! of depth h. The OTs are h for each tree, and at first [`WIDTH`] for each value of the noise.
 //!
-//! **Source** as [`super::vole`]; the choice as lowest coordinate as in Yang, Weng, Lan, Zhang, Wang, "Ferret" (CCS 2020), section 4.3, where the field
-//! has two elements. One of many from VOLE over a small field: Roy, "SoftSpokenOT" (CRYPTO 2022).
+//! **Source** as [`super::vole`]; the choice as lowest coordinate as in Yang, Weng, Lan, Zhang, Wang, "Ferret" (CCS 2020), section 4.3, where the
+//! field has two elements. One of many from VOLE over a small field: Roy, "SoftSpokenOT" (CRYPTO 2022).
 //! **Departures** from [`super::vole`]: no check, and the scalars are not compressed apart from the blocks.
 
 use tacit_math::code::{accumulate_masked, add_from};

@@ -1,11 +1,13 @@
 //! A vector of blocks that one party knows and the other knows but for one secret place, from correlated OTs: the
 //! correlated GGM tree.
 //!
-//! The root's children are k and k + delta; the children of a node x are H(x) and H(x) + x ([`TreeHash`]). So the sum
+//! The root's children are k and k + delta; the children of a node x are H(x) and H(x) + x ([`CircularTreeHash`]). So the sum
 //! of every level is delta, and the sum of a level's left nodes S tells that of its right ones. For every level the
 //! sender sends its OT's zero block plus S; the receiver, whose block is that plus x delta for its choice x, finds the
 //! sum of the nodes on side x, and from it the sibling of its path's node. The path takes the other side at every
 //! level. The first level needs no message: its OT's zero block is k.
+//! **Hash** of each node that the receiver lacks it knows x + delta, and it gets sums of H(x) and of H(x) + x, thus H(y + delta) + b delta for a bit
+//! b and known y: circular correlation robustness.
 //!
 //! **Adversary** semi-honest; what a malicious sender can do is confined by [`super::check`]. **Discloses** nothing.
 //! **Source** Guo, Yang, Wang, Zhang, Xie, Liu, Zhao, "Half-Tree: Halving the Cost of Tree Expansion in COT and DPF"
@@ -14,7 +16,7 @@
 //! The receiver finds its place by comparing it with every index of a level, so that no address depends on it.
 
 use tacit_math::code::{add_at, resize};
-use tacit_math::{Tccr, TreeHash};
+use tacit_math::{CircularTreeHash, TweakableCircularHash};
 use tacit_net::{PartyId, Session};
 
 use super::noise::Noise;
@@ -34,13 +36,13 @@ pub(super) struct Hole {
 
 /// The hash that makes leaves independent of delta, where a multiple of delta is added to what lies at the hole.
 ///
-/// The receiver gets H(s + delta, i) + f(delta) for sums s that it knows, leaf numbers i and maps f, which are multiplications by its values: a corrupted
-/// receiver chooses them. So H must be tweakable circular correlation robust for every f ([`Tccr`]); a hash that feeds its input forward would let the
-/// input's delta cancel the added one. No number comes twice under one delta: a receiver with equal leaves in two trees of different values
-/// would get their hashes' sum otherwise, a multiple of delta in clear.
+/// The receiver gets H(s + delta, i) + f(delta) for sums s that it knows, leaf numbers i and maps f, which are multiplications by its values: a
+/// corrupted receiver chooses them. So H must be tweakable circular correlation robust for every f ([`TweakableCircularHash`]); a hash that feeds its
+/// input forward would let the input's delta cancel the added one. No number comes twice under one delta: a receiver with equal leaves in two trees
+/// of different values would get their hashes' sum otherwise, a multiple of delta in clear.
 #[derive(Default)]
 pub(super) struct LeafHash {
-    hash: Tccr,
+    hash: TweakableCircularHash,
     /// Sets apart the correlations that are made under one delta.
     batch: u64,
     next: u64,
@@ -116,7 +118,7 @@ pub(super) fn receive(
 
 /// Grows trees of one depth, reusing its memory.
 struct Grower {
-    hash: TreeHash,
+    hash: CircularTreeHash,
     depth: u32,
     levels: [Vec<u128>; 2],
     /// The children of a node that is zero: both are H(0).
@@ -131,7 +133,7 @@ fn mask_of_equal(a: u32, b: u32) -> u128 {
 impl Grower {
     /// For trees of 2^depth leaves, at least two.
     pub fn new(depth: u32) -> Self {
-        let hash = TreeHash::new();
+        let hash = CircularTreeHash::new();
         let mut children = [[0; 2]];
         hash.double(&[0], &mut children);
         Self { hash, depth, levels: [0, 1].map(|_| vec![0; 1 << (depth - 1)]), of_zero: children[0][0] }

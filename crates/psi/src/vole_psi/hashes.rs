@@ -2,15 +2,16 @@
 
 use super::{Scalar, Variant};
 use crate::protocol::Item;
-use tacit_math::{BlockCipher, CrHash, KeyedHash, Seed};
+use tacit_math::{BlockCipher, CorrelationRobustHash, KeyedHash, Seed};
 
 /// Items hashed at once.
 const BATCH: usize = 128;
 
 /// The hashes of one run. All slices of a call are of the same items, at most [`BATCH`].
 pub(super) enum Hashes {
-    /// Against a semi-honest adversary, whose items do not depend on the run's key.
-    Ciphers { scalars: Box<BlockCipher>, tags: Box<CrHash> },
+    /// Against a semi-honest adversary, whose items do not depend on the run's key. Tags are hashes of values that differ from what the receiver has
+    /// by nonzero multiples of delta: correlation robustness suffices, as nothing is added to them.
+    Ciphers { scalars: Box<BlockCipher>, tags: Box<CorrelationRobustHash> },
     /// Random oracles, and the tossed coins that are added to values.
     Oracles { scalars: KeyedHash, tags: KeyedHash, coins: u128 },
 }

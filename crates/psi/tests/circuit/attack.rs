@@ -7,7 +7,7 @@
 use super::pair::{RECEIVER, SENDER, generator, run, sets};
 use super::payload;
 use std::collections::{BTreeSet, HashMap};
-use tacit_math::{BlockCipher, Seed, Tccr, transpose};
+use tacit_math::{BlockCipher, Seed, TweakableCircularHash, transpose};
 use tacit_mpc::{Block, Shape};
 use tacit_net::Session;
 use tacit_psi::circuit_psi::{CircuitPsi, Payloads};
@@ -57,7 +57,7 @@ fn looks(session: &mut Session, items: &[Item], sizes: Sizes) -> Vec<Look> {
 fn decoded(session: &mut Session, looks: &[Look], sizes: Sizes) -> Vec<u128> {
     let hashes = |purpose: usize| {
         let mut out: Vec<u128> = looks.iter().map(|look| look.number).collect();
-        Tccr::new().hash_blocks(&mut out, |i| (2 * looks[i].bin + purpose) as u128);
+        TweakableCircularHash::new().hash_blocks(&mut out, |i| (2 * looks[i].bin + purpose) as u128);
         out
     };
     let layout = Layout::new(cuckoo::CHOICES * sizes.sender, 256);

@@ -13,7 +13,7 @@
 
 use std::ops::Range;
 
-use tacit_math::{CrHash, Plane, transpose};
+use tacit_math::{CorrelationRobustHash, Plane, transpose};
 
 use super::stock::{BATCH, streams};
 use super::{NODES, Share, Two};
@@ -140,7 +140,7 @@ impl Received {
     }
 
     /// Appends what correlated OTs leave, whole words of them.
-    fn push(&mut self, hash: &CrHash, choices: &[u64], blocks: &[u128]) {
+    fn push(&mut self, hash: &CorrelationRobustHash, choices: &[u64], blocks: &[u128]) {
         self.choice.extend_from_slice(choices);
         match &mut self.chosen[..] {
             [chosen] => hash.hash_bits(blocks, 0, chosen),
@@ -156,7 +156,7 @@ impl Sent {
     }
 
     /// Appends what correlated OTs leave, whole words of them.
-    fn push(&mut self, hash: &CrHash, offset: u128, blocks: &[u128]) {
+    fn push(&mut self, hash: &CorrelationRobustHash, offset: u128, blocks: &[u128]) {
         let from = self.zero[0].len();
         match (&mut self.zero[..], &mut self.difference[..]) {
             ([zero], [difference]) => {
@@ -187,7 +187,7 @@ fn planes(words: usize, width: usize) -> Vec<Vec<u64>> {
 }
 
 /// Appends the low bits of the hashes of blocks, each plus an offset, to as many planes.
-fn append_planes(hash: &CrHash, blocks: &[u128], offset: u128, planes: &mut [Vec<u64>]) {
+fn append_planes(hash: &CorrelationRobustHash, blocks: &[u128], offset: u128, planes: &mut [Vec<u64>]) {
     let mut strings: Vec<u128> = blocks.iter().map(|block| block ^ offset).collect();
     hash.hash_blocks(&mut strings);
     let new = transpose::planes_of_wide_rows(&strings, planes.len());

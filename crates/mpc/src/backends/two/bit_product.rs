@@ -15,7 +15,7 @@
 //! one a batch of products, and those of making stock; streamed, one more in all, as a batch is streamed in the round in which the one
 //! before is multiplied. A product costs its sender one ring element and its receiver one bit.
 
-use tacit_math::{CrHash, Plane, Ring};
+use tacit_math::{CorrelationRobustHash, Plane, Ring};
 
 use super::batches::{Segment, batches};
 use super::stock::streams;
@@ -281,13 +281,25 @@ impl<'a, R: Ring> Batch<'a, R> {
 }
 
 /// Appends what OTs leave to their receiver.
-fn push_received<R: Ring>(hash: &CrHash, bits: &[u64], blocks: &[u128], choices: &mut Vec<u64>, chosen: &mut Vec<R>) {
+fn push_received<R: Ring>(
+    hash: &CorrelationRobustHash,
+    bits: &[u64],
+    blocks: &[u128],
+    choices: &mut Vec<u64>,
+    chosen: &mut Vec<R>,
+) {
     choices.extend_from_slice(bits);
     push_strings(hash, 0, blocks, chosen);
 }
 
 /// Appends what OTs leave to their sender.
-fn push_sent<R: Ring>(hash: &CrHash, offset: u128, blocks: &[u128], zero: &mut Vec<R>, difference: &mut Vec<R>) {
+fn push_sent<R: Ring>(
+    hash: &CorrelationRobustHash,
+    offset: u128,
+    blocks: &[u128],
+    zero: &mut Vec<R>,
+    difference: &mut Vec<R>,
+) {
     let from = zero.len();
     push_strings(hash, 0, blocks, zero);
     push_strings(hash, offset, blocks, difference);
@@ -295,7 +307,7 @@ fn push_sent<R: Ring>(hash: &CrHash, offset: u128, blocks: &[u128], zero: &mut V
 }
 
 /// Appends the hashes of blocks, each plus an offset.
-fn push_strings<R: Ring>(hash: &CrHash, offset: u128, blocks: &[u128], out: &mut Vec<R>) {
+fn push_strings<R: Ring>(hash: &CorrelationRobustHash, offset: u128, blocks: &[u128], out: &mut Vec<R>) {
     let mut strings = [0; PIECE];
     for blocks in blocks.chunks(PIECE) {
         let strings = &mut strings[..blocks.len()];

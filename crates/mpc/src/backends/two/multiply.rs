@@ -1,23 +1,24 @@
 //! Multiplication over Z/2^k: inner products of shares, by oblivious linear evaluation if there are many products and by transfers if there are few.
 //!
-//! Functionality: out = sum over t of x_t y_t, element by element. Discloses nothing. Of a product of shares each node computes what it knows alone; the cross
-//! products x_0 y_1 and x_1 y_0 are shared between them.
+//! Functionality: out = sum over t of x_t y_t, element by element. Discloses nothing. Of a product of shares each node computes what it knows alone;
+//! the cross products x_0 y_1 and x_1 y_0 are shared between them.
 //!
-//! *Many*, [`MANY`] products or more: [`tacit_ot::ole`] gives shares of the integers' products, of signed 64-bit ones, but for a public number where a bit of each node is one: a
-//! product of bits and elements ([`super::bit_product`]) adds that. A number of 128 bits is l + 2^64 h, and takes three
-//! products: l l', and l h' and h l' times 2^64. Bytes and rounds are those of [`tacit_ot::ole::cost`], once those of its setup, and those of the products of bits.
+//! *Many*, [`MANY`] products or more: [`tacit_ot::ole`] gives shares of the integers' products, of signed 64-bit ones, but for a public number where
+//! a bit of each node is one: a product of bits and elements ([`super::bit_product`]) adds that. A number of 128 bits is l + 2^64 h, and takes three
+//! products: l l', and l h' and h l' times 2^64. Bytes and rounds are those of [`tacit_ot::ole::cost`], once those of its setup, and those of the
+//! products of bits.
 //!
-//! *Few*: a cross product x y of an x that node S knows and a y that node R knows takes k random OTs (Gilboa). Their choices c_i are the bits of a random
-//! number a that R knows. S sends e_i = m_0 - m_1 + x for each, of which only the low k - i bits matter, so that e_i and e_(k-i) share a ring element. The
-//! sum of the 2^i (m_c + c_i e_i) is then x a more than that of the 2^i m_0: R takes the one and S minus the other. R also sends d = y - a, and S adds x d.
-//! d is masked by a, e_i by the string that R lacks. One round, and those of making stock; for each product and direction k OTs, one ring element from the
-//! receiver and k/2 + 1 from the sender; OTs are rounded up to words.
+//! *Few*: a cross product x y of an x that node S knows and a y that node R knows takes k random OTs (Gilboa). Their choices c_i are the bits of a
+//! random number a that R knows. S sends e_i = m_0 - m_1 + x for each, of which only the low k - i bits matter, so that e_i and e_(k-i) share a ring
+//! element. The sum of the 2^i (m_c + c_i e_i) is then x a more than that of the 2^i m_0: R takes the one and S minus the other. R also sends d = y -
+//! a, and S adds x d. d is masked by a, e_i by the string that R lacks. One round, and those of making stock; for each product and direction k OTs,
+//! one ring element from the receiver and k/2 + 1 from the sender; OTs are rounded up to words.
 //! Source: Gilboa, CRYPTO 1999, section 4.1; packing of Demmler, Schneider, Zohner, NDSS 2015 (ABY), section III.A.3.
 //! **Departures** the random number is corrected once, by a difference, instead of bit by bit.
 
 use std::ops::Range;
 
-use tacit_math::{CrHash, Ring};
+use tacit_math::{CorrelationRobustHash, Ring};
 use tacit_ot::ole::{CrossProducts, Ole};
 
 use super::bit_product::BitProduct;
@@ -190,7 +191,7 @@ struct Received<R> {
 }
 
 impl<R: Ring> Received<R> {
-    fn new(hash: &CrHash, choices: &[u64], blocks: &[u128]) -> Self {
+    fn new(hash: &CorrelationRobustHash, choices: &[u64], blocks: &[u128]) -> Self {
         let bytes: &[u8] = bytemuck::cast_slice(choices);
         let random = bytes.chunks_exact(size_of::<R>()).map(bytemuck::pod_read_unaligned::<R>).collect();
         let mut sums = Vec::with_capacity(blocks.len() / R::BITS as usize);
@@ -214,7 +215,7 @@ struct Sent<R> {
 
 impl<R: Ring> Sent<R> {
     /// Of products whose first factors are x.
-    fn new(hash: &CrHash, offset: u128, blocks: &[u128], mut x: impl Iterator<Item = R>) -> Self {
+    fn new(hash: &CorrelationRobustHash, offset: u128, blocks: &[u128], mut x: impl Iterator<Item = R>) -> Self {
         let k = R::BITS as usize;
         let products = blocks.len() / k;
         let mut out =

@@ -8,8 +8,9 @@
 //! Small batches come from SoftSpokenOT, large ones from silent OT or, on a fast link, from SoftSpokenOT with shorter trees, all under one offset
 //! for each direction. On a fast link most large operations need no stock: their OTs are made when they are used ([`streams`]).
 //!
-//! Random OTs are correlated ones hashed with [`CrHash`], which suffices against a semi-honest peer; of strings longer than
-//! a block the further blocks are hashed with [`Tccr`] under their number.
+//! **Hashes** random OTs are correlated ones hashed with [`CorrelationRobustHash`], which suffices against a semi-honest peer: what the receiver
+//! lacks is H(x + i delta) for blocks x that it has and nonzero i, and what is added to it are messages made of shares, never a function of delta.
+//! Strings of several blocks are hashed with [`TweakableCircularHash`] under the number of the block.
 
 pub(super) mod account;
 mod ahead;
@@ -17,7 +18,7 @@ mod filler;
 mod lookups;
 pub(super) mod streams;
 
-use tacit_math::{CrHash, Seed, Tccr};
+use tacit_math::{CorrelationRobustHash, Seed, TweakableCircularHash};
 use tacit_net::Session;
 use tacit_ot::correlated::CotReceiver;
 use tacit_ot::silent::lookup;
@@ -52,8 +53,8 @@ pub(super) struct Stock {
     /// The zero blocks that are left to send with, and what to receive with, from the place where the last use ended.
     sending: (Vec<u128>, usize),
     receiving: (CotReceiver, usize),
-    hash: CrHash,
-    long_hash: Tccr,
+    hash: CorrelationRobustHash,
+    long_hash: TweakableCircularHash,
 }
 
 impl Stock {
@@ -87,8 +88,8 @@ impl Stock {
             link: None,
             sending: Default::default(),
             receiving: Default::default(),
-            hash: CrHash::new(),
-            long_hash: Tccr::new(),
+            hash: CorrelationRobustHash::new(),
+            long_hash: TweakableCircularHash::new(),
         })
     }
 
@@ -149,7 +150,7 @@ impl Stock {
     }
 
     /// The next so many OTs that this node sends, not hashed: the hash, the offset and the zero blocks.
-    pub(super) fn sent_blocks(&mut self, count: usize) -> (&CrHash, u128, &[u128]) {
+    pub(super) fn sent_blocks(&mut self, count: usize) -> (&CorrelationRobustHash, u128, &[u128]) {
         self.accounts[self.me].take(count);
         let (kept, used) = &mut self.sending;
         *used += count;
@@ -157,7 +158,7 @@ impl Stock {
     }
 
     /// The next so many OTs that this node receives, not hashed: the hash, the choices and the blocks.
-    pub(super) fn received_blocks(&mut self, count: usize) -> (&CrHash, &[u64], &[u128]) {
+    pub(super) fn received_blocks(&mut self, count: usize) -> (&CorrelationRobustHash, &[u64], &[u128]) {
         self.accounts[1 - self.me].take(count);
         let (kept, used) = &mut self.receiving;
         *used += count;

@@ -1,26 +1,26 @@
 //! Lookups of shared digits in tables that each node can write for its own part of them, by transfers of one string of sixteen.
 //!
-//! Functionality: for a function f of digits of w = [`WIDTH`] bits to strings of one or two bits, shares of f(s XOR r), or of any function of s and r, of which
-//! one node (the sender) has s, the other one (the receiver) r. Discloses nothing. The receiver learns the pad m_r of sixteen pads that the sender has.
-//! The sender keeps k = m_0 XOR f(s, 0) and sends m_v XOR f(s, v) XOR k for every v but 0; the receiver XORs m_r and, unless r is 0, what it got
-//! for r: both sum up to f(s, r).
+//! Functionality: for a function f of digits of w = [`WIDTH`] bits to strings of one or two bits, shares of f(s XOR r), or of any function of s and
+//! r, of which one node (the sender) has s, the other one (the receiver) r. Discloses nothing. The receiver learns the pad m_r of sixteen pads that
+//! the sender has. The sender keeps k = m_0 XOR f(s, 0) and sends m_v XOR f(s, v) XOR k for every v but 0; the receiver XORs m_r and, unless r is 0,
+//! what it got for r: both sum up to f(s, r).
 //!
-//! **Pads** come from w OTs, one for each bit of r, whose bits the receiver chose: OT j gives the sender the blocks q_j and q_j XOR delta, the receiver the
-//! one that r_j says. Of a block's hash H, chunk v, as long as a string, belongs to the string v: m_v is the XOR of the chunks v of
+//! **Pads** come from w OTs, one for each bit of r, whose bits the receiver chose: OT j gives the sender the blocks q_j and q_j XOR delta, the
+//! receiver the one that r_j says. Of a block's hash H, chunk v, as long as a string, belongs to the string v: m_v is the XOR of the chunks v of
 //! H(q_j XOR v_j delta) over all j. So pads take 2 w hashes at the sender and w at the receiver. For v other than r there is a j with
-//! v_j other than r_j, hence in m_v a chunk of a hash of which the receiver knows neither the block nor anything else: correlation robustness makes these hashes look
-//! random, and chunks of different v lie at different places. So all pads but m_r together look random to the receiver.
+//! v_j other than r_j, hence in m_v a chunk of a hash of which the receiver knows neither the block nor anything else: correlation robustness makes
+//! these hashes look random, and chunks of different v lie at different places. So all pads but m_r together look random to the receiver.
 //!
 //! Each node is the sender of half of the rows' words. OTs: w a row and digit, rows rounded up to words, streamed ([`streams`]). Rounds: 2. A row and
 //! digit costs its receiver w/64 blocks of corrections for each of SoftSpokenOT's trees, which carry its choices too, and its sender 15 strings.
 //!
 //! Source: Naor, Pinkas, "Oblivious Transfer and Polynomial Evaluation" (STOC 1999), section 3.1: one of 2^w strings from w transfers of one of two.
-//! **Departures** a hash of one block gives the pads of all strings, chunk by chunk, where theirs is a function of the key and the string's number; one pad is a
-//! share, so that fifteen strings are sent.
+//! **Departures** a hash of one block gives the pads of all strings, chunk by chunk, where theirs is a function of the key and the string's number;
+//! one pad is a share, so that fifteen strings are sent.
 
 use tacit_math::plane::words_for;
 use tacit_math::transpose::square;
-use tacit_math::{CrHash, Plane};
+use tacit_math::{CorrelationRobustHash, Plane};
 
 use super::conjunction::parts;
 use super::stock::streams;
@@ -152,7 +152,11 @@ fn digits_of(blocks: &[u128]) -> &[[[u128; 64]; WIDTH]] {
 }
 
 /// The pads that the sender has of 64 rows.
-fn pads_of_sender<const BITS: usize>(hash: &CrHash, offset: u128, blocks: &[[u128; 64]; WIDTH]) -> Table<BITS> {
+fn pads_of_sender<const BITS: usize>(
+    hash: &CorrelationRobustHash,
+    offset: u128,
+    blocks: &[[u128; 64]; WIDTH],
+) -> Table<BITS> {
     let mut rows = [0; 64];
     hash.add_masked(blocks, 0, &WITH_BIT.map(|chunks| !chunks), &mut rows);
     hash.add_masked(blocks, offset, &WITH_BIT, &mut rows);
@@ -160,7 +164,7 @@ fn pads_of_sender<const BITS: usize>(hash: &CrHash, offset: u128, blocks: &[[u12
 }
 
 /// Those of the receiver: what is not for the string that it chose is of no use.
-fn pads_of_receiver<const BITS: usize>(hash: &CrHash, blocks: &[[u128; 64]; WIDTH]) -> Table<BITS> {
+fn pads_of_receiver<const BITS: usize>(hash: &CorrelationRobustHash, blocks: &[[u128; 64]; WIDTH]) -> Table<BITS> {
     let mut rows = [0; 64];
     hash.add_masked(blocks, 0, &[!0; WIDTH], &mut rows);
     chunks(rows)
@@ -200,7 +204,7 @@ pub(super) fn one_hot<const W: usize, const N: usize>(bits: [u64; W]) -> [u64; N
 
 #[cfg(test)]
 mod tests {
-    use tacit_math::{CrHash, Prg, Seed};
+    use tacit_math::{CorrelationRobustHash, Prg, Seed};
 
     use super::{STRINGS, Table, WIDTH, WITH_BIT, looks_up, one_hot, pads_of_receiver, pads_of_sender};
     use crate::Link;
@@ -218,7 +222,7 @@ mod tests {
     #[test]
     fn the_receiver_has_one_pad_of_each_row_and_others_look_random() {
         let mut prg = Prg::new(&Seed::from_bytes([9; 16]));
-        let (hash, delta) = (CrHash::new(), prg.vector::<u128>(1)[0]);
+        let (hash, delta) = (CorrelationRobustHash::new(), prg.vector::<u128>(1)[0]);
         let zero: [[u128; 64]; WIDTH] = std::array::from_fn(|_| prg.vector::<[u128; 64]>(1)[0]);
         let choices: [u64; WIDTH] = std::array::from_fn(|_| prg.vector::<u64>(1)[0]);
         let block = |i: usize, row: usize| zero[i][row] ^ (delta * u128::from(choices[i] >> row & 1));

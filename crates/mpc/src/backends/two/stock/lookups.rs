@@ -1,6 +1,6 @@
 //! Random transfers of one of several short strings, in both directions: made when they are used, from OTs of the stock.
 
-use tacit_math::{CrHash, Ring};
+use tacit_math::{CorrelationRobustHash, Ring};
 use tacit_net::{PartyId, Session};
 use tacit_ot::correlated::{CotReceiver, CotSender};
 use tacit_ot::silent::lookup::{self, STRINGS, WIDTH};
@@ -79,8 +79,8 @@ impl Stock {
         &mut self,
         session: &mut Session,
         counts: [usize; NODES],
-        mut sent: impl FnMut(&CrHash, &[u128]),
-        mut received: impl FnMut(&CrHash, &[u128]),
+        mut sent: impl FnMut(&CorrelationRobustHash, &[u128]),
+        mut received: impl FnMut(&CorrelationRobustHash, &[u128]),
     ) -> Result<()> {
         let (me, peer) = (self.me, PartyId(1 - self.me));
         let need = [0, 1].map(|direction| self.accounts[direction].for_lookups(counts[direction]));
@@ -128,7 +128,12 @@ fn empty<const N: usize>(capacity: usize) -> [Vec<u64>; N] {
 }
 
 /// Appends so many bits of the hashes of blocks, each plus an offset.
-fn hash_bits<const BITS: usize>(hash: &CrHash, blocks: &[u128], offset: u128, out: &mut [Vec<u64>; BITS]) {
+fn hash_bits<const BITS: usize>(
+    hash: &CorrelationRobustHash,
+    blocks: &[u128],
+    offset: u128,
+    out: &mut [Vec<u64>; BITS],
+) {
     match &mut out[..] {
         [one] => hash.hash_bits(blocks, offset, one),
         [first, second] => hash.hash_two_bits(blocks, offset, [first, second]),
@@ -137,7 +142,7 @@ fn hash_bits<const BITS: usize>(hash: &CrHash, blocks: &[u128], offset: u128, ou
 }
 
 fn write_tables<const BITS: usize>(
-    hash: &CrHash,
+    hash: &CorrelationRobustHash,
     blocks: &[u128],
     multiples: &[u128; STRINGS],
     tables: &mut [[Vec<u64>; BITS]; STRINGS],
@@ -150,7 +155,7 @@ fn write_tables<const BITS: usize>(
 }
 
 fn look<const BITS: usize>(
-    hash: &CrHash,
+    hash: &CorrelationRobustHash,
     blocks: &[u128],
     places: &mut [Vec<u64>; WIDTH],
     found: &mut [Vec<u64>; BITS],
@@ -171,7 +176,7 @@ fn write_places(blocks: &[u128], places: &mut [Vec<u64>; WIDTH]) {
 }
 
 fn write_elements<R: Ring>(
-    hash: &CrHash,
+    hash: &CorrelationRobustHash,
     blocks: &[u128],
     multiples: &[u128; STRINGS],
     tables: &mut Vec<[R; STRINGS]>,

@@ -2,7 +2,7 @@
 //!
 //! SoftSpokenOT with k = 2 takes half of silent OT's processor time, for 7.9 bytes an OT: less in all where a byte takes a nanosecond or less.
 
-use tacit_math::CrHash;
+use tacit_math::CorrelationRobustHash;
 use tacit_net::Session;
 use tacit_ot::Adversary;
 use tacit_ot::softspoken::{self, Receiver, Sender};
@@ -58,14 +58,14 @@ pub(super) struct Streams {
 }
 
 impl Stock {
-    /// `counts[d]` OTs with node d as sender, whole words of them, in the present round and after [`Self::begin_streams`]. `sent` gets the zero blocks
-    /// and the offset, `received` the choices and blocks, tile by tile.
+    /// `counts[d]` OTs with node d as sender, whole words of them, in the present round and after [`Self::begin_streams`]. `sent` gets the zero
+    /// blocks and the offset, `received` the choices and blocks, tile by tile.
     pub(in crate::backends::two) fn stream(
         &mut self,
         session: &mut Session,
         counts: [usize; NODES],
-        mut sent: impl FnMut(&CrHash, u128, &[u128]),
-        mut received: impl FnMut(&CrHash, &[u64], &[u128]),
+        mut sent: impl FnMut(&CorrelationRobustHash, u128, &[u128]),
+        mut received: impl FnMut(&CorrelationRobustHash, &[u64], &[u128]),
     ) -> Result<()> {
         let (hash, delta) = (&self.hash, *self.delta);
         let Streams { sender, receiver } = self.filler.streams.as_mut().expect("streams have begun");
@@ -86,8 +86,8 @@ impl Stock {
         &mut self,
         session: &mut Session,
         (send, choices): (usize, &[u64]),
-        mut sent: impl FnMut(&CrHash, u128, &[u128]),
-        mut received: impl FnMut(&CrHash, &[u64], &[u128]),
+        mut sent: impl FnMut(&CorrelationRobustHash, u128, &[u128]),
+        mut received: impl FnMut(&CorrelationRobustHash, &[u64], &[u128]),
     ) -> Result<()> {
         let (hash, delta) = (&self.hash, *self.delta);
         let Streams { sender, receiver } = self.filler.streams.as_mut().expect("streams have begun");
