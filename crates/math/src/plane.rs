@@ -1,6 +1,11 @@
 //! Bit planes: one bit of every row of a column, packed 64 rows to a word.
 
-/// One bit per row. Row i is bit i % 64 of word i / 64; bits past the last row are unspecified.
+use crate::prg::Prg;
+
+/// One bit per row. Row i is bit i % 64 of word i / 64; the bits behind the last row are zero, always.
+///
+/// Whoever opens a plane opens whole words. The constructors and operations therefore keep the bits behind the last row zero, so that no words say
+/// anything of rows that the plane does not have. Clearing them is linear: components of a share stay one when each is cleared.
 ///
 /// Debug shows the number of rows only: planes hold shares.
 #[derive(Clone, Default)]
@@ -28,7 +33,7 @@ impl Plane {
 
     /// All rows one.
     pub fn ones(rows: usize) -> Self {
-        Self { rows, words: vec![!0; words_for(rows)] }
+        Self::from_words(rows, vec![!0; words_for(rows)])
     }
 
     /// All rows equal to one public bit.
@@ -36,10 +41,17 @@ impl Plane {
         if bit { Self::ones(rows) } else { Self::zeros(rows) }
     }
 
-    /// A plane over given words. Panics unless there are exactly as many words as the rows need.
+    /// A plane over given words, whose bits behind the last row are cleared. Panics unless there are exactly as many words as the rows need.
     pub fn from_words(rows: usize, words: Vec<u64>) -> Self {
         assert_eq!(words.len(), words_for(rows), "words of a plane of {rows} rows");
-        Self { rows, words }
+        let mut out = Self { rows, words };
+        out.clear_behind();
+        out
+    }
+
+    /// Pseudorandom rows. Draws all bits of the words.
+    pub fn random(rows: usize, prg: &mut Prg) -> Self {
+        Self::from_words(rows, prg.vector(words_for(rows)))
     }
 
     /// Row i is bit(i).
@@ -60,13 +72,15 @@ impl Plane {
         &self.words
     }
 
-    /// The packed words, to write.
-    pub fn words_mut(&mut self) -> &mut [u64] {
-        &mut self.words
+    /// Lets `change` write the packed words; bits that it leaves behind the last row are cleared.
+    pub fn change_words<T>(&mut self, change: impl FnOnce(&mut [u64]) -> T) -> T {
+        let out = change(&mut self.words);
+        self.clear_behind();
+        out
     }
 
-    /// Sets the unspecified bits behind the last row to zero, so that words can be compared or opened.
-    pub fn clear_padding(&mut self) {
+    /// Clears the bits behind the last row.
+    fn clear_behind(&mut self) {
         if let Some(last) = self.words.last_mut() {
             *last &= !0 >> ((64 - self.rows % 64) % 64);
         }
@@ -83,6 +97,7 @@ impl Plane {
         (0..self.rows).map(|i| self.get(i)).collect()
     }
 
+    /// Row by row, for an operation that maps two zeros to zero.
     fn zip(&self, other: &Self, op: impl Fn(u64, u64) -> u64) -> Self {
         assert_eq!(self.rows, other.rows, "planes of one length");
         let words = self.words.iter().zip(&other.words).map(|(&a, &b)| op(a, b)).collect();
@@ -101,7 +116,7 @@ impl Plane {
 
     /// Row-wise complement.
     pub fn not(&self) -> Self {
-        Self { rows: self.rows, words: self.words.iter().map(|w| !w).collect() }
+        Self::from_words(self.rows, self.words.iter().map(|w| !w).collect())
     }
 
     /// XORs another plane into this one.
@@ -112,7 +127,7 @@ impl Plane {
         }
     }
 
-    /// The words of rows start..start+rows; rows past the last word read as zero.
+    /// Words that begin with rows start..start+rows; rows past the last one read as zero.
     fn words_from(&self, start: usize, rows: usize) -> Vec<u64> {
         let count = words_for(rows);
         let (words, shift) = (self.words.get(start / 64..).unwrap_or_default(), start % 64);
@@ -131,7 +146,7 @@ impl Plane {
     /// Rows start..start+rows.
     pub fn slice(&self, start: usize, rows: usize) -> Self {
         assert!(start <= self.rows && rows <= self.rows - start, "slice within the plane");
-        Self { rows, words: self.words_from(start, rows) }
+        Self::from_words(rows, self.words_from(start, rows))
     }
 
     /// The rows of all planes, one after the other.
@@ -154,7 +169,7 @@ impl Plane {
             return;
         }
         let border = self.words.len() - 1;
-        self.words[border] = self.words[border] & ((1 << shift) - 1) | first << shift;
+        self.words[border] |= first << shift;
         self.words.extend(plane.words.windows(2).map(|pair| pair[0] >> (64 - shift) | pair[1] << shift));
         if self.words.len() < words_for(self.rows) {
             self.words.push(last >> (64 - shift));
@@ -173,16 +188,12 @@ impl Plane {
                 out
             })
             .collect();
-        Self { rows: self.rows, words }
+        Self::from_words(self.rows, words)
     }
 
     /// Row i becomes the old row i+1; the last row becomes zero.
     pub fn shift_up(&self) -> Self {
-        let mut out = Self { rows: self.rows, words: self.words_from(1, self.rows) };
-        if self.rows > 0 {
-            out.words[(self.rows - 1) / 64] &= !(1 << ((self.rows - 1) % 64));
-        }
-        out
+        Self::from_words(self.rows, self.words_from(1, self.rows))
     }
 
     /// Inclusive prefix XOR: row i becomes the XOR of rows 0..=i.
@@ -201,7 +212,7 @@ impl Plane {
                 x
             })
             .collect();
-        Self { rows: self.rows, words }
+        Self::from_words(self.rows, words)
     }
 
     /// `out[i] = self[indices[i]]`. Indices are public. Panics if one is not a row of this plane.

@@ -118,7 +118,7 @@ where
 /// Rows, given by their parts, to planes: tile by tile, through squares in L1.
 fn to_planes(rows: usize, width: usize, row: impl Fn(usize, usize) -> u64) -> Vec<Plane> {
     let square = square::fastest();
-    let mut planes: Vec<Plane> = (0..width).map(|_| Plane::zeros(rows)).collect();
+    let mut planes = vec![vec![0; words_for(rows)]; width];
     let mut squares = [[0; 64]; TILE];
     for (tile, first) in (0..rows).step_by(64 * TILE).enumerate() {
         for (part, planes) in planes.chunks_mut(64).enumerate() {
@@ -129,7 +129,7 @@ fn to_planes(rows: usize, width: usize, row: impl Fn(usize, usize) -> u64) -> Ve
                 square(m);
             }
             for (j, plane) in planes.iter_mut().enumerate() {
-                let words = &mut plane.words_mut()[tile * TILE..];
+                let words = &mut plane[tile * TILE..];
                 // A full cache line has a length the compiler knows, which unrolls the copy.
                 if let Some(line) = words.first_chunk_mut::<TILE>() {
                     line.iter_mut().zip(&squares).for_each(|(word, m)| *word = m[j & 63]);
@@ -139,7 +139,8 @@ fn to_planes(rows: usize, width: usize, row: impl Fn(usize, usize) -> u64) -> Ve
             }
         }
     }
-    planes
+    // In a square that is not full, places behind the last row have rows of an earlier square: the planes are cleared there.
+    planes.into_iter().map(|words| Plane::from_words(rows, words)).collect()
 }
 
 /// The inverse of [`to_planes`]; absent planes are zero.

@@ -2,12 +2,12 @@
 
 use proptest::prelude::*;
 use tacit_math::plane::words_for;
-use tacit_math::{Plane, Prg, Seed};
+use tacit_math::{Plane, Prg, Seed, transpose};
 
 /// Sizes around word borders.
 const SIZES: [usize; 8] = [0, 1, 63, 64, 65, 127, 128, 1000];
 
-/// A random plane whose bits past the last row are random too, and its rows.
+/// A plane over random words, and its rows.
 fn random(rows: usize, prg: &mut Prg) -> (Plane, Vec<bool>) {
     let plane = Plane::from_words(rows, prg.vector(words_for(rows)));
     let bools = plane.to_bools();
@@ -51,7 +51,7 @@ fn logic() {
         let mut sum = a.clone();
         sum.xor_assign(&b);
         assert_eq!(sum.to_bools(), a.xor(&b).to_bools());
-        sum.words_mut().fill(0);
+        sum.change_words(|words| words.fill(0));
         assert_eq!(sum.to_bools(), vec![false; a.rows()]);
     });
 }
@@ -138,7 +138,72 @@ fn nothing_of_the_rows_is_printed() {
     assert_eq!(format!("{:?}", Plane::ones(65)), "Plane(65 rows)");
 }
 
+/// Row counts at and around the ends of words and of the tiles in which rows are transposed.
+fn around_borders() -> impl Strategy<Value = usize> {
+    let near = |border: usize| (border - 2..border + 3).boxed();
+    prop_oneof![0..200usize, near(64), near(128), near(512), near(576), near(1024), 500..1100usize]
+}
+
+/// What is in the words behind the last row, which is nothing.
+fn behind(plane: &Plane) -> u64 {
+    let kept = plane.rows() % 64;
+    plane.words().last().map_or(0, |last| if kept == 0 { 0 } else { last >> kept })
+}
+
 proptest! {
+    #[test]
+    fn nothing_is_behind_the_last_row(rows in around_borders(), other in around_borders(), seed: [u8; 16]) {
+        let mut prg = Prg::new(&Seed::from_bytes(seed));
+        let (a, b) = (random(rows, &mut prg).0, random(rows, &mut prg).0);
+        let c = random(other, &mut prg).0;
+        let mut assigned = a.clone();
+        assigned.xor_assign(&b);
+        let mut changed = a.clone();
+        changed.change_words(|words| words.fill(!0));
+        let start = prg.vector::<u64>(1)[0] as usize % (rows + 1);
+        let indices: Vec<u32> = prg.vector(if rows == 0 { 0 } else { other });
+        let indices: Vec<u32> = indices.into_iter().map(|index| index % rows.max(1) as u32).collect();
+        let planes = [
+            Plane::ones(rows),
+            Plane::constant(rows, true),
+            Plane::from_words(rows, vec![!0; words_for(rows)]),
+            Plane::random(rows, &mut prg),
+            Plane::from_fn(rows, |_| true),
+            a.xor(&b),
+            a.and(&b),
+            a.not(),
+            assigned,
+            changed,
+            a.slice(0, start),
+            a.slice(start, rows - start),
+            a.slice(start / 2, start - start / 2),
+            Plane::concat(&[&a, &c, &b]),
+            Plane::concat(&[&a, &Plane::zeros(0)]),
+            a.shift_down(),
+            a.shift_up(),
+            a.prefix_xor(),
+            a.gather(&indices),
+            a,
+        ];
+        for (number, plane) in planes.iter().enumerate() {
+            prop_assert_eq!(behind(plane), 0, "plane {} of {} rows", number, plane.rows());
+        }
+    }
+
+    #[test]
+    fn transposes_leave_nothing_behind_the_last_row(rows in around_borders(), width in 0..129usize, other in around_borders(), seed: [u8; 16]) {
+        let mut prg = Prg::new(&Seed::from_bytes(seed));
+        let (narrow, wide): (Vec<u64>, Vec<u128>) = (prg.vector(rows), prg.vector(rows));
+        let narrow = transpose::planes_of_rows(&narrow, width.min(64));
+        let from: Vec<u32> = prg.vector(if rows == 0 { 0 } else { other });
+        let from: Vec<u32> = from.into_iter().map(|row| row % rows.max(1) as u32).collect();
+        let gathered = transpose::gather_planes(&narrow.iter().collect::<Vec<_>>(), &from);
+        let wide = transpose::planes_of_wide_rows(&wide, width);
+        for plane in narrow.iter().chain(&wide).chain(&gathered) {
+            prop_assert_eq!(behind(plane), 0, "{} planes of {} rows", width, plane.rows());
+        }
+    }
+
     #[test]
     fn concat_joins_any_lengths(lengths in prop::collection::vec(prop_oneof![0usize..200, Just(64), Just(128)], 0..6), seed: [u8; 16]) {
         let mut prg = Prg::new(&Seed::from_bytes(seed));

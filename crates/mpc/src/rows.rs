@@ -74,9 +74,13 @@ impl Block {
 
     /// Pseudorandom content.
     pub fn random(shape: Shape, prg: &mut Prg) -> Self {
-        let mut out = Self::zeros(shape);
-        out.for_each_bytes(|bytes| prg.fill(bytes));
-        out
+        Self {
+            rows: shape.rows,
+            bits: (0..shape.bits).map(|_| Plane::random(shape.rows, prg)).collect(),
+            r32: (0..shape.r32).map(|_| prg.vector(shape.rows)).collect(),
+            r64: (0..shape.r64).map(|_| prg.vector(shape.rows)).collect(),
+            r128: (0..shape.r128).map(|_| prg.vector(shape.rows)).collect(),
+        }
     }
 
     /// The shape.
@@ -85,12 +89,23 @@ impl Block {
         Shape { rows: self.rows, bits, r32, r64, r128 }
     }
 
-    /// Visits the content of every column in a fixed order, as bytes.
-    pub fn for_each_bytes(&mut self, mut visit: impl FnMut(&mut [u8])) {
-        self.bits.iter_mut().for_each(|c| visit(bytemuck::cast_slice_mut(c.words_mut())));
-        self.r32.iter_mut().for_each(|c| visit(bytemuck::cast_slice_mut(c)));
-        self.r64.iter_mut().for_each(|c| visit(bytemuck::cast_slice_mut(c)));
-        self.r128.iter_mut().for_each(|c| visit(bytemuck::cast_slice_mut(c)));
+    /// The content of every column, in a fixed order.
+    pub fn bytes(&self) -> impl Iterator<Item = &[u8]> {
+        let planes = self.bits.iter().map(|c| bytemuck::cast_slice(c.words()));
+        let vectors = self.r32.iter().map(|c| bytemuck::cast_slice(c));
+        let vectors = vectors.chain(self.r64.iter().map(|c| bytemuck::cast_slice(c)));
+        planes.chain(vectors).chain(self.r128.iter().map(|c| bytemuck::cast_slice(c)))
+    }
+
+    /// Lets `fill` overwrite the content of every column, in the order of [`Self::bytes`], until it fails.
+    ///
+    /// # Errors
+    /// That of `fill`.
+    pub fn fill_bytes<E>(&mut self, mut fill: impl FnMut(&mut [u8]) -> Result<(), E>) -> Result<(), E> {
+        self.bits.iter_mut().try_for_each(|c| c.change_words(|words| fill(bytemuck::cast_slice_mut(words))))?;
+        self.r32.iter_mut().try_for_each(|c| fill(bytemuck::cast_slice_mut(c)))?;
+        self.r64.iter_mut().try_for_each(|c| fill(bytemuck::cast_slice_mut(c)))?;
+        self.r128.iter_mut().try_for_each(|c| fill(bytemuck::cast_slice_mut(c)))
     }
 
     /// Column-wise sum (XOR for planes).
@@ -113,7 +128,7 @@ impl Block {
 
     /// Adds pseudorandom content in place: the block that [`Self::random`] would draw.
     pub fn add_random(&mut self, prg: &mut Prg) {
-        self.bits.iter_mut().for_each(|c| mask(c.words_mut(), prg, |a, b| a ^ b));
+        self.bits.iter_mut().for_each(|c| c.change_words(|words| mask(words, prg, |a, b| a ^ b)));
         self.r32.iter_mut().for_each(|c| mask(c, prg, Ring::add));
         self.r64.iter_mut().for_each(|c| mask(c, prg, Ring::add));
         self.r128.iter_mut().for_each(|c| mask(c, prg, Ring::add));
@@ -121,7 +136,7 @@ impl Block {
 
     /// Subtracts pseudorandom content in place: the block that [`Self::random`] would draw.
     pub fn subtract_random(&mut self, prg: &mut Prg) {
-        self.bits.iter_mut().for_each(|c| mask(c.words_mut(), prg, |a, b| a ^ b));
+        self.bits.iter_mut().for_each(|c| c.change_words(|words| mask(words, prg, |a, b| a ^ b)));
         self.r32.iter_mut().for_each(|c| mask(c, prg, Ring::sub));
         self.r64.iter_mut().for_each(|c| mask(c, prg, Ring::sub));
         self.r128.iter_mut().for_each(|c| mask(c, prg, Ring::sub));

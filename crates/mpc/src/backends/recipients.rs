@@ -20,10 +20,8 @@ pub(in crate::backends) fn recipients(session: &Session, nodes: usize, permit: &
 }
 
 /// Notes what was opened in the transcript, when one is kept.
-pub(in crate::backends) fn record(session: &Session, opened: &mut Block) {
+pub(in crate::backends) fn record(session: &Session, opened: &Block) {
     if let Some(transcript) = session.transcript() {
-        let mut bytes = Vec::new();
-        opened.for_each_bytes(|column| bytes.extend_from_slice(column));
-        transcript.note_opened(session.path(), &bytes);
+        transcript.note_opened(session.path(), &opened.bytes().collect::<Vec<_>>().concat());
     }
 }

@@ -1,5 +1,9 @@
 //! Sending and receiving whole columns in pieces, so that computing, sending and receiving overlap.
+//!
+//! A stream is of one of two types. A [`Masked`] one says nothing to its receiver. By an [`Opening`] one the receiver learns something: whoever asks what an engine
+//! shows finds every place by this name.
 
+use std::marker::PhantomData;
 use std::mem::{self, MaybeUninit};
 
 use bytemuck::Pod;
@@ -23,44 +27,42 @@ const PROMPT_MESSAGE: usize = MESSAGE / 4;
 /// The same for paced streams: one that is being made and one on its way fit into the cache of one core.
 const PACED_MESSAGE: usize = MESSAGE / 2;
 
+/// Marks a stream that looks random to its receiver, whatever the values are: shares, masked values, tables of a garbled circuit.
+pub(in crate::backends) struct Masked;
+
+/// Marks a stream of components that the receiver adds up with its own to a value in clear.
+pub(in crate::backends) struct Opening;
+
 /// A stream of bytes to one peer within one round, cut into messages.
-pub(in crate::backends) struct Outgoing {
+pub(in crate::backends) struct Outgoing<Content> {
     to: PartyId,
     buffer: Vec<u8>,
     /// Length of every message but the last.
     message: usize,
     paced: bool,
     sent: usize,
+    content: PhantomData<Content>,
 }
 
-impl Outgoing {
-    pub(in crate::backends) fn new(session: &mut Session, to: PartyId) -> Self {
-        Self { to, buffer: session.buffer(MESSAGE), message: MESSAGE, paced: false, sent: 0 }
+impl Outgoing<Masked> {
+    pub(in crate::backends) fn masked(session: &mut Session, to: PartyId) -> Self {
+        Self::new(session, to, MESSAGE, false)
     }
 
     /// A stream in short messages, at whose end the peer has little left to do: for one on whose last part both nodes wait.
     pub(in crate::backends) fn prompt(session: &mut Session, to: PartyId) -> Self {
-        Self { to, buffer: session.buffer(PROMPT_MESSAGE), message: PROMPT_MESSAGE, paced: false, sent: 0 }
+        Self::new(session, to, PROMPT_MESSAGE, false)
     }
 
     /// A stream that is never made more than a message ahead of the network: for a node that does nothing else meanwhile, on which the peer
     /// does not wait for anything else. A few messages' memory then serves all of it and stays in the cache at both nodes.
     pub(in crate::backends) fn paced(session: &mut Session, to: PartyId) -> Self {
-        Self { to, buffer: session.buffer(PACED_MESSAGE), message: PACED_MESSAGE, paced: true, sent: 0 }
+        Self::new(session, to, PACED_MESSAGE, true)
     }
 
-    /// Appends cells; sends when a message is full.
-    pub(in crate::backends) fn push<T: Pod>(&mut self, session: &mut Session, cells: &[T]) -> Result<()> {
-        let mut bytes: &[u8] = bytemuck::cast_slice(cells);
-        while !bytes.is_empty() {
-            let (now, later) = bytes.split_at(bytes.len().min(self.message - self.buffer.len()));
-            self.buffer.extend_from_slice(now);
-            bytes = later;
-            if self.buffer.len() == self.message {
-                self.flush(session)?;
-            }
-        }
-        Ok(())
+    /// Appends cells that look random to the receiver; sends when a message is full.
+    pub(in crate::backends) fn push_masked<T: Pod>(&mut self, session: &mut Session, cells: &[T]) -> Result<()> {
+        self.push(session, cells)
     }
 
     /// Appends so many blocks, at most a message, that `write` makes where they are sent from. They are in one message.
@@ -78,6 +80,40 @@ impl Outgoing {
             self.flush(session)?;
         }
         Ok(())
+    }
+}
+
+impl Outgoing<Opening> {
+    pub(in crate::backends) fn opening(session: &mut Session, to: PartyId) -> Self {
+        Self::new(session, to, MESSAGE, false)
+    }
+
+    /// Appends a component of what the receiver will have in clear; sends when a message is full.
+    pub(in crate::backends) fn push_open<T: Pod>(&mut self, session: &mut Session, component: &[T]) -> Result<()> {
+        self.push(session, component)
+    }
+}
+
+impl<Content> Outgoing<Content> {
+    fn new(session: &mut Session, to: PartyId, message: usize, paced: bool) -> Self {
+        Self { to, buffer: session.buffer(message), message, paced, sent: 0, content: PhantomData }
+    }
+
+    fn push<T: Pod>(&mut self, session: &mut Session, cells: &[T]) -> Result<()> {
+        let mut bytes: &[u8] = bytemuck::cast_slice(cells);
+        while !bytes.is_empty() {
+            let (now, later) = bytes.split_at(bytes.len().min(self.message - self.buffer.len()));
+            self.buffer.extend_from_slice(now);
+            bytes = later;
+            if self.buffer.len() == self.message {
+                self.flush(session)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn push_columns(&mut self, session: &mut Session, block: &Block) -> Result<()> {
+        block.bytes().try_for_each(|column| self.push(session, column))
     }
 
     /// Bytes handed to the network so far.
@@ -110,26 +146,36 @@ impl Outgoing {
 }
 
 /// Sends a block less pseudorandom content, which the block itself does not keep: the block that [`Block::random`] would draw.
-pub(in crate::backends) fn send_masked(session: &mut Session, to: PartyId, block: &Block, prg: &mut Prg) -> Result<()> {
-    let mut out = Outgoing::new(session, to);
-    block.bits.iter().try_for_each(|c| push_masked(&mut out, session, lanes(c), prg))?;
-    block.r32.iter().try_for_each(|c| push_masked(&mut out, session, c, prg))?;
-    block.r64.iter().try_for_each(|c| push_masked(&mut out, session, c, prg))?;
-    block.r128.iter().try_for_each(|c| push_masked(&mut out, session, c, prg))?;
+pub(in crate::backends) fn mask_and_send(
+    session: &mut Session,
+    to: PartyId,
+    block: &Block,
+    prg: &mut Prg,
+) -> Result<()> {
+    let mut out = Outgoing::masked(session, to);
+    block.bits.iter().try_for_each(|c| push_less_random(&mut out, session, lanes(c), prg))?;
+    block.r32.iter().try_for_each(|c| push_less_random(&mut out, session, c, prg))?;
+    block.r64.iter().try_for_each(|c| push_less_random(&mut out, session, c, prg))?;
+    block.r128.iter().try_for_each(|c| push_less_random(&mut out, session, c, prg))?;
     out.finish(session)
 }
 
 /// Bytes that are masked at a time: within the first-level cache, and whole blocks of the generator.
 const PIECE: usize = 8 << 10;
 
-fn push_masked<C: Cell>(out: &mut Outgoing, session: &mut Session, cells: &[C], prg: &mut Prg) -> Result<()> {
+fn push_less_random<C: Cell>(
+    out: &mut Outgoing<Masked>,
+    session: &mut Session,
+    cells: &[C],
+    prg: &mut Prg,
+) -> Result<()> {
     let mut buffer = [0u128; PIECE / 16];
     let buffer: &mut [C] = bytemuck::cast_slice_mut(&mut buffer);
     for piece in cells.chunks(buffer.len()) {
         let masked = &mut buffer[..piece.len()];
         prg.fill(masked);
         masked.iter_mut().zip(piece).for_each(|(mask, &cell)| *mask = cell.minus(*mask));
-        out.push(session, masked)?;
+        out.push_masked(session, masked)?;
     }
     Ok(())
 }
@@ -215,13 +261,17 @@ pub(in crate::backends) fn recv_plane(session: &mut Session, from: PartyId, rows
     Ok(Plane::from_words(rows, recv_cells(session, from, words_for(rows))?))
 }
 
-/// Sends all columns of a block: planes, then vectors of 32, 64 and 128 bits.
-pub(in crate::backends) fn send_block(session: &mut Session, to: PartyId, block: &Block) -> Result<()> {
-    let mut out = Outgoing::new(session, to);
-    block.bits.iter().try_for_each(|c| out.push(session, c.words()))?;
-    block.r32.iter().try_for_each(|c| out.push(session, c))?;
-    block.r64.iter().try_for_each(|c| out.push(session, c))?;
-    block.r128.iter().try_for_each(|c| out.push(session, c))?;
+/// Sends all columns of a block that looks random to the receiver.
+pub(in crate::backends) fn send_masked(session: &mut Session, to: PartyId, block: &Block) -> Result<()> {
+    let mut out = Outgoing::masked(session, to);
+    out.push_columns(session, block)?;
+    out.finish(session)
+}
+
+/// Sends all columns of a component of what the receiver will have in clear.
+pub(in crate::backends) fn send_open(session: &mut Session, to: PartyId, component: &Block) -> Result<()> {
+    let mut out = Outgoing::opening(session, to);
+    out.push_columns(session, component)?;
     out.finish(session)
 }
 
@@ -252,10 +302,10 @@ mod tests {
         let (me, peer) = (session.me().0, PartyId(1 - session.me().0));
         let vectors = sent(me);
         session.next_round();
-        let mut out = Outgoing::new(session, peer);
+        let mut out = Outgoing::masked(session, peer);
         let mut arriving = Arriving::new(peer, vectors.iter().map(Vec::len).collect());
         for piece in vectors.iter().flat_map(|vector| vector.chunks(2048)) {
-            out.push(session, piece).expect("a peer");
+            out.push_masked(session, piece).expect("a peer");
             arriving.keep_up(session, out.sent()).expect("a peer");
             assert!(arriving.received + WINDOW >= out.sent(), "no more than a window is missing");
         }

@@ -202,21 +202,21 @@ fn half(plane: &Plane, stride: usize, upper: bool) -> Plane {
 
 /// A plane with another one, a row for each pair, XORed to both rows of the pairs.
 fn added(plane: &Plane, moved: &Plane, stride: usize) -> Plane {
-    let (mut out, mut moved) = (plane.clone(), moved.clone());
-    moved.clear_padding();
-    let words = out.words_mut();
-    for (at, &moved) in moved.words().iter().enumerate() {
-        if stride >= 64 {
-            let low = lower_word(stride, at);
-            words[low] ^= moved;
-            words[low + stride / 64] ^= moved;
-        } else {
-            for (word, moved) in words[2 * at..].iter_mut().zip([moved & mask(32), moved >> 32]) {
-                let lower = expanded(moved, stride);
-                *word ^= lower | lower << stride;
+    let mut out = plane.clone();
+    out.change_words(|words| {
+        for (at, &moved) in moved.words().iter().enumerate() {
+            if stride >= 64 {
+                let low = lower_word(stride, at);
+                words[low] ^= moved;
+                words[low + stride / 64] ^= moved;
+            } else {
+                for (word, moved) in words[2 * at..].iter_mut().zip([moved & mask(32), moved >> 32]) {
+                    let lower = expanded(moved, stride);
+                    *word ^= lower | lower << stride;
+                }
             }
         }
-    }
+    });
     out
 }
 

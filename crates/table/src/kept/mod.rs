@@ -124,14 +124,8 @@ fn parsed(path: &Path, text: &[u8]) -> Result<Header> {
 pub fn write<B: Components>(table: &Table<B>, header: &Header, path: &Path, key: &SealingKey) -> Result<()> {
     let mut file = sealed::Writer::new(path, key, header.json().as_bytes())?;
     let mut part = |rows: Rows<B>| {
-        for mut component in B::take_apart(rows) {
-            let mut outcome = Ok(());
-            component.for_each_bytes(|bytes| {
-                if outcome.is_ok() {
-                    outcome = file.push(bytes);
-                }
-            });
-            outcome?;
+        for component in B::take_apart(rows) {
+            component.bytes().try_for_each(|bytes| file.push(bytes))?;
         }
         file.end_part()
     };
@@ -192,13 +186,8 @@ impl KeptFile {
             let mut part = self.file.part(&parts, place)?;
             for component in &mut out {
                 let mut block = Block::zeros(shapes[place]);
-                let mut outcome = Ok(());
-                block.for_each_bytes(|bytes| {
-                    if outcome.is_ok() {
-                        outcome = part.read(bytes);
-                    }
-                });
-                outcome?;
+                // Whatever the file has behind the last row of a plane is cleared here.
+                block.fill_bytes(|bytes| part.read(bytes))?;
                 component.bits.append(&mut block.bits);
                 component.r64.append(&mut block.r64);
                 component.r128.append(&mut block.r128);

@@ -51,16 +51,16 @@ impl Rep3 {
     ) -> Result<Vec<Vec<Share<Plane>>>> {
         self.session.next_round();
         let me = self.me();
-        let mut out = (me == 0).then(|| Outgoing::new(&mut self.session, tacit_net::PartyId(1)));
+        let mut out = (me == 0).then(|| Outgoing::masked(&mut self.session, tacit_net::PartyId(1)));
         let mut dealt = Vec::new();
         for (&rows, known) in rows.iter().zip(known) {
             let mut planes = Vec::new();
             for j in 0..width {
                 let share = match me {
                     0 => {
-                        let mine = self.random_plane_with_previous(rows);
+                        let mine = Plane::random(rows, &mut self.with_previous);
                         let next = known.as_ref().expect("node 0 knows the value")[j].xor(&mine);
-                        out.as_mut().expect("node 0 sends").push(&mut self.session, next.words())?;
+                        out.as_mut().expect("node 0 sends").push_masked(&mut self.session, next.words())?;
                         Share { mine, next }
                     }
                     1 => {
@@ -68,11 +68,7 @@ impl Rep3 {
                         let mine = recv_plane(&mut self.session, previous, rows)?;
                         Share { mine, next: Plane::zeros(rows) }
                     }
-                    _ => {
-                        let mut next = Plane::zeros(rows);
-                        self.with_next.fill(next.words_mut());
-                        Share { mine: Plane::zeros(rows), next }
-                    }
+                    _ => Share { mine: Plane::zeros(rows), next: Plane::random(rows, &mut self.with_next) },
                 };
                 planes.push(share);
             }
@@ -82,12 +78,6 @@ impl Rep3 {
             out.finish(&mut self.session)?;
         }
         Ok(dealt)
-    }
-
-    fn random_plane_with_previous(&mut self, rows: usize) -> Plane {
-        let mut plane = Plane::zeros(rows);
-        self.with_previous.fill(plane.words_mut());
-        plane
     }
 
     pub(super) fn ring_mask<R: Ring>(&mut self, rows: usize) -> Result<(Share<Vec<R>>, Vec<Share<Plane>>)> {
@@ -135,8 +125,8 @@ impl Rep3 {
         planes: &[&Share<Plane>],
         parts: impl Fn(&Share<Plane>) -> (&Plane, &Plane),
     ) -> Result<Vec<Plane>> {
-        let mut out = Outgoing::new(&mut self.session, peer);
-        planes.iter().try_for_each(|share| out.push(&mut self.session, parts(share).0.words()))?;
+        let mut out = Outgoing::opening(&mut self.session, peer);
+        planes.iter().try_for_each(|share| out.push_open(&mut self.session, parts(share).0.words()))?;
         out.finish(&mut self.session)?;
         let mut opened = Vec::new();
         for share in planes {
@@ -145,5 +135,153 @@ impl Rep3 {
             opened.push(theirs.xor(own).xor(common));
         }
         Ok(opened)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tacit_math::plane::words_for;
+    use tacit_math::{Plane, Prg, Seed};
+    use tacit_net::{Options, PartyId, memory};
+
+    use super::{Outgoing, Rep3, Share};
+    use crate::backends::wire::recv_cells;
+    use crate::circuits::{self, Planes};
+    use crate::{Backend, Block, Rows, Shape, linear};
+
+    /// What the nodes compute before they convert the result to a ring, and the numbers that they convert.
+    type Program = fn(&mut Rep3, Rows<Rep3>) -> Planes<Rep3>;
+
+    /// Bits of the numbers that node 0 shares.
+    const WIDTH: usize = 20;
+
+    fn numbers(rows: usize) -> Vec<u64> {
+        let words: Vec<u64> = Prg::new(&Seed::from_bytes([5; 16])).vector(rows);
+        words.iter().map(|word| word >> (64 - WIDTH)).collect()
+    }
+
+    fn input(b: &mut Rep3, numbers: &[u64]) -> Rows<Rep3> {
+        let shape = Shape { rows: numbers.len(), bits: WIDTH, ..Shape::default() };
+        let planes = |j: usize| Plane::from_fn(numbers.len(), |i| numbers[i] >> j & 1 == 1);
+        let block = || Block { rows: shape.rows, bits: (0..WIDTH).map(planes).collect(), ..Block::default() };
+        let data = (b.me() == 0).then(block);
+        b.input_block(PartyId(0), shape, data).expect("input")
+    }
+
+    /// As [`Rep3::ring_unmask`] at a node that keeps what it received: the numbers that it can add up, in all places of the last word too.
+    fn opened_words(b: &mut Rep3, difference: &[Share<Plane>]) -> Vec<u64> {
+        let me = b.me();
+        let (peer, rows) = (PartyId(3 - me), difference[0].mine.rows());
+        let component = |share: &Share<Plane>| if me == 1 { share.mine.clone() } else { share.next.clone() };
+        b.session.next_round();
+        let mut out = Outgoing::opening(&mut b.session, peer);
+        difference.iter().for_each(|share| out.push_open(&mut b.session, component(share).words()).expect("a peer"));
+        out.finish(&mut b.session).expect("a peer");
+        let mut opened = vec![0; 64 * words_for(rows)];
+        for (j, share) in difference.iter().enumerate() {
+            let theirs: Vec<u64> = recv_cells(&mut b.session, peer, words_for(rows)).expect("a peer");
+            for (i, number) in opened.iter_mut().enumerate() {
+                let word = theirs[i / 64] ^ share.mine.words()[i / 64] ^ share.next.words()[i / 64];
+                *number |= (word >> (i % 64) & 1) << j;
+            }
+        }
+        opened
+    }
+
+    /// What node `spy` adds up when the result of a program on these numbers is converted.
+    fn view(spy: usize, numbers: &[u64], program: Program) -> Vec<u64> {
+        let nodes: Vec<_> = memory::mesh(&["a", "b", "c"], &Options::default())
+            .into_iter()
+            .map(|session| {
+                let numbers = numbers.to_vec();
+                std::thread::spawn(move || {
+                    let mut b = Rep3::new(session).expect("a session");
+                    let rows = input(&mut b, &numbers);
+                    let x = program(&mut b, rows);
+                    let wide = circuits::resize(&b, &x, 64, false);
+                    let (mask, negated) = b.mask::<u64>(x[0].mine.rows()).expect("peers");
+                    let difference = circuits::add(&mut b, &wide, &negated).expect("peers");
+                    let seen = if b.me() == spy {
+                        opened_words(&mut b, &difference)
+                    } else {
+                        let _converted = b.unmask(mask, &difference.iter().collect::<Vec<_>>()).expect("peers");
+                        vec![]
+                    };
+                    b.session.close().expect("an orderly end");
+                    seen
+                })
+            })
+            .collect();
+        nodes.into_iter().map(|node| node.join().expect("no panic")).nth(spy).expect("a node")
+    }
+
+    fn sliced(_: &mut Rep3, x: Rows<Rep3>) -> Planes<Rep3> {
+        x.slice(0, 3).bits
+    }
+
+    fn summed(_: &mut Rep3, x: Rows<Rep3>) -> Planes<Rep3> {
+        x.prefix_sums().bits
+    }
+
+    fn kept(_: &mut Rep3, x: Rows<Rep3>) -> Planes<Rep3> {
+        x.bits
+    }
+
+    /// The largest of three rows.
+    fn largest(b: &mut Rep3, x: Rows<Rep3>) -> Planes<Rep3> {
+        let mut left = x;
+        while left.rows > 1 {
+            let (low, high, rest) = (left.slice(0, 1), left.slice(1, 1), left.slice(2, left.rows - 2));
+            let less = circuits::less_than(b, &low.bits, &high.bits, false).expect("peers");
+            let larger = circuits::mux(b, &less, &high.bits, &low.bits).expect("peers");
+            let bits = larger.iter().zip(&rest.bits).map(|(x, y)| linear::concat_bits(&[x, y])).collect();
+            left = Rows { bits, ..Rows::empty(1 + rest.rows) };
+        }
+        left.bits
+    }
+
+    /// Nodes 1 and 2 look behind the last row of what they open: for the other rows of a slice, for the sum of all rows, for the rows
+    /// that were not the largest.
+    #[test]
+    fn nodes_read_nothing_behind_the_last_row() {
+        let cases: [(&str, usize, usize, Program); 4] = [
+            ("slice", 64, 3, sliced),
+            ("prefix sums", 10, 10, summed),
+            ("largest", 3, 1, largest),
+            ("input", 130, 130, kept),
+        ];
+        let mut found = vec![];
+        for spy in [1, 2] {
+            for (name, rows, last, program) in cases {
+                let numbers = numbers(rows);
+                let seen = view(spy, &numbers, program);
+                let other: Vec<u64> = seen[last..].iter().copied().filter(|&number| number != 0).collect();
+                let of_rows = other.iter().filter(|number| numbers.contains(number)).count();
+                found.extend((!other.is_empty()).then(|| {
+                    format!(
+                        "{name}: node {spy} reads {} numbers behind the last row, {of_rows} of them rows",
+                        other.len()
+                    )
+                }));
+            }
+        }
+        assert!(found.is_empty(), "{found:#?}");
+    }
+
+    /// Of more than 512 rows, the places behind the last one must not hold bits of the mask: node 1 subtracts them from what it opened.
+    #[test]
+    fn nodes_do_not_learn_the_mask_of_earlier_rows() {
+        let numbers = numbers(513);
+        for spy in [1, 2] {
+            let seen = view(spy, &numbers, kept);
+            // Place 512 + i holds bit i of the negated masks of rows 0..64.
+            let negated = |row: usize| (1..64).fold(0, |word, i| word | (seen[512 + i] >> row & 1) << i);
+            let found = (0..64).filter(|&row| {
+                let candidates = [0, 1].map(|low| seen[row].wrapping_sub(negated(row) | low));
+                candidates.contains(&numbers[row])
+            });
+            let found = found.count();
+            assert!(found == 0, "node {spy} narrows {found} of 64 numbers to two");
+        }
     }
 }

@@ -29,7 +29,7 @@ impl Rep3 {
     fn inject_first<R: Ring>(&mut self, bits: &[&Share<Plane>]) -> Result<Vec<Share<Vec<R>>>> {
         let (next, mut shares) = (self.next(), Vec::new());
         self.session.next_round();
-        let mut out = Outgoing::new(&mut self.session, next);
+        let mut out = Outgoing::masked(&mut self.session, next);
         for bit in bits {
             let known = bit.mine.xor(&bit.next);
             let mut piece = [R::ZERO; PIECE];
@@ -37,7 +37,7 @@ impl Rep3 {
                 let piece = &mut piece[..PIECE.min(known.rows() - at)];
                 self.with_previous.fill(piece);
                 for_each_bit(&known.words()[at / 64..], piece, |s, c0| R::from_u128(s.into()).sub(c0));
-                out.push(&mut self.session, piece)?;
+                out.push_masked(&mut self.session, piece)?;
             }
             let (mine, next) = (self.with_previous.vector(known.rows()), self.with_next.vector(known.rows()));
             shares.push(Share { mine, next });
@@ -81,8 +81,8 @@ impl Rep3 {
 
     /// Adds to the second vector of every part the peer's.
     fn exchange_parts<R: Ring>(&mut self, peer: tacit_net::PartyId, parts: &mut [(Vec<R>, Vec<R>)]) -> Result<()> {
-        let mut out = Outgoing::new(&mut self.session, peer);
-        parts.iter().try_for_each(|(_, part)| out.push(&mut self.session, part))?;
+        let mut out = Outgoing::masked(&mut self.session, peer);
+        parts.iter().try_for_each(|(_, part)| out.push_masked(&mut self.session, part))?;
         out.finish(&mut self.session)?;
         for (_, part) in parts {
             let theirs: Vec<R> = recv_cells(&mut self.session, peer, part.len())?;

@@ -10,7 +10,7 @@ use tacit_math::Plane;
 use tacit_net::PartyId;
 
 use super::{Held, Rep3, Share};
-use crate::backends::wire::{recv_block, send_block};
+use crate::backends::wire::{recv_block, send_masked};
 use crate::{Block, Permit, Result, Rows, Shape};
 
 impl Rep3 {
@@ -24,7 +24,7 @@ impl Rep3 {
                 let first = Block::random(shape, &mut self.with_previous);
                 let second = data.minus(&first);
                 let next = self.next();
-                send_block(&mut self.session, next, &second)?;
+                send_masked(&mut self.session, next, &second)?;
                 Ok(share_rows(first, second))
             }
             Some(Held::Next) => Ok(share_rows(zeros(), Block::random(shape, &mut self.with_next))),

@@ -82,7 +82,7 @@ impl Rep3 {
         self.session.next_round();
         let (next, previous) = (self.next(), self.previous());
         let lengths: Vec<usize> = outputs.iter().map(Output::len).collect();
-        let mut out = Outgoing::new(&mut self.session, previous);
+        let mut out = Outgoing::masked(&mut self.session, previous);
         let mut arriving = Arriving::new(next, lengths);
         let mut buffers = [[0u128; PIECE / 16]; 2];
         let [buffer, masks]: [&mut [C]; 2] = buffers.each_mut().map(|words| bytemuck::cast_slice_mut(words));
@@ -95,7 +95,7 @@ impl Rep3 {
                 self.zero_share(piece, &mut masks[..len]);
                 output.add_to(piece, at);
                 mine.extend_from_slice(piece);
-                out.push(&mut self.session, piece)?;
+                out.push_masked(&mut self.session, piece)?;
                 arriving.keep_up(&mut self.session, out.sent())?;
             }
             computed.push(mine);
@@ -121,7 +121,7 @@ impl Rep3 {
         let mut factors = [[[R::ZERO; SCAN_ROWS]; N]; 2];
         let mut bases = [[R::ZERO; SCAN_ROWS]; 2];
         let numbers = if self.me() == 0 { R::ONE } else { R::ZERO };
-        let mut out = Outgoing::new(&mut self.session, previous);
+        let mut out = Outgoing::masked(&mut self.session, previous);
         let mut arriving = Arriving::new(next, vec![rows]);
         let mut mine = Vec::with_capacity(rows);
         let [mut piece, mut masks] = [[R::ZERO; SCAN_ROWS]; 2];
@@ -141,7 +141,7 @@ impl Rep3 {
                 let term = Term { x: [pieces[0][t], pieces[1][t]], y: [&factors[0][t][..len], &factors[1][t][..len]] };
                 dispatch(AddProducts { piece: &mut *piece, term: &term, at: 0 });
             }
-            out.push(&mut self.session, piece)?;
+            out.push_masked(&mut self.session, piece)?;
             mine.extend_from_slice(piece);
             arriving.keep_up(&mut self.session, out.sent())?;
         }

@@ -21,7 +21,7 @@ use tacit_net::PartyId;
 
 use super::input::{components, share_rows};
 use super::{Held, NODES, Rep3};
-use crate::backends::wire::{recv_block, send_block, send_masked};
+use crate::backends::wire::{mask_and_send, recv_block, send_masked, send_open};
 use crate::{Block, Result, Rows, Shape};
 
 /// What moves: the rows and, if any, the bundle that will be revealed.
@@ -70,9 +70,9 @@ impl Rep3 {
         mine = mine.minus(&zeroth);
         zeroth.add_random(prg);
         part.subtract_random(prg);
-        send_block(&mut self.session, second, &mine)?;
-        send_block(&mut self.session, second, &part)?;
-        send_block(&mut self.session, third, &part)?;
+        send_masked(&mut self.session, second, &mine)?;
+        send_open(&mut self.session, second, &part)?;
+        send_open(&mut self.session, third, &part)?;
         let theirs = recv_block(&mut self.session, third, shapes.reveal)?;
         Ok((share_rows(zeroth, mine), theirs.plus(&part)))
     }
@@ -104,9 +104,9 @@ impl Rep3 {
         mine = mine.minus(&own);
         let zeroth = zeroth.plus(&own);
         part.add_random(prg);
-        send_block(&mut self.session, second, &mine)?;
-        send_block(&mut self.session, second, &part)?;
-        send_block(&mut self.session, first, &part)?;
+        send_masked(&mut self.session, second, &mine)?;
+        send_open(&mut self.session, second, &part)?;
+        send_open(&mut self.session, first, &part)?;
         let theirs = recv_block(&mut self.session, first, shapes.reveal)?;
         Ok((share_rows(mine, zeroth), theirs.plus(&part)))
     }
@@ -126,8 +126,8 @@ impl Rep3 {
             Held::Next => (&mut self.session, &mut self.with_next),
             Held::Mine => (&mut self.session, &mut self.with_previous),
         };
-        send_masked(session, to, &moved.rows, prg)?;
-        send_masked(session, to, &moved.reveal, prg)
+        mask_and_send(session, to, &moved.rows, prg)?;
+        mask_and_send(session, to, &moved.reveal, prg)
     }
 
     fn permute_with(&mut self, peer: Held, moving: Moving) -> Moving {

@@ -53,11 +53,11 @@ impl Two {
         let (received, mut sent) = self.random_strings(&sizes)?;
         self.session.next_round();
         let peer = self.peer();
-        let mut out = Outgoing::new(&mut self.session, peer);
+        let mut out = Outgoing::masked(&mut self.session, peer);
         for (group, (received, sent)) in groups.iter().zip(received.iter().zip(&mut sent)) {
-            out.push(&mut self.session, &xor(&received.choice, group.common(x, y).0.words()))?;
+            out.push_masked(&mut self.session, &xor(&received.choice, group.common(x, y).0.words()))?;
             for (difference, other) in std::mem::take(&mut sent.difference).iter().zip(group.others(x, y)) {
-                out.push(&mut self.session, &xor(difference, other.0.words()))?;
+                out.push_masked(&mut self.session, &xor(difference, other.0.words()))?;
             }
         }
         out.finish(&mut self.session)?;

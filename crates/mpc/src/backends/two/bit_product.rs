@@ -125,20 +125,20 @@ impl Two {
         shares: &mut [Vec<R>],
     ) -> Result<()> {
         let peer = self.peer();
-        let mut out = Outgoing::new(&mut self.session, peer);
+        let mut out = Outgoing::masked(&mut self.session, peer);
         let (mut receiving, mut sending) = (0, 0);
         for segment in batch.segments {
             let (product, words) = (&products[segment.job], segment.rows.div_ceil(64));
             if let Some(bits) = product.bits {
                 let choices = &batch.choices[receiving..receiving + words];
                 let flips: Vec<u64> = choices.iter().zip(&bits[segment.start / 64..]).map(|(c, b)| c ^ b).collect();
-                out.push(&mut self.session, &flips)?;
+                out.push_masked(&mut self.session, &flips)?;
                 receiving += words;
             }
             if let Some(elements) = &product.elements {
                 let elements = &elements[segment.start..segment.start + segment.rows];
                 let masked = batch.difference[64 * sending..].iter().zip(elements).map(|(m, &s)| m.add(s));
-                out.push(&mut self.session, &masked.collect::<Vec<R>>())?;
+                out.push_masked(&mut self.session, &masked.collect::<Vec<R>>())?;
                 sending += words;
             }
         }

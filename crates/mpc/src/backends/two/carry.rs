@@ -135,7 +135,7 @@ impl Two {
     ) -> Result<()> {
         let (peer, count) = (self.peer(), sending.len());
         self.session.next_round();
-        let mut stream = Outgoing::new(&mut self.session, peer);
+        let mut stream = Outgoing::masked(&mut self.session, peer);
         let mut message = Vec::with_capacity(SENT * count);
         for (g, digit) in digits.iter().enumerate() {
             let own: Vec<&[u64]> = digit.iter().map(|plane| &plane.0.words()[sending.clone()]).collect();
@@ -151,7 +151,7 @@ impl Two {
                     message.extend((1..STRINGS).map(|j| masked(j) ^ kept));
                 }
             }
-            stream.push(&mut self.session, &message)?;
+            stream.push_masked(&mut self.session, &message)?;
         }
         stream.finish(&mut self.session)
     }

@@ -39,10 +39,10 @@ impl Two {
         let words = words_for(rows);
         let random: Elements<R> = self.stock.elements(&mut self.session, [64 * words; NODES])?;
         self.session.next_round();
-        let mut stream = Outgoing::new(&mut self.session, peer);
+        let mut stream = Outgoing::masked(&mut self.session, peer);
         for (place, plane) in random.places.iter().zip(digit) {
             let flips: Vec<u64> = place.iter().zip(plane.0.words()).map(|(a, r)| a ^ r).collect();
-            stream.push(&mut self.session, &flips)?;
+            stream.push_masked(&mut self.session, &flips)?;
         }
         stream.finish(&mut self.session)?;
         let flips: Vec<u64> = recv_cells(&mut self.session, peer, WIDTH * words)?;
@@ -71,7 +71,7 @@ impl Two {
         let (rows, peer) = (factors[0].len(), self.peer());
         let words = words_for(rows);
         self.session.next_round();
-        let mut stream = Outgoing::new(&mut self.session, peer);
+        let mut stream = Outgoing::masked(&mut self.session, peer);
         let (mut kept, mut message) = (Vec::with_capacity(rows), Vec::with_capacity(ENTRIES * PIECE));
         for first in (0..rows).step_by(PIECE) {
             message.clear();
@@ -87,7 +87,7 @@ impl Two {
                 message.extend(masked[1..].iter().map(|entry| entry.sub(masked[0])));
                 kept.push(masked[0]);
             }
-            stream.push(&mut self.session, &message)?;
+            stream.push_masked(&mut self.session, &message)?;
         }
         stream.finish(&mut self.session)?;
         Ok(kept)

@@ -110,13 +110,13 @@ impl Two {
     ) -> Result<Vec<u64>> {
         let peer = self.peer();
         self.session.next_round();
-        let mut out = Outgoing::new(&mut self.session, peer);
+        let mut out = Outgoing::masked(&mut self.session, peer);
         for (g, group) in groups.iter().enumerate() {
             for (place, plane) in places.iter().zip(*group) {
                 let place = &place[g * receiving.len()..][..receiving.len()];
                 let flips: Vec<u64> =
                     place.iter().zip(&plane.0.words()[receiving.clone()]).map(|(a, r)| a ^ r).collect();
-                out.push(&mut self.session, &flips)?;
+                out.push_masked(&mut self.session, &flips)?;
             }
         }
         out.finish(&mut self.session)?;
@@ -134,7 +134,7 @@ impl Two {
     ) -> Result<()> {
         let (peer, count) = (self.peer(), sending.len());
         self.session.next_round();
-        let mut stream = Outgoing::new(&mut self.session, peer);
+        let mut stream = Outgoing::masked(&mut self.session, peer);
         let mut message = Vec::with_capacity(ENTRIES * count);
         for (g, (group, out)) in groups.iter().zip(out).enumerate() {
             let shares: Vec<&[u64]> = group.iter().map(|plane| &plane.0.words()[sending.clone()]).collect();
@@ -147,7 +147,7 @@ impl Two {
                 *out = table[0];
                 message.extend(table[1..].iter().map(|entry| entry ^ table[0]));
             }
-            stream.push(&mut self.session, &message)?;
+            stream.push_masked(&mut self.session, &message)?;
         }
         stream.finish(&mut self.session)
     }

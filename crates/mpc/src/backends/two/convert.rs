@@ -41,13 +41,8 @@ impl Two {
         self.session.next_round();
         let (peer, rows) = (self.peer(), y.0.len());
         if self.me() == 0 {
-            let mut out = Outgoing::new(&mut self.session, peer);
-            for share in difference {
-                // The mask has no bits behind the last row.
-                let mut plane = share.0.clone();
-                plane.clear_padding();
-                out.push(&mut self.session, plane.words())?;
-            }
+            let mut out = Outgoing::opening(&mut self.session, peer);
+            difference.iter().try_for_each(|share| out.push_open(&mut self.session, share.0.words()))?;
             out.finish(&mut self.session)?;
             return Ok(y);
         }

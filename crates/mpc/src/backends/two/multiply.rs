@@ -140,10 +140,10 @@ impl Two {
         let (hash, choices, blocks) = self.stock.received_blocks(ots);
         let received = Received::new(hash, choices, blocks);
         self.session.next_round();
-        let mut stream = Outgoing::new(&mut self.session, peer);
+        let mut stream = Outgoing::masked(&mut self.session, peer);
         let differences: Vec<R> = factors.iter().zip(&received.random).map(|((_, y), &a)| y.sub(a)).collect();
-        stream.push(&mut self.session, &differences)?;
-        stream.push(&mut self.session, &sent.packed)?;
+        stream.push_masked(&mut self.session, &differences)?;
+        stream.push_masked(&mut self.session, &sent.packed)?;
         stream.finish(&mut self.session)?;
         let differences: Vec<R> = recv_cells(&mut self.session, peer, factors.len())?;
         let masked: Vec<R> = recv_cells(&mut self.session, peer, factors.len() * packed)?;

@@ -3,17 +3,16 @@
 //! `input`: the owner's component is the value less what the common generator gives, which is the peer's component: it knows nothing of
 //! the value. No message.
 //!
-//! `open`: the recipients learn the values, nobody else learns anything. To each recipient the other node sends its component, with the
-//! unused bits behind the last row of every plane cleared. 1 round; one copy of the data for each recipient.
+//! `open`: the recipients learn the values, nobody else learns anything. To each recipient the other node sends its component. Bits
+//! behind the last row of a plane are zero ([`tacit_math::Plane`]). 1 round; one copy of the data for each recipient.
 //!
 //! `announce`: 1 round, 8 bytes from the owner.
 
-use tacit_math::Plane;
 use tacit_net::PartyId;
 
 use super::{NODES, Share, Two};
 use crate::backends::recipients::{recipients, record};
-use crate::backends::wire::{recv_block, send_block};
+use crate::backends::wire::{recv_block, send_open};
 use crate::{Block, Permit, Result, Rows, Shape};
 
 impl Two {
@@ -31,17 +30,15 @@ impl Two {
         let recipients = recipients(&self.session, NODES, &permit)?;
         self.session.next_round();
         let (peer, shape) = (self.peer(), rows.shape());
-        let mut own = component(rows.clone());
-        own.bits.iter_mut().for_each(Plane::clear_padding);
+        let own = component(rows.clone());
         if recipients.contains(&peer) {
-            send_block(&mut self.session, peer, &own)?;
+            send_open(&mut self.session, peer, &own)?;
         }
         if !recipients.contains(&self.session.me()) {
             return Ok(None);
         }
-        let mut opened = recv_block(&mut self.session, peer, shape)?.plus(&own);
-        opened.bits.iter_mut().for_each(Plane::clear_padding);
-        record(&self.session, &mut opened);
+        let opened = recv_block(&mut self.session, peer, shape)?.plus(&own);
+        record(&self.session, &opened);
         Ok(Some(opened))
     }
 

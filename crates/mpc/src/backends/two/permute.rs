@@ -24,7 +24,7 @@ use super::network::{self, Switches};
 use super::shuffle::chunks;
 use super::{NODES, Two};
 use crate::Result;
-use crate::backends::wire::{Outgoing, recv_cells};
+use crate::backends::wire::{Masked, Outgoing, recv_cells};
 
 /// Switches whose strings are made or received at a time: they stay in the cache. Whole words of settings.
 const PIECE: usize = 1 << 10;
@@ -168,8 +168,8 @@ impl<A: Algebra> Owner<'_, A> {
             let flips: Vec<u64> = choices.iter().zip(settings).map(|(c, s)| c ^ s).collect();
             node.session.next_round();
             let peer = node.peer();
-            let mut out = Outgoing::new(&mut node.session, peer);
-            out.push(&mut node.session, &flips)?;
+            let mut out = Outgoing::masked(&mut node.session, peer);
+            out.push_masked(&mut node.session, &flips)?;
             out.finish(&mut node.session)?;
             node.session.next_round();
         }
@@ -218,7 +218,7 @@ struct Other<'a, A> {
     /// For each switch of the piece both strings.
     strings: [Vec<u128>; 2],
     piece: Piece,
-    stream: Option<Outgoing>,
+    stream: Option<Outgoing<Masked>>,
 }
 
 impl<A: Algebra> Other<'_, A> {
@@ -250,7 +250,7 @@ impl<A: Algebra> Other<'_, A> {
         let Some(stream) = &mut self.stream else { return Ok(()) };
         let (layout, Piece { masked, sent, .. }) = (self.feed.layout, &mut self.piece);
         layout.write(&masked[..self.feed.next * layout.lanes()], sent);
-        stream.push(&mut self.feed.node.session, sent)
+        stream.push_masked(&mut self.feed.node.session, sent)
     }
 
     fn end_batch(&mut self) -> Result<()> {

@@ -34,8 +34,8 @@ impl Two {
         let (peer, mut message) = (self.peer(), vec![]);
         layout.write(&layout.pack(&own), &mut message);
         self.session.next_round();
-        let mut out = Outgoing::new(&mut self.session, peer);
-        out.push(&mut self.session, &message)?;
+        let mut out = Outgoing::opening(&mut self.session, peer);
+        out.push_open(&mut self.session, &message)?;
         out.finish(&mut self.session)?;
         self.session.recv(peer, &mut message)?;
         let mut theirs = vec![0; layout.lanes() * own.rows];

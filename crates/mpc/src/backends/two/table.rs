@@ -104,8 +104,8 @@ impl Two {
             },
         )?;
         self.session.next_round();
-        let mut stream = Outgoing::new(&mut self.session, peer);
-        stream.push(&mut self.session, message.as_flattened().as_flattened())?;
+        let mut stream = Outgoing::masked(&mut self.session, peer);
+        stream.push_masked(&mut self.session, message.as_flattened().as_flattened())?;
         stream.finish(&mut self.session)?;
         let mut out = [(); BITS].map(|()| Vec::with_capacity(digits.len()));
         for (kept, found, choices) in by_digit(digits.len(), &kept, &found, &choices) {
