@@ -69,17 +69,13 @@ fn garble(keys: GateKeys, delta: u128, gate: Gate<'_>, out: &mut [u128], table: 
     }
 }
 
-/// A mask of the halves of four labels for every four bits.
-const HALVES: [u8; 16] = {
-    let mut masks = [0; 16];
-    let mut bits = 0;
-    while bits < 16 {
-        let spread = bits & 1 | (bits & 2) << 1 | (bits & 4) << 2 | (bits & 8) << 3;
-        masks[bits] = 3 * spread as u8;
-        bits += 1;
-    }
-    masks
-};
+/// A mask of the halves of four labels from four bits, which are secret: no address depends on them.
+#[inline]
+fn halves(bits: u64) -> u8 {
+    let bits = (bits & 15) as u8;
+    let pairs = (bits | bits << 2) & 0x33;
+    3 * ((pairs | pairs << 1) & 0x55)
+}
 
 #[target_feature(enable = "avx512f")]
 fn add_offset(labels: &mut [u128], bits: &[u64], offset: u128) {
@@ -88,7 +84,7 @@ fn add_offset(labels: &mut [u128], bits: &[u64], offset: u128) {
     for (labels, word) in whole.as_chunks_mut::<64>().0.iter_mut().zip(bits) {
         for i in 0..16 {
             let [register] = gather(&labels[4 * i..]);
-            let mask = HALVES[(word >> (4 * i) & 15) as usize];
+            let mask = halves(word >> (4 * i));
             put(labels, i, _mm512_mask_xor_epi64(register, mask, register, offset_everywhere));
         }
     }

@@ -1,11 +1,13 @@
 //! A circuit of any depth on shared planes in a constant number of rounds, by garbling (Yao).
 //!
 //! Functionality: shares of the circuit's outputs, row by row. Discloses nothing. Node 0 garbles, node 1 evaluates. Labels of the inputs come from
-//! correlated OTs or from the common generator ([`labels`]). The colours of an output's two labels at node 0 and at node 1 are its shares: no message.
+//! correlated OTs or from the common generator ([`labels`]). The colours of an output's two labels at node 0 and at node 1 are its shares: no
+//! message.
 //!
 //! Rows go in batches of about [`TABLES`] bytes of tables, which node 1 asks for with its part of the inputs, some ahead of the one it
 //! evaluates: node 0 garbles, the network carries both directions and node 1 evaluates at the same time, and what is on its way is bounded whatever
-//! the network. Node 0 garbles no more than a message ahead of what has left it. Within a batch rows go in tiles of [`TILE`], whose labels stay near one core.
+//! the network. Node 0 garbles no more than a message ahead of what has left it. Within a batch rows go in tiles of [`TILE`], whose labels stay near
+//! one core.
 //! **Source** Yao, FOCS 1986; conversions: Demmler, Schneider, Zohner, NDSS 2015 (ABY), section IV.
 //!
 //! OTs: one a row and input that node 1 knows a part of. Rounds: 2 for any number of rows (none for none), and 2 more the first time that there are
@@ -147,7 +149,7 @@ impl Two {
         batches: Batches,
         outputs: &mut [Vec<u64>],
     ) -> Result<()> {
-        let (peer, delta) = (self.peer(), self.stock.offset());
+        let (peer, delta) = (self.peer(), *self.garbling);
         let mut memory = Memory::new(circuit);
         let mut stream = Outgoing::paced(&mut self.session, peer);
         let mut labels = Labels::default();
@@ -218,5 +220,35 @@ impl Two {
             take(cut);
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use tacit_net::{Options, memory};
+
+    use super::Two;
+
+    /// Nodes garble under an offset that nothing else is made from, odd and fresh in every session.
+    #[test]
+    fn the_offset_of_labels_is_none_of_the_stock() {
+        let sessions = memory::mesh(&["alice", "bob"], &Options::default());
+        let nodes: Vec<Two> = thread::scope(|scope| {
+            let starts: Vec<_> = sessions
+                .into_iter()
+                .map(|session| scope.spawn(|| Two::new(session).expect("an honest peer")))
+                .collect();
+            starts.into_iter().map(|start| start.join().expect("a node")).collect()
+        });
+        let offsets: Vec<u128> = nodes.iter().flat_map(|node| [*node.garbling, node.stock.offset()]).collect();
+        assert!(offsets.iter().all(|offset| offset & 1 == 1));
+        // The stock's have zeros where they are in no element of GF(8), and nothing else in common with any other.
+        for (i, x) in offsets.iter().enumerate() {
+            for y in &offsets[..i] {
+                assert!((30..=98).contains(&(x ^ y).count_ones()), "six standard deviations");
+            }
+        }
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! x = x0 + x1, where node i holds x_i: components of vectors over Z/2^k add up, components of planes XOR. Linear maps are local.
 //! Every product is a sum of what one node knows alone and of two cross products, x0 y1 and x1 y0, each from correlated OTs
-//! of one direction ([`stock`]); those of many ring elements are from oblivious linear evaluation ([`tacit_ot::ole`]). Sources: Goldreich, Micali, Wigderson, STOC 1987 (sharing, AND); Gilboa, CRYPTO 1999
-//! (multiplication); Demmler, Schneider, Zohner, NDSS 2015 (ABY: conversions).
+//! of one direction ([`stock`]); those of many ring elements are from oblivious linear evaluation ([`tacit_ot::ole`]). Sources: Goldreich, Micali,
+//! Wigderson, STOC 1987 (sharing, AND); Gilboa, CRYPTO 1999 (multiplication); Demmler, Schneider, Zohner, NDSS 2015 (ABY: conversions).
 //!
 //! A transferred string serves for its product at once: node 0 tells by one bit whether it wants the random string that it
 //! has or the other one, node 1 tells the difference of its two random strings masked by its factor, both in the same round, which
@@ -40,6 +40,8 @@ pub use garbled::{Builder, Circuit, Input, ROWS_A_KEY, Wire};
 pub(in crate::backends) use open::{component, share_rows};
 pub use stock::account::Order;
 
+use zeroize::Zeroizing;
+
 use self::choice::garbles;
 use self::garbled::Transfers;
 use self::stock::Stock;
@@ -72,6 +74,9 @@ const NODES: usize = 2;
 pub struct Two {
     session: Session,
     stock: Stock,
+    /// The offset of the labels that this node garbles with. Nothing else has it: what would give away the stock's offset opens no circuit, and what
+    /// would give away this one opens no transfer.
+    garbling: Zeroizing<u128>,
     /// What labels of garbled circuits are transferred with, once there was one.
     transfers: Option<Transfers>,
     /// What many products are made with, once there were many.
@@ -114,6 +119,7 @@ impl Two {
         assert_eq!(session.parties(), NODES, "two has two nodes");
         let fresh = || Seed::random().map_err(|e| MpcError::Randomness(e.to_string()));
         let (mine, own) = (fresh()?, fresh()?);
+        let garbling = Zeroizing::new(u128::from_le_bytes(fresh()?.expose()) | 1);
         let peer = PartyId(1 - session.me().0);
         session.enter("setup");
         let stock = stock(&mut session)?;
@@ -124,7 +130,17 @@ impl Two {
         let common = u128::from_le_bytes(mine.expose()) ^ u128::from_le_bytes(theirs);
         session.leave();
         let common = Prg::new(&Seed::from_bytes(common.to_le_bytes()));
-        Ok(Self { session, stock, transfers: None, ole: None, link: None, common, own: Prg::new(&own), turn: 0 })
+        Ok(Self {
+            session,
+            stock,
+            garbling,
+            transfers: None,
+            ole: None,
+            link: None,
+            common,
+            own: Prg::new(&own),
+            turn: 0,
+        })
     }
 
     fn me(&self) -> usize {

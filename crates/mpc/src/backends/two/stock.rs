@@ -42,7 +42,7 @@ const PIECE: usize = 512;
 pub(super) struct Stock {
     me: usize,
     accounts: [Account; NODES],
-    /// The offset of everything that this node sends: a [`lookup::delta`], thus odd.
+    /// The offset of everything that this node sends but labels of circuits, which have one of their own: a [`lookup::delta`], thus odd.
     delta: Zeroizing<u128>,
     /// What is made in the engine's session: streams, and all else unless it is made ahead.
     filler: Filler,
@@ -191,7 +191,8 @@ impl Stock {
         &kept.choices[*used / 64..(*used + count) / 64]
     }
 
-    /// The offset of the OTs that this node sends, which is odd.
+    /// The offset of the OTs that this node sends.
+    #[cfg(test)]
     pub(super) fn offset(&self) -> u128 {
         *self.delta
     }

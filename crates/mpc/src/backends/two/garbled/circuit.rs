@@ -1,5 +1,7 @@
 //! Circuits for garbling: gates over wires of one row, with few ANDs rather than few levels.
 
+use tacit_math::{Prg, Seed};
+
 /// A gate whose inputs are wires: inputs of the circuit first, then one wire a gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Gate {
@@ -65,6 +67,11 @@ impl Step {
 pub struct Builder {
     inputs: usize,
     gates: Vec<Gate>,
+    /// Of every wire the linear form: which inputs and results of ANDs it is the sum of, but for a constant. Each of these has a number of its own; a
+    /// form is the sum of its numbers. Equal forms have equal sums; two others collide with probability 2^-128.
+    forms: Vec<u128>,
+    /// Gives the numbers.
+    numbers: Prg,
 }
 
 /// A wire of a circuit being built.
@@ -84,10 +91,18 @@ pub struct Circuit {
 impl Builder {
     /// A circuit of so many inputs, and their wires.
     pub fn new(inputs: usize) -> (Self, Vec<Wire>) {
-        (Self { inputs, gates: vec![] }, (0..inputs).map(Wire).collect())
+        let mut numbers = Prg::new(&Seed::from_bytes(*b"forms of a wire."));
+        let forms = numbers.vector(inputs);
+        (Self { inputs, gates: vec![], forms, numbers }, (0..inputs).map(Wire).collect())
     }
 
     fn push(&mut self, gate: Gate) -> Wire {
+        let form = match gate {
+            Gate::Xor(x, y) => self.forms[x] ^ self.forms[y],
+            Gate::And(..) => self.numbers.vector(1)[0],
+            Gate::Not(x) => self.forms[x],
+        };
+        self.forms.push(form);
         self.gates.push(gate);
         Wire(self.inputs + self.gates.len() - 1)
     }
@@ -97,8 +112,20 @@ impl Builder {
         self.push(Gate::Xor(x.0, y.0))
     }
 
+    /// Whether x AND y is a product: neither is constant, and they are not equal or each other's complements.
+    fn is_product(&self, x: Wire, y: Wire) -> bool {
+        let (x, y) = (self.forms[x.0], self.forms[y.0]);
+        x != 0 && y != 0 && x != y
+    }
+
     /// x AND y.
+    ///
+    /// # Panics
+    /// If it is no product: if x or y is constant, as the XOR of a wire with itself or its complement is, or if x and y are equal or each other's
+    /// complements. A constant has the same label in every row, zero or the offset; rows are garbled under one key, so tables of two rows would
+    /// differ by the offset.
     pub fn and(&mut self, x: Wire, y: Wire) -> Wire {
+        assert!(self.is_product(x, y), "an AND whose operands are constant or each other");
         self.push(Gate::And(x.0, y.0))
     }
 
@@ -305,8 +332,9 @@ mod tests {
             for choice in prg.vector::<[u32; 3]>(40) {
                 // Mostly young wires, so that there are chains.
                 let [x, y] = [choice[1], choice[2]].map(|c| wires.len() - 1 - c as usize % wires.len().min(8));
+                let product = build.is_product(wires[x], wires[y]);
                 let (wire, value) = match choice[0] % 5 {
-                    0 | 1 => (build.and(wires[x], wires[y]), values[x] & values[y]),
+                    0 | 1 if product => (build.and(wires[x], wires[y]), values[x] & values[y]),
                     2 | 3 => (build.xor(wires[x], wires[y]), values[x] ^ values[y]),
                     _ => (build.not(wires[x]), !values[x]),
                 };
@@ -334,5 +362,39 @@ mod tests {
         assert_eq!(circuit(|build, x, y| vec![build.less_than(x, y)]), 8);
         assert_eq!(circuit(|build, x, y| build.mux(x[0], &x[1..], &y[1..])), 7);
         assert_eq!(circuit(|build, x, y| build.add(x, y)), 7 + 8, "a step for each carry and each bit of the sum");
+    }
+
+    /// Every shape of an operand that is the same in all rows, or of two operands that are one.
+    #[test]
+    fn ands_that_are_no_products_are_refused() {
+        let refused = |make: fn(&mut Builder, Wire, Wire) -> [Wire; 2]| {
+            let and = || {
+                let (mut build, inputs) = Builder::new(2);
+                let [x, y] = make(&mut build, inputs[0], inputs[1]);
+                build.and(x, y);
+            };
+            std::panic::catch_unwind(and).is_err()
+        };
+        assert!(refused(|_, x, _| [x, x]));
+        assert!(refused(|build, x, _| [x, build.not(x)]));
+        assert!(refused(|build, x, y| [build.xor(x, x), y]));
+        assert!(refused(|build, x, y| [y, build.xor(x, x)]));
+        assert!(refused(|build, x, y| {
+            let not = build.not(x);
+            [build.xor(x, not), y]
+        }));
+        assert!(refused(|build, x, y| {
+            let both = build.and(x, y);
+            let sum = build.xor(both, x);
+            let again = build.xor(sum, both);
+            let not = build.not(again);
+            [not, x]
+        }));
+        assert!(!refused(|_, x, y| [x, y]));
+        assert!(!refused(|build, x, y| [build.xor(x, y), y]));
+        assert!(!refused(|build, x, y| {
+            let both = build.and(x, y);
+            [both, x]
+        }));
     }
 }

@@ -5,11 +5,11 @@
 //! holds one label. XOR of labels is XOR of bits (free XOR: Kolesnikov, Schneider, ICALP 2008).
 //!
 //! **Source** Zahur, Rosulek, Evans, "Two Halves Make a Whole" (EUROCRYPT 2015), Figure 2.
-//! **Hash** MiTCCRH: H(x, i) = E_i(s(x)) XOR s(x) with s(l, r) = (l + r, l) and a fresh AES key for each i, from a random start in each session. Guo, Katz, Wang,
-//! Weng, Yu, "Better Concrete Security for Half-Gates Garbling (in the Multi-Instance Setting)" (CRYPTO 2020), section 4, prove it with a bound in which
-//! only the calls under one key count, not those of all gates and sessions: 2 for each row of a tile here, so p calls of AES win with probability about
-//! p 2^10 / 2^128. The two halves of a gate have a key each; rows of a tile share it, as their labels are random and differ.
-//! The arithmetic is in [`tacit_math::half_gates`].
+//! **Hash** MiTCCRH: H(x, i) = E_i(s(x)) XOR s(x) with s(l, r) = (l + r, l) and a fresh AES key for each i, from a random start in each session. Guo,
+//! Katz, Wang, Weng, Yu, "Better Concrete Security for Half-Gates Garbling (in the Multi-Instance Setting)" (CRYPTO 2020), section 4, prove it with a
+//! bound in which only the calls under one key count, not those of all gates and sessions: 2 for each row of a tile here, 512, against an offset of
+//! 127 random bits (its lowest one is one), so p calls of AES win with probability about p 2^10 / 2^127. The two halves of a gate have a key each;
+//! rows of a tile share it, as their labels are random and differ. The arithmetic is in [`tacit_math::half_gates`].
 
 use std::mem::MaybeUninit;
 
@@ -131,5 +131,23 @@ mod tests {
             evaluate(&mut Keys::new(5), and(&held(&x, a), &held(&y, b)), table, &mut got);
             assert_eq!(got, held(&out, a & b));
         }
+    }
+
+    /// Why circuits refuse constant operands: a wire that is the XOR of equal ones has the label zero in every row, so under the gate's one key its
+    /// hashes are the same in all rows, and the tables of two rows whose other operands have different colours differ by delta.
+    #[test]
+    fn tables_of_a_constant_operand_show_delta() {
+        let mut prg = Prg::new(&Seed::from_bytes([11; 16]));
+        let delta = prg.vector::<u128>(1)[0] | 1;
+        let random: Vec<u128> = prg.vector(20);
+        let differ_by_delta = |x: &[u128], y: &[u128]| {
+            let (mut out, mut table) = (vec![0; 20], vec![MaybeUninit::uninit(); 40]);
+            let table = garble(&mut Keys::new(5), delta, and(x, y), &mut out, &mut table);
+            let pairs = table.iter().flat_map(|a| table.iter().map(move |b| a ^ b));
+            pairs.filter(|&difference| difference == delta).count()
+        };
+        assert!(differ_by_delta(&[0; 20], &random) > 0);
+        assert!(differ_by_delta(&[delta; 20], &random) > 0);
+        assert_eq!(differ_by_delta(&prg.vector::<u128>(20), &random), 0);
     }
 }

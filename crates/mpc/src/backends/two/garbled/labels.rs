@@ -1,8 +1,8 @@
 //! Labels of a circuit's inputs, batch by batch.
 //!
-//! The labels of an input x0 XOR x1 come from correlated OTs that node 0 sends, whose offset is the garbling's: node 1 chooses by x1 and holds
-//! zero + x1 delta; with x0 delta added to node 0's block, node 1's block is the label of x0 XOR x1. Of an input that node 0 alone knows the label
-//! is drawn from the common generator, and the zero label is it XOR x0 delta.
+//! The labels of an input x0 XOR x1 come from correlated OTs that node 0 sends, whose offset is the garbling's and serves nothing else: node 1
+//! chooses by x1 and holds zero + x1 delta; with x0 delta added to node 0's block, node 1's block is the label of x0 XOR x1. Of an input that node 0
+//! alone knows the label is drawn from the common generator, and the zero label is it XOR x0 delta.
 //!
 //! The OTs are by SoftSpokenOT with k = 2: its receiver is node 1, whose one message both makes the OTs and chooses, so that a batch is asked
 //! for in it and waits for nothing; it is small beside the tables that come back, and silent OT would take three times as much computing.
@@ -88,7 +88,7 @@ impl Two {
     /// Makes sure that labels can be transferred. The first time, 2 rounds.
     pub(super) fn prepare_transfers(&mut self) -> Result<()> {
         if self.transfers.is_none() {
-            let (peer, delta) = (self.peer(), self.stock.offset());
+            let (peer, delta) = (self.peer(), *self.garbling);
             self.session.enter("labels");
             let made = Transfers::setup(&mut self.session, peer, delta);
             self.session.leave();

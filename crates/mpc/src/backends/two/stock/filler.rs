@@ -72,7 +72,7 @@ impl Filler {
         Ok(())
     }
 
-    /// SoftSpokenOT under the one offset: labels and hashes know one offset for each direction.
+    /// SoftSpokenOT under the one offset: lookups and hashes know one offset for each direction.
     fn both_directions(&self, session: &mut Session, depth: usize) -> Result<Streams> {
         let (peer, adversary) = (self.peer(), Adversary::SemiHonest);
         let send = |session: &mut Session| Sender::setup_with(session, peer, adversary, depth, *self.delta);
