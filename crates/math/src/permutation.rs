@@ -63,8 +63,14 @@ pub fn gather<T: Copy>(x: &[T], p: &[u32]) -> Vec<T> {
     p.iter().map(|&from| x[from as usize]).collect()
 }
 
-/// The permutation that undoes p.
-pub fn invert(p: &[u32]) -> Vec<u32> {
-    let identity: Vec<u32> = (0..p.len() as u32).collect();
-    scatter(&identity, p)
+/// The permutation that undoes p. None if p is no permutation: a number that is no row, or one that comes twice.
+pub fn invert(p: &[u32]) -> Option<Vec<u32>> {
+    // No row has this number: there are at most 2^32 - 1.
+    const FREE: u32 = u32::MAX;
+    let mut out = vec![FREE; p.len()];
+    for (i, &to) in p.iter().enumerate() {
+        let place = out.get_mut(to as usize).filter(|place| **place == FREE)?;
+        *place = i as u32;
+    }
+    Some(out)
 }

@@ -63,8 +63,16 @@ fn directions() {
     let p = [2, 0, 1];
     assert_eq!(scatter(&['a', 'b', 'c'], &p), ['b', 'c', 'a']);
     assert_eq!(gather(&['a', 'b', 'c'], &p), ['c', 'a', 'b']);
-    assert_eq!(invert(&p), [1, 2, 0]);
+    assert_eq!(invert(&p), Some(vec![1, 2, 0]));
     assert_eq!(gather(&[7, 8], &[1, 1, 0]), [8, 8, 7], "a gather may repeat rows");
+}
+
+#[test]
+fn what_is_no_permutation_has_no_inverse() {
+    assert_eq!(invert(&[]), Some(vec![]));
+    for p in [&[1][..], &[0, 0], &[0, 2], &[2, 0, 0], &[0, 1, u32::MAX], &[u32::MAX; 3]] {
+        assert_eq!(invert(p), None, "{p:?}");
+    }
 }
 
 #[test]
@@ -82,8 +90,9 @@ proptest! {
         prop_assert!(is_permutation(&p));
         prop_assert_eq!(&gather(&scatter(&x, &p), &p), &x);
         prop_assert_eq!(&scatter(&gather(&x, &p), &p), &x);
-        prop_assert_eq!(&gather(&x, &p), &scatter(&x, &invert(&p)));
-        prop_assert_eq!(&invert(&invert(&p)), &p);
+        let inverse = invert(&p).expect("a permutation");
+        prop_assert_eq!(&gather(&x, &p), &scatter(&x, &inverse));
+        prop_assert_eq!(invert(&inverse), Some(p.clone()));
         // Scattering by p then q is scattering by q after p.
         prop_assert_eq!(scatter(&scatter(&x, &p), &q), scatter(&x, &gather(&q, &p)));
     }

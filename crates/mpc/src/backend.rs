@@ -120,7 +120,8 @@ pub trait Backend: Sized {
     /// Shuffles two bundles by the same secret random permutation and makes the second one public to all nodes.
     ///
     /// Not a disclosure only because of the contract: the revealed rows, as a multiset, must be public already (such as the
-    /// numbers 0..n). Then what the nodes see is a uniformly random arrangement of it. Its vectors over Z/2^32 hold numbers of rows, below their
+    /// numbers 0..n). Then what the nodes see is a uniformly random arrangement of it, and words of planes say nothing more: behind the last row they are
+    /// zero. A caller checks that it got that multiset, because a peer may send anything. Its vectors over Z/2^32 hold numbers of rows, below their
     /// count: an engine may move only as many bits of them. None in an engine without data.
     fn shuffle_reveal(&mut self, rows: Rows<Self>, reveal: Rows<Self>) -> Result<(Rows<Self>, Block)>;
 

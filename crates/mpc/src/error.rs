@@ -12,6 +12,9 @@ pub enum MpcError {
     /// A peer is gone or misbehaves.
     #[error(transparent)]
     Net(#[from] NetError),
+    /// What the nodes made public together is not what it must be; which of the peers misbehaves cannot be told.
+    #[error("a peer misbehaves: {0}; no result was produced")]
+    Misbehaved(String),
     /// The approved disclosures do not contain what would be opened.
     #[error("step {site} would disclose {what}, which the approved plan does not contain; nothing was opened")]
     NotPermitted {

@@ -153,12 +153,6 @@ impl Block {
         }
     }
 
-    /// Row i moves to position p[i], in all columns.
-    pub fn permute(&self, p: &[u32]) -> Self {
-        assert_eq!(self.rows, p.len(), "one position per row");
-        self.gather(&permutation::invert(p))
-    }
-
     /// Row i is the old row from[i], in all columns. There are as many rows as sources.
     pub fn gather(&self, from: &[u32]) -> Self {
         Self {
@@ -236,9 +230,9 @@ impl<B: Backend> Rows<B> {
         Shape { rows: self.rows, bits, r32, r64, r128 }
     }
 
-    /// Row i moves to the public position p[i]. Local.
-    pub fn permute_public(&self, p: &[u32]) -> Self {
-        self.gather_public(&permutation::invert(p))
+    /// Row i moves to the public position p[i]. None if p is no permutation, as a peer may have it. Local.
+    pub fn permute_public(&self, p: &[u32]) -> Option<Self> {
+        Some(self.gather_public(&permutation::invert(p)?))
     }
 
     /// Row i is the old row from[i], which is public. Local.

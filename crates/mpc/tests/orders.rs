@@ -21,7 +21,7 @@ impl Program for Sort {
         let keys = numbers(&x.bits[..self.width], x.rows);
         let mut old: Vec<u32> = (0..x.rows as u32).collect();
         old.sort_by_key(|&i| keys[i as usize]);
-        Some(x.permute(&tacit_math::permutation::invert(&old)))
+        Some(x.gather(&old))
     }
 }
 
@@ -121,8 +121,8 @@ impl Program for Permutations {
     fn model(&self, x: &Block) -> Option<Block> {
         let mut old: Vec<u32> = (0..x.rows as u32).collect();
         old.sort_by_key(|&i| !x.bits[0].get(i as usize));
-        let order = tacit_math::permutation::invert(&old);
-        let mut moved = x.permute(&order);
+        let order = tacit_math::permutation::invert(&old).expect("a permutation");
+        let mut moved = x.gather(&old);
         moved.bits.extend(x.bits.iter().cloned());
         moved.r32 = vec![order];
         Some(moved)

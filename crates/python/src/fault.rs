@@ -121,6 +121,7 @@ impl From<MpcError> for Failure {
         let message = error.to_string();
         match error {
             MpcError::Net(error) => error.into(),
+            MpcError::Misbehaved(_) => Self::new(Fault::Peer, message),
             MpcError::NotPermitted { site, .. } => Self::new(Fault::Policy, message).at(&site),
             MpcError::Randomness(_) => Self::new(Fault::Internal, message),
         }
@@ -157,6 +158,7 @@ impl From<TableError> for Failure {
             TableError::Input(message) => Self::new(Fault::Input, message),
             TableError::Policy(message) => Self::new(Fault::Policy, message),
             TableError::Net(error) => error.into(),
+            TableError::Peer(message) => Self::new(Fault::Peer, message),
             TableError::Internal(message) => Self::new(Fault::Internal, message),
         }
     }

@@ -18,6 +18,9 @@ pub enum TableError {
     /// A peer is gone or misbehaves.
     #[error(transparent)]
     Net(NetError),
+    /// A peer misbehaves, and which one cannot be told.
+    #[error("{0}")]
+    Peer(String),
     /// tacit's own fault, or the machine's.
     #[error("{0}")]
     Internal(String),
@@ -37,6 +40,7 @@ impl From<MpcError> for TableError {
     fn from(error: MpcError) -> Self {
         match error {
             MpcError::Net(error) => Self::Net(error),
+            MpcError::Misbehaved(_) => Self::Peer(error.to_string()),
             MpcError::NotPermitted { .. } => Self::Policy(error.to_string()),
             MpcError::Randomness(_) => Self::Internal(error.to_string()),
         }

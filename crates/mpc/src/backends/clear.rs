@@ -139,14 +139,14 @@ impl Backend for Clear {
 
     fn shuffle(&mut self, rows: Rows<Self>) -> Result<Rows<Self>> {
         let p = permutation::random(rows.rows, &mut self.shuffles);
-        Ok(rows.permute_public(&p))
+        Ok(rows.gather_public(&p))
     }
 
     fn shuffle_reveal(&mut self, rows: Rows<Self>, reveal: Rows<Self>) -> Result<(Rows<Self>, Block)> {
         let p = permutation::random(rows.rows, &mut self.shuffles);
-        let revealed = open_rows(&reveal.permute_public(&p));
+        let revealed = open_rows(&reveal.gather_public(&p));
         assert!(revealed.r32.iter().flatten().all(|&row| (row as usize) < rows.rows), "numbers of rows");
-        Ok((rows.permute_public(&p), revealed))
+        Ok((rows.gather_public(&p), revealed))
     }
 
     fn input(&mut self, _owner: PartyId, shape: Shape, data: Option<Block>) -> Result<Rows<Self>> {

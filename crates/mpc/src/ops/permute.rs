@@ -3,15 +3,16 @@
 //! A secret permutation is a shared vector of destinations: row i goes to position p[i]. Both operations shuffle the rows
 //! together with the permutation and reveal the shuffled permutation, which is uniformly random whatever p is (Asharov,
 //! Hamada, Ikarashi, Kikuchi, Nof, Pinkas, Takahashi, Tomida: Efficient Secure Three-Party Sorting, CCS 2022, section 4).
+//! What is revealed is checked to be a permutation, because a peer may send anything.
 
-use crate::{Backend, Block, Linear, Result, Rows};
+use crate::{Backend, Block, Linear, MpcError, Result, Rows};
 
 /// Row i of the bundle moves to the secret position destinations[i], in all columns at once. 3 rounds under rep3.
 pub fn apply<B: Backend>(b: &mut B, rows: Rows<B>, destinations: B::Vector<u32>) -> Result<Rows<B>> {
     b.step("apply", |b| {
         let reveal = Rows { r32: vec![destinations], ..Rows::empty(rows.rows) };
         let (shuffled, revealed) = b.shuffle_reveal(rows, reveal)?;
-        Ok(shuffled.permute_public(&revealed.r32[0]))
+        shuffled.permute_public(&revealed.r32[0]).ok_or_else(no_permutation)
     })
 }
 
@@ -23,6 +24,11 @@ pub fn invert<B: Backend>(b: &mut B, destinations: B::Vector<u32>) -> Result<B::
         let moved = apply(b, Rows { r32: vec![positions], ..Rows::empty(rows) }, destinations)?;
         Ok(moved.r32.into_iter().next().expect("one column"))
     })
+}
+
+/// The error when peers made something else public than the rows' places, each once.
+pub(super) fn no_permutation() -> MpcError {
+    MpcError::Misbehaved("what was revealed of shuffled rows is no permutation of them".into())
 }
 
 /// Row numbers revealed as planes.

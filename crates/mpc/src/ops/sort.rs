@@ -7,7 +7,7 @@
 
 use tacit_math::{Plane, ring};
 
-use super::permute::numbers_of;
+use super::permute::{no_permutation, numbers_of};
 use crate::circuits::Planes;
 use crate::{Backend, Linear, LinearScan, Result, Rows, linear};
 
@@ -28,7 +28,7 @@ pub fn sort_order<B: Backend>(b: &mut B, rows: usize, key: &[B::Bits]) -> Result
             let labels = digit.split_off(digit.len() - width);
             let places = b.step("pass", |b| destinations(b, &digit))?;
             let moving = Rows { r32: vec![places], ..Rows::empty(rows) };
-            Ok(place_by_labels(b, moving, labels, |number| number as u32)?.r32.swap_remove(0))
+            Ok(place_by_labels(b, moving, labels, |number| u32::try_from(number).ok())?.r32.swap_remove(0))
         }
     })
 }
@@ -80,19 +80,22 @@ fn passes<B: Backend>(b: &mut B, mut columns: Planes<B>, width: usize, left: usi
     Ok(columns)
 }
 
-/// Moves every row to the place that its secret label stands for. The labels, as a set, and the places are public; a label has
-/// at most 32 planes. 3 rounds under rep3.
+/// Moves every row to the place that its secret label stands for; a number that is no label stands for none. The labels, as a set, and the places are
+/// public; a label has at most 64 planes, and no two labels one place. 3 rounds under rep3.
+///
+/// # Errors
+/// [`MpcError::Misbehaved`](crate::MpcError::Misbehaved) when what the nodes reveal together is not every label once.
 pub fn place_by_labels<B: Backend>(
     b: &mut B,
     rows: Rows<B>,
     labels: Planes<B>,
-    place: impl Fn(u64) -> u32,
+    place: impl Fn(u64) -> Option<u32>,
 ) -> Result<Rows<B>> {
     b.step("place", |b| {
         let reveal = Rows { bits: labels, ..Rows::empty(rows.rows) };
         let (moved, revealed) = b.shuffle_reveal(rows, reveal)?;
-        let places: Vec<u32> = numbers_of(&revealed).into_iter().map(place).collect();
-        Ok(moved.permute_public(&places))
+        let places: Option<Vec<u32>> = numbers_of(&revealed).into_iter().map(place).collect();
+        places.and_then(|places| moved.permute_public(&places)).ok_or_else(no_permutation)
     })
 }
 

@@ -184,7 +184,9 @@ impl Tags {
     /// The bytes to send, and the item at each position.
     fn message(self, parameters: &Parameters) -> (Vec<u8>, Vec<u32>) {
         match self {
-            Self::Shuffled { bytes, positions, .. } => (bytes, permutation::invert(&positions)),
+            Self::Shuffled { bytes, positions, .. } => {
+                (bytes, permutation::invert(&positions).expect("this party drew a permutation"))
+            }
             Self::Sorted { tags, .. } => {
                 let (tags, order): (Vec<u128>, Vec<u32>) = sorted_places(&tags).into_iter().unzip();
                 (SortedTags::write(&tags, parameters.bits), order)

@@ -162,10 +162,12 @@ fn sort<B: Backend>(
     .map_err(TableError::from)
 }
 
-/// The row, among left rows and then right rows, of a label.
-fn old_row(label: u64, n: usize, first_right: usize) -> u32 {
-    let label = label as usize;
-    (if label < first_right { label } else { label - first_right + n }) as u32
+/// The row, among n left rows and then right rows, of a label. None of a number that is no label of a left row, or of no row at all.
+fn old_row(label: u64, n: usize, first_right: usize) -> Option<u32> {
+    let label = usize::try_from(label).ok()?;
+    let row =
+        if label < first_right { Some(label).filter(|&row| row < n) } else { (label - first_right).checked_add(n) };
+    u32::try_from(row?).ok()
 }
 
 /// For each of m right rows, the columns of the last left row before it in sorted order; zeros if there is none.
@@ -218,4 +220,18 @@ fn equal_key<B: Backend>(b: &mut B, left: &Value<B>, pair: &KeyPair<B>) -> Resul
     let right = Value::new(kind, left.encoding, None, Shares::Bits(pair.right.clone()));
     let planes = planes_of_width(b, &right, left.kind.width)?;
     Ok(Value::new(left.kind, left.encoding, None, Shares::Bits(planes)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::old_row;
+
+    #[test]
+    fn labels_are_of_one_row_and_other_numbers_of_none() {
+        let rows: Vec<_> = [0, 2, 8, 9, 15].map(|label| old_row(label, 3, 8)).to_vec();
+        assert_eq!(rows, [Some(0), Some(2), Some(3), Some(4), Some(10)]);
+        for none in [3, 7, 1 << 33, u64::MAX] {
+            assert_eq!(old_row(none, 3, 8), None, "{none}");
+        }
+    }
 }

@@ -219,7 +219,8 @@ mod tests {
             let mut rows: Vec<u64> = (0..5).collect();
             let mut network = InClear { settings: settings(&p), next: 0, lanes: 1 };
             evaluate(&mut rows, &mut network).expect("no message is needed");
-            let expected = permutation::invert(&p).into_iter().map(u64::from).collect::<Vec<_>>();
+            let expected =
+                permutation::invert(&p).expect("a permutation").into_iter().map(u64::from).collect::<Vec<_>>();
             assert_eq!(rows, expected);
         }
     }
