@@ -227,3 +227,50 @@ impl KeptShares {
         Ok(B::put_together(self.components))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value as Json;
+
+    use super::sealed::Writer;
+    use super::{Column, Header, Kept, KeptFile, SealingKey};
+    use crate::operator::{Encoding, Kind, Repr};
+
+    /// A file of which every bit of every plane is set, also those of rows that the table does not have.
+    #[test]
+    fn nothing_behind_the_last_row_is_taken_up() {
+        const ROWS: usize = 70;
+        let kind = Kind { repr: Repr::Bits, width: 9, signed: false, nullable: false };
+        let columns = vec![Column { name: "x".into(), encode: Encoding::Int, kind }];
+        let header = Header {
+            table: "t".into(),
+            id: "00".into(),
+            engine: "two".into(),
+            nodes: vec!["ann".into(), "bob".into()],
+            node: "ann".into(),
+            rows: ROWS,
+            padded: true,
+            columns,
+            about: Json::Null,
+        };
+        let folder = tempfile::tempdir().expect("a folder");
+        let (path, key) = (folder.path().join("t"), SealingKey::new([7; 32]));
+        let mut file = Writer::new(&path, &key, header.json().as_bytes()).expect("a disk");
+        for planes in [9, 1] {
+            file.push(&vec![0xff; 16 * planes]).expect("a disk");
+            file.end_part().expect("a disk");
+        }
+        file.finish().expect("a disk");
+        let kept = Kept {
+            id: 0,
+            table: "t".into(),
+            columns: header.columns.iter().map(Header::input_column).collect(),
+            rows: ROWS,
+            padded: true,
+        };
+        let mut file = KeptFile::open(&path, &key, |_| Some(1)).expect("an intact file");
+        let shares = file.read(&kept).expect("an intact file");
+        assert_eq!(shares.components[0].bits.len(), 10);
+        assert!(shares.components[0].bits.iter().all(|plane| plane.words() == [!0, (1 << 6) - 1]));
+    }
+}
