@@ -2,7 +2,8 @@
 //! points come from tables ([`tacit_math::ristretto::Comb`]; elsewhere `curve25519-dalek` computes the same).
 //!
 //! For an item's point P, a fresh r, a key k and the base point G: who asks sends 2 (P + r G), who has the key answers k/4 times that, and
-//! 2 (answer - r (k/2) G) is k P. Every sum is doubled because encodings of doubles are cheap to compute for many points at once.
+//! 2 (answer - r (k/2) G) is k P. **Departures** from Jarecki, Krawczyk, Xu (PKC 2021, Figure 1): every sum is doubled, because encodings of doubles
+//! are cheap to compute for many points at once.
 
 use crate::error::PsiError;
 use crate::group::{Encoding, HashToGroup, InvalidPoint, Kernel, decode, double_and_encode, in_parallel};

@@ -5,6 +5,7 @@
 //! **Cost** [`chosen_cost`]: the receiver sends the corrections of all blocks, each by how much its sum of leaves differs from c. The first one is
 //! corrected as the others are; its correction takes the place of the bits that would turn random choices into c.
 //! The sender adds s to every correction, whose multiples by the bits of delta it adds anyway.
+//! **Departures** from [`super`]: choices are made in the message that makes the OTs.
 
 use tacit_math::words;
 use tacit_net::Session;

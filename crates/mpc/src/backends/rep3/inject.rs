@@ -2,8 +2,8 @@
 //!
 //! Functionality: a Boolean-shared bit becomes a shared 0 or 1 of a ring. Discloses nothing. For b = b0 xor b1 xor b2, node 0
 //! knows s = b0 xor b1 and nodes 1 and 2 know b2. Node 0 shares s = c0 + c1 with c0 from its generator with node 2; nodes 1 and
-//! 2 hold b = s + b2 - 2 s b2 = c1 (1 - 2 b2) + (c0 (1 - 2 b2) + b2) as two summands and reshare it. ABY3, section 5.4.1, with
-//! the product of the second step computed by its two holders alone.
+//! 2 hold b = s + b2 - 2 s b2 = c1 (1 - 2 b2) + (c0 (1 - 2 b2) + b2) as two summands and reshare it. ABY3, section 5.4.1.
+//! **Departures** the product of the second step is computed by its two holders alone.
 //!
 //! Rounds: 2. Bytes sent by each node: one ring element a bit.
 

@@ -6,7 +6,8 @@
 //! Where it is known what will be taken, all is made [`ahead`] of its use, in a session of its own.
 //!
 //! Small batches come from SoftSpokenOT, large ones from silent OT or, on a fast link, from SoftSpokenOT with shorter trees, all under one offset
-//! for each direction. On a fast link most large operations need no stock: their OTs are made when they are used ([`streams`]).
+//! for each direction, a **departure** from their sources, each of which has one of its own. On a fast link most large operations need no stock: their OTs are
+//! made when they are used ([`streams`]).
 //!
 //! **Hashes** random OTs are correlated ones hashed with [`CorrelationRobustHash`], which suffices against a semi-honest peer: what the receiver
 //! lacks is H(x + i delta) for blocks x that it has and nonzero i, and what is added to it are messages made of shares, never a function of delta.
