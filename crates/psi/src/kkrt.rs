@@ -431,6 +431,8 @@ fn add_masked<const W: usize>(row: &mut [u64; W], secret: &[u64; COLUMNS / 64], 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::HashSet;
+    use tacit_net::{Options, memory};
 
     #[test]
     fn code_words_are_far_apart() {
@@ -441,5 +443,59 @@ mod tests {
         assert!(near_log2(512) + (3f64 * 2f64.powi(32)).log2() <= -40.0);
         // Fewer than 128 of 128 places: all but one word of 2^128.
         assert!(near_log2(128).abs() < 1e-9);
+    }
+
+    /// Sessions of a sender and a receiver, and what either does with its own.
+    fn run<S: Send, R: Send>(
+        sender: impl FnOnce(&mut Session) -> S + Send,
+        receiver: impl FnOnce(&mut Session) -> R + Send,
+    ) -> (S, R) {
+        let [mut a, mut b]: [Session; 2] =
+            memory::mesh(&["sender", "receiver"], &Options::default()).try_into().expect("two parties");
+        std::thread::scope(|scope| {
+            let sender = scope.spawn(move || (sender(&mut a), a));
+            let receiver = scope.spawn(move || (receiver(&mut b), b));
+            let ((sender, _a), (receiver, _b)) = (sender.join().expect("sender"), receiver.join().expect("receiver"));
+            (sender, receiver)
+        })
+    }
+
+    #[test]
+    fn of_three_tags_side_by_side_one_can_be_read_at_most() {
+        const COUNT: usize = 500;
+        let all: Vec<Item> = Prg::new(&Seed::from_bytes([9; 16])).vector(COUNT + COUNT / 2);
+        let (theirs, mine) = (&all[..COUNT], &all[COUNT / 2..]);
+        let sizes = Sizes { sender: COUNT, receiver: COUNT };
+        let send = |session: &mut Session| {
+            let mut sender = Sender::setup(session, PartyId(1)).expect("base OTs");
+            sender.send::<7>(session, theirs, sizes).expect("sent")
+        };
+        // The receiver's messages; then whatever it reads of the tags with all functions that it has, whichever choice they are for.
+        let curious = |session: &mut Session| {
+            let mut receiver = Receiver::setup(session, PartyId(0)).expect("base OTs");
+            let (seed, run, table) = assign(mine, sizes).expect("an assignment");
+            session.next_round();
+            session.send(PartyId(0), seed.expose().to_vec()).expect("sent");
+            let tags: HashSet<u128> =
+                receiver.tags::<7>(session, &run, mine, &table).expect("sent").into_iter().collect();
+            session.next_round();
+            let width = tag_bytes(bits(sizes));
+            let mut bytes = vec![0; CHOICES * width * COUNT];
+            session.recv(PartyId(0), &mut bytes).expect("tags");
+            let tag = |bytes: &[u8]| {
+                let mut tag = [0; 16];
+                tag[..width].copy_from_slice(bytes);
+                u128::from_le_bytes(tag)
+            };
+            let theirs: Vec<u128> = bytes.chunks_exact(width).map(tag).collect();
+            assert_eq!(theirs.iter().collect::<HashSet<_>>().len(), CHOICES * COUNT, "no tag comes twice");
+            theirs
+                .chunks_exact(CHOICES)
+                .map(|tags_of| tags_of.iter().filter(|tag| tags.contains(tag)).count())
+                .collect()
+        };
+        let (_, read): (Outcome, Vec<usize>) = run(send, curious);
+        assert!(read.iter().all(|&read| read <= 1));
+        assert_eq!(read.iter().sum::<usize>(), COUNT / 2, "what is in both sets, and nothing else");
     }
 }
