@@ -8,14 +8,14 @@
 //! |---|---|---|---|---|
 //! | [`CorrelationRobustHash`] | MMO: π(x) ⊕ x | H(x ⊕ L(D)), each x and L once | strings of semi-honest OT extension, of one of many too | whatever adds a function of D to an answer: trees, garbling, VOLE; malicious OT extension |
 //! | [`CircularTreeHash`] | π(s(x)) ⊕ s(x), s linear | H(x ⊕ D) ⊕ b D for a bit b, each x once | the levels of correlated trees | other functions of D: H(x ⊕ D) ⊕ a D for an element a of a field; tweaked uses |
-//! | [`TweakableCircularHash`] | TMMO: π(π(x) ⊕ i) ⊕ π(x) | H(x ⊕ D, i) ⊕ f(D) for **any** function f, each pair (x, i) once | leaves of silent VOLE and lookups, malicious OT extension | repeated pairs |
+//! | [`TweakableCircularHash`] | TMMO: π(π(x) ⊕ i) ⊕ π(x) | H(x ⊕ D, i) ⊕ f(D) for **any** function f that does not evaluate π, each pair (x, i) once | leaves of silent VOLE and lookups, malicious OT extension | repeated pairs |
 //! | [`crate::half_gates`] | E_i(s(x)) ⊕ s(x), a key i for each gate | H(x ⊕ D, i) ⊕ b D for a bit b, each pair (x, i) once | half-gates with free XOR in many instances | as for trees |
 //!
 //! **Whatever is added to a hash must not be a function of the offset, unless the hash is circular robust for that function.**
 //!
 //! **Model**: AES under a published key is a random permutation π that everyone evaluates in both directions (half-gates: an ideal cipher E).
 //! **Sources**: Guo, Katz, Wang, Yu, "Efficient and Secure Multiparty Computation from Fixed-Key Block Ciphers" (IEEE S&P 2020): MMO in section 7.2,
-//! with the min-entropy of offsets as a parameter, s in 7.3, TMMO in 7.4. They add b D; for any f the proof of TMMO stays as it is: π(x ⊕ D) is a
+//! with the min-entropy of offsets as a parameter, s in 7.3, TMMO in 7.4. They add b D; for any f without π the proof of TMMO stays as it is: π(x ⊕ D) is a
 //! block that no other answer shows, so π of it and a tweak hides f(D), unless two of these blocks or one and an evaluation of the adversary's meet.
 //! Guo, Yang, Wang, Zhang, Xie, Liu, Zhao, "Half-Tree" (EUROCRYPT 2023) for trees.
 //!
@@ -167,7 +167,7 @@ impl CircularTreeHash {
 
 /// Tweakable circular correlation robust hash of 128-bit blocks, TMMO: π(π(x) ⊕ i) ⊕ π(x) for a tweak i.
 ///
-/// **Contract** H(x ⊕ D, i) ⊕ f(D) looks random for a secret offset D, public x and i, each pair once, and any function f of the adversary's choice.
+/// **Contract** H(x ⊕ D, i) ⊕ f(D) looks random for a secret offset D, public x and i, each pair once, and any function f of the adversary's choice that does not evaluate π.
 /// **Model and source** random permutation; Guo, Katz, Wang, Yu (S&P 2020), section 7.4. See the [module](self).
 pub struct TweakableCircularHash(Aes128);
 

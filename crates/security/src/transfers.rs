@@ -49,7 +49,7 @@ pub fn of_columns(count: f64) -> Vec<Bound> {
     }]
 }
 
-/// Bounds of so many correlations of the engine `two` under one offset.
+/// Bounds of so many correlations of the engine `two` under the offset of a node, and of its garbling.
 pub fn of_correlations(count: f64) -> Vec<Bound> {
     let ots = Noise::new(cot::largest(), 1);
     let vectors = (count / cot::largest() as f64).ceil().log2();
@@ -84,8 +84,8 @@ pub fn of_correlations(count: f64) -> Vec<Bound> {
         ),
         generic(
             "garbling: a label's other value is met",
-            format!("{garbled} calls a key, offset of {offset} bits"),
-            offset - garbled.log2() - 1.0,
+            format!("{garbled} calls a key, offset of {} bits", two::OFFSET_BITS),
+            f64::from(two::OFFSET_BITS) - garbled.log2() - 1.0,
             "Guo et al. (CRYPTO 2020), section 4 (MiTCCRH)",
         ),
     ]

@@ -39,6 +39,9 @@ use tile::{Memory, Tile};
 /// Rows that share the hash keys of a gate's two halves: each key serves two calls a row.
 pub const ROWS_A_KEY: usize = TILE;
 
+/// Random bits of the offset of labels, whose lowest bit is one.
+pub const OFFSET_BITS: u32 = u128::BITS - 1;
+
 /// Bytes of tables that are asked for together, at most, unless those of one tile are more.
 const TABLES: usize = 1 << 20;
 

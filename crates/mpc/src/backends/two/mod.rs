@@ -36,7 +36,7 @@ use tacit_net::{PartyId, Session};
 use tacit_ot::ole::Ole;
 
 pub use costs::TwoCosts;
-pub use garbled::{Builder, Circuit, Input, ROWS_A_KEY, Wire};
+pub use garbled::{Builder, Circuit, Input, OFFSET_BITS, ROWS_A_KEY, Wire};
 pub(in crate::backends) use open::{component, share_rows};
 pub use stock::account::Order;
 
