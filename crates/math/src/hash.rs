@@ -167,7 +167,8 @@ impl CircularTreeHash {
 
 /// Tweakable circular correlation robust hash of 128-bit blocks, TMMO: π(π(x) ⊕ i) ⊕ π(x) for a tweak i.
 ///
-/// **Contract** H(x ⊕ D, i) ⊕ f(D) looks random for a secret offset D, public x and i, each pair once, and any function f of the adversary's choice that does not evaluate π.
+/// **Contract** H(x ⊕ D, i) ⊕ f(D) looks random for a secret offset D, public x and i, each pair once, and any function f of the adversary's choice
+/// that does not evaluate π.
 /// **Model and source** random permutation; Guo, Katz, Wang, Yu (S&P 2020), section 7.4. See the [module](self).
 pub struct TweakableCircularHash(Aes128);
 
