@@ -9,6 +9,10 @@
 //! of weight d sees a bias of (1 - d/N)^t: one random value at a place of v hides its result altogether; with s = 1 of
 //! (1 - 2 d/N)^t. [`DISTANCE`] is the pseudo-minimum distance of the code of depth 3 and blocks of 32 that libOTe uses
 //! for it: lighter words may exist, finding them is as hard as decoding. 128 bits are asked of it, twice libOTe's 64.
+//! For s = 1 weight is not all: a test that is one on a whole segment of regular noise loses nothing there. What hides its
+//! result are changes: a segment in which the test changes at a uniform place leaves |1 - 2u| of the bias, 1/e in the
+//! geometric mean, so about 90 segments with a change leave 2^-128. Changes of a test are the ones of what the last
+//! accumulator gets. Of words that are so light there, a code with random permutations has 2^-18 in the mean.
 //!
 //! **Information sets**: guess n places without noise and solve. For s > 1 the code is binary and the noise is not, so
 //! one place hides s bits at once: a syndrome over GF(2^s) is s binary syndromes of errors with common support, and
@@ -17,9 +21,11 @@
 //! there: probability 3/4 for each segment, times 2^s sums. (For t <= s one would have Metzner and Kapturowski's decoder of
 //! interleaved codes, which takes polynomial time; parameters of binary noise would be broken for s = 128.) For s = 1
 //! the probability is 1/2. [`MARGIN`] bits are asked for above 128, and the work of each guess, at least a Gaussian
-//! elimination, is not counted: it is more than what better algorithms (Stern; May, Meurer, Thomae; Becker et al.; for
-//! regular noise Esser and Santini, CRYPTO 2024) gain at these weights, which are far below N. Algebraic attacks on
-//! regular noise (Briaud, Oygarden, EUROCRYPT 2023) win for rates near one, not one half.
+//! elimination, is not counted. Better algorithms need fewer guesses of more work: with lists that are compared (Stern;
+//! Dumer), eliminations counted at a word a step, the best costs 2^141 for GF(2^64) and GF(2^128), 2^174 for GF(8) and
+//! more for bits: less than guesses whose eliminations count (2^161), more than the 2^136 of guesses that count for
+//! nothing. Where one of all vectors of 10^9 items is enough, they leave 2^134. Algebraic attacks on regular noise (Briaud, Oygarden, EUROCRYPT 2023) win for rates
+//! near one, not one half. `make security` recomputes these numbers.
 //!
 //! Vectors below [`LEAST`] outputs are cut from longer ones: there the estimates, which are about long codes, are not
 //! to be trusted.
