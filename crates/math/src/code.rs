@@ -5,7 +5,7 @@
 //! that compresses: accumulate, permute, accumulate, permute, then add to each of n symbols a random combination of 32
 //! others, block by block. All coefficients are 0 or 1, so one code compresses bits, field elements and blocks alike,
 //! and compressing commutes with every linear map of symbols. The code is public: its permutations and coefficients
-//! come from fixed keys and the size.
+//! come from a seed and the size. Each session draws a seed, so that no work ahead of a session serves against its code.
 //!
 //! Cost: three passes. The first streams; the second reads N symbols in a pseudorandom order and streams; the third
 //! reads 2n symbols in a pseudorandom order and combines 32 at a time through tables of 16 sums (the method of the four
@@ -30,9 +30,6 @@ pub const BLOCK: usize = 32;
 
 /// Outputs whose inputs are fetched together, so that many fetches are under way at once.
 const BATCH: usize = 8 * BLOCK;
-
-/// Key of the coefficients, nothing up the sleeve.
-const COEFFICIENTS: [u8; 16] = *b"block-accumulate";
 
 /// A symbol: a word that is added by XOR.
 pub trait Symbol: Pod + BitXor<Output = Self> {
@@ -82,6 +79,8 @@ pub fn resize<W: Symbol>(vector: &mut Vec<W>, length: usize) {
 pub struct BlockAccumulate {
     log_segment: u32,
     outputs: usize,
+    /// Of the coefficients.
+    coefficients: Seed,
     /// Where the second pass finds its symbols; as many as there are.
     first: Vec<u32>,
     /// Where the third pass finds them: those that become outputs, and behind them those that are added to these.
@@ -89,21 +88,23 @@ pub struct BlockAccumulate {
 }
 
 impl BlockAccumulate {
-    /// The code of a size. Equal sizes give equal codes.
+    /// The code of a seed and a size. Equal ones give equal codes.
     ///
     /// # Panics
     /// If twice the outputs, rounded up to whole blocks, are more than the symbols, or the symbols more than 2^31.
-    pub fn new(segments: usize, log_segment: u32, outputs: usize) -> Self {
+    pub fn new(seed: &Seed, segments: usize, log_segment: u32, outputs: usize) -> Self {
         let length = segments << log_segment;
         assert!(length <= 1 << 31, "a code of at most 2^31 symbols");
         let used = 2 * outputs.next_multiple_of(BLOCK);
         assert!(used <= length, "{outputs} outputs need twice as many symbols");
-        let images = |number: usize, count: usize| {
+        let images = |purpose: &str, count: usize| {
             let mut images = vec![0; count];
-            Order::new(segments as u32, log_segment, number).indices(0, &mut images);
+            Order::new(&seed.derive(purpose), segments as u32, log_segment).indices(0, &mut images);
             images
         };
-        Self { log_segment, outputs, first: images(0, length), second: images(1, used) }
+        let [first, second] =
+            [("first order", length), ("second order", used)].map(|(name, count)| images(name, count));
+        Self { log_segment, outputs, coefficients: seed.derive("coefficients"), first, second }
     }
 
     /// Symbols in.
@@ -183,7 +184,7 @@ impl BlockAccumulate {
     /// Block by block, adds to 32 of the reordered symbols random combinations of 32 others.
     fn combine<W: Symbol>(&self, symbols: &[W], out: &mut Vec<W>) {
         let (owns, others) = self.second.split_at(self.second.len() / 2);
-        let mut coefficients = Prg::new(&Seed::from_bytes(COEFFICIENTS));
+        let mut coefficients = Prg::new(&self.coefficients);
         let (mut own, mut other) = ([W::zeroed(); BATCH], [W::zeroed(); BATCH]);
         let mut matrix = [0_u32; BATCH];
         let end = out.len() + self.outputs;

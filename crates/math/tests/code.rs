@@ -5,6 +5,11 @@ use tacit_math::{Prg, Seed};
 
 const SIZES: [(usize, u32, usize); 5] = [(464, 4, 3_700), (512, 5, 8_192), (3, 8, 1), (3, 8, 321), (9, 7, 576)];
 
+/// Of the codes.
+fn seed() -> Seed {
+    Seed::from_bytes(*b"code of a test..")
+}
+
 fn prg(seed: u8) -> Prg {
     println!("seed {seed}");
     Prg::new(&Seed::from_bytes([seed; 16]))
@@ -14,7 +19,7 @@ fn prg(seed: u8) -> Prg {
 fn is_linear() {
     let mut prg = prg(1);
     for (segments, log, outputs) in SIZES {
-        let code = BlockAccumulate::new(segments, log, outputs);
+        let code = BlockAccumulate::new(&seed(), segments, log, outputs);
         let (x, y): (Vec<u128>, Vec<u128>) = (prg.vector(code.length()), prg.vector(code.length()));
         let sum: Vec<u128> = x.iter().zip(&y).map(|(x, y)| x ^ y).collect();
         let of_parts: Vec<u128> = code.compress(&x).iter().zip(code.compress(&y)).map(|(x, y)| x ^ y).collect();
@@ -28,7 +33,7 @@ fn is_linear() {
 fn is_one_binary_code_for_all_words() {
     let mut prg = prg(2);
     for (segments, log, outputs) in SIZES {
-        let code = BlockAccumulate::new(segments, log, outputs);
+        let code = BlockAccumulate::new(&seed(), segments, log, outputs);
         let x: Vec<u128> = prg.vector(code.length());
         let narrow: Vec<u64> = x.iter().map(|x| (x >> 40) as u64).collect();
         let expected: Vec<u64> = code.compress(&x).iter().map(|x| (x >> 40) as u64).collect();
@@ -47,7 +52,7 @@ fn sparse_vectors_are_vectors() {
         for (i, (&place, &value)) in places.iter().zip(&values).enumerate() {
             dense[(i << log) + place as usize] = value;
         }
-        let code = BlockAccumulate::new(segments, log, outputs);
+        let code = BlockAccumulate::new(&seed(), segments, log, outputs);
         let mut out = vec![7];
         code.compress_sparse(&places, &values, &mut scratch, &mut out);
         assert_eq!(out[0], 7);
@@ -59,7 +64,7 @@ fn sparse_vectors_are_vectors() {
 #[test]
 fn columns_have_half_weight() {
     let mut prg = prg(4);
-    let code = BlockAccumulate::new(64, 7, 4_096);
+    let code = BlockAccumulate::new(&seed(), 64, 7, 4_096);
     for start in prg.vector::<u32>(4) {
         // 128 unit vectors at once, one a bit.
         let mut units = vec![0_u128; code.length()];
@@ -76,7 +81,7 @@ fn columns_have_half_weight() {
 /// The rank of the code is full: no linear combination of the outputs is zero.
 #[test]
 fn outputs_are_independent() {
-    let code = BlockAccumulate::new(32, 5, 512);
+    let code = BlockAccumulate::new(&seed(), 32, 5, 512);
     let mut rows = vec![[0_u128; 8]; 512];
     for part in 0..8 {
         let mut units = vec![0_u128; code.length()];
@@ -97,4 +102,14 @@ fn outputs_are_independent() {
         rank += 1;
     }
     assert_eq!(rank, 512);
+}
+
+/// Who has worked on one session's code has no use of it in another one.
+#[test]
+fn another_seed_gives_another_code() {
+    let mut prg = prg(5);
+    let x: Vec<u128> = prg.vector(64 << 7);
+    let [one, other] =
+        [0, 1].map(|seed| BlockAccumulate::new(&Seed::from_bytes([seed; 16]), 64, 7, 4_096).compress(&x));
+    assert_eq!(one.iter().zip(&other).filter(|(one, other)| one == other).count(), 0);
 }

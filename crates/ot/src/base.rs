@@ -5,15 +5,16 @@
 //! random. OT extension needs no more. Universally composable in the random oracle model, under the gap Diffie-Hellman assumption in
 //! ristretto255 (126 bits). **Discloses** nothing.
 //!
-//! **Cost** 1 round; the sender sends 32 bytes, the receiver 64 n. Both messages are sent at once.
+//! **Cost** 1 round; the sender sends 32 bytes, the receiver 16 + 64 n (nothing is sent for no OTs). Both messages are sent at once.
 //!
 //! **Source** McQuoid, Rosulek, Roy, "Batching Base Oblivious Transfers" (ASIACRYPT 2021, ePrint 2021/682), Figure 3, with the
 //! programmable-once function of Masny and Rindal ("Endemic Oblivious Transfer", CCS 2019; section 5.3 there) and
 //! hashed Diffie-Hellman with tags (section 6.1 there). It is Masny and Rindal's OT with one message A of the sender for the whole batch;
 //! every hash takes the number of the OT, without which a batch of this kind is insecure (section 3 there). Chosen because it is one
 //! round and one proof covers the batch.
-//! **Departures** Every hash also takes the parties' names and the path of the step, so that nothing can be moved between steps; keys
-//! hash 2K instead of K (doubling permutes a group of odd order), because doubled points are compressed in batches.
+//! **Departures** Every hash also takes the parties' names, the path of the step and a fresh nonce of the receiver, so that nothing can be moved
+//! between steps or sessions: to an honest receiver the oracles of its batch are new, and an honest sender's keys depend on its own message A, which
+//! is new; keys hash 2K instead of K (doubling permutes a group of odd order), because doubled points are compressed in batches.
 
 use curve25519_dalek::constants::RISTRETTO_BASEPOINT_TABLE as G;
 use curve25519_dalek::ristretto::{CompressedRistretto, RistrettoPoint};
@@ -30,6 +31,9 @@ use crate::error::fresh_seed;
 /// Bytes of a group element.
 const POINT: usize = 32;
 
+/// Bytes of the receiver's nonce.
+const NONCE: usize = 16;
+
 /// Rounds of a batch.
 pub const ROUNDS: u64 = 1;
 
@@ -40,7 +44,7 @@ pub fn bytes_of_sender(n: usize) -> u64 {
 
 /// Bytes that the receiver sends.
 pub fn bytes_of_receiver(n: usize) -> u64 {
-    2 * (POINT * n) as u64
+    if n == 0 { 0 } else { (NONCE + 2 * POINT * n) as u64 }
 }
 
 /// The sender's part: both keys of n random OTs.
@@ -52,12 +56,13 @@ pub fn send(session: &mut Session, to: PartyId, n: usize) -> Result<Vec<[u128; 2
     if n == 0 {
         return Ok(Vec::new());
     }
-    let context = Context::new(session, session.me(), to);
     let a = Zeroizing::new(scalars(1)?[0]);
     let announced = (G * &*a).compress();
     session.send(to, announced.to_bytes().to_vec())?;
-    let mut words = vec![0; 2 * POINT * n];
+    let (mut nonce, mut words) = ([0; NONCE], vec![0; 2 * POINT * n]);
+    session.recv(to, &mut nonce)?;
     session.recv(to, &mut words)?;
+    let context = Context::new(session, [session.me(), to], &nonce);
     let keys: Option<Vec<_>> = words
         .as_chunks()
         .0
@@ -82,7 +87,8 @@ pub fn receive(session: &mut Session, from: PartyId, choices: &[bool]) -> Result
     if choices.is_empty() {
         return Ok(Vec::new());
     }
-    let context = Context::new(session, from, session.me());
+    let nonce = fresh_seed()?.expose();
+    let context = Context::new(session, [from, session.me()], &nonce);
     let secrets = Zeroizing::new(scalars(choices.len())?);
     let mut prg = Prg::new(&fresh_seed()?);
     let words: Vec<Word> = choices
@@ -91,7 +97,7 @@ pub fn receive(session: &mut Session, from: PartyId, choices: &[bool]) -> Result
         .enumerate()
         .map(|(i, (&c, b))| program(&context, i, c, &(G * b), &mut prg))
         .collect();
-    session.send(from, words.concat())?;
+    session.send(from, [&nonce, words.as_flattened()].concat())?;
     let mut announced = CompressedRistretto([0; POINT]);
     session.recv(from, &mut announced.0)?;
     let a = announced.decompress().filter(|a| !a.is_identity());
@@ -134,17 +140,19 @@ struct Context {
 }
 
 impl Context {
-    fn new(session: &Session, sender: PartyId, receiver: PartyId) -> Self {
+    fn new(session: &Session, parties: [PartyId; 2], nonce: &[u8; NONCE]) -> Self {
         let bind = |purpose: &str| {
             let mut hasher = blake3::Hasher::new_derive_key(purpose);
-            for text in [session.name(sender), session.name(receiver), session.path()] {
+            let [sender, receiver] = parties.map(|party| session.name(party));
+            for text in [sender, receiver, session.path()] {
                 hasher.update(&(text.len() as u64).to_le_bytes()).update(text.as_bytes());
             }
+            hasher.update(nonce);
             hasher
         };
         Self {
-            point: bind("tacit base OT, version 1: hash to ristretto255"),
-            key: bind("tacit base OT, version 1: key"),
+            point: bind("tacit base OT, version 2: hash to ristretto255"),
+            key: bind("tacit base OT, version 2: key"),
         }
     }
 

@@ -1,12 +1,9 @@
 //! A public pseudorandom permutation of the numbers below rows * 2^bits.
 
+use crate::{Prg, Seed};
+
 /// Rounds of the Feistel network.
 const ROUNDS: usize = 4;
-
-/// Fractional digits of the square roots of 2, 3, 5, 7, 11, 13, 17 and 19 (the initial state of SHA-256 and more of the
-/// kind).
-const KEYS: [[u32; ROUNDS]; 2] =
-    [[0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a], [0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19]];
 
 /// A Feistel network between a column of `bits` bits and a row below `rows`, which need not be a power of two: rows are
 /// added modulo their number. Each round's function is a hash of the other part and the round's key.
@@ -18,9 +15,11 @@ pub(super) struct Order {
 }
 
 impl Order {
-    /// One of two independent permutations.
-    pub(super) fn new(rows: u32, bits: u32, number: usize) -> Self {
-        Self { rows, bits, keys: KEYS[number].map(|key| hash(key, rows << 5 ^ bits)) }
+    /// The permutation of a seed.
+    pub(super) fn new(seed: &Seed, rows: u32, bits: u32) -> Self {
+        let mut keys = [0; ROUNDS];
+        Prg::new(seed).fill(&mut keys);
+        Self { rows, bits, keys }
     }
 
     /// The images of consecutive numbers.
@@ -69,12 +68,13 @@ fn hash(key: u32, x: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::Order;
+    use crate::Seed;
 
     #[test]
     fn is_a_permutation_and_the_paths_agree() {
         for (rows, bits) in [(1, 5), (3, 4), (464, 4), (512, 4), (660, 7), (177, 8)] {
             for number in 0..2 {
-                let order = Order::new(rows, bits, number);
+                let order = Order::new(&Seed::from_bytes([number; 16]), rows, bits);
                 let mut images = vec![0; (rows << bits) as usize];
                 order.indices(0, &mut images);
                 let mut portable = vec![0; images.len()];
@@ -90,7 +90,7 @@ mod tests {
     /// cannot flake.
     #[test]
     fn neighbours_part() {
-        let order = Order::new(512, 12, 0);
+        let order = Order::new(&Seed::from_bytes([1; 16]), 512, 12);
         let mut images = vec![0; 1 << 21];
         order.indices(0, &mut images);
         for distance in [1, 2, 4096, 8192] {

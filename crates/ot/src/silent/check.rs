@@ -3,7 +3,8 @@
 //!
 //! The receiver's blocks must be w = v + e delta for the sender's blocks v and the receiver's noise e, which is zero
 //! but for one value in each segment. The receiver draws weights r and shows y = <r, e> + a for one more VOLE (a, c = a
-//! delta + b); the sender answers with the hash of <r, v> + y delta + b, which must be that of <r, w> + c.
+//! delta + b); the sender answers with the hash of <r, v> + y delta + b and of the code's seed, which must be that of <r, w> + c and of the seed that
+//! it drew.
 //!
 //! A sender whose trees disagree with its blocks passes if it guessed the places at which they do, or with probability
 //! 2 2^h / |F|, below 2^-50. A right guess of places is knowledge about the noise that it pays for with the risk of
@@ -32,13 +33,13 @@ use tacit_math::gf::Field;
 use tacit_math::{KeyedHash, Prg, Seed};
 use tacit_net::{PartyId, Session};
 
-use super::noise::Noise;
+use super::noise::{Codes, Noise};
 use crate::cost::Cost;
 use crate::error::fresh_seed;
 use crate::{Adversary, OtError};
 
 /// Key of the answer's hash: 32 bytes that name its purpose.
-const ANSWER: &[u8; 32] = b"tacit silent VOLE, answer, ver 1";
+const ANSWER: &[u8; 32] = b"tacit silent VOLE, answer, ver 2";
 
 /// What the check of one vector costs, where there is one, without rounds.
 pub(super) fn cost<F: Field>(adversary: Adversary) -> Cost {
@@ -63,6 +64,8 @@ pub(super) struct Answers<F> {
     receiver: PartyId,
     adversary: Adversary,
     delta: u128,
+    /// The seed of the codes.
+    seed: u128,
     begun: bool,
     /// The vector whose check is not answered yet, with b of one more VOLE.
     open: Option<(Noise, u128)>,
@@ -73,7 +76,12 @@ pub(super) struct Answers<F> {
 
 impl<F: Field> Answers<F> {
     pub(super) fn new(receiver: PartyId, adversary: Adversary, delta: u128) -> Self {
-        Self { receiver, adversary, delta, begun: false, open: None, sums: Vec::new(), field: PhantomData }
+        Self { receiver, adversary, delta, seed: 0, begun: false, open: None, sums: Vec::new(), field: PhantomData }
+    }
+
+    /// Has the checks show that both parties have these codes.
+    pub(super) fn bind(&mut self, codes: &Codes) {
+        self.seed = codes.seed();
     }
 
     /// Against whom the session is protected.
@@ -99,7 +107,7 @@ impl<F: Field> Answers<F> {
         let weights = Weights::<F>::new(&noise, &Seed::from_bytes(seed));
         let sum = weights.sum(&self.sums) ^ shown.scale(self.delta) ^ product;
         session.next_round();
-        Ok(session.send(self.receiver, hash(sum).to_le_bytes().to_vec())?)
+        Ok(session.send(self.receiver, hash(sum, self.seed).to_le_bytes().to_vec())?)
     }
 
     /// Takes the running sums of a vector whose check is to be answered, and gives memory for the next ones.
@@ -123,6 +131,8 @@ impl<F: Field> Answers<F> {
 pub(super) struct Questions<F> {
     sender: PartyId,
     adversary: Adversary,
+    /// The seed of the codes.
+    seed: u128,
     begun: bool,
     open: Option<Evaluated<F>>,
     /// The answer that is to come.
@@ -142,7 +152,12 @@ pub(super) struct Evaluated<F> {
 
 impl<F: Field> Questions<F> {
     pub(super) fn new(sender: PartyId, adversary: Adversary) -> Self {
-        Self { sender, adversary, begun: false, open: None, expected: None }
+        Self { sender, adversary, seed: 0, begun: false, open: None, expected: None }
+    }
+
+    /// Has the checks show that both parties have these codes.
+    pub(super) fn bind(&mut self, codes: &Codes) {
+        self.seed = codes.seed();
     }
 
     /// Against whom the session is protected.
@@ -167,7 +182,7 @@ impl<F: Field> Questions<F> {
         let shown = noisy.fold(mask, |sum, (i, (&place, &value))| sum ^ weights.at(i, place).multiply(value));
         session.send(self.sender, seed.expose().to_vec())?;
         session.send(self.sender, bytemuck::bytes_of(&shown).to_vec())?;
-        self.expected = Some(hash(weights.sum(sums) ^ product));
+        self.expected = Some(hash(weights.sum(sums) ^ product, self.seed));
         Ok(())
     }
 
@@ -200,8 +215,8 @@ impl<F: Field> Questions<F> {
     }
 }
 
-fn hash(sum: u128) -> u128 {
-    KeyedHash::new(ANSWER).hash(&sum.to_le_bytes())
+fn hash(sum: u128, seed: u128) -> u128 {
+    KeyedHash::new(ANSWER).hash(bytemuck::cast_slice(&[sum.to_le_bytes(), seed.to_le_bytes()]))
 }
 
 /// The weight of place j in segment i is chi(i) rho^j.

@@ -6,8 +6,8 @@
 //! **Adversary** semi-honest or malicious, either party; assumes that syndromes of regular noise look random
 //! ([`super::noise`]).
 //!
-//! **Cost** [`setup_cost`]: SoftSpokenOT with k = 8 for a few thousand OTs. [`extension_cost`]: 1 round for any
-//! number of OTs, malicious 2 more for each vector; for every vector of up to [`largest`] OTs 16 t (h - 1) bytes from the
+//! **Cost** [`setup_cost`]: SoftSpokenOT with k = 8 for a few thousand OTs, and 16 bytes from the receiver, the seed of the code. [`extension_cost`]:
+//! 1 round for any number of OTs, malicious 2 more for each vector; for every vector of up to [`largest`] OTs 16 t (h - 1) bytes from the
 //! sender for t trees of depth h, malicious 16 more and 32 from the receiver: 4.3 bits an OT for the longest vectors.
 //! Every vector is longer by the OTs that the next one needs.
 //!
@@ -23,7 +23,7 @@ use tacit_math::pages::reserve_on_large_pages;
 use tacit_net::{PartyId, Session};
 
 use super::check::{self, Answers, Evaluated, Questions};
-use super::noise::{LastCode, Noise, least_weight};
+use super::noise::{Codes, Noise, SEED_BYTES, least_weight};
 use super::supply::{Chosen, Offered};
 use super::tree;
 use crate::correlated::{CotReceiver, CotSender};
@@ -56,7 +56,8 @@ fn vectors(n: usize) -> impl Iterator<Item = (Noise, usize)> {
 
 /// The cost of both sides' `setup`.
 pub fn setup_cost(adversary: Adversary) -> Cost {
-    softspoken::setup_cost(EXTENSION, adversary) + softspoken::extension_cost(EXTENSION, adversary, kept())
+    let seed = Cost { rounds: 0, sender: 0, receiver: SEED_BYTES };
+    softspoken::setup_cost(EXTENSION, adversary) + softspoken::extension_cost(EXTENSION, adversary, kept()) + seed
 }
 
 /// The cost of both sides' `extend`.
@@ -87,12 +88,17 @@ pub struct Receiver {
 }
 
 /// What one vector leaves for the next.
-#[derive(Default)]
 struct Memory {
     /// The running sums of the blocks of the vector compressed last.
     sums: Vec<u128>,
     scratch: Vec<u128>,
-    code: LastCode,
+    codes: Codes,
+}
+
+impl Memory {
+    fn new(codes: Codes) -> Self {
+        Self { sums: Vec::new(), scratch: Vec::new(), codes }
+    }
 }
 
 impl Sender {
@@ -120,8 +126,11 @@ impl Sender {
     ) -> Result<Self, OtError> {
         assert!(delta & 1 == 1, "delta is odd");
         let mut extension = softspoken::Sender::setup_with(session, peer, adversary, EXTENSION, delta)?;
-        let checks = Answers::new(peer, adversary, delta);
-        Ok(Self { peer, kept: extension.extend(session, kept())?, used: 0, checks, memory: Memory::default() })
+        let kept = extension.extend(session, kept())?;
+        let memory = Memory::new(Codes::hear(session, peer)?);
+        let mut checks = Answers::new(peer, adversary, delta);
+        checks.bind(&memory.codes);
+        Ok(Self { peer, kept, used: 0, checks, memory })
     }
 
     /// The next n OTs.
@@ -153,14 +162,14 @@ impl Sender {
 
     /// Appends the zero blocks of one vector.
     fn vector(&mut self, session: &mut Session, noise: &Noise, zero: &mut Vec<u128>) -> Result<(), OtError> {
-        let Memory { sums, scratch, code } = &mut self.memory;
+        let Memory { sums, scratch, codes } = &mut self.memory;
         let (mut ots, mut last) = (Offered::new(&self.kept), 0);
         self.checks.begin(session);
         tree::send(session, self.peer, noise, &mut ots, sums, |leaves, _| {
             last = accumulate_masked(leaves, !1, last);
         })?;
         self.checks.answer(session)?;
-        code.of(noise).compress_sums(sums, scratch, zero);
+        codes.of(noise).compress_sums(sums, scratch, zero);
         if self.checks.adversary() == Adversary::Malicious {
             self.checks.open(*noise, ots.take_product::<Gf128>(), sums);
         }
@@ -175,8 +184,11 @@ impl Receiver {
     /// The connection's failure; [`OtError::Cheating`].
     pub fn setup(session: &mut Session, peer: PartyId, adversary: Adversary) -> Result<Self, OtError> {
         let mut extension = softspoken::Receiver::setup(session, peer, adversary, EXTENSION)?;
-        let checks = Questions::new(peer, adversary);
-        Ok(Self { peer, kept: extension.extend(session, kept())?, used: 0, checks, memory: Memory::default() })
+        let kept = extension.extend(session, kept())?;
+        let memory = Memory::new(Codes::draw(session, peer)?);
+        let mut checks = Questions::new(peer, adversary);
+        checks.bind(&memory.codes);
+        Ok(Self { peer, kept, used: 0, checks, memory })
     }
 
     /// The next n OTs.
@@ -222,7 +234,7 @@ impl Receiver {
 
     /// Appends the blocks of one vector.
     fn vector(&mut self, session: &mut Session, noise: &Noise, out: &mut Vec<u128>) -> Result<(), OtError> {
-        let Memory { sums, scratch, code } = &mut self.memory;
+        let Memory { sums, scratch, codes } = &mut self.memory;
         let (mut ots, mut last) = (Chosen::new(&self.kept), 0);
         let mut places = Vec::with_capacity(noise.segments);
         self.checks.begin(session, sums)?;
@@ -233,7 +245,7 @@ impl Receiver {
             add_from(leaves, hole.place, missing);
             places.push(hole.place);
         })?;
-        code.of(noise).compress_sums(sums, scratch, out);
+        codes.of(noise).compress_sums(sums, scratch, out);
         self.checks.verify(session)?;
         if self.checks.adversary() == Adversary::Malicious {
             let (values, mask) = (vec![Gf128::ONE; noise.segments], ots.take_product());

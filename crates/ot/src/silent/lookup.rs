@@ -22,7 +22,7 @@
 use tacit_math::code::{accumulate_masked, add_from};
 use tacit_net::{PartyId, Session};
 
-use super::noise::{LastCode, Noise, least_weight};
+use super::noise::{Codes, Noise, SEED_BYTES, least_weight};
 use super::supply::{Chosen, Offered};
 use super::tree::{self, LeafHash};
 use crate::OtError;
@@ -109,10 +109,10 @@ pub fn ots(first: bool, n: usize) -> usize {
     values + vectors(n).map(|(noise, _)| noise.segments * noise.depth as usize).sum::<usize>()
 }
 
-/// What n correlations cost after the OTs, without the round, which both directions share.
-pub fn extension_cost(n: usize) -> Cost {
+/// What n more correlations cost after the OTs, without the round, which both directions share; `first` if they are the first ones.
+pub fn extension_cost(first: bool, n: usize) -> Cost {
     let trees = vectors(n).map(|(noise, _)| 16 * (noise.segments * noise.depth as usize) as u64);
-    Cost { rounds: 0, sender: trees.sum(), receiver: 0 }
+    Cost { rounds: 0, sender: trees.sum(), receiver: if first && n > 0 { SEED_BYTES } else { 0 } }
 }
 
 /// The sender of one direction: what it keeps for the next vector.
@@ -121,7 +121,7 @@ pub struct Sender {
     kept: Vec<u128>,
     leaves: LeafHash,
     memory: [Vec<u128>; 2],
-    code: LastCode,
+    codes: Option<Codes>,
 }
 
 /// The receiver of one direction.
@@ -130,7 +130,7 @@ pub struct Receiver {
     kept: Vec<u128>,
     leaves: LeafHash,
     memory: [Vec<u128>; 2],
-    code: LastCode,
+    codes: Option<Codes>,
 }
 
 /// Correlations of both directions in one round, `offered` and `chosen` being [`ots`] OTs of theirs: vectors are made in
@@ -153,6 +153,10 @@ pub fn extend(
     let (mut sending, mut receiving) = (vectors(send), vectors(receive));
     let mut blocks = Vec::new();
     session.next_round();
+    if receive > 0 && receiver.codes.is_none() {
+        // Ahead of this party's trees: the peer hears it before them.
+        receiver.codes = Some(Codes::draw(session, peer)?);
+    }
     loop {
         let turns = (sending.next(), receiving.next());
         if let (Some((noise, used)), _) = &turns {
@@ -196,7 +200,11 @@ impl Sender {
             message.push(value ^ last ^ after);
             last = after;
         })?;
-        self.code.of(noise).compress_sums(sums, scratch, out);
+        let codes = match &mut self.codes {
+            Some(codes) => codes,
+            none => none.insert(Codes::hear(session, receiver)?),
+        };
+        codes.of(noise).compress_sums(sums, scratch, out);
         Ok(())
     }
 }
@@ -225,7 +233,8 @@ impl Receiver {
             add_from(leaves, hole.place, change);
             last = after;
         })?;
-        self.code.of(noise).compress_sums(sums, scratch, out);
+        let codes = self.codes.as_mut().expect("drawn before the first vector");
+        codes.of(noise).compress_sums(sums, scratch, out);
         Ok(())
     }
 }

@@ -12,7 +12,8 @@
 //! For s = 1 weight is not all: a test that is one on a whole segment of regular noise loses nothing there. What hides its
 //! result are changes: a segment in which the test changes at a uniform place leaves |1 - 2u| of the bias, 1/e in the
 //! geometric mean, so about 90 segments with a change leave 2^-128. Changes of a test are the ones of what the last
-//! accumulator gets. Of words that are so light there, a code with random permutations has 2^-18 in the mean.
+//! accumulator gets. Of words that are so light there, a code with random permutations has 2^-18 in the mean;
+//! each session draws its own code ([`Codes`]).
 //!
 //! **Information sets**: guess n places without noise and solve. For s > 1 the code is binary and the noise is not, so
 //! one place hides s bits at once: a syndrome over GF(2^s) is s binary syndromes of errors with common support, and
@@ -30,7 +31,12 @@
 //! Vectors below [`LEAST`] outputs are cut from longer ones: there the estimates, which are about long codes, are not
 //! to be trusted.
 
+use tacit_math::Seed;
 use tacit_math::code::{BLOCK, BlockAccumulate};
+use tacit_net::{PartyId, Session};
+
+use crate::OtError;
+use crate::error::fresh_seed;
 
 /// Relative pseudo-minimum distance of the code.
 pub const DISTANCE: f64 = 0.20;
@@ -71,21 +77,50 @@ impl Noise {
         self.segments << self.depth
     }
 
-    /// The code that compresses the vector.
-    pub fn code(&self) -> BlockAccumulate {
-        BlockAccumulate::new(self.segments, self.depth, self.outputs)
+    /// The code of a seed that compresses the vector.
+    pub fn code(&self, seed: &Seed) -> BlockAccumulate {
+        BlockAccumulate::new(seed, self.segments, self.depth, self.outputs)
     }
 }
 
-/// The code of the noise vector compressed last, for the next one if it has the same size.
-#[derive(Default)]
-pub(super) struct LastCode(Option<(Noise, BlockAccumulate)>);
+/// The codes of one session and direction.
+///
+/// The receiver draws their seed, in the first message of its own after its noise is fixed: only its scalars depend on the code being a good one. A
+/// corrupted receiver that chooses a bad code chooses its scalars with it, as it may; delta is behind the leaves whatever the code. So no coins need
+/// be tossed.
+pub(super) struct Codes {
+    seed: Seed,
+    /// The code of the noise vector compressed last, for the next one if it has the same size.
+    last: Option<(Noise, BlockAccumulate)>,
+}
 
-impl LastCode {
+/// Bytes of the seed, which the receiver sends.
+pub(super) const SEED_BYTES: u64 = 16;
+
+impl Codes {
+    /// The receiver's: draws the seed and sends it, in the present round.
+    pub(super) fn draw(session: &mut Session, sender: PartyId) -> Result<Self, OtError> {
+        let seed = fresh_seed()?;
+        session.send(sender, seed.expose().to_vec())?;
+        Ok(Self { seed, last: None })
+    }
+
+    /// The sender's, from the receiver's message of the present round.
+    pub(super) fn hear(session: &mut Session, receiver: PartyId) -> Result<Self, OtError> {
+        let mut seed = [0; 16];
+        session.recv(receiver, &mut seed)?;
+        Ok(Self { seed: Seed::from_bytes(seed), last: None })
+    }
+
+    /// The seed, as a number.
+    pub(super) fn seed(&self) -> u128 {
+        u128::from_le_bytes(self.seed.expose())
+    }
+
     /// The code that compresses such a vector.
     pub(super) fn of(&mut self, noise: &Noise) -> &BlockAccumulate {
-        let last = self.0.take().filter(|(last, _)| last == noise);
-        &self.0.insert(last.unwrap_or_else(|| (*noise, noise.code()))).1
+        let last = self.last.take().filter(|(last, _)| last == noise);
+        &self.last.insert(last.unwrap_or_else(|| (*noise, noise.code(&self.seed)))).1
     }
 }
 

@@ -7,8 +7,9 @@
 //!
 //! **Cost** [`cost`] is that of [`ots`] correlated OTs (SoftSpokenOT with k = 4, 4 bytes each), 1 round for all vectors,
 //! malicious 2 more for each, and for every vector of up to [`largest`] correlations 16 t h bytes from the sender, malicious 16 more and
-//! from the receiver 16 and an element of F. t is the number of segments of the noise, 2^h their length, t 2^h about twice the length of the
-//! vector. The OTs are h for each segment, for its tree, and in the first vector as many as F has bits, for its value.
+//! from the receiver 16 and an element of F; the receiver sends 16 bytes more, the seed of the code. t is the number of segments of the noise, 2^h
+//! their length, t 2^h about twice the length of the vector. The OTs are h for each segment, for its tree, and in the first vector as many as F has
+//! bits, for its value.
 //!
 //! **Source** Boyle, Couteau, Gilboa, Ishai, Kohl, Rindal, Scholl, "Efficient Two-Round OT Extension and Silent
 //! Non-Interactive Secure Computation" (CCS 2019), Figure 3, with the trees of Half-Tree ([`super::tree`]), whose leaves are
@@ -23,7 +24,7 @@ use tacit_math::pages::vector_on_large_pages;
 use tacit_net::{PartyId, Session};
 
 use super::check::{self, Answers, Evaluated, Questions};
-use super::noise::{LastCode, Noise, least_weight};
+use super::noise::{Codes, Noise, SEED_BYTES, least_weight};
 use super::supply::{Chosen, Offered};
 use super::tree::{self, LeafHash};
 use crate::correlated::{CotReceiver, CotSender};
@@ -71,7 +72,8 @@ pub fn ots<F: Field>(n: usize, adversary: Adversary) -> usize {
 /// What n correlations cost, after the OTs.
 pub fn expansion_cost<F: Field>(n: usize, adversary: Adversary) -> Cost {
     let rounds = check::rounds(adversary, vectors::<F>(n).count());
-    vectors::<F>(n).fold(Cost { rounds, ..Cost::default() }, |sum, (noise, _)| {
+    let seed = Cost { rounds, sender: 0, receiver: if n > 0 { SEED_BYTES } else { 0 } };
+    vectors::<F>(n).fold(seed, |sum, (noise, _)| {
         let trees = Cost { rounds: 0, sender: 16 * (noise.segments * noise.depth as usize) as u64, receiver: 0 };
         sum + trees + check::cost::<F>(adversary)
     })
@@ -140,7 +142,7 @@ pub fn send_with<F: Field>(
     let mut ots = Offered::new(ots);
     let mut checks = Answers::<F>::new(receiver, adversary, ots.delta);
     let mut b = vector_on_large_pages(n + kept::<F>());
-    let (mut sums, mut scratch, mut code) = (Vec::new(), Vec::new(), LastCode::default());
+    let (mut sums, mut scratch, mut codes) = (Vec::new(), Vec::new(), None);
     let (mut leaves, mut values) = (LeafHash::of_batch(ots.first), Vec::<u128>::new());
     for (noise, used) in vectors::<F>(n) {
         if b.is_empty() {
@@ -148,9 +150,17 @@ pub fn send_with<F: Field>(
         }
         checks.begin(session);
         plant(session, receiver, &noise, &mut ots, (&mut leaves, &values), &mut sums)?;
+        let codes = match &mut codes {
+            Some(codes) => codes,
+            none => {
+                let codes = none.insert(Codes::hear(session, receiver)?);
+                checks.bind(codes);
+                codes
+            }
+        };
         checks.answer(session)?;
         let end = b.len() + used;
-        code.of(&noise).compress_sums(&sums, &mut scratch, &mut b);
+        codes.of(&noise).compress_sums(&sums, &mut scratch, &mut b);
         if adversary == Adversary::Malicious {
             checks.open(noise, values[noise.segments], &mut sums);
         }
@@ -178,7 +188,7 @@ pub fn receive_with<F: Field + Symbol>(
     let mut ots = Chosen::new(ots);
     let mut checks = Questions::<F>::new(sender, adversary);
     let (mut a, mut c) = (vector_on_large_pages(n + kept::<F>()), vector_on_large_pages(n + kept::<F>()));
-    let (mut sums, mut scratch, mut code) = (Vec::new(), Vec::new(), LastCode::default());
+    let (mut sums, mut scratch, mut codes) = (Vec::new(), Vec::new(), None);
     let mut scalar_scratch = Vec::new();
     let (mut leaves, mut values) = (LeafHash::of_batch(ots.first()), Vec::<(F, u128)>::new());
     for (noise, used) in vectors::<F>(n) {
@@ -186,9 +196,17 @@ pub fn receive_with<F: Field + Symbol>(
             values = (0..products(&noise, adversary)).map(|_| ots.take_product()).collect();
         }
         checks.begin(session, &sums)?;
+        let codes = match &mut codes {
+            Some(codes) => codes,
+            none => {
+                let codes = none.insert(Codes::draw(session, sender)?);
+                checks.bind(codes);
+                codes
+            }
+        };
         let places = evaluate(session, sender, &noise, &mut ots, (&mut leaves, &values), &mut sums)?;
         let noisy: Vec<F> = values[..noise.segments].iter().map(|value| value.0).collect();
-        let (code, end) = (code.of(&noise), c.len() + used);
+        let (code, end) = (codes.of(&noise), c.len() + used);
         code.compress_sums(&sums, &mut scratch, &mut c);
         code.compress_sparse(&places, &noisy, &mut scalar_scratch, &mut a);
         checks.verify(session)?;

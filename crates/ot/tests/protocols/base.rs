@@ -42,8 +42,8 @@ fn keys_are_bound_to_the_step() {
 
 #[test]
 fn what_is_no_group_element_is_refused() {
-    let mut odd = vec![0; 64];
-    odd[0] = 1; // an odd number is never an encoding
+    let mut odd = vec![0; 16 + 64];
+    odd[16] = 1; // behind the nonce: an odd number is never an encoding
     let sender = |session: &mut Session| base::send(session, BOB, 1).expect_err("no group element");
     let receiver = |session: &mut Session| {
         session.next_round();
@@ -62,7 +62,7 @@ fn the_neutral_element_is_refused() {
     let sender = |session: &mut Session| {
         session.next_round();
         session.send(BOB, vec![0; 32]).expect("sent");
-        session.recv(BOB, &mut [0; 64]).expect("received");
+        session.recv(BOB, &mut [0; 16 + 64]).expect("received");
     };
     let receiver = |session: &mut Session| base::receive(session, ALICE, &[false]).expect_err("the neutral element");
     let (_, (error, _)) = run(sender, receiver);

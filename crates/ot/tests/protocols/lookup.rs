@@ -14,8 +14,16 @@ fn deal_for(prg: &mut Prg, calls: &[usize]) -> Vec<(CotSender, CotReceiver)> {
 
 #[test]
 fn both_directions_at_once() {
+    both_directions([[64, 128], [0, 4096], [300_000, 150_016], [0, 0], [64, 4032]]);
+}
+
+#[test]
+fn one_direction_before_the_other() {
+    both_directions([[64, 0], [0, 64], [64, 64], [128, 0], [0, 0]]);
+}
+
+fn both_directions(calls: [[usize; 2]; 5]) {
     let mut prg = generator("lookups of both directions");
-    let calls = [[64, 0], [0, 4096], [300_000, 150_016], [0, 0], [64, 4032]];
     let [first, second] = [0, 1].map(|direction| deal_for(&mut prg, &calls.map(|n| n[direction])));
     let party = |session: &mut Session| {
         let me = session.me().0;
@@ -32,7 +40,11 @@ fn both_directions_at_once() {
     let ((alice, alice_cost), (bob, bob_cost)) = run(party, party);
     let views = [(ALICE, &first, &alice.0, &bob.1, alice_cost), (BOB, &second, &bob.0, &alice.1, bob_cost)];
     for (sender, ots, b, c, counters) in views {
-        let declared: u64 = calls.iter().map(|n| lookup::extension_cost(n[sender.0]).sender).sum();
+        let of = |direction: usize, call: usize| {
+            let first = calls[..call].iter().all(|n| n[direction] == 0);
+            lookup::extension_cost(first, calls[call][direction])
+        };
+        let declared = (0..calls.len()).map(|call| of(sender.0, call).sender + of(1 - sender.0, call).receiver).sum();
         assert_eq!(cost(&counters), (calls.len() as u64, declared));
         assert_eq!(b.len(), calls.iter().map(|n| n[sender.0]).sum::<usize>());
         assert_eq!(b.len(), c.len());

@@ -99,14 +99,17 @@ impl TwoCosts {
     fn lookups(&mut self, rows: usize, groups: usize, words_sent: usize) -> Cost {
         self.processor.add(Work::Lookup, rows * groups);
         let words = conjunction::parts(rows).map(|part| groups * part.len());
-        let need = [0, 1].map(|direction| self.accounts[direction].for_lookups(64 * words[direction]));
-        let mut cost = self.stock(need);
-        let sent = |node: usize| {
-            let made = lookup::extension_cost(64 * words[node]).sender;
-            made + 8 * (words_sent * words[node] + WIDTH * words[1 - node]) as u64
-        };
+        let (made, mut cost) = self.made_lookups([0, 1].map(|direction| 64 * words[direction]));
+        let sent = |node: usize| made[node] + 8 * (words_sent * words[node] + WIDTH * words[1 - node]) as u64;
         cost += Cost { rounds: 3, sent: (0..NODES).map(sent).collect() };
         cost
+    }
+
+    /// What each node sends to make so many lookups of each direction; and the cost of the stock that they take.
+    fn made_lookups(&mut self, counts: [usize; NODES]) -> ([u64; NODES], Cost) {
+        let made = [0, 1].map(|d| lookup::extension_cost(self.accounts[d].begins_lookups(counts[d]), counts[d]));
+        let need = [0, 1].map(|direction| self.accounts[direction].for_lookups(counts[direction]));
+        ([0, 1].map(|node| made[node].sender + made[1 - node].receiver), self.stock(need))
     }
 
     /// Streamed lookups of so many digits of each row, strings of so many bits.
@@ -122,10 +125,9 @@ impl TwoCosts {
     fn chosen(&mut self, rows: usize, bytes: usize) -> Cost {
         let lookups = 64 * words_for(rows);
         self.processor.add(Work::Choice, NODES * rows * bytes.div_ceil(8));
-        let need = [0, 1].map(|direction| self.accounts[direction].for_lookups(lookups));
-        let mut cost = self.stock(need);
+        let (made, mut cost) = self.made_lookups([lookups; NODES]);
         let elements = (rows * ENTRIES * bytes) as u64 + WIDTH as u64 * plane_bytes(rows);
-        cost += both(3, lookup::extension_cost(lookups).sender + elements);
+        cost += Cost { rounds: 3, sent: made.iter().map(|made| made + elements).collect() };
         cost
     }
 

@@ -134,6 +134,11 @@ impl Account {
         self.left = self.left.checked_sub(count).expect("no more is taken than was prepared");
     }
 
+    /// Whether so many lookups would be the first ones.
+    pub(in crate::backends::two) fn begins_lookups(&self, count: usize) -> bool {
+        count > 0 && !self.looks_up
+    }
+
     /// How many OTs so many lookups take, whole words of them; they are begun.
     pub(in crate::backends::two) fn for_lookups(&mut self, count: usize) -> usize {
         let need = lookup::ots(!self.looks_up, count).next_multiple_of(64);
