@@ -14,25 +14,24 @@
 //! b = P x + e - a s, where a comes from a public seed and e has sigma 3.24 (a binomial distribution). As q/T is the integer P,
 //! which is zero modulo its own primes, encoding is a multiplication in each slot.
 //! *Answer.* The answerer has y in its slots, lifted to coefficients between -T/2 and T/2, and an encryption of zero
-//! made at setup: (-p s + e', p). It draws a ternary u and takes c_0 = b y + (-p s + e') u, c_1 = a y + p u, so that
-//! c_0 + c_1 s = P x y + e y + e' u. It divides both by P, keeps 4 binary places of the one and 12 of the other,
-//! rounded down, adds a uniform mask r of R_T to the first, and sends them. Its shares are the slots of -r.
+//! made at setup: (-p s + e', p). It draws a ternary u, an error e'' and for each coefficient a uniform f below 2^216, and
+//! takes c_0 = b y + (-p s + e') u + f, c_1 = a y + p u + e'', so that c_0 + c_1 s = P x y + w + f with w = e y + e' u + e'' s. It
+//! divides both by P, keeps 4 binary places of the one and 12 of the other, rounded down, adds a uniform mask r of R_T to the
+//! first, and sends them. Its shares are the slots of -r.
 //! *End.* The asker computes c_0/P + c_1/P s, rounded: the slots of x y + r modulo T, its shares.
 //!
-//! **Why shares are right.** Rounding bears errors below 1/2. Truncating c_0 leaves up to 1/32; truncating c_1 leaves N
-//! uniform errors of up to 2^-13 times s, a standard deviation of 0.0074, of which 60 are borne. |x y| is at most 2^126
+//! **Why shares are right.** Rounding bears errors below 1/2. f leaves up to 1/16, truncating c_0 up to 1/32; truncating c_1 leaves N
+//! uniform errors of up to 2^-13 times s, a standard deviation of 0.0074, of which 54 are borne. |x y| is at most 2^126
 //! and T almost 2^132, so v = x y + T/4 is within T/60 of T/4. The asker takes z between -T/4 and 3T/4 with z = x y + r
 //! modulo T, the answerer r between 0 and T: x y = z - r + w T for a whole w. Where r < T/2 or z + T/4 >= T/2, w is 0;
 //! else it is 1, as v + r is then above T/2 and z + T/4 differs from it by w T. Numbers taken for one beyond a bound by
 //! an error of 2^-48 T change nothing in this: v is far from 0 and T/2.
 //!
-//! **What the asker sees** beside x y + r, which is uniform: c_1/P and c_0/P with all that they were rounded from. (1)
-//! c_0 is P x y - c_1 s plus noise w = e y + e' u, and rounding forgets w unless it crosses one of 16 T steps of P/16.
-//! (2) Were e' u zero, and a sigma 3.24 error added to p u (which rounding forgets as well: 2^-189), then c_1 would be
-//! uniform under the ring-LWE assumption for u, and with it c_0 modulo P. Of e' u, below 2^19, a crossing has
-//! probability 2^-183 for all coefficients. (3) Given this, of e y it has |e y| 16/P for each coefficient: N sqrt(N)
-//! 3.24 (T/2) 16/P < 2^-62 for a block of any y. No noise is added to drown it: dividing by P is what drowns it. Of
-//! this, 2^22 blocks (2^36 products) in a session stay within 2^-40.
+//! **What the asker sees** beside x y + r, which is uniform: a function of c_0 and c_1. (1) f drowns w: c_0 = P x y - c_1 s + w + f is
+//! within |w| / 2^216 of what it is without w, in each coefficient. |w| is sqrt(N) 3.24 T/2 < 2^140 in the mean, for any y, as e is
+//! as it was drawn; e' u and e'' s, below 2^19, count for nothing. That is N 2^140 / 2^216 = 2^-62 for a block, and 2^22
+//! blocks (2^36 products) in a session stay within 2^-40. (2) Without w nothing is made of u but c_1, which is uniform under the
+//! ring-LWE assumption for u with error e''. So c_0 and c_1 tell P x y alone, whose quotient is masked by r.
 //! **What the answerer sees** are ring-LWE samples of s.
 //!
 //! **Cost.** Setup: 1 round, [`setup_cost`]. A call with n products: ceil(n / (16 N)) + 1 rounds, and 1,294,336 bytes
@@ -41,12 +40,11 @@
 //!
 //! **Sources.** Lyubashevsky, Peikert, Regev, EUROCRYPT 2010 (ring-LWE, the encryption); Brakerski, CRYPTO 2012, and
 //! Fan, Vercauteren, ePrint 2012/144 (message in the high part); Smart, Vercauteren, ePrint 2011/133 (slots); Juvekar,
-//! Vaikuntanathan, Chandrakasan, *Gazelle*, USENIX Security 2018 (products by a private plaintext, rerandomised);
-//! Bajard et al., SAC 2016 (residue number systems); Banerjee, Peikert, Rosen, EUROCRYPT 2012 (rounding in place of
-//! noise); de Castro, Juvekar, Vaikuntanathan, WAHC 2021 (OLE from ring-LWE); Rathee et al., *SIRNN*, IEEE S&P 2021
+//! Vaikuntanathan, Chandrakasan, *Gazelle*, USENIX Security 2018 (products by a private plaintext, rerandomised, noise
+//! drowned by more noise); Bajard et al., SAC 2016 (residue number systems); Brakerski, Vaikuntanathan, FOCS 2011 (a
+//! shorter answer by dividing it); de Castro, Juvekar, Vaikuntanathan, WAHC 2021 (OLE from ring-LWE); Rathee et al., *SIRNN*, IEEE S&P 2021
 //! (where a number's highest bit is known, whether its shares wrap around is an AND of a bit of each).
-//! **Departures** the plaintext modulus divides the ciphertext modulus; noise is drowned by division and not by more
-//! noise.
+//! **Departures** the plaintext modulus divides the ciphertext modulus.
 
 mod answer;
 mod ask;
@@ -65,7 +63,7 @@ use tacit_net::{PartyId, Session};
 
 use crate::error::fresh_seed;
 use crate::{Cost, OtError};
-use moduli::{KEPT, LIMBS, moduli};
+use moduli::{FLOOD_DIGIT_BITS, FLOOD_DIGITS, KEPT, LIMBS, moduli};
 
 /// Products of a block, which one request asks for.
 pub const BLOCK: usize = DEGREE;
@@ -98,6 +96,8 @@ pub struct Parameters {
     pub error_variance: f64,
     /// Its largest absolute value.
     pub most_error: u32,
+    /// log2 of the bound of the noise that drowns what an answer was made of.
+    pub log2_flood: f64,
     /// Binary places that are kept of an answer's polynomials.
     pub places: [u32; 2],
 }
@@ -107,7 +107,8 @@ pub fn parameters() -> Parameters {
     let [log2_plaintext, log2_dropped] = moduli::log2_plaintext_and_dropped();
     let most_error = sample::ERROR_BITS;
     let error_variance = f64::from(most_error) / 2.0;
-    Parameters { degree: DEGREE, log2_plaintext, log2_dropped, error_variance, most_error, places: PLACES }
+    let log2_flood = f64::from(FLOOD_DIGITS as u32 * FLOOD_DIGIT_BITS);
+    Parameters { degree: DEGREE, log2_plaintext, log2_dropped, error_variance, most_error, log2_flood, places: PLACES }
 }
 
 /// What both parties send at setup.

@@ -14,19 +14,19 @@ const TABLE_DEVIATION: f64 = 3.19;
 
 /// Bounds of so many products in each direction.
 pub fn of_products(count: f64) -> Vec<Bound> {
-    let Parameters { degree, log2_plaintext, log2_dropped, error_variance, most_error, places } = ole::parameters();
+    let Parameters { degree, log2_plaintext, log2_dropped, error_variance, most_error, log2_flood, places } =
+        ole::parameters();
     let log2_modulus = log2_plaintext + log2_dropped;
     let (_, allowed) = TABLE.into_iter().find(|(n, _)| *n == degree).expect("a dimension of the table");
     assert!(error_variance.sqrt() >= TABLE_DEVIATION, "errors are at least the table's");
     let n = (degree as f64).log2();
     let blocks = (count / degree as f64).ceil().log2();
-    let step = f64::from(places[0]) - log2_dropped;
-    // |e y| has a standard deviation of sqrt(N) sigma T/2 in a coefficient; |e' u| is at most N times the largest error.
-    let of_factor = n + (n / 2.0 + error_variance.log2() / 2.0 + log2_plaintext - 1.0) + step;
-    let of_zero = n + (n + (most_error as f64).log2()) + step;
+    // |e y| has a standard deviation of sqrt(N) sigma T/2 in a coefficient; |e' u + e'' s| is at most 2 N times the largest error.
+    let of_factor = n + (n / 2.0 + error_variance.log2() / 2.0 + log2_plaintext - 1.0) - log2_flood;
+    let of_zero = n + (1.0 + n + f64::from(most_error).log2()) - log2_flood;
     // A coefficient of c_1 loses up to 2^-places, times a ternary secret: the sum of N is below the margin by Hoeffding's inequality.
     let lost = (-f64::from(places[1])).exp2();
-    let margin = 0.5 - (-f64::from(places[0] + 1)).exp2();
+    let margin = 0.5 - (-f64::from(places[0] + 1)).exp2() - (log2_flood - log2_dropped).exp2();
     let truncated = 2.0 * margin * margin / (degree as f64 * lost * lost) / std::f64::consts::LN_2 - 1.0 - n - blocks;
     let with = |text: String| format!("{text}, 2^{blocks:.0} blocks");
     vec![
@@ -39,18 +39,18 @@ pub fn of_products(count: f64) -> Vec<Bound> {
             source: "Albrecht et al., Homomorphic Encryption Standard (2018), table 1",
         },
         Bound {
-            what: "products: rounding shows the answerer's factor".into(),
-            with: with(format!("log2 T {log2_plaintext:.1}, log2 P {log2_dropped:.1}, {} places", places[0])),
+            what: "products: drowned noise shows the answerer's factor".into(),
+            with: with(format!("log2 T {log2_plaintext:.1}, noise of {log2_flood} bits")),
             bits: -(of_factor + blocks),
             kind: Kind::Statistical,
-            source: "crates/ot/src/ole.rs (3); Banerjee, Peikert, Rosen (EUROCRYPT 2012)",
+            source: "Juvekar et al., Gazelle (USENIX Security 2018); crates/ot/src/ole.rs (1)",
         },
         Bound {
-            what: "products: rounding shows the encryption of zero".into(),
+            what: "products: drowned noise shows the rerandomisation".into(),
             with: with(format!("errors up to {most_error}")),
             bits: -(of_zero + blocks),
             kind: Kind::Statistical,
-            source: "crates/ot/src/ole.rs (2)",
+            source: "the same",
         },
         Bound {
             what: "products: a share is wrong".into(),

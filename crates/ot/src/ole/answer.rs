@@ -2,9 +2,9 @@
 
 use super::ask::raised;
 use super::lift::{lift, multiples};
-use super::moduli::{DROPPED, KEPT, LIMBS, Moduli, moduli};
+use super::moduli::{DROPPED, FLOOD_DIGIT_BITS, FLOOD_DIGITS, KEPT, LIMBS, Moduli, moduli};
 use super::planes::{pack, unpack_residues};
-use super::sample::{ternary, uniform};
+use super::sample::{digits, errors, ternary, uniform};
 use super::{PLACES, REQUEST};
 use tacit_math::ntt::{DEGREE, PRIME_BITS};
 use tacit_math::simd::{Kernel, dispatch};
@@ -72,12 +72,17 @@ impl Answerer {
         Some(message)
     }
 
-    /// The coefficients of the request times y plus zero times a small polynomial.
+    /// The coefficients of the request times y plus zero times a small polynomial, and fresh noise: what drowns all that they were made of in
+    /// the first, an error in the second.
     fn products(&mut self, moduli: &Moduli, mut request: &[u8], y: &[i64]) -> Option<[Residues; 2]> {
         assert_eq!(request.len(), REQUEST, "a whole request");
         let factors = Factors::new(moduli, y);
         let mut small = Zeroizing::new(vec![0; DEGREE]);
         ternary(&mut self.secret, &mut small);
+        let mut flood: [Zeroizing<Vec<u64>>; FLOOD_DIGITS] = std::array::from_fn(|_| Zeroizing::new(vec![0; DEGREE]));
+        flood.iter_mut().for_each(|words| digits(&mut self.secret, FLOOD_DIGIT_BITS, words));
+        let mut error = Zeroizing::new(vec![0; DEGREE]);
+        errors(&mut self.secret, &mut error);
         let mut out = [(); 2].map(|()| std::array::from_fn(|_| Vec::new()));
         let [mut a, mut b, mut lifted, mut u] = [(); 4].map(|()| vec![0; DEGREE]);
         for (i, (prime, zero)) in moduli.primes.iter().zip(&self.zero).enumerate() {
@@ -101,6 +106,10 @@ impl Answerer {
                 prime.add_products(&mut product, [[c, y], [zero, &u]]);
                 prime.backward(&mut product, &moduli.plain[i]);
                 out[i] = product;
+            }
+            prime.combine(&mut u, flood.each_ref().map(|words| &words[..]), moduli.flood[i]);
+            for (out, noise) in out.iter_mut().zip([&u, &*error]) {
+                prime.add(&mut out[i], noise);
             }
         }
         Some(out)

@@ -152,6 +152,28 @@ mod tests {
         [vec![i64::MIN; DEGREE], vec![i64::MAX; DEGREE], signs, vec![0; DEGREE], random]
     }
 
+    /// An asker that takes off all that it knows is left with the answerer's fresh noise, which is as wide as the last place that is kept.
+    #[test]
+    fn an_asker_sees_noise_that_drowns_what_it_knows() {
+        let generator = |number: u8| Prg::new(&Seed::from_bytes([number; 16]));
+        let (mut asker, key) = Asker::new(generator(1), generator(2));
+        let mut answerer = Answerer::new(generator(1), &key, generator(3)).expect("residues");
+        let request = asker.ask(&vec![0; DEGREE], Vec::with_capacity(REQUEST));
+        let mut parts = (vec![0_u128; DEGREE], vec![0; DEGREE / 64]);
+        let parts = (&mut parts.0[..], &mut parts.1[..]);
+        let answer = answerer.answer(&request, &vec![i64::MIN; DEGREE], parts, Vec::with_capacity(ANSWER));
+        let places: Vec<f64> = asker
+            .fractions(moduli(), &mut &answer.expect("residues")[..])
+            .into_iter()
+            .map(|sum| (sum & ((1 << FRACTION) - 1)) as f64 / f64::from(1 << FRACTION))
+            .collect();
+        let mean = places.iter().sum::<f64>() / DEGREE as f64;
+        let variance = places.iter().map(|place| (place - mean).powi(2)).sum::<f64>() / DEGREE as f64;
+        // Two uniform numbers below 1/16, the noise and what c_0's rounding takes off, and what c_1's does.
+        let expected = 2.0 / 256.0 / 12.0 + 0.0074_f64.powi(2);
+        assert!((variance / expected - 1.0).abs() < 0.1, "{variance} where {expected} is expected");
+    }
+
     #[test]
     fn noise_stays_far_from_what_rounding_bears() {
         let generator = |number: u8| Prg::new(&Seed::from_bytes([number; 16]));
@@ -170,8 +192,8 @@ mod tests {
                     let fraction = sum & ((1 << FRACTION) - 1);
                     fraction.abs_diff(middle)
                 });
-                // 1/32 and twelve standard deviations of the rest; rounding bears a half.
-                assert!(noise.max().is_some_and(|most| most < (1 << FRACTION) / 8));
+                // 1/32, 1/16 and twelve standard deviations of the rest; rounding bears a half.
+                assert!(noise.max().is_some_and(|most| most < (1 << FRACTION) * 3 / 16));
                 asker.end(&answer, &mut shares, &mut lower).expect("residues");
                 for (i, share) in shares.into_iter().enumerate() {
                     let wraps = (upper[i / 64] & lower[i / 64]) >> (i % 64) & 1;

@@ -30,6 +30,10 @@ pub(super) fn log2_plaintext_and_dropped() -> [f64; 2] {
     [t, p].map(|primes| primes.iter().map(|&prime| (prime as f64).log2()).sum())
 }
 
+/// Digits of a number that drowns noise, and bits of each.
+pub(super) const FLOOD_DIGITS: usize = 6;
+pub(super) const FLOOD_DIGIT_BITS: u32 = 36;
+
 /// Bits of the last dropped prime that do not matter to the binary places that are kept, and of the quotient.
 const FRACTION_SHIFTS: [u32; 2] = [11, 50];
 
@@ -46,6 +50,8 @@ pub(super) struct Moduli {
     pub(super) digit: [Factor; KEPT],
     /// Of each prime of P what digits, and what a multiple of T, stand for, times 2^104.
     pub(super) lift: [[u64; KEPT + 1]; DROPPED],
+    /// Of each prime what the digits of a number that drowns noise stand for, times 2^52.
+    pub(super) flood: [[u64; FLOOD_DIGITS]; LIMBS],
     /// The inverse of each prime of P modulo those after it.
     pub(super) inverses: Vec<Vec<Factor>>,
     /// From slots to coefficients.
@@ -92,6 +98,10 @@ impl Moduli {
             of_digits: std::array::from_fn(|j| kept[j].scale(of_digits[j])),
             digit: std::array::from_fn(|j| kept[j].factor(digit[j])),
             lift: std::array::from_fn(lift),
+            flood: std::array::from_fn(|i| {
+                let digit = |k: usize| (0..k).fold(1, |unit, _| primes[i].product(&[unit, 1 << FLOOD_DIGIT_BITS]));
+                std::array::from_fn(|k| primes[i].shifted(digit(k)))
+            }),
             inverses: (0..DROPPED).map(inverses).collect(),
             plain: primes.iter().map(|prime| prime.scale(1)).collect(),
             reciprocals: std::array::from_fn(|j| 1.0 / t[j] as f64),

@@ -25,6 +25,12 @@ pub(super) fn errors(prg: &mut Prg, out: &mut [u64]) {
     dispatch(Binomial { words: out });
 }
 
+/// Uniform digits of so many bits.
+pub(super) fn digits(prg: &mut Prg, bits: u32, out: &mut [u64]) {
+    prg.fill(out);
+    out.iter_mut().for_each(|word| *word &= (1 << bits) - 1);
+}
+
 /// Each of -1, 0, 1 with a third of the probability, up to 2^-61.
 pub(super) fn ternary(prg: &mut Prg, out: &mut [u64]) {
     prg.fill(out);
