@@ -24,11 +24,11 @@ const NAMES: [&str; 2] = ["sender", "receiver"];
 /// Every protocol, with the largest size that takes seconds, as a power of two.
 fn protocols() -> Vec<(Box<dyn Protocol>, u32)> {
     vec![
-        (Box::new(VolePsi(Variant::Fast)), 26),
-        (Box::new(VolePsi(Variant::Compact)), 26),
-        (Box::new(VolePsi(Variant::Malicious)), 26),
-        (Box::new(Kkrt), 24),
-        (Box::new(DhPsi), 18),
+        (Box::new(VolePsi { variant: Variant::Fast, bins: 1 }), 26),
+        (Box::new(VolePsi { variant: Variant::Compact, bins: 1 }), 26),
+        (Box::new(VolePsi { variant: Variant::Malicious, bins: 1 }), 26),
+        (Box::new(Kkrt { bins: 1 }), 24),
+        (Box::new(DhPsi { bins: 1 }), 18),
     ]
 }
 

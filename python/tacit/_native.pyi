@@ -35,6 +35,7 @@ __all__ = [
     "kept_header",
     "matching_capacity",
     "matching_cost",
+    "matching_questions",
     "matching_protocols",
     "published_bytes",
     "query_cost",
@@ -527,9 +528,12 @@ def circuit_psi_rows(left: int, right: int) -> int:
 def matching_capacity(rows: int, bins: int) -> int:
     """The padded size of each of so many bins for an announced number of rows."""
 
-def matching_cost(protocol: str, sender: int, receiver: int, both_learn: bool) -> dict[str, dict[str, int]]:
-    """The declared cost with padded bins of these sizes: {"setup": of a worker, "bin": of a bin}, each a dictionary
+def matching_cost(protocol: str, sender: int, receiver: int, bins: int, both_learn: bool) -> dict[str, dict[str, int]]:
+    """The declared cost with so many padded bins of these sizes: {"setup": of a worker, "bin": of a bin}, each a dictionary
     {"rounds","sender","receiver"} with the payload bytes that each role sends."""
+
+def matching_questions(receiver: int, bins: int) -> int:
+    """About how many items of each of so many bins a receiver may ask that deviates from ``vole-malicious``."""
 
 def matching_protocols() -> list[tuple[str, str]]:
     """The names of all protocols, each with the adversary it withstands; the default first."""

@@ -158,7 +158,8 @@ impl Party {
     }
 
     fn intersection(&self, session: &mut Session) -> Result<bool> {
-        let outcome = DhPsi.setup(self.role, session, self.peer)?.online(session, &self.items, self.sizes)?;
+        let outcome =
+            DhPsi { bins: 1 }.setup(self.role, session, self.peer)?.online(session, &self.items, self.sizes)?;
         Ok(match outcome {
             Outcome::Receiver(matches) => matches.len() == self.common(),
             Outcome::Sender { order } => order.len() == self.items.len(),

@@ -7,23 +7,23 @@ use tacit_psi::{DhPsi, Kkrt, Protocol, VolePsi};
 
 use crate::error::MatchError;
 
-/// Every protocol of the room, the default first.
-pub fn protocols() -> Vec<Arc<dyn Protocol>> {
+/// Every protocol of the room, the default first, for a run of so many bins: its statistical bounds hold for all of them together.
+pub fn protocols(bins: usize) -> Vec<Arc<dyn Protocol>> {
     vec![
-        Arc::new(VolePsi(Variant::Fast)),
-        Arc::new(VolePsi(Variant::Compact)),
-        Arc::new(VolePsi(Variant::Malicious)),
-        Arc::new(Kkrt),
-        Arc::new(DhPsi),
+        Arc::new(VolePsi { variant: Variant::Fast, bins }),
+        Arc::new(VolePsi { variant: Variant::Compact, bins }),
+        Arc::new(VolePsi { variant: Variant::Malicious, bins }),
+        Arc::new(Kkrt { bins }),
+        Arc::new(DhPsi { bins }),
     ]
 }
 
-/// A protocol by its name.
+/// A protocol by its name, for a run of so many bins.
 ///
 /// # Errors
 /// An input error that lists the names.
-pub fn named(name: &str) -> Result<Arc<dyn Protocol>, MatchError> {
-    let all = protocols();
+pub fn named(name: &str, bins: usize) -> Result<Arc<dyn Protocol>, MatchError> {
+    let all = protocols(bins);
     let names: Vec<&str> = all.iter().map(|protocol| protocol.name()).collect();
     let unknown = MatchError::Input(format!("there is no protocol {name:?}; choose auto, {}", names.join(", ")));
     all.iter().find(|protocol| protocol.name() == name).cloned().ok_or(unknown)

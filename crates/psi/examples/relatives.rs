@@ -62,7 +62,7 @@ fn main() {
     println!("2^{log} items each, half of them common");
 
     let intersect = |session: &mut Session, peer, role, items: &[Item]| {
-        let mut pair = DhPsi.setup(role, session, peer).expect("set up");
+        let mut pair = DhPsi { bins: 1 }.setup(role, session, peer).expect("set up");
         pair.online(session, items, sizes).expect("an outcome");
     };
     measure(

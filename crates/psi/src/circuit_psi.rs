@@ -93,7 +93,7 @@ impl CircuitPsi {
     /// If a payload has vectors over Z/2^32.
     pub fn new(sizes: Sizes, payloads: Payloads) -> Self {
         assert!(payloads.sender.r32 + payloads.receiver.r32 == 0, "payloads are planes and vectors of 64 or 128 bits");
-        let bins = if sizes.sender == 0 || sizes.receiver == 0 { 0 } else { cuckoo::bins(sizes.receiver) };
+        let bins = if sizes.sender == 0 || sizes.receiver == 0 { 0 } else { cuckoo::bins(sizes.receiver, 1) };
         let tag_bits = 40 + (usize::BITS - bins.leading_zeros()) as usize;
         Self { sizes, payloads, bins, tag_bits }
     }
@@ -125,7 +125,7 @@ impl CircuitPsi {
     }
 
     /// At how many numbers in bins each party evaluates the function.
-    fn evaluations(&self) -> Sizes {
+    pub fn evaluations(&self) -> Sizes {
         Sizes { sender: cuckoo::CHOICES * self.sizes.sender, receiver: self.bins }
     }
 
@@ -219,7 +219,7 @@ impl CircuitPsi {
     ) -> Result<Binned, PsiError> {
         // 1. One number in each bin.
         let numbers = numbers(session, peer, items)?;
-        let table = cuckoo::table(&numbers)
+        let table = cuckoo::table(&numbers, self.bins)
             .ok_or_else(|| PsiError::Input("two of this party's items are equal; give each item once".to_owned()))?;
         let points = cuckoo::in_own_bins(&numbers, &table, &mut Prg::new(&Seed::random()?));
         drop(numbers);

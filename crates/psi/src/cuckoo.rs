@@ -9,13 +9,15 @@
 //!
 //! where N(s) bounds the ways to throw 3 s balls into s-1 bins with two in each at least: (3s)! (e^z - 1 - z)^(s-1) / z^(3s) for any z > 0
 //! (coefficients of a power series are not negative), or without that condition ((s-1)(s-2)(s-3))^s. For a fixed ratio m/n every
-//! term falls with n, so the ratio of [`LARGEST`] items serves larger sets: 1.305. Insertion finds an assignment whenever there is one.
+//! term falls with n, so the ratio of [`LARGEST`] items serves larger sets: 1.305. Insertion finds an assignment whenever there is one. A run of several
+//! tables takes 40 + log2 of their number in place of 40, so that all of them have one.
 //!
 //! **Source** the counting: Fountoulakis, Panagiotou, "Sharp Load Thresholds for Cuckoo Hashing" (Random Structures & Algorithms 2012), section 3.
 //! Experiments give about the same for large sets: Pinkas, Schneider, Zohner, "Scalable Private Set Intersection Based on OT Extension" (TOPS 2018),
 //! table 4, has 1.27 for 2^20 items.
 
 use crate::protocol::Item;
+use crate::tags::STATISTICAL_BITS;
 use std::collections::{HashMap, VecDeque};
 use std::sync::OnceLock;
 use tacit_math::Prg;
@@ -23,11 +25,9 @@ use tacit_math::Prg;
 /// Choices of a number.
 pub const CHOICES: usize = 3;
 
-/// Failures have a probability below 2^-40.
-const STATISTICAL_BITS: f64 = 40.0;
-
-/// The bins of [`LARGEST`] items take milliseconds to find, and all large sets need them.
-static BINS_OF_LARGEST: OnceLock<usize> = OnceLock::new();
+/// The bins of [`LARGEST`] items take milliseconds to find, and all large sets need them. By the logarithm of the number of tables.
+static BINS_OF_LARGEST: [OnceLock<usize>; usize::BITS as usize + 1] =
+    [const { OnceLock::new() }; usize::BITS as usize + 1];
 
 /// Above so many items the ratio of bins to items is that for this many.
 const LARGEST: usize = 1 << 12;
@@ -38,18 +38,20 @@ const WALK: usize = 500;
 /// An empty bin.
 pub const EMPTY: u32 = u32::MAX;
 
-/// How many bins n numbers take.
-pub fn bins(n: usize) -> usize {
+/// How many bins n numbers take in each of the tables of a run, all of which have an assignment but for a probability of 2^-40.
+pub fn bins(n: usize, tables: usize) -> usize {
+    let log = tables.max(1).next_power_of_two().ilog2();
+    let bits = f64::from(STATISTICAL_BITS + log);
     match n {
         0..=3 => CHOICES,
-        4..=LARGEST => least_bins(n),
-        _ => (n * *BINS_OF_LARGEST.get_or_init(|| least_bins(LARGEST))).div_ceil(LARGEST),
+        4..=LARGEST => least_bins(n, bits),
+        _ => (n * *BINS_OF_LARGEST[log as usize].get_or_init(|| least_bins(LARGEST, bits))).div_ceil(LARGEST),
     }
 }
 
-/// The least number of bins that meets the bound.
-fn least_bins(n: usize) -> usize {
-    let enough = |m: usize| failure_log2(n, m) <= -STATISTICAL_BITS;
+/// The least number of bins that fails with probability 2^-bits at most.
+fn least_bins(n: usize, bits: f64) -> usize {
+    let enough = |m: usize| failure_log2(n, m) <= -bits;
     let (mut too_few, mut enough_bins) = (n, 64.max(2 * n));
     while !enough(enough_bins) {
         enough_bins *= 2;
@@ -127,12 +129,12 @@ pub fn in_own_bins(numbers: &[u128], table: &[u32], random: &mut Prg) -> Vec<Ite
     items
 }
 
-/// For each bin the index of the number in it, or [`EMPTY`]. None with probability 2^-40, or if numbers are not distinct.
+/// For each of so many bins, the [`bins`] of these numbers, the index of the number in it, or [`EMPTY`]. None with probability 2^-40, or if numbers are
+/// not distinct.
 ///
 /// # Panics
 /// If there are 2^32 - 1 numbers or more.
-pub fn table(numbers: &[u128]) -> Option<Vec<u32>> {
-    let m = bins(numbers.len());
+pub fn table(numbers: &[u128], m: usize) -> Option<Vec<u32>> {
     let of_index = |index: u32| choices(numbers[index as usize], m);
     let table = place(numbers.len(), m, of_index)?;
     // Equal numbers have equal choices: they are in bins of each other's.
@@ -234,18 +236,25 @@ mod tests {
     #[test]
     fn bins_meet_the_bound_and_are_few() {
         for n in [4, 5, 63, 64, 1000, 4095, 4096] {
-            assert!(failure_log2(n, bins(n)) <= -40.0 && failure_log2(n, bins(n) - 1) > -40.0, "{n} items");
+            assert!(failure_log2(n, bins(n, 1)) <= -40.0 && failure_log2(n, bins(n, 1) - 1) > -40.0, "{n} items");
         }
-        assert_eq!([0, 1, 3].map(bins), [3, 3, 3]);
+        assert_eq!([0, 1, 3].map(|n| bins(n, 1)), [3, 3, 3]);
         for (n, ratio) in [(1 << 10, 1.34), (1 << 12, 1.306), (1 << 20, 1.306), (1 << 30, 1.306)] {
-            assert!((bins(n) as f64) < ratio * n as f64, "{n} items");
+            assert!((bins(n, 1) as f64) < ratio * n as f64, "{n} items");
         }
     }
 
     #[test]
     fn the_ratio_serves_larger_sets() {
         for n in [5000, 1 << 14, 1 << 17] {
-            assert!(failure_log2(n, bins(n)) <= -40.0, "{n} items");
+            assert!(failure_log2(n, bins(n, 1)) <= -40.0, "{n} items");
+        }
+    }
+
+    #[test]
+    fn all_tables_of_a_run_meet_the_bound() {
+        for (n, tables) in [(5, 2), (1000, 3), (5000, 1 << 14), (1 << 17, 954)] {
+            assert!(failure_log2(n, bins(n, tables)) + (tables as f64).log2() <= -40.0, "{tables} tables of {n} items");
         }
     }
 
@@ -274,8 +283,8 @@ mod tests {
         let mut prg = Prg::new(&Seed::from_bytes([51; 16]));
         for n in [0, 1, 2, 3, 4, 10, 255, 256, 257, 5000, 40_000] {
             let numbers: Vec<u128> = prg.vector(n);
-            let table = table(&numbers).expect("an assignment");
-            assert_eq!(table.len(), bins(n));
+            let table = table(&numbers, bins(n, 1)).expect("an assignment");
+            assert_eq!(table.len(), bins(n, 1));
             check(n, &table, |index| choices(numbers[index as usize], table.len()));
         }
     }
@@ -285,9 +294,9 @@ mod tests {
         let mut prg = Prg::new(&Seed::from_bytes([53; 16]));
         for n in [2, 3, 4, 1000] {
             let mut numbers: Vec<u128> = prg.vector(n);
-            assert!(table(&numbers).is_some(), "{n} numbers");
+            assert!(table(&numbers, bins(n, 1)).is_some(), "{n} numbers");
             numbers[n - 1] = numbers[0];
-            assert!(table(&numbers).is_none(), "{n} numbers");
+            assert!(table(&numbers, bins(n, 1)).is_none(), "{n} numbers");
         }
     }
 
@@ -295,7 +304,7 @@ mod tests {
     fn what_is_in_a_bin_is_what_would_be_there() {
         let mut prg = Prg::new(&Seed::from_bytes([54; 16]));
         let numbers: Vec<u128> = prg.vector(500);
-        let table = table(&numbers).expect("an assignment");
+        let table = table(&numbers, bins(500, 1)).expect("an assignment");
         let (all, bins) = in_all_bins(&numbers, table.len());
         let own = in_own_bins(&numbers, &table, &mut prg);
         for (bin, (item, &index)) in own.iter().zip(&table).enumerate() {

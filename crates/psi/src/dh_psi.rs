@@ -18,10 +18,10 @@
 //! | the receiver compares with | tags of H(y)^ba | tags of (x, H(x)^b) |
 //! | multiplications: sender, receiver | n + m, m + n | n + m, 2 m |
 //!
-//! **Cost** 2 rounds; setup 1 round, 16 bytes each. For n items of the sender, m of the receiver, tags of b = 40 + log2(n m) bits: the
+//! **Cost** 2 rounds; setup 1 round, 16 bytes each. For n items of the sender, m of the receiver, tags of b = 40 + log2(n m bins) bits: the
 //! receiver sends 32 m; the sender 32 n + ceil(b / 8) m (`Crossed`), or n (b - log2 n + 2) bits + 32 m (`Blinded`).
 //!
-//! **Departures** Tags, not points, are sent for comparison: a wrong match has probability below 2^-40 in all. Sorted tags cost
+//! **Departures** Tags, not points, are sent for comparison: a wrong match has probability below 2^-40 in all bins of a run. Sorted tags cost
 //! log2 n bits less each; their order is as random as the exponent b.
 
 use crate::error::PsiError;
@@ -40,8 +40,11 @@ use tacit_ot::Adversary;
 const NAME: &str = "dh";
 
 /// The Diffie-Hellman protocol.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct DhPsi;
+#[derive(Clone, Copy, Debug)]
+pub struct DhPsi {
+    /// How many pairs of sets a run has.
+    pub bins: usize,
+}
 
 /// Which of the two ways sends less.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -56,9 +59,11 @@ impl Form {
     }
 }
 
-/// Bits of a tag.
-pub fn bits(sizes: Sizes) -> u32 {
-    tag_bits(sizes.sender as u128 * sizes.receiver as u128)
+impl DhPsi {
+    /// Bits of a tag for such sets.
+    pub fn tag_bits(self, sizes: Sizes) -> u32 {
+        tag_bits(sizes.pairs(self.bins))
+    }
 }
 
 impl Protocol for DhPsi {
@@ -72,9 +77,10 @@ impl Protocol for DhPsi {
 
     fn declared(&self, sizes: Sizes) -> Declared {
         let Sizes { sender: n, receiver: m } = sizes;
+        let bits = self.tag_bits(sizes);
         let sender = match Form::of(sizes) {
-            Form::Crossed => ENCODING_BYTES * n + tag_bytes(bits(sizes)) * m,
-            Form::Blinded => SortedTags::bytes(n, bits(sizes)) + ENCODING_BYTES * m,
+            Form::Crossed => ENCODING_BYTES * n + tag_bytes(bits) * m,
+            Form::Blinded => SortedTags::bytes(n, bits) + ENCODING_BYTES * m,
         };
         let online = Traffic { rounds: 2, sender: sender as u64, receiver: (ENCODING_BYTES * m) as u64 };
         let setup = Traffic { rounds: 1, sender: AGREE_BYTES, receiver: AGREE_BYTES };
@@ -83,7 +89,7 @@ impl Protocol for DhPsi {
 
     fn setup(&self, role: Role, session: &mut Session, peer: PartyId) -> Result<Box<dyn Prepared>, PsiError> {
         let context = agree(session, peer, NAME)?;
-        Ok(Box::new(Pair { role, peer, context, runs: 0 }))
+        Ok(Box::new(Pair { role, peer, psi: *self, context, runs: 0 }))
     }
 }
 
@@ -91,6 +97,7 @@ impl Protocol for DhPsi {
 struct Pair {
     role: Role,
     peer: PartyId,
+    psi: DhPsi,
     context: [u8; 32],
     runs: u64,
 }
@@ -103,12 +110,14 @@ impl Prepared for Pair {
         }
         self.runs += 1;
         let context = [&self.context[..], &self.runs.to_le_bytes()].concat();
+        let bits = self.psi.tag_bits(sizes);
         let run = Run {
             peer: self.peer,
             sizes,
+            bits,
             exponent: Exponent::random()?,
             hash: HashToGroup::new(&context),
-            tags: TagHash::new(&context, bits(sizes)),
+            tags: TagHash::new(&context, bits),
         };
         session.enter(NAME);
         let outcome = match (self.role, Form::of(sizes)) {
@@ -126,6 +135,8 @@ impl Prepared for Pair {
 struct Run {
     peer: PartyId,
     sizes: Sizes,
+    /// Bits of a tag.
+    bits: u32,
     exponent: Exponent,
     hash: HashToGroup,
     tags: TagHash,
@@ -138,7 +149,7 @@ impl Run {
         send_masked(session, self.peer, &self.exponent, &self.hash, &permutation::gather(items, &order))?;
         let tags = self.tags_of_raised(session, self.sizes.receiver)?;
         session.next_round();
-        send_tags(session, self.peer, &tags, bits(self.sizes))?;
+        send_tags(session, self.peer, &tags, self.bits)?;
         Ok(Outcome::Sender { order })
     }
 
@@ -147,9 +158,9 @@ impl Run {
         send_masked(session, self.peer, &self.exponent, &self.hash, items)?;
         let theirs = self.tags_of_raised(session, self.sizes.sender)?;
         session.next_round();
-        let mine = receive_tags(session, self.peer, items.len(), bits(self.sizes))?;
+        let mine = receive_tags(session, self.peer, items.len(), self.bits)?;
         let mut matches = Vec::new();
-        Table::new(&theirs, bits(self.sizes)).look_up(&mine, 0, &mut matches);
+        Table::new(&theirs, self.bits).look_up(&mine, 0, &mut matches);
         Ok(Outcome::Receiver(matches.into_iter().map(|m| Match { mine: m.theirs, theirs: m.mine }).collect()))
     }
 
@@ -167,7 +178,7 @@ impl Run {
         let masked = self.exponent.mask(&self.hash, items);
         let tags: Vec<u128> = items.iter().zip(&masked).map(|(&item, point)| self.tags.of_item(item, point)).collect();
         let (sorted, order): (Vec<u128>, Vec<u32>) = sorted_places(&tags).into_iter().unzip();
-        session.send(self.peer, SortedTags::write(&sorted, bits(self.sizes)))?;
+        session.send(self.peer, SortedTags::write(&sorted, self.bits))?;
         let mut answers = Vec::with_capacity(self.sizes.receiver);
         let asked = self.sizes.receiver;
         receive_raised(session, self.peer, &self.exponent, asked, |points| answers.extend_from_slice(points))?;
@@ -177,12 +188,11 @@ impl Run {
     }
 
     fn receive_blinded(&self, session: &mut Session, items: &[Item]) -> Result<Outcome, PsiError> {
-        let bits = bits(self.sizes);
         session.next_round();
         send_masked(session, self.peer, &self.exponent, &self.hash, items)?;
-        let mut written = vec![0; SortedTags::bytes(self.sizes.sender, bits)];
+        let mut written = vec![0; SortedTags::bytes(self.sizes.sender, self.bits)];
         session.recv(self.peer, &mut written)?;
-        let Some(theirs) = SortedTags::read(&written, self.sizes.sender, bits) else {
+        let Some(theirs) = SortedTags::read(&written, self.sizes.sender, self.bits) else {
             return Err(PsiError::cheating(session, self.peer, "its tags are not a sorted set"));
         };
         session.next_round();
@@ -192,7 +202,7 @@ impl Run {
             mine.extend(items.iter().zip(points).map(|(&item, point)| self.tags.of_item(item, point)));
         })?;
         let mut matches = Vec::new();
-        Table::new(&mine, bits).look_up(&theirs.iter().collect::<Vec<_>>(), 0, &mut matches);
+        Table::new(&mine, self.bits).look_up(&theirs.iter().collect::<Vec<_>>(), 0, &mut matches);
         Ok(Outcome::Receiver(matches))
     }
 }

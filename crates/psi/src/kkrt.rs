@@ -6,7 +6,7 @@
 //! **Source** Kolesnikov, Kumaresan, Rosulek, Trieu, "Efficient Batched Oblivious PRF with Applications to Private Set Intersection" (CCS
 //! 2016), Figures 3 and 7, without a stash.
 //!
-//! The receiver puts its n2 items into m = [`cuckoo::bins`] (n2) bins, an item y into one of its three bins. Each bin b has a function
+//! The receiver puts its n2 items into m bins ([`cuckoo::bins`]), an item y into one of its three bins. Each bin b has a function
 //! F(b, .) of its own, a row of an OT extension whose receiver may choose any input, not only a bit: with t(b), t'(b) random rows of w bits,
 //! each column of which is the stream of a base OT, the receiver sends u(b) = t(b) ^ t'(b) ^ C(y) for a code C. The sender, who has
 //! secret bits s and so q(b) = t(b) ^ s t'(b) ^ s t(b), can evaluate F(b, x) = H(b, q(b) ^ s u(b) ^ s C(x)) at every x; the receiver knows
@@ -14,10 +14,10 @@
 //! sends F of every item in each of its three bins.
 //!
 //! **Cost** setup: 512 base OTs, 1 round; the sender of items receives them. Online, if no set is empty: 2 rounds; the receiver sends 16 + m w / 8
-//! bytes, the sender 3 n1 tags of 40 + log2(n1 n2) bits, in whole bytes. For 2^20 items each: 73 + 30 bytes an item.
+//! bytes, the sender 3 n1 tags of 40 + log2(n1 n2 pairs) bits, in whole bytes. For 2^20 items each: 73 + 30 bytes an item.
 //!
-//! **Parameters** 2^-40 each for: no assignment to bins; code words of the sender's 3 n1 evaluations nearer than 128 to the receiver's, which
-//! gives w of 448 bits (to 2^20 items) or 512; a false match among tags.
+//! **Parameters** 2^-40 each, in all pairs of sets of a run together, for: no assignment to bins; code words of the sender's 3 n1 evaluations nearer than 128 to the receiver's, which
+//! gives w of 448 bits (to 2^23 items in all) or 512; a false match among tags.
 //!
 //! **Departures** The three tags of an item are sent side by side in one random order instead of three. Items are told apart by the choice
 //! in the code, so the tags of an item that the receiver does not have are independent of each other, and those of one that it has
@@ -57,8 +57,11 @@ const BATCH: usize = 1024;
 const PIECE: usize = 32 * BATCH;
 
 /// The KKRT protocol.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Kkrt;
+#[derive(Clone, Copy, Debug)]
+pub struct Kkrt {
+    /// How many pairs of sets a run has.
+    pub bins: usize,
+}
 
 impl Protocol for Kkrt {
     fn name(&self) -> &'static str {
@@ -75,40 +78,62 @@ impl Protocol for Kkrt {
             sender: base::bytes_of_receiver(COLUMNS),
             receiver: base::bytes_of_sender(COLUMNS),
         };
-        if empty(sizes) {
+        let parameters = Parameters { sizes, pairs: self.bins };
+        if parameters.empty() {
             return Declared { setup, online: Traffic::default() };
         }
-        let rows = 8 * code_words(sizes) * cuckoo::bins(sizes.receiver);
-        let tags = CHOICES * tag_bytes(bits(sizes)) * sizes.sender;
+        let rows = 8 * parameters.code_words() * parameters.bins();
+        let tags = CHOICES * parameters.tag_bytes() * sizes.sender;
         Declared { setup, online: Traffic { rounds: 2, sender: tags as u64, receiver: (SEED + rows) as u64 } }
     }
 
     fn setup(&self, role: Role, session: &mut Session, peer: PartyId) -> Result<Box<dyn Prepared>, PsiError> {
         session.enter(NAME);
         let prepared: Box<dyn Prepared> = match role {
-            Role::Sender => Box::new(Sender::setup(session, peer)?),
-            Role::Receiver => Box::new(Receiver::setup(session, peer)?),
+            Role::Sender => Box::new(Sender::setup(session, peer, self.bins)?),
+            Role::Receiver => Box::new(Receiver::setup(session, peer, self.bins)?),
         };
         session.leave();
         Ok(prepared)
     }
 }
 
-/// Whether nothing can match, and so nothing is sent.
-fn empty(sizes: Sizes) -> bool {
-    sizes.sender == 0 || sizes.receiver == 0
+/// What both parties derive from the sizes.
+#[derive(Clone, Copy, Debug)]
+pub struct Parameters {
+    /// Of one pair of sets.
+    pub sizes: Sizes,
+    /// Pairs of such sets in the run: the statistical bounds hold for all of them together.
+    pub pairs: usize,
 }
 
-/// Bits of a tag.
-pub fn bits(sizes: Sizes) -> u32 {
-    tag_bits(sizes.sender as u128 * sizes.receiver as u128)
-}
+impl Parameters {
+    /// Whether nothing can match, and so nothing is sent.
+    fn empty(self) -> bool {
+        self.sizes.sender == 0 || self.sizes.receiver == 0
+    }
 
-/// Width of the code in words of 64 bits: 7 if that keeps the code words of all evaluations far enough apart, else 8.
-pub fn code_words(sizes: Sizes) -> usize {
-    let evaluations = (CHOICES * sizes.sender) as f64;
-    let near = |words: usize| (near_log2(64 * words) + evaluations.log2()) <= -f64::from(STATISTICAL_BITS);
-    if near(7) { 7 } else { 8 }
+    /// Bins of the receiver's table.
+    pub fn bins(self) -> usize {
+        cuckoo::bins(self.sizes.receiver, self.pairs)
+    }
+
+    /// Bits of a tag.
+    pub fn tag_bits(self) -> u32 {
+        tag_bits(self.sizes.pairs(self.pairs))
+    }
+
+    /// Bytes of a tag that travels whole.
+    fn tag_bytes(self) -> usize {
+        tag_bytes(self.tag_bits())
+    }
+
+    /// Width of the code in words of 64 bits: 7 if that keeps the code words of all evaluations far enough apart, else 8.
+    pub fn code_words(self) -> usize {
+        let evaluations = (CHOICES * self.sizes.sender) as f64 * self.pairs as f64;
+        let near = |words: usize| (near_log2(64 * words) + evaluations.log2()) <= -f64::from(STATISTICAL_BITS);
+        if near(7) { 7 } else { 8 }
+    }
 }
 
 /// The binary logarithm of the probability that two random code words differ in fewer than 128 of so many places.
@@ -126,19 +151,19 @@ const SEED: usize = 16;
 
 /// The public functions of one run, from a seed that the receiver draws when the items are fixed.
 struct Run {
-    sizes: Sizes,
+    parameters: Parameters,
     bins: u128,
     code: [[u128; COLUMNS / 128]; CHOICES],
     tag: [u8; 32],
 }
 
 impl Run {
-    fn new(seed: &Seed, sizes: Sizes) -> Self {
+    fn new(seed: &Seed, parameters: Parameters) -> Self {
         let bins = u128::from_le_bytes(seed.derive("bins").expose());
         let mut code = [[0u128; COLUMNS / 128]; CHOICES];
         Prg::new(&seed.derive("code")).fill(code.as_flattened_mut());
         let tag = blake3::derive_key("tacit 2026 psi: kkrt tags", &seed.expose());
-        Self { sizes, bins, code, tag }
+        Self { parameters, bins, code, tag }
     }
 
     /// The numbers of items that say which bins are theirs.
@@ -170,24 +195,25 @@ impl Run {
         let digest = blake3::keyed_hash(&self.tag, bytemuck::cast_slice(&words[..=W]));
         let mut low = [0; 16];
         low.copy_from_slice(&digest.as_bytes()[..16]);
-        u128::from_le_bytes(low) & (u128::MAX >> (128 - bits(self.sizes)))
+        u128::from_le_bytes(low) & (u128::MAX >> (128 - self.parameters.tag_bits()))
     }
 }
 
 /// The sender of items, who chose one stream of each column.
 struct Sender {
     peer: PartyId,
+    pairs: usize,
     secret: Zeroizing<[u64; COLUMNS / 64]>,
     streams: Vec<Prg>,
 }
 
 impl Sender {
-    fn setup(session: &mut Session, peer: PartyId) -> Result<Self, PsiError> {
+    fn setup(session: &mut Session, peer: PartyId, pairs: usize) -> Result<Self, PsiError> {
         let mut secret = Zeroizing::new([0; COLUMNS / 64]);
         Prg::new(&Seed::random()?).fill(&mut secret[..]);
         let choices = Zeroizing::new((0..COLUMNS).map(|i| secret[i / 64] >> (i % 64) & 1 == 1).collect::<Vec<_>>());
         let seeds = base::receive(session, peer, &choices)?;
-        Ok(Self { peer, secret, streams: seeds.into_iter().map(stream).collect() })
+        Ok(Self { peer, pairs, secret, streams: seeds.into_iter().map(stream).collect() })
     }
 
     /// Receives the corrections, sends the tags of all items.
@@ -195,17 +221,17 @@ impl Sender {
         &mut self,
         session: &mut Session,
         items: &[Item],
-        sizes: Sizes,
+        parameters: Parameters,
     ) -> Result<Outcome, PsiError> {
         let order = permutation::random(items.len(), &mut Prg::new(&Seed::random()?));
         session.next_round();
         let mut seed = [0; SEED];
         session.recv(self.peer, &mut seed)?;
-        let run = Run::new(&Seed::from_bytes(seed), sizes);
-        let rows = self.rows::<W>(session, cuckoo::bins(sizes.receiver))?;
+        let run = Run::new(&Seed::from_bytes(seed), parameters);
+        let rows = self.rows::<W>(session, parameters.bins())?;
         session.next_round();
         for piece in order.chunks(PIECE) {
-            let mut message = session.buffer(CHOICES * tag_bytes(bits(sizes)) * piece.len() + 16);
+            let mut message = session.buffer(CHOICES * parameters.tag_bytes() * piece.len() + 16);
             for batch in piece.chunks(BATCH) {
                 self.evaluate(&run, &rows, &permutation::gather(items, batch), &mut message);
             }
@@ -235,9 +261,9 @@ impl Sender {
 
     /// Appends the three tags of every item.
     fn evaluate<const W: usize>(&self, run: &Run, rows: &[[u64; W]], items: &[Item], message: &mut Vec<u8>) {
-        let width = tag_bytes(bits(run.sizes));
+        let width = run.parameters.tag_bytes();
         let code = run.code::<W>(items.iter().flat_map(|&item| (0..CHOICES as u8).map(move |choice| (item, choice))));
-        let m = cuckoo::bins(run.sizes.receiver);
+        let m = run.parameters.bins();
         let bins: Vec<[usize; CHOICES]> = run.numbers(items).iter().map(|&number| cuckoo::choices(number, m)).collect();
         // Rows lie all over the memory: copied first, many are on their way at once.
         let mut own: Vec<[u64; W]> = bins.as_flattened().iter().map(|&bin| rows[bin]).collect();
@@ -252,14 +278,15 @@ impl Sender {
 impl Prepared for Sender {
     fn online(&mut self, session: &mut Session, items: &[Item], sizes: Sizes) -> Result<Outcome, PsiError> {
         check_count(items, sizes.sender)?;
-        if empty(sizes) {
+        let parameters = Parameters { sizes, pairs: self.pairs };
+        if parameters.empty() {
             let order = permutation::random(items.len(), &mut Prg::new(&Seed::random()?));
             return Ok(Outcome::Sender { order });
         }
         session.enter(NAME);
-        let outcome = match code_words(sizes) {
-            7 => self.send::<7>(session, items, sizes),
-            _ => self.send::<8>(session, items, sizes),
+        let outcome = match parameters.code_words() {
+            7 => self.send::<7>(session, items, parameters),
+            _ => self.send::<8>(session, items, parameters),
         };
         session.leave();
         outcome
@@ -276,13 +303,14 @@ struct Placed {
 /// The receiver of the intersection, who has both streams of each column.
 struct Receiver {
     peer: PartyId,
+    pairs: usize,
     streams: Vec<[Prg; 2]>,
 }
 
 impl Receiver {
-    fn setup(session: &mut Session, peer: PartyId) -> Result<Self, PsiError> {
+    fn setup(session: &mut Session, peer: PartyId, pairs: usize) -> Result<Self, PsiError> {
         let seeds = base::send(session, peer, COLUMNS)?;
-        Ok(Self { peer, streams: seeds.into_iter().map(|pair| pair.map(stream)).collect() })
+        Ok(Self { peer, pairs, streams: seeds.into_iter().map(|pair| pair.map(stream)).collect() })
     }
 
     /// Sends the corrections, receives the tags of the sender's items.
@@ -290,14 +318,14 @@ impl Receiver {
         &mut self,
         session: &mut Session,
         items: &[Item],
-        sizes: Sizes,
+        parameters: Parameters,
     ) -> Result<Outcome, PsiError> {
-        let (seed, run, table) = assign(items, sizes)?;
+        let (seed, run, table) = assign(items, parameters)?;
         session.next_round();
         session.send(self.peer, seed.expose().to_vec())?;
         let tags = self.tags::<W>(session, &run, items, &table)?;
         session.next_round();
-        find(session, self.peer, sizes, &table, &tags)
+        find(session, self.peer, parameters, &table, &tags)
     }
 
     /// Sends the corrections of all bins; the tag of every item.
@@ -339,13 +367,14 @@ impl Receiver {
 impl Prepared for Receiver {
     fn online(&mut self, session: &mut Session, items: &[Item], sizes: Sizes) -> Result<Outcome, PsiError> {
         check_count(items, sizes.receiver)?;
-        if empty(sizes) {
+        let parameters = Parameters { sizes, pairs: self.pairs };
+        if parameters.empty() {
             return Ok(Outcome::Receiver(Vec::new()));
         }
         session.enter(NAME);
-        let outcome = match code_words(sizes) {
-            7 => self.receive::<7>(session, items, sizes),
-            _ => self.receive::<8>(session, items, sizes),
+        let outcome = match parameters.code_words() {
+            7 => self.receive::<7>(session, items, parameters),
+            _ => self.receive::<8>(session, items, parameters),
         };
         session.leave();
         outcome
@@ -354,12 +383,12 @@ impl Prepared for Receiver {
 
 /// A seed, its functions, and an assignment of the items to bins. A seed without an assignment is drawn with probability 2^-40 and
 /// thrown away before anyone sees it.
-fn assign(items: &[Item], sizes: Sizes) -> Result<(Seed, Run, Vec<Option<Placed>>), PsiError> {
+fn assign(items: &[Item], parameters: Parameters) -> Result<(Seed, Run, Vec<Option<Placed>>), PsiError> {
     for _ in 0..3 {
         let seed = Seed::random()?;
-        let run = Run::new(&seed, sizes);
+        let run = Run::new(&seed, parameters);
         let numbers = run.numbers(items);
-        if let Some(table) = cuckoo::table(&numbers) {
+        if let Some(table) = cuckoo::table(&numbers, parameters.bins()) {
             let placed = |(bin, &item): (usize, &u32)| {
                 let choices = cuckoo::choices(*numbers.get(item as usize)?, table.len());
                 Some(Placed { item, choice: choices.iter().position(|&choice| choice == bin)? as u8 })
@@ -374,14 +403,15 @@ fn assign(items: &[Item], sizes: Sizes) -> Result<(Seed, Run, Vec<Option<Placed>
 fn find(
     session: &mut Session,
     peer: PartyId,
-    sizes: Sizes,
+    parameters: Parameters,
     table: &[Option<Placed>],
     tags: &[u128],
 ) -> Result<Outcome, PsiError> {
     let mut members: [Vec<u32>; CHOICES] = Default::default();
     table.iter().flatten().for_each(|placed| members[usize::from(placed.choice)].push(placed.item));
-    let own = members.each_ref().map(|members| Table::new(&permutation::gather(tags, members), bits(sizes)));
-    let width = tag_bytes(bits(sizes));
+    let sizes = parameters.sizes;
+    let own = members.each_ref().map(|members| Table::new(&permutation::gather(tags, members), parameters.tag_bits()));
+    let width = parameters.tag_bytes();
     let mut bytes = vec![0; CHOICES * width * BATCH.min(sizes.sender)];
     let mut matches = Vec::new();
     for first in (0..sizes.sender).step_by(BATCH) {
@@ -436,8 +466,10 @@ mod tests {
 
     #[test]
     fn code_words_are_far_apart() {
-        let words = |n: usize| code_words(Sizes { sender: n, receiver: 1 });
+        let of_run = |n: usize, pairs| Parameters { sizes: Sizes { sender: n, receiver: 1 }, pairs }.code_words();
+        let words = |n: usize| of_run(n, 1);
         assert_eq!([1, 1 << 16, 1 << 20].map(words), [7, 7, 7]);
+        assert_eq!([8, 1000].map(|pairs| of_run(1 << 20, pairs)), [7, 8]);
         // Even 2^32 items are served by 512 bits.
         assert_eq!(words(1 << 32), 8);
         assert!(near_log2(512) + (3f64 * 2f64.powi(32)).log2() <= -40.0);
@@ -465,21 +497,21 @@ mod tests {
         const COUNT: usize = 500;
         let all: Vec<Item> = Prg::new(&Seed::from_bytes([9; 16])).vector(COUNT + COUNT / 2);
         let (theirs, mine) = (&all[..COUNT], &all[COUNT / 2..]);
-        let sizes = Sizes { sender: COUNT, receiver: COUNT };
+        let parameters = Parameters { sizes: Sizes { sender: COUNT, receiver: COUNT }, pairs: 1 };
         let send = |session: &mut Session| {
-            let mut sender = Sender::setup(session, PartyId(1)).expect("base OTs");
-            sender.send::<7>(session, theirs, sizes).expect("sent")
+            let mut sender = Sender::setup(session, PartyId(1), 1).expect("base OTs");
+            sender.send::<7>(session, theirs, parameters).expect("sent")
         };
         // The receiver's messages; then whatever it reads of the tags with all functions that it has, whichever choice they are for.
         let curious = |session: &mut Session| {
-            let mut receiver = Receiver::setup(session, PartyId(0)).expect("base OTs");
-            let (seed, run, table) = assign(mine, sizes).expect("an assignment");
+            let mut receiver = Receiver::setup(session, PartyId(0), 1).expect("base OTs");
+            let (seed, run, table) = assign(mine, parameters).expect("an assignment");
             session.next_round();
             session.send(PartyId(0), seed.expose().to_vec()).expect("sent");
             let tags: HashSet<u128> =
                 receiver.tags::<7>(session, &run, mine, &table).expect("sent").into_iter().collect();
             session.next_round();
-            let width = tag_bytes(bits(sizes));
+            let width = parameters.tag_bytes();
             let mut bytes = vec![0; CHOICES * width * COUNT];
             session.recv(PartyId(0), &mut bytes).expect("tags");
             let tag = |bytes: &[u8]| {

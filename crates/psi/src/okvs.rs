@@ -14,6 +14,11 @@
 //! the paper's fit (λ = 0.2691 w - 15.21 for s = 1.1 n and n = 2^20, where this formula gives 0.271 w - 20) is more
 //! favourable than the formula. A test measures the probability where it is large enough to be seen.
 //!
+//! **Few keys**: n + 40 columns that every row may have are enough where they are not more than w. A random row lies in the space that k others span with
+//! probability 2^(k - columns), so that some row does with 2^(n - columns) = 2^-40 at most. One key takes 41 columns, not 256.
+//!
+//! **Runs**: a run of several stores takes 40 + log2 of their number in place of 40, so that none of them fails.
+//!
 //! **Clusters**: places are cut into ranges of about 2^16 keys with w columns at the end of each for the waiting keys, so
 //! that elimination works within the second-level cache and memory is that of one range. Each range's queue starts
 //! empty, which is never worse.
@@ -26,7 +31,8 @@
 //! | 2^24 | 256 | 1.096 |
 //!
 //! Cost: encoding about 2 / ε steps of W words a key, two products of a band; decoding one product of a band.
-//! Departures: clusters, and the closed formula instead of the paper's fitted table.
+//! Departures: clusters, the closed formula instead of the paper's fitted table, and for few keys the random matrices that Garimella, Pinkas, Rosulek,
+//! Trieu, Yanai, "Oblivious Key-Value Stores and Amplification for Private Set Intersection" (CRYPTO 2021) list.
 
 mod elimination;
 mod order;
@@ -53,7 +59,7 @@ pub struct Layout {
     pub clusters: usize,
     /// First columns of bands in each.
     pub places: usize,
-    /// Width of bands.
+    /// Width of bands, less than that of a store's rows for few keys: their highest bits are zero.
     pub band: usize,
 }
 
@@ -63,8 +69,18 @@ impl Layout {
         Self::with_failure(keys, band, STATISTICAL)
     }
 
+    /// For one of so many stores of a run, of which none fails but with probability 2^-40 in all.
+    pub fn of_run(keys: usize, band: usize, stores: usize) -> Self {
+        Self::with_failure(keys, band, STATISTICAL + (stores.max(1) as f64).log2())
+    }
+
     /// As [`Self::new`], with failure probability 2^-`bits`: for measuring it.
     pub fn with_failure(keys: usize, band: usize, bits: f64) -> Self {
+        // All rows in the same few columns are independent but for 2^(keys - columns).
+        let dense = (keys as f64 + bits).ceil().max(1.0) as usize;
+        if dense <= band {
+            return Self { clusters: 1, places: 1, band: dense };
+        }
         let clusters = keys.div_ceil(CLUSTER).max(1);
         let keys = keys.max(1) as f64;
         let theta = (bits + keys.log2()) * std::f64::consts::LN_2 / band as f64;
@@ -93,6 +109,8 @@ pub struct Okvs<const W: usize> {
     layout: Layout,
     place: BlockCipher,
     bits: Vec<BlockCipher>,
+    /// The bits of a row that lie in the band.
+    within: [u64; W],
 }
 
 impl<const W: usize> Okvs<W> {
@@ -104,12 +122,14 @@ impl<const W: usize> Okvs<W> {
     /// The store of a seed with a layout for bands of this width.
     ///
     /// # Panics
-    /// If the layout is for another width, or W is odd.
+    /// If the layout is for wider bands, or W is odd.
     pub fn with_layout(layout: Layout, seed: &Seed) -> Self {
-        assert!(layout.band == 64 * W && W.is_multiple_of(2), "a layout for bands of an even number of words");
+        let fits = layout.band == 64 * W || layout.band < 64 * W && layout.places == 1;
+        assert!(fits && W.is_multiple_of(2), "a layout for bands of an even number of words");
         let cipher = |purpose: &str| BlockCipher::new(&seed.derive(purpose));
         let bits = (0..W / 2).map(|number| cipher(&format!("okvs/bits/{number}"))).collect();
-        Self { layout, place: cipher("okvs/place"), bits }
+        let ones = |word: usize| u64::MAX.unbounded_shr(64 - layout.band.saturating_sub(64 * word).min(64) as u32);
+        Self { layout, place: cipher("okvs/place"), bits, within: std::array::from_fn(ones) }
     }
 
     /// Where its columns lie.
@@ -156,7 +176,7 @@ impl<const W: usize> Okvs<W> {
         mut take: impl FnMut(usize, &[T]) -> Result<(), E>,
     ) -> Result<(), E> {
         let columns = self.layout.cluster_columns();
-        let mut system = elimination::System::<T, W>::new(columns);
+        let mut system = elimination::System::<T, W>::new(columns.max(64 * W));
         let mut sides = [T::zeroed(); BATCH];
         for cluster in (0..self.layout.clusters).rev() {
             system.reset(random);
@@ -167,7 +187,7 @@ impl<const W: usize> Okvs<W> {
                     system.insert(row.start as usize - cluster * columns, row.bits, side)?;
                 }
             }
-            take(cluster, system.solve())?;
+            take(cluster, &system.solve()[..columns])?;
         }
         Ok(())
     }
@@ -184,6 +204,15 @@ impl<const W: usize> Okvs<W> {
     ) {
         let first = (cluster * self.layout.cluster_columns()) as u32;
         let mut values = [T::zeroed(); BATCH];
+        // A row of few columns reaches beyond them, with zeros.
+        let mut filled = Vec::new();
+        let columns = if columns.len() < 64 * W {
+            filled.extend_from_slice(columns);
+            filled.resize(64 * W, T::zeroed());
+            &filled
+        } else {
+            columns
+        };
         for (numbers, mut rows) in self.batches(items, order, cluster) {
             rows.iter_mut().for_each(|row| row.start -= first);
             let values = &mut values[..numbers.len()];
@@ -219,8 +248,8 @@ impl<const W: usize> Okvs<W> {
                 images.iter_mut().zip(numbers).for_each(|(image, &number)| *image = items[number as usize]);
                 cipher.encrypt(images);
                 for (row, image) in rows.iter_mut().zip(images) {
-                    row.bits[2 * half] = *image as u64;
-                    row.bits[2 * half + 1] = (*image >> 64) as u64;
+                    row.bits[2 * half] = *image as u64 & self.within[2 * half];
+                    row.bits[2 * half + 1] = (*image >> 64) as u64 & self.within[2 * half + 1];
                 }
             }
             (numbers, rows)

@@ -26,6 +26,13 @@ pub struct Sizes {
     pub receiver: usize,
 }
 
+impl Sizes {
+    /// Pairs of an item of one set and one of the other, in a run of so many pairs of sets of these sizes.
+    pub fn pairs(self, bins: usize) -> u128 {
+        bins as u128 * self.sender as u128 * self.receiver as u128
+    }
+}
+
 /// An item of the receiver that the sender has too.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord)]
 pub struct Match {
@@ -67,7 +74,8 @@ pub struct Declared {
     pub online: Traffic,
 }
 
-/// A protocol of two sets. Its parameters are derived from the public sizes alone. `O` is what a party has in the end; of an
+/// A protocol of two sets. Its parameters are derived from the public sizes alone, and from how many bins a run has if it is of that kind:
+/// statistical bounds hold for all pairs of sets of a run together. `O` is what a party has in the end; of an
 /// intersection it is an [`Outcome`].
 pub trait Protocol<O = Outcome>: Send + Sync {
     /// Its name in plans and reports.

@@ -45,7 +45,7 @@ pub fn cost(sender: usize, receiver: usize) -> Traffic {
     if sender == 0 || receiver == 0 {
         return Traffic { rounds: 1, sender: 16 * sender as u64, receiver: 0 };
     }
-    let m = cuckoo::bins(sender);
+    let m = cuckoo::bins(sender, 1);
     let in_bins = oprf::cost(Sizes { sender: cuckoo::CHOICES * receiver, receiver: m });
     let at_places = oprf::cost(Sizes { sender: m, receiver: m });
     let mut total = Traffic {
@@ -87,9 +87,9 @@ pub fn send(session: &mut Session, receiver: PartyId, numbers: &[u128], theirs: 
         session.next_round();
         return Ok(session.send(receiver, bytemuck::cast_slice(numbers).to_vec())?);
     }
-    let table =
-        cuckoo::table(numbers).ok_or_else(|| PsiError::Input("the numbers of a union are not distinct".to_owned()))?;
-    let m = table.len();
+    let m = cuckoo::bins(numbers.len(), 1);
+    let table = cuckoo::table(numbers, m)
+        .ok_or_else(|| PsiError::Input("the numbers of a union are not distinct".to_owned()))?;
     let mut prg = Prg::new(&Seed::random()?);
     let number = |bin: usize| if table[bin] == cuckoo::EMPTY { None } else { Some(numbers[table[bin] as usize]) };
     let keys = cuckoo::in_own_bins(numbers, &table, &mut prg);
@@ -137,7 +137,7 @@ pub fn receive(session: &mut Session, sender: PartyId, numbers: &[u128], theirs:
         session.recv(sender, bytemuck::cast_slice_mut(&mut all))?;
         return Ok(all);
     }
-    let m = cuckoo::bins(theirs);
+    let m = cuckoo::bins(theirs, 1);
     let mut prg = Prg::new(&Seed::random()?);
     let secrets: Vec<u64> = prg.vector(m);
     let (keys, bins) = cuckoo::in_all_bins(numbers, m);

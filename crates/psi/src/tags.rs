@@ -13,7 +13,7 @@ use crate::protocol::Item;
 /// Statistical security of every comparison, in bits.
 pub const STATISTICAL_BITS: u32 = 40;
 
-/// Bits of a tag for `pairs` comparisons of different items, of which none may match with probability above 2^-40.
+/// Bits of a tag for `pairs` comparisons of different items, in all bins of a run: one of them matches with probability 2^-40 at most.
 pub fn tag_bits(pairs: u128) -> u32 {
     STATISTICAL_BITS + (128 - pairs.saturating_sub(1).leading_zeros())
 }
@@ -97,6 +97,11 @@ impl Shape {
         self.count + (1 << (self.bits - self.low))
     }
 
+    /// Where in its word of 64 the last high bit is.
+    fn last_bit(self) -> u32 {
+        ((self.high_bits() - 1) % 64) as u32
+    }
+
     fn bytes(self) -> usize {
         8 * self.low_words() + self.high_bits().div_ceil(8)
     }
@@ -145,7 +150,7 @@ impl SortedTags {
         let (low, high) = (words(low), words(high));
         let ones: usize = high.iter().map(|word| word.count_ones() as usize).sum();
         // The last bit is the 0 of the highest value; none follows.
-        let beyond = high.last().is_some_and(|&last| last.unbounded_shr((shape.high_bits() as u32 - 1) % 64) != 0);
+        let beyond = high.last().is_some_and(|&last| last.unbounded_shr(shape.last_bit()) != 0);
         let zeros = shape.high_bits() - count;
         let tags = Self { shape, low, before: sample(&high, zeros), high };
         (ones == count && !beyond && tags.iter().is_sorted()).then_some(tags)
@@ -249,6 +254,12 @@ mod tests {
         assert!(SortedTags::bytes(1 << 20, bits) <= 9 << 20);
         let bits = tag_bits(1 << (20 + 12));
         assert_eq!(SortedTags::bytes(1 << 20, bits), (54 << 20) / 8);
+    }
+
+    #[test]
+    fn the_last_bit_of_large_sets_is_where_it_is() {
+        // Their high bits are 2^32 and more.
+        assert_eq!([1 << 31, (1 << 32) - 1, 1 << 40].map(|count| Shape::new(count, 80).last_bit()), [63, 62, 63]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! **Computes** for the receiver which of its items the sender has, and where in the sender's random order ([`Protocol`]).
 //!
 //! **Adversary** semi-honest or malicious, either party. **Discloses** both sizes; beyond the matches nothing. A malicious
-//! receiver's set may be as large as the store has columns, 1.1 times the declared size, and with 2^64 evaluations of
+//! receiver's set may be as large as the store has columns ([`Strength::layout`]), 1.1 times the declared size of large sets, and with 2^64 evaluations of
 //! the hash twice that (the counting argument of Garimella, Pinkas, Rosulek, Trieu, Yanai, CRYPTO 2021, section 6). A malicious
 //! sender that finds two items with equal tags, 2^64 evaluations again, has both behind one tag.
 //!
@@ -15,7 +15,7 @@
 //!
 //! | variant | field of p, a, h | width | tags | hashes |
 //! |---|---|---|---|---|
-//! | fast | GF(2^64) up to 2^24 sender's items, else GF(2^128) | 256 | 40 + log2 of the pairs, in whole bytes | AES with the key of the run; fixed-key AES |
+//! | fast | GF(2^64) up to 2^24 sender's items in all bins, else GF(2^128) | 256 | 40 + log2 of all pairs, in whole bytes | AES with the key of the run; fixed-key AES |
 //! | compact | the same | 512 | the same, sorted, in the form of Elias and Fano | the same |
 //! | malicious | GF(2^128) | 256 | 128 bits | BLAKE3, with the item in the tag |
 //!
@@ -65,7 +65,7 @@ const COMPACT: usize = 8;
 /// Bytes of a consumed vector that are given back at once.
 const GIVEN_BACK: usize = 64 << 20;
 
-/// Sets up to this size of the sender use GF(2^64).
+/// Up to so many items of the sender, in all bins, GF(2^64) is used.
 const MOST_FOR_64_BITS: usize = 1 << 24;
 
 /// What is traded for what.
@@ -79,25 +79,39 @@ pub enum Variant {
     Malicious,
 }
 
-/// Intersection from VOLE.
-#[derive(Clone, Copy, Debug)]
-pub struct VolePsi(pub Variant);
+impl Variant {
+    fn adversary(self) -> Adversary {
+        match self {
+            Self::Fast | Self::Compact => Adversary::SemiHonest,
+            Self::Malicious => Adversary::Malicious,
+        }
+    }
+}
 
-/// What the probability of a false match follows from.
+/// Intersection from VOLE.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct VolePsi {
+    /// What is traded for what.
+    pub variant: Variant,
+    /// How many pairs of sets a run has.
+    pub bins: usize,
+}
+
+/// What the probability of a false match follows from, and how much a receiver may ask.
 #[derive(Clone, Copy, Debug)]
 pub struct Strength {
     /// Bits of a tag.
     pub tag_bits: u32,
     /// Bits of a scalar.
     pub scalar_bits: usize,
-    /// Of the store.
+    /// Of the store. A receiver that deviates may learn of as many items as it has columns whether the sender has them.
     pub layout: Layout,
 }
 
 impl VolePsi {
     /// The strength for two sets.
     pub fn strength(&self, sizes: Sizes) -> Strength {
-        let parameters = Parameters::new(self.0, sizes);
+        let parameters = Parameters::new(*self, sizes);
         let scalar_bits = if parameters.small_field() { Gf64::BITS } else { Gf128::BITS };
         Strength { tag_bits: parameters.bits, scalar_bits, layout: parameters.layout }
     }
@@ -107,6 +121,7 @@ impl VolePsi {
 #[derive(Clone, Copy)]
 struct Parameters {
     variant: Variant,
+    bins: usize,
     sizes: Sizes,
     layout: Layout,
     /// Bits of a tag.
@@ -114,30 +129,23 @@ struct Parameters {
 }
 
 impl Parameters {
-    fn new(variant: Variant, sizes: Sizes) -> Self {
+    fn new(VolePsi { variant, bins }: VolePsi, sizes: Sizes) -> Self {
         let width = if variant == Variant::Compact { COMPACT } else { FAST };
-        let needed = tag_bits(sizes.sender as u128 * sizes.receiver as u128);
+        let needed = tag_bits(sizes.pairs(bins));
         let bits = match variant {
             Variant::Fast => needed.next_multiple_of(8),
             Variant::Compact => needed,
             Variant::Malicious => 128,
         };
-        Self { variant, sizes, layout: Layout::new(sizes.receiver, 64 * width), bits }
+        Self { variant, bins, sizes, layout: Layout::of_run(sizes.receiver, 64 * width, bins), bits }
     }
 
     fn empty(&self) -> bool {
         self.sizes.sender == 0 || self.sizes.receiver == 0
     }
 
-    fn adversary(&self) -> Adversary {
-        match self.variant {
-            Variant::Fast | Variant::Compact => Adversary::SemiHonest,
-            Variant::Malicious => Adversary::Malicious,
-        }
-    }
-
     fn small_field(&self) -> bool {
-        self.variant != Variant::Malicious && self.sizes.sender <= MOST_FOR_64_BITS
+        self.variant != Variant::Malicious && self.bins.saturating_mul(self.sizes.sender) <= MOST_FOR_64_BITS
     }
 
     /// Bytes of a tag that travels whole.
@@ -155,12 +163,12 @@ impl Parameters {
 
     /// Correlated OTs that the VOLE takes.
     fn ots<F: Scalar>(&self) -> usize {
-        vole::ots::<F>(self.layout.columns(), self.adversary())
+        vole::ots::<F>(self.layout.columns(), self.variant.adversary())
     }
 
     fn vole_cost<F: Scalar>(&self) -> [Cost; 2] {
-        let extension = softspoken::extension_cost(EXTENSION, self.adversary(), self.ots::<F>());
-        [extension, vole::expansion_cost::<F>(self.layout.columns(), self.adversary())]
+        let extension = softspoken::extension_cost(EXTENSION, self.variant.adversary(), self.ots::<F>());
+        [extension, vole::expansion_cost::<F>(self.layout.columns(), self.variant.adversary())]
     }
 }
 
@@ -179,7 +187,7 @@ impl Scalar for Gf128 {
 
 impl Protocol for VolePsi {
     fn name(&self) -> &'static str {
-        match self.0 {
+        match self.variant {
             Variant::Fast => "vole",
             Variant::Compact => "vole-compact",
             Variant::Malicious => "vole-malicious",
@@ -187,12 +195,12 @@ impl Protocol for VolePsi {
     }
 
     fn adversary(&self) -> Adversary {
-        Parameters::new(self.0, Sizes { sender: 0, receiver: 0 }).adversary()
+        self.variant.adversary()
     }
 
     fn declared(&self, sizes: Sizes) -> Declared {
-        let parameters = Parameters::new(self.0, sizes);
-        let setup = softspoken::setup_cost(EXTENSION, parameters.adversary());
+        let parameters = Parameters::new(*self, sizes);
+        let setup = softspoken::setup_cost(EXTENSION, self.adversary());
         let setup = Traffic { rounds: setup.rounds, sender: setup.sender, receiver: setup.receiver };
         if parameters.empty() {
             return Declared { setup, online: Traffic::default() };
@@ -202,9 +210,9 @@ impl Protocol for VolePsi {
             true => (parameters.vole_cost::<Gf64>(), size_of::<Gf64>()),
             false => (parameters.vole_cost::<Gf128>(), size_of::<Gf128>()),
         };
-        let toss = if self.0 == Variant::Malicious { SEED } else { 0 };
+        let toss = if self.variant == Variant::Malicious { SEED } else { 0 };
         let mut online = Traffic {
-            rounds: if self.0 == Variant::Malicious { 3 } else { 2 },
+            rounds: if self.variant == Variant::Malicious { 3 } else { 2 },
             sender: (parameters.tags_bytes() + 3 * toss) as u64,
             receiver: (SEED + toss + columns * scalar) as u64,
         };
@@ -222,11 +230,11 @@ impl Protocol for VolePsi {
         let pair: Box<dyn Prepared> = match role {
             Role::Sender => {
                 let ots = softspoken::Sender::setup(session, peer, adversary, EXTENSION)?;
-                Box::new(Sender { variant: self.0, peer, ots })
+                Box::new(Sender { psi: *self, peer, ots })
             }
             Role::Receiver => {
                 let ots = softspoken::Receiver::setup(session, peer, adversary, EXTENSION)?;
-                Box::new(Receiver { variant: self.0, peer, ots })
+                Box::new(Receiver { psi: *self, peer, ots })
             }
         };
         session.leave();
@@ -256,7 +264,7 @@ fn check_count(items: &[Item], announced: usize) -> Result<(), PsiError> {
 impl Prepared for Sender {
     fn online(&mut self, session: &mut Session, items: &[Item], sizes: Sizes) -> Result<Outcome, PsiError> {
         check_count(items, sizes.sender)?;
-        let parameters = Parameters::new(self.variant, sizes);
+        let parameters = Parameters::new(self.psi, sizes);
         match (parameters.variant, parameters.small_field()) {
             _ if parameters.empty() => self.order_of_nothing_sent(items),
             (Variant::Compact, true) => self.run::<Gf64, COMPACT>(session, items, parameters),
@@ -270,7 +278,7 @@ impl Prepared for Sender {
 impl Prepared for Receiver {
     fn online(&mut self, session: &mut Session, items: &[Item], sizes: Sizes) -> Result<Outcome, PsiError> {
         check_count(items, sizes.receiver)?;
-        let parameters = Parameters::new(self.variant, sizes);
+        let parameters = Parameters::new(self.psi, sizes);
         match (parameters.variant, parameters.small_field()) {
             _ if parameters.empty() => Ok(Outcome::Receiver(Vec::new())),
             (Variant::Compact, true) => self.run::<Gf64, COMPACT>(session, items, parameters),
@@ -278,5 +286,39 @@ impl Prepared for Receiver {
             (_, true) => self.run::<Gf64, FAST>(session, items, parameters),
             (_, false) => self.run::<Gf128, FAST>(session, items, parameters),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::binning::{MOST, capacity};
+
+    #[test]
+    fn bounds_hold_for_all_bins_of_a_run() {
+        for (rows, bins) in [(1 << 24, 1), (1 << 24, 16), (1_000_000_000, 954), (1_000_000_000, MOST)] {
+            let size = capacity(rows, bins);
+            let sizes = Sizes { sender: size, receiver: size };
+            let (items, pairs) = ((size as f64 * bins as f64).log2(), (sizes.pairs(bins) as f64).log2());
+            for variant in [Variant::Fast, Variant::Compact, Variant::Malicious] {
+                let Strength { tag_bits, scalar_bits, layout } = VolePsi { variant, bins }.strength(sizes);
+                assert!(f64::from(tag_bits) - pairs >= 40.0, "{variant:?}: tags of {bins} bins");
+                assert!(scalar_bits as f64 - items >= 40.0, "{variant:?}: scalars of {bins} bins");
+                // The store of a bin fails with the probability of that many keys, as often as there are bins.
+                let bits = 40.0 + (bins as f64).log2();
+                assert_eq!(layout, Layout::with_failure(size, layout.band, bits), "{variant:?}: stores of {bins} bins");
+            }
+        }
+    }
+
+    #[test]
+    fn a_small_set_asks_little_more_than_its_items() {
+        let columns = |receiver, bins| {
+            let sizes = Sizes { sender: 1000, receiver };
+            VolePsi { variant: Variant::Malicious, bins }.strength(sizes).layout.columns()
+        };
+        assert_eq!([1, 10, 100, 216].map(|receiver| columns(receiver, 1)), [41, 50, 140, 256]);
+        assert_eq!(columns(1, MOST), 55);
+        assert!((1300..1350).contains(&columns(1000, 1)) && columns(1 << 20, 1) < 11 * (1 << 20) / 10);
     }
 }

@@ -157,11 +157,11 @@ fn symmetric() -> [(&'static str, Target); 4] {
 fn no_message_of_a_peer_makes_a_panic() {
     let [ids, shares] = shared_join();
     let mut targets = vec![
-        ("dh", intersection(DhPsi)),
-        ("kkrt", intersection(Kkrt)),
-        ("vole", intersection(VolePsi(Variant::Fast))),
-        ("vole-compact", intersection(VolePsi(Variant::Compact))),
-        ("vole-malicious", intersection(VolePsi(Variant::Malicious))),
+        ("dh", intersection(DhPsi { bins: 1 })),
+        ("kkrt", intersection(Kkrt { bins: 1 })),
+        ("vole", intersection(VolePsi { variant: Variant::Fast, bins: 1 })),
+        ("vole-compact", intersection(VolePsi { variant: Variant::Compact, bins: 1 })),
+        ("vole-malicious", intersection(VolePsi { variant: Variant::Malicious, bins: 1 })),
         ("ids by several keys", ids),
         ("PS3I", shares),
         ("unbalanced", unbalanced()),

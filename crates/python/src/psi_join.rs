@@ -27,7 +27,7 @@ const FEW: usize = 2_000;
 
 /// The intersection protocol of a join with sides of these sizes.
 fn protocol(sizes: [usize; 2]) -> &'static dyn Protocol {
-    if sizes.iter().sum::<usize>() <= FEW { &DhPsi } else { &VolePsi(Variant::Fast) }
+    if sizes.iter().sum::<usize>() <= FEW { &DhPsi { bins: 1 } } else { &VolePsi { variant: Variant::Fast, bins: 1 } }
 }
 
 /// Which role the left side's owner has: that which sends fewer bytes in all.

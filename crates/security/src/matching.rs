@@ -12,7 +12,7 @@ use tacit_psi::okvs::Layout;
 use tacit_psi::tags::tag_bits;
 use tacit_psi::unbalanced::LARGEST_BUDGET;
 use tacit_psi::vole_psi::{Variant, VolePsi};
-use tacit_psi::{Sizes, dh_psi, set_union};
+use tacit_psi::{DhPsi, Sizes, set_union};
 
 use crate::bound::{Bound, Kind};
 use crate::numbers::log2_binomial_tail;
@@ -33,7 +33,8 @@ pub fn bins_of(items: usize) -> Vec<usize> {
 pub fn columns(items: usize) -> f64 {
     let bins = bins_of(items)[0];
     let size = capacity(items, bins);
-    (bins * VolePsi(Variant::Fast).strength(Sizes { sender: size, receiver: size }).layout.columns()) as f64
+    (bins * VolePsi { variant: Variant::Fast, bins }.strength(Sizes { sender: size, receiver: size }).layout.columns())
+        as f64
 }
 
 /// Bounds of an intersection of two sets of so many items in so many bins.
@@ -58,7 +59,7 @@ pub fn in_bins(items: usize, bins: usize) -> Vec<Bound> {
     for (name, variant) in
         [("vole", Variant::Fast), ("vole-compact", Variant::Compact), ("vole-malicious", Variant::Malicious)]
     {
-        let strength = VolePsi(variant).strength(sizes);
+        let strength = VolePsi { variant, bins }.strength(sizes);
         bounds.push(statistical(
             format!("{name}: tags of different items are equal"),
             over(format!("{} bits", strength.tag_bits)),
@@ -78,14 +79,15 @@ pub fn in_bins(items: usize, bins: usize) -> Vec<Bound> {
             "Kingman (1970); Bienstock et al. (USENIX Security 2023); crates/psi/src/okvs.rs",
         ));
     }
-    let dh = dh_psi::bits(sizes);
+    let dh = DhPsi { bins }.tag_bits(sizes);
     bounds.push(statistical(
         "dh: tags of different items are equal".into(),
         over(format!("{dh} bits")),
         f64::from(dh) - pairs,
         "union bound over all pairs of all bins",
     ));
-    let tag = kkrt::bits(sizes);
+    let kkrt = kkrt::Parameters { sizes, pairs: bins };
+    let tag = kkrt.tag_bits();
     bounds.push(statistical(
         "kkrt: tags of different items are equal".into(),
         over(format!("{tag} bits")),
@@ -93,7 +95,7 @@ pub fn in_bins(items: usize, bins: usize) -> Vec<Bound> {
         f64::from(tag) - pairs,
         "union bound over all pairs of all bins",
     ));
-    let width = 64 * kkrt::code_words(sizes);
+    let width = 64 * kkrt.code_words();
     bounds.push(statistical(
         "kkrt: code words nearer than 128".into(),
         over(format!("w {width}")),
@@ -116,14 +118,15 @@ pub fn whole(items: usize) -> Vec<Bound> {
         source,
     };
     let joined = CircuitPsi::new(sizes, Payloads::default());
-    let function = VolePsi(Variant::Fast).strength(sizes);
+    let evaluations = joined.evaluations();
+    let function = VolePsi { variant: Variant::Fast, bins: 1 }.strength(evaluations);
     let (bins, keys) = (joined.bins() as f64, CHOICES * items);
     let owners =
         Owners { sizes: vec![items; OWNERS], leader: PartyId(0), recipients: (0..OWNERS).map(PartyId).collect() };
     let asked = tag_bits(items as u128 * u128::from(LARGEST_BUDGET));
     let programmed = [
         ("circuit-psi: a store cannot be encoded", joined.layout(), keys),
-        ("circuit-psi: the function's store cannot be encoded", function.layout, items),
+        ("circuit-psi: the function's store cannot be encoded", function.layout, evaluations.receiver),
     ];
     let mut bounds = vec![
         statistical(
@@ -147,8 +150,8 @@ pub fn whole(items: usize) -> Vec<Bound> {
         ),
         statistical(
             "union: a bin's secret is met",
-            format!("{} bits, {} bins", set_union::SECRET_BITS, cuckoo::bins(items)),
-            f64::from(set_union::SECRET_BITS) - (cuckoo::bins(items) as f64).log2(),
+            format!("{} bits, {} bins", set_union::SECRET_BITS, cuckoo::bins(items, 1)),
+            f64::from(set_union::SECRET_BITS) - (cuckoo::bins(items, 1) as f64).log2(),
             "Garimella et al. (PKC 2021), section 4",
         ),
         statistical(
@@ -172,6 +175,10 @@ pub fn whole(items: usize) -> Vec<Bound> {
 /// log2 of the bound on the probability that keys at random places of a layout wait for its band: n e^(-theta w), where theta > 0 solves
 /// (n / s) (e^theta - 1) = theta.
 fn store(layout: &Layout, keys: usize) -> f64 {
+    if layout.places == 1 {
+        // Random rows of all columns.
+        return keys as f64 - layout.band as f64;
+    }
     let load = keys as f64 / (layout.clusters * layout.places) as f64;
     let excess = |theta: f64| load * theta.exp_m1() - theta;
     let (mut below, mut above) = (1e-9, 50.0);
@@ -185,10 +192,10 @@ fn store(layout: &Layout, keys: usize) -> f64 {
 
 fn table(what: &str, size: usize, tables: usize) -> Bound {
     let evaluated = size.min(EVALUATED);
-    let bits = -(failure_log2(evaluated, cuckoo::bins(size) * evaluated / size) + (tables as f64).log2());
+    let bits = -(failure_log2(evaluated, cuckoo::bins(size, tables) * evaluated / size) + (tables as f64).log2());
     Bound {
         what: what.into(),
-        with: format!("{size} items, {} places, {tables} tables", cuckoo::bins(size)),
+        with: format!("{size} items, {} places, {tables} tables", cuckoo::bins(size, tables)),
         bits,
         kind: Kind::Statistical,
         source: "Hall's theorem; Fountoulakis, Panagiotou (2012), section 3",

@@ -28,6 +28,9 @@ SECONDS_TO_BEGIN = {"dh": 0.003}
 
 DEFAULT_SECONDS_TO_BEGIN = 0.06
 
+MALICIOUS = "vole-malicious"
+"""The protocol against parties that may send anything."""
+
 AUTOMATIC = ("vole", "vole-compact", "dh")
 """What ``auto`` chooses from: the protocols against semi-honest parties that are fastest on some network."""
 
@@ -88,6 +91,7 @@ def choose(parameters: Parameters, facts: tuple[Mapping[str, Any], Mapping[str, 
         "probability below 2^-80",
         f"{workers} worker{'s' if workers > 1 else ''}: the fewer of what the parties offer, and at most one a bin",
         chosen.why_sender,
+        *_questions(parameters, name, chosen.sender, capacities, bins, rows),
     )
     return Choice(
         name, bins, workers, chosen.sent, chosen.rounds, chosen.seconds, why, chosen.sender, capacities
@@ -128,7 +132,7 @@ class _Option:
 def _option(
     parameters: Parameters, name: str, capacities: tuple[int, int], bins: int, workers: int, network: DeclaredNetwork
 ) -> _Option:
-    sender, why_sender = _sender(parameters, name, capacities)
+    sender, why_sender = _sender(parameters, name, capacities, bins)
     sent, rounds = _traffic(parameters, name, capacities, sender, bins, workers)
     seconds = SECONDS_TO_BEGIN.get(name, DEFAULT_SECONDS_TO_BEGIN)
     seconds += SECONDS_PER_TOKEN.get(name, DEFAULT_SECONDS_PER_TOKEN) * bins * sum(capacities) / 2
@@ -149,21 +153,33 @@ def _bins(parameters: Parameters, rows: int, memory: int, workers: int) -> tuple
     return bins, f"{bins} bins: so that about {tokens:,} tokens a bin {limit}"
 
 
-def _sender(parameters: Parameters, name: str, capacities: tuple[int, int]) -> tuple[int, str]:
+def _sender(parameters: Parameters, name: str, capacities: tuple[int, int], bins: int) -> tuple[int, str]:
     if not parameters.both_learn:
         receiver = parameters.parties.index(parameters.to[0])
         return 1 - receiver, f"{parameters.to[0]} receives: it alone learns the matches"
     if parameters.plugin is not None:
         return 1, f"{parameters.parties[0]} receives: the first party does with a plug-in"
-    costs = [sum(_bin_bytes(name, capacities, sender, True)) for sender in (0, 1)]
+    costs = [sum(_bin_bytes(name, capacities, sender, bins)) for sender in (0, 1)]
     sender = 0 if costs[0] < costs[1] else 1
     return sender, f"{parameters.parties[1 - sender]} receives: this way fewer bytes are sent"
 
 
-def _bin_bytes(name: str, capacities: tuple[int, int], sender: int, both: bool) -> tuple[int, int]:
-    """Bytes a bin that the sender and the receiver send."""
-    cost = _native.matching_cost(name, capacities[sender], capacities[1 - sender], both)["bin"]
+def _bin_bytes(name: str, capacities: tuple[int, int], sender: int, bins: int) -> tuple[int, int]:
+    """Bytes a bin that the sender and the receiver send where both learn the matches."""
+    cost = _native.matching_cost(name, capacities[sender], capacities[1 - sender], bins, True)["bin"]
     return cost["sender"], cost["receiver"]
+
+
+def _questions(
+    parameters: Parameters, name: str, sender: int, capacities: tuple[int, int], bins: int, rows: tuple[int, int]
+) -> tuple[str, ...]:
+    """How many items a receiver may ask about that deviates, where the protocol is against such parties."""
+    if parameters.plugin is not None or name != MALICIOUS:
+        return ()
+    receiver, each = 1 - sender, _native.matching_questions(capacities[1 - sender], bins)
+    asked = f"{each:,} items" if bins == 1 else f"{each:,} items a bin, {bins * each:,} in all,"
+    who, other = parameters.parties[receiver], parameters.parties[sender]
+    return (f"if {who} deviates, it may ask about {asked} which of them {other} has; it declares {rows[receiver]:,}",)
 
 
 def _traffic(
@@ -172,7 +188,7 @@ def _traffic(
     """Payload bytes that each party sends at least (repeated keys add to it), and rounds of one worker."""
     if parameters.plugin is not None:
         return (0, 0), 0
-    cost = _native.matching_cost(name, capacities[sender], capacities[1 - sender], parameters.both_learn)
+    cost = _native.matching_cost(name, capacities[sender], capacities[1 - sender], bins, parameters.both_learn)
     of_role = [workers * cost["setup"][role] + bins * cost["bin"][role] for role in ("sender", "receiver")]
     repetitions = bins if parameters.both_learn else 0  # one byte a bin each way
     sent = (of_role[0] + repetitions, of_role[1] + repetitions)

@@ -12,13 +12,16 @@ use tacit_math::gf::{Gf64, Gf128};
 use tacit_net::{PartyId, Session};
 use tacit_ot::{Adversary, softspoken};
 
+/// One pair of sets.
+const PSI: VolePsi = VolePsi { variant: Variant::Fast, bins: 1 };
+
 /// What both sides' calls cost; nothing if either set is empty.
 pub fn cost(sizes: Sizes) -> Traffic {
-    let parameters = Parameters::new(Variant::Fast, sizes);
+    let parameters = Parameters::new(PSI, sizes);
     if parameters.empty() {
         return Traffic::default();
     }
-    let all = VolePsi(Variant::Fast).declared(sizes);
+    let all = PSI.declared(sizes);
     Traffic {
         rounds: all.setup.rounds + all.online.rounds - 1,
         sender: all.setup.sender + all.online.sender - parameters.tags_bytes() as u64,
@@ -32,12 +35,12 @@ pub fn cost(sizes: Sizes) -> Traffic {
 /// The connection's failure, a peer that deviates, or another number of items than announced.
 pub fn send(session: &mut Session, receiver: PartyId, items: &[Item], sizes: Sizes) -> Result<Vec<u128>, PsiError> {
     check_count(items, sizes.sender)?;
-    let parameters = Parameters::new(Variant::Fast, sizes);
+    let parameters = Parameters::new(PSI, sizes);
     if parameters.empty() {
         return Ok(Vec::new());
     }
     let ots = softspoken::Sender::setup(session, receiver, Adversary::SemiHonest, EXTENSION)?;
-    let mut sender = Sender { variant: Variant::Fast, peer: receiver, ots };
+    let mut sender = Sender { psi: PSI, peer: receiver, ots };
     match parameters.small_field() {
         true => sender.values::<Gf64, FAST>(session, items, parameters),
         false => sender.values::<Gf128, FAST>(session, items, parameters),
@@ -50,12 +53,12 @@ pub fn send(session: &mut Session, receiver: PartyId, items: &[Item], sizes: Siz
 /// As [`send`].
 pub fn receive(session: &mut Session, sender: PartyId, items: &[Item], sizes: Sizes) -> Result<Vec<u128>, PsiError> {
     check_count(items, sizes.receiver)?;
-    let parameters = Parameters::new(Variant::Fast, sizes);
+    let parameters = Parameters::new(PSI, sizes);
     if parameters.empty() {
         return Ok(Vec::new());
     }
     let ots = softspoken::Receiver::setup(session, sender, Adversary::SemiHonest, EXTENSION)?;
-    let mut receiver = Receiver { variant: Variant::Fast, peer: sender, ots };
+    let mut receiver = Receiver { psi: PSI, peer: sender, ots };
     match parameters.small_field() {
         true => receiver.values::<Gf64, FAST>(session, items, parameters),
         false => receiver.values::<Gf128, FAST>(session, items, parameters),

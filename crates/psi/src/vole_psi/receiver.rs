@@ -1,7 +1,7 @@
 //! The receiver: it encodes its items and recognises tags.
 
 use super::hashes::{Hashes, commitment};
-use super::{Parameters, SEED, Scalar, Variant, give_back};
+use super::{Parameters, SEED, Scalar, Variant, VolePsi, give_back};
 use crate::error::PsiError;
 use crate::matching::Table;
 use crate::okvs::{Dependent, Okvs, Order};
@@ -16,7 +16,7 @@ use tacit_ot::softspoken;
 const PIECE: usize = 1 << 16;
 
 pub(super) struct Receiver {
-    pub variant: Variant,
+    pub psi: VolePsi,
     pub peer: PartyId,
     pub ots: softspoken::Receiver,
 }
@@ -77,7 +77,7 @@ impl Receiver {
         session.enter("vole");
         let ots = self.ots.extend(session, parameters.ots::<F>())?;
         let columns = parameters.layout.columns();
-        let vole = vole::receive_with::<F>(session, self.peer, columns, parameters.adversary(), &ots)?;
+        let vole = vole::receive_with::<F>(session, self.peer, columns, self.psi.variant.adversary(), &ots)?;
         session.leave();
         session.enter("columns");
         let sent = self.send_columns::<F, W>(session, items, parameters, vole.a)?;
@@ -121,7 +121,7 @@ impl Receiver {
 
     /// The sender's commitment and this party's half of the coins.
     fn toss(&self, session: &mut Session) -> Result<Option<([u8; 32], u128)>, PsiError> {
-        if self.variant != Variant::Malicious {
+        if self.psi.variant != Variant::Malicious {
             return Ok(None);
         }
         session.next_round();
@@ -138,7 +138,7 @@ impl Receiver {
         table: &Table,
     ) -> Result<Vec<Match>, PsiError> {
         let mut matches = Vec::new();
-        if self.variant == Variant::Compact {
+        if self.psi.variant == Variant::Compact {
             let mut bytes = vec![0; parameters.tags_bytes()];
             session.recv(self.peer, &mut bytes)?;
             let tags = SortedTags::read(&bytes, parameters.sizes.sender, parameters.bits)

@@ -1,7 +1,7 @@
 //! The sender: it evaluates the function on its items and sends their tags.
 
 use super::hashes::{Hashes, commitment};
-use super::{Parameters, SEED, Scalar, Variant, give_back};
+use super::{Parameters, SEED, Scalar, Variant, VolePsi, give_back};
 use crate::error::PsiError;
 use crate::okvs::Okvs;
 use crate::protocol::{Item, Outcome};
@@ -16,7 +16,7 @@ use tacit_ot::vole::VoleSender;
 const BATCH: usize = 128;
 
 pub(super) struct Sender {
-    pub variant: Variant,
+    pub psi: VolePsi,
     pub peer: PartyId,
     pub ots: softspoken::Sender,
 }
@@ -67,7 +67,7 @@ impl Sender {
         session.enter("vole");
         let ots = self.ots.extend(session, parameters.ots::<F>())?;
         let columns = parameters.layout.columns();
-        let vole = vole::send_with::<F>(session, self.peer, columns, parameters.adversary(), &ots)?;
+        let vole = vole::send_with::<F>(session, self.peer, columns, self.psi.variant.adversary(), &ots)?;
         session.leave();
         session.enter("columns");
         let half = self.commit(session)?;
@@ -78,7 +78,7 @@ impl Sender {
 
     /// In the malicious variant: commit to this party's half of the coins.
     fn commit(&self, session: &mut Session) -> Result<u128, PsiError> {
-        if self.variant != Variant::Malicious {
+        if self.psi.variant != Variant::Malicious {
             return Ok(0);
         }
         let half = u128::from_le_bytes(Seed::random()?.expose());
@@ -102,10 +102,10 @@ impl Sender {
         session.recv(self.peer, &mut seed)?;
         let seed = Seed::from_bytes(seed);
         let mut other_half = [0; SEED];
-        if self.variant == Variant::Malicious {
+        if self.psi.variant == Variant::Malicious {
             session.recv(self.peer, &mut other_half)?;
         }
-        let hashes = Hashes::new(self.variant, &seed, half ^ u128::from_le_bytes(other_half));
+        let hashes = Hashes::new(self.psi.variant, &seed, half ^ u128::from_le_bytes(other_half));
         let store = Okvs::<W>::with_layout(parameters.layout, &seed);
         let order = store.order(items);
         let (delta, mut keys) = (vole.delta, vole.b);
@@ -136,7 +136,7 @@ impl Sender {
         half: u128,
     ) -> Result<Vec<u32>, PsiError> {
         session.next_round();
-        if self.variant == Variant::Malicious {
+        if self.psi.variant == Variant::Malicious {
             session.send(self.peer, half.to_le_bytes().to_vec())?;
         }
         let (bytes, order) = tags.message(parameters);

@@ -41,7 +41,7 @@ fn numbers(session: &mut Session, items: &[Item]) -> Vec<u128> {
 /// of the item's bins.
 fn looks(session: &mut Session, items: &[Item], sizes: Sizes) -> Vec<Look> {
     let numbers = numbers(session, items);
-    let table = cuckoo::table(&numbers).expect("an assignment");
+    let table = cuckoo::table(&numbers, cuckoo::bins(items.len(), 1)).expect("an assignment");
     let points = cuckoo::in_own_bins(&numbers, &table, &mut generator("empty bins"));
     let evaluations = Sizes { sender: cuckoo::CHOICES * sizes.sender, receiver: table.len() };
     let values = oprf::receive(session, SENDER, &points, evaluations).expect("values");

@@ -18,11 +18,22 @@ use tacit_psi::{
 fn protocols() -> Vec<(Arc<dyn Protocol>, usize)> {
     vec![
         (Arc::new(Clear), 100_000),
-        (Arc::new(DhPsi), 10_000),
-        (Arc::new(Kkrt), 100_000),
-        (Arc::new(VolePsi(Variant::Fast)), 100_000),
-        (Arc::new(VolePsi(Variant::Compact)), 100_000),
-        (Arc::new(VolePsi(Variant::Malicious)), 100_000),
+        (Arc::new(DhPsi { bins: 1 }), 10_000),
+        (Arc::new(Kkrt { bins: 1 }), 100_000),
+        (Arc::new(VolePsi { variant: Variant::Fast, bins: 1 }), 100_000),
+        (Arc::new(VolePsi { variant: Variant::Compact, bins: 1 }), 100_000),
+        (Arc::new(VolePsi { variant: Variant::Malicious, bins: 1 }), 100_000),
+    ]
+}
+
+/// Protocols of runs of many bins, which have wider tags, tables, codes and scalars.
+fn in_many_bins() -> Vec<(Arc<dyn Protocol>, usize)> {
+    let bins = 1 << 14;
+    vec![
+        (Arc::new(DhPsi { bins }), 300),
+        (Arc::new(Kkrt { bins }), 5000),
+        (Arc::new(VolePsi { variant: Variant::Fast, bins }), 5000),
+        (Arc::new(VolePsi { variant: Variant::Compact, bins }), 5000),
     ]
 }
 
@@ -95,7 +106,7 @@ fn resolve(name: &str, sender: &Outcome, receiver: &Outcome, sizes: Sizes) -> Ve
 
 #[test]
 fn every_protocol_finds_the_intersection_at_its_declared_cost() {
-    for (protocol, largest) in protocols() {
+    for (protocol, largest) in protocols().into_iter().chain(in_many_bins()) {
         let name = protocol.name();
         let runs: Vec<Sets> = awkward(largest)
             .iter()

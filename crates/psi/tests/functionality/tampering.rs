@@ -93,7 +93,7 @@ type Deviation = fn(&mut Vec<u8>);
 
 /// A malicious run in which the sender's last message is changed.
 fn deviating(sets: &Sets, deviate: Deviation) -> Result<[Outcome; 2], PsiError> {
-    let protocol: Arc<dyn Protocol> = Arc::new(VolePsi(Variant::Malicious));
+    let protocol: Arc<dyn Protocol> = Arc::new(VolePsi { variant: Variant::Malicious, bins: 1 });
     let (honest, blobs) = run(&protocol, sets, None, &mut Prg::new(&Seed::from_bytes([1; 16])));
     assert!(honest.is_ok());
     let mut parties = [relayed(&protocol, Role::Sender), relayed(&protocol, Role::Receiver)];

@@ -4,7 +4,8 @@ use pyo3::prelude::*;
 use tacit_matching::family;
 use tacit_psi::alignment::{self, Learns};
 use tacit_psi::binning;
-use tacit_psi::{Sizes, Traffic};
+use tacit_psi::vole_psi::Variant;
+use tacit_psi::{Sizes, Traffic, VolePsi};
 
 use crate::fault::{Failure, Result};
 
@@ -38,13 +39,26 @@ pub fn matching_capacity(rows: usize, bins: usize) -> Result<usize> {
     Ok(binning::capacity(rows, bins))
 }
 
-/// The declared cost of a protocol with padded bins of these sizes.
+/// The declared cost of a protocol with so many padded bins, each of these sizes.
 #[pyfunction]
-pub fn matching_cost(protocol: &str, sender: usize, receiver: usize, both_learn: bool) -> Result<MatchingCost> {
-    let protocol = family::named(protocol)?;
+pub fn matching_cost(
+    protocol: &str,
+    sender: usize,
+    receiver: usize,
+    bins: usize,
+    both_learn: bool,
+) -> Result<MatchingCost> {
+    let protocol = family::named(protocol, bins)?;
     let learns = if both_learn { Learns::Both } else { Learns::Receiver };
     let declared = alignment::declared(protocol.as_ref(), Sizes { sender, receiver }, learns);
     Ok(MatchingCost { setup: declared.setup.into(), bin: declared.online.into() })
+}
+
+/// About how many items of each of so many bins a receiver may ask that deviates from the protocol against malicious parties.
+#[pyfunction]
+pub fn matching_questions(receiver: usize, bins: usize) -> usize {
+    let sizes = Sizes { sender: receiver, receiver };
+    VolePsi { variant: Variant::Malicious, bins }.strength(sizes).layout.columns()
 }
 
 /// The names of all protocols, each with the adversary it withstands.
@@ -54,5 +68,5 @@ pub fn matching_protocols() -> Vec<(&'static str, &'static str)> {
         tacit_ot::Adversary::SemiHonest => "semi-honest",
         tacit_ot::Adversary::Malicious => "malicious",
     };
-    family::protocols().iter().map(|protocol| (protocol.name(), adversary(protocol.as_ref()))).collect()
+    family::protocols(1).iter().map(|protocol| (protocol.name(), adversary(protocol.as_ref()))).collect()
 }

@@ -11,7 +11,7 @@ mod rows;
 mod whole;
 
 pub use binned::{Binned, KeyedTable};
-pub use cost::{matching_capacity, matching_cost, matching_protocols};
+pub use cost::{matching_capacity, matching_cost, matching_protocols, matching_questions};
 pub use group::{Group, group_cost};
 pub use pair::Pair;
 pub use prepared::{PreparedSet, published_bytes, query_cost};

@@ -83,7 +83,7 @@ impl Pair {
     ) -> PyResult<()> {
         let protocol: Arc<dyn Protocol> = match plugin {
             Some(plugin) => Arc::new(plugged(plugin)),
-            None => family::named(protocol).map_err(Failure::from)?,
+            None => family::named(protocol, table.get().bins.count()).map_err(Failure::from)?,
         };
         let role = if sender { Role::Sender } else { Role::Receiver };
         let learns = if both_learn { Learns::Both } else { Learns::Receiver };
