@@ -1,77 +1,16 @@
-//! What a curious receiver computes from what it saw: it follows the protocol, keeps everything, and decodes the sender's store wherever
-//! it can.
+//! What a curious receiver computes from what it saw.
 //!
 //! In one bin every item of the sender has the same tag minus the bin's mask. Whoever decodes two of the sender's items in one bin sees
 //! equal tags, and the difference of their payloads behind them.
 
+use super::curious::{decoded, looks};
 use super::pair::{RECEIVER, SENDER, generator, run, sets};
 use super::payload;
 use std::collections::{BTreeSet, HashMap};
-use tacit_math::{BlockCipher, Seed, TweakableCircularHash, transpose};
+use tacit_math::transpose;
 use tacit_mpc::{Block, Shape};
-use tacit_net::Session;
 use tacit_psi::circuit_psi::{CircuitPsi, Payloads};
-use tacit_psi::okvs::{Layout, Okvs};
-use tacit_psi::vole_psi::oprf;
-use tacit_psi::{Item, Role, Sizes, cuckoo};
-
-/// Where the receiver can look: an item of its own, a bin of that item, and the function's value that it has for the item.
-#[derive(Clone, Copy)]
-struct Look {
-    item: usize,
-    bin: usize,
-    number: u128,
-}
-
-/// The numbers of items, after the toss of the receiver's part.
-fn numbers(session: &mut Session, items: &[Item]) -> Vec<u128> {
-    let mut halves = [[0; 16], Seed::random().expect("randomness").expose()];
-    session.next_round();
-    session.send(SENDER, halves[1].to_vec()).expect("sent");
-    session.recv(SENDER, &mut halves[0]).expect("received");
-    let mut hasher = blake3::Hasher::new_derive_key("tacit 2026 psi: a context of two parties");
-    hasher.update(halves.as_flattened()).update(b"circuit-psi");
-    let seed = *hasher.finalize().as_bytes().first_chunk().expect("32 bytes");
-    let mut numbers = items.to_vec();
-    BlockCipher::new(&Seed::from_bytes(seed)).encrypt(&mut numbers);
-    numbers
-}
-
-/// The receiver's messages, and all places at which what it then knows lets it look: it has one value for each of its items, and tries it in all
-/// of the item's bins.
-fn looks(session: &mut Session, items: &[Item], sizes: Sizes) -> Vec<Look> {
-    let numbers = numbers(session, items);
-    let table = cuckoo::table(&numbers, cuckoo::bins(items.len(), 1)).expect("an assignment");
-    let points = cuckoo::in_own_bins(&numbers, &table, &mut generator("empty bins"));
-    let evaluations = Sizes { sender: cuckoo::CHOICES * sizes.sender, receiver: table.len() };
-    let values = oprf::receive(session, SENDER, &points, evaluations).expect("values");
-    let occupied = table.iter().zip(values).filter(|&(&item, _)| item != cuckoo::EMPTY);
-    let of_item = |(&item, number): (&u32, u128)| {
-        let item = item as usize;
-        cuckoo::choices(numbers[item], table.len()).map(|bin| Look { item, bin, number })
-    };
-    occupied.flat_map(of_item).collect()
-}
-
-/// What the receiver decodes at each of them, from the store that the sender sends: a tag and the sender's payload behind it, less a mask.
-fn decoded(session: &mut Session, looks: &[Look], sizes: Sizes) -> Vec<u128> {
-    let hashes = |purpose: usize| {
-        let mut out: Vec<u128> = looks.iter().map(|look| look.number).collect();
-        TweakableCircularHash::new().hash_blocks(&mut out, |i| (2 * looks[i].bin + purpose) as u128);
-        out
-    };
-    let layout = Layout::new(cuckoo::CHOICES * sizes.sender, 256);
-    let (mut seed, mut columns) = ([0; 16], vec![0u128; layout.columns()]);
-    session.next_round();
-    session.recv(SENDER, &mut seed).expect("a seed");
-    for cluster in columns.chunks_mut(layout.cluster_columns()).rev() {
-        session.recv(SENDER, bytemuck::cast_slice_mut(cluster)).expect("columns");
-    }
-    let store = Okvs::<4>::with_layout(layout, &Seed::from_bytes(seed));
-    let (keys, pads) = (hashes(0), hashes(1));
-    let values = store.decode(&keys, &store.order(&keys), &columns);
-    values.iter().zip(pads).map(|(value, pad)| value ^ pad).collect()
-}
+use tacit_psi::{Role, Sizes, cuckoo};
 
 #[test]
 fn a_receiver_that_decodes_wherever_it_can_finds_no_common_item() {
@@ -86,8 +25,8 @@ fn a_receiver_that_decodes_wherever_it_can_finds_no_common_item() {
     let (_, curious) = run(
         |session| psi.bin(Role::Sender, session, RECEIVER, &sender, &block).map(drop).expect("binned"),
         |session| {
-            let looks = looks(session, &receiver, sizes);
-            let values = decoded(session, &looks, sizes);
+            let looks = looks(session, SENDER, &receiver, sizes, &mut generator("empty bins"));
+            let values = decoded(session, SENDER, &looks, sizes);
             (looks, values)
         },
     );

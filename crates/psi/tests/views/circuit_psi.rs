@@ -1,0 +1,182 @@
+//! Intersection into shares: the receiver's view with all that it can decode, and the sender's.
+
+use crate::curious::{self, Look};
+use crate::world::{Played, inputs, play_pair};
+use tacit_math::{Prg, Seed, transpose};
+use tacit_mpc::{Block, Shape};
+use tacit_psi::circuit_psi::{CircuitPsi, Payloads};
+use tacit_psi::okvs::{Layout, Okvs};
+use tacit_psi::{Item, Role, Sizes};
+use tacit_views::{Kind, Run, View, biased, constants, correlated, indistinguishable, leaks, repeats, runs_needed};
+
+/// So many items in as many bins: every item has every bin among its three.
+const COUNT: usize = 3;
+const SIZES: Sizes = Sizes { sender: COUNT, receiver: COUNT };
+/// Bits of a tag for three bins; behind them is the payload.
+const TAG: usize = 42;
+/// What is equal in all payloads fills the first word behind the tag, so that equal tags are equal words.
+const EQUAL: usize = 64 - TAG;
+/// Of each decoded value two bits of the tag, in the first word, and two of the payload, in the second.
+const LANES: u64 = 0b11;
+
+/// A run's items and the sender's payloads: the sender has all of the receiver's items.
+struct Input {
+    items: Vec<Item>,
+    payloads: Vec<u64>,
+}
+
+impl Input {
+    fn of(run: usize) -> Self {
+        let mut prg = inputs("circuit-psi", run);
+        let payloads = prg.vector::<u32>(COUNT).into_iter().map(|word| u64::from(word) << EQUAL);
+        Self { payloads: payloads.collect(), items: prg.vector(COUNT) }
+    }
+
+    /// What nobody may learn: payloads, where they stand behind tags.
+    fn secret(&self) -> View {
+        let placed: Vec<u128> = self.payloads.iter().map(|&payload| u128::from(payload) << TAG).collect();
+        View::default().with(Kind::Own, "payloads", bytemuck::cast_slice(&placed))
+    }
+}
+
+/// The receiver's view of a store, and what it derives: all that it can decode.
+fn view(store: View, decoded: &[u128]) -> View {
+    store.with(Kind::Derived, "decoded", bytemuck::cast_slice(decoded))
+}
+
+/// What a battery of checks finds in what a receiver decodes: equal words, relations with payloads, relations among bits, bits that lean.
+fn findings(runs: &[Run]) -> [usize; 4] {
+    let derived: Vec<View> = runs.iter().map(|run| run.view.only(&[Kind::Derived])).collect();
+    let cut: Vec<Run> = runs.iter().zip(&derived).map(|(run, view)| run.seeing(view.clone()).lanes(LANES)).collect();
+    let lanes: Vec<View> = cut.iter().map(|run| run.view.clone()).collect();
+    // The XOR of what is decoded of two items in one bin, for each bin: of a match and another one it has no tag.
+    let pairs: Vec<View> = derived.iter().map(in_one_bin).collect();
+    [repeats(&derived, 8).len(), leaks(&cut).len(), constants(&lanes).len(), biased(&pairs).len()]
+}
+
+/// For each bin the XOR of what is decoded there of the first two items. Derived words are sorted by item and bin.
+fn in_one_bin(derived: &View) -> View {
+    let words: Vec<u128> = bytemuck::pod_collect_to_vec(&derived.parts()[0].bytes);
+    let xor: Vec<u128> = (0..COUNT).map(|bin| words[bin] ^ words[COUNT + bin]).collect();
+    View::default().with(Kind::Derived, "of two items", bytemuck::cast_slice(&xor))
+}
+
+/// Decoded words in the order of items and bins.
+fn by_item_and_bin(looks: &[Look], values: &[u128]) -> Vec<u128> {
+    let mut sorted: Vec<(usize, usize, u128)> =
+        looks.iter().zip(values).map(|(look, &value)| (look.item, look.bin, value)).collect();
+    sorted.sort_unstable();
+    sorted.into_iter().map(|(_, _, value)| value).collect()
+}
+
+/// What the receiver's view is made from if the protocol is secure: from nothing. Not even the number of matches is needed.
+fn simulated(real: &View, prg: &mut Prg) -> View {
+    let uniform =
+        |view: View, part: &tacit_views::Part| view.with(part.kind, &part.name, prg.vector::<u8>(part.bytes.len()));
+    real.parts().iter().fold(View::default(), uniform)
+}
+
+#[test]
+fn a_receiver_decodes_nothing_but_uniform_words() {
+    let shape = Shape { bits: 64, ..Shape::default() };
+    let psi = CircuitPsi::new(SIZES, Payloads { sender: shape, receiver: Shape::default() });
+    assert_eq!((psi.bins(), psi.tag_bits()), (COUNT, TAG));
+    let runs = 250;
+    let Played { sender, receiver } = play_pair(
+        runs,
+        |session, peer, run| {
+            let Input { items, payloads } = Input::of(run);
+            let block = Block { rows: COUNT, bits: transpose::planes_of_rows(&payloads, 64), ..Block::default() };
+            psi.bin(Role::Sender, session, peer, &items, &block).map(drop).expect("binned");
+        },
+        |session, peer, run| {
+            let items = Input::of(run).items;
+            let looks =
+                curious::looks(session, peer, &items, SIZES, &mut Prg::new(&Seed::random().expect("randomness")));
+            session.enter("store");
+            let values = curious::decoded(session, peer, &looks, SIZES);
+            session.leave();
+            by_item_and_bin(&looks, &values)
+        },
+    );
+    let of_receiver: Vec<Run> = receiver
+        .into_iter()
+        .enumerate()
+        .map(|(run, (seen, decoded))| {
+            let store = seen.filter(|part| part.kind == Kind::Received && part.name.contains("store"));
+            Run { view: view(store, &decoded), known: View::default(), secret: Input::of(run).secret() }
+        })
+        .collect();
+    assert_eq!(findings(&of_receiver), [0; 4]);
+    let lanes: Vec<Run> = of_receiver.iter().map(|run| run.lanes(1)).collect();
+    assert!(lanes.len() >= runs_needed(&lanes[0]));
+    let mut prg = inputs("simulated stores", 0);
+    let made: Vec<Run> = of_receiver.iter().map(|run| run.seeing(simulated(&run.view, &mut prg)).lanes(1)).collect();
+    assert_eq!(indistinguishable(&lanes, &made), []);
+    assert_eq!(correlated(&lanes), []);
+    // The sender gets a half of the toss, and what the function's receiver sends: its own test is beside this one.
+    let of_sender: Vec<View> = sender
+        .iter()
+        .map(|(seen, ())| seen.filter(|part| part.kind == Kind::Received && part.bytes.len() == 16))
+        .collect();
+    assert!(of_sender[0].bits() >= 128);
+    assert_eq!(repeats(&of_sender, 16), []);
+    assert_eq!(biased(&of_sender), []);
+}
+
+/// Where the function is evaluated: as published, or at the item alone.
+#[derive(Clone, Copy, PartialEq)]
+enum Evaluated {
+    AtItemAndBin,
+    AtItem,
+}
+
+/// The store of one run, of a sender that has the receiver's items, under an ideal function; and all that the receiver can decode.
+fn twin(evaluated: Evaluated, run: usize) -> Run {
+    let input = Input::of(run);
+    let mut prg = inputs("circuit-psi twin", run);
+    let function = tacit_math::KeyedHash::new(&{
+        let mut key = [0; 32];
+        prg.fill(&mut key);
+        key
+    });
+    let value = |item: usize, bin: usize| {
+        let bin = if evaluated == Evaluated::AtItemAndBin { bin as u64 } else { u64::MAX };
+        function.hash(&[&input.items[item].to_le_bytes()[..], &bin.to_le_bytes()].concat())
+    };
+    let everywhere = (0..COUNT).flat_map(|item| (0..COUNT).map(move |bin| (item, bin)));
+    let stored: Vec<Look> =
+        everywhere.clone().map(|(item, bin)| Look { item, bin, number: value(item, bin) }).collect();
+    let masks: Vec<u128> = prg.vector(COUNT);
+    let pads = curious::hashes(&stored, 1);
+    let under_masks =
+        |(look, pad): (&Look, u128)| (u128::from(input.payloads[look.item]) << TAG) ^ masks[look.bin] ^ pad;
+    let values: Vec<u128> = stored.iter().zip(pads).map(under_masks).collect();
+    let store = Okvs::<4>::with_layout(
+        Layout::new(stored.len(), 256),
+        &Seed::from_bytes(prg.vector(16).try_into().expect("16")),
+    );
+    let keys = curious::hashes(&stored, 0);
+    let place = |numbers: &[u32], out: &mut [u128]| {
+        numbers.iter().zip(out).for_each(|(&number, out)| *out = values[number as usize]);
+    };
+    let columns = store.encode(&keys, &store.order(&keys), &mut prg, place).expect("distinct keys");
+    // The receiver has the function's value of item i in bin i.
+    let looks: Vec<Look> = everywhere.map(|(item, bin)| Look { item, bin, number: value(item, item) }).collect();
+    let keys = curious::hashes(&looks, 0);
+    let decoded = store.decode(&keys, &store.order(&keys), &columns);
+    let decoded: Vec<u128> = decoded.iter().zip(curious::hashes(&looks, 1)).map(|(value, pad)| value ^ pad).collect();
+    let columns = View::default().with(Kind::Received, "store", bytemuck::cast_slice(&columns));
+    Run { view: view(columns, &decoded), known: View::default(), secret: input.secret() }
+}
+
+#[test]
+fn a_function_evaluated_once_an_item_is_found_at_once() {
+    let [sound, broken] = [Evaluated::AtItemAndBin, Evaluated::AtItem]
+        .map(|evaluated| findings(&(0..250).map(|run| twin(evaluated, run)).collect::<Vec<_>>()));
+    println!("found in equal words, relations with payloads, relations and biases: {sound:?}, {broken:?}");
+    assert_eq!(sound, [0; 4]);
+    assert!(broken.iter().all(|&found| found > 0), "{broken:?}");
+    // Two differences of payloads of two bits each; equal tags of two pairs of items in each bin, two bits of them.
+    assert!(broken[1] >= 2 * 2 && broken[2] >= 2 * COUNT * 2, "{broken:?}");
+}

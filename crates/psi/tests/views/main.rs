@@ -1,0 +1,12 @@
+//! What a party can compute from all that it saw in an intersection: views with derived values, beside simulators and planted faults.
+
+mod circuit_psi;
+#[path = "../circuit/curious.rs"]
+mod curious;
+mod enacted;
+mod intersections;
+mod malicious;
+mod permute_share;
+mod stores;
+mod vole_psi;
+mod world;
