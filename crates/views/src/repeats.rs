@@ -1,8 +1,5 @@
 //! Equal words, and equal differences of words.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
-
 use crate::columns::{Columns, ones};
 use crate::{FALSE_ALARM, View};
 
@@ -14,7 +11,7 @@ pub struct Repeat {
 }
 
 /// Most differences that are looked at.
-const DIFFERENCES: usize = 1 << 20;
+const DIFFERENCES: usize = 1 << 17;
 
 #[derive(Clone, Copy)]
 struct Word {
@@ -33,25 +30,26 @@ pub fn repeats(views: &[View], bytes: usize) -> Vec<Repeat> {
     let words = words(views, bytes);
     let most = most(bytes);
     let mut found = Vec::new();
-    let groups: Vec<&[Word]> = words.chunk_by(|a, b| a.run == b.run).collect();
+    let mut runs: Vec<Vec<usize>> = vec![vec![]; views.len()];
+    (0..words.len()).for_each(|word| runs[words[word].run].push(word));
+    let single = |&word: &usize| (words[word].value, [word, word]);
     if words.len() <= most {
-        found.extend(equal(words.iter().map(|word| (word.value, vec![*word]))));
+        found.extend(equal((0..words.len()).map(|word| single(&word)).collect()));
     } else {
         // A chance of equality within each run: their number enters the bound as a factor only.
-        let most = most / (groups.len() as f64).sqrt().ceil() as usize;
-        for group in &groups {
-            found.extend(equal(group.iter().take(most).map(|word| (word.value, vec![*word]))));
-        }
+        let most = most / (runs.len() as f64).sqrt().ceil() as usize;
+        found.extend(runs.iter().flat_map(|run| equal(run.iter().take(most).map(single).collect())));
     }
-    let quota = most.min(DIFFERENCES) / groups.len().max(1);
-    let pairs = groups.iter().flat_map(|group| {
-        let pairs = group.iter().enumerate().flat_map(|(i, a)| group[..i].iter().map(move |b| (a, b)));
-        pairs.take(quota).map(|(a, b)| (a.value ^ b.value, vec![*a, *b]))
+    let quota = most.min(DIFFERENCES) / runs.len().max(1);
+    let pairs = runs.iter().flat_map(|run| {
+        let pairs = run.iter().enumerate().flat_map(|(i, &a)| run[..i].iter().map(move |&b| [a, b]));
+        pairs.take(quota).map(|[a, b]| (words[a].value ^ words[b].value, [a, b]))
     });
-    found.extend(equal(pairs));
-    let place = |word: &Word| {
-        let part = &views[word.run].parts()[word.part];
-        format!("run {}, {:?} {} (part {}), word {}", word.run, part.kind, part.name, word.part, word.at)
+    found.extend(equal(pairs.collect()));
+    let place = |&word: &usize| {
+        let Word { run, part, at, .. } = words[word];
+        let seen = &views[run].parts()[part];
+        format!("run {run}, {:?} {} (part {part}), word {at}", seen.kind, seen.name)
     };
     found.into_iter().map(|words| Repeat { places: words.iter().map(place).collect() }).collect()
 }
@@ -83,17 +81,12 @@ fn words(views: &[View], bytes: usize) -> Vec<Word> {
     words
 }
 
-/// The places of every value that was there before.
-fn equal(values: impl Iterator<Item = (u128, Vec<Word>)>) -> Vec<Vec<Word>> {
-    let mut first: HashMap<u128, Vec<Word>> = HashMap::new();
-    let mut found = Vec::new();
-    for (value, places) in values {
-        match first.entry(value) {
-            Entry::Occupied(before) => found.push([before.get().clone(), places].concat()),
-            Entry::Vacant(entry) => {
-                entry.insert(places);
-            }
-        }
-    }
-    found
+/// The words of every value that is there twice, or the pairs of words whose difference is.
+fn equal(mut values: Vec<(u128, [usize; 2])>) -> Vec<Vec<usize>> {
+    values.sort_unstable();
+    let twice = values.windows(2).filter(|pair| pair[0].0 == pair[1].0);
+    twice
+        .map(|pair| [pair[0].1, pair[1].1])
+        .map(|[[a, b], [c, d]]| if a == b { vec![a, c] } else { vec![a, b, c, d] })
+        .collect()
 }

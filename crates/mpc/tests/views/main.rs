@@ -1,0 +1,7 @@
+//! What can a node compute from everything that it saw? Every method of the engines and everything written once above them.
+
+mod faults;
+mod methods;
+mod programs;
+mod watched;
+mod world;

@@ -1,0 +1,250 @@
+//! Every method of `Backend`.
+
+use tacit_math::Prg;
+use tacit_mpc::backends::Rep3;
+use tacit_mpc::{Backend, Block, LinearScan, Result, Rows, Shape};
+use tacit_net::PartyId;
+
+use crate::watched::{Watched, bundle};
+use crate::world::{
+    Effort, LARGE, PARTIES, Program, SIZES, SMALL, Source, Told, assert_silent, check, dealt, permit, seed, shape, tidy,
+};
+
+/// One method on some columns.
+#[derive(Clone, Copy, Debug)]
+enum Method {
+    And,
+    AndXor,
+    Conjoin,
+    Whole,
+    Mul,
+    InnerProducts,
+    Select,
+    ScanProduct,
+    Inject,
+    Summands,
+    Carries,
+    CarriesOfPlanes,
+    Mask,
+    Unmask,
+    Shuffle,
+    ShuffleReveal,
+}
+
+impl Method {
+    const ALL: [Self; 16] = [
+        Self::And,
+        Self::AndXor,
+        Self::Conjoin,
+        Self::Whole,
+        Self::Mul,
+        Self::InnerProducts,
+        Self::Select,
+        Self::ScanProduct,
+        Self::Inject,
+        Self::Summands,
+        Self::Carries,
+        Self::CarriesOfPlanes,
+        Self::Mask,
+        Self::Unmask,
+        Self::Shuffle,
+        Self::ShuffleReveal,
+    ];
+}
+
+/// Adds up to each row what came before it.
+struct Before(u64);
+
+impl LinearScan<u64, 1> for Before {
+    fn start(_columns: [&[u64]; 1]) -> Self {
+        Self(0)
+    }
+
+    fn piece(&mut self, columns: [&[u64]; 1], factors: [&mut [u64]; 1], base: &mut [u64]) {
+        let [factors] = factors;
+        for ((&x, factor), base) in columns[0].iter().zip(factors).zip(base) {
+            (*factor, *base) = (self.0, self.0);
+            self.0 = self.0.wrapping_add(x);
+        }
+    }
+}
+
+impl Program for Method {
+    fn shape(&self, rows: usize) -> Shape {
+        let of = |bits, r32, r64, r128| Shape { bits, r32, r64, r128, ..shape(rows) };
+        match self {
+            Self::And | Self::AndXor | Self::Conjoin => of(3, 0, 0, 0),
+            Self::Whole | Self::CarriesOfPlanes => of(6, 0, 0, 0),
+            Self::Mul => of(0, 2, 2, 2),
+            Self::InnerProducts => of(0, 0, 3, 0),
+            Self::Select => of(2, 1, 0, 1),
+            Self::ScanProduct => of(1, 0, 0, 0),
+            Self::Inject => of(2, 0, 0, 0),
+            Self::Summands | Self::Carries => of(0, 1, 0, 0),
+            Self::Mask => of(0, 0, 0, 0),
+            Self::Unmask => of(32, 0, 0, 0),
+            Self::Shuffle => of(1, 1, 1, 1),
+            Self::ShuffleReveal => of(1, 1, 0, 0),
+        }
+    }
+
+    fn run<B: Backend>(&self, b: &mut B, x: Rows<B>) -> Result<Rows<B>> {
+        let planes: Vec<&B::Bits> = x.bits.iter().collect();
+        let empty = Rows::empty(x.rows);
+        Ok(match self {
+            Self::And => Rows { bits: b.and(&planes[..2], &planes[1..])?, ..empty },
+            Self::AndXor => Rows { bits: b.and_xor(&planes[..2], &planes[1..], &[Some(planes[2]), None])?, ..empty },
+            Self::Conjoin => Rows { bits: b.conjoin(x.bits)?, ..empty },
+            Self::Whole => {
+                let whole = b.whole(tacit_mpc::circuits::Function::LessThan { width: 3 }, &planes)?;
+                Rows { bits: whole.unwrap_or_default(), ..empty }
+            }
+            Self::Mul => {
+                let r32 = b.mul(&[&x.r32[0]], &[&x.r32[1]])?;
+                let r64 = b.mul(&[&x.r64[0]], &[&x.r64[1]])?;
+                let r128 = b.mul(&[&x.r128[0]], &[&x.r128[1]])?;
+                Rows { r32, r64, r128, ..empty }
+            }
+            Self::InnerProducts => {
+                let [x, y, z] = [0, 1, 2].map(|k| &x.r64[k]);
+                Rows { r64: b.inner_products(&[vec![(x, y), (y, z)], vec![(z, z)]])?, ..empty }
+            }
+            Self::Select => {
+                let r32 = b.select(&planes[..1], &[&x.r32[0]])?;
+                let r128 = b.select(&planes[1..], &[&x.r128[0]])?;
+                Rows { r32, r128, ..empty }
+            }
+            Self::ScanProduct => Rows { r64: vec![b.scan_product::<u64, Before, 1>(&planes, [planes[0]])?], ..empty },
+            Self::Inject => {
+                let r32 = b.inject::<u32>(&planes)?;
+                Rows { r32, r128: b.inject::<u128>(&planes[..1])?, ..empty }
+            }
+            Self::Summands => {
+                let [first, second] = b.summands::<u32>(&[&x.r32[0]], 9)?.swap_remove(0);
+                Rows { bits: first.into_iter().chain(second).collect(), ..empty }
+            }
+            Self::Carries => {
+                let carries = b.carries::<u32>(&x.r32[0], 32)?;
+                Rows { bits: carries.into_iter().flatten().flatten().collect(), ..empty }
+            }
+            Self::CarriesOfPlanes => {
+                let carries = b.carries_of_planes(&x.bits[..3], &x.bits[3..])?;
+                Rows { bits: carries.into_iter().flatten().flatten().collect(), ..empty }
+            }
+            Self::Mask => {
+                let (mask, negated) = b.mask::<u32>(x.rows)?;
+                Rows { r32: vec![mask], bits: negated, ..empty }
+            }
+            Self::Unmask => {
+                let (mask, _) = b.mask::<u32>(x.rows)?;
+                Rows { r32: vec![b.unmask(mask, &planes)?], ..empty }
+            }
+            Self::Shuffle => b.shuffle(x)?,
+            Self::ShuffleReveal => {
+                let numbers = b.public_vector(x.rows, || (0..x.rows as u32).collect());
+                let reveal = Rows { r32: vec![numbers], ..Rows::empty(x.rows) };
+                let (shuffled, revealed) = b.shuffle_reveal(x, reveal)?;
+                shuffled.permute_public(&revealed.r32[0])
+            }
+        })
+    }
+}
+
+fn all_methods<B: Told + 'static>(rows: &[usize], sources: &[Source], effort: Effort) {
+    for method in Method::ALL {
+        for &rows in rows {
+            for &source in sources {
+                check::<B>(&format!("{method:?}"), &method, rows, source, effort);
+            }
+        }
+    }
+}
+
+// views: crates/mpc/src/backends/rep3/multiply.rs
+// views: crates/mpc/src/backends/rep3/inject.rs
+// views: crates/mpc/src/backends/rep3/convert.rs
+// views: crates/mpc/src/backends/rep3/shuffle.rs
+// views: Backend::and Backend::and_xor Backend::conjoin Backend::whole Backend::mul Backend::inner_products Backend::select
+// views: Backend::scan_product Backend::inject Backend::summands Backend::carries Backend::carries_of_planes Backend::mask
+// views: Backend::unmask Backend::shuffle Backend::shuffle_reveal
+#[test]
+fn methods_of_three_nodes_tell_nothing() {
+    all_methods::<Rep3>(&[10], &[Source::Dealt], SMALL);
+}
+
+#[test]
+#[ignore = "minutes: make nightly"]
+fn methods_of_three_nodes_tell_nothing_at_any_size() {
+    all_methods::<Rep3>(&[10, 65], &Source::ALL, LARGE);
+    all_methods::<Rep3>(&SIZES, &[Source::Worked], LARGE);
+}
+
+/// Columns of every kind.
+fn columns(rows: usize) -> Shape {
+    Shape { bits: 3, r32: 1, r64: 1, r128: 1, ..shape(rows) }
+}
+
+fn inputs<B: Told + 'static>(rows: usize, effort: Effort) {
+    for owner in 0..B::NODES {
+        let name = format!("input of {rows} rows by node {owner}, {}", B::NAME);
+        let seed = seed(&name);
+        assert_silent::<B>(&name, effort, None, |b: &mut Watched<B>, run| {
+            let plain = tidy(Block::random(columns(rows), &mut Prg::new(&seed.derive(&run.to_string()))));
+            let data = (b.node() == owner).then_some(plain);
+            let shared = b.input(PartyId(owner), columns(rows), data)?;
+            Ok([vec![], bundle("end", &shared)])
+        });
+    }
+}
+
+fn openings<B: Told + 'static>(rows: usize, source: Source, effort: Effort) {
+    for recipients in [&PARTIES[..B::NODES], &PARTIES[..1], &PARTIES[1..2]] {
+        let name = format!("opening of {rows} rows, {source:?}, to {recipients:?}, {}", B::NAME);
+        let seed = seed(&name);
+        assert_silent::<B>(&name, effort, None, |b: &mut Watched<B>, run| {
+            let mut prg = Prg::new(&seed.derive(&run.to_string()));
+            let plain = tidy(Block::random(columns(source.takes(rows)), &mut prg));
+            let begin = dealt::<B>(&plain, b.node(), &mut prg);
+            let begun = bundle("begin", &begin);
+            let x = source.make(b, crate::watched::unwrapped(begin), rows);
+            b.open(&x, permit(recipients))?;
+            Ok([begun, vec![]])
+        });
+    }
+}
+
+fn announcements<B: Told + 'static>(effort: Effort) {
+    let name = format!("announcement, {}", B::NAME);
+    let seed = seed(&name);
+    assert_silent::<B>(&name, effort, None, |b: &mut Watched<B>, run| {
+        let number = Prg::new(&seed.derive(&run.to_string())).vector(1)[0];
+        let own = (b.node() == 1).then_some(number);
+        assert_eq!(b.announce(PartyId(1), own, permit(&PARTIES[..B::NODES]))?, number);
+        Ok([vec![], vec![]])
+    });
+}
+
+// views: crates/mpc/src/backends/rep3/input.rs
+// views: crates/mpc/src/backends/rep3/open.rs
+// views: Backend::input Backend::open Backend::announce
+#[test]
+fn three_nodes_see_their_own_inputs_and_outputs_alone() {
+    for rows in [3, 65] {
+        inputs::<Rep3>(rows, SMALL);
+        for source in [Source::Limit, Source::Worked] {
+            openings::<Rep3>(rows, source, SMALL);
+        }
+    }
+    announcements::<Rep3>(SMALL);
+}
+
+#[test]
+#[ignore = "minutes: make nightly"]
+fn three_nodes_see_their_own_inputs_and_outputs_alone_at_any_size() {
+    for rows in SIZES {
+        inputs::<Rep3>(rows, LARGE);
+        for source in Source::ALL {
+            openings::<Rep3>(rows, source, LARGE);
+        }
+    }
+}

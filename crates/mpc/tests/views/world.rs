@@ -1,0 +1,461 @@
+//! Runs programs hundreds of times over an engine and looks at every call of every node with the battery.
+
+use std::thread;
+
+use tacit_math::plane::words_for;
+use tacit_math::{Plane, Prg, Seed};
+use tacit_mpc::backends::{Components, Rep3};
+use tacit_mpc::{Backend, Block, Link, Permit, PermitKind, Permits, Result, Rows, Shape, linear};
+use tacit_net::{Options, Record, memory};
+use tacit_views::{Kind, Part, Run, View, biased, constants, correlated, leaks, repeats, runs_needed};
+
+use crate::watched::{Call, Shared, Watched, bundle, unwrapped};
+
+/// The parties; an engine's nodes are the first of them.
+pub const PARTIES: [&str; 3] = ["a", "b", "c"];
+
+/// So many rows without columns.
+pub fn shape(rows: usize) -> Shape {
+    Shape { rows, ..Shape::default() }
+}
+
+/// A computation on shared columns of a shape, written once for all engines.
+pub trait Program: Sync {
+    /// The columns it takes, of so many rows.
+    fn shape(&self, rows: usize) -> Shape;
+
+    /// The computation.
+    fn run<B: Backend>(&self, b: &mut B, x: Rows<B>) -> Result<Rows<B>>;
+
+    /// Input drawn for one run.
+    fn input(&self, shape: Shape, prg: &mut Prg) -> Block {
+        Block::random(shape, prg)
+    }
+}
+
+/// How the rows that a program gets came about, by maps that need no message.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Source {
+    /// As they were shared.
+    Dealt,
+    /// From the middle of more rows.
+    Slice,
+    /// The first of more rows, as a limit or a bound on groups leaves them.
+    Limit,
+    /// Two halves one after the other, cut out of more rows, the second one behind nothing.
+    Concat,
+    /// In another, public order.
+    Gather,
+    /// Prefix sums of the first of more rows.
+    Sums,
+    /// All of these, one after the other.
+    Worked,
+}
+
+impl Source {
+    /// All of them.
+    pub const ALL: [Self; 7] =
+        [Self::Dealt, Self::Slice, Self::Limit, Self::Concat, Self::Gather, Self::Sums, Self::Worked];
+
+    /// How many rows it takes to make so many.
+    pub fn takes(self, rows: usize) -> usize {
+        match self {
+            Self::Dealt | Self::Gather => rows,
+            Self::Slice => rows + 37,
+            Self::Limit | Self::Sums | Self::Worked => rows + 70,
+            Self::Concat => rows + 64,
+        }
+    }
+
+    /// Makes them.
+    pub fn make<B: Backend>(self, b: &B, x: Rows<B>, rows: usize) -> Rows<B> {
+        match self {
+            Self::Dealt => x,
+            Self::Slice => x.slice(5, rows),
+            Self::Limit => x.slice(0, rows),
+            Self::Concat => {
+                let half = rows / 2;
+                concat(&[x.slice(0, 0), x.slice(1, half), x.slice(60, rows - half), x.slice(3, 0)])
+            }
+            Self::Gather => {
+                x.gather_public(&(0..rows as u32).map(|row| (row * 7 + 3) % rows.max(1) as u32).collect::<Vec<_>>())
+            }
+            Self::Sums => x.slice(0, rows).prefix_sums(),
+            Self::Worked => {
+                let cut = concat(&[x.slice(0, rows / 3), x.slice(64, 0), x.slice(30, rows - rows / 3)]);
+                let mut worked = cut.prefix_sums().pad_zeros(3).slice(0, rows);
+                worked.bits = worked.bits.iter().map(|plane| b.not(plane)).collect();
+                worked
+            }
+        }
+    }
+}
+
+fn concat<B: Backend>(parts: &[Rows<B>]) -> Rows<B> {
+    let each = |columns: fn(&Rows<B>) -> usize| 0..columns(&parts[0]);
+    Rows {
+        rows: parts.iter().map(|part| part.rows).sum(),
+        bits: each(|p| p.bits.len())
+            .map(|j| linear::concat_bits(&parts.iter().map(|p| &p.bits[j]).collect::<Vec<_>>()))
+            .collect(),
+        r32: each(|p| p.r32.len())
+            .map(|j| linear::concat_vectors::<u32, _>(&parts.iter().map(|p| &p.r32[j]).collect::<Vec<_>>()))
+            .collect(),
+        r64: each(|p| p.r64.len())
+            .map(|j| linear::concat_vectors::<u64, _>(&parts.iter().map(|p| &p.r64[j]).collect::<Vec<_>>()))
+            .collect(),
+        r128: each(|p| p.r128.len())
+            .map(|j| linear::concat_vectors::<u128, _>(&parts.iter().map(|p| &p.r128[j]).collect::<Vec<_>>()))
+            .collect(),
+    }
+}
+
+/// What an engine's node knows of the shares of a call by the engine's design: it dealt a mask, or holds all that a value is made of.
+pub trait Told: Components {
+    /// The names of those shares, and what of them it knows.
+    fn told(call: &str, node: usize) -> &'static [(&'static str, Form)];
+}
+
+/// What of a share a node knows by design.
+#[derive(Clone, Copy)]
+pub enum Form {
+    /// The value.
+    Value,
+    /// That the value in question is this component of its own.
+    Component(usize),
+}
+
+impl Told for Rep3 {
+    fn told(call: &str, node: usize) -> &'static [(&'static str, Form)] {
+        use Form::{Component, Value};
+        match (call, node) {
+            ("summands", 0) => &[("first", Value)],
+            ("summands", _) => &[("second", Value)],
+            ("mask", 0) => &[("mask", Value), ("negated", Value)],
+            ("unmask", 1) => &[("difference", Value), ("unmasked", Component(1))],
+            ("unmask", 2) => &[("difference", Value), ("unmasked", Component(0))],
+            _ => &[],
+        }
+    }
+}
+
+/// Row counts around the ends of words and of squares of words.
+pub const SIZES: [usize; 10] = [0, 1, 3, 10, 63, 64, 65, 130, 513, 577];
+
+/// How much is looked at.
+#[derive(Clone, Copy)]
+pub struct Effort {
+    /// Bits of a call, at most about as many; of more, some lanes are looked at.
+    pub bits: usize,
+}
+
+/// What `make test` has time for.
+pub const SMALL: Effort = Effort { bits: 450 };
+
+/// What `make nightly` has time for.
+pub const LARGE: Effort = Effort { bits: 1200 };
+
+/// Inputs from a printed seed, fixed by TACIT_SEED.
+pub fn seed(name: &str) -> Seed {
+    let seed = std::env::var("TACIT_SEED").ok().and_then(|s| u128::from_str_radix(&s, 16).ok());
+    let seed = seed.map_or_else(|| Seed::random().expect("randomness").expose(), u128::to_be_bytes);
+    println!("{name}: rerun with TACIT_SEED={:032x}", u128::from_be_bytes(seed));
+    Seed::from_bytes(seed).derive(name)
+}
+
+/// A permit for the nodes of these names.
+pub fn permit(nodes: &[&str]) -> Permit {
+    let names: Vec<String> = nodes.iter().copied().map(String::from).collect();
+    let list = serde_json::json!([{"site": "out", "kind": "answer", "recipients": names, "columns": ["all"]}]);
+    let mut permits = Permits::from_json(&list.to_string()).expect("a list");
+    permits.take("out", &[PermitKind::Answer], &names, &["all".into()]).expect("a permit")
+}
+
+/// A block of which the bits behind the last row are zero.
+pub fn tidy(mut block: Block) -> Block {
+    block.bits = block.bits.iter().map(|plane| Plane::from_fn(block.rows, |row| plane.get(row))).collect();
+    block
+}
+
+/// A node's shares of a block, by a dealer whose random numbers all nodes of the test have: any sharing must do.
+pub fn dealt<B: Components>(plain: &Block, node: usize, prg: &mut Prg) -> Rows<B> {
+    let mut components: Vec<Block> = (1..B::NODES).map(|_| tidy(Block::random(plain.shape(), prg))).collect();
+    components.push(components.iter().fold(plain.clone(), Block::minus));
+    B::put_together((node..node + B::COUNT).map(|which| components[which % B::NODES].clone()).collect())
+}
+
+/// What one node saw in each run: first the shares it began with, then its calls, at last the shares it ended with.
+type Runs = Vec<Vec<Call>>;
+
+/// What each node of an engine saw in so many runs of one session.
+pub fn watch<B: Components + 'static>(
+    runs: usize,
+    link: Option<Link>,
+    program: impl Fn(&mut Watched<B>, usize) -> Result<[Vec<Shared>; 2]> + Sync,
+) -> Vec<Runs> {
+    let options = Options { record: Record::ContentsForTests, ..Options::default() };
+    let sessions = memory::mesh(&PARTIES[..B::NODES], &options);
+    let node = |session| {
+        let mut engine = B::start(session).expect("an engine");
+        link.into_iter().for_each(|link| engine.declare(link));
+        let mut b = Watched::new(engine);
+        let runs = (0..runs).map(|run| {
+            let [dealt, result] = program(&mut b, run).expect("a result");
+            let ends = |name, shared| Call { name, shared, public: View::default(), seen: View::default() };
+            let mut calls = b.take();
+            calls.insert(0, ends("begin", dealt));
+            calls.push(ends("end", result));
+            calls
+        });
+        let runs: Runs = runs.collect();
+        b.into_inner().into_session().close().expect("an orderly end");
+        runs
+    };
+    thread::scope(|scope| {
+        let threads: Vec<_> = sessions.into_iter().map(|session| scope.spawn(|| node(session))).collect();
+        threads.into_iter().map(|thread| thread.join().expect("a node")).collect()
+    })
+}
+
+/// Runs a program on dealt rows that came about in some way, and asserts that no node's view tells anything.
+pub fn check<B: Told + 'static>(name: &str, program: &impl Program, rows: usize, source: Source, effort: Effort) {
+    check_on::<B>(name, program, rows, source, effort, None);
+}
+
+/// As [`check`], over a declared network.
+pub fn check_on<B: Told + 'static>(
+    name: &str,
+    program: &impl Program,
+    rows: usize,
+    source: Source,
+    effort: Effort,
+    link: Option<Link>,
+) {
+    let name = format!("{name}, {rows} rows, {source:?}, {}", B::NAME);
+    let seed = seed(&name);
+    let body = |b: &mut Watched<B>, run: usize| {
+        let mut prg = Prg::new(&seed.derive(&run.to_string()));
+        let plain = tidy(program.input(program.shape(source.takes(rows)), &mut prg));
+        let node = b.node();
+        let begin: Rows<B> = dealt(&plain, node, &mut prg);
+        let begun = bundle("begin", &begin);
+        let x = source.make(b, unwrapped(begin), rows);
+        let out = b.step("program", |b| program.run(b, x))?;
+        Ok([begun, bundle("end", &out)])
+    };
+    assert_silent::<B>(&name, effort, link, body);
+}
+
+/// Runs something many times, which returns the shares it began and ended with, and asserts that no node's view tells anything.
+pub fn assert_silent<B: Told + 'static>(
+    name: &str,
+    effort: Effort,
+    link: Option<Link>,
+    body: impl Fn(&mut Watched<B>, usize) -> Result<[Vec<Shared>; 2]> + Sync,
+) {
+    let runs = runs_for::<B>(&watch::<B>(1, link, &body), effort);
+    let Findings(found) = findings::<B>(&watch::<B>(runs, link, body), effort);
+    assert!(found.is_empty(), "{name}, {runs} runs:\n{}", found.join("\n"));
+}
+
+/// What was found, in words.
+#[derive(Default)]
+pub struct Findings(pub Vec<String>);
+
+impl Findings {
+    fn add(&mut self, place: &str, what: &str, found: Vec<impl std::fmt::Debug>) {
+        if let Some(first) = found.first() {
+            self.0.push(format!("{place}: {} {what}, the first: {first:?}", found.len()));
+        }
+    }
+}
+
+/// Which lanes of every word are looked at, if all of a call are too many bits: the first, those around the last row, and others.
+fn lanes(bits: usize, rows: usize, effort: Effort) -> u64 {
+    let count = (64 * effort.bits / bits.max(1)).clamp(1, 64);
+    let around = [rows % 64, 0, (rows + 63) % 64, 32, 63];
+    let others = (0..64).map(|lane| lane * 37 % 64);
+    let mut lanes = 0u64;
+    for lane in around.into_iter().chain(others) {
+        if lanes.count_ones() < count as u32 {
+            lanes |= 1 << lane;
+        }
+    }
+    lanes
+}
+
+/// Every call of a node as a run of the battery.
+struct Calls<'a> {
+    nodes: &'a [Runs],
+    node: usize,
+}
+
+impl Calls<'_> {
+    /// A call in one run: `told` is what the node was told before.
+    fn run<B: Told>(&self, run: usize, call: usize, told: &mut View) -> Run {
+        let own = &self.nodes[self.node][run][call];
+        let mut view = own.seen.only(&[Kind::Received, Kind::Drawn]).filter(|part| !is_permutation(part));
+        let mut secret = View::default();
+        for (which, shared) in own.shared.iter().enumerate() {
+            let parts: Vec<&Shared> = self.nodes.iter().map(|node| &node[run][call].shared[which]).collect();
+            let plain = plain(&parts);
+            let name = format!("{} of {}", shared.name, own.name);
+            for form in
+                B::told(own.name, self.node).iter().filter(|(name, _)| *name == shared.name).map(|(_, form)| form)
+            {
+                let clear = match form {
+                    Form::Value => plain.clone(),
+                    Form::Component(which) => shared.components[*which].clone(),
+                };
+                told.add(Kind::Opened, &name, without_padding(clear, shared));
+            }
+            shared.components.iter().for_each(|component| view.add(Kind::Own, &name, component.clone()));
+            secret.add(Kind::Own, &name, plain);
+        }
+        told.extend(own.public.clone());
+        Run { view, known: told.clone(), secret }
+    }
+}
+
+/// What a generator gives for a permutation: a buffer of which most is not used.
+fn is_permutation(part: &Part) -> bool {
+    part.kind == Kind::Drawn && part.bits() > 0 && part.bits().is_multiple_of(8 * 4096)
+}
+
+/// What shares stand for, the bits behind the last row included.
+fn plain(parts: &[&Shared]) -> Vec<u8> {
+    let mut sum = vec![0; parts[0].components[0].len()];
+    for part in parts {
+        let component = &part.components[0];
+        match part.cell {
+            None => sum.iter_mut().zip(component).for_each(|(a, b)| *a ^= b),
+            Some(cell) => sum.chunks_mut(cell).zip(component.chunks(cell)).for_each(|(a, b)| add(a, b)),
+        }
+    }
+    sum
+}
+
+/// a += b, as numbers whose lowest byte comes first.
+fn add(a: &mut [u8], b: &[u8]) {
+    let mut carry = 0;
+    for (a, b) in a.iter_mut().zip(b) {
+        let sum = u16::from(*a) + u16::from(*b) + carry;
+        (*a, carry) = (sum as u8, sum >> 8);
+    }
+}
+
+fn without_padding(mut plain: Vec<u8>, shared: &Shared) -> Vec<u8> {
+    if shared.cell.is_none() && shared.rows > 0 {
+        let column = 8 * words_for(shared.rows);
+        for bit in (0..8 * plain.len()).filter(|bit| bit % (8 * column) >= shared.rows) {
+            plain[bit / 8] &= !(1 << (bit % 8));
+        }
+    }
+    plain
+}
+
+/// How many runs a program takes, from one.
+pub fn runs_for<B: Told>(pilot: &[Runs], effort: Effort) -> usize {
+    let mut most = 0;
+    for (node, own) in pilot.iter().enumerate() {
+        let calls = Calls { nodes: pilot, node };
+        let mut told = View::default();
+        for (call, example) in own[0].iter().enumerate() {
+            let run = calls.run::<B>(0, call, &mut told);
+            most = most.max(runs_needed(&run.lanes(lanes(bits(&run), rows(example), effort))));
+        }
+        most = most.max(runs_needed(&whole::<B>(&calls, 0, effort)));
+    }
+    most.max(300)
+}
+
+fn bits(run: &Run) -> usize {
+    run.view.bits() + run.known.bits() + run.secret.bits()
+}
+
+fn rows(call: &Call) -> usize {
+    call.shared.iter().find(|shared| shared.cell.is_none()).map_or(0, |shared| shared.rows)
+}
+
+/// Everything a node received and drew in a run, with the shares it began with; secret are input and output.
+fn whole<B: Told>(calls: &Calls<'_>, run: usize, effort: Effort) -> Run {
+    let count = calls.nodes[calls.node][run].len();
+    let mut told = View::default();
+    let mut all = Run::default();
+    for call in 0..count {
+        let one = calls.run::<B>(run, call, &mut told);
+        let is_end = call == 0 || call + 1 == count;
+        all.view.extend(if is_end { one.view } else { one.view.only(&[Kind::Received, Kind::Drawn]) });
+        if is_end {
+            all.secret.extend(one.secret);
+        }
+    }
+    all.known = told;
+    let lanes = lanes(bits(&all), rows(&calls.nodes[calls.node][run][0]), effort);
+    all.lanes(lanes)
+}
+
+/// What the battery finds in the runs of all nodes.
+pub fn findings<B: Told>(nodes: &[Runs], effort: Effort) -> Findings {
+    let mut found = Findings::default();
+    for (node, own) in nodes.iter().enumerate() {
+        let calls = Calls { nodes, node };
+        let runs = own.len();
+        let mut told = vec![View::default(); runs];
+        let mut words = vec![View::default(); runs];
+        for (call, example) in own[0].iter().enumerate() {
+            let place = format!("node {node}, call {call} ({})", example.name);
+            let all: Vec<Run> = (0..runs).map(|run| calls.run::<B>(run, call, &mut told[run])).collect();
+            if example.seen.bits() == 0 {
+                continue;
+            }
+            let lanes = lanes(bits(&all[0]), rows(example), effort);
+            let cut: Vec<Run> = all.iter().map(|run| run.lanes(lanes)).collect();
+            found.add(&place, "linear relations with secrets", leaks(&cut));
+            let received = |run: &Run| run.seeing(run.view.only(&[Kind::Received]));
+            found.add(&place, "bits that lean to secrets", correlated(&cut.iter().map(received).collect::<Vec<_>>()));
+            let random: Vec<View> = all.iter().map(|run| run.view.only(&[Kind::Received, Kind::Drawn])).collect();
+            let random = without_zero_padding(random, example);
+            if example.name != "open" && example.name != "announce" {
+                found.add(&place, "biased bits", biased(&random));
+            }
+            // What is opened or revealed makes messages depend on each other; that is what it says.
+            if example.public.bits() == 0 {
+                let cut: Vec<View> = random.iter().map(|view| view.lanes(lanes)).collect();
+                found.add(&place, "relations among messages", constants(&cut));
+                words.iter_mut().zip(random).for_each(|(words, random)| words.extend(random));
+            }
+        }
+        let place = format!("node {node}, whole run");
+        found.add(&place, "repeated long words", repeats(&words, 16));
+        found.add(&place, "repeated words", repeats(&words, 8));
+        let whole: Vec<Run> = (0..runs).map(|run| whole::<B>(&calls, run, effort)).collect();
+        found.add(&place, "linear relations with inputs and outputs", leaks(&whole));
+    }
+    found
+}
+
+/// Views without the bits of planes behind the last row that are zero in all of them. One that is not stays, and has to be random.
+fn without_zero_padding(views: Vec<View>, call: &Call) -> Vec<View> {
+    let lengths: Vec<usize> = call
+        .shared
+        .iter()
+        .filter(|shared| shared.cell.is_none() && shared.rows % 64 != 0)
+        .map(|shared| shared.rows)
+        .collect();
+    let is_padding = |part: &Part, bit: usize| {
+        lengths.iter().any(|&rows| {
+            let column = 64 * words_for(rows);
+            part.bits().is_multiple_of(column) && bit % column >= rows
+        })
+    };
+    let is_zero = |number: usize, bit: usize| views.iter().all(|view| view.parts()[number].bit(bit) == 0);
+    let Some(first) = views.first() else { return views };
+    let dropped: Vec<Vec<bool>> = first
+        .parts()
+        .iter()
+        .enumerate()
+        .map(|(number, part)| (0..part.bits()).map(|bit| is_padding(part, bit) && is_zero(number, bit)).collect())
+        .collect();
+    views.iter().map(|view| view.cut(|part, bit| !dropped[part][bit])).collect()
+}
