@@ -1,9 +1,10 @@
 //! Every method of `Backend`.
 
-use tacit_math::Prg;
-use tacit_mpc::backends::Rep3;
+use tacit_math::{Plane, Prg};
+use tacit_mpc::backends::{Networked, Rep3};
 use tacit_mpc::{Backend, Block, LinearScan, Result, Rows, Shape};
 use tacit_net::PartyId;
+use tacit_views::{Kind, Run, View, leaks, play, repeats};
 
 use crate::watched::{Watched, bundle};
 use crate::world::{
@@ -144,7 +145,7 @@ impl Program for Method {
                 let numbers = b.public_vector(x.rows, || (0..x.rows as u32).collect());
                 let reveal = Rows { r32: vec![numbers], ..Rows::empty(x.rows) };
                 let (shuffled, revealed) = b.shuffle_reveal(x, reveal)?;
-                shuffled.permute_public(&revealed.r32[0])
+                shuffled.permute_public(&revealed.r32[0]).expect("row numbers are revealed")
             }
         })
     }
@@ -160,13 +161,14 @@ fn all_methods<B: Told + 'static>(rows: &[usize], sources: &[Source], effort: Ef
     }
 }
 
+// views: crates/mpc/src/backends/wire.rs
 // views: crates/mpc/src/backends/rep3/multiply.rs
 // views: crates/mpc/src/backends/rep3/inject.rs
 // views: crates/mpc/src/backends/rep3/convert.rs
 // views: crates/mpc/src/backends/rep3/shuffle.rs
-// views: Backend::and Backend::and_xor Backend::conjoin Backend::whole Backend::mul Backend::inner_products Backend::select
-// views: Backend::scan_product Backend::inject Backend::summands Backend::carries Backend::carries_of_planes Backend::mask
-// views: Backend::unmask Backend::shuffle Backend::shuffle_reveal
+// views: Rep3::and Rep3::and_xor Rep3::conjoin Rep3::whole Rep3::mul Rep3::inner_products Rep3::select
+// views: Rep3::scan_product Rep3::inject Rep3::summands Rep3::carries Rep3::carries_of_planes Rep3::mask
+// views: Rep3::unmask Rep3::shuffle Rep3::shuffle_reveal
 #[test]
 fn methods_of_three_nodes_tell_nothing() {
     all_methods::<Rep3>(&[10], &[Source::Dealt], SMALL);
@@ -226,7 +228,7 @@ fn announcements<B: Told + 'static>(effort: Effort) {
 
 // views: crates/mpc/src/backends/rep3/input.rs
 // views: crates/mpc/src/backends/rep3/open.rs
-// views: Backend::input Backend::open Backend::announce
+// views: Rep3::input Rep3::open Rep3::announce
 #[test]
 fn three_nodes_see_their_own_inputs_and_outputs_alone() {
     for rows in [3, 65] {
@@ -246,5 +248,34 @@ fn three_nodes_see_their_own_inputs_and_outputs_alone_at_any_size() {
         for source in Source::ALL {
             openings::<Rep3>(rows, source, LARGE);
         }
+    }
+}
+
+// views: crates/mpc/src/backends/rep3/mod.rs
+#[test]
+fn a_node_learns_nothing_of_the_generator_that_it_lacks() {
+    let played = play(&PARTIES, 600, |session, _| {
+        let mut b = Rep3::start(session).expect("an engine");
+        let planes = [0, 1].map(|_| b.public_bits(64, || Plane::zeros(64)));
+        let _ = b.and(&[&planes[0]], &[&planes[1]]).expect("a product");
+        (b.into_session(), ())
+    });
+    let drawn = |node: usize, run: usize, name: &str| {
+        played[node][run].0.filter(|part| part.kind == Kind::Drawn && part.name == name)
+    };
+    for (node, own) in played.iter().enumerate() {
+        let runs: Vec<Run> = (0..600)
+            .map(|run| {
+                // Of messages those of the setup: a product of public values would show its masks.
+                let is_setup = |name: &str| name.contains("seeds");
+                let view = own[run].0.filter(|part| part.kind == Kind::Drawn || is_setup(&part.name));
+                Run { view, known: View::default(), secret: drawn((node + 1) % 3, run, "with next") }
+            })
+            .collect();
+        assert_eq!([runs[0].view.bits() >= 2 * 64, runs[0].secret.bits() == 64], [true; 2]);
+        assert_eq!(leaks(&runs), []);
+        let mut words: Vec<View> = runs.iter().map(|run| run.view.only(&[Kind::Received, Kind::Drawn])).collect();
+        words.iter_mut().zip(&runs).for_each(|(words, run)| words.extend(run.secret.clone()));
+        assert_eq!(repeats(&words, 8), [], "fresh seeds for every pair and session");
     }
 }

@@ -135,7 +135,7 @@ impl Program for Function {
                 let width = ops::label_width(x.rows);
                 let labels = ops::sorted_labels(b, &x.bits[..4], width, |row| row)?;
                 x.bits.truncate(1);
-                ops::place_by_labels(b, x, labels, |label| label as u32)?
+                ops::place_by_labels(b, x, labels, |label| Some(label as u32))?
             }
             Self::Merge => {
                 let key = x.bits[..2].to_vec();

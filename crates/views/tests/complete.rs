@@ -1,0 +1,278 @@
+//! Every protocol file, every method of `Backend` and everything written above them has a view test.
+//!
+//! A test says what it looks at in lines `// views: path ...` directly above its `#[test]`; methods as `Rep3::and` or `Two::and`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Where protocols and operators are.
+const ROOMS: [&str; 7] = [
+    "crates/mpc/src/backends",
+    "crates/mpc/src/circuits",
+    "crates/mpc/src/fixed.rs",
+    "crates/mpc/src/ops",
+    "crates/ot/src",
+    "crates/psi/src",
+    "crates/table/src/operators",
+];
+
+/// Engines whose methods are looked at one by one.
+const ENGINES: [&str; 2] = ["Rep3", "Two"];
+
+/// Methods of `Backend` that never communicate.
+const LOCAL: [&str; 4] = ["step", "public_bits", "public_vector", "not"];
+
+/// Files that exchange no message, each with what it is.
+const SILENT: [(&str, &str); 47] = [
+    ("crates/mpc/src/backends/cell.rs", "arithmetic of one element"),
+    ("crates/mpc/src/backends/clear.rs", "the engine without security, of one party"),
+    ("crates/mpc/src/backends/components.rs", "shares as files have them"),
+    ("crates/mpc/src/backends/cost.rs", "formulas"),
+    ("crates/mpc/src/backends/generator.rs", "makes generators"),
+    ("crates/mpc/src/backends/mod.rs", "a list of modules"),
+    ("crates/mpc/src/backends/networked.rs", "a trait"),
+    ("crates/mpc/src/backends/recipients.rs", "names of recipients"),
+    ("crates/mpc/src/backends/rep3/costs.rs", "formulas"),
+    ("crates/mpc/src/backends/tally.rs", "the engine without data"),
+    ("crates/mpc/src/backends/two/choice.rs", "which circuit is garbled: public sizes"),
+    ("crates/mpc/src/backends/two/costs.rs", "formulas"),
+    ("crates/mpc/src/backends/two/garbled/circuit.rs", "circuits"),
+    ("crates/mpc/src/backends/two/garbled/half_gates.rs", "one gate in memory; its messages are in garbled.rs"),
+    ("crates/mpc/src/backends/two/garbled/tile.rs", "a circuit in memory; its messages are in garbled.rs"),
+    ("crates/mpc/src/backends/two/prices.rs", "measured times"),
+    ("crates/mpc/src/backends/two/stock/account.rs", "counts of what was taken, which is public"),
+    ("crates/mpc/src/circuits/function.rs", "circuits by name"),
+    ("crates/mpc/src/circuits/mod.rs", "a list of modules"),
+    ("crates/mpc/src/ops/mod.rs", "a list of modules"),
+    ("crates/ot/src/adversary.rs", "a choice in code"),
+    ("crates/ot/src/cost.rs", "formulas"),
+    ("crates/ot/src/error.rs", "errors"),
+    ("crates/ot/src/lib.rs", "a list of modules"),
+    ("crates/ot/src/ole/lift.rs", "arithmetic"),
+    ("crates/ot/src/ole/moduli.rs", "public numbers"),
+    ("crates/ot/src/ole/planes.rs", "an encoding"),
+    ("crates/ot/src/ole/sample.rs", "random polynomials; what hides in them is seen in ask.rs and answer.rs"),
+    ("crates/ot/src/silent/supply.rs", "what is left of a batch"),
+    ("crates/ot/src/vole.rs", "types"),
+    ("crates/psi/src/binning.rs", "which item goes in which bin, in memory"),
+    ("crates/psi/src/circuit_psi/words.rs", "an encoding"),
+    ("crates/psi/src/cuckoo.rs", "a hash table in memory; what is sent of it is seen in circuit_psi.rs"),
+    ("crates/psi/src/error.rs", "errors"),
+    ("crates/psi/src/group.rs", "arithmetic of curve points"),
+    ("crates/psi/src/lib.rs", "a list of modules"),
+    ("crates/psi/src/matching.rs", "equal tags in memory"),
+    ("crates/psi/src/okvs/elimination.rs", "linear algebra; the store is seen in okvs.rs"),
+    ("crates/psi/src/okvs/order.rs", "an order of rows in memory"),
+    ("crates/psi/src/protocol.rs", "traits"),
+    ("crates/psi/src/rounds.rs", "a trait"),
+    ("crates/psi/src/switching.rs", "settings of switches in memory; what is sent of them is seen in permute_share.rs"),
+    ("crates/psi/src/tag_map.rs", "maps in memory"),
+    ("crates/table/src/operators/filter.rs", "one AND of planes"),
+    ("crates/table/src/operators/mod.rs", "a list of modules"),
+    ("crates/table/src/operators/project.rs", "chooses columns"),
+    ("crates/table/src/operators/runs.rs", "comparisons of neighbours, by circuits"),
+];
+
+/// Modules of tests within these rooms.
+const TESTS: [&str; 3] = [
+    "crates/mpc/src/backends/two/garbled/known_answers.rs",
+    "crates/ot/src/silent/attacks.rs",
+    "crates/ot/src/softspoken/deviation.rs",
+];
+
+/// What has no view test yet.
+const AWAITED: &[&str] = &[
+    "Two::and",
+    "Two::and_xor",
+    "Two::announce",
+    "Two::carries",
+    "Two::carries_of_planes",
+    "Two::conjoin",
+    "Two::inject",
+    "Two::inner_products",
+    "Two::input",
+    "Two::mask",
+    "Two::mul",
+    "Two::open",
+    "Two::scan_product",
+    "Two::select",
+    "Two::shuffle",
+    "Two::shuffle_reveal",
+    "Two::summands",
+    "Two::unmask",
+    "Two::whole",
+    "crates/mpc/src/backends/two/and.rs",
+    "crates/mpc/src/backends/two/batches.rs",
+    "crates/mpc/src/backends/two/bit_product.rs",
+    "crates/mpc/src/backends/two/carry.rs",
+    "crates/mpc/src/backends/two/choose.rs",
+    "crates/mpc/src/backends/two/conjunction.rs",
+    "crates/mpc/src/backends/two/convert.rs",
+    "crates/mpc/src/backends/two/garbled.rs",
+    "crates/mpc/src/backends/two/garbled/labels.rs",
+    "crates/mpc/src/backends/two/lanes.rs",
+    "crates/mpc/src/backends/two/mod.rs",
+    "crates/mpc/src/backends/two/multiply.rs",
+    "crates/mpc/src/backends/two/network.rs",
+    "crates/mpc/src/backends/two/open.rs",
+    "crates/mpc/src/backends/two/permute.rs",
+    "crates/mpc/src/backends/two/shuffle.rs",
+    "crates/mpc/src/backends/two/stock.rs",
+    "crates/mpc/src/backends/two/stock/ahead.rs",
+    "crates/mpc/src/backends/two/stock/filler.rs",
+    "crates/mpc/src/backends/two/stock/lookups.rs",
+    "crates/mpc/src/backends/two/stock/streams.rs",
+    "crates/mpc/src/backends/two/table.rs",
+    "crates/ot/src/base.rs",
+    "crates/ot/src/correlated.rs",
+    "crates/ot/src/ggm.rs",
+    "crates/ot/src/iknp.rs",
+    "crates/ot/src/ole.rs",
+    "crates/ot/src/ole/answer.rs",
+    "crates/ot/src/ole/ask.rs",
+    "crates/ot/src/silent.rs",
+    "crates/ot/src/silent/check.rs",
+    "crates/ot/src/silent/cot.rs",
+    "crates/ot/src/silent/lookup.rs",
+    "crates/ot/src/silent/noise.rs",
+    "crates/ot/src/silent/tree.rs",
+    "crates/ot/src/silent/vole.rs",
+    "crates/ot/src/softspoken.rs",
+    "crates/ot/src/softspoken/chosen.rs",
+    "crates/ot/src/softspoken/duplex.rs",
+    "crates/psi/src/alignment.rs",
+    "crates/psi/src/blind_join.rs",
+    "crates/psi/src/blinding.rs",
+    "crates/psi/src/cardinality_sum.rs",
+    "crates/psi/src/circuit_psi.rs",
+    "crates/psi/src/dh_psi.rs",
+    "crates/psi/src/kkrt.rs",
+    "crates/psi/src/masking.rs",
+    "crates/psi/src/multi_key.rs",
+    "crates/psi/src/multi_party.rs",
+    "crates/psi/src/okvs.rs",
+    "crates/psi/src/permute_share.rs",
+    "crates/psi/src/private_id.rs",
+    "crates/psi/src/private_id_oprf.rs",
+    "crates/psi/src/ps3i.rs",
+    "crates/psi/src/relatives.rs",
+    "crates/psi/src/rounds/driven.rs",
+    "crates/psi/src/rounds/relayed.rs",
+    "crates/psi/src/row_counts.rs",
+    "crates/psi/src/set_union.rs",
+    "crates/psi/src/tags.rs",
+    "crates/psi/src/tokens.rs",
+    "crates/psi/src/unbalanced.rs",
+    "crates/psi/src/vole_psi.rs",
+    "crates/psi/src/vole_psi/hashes.rs",
+    "crates/psi/src/vole_psi/oprf.rs",
+    "crates/psi/src/vole_psi/receiver.rs",
+    "crates/psi/src/vole_psi/sender.rs",
+    "crates/table/src/operators/aggregate.rs",
+    "crates/table/src/operators/collect.rs",
+    "crates/table/src/operators/group_by.rs",
+    "crates/table/src/operators/input.rs",
+    "crates/table/src/operators/join.rs",
+    "crates/table/src/operators/order.rs",
+    "crates/table/src/operators/release.rs",
+    "crates/table/src/operators/scalar.rs",
+    "crates/table/src/operators/totals.rs",
+    "crates/table/src/operators/union.rs",
+];
+
+/// How a file says that it exchanges messages.
+const MESSAGES: [&str; 9] = [
+    ".send(",
+    ".recv(",
+    ".recv_pieces(",
+    "next_round(",
+    "Outgoing::",
+    "send_block(",
+    "send_masked(",
+    "recv_block(",
+    "recv_plane(",
+];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the workspace")
+}
+
+/// All Rust files under a folder, or the file, as paths from the root.
+fn sources(at: &Path) -> Vec<String> {
+    if at.is_file() {
+        let path = at.strip_prefix(root()).expect("in the workspace").to_str().expect("a name");
+        return if path.ends_with(".rs") { vec![path.to_owned()] } else { vec![] };
+    }
+    let entries = fs::read_dir(at).into_iter().flatten();
+    let mut files: Vec<String> = entries.flat_map(|entry| sources(&entry.expect("an entry").path())).collect();
+    files.sort();
+    files
+}
+
+fn text(path: &str) -> String {
+    fs::read_to_string(root().join(path)).expect("a source")
+}
+
+/// What must be looked at.
+fn wanted() -> BTreeSet<String> {
+    let files = ROOMS.iter().flat_map(|room| sources(&root().join(room)));
+    let silent: BTreeSet<&str> = SILENT.iter().map(|&(file, _)| file).chain(TESTS).collect();
+    let mut wanted: BTreeSet<String> = files.filter(|file| !silent.contains(file.as_str())).collect();
+    let backend = text("crates/mpc/src/backend.rs");
+    let methods = backend.lines().filter_map(|line| line.strip_prefix("    fn "));
+    for method in methods.filter_map(|line| line.split(['<', '(']).next()).filter(|method| !LOCAL.contains(method)) {
+        wanted.extend(ENGINES.map(|engine| format!("{engine}::{method}")));
+    }
+    wanted
+}
+
+/// What tests look at, each with the file of the test.
+fn covered() -> BTreeMap<String, String> {
+    let mut covered = BTreeMap::new();
+    let crates = fs::read_dir(root().join("crates")).expect("crates");
+    let files = crates.flat_map(|room| {
+        let room = room.expect("a crate").path();
+        [sources(&room.join("src")), sources(&room.join("tests"))].concat()
+    });
+    for file in files.filter(|file| !file.starts_with("crates/views/")) {
+        let text = text(&file);
+        let mut named = Vec::new();
+        let mut lines = text.lines().map(str::trim).peekable();
+        while let Some(line) = lines.next() {
+            if let Some(names) = line.strip_prefix("// views: ") {
+                named.extend(names.split_whitespace().map(str::to_owned));
+            } else if line == "#[test]" {
+                let ignored = lines.peek().is_some_and(|next| next.starts_with("#[ignore"));
+                assert!(!ignored || named.is_empty(), "{file}: a view test that `make test` leaves out");
+                covered.extend(named.drain(..).map(|name| (name, file.clone())));
+            } else {
+                assert!(named.is_empty(), "{file}: `// views:` stands above `{line}`, not above a test");
+            }
+        }
+    }
+    covered
+}
+
+#[test]
+fn everything_has_a_view_test() {
+    let (wanted, covered) = (wanted(), covered());
+    let missing: Vec<&String> =
+        wanted.iter().filter(|name| !covered.contains_key(*name) && !AWAITED.contains(&name.as_str())).collect();
+    assert!(missing.is_empty(), "without a view test (docs/security/views.md): {missing:#?}");
+    let unknown: Vec<_> = covered.iter().filter(|(name, _)| !wanted.contains(*name)).collect();
+    assert!(unknown.is_empty(), "tests that look at nothing that is there: {unknown:#?}");
+    let done: Vec<_> = AWAITED.iter().filter(|name| covered.contains_key(**name)).collect();
+    assert!(done.is_empty(), "no longer awaited: {done:#?}");
+}
+
+#[test]
+fn silent_files_exchange_nothing() {
+    for (file, what) in SILENT {
+        let text = text(file);
+        let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+        let code = code.lines().filter(|line| !line.trim_start().starts_with("//"));
+        let sends = code.into_iter().find(|line| MESSAGES.iter().any(|message| line.contains(message)));
+        assert!(sends.is_none(), "{file} ({what}): {sends:?}");
+    }
+}
