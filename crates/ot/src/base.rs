@@ -16,6 +16,9 @@
 //! between steps or sessions: to an honest receiver the oracles of its batch are new, and an honest sender's keys depend on its own message A, which
 //! is new; keys hash 2K instead of K (doubling permutes a group of odd order), because doubled points are compressed in batches.
 
+#[cfg(test)]
+mod views;
+
 use curve25519_dalek::constants::RISTRETTO_BASEPOINT_TABLE as G;
 use curve25519_dalek::ristretto::{CompressedRistretto, RistrettoPoint};
 use curve25519_dalek::scalar::Scalar;

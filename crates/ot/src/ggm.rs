@@ -14,6 +14,9 @@
 //! section on consistency of the punctured PRF. Two levels of the tree come from keyed AES-128 in counter mode.
 //! **Departures** one hash proves all trees together, so one abort covers them.
 
+#[cfg(test)]
+mod views;
+
 use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
 use tacit_math::{Prg, Seed};
 use tacit_net::{PartyId, Session};

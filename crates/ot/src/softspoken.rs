@@ -20,6 +20,8 @@ mod chosen;
 #[cfg(test)]
 pub(crate) mod deviation;
 mod duplex;
+#[cfg(test)]
+mod views;
 
 use tacit_math::pages::reserve_on_large_pages;
 use tacit_math::{Prg, Seed, transpose, universal, words};
