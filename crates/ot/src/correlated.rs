@@ -16,6 +16,9 @@
 //!
 //! **Source** random to chosen OT: Beaver, "Precomputing Oblivious Transfer" (CRYPTO 1995).
 
+#[cfg(test)]
+mod views;
+
 use tacit_math::TweakableCircularHash;
 use tacit_net::{PartyId, Session};
 

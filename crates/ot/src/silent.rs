@@ -17,4 +17,6 @@ pub mod lookup;
 pub mod noise;
 mod supply;
 mod tree;
+#[cfg(test)]
+mod views;
 pub mod vole;

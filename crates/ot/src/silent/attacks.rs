@@ -29,11 +29,11 @@ const KEYS: [u128; 3] = [
 ];
 
 /// What the receiver holds of one tree.
-struct Seen {
+pub(super) struct Seen {
     /// The sum of the leaves that it has.
-    sum: u128,
+    pub(super) sum: u128,
     /// The leaves' hashes that it has, the messages and its own value, summed: what lies at the hole, H(s + delta) + a delta.
-    at_hole: u128,
+    pub(super) at_hole: u128,
 }
 
 /// Runs an honest alice and bob, who may end when he has seen enough. A session outlives its party, whose messages are still to be read, unless the
@@ -60,7 +60,7 @@ fn inverse(key: u128, image: u128) -> u128 {
 
 /// The deltas for which H(s + delta) + delta would be what is seen, if H fed its input forward under one of the published keys: one for each
 /// key and each value of the lowest `hidden` bits, which the protocol clears.
-fn candidates(seen: &Seen, hidden: u32) -> Vec<u128> {
+pub(super) fn candidates(seen: &Seen, hidden: u32) -> Vec<u128> {
     let low = (1 << hidden) - 1;
     let image = |low_part: u128| (seen.at_hole ^ seen.sum) & !low | low_part;
     let of_key = |key: u128| (0..=low).map(move |part| inverse(key, image(part)) ^ seen.sum);

@@ -150,6 +150,14 @@ pub(super) struct Evaluated<F> {
     pub mask: (F, u128),
 }
 
+impl<F: Field> Evaluated<F> {
+    /// y, the weighted sum of the noise, masked.
+    pub(super) fn shown(&self, weights: &Weights<F>) -> F {
+        let noisy = self.places.iter().zip(&self.values).enumerate();
+        noisy.fold(self.mask.0, |sum, (i, (&place, &value))| sum ^ weights.at(i, place).multiply(value))
+    }
+}
+
 impl<F: Field> Questions<F> {
     pub(super) fn new(sender: PartyId, adversary: Adversary) -> Self {
         Self { sender, adversary, seed: 0, begun: false, open: None, expected: None }
@@ -175,11 +183,10 @@ impl<F: Field> Questions<F> {
     }
 
     fn ask(&mut self, session: &mut Session, sums: &[u128]) -> Result<(), OtError> {
-        let Some(Evaluated { noise, places, values, mask: (mask, product) }) = self.open.take() else { return Ok(()) };
-        let seed = fresh_seed()?;
-        let weights = Weights::<F>::new(&noise, &seed);
-        let noisy = places.iter().zip(&values).enumerate();
-        let shown = noisy.fold(mask, |sum, (i, (&place, &value))| sum ^ weights.at(i, place).multiply(value));
+        let Some(vector) = self.open.take() else { return Ok(()) };
+        let (seed, product) = (fresh_seed()?, vector.mask.1);
+        let weights = Weights::<F>::new(&vector.noise, &seed);
+        let shown = vector.shown(&weights);
         session.send(self.sender, seed.expose().to_vec())?;
         session.send(self.sender, bytemuck::bytes_of(&shown).to_vec())?;
         self.expected = Some(hash(weights.sum(sums) ^ product, self.seed));
@@ -220,7 +227,7 @@ fn hash(sum: u128, seed: u128) -> u128 {
 }
 
 /// The weight of place j in segment i is chi(i) rho^j.
-struct Weights<F> {
+pub(super) struct Weights<F> {
     segments: Vec<F>,
     /// The weights of running sums in a segment, but for chi(i): rho^j + rho^(j + 1), as each sum has part in the
     /// block of its place and in the next one; at the last place rho^j alone.
@@ -230,7 +237,7 @@ struct Weights<F> {
 }
 
 impl<F: Field> Weights<F> {
-    fn new(noise: &Noise, seed: &Seed) -> Self {
+    pub(super) fn new(noise: &Noise, seed: &Seed) -> Self {
         let mut prg = Prg::new(seed);
         let segments = prg.vector(noise.segments);
         let rho = prg.vector::<F>(1)[0];
@@ -245,7 +252,7 @@ impl<F: Field> Weights<F> {
     }
 
     /// The weight of one place, which is secret.
-    fn at(&self, segment: usize, place: u32) -> F {
+    pub(super) fn at(&self, segment: usize, place: u32) -> F {
         self.squares.iter().enumerate().fold(self.segments[segment], |product, (bit, square)| {
             // The square for a bit that is one, else one.
             let mask = 0_u128.wrapping_sub(u128::from(place >> bit & 1));

@@ -117,7 +117,7 @@ pub(super) fn receive(
 }
 
 /// Grows trees of one depth, reusing its memory.
-struct Grower {
+pub(super) struct Grower {
     hash: CircularTreeHash,
     depth: u32,
     levels: [Vec<u128>; 2],
