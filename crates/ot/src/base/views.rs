@@ -48,6 +48,7 @@ fn joined(runs: &[Run]) -> Vec<Run> {
 }
 
 /// The sender sees a nonce and two elements of the group. A simulator draws them at random and knows no choice.
+// views: crates/ot/src/base.rs
 #[test]
 fn a_sender_does_not_see_the_choice() {
     let [senders, receivers] = both();

@@ -117,6 +117,7 @@ fn others(dealt: &Dealt) -> Vec<u128> {
     (0..N).map(|i| dealt.messages[i][1 - (dealt.choices >> i & 1) as usize]).collect()
 }
 
+// views: crates/ot/src/correlated.rs
 #[test]
 fn a_receiver_sees_neither_the_other_messages_nor_delta() {
     let dealt = deal();

@@ -75,6 +75,7 @@ fn trees() -> (Prg, Vec<Tree>) {
     (prg, trees)
 }
 
+// views: crates/ot/src/ggm.rs
 #[test]
 fn a_receiver_does_not_see_the_missing_leaf() {
     let (mut prg, trees) = trees();

@@ -137,6 +137,7 @@ fn common(seen: &[Seen], hidden: u32, form: impl Fn(u128) -> bool) -> Vec<u128> 
     all[0].iter().copied().filter(in_all).filter(|&delta| form(delta)).collect()
 }
 
+// views: crates/ot/src/silent/lookup.rs
 #[test]
 fn a_receiver_of_lookups_does_not_find_delta() {
     let sender = |session: &mut Session, noise: &Noise, ots: &mut Offered<'_>| {
@@ -206,6 +207,7 @@ fn vole_from_chosen_ots<F: Field + tacit_math::code::Symbol>() {
     }
 }
 
+// views: crates/ot/src/silent/vole.rs
 #[test]
 fn a_receiver_of_vole_that_chooses_its_values_does_not_find_delta() {
     vole_from_chosen_ots::<Gf64>();

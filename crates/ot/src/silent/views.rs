@@ -116,6 +116,7 @@ fn generator(number: u8) -> Prg {
 
 /// Whoever has all leaves but one, hashes and sums learns nothing of delta, nor of the missing leaf; a simulator draws corrections and the sum at
 /// random.
+// views: crates/ot/src/silent/tree.rs
 #[test]
 fn a_receiver_sees_neither_delta_nor_the_missing_leaf() {
     for (number, shape) in [(71, VOLE), (72, LOOKUPS)] {
@@ -217,6 +218,7 @@ fn equal_trees_of_two_values_do_not_show_delta() {
 
 /// What a malicious sender is shown of the noise: y, a weighted sum under weights that it knows, of which it can compute what each place would give.
 /// The mask hides it; without a mask the place follows.
+// views: crates/ot/src/silent/check.rs
 #[test]
 fn the_check_does_not_show_the_places() {
     let noise = Noise { segments: 1, depth: DEPTH, outputs: 1 };

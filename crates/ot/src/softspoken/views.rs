@@ -111,6 +111,7 @@ fn views_of_sender(k: usize, runs: usize, spoil: impl Fn(&mut Setup)) -> Vec<Run
 }
 
 /// The sender sees b - 1 corrections, each under the stream that it lacks of a tree. A simulator makes random words of them.
+// views: crates/ot/src/softspoken.rs crates/ot/src/iknp.rs
 #[test]
 fn a_sender_does_not_see_the_choices() {
     for (k, runs) in [(1, 800), (2, 900), (4, 1_300)] {
