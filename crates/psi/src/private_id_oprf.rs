@@ -45,6 +45,7 @@ pub fn run(
     items: &[Item],
     theirs: usize,
 ) -> Result<Identified, PsiError> {
+    set_union::check_size(if role == Role::Sender { items.len() } else { theirs })?;
     session.enter(NAME);
     let ids = ids(session, peer, role, items, theirs)?;
     let identified = match role {

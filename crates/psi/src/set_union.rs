@@ -13,7 +13,7 @@
 //!    It knows for each place of π whether it has the number that is there, but not which it is.
 //! 4. By one OT for each place the receiver gets the number that is there if it does not have it, or nothing for an empty bin.
 //!
-//! **False matches** bins' secrets have 64 bits and the values of step 3 are tags of 40 + log2 m bits: at most 2^-40 for up to 2^24 bins, together.
+//! **False matches** bins' secrets have 64 bits and the values of step 3 are tags of 40 + log2 m bits: at most 2^-40 for up to 2^24 bins, together; more numbers are refused.
 //!
 //! **Cost** see [`cost`], for n numbers of the sender, k of the receiver and m = 1.27 n bins: OPRFs of m numbers twice, permute and share of m
 //! numbers, 8 bytes a column of a store of 3 k keys, a tag, 16 bytes and 1 bit a bin. If one set is empty the union is the other, which is
@@ -25,7 +25,7 @@ use crate::masking::{receive_tags, send_tags, tag_bytes};
 use crate::okvs::{Layout, Okvs};
 use crate::permute_share::{self, Owner, Permuter};
 use crate::protocol::{Item, Sizes, Traffic};
-use crate::tags::tag_bits;
+use crate::tags::{STATISTICAL_BITS, tag_bits};
 use crate::vole_psi::oprf;
 use tacit_math::{Prg, Seed, permutation};
 use tacit_net::{PartyId, Session};
@@ -37,6 +37,8 @@ const BAND: usize = 4;
 const K: usize = 4;
 /// Bits of a bin's secret.
 pub const SECRET_BITS: u32 = u64::BITS;
+/// The most bins: of more, one's secret would be met by chance with a probability above 2^-40.
+const MOST_BINS: usize = 1 << (SECRET_BITS - STATISTICAL_BITS);
 /// What a place without a number holds. A pseudorandom number is this one with probability 2^-128.
 const NOTHING: u128 = 0;
 
@@ -66,6 +68,19 @@ pub fn cost(sender: usize, receiver: usize) -> Traffic {
     add(softspoken::setup_cost(K, Adversary::SemiHonest), true);
     add(softspoken::extension_cost(K, Adversary::SemiHonest, m), true);
     total
+}
+
+/// Checks that the secrets of so many numbers of the sender are long enough, which is so up to about 12.8 million.
+///
+/// # Errors
+/// [`PsiError::Input`] if they are not.
+pub fn check_size(sender: usize) -> Result<(), PsiError> {
+    match cuckoo::bins(sender, 1) <= MOST_BINS {
+        true => Ok(()),
+        false => Err(PsiError::Input(format!(
+            "ids of {sender} keys are too many for the protocol oprf, whose secrets are long enough for 12.8 million; use --protocol ddh"
+        ))),
+    }
 }
 
 fn store_layout(receiver: usize) -> Layout {

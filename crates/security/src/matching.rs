@@ -149,18 +149,21 @@ pub fn whole(items: usize) -> Vec<Bound> {
             "Kolesnikov et al. (CCS 2017), section 6",
         ),
         statistical(
-            "union: a bin's secret is met",
-            format!("{} bits, {} bins", set_union::SECRET_BITS, cuckoo::bins(items, 1)),
-            f64::from(set_union::SECRET_BITS) - (cuckoo::bins(items, 1) as f64).log2(),
-            "Garimella et al. (PKC 2021), section 4",
-        ),
-        statistical(
             "unbalanced: an asked item matches wrongly",
             format!("{asked} bits, 2^{} asked items", LARGEST_BUDGET.ilog2()),
             f64::from(asked) - n.log2() - (LARGEST_BUDGET as f64).log2(),
             "union bound over the budget",
         ),
     ];
+    // More are refused.
+    if set_union::check_size(items).is_ok() {
+        bounds.push(statistical(
+            "union: a bin's secret is met",
+            format!("{} bits, {} bins", set_union::SECRET_BITS, cuckoo::bins(items, 1)),
+            f64::from(set_union::SECRET_BITS) - (cuckoo::bins(items, 1) as f64).log2(),
+            "Garimella et al. (PKC 2021), section 4",
+        ));
+    }
     bounds.extend(programmed.into_iter().map(|(what, layout, keys)| {
         statistical(
             what,

@@ -41,6 +41,9 @@ SECONDS_PER_ROW = {
 }
 """Processor time a party and row of both tables, measured on a core with AVX-512; others take up to thrice as long."""
 
+LARGEST_UNION = 12_800_000
+"""Keys of the sender that ids by ``oprf`` are long enough for; crates/psi/src/set_union.rs refuses more."""
+
 SECONDS_PER_KEY = 8e-6
 """The same for each further key of a row: a multiplication."""
 
@@ -110,7 +113,12 @@ def _options(parameters: Parameters, rows: tuple[int, int], facts: Facts) -> lis
     elif parameters.reveal == "ids":
         methods = _native.ids_methods() if parameters.protocol == "auto" else [parameters.protocol]
         why = "as asked" if len(methods) == 1 else "the one that takes the least time here"
-        costs = [(f"private-id-{name}", side, _ids_cost(name, rows, side)) for name in methods for side in (0, 1)]
+        costs = [
+            (f"private-id-{name}", side, _ids_cost(name, rows, side))
+            for name in methods
+            for side in (0, 1)
+            if len(methods) == 1 or name != "oprf" or rows[side] <= LARGEST_UNION
+        ]
     elif parameters.reveal == "shares":
         shapes = [(rows[side], len(facts[side]["columns"])) for side in (0, 1)]
         why = "the one for shares"
