@@ -104,6 +104,16 @@ pub enum NetError {
         /// What was expected and what came.
         detail: String,
     },
+    /// The peer deviates where a protocol checks that it does not.
+    #[error("{step}: party {peer:?} cheats: {detail}")]
+    Cheating {
+        /// The peer's name.
+        peer: String,
+        /// Step path of this party.
+        step: String,
+        /// Which check failed.
+        detail: String,
+    },
     /// This party itself ended the run, by [`crate::AbortHandle`].
     #[error("{step}: ended by this party: {reason}")]
     Interrupted {
@@ -132,7 +142,8 @@ impl NetError {
             | Self::Gone { peer, .. }
             | Self::Aborted { peer, .. }
             | Self::TimedOut { peer, .. }
-            | Self::Desynchronised { peer, .. } => Some(peer),
+            | Self::Desynchronised { peer, .. }
+            | Self::Cheating { peer, .. } => Some(peer),
             Self::Interrupted { .. } | Self::BadConfiguration { .. } => None,
         }
     }
@@ -149,6 +160,7 @@ impl NetError {
             | Self::Aborted { step, .. }
             | Self::TimedOut { step, .. }
             | Self::Desynchronised { step, .. }
+            | Self::Cheating { step, .. }
             | Self::Interrupted { step, .. } => Some(step),
             Self::BadConfiguration { .. } => None,
         }
@@ -173,6 +185,7 @@ impl NetError {
             | Self::Aborted { step, .. }
             | Self::TimedOut { step, .. }
             | Self::Desynchronised { step, .. }
+            | Self::Cheating { step, .. }
             | Self::Interrupted { step, .. } => Some(step),
             Self::BadConfiguration { .. } => None,
         }

@@ -5,12 +5,16 @@ use crate::meter::Meter;
 use crate::options::Options;
 use crate::pool::Pool;
 use crate::route::{Links, MemoryRoute, Route};
+use crate::secret::Chain;
 use crate::session::Session;
 use std::sync::Arc;
 
 /// Connect one party per name; element `i` is the session of party `i`. Each is to be used by a thread of its own.
 ///
 /// Messages move without a copy, and their buffers return to whichever party asks next. Counting, rounds, shaping and failures are those of the other transports.
+///
+/// # Panics
+/// If the operating system gives no randomness.
 pub fn mesh(names: &[&str], options: &Options) -> Vec<Session> {
     joined(&hubs(names, options), options)
 }
@@ -29,13 +33,31 @@ fn hubs(names: &[&str], options: &Options) -> Vec<Arc<Hub>> {
 
 fn joined(hubs: &[Arc<Hub>], options: &Options) -> Vec<Session> {
     let pool = Arc::<Pool>::default();
-    let session = |me: usize| {
+    let mut chains = chains(hubs.len());
+    let mut session = |me: usize| {
         let route = |peer: usize| -> Option<Box<dyn Route>> {
             (peer != me).then(|| Box::new(MemoryRoute { me, peer: Arc::clone(&hubs[peer]) }) as Box<dyn Route>)
         };
         let routes = (0..hubs.len()).map(route).collect();
-        let links = Links { hub: Arc::clone(&hubs[me]), routes, pool: Arc::clone(&pool) };
+        let chains = std::mem::take(&mut chains[me]);
+        let links = Links { hub: Arc::clone(&hubs[me]), routes, pool: Arc::clone(&pool), chains };
         Session::new(me, links, Arc::new(Meter::new()), options.record)
     };
-    (0..hubs.len()).map(session).collect()
+    (0..hubs.len()).map(&mut session).collect()
+}
+
+/// What each party has in common with each other one.
+fn chains(parties: usize) -> Vec<Vec<Option<Chain>>> {
+    let mut chains: Vec<Vec<Option<Chain>>> = Vec::new();
+    for _ in 0..parties {
+        let mut own = Vec::with_capacity(parties);
+        for earlier in &mut chains {
+            let [a, b] = Chain::pair().expect("randomness of the operating system");
+            earlier.push(Some(a));
+            own.push(Some(b));
+        }
+        own.push(None);
+        chains.push(own);
+    }
+    chains
 }

@@ -45,7 +45,7 @@ pub fn session(names: [&str; 2], me: usize, options: &Options) -> (Session, Rela
     let route = RelayRoute { outgoing: Arc::clone(&outgoing) };
     let mut routes: Vec<Option<Box<dyn Route>>> = vec![None, None];
     routes[1 - me] = Some(Box::new(route));
-    let links = Links { hub: Arc::clone(&hub), routes, pool: Arc::<Pool>::default() };
+    let links = Links { hub: Arc::clone(&hub), routes, pool: Arc::<Pool>::default(), chains: vec![None, None] };
     let session = Session::new(me, links, Arc::new(Meter::new()), options.record);
     (session, Relay { me, hub, outgoing })
 }

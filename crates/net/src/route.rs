@@ -3,6 +3,7 @@
 use crate::frame::Frame;
 use crate::hub::Hub;
 use crate::pool::Pool;
+use crate::secret::Chain;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -46,4 +47,6 @@ pub(crate) struct Links {
     pub hub: Arc<Hub>,
     pub routes: Vec<Option<Box<dyn Route>>>,
     pub pool: Arc<Pool>,
+    /// What this party has in common with each peer; with none where somebody else carries the bytes.
+    pub chains: Vec<Option<Chain>>,
 }

@@ -7,6 +7,7 @@ use crate::hub::Hub;
 use crate::meter::{Meter, Step};
 use crate::options::Record;
 use crate::route::Links;
+use crate::secret::Secret;
 use crate::transcript::{Direction, Message, Source, Transcript};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -197,6 +198,23 @@ impl Session {
             self.note_content(Source::Received(from), &content);
         }
         Ok(())
+    }
+
+    /// The next 32 secret bytes that this party and a peer have in common and nobody else, without a message: both take them
+    /// equally often, in the same order and for the same purpose. They are fresh in every session, and come of keys that both
+    /// connections of the pair export; without TLS whoever listens knows them.
+    ///
+    /// # Errors
+    /// [`NetError::BadConfiguration`] if `with` is not a peer, or somebody else carries the bytes ([`crate::relay`]).
+    pub fn pair_secret(&mut self, with: PartyId, purpose: &str) -> Result<Secret, NetError> {
+        self.check_peer(with)?;
+        let chain = self.links.chains[with.0].as_mut();
+        let chain = chain.ok_or_else(|| NetError::BadConfiguration {
+            detail: "parties whose bytes somebody else carries have no secret in common".to_owned(),
+        })?;
+        let secret = chain.next(purpose);
+        self.note_content(Source::Drawn, &secret[..]);
+        Ok(secret)
     }
 
     /// An empty buffer with at least this capacity, one of an earlier message where possible.

@@ -7,7 +7,9 @@
 //! sessions with each other ([`connect_two`]): the dialler's hello says of which one the connection is.
 
 mod accept;
+mod callers;
 mod dial;
+mod exporter;
 mod group;
 mod handshake;
 mod hello;
@@ -18,6 +20,7 @@ mod outbox;
 mod outgoing;
 mod reader;
 mod rendezvous;
+mod socket;
 mod tls;
 
 pub use hello::Hello;

@@ -1,20 +1,18 @@
 //! Answering whoever dials this party while the group comes together.
 
+use super::callers::Callers;
 use super::group::Group;
+use super::handshake::Met;
 use super::incoming::Incoming;
 use crate::error::NetError;
 use std::io;
 use std::net::TcpListener;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
 /// How often the listener is looked at; it costs nothing once the group is complete.
 const PAUSE: Duration = Duration::from_millis(5);
-
-/// Handshakes under way at once: more callers than any group has are strangers and have to wait.
-const CALLERS: usize = 64;
 
 /// Accept until `over`. Every caller has a thread of its own, so that a slow one holds up nobody; `met` is told of
 /// each peer, and of each that does not fit.
@@ -22,24 +20,27 @@ pub(super) fn accept(
     listener: &TcpListener,
     group: &Arc<Group>,
     over: impl Fn() -> bool,
-    met: impl Fn(Result<(usize, usize, Incoming), NetError>) + Clone + Send + 'static,
+    met: impl Fn(Result<Met<Incoming>, NetError>) + Clone + Send + 'static,
 ) -> io::Result<()> {
     listener.set_nonblocking(true)?;
-    let callers = Arc::new(AtomicUsize::new(0));
+    let callers = Callers::new(group.connections());
     while !over() {
-        match listener.accept() {
-            Ok((socket, _)) if callers.load(Ordering::Relaxed) < CALLERS => {
-                callers.fetch_add(1, Ordering::Relaxed);
-                let (group, met, callers) = (Arc::clone(group), met.clone(), Arc::clone(&callers));
-                thread::spawn(move || {
-                    if let Some(result) = group.answer(socket).transpose() {
-                        met(result);
-                    }
-                    callers.fetch_sub(1, Ordering::Relaxed);
-                });
+        let accepted = if callers.full() { None } else { listener.accept().ok() };
+        let Some((socket, from)) = accepted else {
+            thread::sleep(PAUSE);
+            continue;
+        };
+        let Ok(spare) = socket.try_clone() else { continue };
+        let place = callers.admit(spare, from);
+        let (group, met) = (Arc::clone(group), met.clone());
+        let answering = thread::Builder::new().name("a caller".to_owned()).spawn(move || {
+            if let Some(result) = group.answer(socket, || place.proven()).transpose() {
+                met(result);
             }
-            Ok(_) => {}
-            Err(_) => thread::sleep(PAUSE),
+        });
+        if answering.is_err() {
+            // No thread is left: whoever called may dial again when there is one.
+            thread::sleep(PAUSE);
         }
     }
     Ok(())

@@ -1,7 +1,7 @@
 //! Dialling one peer until it answers.
 
 use super::group::Group;
-use super::handshake::Refusal;
+use super::handshake::{Met, Refusal};
 use super::outgoing::Outgoing;
 use crate::error::NetError;
 use std::io;
@@ -22,11 +22,11 @@ pub(super) fn dial(
     (peer, session): (usize, usize),
     over: impl Fn() -> bool,
     tried: impl Fn(String),
-) -> Option<Result<Outgoing, NetError>> {
+) -> Option<Result<Met<Outgoing>, NetError>> {
     let mut pause = PAUSES.0;
     while !over() {
         match attempt(group, peer, session) {
-            Ok(outgoing) => return Some(Ok(outgoing)),
+            Ok(met) => return Some(Ok(met)),
             Err(Refusal::Unfit(error)) => return Some(Err(error)),
             Err(Refusal::Unreachable(reason)) => tried(reason),
         }
@@ -36,7 +36,7 @@ pub(super) fn dial(
     None
 }
 
-fn attempt(group: &Group, peer: usize, session: usize) -> Result<Outgoing, Refusal> {
+fn attempt(group: &Group, peer: usize, session: usize) -> Result<Met<Outgoing>, Refusal> {
     let mut last = io::Error::new(io::ErrorKind::NotFound, "the host has no address");
     for address in group.addresses[peer].to_socket_addrs()? {
         let left = group.deadline.saturating_duration_since(Instant::now());

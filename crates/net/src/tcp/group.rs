@@ -1,5 +1,6 @@
 //! What this party knows of its group before anybody is connected.
 
+use super::hello::Said;
 use super::tls::Tls;
 use super::{Endpoint, Hello, Identity};
 use crate::error::NetError;
@@ -19,7 +20,7 @@ pub(super) struct Group {
     pub certificates: Vec<CertificateDer<'static>>,
     pub hello: Hello,
     /// What this party says on a connection of each session.
-    pub hello_bytes: Vec<Vec<u8>>,
+    pub said: Vec<Said>,
     pub deadline: Instant,
     pub connect_timeout: Duration,
     pub idle_timeout: Duration,
@@ -70,8 +71,8 @@ impl Group {
             me,
             tls,
             certificates,
-            hello_bytes: (0..sessions)
-                .map(|session| hello.clone().of_session(session, sessions).encode(&own.name))
+            said: (0..sessions)
+                .map(|session| hello.clone().of_session(session, sessions).said_by(&own.name))
                 .collect::<Result<_, _>>()?,
             hello: hello.of_session(0, sessions),
             deadline: Instant::now() + options.connect_timeout,
@@ -79,5 +80,9 @@ impl Group {
             idle_timeout: options.idle_timeout,
             names,
         })
+    }
+    /// How many connections the peers dial here.
+    pub fn connections(&self) -> usize {
+        self.said.len() * (self.names.len() - 1)
     }
 }

@@ -1,17 +1,19 @@
 //! What both ends of a new connection do before frames flow.
 
+use super::exporter::{Exported, Purpose};
 use super::group::Group;
-use super::hello::Received;
+use super::hello::{End, Greeting, Opening};
 use super::incoming::Incoming;
 use super::outgoing::Outgoing;
+use super::socket::Socket;
 use super::tls;
 use crate::error::NetError;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::time::{Duration, Instant};
 
-/// Longest time for the handshake of one connection.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// Longest time for the whole handshake of one connection, TLS and hellos.
+const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Why a connection did not come about.
 pub(super) enum Refusal {
@@ -27,26 +29,38 @@ impl From<io::Error> for Refusal {
     }
 }
 
+/// A connection of a session with a peer that fits.
+pub(super) struct Met<C> {
+    pub peer: usize,
+    pub session: usize,
+    pub connection: C,
+    /// The connection's part of what the two parties have in common.
+    pub contribution: Exported,
+}
+
+/// A connection on which both ends speak, one at a time.
+pub(super) trait Parley: Read {
+    fn say(&mut self, bytes: &[u8]) -> io::Result<()>;
+
+    /// A key that both ends have and nobody else; `None` without TLS.
+    fn export(&self, purpose: Purpose) -> io::Result<Option<Exported>>;
+}
+
 impl Group {
     /// Make a dialled socket a connection of a session to `peer`.
-    pub fn greet(&self, socket: TcpStream, peer: usize, session: usize) -> Result<Outgoing, Refusal> {
-        self.prepare(&socket)?;
+    pub fn greet(&self, stream: TcpStream, peer: usize, session: usize) -> Result<Met<Outgoing>, Refusal> {
         let config = self.tls.as_ref().map(|tls| tls.clients[peer].clone());
-        let located = |error| self.judge(error, peer);
-        let mut outgoing = Outgoing::open(socket, config).map_err(located)?;
-        outgoing.write(&self.hello_bytes[session], &[]).map_err(located)?;
-        let theirs = Received::read(&mut outgoing.reading()).map_err(located)?;
-        self.compare(&theirs, peer)?;
-        outgoing.socket().set_read_timeout(None)?;
-        outgoing.socket().set_write_timeout(None)?;
-        Ok(outgoing)
+        let outgoing = Outgoing::open(self.limited(stream)?, config).map_err(|error| self.judge(error, peer))?;
+        let mut met = self.meet(outgoing, End::Dialler, session, Some(peer))?;
+        met.connection.socket().release(None)?;
+        Ok(Met { session, ..met })
     }
 
     /// Make an accepted socket a connection from a peer, and tell from which and of which session. `None` for a stranger: anybody may
-    /// knock, and only a party of this group may end a session by being unfit for it.
-    pub fn answer(&self, socket: TcpStream) -> Result<Option<(usize, usize, Incoming)>, NetError> {
-        let Ok(spare) = socket.try_clone() else { return Ok(None) };
-        match self.receive(socket) {
+    /// knock, and only a party of this group may end a session by being unfit for it. `proven` is told when it is none.
+    pub fn answer(&self, stream: TcpStream, proven: impl FnOnce()) -> Result<Option<Met<Incoming>>, NetError> {
+        let Ok(spare) = stream.try_clone() else { return Ok(None) };
+        match self.receive(stream, proven) {
             Ok(met) => Ok(Some(met)),
             Err(refusal) => {
                 drain(spare);
@@ -58,39 +72,70 @@ impl Group {
         }
     }
 
-    fn receive(&self, socket: TcpStream) -> Result<(usize, usize, Incoming), Refusal> {
-        self.prepare(&socket)?;
-        let mut incoming = Incoming::open(socket, self.tls.as_ref().map(|tls| tls.server.clone()))?;
-        let proven = incoming.certificate().map(|shown| self.certificates.iter().position(|known| known == shown));
-        incoming.reply(&self.hello_bytes[0])?;
-        let theirs = Received::read(&mut incoming)?;
-        let claimed = || self.names.iter().position(|name| Some(name.as_str()) == theirs.name());
-        let stranger = || Refusal::Unreachable("a stranger".to_owned());
-        let peer = proven.unwrap_or_else(claimed).filter(|&party| party != self.me).ok_or_else(stranger)?;
-        self.compare(&theirs, peer)?;
-        incoming.socket().set_read_timeout(Some(self.idle_timeout))?;
-        incoming.socket().set_write_timeout(None)?;
-        Ok((peer, theirs.session(), incoming))
+    fn receive(&self, stream: TcpStream, proven: impl FnOnce()) -> Result<Met<Incoming>, Refusal> {
+        let incoming = Incoming::open(self.limited(stream)?, self.tls.as_ref().map(|tls| &*tls.server))?;
+        let peer = match incoming.certificate() {
+            Some(shown) => Some(self.certificates.iter().position(|known| known == shown).ok_or_else(stranger)?),
+            None => None,
+        };
+        if peer.is_some() {
+            proven();
+        }
+        let mut met = self.meet(incoming, End::Answerer, 0, peer)?;
+        met.connection.socket().release(Some(self.idle_timeout))?;
+        Ok(met)
     }
 
-    fn prepare(&self, socket: &TcpStream) -> io::Result<()> {
+    /// A socket on which the handshake, TLS and hellos, is over in time.
+    fn limited(&self, stream: TcpStream) -> io::Result<Socket> {
         let left = self.deadline.saturating_duration_since(Instant::now());
-        let patience = left.clamp(Duration::from_millis(100), PATIENCE);
-        socket.set_nonblocking(false)?;
-        socket.set_nodelay(true)?;
-        socket.set_read_timeout(Some(patience))?;
-        socket.set_write_timeout(Some(patience))
+        Socket::until(Instant::now() + left.clamp(Duration::from_millis(100), PATIENCE), stream)
     }
 
-    fn compare(&self, theirs: &Received, peer: usize) -> Result<(), Refusal> {
+    /// Exchange hellos: both commit before either reveals. peer: who is there, where TLS has proven it.
+    fn meet<C: Parley>(
+        &self,
+        mut connection: C,
+        end: End,
+        session: usize,
+        peer: Option<usize>,
+    ) -> Result<Met<C>, Refusal> {
+        let located = |error: io::Error| match peer.filter(|_| end == End::Dialler) {
+            Some(peer) => self.judge(error, peer),
+            None => error.into(),
+        };
+        let channel = connection.export(Purpose::Hello)?.unwrap_or_default();
+        let ours = self.said[session].on(end, &channel).map_err(Refusal::Unfit)?;
+        connection.say(&ours.greeting).map_err(located)?;
+        let greeting = Greeting::read(&mut connection).map_err(located)?;
+        let claimed = || self.names.iter().position(|name| Some(name.as_str()) == greeting.name());
+        let peer = peer.or_else(claimed).filter(|&party| party != self.me).ok_or_else(stranger)?;
+        self.hello.compare_version(&greeting, &self.names[peer]).map_err(Refusal::Unfit)?;
+        connection.say(&ours.opening).map_err(located)?;
+        let opening = Opening::read(&mut connection, &greeting, end.other(), &channel).map_err(located)?;
+        let theirs = opening.ok_or_else(|| self.cheats(peer))?;
+        self.compare(&greeting, &theirs, peer)?;
+        let contribution = match connection.export(Purpose::Pair)? {
+            Some(exported) => exported,
+            None => end.in_order([&ours.nonce, theirs.nonce()]),
+        };
+        Ok(Met { peer, session: theirs.session(), connection, contribution })
+    }
+
+    fn compare(&self, greeting: &Greeting, theirs: &Opening, peer: usize) -> Result<(), Refusal> {
         self.hello.compare(theirs, &self.names[peer]).map_err(Refusal::Unfit)?;
-        match theirs.name() {
+        match greeting.name() {
             Some(name) if name == self.names[peer] => Ok(()),
             other => {
                 let detail = format!("the party there calls itself {:?}", other.unwrap_or_default());
                 Err(self.wrong_key(peer, detail))
             }
         }
+    }
+
+    fn cheats(&self, peer: usize) -> Refusal {
+        let detail = "what it revealed of its plan is not what it had committed to".to_owned();
+        Refusal::Unfit(NetError::Cheating { peer: self.names[peer].clone(), step: String::new(), detail })
     }
 
     fn judge(&self, error: io::Error, peer: usize) -> Refusal {
@@ -106,6 +151,10 @@ impl Group {
     fn wrong_key(&self, peer: usize, detail: String) -> Refusal {
         Refusal::Unfit(NetError::WrongKey { peer: self.names[peer].clone(), step: String::new(), detail })
     }
+}
+
+fn stranger() -> Refusal {
+    Refusal::Unreachable("a stranger".to_owned())
 }
 
 /// Let the other side read why it is refused: closing over its unread bytes would reset the connection.

@@ -3,10 +3,13 @@
 //! Under TLS it works on rustls' unbuffered interface: records are read from the socket in large pieces and decrypted
 //! where they lie, which saves a copy and many small reads against the buffered one.
 
-use rustls::ServerConfig;
+use super::exporter::{Exported, ExporterSecret, Purpose};
+use super::handshake::Parley;
+use super::socket::Socket;
 use rustls::pki_types::CertificateDer;
 use rustls::server::UnbufferedServerConnection;
 use rustls::unbuffered::{ConnectionState, EncodeError, InsufficientSizeError, UnbufferedStatus};
+use rustls::{KeyLog, ServerConfig};
 use std::io::{self, IoSliceMut, Read, Write};
 use std::net::TcpStream;
 use std::sync::Arc;
@@ -20,8 +23,9 @@ const READ_BEYOND: usize = 16 << 10;
 
 /// An accepted connection.
 pub(super) struct Incoming {
-    socket: TcpStream,
+    socket: Socket,
     tls: Option<Box<UnbufferedServerConnection>>,
+    exporter: Arc<ExporterSecret>,
     /// Bytes from the socket; `start..end` are unread.
     ahead: Vec<u8>,
     start: usize,
@@ -31,7 +35,7 @@ pub(super) struct Incoming {
     plain_used: usize,
     /// Handshake bytes to be sent.
     reply: Vec<u8>,
-    /// This party's hello, until it is sent.
+    /// A part of this party's hello, until it is sent.
     hello: Vec<u8>,
     taken: usize,
 }
@@ -48,15 +52,19 @@ enum Progress {
 
 impl Incoming {
     /// Speak over `socket`, under TLS where `config` is given: complete the handshake.
-    pub fn open(socket: TcpStream, config: Option<Arc<ServerConfig>>) -> io::Result<Self> {
+    pub fn open(socket: Socket, config: Option<&ServerConfig>) -> io::Result<Self> {
         let ahead = if config.is_some() { READ_AHEAD } else { READ_BEYOND };
-        let tls = match config {
-            Some(config) => Some(Box::new(UnbufferedServerConnection::new(config).map_err(io::Error::other)?)),
-            None => None,
+        let exporter = Arc::<ExporterSecret>::default();
+        let open = |config: &ServerConfig| {
+            let mut config = config.clone();
+            config.key_log = Arc::clone(&exporter) as Arc<dyn KeyLog>;
+            UnbufferedServerConnection::new(Arc::new(config)).map(Box::new)
         };
+        let tls = config.map(open).transpose().map_err(io::Error::other)?;
         let mut incoming = Self {
             socket,
             tls,
+            exporter,
             ahead: vec![0; ahead],
             start: 0,
             end: 0,
@@ -70,9 +78,14 @@ impl Incoming {
         Ok(incoming)
     }
 
-    /// The socket, for settings and for ending the connection from another thread.
-    pub fn socket(&self) -> &TcpStream {
-        &self.socket
+    /// The socket, to be released from its deadline.
+    pub fn socket(&mut self) -> &mut Socket {
+        &mut self.socket
+    }
+
+    /// The socket, for ending the connection from another thread.
+    pub fn stream(&self) -> &TcpStream {
+        self.socket.stream()
     }
 
     /// The certificate of the dialler; there is one under TLS.
@@ -85,25 +98,13 @@ impl Incoming {
         std::mem::take(&mut self.taken)
     }
 
-    /// Send this party's hello, the only bytes that go this way.
-    pub fn reply(&mut self, bytes: &[u8]) -> io::Result<()> {
-        if self.tls.is_none() {
-            return self.socket.write_all(bytes);
-        }
-        self.hello = bytes.to_vec();
-        while !self.hello.is_empty() {
-            if let (Progress::Starving | Progress::Closed, _) = self.advance(&mut [])? {
-                return Err(io::ErrorKind::UnexpectedEof.into());
-            }
-        }
-        Ok(())
-    }
-
     fn shake_hands(&mut self) -> io::Result<()> {
         while self.tls.as_ref().is_some_and(|tls| tls.is_handshaking()) {
             match self.advance(&mut [])?.0 {
                 Progress::Moved => {}
-                Progress::Starving => self.read_ahead()?,
+                // The dialler's last words may have ended the handshake, and it may say nothing before this party does.
+                Progress::Starving if self.tls.as_ref().is_some_and(|tls| tls.is_handshaking()) => self.read_ahead()?,
+                Progress::Starving => {}
                 Progress::Closed => return Err(io::ErrorKind::UnexpectedEof.into()),
             }
         }
@@ -226,6 +227,31 @@ impl Incoming {
     }
 }
 
+impl Parley for Incoming {
+    /// Send a part of this party's hello, the only bytes that go this way.
+    fn say(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if self.tls.is_none() {
+            return self.socket.write_all(bytes);
+        }
+        self.hello = bytes.to_vec();
+        while !self.hello.is_empty() {
+            if let (Progress::Starving | Progress::Closed, _) = self.advance(&mut [])? {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+        }
+        Ok(())
+    }
+
+    fn export(&self, purpose: Purpose) -> io::Result<Option<Exported>> {
+        let Some(tls) = &self.tls else { return Ok(None) };
+        let exported = tls
+            .negotiated_cipher_suite()
+            .and_then(|suite| suite.tls13())
+            .and_then(|suite| self.exporter.export(suite, purpose));
+        exported.map(Some).ok_or_else(|| io::Error::other("the connection gives no keys"))
+    }
+}
+
 impl Read for Incoming {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         match (out.is_empty(), &self.tls) {
@@ -243,12 +269,18 @@ mod tests {
     use super::*;
     use crate::keys;
     use crate::tcp::Identity;
+    use std::collections::HashSet;
     use std::net::TcpListener;
     use std::thread;
-    use std::time::Duration;
+    use std::time::{Duration, Instant};
 
-    #[test]
-    fn the_stream_survives_changes_of_keys_at_any_read_size() {
+    /// A socket with time enough.
+    fn socket(stream: TcpStream) -> Socket {
+        Socket::until(Instant::now() + Duration::from_secs(60), stream).expect("a socket")
+    }
+
+    /// What two parties with keys of their own do at the ends of a connection, the dialler first.
+    fn joined<T: Send>(dialler: impl FnOnce(Outgoing) -> T + Send, answerer: impl FnOnce(Incoming) -> T) -> [T; 2] {
         let pairs = ["left", "right"].map(|name| keys::generate(name).expect("randomness"));
         let certificates = pairs.each_ref().map(|(_, pem)| keys::certificate(pem).expect("our own PEM"));
         let [left, right] = [0, 1].map(|me| {
@@ -256,27 +288,59 @@ mod tests {
             Tls::new(identity, &certificates, me).expect("a fitting pair")
         });
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-        let socket = TcpStream::connect(listener.local_addr().expect("bound")).expect("a listener");
+        let dialled = TcpStream::connect(listener.local_addr().expect("bound")).expect("a listener");
+        thread::scope(|scope| {
+            let config = Some(left.clients[1].clone());
+            let dialler = scope.spawn(move || dialler(Outgoing::open(socket(dialled), config).expect("a handshake")));
+            let (answered, _) = listener.accept().expect("a caller");
+            let answered = answerer(Incoming::open(socket(answered), Some(&right.server)).expect("a handshake"));
+            [dialler.join().expect("no panic"), answered]
+        })
+    }
+
+    #[test]
+    fn both_ends_export_the_same_keys_and_no_two_connections_do() {
+        fn keys(connection: &impl Parley) -> [[u8; 32]; 2] {
+            [Purpose::Pair, Purpose::Hello]
+                .map(|purpose| *connection.export(purpose).expect("a handshake").expect("under TLS"))
+        }
+        let connect = || {
+            let dialler = |mut outgoing: Outgoing| {
+                outgoing.say(&[1]).expect("a reader");
+                let exported = keys(&outgoing);
+                outgoing.finish(Duration::from_secs(60));
+                exported
+            };
+            let [dialled, answered] = joined(dialler, |mut incoming| {
+                incoming.read_exact(&mut [0]).expect("a sender");
+                keys(&incoming)
+            });
+            assert_eq!(dialled, answered);
+            dialled
+        };
+        let all: HashSet<[u8; 32]> = [connect(), connect()].into_iter().flatten().collect();
+        assert_eq!(all.len(), 4, "one for each purpose and connection");
+    }
+
+    #[test]
+    fn the_stream_survives_changes_of_keys_at_any_read_size() {
         let sent: Vec<u8> = (0..300_000u32).map(|index| index as u8).collect();
         let expected = sent.clone();
-        let sender = thread::spawn(move || {
-            let mut outgoing = Outgoing::open(socket, Some(left.clients[1].clone())).expect("a handshake");
+        let sender = |mut outgoing: Outgoing| {
             for piece in sent.chunks(70_000) {
                 outgoing.write(&piece[..10], &piece[10..]).expect("a reader");
                 outgoing.change_keys();
             }
             outgoing.finish(Duration::from_secs(5));
+        };
+        joined(sender, |mut incoming| {
+            let mut received = vec![0; expected.len()];
+            for piece in received.chunks_mut(33_333) {
+                let (first, rest) = piece.split_at_mut(2);
+                incoming.read_exact(first).expect("a sender");
+                incoming.read_exact(rest).expect("a sender");
+            }
+            assert_eq!(received, expected);
         });
-        let (socket, _) = listener.accept().expect("a caller");
-        let mut incoming = Incoming::open(socket, Some(right.server)).expect("a handshake");
-        let mut received = vec![0; expected.len()];
-        for piece in received.chunks_mut(33_333) {
-            let (first, rest) = piece.split_at_mut(2);
-            incoming.read_exact(first).expect("a sender");
-            incoming.read_exact(rest).expect("a sender");
-        }
-        assert_eq!(received, expected);
-        drop(incoming);
-        sender.join().expect("no panic");
     }
 }

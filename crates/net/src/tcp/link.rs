@@ -1,5 +1,6 @@
 //! The two connections with one peer, their threads, and their end.
 
+use super::exporter::Exported;
 use super::outbox::Outbox;
 use crate::frame::Frame;
 use crate::route::Route;
@@ -18,6 +19,8 @@ pub(super) struct Link {
     pub threads: Vec<JoinHandle<()>>,
     pub outgoing: Option<TcpStream>,
     pub incoming: Option<TcpStream>,
+    /// What the connection to the peer contributes to what both have in common, and that from it.
+    pub contributions: [Exported; 2],
 }
 
 impl Link {

@@ -1,5 +1,8 @@
 //! The connection on which this party sends to one peer. Used by one thread.
 
+use super::exporter::{Exported, Purpose};
+use super::handshake::Parley;
+use super::socket::Socket;
 use super::tls;
 use rustls::{ClientConfig, ClientConnection, Stream};
 use std::io::{self, IoSlice, Read, Write};
@@ -9,13 +12,13 @@ use std::time::{Duration, Instant};
 
 /// A dialled connection.
 pub(super) struct Outgoing {
-    socket: TcpStream,
+    socket: Socket,
     tls: Option<Box<ClientConnection>>,
 }
 
 impl Outgoing {
     /// Speak over `socket`, under TLS where `config` is given: complete the handshake.
-    pub fn open(socket: TcpStream, config: Option<Arc<ClientConfig>>) -> io::Result<Self> {
+    pub fn open(socket: Socket, config: Option<Arc<ClientConfig>>) -> io::Result<Self> {
         let mut outgoing = Self { socket, tls: None };
         if let Some(config) = config {
             let mut tls = ClientConnection::new(config, tls::no_name()).map_err(io::Error::other)?;
@@ -28,14 +31,14 @@ impl Outgoing {
         Ok(outgoing)
     }
 
-    /// The socket, for settings and for ending the connection from another thread.
-    pub fn socket(&self) -> &TcpStream {
-        &self.socket
+    /// The socket, to be released from its deadline.
+    pub fn socket(&mut self) -> &mut Socket {
+        &mut self.socket
     }
 
-    /// Read a part of the peer's hello, the only bytes that come this way.
-    pub fn reading(&mut self) -> impl Read {
-        ReadHello(self)
+    /// The socket, for ending the connection from another thread.
+    pub fn stream(&self) -> &TcpStream {
+        self.socket.stream()
     }
 
     /// Write both parts one behind the other and return how many bytes this took on the wire.
@@ -70,24 +73,36 @@ impl Outgoing {
     /// of keys) has to be read, because closing over unread bytes resets the connection and loses what is under way.
     pub fn finish(mut self, patience: Duration) {
         let deadline = Instant::now() + patience;
-        let _ = self.socket.shutdown(Shutdown::Write);
-        let _ = self.socket.set_read_timeout(Some(patience));
+        let _ = self.stream().shutdown(Shutdown::Write);
+        let _ = self.stream().set_read_timeout(Some(patience));
         while Instant::now() < deadline && self.socket.read(&mut [0; 1024]).is_ok_and(|count| count > 0) {}
     }
 }
 
-struct ReadHello<'a>(&'a mut Outgoing);
-
-impl Read for ReadHello<'_> {
+/// The peer's hello, the only bytes that come this way.
+impl Read for Outgoing {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        match &mut self.0.tls {
-            None => self.0.socket.read(out),
-            Some(tls) => Stream::new(&mut **tls, &mut self.0.socket).read(out),
+        match &mut self.tls {
+            None => self.socket.read(out),
+            Some(tls) => Stream::new(&mut **tls, &mut self.socket).read(out),
         }
     }
 }
 
-fn write_both(socket: &mut TcpStream, mut head: &[u8], mut body: &[u8]) -> io::Result<usize> {
+impl Parley for Outgoing {
+    fn say(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.write(bytes, &[]).map(drop)
+    }
+
+    fn export(&self, purpose: Purpose) -> io::Result<Option<Exported>> {
+        let Some(tls) = &self.tls else { return Ok(None) };
+        let mut out = Exported::default();
+        tls.export_keying_material(&mut out[..], purpose.label(), None).map_err(io::Error::other)?;
+        Ok(Some(out))
+    }
+}
+
+fn write_both(socket: &mut Socket, mut head: &[u8], mut body: &[u8]) -> io::Result<usize> {
     let total = head.len() + body.len();
     while !head.is_empty() || !body.is_empty() {
         match socket.write_vectored(&[IoSlice::new(head), IoSlice::new(body)]) {

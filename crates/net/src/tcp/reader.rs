@@ -38,7 +38,7 @@ impl Reader {
     /// Read frames until a farewell, an abort or the end of the connection.
     pub fn run(mut self) {
         self.read_all();
-        let _ = self.connection.socket().shutdown(Shutdown::Both);
+        let _ = self.connection.stream().shutdown(Shutdown::Both);
     }
 
     fn read_all(&mut self) {
@@ -86,11 +86,13 @@ impl Reader {
 
 #[cfg(test)]
 mod tests {
+    use super::super::socket::Socket;
     use super::*;
     use crate::options::Shape;
     use proptest::prelude::*;
     use std::io::Write;
     use std::net::{TcpListener, TcpStream};
+    use std::time::Instant;
 
     /// What a session makes of a peer that sends `bytes` and closes.
     fn after(bytes: &[u8]) -> NetError {
@@ -100,6 +102,7 @@ mod tests {
         peer.write_all(bytes).expect("room for a few bytes");
         drop(peer);
         let hub = Arc::new(Hub::new(vec!["me".to_owned(), "peer".to_owned()], Shape::default(), Duration::ZERO));
+        let socket = Socket::until(Instant::now() + Duration::from_secs(60), socket).expect("a socket");
         let connection = Incoming::open(socket, None).expect("nothing to agree on");
         let (pool, meter, idle_timeout) = (Arc::default(), Arc::new(Meter::new()), Duration::from_secs(5));
         Reader { connection, peer: 1, hub: Arc::clone(&hub), pool, meter, idle_timeout }.run();

@@ -1,6 +1,7 @@
 //! Bringing the group together: dial everybody, answer everybody, start a link as soon as its connection stands.
 
 use super::group::Group;
+use super::handshake::Met;
 use super::incoming::Incoming;
 use super::link::Link;
 use super::outbox::Writer;
@@ -15,6 +16,7 @@ use crate::meter::Meter;
 use crate::options::{Options, Record};
 use crate::pool::Pool;
 use crate::route::{Links, Route};
+use crate::secret::Chain;
 use crate::session::Session;
 use std::io;
 use std::net::TcpListener;
@@ -37,10 +39,8 @@ const GLANCE: Duration = Duration::from_millis(3);
 const BEAT: Duration = Duration::from_millis(250);
 
 enum Event {
-    /// A connection to a peer, of a session.
-    Dialled(usize, usize, Outgoing),
-    /// A connection from a peer, of a session.
-    Answered(usize, usize, Incoming),
+    Dialled(Met<Outgoing>),
+    Answered(Met<Incoming>),
     Unfit(NetError),
 }
 
@@ -111,7 +111,7 @@ impl Rendezvous {
             let report = happened.clone();
             let met = move |result| {
                 let _ = report.send(match result {
-                    Ok((peer, session, incoming)) => Event::Answered(peer, session, incoming),
+                    Ok(met) => Event::Answered(met),
                     Err(error) => Event::Unfit(error),
                 });
             };
@@ -136,7 +136,7 @@ impl Rendezvous {
         thread::spawn(move || {
             let note = |reason| lock(&tried)[peer] = reason;
             let event = match dial::dial(&group, (peer, session), || over.load(Ordering::Relaxed), note) {
-                Some(Ok(outgoing)) => Event::Dialled(peer, session, outgoing),
+                Some(Ok(met)) => Event::Dialled(met),
                 Some(Err(error)) => Event::Unfit(error),
                 None => return,
             };
@@ -186,8 +186,8 @@ impl Rendezvous {
 
     fn handle(&mut self, event: Event) -> Result<(), NetError> {
         let started = match event {
-            Event::Dialled(peer, session, outgoing) => self.start_writer(peer, session, outgoing),
-            Event::Answered(peer, session, incoming) => self.start_reader(peer, session, incoming),
+            Event::Dialled(met) => self.start_writer(met),
+            Event::Answered(met) => self.start_reader(met),
             Event::Unfit(error) => return Err(error),
         };
         started.map_err(|error| NetError::BadConfiguration { detail: format!("no thread or socket is left: {error}") })
@@ -198,10 +198,11 @@ impl Rendezvous {
         self.sessions.iter().all(|session| session.hub.is_ready(peer))
     }
 
-    fn start_writer(&mut self, peer: usize, session: usize, connection: Outgoing) -> io::Result<()> {
+    fn start_writer(&mut self, met: Met<Outgoing>) -> io::Result<()> {
+        let Met { peer, session, connection, contribution } = met;
         let Joining { hub, pool, meter, links } = &mut self.sessions[session];
         let Some(link) = &mut links[peer] else { return Ok(()) };
-        let socket = connection.socket().try_clone()?;
+        let socket = connection.stream().try_clone()?;
         let writer = Writer {
             outbox: Arc::clone(&link.outbox),
             connection,
@@ -214,16 +215,18 @@ impl Rendezvous {
         let name = format!("to {}", self.group.names[peer]);
         link.threads.push(thread::Builder::new().name(name).spawn(move || writer.run())?);
         link.outgoing = Some(socket);
+        link.contributions[0] = contribution;
         Ok(())
     }
 
-    fn start_reader(&mut self, peer: usize, session: usize, connection: Incoming) -> io::Result<()> {
+    fn start_reader(&mut self, met: Met<Incoming>) -> io::Result<()> {
+        let Met { peer, session, connection, contribution } = met;
         let Joining { hub, pool, meter, links } = &mut self.sessions[session];
         let Some(link) = &mut links[peer] else { return Ok(()) };
         if link.incoming.is_some() {
             return Ok(());
         }
-        let socket = connection.socket().try_clone()?;
+        let socket = connection.stream().try_clone()?;
         let reader = Reader {
             connection,
             peer,
@@ -235,6 +238,7 @@ impl Rendezvous {
         let name = format!("from {}", self.group.names[peer]);
         link.threads.push(thread::Builder::new().name(name).spawn(move || reader.run())?);
         link.incoming = Some(socket);
+        link.contributions[1] = contribution;
         Ok(())
     }
 
@@ -267,9 +271,15 @@ impl Rendezvous {
     /// Hand the links to the sessions, or tell whoever is there that there will be none.
     fn conclude(self, outcome: Result<(), NetError>, record: Record) -> Result<Vec<Session>, NetError> {
         let route = |link: Link| Box::new(link) as Box<dyn Route>;
+        let agreed = self.group.hello.agreed();
+        let chain = |(peer, link): (usize, &Option<Link>)| {
+            let [to, from] = link.as_ref()?.contributions.each_ref();
+            Some(Chain::new(if self.group.me < peer { [to, from] } else { [from, to] }, &agreed))
+        };
         let session = |Joining { hub, pool, meter, links }: Joining| {
+            let chains = links.iter().enumerate().map(chain).collect();
             let routes = links.into_iter().map(|link| link.map(route)).collect();
-            Session::new(self.group.me, Links { hub, routes, pool }, meter, record)
+            Session::new(self.group.me, Links { hub, routes, pool, chains }, meter, record)
         };
         let sessions: Vec<Session> = self.sessions.into_iter().map(session).collect();
         match outcome {

@@ -1,7 +1,10 @@
 //! What every transport must do, told once and run over each of them.
 
 mod behaviour;
+mod echo;
 mod faults;
+mod pairs;
 mod relay;
+mod strangers;
 mod twins;
 mod world;
