@@ -4,6 +4,7 @@ from typing import Any, Protocol, Self, final, type_check_only
 
 __all__ = [
     "Binned",
+    "CheatingError",
     "Group",
     "Identified",
     "InputError",
@@ -69,6 +70,9 @@ class PeerError(TacitError):
 
 class PeerGoneError(TacitError):
     """A peer cannot be reached, died, aborted or timed out. Attribute ``peer``."""
+
+class CheatingError(TacitError):
+    """A peer sent what no honest party sends, where a protocol checks that. Attributes ``peer`` and ``step``."""
 
 class InternalError(TacitError):
     """tacit's own fault."""

@@ -195,6 +195,7 @@ def test_classes_form_one_family() -> None:
         _native.PolicyError,
         _native.PeerError,
         _native.PeerGoneError,
+        _native.CheatingError,
         _native.InternalError,
     ):
         assert issubclass(fault, _native.TacitError)

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use tacit_net::NetError;
+use tacit_net::{Fault, NetError};
 use tacit_psi::PsiError;
 use tacit_psi::binning::Overflow;
 
@@ -38,6 +38,14 @@ pub enum MatchError {
 }
 
 impl MatchError {
+    /// Whose fault it is.
+    pub fn fault(&self) -> Fault {
+        match self {
+            Self::Protocol(error) => error.fault(),
+            Self::Overflow(_) | Self::Input(_) | Self::File { .. } | Self::Damaged { .. } => Fault::Input,
+        }
+    }
+
     /// A file that is not as it was written.
     pub fn damaged(path: &Path) -> Self {
         Self::Damaged { path: path.display().to_string() }

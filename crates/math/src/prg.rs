@@ -39,6 +39,13 @@ impl Seed {
         Self(bytes)
     }
 
+    /// A seed of what two parties have in common: the first half of it.
+    pub fn from_secret(secret: &[u8; 32]) -> Self {
+        let mut seed = Self([0; 16]);
+        seed.0.copy_from_slice(&secret[..16]);
+        seed
+    }
+
     /// The bytes, to hand the seed to its other holder.
     pub fn expose(&self) -> [u8; 16] {
         self.0

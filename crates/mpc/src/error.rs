@@ -1,6 +1,6 @@
 //! What can go wrong in a secure computation, by whose fault it is.
 
-use tacit_net::NetError;
+use tacit_net::{Fault, NetError};
 use tacit_ot::OtError;
 
 /// The result of a protocol step.
@@ -9,7 +9,7 @@ pub type Result<T> = std::result::Result<T, MpcError>;
 /// An error of a protocol.
 #[derive(Debug, thiserror::Error)]
 pub enum MpcError {
-    /// A peer is gone or misbehaves.
+    /// A peer is gone, misbehaves or cheats.
     #[error(transparent)]
     Net(#[from] NetError),
     /// What the nodes made public together is not what it must be; which of the peers misbehaves cannot be told.
@@ -28,11 +28,23 @@ pub enum MpcError {
     Randomness(String),
 }
 
+impl MpcError {
+    /// Whose fault it is.
+    pub fn fault(&self) -> Fault {
+        match self {
+            Self::Net(error) => error.fault(),
+            Self::Misbehaved(_) => Fault::Misbehaved,
+            Self::NotPermitted { .. } => Fault::Policy,
+            Self::Randomness(_) => Fault::Internal,
+        }
+    }
+}
+
 impl From<OtError> for MpcError {
     fn from(error: OtError) -> Self {
         match error {
             OtError::Net(error) => Self::Net(error),
-            OtError::Cheating { peer, step, detail } => Self::Net(NetError::Desynchronised { peer, step, detail }),
+            OtError::Cheating { peer, step, detail } => Self::Net(NetError::Cheating { peer, step, detail }),
             OtError::Randomness(detail) => Self::Randomness(detail),
         }
     }

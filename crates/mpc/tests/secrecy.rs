@@ -9,7 +9,7 @@ use static_assertions::assert_not_impl_any;
 use tacit_math::{Plane, Prg, Seed};
 use tacit_mpc::backends::{Networked, Rep3, Two, rep3, two};
 use tacit_mpc::{Backend, Block, Link, MpcError, Permit, PermitKind, Permits, Result, Rows, Shape, circuits, ops};
-use tacit_net::Message;
+use tacit_net::{Message, Options, Record, Seen, Session, Source, memory};
 use world::{FAR, Program, transcripts};
 
 assert_not_impl_any!(rep3::Share<Plane>: Debug, Display, PartialEq, Serialize);
@@ -65,6 +65,39 @@ fn messages_depend_on_sizes_alone() {
 fn sizes<B: Networked>(input: &Block, link: Option<Link>) -> Vec<Vec<(String, u64, String, usize)>> {
     let line = |m: &Message| (m.step.clone(), m.round, format!("{:?} {:?}", m.peer, m.direction), m.bytes);
     transcripts::<B>(&Everything, input, link).iter().map(|t| t.iter().map(line).collect()).collect()
+}
+
+/// What every node sent and drew from secrets in common when it set its engine up.
+fn setups<B: Networked>() -> Vec<Vec<Seen>> {
+    let options = Options { record: Record::ContentsForTests, ..Options::default() };
+    let sessions = memory::mesh(&["a", "b", "c"][..B::NODES], &options);
+    std::thread::scope(|scope| {
+        let start = |session: Session| {
+            scope.spawn(move || {
+                let transcript = session.transcript().expect("recording");
+                let node = B::start(session).expect("honest peers");
+                node.into_session().close().expect("honest peers");
+                transcript.take_seen()
+            })
+        };
+        let nodes: Vec<_> = sessions.into_iter().map(start).collect();
+        nodes.into_iter().map(|node| node.join().expect("no panic")).collect()
+    })
+}
+
+#[test]
+fn no_seed_of_a_generator_is_sent() {
+    let of = |seen: &Vec<Seen>, which: fn(&Source) -> bool| {
+        seen.iter().filter(|seen| which(&seen.source)).map(|seen| seen.bytes.clone()).collect::<Vec<_>>()
+    };
+    for (views, secrets) in [(setups::<Rep3>(), 2), (setups::<Two>(), 1)] {
+        let drawn: Vec<_> = views.iter().flat_map(|seen| of(seen, |source| matches!(source, Source::Drawn))).collect();
+        let sent: Vec<_> = views.iter().flat_map(|seen| of(seen, |source| matches!(source, Source::Sent(_)))).collect();
+        assert_eq!(drawn.len(), views.len() * secrets);
+        let shown = |seed: &[u8]| sent.iter().any(|message| message.windows(16).any(|window| window == seed));
+        assert!(!drawn.iter().any(|secret| secret.windows(16).any(shown)));
+        assert!(views.len() == 2 || sent.is_empty(), "three nodes agree on generators without a message");
+    }
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! What can go wrong between parties, named by whose fault it is.
 
+use crate::fault::Fault;
+
 /// A failed session. Every variant that concerns a peer names it and the step in which this party noticed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -104,8 +106,10 @@ pub enum NetError {
         /// What was expected and what came.
         detail: String,
     },
-    /// The peer deviates where a protocol checks that it does not.
-    #[error("{step}: party {peer:?} cheats: {detail}")]
+    /// The peer deviates from a protocol that checks it.
+    #[error(
+        "{step}: party {peer:?} sent what no honest party sends: {detail}; the run is aborted and nothing more is opened"
+    )]
     Cheating {
         /// The peer's name.
         peer: String,
@@ -131,6 +135,21 @@ pub enum NetError {
 }
 
 impl NetError {
+    /// Whose fault it is.
+    pub fn fault(&self) -> Fault {
+        match self {
+            Self::NotReachable { .. } | Self::Gone { .. } | Self::Aborted { .. } | Self::TimedOut { .. } => Fault::Gone,
+            Self::WrongKey { .. }
+            | Self::DifferentVersion { .. }
+            | Self::DifferentPlan { .. }
+            | Self::DifferentShares { .. }
+            | Self::Desynchronised { .. } => Fault::Misbehaved,
+            Self::Cheating { .. } => Fault::Cheating,
+            Self::Interrupted { .. } => Fault::Interrupted,
+            Self::BadConfiguration { .. } => Fault::Input,
+        }
+    }
+
     /// The peer at fault, where there is one.
     pub fn peer(&self) -> Option<&str> {
         match self {

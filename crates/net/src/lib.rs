@@ -14,6 +14,7 @@
 
 mod abort;
 mod error;
+mod fault;
 mod frame;
 mod hub;
 mod inbox;
@@ -32,6 +33,7 @@ mod transcript;
 
 pub use abort::AbortHandle;
 pub use error::NetError;
+pub use fault::Fault;
 pub use frame::{FRAME_HEADER, MAX_FRAME_PAYLOAD};
 pub use meter::{Counters, Meter, Snapshot, StepCounters};
 pub use options::{Options, Record, Security, Shape};

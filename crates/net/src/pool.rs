@@ -54,8 +54,8 @@ impl Pool {
         Vec::with_capacity(capacity)
     }
 
-    /// Keep `buffer` for later if it is worth it. Its content is not wiped: what was sent or received is a
-    /// share whose secrecy does not rest on this process forgetting it.
+    /// Keep `buffer` for later if it is worth it. Its content is not wiped: what was sent or received is a share or masked, and
+    /// what masks are made of, a pair's secrets, is never sent.
     pub fn give(&self, buffer: Vec<u8>) {
         let capacity = buffer.capacity();
         let mut unused = lock(&self.unused);

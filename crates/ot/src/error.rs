@@ -1,5 +1,5 @@
 use tacit_math::Seed;
-use tacit_net::{NetError, PartyId, Session};
+use tacit_net::{Fault, NetError, PartyId, Session};
 
 /// Why a protocol between two parties ended.
 #[derive(Debug, thiserror::Error)]
@@ -25,6 +25,15 @@ pub enum OtError {
 }
 
 impl OtError {
+    /// Whose fault it is.
+    pub fn fault(&self) -> Fault {
+        match self {
+            Self::Net(error) => error.fault(),
+            Self::Cheating { .. } => Fault::Cheating,
+            Self::Randomness(_) => Fault::Internal,
+        }
+    }
+
     /// The peer sent, in the session's present step, what no honest party sends.
     pub fn cheating(session: &Session, peer: PartyId, detail: &str) -> Self {
         let (peer, step) = (session.name(peer).to_owned(), session.path().to_owned());

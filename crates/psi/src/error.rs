@@ -1,6 +1,6 @@
 //! Why a matching protocol ends, by whose fault.
 
-use tacit_net::{NetError, PartyId, Session};
+use tacit_net::{Fault, NetError, PartyId, Session};
 use tacit_ot::OtError;
 
 /// Why a matching protocol ended.
@@ -33,6 +33,28 @@ pub enum PsiError {
 }
 
 impl PsiError {
+    /// Whose fault it is.
+    pub fn fault(&self) -> Fault {
+        match self {
+            Self::Net(error) => error.fault(),
+            Self::Ot(error) => error.fault(),
+            Self::Input(_) => Fault::Input,
+            Self::Randomness(_) => Fault::Internal,
+            Self::Cheating { .. } => Fault::Cheating,
+        }
+    }
+
+    /// The peer and the step concerned, where there are.
+    pub fn place(&self) -> [Option<&str>; 2] {
+        match self {
+            Self::Net(error) | Self::Ot(OtError::Net(error)) => [error.peer(), error.step()],
+            Self::Cheating { peer, step, .. } | Self::Ot(OtError::Cheating { peer, step, .. }) => {
+                [Some(peer), Some(step)]
+            }
+            Self::Input(_) | Self::Randomness(_) | Self::Ot(OtError::Randomness(_)) => [None, None],
+        }
+    }
+
     /// The peer sent, in the session's present step, what no honest party sends.
     pub fn cheating(session: &Session, peer: PartyId, detail: &str) -> Self {
         let (peer, step) = (session.name(peer).to_owned(), session.path().to_owned());

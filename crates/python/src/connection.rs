@@ -235,7 +235,7 @@ pub fn in_memory(agreement: &Agreement, options: &Options) -> Result<Vec<Connect
     } else {
         memory::mesh(&names, options).into_iter().map(Sessions::from).collect()
     };
-    // Each end waits for the others' seeds.
+    // An end may wait for the others.
     std::thread::scope(|scope| {
         let start = |sessions| scope.spawn(move || agreement.start(suite, sessions, agreement.permits()?));
         let ends: Vec<_> = sessions.into_iter().map(start).collect();

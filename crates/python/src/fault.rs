@@ -4,8 +4,8 @@ use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use tacit_matching::MatchError;
 use tacit_mpc::MpcError;
+pub use tacit_net::Fault;
 use tacit_net::NetError;
-use tacit_ot::OtError;
 use tacit_psi::PsiError;
 use tacit_table::TableError;
 
@@ -39,33 +39,24 @@ pyo3::create_exception!(
     TacitError,
     "A peer cannot be reached, died, aborted or timed out. Attributes ``peer`` and ``step``."
 );
+pyo3::create_exception!(
+    tacit._native,
+    CheatingError,
+    TacitError,
+    "A peer sent what no honest party sends, where a protocol checks that. Attributes ``peer`` and ``step``."
+);
 pyo3::create_exception!(tacit._native, InternalError, TacitError, "tacit's own fault.");
 
-/// Whose fault an error is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
-    /// The user's or the owner's.
-    Input,
-    /// The plan's: it would disclose what is not approved.
-    Policy,
-    /// A peer that breaks the agreement.
-    Peer,
-    /// A peer that is no longer there.
-    PeerGone,
-    /// Ours.
-    Internal,
-}
-
-impl Fault {
-    /// What peers are told when this party ends for this reason: the kind only, because an error's own words may quote data.
-    pub fn reason_for_peers(self) -> &'static str {
-        match self {
-            Self::Input => "its own input was refused",
-            Self::Policy => "its policy refused",
-            Self::Peer => "a peer misbehaved",
-            Self::PeerGone => "it lost a peer",
-            Self::Internal => "it failed",
-        }
+/// What peers are told when this party ends because of a fault: the kind only, because an error's own words may quote data.
+pub fn reason_for_peers(fault: Fault) -> &'static str {
+    match fault {
+        Fault::Input => "its own input was refused",
+        Fault::Policy => "its policy refused",
+        Fault::Misbehaved => "a peer misbehaved",
+        Fault::Cheating => "a peer cheated",
+        Fault::Gone => "it lost a peer",
+        Fault::Interrupted => "it was interrupted",
+        Fault::Internal => "it failed",
     }
 }
 
@@ -88,6 +79,12 @@ impl Failure {
         Self { fault, message: message.into(), peer: None, step: None }
     }
 
+    /// A failure that concerns this peer and this step, where there are.
+    fn placed(fault: Fault, message: String, place: [Option<&str>; 2]) -> Self {
+        let [peer, step] = place.map(|text| text.map(str::to_owned));
+        Self { fault, message, peer, step }
+    }
+
     /// A wrong input.
     pub fn input(message: impl Into<String>) -> Self {
         Self::new(Fault::Input, message)
@@ -102,47 +99,25 @@ impl Failure {
 
 impl From<NetError> for Failure {
     fn from(error: NetError) -> Self {
-        let fault = match error {
-            NetError::NotReachable { .. }
-            | NetError::Gone { .. }
-            | NetError::Aborted { .. }
-            | NetError::TimedOut { .. } => Fault::PeerGone,
-            // An interruption is what its caller asked for; nobody sees it as an error unless an operator was running.
-            NetError::BadConfiguration { .. } | NetError::Interrupted { .. } => Fault::Input,
-            _ => Fault::Peer,
-        };
-        let owned = |text: Option<&str>| text.map(str::to_owned);
-        Self { fault, peer: owned(error.peer()), step: owned(error.step()), message: error.to_string() }
+        Self::placed(error.fault(), error.to_string(), [error.peer(), error.step()])
     }
 }
 
 impl From<MpcError> for Failure {
     fn from(error: MpcError) -> Self {
-        let message = error.to_string();
-        match error {
-            MpcError::Net(error) => error.into(),
-            MpcError::Misbehaved(_) => Self::new(Fault::Peer, message),
-            MpcError::NotPermitted { site, .. } => Self::new(Fault::Policy, message).at(&site),
-            MpcError::Randomness(_) => Self::new(Fault::Internal, message),
-        }
+        let place = match &error {
+            MpcError::Net(error) => [error.peer(), error.step()],
+            MpcError::NotPermitted { site, .. } => [None, Some(site.as_str())],
+            MpcError::Misbehaved(_) | MpcError::Randomness(_) => [None, None],
+        };
+        Self::placed(error.fault(), error.to_string(), place)
     }
 }
 
 impl From<MatchError> for Failure {
     fn from(error: MatchError) -> Self {
-        let message = error.to_string();
-        match error {
-            MatchError::Protocol(PsiError::Net(error) | PsiError::Ot(OtError::Net(error))) => error.into(),
-            MatchError::Protocol(
-                PsiError::Cheating { peer, step, .. } | PsiError::Ot(OtError::Cheating { peer, step, .. }),
-            ) => Self { fault: Fault::Peer, message, peer: Some(peer), step: Some(step) },
-            MatchError::Protocol(PsiError::Input(_))
-            | MatchError::Overflow(_)
-            | MatchError::Input(_)
-            | MatchError::File { .. }
-            | MatchError::Damaged { .. } => Self::new(Fault::Input, message),
-            MatchError::Protocol(PsiError::Ot(_) | PsiError::Randomness(_)) => Self::new(Fault::Internal, message),
-        }
+        let place = if let MatchError::Protocol(error) = &error { error.place() } else { [None, None] };
+        Self::placed(error.fault(), error.to_string(), place)
     }
 }
 
@@ -154,23 +129,20 @@ impl From<PsiError> for Failure {
 
 impl From<TableError> for Failure {
     fn from(error: TableError) -> Self {
-        match error {
-            TableError::Input(message) => Self::new(Fault::Input, message),
-            TableError::Policy(message) => Self::new(Fault::Policy, message),
-            TableError::Net(error) => error.into(),
-            TableError::Peer(message) => Self::new(Fault::Peer, message),
-            TableError::Internal(message) => Self::new(Fault::Internal, message),
-        }
+        let place = if let TableError::Net(error) = &error { [error.peer(), error.step()] } else { [None, None] };
+        Self::placed(error.fault(), error.to_string(), place)
     }
 }
 
 impl From<Failure> for PyErr {
     fn from(failure: Failure) -> Self {
         let exception = match failure.fault {
-            Fault::Input => InputError::new_err,
+            // An interruption is what its caller asked for; nobody sees it as an error unless an operator was running.
+            Fault::Input | Fault::Interrupted => InputError::new_err,
             Fault::Policy => PolicyError::new_err,
-            Fault::Peer => PeerError::new_err,
-            Fault::PeerGone => PeerGoneError::new_err,
+            Fault::Misbehaved => PeerError::new_err,
+            Fault::Cheating => CheatingError::new_err,
+            Fault::Gone => PeerGoneError::new_err,
             Fault::Internal => InternalError::new_err,
         }(failure.message);
         Python::attach(|py| {
@@ -194,5 +166,6 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("PolicyError", py.get_type::<PolicyError>())?;
     module.add("PeerError", py.get_type::<PeerError>())?;
     module.add("PeerGoneError", py.get_type::<PeerGoneError>())?;
+    module.add("CheatingError", py.get_type::<CheatingError>())?;
     module.add("InternalError", py.get_type::<InternalError>())
 }

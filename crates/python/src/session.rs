@@ -11,7 +11,7 @@ use crate::arrow::{Stream, import_stream, read_table, to_batch};
 use crate::connection::{Agreement, Connected, Network, Party, clear, declared_link, in_memory, options};
 use crate::containment::contain;
 use crate::engine::{Engine, Shares};
-use crate::fault::{Failure, Fault, Result};
+use crate::fault::{Failure, Fault, Result, reason_for_peers};
 use crate::kept::{KeptShares, Target, sealing_key};
 use crate::lifecycle::{End, Lifecycle, Watch};
 use crate::report::{self, Entry, StepMetrics};
@@ -272,7 +272,7 @@ fn execute<T>(
     match outcome {
         Ok(value) => Ok((engine, value)),
         Err(failure) => {
-            engine.abort(failure.fault.reason_for_peers());
+            engine.abort(reason_for_peers(failure.fault));
             Err(failure)
         }
     }

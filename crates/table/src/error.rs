@@ -1,7 +1,7 @@
 //! What can go wrong in a table operation, by whose fault it is.
 
 use tacit_mpc::MpcError;
-use tacit_net::NetError;
+use tacit_net::{Fault, NetError};
 
 /// The result of a table operation.
 pub type Result<T> = std::result::Result<T, TableError>;
@@ -15,7 +15,7 @@ pub enum TableError {
     /// The approved disclosures do not contain what a step would open.
     #[error("{0}")]
     Policy(String),
-    /// A peer is gone or misbehaves.
+    /// A peer is gone, misbehaves or cheats.
     #[error(transparent)]
     Net(NetError),
     /// A peer misbehaves, and which one cannot be told.
@@ -27,6 +27,17 @@ pub enum TableError {
 }
 
 impl TableError {
+    /// Whose fault it is.
+    pub fn fault(&self) -> Fault {
+        match self {
+            Self::Input(_) => Fault::Input,
+            Self::Policy(_) => Fault::Policy,
+            Self::Net(error) => error.fault(),
+            Self::Peer(_) => Fault::Misbehaved,
+            Self::Internal(_) => Fault::Internal,
+        }
+    }
+
     /// The same error; one about the plan or the data says in which step.
     pub(crate) fn within(self, step: &str) -> Self {
         match self {

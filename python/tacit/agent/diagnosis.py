@@ -18,6 +18,7 @@ FAULTS: tuple[tuple[type[BaseException], Fault], ...] = (
     (_native.PolicyError, Fault.POLICY),
     (_native.PeerError, Fault.PEER),
     (_native.PeerGoneError, Fault.PEER_GONE),
+    (_native.CheatingError, Fault.CHEATING),
     (_native.InternalError, Fault.INTERNAL),
     (KeyboardInterrupt, Fault.INTERRUPTED),
     (BrokenPipeError, Fault.INTERRUPTED),  # nobody listens to this party any more

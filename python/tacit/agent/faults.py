@@ -11,6 +11,7 @@ class Fault(Enum):
     INPUT = "input"
     POLICY = "policy"
     PEER = "peer"
+    CHEATING = "cheating"
     PEER_GONE = "peer gone"
     INTERRUPTED = "interrupted"
     INTERNAL = "internal"
@@ -26,11 +27,20 @@ _EXIT_STATUS = {
     Fault.POLICY: 3,
     Fault.PEER: 4,
     Fault.PEER_GONE: 5,
+    Fault.CHEATING: 6,
     Fault.INTERNAL: 70,
     Fault.INTERRUPTED: 130,
 }
 
-CAUSES_FIRST = (Fault.INPUT, Fault.POLICY, Fault.INTERNAL, Fault.PEER, Fault.PEER_GONE, Fault.INTERRUPTED)
+CAUSES_FIRST = (
+    Fault.INPUT,
+    Fault.POLICY,
+    Fault.INTERNAL,
+    Fault.CHEATING,
+    Fault.PEER,
+    Fault.PEER_GONE,
+    Fault.INTERRUPTED,
+)
 """When one party fails, the others lose a peer: of several parties' faults, the first in this order is the cause."""
 
 

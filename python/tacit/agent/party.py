@@ -53,6 +53,7 @@ ABORT_REASONS = {
     Fault.POLICY: "its policy refused",
     Fault.PEER: "a peer misbehaved",
     Fault.PEER_GONE: "it lost a peer",
+    Fault.CHEATING: "a peer cheated",
     Fault.INTERRUPTED: "it was interrupted",
     Fault.INTERNAL: "it failed",
 }

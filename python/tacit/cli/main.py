@@ -27,7 +27,7 @@ HOMES = {
 
 EXIT_STATUS = """\
 exit status: 0 success, 2 wrong input or usage, 3 refused by policy, 4 a peer misbehaved, 5 a peer is gone,
-70 a fault in tacit itself (TACIT_TRACEBACK=1 shows where), 130 interrupted
+6 a peer cheated, 70 a fault in tacit itself (TACIT_TRACEBACK=1 shows where), 130 interrupted
 """
 
 

@@ -10,7 +10,7 @@ use tacit_net::tcp::{self, Endpoint, Hello, Identity};
 use tacit_net::{Options, PartyId, Session};
 
 use crate::connection::{Party, options};
-use crate::fault::{Failure, Fault, Result};
+use crate::fault::{Failure, Fault, Result, reason_for_peers};
 use crate::lifecycle::Watch;
 use crate::waiting::wait_for;
 
@@ -154,7 +154,7 @@ impl Connection {
         let run = move || match work(&mut sessions) {
             Ok(value) => Ok((sessions, value)),
             Err(failure) => {
-                sessions.into_iter().for_each(|session| session.abort(failure.fault.reason_for_peers()));
+                sessions.into_iter().for_each(|session| session.abort(reason_for_peers(failure.fault)));
                 Err(failure)
             }
         };
@@ -196,7 +196,7 @@ fn receive(session: &mut Session, peer: PartyId) -> Result<Vec<u8>> {
     if length > LONGEST {
         let name = session.name(peer);
         let detail = format!("party {name:?} sends {length} bytes where parameters are short");
-        return Err(Failure::new(Fault::Peer, detail));
+        return Err(Failure::new(Fault::Misbehaved, detail));
     }
     let mut theirs = vec![0; length];
     session.recv(peer, &mut theirs)?;

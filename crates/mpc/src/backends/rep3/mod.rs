@@ -23,7 +23,7 @@ pub(in crate::backends) use input::{components, share_rows};
 use crate::backends::generator::generator;
 use crate::backends::{Costs, Networked};
 use crate::linear::Column;
-use crate::{Backend, Block, Linear, LinearScan, MpcError, Permit, Result, Rows, Shape};
+use crate::{Backend, Block, Linear, LinearScan, Permit, Result, Rows, Shape};
 
 /// A node's share: components i and i+1 of three. Not printable, not comparable.
 #[derive(Clone)]
@@ -66,6 +66,9 @@ impl<T: Column> Linear<T> for Share<T> {
 /// One of the three nodes, by its place in the engine.
 const NODES: usize = 3;
 
+/// What a pair's secret is for.
+const PURPOSE: &str = "rep3: generator of a pair of nodes";
+
 /// A node of the engine: its session with the two others and the generators it shares with each.
 pub struct Rep3 {
     session: Session,
@@ -76,22 +79,17 @@ pub struct Rep3 {
 }
 
 impl Rep3 {
-    /// Sets the engine up on a session of exactly three parties, in engine order: each node gives the next one a fresh seed.
+    /// Sets the engine up on a session of exactly three parties, in engine order: each pair's generator begins with a secret that the
+    /// two have in common in this session, so that no seed is ever sent.
     ///
     /// # Errors
-    /// When a peer is gone, or the operating system gives no randomness.
+    /// When somebody else carries the session's bytes.
     pub fn new(mut session: Session) -> Result<Self> {
         assert_eq!(session.parties(), NODES, "rep3 has three nodes");
-        let mine = Seed::random().map_err(|e| MpcError::Randomness(e.to_string()))?;
         let (next, previous) = (neighbour(session.me(), 1), neighbour(session.me(), 2));
-        session.enter("seeds");
-        session.next_round();
-        session.send(next, mine.expose().to_vec())?;
-        let mut theirs = [0; 16];
-        session.recv(previous, &mut theirs)?;
-        session.leave();
-        let with_next = generator(&session, "with next", &mine);
-        let with_previous = generator(&session, "with previous", &Seed::from_bytes(theirs));
+        let [for_next, for_previous] = [session.pair_secret(next, PURPOSE)?, session.pair_secret(previous, PURPOSE)?];
+        let with_next = generator(&session, "with next", &Seed::from_secret(&for_next));
+        let with_previous = generator(&session, "with previous", &Seed::from_secret(&for_previous));
         Ok(Self { session, with_next, with_previous, turn: 0 })
     }
 

@@ -70,6 +70,9 @@ impl<T: Column> Linear<T> for Share<T> {
 
 const NODES: usize = 2;
 
+/// What the nodes' secret is for.
+const PURPOSE: &str = "two: generator of both nodes";
+
 /// A node of the engine: its session with the other one and its stock of correlated OTs.
 pub struct Two {
     session: Session,
@@ -92,10 +95,11 @@ pub struct Two {
 }
 
 impl Two {
-    /// Sets the engine up on a session of exactly two parties: a common seed and base OTs in both directions.
+    /// Sets the engine up on a session of exactly two parties: base OTs in both directions. The generator that both hold begins with
+    /// a secret that they have in common in this session, so that no seed is sent.
     ///
     /// # Errors
-    /// When the peer is gone or misbehaves, or the operating system gives no randomness.
+    /// When the peer is gone or misbehaves, the operating system gives no randomness, or somebody else carries the session's bytes.
     pub fn new(session: Session) -> Result<Self> {
         Self::begin(session, Stock::new)
     }
@@ -118,18 +122,13 @@ impl Two {
     fn begin(mut session: Session, stock: impl FnOnce(&mut Session) -> Result<Stock>) -> Result<Self> {
         assert_eq!(session.parties(), NODES, "two has two nodes");
         let fresh = || Seed::random().map_err(|e| MpcError::Randomness(e.to_string()));
-        let (mine, own) = (fresh()?, fresh()?);
+        let own = fresh()?;
         let garbling = Zeroizing::new(u128::from_le_bytes(fresh()?.expose()) | 1);
         let peer = PartyId(1 - session.me().0);
+        let common = Prg::new(&Seed::from_secret(&*session.pair_secret(peer, PURPOSE)?));
         session.enter("setup");
         let stock = stock(&mut session)?;
-        session.next_round();
-        session.send(peer, mine.expose().to_vec())?;
-        let mut theirs = [0; 16];
-        session.recv(peer, &mut theirs)?;
-        let common = u128::from_le_bytes(mine.expose()) ^ u128::from_le_bytes(theirs);
         session.leave();
-        let common = Prg::new(&Seed::from_bytes(common.to_le_bytes()));
         Ok(Self {
             session,
             stock,
