@@ -93,7 +93,7 @@ pub fn start(names: &[&str], argument: &str, tls: bool) -> Result<Vec<Line>> {
         parties.push((format!("127.0.0.1:{port}"), certificate));
     }
     for (me, (line, private_key_pem)) in lines.iter_mut().zip(private_keys).enumerate() {
-        line.say(&Group { me, parties: parties.clone(), private_key_pem, tls })?;
+        line.say(&Group { me, parties: parties.clone(), private_key_pem: private_key_pem.to_string(), tls })?;
     }
     Ok(lines)
 }

@@ -92,7 +92,7 @@ class Session:
         parties: list[Party],
         me: str,
         nodes: list[str],
-        private_key_pem: str,
+        private_key_pem: str | bytes | bytearray,
         plan_hash: bytes,
         permits: str,
         *,
@@ -356,7 +356,7 @@ class Group:
     def connect(
         parties: list[Party],
         me: int,
-        private_key_pem: str,
+        private_key_pem: str | bytes | bytearray,
         plan_hash: bytes,
         *,
         connect_timeout: float = 30.0,
@@ -395,7 +395,7 @@ class Pair:
     def connect(
         parties: list[Party],
         me: int,
-        private_key_pem: str,
+        private_key_pem: str | bytes | bytearray,
         plan_hash: bytes,
         *,
         connect_timeout: float = 30.0,
@@ -542,7 +542,7 @@ def matching_questions(receiver: int, bins: int) -> int:
 def matching_protocols() -> list[tuple[str, str]]:
     """The names of all protocols, each with the adversary it withstands; the default first."""
 
-def generate_keys(name: str) -> tuple[str, str]:
+def generate_keys(name: str) -> tuple[bytearray, str]:
     """A fresh (private key PEM, self-signed certificate PEM) for a party."""
 
 def fingerprint(certificate_pem: str) -> str:

@@ -47,6 +47,15 @@ def test_only_the_owner_may_read_a_private_key(federation: Federation) -> None:
     assert "PRIVATE" not in made.certificate.read_text()
 
 
+def test_a_private_key_is_erased_when_nobody_holds_it(federation: Federation) -> None:
+    make_keys(federation, ["a"], replace=False)
+    key = federation.private_key("a")
+    assert bytes(key) == federation.parties["a"].private_key.read_bytes()
+    assert f"{key} {key!r}" == "PrivateKey(secret) PrivateKey(secret)"
+    key.__del__()
+    assert bytes(key) == bytes(len(key))
+
+
 def test_existing_keys_stay(federation: Federation) -> None:
     before = make_keys(federation, ["b"], replace=False)["b"]
     with pytest.raises(RunError, match=r"b\.key exists already; --force replaces it") as caught:

@@ -44,7 +44,7 @@ def make_keys(folder: Path) -> Path:
     """A key pair for each party. Returns the folder."""
     for party in PARTIES:
         private_key, certificate = _native.generate_keys(party)
-        (folder / f"{party}.key").write_text(private_key)
+        (folder / f"{party}.key").write_bytes(private_key)
         (folder / f"{party}.crt").write_text(certificate)
     return folder
 

@@ -62,7 +62,7 @@ def test_another_key_at_one_party(consortium: Consortium) -> None:
     """The party made a new pair and told nobody."""
     key, certificate = _native.generate_keys("bureau_a")
     keys = consortium.home("bureau_a") / "keys"
-    (keys / "bureau_a.key").write_text(key)
+    (keys / "bureau_a.key").write_bytes(key)
     (keys / "bureau_a.crt").write_text(certificate)
     found = ends(consortium.start_all())
     assert_disagreement(consortium, found, "wrong key")

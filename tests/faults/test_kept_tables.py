@@ -113,7 +113,7 @@ def test_a_part_that_is_missing_or_damaged_is_refused_before_anybody_is_dialled(
     part(pair, A).with_name("other.kept").rename(part(pair, A))
     private_key = pair.home(A) / "keys" / f"{A}.key"
     pem = private_key.read_text()
-    private_key.write_text(_native.generate_keys(A)[0])
+    private_key.write_bytes(_native.generate_keys(A)[0])
     assert_refused(pair, "encrypted under another private key", "put that key back")
     private_key.write_text(pem)
 

@@ -56,7 +56,7 @@ def run_parties(changes: dict[str, dict[str, Any]] | None = None) -> dict[str, d
             "parties": parties,
             "me": name,
             "nodes": NODES,
-            "key": keys[name][0],
+            "key": keys[name][0].decode(),
             "certificate": keys[name][1],
             "plan_hash": "11" * 32,
             "connect_timeout": 30.0,
@@ -92,7 +92,7 @@ def test_another_plan_at_one_party_is_a_peer_error() -> None:
 
 def test_a_wrong_key_is_a_peer_error() -> None:
     key, certificate = _native.generate_keys("b")
-    results = run_parties({"b": {"key": key, "certificate": certificate}})
+    results = run_parties({"b": {"key": key.decode(), "certificate": certificate}})
     assert results["a"]["error"] == results["c"]["error"] == "PeerError"
     assert results["a"]["peer"] == results["c"]["peer"] == "b"
     assert "fingerprints" in results["a"]["text"]
@@ -100,7 +100,7 @@ def test_a_wrong_key_is_a_peer_error() -> None:
 
 def test_a_key_that_does_not_fit_its_certificate_is_the_users_fault() -> None:
     changes: dict[str, dict[str, Any]] = {name: {"connect_timeout": 2.0} for name in NODES}
-    changes["b"]["key"] = _native.generate_keys("b")[0]
+    changes["b"]["key"] = _native.generate_keys("b")[0].decode()
     results = run_parties(changes)
     assert results["b"]["error"] == "InputError"
     assert {results["a"]["error"], results["c"]["error"]} == {"PeerGoneError"}

@@ -14,6 +14,7 @@ import tacit.psi
 from tacit import _native
 from tacit.agent.faults import RunError
 from tacit.agent.ledger import Ledger
+from tacit.agent.private_key import PrivateKey
 from tacit.psi.prepared_file import Description, held, read_prepared, write_prepared
 
 from .pairs import Ended, Pair
@@ -113,8 +114,8 @@ def prepared(pair: Pair) -> Path:
     return path
 
 
-def private_key(pair: Pair, party: str) -> str:
-    return (pair.folder / "keys" / f"{party}.key").read_text()
+def private_key(pair: Pair, party: str) -> PrivateKey:
+    return PrivateKey.read(pair.folder / "keys" / f"{party}.key")
 
 
 def test_from_python(pair: Pair) -> None:

@@ -279,7 +279,7 @@ fn a_peer_that_deviates_in_the_background_is_named_with_the_place() {
         drop(background);
         ended.err().map(MpcError::from)
     }]);
-    let Some(NetError::Cheating { peer, step, .. }) = &errors[0] else { panic!("{errors:?}") };
+    let Some(NetError::Desynchronised { peer, step, .. }) = &errors[0] else { panic!("{errors:?}") };
     assert_eq!((peer.as_str(), step.as_str()), ("b", "setup"));
 }
 

@@ -4,20 +4,21 @@ use crate::error::NetError;
 use rcgen::{CertificateParams, DistinguishedName, DnType, KeyPair, PKCS_ECDSA_P256_SHA256};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
+use zeroize::Zeroizing;
 
 /// Make a key pair for the party `name`: `(private_key_pem, certificate_pem)`. The private key is PKCS #8 and not
-/// encrypted: write it to a file that only its owner can read.
+/// encrypted: write it to a file that only its owner can read. It is erased when it is dropped.
 ///
 /// # Errors
 /// [`NetError::BadConfiguration`] if the operating system gives no randomness or `name` cannot stand in a certificate.
-pub fn generate(name: &str) -> Result<(String, String), NetError> {
+pub fn generate(name: &str) -> Result<(Zeroizing<String>, String), NetError> {
     let failed = |error: rcgen::Error| bad(format!("no key pair could be made for party {name:?}: {error}"));
     let key = KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256).map_err(failed)?;
     let mut params = CertificateParams::new(Vec::new()).map_err(failed)?;
     params.distinguished_name = DistinguishedName::new();
     params.distinguished_name.push(DnType::CommonName, name);
     let certificate = params.self_signed(&key).map_err(failed)?;
-    Ok((key.serialize_pem(), certificate.pem()))
+    Ok((Zeroizing::new(key.serialize_pem()), certificate.pem()))
 }
 
 /// The SHA-256 of a certificate as people compare it: `"SHA256:"` and 32 hexadecimal bytes joined by ':'.

@@ -13,6 +13,7 @@ use tacit_table::Executor;
 use crate::engine::{Engine, Suite};
 use crate::fault::{Failure, Fault, Result};
 use crate::foresight::Foresight;
+use crate::keys::PrivateKey;
 use crate::lifecycle::Watch;
 
 /// Domain of the key of VARCHAR hashes.
@@ -179,7 +180,7 @@ pub struct Network {
     /// This party's name.
     pub me: String,
     /// This party's private key.
-    pub private_key_pem: String,
+    pub private_key_pem: PrivateKey,
     /// Time limits, security, shaping.
     pub options: Options,
 }
@@ -194,7 +195,7 @@ impl Network {
             let (me, engine) = (&self.me, suite.name());
             Failure::input(format!("party {me:?} is not a node of this plan; only nodes run the engine {engine}"))
         })?;
-        let identity = Identity::from_pem(&self.private_key_pem, &endpoints[me].certificate_pem)?;
+        let identity = Identity::from_pem(&*self.private_key_pem.0, &endpoints[me].certificate_pem)?;
         let hello = Hello::new(agreement.plan_hash, suite.name());
         let hello = match &agreement.kept {
             Some((digest, text)) => hello.reading(*digest, text),

@@ -13,6 +13,7 @@ use crate::containment::contain;
 use crate::engine::{Engine, Shares};
 use crate::fault::{Failure, Fault, Result, reason_for_peers};
 use crate::kept::{KeptShares, Target, sealing_key};
+use crate::keys::PrivateKey;
 use crate::lifecycle::{End, Lifecycle, Watch};
 use crate::report::{self, Entry, StepMetrics};
 use crate::table::{Opened, SharedTable};
@@ -42,7 +43,7 @@ impl Session {
         parties: Vec<Party>,
         me: String,
         nodes: Vec<String>,
-        private_key_pem: String,
+        private_key_pem: PrivateKey,
         plan_hash: &[u8],
         permits: String,
         engine: &str,

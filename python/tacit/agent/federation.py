@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation_section import FederationError, Section
 from tacit.agent.federation_tables import read_table
+from tacit.agent.private_key import PrivateKey
 from tacit.plan.catalog import ENGINES, Catalog, Link
 
 if TYPE_CHECKING:
@@ -84,9 +85,13 @@ class Federation:
         """A party's certificate, as PEM text. Raises FederationError if it cannot be read."""
         return self._read(self.parties[party].certificate, party, "certificate")
 
-    def private_key(self, party: str) -> str:
-        """A party's private key, as PEM text, at its own machine. Raises FederationError if it cannot be read."""
-        return self._read(self.parties[party].private_key, party, "private key")
+    def private_key(self, party: str) -> PrivateKey:
+        """A party's private key, at its own machine. Raises FederationError if it cannot be read."""
+        path = self.parties[party].private_key
+        try:
+            return PrivateKey.read(path)
+        except OSError as error:
+            raise self._unreadable(path, party, "private key", error.strerror) from error
 
     def native_party(self, party: str) -> _native.Party:
         """A party as the native session wants it."""
@@ -107,8 +112,11 @@ class Federation:
             reason = error.strerror
         except UnicodeDecodeError:
             reason = "it is not PEM text"
+        raise self._unreadable(path, party, what, reason)
+
+    def _unreadable(self, path: Path, party: str, what: str, reason: str) -> FederationError:
         problem = f"{what} {path} cannot be read ({reason})"
-        raise FederationError(self.path, f"[parties.{party}]", problem, f"`tacit keys --name {party}` makes a new one")
+        return FederationError(self.path, f"[parties.{party}]", problem, f"`tacit keys --name {party}` makes a new one")
 
 
 def _parse(path: Path) -> dict[str, Any]:

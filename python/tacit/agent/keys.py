@@ -11,6 +11,7 @@ from typing import Protocol
 
 from tacit import _native
 from tacit.agent.faults import Fault, RunError
+from tacit.agent.private_key import PrivateKey
 
 
 @dataclass(frozen=True)
@@ -38,9 +39,9 @@ class HasParties(Protocol):
     def parties(self) -> Mapping[str, KeyFiles]: ...
 
 
-def derived_key(private_key: str, purpose: bytes) -> bytes:
-    """A secret key of 32 bytes that only the holder of a private key (PEM) can have, another one for each purpose."""
-    return hmac.digest(private_key.encode(), purpose, "sha256")
+def derived_key(private_key: PrivateKey, purpose: bytes) -> bytes:
+    """A secret key of 32 bytes that only the holder of a private key can have, another one for each purpose."""
+    return hmac.digest(private_key, purpose, "sha256")
 
 
 def make_keys(federation: HasParties, parties: Sequence[str], *, replace: bool) -> dict[str, KeyPair]:
@@ -56,21 +57,23 @@ def make_keys(federation: HasParties, parties: Sequence[str], *, replace: bool) 
 
 
 def _make(party: str, private_key: Path, certificate: Path) -> KeyPair:
-    key_pem, certificate_pem = _native.generate_keys(party)
-    _write(private_key, key_pem, 0o600)
-    _write(certificate, certificate_pem, 0o644)
+    made, certificate_pem = _native.generate_keys(party)
+    key = PrivateKey(made)
+    made[:] = bytes(len(made))
+    _write(private_key, key, 0o600)
+    _write(certificate, certificate_pem.encode(), 0o644)
     return KeyPair(private_key, certificate, _native.fingerprint(certificate_pem))
 
 
-def _write(path: Path, text: str, mode: int) -> None:
+def _write(path: Path, content: bytes | bytearray, mode: int) -> None:
     """Write a file that has its mode from its first byte on and appears whole or not at all."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         fresh = path.with_name(path.name + ".new")
         fresh.unlink(missing_ok=True)
         descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-        with os.fdopen(descriptor, "w", encoding="ascii") as file:
-            file.write(text)
+        with os.fdopen(descriptor, "wb", buffering=0) as file:
+            file.write(content)
         fresh.replace(path)
     except OSError as error:
         raise RunError(Fault.INPUT, f"{path}: cannot be written ({error.strerror}).") from error

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation_section import Section
+from tacit.agent.private_key import PrivateKey
 
 if TYPE_CHECKING:
     from tacit import _native
@@ -88,17 +89,24 @@ class Members:
 
         return _native.Party(name, self.parties[name].address, self._read(name, self.parties[name].certificate))
 
-    def private_key(self, name: str) -> str:
-        """A party's private key, as PEM text, at its own machine."""
-        return self._read(name, self.parties[name].private_key)
+    def private_key(self, name: str) -> PrivateKey:
+        """A party's private key, at its own machine."""
+        path = self.parties[name].private_key
+        try:
+            return PrivateKey.read(path)
+        except OSError:
+            raise _unreadable(name, path) from None
 
     def _read(self, name: str, path: Path) -> str:
         try:
             return path.read_text(encoding="ascii")
         except (OSError, UnicodeDecodeError):
-            raise RunError(
-                Fault.INPUT, f"{path}: the key of {name} cannot be read; `tacit keys --name {name}` makes a new one."
-            ) from None
+            raise _unreadable(name, path) from None
+
+
+def _unreadable(name: str, path: Path) -> RunError:
+    problem = f"{path}: the key of {name} cannot be read; `tacit keys --name {name}` makes a new one."
+    return RunError(Fault.INPUT, problem)
 
 
 def _parse(path: Path) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 
 from tacit import _native
 from tacit.agent.faults import Fault, RunError
+from tacit.agent.private_key import PrivateKey
 from tacit.psi.announcement import asked, dishonest, offered
 from tacit.psi.match import Report, connect
 from tacit.psi.members import Members
@@ -46,7 +47,13 @@ Result = TypeVar("Result")
 
 
 def prepare(
-    source: Source, normalisers: tuple[str, ...], path: Path, private_key: str, budget: int, memory: int, tell: Tell
+    source: Source,
+    normalisers: tuple[str, ...],
+    path: Path,
+    private_key: PrivateKey,
+    budget: int,
+    memory: int,
+    tell: Tell,
 ) -> Description:
     """Prepare a table into a file. budget: how many rows may be asked about in all. Raises RunError."""
     need = BYTES_PER_ROW * source.rows + 2 * source.bytes

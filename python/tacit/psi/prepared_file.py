@@ -21,6 +21,7 @@ from pathlib import Path
 
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.keys import derived_key
+from tacit.agent.private_key import PrivateKey
 
 MAGIC = b"tacit prepared 1"
 LENGTH = 8
@@ -69,7 +70,7 @@ class PreparedFile:
         """Names what is published."""
         return hashlib.sha256(self.published).hexdigest()
 
-    def record(self, private_key: str, answered: int) -> None:
+    def record(self, private_key: PrivateKey, answered: int) -> None:
         """Keep how many rows have been asked about; on disk when this returns. Raises RunError."""
         try:
             with self.path.open("r+b") as file:
@@ -85,7 +86,7 @@ class PreparedFile:
             ) from None
 
 
-def write_prepared(path: Path, private_key: str, about: Description, secret: bytes, published: bytes) -> None:
+def write_prepared(path: Path, private_key: PrivateKey, about: Description, secret: bytes, published: bytes) -> None:
     """Write a prepared table that nobody has asked about. Raises RunError."""
     head = json.dumps(asdict(about)).encode()
     body = b"".join([MAGIC, len(head).to_bytes(LENGTH, "little"), head, secret, published])
@@ -94,7 +95,7 @@ def write_prepared(path: Path, private_key: str, about: Description, secret: byt
     write_privately(path, body + mac + _record(mac_key, mac, 0))
 
 
-def read_prepared(path: Path, private_key: str, memory: int | None = None) -> PreparedFile:
+def read_prepared(path: Path, private_key: PrivateKey, memory: int | None = None) -> PreparedFile:
     """Read a prepared table. memory: what may be used to answer from it; None if it is not to be answered from.
 
     Raises RunError if it is none, was changed by anybody but its owner, or does not fit.
@@ -175,7 +176,7 @@ def _published_bytes(about: Description) -> int:
     return _native.published_bytes(about.rows, about.budget)
 
 
-def _mac_key(private_key: str) -> bytes:
+def _mac_key(private_key: PrivateKey) -> bytes:
     return derived_key(private_key, MAGIC)
 
 

@@ -34,7 +34,7 @@ impl Group {
     pub fn new(
         parties: &[Endpoint],
         me: usize,
-        identity: Identity,
+        identity: &Identity,
         hello: Hello,
         options: &Options,
         sessions: usize,
@@ -59,7 +59,7 @@ impl Group {
                 if certificates.iter().map(AsRef::<[u8]>::as_ref).collect::<HashSet<_>>().len() < certificates.len() {
                     return Err(bad("two parties have the same certificate; make a key pair for each".to_owned()));
                 }
-                if certificates[me] != identity.certificate {
+                if certificates[me] != *identity.certificate() {
                     let name = &own.name;
                     return Err(bad(format!("this party's own certificate is not the one agreed for {name:?}")));
                 }

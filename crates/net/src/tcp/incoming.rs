@@ -285,7 +285,7 @@ mod tests {
         let certificates = pairs.each_ref().map(|(_, pem)| keys::certificate(pem).expect("our own PEM"));
         let [left, right] = [0, 1].map(|me| {
             let identity = Identity::from_pem(&pairs[me].0, &pairs[me].1).expect("our own PEM");
-            Tls::new(identity, &certificates, me).expect("a fitting pair")
+            Tls::new(&identity, &certificates, me).expect("a fitting pair")
         });
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let dialled = TcpStream::connect(listener.local_addr().expect("bound")).expect("a listener");

@@ -78,7 +78,7 @@ pub(super) fn join(
     options: &Options,
     sessions: usize,
 ) -> Result<Vec<Session>, NetError> {
-    let group = Arc::new(Group::new(parties, me, identity, hello, options, sessions)?);
+    let group = Arc::new(Group::new(parties, me, &identity, hello, options, sessions)?);
     let first = Hub::new(group.names.clone(), options.shape, options.pulse());
     let others: Vec<Hub> = (1..sessions).map(|_| first.beside()).collect();
     let mut rendezvous = Rendezvous {

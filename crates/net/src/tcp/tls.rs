@@ -4,11 +4,12 @@
 use super::Identity;
 use crate::error::NetError;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::client::{ClientConfig, Resumption};
+use rustls::client::{ClientConfig, ResolvesClientCert, Resumption};
 use rustls::crypto::{CryptoProvider, WebPkiSupportedAlgorithms, aws_lc_rs, verify_tls13_signature};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
 use rustls::server::{NoServerSessionStorage, ServerConfig};
+use rustls::sign::SingleCertAndKey;
 use rustls::{
     AlertDescription, CertificateError, DigitallySignedStruct, DistinguishedName, Error, PeerMisbehaved,
     SignatureScheme, version,
@@ -25,17 +26,17 @@ pub(super) struct Tls {
 
 impl Tls {
     /// Prepare for the agreed `certificates`, one per party, this one's own at `me`.
-    pub fn new(identity: Identity, certificates: &[CertificateDer<'static>], me: usize) -> Result<Self, NetError> {
+    pub fn new(identity: &Identity, certificates: &[CertificateDer<'static>], me: usize) -> Result<Self, NetError> {
         let provider = Arc::new(provider());
         let algorithms = provider.signature_verification_algorithms;
-        let Identity { key, certificate } = identity;
+        let own = Arc::new(SingleCertAndKey::from(Arc::clone(&identity.0)));
         let clients = certificates.iter().map(|expected| {
             let pinned = Pinned { accepted: vec![expected.clone()], algorithms };
             let mut config = ClientConfig::builder_with_provider(Arc::clone(&provider))
                 .with_protocol_versions(&[&version::TLS13])?
                 .dangerous()
                 .with_custom_certificate_verifier(Arc::new(pinned))
-                .with_client_auth_cert(vec![certificate.clone()], key.clone_key())?;
+                .with_client_cert_resolver(Arc::clone(&own) as Arc<dyn ResolvesClientCert>);
             config.resumption = Resumption::disabled();
             config.enable_sni = false;
             Ok(Arc::new(config))
@@ -43,7 +44,7 @@ impl Tls {
         let clients = clients.collect::<Result<_, Error>>().map_err(unusable)?;
         let peers = certificates.iter().enumerate().filter(|(party, _)| *party != me);
         let accepted = peers.map(|(_, certificate)| certificate.clone()).collect();
-        let server = server_config(&provider, Pinned { accepted, algorithms }, certificate, key.clone_key());
+        let server = server_config(&provider, Pinned { accepted, algorithms }, own);
         Ok(Self { server: Arc::new(server.map_err(unusable)?), clients })
     }
 }
@@ -51,13 +52,12 @@ impl Tls {
 fn server_config(
     provider: &Arc<CryptoProvider>,
     pinned: Pinned,
-    certificate: CertificateDer<'static>,
-    key: rustls::pki_types::PrivateKeyDer<'static>,
+    own: Arc<SingleCertAndKey>,
 ) -> Result<ServerConfig, Error> {
     let mut config = ServerConfig::builder_with_provider(Arc::clone(provider))
         .with_protocol_versions(&[&version::TLS13])?
         .with_client_cert_verifier(Arc::new(pinned))
-        .with_single_cert(vec![certificate], key)?;
+        .with_cert_resolver(own);
     // A ticket that the dialler never reads would turn its orderly end into a reset.
     config.send_tls13_tickets = 0;
     config.session_storage = Arc::new(NoServerSessionStorage {});
@@ -65,7 +65,7 @@ fn server_config(
 }
 
 fn unusable(error: Error) -> NetError {
-    NetError::BadConfiguration { detail: format!("this party's key and certificate cannot be used together: {error}") }
+    NetError::BadConfiguration { detail: format!("this party cannot speak TLS 1.3: {error}") }
 }
 
 /// AES-GCM, which the hardware does, and key exchange that a later quantum computer does not undo: recorded shares of

@@ -6,6 +6,7 @@ use std::thread;
 use std::time::Duration;
 use tacit_net::tcp::{self, Endpoint, Hello, Identity};
 use tacit_net::{NetError, Options, Security, Session, keys, memory};
+use zeroize::Zeroizing;
 
 pub const NAMES: [&str; 3] = ["alice", "bob", "carol"];
 
@@ -116,7 +117,7 @@ pub fn seats() -> Vec<Seat> {
             certificate_pem: certificate.clone(),
         })
         .collect();
-    let seat = |(me, (listener, (key, certificate))): (usize, (TcpListener, &(String, String)))| Seat {
+    let seat = |(me, (listener, (key, certificate))): (usize, (TcpListener, &(Zeroizing<String>, String)))| Seat {
         me,
         listener,
         parties: parties.clone(),

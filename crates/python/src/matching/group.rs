@@ -13,6 +13,7 @@ use super::binned::Binned;
 use super::joined::{Connection, Metrics, Shape, exchange};
 use crate::connection::Party;
 use crate::fault::{Failure, Result};
+use crate::keys::PrivateKey;
 
 /// Connected parties that compared version and plan.
 #[pyclass(frozen, module = "tacit._native")]
@@ -28,7 +29,7 @@ impl Group {
         py: Python<'_>,
         parties: Vec<Party>,
         me: usize,
-        private_key_pem: String,
+        private_key_pem: PrivateKey,
         plan_hash: [u8; 32],
         connect_timeout: f64,
         idle_timeout: f64,

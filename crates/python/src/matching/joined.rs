@@ -11,6 +11,7 @@ use tacit_net::{Options, PartyId, Session};
 
 use crate::connection::{Party, options};
 use crate::fault::{Failure, Fault, Result, reason_for_peers};
+use crate::keys::PrivateKey;
 use crate::lifecycle::Watch;
 use crate::waiting::wait_for;
 
@@ -40,7 +41,7 @@ pub struct Connection {
 struct Connecting {
     endpoints: Vec<Endpoint>,
     me: usize,
-    private_key_pem: String,
+    identity: Identity,
     plan_hash: [u8; 32],
     options: Options,
     /// Stays open so that a peer's next worker never finds a closed door.
@@ -49,12 +50,11 @@ struct Connecting {
 
 impl Connecting {
     fn connect(&self, worker: usize) -> Result<Session> {
-        let identity = Identity::from_pem(&self.private_key_pem, &self.endpoints[self.me].certificate_pem)?;
         let hello = Hello::new(self.plan_hash, &format!("psi, worker {worker}"));
         let listener = self.listener.try_clone().map_err(|error| {
             Failure::new(Fault::Internal, format!("no socket is left ({error}); close other programs"))
         })?;
-        Ok(tcp::connect_with_listener(listener, &self.endpoints, self.me, identity, hello, &self.options)?)
+        Ok(tcp::connect_with_listener(listener, &self.endpoints, self.me, self.identity.clone(), hello, &self.options)?)
     }
 }
 
@@ -73,7 +73,7 @@ impl Connection {
         py: Python<'_>,
         parties: Vec<Party>,
         me: usize,
-        private_key_pem: String,
+        private_key_pem: PrivateKey,
         plan_hash: [u8; 32],
         shape: Shape,
     ) -> PyResult<Self> {
@@ -82,8 +82,9 @@ impl Connection {
         let endpoints: Vec<Endpoint> = parties.into_iter().map(Party::into_endpoint).collect();
         let own = endpoints.get(me);
         let own = own.ok_or_else(|| Failure::input(format!("there is no party {me} among {}", endpoints.len())))?;
+        let identity = Identity::from_pem(&*private_key_pem.0, &own.certificate_pem).map_err(Failure::from)?;
         let listener = tcp::listen(&own.address).map_err(Failure::from)?;
-        let how = Arc::new(Connecting { endpoints, me, private_key_pem, plan_hash, options, listener });
+        let how = Arc::new(Connecting { endpoints, me, identity, plan_hash, options, listener });
         let connecting = Arc::clone(&how);
         let session = wait_for(py, move || connecting.connect(0), || ())?;
         let watches = Mutex::new(vec![Watch::of(&[&session])]);

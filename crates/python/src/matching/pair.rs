@@ -20,6 +20,7 @@ use super::prepared::PreparedSet;
 use super::whole::{Identified, SharedRows, announced, method_named};
 use crate::connection::Party;
 use crate::fault::Failure;
+use crate::keys::PrivateKey;
 
 /// Two connected parties that compared version and plan.
 #[pyclass(frozen, module = "tacit._native")]
@@ -35,7 +36,7 @@ impl Pair {
         py: Python<'_>,
         parties: [Party; 2],
         me: usize,
-        private_key_pem: String,
+        private_key_pem: PrivateKey,
         plan_hash: [u8; 32],
         connect_timeout: f64,
         idle_timeout: f64,
