@@ -9,7 +9,7 @@ use tacit_views::{Kind, Run, View, biased, constants, correlated, indistinguisha
 use super::attacks::{Seen, candidates};
 use super::check::{Evaluated, Weights};
 use super::lookup;
-use super::noise::Noise;
+use super::noise::{Codes, Noise};
 use super::tree::{Grower, Hole, LeafHash};
 
 const DEPTH: u32 = 2;
@@ -250,4 +250,22 @@ fn the_check_does_not_show_the_places() {
     let received: Vec<View> = real.iter().map(|run| run.view.only(&[Kind::Received])).collect();
     assert_eq!((constants(&received), biased(&received)), (vec![], vec![]));
     assert!(!leaks(&runs(false)).is_empty());
+}
+
+/// All that a semi-honest sender receives in silent correlations is the seed of the code, drawn by the receiver apart from its noise.
+// views: crates/ot/src/silent/noise.rs
+#[test]
+fn a_sender_is_told_a_random_seed() {
+    let played = tacit_views::play(&["alice", "bob"], 400, |mut session: tacit_net::Session, _| {
+        session.next_round();
+        let codes = match session.me().0 {
+            0 => Codes::hear(&mut session, tacit_net::PartyId(1)),
+            _ => Codes::draw(&mut session, tacit_net::PartyId(0)),
+        };
+        let seed = codes.expect("an honest peer").seed();
+        (session, seed)
+    });
+    let seeds: Vec<View> = played[0].iter().map(|(view, _)| view.only(&[Kind::Received])).collect();
+    assert!(played[0].iter().zip(&played[1]).all(|((_, heard), (_, drawn))| heard == drawn));
+    assert_eq!((constants(&seeds), biased(&seeds), tacit_views::repeats(&seeds, 16)), (vec![], vec![], vec![]));
 }

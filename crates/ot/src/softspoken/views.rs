@@ -142,6 +142,69 @@ fn two_trees_of_the_same_seeds_are_found() {
     assert!(!constants(&views).is_empty());
 }
 
+/// How OTs of chosen bits are made.
+#[derive(Clone, Copy, Debug)]
+enum Way {
+    /// In one direction.
+    Alone,
+    /// In both directions at once.
+    Both,
+    /// Those of random bits in both directions at once.
+    BothRandom,
+}
+
+/// A sender's view where the receiver chose its bits, or of both directions at once. Bob sends too: the same setup, with the parties changed.
+fn views_of_chosen(way: Way, runs: usize) -> Vec<Run> {
+    let mut prg = generator(54);
+    let setups: Vec<[Setup; 2]> = (0..runs).map(|_| [0; 2].map(|_| Setup::random(&mut prg, 2))).collect();
+    let bits: Vec<[u64; 2]> = prg.vector(runs);
+    let played = play(&["alice", "bob"], runs, |mut session: Session, run| {
+        let (me, semi_honest) = (session.me().0, Adversary::SemiHonest);
+        let peer = PartyId(1 - me);
+        let mut sender = Sender { peer, ..setups[run][me].sender(semi_honest) };
+        let mut receiver = Receiver { peer, ..setups[run][1 - me].receiver(semi_honest) };
+        let (mut blocks, own, mut choices) = (vec![0; N], [bits[run][me]], bits[run][me]);
+        session.next_round();
+        match way {
+            Way::Alone if me == 0 => sender.extend_chosen(&mut session, &own, &mut blocks),
+            Way::Alone => receiver.extend_chosen(&mut session, &own, &mut blocks),
+            Way::Both => {
+                super::extend_both_chosen(&mut session, (&mut sender, N), (&mut receiver, &own), |_| (), |_, _| ())
+            }
+            Way::BothRandom => {
+                let keep = |random: &[u64], _: &[u128]| choices = random[0];
+                super::extend_both(&mut session, (&mut sender, N), (&mut receiver, N), |_| (), keep)
+            }
+        }
+        .expect("an honest peer");
+        (session, choices)
+    });
+    let [alice, bob]: [Vec<(View, u64)>; 2] = played.try_into().unwrap_or_else(|_| unreachable!("two parties"));
+    let run = |(((view, own), (_, choices)), [setup, _]): (((View, u64), (View, u64)), &[Setup; 2])| {
+        let received: Vec<u8> =
+            view.only(&[Kind::Received]).parts().iter().flat_map(|part| part.bytes.clone()).collect();
+        let view = View::default()
+            .with(Kind::Received, "corrections", received)
+            .with(Kind::Own, "own bits", own.to_le_bytes())
+            .with(Kind::Derived, "streams", setup.known_words(1));
+        let secret = View::default().with(Kind::Own, "choices", choices.to_le_bytes());
+        Run { view, known: View::default(), secret }.lanes(LANES)
+    };
+    alice.into_iter().zip(bob).zip(&setups).map(run).collect()
+}
+
+// views: crates/ot/src/softspoken/chosen.rs crates/ot/src/softspoken/duplex.rs
+#[test]
+fn a_sender_does_not_see_bits_that_were_chosen() {
+    for way in [Way::Alone, Way::Both, Way::BothRandom] {
+        let real = views_of_chosen(way, 1_000);
+        assert_eq!(leaks(&real), [], "{way:?}");
+        assert_eq!(correlated(&real), [], "{way:?}");
+        let views: Vec<View> = real.iter().map(|run| run.view.clone()).collect();
+        assert_eq!((constants(&views), biased(&views)), (vec![], vec![]), "{way:?}");
+    }
+}
+
 /// A sender that has every leaf of one tree has the choices.
 #[test]
 fn a_tree_without_a_missing_leaf_is_found() {
