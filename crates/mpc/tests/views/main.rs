@@ -3,5 +3,6 @@
 mod faults;
 mod methods;
 mod programs;
+mod simulators;
 mod watched;
 mod world;

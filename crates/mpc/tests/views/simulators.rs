@@ -1,0 +1,406 @@
+//! Simulators of the three nodes' protocols: each makes what a node sees from its shares in and out and from what is declared, alone. The
+//! battery does not tell them from real runs, jointly with the secrets: the protocols' security argument, kept executable.
+
+use bytemuck::{cast_slice, pod_collect_to_vec};
+use tacit_math::{Plane, Prg, Ring, Seed, permutation};
+use tacit_mpc::backends::Rep3;
+use tacit_mpc::{Backend, Block, Result, Rows, Shape};
+use tacit_net::PartyId;
+use tacit_views::{Difference, Kind, Run, View, indistinguishable, runs_needed};
+
+use crate::watched::{Call, Shared, Watched, bundle, unwrapped};
+use crate::world::{PARTIES, dealt, permit, seed, shape, tidy, watch};
+
+/// Rows of every column: no bit lies behind the last one.
+const ROWS: usize = 64;
+
+/// Bits of every word that are looked at: some rows of planes, the lowest bits of numbers.
+const LANES: u64 = 0x3_0000_0003;
+
+/// What a simulator knows, and what it makes.
+struct Node<'a> {
+    node: usize,
+    call: &'a Call,
+    prg: Prg,
+    seen: View,
+}
+
+impl Node<'_> {
+    /// A component of the shares of this name, as a block: planes, then elements of Z/2^32.
+    fn share(&self, name: &str, component: usize) -> Block {
+        let mut block = Block { rows: ROWS, ..Block::default() };
+        for shared in self.call.shared.iter().filter(|shared| shared.name == name) {
+            let bytes = &shared.components[component];
+            match shared.cell {
+                None => block.bits.extend(bytes.chunks(ROWS / 8).map(plane)),
+                Some(_) => block.r32.extend(bytes.chunks(4 * ROWS).map(pod_collect_to_vec::<u8, u32>)),
+            }
+        }
+        block
+    }
+
+    /// Random numbers.
+    fn random(&mut self, shape: Shape) -> Block {
+        Block::random(shape, &mut self.prg)
+    }
+
+    fn drawn(&mut self, generator: &str, block: &Block) {
+        columns(block).into_iter().for_each(|column| self.seen.add(Kind::Drawn, generator, column));
+    }
+
+    fn received(&mut self, steps: usize, block: &Block) {
+        let name = format!("from {}", (self.node + steps) % 3);
+        columns(block).into_iter().for_each(|column| self.seen.add(Kind::Received, &name, column));
+    }
+}
+
+const NEXT: &str = "with next";
+const PREVIOUS: &str = "with previous";
+
+fn plane(bytes: &[u8]) -> Plane {
+    Plane::from_words(ROWS, pod_collect_to_vec(bytes))
+}
+
+fn columns(block: &Block) -> Vec<Vec<u8>> {
+    let bits = block.bits.iter().map(|plane| cast_slice(plane.words()).to_vec());
+    bits.chain(block.r32.iter().map(|vector| cast_slice(vector).to_vec())).collect()
+}
+
+/// crates/mpc/src/backends/rep3/multiply.rs, of planes: what is received is the second component of the product; the masks are any two whose
+/// difference is the first one less what the node computes.
+fn and(node: &mut Node<'_>) {
+    let [x, y, z] = ["x", "y", "product"].map(|name| [0, 1].map(|which| node.share(name, which)));
+    let with_next = node.random(z[0].shape());
+    let local = |k: usize| {
+        let [[x0, x1], [y0, y1]] = [[&x[0].bits[k], &x[1].bits[k]], [&y[0].bits[k], &y[1].bits[k]]];
+        x0.and(&y0.xor(y1)).xor(&x1.and(y0))
+    };
+    let local = Block { rows: ROWS, bits: (0..z[0].bits.len()).map(local).collect(), ..Block::default() };
+    node.drawn(NEXT, &with_next);
+    node.drawn(PREVIOUS, &with_next.clone().plus(&local).minus(&z[0]));
+    node.received(1, &z[1]);
+}
+
+/// The same of ring elements.
+fn mul(node: &mut Node<'_>) {
+    let [x, y, z] = ["x", "y", "product"].map(|name| [0, 1].map(|which| node.share(name, which)));
+    let with_next = node.random(z[0].shape());
+    let local = |k: usize| {
+        let [[x0, x1], [y0, y1]] = [[&x[0].r32[k], &x[1].r32[k]], [&y[0].r32[k], &y[1].r32[k]]];
+        (0..ROWS).map(|i| x0[i].mul(y0[i].add(y1[i])).add(x1[i].mul(y0[i]))).collect()
+    };
+    let local = Block { rows: ROWS, r32: (0..z[0].r32.len()).map(local).collect(), ..Block::default() };
+    node.drawn(NEXT, &with_next);
+    node.drawn(PREVIOUS, &with_next.clone().plus(&local).minus(&z[0]));
+    node.received(1, &z[1]);
+}
+
+/// crates/mpc/src/backends/rep3/inject.rs: node 0 draws a mask and its result; nodes 1 and 2 have a random number from node 0 and a part that
+/// makes theirs the result.
+fn inject(node: &mut Node<'_>) {
+    let [bit, out] = ["bits", "elements"].map(|name| [0, 1].map(|which| node.share(name, which)));
+    let random = node.random(out[0].shape());
+    let signed = |bit: &Plane, plus: u32| {
+        let one = |(i, x): (usize, &u32)| if bit.get(i) { x.neg().add(plus) } else { *x };
+        Block { rows: ROWS, r32: vec![random.r32[0].iter().enumerate().map(one).collect()], ..Block::default() }
+    };
+    match node.node {
+        0 => {
+            node.drawn(PREVIOUS, &random);
+            node.drawn(PREVIOUS, &out[0]);
+            node.drawn(NEXT, &out[1]);
+        }
+        1 => {
+            let own = signed(&bit[1].bits[0], 0).minus(&out[0]);
+            node.received(2, &random);
+            node.drawn(PREVIOUS, &out[0]);
+            node.received(1, &out[1].clone().minus(&own));
+        }
+        _ => {
+            let own = signed(&bit[0].bits[0], 1).minus(&out[1]);
+            node.drawn(NEXT, &random);
+            node.drawn(NEXT, &out[1]);
+            node.received(2, &out[0].clone().minus(&own));
+        }
+    }
+}
+
+/// crates/mpc/src/backends/rep3/convert.rs: dealt planes are the result's components, drawn or received.
+fn dealt_planes(node: &mut Node<'_>, name: &str) {
+    let [mine, next] = [0, 1].map(|which| node.share(name, which));
+    match node.node {
+        0 => node.drawn(PREVIOUS, &mine),
+        1 => node.received(2, &mine),
+        _ => node.drawn(NEXT, &next),
+    }
+}
+
+fn summands(node: &mut Node<'_>) {
+    dealt_planes(node, "first");
+}
+
+fn mask(node: &mut Node<'_>) {
+    let [mine, next] = [0, 1].map(|which| node.share("mask", which));
+    if node.node != 2 {
+        node.drawn(PREVIOUS, &mine);
+    }
+    if node.node != 1 {
+        node.drawn(NEXT, &next);
+    }
+    dealt_planes(node, "negated");
+}
+
+/// Disclosed to nodes 1 and 2: the difference, which is the component of the result that both hold.
+fn unmask(node: &mut Node<'_>) {
+    let own = node.share("difference", 0).plus(&node.share("difference", 1));
+    let opened = |vector: &[u32]| -> Vec<Plane> {
+        (0..own.bits.len()).map(|j| Plane::from_fn(ROWS, |i| vector[i] >> j & 1 == 1)).collect()
+    };
+    let as_planes = |block: Block| Block { rows: ROWS, bits: opened(&block.r32[0]), ..Block::default() };
+    match node.node {
+        0 => {}
+        1 => node.received(1, &as_planes(node.share("unmasked", 1)).minus(&own)),
+        _ => node.received(2, &as_planes(node.share("unmasked", 0)).minus(&own)),
+    }
+}
+
+/// crates/mpc/src/backends/rep3/shuffle.rs, in its first turn: what is received on the way is uniform, what is received at the end is the
+/// result. Disclosed to all: the revealed arrangement, of which one part is uniform and the other the rest.
+fn shuffle(node: &mut Node<'_>) {
+    let [mine, next] = [0, 1].map(|which| node.share("shuffled", which));
+    let revealed: Vec<Vec<u32>> = node
+        .call
+        .public
+        .parts()
+        .iter()
+        .filter(|part| part.bits() == 32 * ROWS)
+        .map(|part| pod_collect_to_vec(&part.bytes))
+        .collect();
+    let revealed = Block { rows: ROWS, r32: revealed, ..Block::default() };
+    let part = node.random(revealed.shape());
+    let rest = revealed.minus(&part);
+    let [rows, more] = [(); 2].map(|()| node.random(mine.shape()));
+    let [masks, others] = [(); 2].map(|()| node.random(part.shape()));
+    let [first, second] = [(); 2].map(|()| permutation::random(ROWS, &mut node.prg));
+    match node.node {
+        0 => {
+            node.drawn(NEXT, &more);
+            node.drawn(NEXT, &others);
+            node.received(1, &next.plus(&rows).gather(&first));
+            node.received(1, &part.clone().plus(&masks).gather(&first));
+            node.drawn(PREVIOUS, &rows);
+            node.drawn(PREVIOUS, &mine.minus(&rows));
+            node.drawn(PREVIOUS, &masks);
+            node.received(2, &rest);
+        }
+        1 => {
+            node.drawn(PREVIOUS, &rows);
+            node.drawn(PREVIOUS, &masks);
+            node.drawn(NEXT, &more);
+            node.drawn(NEXT, &others);
+            node.received(2, &mine);
+            node.received(2, &part);
+            node.received(1, &next);
+            node.received(1, &rest);
+        }
+        _ => {
+            let arrived = mine.plus(&rows).gather(&first).minus(&more).gather(&second);
+            node.received(1, &arrived);
+            node.received(1, &part.clone().minus(&masks).gather(&first).minus(&others).gather(&second));
+            node.drawn(PREVIOUS, &more);
+            node.drawn(PREVIOUS, &others);
+            node.drawn(NEXT, &next.minus(&rows));
+            node.drawn(NEXT, &rows);
+            node.drawn(NEXT, &masks);
+            node.received(1, &rest);
+        }
+    }
+}
+
+/// crates/mpc/src/backends/rep3/input.rs, by node 1: the owner and the node before it draw a component, the one after it receives the other.
+fn input(node: &mut Node<'_>) {
+    let [mine, next] = [0, 1].map(|which| node.share("shared", which));
+    match node.node {
+        0 => node.drawn(NEXT, &next),
+        1 => node.drawn(PREVIOUS, &mine),
+        _ => node.received(2, &mine),
+    }
+}
+
+/// crates/mpc/src/backends/rep3/open.rs: what is received is what is opened less the node's own components.
+fn open(node: &mut Node<'_>) {
+    let own = node.share("rows", 0).plus(&node.share("rows", 1));
+    let parts = node.call.public.parts();
+    let bits = parts[0].bytes.chunks(ROWS / 8).map(plane).collect();
+    let r32 = parts[1].bytes.chunks(4 * ROWS).map(pod_collect_to_vec).collect();
+    node.received(2, &Block { rows: ROWS, bits, r32, ..Block::default() }.minus(&own));
+}
+
+/// A call of each protocol, with its simulator.
+#[derive(Clone, Copy, Debug)]
+enum Protocol {
+    And,
+    Mul,
+    Inject,
+    Summands,
+    Unmask,
+    Shuffle,
+    ShuffleReveal,
+    Input,
+    Open,
+}
+
+impl Protocol {
+    fn shape(self) -> Shape {
+        let of = |bits, r32| Shape { bits, r32, ..shape(ROWS) };
+        match self {
+            Self::And => of(2, 0),
+            Self::Mul => of(0, 2),
+            Self::Inject => of(1, 0),
+            Self::Summands => of(0, 1),
+            Self::Unmask => of(32, 0),
+            Self::Shuffle | Self::ShuffleReveal | Self::Input | Self::Open => of(1, 1),
+        }
+    }
+
+    fn run(self, b: &mut Watched<Rep3>, x: Rows<Watched<Rep3>>, plain: Block) -> Result<()> {
+        let planes: Vec<_> = x.bits.iter().collect();
+        match self {
+            Self::And => drop(b.and(&planes[..1], &planes[1..])?),
+            Self::Mul => drop(b.mul(&[&x.r32[0]], &[&x.r32[1]])?),
+            Self::Inject => drop(b.inject::<u32>(&planes)?),
+            Self::Summands => drop(b.summands::<u32>(&[&x.r32[0]], 4)?),
+            Self::Unmask => {
+                let (mask, _) = b.mask::<u32>(ROWS)?;
+                let _ = b.unmask(mask, &planes)?;
+            }
+            Self::Shuffle => drop(b.shuffle(x)?),
+            Self::ShuffleReveal => {
+                let numbers = b.public_vector(ROWS, || (0..ROWS as u32).collect());
+                drop(b.shuffle_reveal(x, Rows { r32: vec![numbers], ..Rows::empty(ROWS) })?);
+            }
+            Self::Input => {
+                let data = (b.node() == 1).then_some(plain);
+                drop(b.input(PartyId(1), self.shape(), data)?);
+            }
+            Self::Open => drop(b.open(&x, permit(&PARTIES))?),
+        }
+        Ok(())
+    }
+}
+
+/// What makes the view of a node in a call of this name.
+type Simulator = fn(&mut Node<'_>);
+
+fn simulator(call: &str) -> Simulator {
+    match call {
+        "and" => and,
+        "mul" => mul,
+        "inject" => inject,
+        "summands" => summands,
+        "mask" => mask,
+        "unmask" => unmask,
+        "shuffle" | "shuffle_reveal" => shuffle,
+        "input" => input,
+        "open" => open,
+        _ => unreachable!("a protocol"),
+    }
+}
+
+/// A real view with names as simulators give them.
+fn named(seen: &View) -> View {
+    let mut view = View::default();
+    for part in seen.parts().iter().filter(|part| [Kind::Received, Kind::Drawn].contains(&part.kind)) {
+        // A generator's numbers for a permutation, of which most are not used.
+        if !part.bits().is_multiple_of(8 * 4096) {
+            view.add(part.kind, part.name.split(" in ").next().unwrap_or_default(), part.bytes.clone());
+        }
+    }
+    view
+}
+
+/// Real runs of a call at a node and simulated ones, with the same shares, outputs and secrets.
+fn pairs(
+    nodes: &[Vec<Vec<Call>>],
+    node: usize,
+    call: usize,
+    prg: &mut Prg,
+    simulator: fn(&str) -> Simulator,
+) -> [Vec<Run>; 2] {
+    let each = (0..nodes[node].len()).map(|run| {
+        let own = &nodes[node][run][call];
+        let mut known = own.public.clone();
+        let mut secret = View::default();
+        for (which, shared) in own.shared.iter().enumerate() {
+            let components = nodes.iter().map(|node| &node[run][call].shared[which]).collect::<Vec<&Shared>>();
+            shared.components.iter().for_each(|component| known.add(Kind::Own, shared.name, component.clone()));
+            let third = components[(node + 2) % 3].components[0].clone();
+            secret.add(Kind::Own, shared.name, third);
+        }
+        let seed = Seed::from_bytes(std::array::from_fn(|_| prg.vector(1)[0]));
+        let mut simulated = Node { node, call: own, prg: Prg::new(&seed), seen: View::default() };
+        simulator(own.name)(&mut simulated);
+        let run = |view: View| Run { view, known: known.clone(), secret: secret.clone() }.lanes(LANES);
+        [run(named(&own.seen)), run(simulated.seen.joined())]
+    });
+    let (real, simulated) = each.map(|[real, simulated]| (real, simulated)).unzip();
+    [real, simulated]
+}
+
+/// What tells simulated views of a protocol from real ones, node by node and call by call.
+fn differences(protocol: Protocol, simulator: fn(&str) -> Simulator) -> Vec<(usize, usize, Vec<Difference>)> {
+    let seed = seed(&format!("simulation of {protocol:?}"));
+    let body = |b: &mut Watched<Rep3>, run: usize| {
+        let mut prg = Prg::new(&seed.derive(&run.to_string()));
+        let plain = tidy(Block::random(protocol.shape(), &mut prg));
+        let x: Rows<Rep3> = dealt(&plain, b.node(), &mut prg);
+        let begun = bundle("begin", &x);
+        protocol.run(b, unwrapped(x), plain)?;
+        Ok([begun, vec![]])
+    };
+    let mut prg = Prg::new(&seed.derive("simulators"));
+    let pilot = watch::<Rep3>(1, None, body);
+    let calls = pilot[0][0].len() - 1;
+    let places: Vec<(usize, usize)> = (0..3).flat_map(|node| (1..calls).map(move |call| (node, call))).collect();
+    let needed = |&(node, call): &(usize, usize)| runs_needed(&pairs(&pilot, node, call, &mut prg, simulator)[0][0]);
+    let runs = places.iter().map(needed).max().expect("calls");
+    let nodes = watch::<Rep3>(runs, None, body);
+    let found = places.into_iter().map(|(node, call)| {
+        let [real, simulated] = pairs(&nodes, node, call, &mut prg, simulator);
+        (node, call, indistinguishable(&real, &simulated))
+    });
+    found.collect()
+}
+
+#[test]
+fn simulated_views_of_three_nodes_are_like_real_ones() {
+    use Protocol::{And, Inject, Input, Mul, Open, Shuffle, ShuffleReveal, Summands, Unmask};
+    for protocol in [And, Mul, Inject, Summands, Unmask, Shuffle, ShuffleReveal, Input, Open] {
+        for (node, call, found) in differences(protocol, simulator) {
+            assert!(
+                found.is_empty(),
+                "{protocol:?}, node {node}, call {call}: {} differences, {:?}",
+                found.len(),
+                found[0]
+            );
+        }
+    }
+}
+
+#[test]
+fn a_simulator_that_leaves_a_relation_out_is_told_apart() {
+    // All that is seen is uniform, and so it is here; but not with the product's shares, which the node has too.
+    let careless: fn(&str) -> Simulator = |_| {
+        |node: &mut Node<'_>| {
+            let shape = node.share("product", 0).shape();
+            let [next, previous, received] = [(); 3].map(|()| node.random(shape));
+            node.drawn(NEXT, &next);
+            node.drawn(PREVIOUS, &previous);
+            node.received(1, &received);
+        }
+    };
+    for (node, _, found) in differences(Protocol::And, careless) {
+        let relations = found.iter().filter(|found| matches!(found, Difference::Relation { real: true, .. })).count();
+        assert_eq!(relations, LANES.count_ones() as usize, "node {node} receives its second component");
+    }
+}
