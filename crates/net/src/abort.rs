@@ -21,6 +21,11 @@ impl AbortHandle {
         self.fail(NetError::Interrupted { step: String::new(), reason: reason.to_owned() });
     }
 
+    /// The session's failure, if it has failed, for whoever waits for something else in this step.
+    pub fn failure(&self, step: &str) -> Option<NetError> {
+        self.hub.failure().map(|failure| failure.at(step))
+    }
+
     /// Make the session fail with the failure of another one that it depends on; otherwise as [`Self::abort`].
     pub fn fail(&self, failure: NetError) {
         self.hub.fail(failure);

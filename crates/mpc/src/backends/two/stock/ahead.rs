@@ -5,10 +5,12 @@
 //! A thread that waits for room or for orders is in no call of its session and thus gives no sign of waiting: the peer's thread waits for it
 //! without calling that a standstill.
 //!
-//! A failure of the thread is one of the engine's session at once, with the thread's place. The engine's end aborts the thread's session.
+//! A failure of the thread is one of the engine's session at once, with the thread's place. The engine's end aborts the thread's session,
+//! and whoever waits for a filling notices that the engine's session has failed.
 
-use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use tacit_net::{AbortHandle, NetError, Session};
 
@@ -18,6 +20,9 @@ use crate::{MpcError, Result};
 
 /// Fillings that are made and wait to be used, at most: of 16 MiB each, unless one use takes more.
 const WAITING: usize = 2;
+
+/// How often who waits for a filling looks whether the engine's session has failed meanwhile.
+const GLANCE: Duration = Duration::from_millis(50);
 
 /// What peers are told by a node whose engine ended without a word.
 const ENDED: &str = "it stopped without closing the session";
@@ -30,6 +35,7 @@ pub(super) struct Ahead {
     /// Orders whose fillings have not been taken.
     waiting: usize,
     session: AbortHandle,
+    engine: AbortHandle,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -39,9 +45,10 @@ impl Ahead {
         let handle = session.abort_handle();
         let (orders, ordered) = channel();
         let (finished, made) = sync_channel(WAITING);
+        let owner = engine.clone();
         let work = move || {
             if let Err(error) = produce(session, filler, ordered, &finished) {
-                engine.fail(failure(&error));
+                owner.fail(failure(&error));
                 // Whoever has ended does not ask why.
                 let _ = finished.send(Err(error));
             }
@@ -49,7 +56,7 @@ impl Ahead {
         let thread = thread::Builder::new().name("stock".into()).spawn(work).map_err(|error| {
             NetError::BadConfiguration { detail: format!("no thread is left to make stock ahead: {error}") }
         })?;
-        Ok(Self { orders: Some(orders), made: Some(made), waiting: 0, session: handle, thread: Some(thread) })
+        Ok(Self { orders: Some(orders), made: Some(made), waiting: 0, session: handle, engine, thread: Some(thread) })
     }
 
     /// Has a filling made for a step, after those that were ordered before.
@@ -67,13 +74,18 @@ impl Ahead {
             self.order(path, unforeseen);
         }
         self.waiting -= 1;
-        match self.made.as_ref().map(Receiver::recv) {
-            Some(Ok(made)) => made,
-            _ => Err(MpcError::Net(NetError::Interrupted {
-                step: path.to_owned(),
-                reason: "no stock is made any more".to_owned(),
-            })),
+        while let Some(made) = &self.made {
+            match made.recv_timeout(GLANCE) {
+                Ok(made) => return made,
+                Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            if let Some(failure) = self.engine.failure(path) {
+                return Err(failure.into());
+            }
         }
+        let reason = "no stock is made any more".to_owned();
+        Err(NetError::Interrupted { step: path.to_owned(), reason }.into())
     }
 
     /// Ends the thread in order, with all that was ordered: the peer's has as much to do.
