@@ -36,6 +36,7 @@ nightly: lint test-rust $(VENV)/native $(VENV)/tests
 	PROPTEST_CASES=4096 BOLERO_RANDOM_TEST_TIME_MS=120000 cargo test --locked --workspace
 	cargo test --locked --workspace --test views -- --ignored
 	HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest -m "nightly or not nightly" -o faulthandler_timeout=0
+	cargo run --locked --release --package tacit-math --example timing
 
 # Under the profile of the tests, which have compiled most of it.
 security:
