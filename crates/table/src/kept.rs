@@ -1,10 +1,8 @@
 //! Kept tables: a node's shares of a table in a file, encrypted, for later sessions.
 //!
 //! A file holds what one node has of every column, and in clear the [`Header`]: name, columns, rows, the nodes, and which
-//! run has made it. What a kept table shows is its header. Each column is a part of the [`sealed`] file, component by
+//! run has made it. What a kept table shows is its header. Each column is a part of the sealed file ([`parts`]), component by
 //! component, null planes and planes before ring elements; last come the valid bits, if some rows may not be valid.
-
-mod sealed;
 
 use std::path::Path;
 
@@ -13,13 +11,22 @@ use serde_json::Value as Json;
 use tacit_mpc::backends::Components;
 use tacit_mpc::{Block, Rows, Shape};
 
-pub use sealed::{CHUNK, SealingKey};
+use tacit_sealed::{Kind as FileKind, SealedError, parts};
+
+pub use tacit_sealed::{CHUNK, SealingKey};
 
 use crate::bundle::bundle;
 use crate::encode::shape;
 use crate::error::{Result, TableError};
 use crate::operator::{Encoding, InputColumn, Keep, Kept, Kind};
 use crate::table::Table;
+
+/// How files of kept tables begin, and what their keys are derived for.
+const FILES: FileKind = FileKind {
+    magic: *b"tacit kept 1\0\0\0\0",
+    file_key: "tacit 2026-11-22 key of one file of a kept table",
+    key_name: "tacit 2026-11-22 name of a key of kept tables",
+};
 
 /// The public facts of a kept table, the same at every node but for `node`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -92,7 +99,7 @@ impl Header {
     /// # Errors
     /// [`TableError::Input`] when it is no such file, or cannot be read.
     pub fn unchecked(path: &Path) -> Result<Self> {
-        parsed(path, &sealed::unchecked_text(path)?)
+        parsed(path, &parts::unchecked_text(path, &FILES)?)
     }
 
     /// As JSON text.
@@ -112,9 +119,27 @@ impl Header {
     }
 }
 
+impl From<SealedError> for TableError {
+    fn from(error: SealedError) -> Self {
+        let advice = match &error {
+            SealedError::Damaged { .. } => "; put a copy back, or drop the table and make it again",
+            SealedError::OtherKey { .. } => {
+                "; put that key back where the federation file has it, or drop the table and make it again"
+            }
+            SealedError::Unwritten { .. } => "; free space or repair the disk",
+            SealedError::Unread { .. } => "",
+            SealedError::Randomness(_) => return Self::Internal(error.to_string()),
+        };
+        Self::Input(format!("{error}{advice}"))
+    }
+}
+
+fn damaged(path: &Path, how: &str) -> TableError {
+    SealedError::Damaged { path: path.into(), how: how.into() }.into()
+}
+
 fn parsed(path: &Path, text: &[u8]) -> Result<Header> {
-    serde_json::from_slice(text)
-        .map_err(|_| sealed::damaged(path, "what it says of itself is no description of a table"))
+    serde_json::from_slice(text).map_err(|_| damaged(path, "what it says of itself is no description of a table"))
 }
 
 /// Writes what this node holds of the columns of a table. On the disk when this returns.
@@ -122,7 +147,7 @@ fn parsed(path: &Path, text: &[u8]) -> Result<Header> {
 /// # Errors
 /// [`TableError::Input`] when the file cannot be written.
 pub fn write<B: Components>(table: &Table<B>, header: &Header, path: &Path, key: &SealingKey) -> Result<()> {
-    let mut file = sealed::Writer::new(path, key, header.json().as_bytes())?;
+    let mut file = parts::Writer::new(path, &FILES, key, header.json().as_bytes())?;
     let mut part = |rows: Rows<B>| {
         for component in B::take_apart(rows) {
             component.bytes().try_for_each(|bytes| file.push(bytes))?;
@@ -135,13 +160,13 @@ pub fn write<B: Components>(table: &Table<B>, header: &Header, path: &Path, key:
     if let Some(valid) = &table.valid {
         part(Rows { bits: vec![valid.clone()], ..Rows::empty(table.rows) })?;
     }
-    file.finish()
+    Ok(file.finish()?)
 }
 
 /// The file of a kept table, of which everything but the shares was checked.
 pub struct KeptFile {
     header: Header,
-    file: sealed::Reader,
+    file: parts::Reader,
     components: usize,
 }
 
@@ -151,7 +176,7 @@ impl KeptFile {
     /// # Errors
     /// [`TableError::Input`] when it is none, is damaged, or was encrypted under another key.
     pub fn open(path: &Path, key: &SealingKey, components: impl Fn(&str) -> Option<usize>) -> Result<Self> {
-        let (file, text) = sealed::Reader::open(path, key)?;
+        let (file, text) = parts::Reader::open(path, &FILES, key)?;
         let header = parsed(path, &text)?;
         let components = components(&header.engine)
             .ok_or_else(|| TableError::Input(format!("{}: there is no engine {:?}", path.display(), header.engine)))?;
@@ -232,8 +257,8 @@ impl KeptShares {
 mod tests {
     use serde_json::Value as Json;
 
-    use super::sealed::Writer;
-    use super::{Column, Header, Kept, KeptFile, SealingKey};
+    use super::parts::Writer;
+    use super::{Column, FILES, Header, Kept, KeptFile, SealingKey};
     use crate::operator::{Encoding, Kind, Repr};
 
     /// A file of which every bit of every plane is set, also those of rows that the table does not have.
@@ -255,7 +280,7 @@ mod tests {
         };
         let folder = tempfile::tempdir().expect("a folder");
         let (path, key) = (folder.path().join("t"), SealingKey::new([7; 32]));
-        let mut file = Writer::new(&path, &key, header.json().as_bytes()).expect("a disk");
+        let mut file = Writer::new(&path, &FILES, &key, header.json().as_bytes()).expect("a disk");
         for planes in [9, 1] {
             file.push(&vec![0xff; 16 * planes]).expect("a disk");
             file.end_part().expect("a disk");

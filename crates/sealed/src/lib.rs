@@ -1,0 +1,32 @@
+//! A party's own files, encrypted and authenticated under a key that only this party has.
+//!
+//! | bytes | meaning |
+//! |---|---|
+//! | 16 | what kind of file it is ([`Kind`]) |
+//! | 8 | names the party's key |
+//! | 16 | salt |
+//! | 4 + n | the public text, with its length (little endian) |
+//! | 16 | tag of all before |
+//! | | chunks of at most 1 MiB, each with its tag of 16 bytes behind it |
+//!
+//! Chunks are encrypted by AES-256-GCM under a key of this file alone, derived from the party's key and the salt, with their number
+//! in the file as nonce (the tag of what comes before them is number 0) and the digest of all before them as associated
+//! data: a chunk that was changed, moved, or taken from another file is refused. A file is written once from its beginning and may
+//! grow; no number is used twice under one salt.
+//!
+//! | module | chunks are |
+//! |---|---|
+//! | [`parts`] | of parts, whose lengths follow from the public text: they are read one by one |
+//! | [`pieces`] | of pieces, each with its length before it: a file grows by whole pieces |
+//! | [`folder`] | of pieces, in the files of one private folder, which know their names and their run |
+
+mod file;
+pub mod folder;
+pub mod parts;
+pub mod pieces;
+
+pub use file::{CHUNK, Kind, SealedError, SealingKey};
+pub use folder::Folder;
+
+/// The result of reading or writing a sealed file.
+pub type Result<T, E = SealedError> = std::result::Result<T, E>;
