@@ -20,6 +20,7 @@ pub mod pages;
 pub mod permutation;
 pub mod plane;
 pub mod prg;
+pub mod randomness;
 pub mod ring;
 #[cfg(target_arch = "x86_64")]
 pub mod ristretto;

@@ -6,6 +6,7 @@ use bytemuck::Pod;
 use zeroize::Zeroize;
 
 use crate::aes128::Aes128;
+use crate::randomness;
 
 /// A 128-bit secret key. Debug shows nothing of it; it is erased when dropped.
 #[derive(Clone)]
@@ -24,13 +25,13 @@ impl Drop for Seed {
 }
 
 impl Seed {
-    /// A fresh seed from the operating system.
+    /// A fresh seed ([`randomness`]).
     ///
     /// # Errors
     /// When the operating system gives no randomness.
     pub fn random() -> Result<Self, getrandom::Error> {
         let mut bytes = [0; 16];
-        getrandom::fill(&mut bytes)?;
+        randomness::fill(&mut bytes)?;
         Ok(Self(bytes))
     }
 

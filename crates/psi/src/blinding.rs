@@ -12,6 +12,7 @@ use curve25519_dalek::constants::RISTRETTO_BASEPOINT_COMPRESSED;
 use curve25519_dalek::ristretto::RistrettoBasepointTable;
 use curve25519_dalek::{RistrettoPoint, Scalar};
 use std::ops::Range;
+use tacit_math::randomness;
 use zeroize::Zeroizing;
 
 /// A public point with a table of its multiples.
@@ -90,7 +91,7 @@ impl Blinds {
     /// [`PsiError::Randomness`] when there is none.
     pub fn random(count: usize) -> Result<Self, PsiError> {
         let mut wide = Zeroizing::new(vec![[0; 64]; count]);
-        getrandom::fill(wide.as_flattened_mut())?;
+        randomness::fill(wide.as_flattened_mut())?;
         let scalars = wide.iter().map(|wide| Scalar::from_bytes_mod_order_wide(wide).to_bytes());
         Ok(Self(Zeroizing::new(scalars.collect())))
     }

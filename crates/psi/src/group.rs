@@ -14,6 +14,7 @@ use curve25519_dalek::{RistrettoPoint, Scalar};
 use std::num::NonZero;
 use std::ops::Range;
 use std::thread;
+use tacit_math::randomness;
 use tacit_net::{PartyId, Session};
 use zeroize::{Zeroize, Zeroizing};
 
@@ -74,7 +75,7 @@ impl Exponent {
     pub fn random() -> Result<Self, PsiError> {
         let mut wide = Zeroizing::new([0; 64]);
         loop {
-            getrandom::fill(&mut *wide)?;
+            randomness::fill(&mut *wide)?;
             let scalar = Scalar::from_bytes_mod_order_wide(&wide);
             if scalar != Scalar::ZERO {
                 return Ok(Self(scalar));

@@ -5,6 +5,7 @@ use crate::error::PsiError;
 use crate::group::{ENCODING_BYTES, Encoding, Exponent, HashToGroup, InvalidPoint};
 use crate::protocol::Item;
 use crate::tags::low_bits;
+use tacit_math::randomness;
 use tacit_net::{PartyId, Session};
 
 /// Points to a message: about 15 ms of work, so that the peer soon has something to do. A party sends one piece while it
@@ -25,7 +26,7 @@ pub const AGREE_BYTES: u64 = NONCE as u64;
 pub fn agree(session: &mut Session, peer: PartyId, protocol: &str) -> Result<[u8; 32], PsiError> {
     session.next_round();
     let (mut mine, mut theirs) = ([0; NONCE], [0; NONCE]);
-    getrandom::fill(&mut mine)?;
+    randomness::fill(&mut mine)?;
     session.send(peer, mine.to_vec())?;
     session.recv(peer, &mut theirs)?;
     let ordered = if session.me() < peer { [mine, theirs] } else { [theirs, mine] };

@@ -27,7 +27,7 @@ use crate::masking::{receive_points, receive_raised, send_points};
 use crate::private_id::{Identified, UniversalId};
 use crate::protocol::{Item, Role, Traffic};
 use crate::tags::TagHash;
-use tacit_math::permutation;
+use tacit_math::{permutation, randomness};
 use tacit_net::{PartyId, Session};
 
 /// Where steps of a session are located, and what hashes are bound to.
@@ -98,7 +98,7 @@ fn id_hash() -> TagHash {
 /// The sender's part.
 fn assign(session: &mut Session, peer: PartyId, blind: &BlindJoin, spine: &Spine) -> Result<Identified, PsiError> {
     let mut context = [0; 32];
-    getrandom::fill(&mut context)?;
+    randomness::fill(&mut context)?;
     let numbers: Vec<Item> = (0..spine.length as Item).collect();
     let points = Exponent::random()?.mask(&HashToGroup::new(&context), &numbers);
     let k = Exponent::random()?;

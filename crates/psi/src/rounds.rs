@@ -7,6 +7,11 @@
 //! are empty. The input of round `id` is what the peer's round `id - 1` returned, empty for round 0; what the last round
 //! returns is empty.
 //!
+//! **Executors.** An engine that ends its tasks between rounds saves a run ([`Rounds::save`]) and restores it in another process
+//! ([`Relayed::restore`]); that computes again what was computed. **Many pairs of sets** from one setup run one after the other, each
+//! with its own fresh randomness. Pairs at the same time, such as the bins of a table, have an instance each, with a setup of
+//! its own ([`Protocol::declared`](crate::Protocol::declared) says what it costs): the rounds of all instances are called side by side.
+//!
 //! | adapter | turns | into |
 //! |---|---|---|
 //! | [`Relayed`] | any [`Protocol`](crate::Protocol) | [`Rounds`]: the straight-line code runs on a thread of its own |
@@ -14,12 +19,14 @@
 
 mod driven;
 mod relayed;
+mod state;
 
 pub use driven::Driven;
 pub use relayed::Relayed;
 
 use crate::error::PsiError;
 use crate::protocol::{Item, Outcome, Sizes};
+use zeroize::Zeroizing;
 
 /// One party of a protocol of two sets, without a transport. Setup serves any number of pairs of sets, one after the
 /// other: for each, `begin`, every online round, `outcome`.
@@ -53,4 +60,15 @@ pub trait Rounds<O = Outcome>: Send {
     /// # Errors
     /// If rounds are missing.
     fn outcome(&mut self) -> Result<O, PsiError>;
+
+    /// Ends this run here, between two calls, as bytes from which it goes on elsewhere: of [`Relayed`] by [`Relayed::restore`].
+    ///
+    /// The bytes are as secret as items and keys together: they travel and rest encrypted. They are continued once; to continue them
+    /// again with another message is to use the same randomness for two runs.
+    ///
+    /// # Errors
+    /// [`PsiError::Input`] of a run that has failed, or that does not move.
+    fn save(self: Box<Self>) -> Result<Zeroizing<Vec<u8>>, PsiError> {
+        Err(PsiError::Input("these rounds stay in the process that has begun them: they cannot be saved".to_owned()))
+    }
 }

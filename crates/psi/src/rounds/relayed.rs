@@ -1,13 +1,34 @@
 //! Any protocol, round by round: its straight-line code runs on a thread over a session without a network.
+//!
+//! **A run that moves.** A thread cannot be moved to another process, but it can be made again: all that a party sends is a function of its
+//! role, its items, the randomness that it draws and what it has received. A run of [`Relayed::movable`] draws its randomness from one seed; what
+//! it is saved as is that seed, its items and what came in, and restoring it computes once more what had been computed, and compares
+//! the digest of what had been sent. Time and bytes are those of everything since setup, so a run that moves has a setup of its own
+//! for each pair of sets, or few pairs, or moves between pairs seldom.
+//!
+//! **Once.** Whoever continues one state twice with different messages makes two runs with the same randomness: like a party whose clock is put
+//! back, it may show its secrets by the difference (two messages under one key stream, two answers under one mask). A state that is
+//! continued again with the *same* message sends the same bytes as before, which is how a task that was lost is run again. A process
+//! refuses what it can see: another message for a state that it has continued before. Between processes that is the engine's duty.
 
 use super::Rounds;
+use super::state::{DIGEST, Event, State};
 use crate::error::PsiError;
 use crate::protocol::{Item, Outcome, Protocol, Role, Sizes};
-use std::sync::Arc;
+use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
+use tacit_math::{Seed, randomness};
 use tacit_net::relay::{self, Relay};
 use tacit_net::{AbortHandle, Options, PartyId, Session};
+use zeroize::Zeroizing;
+
+/// States whose continuation a process remembers.
+const REMEMBERED: usize = 4096;
+
+/// Of states that were continued here, and of what each was continued with, the digests.
+static CONTINUED: Mutex<VecDeque<[[u8; DIGEST]; 2]>> = Mutex::new(VecDeque::new());
 
 /// [`Rounds`] of a [`Protocol`].
 ///
@@ -24,7 +45,22 @@ pub struct Relayed<O = Outcome> {
     /// The call that comes next in the phase.
     next: u32,
     done: Option<Done<O>>,
+    role: Role,
+    /// What it is saved from, of a run that moves.
+    history: Option<History>,
 }
+
+/// All that a run's messages follow from, and their digest.
+struct History {
+    seed: Seed,
+    events: Vec<Event>,
+    sent: blake3::Hasher,
+    /// The digest of the state that was just restored.
+    restored: Option<[u8; DIGEST]>,
+}
+
+/// What to look for where a restored run does something else.
+const AS_IT_WAS: &str = "restore it with the same version and the same values";
 
 /// A pair of sets for the thread.
 struct Job {
@@ -50,6 +86,55 @@ impl<O: Send + 'static> Relayed<O> {
     /// # Errors
     /// [`PsiError::Input`] if the operating system gives no thread.
     pub fn new(protocol: Arc<dyn Protocol<O>>, role: Role) -> Result<Self, PsiError> {
+        Self::start(protocol, role, None)
+    }
+
+    /// The party that plays `role`, in a run that can be saved. It keeps all that it receives until its end.
+    ///
+    /// # Errors
+    /// [`PsiError::Input`] if the operating system gives no thread; no randomness.
+    pub fn movable(protocol: Arc<dyn Protocol<O>>, role: Role) -> Result<Self, PsiError> {
+        Self::start(protocol, role, Some(Seed::random()?))
+    }
+
+    /// The run that [`Rounds::save`] has ended, here. `protocol` is as it was, with the same values where it holds any.
+    ///
+    /// # Errors
+    /// [`PsiError::Input`] if the state is damaged, is of another protocol or role, or is not what this `protocol` does.
+    pub fn restore(protocol: Arc<dyn Protocol<O>>, role: Role, state: &[u8]) -> Result<Self, PsiError> {
+        let name = protocol.name();
+        let saved = State::read(state)?;
+        if (saved.protocol.as_str(), saved.role) != (name, role) {
+            return Err(PsiError::Input(format!(
+                "this state is of {} as {:?}, and not of {name} as {role:?}; restore it where it belongs",
+                saved.protocol, saved.role
+            )));
+        }
+        let other =
+            |_| PsiError::Input(format!("{name} does not do what it did before this state was saved; {AS_IT_WAS}"));
+        let mut run = Self::start(protocol, role, Some(saved.seed.clone()))?;
+        for event in &saved.events {
+            match event {
+                Event::Round(input) if run.phase == Phase::Setup => run.setup(run.next, input).map(drop),
+                Event::Round(input) => run.round(run.next, input).map(drop),
+                Event::Begin(items, sizes) => run.begin(items, *sizes),
+                Event::Outcome => run.outcome().map(drop),
+            }
+            .map_err(other)?;
+        }
+        match &mut run.history {
+            Some(history) if *history.sent.finalize().as_bytes() == saved.sent => {
+                history.restored = Some(*blake3::hash(state).as_bytes());
+                Ok(run)
+            }
+            _ => Err(PsiError::Input(format!(
+                "{name} does not send what it sent before this state was saved; {AS_IT_WAS}"
+            ))),
+        }
+    }
+
+    /// seed: of all randomness, of a run that moves.
+    fn start(protocol: Arc<dyn Protocol<O>>, role: Role, seed: Option<Seed>) -> Result<Self, PsiError> {
         let (me, peer) = match role {
             Role::Sender => (0, PartyId(1)),
             Role::Receiver => (1, PartyId(0)),
@@ -59,12 +144,43 @@ impl<O: Send + 'static> Relayed<O> {
         let (jobs, inbox) = channel();
         let (outbox, results) = channel();
         let worker = Worker { protocol: Arc::clone(&protocol), role, peer, session, relay: Arc::clone(&relay), outbox };
+        let drawn = seed.clone();
         let thread = std::thread::Builder::new()
             .name(protocol.name().to_owned())
-            .spawn(move || worker.run(&inbox))
+            .spawn(move || match drawn {
+                Some(seed) => randomness::replayed(&seed, || worker.run(&inbox)),
+                None => worker.run(&inbox),
+            })
             .map_err(|error| PsiError::Input(format!("no thread for a matching protocol: {error}")))?;
         let (jobs, thread) = (Some(jobs), Some(thread));
-        Ok(Self { protocol, relay, abort, jobs, results, thread, phase: Phase::Setup, next: 0, done: None })
+        let history = |seed| History { seed, events: Vec::new(), sent: blake3::Hasher::new(), restored: None };
+        let (phase, history) = (Phase::Setup, seed.map(history));
+        Ok(Self { protocol, relay, abort, jobs, results, thread, phase, next: 0, done: None, role, history })
+    }
+
+    /// What comes next in a run that moves. One that was restored goes on only as it did before, if it did here.
+    fn happens(&mut self, event: impl FnOnce() -> Event) -> Result<(), PsiError> {
+        let Some(history) = &mut self.history else { return Ok(()) };
+        let event = event();
+        if let Some(state) = history.restored.take() {
+            let with = event.digest();
+            let mut continued = CONTINUED.lock().unwrap_or_else(PoisonError::into_inner);
+            match continued.iter().find(|[before, _]| *before == state) {
+                Some([_, before]) if *before != with => {
+                    let name = self.protocol.name();
+                    return Err(PsiError::Input(format!(
+                        "this state of {name} was continued before with something else; a state is continued once, or again with the same message alone"
+                    )));
+                }
+                Some(_) => {}
+                None => {
+                    continued.truncate(REMEMBERED - 1);
+                    continued.push_front([state, with]);
+                }
+            }
+        }
+        history.events.push(event);
+        Ok(())
     }
 
     /// Call `id` of `count` of a phase: hand in `input`, take what is to be sent.
@@ -72,7 +188,22 @@ impl<O: Send + 'static> Relayed<O> {
         if id != self.next || id >= count {
             return Err(PsiError::Input(format!("round {id} of {count} is called where round {} is next", self.next)));
         }
+        self.happens(|| Event::Round(input.to_vec()))?;
         self.next += 1;
+        let output = self.exchange(count, input);
+        match (&output, &mut self.history) {
+            (Ok(output), Some(history)) => {
+                history.sent.update(&(output.len() as u64).to_le_bytes()).update(output);
+            }
+            // A run that has failed is not saved.
+            (Err(_), history) => *history = None,
+            _ => {}
+        }
+        output
+    }
+
+    /// Hands in what came, and takes what the thread has sent or completed.
+    fn exchange(&mut self, count: u32, input: &[u8]) -> Result<Vec<u8>, PsiError> {
         let output = self.relay.exchange(input);
         match self.results.try_recv() {
             Ok(result) => self.done = Some(result?),
@@ -125,6 +256,7 @@ impl<O: Send + 'static> Rounds<O> for Relayed<O> {
         if !ready || !complete {
             return Err(self.out_of_order("the beginning"));
         }
+        self.happens(|| Event::Begin(items.to_vec(), sizes))?;
         (self.phase, self.next, self.done) = (Phase::Online(sizes), 0, None);
         self.relay.resume();
         let job = Job { items: items.to_vec(), sizes };
@@ -148,12 +280,27 @@ impl<O: Send + 'static> Rounds<O> for Relayed<O> {
 
     fn outcome(&mut self) -> Result<O, PsiError> {
         match self.done.take() {
-            Some(Done::Online(outcome)) if self.next == self.online_round_count() => Ok(outcome),
+            Some(Done::Online(outcome)) if self.next == self.online_round_count() => {
+                self.happens(|| Event::Outcome)?;
+                Ok(outcome)
+            }
             other => {
                 self.done = other;
                 Err(self.out_of_order("the outcome"))
             }
         }
+    }
+
+    fn save(mut self: Box<Self>) -> Result<Zeroizing<Vec<u8>>, PsiError> {
+        let name = self.protocol.name();
+        let Some(history) = self.history.take() else {
+            return Err(PsiError::Input(format!(
+                "this run of {name} cannot be saved: it has failed, or was not begun as one that moves"
+            )));
+        };
+        let History { seed, events, sent, .. } = history;
+        let sent = *sent.finalize().as_bytes();
+        Ok(State { protocol: name.to_owned(), role: self.role, seed, sent, events }.write())
     }
 }
 

@@ -187,6 +187,120 @@ fn relayed(protocol: &Arc<dyn Protocol>, role: Role) -> Box<dyn Rounds> {
     Box::new(Relayed::new(Arc::clone(protocol), role).expect("a thread"))
 }
 
+/// Both parties of a run in which each is saved and restored in another object before every call, if `moves`.
+struct Moving {
+    protocol: Arc<dyn Protocol>,
+    states: [Vec<u8>; 2],
+    moves: bool,
+    running: [Option<Relayed>; 2],
+    /// All that was sent.
+    blobs: Vec<[Vec<u8>; 2]>,
+}
+
+impl Moving {
+    const ROLES: [Role; 2] = [Role::Sender, Role::Receiver];
+
+    fn new(protocol: &Arc<dyn Protocol>, states: [Vec<u8>; 2], moves: bool) -> Self {
+        Self { protocol: Arc::clone(protocol), states, moves, running: [None, None], blobs: Vec::new() }
+    }
+
+    /// A call at one party, which is restored before it and saved behind it.
+    fn at<T>(&mut self, party: usize, call: impl FnOnce(&mut Relayed) -> Result<T, PsiError>) -> T {
+        let restored = || Relayed::restore(Arc::clone(&self.protocol), Self::ROLES[party], &self.states[party]);
+        let mut run = self.running[party].take().unwrap_or_else(|| restored().expect("a state"));
+        let given = call(&mut run).unwrap_or_else(|error| panic!("{}: {error}", self.protocol.name()));
+        match self.moves {
+            true => self.states[party] = Box::new(run).save().expect("a run that moves").to_vec(),
+            false => self.running[party] = Some(run),
+        }
+        given
+    }
+
+    /// A pair of sets, after setup if `first`.
+    fn pair(&mut self, sets: &Sets, first: bool) -> [Outcome; 2] {
+        let mut blobs = [Vec::new(), Vec::new()];
+        let setup = if first { self.at(0, |run| Ok(run.setup_round_count())) } else { 0 };
+        for id in 0..setup {
+            blobs = [self.at(0, |run| run.setup(id, &blobs[1])), self.at(1, |run| run.setup(id, &blobs[0]))];
+            self.blobs.push(blobs.clone());
+        }
+        self.at(0, |run| run.begin(&sets.sender, sets.sizes()));
+        self.at(1, |run| run.begin(&sets.receiver, sets.sizes()));
+        let rounds = self.at(1, |run| Ok(run.online_round_count()));
+        blobs = [Vec::new(), Vec::new()];
+        for id in 0..rounds {
+            blobs = [self.at(0, |run| run.round(id, &blobs[1])), self.at(1, |run| run.round(id, &blobs[0]))];
+            self.blobs.push(blobs.clone());
+        }
+        [self.at(0, Relayed::outcome), self.at(1, Relayed::outcome)]
+    }
+}
+
+fn begun(protocol: &Arc<dyn Protocol>) -> [Vec<u8>; 2] {
+    Moving::ROLES.map(|role| {
+        let run = Relayed::movable(Arc::clone(protocol), role).expect("a thread");
+        Box::new(run).save().expect("a run that moves").to_vec()
+    })
+}
+
+#[test]
+fn a_run_that_moves_after_every_round_does_what_one_that_stays_does() {
+    for (protocol, _) in protocols() {
+        let states = begun(&protocol);
+        let sizes = Sizes { sender: 130, receiver: 90 };
+        let sets = [Sets::random(sizes, 40, 9), Sets::random(Sizes { sender: 5, receiver: 70 }, 3, 10)];
+        let [stays, moves] = [false, true].map(|moves| {
+            let mut run = Moving::new(&protocol, states.clone(), moves);
+            let outcomes = [run.pair(&sets[0], true), run.pair(&sets[1], false)];
+            (outcomes, run.blobs)
+        });
+        assert_eq!(stays.1, moves.1, "{}: the same bytes", protocol.name());
+        assert_eq!(format!("{:?}", stays.0), format!("{:?}", moves.0), "{}", protocol.name());
+        for ([sender, receiver], sets) in moves.0.iter().zip(&sets) {
+            let found = resolve(protocol.name(), sender, receiver, sets.sizes());
+            assert_eq!(found, intersection(&sets.sender, &sets.receiver), "{}", protocol.name());
+        }
+        // Another run of the same sets has other randomness; `Clear` has none.
+        let mut other = Moving::new(&protocol, begun(&protocol), false);
+        other.pair(&sets[0], true);
+        assert_eq!(other.blobs[..] == stays.1[..other.blobs.len()], protocol.name() == "clear", "{}", protocol.name());
+    }
+}
+
+#[test]
+fn a_state_is_continued_with_one_message_alone() {
+    let protocol: Arc<dyn Protocol> = Arc::new(DhPsi { bins: 1 });
+    let sets = Sets::random(Sizes { sender: 5, receiver: 4 }, 2, 1);
+    let mut run = Moving::new(&protocol, begun(&protocol), true);
+    let blobs = [run.at(0, |run| run.setup(0, &[])), run.at(1, |run| run.setup(0, &[]))];
+    run.at(0, |run| run.setup(1, &blobs[1]));
+    let before = run.states[0].clone();
+    run.at(0, |run| run.begin(&sets.sender, sets.sizes()));
+    let restore = || Relayed::restore(Arc::clone(&protocol), Role::Sender, &before).expect("a state");
+    // A task that was lost is run again.
+    restore().begin(&sets.sender, sets.sizes()).expect("the same set");
+    let other = Sets::random(Sizes { sender: 5, receiver: 4 }, 2, 2);
+    let error = restore().begin(&other.sender, other.sizes()).expect_err("another set");
+    assert!(error.to_string().contains("again with the same message alone"), "{error}");
+    let tail = run.states[0].clone();
+    let refused = |protocol: Arc<dyn Protocol>, role, state: &[u8]| {
+        Relayed::restore(protocol, role, state).err().expect("no such state").to_string()
+    };
+    assert!(refused(Arc::clone(&protocol), Role::Receiver, &tail).contains("restore it where it belongs"));
+    assert!(refused(Arc::new(Kkrt { bins: 1 }), Role::Sender, &tail).contains("restore it where it belongs"));
+    assert!(refused(Arc::clone(&protocol), Role::Sender, &tail[1..]).contains("no saved state"));
+}
+
+#[test]
+fn a_run_that_stays_or_has_failed_is_not_saved() {
+    let protocol: Arc<dyn Protocol> = Arc::new(DhPsi { bins: 1 });
+    let error = relayed(&protocol, Role::Sender).save().expect_err("it stays");
+    assert!(error.to_string().contains("not begun as one that moves"), "{error}");
+    let mut run = Box::new(Relayed::movable(protocol, Role::Sender).expect("a thread"));
+    run.setup(0, &[1, 2, 3]).expect_err("no frames");
+    assert!(run.save().is_err());
+}
+
 #[test]
 fn rounds_without_a_transport_give_the_same_outcome() {
     for (protocol, _) in protocols() {
