@@ -36,12 +36,17 @@ __all__ = [
     "kept_header",
     "matching_capacity",
     "matching_cost",
-    "matching_questions",
+    "matching_counts_bytes",
     "matching_protocols",
+    "matching_questions",
     "published_bytes",
     "query_cost",
+    "read_sealed",
+    "seal",
     "shares_cost",
+    "unseal",
     "version",
+    "write_sealed",
 ]
 
 @type_check_only
@@ -245,13 +250,13 @@ class Binned:
         columns: list[tuple[int, str]],
         payload: list[int],
         bins: int,
-        folder: str | None = None,
+        folder: tuple[str, str, bytes] | None = None,
         flush_bytes: int = ...,
         keep_keyless: bool = False,
     ) -> Binned:
         """Put a table into bins. columns: place and normaliser of every key column; payload: places of columns to keep.
 
-        folder: where the bins' files go; None keeps everything in memory.
+        folder: where the bins' files go, the run's name and their key; None keeps everything in memory.
         """
 
     @staticmethod
@@ -262,7 +267,7 @@ class Binned:
         columns: list[tuple[int, str]],
         payload: list[int],
         bins: int,
-        folder: str,
+        folder: tuple[str, str, bytes],
     ) -> Binned:
         """The bins and results that an earlier run has left in a folder. data: the same columns, its rows ignored; the
         rest as it was given to ``partition``."""
@@ -274,6 +279,12 @@ class Binned:
 
     def done(self) -> list[bool]:
         """Of every bin whether it has a result."""
+
+    def confirmed(self) -> list[bool]:
+        """Of every bin whether the peer has shown or said that it has a result of it."""
+
+    def confirm(self, told: list[bool]) -> None:
+        """Keep which bins the peer says that it has results of."""
 
     def sync(self) -> None:
         """Force the bins to the disk."""
@@ -423,15 +434,17 @@ class Pair:
         both_learn: bool,
         rows: tuple[int, int],
         todo: list[int],
-        plugin: object | None = None,
+        joint_rows: int,
+        plugin: tuple[object, str] | None = None,
     ) -> None:
         """Match a table's bins. rows: announced by this party and by the peer. todo: the bins to do.
 
-        plugin: a protocol written elsewhere (tacit.psi.plugin), in place of a named one.
+        joint_rows: how many rows of the join fit into memory. plugin: a protocol written elsewhere (tacit.psi.plugin),
+        and its name, in place of a named one.
         """
 
     def aggregate(
-        self, table: Binned, sender: bool, rows: tuple[int, int], summed: bool
+        self, table: Binned, sender: bool, rows: tuple[int, int], least: int | None
     ) -> tuple[int | None, int | None]:
         """How many keys match, and the sum of the sender's first payload column over them. None at the sender."""
 
@@ -533,11 +546,14 @@ def matching_capacity(rows: int, bins: int) -> int:
     """The padded size of each of so many bins for an announced number of rows."""
 
 def matching_cost(protocol: str, sender: int, receiver: int, bins: int, both_learn: bool) -> dict[str, dict[str, int]]:
-    """The declared cost with so many padded bins of these sizes: {"setup": of a worker, "bin": of a bin}, each a dictionary
-    {"rounds","sender","receiver"} with the payload bytes that each role sends."""
+    """The declared cost with so many padded bins of these sizes: {"setup": of a worker, "bin": of a bin}, each a
+    dictionary {"rounds","sender","receiver"} with the payload bytes that each role sends."""
 
 def matching_questions(receiver: int, bins: int) -> int:
     """About how many items of each of so many bins a receiver may ask that deviates from ``vole-malicious``."""
+
+def matching_counts_bytes(matches: int, rows: int, bins: int) -> int:
+    """Bytes by which a party that announced so many rows tells in each of so many bins how often its keys repeat."""
 
 def matching_protocols() -> list[tuple[str, str]]:
     """The names of all protocols, each with the adversary it withstands; the default first."""
@@ -547,5 +563,17 @@ def generate_keys(name: str) -> tuple[bytearray, str]:
 
 def fingerprint(certificate_pem: str) -> str:
     """SHA-256 of the certificate, as shown to people."""
+
+def write_sealed(path: str, key: bytes, label: str, content: bytes) -> None:
+    """Write a file encrypted under a key of 32 bytes, whole or not at all; on disk when this returns."""
+
+def read_sealed(path: str, key: bytes, label: str) -> bytes | None:
+    """Read a file that ``write_sealed`` has written with the same label; None if there is none."""
+
+def seal(key: bytes, label: str, content: bytes) -> bytes:
+    """Encrypt bytes under a key of 32 bytes, for a part of a file."""
+
+def unseal(key: bytes, label: str, sealed: bytes) -> bytes:
+    """Decrypt what ``seal`` has made with the same key and label."""
 
 def version() -> str: ...

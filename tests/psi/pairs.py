@@ -44,8 +44,10 @@ class Pair:
         """The rows of a DuckDB query as a party's input."""
         duckdb.connect().execute(f"COPY ({query}) TO '{self.folder / party}.{ending}'")
 
-    def start(self, party: str, *options: str, key: str = "id", ending: str = "parquet") -> subprocess.Popen[str]:
-        """A party's command under way."""
+    def start(
+        self, party: str, *options: str, key: str = "id", ending: str = "parquet", path: Path = EXAMPLES
+    ) -> subprocess.Popen[str]:
+        """A party's command under way. path: where plug-ins are, besides the examples."""
         command = [sys.executable, "-m", "tacit", "psi", "--federation", "federation.toml", "--as", party]
         command += ["--input", f"{party}.{ending}", "--key", key]
         if "--output" not in options:
@@ -53,7 +55,7 @@ class Pair:
         return subprocess.Popen(
             [*command, *options],
             cwd=self.folder,
-            env={**os.environ, "PYTHONPATH": str(EXAMPLES)},
+            env={**os.environ, "PYTHONPATH": f"{path}{os.pathsep}{EXAMPLES}"},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

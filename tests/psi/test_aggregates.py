@@ -36,6 +36,22 @@ def test_a_sum_over_the_common_keys(pair: Pair) -> None:
         assert "a learns how many keys both have, and the sum of b's amount" in ended.told
 
 
+def test_a_sum_over_few_keys_is_not_shown(pair: Pair) -> None:
+    """A sum over one key is that key's value: a party with one key could ask for anybody's."""
+    pair.write("a", "SELECT 152 AS id")
+    pair.write("b", "SELECT i AS id, 7000 + i AS amount FROM range(300) t(i)")
+    ends = pair.match("--reveal", "sum(b.amount)")
+    assert [ended.status for ended in ends] == [0, 0], ends
+    for ended in ends:
+        assert "matching keys: 1\nsum: not shown, fewer than 10 keys match\n" in ended.told
+        assert "if these are 10 keys or more" in ended.told and "7152" not in ended.told
+    shown = pair.match("--reveal", "sum(b.amount)", "--least", "1")
+    assert all("matching keys: 1\nsum: 7152\n" in ended.told for ended in shown), shown
+    # Both parties agree on it beforehand.
+    apart = pair.match("--reveal", "sum(b.amount)", a=("--least", "1"))
+    assert [ended.status for ended in apart] == [4, 4] and all("another plan" in ended.told for ended in apart), apart
+
+
 @pytest.mark.parametrize(
     ("own", "said"),
     [
@@ -44,6 +60,8 @@ def test_a_sum_over_the_common_keys(pair: Pair) -> None:
         (("--reveal", "sum(a.other)"), "there is no column 'other' to sum"),
         (("--reveal", "sum(b.amount)", "--to", "b"), "who has no column amount learns the sum"),
         (("--reveal", "cardinality", "--bins", "3"), "leave out --join, --protocol and --bins"),
+        (("--reveal", "cardinality", "--least", "3"), "--least is for sums"),
+        (("--reveal", "sum(b.amount)", "--least", "0"), "--least is 0; write a number of keys from 1"),
     ],
 )
 def test_what_cannot_be_revealed_is_one_sentence(pair: Pair, own: tuple[str, ...], said: str) -> None:

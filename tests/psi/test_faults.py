@@ -9,6 +9,7 @@ import time
 import pytest
 
 from tacit.agent.faults import RunError
+from tacit.agent.ledger import Ledger
 from tacit.psi.state import check_disk, folder_of
 
 from .pairs import Pair
@@ -55,15 +56,75 @@ def test_a_killed_party_is_noticed_and_the_match_resumes_where_it_stopped(pair: 
 def test_an_input_that_changed_is_not_resumed_with(pair: Pair) -> None:
     tables(pair)
     a, b = pair.start("a", *ON_DISK), pair.start("b", *ON_DISK)
-    wait_for_results(pair, "b", 1)
+    wait_for_results(pair, "a", 1)
     for running in (a, b):
         running.kill()
         running.communicate()
     pair.write("b", "SELECT i + 19990 AS id, 'b' || i AS own FROM range(20000) t(i)")
-    ends = pair.match(*ON_DISK)
+    # Who has results asks whether they may be asked for again with other rows.
+    refused = pair.match(*ON_DISK)
+    assert refused[0].status == 4 and "start with --repeat-bins" in refused[0].told, refused
+    ends = pair.match(*ON_DISK, "--repeat-bins")
     assert [ended.status for ended in ends] == [0, 0], ends
     assert not any("resuming" in ended.told for ended in ends)
     assert len(pair.joint("a.own, b.own")) == 10
+
+
+def interrupted(pair: Pair, *options: str) -> None:
+    """A match of which both parties have results of at least three bins."""
+    tables(pair)
+    a, b = pair.start("a", *options), pair.start("b", *options)
+    for party in "ab":
+        wait_for_results(pair, party, 3)
+    for running in (a, b):
+        running.kill()
+        running.communicate()
+
+
+def disown(pair: Pair) -> None:
+    """What b says from now on: that it has no result of any bin, and so would like to ask about all of them again."""
+    for result in folder_of(pair.folder / "b-matched.parquet").glob("*.matches"):
+        result.unlink()
+
+
+def test_bins_that_a_peer_had_are_matched_again_only_where_the_user_says_so(pair: Pair) -> None:
+    interrupted(pair, *ON_DISK)
+    disown(pair)
+    refused = pair.match(*ON_DISK)
+    assert [ended.status for ended in refused] == [4, 5], refused
+    assert "b says that it has no results of" in refused[0].told and "start with --repeat-bins" in refused[0].told
+    assert "Traceback" not in refused[0].told
+    ends = pair.match(*ON_DISK, a=("--repeat-bins",))
+    assert [ended.status for ended in ends] == [0, 0], ends
+    assert "of the others are done here, but not at b" in ends[0].told
+    entry = Ledger(pair.folder / "ledger" / "a.jsonl").entries()[-1]
+    assert entry["kind"] == "completed" and entry["repeated_bins"] >= 3, entry
+    assert len(pair.joint("a.own, b.own")) == 5000
+
+
+def test_against_malicious_parties_no_bin_is_matched_twice(pair: Pair) -> None:
+    options = ("--bins", "12", "--memory", "2M", "--workers", "1", "--protocol", "vole-malicious")
+    interrupted(pair, *options)
+    disown(pair)
+    refused = pair.match(*options, "--repeat-bins")
+    assert [ended.status for ended in refused] == [4, 5], refused
+    assert "under vole-malicious no bin is matched twice" in refused[0].told
+
+
+def test_files_of_a_match_are_encrypted_and_damage_is_one_sentence(pair: Pair) -> None:
+    interrupted(pair, *ON_DISK)
+    folder = folder_of(pair.folder / "a-matched.parquet")
+    contents = {file.name: file.read_bytes() for file in folder.iterdir()}
+    assert {"state", "counts", "0.rows", "0.matches"} <= set(contents)
+    clear = (b"ARROW", b"plan_hash", b"a15000", b"a.parquet")
+    assert not any(word in content for content in contents.values() for word in clear)
+    (folder / "3.rows").write_bytes(contents["4.rows"])
+    swapped = pair.match(*ON_DISK)
+    assert swapped[0].status == 2 and "3.rows: is damaged; remove the folder that it is in" in swapped[0].told, swapped
+    (folder / "state").write_bytes(contents["state"][:-1])
+    damaged = pair.start("a", *ON_DISK)
+    told = damaged.communicate(timeout=60)[0]
+    assert damaged.returncode == 2 and "state: is damaged; remove the folder" in told and "Traceback" not in told
 
 
 def test_an_output_that_does_not_fit_is_written_later_alone(pair: Pair) -> None:
@@ -86,6 +147,46 @@ def test_an_output_that_does_not_fit_is_written_later_alone(pair: Pair) -> None:
     assert again.returncode == 0, again.stderr
     assert "only the output is left" in again.stderr
     assert pair.rows("SELECT count(*) FROM 'a-matched.csv'") == [(8000,)]
+
+
+def test_a_plug_in_that_gives_no_outcome_is_named(pair: Pair) -> None:
+    (pair.folder / "naive.py").write_text(NAIVE)
+    pair.write("a", "SELECT i AS id FROM range(20) t(i)")
+    pair.write("b", "SELECT i + 10 AS id FROM range(30) t(i)")
+    for kind in ("Short", "Far", "Twice", "Odd"):
+        ends = pair.match("--plugin", f"naive:{kind}", path=pair.folder)
+        blamed = [ended for ended in ends if ended.status == 2]
+        assert blamed and {ended.status for ended in ends} <= {2, 5}, ends
+        assert all('the plug-in "naive" has an outcome that is not' in ended.told for ended in blamed), ends
+        assert not any("Traceback" in ended.told or "panicked" in ended.told for ended in ends), ends
+
+
+NAIVE = """
+import struct
+from insecure_hashes import InsecureHashes
+
+class Short(InsecureHashes):
+    name = "naive"
+    def party(self, role):
+        party, change = super().party(role), self.change
+        honest = party.outcome
+        party.outcome = lambda: change(role, honest())
+        return party
+    def change(self, role, outcome):
+        return outcome[:-4] if role == "sender" else outcome
+
+class Far(Short):
+    def change(self, role, outcome):
+        return outcome if role == "sender" else outcome[:-4] + struct.pack("<I", 1 << 31)
+
+class Twice(Short):
+    def change(self, role, outcome):
+        return outcome if role == "sender" else 2 * outcome
+
+class Odd(Short):
+    def change(self, role, outcome):
+        return outcome if role == "sender" else outcome + b"?"
+"""
 
 
 def test_too_small_a_disk_is_said_before_the_start(pair: Pair) -> None:

@@ -100,7 +100,7 @@ def test_from_python(pair: Pair) -> None:
         how = {**common, "me": "ab"[number]}
         ids = tacit.psi.identify(tables[number], **how)
         shares = tacit.psi.share(tables[number], columns=["n"], **how)
-        return ids, shares, tacit.psi.aggregate(tables[number], reveal="sum(b.n)", **how).sum
+        return ids, shares, tacit.psi.aggregate(tables[number], reveal="sum(b.n)", least=1, **how).sum
 
     with ThreadPoolExecutor(2) as threads:
         a, b = threads.map(party, (0, 1))

@@ -109,7 +109,7 @@ def test_what_a_query_costs_depends_on_the_numbers_of_rows_alone(pair: Pair) -> 
 def prepared(pair: Pair) -> Path:
     """A file of the right form."""
     path = pair.folder / "a.prepared"
-    about = Description(30, 7, ["number"], ["exact"], "00" * 16, 5)
+    about = Description(30, 7, ["number"], ["exact"], "5e" * 16)
     write_prepared(path, private_key(pair, "a"), about, b"12345", bytes(_native.published_bytes(30, 7)))
     return path
 
@@ -144,6 +144,11 @@ def test_a_changed_file_and_a_foreign_one_are_refused(pair: Pair, prepared: Path
         prepared.write_bytes(whole[:length])
         with pytest.raises(RunError, match=r"damaged|is no prepared table"):
             read_prepared(prepared, key)
+
+
+def test_a_prepared_tables_secrets_are_encrypted(prepared: Path) -> None:
+    whole = prepared.read_bytes()
+    assert all(secret not in whole for secret in (b"12345", b"5e" * 16, b"^" * 16, b"token_key"))
 
 
 def test_the_account_survives_a_record_that_was_cut_off(pair: Pair, prepared: Path) -> None:

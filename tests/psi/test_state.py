@@ -6,28 +6,59 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.psi.state import FILE, State, parsed, read_state, write_state
+from tacit import _native
+from tacit.agent.faults import RunError
+from tacit.psi.state import FILE, State, parsed, read_state, remove_folder, write_state
 
 STATE = State("ab" * 32, "cd" * 16, "ef" * 16, "a.csv 1 2", ["id", "/", "own"], 3, (10, 20), (10, 1, [2]))
 
 
-def written(folder: Path, state: State = STATE) -> bytes:
-    """The bytes that a state has on disk."""
-    write_state(folder, state)
-    return (folder / FILE).read_bytes()
+KEY = b"k" * 32
 
 
 def test_a_state_is_read_as_it_was_written(tmp_path: Path) -> None:
-    assert parsed(written(tmp_path)) == STATE
-    assert read_state(tmp_path, bytes.fromhex("ab" * 32), STATE.stamp, STATE.columns) == STATE
-    assert read_state(tmp_path, bytes.fromhex("ac" * 32), STATE.stamp, STATE.columns) is None
+    write_state(tmp_path, KEY, STATE)
+    assert read_state(tmp_path, KEY, bytes.fromhex("ab" * 32), STATE.stamp, STATE.columns) == STATE
+    assert read_state(tmp_path, KEY, bytes.fromhex("ac" * 32), STATE.stamp, STATE.columns) is None
 
 
 def test_nothing_is_resumed_without_a_state(tmp_path: Path) -> None:
-    assert read_state(tmp_path, b"", "", []) is None
+    assert read_state(tmp_path, KEY, b"", "", []) is None
+
+
+def test_a_state_shows_nothing_but_its_length_and_is_refused_when_it_is_damaged(tmp_path: Path) -> None:
+    write_state(tmp_path, KEY, STATE)
+    file = tmp_path / FILE
+    whole = file.read_bytes()
+    assert all(text.encode() not in whole for text in (STATE.key, STATE.run, STATE.stamp, "plan_hash"))
+    for changed in (whole[:-1], whole[:50], whole + b"x", whole[:90] + bytes([whole[90] ^ 1]) + whole[91:]):
+        file.write_bytes(changed)
+        with pytest.raises(_native.InputError, match="is damaged; remove the folder that it is in"):
+            read_state(tmp_path, KEY, bytes.fromhex("ab" * 32), STATE.stamp, STATE.columns)
+    file.write_bytes(whole)
+    with pytest.raises(_native.InputError, match="under another private key of this party"):
+        read_state(tmp_path, b"l" * 32, bytes.fromhex("ab" * 32), STATE.stamp, STATE.columns)
+
+
+def test_what_cannot_be_removed_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "work"
+    remove_folder(folder)
+    folder.mkdir()
+    (folder / "0.rows").write_bytes(b"rows")
+
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr("os.unlink", refuse)
+    with pytest.raises(RunError, match=r"work: cannot be removed \(Operation not permitted\); it holds rows"):
+        remove_folder(folder)
+    monkeypatch.undo()
+    remove_folder(folder)
+    assert not folder.exists()
 
 
 anything = st.recursive(

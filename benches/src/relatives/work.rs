@@ -167,7 +167,7 @@ impl Party {
     }
 
     fn sum(&self, session: &mut Session) -> Result<bool> {
-        let sums = Some(Sums { columns: 1, to: Role::Receiver });
+        let sums = Some(Sums { columns: 1, to: Role::Receiver, least: 1 });
         let values = vec![vec![3; self.items.len()]];
         let found = match self.role {
             Role::Sender => cardinality_sum::send(session, self.peer, &self.items, &values, self.sizes, sums)?,

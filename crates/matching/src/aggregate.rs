@@ -15,7 +15,7 @@ use crate::bins::Bins;
 use crate::distinct::Distinct;
 use crate::error::MatchError;
 
-/// Learns how many keys match and, if `summed`, the sum over the sender's first payload column (64-bit integers): the receiver
+/// Learns how many keys match and, if at least so many match as `least` says, the sum over the sender's first payload column (64-bit integers): the receiver
 /// learns both. bins: a single one. rows: announced by this party and by the peer.
 ///
 /// # Errors
@@ -25,7 +25,7 @@ pub fn aggregate(
     role: Role,
     bins: &Bins,
     rows: [usize; 2],
-    summed: bool,
+    least: Option<usize>,
 ) -> Result<Aggregates, MatchError> {
     let peer = PartyId(1 - session.me().0);
     let [mine, theirs] = rows.map(|rows| rows.max(1));
@@ -33,10 +33,10 @@ pub fn aggregate(
     let tokens = distinct.tokens.len();
     let seed = Seed::random().map_err(|error| PsiError::Input(format!("no randomness ({error}); start again")))?;
     pad(&mut distinct.tokens, mine, role, &seed);
-    let sums = summed.then_some(Sums { columns: 1, to: Role::Receiver });
+    let sums = least.map(|least| Sums { columns: 1, to: Role::Receiver, least });
     Ok(match role {
         Role::Sender => {
-            let values = if summed { vec![values(bins, &distinct, tokens, mine)?] } else { Vec::new() };
+            let values = if least.is_some() { vec![values(bins, &distinct, tokens, mine)?] } else { Vec::new() };
             send(session, peer, &distinct.tokens, &values, Sizes { sender: mine, receiver: theirs }, sums)?
         }
         Role::Receiver => receive(session, peer, &distinct.tokens, Sizes { sender: theirs, receiver: mine }, sums)?,

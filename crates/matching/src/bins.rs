@@ -1,9 +1,9 @@
 //! A party's rows in bins: the token of every row with a key, and the row's payload, in memory or in private files.
 //!
 //! Rows keep their order within a bin. Rows without a key go to one more bin, if the join will ask for them. Files are
-//! readable by their owner only: whoever holds the run's key can try likely identifiers on tokens.
+//! encrypted under the party's key: whoever holds the run's key can try likely identifiers on tokens.
 
-use std::path::PathBuf;
+use std::sync::Arc;
 
 use arrow_array::{RecordBatch, RecordBatchOptions};
 use arrow_schema::{ArrowError, SchemaRef};
@@ -11,6 +11,7 @@ use arrow_select::interleave::interleave_record_batch;
 use tacit_math::Seed;
 use tacit_psi::Item;
 use tacit_psi::binning::bin_of;
+use tacit_sealed::Folder;
 
 use crate::canonical::{Counts, KeyColumn};
 use crate::error::MatchError;
@@ -18,12 +19,12 @@ use crate::files::Files;
 use crate::tokeniser::Tokeniser;
 
 /// Which rows go where.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Layout {
     /// How many bins there are.
     pub bins: usize,
     /// The folder of the files; None keeps everything in memory.
-    pub folder: Option<PathBuf>,
+    pub folder: Option<Arc<Folder>>,
     /// Bytes of rows kept before they are written to the bins' files.
     pub flush_bytes: usize,
     /// Whether rows without a key are kept too.

@@ -6,6 +6,7 @@ use std::path::Path;
 use tacit_net::{Fault, NetError};
 use tacit_psi::PsiError;
 use tacit_psi::binning::Overflow;
+use tacit_sealed::SealedError;
 
 /// Why matching tables ended.
 #[derive(Debug, thiserror::Error)]
@@ -19,6 +20,16 @@ pub enum MatchError {
     /// This party's data cannot be used.
     #[error("{0}")]
     Input(String),
+    /// Keys that repeat at both parties give more rows than memory holds.
+    #[error(
+        "keys repeat at both parties, so that a bin of the output has {rows} rows where {most} fit into the declared memory; declare more --memory at both parties, or let each key stand in one row"
+    )]
+    JointRows {
+        /// Rows of the bin.
+        rows: u64,
+        /// How many of them fit.
+        most: u64,
+    },
     /// A temporary file cannot be read or written.
     #[error(
         "{path}: cannot be read or written ({reason}); free space or choose another folder, and run the same command again"
@@ -35,6 +46,14 @@ pub enum MatchError {
         /// Which file.
         path: String,
     },
+    /// A temporary file was encrypted under another key of this party.
+    #[error(
+        "{path}: was encrypted under another private key of this party; put that key back, or remove the folder that it is in and start the match anew"
+    )]
+    OtherKey {
+        /// Which file.
+        path: String,
+    },
 }
 
 impl MatchError {
@@ -42,7 +61,12 @@ impl MatchError {
     pub fn fault(&self) -> Fault {
         match self {
             Self::Protocol(error) => error.fault(),
-            Self::Overflow(_) | Self::Input(_) | Self::File { .. } | Self::Damaged { .. } => Fault::Input,
+            Self::Overflow(_)
+            | Self::Input(_)
+            | Self::JointRows { .. }
+            | Self::File { .. }
+            | Self::Damaged { .. }
+            | Self::OtherKey { .. } => Fault::Input,
         }
     }
 
@@ -54,6 +78,19 @@ impl MatchError {
     /// An error of one file.
     pub fn file(path: &Path, error: &io::Error) -> Self {
         Self::File { path: path.display().to_string(), reason: error.to_string() }
+    }
+}
+
+impl From<SealedError> for MatchError {
+    fn from(error: SealedError) -> Self {
+        match error {
+            SealedError::Damaged { path, .. } => Self::damaged(&path),
+            SealedError::OtherKey { path } => Self::OtherKey { path: path.display().to_string() },
+            SealedError::Unread { path, reason } | SealedError::Unwritten { path, reason } => {
+                Self::File { path: path.display().to_string(), reason }
+            }
+            SealedError::Randomness(reason) => Self::Protocol(PsiError::Randomness(reason)),
+        }
     }
 }
 

@@ -7,7 +7,7 @@
 //! | [`canonical`] | key columns of Arrow batches to unambiguous bytes |
 //! | [`tokeniser`] | these to tokens under the key of a run |
 //! | [`bins`] | tokens and payload, bin by bin, in memory or in private files |
-//! | [`files`], [`pieces`] | the private files |
+//! | [`files`] | the encrypted files of bins |
 //! | [`results`] | which rows matched, bin by bin; on disk they are what a run resumes from |
 //! | [`family`] | the protocols, by name |
 //! | [`run`] | the intersections of all bins, by one or several workers |
@@ -32,7 +32,6 @@ pub mod keyed;
 pub mod many;
 pub mod normalise;
 pub mod output;
-pub mod pieces;
 pub mod prepared;
 pub mod repetitions;
 pub mod results;

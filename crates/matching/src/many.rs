@@ -2,10 +2,10 @@
 //!
 //! One instance over whole sets, padded to the announced numbers of rows.
 
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use tacit_math::Seed;
-use tacit_net::Session;
+use tacit_net::{PartyId, Session};
 use tacit_psi::binning::pad;
 use tacit_psi::multi_party::{self, Owners, PartyCost};
 use tacit_psi::{PsiError, Role};
@@ -13,20 +13,28 @@ use tacit_psi::{PsiError, Role};
 use crate::bins::Bins;
 use crate::distinct::Distinct;
 use crate::error::MatchError;
-use crate::repetitions::Repetitions;
+use crate::repetitions::{Learner, Places, Repetitions};
 use crate::results::{Matches, Results};
 use crate::run::Progress;
 
-/// What a match costs a party, but for keys that repeat. owners: their sizes are the announced numbers of rows.
+/// What a match costs a party. owners: their sizes are the announced numbers of rows.
 pub fn cost(owners: &Owners, party: usize) -> PartyCost {
-    let party = tacit_net::PartyId(party);
+    let party = PartyId(party);
     let mut cost = owners.cost(party);
     let learning = owners.recipients.len() as u64;
     if learning > 1 {
         cost.rounds += 1;
-        cost.sent += if owners.recipients.contains(&party) { learning - 1 } else { 0 };
+        if owners.recipients.contains(&party) {
+            cost.sent += (learning - 1) * places(owners, party).bytes() as u64;
+        }
     }
     cost
+}
+
+/// The room in which a recipient tells how often its keys repeat.
+fn places(owners: &Owners, party: PartyId) -> Places {
+    let matches = owners.sizes.iter().copied().min().unwrap_or(0);
+    Places::new(matches, owners.sizes[party.0], 1)
 }
 
 /// Matches and keeps the result of the one bin: of a recipient its rows, of another party nothing. owners: their sizes are the announced
@@ -86,11 +94,14 @@ fn joint(
     let keys = matched.len() as u64;
     if let [_] = owners.recipients[..] {
         let rows: Vec<u32> = matched.iter().flat_map(|&token| distinct.rows(token)).collect();
-        return Ok((rows.len() as u64, Matches { keys, peer_rows: 0, rows }));
+        return Ok((rows.len() as u64, Matches { keys, rows, ..Matches::default() }));
     }
     let mine = matched.iter().map(|&token| distinct.count(token)).collect();
-    let repetitions = Repetitions::exchange(session, &owners.recipients, mine)?;
+    let left: Vec<AtomicU64> = owners.sizes.iter().map(|&rows| AtomicU64::new(rows as u64)).collect();
+    let learner = |&party: &PartyId| Learner { party, places: places(owners, party), left: &left[party.0] };
+    let learners: Vec<Learner<'_>> = owners.recipients.iter().map(learner).collect();
+    let repetitions = Repetitions::exchange(session, &learners, mine)?;
     let count = repetitions.joint_rows();
     let rows = if count <= most { repetitions.rows(distinct, matched) } else { Vec::new() };
-    Ok((count, Matches { keys, peer_rows: 0, rows }))
+    Ok((count, Matches { keys, rows, ..Matches::default() }))
 }

@@ -14,6 +14,9 @@ use crate::results::{Matches, Results};
 /// Rows of one batch.
 const BATCH: usize = 122_880;
 
+/// Rows for which a bin is loaded once: keys that repeat can give a bin any number of rows.
+const LOT: usize = 16 * BATCH;
+
 /// Which rows the output has; the first party is the left one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Join {
@@ -73,13 +76,23 @@ enum Stretch {
     Nulls(u64),
 }
 
+/// What is left of the present stretch.
+enum Present {
+    /// Rows of a bin, from the place `at` on.
+    Listed { bin: usize, rows: Vec<u32>, at: usize },
+    /// So many rows of NULL.
+    Nulls(u64),
+}
+
 /// The output, batch after batch.
 pub struct Rows {
     bins: Arc<Bins>,
     results: Arc<Results>,
     schema: SchemaRef,
     stretches: std::vec::IntoIter<Stretch>,
-    present: Vec<RecordBatch>,
+    present: Option<Present>,
+    /// Batches that are ready, the next one last.
+    ready: Vec<RecordBatch>,
 }
 
 impl Rows {
@@ -118,7 +131,8 @@ impl Rows {
             results,
             schema: Arc::new(Schema::new(fields)),
             stretches: stretches.into_iter(),
-            present: Vec::new(),
+            present: None,
+            ready: Vec::new(),
         })
     }
 
@@ -127,26 +141,40 @@ impl Rows {
         SchemaRef::clone(&self.schema)
     }
 
-    fn batches(&self, stretch: &Stretch) -> Result<Vec<RecordBatch>, MatchError> {
-        match *stretch {
-            Stretch::Pairs(bin) => match self.results.get(bin)?.rows {
-                rows if rows.is_empty() => Ok(Vec::new()),
-                rows => self.take(&self.bins.load(bin)?, &rows),
-            },
+    fn begin(&self, stretch: &Stretch) -> Result<Present, MatchError> {
+        Ok(match *stretch {
+            Stretch::Pairs(bin) => Present::Listed { bin, rows: self.results.get(bin)?.rows, at: 0 },
             Stretch::Unmatched(bin) => {
-                let loaded = self.bins.load(bin)?;
-                self.take(&loaded, &self.unmatched(bin, loaded.rows())?)
+                let rows = self.unmatched(bin, self.bins.rows(bin))?;
+                Present::Listed { bin, rows, at: 0 }
             }
-            Stretch::Nulls(rows) => {
-                let columns = |rows| -> Vec<ArrayRef> {
-                    self.schema.fields().iter().map(|field| new_null_array(field.data_type(), rows)).collect()
-                };
-                pieces(rows as usize).map(|piece| self.batch(columns(piece.len()), piece.len())).collect()
+            Stretch::Nulls(rows) => Present::Nulls(rows),
+        })
+    }
+
+    /// Makes the next batches ready: of a stretch however long a bounded number. Returns what is left of it.
+    fn go_on(&mut self, present: Present) -> Result<Option<Present>, MatchError> {
+        match present {
+            Present::Listed { bin, rows, at } => {
+                let to = rows.len().min(at + LOT);
+                if at < to {
+                    self.ready = self.taken(&self.bins.load(bin)?, &rows[at..to])?;
+                    self.ready.reverse();
+                }
+                Ok((to < rows.len()).then_some(Present::Listed { bin, rows, at: to }))
+            }
+            Present::Nulls(rows) => {
+                let now = rows.min(BATCH as u64) as usize;
+                if now > 0 {
+                    let null = |field: &arrow_schema::FieldRef| new_null_array(field.data_type(), now);
+                    self.ready = vec![self.batch(self.schema.fields().iter().map(null).collect(), now)?];
+                }
+                Ok((rows > now as u64).then_some(Present::Nulls(rows - now as u64)))
             }
         }
     }
 
-    fn take(&self, loaded: &Loaded<'_>, rows: &[u32]) -> Result<Vec<RecordBatch>, MatchError> {
+    fn taken(&self, loaded: &Loaded<'_>, rows: &[u32]) -> Result<Vec<RecordBatch>, MatchError> {
         let piece = |piece: Range<usize>| {
             let batch = loaded.take(&rows[piece])?;
             self.batch(batch.columns().to_vec(), batch.num_rows())
@@ -190,14 +218,18 @@ impl Iterator for Rows {
     type Item = Result<RecordBatch, MatchError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        while self.present.is_empty() {
-            let stretch = self.stretches.next()?;
-            match self.batches(&stretch) {
-                Ok(batches) => self.present = batches,
+        loop {
+            if let Some(batch) = self.ready.pop() {
+                return Some(Ok(batch));
+            }
+            let present = match self.present.take() {
+                Some(present) => Ok(present),
+                None => self.stretches.next().map(|stretch| self.begin(&stretch))?,
+            };
+            match present.and_then(|present| self.go_on(present)) {
+                Ok(left) => self.present = left,
                 Err(error) => return Some(Err(error)),
             }
-            self.present.reverse();
         }
-        self.present.pop().map(Ok)
     }
 }

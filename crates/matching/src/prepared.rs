@@ -49,6 +49,6 @@ pub fn ask(
     let found = set.query(session, server, &distinct.tokens)?;
     let keys: Vec<u32> = found.iter().map(|found| found.mine).filter(|&item| (item as usize) < tokens).collect();
     let rows = keys.iter().flat_map(|&key| distinct.rows(key)).collect();
-    results.put(0, Matches { keys: keys.len() as u64, peer_rows: 0, rows })?;
+    results.put(0, Matches { keys: keys.len() as u64, rows, ..Matches::default() })?;
     Ok(received)
 }

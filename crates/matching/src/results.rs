@@ -1,13 +1,20 @@
 //! Which rows matched, bin by bin. On disk a bin's result appears whole or not at all, so that a run resumes at the bins that have none.
 //!
-//! A file `N.matches` is one piece: two numbers of 8 bytes (how many keys matched, how many of the peer's rows have them) and 4 bytes a
-//! row that this party lists.
+//! A file `N.matches` is one piece: three numbers of 8 bytes (how many keys matched, how many of the peer's rows have them, and one more
+//! than the bin that the worker did before, or 0) and 4 bytes a row that this party lists.
+//!
+//! **Confirmed bins.** A peer that could call bins undone which it has results of could ask again with other rows. So each party knows which
+//! of its bins the peer has a result of, too: a worker does one bin after another and keeps each before the next one, so that
+//! a peer that took part in a bin has kept the one before; and a peer that resumes says which bins it has, which the file `confirmed` keeps.
 
-use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tacit_sealed::Folder;
 
 use crate::error::MatchError;
-use crate::pieces::{Pieces, replace};
+
+/// The file about bins that the peer has said it has a result of: a byte for each.
+const CONFIRMED: &str = "confirmed";
 
 /// One bin's result.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -18,28 +25,71 @@ pub struct Matches {
     pub peer_rows: u64,
     /// This party's rows of the bin in the joint order, one for each pair of rows that match.
     pub rows: Vec<u32>,
+    /// The bin that the worker did before this one, if any: the peer has its result too.
+    pub before: Option<u64>,
 }
 
 /// The results of all bins.
 pub struct Results {
-    folder: Option<PathBuf>,
+    folder: Option<Arc<Folder>>,
     /// Without a folder; of each bin its result.
     held: Mutex<Vec<Option<Matches>>>,
     bins: usize,
 }
 
+fn name(bin: usize) -> String {
+    format!("{bin}.matches")
+}
+
 impl Results {
     /// Of so many bins. folder: where the files are, some perhaps from an earlier run; None keeps them in memory.
-    pub fn new(bins: usize, folder: Option<PathBuf>) -> Self {
+    pub fn new(bins: usize, folder: Option<Arc<Folder>>) -> Self {
         Self { folder, held: Mutex::new(vec![None; bins]), bins }
+    }
+
+    /// Whether they are kept in memory alone.
+    pub fn in_memory(&self) -> bool {
+        self.folder.is_none()
     }
 
     /// Of each bin whether it has a result.
     pub fn done(&self) -> Vec<bool> {
         match &self.folder {
-            Some(folder) => (0..self.bins).map(|bin| folder.join(format!("{bin}.matches")).exists()).collect(),
+            Some(folder) => (0..self.bins).map(|bin| folder.path(&name(bin)).exists()).collect(),
             None => self.held.lock().unwrap_or_else(PoisonError::into_inner).iter().map(Option::is_some).collect(),
         }
+    }
+
+    /// Of each bin whether the peer has shown or said that it has a result of it.
+    ///
+    /// # Errors
+    /// A file that cannot be read.
+    pub fn confirmed(&self) -> Result<Vec<bool>, MatchError> {
+        let mut confirmed = vec![false; self.bins];
+        if let Some(folder) = &self.folder
+            && let Some((_, told)) = folder.pieces(CONFIRMED)?.only()?
+        {
+            if told.len() != self.bins {
+                return Err(MatchError::damaged(&folder.path(CONFIRMED)));
+            }
+            confirmed = told.iter().map(|&byte| byte == 1).collect();
+        }
+        for (bin, _) in self.done().into_iter().enumerate().filter(|&(_, done)| done) {
+            let before = self.get(bin)?.before.and_then(|before| confirmed.get_mut(before as usize));
+            before.into_iter().for_each(|confirmed| *confirmed = true);
+        }
+        Ok(confirmed)
+    }
+
+    /// Keeps which bins the peer says it has a result of, besides those that it has confirmed before; on disk when this returns.
+    ///
+    /// # Errors
+    /// A file that cannot be read or written.
+    pub fn confirm(&self, told: &[bool]) -> Result<(), MatchError> {
+        let Some(folder) = &self.folder else { return Ok(()) };
+        let all = self.confirmed()?.into_iter().zip(told);
+        let bytes: Vec<u8> = all.map(|(before, &now)| u8::from(before || now)).collect();
+        Ok(folder.replace(CONFIRMED, self.bins as u64, &bytes)?)
     }
 
     /// Keeps the result of a bin; on disk when this returns.
@@ -51,9 +101,10 @@ impl Results {
             self.held.lock().unwrap_or_else(PoisonError::into_inner)[bin] = Some(matches);
             return Ok(());
         };
-        let mut piece = bytemuck::cast_slice(&[matches.keys, matches.peer_rows]).to_vec();
+        let before = matches.before.map_or(0, |bin| bin + 1);
+        let mut piece = bytemuck::cast_slice(&[matches.keys, matches.peer_rows, before]).to_vec();
         piece.extend_from_slice(bytemuck::cast_slice(&matches.rows));
-        replace(&folder.join(format!("{bin}.matches")), matches.rows.len() as u64, &piece)
+        Ok(folder.replace(&name(bin), matches.rows.len() as u64, &piece)?)
     }
 
     /// The result of a bin.
@@ -61,18 +112,23 @@ impl Results {
     /// # Errors
     /// A file that cannot be read; an input error if the bin has none.
     pub fn get(&self, bin: usize) -> Result<Matches, MatchError> {
+        let missing = || MatchError::Input(format!("bin {bin} has no result yet"));
         let Some(folder) = &self.folder else {
             let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-            return held[bin].clone().ok_or_else(|| MatchError::Input(format!("bin {bin} has no result yet")));
+            return held[bin].clone().ok_or_else(missing);
         };
-        let path = folder.join(format!("{bin}.matches"));
-        let missing = || MatchError::Input(format!("bin {bin} has no result yet"));
-        let (rows, piece) = Pieces::open(path.clone())?.next().ok_or_else(missing)??;
-        let (numbers, listed) = piece.split_at_checked(16).ok_or_else(|| MatchError::damaged(&path))?;
+        let damaged = || MatchError::damaged(&folder.path(&name(bin)));
+        let (rows, piece) = folder.pieces(&name(bin))?.only()?.ok_or_else(missing)?;
+        let (numbers, listed) = piece.split_at_checked(24).ok_or_else(damaged)?;
         let number = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| numbers[at + i]));
         if rows.checked_mul(4) != Some(listed.len() as u64) {
-            return Err(MatchError::damaged(&path));
+            return Err(damaged());
         }
-        Ok(Matches { keys: number(0), peer_rows: number(8), rows: bytemuck::pod_collect_to_vec(listed) })
+        Ok(Matches {
+            keys: number(0),
+            peer_rows: number(8),
+            before: number(16).checked_sub(1),
+            rows: bytemuck::pod_collect_to_vec(listed),
+        })
     }
 }

@@ -1,6 +1,7 @@
 //! The intersections of all bins: each worker has a session with the peer's worker of the same number, sets the protocol up once and
 //! takes every W-th bin of those to do. What is sent depends on the padded sizes and on what the peer learns, on nothing else.
 
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::thread;
 
@@ -13,7 +14,7 @@ use tacit_psi::{Prepared, Protocol, PsiError, Role, Sizes};
 use crate::bins::Bins;
 use crate::distinct::Distinct;
 use crate::error::MatchError;
-use crate::repetitions::Repetitions;
+use crate::repetitions::{LONG, Learner, Places, Repetitions};
 use crate::results::{Matches, Results};
 
 /// What both parties have agreed on, from one party's view.
@@ -27,6 +28,17 @@ pub struct Run {
     pub rows: [usize; 2],
     /// The bins to do, in order.
     pub todo: Vec<usize>,
+    /// Joint rows that fit into the memory which both parties declare.
+    pub joint_rows: u64,
+}
+
+/// What all workers of a run spend from.
+struct Budget {
+    /// Announced rows of the peer of which no bin has told yet.
+    left: AtomicU64,
+    /// Joint rows that one bin may have, and how many more may be held in memory.
+    bin: u64,
+    held: Option<AtomicU64>,
 }
 
 /// How far a run is, to be read by any thread.
@@ -46,18 +58,43 @@ impl Run {
         }
     }
 
+    /// The room in which a party tells how often the keys of a bin repeat. rows: those that it announced.
+    fn places(&self, rows: usize, bins: usize) -> Places {
+        let Sizes { sender, receiver } = self.sizes(bins);
+        Places::new(sender.min(receiver), rows, bins)
+    }
+
+    /// What the bins to do may still use of what both announced.
+    fn budget(&self, workers: usize, bins: usize, results: &Results) -> Result<Budget, MatchError> {
+        let mut left = self.rows[1] as u64;
+        if self.learns == Learns::Both {
+            let todo: HashSet<usize> = self.todo.iter().copied().collect();
+            for bin in (0..bins).filter(|bin| !todo.contains(bin)) {
+                left = left.saturating_sub(results.get(bin)?.peer_rows);
+            }
+        }
+        let held = results.in_memory().then(|| AtomicU64::new(self.joint_rows));
+        let bin = self.joint_rows / workers.max(1) as u64;
+        Ok(Budget { left: AtomicU64::new(left), bin, held })
+    }
+
     /// Ends with an error before anything is sent if a bin overflows.
     ///
     /// # Errors
     /// [`MatchError::Overflow`]; a file that cannot be read.
     pub fn check(&self, bins: &Bins) -> Result<(), MatchError> {
         let most = capacity(self.rows[0], bins.count());
+        // Where fewer keys can match, only those that do can have no room, which is seen when they do.
+        let long = Places::new(usize::MAX, self.rows[0], bins.count()).long();
         for bin in 0..bins.count() {
             // Repeated keys are one token: they are counted only where the rows alone would not fit.
-            if bins.rows(bin) > most {
-                let tokens = Distinct::of(bins.tokens(bin)?).tokens.len();
-                if tokens > most {
-                    return Err(Overflow { bin, bins: bins.count(), tokens, capacity: most }.into());
+            if bins.rows(bin) > most.min(LONG as usize * (long + 1) - 1) {
+                let distinct = Distinct::of(bins.tokens(bin)?);
+                let tokens = distinct.tokens.len();
+                let often = (0..tokens as u32).filter(|&token| distinct.count(token) >= LONG).count();
+                if tokens > most || often > long {
+                    let (tokens, capacity) = if tokens > most { (tokens, most) } else { (often, long) };
+                    return Err(Overflow { bin, bins: bins.count(), tokens, capacity }.into());
                 }
             }
         }
@@ -78,12 +115,14 @@ impl Run {
     ) -> Result<(), MatchError> {
         self.check(bins)?;
         let workers = sessions.len();
+        let budget = self.budget(workers, bins.count(), results)?;
         let handles: Vec<_> = sessions.iter().map(Session::abort_handle).collect();
         thread::scope(|scope| {
             let work = |(number, session)| {
-                let (handles, todo) = (&handles, self.todo.iter().copied().skip(number).step_by(workers));
+                let (handles, budget) = (&handles, &budget);
+                let todo = self.todo.iter().copied().skip(number).step_by(workers);
                 scope.spawn(move || {
-                    let outcome = self.work(protocol, session, bins, results, progress, todo);
+                    let outcome = self.work(protocol, session, bins, results, progress, budget, todo);
                     if outcome.is_err() {
                         handles.iter().for_each(|handle| handle.abort("another worker of this party failed"));
                     }
@@ -99,6 +138,7 @@ impl Run {
     }
 
     /// One worker.
+    #[expect(clippy::too_many_arguments, reason = "what all workers share")]
     fn work(
         &self,
         protocol: &dyn Protocol,
@@ -106,6 +146,7 @@ impl Run {
         bins: &Bins,
         results: &Results,
         progress: &Progress,
+        budget: &Budget,
         todo: impl Iterator<Item = usize>,
     ) -> Result<(), MatchError> {
         let peer = PartyId(1 - session.me().0);
@@ -113,9 +154,12 @@ impl Run {
         let mut prepared = protocol.setup(self.role, session, peer)?;
         session.leave();
         session.enter("bins");
+        let mut before = None;
         for bin in todo {
-            let matches = self.one_bin(prepared.as_mut(), session, peer, bins, bin)?;
-            results.put(bin, matches)?;
+            let matches = self.one_bin(prepared.as_mut(), session, peer, bins, budget, bin)?;
+            // The peer's worker has come here, so it has kept its result of the bin before.
+            results.put(bin, Matches { before, ..matches })?;
+            before = Some(bin as u64);
             progress.done.fetch_add(1, Relaxed);
         }
         session.leave();
@@ -128,6 +172,7 @@ impl Run {
         session: &mut Session,
         peer: PartyId,
         bins: &Bins,
+        budget: &Budget,
         bin: usize,
     ) -> Result<Matches, MatchError> {
         let sizes = self.sizes(bins.count());
@@ -141,15 +186,33 @@ impl Run {
         }
         if self.learns == Learns::Receiver {
             let rows = matched.iter().flat_map(|&token| distinct.rows(token)).collect();
-            return Ok(Matches { keys: matched.len() as u64, peer_rows: 0, rows });
+            return Ok(Matches { keys: matched.len() as u64, rows, ..Matches::default() });
         }
         let mine = matched.iter().map(|&token| distinct.count(token)).collect();
-        let repetitions = Repetitions::exchange(session, &[PartyId(0), PartyId(1)], mine)?;
+        let learners = [PartyId(0), PartyId(1)].map(|party| {
+            let rows = self.rows[usize::from(party == peer)];
+            Learner { party, places: self.places(rows, bins.count()), left: &budget.left }
+        });
+        let repetitions = Repetitions::exchange(session, &learners, mine)?;
+        budget.spend(repetitions.joint_rows())?;
         Ok(Matches {
             keys: matched.len() as u64,
             peer_rows: repetitions.rows_of(peer.0),
             rows: repetitions.rows(&distinct, &matched),
+            before: None,
         })
+    }
+}
+
+impl Budget {
+    /// Takes the joint rows of a bin, before there is memory for them.
+    fn spend(&self, rows: u64) -> Result<(), MatchError> {
+        if rows > self.bin {
+            return Err(MatchError::JointRows { rows, most: self.bin });
+        }
+        let Some(held) = &self.held else { return Ok(()) };
+        let spent = held.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(rows));
+        spent.map(drop).map_err(|left| MatchError::JointRows { rows, most: left })
     }
 }
 

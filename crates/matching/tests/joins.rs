@@ -12,13 +12,14 @@ use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use clear::Clear;
 use proptest::prelude::*;
-use tacit_matching::files::Files;
+use tacit_matching::files::{Files, SEALED};
 use tacit_matching::results::Matches;
 use tacit_matching::{Bins, Join, KeyColumn, Layout, MatchError, Normaliser, Partition, Progress, Results, Rows, Run};
 use tacit_math::Seed;
-use tacit_net::{Message, Options, Record, Session, memory};
-use tacit_psi::Role;
-use tacit_psi::alignment::Learns;
+use tacit_net::{Message, Options, PartyId, Record, Session, memory};
+use tacit_psi::alignment::{Learns, intersect};
+use tacit_psi::{Protocol, Role, Sizes};
+use tacit_sealed::{Folder, SealingKey};
 
 /// A row: a key of two columns, each perhaps NULL. Its payload is its number.
 type Key = (Option<String>, Option<i64>);
@@ -55,7 +56,17 @@ fn partition(keys: &[Key], bins: usize, folder: Option<PathBuf>) -> Bins {
     binned(keys, bins, folder, Normaliser::Name, vec![2])
 }
 
+/// The files of a run in a folder.
+fn sealed(folder: PathBuf) -> Arc<Folder> {
+    Arc::new(Folder::new(folder, &SEALED, SealingKey::new([5; 32]), "run".to_owned()))
+}
+
+fn kept(bins: usize, folder: &Path) -> Results {
+    Results::new(bins, Some(sealed(folder.to_owned())))
+}
+
 fn binned(keys: &[Key], bins: usize, folder: Option<PathBuf>, name: Normaliser, payload: Vec<usize>) -> Bins {
+    let folder = folder.map(sealed);
     let layout = Layout { bins, folder, flush_bytes: 2000, keep_keyless: true };
     let mut partition = Partition::new(&Seed::from_bytes(SEED), columns(name), payload, layout);
     batches(keys).iter().for_each(|batch| partition.push(batch).expect("a table"));
@@ -68,7 +79,7 @@ fn binned(keys: &[Key], bins: usize, folder: Option<PathBuf>, name: Normaliser, 
 /// What `binned` has left in a folder.
 fn reopened(folder: PathBuf, bins: usize, payload: Vec<usize>) -> Bins {
     let normaliser = if payload.len() == 1 { Normaliser::Name } else { Normaliser::Exact };
-    let files = Files::new(folder, &Seed::from_bytes(SEED), &columns(normaliser), &payload);
+    let files = Files::new(sealed(folder), &Seed::from_bytes(SEED), &columns(normaliser), &payload);
     Bins::open(files, bins, schema()).expect("a folder")
 }
 
@@ -82,6 +93,9 @@ fn output(bins: &Arc<Bins>, results: &Arc<Results>, join: Join, first: bool, pee
     .collect()
 }
 
+/// More joint rows than any test has.
+const PLENTY: u64 = 1 << 20;
+
 struct Matched {
     bins: Arc<Bins>,
     results: Arc<Results>,
@@ -89,7 +103,7 @@ struct Matched {
 }
 
 fn play(session: Session, run: &Run, bins: Bins, folder: Option<PathBuf>) -> Matched {
-    let results = Results::new(bins.count(), folder);
+    let results = Results::new(bins.count(), folder.map(sealed));
     let transcript = session.transcript().expect("recorded");
     let mut sessions = [session];
     run.execute(&Clear, &mut sessions, &bins, &results, &Progress::default()).expect("honest parties");
@@ -105,7 +119,7 @@ fn matched(keys: [&[Key]; 2], bins: usize, learns: Learns, folders: Option<&Path
         let session = sessions.next().expect("two");
         let role = [Role::Receiver, Role::Sender][me];
         let rows = [keys[me].len(), keys[1 - me].len()];
-        let run = Run { role, learns, rows, todo: (0..bins).collect() };
+        let run = Run { role, learns, rows, todo: (0..bins).collect(), joint_rows: PLENTY };
         let folder = folders.map(|folder| folder.join(format!("{me}")));
         folder.iter().for_each(|folder| std::fs::create_dir_all(folder).expect("a folder"));
         (session, run, partition(keys[me], bins, folder.clone()), folder)
@@ -201,23 +215,123 @@ fn messages_are_equally_long_for_all_tables_of_equal_size() {
     assert_eq!(disjoint, equal);
 }
 
-/// How often matching keys repeat is declared: it and the numbers of rows are all that messages are made of.
+/// How often keys repeat, and which of them match, shows in no message's length.
 #[test]
-fn messages_tell_of_repeated_keys_what_is_declared_and_no_more() {
-    // Rows of so many keys, each so often, then other rows up to 60: all alike, all different, or without a key.
+fn messages_are_equally_long_whatever_repeats() {
+    // Rows of so many keys, each so often, then other rows up to 600: all alike, all different, or without a key.
     let table = |often: &[usize], own: i64, other: fn(i64) -> Option<i64>| -> Vec<Key> {
         let keys = (0i64..).zip(often).flat_map(|(key, &times)| std::iter::repeat_n(Some(key), times));
         let others = (0..).map(|row| other(row).map(|key| own + key));
-        keys.chain(others).take(60).map(|year| (Some("n".to_owned()), year)).collect()
+        keys.chain(others).take(600).map(|year| (Some("n".to_owned()), year)).collect()
     };
     let messages = |often: [&[usize]; 2], other| {
         let (a, b) = (table(often[0], 1000, other), table(often[1], 5000, other));
         matched([&a, &b], 3, Learns::Both, None).map(|party| party.messages)
     };
-    for often in [[&[1, 1, 1, 1][..], &[1, 1, 1, 1][..]], [&[2, 1, 3, 1], &[1, 1, 1, 4]]] {
-        let different = messages(often, Some);
-        assert_eq!(different, messages(often, |_| Some(0)));
-        assert_eq!(different, messages(often, |row| (row % 2 == 0).then_some(row)));
+    let expected = messages([&[], &[]], Some);
+    for often in [[&[1, 1, 1, 1][..], &[1, 1, 1, 1][..]], [&[2, 1, 3, 1], &[1, 1, 1, 4]], [&[254, 255], &[1, 300]]] {
+        for other in [Some, |_| Some(0), |row| (row % 2 == 0).then_some(row)] {
+            assert_eq!(messages(often, other), expected, "{often:?}");
+        }
+    }
+}
+
+/// A sender that has the one key in common, and says what it likes of the number of its rows. What the honest receiver of 40 rows makes of it.
+fn told_of_repetitions(told: impl FnOnce(usize) -> Vec<u8> + Send, joint_rows: u64) -> Result<usize, MatchError> {
+    let (a, b) = (many(0, 40), many(39, 339));
+    let mut sessions = memory::mesh(&["a", "b"], &Options::default()).into_iter();
+    let (honest, mut cheat) = (sessions.next().expect("two"), sessions.next().expect("two"));
+    let sizes = Sizes { sender: 300, receiver: 40 };
+    let room = tacit_matching::repetitions::Places::new(40, 300, 1).bytes();
+    let run = Run { role: Role::Receiver, learns: Learns::Both, rows: [40, 300], todo: vec![0], joint_rows };
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            let mut pair = Clear.setup(Role::Sender, &mut cheat, PartyId(0)).expect("a session");
+            let items = partition(&b, 1, None).tokens(0).expect("a bin");
+            intersect(pair.as_mut(), Learns::Both, &mut cheat, PartyId(0), &items, sizes).expect("an honest peer");
+            cheat.next_round();
+            cheat.send(PartyId(0), told(room)).expect("a session");
+            let _ = cheat.recv(PartyId(0), &mut [0; 40]);
+            let _ = cheat.close();
+        });
+        let (bins, results) = (partition(&a, 1, None), Results::new(1, None));
+        run.execute(&Clear, &mut [honest], &bins, &results, &Progress::default())?;
+        Ok(results.get(0)?.rows.len())
+    })
+}
+
+/// What a party says of one key: a byte, and four bytes for what a byte does not hold.
+fn says(count: u32) -> impl FnOnce(usize) -> Vec<u8> {
+    move |room| {
+        let mut message = vec![0; room];
+        message[0] = count.min(255) as u8;
+        if count >= 255 {
+            message[40..44].copy_from_slice(&count.to_le_bytes());
+        }
+        message
+    }
+}
+
+#[test]
+fn a_peers_counts_are_believed_as_far_as_its_rows_go() {
+    assert_eq!(told_of_repetitions(says(300), PLENTY).expect("as many as it has announced"), 300);
+    for count in [301, 1 << 26, u32::MAX] {
+        let error = told_of_repetitions(says(count), u64::MAX).expect_err("more than it has announced");
+        assert!(error.to_string().contains("more rows than it has announced"), "{error}");
+        assert!(error.to_string().starts_with("b sent something"), "{error}");
+    }
+}
+
+#[test]
+fn what_is_no_count_is_refused() {
+    for (place, byte) in [(0, 0), (1, 1), (40, 254), (0, 254)] {
+        let told = move |room| {
+            let mut message = says(255)(room);
+            message[place] = byte;
+            if place == 40 {
+                message[41] = 0;
+            }
+            message
+        };
+        let error = told_of_repetitions(told, PLENTY).expect_err("no count").to_string();
+        assert!(error.contains("no number of rows for each"), "{error}");
+    }
+}
+
+#[test]
+fn more_joint_rows_than_memory_holds_are_refused_before_there_is_memory_for_them() {
+    assert_eq!(told_of_repetitions(says(300), 300).expect("they fit"), 300);
+    let error = told_of_repetitions(says(300), 299).expect_err("too many");
+    assert!(matches!(error, MatchError::JointRows { rows: 300, most: 299 }), "{error}");
+    // Of several bins in memory together.
+    let (a, b) = (vec![(Some("x".to_owned()), Some(1)); 30], vec![(Some("x".to_owned()), Some(1)); 30]);
+    let sessions = memory::mesh(&["a", "b"], &Options::default());
+    let ends = std::thread::scope(|scope| {
+        let play = |(me, session): (usize, Session)| {
+            let keys = [&a, &b][me];
+            let role = [Role::Receiver, Role::Sender][me];
+            scope.spawn(move || {
+                let run = Run { role, learns: Learns::Both, rows: [30, 30], todo: vec![0, 1], joint_rows: 899 };
+                let results = Results::new(2, None);
+                run.execute(&Clear, &mut [session], &partition(keys, 2, None), &results, &Progress::default())
+            })
+        };
+        let running: Vec<_> = sessions.into_iter().enumerate().map(play).collect();
+        running.into_iter().map(|party| party.join().expect("no panic")).collect::<Vec<_>>()
+    });
+    assert!(ends.iter().any(|end| matches!(end, Err(MatchError::JointRows { rows: 900, most: 899 }))), "{ends:?}");
+}
+
+#[test]
+fn a_bin_is_confirmed_when_the_peer_goes_on_or_says_so() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (a, b) = (many(0, 200), many(100, 300));
+    matched([&a, &b], 3, Learns::Both, Some(folder.path()));
+    for party in ["0", "1"] {
+        let results = kept(3, &folder.path().join(party));
+        assert_eq!(results.confirmed().expect("results"), [true, true, false], "the last one is nobody's word yet");
+        results.confirm(&[false, false, true]).expect("a folder");
+        assert_eq!(kept(3, &folder.path().join(party)).confirmed().expect("results"), [true; 3]);
     }
 }
 
@@ -233,7 +347,7 @@ fn files_are_private_and_results_are_resumed_from() {
         assert_eq!(mode & 0o777, 0o600);
     }
     std::fs::remove_file(own.join("1.matches")).expect("a result");
-    let again = Results::new(3, Some(own.clone()));
+    let again = kept(3, &own);
     assert_eq!(again.done(), [true, false, true]);
     let reopened = reopened(own, 3, vec![2]);
     assert_eq!((0..4).map(|bin| reopened.rows(bin)).sum::<usize>(), 200);
@@ -245,7 +359,8 @@ fn a_bin_that_overflows_ends_the_run_before_anything_is_sent() {
     let a = many(0, 300);
     let bins = partition(&a, 3, None);
     // As if the party had announced fewer rows than it has.
-    let run = Run { role: Role::Sender, learns: Learns::Both, rows: [30, 300], todo: (0..3).collect() };
+    let run =
+        Run { role: Role::Sender, learns: Learns::Both, rows: [30, 300], todo: (0..3).collect(), joint_rows: PLENTY };
     let mut sessions = memory::mesh(&["a", "b"], &Options::default());
     sessions.truncate(1);
     let results = Results::new(3, None);
@@ -279,24 +394,71 @@ fn files_cut_between_pieces_and_lost_files_are_noticed() {
     for ending in ["rows", "tokens"] {
         let file = path.join(format!("1.{ending}"));
         let whole = std::fs::read(&file).expect("a file");
-        let length = u64::from_le_bytes(std::array::from_fn(|i| whole[8 + i])) as usize;
-        assert!(whole.len() > 48 + length, "there are two pieces");
-        for kept in [48 + length, 0] {
+        // Where each piece ends: its length is sealed, so that all places are tried.
+        let mut missed = 0;
+        for kept in 0..whole.len() {
             std::fs::write(&file, &whole[..kept]).expect("a folder");
             let bins = reopened(path.clone(), 2, vec![2]);
             let read = [bins.load(1).map(drop), bins.tokens(1).map(drop)];
             let [of_rows, of_tokens] = read.map(|read| matches!(read, Err(MatchError::Damaged { .. })));
-            assert_eq!((of_rows, of_tokens), (ending == "rows", ending == "tokens"));
-            assert!(bins.load(0).is_ok() && bins.tokens(0).is_ok(), "the other bin is whole");
+            assert_eq!((of_rows, of_tokens), (ending == "rows", ending == "tokens"), "{kept} bytes of {ending}");
+            missed += 1;
         }
+        assert_eq!(missed, whole.len());
         std::fs::remove_file(&file).expect("a folder");
         let bins = reopened(path.clone(), 2, vec![2]);
-        assert!(bins.load(1).and(bins.tokens(1)).is_err());
+        assert!(bins.load(1).map(drop).and(bins.tokens(1).map(drop)).is_err());
+        assert!(bins.load(0).is_ok() && bins.tokens(0).is_ok(), "the other bin is whole");
         std::fs::write(&file, &whole).expect("a folder");
     }
     std::fs::remove_file(path.join("counts")).expect("a folder");
-    let files = Files::new(path, &Seed::from_bytes(SEED), &columns(Normaliser::Name), &[2]);
+    let files = Files::new(sealed(path), &Seed::from_bytes(SEED), &columns(Normaliser::Name), &[2]);
     assert!(matches!(Bins::open(files, 2, schema()), Err(MatchError::Damaged { .. })));
+}
+
+/// A file in another one's place, of the same folder or of another run under the same key, is refused; so is another key.
+#[test]
+fn swapped_files_and_other_keys_are_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().to_owned();
+    binned(&many(0, 200), 2, Some(path.clone()), Normaliser::Name, vec![2]);
+    let read = |run: &str, key| {
+        let folder = Arc::new(Folder::new(path.clone(), &SEALED, SealingKey::new([key; 32]), run.to_owned()));
+        let files = Files::new(folder, &Seed::from_bytes(SEED), &columns(Normaliser::Name), &[2]);
+        Bins::open(files, 2, schema()).and_then(|bins| bins.tokens(0).map(|tokens| tokens.len()))
+    };
+    assert!(read("run", 5).expect("its own files") > 0);
+    assert!(matches!(read("another run", 5), Err(MatchError::Damaged { .. })));
+    assert!(matches!(read("run", 6), Err(MatchError::OtherKey { .. })));
+    let [zero, one] = ["0.tokens", "1.tokens"].map(|name| path.join(name));
+    std::fs::rename(&one, &zero).expect("a folder");
+    let error = read("run", 5).expect_err("a swapped file").to_string();
+    assert!(error.contains("0.tokens: is damaged; remove the folder that it is in"), "{error}");
+}
+
+/// Whoever reads the folder sees lengths, and neither tokens nor what rows hold.
+#[test]
+fn no_token_and_no_payload_is_in_clear_on_disk() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let keys: Vec<Key> = (0..200).map(|row| (Some(format!("somebody-{row:04}")), Some(row))).collect();
+    for (name, payload) in [(Normaliser::Name, vec![2]), (Normaliser::Exact, vec![0, 1, 2])] {
+        let path = folder.path().join(format!("{name:?}"));
+        std::fs::create_dir(&path).expect("a folder");
+        let bins = binned(&keys, 2, Some(path.clone()), name, payload);
+        kept(2, &path).put(0, Matches { rows: (0..90).collect(), ..Matches::default() }).expect("a folder");
+        let tokens = [bins.tokens(0).expect("a bin"), bins.tokens(1).expect("a bin")].concat();
+        let (mut found, mut bytes) = (0, 0);
+        for file in std::fs::read_dir(&path).expect("a folder") {
+            let content = std::fs::read(file.expect("a file").path()).expect("a file");
+            bytes += content.len();
+            let holds = |needle: &[u8]| content.windows(needle.len()).any(|window| window == needle);
+            found += tokens.iter().filter(|token| holds(&token.to_le_bytes())).count();
+            found += usize::from(holds(b"somebody-")) + usize::from(holds(b"ARROW")) + usize::from(holds(b"year"));
+            let three: Vec<u8> = [5u32, 6, 7].iter().flat_map(|row| row.to_le_bytes()).collect();
+            found += usize::from(holds(&three));
+        }
+        assert_eq!((found, bytes > 4000), (0, true));
+    }
 }
 
 proptest! {
@@ -317,8 +479,8 @@ proptest! {
             false => (Normaliser::Name, vec![2]),
         };
         binned(&keys, 2, Some(folder.path().to_owned()), normaliser, payload.clone());
-        let results = Results::new(2, Some(folder.path().to_owned()));
-        let found = |rows| Matches { keys: 1, peer_rows: 2, rows };
+        let results = kept(2, folder.path());
+        let found = |rows| Matches { keys: 1, peer_rows: 2, rows, before: Some(1) };
         results.put(0, found(vec![0, 1])).expect("a folder");
         results.put(1, found(Vec::new())).expect("a folder");
         let read = |bins: &Bins| {
@@ -342,7 +504,7 @@ proptest! {
             _ => bytes[at] ^= change,
         }
         std::fs::write(path, &bytes).expect("a file");
-        let files = Files::new(folder.path().to_owned(), &Seed::from_bytes(SEED), &columns(Normaliser::Exact), &payload);
+        let files = Files::new(sealed(folder.path().to_owned()), &Seed::from_bytes(SEED), &columns(Normaliser::Exact), &payload);
         if let Ok(bins) = Bins::open(files, 2, schema()) {
             for (before, after) in before.iter().zip(read(&bins)) {
                 if let (Ok(before), Ok(after)) = (before, after) {

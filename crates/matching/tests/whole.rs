@@ -308,7 +308,7 @@ fn messages_of_sums_and_shares_tell_the_numbers_of_rows_alone() {
     let sums = |a: Keys, b: Keys| {
         both(|session, role| {
             let (mine, theirs) = if role == Role::Sender { (&a, &b) } else { (&b, &a) };
-            aggregate(session, role, &binned(mine, 1), [mine.len(), theirs.len()], true).expect("sums");
+            aggregate(session, role, &binned(mine, 1), [mine.len(), theirs.len()], Some(1)).expect("sums");
         })
         .map(|ended| ended.messages)
     };

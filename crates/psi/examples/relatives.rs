@@ -84,7 +84,7 @@ fn main() {
         |session| drop(known.query(session, SENDER, asked).expect("asked")),
     );
 
-    let sums = Some(Sums { columns: 1, to: Role::Receiver });
+    let sums = Some(Sums { columns: 1, to: Role::Receiver, least: 1 });
     measure(
         "size and sum",
         n,

@@ -2,7 +2,8 @@
 //!
 //! **Computes** for the receiver how many items both have; with values at the sender also the sums, modulo 2^64, of the values of those of
 //! its items that the receiver has, for the party that is named. **Adversary** semi-honest. **Discloses** the sizes of both
-//! sets to both, the size of the intersection to the receiver, the sums to the named party; nobody learns which items count.
+//! sets to both, the size of the intersection to the receiver, the sums to the named party if so many items as agreed count, and to
+//! that party whether they do; nobody learns which items count.
 //!
 //! **Source** size: Huberman, Franklin, Hogg, "Enhancing Privacy and Trust in Electronic Communities" (EC 1999); secure under the decisional
 //! Diffie-Hellman assumption in the random oracle model. Functionality with sums: Ion, Kreuter, Nergiz, Patel, Saxena, Seth, Raykova,
@@ -12,12 +13,15 @@
 //! 2. The receiver sees for each place of the sender's order whether it is in that set, but not whose place it is.
 //! 3. By one OT for each place and column the receiver gets k or k + v as the place is out or in; the sum of the k is the sender's.
 //!
+//! **Few items** A sum over one item is that item's value. If fewer items than [`Sums::least`] count, the receiver chooses in step 3 as if none did:
+//! what it gets are k alone, the messages are as long as ever, and the sender sees no difference.
+//!
 //! **Departures** the OT of step 3 replaces the additively homomorphic encryption of Ion et al.: the receiver knows in clear which
 //! places count, so 64-bit sums take 12 bytes and well under a microsecond each.
 //!
 //! **Cost** for n items of the sender, m of the receiver, c columns, tags of b = 40 + log2(n m) bits: 3 rounds, 16 + 32 n + m (b - log2 m + 2) / 8
 //! bytes from the sender, 16 + 32 m from the receiver. Sums: SoftSpokenOT's setup and extension by c n OTs, then 3 rounds: c n / 8 bytes from
-//! the receiver, 8 c n from the sender, 8 c to the named party.
+//! the receiver, 8 c n from the sender, 8 c to the named party, and 1 to the sender if it is that one.
 
 use crate::error::PsiError;
 use crate::group::{ENCODING_BYTES, Exponent, HashToGroup};
@@ -51,6 +55,8 @@ pub struct Sums {
     pub columns: usize,
     /// Who learns the sums.
     pub to: Role,
+    /// How many items have to count for the sums to be opened.
+    pub least: usize,
 }
 
 fn bits(sizes: Sizes) -> u32 {
@@ -65,11 +71,11 @@ pub fn cost(sizes: Sizes, sums: Option<Sums>) -> Traffic {
         sender: AGREE_BYTES + (ENCODING_BYTES * n + SortedTags::bytes(m, bits(sizes))) as u64,
         receiver: AGREE_BYTES + (ENCODING_BYTES * m) as u64,
     };
-    if let Some(Sums { columns, to }) = sums {
+    if let Some(Sums { columns, to, .. }) = sums {
         let setup = softspoken::setup_cost(K, Adversary::SemiHonest);
         let extension = softspoken::extension_cost(K, Adversary::SemiHonest, columns * n);
         let opened = 8 * columns as u64;
-        let (by_sender, by_receiver) = if to == Role::Receiver { (opened, 0) } else { (0, opened) };
+        let (by_sender, by_receiver) = if to == Role::Receiver { (opened, 0) } else { (0, opened + 1) };
         total.rounds += setup.rounds + extension.rounds + 3;
         total.sender += setup.sender + extension.sender + (8 * columns * n) as u64 + by_sender;
         total.receiver += setup.receiver + extension.receiver + (columns * n).div_ceil(8) as u64 + by_receiver;
@@ -153,12 +159,13 @@ pub fn receive(
     let mut places = TagSet::with_capacity_and_hasher(items.len(), Spread::random()?);
     places.extend(mine.iter());
     let common: Vec<bool> = theirs.iter().map(|tag| places.contains(tag)).collect();
+    let cardinality = common.iter().filter(|&&both| both).count();
     let sums = match sums {
-        Some(sums) => receive_sums(session, sender, &common, sums)?,
+        Some(sums) => receive_sums(session, sender, common, cardinality >= sums.least, sums)?,
         None => None,
     };
     session.leave();
-    Ok(Aggregates { cardinality: Some(common.iter().filter(|&&both| both).count()), sums })
+    Ok(Aggregates { cardinality: Some(cardinality), sums })
 }
 
 fn send_sums(session: &mut Session, to: PartyId, values: &[u64], sums: Sums) -> Result<Option<Vec<u64>>, PsiError> {
@@ -173,15 +180,30 @@ fn send_sums(session: &mut Session, to: PartyId, values: &[u64], sums: Sums) -> 
         session.send(to, bytemuck::cast_slice(&corrections).to_vec())?;
     }
     let zeros: Vec<u64> = keys.iter().map(|keys| (keys[0] as u64).wrapping_neg()).collect();
-    open(session, to, &column_sums(&zeros, sums.columns), sums.to == Role::Sender)
+    let mine = column_sums(&zeros, sums.columns);
+    session.next_round();
+    if sums.to == Role::Receiver {
+        session.send(to, bytemuck::cast_slice(&mine).to_vec())?;
+        return Ok(None);
+    }
+    let mut enough = [0];
+    session.recv(to, &mut enough)?;
+    let opened = added(session, to, &mine)?;
+    match enough {
+        [0] => Ok(None),
+        [1] => Ok(Some(opened)),
+        _ => Err(PsiError::cheating(session, to, "whether enough items count is neither yes nor no")),
+    }
 }
 
 fn receive_sums(
     session: &mut Session,
     from: PartyId,
-    common: &[bool],
+    mut common: Vec<bool>,
+    enough: bool,
     sums: Sums,
 ) -> Result<Option<Vec<u64>>, PsiError> {
+    common.iter_mut().for_each(|both| *both &= enough);
     let n = sums.columns * common.len();
     let mut ots = softspoken::Receiver::setup(session, from, Adversary::SemiHonest, K)?.extend(session, n)?;
     let mut choices = vec![0u64; n.div_ceil(64)];
@@ -196,7 +218,14 @@ fn receive_sums(
     for (i, (share, correction)) in shares.iter_mut().zip(corrections).enumerate() {
         *share = share.wrapping_add(correction & u64::from(common[i % common.len()]).wrapping_neg());
     }
-    open(session, from, &column_sums(&shares, sums.columns), sums.to == Role::Receiver)
+    let mine = column_sums(&shares, sums.columns);
+    session.next_round();
+    if sums.to == Role::Sender {
+        session.send(from, [&[u8::from(enough)], bytemuck::cast_slice(&mine)].concat())?;
+        return Ok(None);
+    }
+    let opened = added(session, from, &mine)?;
+    Ok(enough.then_some(opened))
 }
 
 /// The sum of each of the columns, which lie one behind the other.
@@ -205,14 +234,9 @@ fn column_sums(values: &[u64], columns: usize) -> Vec<u64> {
     (0..columns).map(|c| values[c * rows..][..rows].iter().fold(0u64, |sum, v| sum.wrapping_add(*v))).collect()
 }
 
-/// Adds the peer's shares, or sends this party's to it; one round.
-fn open(session: &mut Session, peer: PartyId, mine: &[u64], to_me: bool) -> Result<Option<Vec<u64>>, PsiError> {
-    session.next_round();
-    if !to_me {
-        session.send(peer, bytemuck::cast_slice(mine).to_vec())?;
-        return Ok(None);
-    }
+/// This party's shares and the peer's, added.
+fn added(session: &mut Session, peer: PartyId, mine: &[u64]) -> Result<Vec<u64>, PsiError> {
     let mut theirs = vec![0u64; mine.len()];
     session.recv(peer, bytemuck::cast_slice_mut(&mut theirs))?;
-    Ok(Some(mine.iter().zip(theirs).map(|(a, b)| a.wrapping_add(b)).collect()))
+    Ok(mine.iter().zip(theirs).map(|(a, b)| a.wrapping_add(b)).collect())
 }

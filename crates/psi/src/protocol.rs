@@ -54,6 +54,26 @@ pub enum Outcome {
     },
 }
 
+impl Outcome {
+    /// Whether it is one for sets of these sizes: an order of all the sender's items, or matches of items and places that there are,
+    /// none of them twice. What a plug-in gives is not trusted to be.
+    pub fn fits(&self, sizes: Sizes) -> bool {
+        match self {
+            Self::Sender { order } => order.len() == sizes.sender && distinct(order.iter().copied(), sizes.sender),
+            Self::Receiver(matches) => {
+                distinct(matches.iter().map(|found| found.mine), sizes.receiver)
+                    && distinct(matches.iter().map(|found| found.theirs), sizes.sender)
+            }
+        }
+    }
+}
+
+/// Whether numbers are below a bound and none comes twice.
+fn distinct(numbers: impl Iterator<Item = u32>, bound: usize) -> bool {
+    let mut seen = vec![false; bound];
+    numbers.into_iter().all(|number| seen.get_mut(number as usize).is_some_and(|seen| !std::mem::replace(seen, true)))
+}
+
 /// Rounds and bytes of one phase.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Traffic {

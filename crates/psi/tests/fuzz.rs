@@ -101,7 +101,7 @@ fn unbalanced() -> Target {
 }
 
 fn sums() -> Target {
-    let sums = Some(Sums { columns: 1, to: Role::Receiver });
+    let sums = Some(Sums { columns: 1, to: Role::Receiver, least: 1 });
     target(
         move |session, items| cardinality_sum::send(session, RECEIVER, items, &[vec![1; items.len()]], SIZES, sums),
         move |session, items| cardinality_sum::receive(session, SENDER, items, SIZES, sums),

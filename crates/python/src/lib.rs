@@ -40,8 +40,9 @@ mod native {
     #[pymodule_export]
     use crate::matching::{
         Binned, Group, Identified, KeyedTable, MatchedRows, Pair, PreparedSet, SharedRows, aggregate_cost, group_cost,
-        ids_by_keys_cost, ids_cost, ids_methods, matching_capacity, matching_cost, matching_protocols,
-        matching_questions, published_bytes, query_cost, shares_cost,
+        ids_by_keys_cost, ids_cost, ids_methods, matching_capacity, matching_cost, matching_counts_bytes,
+        matching_protocols, matching_questions, published_bytes, query_cost, read_sealed, seal, shares_cost, unseal,
+        write_sealed,
     };
     #[pymodule_export]
     use crate::session::Session;

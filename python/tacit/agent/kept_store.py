@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tacit import _native
+from tacit.agent.durable import sync_folder
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation import Federation
 from tacit.agent.keys import derived_key
@@ -97,7 +98,7 @@ class KeptStore:
         """Give a part its name, in place of an older one; on disk when this returns. Raises RunError."""
         try:
             unfinished.replace(self.path(table))
-            self._sync()
+            sync_folder(self.folder)
         except OSError as error:
             raise RunError(Fault.INPUT, f"{self.path(table)}: cannot be written ({error.strerror}).") from error
 
@@ -105,7 +106,7 @@ class KeptStore:
         """Remove a part, if there is one. Raises RunError."""
         try:
             self.path(table).unlink()
-            self._sync()
+            sync_folder(self.folder)
         except FileNotFoundError:
             return
         except OSError as error:
@@ -114,13 +115,6 @@ class KeptStore:
     def key(self) -> bytes:
         """The key under which this party's parts are encrypted. Raises RunError if its private key cannot be read."""
         return derived_key(self._federation.private_key(self.party), KEY_PURPOSE)
-
-    def _sync(self) -> None:
-        descriptor = os.open(self.folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
     def _sweep(self) -> None:
         """Remove what runs that were killed have left."""

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 from tacit import _native
+from tacit.agent.durable import sync_folder
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.private_key import PrivateKey
 
@@ -74,6 +75,8 @@ def _write(path: Path, content: bytes | bytearray, mode: int) -> None:
         descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
         with os.fdopen(descriptor, "wb", buffering=0) as file:
             file.write(content)
+            os.fsync(file.fileno())
         fresh.replace(path)
+        sync_folder(path.parent)
     except OSError as error:
         raise RunError(Fault.INPUT, f"{path}: cannot be written ({error.strerror}).") from error

@@ -18,6 +18,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from tacit.agent.durable import sync_folder
+
 JSON = dict[str, Any]
 
 GENESIS = "0" * 64
@@ -47,6 +49,8 @@ class Ledger:
                 file.write(_canonical(entry) + b"\n")
                 file.flush()
                 os.fsync(file.fileno())
+            if last is None:
+                sync_folder(self.path.parent)
         except OSError as error:
             raise LedgerError(f"ledger {self.path}: cannot be written ({error.strerror}).") from error
         return entry

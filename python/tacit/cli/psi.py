@@ -22,7 +22,7 @@ from tacit.psi.group import GroupMatch, GroupParameters, refuse
 from tacit.psi.match import Limits, Match
 from tacit.psi.members import Members
 from tacit.psi.output import check_output, write_rows
-from tacit.psi.parameters import JOINS, PAIRS, Parameters, dropped, keys_of, normalisers, recipients, revealed
+from tacit.psi.parameters import JOINS, LEAST, PAIRS, Parameters, dropped, keys_of, normalisers, recipients, revealed
 from tacit.psi.plugin import plugin_named
 from tacit.psi.source import open_source
 
@@ -52,6 +52,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="with --reveal shares: all pairs of rows with a common key (default), or one for each row")  # fmt: skip
     add("--drop-contaminated", dest="drop", metavar="WHOSE",
         help="with --reveal shares: leave out rows with several counterparts, of both parties or of one")  # fmt: skip
+    add("--least", type=int, default=LEAST, metavar="KEYS",
+        help=f"with a sum: how many keys have to match for it to be shown (default: {LEAST})")  # fmt: skip
     add("--to", default="all", metavar="PARTIES", help="who learns the matches: all (default), or some parties")
     add("--join", choices=JOINS, default="inner", help="which rows the output has (default: inner)")
     add("--protocol", default="auto", help="auto (default), or a protocol's name")
@@ -64,6 +66,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--bins", default="auto", metavar="N", help="into how many bins the tables are put (default: auto)")
     add("--memory", type=_bytes, default=3 << 30, metavar="SIZE", help="what this party may use (default: 3G)")
     add("--workers", type=int, metavar="N", help="bins matched at the same time (default: half the cores)")
+    add("--repeat-bins", action="store_true",
+        help="match bins again that this party has results of, where the other says that it lost its own")  # fmt: skip
     add("--explain", action="store_true", help="show why bins, protocol and workers were chosen")
     add("--quiet", action="store_true", help="print nothing but errors")
 
@@ -87,9 +91,10 @@ def run(options: argparse.Namespace) -> int:
         parties, normalisers(key, options.normalise), recipients(parties, options.to), options.join,
         options.protocol, _bins(options.bins), None if plugin is None else str(getattr(plugin, "name", options.plugin)),
         *revealed(options.reveal, parties), widths, options.pairs, dropped(parties, options.drop),
+        options.least,
     )  # fmt: skip
     _check_output(options, parameters)
-    limits = Limits(options.memory, options.workers)
+    limits = Limits(options.memory, options.workers, options.repeat_bins)
     columns = [] if options.columns is None and parameters.reveal == "shares" else options.columns
     source = open_source(options.input, key, columns, os.cpu_count() or 1, limits.memory)
     screen.account(parameters)
@@ -118,6 +123,8 @@ def _run_group(options: argparse.Namespace, members: Members, parties: tuple[str
         "--workers": options.workers is not None,
         "--pairs": options.pairs != "all",
         "--drop-contaminated": options.drop is not None,
+        "--least": options.least != LEAST,
+        "--repeat-bins": options.repeat_bins,
         "the second --key": len(options.key) > 1,
     })  # fmt: skip
     (key,) = options.key
@@ -149,14 +156,16 @@ def _run(options: argparse.Namespace, match: Match | GroupMatch, parameters: Agr
             screen.line(f"writing {options.output}")
             count = write_rows(match.source.database, match.rows, options.output, match.if_unwritten())
     entry = ledger.append("completed", completed_entry(approved, report))
-    if report.unconfirmed is None:
-        match.remove_files()
     screen.report(report, count, learns, entry["entry"])
     if not parameters.gives_rows and report.keys is not None:
         sys.stdout.write(f"matching keys: {report.keys}\n")
         if report.sum is not None:
             sys.stdout.write(f"sum: {report.sum}\n")
-    if report.unconfirmed is not None:
+        elif isinstance(parameters, Parameters) and parameters.summed is not None:
+            sys.stdout.write(f"sum: not shown, fewer than {parameters.least} keys match\n")
+    if report.unconfirmed is None:
+        match.remove_files()
+    else:
         raise RunError(
             Fault.PEER_GONE,
             f"this party's output is complete, but {match.peer} was lost before it confirmed ({report.unconfirmed}); "

@@ -16,7 +16,7 @@ from tacit.psi.account import approved_entry, completed_entry, recorded
 from tacit.psi.match import Report
 from tacit.psi.members import Members
 from tacit.psi.output import check_output, write_rows
-from tacit.psi.parameters import UNBALANCED, normalisers
+from tacit.psi.parameters import LEAST, UNBALANCED, normalisers
 from tacit.psi.prepared import DEFAULT_BUDGET, Query, prepare, query_parameters
 from tacit.psi.prepared_file import MOST_BUDGET, held, read_prepared
 from tacit.psi.source import Source, open_source
@@ -112,6 +112,7 @@ def _refuse_others(options: argparse.Namespace) -> None:
     """Refuse options that a prepared table makes no use of. Raises RunError."""
     defaults = {
         "reveal": "intersection", "join": "inner", "plugin": None, "bins": "auto", "workers": None, "pairs": "all",
+        "least": LEAST, "repeat_bins": False,
     }  # fmt: skip
     mistaken = [name for name, default in defaults.items() if getattr(options, name) != default]
     if options.drop is not None:

@@ -45,8 +45,9 @@ def completed_entry(approved: JSON, report: Report) -> JSON:
         "rounds": report.rounds,
         "seconds": round(report.seconds, 3),
     }
+    bins = {"resumed_bins": report.resumed, "repeated_bins": report.again}
     ran = {} if report.protocol is None else {"engine": f"psi/{report.protocol}"}
-    return {**_reference(approved), **ran, "disclosures": happened, "cost": cost, "resumed_bins": report.resumed}
+    return {**_reference(approved), **ran, "disclosures": happened, "cost": cost, **bins}
 
 
 @contextmanager

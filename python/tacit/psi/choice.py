@@ -78,7 +78,7 @@ def choose(parameters: Parameters, facts: tuple[Mapping[str, Any], Mapping[str, 
     network = DeclaredNetwork.of(facts)
     automatic = parameters.plugin is None and parameters.protocol == "auto"
     names = AUTOMATIC if automatic else (parameters.protocol_name(),)
-    options = [_option(parameters, name, capacities, bins, workers, network) for name in names]
+    options = [_option(parameters, name, rows, capacities, bins, workers, network) for name in names]
     chosen = min(options, key=lambda option: option.seconds)
     name = chosen.name
     others = [f"{each.name} {each.seconds:.2f} s" for each in options if each is not chosen]
@@ -130,10 +130,16 @@ class _Option:
 
 
 def _option(
-    parameters: Parameters, name: str, capacities: tuple[int, int], bins: int, workers: int, network: DeclaredNetwork
+    parameters: Parameters,
+    name: str,
+    rows: tuple[int, int],
+    capacities: tuple[int, int],
+    bins: int,
+    workers: int,
+    network: DeclaredNetwork,
 ) -> _Option:
     sender, why_sender = _sender(parameters, name, capacities, bins)
-    sent, rounds = _traffic(parameters, name, capacities, sender, bins, workers)
+    sent, rounds = _traffic(parameters, name, rows, capacities, sender, bins, workers)
     seconds = SECONDS_TO_BEGIN.get(name, DEFAULT_SECONDS_TO_BEGIN)
     seconds += SECONDS_PER_TOKEN.get(name, DEFAULT_SECONDS_PER_TOKEN) * bins * sum(capacities) / 2
     # Both directions carry at the same time.
@@ -183,15 +189,23 @@ def _questions(
 
 
 def _traffic(
-    parameters: Parameters, name: str, capacities: tuple[int, int], sender: int, bins: int, workers: int
+    parameters: Parameters,
+    name: str,
+    rows: tuple[int, int],
+    capacities: tuple[int, int],
+    sender: int,
+    bins: int,
+    workers: int,
 ) -> tuple[tuple[int, int], int]:
-    """Payload bytes that each party sends at least (repeated keys add to it), and rounds of one worker."""
+    """Payload bytes that each party sends, and rounds of one worker."""
     if parameters.plugin is not None:
         return (0, 0), 0
     cost = _native.matching_cost(name, capacities[sender], capacities[1 - sender], bins, parameters.both_learn)
     of_role = [workers * cost["setup"][role] + bins * cost["bin"][role] for role in ("sender", "receiver")]
-    repetitions = bins if parameters.both_learn else 0  # one byte a bin each way
-    sent = (of_role[0] + repetitions, of_role[1] + repetitions)
+    sent = (of_role[0], of_role[1]) if sender == 0 else (of_role[1], of_role[0])
+    if parameters.both_learn:  # How often keys repeat: as long for any keys.
+        counts = [bins * _native.matching_counts_bytes(min(capacities), each, bins) for each in rows]
+        sent = (sent[0] + counts[0], sent[1] + counts[1])
     each = -(-bins // workers)
     rounds = cost["setup"]["rounds"] + each * (cost["bin"]["rounds"] + (1 if parameters.both_learn else 0))
-    return (sent if sender == 0 else (sent[1], sent[0])), rounds
+    return sent, rounds

@@ -7,6 +7,7 @@ import os
 import secrets
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,9 +18,18 @@ from tacit.psi.announcement import heard, numbers, run_name, same_run
 from tacit.psi.choice import BYTES_PER_TOKEN, Choice, choose
 from tacit.psi.members import Members
 from tacit.psi.parameters import UNBALANCED, Parameters
-from tacit.psi.partition import Counts, keyed, partition
+from tacit.psi.partition import Counts, Folder, keyed, partition
 from tacit.psi.source import Source
-from tacit.psi.state import State, check_disk, folder_of, fresh_folder, read_state, remove_folder, write_state
+from tacit.psi.state import (
+    State,
+    check_disk,
+    folder_of,
+    fresh_folder,
+    read_state,
+    remove_folder,
+    sealing_key,
+    write_state,
+)
 from tacit.psi.watching import Told, Watching
 from tacit.psi.whole import ID_COLUMN, Facts, Found, check_memory, choose_whole, reveal
 
@@ -35,15 +45,19 @@ RESULT_BYTES = 4
 BYTES_PER_ROW = 64
 """Tokens and places of a row in memory."""
 
+BYTES_PER_JOINT_ROW = 16
+"""What a row of the join takes in memory, besides its columns."""
+
 Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True)
 class Limits:
-    """This party's own: bytes of memory and workers."""
+    """This party's own: bytes of memory, workers, and whether it matches bins again that the other says it has lost."""
 
     memory: int = 3 << 30
     workers: int | None = None
+    repeat_bins: bool = False
 
     def offered(self) -> int:
         """How many workers this party offers. Two parties on one machine of two cores keep both busy with one each."""
@@ -56,6 +70,7 @@ class Report:
 
     keys: how many keys both have. rate: keys for each row with a key. union: how many universal ids there are.
     repeated: rows of this party that share keys with several rows of the other, of shares and of ids by several keys.
+    resumed: bins that were done before. again: bins of which this party had a result, and that were matched again.
     """
 
     rows: int
@@ -74,6 +89,7 @@ class Report:
     resumed: int
     unconfirmed: str | None
     protocol: str | None = None
+    again: int = 0
 
     @classmethod
     def of(
@@ -87,6 +103,7 @@ class Report:
         resumed: int = 0,
         unconfirmed: str | None = None,
         protocol: str | None = None,
+        again: int = 0,
     ) -> Report:
         """From what was counted of a party's rows and what was found. begin: when, by the monotonic clock."""
         rows, null, invalid = counts
@@ -108,6 +125,7 @@ class Report:
             resumed=resumed,
             unconfirmed=unconfirmed,
             protocol=protocol,
+            again=again,
         )
 
 
@@ -136,6 +154,8 @@ class Match:
         self.choice: Choice | None = None
         self.peer_rows = 0
         self.folder = None if output is None else folder_of(output)
+        self._key = sealing_key(members.private_key(me))
+        self._again = 0
         self._columns = [*source.key, "/", *source.columns]
         self._table: _native.Binned | None = None
         self._state: State | None = None
@@ -159,7 +179,7 @@ class Match:
         begin = time.monotonic()
         state = None
         if self.folder is not None:
-            state = read_state(self.folder, self.parameters.plan_hash, self.source.stamp, self._columns)
+            state = read_state(self.folder, self._key, self.parameters.plan_hash, self.source.stamp, self._columns)
         if state is not None and state.agreed:
             self.tell("all bins are done already: only the output is left to be written")
             self._reopen(state)
@@ -208,8 +228,12 @@ class Match:
         resumes = same_run(mine["resume"], theirs["resume"], choice.bins)
         announce(choice)
         if resumes and state is not None:
-            todo = self._resume(state, theirs["resume"])
+            todo = self._resume(state, theirs["resume"], choice)
         else:
+            if state is not None:
+                done = sum(self._reopened(state).done())
+                self._check_disowned(done, done, choice)
+                self._again = done
             todo = list(range(choice.bins))
             self._partition(pair, choice, theirs["kinds"])
         pair.exchange(b"ready")
@@ -224,7 +248,8 @@ class Match:
                 both_learn=self.parameters.both_learn,
                 rows=(self.source.rows, self.peer_rows),
                 todo=todo,
-                plugin=self.plugin,
+                joint_rows=min(int(each["memory"]) for each in facts) // BYTES_PER_JOINT_ROW,
+                plugin=None if self.plugin is None else (self.plugin, str(self.parameters.plugin)),
             )
         unconfirmed = self._confirm(pair)
         return self._report(pair.metrics(), begin, choice.bins - len(todo), unconfirmed)
@@ -293,16 +318,20 @@ class Match:
             self._prepare_disk()
         where = f"in {self.folder}" if on_disk else "in memory"
         self.tell(f"putting {self.source.rows:,} rows into {choice.bins} bins, {where}")
-        self._table = self._binned(key, choice.bins, self.folder if on_disk else None, peer_kinds)
+        self._table = self._binned(key, choice.bins, self._folder(run) if on_disk else None, peer_kinds)
         if on_disk and self.folder is not None:
             self._table.sync()
             self._state = State(
                 self.parameters.plan_hash.hex(), run, key.hex(), self.source.stamp, self._columns, choice.bins,
                 (self.source.rows, self.peer_rows), self._counts,
             )  # fmt: skip
-            write_state(self.folder, self._state)
+            write_state(self.folder, self._key, self._state)
 
-    def _binned(self, key: bytes, bins: int, folder: Path | None, peer_kinds: list[str]) -> _native.Binned:
+    def _folder(self, run: str) -> Folder:
+        """Where the files of a run are, and their key."""
+        return str(self.folder), run, self._key
+
+    def _binned(self, key: bytes, bins: int, folder: Folder | None, peer_kinds: list[str]) -> _native.Binned:
         """Read the input into bins."""
         try:
             table, self._counts = partition(
@@ -318,7 +347,8 @@ class Match:
             )
         except RunError:
             if folder is not None:
-                self.remove_files()
+                with suppress(RunError):
+                    self.remove_files()
             raise
         return table
 
@@ -344,7 +374,7 @@ class Match:
             columns=self._key_columns(),
             payload=self.source.places(self.source.columns),
             bins=state.bins,
-            folder=str(self.folder),
+            folder=self._folder(state.run),
         )
 
     def _key_columns(self) -> list[tuple[int, str]]:
@@ -356,21 +386,50 @@ class Match:
         self._state, self.peer_rows = state, state.rows[1]
         self._counts = (state.counts[0], state.counts[1], list(state.counts[2]))
 
-    def _resume(self, state: State, theirs: Mapping[str, Any]) -> list[int]:
+    def _resume(self, state: State, theirs: Mapping[str, Any], choice: Choice) -> list[int]:
         """The bins that one of the parties has no result of. They run anew, with fresh randomness."""
         self._reopen(state)
         assert self._table is not None
-        both = zip(self._table.done(), bytes.fromhex(theirs["done"]), strict=True)
+        told = [bool(other) for other in bytes.fromhex(theirs["done"])]
+        both = list(zip(self._table.done(), told, strict=True))
+        disowned = [bin for bin, (mine, other) in enumerate(both) if mine and not other]
+        confirmed = self._table.confirmed() if disowned else []
+        self._check_disowned(len(disowned), sum(confirmed[bin] for bin in disowned), choice)
+        self._table.confirm(told)
+        self._again = len(disowned)
         todo = [bin for bin, (mine, other) in enumerate(both) if not (mine and other)]
-        self.tell(f"resuming: {state.bins - len(todo)} of {state.bins} bins are done")
+        again = f"; {self._again} of the others are done here, but not at {self.peer}" if disowned else ""
+        self.tell(f"resuming: {state.bins - len(todo)} of {state.bins} bins are done{again}")
         return todo
+
+    def _check_disowned(self, disowned: int, lost: int, choice: Choice) -> None:
+        """Refuse to match bins again of which this party has results, as who asks again with other rows would have it.
+
+        disowned: bins with a result here that the other party has none of. lost: those of which it had one. A crash
+        leaves at most the bins that were under way, one a worker, with a result at one party alone: nobody has
+        confirmed them. Raises RunError.
+        """
+        withstands = dict(_native.matching_protocols()).get(choice.protocol)
+        anew = f"to match anew, remove {self.folder} here and start again at both parties"
+        if disowned and withstands == "malicious":
+            raise RunError(
+                Fault.PEER,
+                f"{self.peer} says that it has no results of {disowned} bins that are done here; under "
+                f"{choice.protocol} no bin is matched twice, since it could ask with other rows: {anew}.",
+            )
+        if lost and not self.limits.repeat_bins:
+            raise RunError(
+                Fault.PEER,
+                f"{self.peer} says that it has no results of {lost} bins that it had before: it lost its files, or "
+                f"asks again, perhaps with other rows; if you trust it, start with --repeat-bins; {anew}.",
+            )
 
     def _confirm(self, pair: _native.Pair) -> str | None:
         """Tell each other that all is done. This party has its results, whatever becomes of the peer now."""
         try:
             pair.exchange(b"done")
             if self._state is not None and self.folder is not None:
-                write_state(self.folder, replace(self._state, agreed=True))
+                write_state(self.folder, self._key, replace(self._state, agreed=True))
             pair.close()
         except _native.PeerGoneError as error:
             return str(error)
@@ -385,7 +444,7 @@ class Match:
         protocol = None if self.choice is None else self.choice.protocol
         return Report.of(
             self._counts, self.source.key, found or Found(), metrics, begin,
-            resumed=resumed, unconfirmed=unconfirmed, protocol=protocol,
+            resumed=resumed, unconfirmed=unconfirmed, protocol=protocol, again=self._again,
         )  # fmt: skip
 
 

@@ -18,6 +18,10 @@ UNBALANCED = "unbalanced"
 REVEALS = ("intersection", "cardinality", "ids", "shares")
 """What may be revealed, besides sums."""
 
+LEAST = 10
+"""Keys that have to match for a sum to be shown, unless the parties say otherwise: a sum over one key is its value, and
+offices of statistics publish no cell of fewer than three to ten persons."""
+
 Column = TypeVar("Column")
 
 PAIRS = ("all", "one")
@@ -31,7 +35,8 @@ class Parameters(Agreement):
     to: the parties that learn the matches. bins: None lets both choose by the same rule. plugin: the name of a protocol
     from elsewhere, or None. reveal: one of REVEALS, or "sum" of the column ``summed`` of a party. widths: how many key
     columns each key has, the most important key first; empty if there is one key. pairs: one of PAIRS. dropped: the
-    parties whose rows are left out if they share keys with several rows of the other.
+    parties whose rows are left out if they share keys with several rows of the other. least: how many keys have to
+    match for a sum to be shown.
     """
 
     parties: tuple[str, str]
@@ -44,6 +49,7 @@ class Parameters(Agreement):
     widths: tuple[int, ...] = ()
     pairs: str = "all"
     dropped: tuple[str, ...] = ()
+    least: int = LEAST
 
     def __post_init__(self) -> None:
         if self.join not in JOINS:
@@ -60,6 +66,8 @@ class Parameters(Agreement):
             raise RunError(
                 Fault.INPUT, f"a {self.join} join needs both parties to learn the matches; leave out --to or --join."
             )
+        if self.least != LEAST and self.summed is None:
+            raise RunError(Fault.INPUT, "--least is for sums, --reveal 'sum(PARTY.COLUMN)'; leave it out.")
         self._check_keys()
         if self.reveal != "intersection":
             self._check_reveal()
@@ -97,6 +105,8 @@ class Parameters(Agreement):
             raise RunError(Fault.INPUT, f"--reveal {self.reveal} has a protocol of its own; leave out {options}.")
         if self.gives_rows and not self.both_learn:
             raise RunError(Fault.INPUT, f"--reveal {self.reveal} gives both parties their output; leave out --to.")
+        if self.least < 1:
+            raise RunError(Fault.INPUT, f"--least is {self.least}; write a number of keys from 1.")
         if self.summed is not None and self.to == (self.summed[0],):
             raise RunError(
                 Fault.INPUT,
@@ -178,6 +188,7 @@ class Parameters(Agreement):
             what = "how many keys both have"
             if self.summed is not None:
                 what += f", and the sum of {self.summed[0]}'s {self.summed[1]} over the rows that have them"
+                what += f" if these are {self.least} keys or more" if self.least > 1 else ""
             who = [self.receiver, *(name for name in self.to if name != self.receiver)]
             return [f"{name} learns {what}" for name in who]
         if not self.both_learn:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TypeVar
 
 import duckdb
@@ -19,6 +18,10 @@ Counts = tuple[int, int, list[int]]
 """Rows, rows with NULL in a key column, and by key column the rows without a valid value."""
 
 
+Folder = tuple[str, str, bytes]
+"""Where the files of bins go, the name of the run, and the key under which they are encrypted."""
+
+
 def partition(
     source: Source,
     key: bytes,
@@ -29,7 +32,7 @@ def partition(
     memory: int,
     keep_keyless: bool,
     bins: int = 1,
-    folder: Path | None = None,
+    folder: Folder | None = None,
 ) -> tuple[_native.Binned, Counts]:
     """Put an input into bins. folder: where they go, None for memory. Raises RunError that names what is wrong."""
     columns = list(zip(source.places(source.key), normalisers, strict=True))
@@ -41,7 +44,7 @@ def partition(
             columns=columns,
             payload=source.places(source.columns),
             bins=bins,
-            folder=None if folder is None else str(folder),
+            folder=folder,
             flush_bytes=max(1 << 20, min(1 << 29, memory // 4)),
             keep_keyless=keep_keyless,
         )

@@ -70,7 +70,7 @@ def prepare(
     tell(f"preparing {source.rows:,} rows")
     prepared, published = _native.PreparedSet.prepare(table, source.rows, budget)
     secret = prepared.secret()
-    about = Description(source.rows, budget, kinds, list(normalisers), token_key.hex(), len(secret))
+    about = Description(source.rows, budget, kinds, list(normalisers), token_key.hex())
     write_prepared(path, private_key, about, secret, published)
     return about
 

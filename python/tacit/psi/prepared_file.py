@@ -1,9 +1,9 @@
 """The file of a prepared table: its owner's key and what it publishes, and the account of what has been asked.
 
-It starts with the length of a description in JSON, the description, the secret part, the published part, and a MAC over
-all of it under a key that is derived from the party's private key: a damaged or a foreign file is refused. Behind it
-stands, for each query answered, how many rows have been asked about in all, with a MAC too. The last one counts.
-Whoever reads the file can try likely keys on what was published, so it is readable by its owner only.
+It starts with the length of what is encrypted: a description in JSON with its length before it, and the secret part.
+Then come the published part and a MAC over all before. Both keys are derived from the party's private key: a damaged or
+a foreign file is refused. Behind it stands, for each query answered, how many rows have been asked about in all, with a
+MAC too. The last one counts. With the secret part likely keys can be tried on what was published.
 """
 
 from __future__ import annotations
@@ -19,11 +19,14 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from tacit.agent.durable import sync_folder
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.keys import derived_key
 from tacit.agent.private_key import PrivateKey
 
-MAGIC = b"tacit prepared 1"
+MAGIC = b"tacit prepared 2"
+SEALING = b"tacit prepared 2 sealing"
+LABEL = "prepared"
 LENGTH = 8
 MAC = 32
 RECORD = LENGTH + MAC
@@ -42,7 +45,7 @@ MOST_BUDGET = 1 << 48
 class Description:
     """What a prepared table is. rows: of the table. budget: how many rows may be asked about in all.
 
-    kinds and normalisers: of each key column. token_key: of tokens. secret: bytes of the secret part.
+    kinds and normalisers: of each key column. token_key: of tokens.
     """
 
     rows: int
@@ -50,7 +53,6 @@ class Description:
     kinds: list[str]
     normalisers: list[str]
     token_key: str
-    secret: int
 
 
 @dataclass(frozen=True)
@@ -88,8 +90,12 @@ class PreparedFile:
 
 def write_prepared(path: Path, private_key: PrivateKey, about: Description, secret: bytes, published: bytes) -> None:
     """Write a prepared table that nobody has asked about. Raises RunError."""
+    from tacit import _native
+
     head = json.dumps(asdict(about)).encode()
-    body = b"".join([MAGIC, len(head).to_bytes(LENGTH, "little"), head, secret, published])
+    clear = b"".join([len(head).to_bytes(LENGTH, "little"), head, secret])
+    sealed = _native.seal(derived_key(private_key, SEALING), LABEL, clear)
+    body = b"".join([MAGIC, len(sealed).to_bytes(LENGTH, "little"), sealed, published])
     mac_key = _mac_key(private_key)
     mac = hmac.digest(mac_key, body, "sha256")
     write_privately(path, body + mac + _record(mac_key, mac, 0))
@@ -108,28 +114,31 @@ def read_prepared(path: Path, private_key: PrivateKey, memory: int | None = None
             "declared; declare more --memory.",
         )
     whole = read_file(path)
+    from tacit import _native
+
     start = len(MAGIC) + LENGTH
     if not whole.startswith(MAGIC) or len(whole) < start:
         raise RunError(
             Fault.INPUT, f"{path}: is no prepared table; make one with --prepare, or name your own table with --input."
         )
-    head_end = start + int.from_bytes(whole[len(MAGIC) : start], "little")
+    sealed_end = start + int.from_bytes(whole[len(MAGIC) : start], "little")
     try:
-        about = Description(**json.loads(whole[start:head_end]))
+        clear = _native.unseal(derived_key(private_key, SEALING), LABEL, whole[start:sealed_end])
+        head_end = LENGTH + int.from_bytes(clear[:LENGTH], "little")
+        about = Description(**json.loads(clear[LENGTH:head_end]))
         if not (0 <= about.rows < MOST_PREPARED and 1 <= about.budget <= MOST_BUDGET):
             raise ValueError("no numbers of a prepared table")
-        end = head_end + about.secret + _published_bytes(about)
+        end = sealed_end + _published_bytes(about)
         mac_key, mac = _mac_key(private_key), whole[end : end + MAC]
         intact = hmac.compare_digest(mac, hmac.digest(mac_key, whole[:end], "sha256"))
         answered = _answered(mac_key, mac, whole[end + MAC :]) if intact else None
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, _native.InputError):
         answered = None
     if answered is None:
         raise RunError(
             Fault.INPUT, f"{path}: it is damaged, or another party has made it; prepare the table again with --prepare."
         )
-    secret_end = head_end + about.secret
-    return PreparedFile(path, about, whole[head_end:secret_end], whole[secret_end:end], answered, mac, end + MAC)
+    return PreparedFile(path, about, clear[head_end:], whole[sealed_end:end], answered, mac, end + MAC)
 
 
 @contextmanager
@@ -164,6 +173,7 @@ def write_privately(path: Path, content: bytes) -> None:
                 file.flush()
                 os.fsync(file.fileno())
             whole.replace(path)
+        sync_folder(path.parent)
     except OSError as error:
         raise RunError(
             Fault.INPUT, f"{path}: cannot be written ({error.strerror}); free space or name another."

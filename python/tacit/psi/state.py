@@ -1,22 +1,26 @@
 """What a match on disk leaves to resume from: a private folder with bins, results of bins, and this file about them.
 
-Its tokens are keyed hashes of identifiers and the key is beside them: whoever reads the folder can try likely
-identifiers. So it is readable by its owner only, and removed at the end.
+Tokens are keyed hashes of identifiers: who has them and their key can try likely identifiers. So every file of the
+folder is encrypted under a key that follows from the party's private key, and the folder is removed at the end.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
+from tacit import _native
+from tacit.agent.durable import sync_folder
 from tacit.agent.faults import Fault, RunError
+from tacit.agent.keys import derived_key
+from tacit.agent.private_key import PrivateKey
 from tacit.psi.choice import MOST_BINS
 
-FILE = "state.json"
+FILE = "state"
+KEY_PURPOSE = b"tacit matches on disk 1"
 
 
 @dataclass(frozen=True)
@@ -43,12 +47,18 @@ def folder_of(output: Path) -> Path:
     return output.parent / f".{output.name}.tacit-psi"
 
 
-def read_state(folder: Path, plan_hash: bytes, stamp: str, columns: list[str]) -> State | None:
-    """The state of an earlier run with the same parameters, input and columns; None if there is none to resume."""
-    try:
-        state = parsed((folder / FILE).read_bytes())
-    except OSError:
-        return None
+def sealing_key(private_key: PrivateKey) -> bytes:
+    """The key under which a party's files of matches are encrypted, from its private key (PEM)."""
+    return derived_key(private_key, KEY_PURPOSE)
+
+
+def read_state(folder: Path, key: bytes, plan_hash: bytes, stamp: str, columns: list[str]) -> State | None:
+    """The state of an earlier run with the same parameters, input and columns; None if there is none to resume.
+
+    key: of the folder's files. Raises an input error of the native module if the state is damaged, or another key's.
+    """
+    content = _native.read_sealed(str(folder / FILE), key, FILE)
+    state = None if content is None else parsed(content)
     if state is None:
         return None
     same = (state.plan_hash, state.stamp, state.columns) == (plan_hash.hex(), stamp, columns)
@@ -90,16 +100,14 @@ def _list_of(kind: type, value: object) -> bool:
     return isinstance(value, list) and all(type(each) is kind for each in value)
 
 
-def write_state(folder: Path, state: State) -> None:
-    """Keep a state; on disk when this returns. Raises RunError."""
+def write_state(folder: Path, key: bytes, state: State) -> None:
+    """Keep a state; on disk when this returns, and so is the folder's name.
+
+    key: of the folder's files. Raises RunError or an input error of the native module.
+    """
+    _native.write_sealed(str(folder / FILE), key, FILE, json.dumps(asdict(state)).encode())
     try:
-        fresh = folder / f"{FILE}.fresh"
-        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            json.dump(asdict(state), file)
-            file.flush()
-            os.fsync(file.fileno())
-        fresh.replace(folder / FILE)
+        sync_folder(folder.parent)
     except OSError as error:
         raise RunError(Fault.INPUT, f"{folder}: cannot be written ({error.strerror}).") from error
 
@@ -114,8 +122,17 @@ def fresh_folder(folder: Path) -> None:
 
 
 def remove_folder(folder: Path) -> None:
-    """Remove a match's folder, if it is there."""
-    shutil.rmtree(folder, ignore_errors=True)
+    """Remove a match's folder, if it is there. Raises RunError if something of it stays."""
+    try:
+        shutil.rmtree(folder)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise RunError(
+            Fault.INPUT,
+            f"{folder}: cannot be removed ({error.strerror}); it holds rows and tokens of this party, encrypted under "
+            "its private key: remove it.",
+        ) from None
 
 
 def check_disk(folder: Path, needed: int) -> None:

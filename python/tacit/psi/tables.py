@@ -13,7 +13,7 @@ from tacit.psi.agreement import Agreement
 from tacit.psi.group import GroupMatch, GroupParameters, refuse
 from tacit.psi.match import Limits, Match, Report
 from tacit.psi.members import Members
-from tacit.psi.parameters import Parameters, dropped, keys_of, recipients, revealed
+from tacit.psi.parameters import LEAST, Parameters, dropped, keys_of, recipients, revealed
 from tacit.psi.prepared import DEFAULT_BUDGET, Query, query_parameters
 from tacit.psi.prepared import prepare as prepare_table
 from tacit.psi.prepared_file import held, read_prepared
@@ -147,11 +147,12 @@ def aggregate(
     other: str | None = None,
     normalise: Mapping[str, str] | None = None,
     to: str = "both",
+    least: int = LEAST,
     memory: int = 3 << 30,
 ) -> Report:
     """How many keys both have, and the sum of a column over them, as ``tacit psi --reveal``: ``keys`` and ``sum``.
 
-    reveal: cardinality, or sum(PARTY.COLUMN).
+    reveal: cardinality, or sum(PARTY.COLUMN). least: how many keys have to match for a sum; with fewer it is None.
     """
     members = Members.load(Path(federation))
     parties = members.pair(me, other)
@@ -159,7 +160,8 @@ def aggregate(
     if what not in ("cardinality", "sum"):
         raise RunError(Fault.INPUT, f"{reveal!r} is no number; write cardinality or sum({parties[1]}.COLUMN).")
     parameters = Parameters(
-        parties, _normalisers(key, normalise), recipients(parties, to), reveal=what, summed=summed
+        parties, _normalisers(key, normalise), recipients(parties, to), reveal=what, summed=summed,
+        least=least,
     )  # fmt: skip
     return _run(table, members, me, parameters, key, (), Limits(memory)).report
 

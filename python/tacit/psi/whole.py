@@ -161,7 +161,8 @@ def reveal(
         if parameters.reveal == "ids":
             ids = pair.identify(table, choice.protocol.removeprefix("private-id-"), sender, rows)
             return Found(sum(rows) - ids.union, union=ids.union, output=lambda: ids.output(ID_COLUMN))
-        keys, total = pair.aggregate(table, sender, rows, parameters.summed is not None)
+        least = None if parameters.summed is None else parameters.least
+        keys, total = pair.aggregate(table, sender, rows, least)
         return Found(keys, total)
     if parameters.reveal == "ids":
         found = pair.identify_by_keys(table, sender, rows[1])

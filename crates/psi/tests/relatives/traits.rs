@@ -10,10 +10,13 @@ use tacit_psi::ps3i::SharedPairs;
 use tacit_psi::relatives::{Cardinality, MultiKeyPrivateId, PrivateId, Ps3i};
 use tacit_psi::{Item, Protocol, PsiError, Relayed, Role, Rounds, Sizes};
 
+/// Items of a party in runs that move.
+const LARGEST_MOVED: usize = 9;
+
 const ONE: Sizes = Sizes { sender: 1, receiver: 1 };
 
-/// Both parties' outcomes over a session at the declared rounds, and once more by rounds without a transport.
-fn twice<O: Send + 'static>(parties: [Arc<dyn Protocol<O>>; 2], sets: [&[Item]; 2]) -> [[O; 2]; 2] {
+/// Both parties' outcomes over a session at the declared rounds, by rounds without a transport, and by runs that stay and that move.
+fn every_way<O: Send + 'static>(parties: [Arc<dyn Protocol<O>>; 2], sets: [&[Item]; 2]) -> Vec<[O; 2]> {
     let sizes = Sizes { sender: sets[0].len(), receiver: sets[1].len() };
     let play = |session: &mut _, role, peer, at: usize| {
         let mut prepared = parties[at].setup(role, session, peer).expect("a setup");
@@ -28,7 +31,12 @@ fn twice<O: Send + 'static>(parties: [Arc<dyn Protocol<O>>; 2], sets: [&[Item]; 
     };
     assert!(within(&a) && within(&b), "{}: {declared:?}", parties[0].name());
     let by_rounds = by_rounds(&parties, sets, sizes).unwrap_or_else(|error| panic!("{}: {error}", parties[0].name()));
-    [[a.result, b.result], by_rounds]
+    let mut outcomes = vec![[a.result, b.result], by_rounds];
+    // To move a run is to compute it again for every call.
+    if sizes.sender.max(sizes.receiver) <= LARGEST_MOVED {
+        outcomes.extend(moving(&parties, sets, sizes));
+    }
+    outcomes
 }
 
 fn by_rounds<O: Send + 'static>(
@@ -50,6 +58,44 @@ fn by_rounds<O: Send + 'static>(
     Ok([a.outcome()?, b.outcome()?])
 }
 
+/// The same by runs of the same seeds that stay, and that move to another object after every call.
+fn moving<O: Send + 'static>(parties: &[Arc<dyn Protocol<O>>; 2], sets: [&[Item]; 2], sizes: Sizes) -> [[O; 2]; 2] {
+    const ROLES: [Role; 2] = [Role::Sender, Role::Receiver];
+    let begun = [0, 1].map(|at| {
+        let run = Relayed::movable(Arc::clone(&parties[at]), ROLES[at]).expect("a thread");
+        Box::new(run).save().expect("a run that moves")
+    });
+    let restored =
+        |at: usize, state: &[u8]| Relayed::restore(Arc::clone(&parties[at]), ROLES[at], state).expect("a state");
+    let moved = |at: usize, run: Relayed<O>| restored(at, &Box::new(run).save().expect("a run that moves"));
+    let mut sent = Vec::new();
+    let outcomes = [false, true].map(|moves| {
+        let on = |runs: [Relayed<O>; 2]| match (moves, runs) {
+            (true, [a, b]) => [moved(0, a), moved(1, b)],
+            (false, runs) => runs,
+        };
+        let mut runs = [restored(0, &begun[0]), restored(1, &begun[1])];
+        let (mut blobs, mut all) = ([Vec::new(), Vec::new()], Vec::new());
+        for id in 0..runs[0].setup_round_count() {
+            blobs = [runs[0].setup(id, &blobs[1]).expect("a round"), runs[1].setup(id, &blobs[0]).expect("a round")];
+            all.push(blobs.clone());
+            runs = on(runs);
+        }
+        (0..2).for_each(|at| runs[at].begin(sets[at], sizes).expect("a set"));
+        runs = on(runs);
+        blobs = [Vec::new(), Vec::new()];
+        for id in 0..runs[0].online_round_count() {
+            blobs = [runs[0].round(id, &blobs[1]).expect("a round"), runs[1].round(id, &blobs[0]).expect("a round")];
+            all.push(blobs.clone());
+            runs = on(runs);
+        }
+        sent.push(all);
+        runs.map(|mut run| run.outcome().expect("an outcome"))
+    });
+    assert!(sent[0] == sent[1], "{}: the same bytes", parties[0].name());
+    outcomes
+}
+
 /// The same object for both parties.
 fn same<O>(protocol: impl Protocol<O> + 'static) -> [Arc<dyn Protocol<O>>; 2] {
     let protocol: Arc<dyn Protocol<O>> = Arc::new(protocol);
@@ -67,15 +113,15 @@ fn numbers_in_place_of_the_intersection() {
     let (mut prg, all) = random_sets("cardinality behind the traits");
     for (sender, receiver) in all {
         let common: Vec<usize> = (0..sender.len()).filter(|&at| receiver.contains(&sender[at])).collect();
-        for [a, b] in twice(same(Cardinality::default()), [&sender, &receiver]) {
+        for [a, b] in every_way(same(Cardinality::default()), [&sender, &receiver]) {
             assert_eq!((a.cardinality, b.cardinality), (None, Some(common.len())));
         }
         let values: Vec<u64> = prg.vector(sender.len());
         let total = common.iter().fold(0u64, |sum, &at| sum.wrapping_add(values[at]));
-        let sums = Some(Sums { columns: 1, to: Role::Sender });
+        let sums = Some(Sums { columns: 1, to: Role::Sender, least: 0 });
         let parties: [Arc<dyn Protocol<_>>; 2] =
             [Arc::new(Cardinality { sums, values: vec![values] }), Arc::new(Cardinality { sums, values: Vec::new() })];
-        for [a, b] in twice(parties, [&sender, &receiver]) {
+        for [a, b] in every_way(parties, [&sender, &receiver]) {
             assert_eq!((a.sums, b.sums, b.cardinality), (Some(vec![total]), None, Some(common.len())));
         }
     }
@@ -85,13 +131,13 @@ fn numbers_in_place_of_the_intersection() {
 fn ids_in_place_of_the_intersection() {
     for protocol in [PrivateId::Ddh, PrivateId::Oprf] {
         for (sender, receiver) in random_sets(protocol.name()).1 {
-            for [a, b] in twice(same(protocol), [&sender, &receiver]) {
+            for [a, b] in every_way(same(protocol), [&sender, &receiver]) {
                 check(&sender, &receiver, [&a, &b]);
             }
         }
     }
     for (sender, receiver) in random_sets("multi-key behind the traits").1 {
-        for [(a, _), (b, contaminated)] in twice(same(MultiKeyPrivateId { columns: ONE }), [&sender, &receiver]) {
+        for [(a, _), (b, contaminated)] in every_way(same(MultiKeyPrivateId { columns: ONE }), [&sender, &receiver]) {
             check(&sender, &receiver, [&a, &b]);
             assert_eq!(contaminated, (0, 0));
         }
@@ -112,7 +158,7 @@ fn shares_in_place_of_the_intersection() {
             .filter_map(|(item, &own)| Some((own, payloads[1][receiver.iter().position(|other| other == item)?])))
             .collect();
         expected.sort_unstable();
-        for [a, b] in twice(payloads.each_ref().map(party), [&sender, &receiver]) {
+        for [a, b] in every_way(payloads.each_ref().map(party), [&sender, &receiver]) {
             let sum = |a: &[Vec<u64>], b: &[Vec<u64>]| -> Vec<u64> {
                 a[0].iter().zip(&b[0]).map(|(a, b)| a.wrapping_add(*b)).collect()
             };

@@ -7,15 +7,17 @@ use arrow_array::RecordBatchReader;
 use arrow_array::ffi_stream::RecordBatchStreamReader;
 use arrow_schema::ArrowError;
 use pyo3::prelude::*;
-use tacit_matching::files::Files;
+use tacit_matching::files::{Files, SEALED};
 use tacit_matching::keyed::Reading;
 use tacit_matching::output::total;
 use tacit_matching::{Bins, Counts, Join, KeyColumn, KeyedRows, Layout, Normaliser, Partition, Results, Rows};
 use tacit_math::Seed;
+use tacit_sealed::Folder;
 
 use super::rows::{MatchedRows, Reader};
 use crate::arrow::{Stream, import_stream};
 use crate::fault::{Failure, Result};
+use crate::kept::sealing_key;
 use crate::waiting::wait_for;
 
 /// A party's rows in bins, and the result of every bin that has been matched.
@@ -36,7 +38,8 @@ pub struct Totals {
 
 #[pymethods]
 impl Binned {
-    /// Put a table into bins. columns: place and normaliser of every key column; payload: places of the columns to keep.
+    /// Put a table into bins. columns: place and normaliser of every key column; payload: places of the columns to keep. folder: of the
+    /// bins' files, with the run's name and the key under which they are encrypted; None keeps everything in memory.
     #[staticmethod]
     #[pyo3(signature = (data, *, key, columns, payload, bins, folder=None, flush_bytes=1 << 28, keep_keyless=false))]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
@@ -47,12 +50,13 @@ impl Binned {
         columns: Vec<(usize, String)>,
         payload: Vec<usize>,
         bins: usize,
-        folder: Option<PathBuf>,
+        folder: Option<(PathBuf, String, Vec<u8>)>,
         flush_bytes: usize,
         keep_keyless: bool,
     ) -> PyResult<Self> {
         let stream = import_stream(data)?;
         let columns = key_columns(columns)?;
+        let folder = folder.map(sealed).transpose()?;
         let layout = Layout { bins, folder, flush_bytes, keep_keyless };
         wait_for(py, move || partition(stream, &Seed::from_bytes(key), columns, payload, layout), || ())
     }
@@ -67,12 +71,13 @@ impl Binned {
         columns: Vec<(usize, String)>,
         payload: Vec<usize>,
         bins: usize,
-        folder: PathBuf,
+        folder: (PathBuf, String, Vec<u8>),
     ) -> PyResult<Self> {
         let schema =
             RecordBatchStreamReader::try_new(import_stream(data)?).map_err(|error| unreadable(&error))?.schema();
         let schema = Arc::new(schema.project(&payload).map_err(|error| unreadable(&error))?);
-        let results = Arc::new(Results::new(bins, Some(folder.clone())));
+        let folder = sealed(folder)?;
+        let results = Arc::new(Results::new(bins, Some(Arc::clone(&folder))));
         let files = Files::new(folder, &Seed::from_bytes(key), &key_columns(columns)?, &payload);
         let bins = Bins::open(files, bins, schema).map_err(Failure::from)?;
         Ok(Self { bins: Arc::new(bins), results, counts: Counts::default() })
@@ -87,6 +92,16 @@ impl Binned {
     /// Of every bin whether it has a result.
     fn done(&self, py: Python<'_>) -> Vec<bool> {
         py.detach(|| self.results.done())
+    }
+
+    /// Of every bin whether the peer has shown or said that it has a result of it.
+    fn confirmed(&self, py: Python<'_>) -> Result<Vec<bool>> {
+        Ok(py.detach(|| self.results.confirmed())?)
+    }
+
+    /// Keep which bins the peer says that it has results of.
+    fn confirm(&self, py: Python<'_>, told: Vec<bool>) -> Result<()> {
+        Ok(py.detach(|| self.results.confirm(&told))?)
     }
 
     /// Force the bins to the disk.
@@ -161,6 +176,11 @@ impl KeyedTable {
     fn counts(&self) -> (u64, u64, Vec<(u64, Option<u64>)>) {
         (self.counts.rows, self.counts.null, self.counts.invalid.clone())
     }
+}
+
+/// A folder, the name of the run whose files are in it, and the party's key for them.
+fn sealed((path, run, key): (PathBuf, String, Vec<u8>)) -> Result<Arc<Folder>> {
+    Ok(Arc::new(Folder::new(path, &SEALED, sealing_key(&key)?, run)))
 }
 
 /// Key columns by place and by the name of their normaliser.

@@ -2,6 +2,7 @@
 
 use pyo3::prelude::*;
 use tacit_matching::family;
+use tacit_matching::repetitions::Places;
 use tacit_psi::alignment::{self, Learns};
 use tacit_psi::binning;
 use tacit_psi::vole_psi::Variant;
@@ -37,6 +38,12 @@ pub fn matching_capacity(rows: usize, bins: usize) -> Result<usize> {
         return Err(Failure::input(format!("{bins} bins; choose from 1 to {}", binning::MOST)));
     }
     Ok(binning::capacity(rows, bins))
+}
+
+/// Bytes by which a party that announced so many rows tells in each of so many bins how often its keys repeat.
+#[pyfunction]
+pub fn matching_counts_bytes(matches: usize, rows: usize, bins: usize) -> usize {
+    Places::new(matches, rows, bins).bytes()
 }
 
 /// The declared cost of a protocol with so many padded bins, each of these sizes.

@@ -87,7 +87,7 @@ impl Group {
     }
 }
 
-/// The declared cost of a match of more than two parties, but for keys that repeat: rounds, and the bytes that each party sends.
+/// The declared cost of a match of more than two parties: rounds, and the bytes that each party sends.
 #[pyfunction]
 pub fn group_cost(rows: Vec<usize>, leader: usize, recipients: Vec<usize>) -> Result<(u64, Vec<u64>)> {
     if recipients.iter().chain([&leader]).any(|&party| party >= rows.len()) {

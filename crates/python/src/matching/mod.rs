@@ -8,12 +8,14 @@ mod pair;
 mod plugin;
 mod prepared;
 mod rows;
+mod sealed;
 mod whole;
 
 pub use binned::{Binned, KeyedTable};
-pub use cost::{matching_capacity, matching_cost, matching_protocols, matching_questions};
+pub use cost::{matching_capacity, matching_cost, matching_counts_bytes, matching_protocols, matching_questions};
 pub use group::{Group, group_cost};
 pub use pair::Pair;
 pub use prepared::{PreparedSet, published_bytes, query_cost};
 pub use rows::MatchedRows;
+pub use sealed::{read_sealed, seal, unseal, write_sealed};
 pub use whole::{Identified, SharedRows, aggregate_cost, ids_by_keys_cost, ids_cost, ids_methods, shares_cost};

@@ -68,8 +68,9 @@ impl Pair {
     }
 
     /// Match a table's bins. sender: this party's role. both_learn: whether the sender learns the matches too. rows: announced by
-    /// this party and by the peer. todo: the bins to do. plugin: a protocol written elsewhere, in place of a named one.
-    #[pyo3(signature = (table, protocol, *, sender, both_learn, rows, todo, plugin=None))]
+    /// this party and by the peer. todo: the bins to do. joint_rows: how many rows of the join fit into memory. plugin: a protocol
+    /// written elsewhere and its name, in place of a named one.
+    #[pyo3(signature = (table, protocol, *, sender, both_learn, rows, todo, joint_rows, plugin=None))]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn run(
         &self,
@@ -80,34 +81,36 @@ impl Pair {
         both_learn: bool,
         rows: [usize; 2],
         todo: Vec<usize>,
-        plugin: Option<Py<PyAny>>,
+        joint_rows: u64,
+        plugin: Option<(Py<PyAny>, String)>,
     ) -> PyResult<()> {
         let protocol: Arc<dyn Protocol> = match plugin {
-            Some(plugin) => Arc::new(plugged(plugin)),
+            Some((plugin, name)) => Arc::new(plugged(plugin, &name)),
             None => family::named(protocol, table.get().bins.count()).map_err(Failure::from)?,
         };
         let role = if sender { Role::Sender } else { Role::Receiver };
         let learns = if both_learn { Learns::Both } else { Learns::Receiver };
-        let run = Run { role, learns, rows, todo };
+        let run = Run { role, learns, rows, todo, joint_rows };
         let table = table.get();
         let (bins, results, progress) =
             (Arc::clone(&table.bins), Arc::clone(&table.results), Arc::clone(&self.0.progress));
         self.0.work(py, move |sessions| Ok(run.execute(protocol.as_ref(), sessions, &bins, &results, &progress)?))
     }
 
-    /// How many keys match, and the sum of the sender's first payload column over them (summed). None at the sender.
+    /// How many keys match, and, if at least so many do as `least` says, the sum of the sender's first payload column over them.
+    /// None at the sender.
     fn aggregate(
         &self,
         py: Python<'_>,
         table: &Bound<'_, Binned>,
         sender: bool,
         rows: [usize; 2],
-        summed: bool,
+        least: Option<usize>,
     ) -> PyResult<(Option<usize>, Option<i64>)> {
         let bins = Arc::clone(&table.get().bins);
         let role = if sender { Role::Sender } else { Role::Receiver };
         self.0.work(py, move |sessions| {
-            let found = aggregate(&mut sessions[0], role, &bins, rows, summed)?;
+            let found = aggregate(&mut sessions[0], role, &bins, rows, least)?;
             Ok((found.cardinality, found.sums.and_then(|sums| sums.first().map(|&sum| sum as i64))))
         })
     }

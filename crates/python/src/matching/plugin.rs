@@ -1,18 +1,23 @@
 //! A protocol written in Python, or in any language that Python can call: an object with the rounds of `tacit_psi::Rounds`.
 
+use std::sync::Arc;
+
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use tacit_ot::Adversary;
 use tacit_psi::{Declared, Driven, Item, Match, Outcome, PsiError, Role, Rounds, Sizes, Traffic};
 
-/// The protocol of an object with `declared(sender, receiver)` and `party(role)`, each party an object with the rounds.
-pub fn plugged(plugin: Py<PyAny>) -> Driven {
+/// The protocol of an object with `declared(sender, receiver)` and `party(role)`, each party an object with the rounds. name: for errors.
+pub fn plugged(plugin: Py<PyAny>, name: &str) -> Driven {
     let makes = Python::attach(|py| plugin.clone_ref(py));
+    let called: Arc<str> = name.into();
     let declared = move |sizes: Sizes| declared(&plugin, sizes).unwrap_or_default();
     let party = move |role: Role| -> Result<Box<dyn Rounds>, PsiError> {
         let name = if role == Role::Sender { "sender" } else { "receiver" };
-        let object = Python::attach(|py| makes.call_method1(py, "party", (name,))).map_err(failed)?;
-        Ok(Box::new(Plugged { object, role }))
+        let object = Python::attach(|py| makes.call_method1(py, "party", (name,)));
+        let object = object.map_err(|error| failed(&called, &error))?;
+        let sizes = Sizes { sender: 0, receiver: 0 };
+        Ok(Box::new(Plugged { object, role, sizes, called: Arc::clone(&called) }))
     };
     // What an adversary may do is the plug-in's own promise, which its user has read; tacit assumes the least of it.
     Driven::new("plug-in", Adversary::SemiHonest, declared, party)
@@ -28,20 +33,23 @@ fn declared(plugin: &Py<PyAny>, sizes: Sizes) -> PyResult<Declared> {
 }
 
 /// The exception's own words could quote items.
-fn failed(error: PyErr) -> PsiError {
+fn failed(name: &str, error: &PyErr) -> PsiError {
     let kind = Python::attach(|py| error.get_type(py).to_string());
-    PsiError::Input(format!("the plug-in raised {kind}; run it by itself to find out why"))
+    PsiError::Input(format!("the plug-in {name:?} raised {kind}; run it by itself to find out why"))
 }
 
 struct Plugged {
     object: Py<PyAny>,
     role: Role,
+    /// Of the present pair of sets.
+    sizes: Sizes,
+    called: Arc<str>,
 }
 
 impl Plugged {
     fn bytes(&self, method: &str, id: u32, input: &[u8]) -> Result<Vec<u8>, PsiError> {
         let call = |py: Python<'_>| self.object.call_method1(py, method, (id, PyBytes::new(py, input)))?.extract(py);
-        Python::attach(call).map_err(failed)
+        Python::attach(call).map_err(|error| failed(&self.called, &error))
     }
 
     /// A number of rounds; one that raises has none, and fails when its outcome is asked for.
@@ -60,12 +68,13 @@ impl Rounds for Plugged {
     }
 
     fn begin(&mut self, items: &[Item], sizes: Sizes) -> Result<(), PsiError> {
+        self.sizes = sizes;
         let packed: Vec<u8> = items.iter().flat_map(|item| item.to_le_bytes()).collect();
         let call = |py: Python<'_>| {
             let packed = PyBytes::new(py, &packed);
             self.object.call_method1(py, "begin", (packed, sizes.sender, sizes.receiver)).map(drop)
         };
-        Python::attach(call).map_err(failed)
+        Python::attach(call).map_err(|error| failed(&self.called, &error))
     }
 
     fn online_round_count(&self) -> u32 {
@@ -77,15 +86,37 @@ impl Rounds for Plugged {
     }
 
     fn outcome(&mut self) -> Result<Outcome, PsiError> {
-        let packed: Vec<u8> =
-            Python::attach(|py| self.object.call_method0(py, "outcome")?.extract(py)).map_err(failed)?;
-        let numbers: Vec<u32> =
-            packed.chunks_exact(4).map(|four| u32::from_le_bytes([four[0], four[1], four[2], four[3]])).collect();
-        Ok(match self.role {
-            Role::Sender => Outcome::Sender { order: numbers },
-            Role::Receiver => Outcome::Receiver(
-                numbers.chunks_exact(2).map(|pair| Match { mine: pair[0], theirs: pair[1] }).collect(),
-            ),
+        let packed: Vec<u8> = Python::attach(|py| self.object.call_method0(py, "outcome")?.extract(py))
+            .map_err(|error| failed(&self.called, &error))?;
+        let outcome = unpacked(&packed, self.role);
+        // What follows indexes this party's items by these numbers.
+        outcome.filter(|outcome| outcome.fits(self.sizes)).ok_or_else(|| {
+            let name = &self.called;
+            let expected = match self.role {
+                Role::Sender => "an order of all its items",
+                Role::Receiver => {
+                    "pairs of an item of its own and a place of the sender's, each item and each place once at most"
+                }
+            };
+            PsiError::Input(format!(
+                "the plug-in {name:?} has an outcome that is not {expected}; nothing of it is used"
+            ))
         })
     }
+}
+
+/// Numbers of 4 bytes as an outcome; None if there are bytes too many.
+fn unpacked(packed: &[u8], role: Role) -> Option<Outcome> {
+    let (numbers, rest) = packed.as_chunks::<4>();
+    let mut numbers = numbers.iter().map(|four| u32::from_le_bytes(*four));
+    if !rest.is_empty() || (role == Role::Receiver && numbers.len() % 2 == 1) {
+        return None;
+    }
+    Some(match role {
+        Role::Sender => Outcome::Sender { order: numbers.collect() },
+        Role::Receiver => {
+            let pair = || Some(Match { mine: numbers.next()?, theirs: numbers.next()? });
+            Outcome::Receiver(std::iter::from_fn(pair).collect())
+        }
+    })
 }

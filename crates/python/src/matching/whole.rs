@@ -95,7 +95,7 @@ pub fn shares_cost(keys: usize, sender: (usize, usize), receiver: (usize, usize)
 /// The declared cost of the number of common keys, and of the sum of a column of the sender over them.
 #[pyfunction]
 pub fn aggregate_cost(sender: usize, receiver: usize, summed: bool) -> Phase {
-    let sums = summed.then_some(Sums { columns: 1, to: Role::Receiver });
+    let sums = summed.then_some(Sums { columns: 1, to: Role::Receiver, least: 1 });
     cardinality_sum::cost(Sizes { sender: sender.max(1), receiver: receiver.max(1) }, sums).into()
 }
 
