@@ -114,7 +114,7 @@ class Federation:
             reason = "it is not PEM text"
         raise self._unreadable(path, party, what, reason)
 
-    def _unreadable(self, path: Path, party: str, what: str, reason: str) -> FederationError:
+    def _unreadable(self, path: Path, party: str, what: str, reason: str | None) -> FederationError:
         problem = f"{what} {path} cannot be read ({reason})"
         return FederationError(self.path, f"[parties.{party}]", problem, f"`tacit keys --name {party}` makes a new one")
 
