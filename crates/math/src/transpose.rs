@@ -118,7 +118,7 @@ where
 /// Rows, given by their parts, to planes: tile by tile, through squares in L1.
 fn to_planes(rows: usize, width: usize, row: impl Fn(usize, usize) -> u64) -> Vec<Plane> {
     let square = square::fastest();
-    let mut planes = vec![vec![0; words_for(rows)]; width];
+    let mut planes: Vec<Vec<u64>> = (0..width).map(|_| vec![0; words_for(rows)]).collect();
     let mut squares = [[0; 64]; TILE];
     for (tile, first) in (0..rows).step_by(64 * TILE).enumerate() {
         for (part, planes) in planes.chunks_mut(64).enumerate() {
