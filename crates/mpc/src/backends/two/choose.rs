@@ -99,7 +99,7 @@ fn bit_of(words: &[u64], row: usize) -> u64 {
 }
 
 /// Entries whose places differ in one bit change places where `one` is one and not zero; the same is done in either case.
-fn exchange<R: Ring>(table: &mut [R; STRINGS], bit: usize, one: R) {
+pub(super) fn exchange<R: Ring>(table: &mut [R; STRINGS], bit: usize, one: R) {
     for low in (0..STRINGS).filter(|place| place >> bit & 1 == 0) {
         let high = low | 1 << bit;
         let change = table[high].sub(table[low]).mul(one);

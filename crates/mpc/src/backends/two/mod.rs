@@ -30,6 +30,8 @@ mod prices;
 mod shuffle;
 mod stock;
 mod table;
+#[cfg(test)]
+mod views;
 
 use tacit_math::{Plane, Prg, Ring, Seed};
 use tacit_net::{PartyId, Session};

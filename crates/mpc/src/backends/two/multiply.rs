@@ -235,7 +235,7 @@ impl<R: Ring> Sent<R> {
 }
 
 /// The sum of the 2^i m_i.
-fn weighted_sum<R: Ring>(strings: &[u128]) -> R {
+pub(super) fn weighted_sum<R: Ring>(strings: &[u128]) -> R {
     strings.iter().zip(0..).fold(R::ZERO, |sum, (&string, i)| sum.add(R::from_u128(string).shl(i)))
 }
 
@@ -252,7 +252,7 @@ fn pack_differences<R: Ring>(zero: &[u128], one: &[u128], x: R, packed: &mut Vec
 }
 
 /// The sum of the 2^i e_i over the bits that are set in a number.
-fn chosen<R: Ring>(packed: &[R], number: R) -> R {
+pub(super) fn chosen<R: Ring>(packed: &[R], number: R) -> R {
     let k = R::BITS;
     let if_set = |i: u32| R::ZERO.sub(number.bit(i));
     let mut sum = R::ZERO;

@@ -19,6 +19,7 @@ mod filler;
 mod lookups;
 pub(super) mod streams;
 
+use bytemuck::Pod;
 use tacit_math::{CorrelationRobustHash, Seed, TweakableCircularHash};
 use tacit_net::Session;
 use tacit_ot::correlated::CotReceiver;
@@ -192,14 +193,41 @@ impl Stock {
         &kept.choices[*used / 64..(*used + count) / 64]
     }
 
+    /// Where the next uses begin: of what this node sends with, and of what it receives with.
+    #[cfg(test)]
+    pub(super) fn used(&self) -> [usize; NODES] {
+        [self.sending.1, self.receiving.1]
+    }
+
+    /// Has what was taken since then taken again, which no protocol may.
+    #[cfg(test)]
+    pub(super) fn rewind(&mut self, [sent, received]: [usize; NODES]) {
+        (self.sending.1, self.receiving.1) = (sent, received);
+    }
+
+    /// What was taken since then, if nothing was made meanwhile: the zero blocks; the choices and the blocks.
+    #[cfg(test)]
+    pub(super) fn taken(&self, [sent, received]: [usize; NODES]) -> (&[u128], &[u64], &[u128]) {
+        let CotReceiver { choices, blocks, .. } = &self.receiving.0;
+        let choices = &choices[received / 64..self.receiving.1 / 64];
+        (&self.sending.0[sent..self.sending.1], choices, &blocks[received..self.receiving.1])
+    }
+
     /// The offset of the OTs that this node sends.
     #[cfg(test)]
     pub(super) fn offset(&self) -> u128 {
         *self.delta
     }
 
+    /// Notes correlated randomness as drawn by this node, where a test records contents.
+    fn note<T: Pod>(session: &Session, name: &str, drawn: &[T]) {
+        if let Some(transcript) = session.transcript().filter(|transcript| transcript.has_contents()) {
+            transcript.note_drawn(name, bytemuck::cast_slice(drawn));
+        }
+    }
+
     /// Strings of correlated blocks, each plus an offset.
-    fn strings(&self, correlated: &[u128], offset: u128, blocks: usize, out: &mut Vec<u128>) {
+    pub(super) fn strings(&self, correlated: &[u128], offset: u128, blocks: usize, out: &mut Vec<u128>) {
         out.resize(correlated.len() * blocks, 0);
         match blocks {
             1 => self.hash.hash_to(correlated, offset, out),

@@ -43,6 +43,9 @@ impl Stock {
             |hash, blocks| write_tables(hash, blocks, &multiples, tables),
             |hash, blocks| look(hash, blocks, places, found),
         )?;
+        new.places.iter().for_each(|places| Self::note(session, "places", places));
+        new.found.iter().for_each(|found| Self::note(session, "found", found));
+        new.tables.iter().flatten().for_each(|table| Self::note(session, "table", table));
         Ok(new)
     }
 
@@ -71,6 +74,9 @@ impl Stock {
                 }
             },
         )?;
+        places.iter().for_each(|places| Self::note(session, "places", places));
+        Self::note(session, "found", &found);
+        Self::note(session, "tables", tables.as_flattened());
         Ok(Elements { places, found, tables })
     }
 

@@ -1,0 +1,185 @@
+//! Protocols on planes: ANDs, conjunctions, carries, and the tables that the last two are looked up in.
+
+use tacit_math::plane::words_for;
+use tacit_math::{Plane, Prg};
+use tacit_views::{Kind, Run};
+
+use super::{
+    FEW, MANY, NODES, Own, Protocol, Source, Strings, check, check_simulator, check_sources, findings, plane, shape,
+    watch, words,
+};
+use crate::backends::two::conjunction::{self, ENTRIES, parts};
+use crate::backends::two::table::one_hot;
+use crate::backends::two::{Two, carry};
+use crate::{Link, Result, Rows};
+
+/// x AND y.
+fn product(b: &mut Two, x: Rows<Two>) -> Result<Rows<Two>> {
+    let bits = b.and_planes(&[&x.bits[0]], &[&x.bits[1]], &[None])?;
+    Ok(Rows { bits, ..Rows::empty(x.rows) })
+}
+
+/// x AND y XOR z, x AND z, x AND x.
+fn group(b: &mut Two, x: Rows<Two>) -> Result<Rows<Two>> {
+    let [x0, x1, x2] = [0, 1, 2].map(|i| &x.bits[i]);
+    let bits = b.and_planes(&[x0, x0, x0], &[x1, x2, x0], &[Some(x2), None, None])?;
+    Ok(Rows { bits, ..Rows::empty(x.rows) })
+}
+
+fn silent_conjunctions(b: &mut Two, x: Rows<Two>) -> Result<Rows<Two>> {
+    let bits = b.conjunctions(x.bits, conjunction::Way::Silent(1))?;
+    Ok(Rows { bits, ..Rows::empty(x.rows) })
+}
+
+fn streamed_conjunctions(b: &mut Two, x: Rows<Two>) -> Result<Rows<Two>> {
+    let bits = b.conjunctions(x.bits, conjunction::Way::Streamed(1))?;
+    Ok(Rows { bits, ..Rows::empty(x.rows) })
+}
+
+/// Carries of the sum of the nodes' own components.
+fn carries(b: &mut Two, x: Rows<Two>, way: carry::Way) -> Result<Rows<Two>> {
+    let own = x.bits.into_iter().map(|share| share.0).collect();
+    let bits = b.carries_of(x.rows, own, way)?.into_iter().flatten().collect();
+    Ok(Rows { bits, ..Rows::empty(x.rows) })
+}
+
+fn silent_carries(b: &mut Two, x: Rows<Two>) -> Result<Rows<Two>> {
+    carries(b, x, carry::Way::Silent(1))
+}
+
+fn streamed_carries(b: &mut Two, x: Rows<Two>) -> Result<Rows<Two>> {
+    carries(b, x, carry::Way::Streamed(1))
+}
+
+fn carries_of_shared(b: &mut Two, x: Rows<Two>) -> Result<Rows<Two>> {
+    let bits = b.carries_of_shared(&x.bits[..2], &x.bits[2..])?.into_iter().flatten().collect();
+    Ok(Rows { bits, ..Rows::empty(x.rows) })
+}
+
+const PRODUCT: Protocol<'_> =
+    Protocol { name: "and", shape: shape(2, 0), strings: Strings::Bits(1), used: None, run: &product };
+
+fn protocols() -> Vec<Protocol<'static>> {
+    let of = |name, bits, strings, run| Protocol { name, shape: shape(bits, 0), strings, used: None, run };
+    vec![
+        PRODUCT,
+        of("and with a common factor", 3, Strings::Bits(3), &group),
+        of("silent conjunction", 3, Strings::None, &silent_conjunctions),
+        of("streamed conjunction", 4, Strings::None, &streamed_conjunctions),
+        of("silent carry", 3, Strings::None, &silent_carries),
+        of("streamed carry", 4, Strings::None, &streamed_carries),
+        of("carries of shared numbers", 4, Strings::None, &carries_of_shared),
+    ]
+}
+
+#[test]
+fn ands_tell_nothing() {
+    for protocol in &protocols()[..2] {
+        FEW.into_iter().for_each(|rows| drop(check(protocol, rows, Source::Dealt, None)));
+        check_sources(protocol, 10);
+    }
+}
+
+/// Streamed OTs are for many rows: here every word of one call is a run.
+#[test]
+fn streamed_ands_tell_nothing() {
+    const ROWS: usize = 1 << 18;
+    let fast = Some(Link { latency: 0.0, bandwidth: 1e9 });
+    let protocol = Protocol { strings: Strings::None, ..PRODUCT };
+    let owns = watch(&protocol, ROWS, Source::Dealt, fast, 1);
+    for node in 0..NODES {
+        let [own, peer] = [&owns[node][0], &owns[1 - node][0]];
+        assert_eq!(own.seen.parts().len(), 2, "d and e");
+        let runs = (0..2000).map(|at| {
+            let mut run = Run::default();
+            for part in own.seen.parts() {
+                run.view.add(part.kind, &part.name, part.bytes[8 * at..8 * (at + 1)].to_vec());
+            }
+            for which in 0..2 {
+                let [mine, theirs] = [own, peer].map(|node| plane(&node.input, which)[at]);
+                run.view.add(Kind::Own, "input", words(&[mine]));
+                run.secret.add(Kind::Own, "input", words(&[mine ^ theirs]));
+            }
+            let [mine, theirs] = [own, peer].map(|node| plane(&node.output, 0)[at]);
+            run.known.add(Kind::Own, "output", words(&[mine]));
+            run.secret.add(Kind::Own, "output", words(&[mine ^ theirs]));
+            run
+        });
+        assert_eq!(findings(&runs.collect::<Vec<_>>(), 64), Vec::<String>::new(), "node {node}");
+    }
+}
+
+/// Lookups are made in every run, which takes time.
+#[test]
+fn lookups_tell_nothing() {
+    protocols()[2..].iter().for_each(|protocol| drop(check(protocol, 3, Source::Slice, None)));
+}
+
+#[test]
+#[ignore = "minutes: make nightly"]
+fn gates_of_many_rows_tell_nothing() {
+    for protocol in protocols() {
+        FEW.into_iter().chain(MANY).for_each(|rows| check_sources(&protocol, rows));
+    }
+}
+
+/// The first string of each OT that this node offered is what makes its output right; all else is random.
+fn simulated_product(_node: usize, own: &Own, prg: &mut Prg) -> Vec<Vec<u8>> {
+    let count = words_for(own.input.rows);
+    let [d, e, choices, chosen, one, rest] = [(); 6].map(|()| prg.vector::<u64>(count));
+    let [x, y] = [0, 1].map(|which| plane(&own.input, which));
+    let out = plane(&own.output, 0);
+    let kept = own.input.rows % 64;
+    // Behind the last row the output is cut, and the string is as random as any.
+    let last = if kept == 0 { !0 } else { (1 << kept) - 1 };
+    let zero: Vec<u64> = (0..count)
+        .map(|w| {
+            let right = out[w] ^ chosen[w] ^ (d[w] ^ x[w]) & y[w] ^ choices[w] & e[w];
+            let rows = if w + 1 == count { last } else { !0 };
+            right & rows | rest[w] & !rows
+        })
+        .collect();
+    [d, e, choices, chosen, zero, one].iter().map(|part| words(part)).collect()
+}
+
+/// As [`simulated_product`]: the sender's first table and what the receiver found are what makes the output right.
+fn simulated_conjunction(node: usize, own: &Own, prg: &mut Prg) -> Vec<Vec<u8>> {
+    let [sending, receiving] = [node, 1 - node].map(|node| parts(own.input.rows)[node].clone());
+    let rows = |word: usize| Plane::ones(own.input.rows).words()[word];
+    let out = plane(&own.output, 0);
+    let flips: Vec<u64> = prg.vector(3 * sending.len());
+    let entries: Vec<u64> = prg.vector(ENTRIES * receiving.len());
+    let places: [Vec<u64>; 3] = [(); 3].map(|()| prg.vector(receiving.len()));
+    let mut tables: Vec<Vec<u64>> = (0..8).map(|_| prg.vector(sending.len())).collect();
+    for (at, word) in sending.clone().enumerate() {
+        let bits = std::array::from_fn(|i| !(plane(&own.input, i)[word] ^ flips[i * sending.len() + at]));
+        let here: [u64; 8] = one_hot::<3, 8>(bits);
+        tables[0][at] = (out[word] ^ here[0]) & rows(word) | tables[0][at] & !rows(word);
+    }
+    let mut found: Vec<u64> = prg.vector(receiving.len());
+    for (at, word) in receiving.enumerate() {
+        let here: [u64; 8] = one_hot::<3, 8>(places.each_ref().map(|place| place[at]));
+        let entry = here[1..].iter().zip(&entries[ENTRIES * at..]).fold(0, |sum, (here, entry)| sum ^ here & entry);
+        found[at] = (out[word] ^ entry) & rows(word) | found[at] & !rows(word);
+    }
+    let mut parts: Vec<Vec<u64>> = places.to_vec();
+    parts.push(found);
+    parts.extend(tables);
+    parts.extend([flips, entries]);
+    parts.iter().map(|part| words(part)).collect()
+}
+
+#[test]
+fn gates_are_simulated() {
+    for rows in [3, 64, 65] {
+        check_simulator(&PRODUCT, rows, simulated_product);
+    }
+    let conjunction = Protocol {
+        name: "conjunction",
+        shape: shape(3, 0),
+        strings: Strings::None,
+        used: None,
+        run: &silent_conjunctions,
+    };
+    check_simulator(&conjunction, 65, simulated_conjunction);
+}
