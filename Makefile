@@ -35,6 +35,7 @@ test: lint
 nightly: lint test-rust $(VENV)/native $(VENV)/tests
 	PROPTEST_CASES=4096 BOLERO_RANDOM_TEST_TIME_MS=120000 cargo test --locked --workspace
 	cargo test --locked --workspace --test views -- --ignored
+	cargo test --locked --package tacit-mpc --lib views -- --ignored
 	HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest -m "nightly or not nightly" -o faulthandler_timeout=0
 	cargo run --locked --release --package tacit-math --example timing
 

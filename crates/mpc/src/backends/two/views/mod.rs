@@ -66,7 +66,7 @@ impl Source {
                 let mut content: Vec<u8> = own.bytes().flatten().copied().collect();
                 for plane in 0..own.bits.len() {
                     let end = 8 * words_for(rows) * (plane + 1);
-                    content[..end].iter_mut().rev().take(usize::from(!rows.is_multiple_of(64))).for_each(|byte| *byte |= 0x80);
+                    content[end - 1] |= if rows.is_multiple_of(64) { 0 } else { 0x80 };
                 }
                 let mut content = &content[..];
                 let mut take = |bytes: &mut [u8]| {
