@@ -30,6 +30,8 @@ fn conjoined(b: &mut Two, mut x: Rows<Two>) -> Result<Rows<Two>> {
     Ok(Rows { bits, ..Rows::empty(x.rows) })
 }
 
+// views: Two::whole
+// views: crates/mpc/src/backends/two/garbled.rs
 #[test]
 fn garbled_circuits_tell_nothing() {
     let of = |name, bits, run| Protocol { name, shape: shape(bits, 0), strings: Strings::None, used: None, run };

@@ -72,6 +72,9 @@ fn protocols() -> Vec<Protocol<'static>> {
     ]
 }
 
+// views: Two::and
+// views: Two::and_xor
+// views: crates/mpc/src/backends/two/and.rs
 #[test]
 fn ands_tell_nothing() {
     for protocol in &protocols()[..2] {
@@ -110,6 +113,12 @@ fn streamed_ands_tell_nothing() {
 }
 
 /// Lookups are made in every run, which takes time.
+// views: Two::conjoin
+// views: Two::carries
+// views: Two::carries_of_planes
+// views: crates/mpc/src/backends/two/conjunction.rs
+// views: crates/mpc/src/backends/two/carry.rs
+// views: crates/mpc/src/backends/two/table.rs
 #[test]
 fn lookups_tell_nothing() {
     protocols()[2..].iter().for_each(|protocol| drop(check(protocol, 3, Source::Slice, None)));

@@ -53,6 +53,10 @@ const INPUT: Protocol<'_> =
 const OPEN: Protocol<'_> =
     Protocol { name: "open", shape: shape(3, 0), strings: Strings::None, used: None, run: &opened };
 
+// views: Two::shuffle
+// views: crates/mpc/src/backends/two/permute.rs
+// views: crates/mpc/src/backends/two/lanes.rs
+// views: crates/mpc/src/backends/two/network.rs
 #[test]
 fn shuffles_tell_nothing() {
     for protocol in [SHUFFLE, WIDE] {
@@ -62,6 +66,7 @@ fn shuffles_tell_nothing() {
 }
 
 /// What a node gets of the other one's data says nothing of it; no message is sent.
+// views: Two::input
 #[test]
 fn inputs_send_nothing() {
     let owns = watch(&INPUT, 3, Source::Dealt, None, 500);
@@ -81,6 +86,8 @@ fn inputs_send_nothing() {
 }
 
 /// The recipient sees the opened rows and nothing behind them, however they came about; the other node sees nothing.
+// views: Two::open
+// views: crates/mpc/src/backends/two/open.rs
 #[test]
 fn openings_show_their_rows() {
     for source in Source::ALL {

@@ -55,6 +55,10 @@ const CHOOSE: Protocol<'_> =
 const UNMASK: Protocol<'_> =
     Protocol { name: "unmask", shape: shape(64, 1), strings: Strings::None, used: None, run: &unmasked };
 
+// views: Two::inject
+// views: Two::select
+// views: crates/mpc/src/backends/two/bit_product.rs
+// views: crates/mpc/src/backends/two/batches.rs
 #[test]
 fn products_tell_nothing() {
     check(&SELECT, 3, Source::Slice, None);
@@ -62,11 +66,14 @@ fn products_tell_nothing() {
     check(&MULTIPLY, 1, Source::Dealt, None);
 }
 
+// views: crates/mpc/src/backends/two/choose.rs
 #[test]
 fn chosen_elements_tell_nothing() {
     check(&CHOOSE, 3, Source::Slice, None);
 }
 
+// views: Two::unmask
+// views: crates/mpc/src/backends/two/convert.rs
 #[test]
 fn conversions_open_what_is_masked_and_nothing_behind_it() {
     for source in [Source::Slice, Source::Concat, Source::Kept] {
