@@ -313,6 +313,13 @@ pub(super) fn check_sources(protocol: &Protocol<'_>, rows: usize) {
     Source::ALL.into_iter().for_each(|source| drop(check(protocol, rows, source, None)));
 }
 
+/// As [`check`], for each row count with an input that came about in another way.
+pub(super) fn check_rows(protocol: &Protocol<'_>, rows: impl Iterator<Item = usize>) {
+    for (rows, source) in rows.zip(Source::ALL.into_iter().cycle()) {
+        check(protocol, rows, source, None);
+    }
+}
+
 /// A simulator: from a node's own shares in and out, the parts of its view in their order.
 pub(super) type Simulator = fn(node: usize, own: &Own, prg: &mut Prg) -> Vec<Vec<u8>>;
 
