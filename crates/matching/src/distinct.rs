@@ -7,8 +7,10 @@ const EMPTY: u32 = u32::MAX;
 
 /// Distinct tokens and their rows.
 pub struct Distinct {
-    /// The distinct tokens, in the order in which each occurs first.
+    /// The distinct tokens, in the order in which each occurs first, and behind them padding, if there is any.
     pub tokens: Vec<Item>,
+    /// How many of them are no padding.
+    keys: usize,
     /// Rows by token: those of token i are `rows[starts[i]..starts[i + 1]]`. None if every token has one row, its own index.
     groups: Option<Groups>,
 }
@@ -51,21 +53,29 @@ impl Distinct {
                 owners.push(owner);
             }
         }
-        Self { groups: owners.map(|owners| Groups::new(&owners, tokens.len())), tokens }
+        Self { groups: owners.map(|owners| Groups::new(&owners, tokens.len())), keys: tokens.len(), tokens }
     }
 
-    /// The rows of a distinct token.
+    /// The rows of a distinct token; none of padding, which matches nothing but in what a peer makes up.
     pub fn rows(&self, token: u32) -> impl Iterator<Item = u32> + '_ {
         let (from, to, groups) = match &self.groups {
+            _ if self.is_padding(token) => (0, 0, None),
             None => (token, token + 1, None),
             Some(groups) => (groups.starts[token as usize], groups.starts[token as usize + 1], Some(groups)),
         };
         (from..to).map(move |at| groups.map_or(at, |groups| groups.rows[at as usize]))
     }
 
-    /// How many rows have a token.
+    /// How many rows have a token, as a peer is told: one for padding, which so looks like any key.
     pub fn count(&self, token: u32) -> u32 {
+        if self.is_padding(token) {
+            return 1;
+        }
         self.groups.as_ref().map_or(1, |groups| groups.starts[token as usize + 1] - groups.starts[token as usize])
+    }
+
+    fn is_padding(&self, token: u32) -> bool {
+        token as usize >= self.keys
     }
 }
 
@@ -96,9 +106,15 @@ mod tests {
         fn every_row_is_with_its_token(all in prop::collection::vec(0u128..40, 0..120)) {
             let mut expected: BTreeMap<Item, Vec<u32>> = BTreeMap::new();
             all.iter().enumerate().for_each(|(row, &token)| expected.entry(token).or_default().push(row as u32));
-            let distinct = Distinct::of(all);
+            let mut distinct = Distinct::of(all);
             prop_assert_eq!(distinct.tokens.len(), expected.len());
-            for (index, token) in distinct.tokens.iter().enumerate() {
+            // Padding looks like a key that does not repeat, and has no rows.
+            distinct.tokens.extend([41, 42]);
+            let (keys, padding) = distinct.tokens.split_at(expected.len());
+            for index in keys.len()..keys.len() + padding.len() {
+                prop_assert_eq!((distinct.count(index as u32), distinct.rows(index as u32).count()), (1, 0));
+            }
+            for (index, token) in keys.iter().enumerate() {
                 let rows: Vec<u32> = distinct.rows(index as u32).collect();
                 prop_assert_eq!(distinct.count(index as u32) as usize, rows.len());
                 prop_assert_eq!(Some(&rows), expected.get(token));
