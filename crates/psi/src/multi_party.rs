@@ -13,7 +13,7 @@
 //! pairs' pseudorandom functions. Each other owner programs an oblivious function with its shares: with the values f(x) of an
 //! oblivious pseudorandom function towards the leader ([`oprf`]), it sends a key-value store ([`Okvs`]) of `s_i(x) + f(x)`. The
 //! leader evaluates all of them at its items: what it gets for an item sums to its own share only if all owners have it. It sends each other
-//! recipient as many short tags of items as the smallest set has: of those that all have, and random ones.
+//! recipient as many short tags of items as the smallest set has: of those that all have, in ascending order, then random ones.
 //!
 //! **False matches**: an item that not all have passes with probability 2^-64 (2^-128 if the leader has more than 2^24 items),
 //! 2^-40 over all. A recipient mistakes a tag for one of another item with probability 2^-40 over all.
@@ -171,6 +171,9 @@ pub fn intersect(session: &mut Session, owners: &Owners, items: &[Item]) -> Resu
         true => find::<u64>(session, owners, items, &zero)?,
         false => find::<u128>(session, owners, items, &zero)?,
     };
+    let ascending = |numbers: &mut Vec<u32>| numbers.sort_unstable_by_key(|&number| items[number as usize]);
+    // Before they are told: the order of the leader's items, perhaps that of its rows, is nobody's business.
+    ascending(&mut numbers);
     if owners.told().next().is_some() {
         session.enter("recipients");
         session.next_round();
@@ -178,10 +181,10 @@ pub fn intersect(session: &mut Session, owners: &Owners, items: &[Item]) -> Resu
             owners.told().try_for_each(|recipient| tell(session, owners, recipient, items, &numbers))?;
         } else if owners.recipients.contains(&session.me()) {
             numbers = hear(session, owners, items)?;
+            ascending(&mut numbers);
         }
         session.leave();
     }
-    numbers.sort_unstable_by_key(|&number| items[number as usize]);
     Ok(numbers)
 }
 
@@ -266,7 +269,7 @@ fn receive_shares<T: Word>(
     Ok(())
 }
 
-/// The leader's part: tags of the items that all have, and random ones, as many as the smallest set has.
+/// The leader's part: tags of the items that all have, in their ascending order, then random ones, as many as the smallest set has.
 fn tell(
     session: &mut Session,
     owners: &Owners,
