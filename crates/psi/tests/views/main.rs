@@ -1,5 +1,6 @@
 //! What a party can compute from all that it saw in an intersection: views with derived values, beside simulators and planted faults.
 
+mod agreements;
 mod circuit_psi;
 #[path = "../circuit/curious.rs"]
 mod curious;
