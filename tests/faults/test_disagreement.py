@@ -83,7 +83,7 @@ def _other_key(keys: Path) -> None:
 
 
 def _same_certificate(keys: Path) -> None:
-    shutil.copy(keys / "regulator.crt", keys / "bureau_a.crt")
+    shutil.copy(keys / "regulator.crt", keys / "bureau_b.crt")
 
 
 def _no_key(keys: Path) -> None:
@@ -108,7 +108,7 @@ KeyMistake = Callable[[Path], None]
 @pytest.mark.parametrize(
     ("spoil", "words"),
     [
-        (_other_key, "cannot be used together"),
+        (_other_key, "is not that of its certificate"),
         (_same_certificate, "the same certificate"),
         (_no_key, "private key"),
         (_garbled_key, "private key"),

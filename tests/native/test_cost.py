@@ -102,11 +102,11 @@ def test_what_setting_the_engine_two_up_costs() -> None:
     """As docs/protocols/two-party-sharing.md says."""
     for session in _native.Session.in_memory(NODES[:2], "[]", engine="two"):
         (setup,) = session.metrics()
-        assert (setup["step"], setup["rounds"], setup["bytes_sent"]) == ("setup", 5, 11_312)
+        assert (setup["step"], setup["rounds"], setup["bytes_sent"]) == ("setup", 4, 11_312)
     sessions = _native.Session.in_memory(NODES[:2], "[]", engine="two", operators="[]")
     with ThreadPoolExecutor(2) as threads:
         list(threads.map(_native.Session.close, sessions))
     for session in sessions:
         (setup,) = session.metrics()
         found = setup["step"], setup["rounds"], setup["rounds_ahead"], setup["bytes_sent"]
-        assert found == ("setup", 1, 4, 11_312)
+        assert found == ("setup", 1, 3, 11_312)

@@ -38,7 +38,7 @@ class World:
         return self.federation.path.parent
 
     def keys(self) -> dict[str, str]:
-        return {party: self.federation.private_key(party) for party in SCENARIO.parties}
+        return {party: self.federation.private_key(party).decode() for party in SCENARIO.parties}
 
     def table(self, name: str) -> Path:
         (found,) = (path for path in self.sources if path.stem == name)
