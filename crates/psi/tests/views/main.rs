@@ -11,5 +11,6 @@ mod owners;
 mod permute_share;
 mod relatives;
 mod stores;
+mod unions;
 mod vole_psi;
 mod world;

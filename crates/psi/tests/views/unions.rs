@@ -1,0 +1,238 @@
+//! Unions, ids by unions, and shares of joined rows: what a receiver of a union opens at each place, and what both parties of the others get.
+
+use crate::relatives::{compare, words};
+use crate::world::{Played, inputs, play_pair};
+use tacit_math::{Prg, Seed, permutation};
+use tacit_net::{PartyId, Session};
+use tacit_ot::{Adversary, softspoken};
+use tacit_psi::blind_join::{Rule, Shape};
+use tacit_psi::okvs::{Layout, Okvs};
+use tacit_psi::permute_share::Owner;
+use tacit_psi::ps3i::{self, Table};
+use tacit_psi::tags::tag_bits;
+use tacit_psi::vole_psi::oprf;
+use tacit_psi::{Item, Role, Sizes, cuckoo, private_id_oprf, set_union};
+use tacit_views::{Kind, Part, Run, View, biased, leaks, repeats};
+
+const ITEMS: usize = 4;
+const COMMON: usize = 2;
+
+/// Both parties' numbers, each in a random order.
+fn sets(run: usize) -> [Vec<Item>; 2] {
+    let mut prg = inputs("unions", run);
+    let common: Vec<Item> = prg.vector(COMMON);
+    [(), ()].map(|()| {
+        let all = [common.clone(), prg.vector(ITEMS - COMMON)].concat();
+        permutation::gather(&all, &permutation::random(ITEMS, &mut prg))
+    })
+}
+
+fn members(run: usize) -> View {
+    let [a, b] = sets(run);
+    let members = |own: &[Item], other: &[Item]| words(own.iter().map(|item| other.contains(item)));
+    View::default().with(Kind::Own, "sender's in both", members(&a, &b)).with(
+        Kind::Own,
+        "receiver's in both",
+        members(&b, &a),
+    )
+}
+
+/// What a receiver of a union opens at each place, and whether it has the number there.
+struct Opened {
+    numbers: Vec<u128>,
+    common: Vec<bool>,
+}
+
+impl Opened {
+    fn view(&self) -> View {
+        let low: Vec<u64> = self.numbers.iter().map(|&number| number as u64).collect();
+        View::default().with(Kind::Derived, "in both", words(self.common.iter().copied())).with(
+            Kind::Derived,
+            "opened",
+            bytemuck::cast_slice(&low),
+        )
+    }
+
+    /// The numbers that the receiver lacks and nothing, and random ones where it has what is there; in a random order.
+    fn simulated(bins: usize, new: &[u128], prg: &mut Prg) -> Self {
+        let empty = vec![0; bins - COMMON - new.len()];
+        let all = [prg.vector(COMMON), new.to_vec(), empty].concat();
+        let common: Vec<bool> = (0..bins).map(|place| place < COMMON).collect();
+        let order = permutation::random(bins, prg);
+        Self { numbers: permutation::gather(&all, &order), common: permutation::gather(&common, &order) }
+    }
+}
+
+/// A receiver's part, from the parts of the protocol, with all that it opens.
+fn unite(session: &mut Session, sender: PartyId, numbers: &[u128]) -> Opened {
+    let bins = cuckoo::bins(ITEMS, 1);
+    let mut prg = Prg::new(&Seed::random().expect("randomness"));
+    let secrets: Vec<u64> = prg.vector(bins);
+    let (keys, of_keys) = cuckoo::in_all_bins(numbers, bins);
+    let sizes = Sizes { sender: keys.len(), receiver: bins };
+    let masks = oprf::send(session, sender, &keys, sizes).expect("values");
+    let seed = Seed::random().expect("randomness");
+    let store = Okvs::<4>::with_layout(Layout::new(keys.len(), 256), &seed);
+    let place = |chosen: &[u32], out: &mut [u64]| {
+        for (out, &at) in out.iter_mut().zip(chosen) {
+            *out = secrets[of_keys[at as usize] as usize] ^ masks[at as usize] as u64;
+        }
+    };
+    let columns = store.encode(&keys, &store.order(&keys), &mut prg, place).expect("distinct keys");
+    session.next_round();
+    session.send(sender, seed.expose().to_vec()).expect("sent");
+    session.send(sender, bytemuck::cast_slice(&columns).to_vec()).expect("sent");
+    let shares = Owner::setup(session, sender).expect("set up").share(session, sender, &secrets).expect("shared");
+    let points: Vec<Item> = (0..).zip(&shares).map(|(place, &share)| place << 64 | Item::from(share)).collect();
+    let values = oprf::receive(session, sender, &points, Sizes { sender: bins, receiver: bins }).expect("values");
+    let bits = tag_bits(bins as u128);
+    let mut tags = vec![0; bits.div_ceil(8) as usize * bins];
+    session.next_round();
+    session.recv(sender, &mut tags).expect("tags");
+    let tag = |bytes: &[u8]| bytes.iter().rev().fold(0, |tag, &byte| tag << 8 | u128::from(byte));
+    let tags = tags.chunks(bits.div_ceil(8) as usize).map(tag);
+    let common: Vec<bool> = values.iter().zip(tags).map(|(value, tag)| value >> (128 - bits) == tag).collect();
+    let mut ots = softspoken::Receiver::setup(session, sender, Adversary::SemiHonest, 4).expect("set up");
+    let mut ots = ots.extend(session, bins).expect("transfers");
+    let choices = common.iter().zip(0..).fold(0, |choices, (&both, place)| choices | u64::from(both) << place);
+    ots.choose(session, sender, &[choices]).expect("chosen");
+    session.next_round();
+    let mut masked = vec![0u128; bins];
+    session.recv(sender, bytemuck::cast_slice_mut(&mut masked)).expect("masked");
+    let numbers = ots.random().into_iter().zip(masked).map(|(key, masked)| key ^ masked).collect();
+    Opened { numbers, common }
+}
+
+// views: crates/psi/src/set_union.rs
+#[test]
+fn a_receiver_of_a_union_opens_what_it_lacks_at_random_places() {
+    let bins = cuckoo::bins(ITEMS, 1);
+    assert!(bins <= 64);
+    let runs = 2 * bins + 4 * ITEMS + 80;
+    let send = |session: &mut Session, peer, run: usize| {
+        set_union::send(session, peer, &sets(run)[0], ITEMS).expect("sent");
+    };
+    let Played { receiver, sender } = play_pair(runs, send, |session, peer, run| unite(session, peer, &sets(run)[1]));
+    let new = |run: usize| {
+        let [a, b] = sets(run);
+        a.into_iter().filter(|number| !b.contains(number)).collect::<Vec<_>>()
+    };
+    let real: Vec<Run> = receiver
+        .iter()
+        .enumerate()
+        .map(|(run, (_, opened))| {
+            let both = opened.common.iter().filter(|&&both| both).count();
+            assert_eq!(both, COMMON);
+            let common: Vec<Item> = sets(run)[0].iter().copied().filter(|number| !new(run).contains(number)).collect();
+            assert!(opened.numbers.iter().all(|number| !common.contains(number)), "what both have stays hidden");
+            Run { view: opened.view(), known: View::default(), secret: members(run) }
+        })
+        .collect();
+    let mut prg = inputs("simulated unions", 0);
+    compare("the receiver", &real, 1, |run, _| Opened::simulated(bins, &new(run), &mut prg).view());
+    // The sender gets columns, whose keys are the receiver's numbers: uniform, and other ones each time.
+    let columns = Layout::new(3 * ITEMS, 256).columns() * 8;
+    let stores: Vec<View> = sender
+        .iter()
+        .map(|(seen, ())| {
+            seen.filter(|part: &Part| {
+                part.kind == Kind::Received && part.name.ends_with("\"\"") && part.bytes.len() == columns
+            })
+        })
+        .collect();
+    assert_eq!(stores[0].parts().len(), 1, "{:?}", sender[0].0);
+    assert_eq!((biased(&stores), repeats(&stores, 8)), (vec![], vec![]));
+}
+
+#[test]
+fn places_in_the_senders_order_are_found() {
+    let runs: Vec<Run> = (0..100)
+        .map(|run| {
+            let [numbers, others] = sets(run);
+            let common = numbers.iter().map(|number| others.contains(number)).collect();
+            Run { view: Opened { numbers, common }.view(), known: View::default(), secret: members(run) }.lanes(1)
+        })
+        .collect();
+    assert!(leaks(&runs).len() >= ITEMS - 1);
+}
+
+/// A party's own ids and the union are its output; what it must not see in them is which of its rows the other has.
+// views: crates/psi/src/private_id_oprf.rs
+#[test]
+fn ids_by_unions_are_random_numbers_in_no_order() {
+    let runs = 84;
+    let party = |role| {
+        move |session: &mut Session, peer: PartyId, run: usize| {
+            private_id_oprf::run(session, peer, role, &sets(run)[session.me().0], ITEMS).expect("ids")
+        }
+    };
+    let Played { sender, receiver } = play_pair(runs, party(Role::Sender), party(Role::Receiver));
+    for (me, seen) in [sender, receiver].into_iter().enumerate() {
+        let real: Vec<Run> = seen
+            .iter()
+            .enumerate()
+            .map(|(run, (_, found))| {
+                assert_eq!(found.union.len(), 2 * ITEMS - COMMON);
+                // By its order: which ids of the union are this party's, and its rows' ids.
+                let own = words(found.union.iter().map(|id| found.rows.contains(id)));
+                let view = View::default().with(Kind::Own, "own in the union", own).with(
+                    Kind::Own,
+                    "own ids",
+                    bytemuck::cast_slice(&found.rows.iter().map(|&id| id as u64).collect::<Vec<_>>()),
+                );
+                Run { view, known: View::default(), secret: members(run) }
+            })
+            .collect();
+        let mut prg = inputs("simulated ids by unions", me);
+        compare("ids", &real, 1, |_, _| {
+            let ids: Vec<u64> = prg.vector(ITEMS);
+            let own: Vec<bool> = (0..2 * ITEMS - COMMON).map(|at| at < ITEMS).collect();
+            let own = permutation::gather(&own, &permutation::random(own.len(), &mut prg));
+            View::default().with(Kind::Own, "own in the union", words(own.into_iter())).with(
+                Kind::Own,
+                "own ids",
+                bytemuck::cast_slice(&ids),
+            )
+        });
+        let ids: Vec<View> = real.iter().map(|run| run.view.filter(|part| part.name == "own ids")).collect();
+        assert_eq!((biased(&ids), repeats(&ids, 8)), (vec![], vec![]));
+    }
+}
+
+/// Shares of both payloads, of pairs in an order that is nobody's.
+// views: crates/psi/src/ps3i.rs
+#[test]
+fn shares_of_joined_rows_are_uniform() {
+    let runs = 86;
+    let payload = |run: usize, me: usize| inputs("payloads", 2 * run + me).vector::<u64>(ITEMS);
+    let one = Sizes { sender: 1, receiver: 1 };
+    let shape = Shape { rows: Sizes { sender: ITEMS, receiver: ITEMS }, columns: one };
+    let party = |role| {
+        move |session: &mut Session, peer: PartyId, run: usize| {
+            let me = session.me().0;
+            let identifiers: Vec<Option<Item>> = sets(run)[me].iter().copied().map(Some).collect();
+            let payload = [payload(run, me)];
+            let table = Table { identifiers: &identifiers, payload: &payload };
+            ps3i::run(session, peer, role, table, shape, one, Rule::Single).expect("shares")
+        }
+    };
+    let Played { sender, receiver } = play_pair(runs, party(Role::Sender), party(Role::Receiver));
+    for (me, seen) in [sender, receiver].into_iter().enumerate() {
+        let shares = |words: &[u64]| View::default().with(Kind::Own, "shares", bytemuck::cast_slice(words));
+        let real: Vec<Run> = seen
+            .iter()
+            .enumerate()
+            .map(|(run, (_, found))| {
+                assert_eq!(found.pairs, COMMON);
+                let payloads = [payload(run, 0), payload(run, 1)].concat();
+                let secret = members(run).with(Kind::Own, "payloads", bytemuck::cast_slice(&payloads));
+                let both = [&found.sender[0][..], &found.receiver[0]].concat();
+                Run { view: shares(&both), known: View::default(), secret }
+            })
+            .collect();
+        let mut prg = inputs("simulated shares", me);
+        compare("shares", &real, 1, |_, _| shares(&prg.vector::<u64>(2 * COMMON)));
+        let views: Vec<View> = real.iter().map(|run| run.view.clone()).collect();
+        assert_eq!((biased(&views), repeats(&views, 8)), (vec![], vec![]));
+    }
+}
