@@ -109,4 +109,4 @@ def test_what_setting_the_engine_two_up_costs() -> None:
     for session in sessions:
         (setup,) = session.metrics()
         found = setup["step"], setup["rounds"], setup["rounds_ahead"], setup["bytes_sent"]
-        assert found == ("setup", 1, 3, 11_312)
+        assert found == ("setup", 0, 4, 11_312)
