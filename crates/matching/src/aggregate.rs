@@ -15,8 +15,8 @@ use crate::bins::Bins;
 use crate::distinct::Distinct;
 use crate::error::MatchError;
 
-/// Learns how many keys match and, if at least so many match as `least` says, the sum over the sender's first payload column (64-bit integers): the receiver
-/// learns both. bins: a single one. rows: announced by this party and by the peer.
+/// The receiver learns the number of matching keys. If this number is `least` or more, the receiver also learns the sum of the
+/// sender's first payload column (64-bit integers). bins: a single one. rows: announced by this party and by the peer.
 ///
 /// # Errors
 /// Those of the protocol; values that are no 64-bit integers.

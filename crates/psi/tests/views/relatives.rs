@@ -217,7 +217,7 @@ fn by_run(seen: Vec<(View, [View; 2])>) -> (Vec<(View, View)>, Vec<View>) {
     seen.into_iter().enumerate().map(of_run).unzip()
 }
 
-// views: crates/psi/src/cardinality_sum.rs crates/psi/src/masking.rs
+// views: crates/psi/src/masking.rs
 #[test]
 fn the_size_of_the_intersection_is_all_that_is_told() {
     let runs = 160;

@@ -157,7 +157,6 @@ fn places_in_the_senders_order_are_found() {
 }
 
 /// A party's own ids and the union are its output; what it must not see in them is which of its rows the other has.
-// views: crates/psi/src/private_id_oprf.rs
 #[test]
 fn ids_by_unions_are_random_numbers_in_no_order() {
     let runs = 84;
@@ -200,7 +199,6 @@ fn ids_by_unions_are_random_numbers_in_no_order() {
 }
 
 /// Shares of both payloads, of pairs in an order that is nobody's.
-// views: crates/psi/src/ps3i.rs
 #[test]
 fn shares_of_joined_rows_are_uniform() {
     let runs = 86;
