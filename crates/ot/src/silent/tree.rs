@@ -40,6 +40,9 @@ pub(super) struct Hole {
 /// corrupted receiver chooses them. So H must be tweakable circular correlation robust for every f ([`TweakableCircularHash`]); a hash that feeds its
 /// input forward would let the input's delta cancel the added one. No number comes twice under one delta: a receiver with equal leaves in two trees
 /// of different values would get their hashes' sum otherwise, a multiple of delta in clear.
+///
+/// A leaf's tweak is 2^64 (batch + 1) plus its number. What else is hashed so under the same delta has tweaks below 2^64: the numbers of blocks of a
+/// long string and of OTs ([`crate::correlated`]). So a leaf and such a block are no repeated pair, whatever their values.
 #[derive(Default)]
 pub(super) struct LeafHash {
     hash: TweakableCircularHash,
@@ -56,7 +59,7 @@ impl LeafHash {
 
     /// Replaces the next leaves by their hashes.
     pub(super) fn hash(&mut self, leaves: &mut [u128]) {
-        self.hash.hash_numbered(self.batch, self.next, leaves);
+        self.hash.hash_numbered(self.batch + 1, self.next, leaves);
         self.next += leaves.len() as u64;
     }
 }
@@ -200,8 +203,26 @@ fn parents_and_children<'a>(
 
 #[cfg(test)]
 mod tests {
-    use super::{Grower, Hole};
-    use tacit_math::{Prg, Seed};
+    use super::{Grower, Hole, LeafHash};
+    use tacit_math::{Prg, Seed, TweakableCircularHash};
+
+    /// A block that is a leaf and is hashed to a long string too, or to the key of an OT, has other hashes there, in every batch and place.
+    #[test]
+    fn tweaks_of_leaves_are_those_of_nothing_else() {
+        const COUNT: usize = 300;
+        let (block, hash) = (Prg::new(&Seed::from_bytes([4; 16])).vector::<u128>(1)[0], TweakableCircularHash::new());
+        let mut others = vec![0; COUNT];
+        hash.expand(&[block], 0, COUNT, &mut others);
+        for batch in [0, 1, COUNT as u64] {
+            let mut leaves = vec![block; COUNT];
+            LeafHash::of_batch(batch).hash(&mut leaves);
+            let mut numbered = vec![block; COUNT];
+            hash.hash_blocks(&mut numbered, |i| u128::from(batch + 1) << 64 | i as u128);
+            assert_eq!(leaves, numbered);
+            assert!(leaves.iter().all(|leaf| !others.contains(leaf)), "batch {batch}");
+            others.extend(leaves);
+        }
+    }
 
     #[test]
     fn all_leaves_agree_but_one() {
