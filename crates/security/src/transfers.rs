@@ -62,6 +62,13 @@ pub fn of_correlations(count: f64) -> Vec<Bound> {
         source,
     };
     let strings = (lookup::STRINGS - 1) as f64;
+    let met = |what: &str, hashes: f64| Bound {
+        what: what.into(),
+        with: format!("2^{:.1} strings, offset of {offset} bits", hashes.log2()),
+        bits: offset + 1.0 - 2.0 * hashes.log2(),
+        kind: Kind::Statistical,
+        source: "the same section: the term without evaluations of AES",
+    };
     let garbled = (2 * two::ROWS_A_KEY) as f64;
     vec![
         generic(
@@ -76,6 +83,8 @@ pub fn of_correlations(count: f64) -> Vec<Bound> {
             offset - (count * strings).log2(),
             "the same; each multiple of the offset is as random as it",
         ),
+        met("hash of OTs: the inputs or images of two meet", count),
+        met("hash of lookups: the inputs or images of two meet", count * strings),
         generic(
             "trees: a node on a hidden path is met",
             format!("{} trees, depth {}, 2^{vectors:.1} vectors", ots.segments, ots.depth),
