@@ -12,13 +12,14 @@
 //!    number into each bin that stays empty.
 //! 2. An oblivious function F of a number and a bin ([`crate::vole_psi::oprf`]): the receiver gets its value at the one number of each bin, the sender at
 //!    each of its items in each of the item's three bins.
-//! 3. A value is a tag of zeros and the payload. The sender draws a mask for each bin, and sends a store in which each of its items, for each of its
-//!    three bins, has its value minus the bin's mask, under a key and a pad that are hashes of F there. What the receiver decodes is, if the sender has
-//!    the item, with the bin's mask a sharing of its value, else random.
+//! 3. A value is a tag of zeros and the payload, in whole words of 128 bits, the rest zeros. The sender draws for each bin a mask of as many whole words,
+//!    and sends a store in which each of its items, for each of its three bins, has its value minus the bin's mask, under a key and a pad that are
+//!    hashes of F there. What the receiver decodes is, if the sender has the item, with the bin's mask a sharing of its value, else random.
 //! 4. Under the engine the tags' bits are compared with zero; payloads are shared as they are.
 //!
 //! **Why the receiver sees nothing**: it has F at one number of each bin, so of all that is stored under a bin's mask it can read one value at most, and a
-//! uniform mask hides that one. With F at a second number of the same bin it would see two equal tags where both items are the sender's.
+//! uniform mask hides all bits of that one, those that hold nothing too. With F at a second number of the same bin it would see two equal tags where both
+//! items are the sender's.
 //!
 //! **Bounds**: tags have 40 + log2 m bits, so a match appears where there is none with probability 2^-40 in the whole run; the function's own
 //! collisions are far rarer ([`crate::vole_psi`]). That items find no place in the bins has probability 2^-40 over the seed, whatever the items are.
@@ -184,7 +185,7 @@ impl CircuitPsi {
         drop(points);
         // 3. Values minus masks, in a store.
         session.enter("store");
-        let masks = Block::random(self.values(), &mut Prg::new(&Seed::random()?));
+        let masks = self.masks()?;
         let keys = self.hashes(&values, &bins, 0);
         let mut tagged = payload.clone();
         tagged.bits.splice(..0, (0..self.tag_bits).map(|_| Plane::zeros(payload.rows)));
@@ -207,7 +208,7 @@ impl CircuitPsi {
             send_store(session, peer, &store, &keys, &order, &stored)?;
         }
         session.leave();
-        Ok(Binned { role: Role::Sender, share: masks, own: Block::default() })
+        Ok(Binned { role: Role::Sender, share: words::block(self.values(), &masks), own: Block::default() })
     }
 
     fn receive(
@@ -249,6 +250,13 @@ impl CircuitPsi {
         }
         session.leave();
         Ok(Binned { role: Role::Receiver, share: words::block(self.values(), &decoded), own: placed(payload, &table) })
+    }
+
+    /// A mask for each bin, store by store. It is as wide as what the store carries, whatever the values fill of it: a bit without a mask would be
+    /// the same wherever the receiver has an item of the sender, and would name the matches.
+    fn masks(&self) -> Result<Vec<Vec<u128>>, PsiError> {
+        let mut prg = Prg::new(&Seed::random()?);
+        Ok((0..self.stores()).map(|_| prg.vector(self.bins)).collect())
     }
 
     /// For the function's values in bins the keys in the stores (purpose 0), or the pads in store i (purpose i + 1). What is hashed is pseudorandom to

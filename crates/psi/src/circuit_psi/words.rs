@@ -8,23 +8,23 @@ pub(super) fn pairs_of(shape: Shape) -> usize {
     (shape.bits.div_ceil(64) + shape.r64).div_ceil(2) + shape.r128
 }
 
-/// Rows of one block minus rows of another, two words at a time (XOR for planes).
-pub(super) struct Difference {
+/// Rows of a block minus rows of masks, two words at a time (XOR for planes). A mask fills its words: bits that hold no column are masked, too.
+pub(super) struct Difference<'a> {
     /// Words of planes, and words of planes and of vectors over Z/2^64.
     planes: usize,
     words: usize,
     values: Vec<Vec<u128>>,
-    masks: Vec<Vec<u128>>,
+    masks: &'a [Vec<u128>],
 }
 
-impl Difference {
-    /// Of two blocks of one shape, but for the number of rows.
-    pub(super) fn new(values: &Block, masks: &Block) -> Self {
+impl<'a> Difference<'a> {
+    /// Of a block, and of masks that have as many pairs of words a row.
+    pub(super) fn new(values: &Block, masks: &'a [Vec<u128>]) -> Self {
         let planes = values.bits.len().div_ceil(64);
-        Self { planes, words: planes + values.r64.len(), values: pairs(values), masks: pairs(masks) }
+        Self { planes, words: planes + values.r64.len(), values: pairs(values), masks }
     }
 
-    /// A pair of neighbouring words of a value minus a mask; zeros beyond the last one.
+    /// A pair of neighbouring words of a value minus a mask; beyond the last one, of zeros minus the mask.
     pub(super) fn pair(&self, value: usize, mask: usize, number: usize) -> u128 {
         let (x, y) = (self.values[number][value], self.masks[number][mask]);
         if 2 * number >= self.words {
@@ -54,7 +54,7 @@ fn wide(low: u64, high: u64) -> u128 {
     u128::from(high) << 64 | u128::from(low)
 }
 
-/// The inverse of [`block`].
+/// The inverse of [`block`], with zeros where a word holds no column.
 fn pairs(block: &Block) -> Vec<Vec<u128>> {
     let planes = block
         .bits
@@ -73,19 +73,51 @@ mod tests {
     use super::*;
     use tacit_math::{Prg, Seed};
 
+    const SHAPES: [(usize, usize, usize); 8] =
+        [(0, 0, 0), (1, 0, 0), (61, 1, 0), (61, 2, 0), (64, 0, 1), (65, 2, 2), (128, 0, 0), (130, 1, 3)];
+
+    /// A value for each of five rows, and a mask for each of seven.
+    fn drawn((bits, r64, r128): (usize, usize, usize), prg: &mut Prg) -> (Shape, Block, Vec<Vec<u128>>) {
+        let shape = Shape { rows: 5, bits, r64, r128, ..Shape::default() };
+        (shape, Block::random(shape, prg), (0..pairs_of(shape)).map(|_| prg.vector(7)).collect())
+    }
+
     #[test]
     fn differences_and_masks_add_up_to_the_values() {
         let mut prg = Prg::new(&Seed::from_bytes([7; 16]));
-        for (bits, r64, r128) in [(0, 0, 0), (1, 0, 0), (61, 1, 0), (64, 0, 1), (65, 2, 2), (130, 1, 3)] {
-            let shape = Shape { rows: 5, bits, r64, r128, ..Shape::default() };
-            let (values, masks) = (Block::random(shape, &mut prg), Block::random(Shape { rows: 7, ..shape }, &mut prg));
+        for shape in SHAPES {
+            let (shape, values, masks) = drawn(shape, &mut prg);
             let difference = Difference::new(&values, &masks);
             let pairs: Vec<Vec<u128>> = (0..pairs_of(shape))
                 .map(|number| (0..5).map(|row| difference.pair(row, 6 - row, number)).collect())
                 .collect();
+            let masks = block(Shape { rows: 7, ..shape }, &masks);
             let sum = block(shape, &pairs).plus(&masks.gather(&[6, 5, 4, 3, 2]));
             assert!(sum.bits.iter().zip(&values.bits).all(|(x, y)| x.to_bools() == y.to_bools()), "{shape:?}");
             assert_eq!((sum.r64, sum.r128), (values.r64, values.r128), "{shape:?}");
+        }
+    }
+
+    #[test]
+    fn masks_change_every_bit_of_a_difference() {
+        let mut prg = Prg::new(&Seed::from_bytes([8; 16]));
+        for shape in SHAPES {
+            let (shape, values, mut masks) = drawn(shape, &mut prg);
+            let all = |masks: &[Vec<u128>]| -> Vec<u128> {
+                let difference = Difference::new(&values, masks);
+                (0..pairs_of(shape)).map(|number| difference.pair(0, 0, number)).collect()
+            };
+            let before = all(&masks);
+            let mut changed = vec![0; before.len()];
+            for _ in 0..64 {
+                masks.iter_mut().for_each(|masks| masks[0] = prg.vector(1)[0]);
+                changed
+                    .iter_mut()
+                    .zip(all(&masks))
+                    .zip(&before)
+                    .for_each(|((changed, now), before)| *changed |= now ^ before);
+            }
+            assert!(changed.iter().all(|&changed| changed == u128::MAX), "{shape:?}: {changed:x?}");
         }
     }
 }

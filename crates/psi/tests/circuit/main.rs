@@ -1,6 +1,7 @@
 //! Intersection into shares: what the shares open to, on every engine, and exact costs.
 
 mod attack;
+#[allow(dead_code, reason = "each test file uses its part of what a receiver sees")]
 mod curious;
 #[path = "../relatives/pair.rs"]
 #[allow(dead_code, reason = "each test file uses its part of the world")]
