@@ -8,8 +8,10 @@
 //!
 //! **Once.** Whoever continues one state twice with different messages makes two runs with the same randomness: like a party whose clock is put
 //! back, it may show its secrets by the difference (two messages under one key stream, two answers under one mask). A state that is
-//! continued again with the *same* message sends the same bytes as before, which is how a task that was lost is run again. A process
-//! refuses what it can see: another message for a state that it has continued before. Between processes that is the engine's duty.
+//! continued again with the *same* messages sends the same bytes as before, which is how a task that was lost is run again. A process
+//! refuses what it can see: of runs that it has restored, another message, set or end at a place at which it has gone on before, by whatever
+//! state it comes there. It remembers the latest 32,768 such steps, some of each run, and forgets those before them without a word. Between
+//! processes, and beyond that number, it is the engine's duty.
 
 use super::Rounds;
 use super::state::{DIGEST, Event, State};
@@ -24,10 +26,10 @@ use tacit_net::relay::{self, Relay};
 use tacit_net::{AbortHandle, Options, PartyId, Session};
 use zeroize::Zeroizing;
 
-/// States whose continuation a process remembers.
-const REMEMBERED: usize = 4096;
+/// Steps of restored runs that a process remembers: 2 MiB of digests. A run has about ten.
+const REMEMBERED: usize = 1 << 15;
 
-/// Of states that were continued here, and of what each was continued with, the digests.
+/// Of the places at which restored runs went on here, and of what each went on with, the digests; the latest first.
 static CONTINUED: Mutex<VecDeque<[[u8; DIGEST]; 2]>> = Mutex::new(VecDeque::new());
 
 /// [`Rounds`] of a [`Protocol`].
@@ -55,8 +57,36 @@ struct History {
     seed: Seed,
     events: Vec<Event>,
     sent: blake3::Hasher,
-    /// The digest of the state that was just restored.
-    restored: Option<[u8; DIGEST]>,
+    /// The digest of the seed and of all events: the place at which the run is.
+    place: [u8; DIGEST],
+    /// Whether it was restored, so that another one may be at the same place.
+    restored: bool,
+}
+
+impl History {
+    fn new(seed: Seed) -> Self {
+        let place = blake3::derive_key("tacit 2026 psi: the beginning of a run that moves", &seed.expose());
+        Self { seed, events: Vec::new(), sent: blake3::Hasher::new(), place, restored: false }
+    }
+
+    /// Notes what comes next; says whether a restored run goes on as another one did here at this place, if one did.
+    fn take(&mut self, event: Event) -> bool {
+        let with = event.digest();
+        if self.restored {
+            let mut continued = CONTINUED.lock().unwrap_or_else(PoisonError::into_inner);
+            match continued.iter().find(|[before, _]| *before == self.place) {
+                Some([_, before]) if *before != with => return false,
+                Some(_) => {}
+                None => {
+                    continued.truncate(REMEMBERED - 1);
+                    continued.push_front([self.place, with]);
+                }
+            }
+        }
+        self.place = *blake3::keyed_hash(&self.place, &with).as_bytes();
+        self.events.push(event);
+        true
+    }
 }
 
 /// What to look for where a restored run does something else.
@@ -124,7 +154,7 @@ impl<O: Send + 'static> Relayed<O> {
         }
         match &mut run.history {
             Some(history) if *history.sent.finalize().as_bytes() == saved.sent => {
-                history.restored = Some(*blake3::hash(state).as_bytes());
+                history.restored = true;
                 Ok(run)
             }
             _ => Err(PsiError::Input(format!(
@@ -153,34 +183,20 @@ impl<O: Send + 'static> Relayed<O> {
             })
             .map_err(|error| PsiError::Input(format!("no thread for a matching protocol: {error}")))?;
         let (jobs, thread) = (Some(jobs), Some(thread));
-        let history = |seed| History { seed, events: Vec::new(), sent: blake3::Hasher::new(), restored: None };
-        let (phase, history) = (Phase::Setup, seed.map(history));
+        let (phase, history) = (Phase::Setup, seed.map(History::new));
         Ok(Self { protocol, relay, abort, jobs, results, thread, phase, next: 0, done: None, role, history })
     }
 
-    /// What comes next in a run that moves. One that was restored goes on only as it did before, if it did here.
+    /// What comes next in a run that moves.
     fn happens(&mut self, event: impl FnOnce() -> Event) -> Result<(), PsiError> {
         let Some(history) = &mut self.history else { return Ok(()) };
-        let event = event();
-        if let Some(state) = history.restored.take() {
-            let with = event.digest();
-            let mut continued = CONTINUED.lock().unwrap_or_else(PoisonError::into_inner);
-            match continued.iter().find(|[before, _]| *before == state) {
-                Some([_, before]) if *before != with => {
-                    let name = self.protocol.name();
-                    return Err(PsiError::Input(format!(
-                        "this state of {name} was continued before with something else; a state is continued once, or again with the same message alone"
-                    )));
-                }
-                Some(_) => {}
-                None => {
-                    continued.truncate(REMEMBERED - 1);
-                    continued.push_front([state, with]);
-                }
-            }
+        if history.take(event()) {
+            return Ok(());
         }
-        history.events.push(event);
-        Ok(())
+        Err(PsiError::Input(format!(
+            "this run of {} went on from here before with something else; a state is continued once, or again with the same messages alone",
+            self.protocol.name()
+        )))
     }
 
     /// Call `id` of `count` of a phase: hand in `input`, take what is to be sent.

@@ -281,7 +281,7 @@ fn a_state_is_continued_with_one_message_alone() {
     restore().begin(&sets.sender, sets.sizes()).expect("the same set");
     let other = Sets::random(Sizes { sender: 5, receiver: 4 }, 2, 2);
     let error = restore().begin(&other.sender, other.sizes()).expect_err("another set");
-    assert!(error.to_string().contains("again with the same message alone"), "{error}");
+    assert!(error.to_string().contains("again with the same messages alone"), "{error}");
     let tail = run.states[0].clone();
     let refused = |protocol: Arc<dyn Protocol>, role, state: &[u8]| {
         Relayed::restore(protocol, role, state).err().expect("no such state").to_string()
@@ -289,6 +289,41 @@ fn a_state_is_continued_with_one_message_alone() {
     assert!(refused(Arc::clone(&protocol), Role::Receiver, &tail).contains("restore it where it belongs"));
     assert!(refused(Arc::new(Kkrt { bins: 1 }), Role::Sender, &tail).contains("restore it where it belongs"));
     assert!(refused(Arc::clone(&protocol), Role::Sender, &tail[1..]).contains("no saved state"));
+}
+
+#[test]
+fn a_state_is_continued_with_the_same_messages_to_the_end() {
+    let protocol: Arc<dyn Protocol> = Arc::new(DhPsi { bins: 1 });
+    let sizes = Sizes { sender: 9, receiver: 4 };
+    // What two receivers send to the sender: in setup, and in the first round of a pair of sets.
+    let [first, second] = [1, 2].map(|number| {
+        let [mut sender, mut receiver] = Moving::ROLES.map(|role| relayed(&protocol, role));
+        let hello = receiver.setup(0, &[]).expect("a round");
+        let other = sender.setup(0, &[]).expect("a round");
+        receiver.setup(1, &other).expect("set up");
+        receiver.begin(&Sets::random(sizes, 2, number).receiver, sizes).expect("a set");
+        [hello, receiver.round(0, &[]).expect("a round")]
+    });
+    let mut sender = Relayed::movable(Arc::clone(&protocol), Role::Sender).expect("a thread");
+    sender.setup(0, &[]).expect("a round");
+    sender.setup(1, &first[0]).expect("set up");
+    let state = Box::new(sender).save().expect("a run that moves");
+    let restore = |state: &[u8]| Relayed::restore(Arc::clone(&protocol), Role::Sender, state).expect("a state");
+    let begun = || {
+        let mut run = restore(&state);
+        run.begin(&Sets::random(sizes, 2, 1).sender, sizes).expect("a set");
+        run.round(0, &[]).expect("a round");
+        run
+    };
+    let answer = begun().round(1, &first[1]).expect("an answer");
+    assert_eq!(begun().round(1, &first[1]).expect("the same answer"), answer);
+    // A second answer under one exponent, from the same state or from one that lies between.
+    let between = Box::new(begun()).save().expect("a run that moves");
+    for mut run in [begun(), restore(&between)] {
+        let error = run.round(1, &second[1]).expect_err("another message");
+        assert!(error.to_string().contains("again with the same messages alone"), "{error}");
+        assert_eq!(run.round(1, &first[1]).expect("the message as it was"), answer);
+    }
 }
 
 #[test]
