@@ -3,8 +3,8 @@
 //! **Computes** for the receiver which of its items the sender has, and where in the sender's random order ([`Protocol`]).
 //!
 //! **Adversary** semi-honest or malicious, either party. **Discloses** both sizes; beyond the matches nothing. A malicious
-//! receiver's set may be as large as the store has columns ([`Strength::layout`]), 1.1 times the declared size of large sets, and with 2^64 evaluations of
-//! the hash twice that (the counting argument of Garimella, Pinkas, Rosulek, Trieu, Yanai, CRYPTO 2021, section 6). A malicious
+//! receiver may ask about more items than it declares: with 2^64 evaluations of the hash about 1.7 times as many for large sets, and some tens more for
+//! few items ([`VolePsi::questions`], by the counting argument of Garimella, Pinkas, Rosulek, Trieu, Yanai, CRYPTO 2021, section 6). A malicious
 //! sender that finds two items with equal tags, 2^64 evaluations again, has both behind one tag.
 //!
 //! **How**: VOLE gives the sender delta and b, the receiver a and c = a delta + b, one for each column of a store
@@ -41,7 +41,7 @@ mod sender;
 use crate::error::PsiError;
 use crate::okvs::Layout;
 use crate::protocol::{Declared, Item, Outcome, Prepared, Protocol, Role, Sizes, Traffic};
-use crate::tags::{SortedTags, tag_bits};
+use crate::tags::{STATISTICAL_BITS, SortedTags, tag_bits};
 use receiver::Receiver;
 use sender::Sender;
 use tacit_math::band::Word;
@@ -64,6 +64,9 @@ const COMPACT: usize = 8;
 
 /// Bytes of a consumed vector that are given back at once.
 const GIVEN_BACK: usize = 64 << 20;
+
+/// Evaluations of a hash that a receiver is counted on: the birthday bound of 128 bits.
+const LOG2_EVALUATIONS: f64 = 64.0;
 
 /// Up to so many items of the sender, in all bins, GF(2^64) is used.
 const MOST_FOR_64_BITS: usize = 1 << 24;
@@ -97,14 +100,14 @@ pub struct VolePsi {
     pub bins: usize,
 }
 
-/// What the probability of a false match follows from, and how much a receiver may ask.
+/// What the probability of a false match follows from.
 #[derive(Clone, Copy, Debug)]
 pub struct Strength {
     /// Bits of a tag.
     pub tag_bits: u32,
     /// Bits of a scalar.
     pub scalar_bits: usize,
-    /// Of the store. A receiver that deviates may learn of as many items as it has columns whether the sender has them.
+    /// Of the store of each pair of sets.
     pub layout: Layout,
 }
 
@@ -115,6 +118,31 @@ impl VolePsi {
         let scalar_bits = if parameters.small_field() { Gf64::BITS } else { Gf128::BITS };
         Strength { tag_bits: parameters.bits, scalar_bits, layout: parameters.layout }
     }
+
+    /// How many items of each pair of sets a receiver that deviates may ask about at most, but for a probability of 2^-40 in the run, if it evaluates
+    /// the hash h of scalars q = 2^64 times for each.
+    ///
+    /// It chooses the columns after it has seen hashes. Of m columns of b bits there are 2^(b m); n given items are in 2^(b (m - n)) of them in the mean, as
+    /// their hashes are random. So some columns hold some n of q items with probability C(q, n) 2^(b (m - n)) at most.
+    pub fn questions(&self, sizes: Sizes) -> usize {
+        let Strength { scalar_bits, layout, .. } = self.strength(sizes);
+        let (b, columns) = (scalar_bits as f64, layout.columns());
+        let missed = f64::from(STATISTICAL_BITS) + (self.bins.max(1) as f64).log2();
+        let possible = |n: usize| log2_choices(LOG2_EVALUATIONS, n) + b * (columns as f64 - n as f64) >= -missed;
+        let (mut most, mut too_many) = (columns, 3 * columns + 64);
+        while too_many - most > 1 {
+            let middle = usize::midpoint(most, too_many);
+            if possible(middle) { most = middle } else { too_many = middle }
+        }
+        most
+    }
+}
+
+/// The binary logarithm of an upper bound on C(2^q, n), for n > 0: of 2^(q n) / n!, with Stirling's lower bound on n!.
+fn log2_choices(q: f64, n: usize) -> f64 {
+    let n = n as f64;
+    let ln_factorial = n * n.ln() - n + (std::f64::consts::TAU * n).ln() / 2.0;
+    q * n - ln_factorial / std::f64::consts::LN_2
 }
 
 /// What both parties derive from variant and sizes.
@@ -312,13 +340,24 @@ mod tests {
     }
 
     #[test]
-    fn a_small_set_asks_little_more_than_its_items() {
-        let columns = |receiver, bins| {
-            let sizes = Sizes { sender: 1000, receiver };
-            VolePsi { variant: Variant::Malicious, bins }.strength(sizes).layout.columns()
+    fn a_receiver_asks_less_than_two_items_a_column() {
+        let of = |receiver, bins| {
+            let (psi, sizes) = (VolePsi { variant: Variant::Malicious, bins }, Sizes { sender: 1000, receiver });
+            (psi.strength(sizes).layout.columns(), psi.questions(sizes))
         };
-        assert_eq!([1, 10, 100, 216].map(|receiver| columns(receiver, 1)), [41, 50, 140, 256]);
-        assert_eq!(columns(1, MOST), 55);
-        assert!((1300..1350).contains(&columns(1000, 1)) && columns(1 << 20, 1) < 11 * (1 << 20) / 10);
+        let few = [1, 10, 100, 216].map(|receiver| of(receiver, 1));
+        assert_eq!(few, [(41, 76), (50, 93), (140, 254), (256, 459)]);
+        assert_eq!(of(1, MOST), (55, 102));
+        assert_eq!(
+            [1000, 10_000, 1 << 20].map(|receiver| of(receiver, 1)),
+            [(1326, 2302), (11_013, 18_373), (1_142_640, 1_755_776)]
+        );
+        // Fewer choices than are counted, by the exact product of few factors.
+        let exact =
+            |n: u32| (0..n).map(|i| (2f64.powi(64) - f64::from(i)).log2() - f64::from(i + 1).log2()).sum::<f64>();
+        for n in [1, 2, 76, 459] {
+            let counted = log2_choices(LOG2_EVALUATIONS, n as usize);
+            assert!((0.0..0.2).contains(&(counted - exact(n))), "{n}: {counted}");
+        }
     }
 }

@@ -61,11 +61,11 @@ pub fn matching_cost(
     Ok(MatchingCost { setup: declared.setup.into(), bin: declared.online.into() })
 }
 
-/// About how many items of each of so many bins a receiver may ask that deviates from the protocol against malicious parties.
+/// About how many items of each of so many bins a receiver may ask that deviates from the protocol against malicious parties, with 2^64 hashes for each.
 #[pyfunction]
 pub fn matching_questions(receiver: usize, bins: usize) -> usize {
     let sizes = Sizes { sender: receiver, receiver };
-    VolePsi { variant: Variant::Malicious, bins }.strength(sizes).layout.columns()
+    VolePsi { variant: Variant::Malicious, bins }.questions(sizes)
 }
 
 /// The names of all protocols, each with the adversary it withstands.
