@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
 from tacit.plan.algebra import Limit, Sort
 from tacit.plan.fields import names
-from tacit.plan.push_up import push_up
+from tacit.plan.push_up import EXACT_DOUBLE, push_up
 from tacit.plan.refusals import UnsupportedSQL
 
 from .relations import bound
@@ -34,6 +36,48 @@ def test_an_answer_opens_what_it_gives_away_and_no_more(outputs: str, opened: li
     split = push_up(bound(f"SELECT {outputs} FROM padded"))
     assert list(names(split.core)) == opened
     assert split.beyond == ()
+
+
+@pytest.mark.parametrize(
+    ("output", "beyond"),
+    [
+        ("s / 3 AS x", ()),
+        ("-s / 0.001 AS x", ()),
+        ("s / -7 AS x", ()),
+        ("d / 3 AS x", ()),
+        ("s / 1e100 AS x", ()),
+        # 0 for every row, infinite for every row but 0, or with fewer digits: they give nothing away, or not all.
+        ("s / 1e308 / 1e308 AS x", ("s",)),
+        ("s / 3 / 3 AS x", ("s",)),
+        ("s / 1e308 AS x", ("s",)),
+        ("s / 5e-324 AS x", ("s",)),
+        ("s * 1e-320 AS x", ("s",)),
+        ("s * 1e308 * 1e308 AS x", ("s",)),
+        ("s + 1e100 AS x", ("s",)),
+        ("(s + 1e100) / 3 AS x", ("s",)),
+    ],
+)
+def test_rounding_that_hides_a_value_makes_it_a_disclosure(output: str, beyond: tuple[str, ...]) -> None:
+    split = push_up(bound(f"SELECT {output} FROM padded"))
+    assert [each.columns for each in split.beyond] == ([beyond] if beyond else [])
+
+
+def test_values_that_a_double_does_not_tell_apart_are_a_disclosure() -> None:
+    """Whole numbers from 2^53 on are rounded, and so are the quotients of smaller ones."""
+    split = push_up(bound("SELECT CAST(b * 1000 AS DOUBLE) AS x FROM padded"))  # below 2^50
+    assert split.beyond == ()
+    for output in ("CAST(b * 10000 AS DOUBLE)", "b * 10000 / 3", "CAST(b * 10000 AS DOUBLE) / 3"):
+        assert push_up(bound(f"SELECT {output} AS x FROM padded")).beyond != (), output
+
+
+def test_quotients_that_count_as_telling_are_all_different() -> None:
+    """As the recipient computes them: a decimal as a DOUBLE, divided by a constant. Neighbours are the closest."""
+    draw = random.Random(1)
+    for _ in range(20_000):
+        near = draw.randrange(EXACT_DOUBLE - 1 if draw.random() < 0.5 else 1 << draw.randrange(1, 50))
+        divisor = draw.choice([float(draw.randrange(1, 10**6)), draw.random() * 2.0 ** draw.randrange(-500, 500)])
+        scale = 10.0 ** draw.randrange(0, 23)
+        assert near / scale / divisor < (near + 1) / scale / divisor, (near, scale, divisor)
 
 
 def test_a_quotient_opens_both_operands_and_says_so() -> None:

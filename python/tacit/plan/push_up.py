@@ -2,14 +2,17 @@
 
 The top of a query (its SELECT list and its order) is split into a core, whose columns are opened, and a tail over the
 opened rows. An output that is a column is opened. Arithmetic on one hidden value that the output itself gives away (x +
-1, or a + b where b is shown) opens that value and is done in clear. Other arithmetic stays under MPC, except where only
-clear computation can do it: a quotient opens numerator and denominator, a disclosure beyond the answer. An order
+1, or a + b where b is shown) opens that value and is done in clear: whoever sees the output can compute it. Other
+arithmetic stays under MPC, except where only clear computation can do it: a quotient opens numerator and denominator,
+and one by several constants, of which rounding leaves less, its numerator: disclosures beyond the answer. An order
 without LIMIT over opened values is the recipient's work; an order by hidden values, and any LIMIT, stays under MPC.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
+from math import isfinite
 
 from tacit.plan import bounds
 from tacit.plan.algebra import (
@@ -28,10 +31,17 @@ from tacit.plan.expressions import is_clear_only, is_rounding, reference, substi
 from tacit.plan.fields import columns_of, fields
 from tacit.plan.refusals import UnsupportedSQL
 from tacit.plan.trees import over_children
-from tacit.plan.types import Boolean, Double, Field
+from tacit.plan.types import Boolean, Decimal, Double, Field
 
 Outputs = tuple[tuple[str, Expr], ...]
-EXACT_DOUBLE = 1 << 51  # whole numbers up to here have different quotients by one constant
+EXACT_DOUBLE = 1 << 50
+"""Numbers of up to so many units of their last digit are different DOUBLEs and have different quotients by a constant.
+
+Two of them differ by a factor of at least 1 + 2^-50. As DOUBLEs, which rounds decimals, they differ by one of at least
+1 + 3/4 2^-50, that is by three units in the last place, of which rounding the quotient takes one.
+"""
+DIVISORS = Fraction(1, 1 << 500), Fraction(1 << 500)
+"""Quotients of such numbers by constants in this range neither overflow nor lose digits because they are small."""
 
 
 @dataclass(frozen=True)
@@ -135,8 +145,8 @@ class _Released:
                 return (self._invertible(a) if _is_nonzero(b) else None) or (
                     self._invertible(b) if _is_nonzero(a) else None
                 )
-            case Call("div", (a, b)) if _is_nonzero(b):
-                return self._invertible(a)
+            case Call("div", (Call("cast", (a,)) as dividend, b)) if not is_clear_only(a) and _is_divisor(b):
+                return self._invertible(dividend)
             case _:
                 return None
 
@@ -247,9 +257,19 @@ def _secure_parts(expr: Expr) -> list[Expr]:
 
 
 def _is_nonzero(expr: Expr) -> bool:
-    while isinstance(expr, Call) and expr.op in ("cast", "rescale"):
+    while isinstance(expr, Call) and expr.op in ("cast", "rescale") and not is_rounding(expr):
         expr = expr.args[0]
     return isinstance(expr, Literal) and expr.value is not None and expr.value != 0
+
+
+def _is_divisor(expr: Expr) -> bool:
+    """Whether different DOUBLEs, as `_exact` has them, have different quotients by an expression."""
+    while isinstance(expr, Call) and expr.op == "cast" and not is_rounding(expr):
+        expr = expr.args[0]
+    if not isinstance(expr, Literal) or not isinstance(expr.value, int | float) or not isfinite(expr.value):
+        return False
+    unit = Fraction(1, 10 ** (expr.type.scale if isinstance(expr.type, Decimal) else 0))
+    return DIVISORS[0] <= abs(Fraction(expr.value) * unit) <= DIVISORS[1]
 
 
 def _exact(expr: Expr) -> bool:
