@@ -100,6 +100,7 @@ class Session:
         private_key_pem: str | bytes | bytearray,
         plan_hash: bytes,
         permits: str,
+        operators: str,
         *,
         engine: str = "rep3",
         tls: bool = True,
@@ -109,36 +110,39 @@ class Session:
         bandwidth: float | None = None,
         record: bool = False,
         link: tuple[float, float] | None = None,
-        kept: tuple[bytes, str] | None = None,
-        operators: str | None = None,
+        kept: list[KeptShares] | None = None,
     ) -> Session:
-        """Connect to all peers over TLS 1.3, compare versions, kept tables and plan hashes, and set the engine up.
+        """Connect to all peers over TLS 1.3, compare versions, kept tables, plan hashes and approvals, set the engine
+        up.
 
-        permits: JSON list. engine: "rep3" among three nodes or "two" between two.
+        permits: JSON list. operators: JSON list of all that the session will execute, in order; it executes nothing
+        else. What is approved is both, the nodes with their certificates, the engine, the link and the kept tables.
+        engine: "rep3" among three nodes or "two" between two, which makes what it needs for the operators ahead,
+        meanwhile, in a second session with connections of its own.
         link: latency (seconds, one way) and bandwidth (bytes a second) between the nodes, as all declare them.
-        kept: the digest (32 bytes) of which kept tables the plan reads, and they in words, for an error.
-        operators: JSON list of all that the session will execute, in order. The engine "two" then makes what it needs
-        for them ahead, meanwhile, in a second session with connections of its own.
+        kept: for each operator that reads a kept table, in order, the shares that it will take.
         """
 
     @staticmethod
     def in_memory(
         nodes: list[str],
         permits: str,
+        operators: str,
         *,
         engine: str = "rep3",
         idle_timeout: float = 30.0,
         record: bool = False,
         link: tuple[float, float] | None = None,
-        operators: str | None = None,
+        ahead: bool = True,
     ) -> list[Session]:
         """The ends of all nodes of an engine in this process (tests): each is driven by its own thread.
 
         Nodes that wait for each other, none of which can go on, know it after 15 times the idle timeout.
+        ahead: whether the engine "two" makes ahead what it needs.
         """
 
     @staticmethod
-    def clear(parties: list[str], permits: str) -> Session:
+    def clear(parties: list[str], permits: str, operators: str) -> Session:
         """The reference engine without any security: one session plays every party. Only for tests."""
 
     @property
@@ -504,7 +508,7 @@ def cost(
     rows: row count per input step id; for a psi or circuit_psi also by those of the local steps of its
     sides, for a psi by its own id too.
     link: latency and bandwidth between the nodes, as for ``Session.connect``.
-    ahead: whether the engine makes ahead what it can, as with the ``operators`` of ``Session.connect``.
+    ahead: whether the engine makes ahead what it can, as in a session.
     Returns, per operator, {"step","rows","rounds","rounds_ahead","bytes_sent":[per node],"circuits","garbled",
     "processor"}: rounds that are waited for, and those in which something is made ahead meanwhile; circuits that
     could be evaluated as a whole, and those of them that are; seconds of each node's processor, 0.0 where the engine

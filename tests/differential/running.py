@@ -78,7 +78,7 @@ def ask(federation: Federation, query: str, engine: Engine, folder: Path, to: tu
 def in_clear(federation: Federation, plan: PlacedPlan, folder: Path) -> Result:
     """The reference engine without any security: the first recipient plays every party with every party's data."""
     me = plan.recipients[0]
-    session = _native.Session.clear(list(federation.catalog.parties), _permits(plan))
+    session = _native.Session.clear(list(federation.catalog.parties), _permits(plan), _operators(plan))
     tables = tuple(replace(table, owner=me) for table in federation.catalog.tables)
     alone = replace(federation, catalog=replace(federation.catalog, tables=tables))
     steps = tuple(_played_by(me, step) for step in plan.steps)
@@ -137,8 +137,7 @@ def _typed(relation: duckdb.DuckDBPyRelation) -> Result:
 
 
 def sessions_of(plan: PlacedPlan) -> list[_native.Session]:
-    operators = json.dumps(secure_operators(plan))
-    return _native.Session.in_memory(list(plan.nodes), _permits(plan), engine=plan.engine, operators=operators)
+    return _native.Session.in_memory(list(plan.nodes), _permits(plan), _operators(plan), engine=plan.engine)
 
 
 def _read(path: Path) -> Result:
@@ -148,6 +147,10 @@ def _read(path: Path) -> Result:
 
 def _permits(plan: PlacedPlan) -> str:
     return json.dumps([disclosure.permit for disclosure in plan.disclosures])
+
+
+def _operators(plan: PlacedPlan) -> str:
+    return json.dumps(secure_operators(plan))
 
 
 def _silent(event: Event) -> None:

@@ -136,8 +136,14 @@ def outcome(action: Any) -> None:
         assert "\n" not in str(error)
 
 
-def fresh() -> tuple[_native.Session, _native.SharedTable]:
-    session = _native.Session.clear(NODES, json.dumps(PERMITS))
+def listed(text: str) -> str:
+    """The list of the input and this operator."""
+    return f"[{json.dumps(INPUT)}, {text}]"
+
+
+def fresh(text: str) -> tuple[_native.Session, _native.SharedTable]:
+    """A session that is about to execute this operator, on this table. Raises what the native module says of it."""
+    session = _native.Session.clear(NODES, json.dumps(PERMITS), listed(text))
     return session, session.input(json.dumps(INPUT), DATA)
 
 
@@ -151,8 +157,11 @@ def inputs_wanted(text: str) -> int:
 
 
 def run_mutant(text: str) -> None:
-    session, table = fresh()
-    outcome(lambda: session.run(text, [table] * inputs_wanted(text)))
+    def run() -> None:
+        session, table = fresh(text)
+        session.run(text, [table] * inputs_wanted(text))
+
+    outcome(run)
 
 
 @FUZZ
@@ -171,15 +180,18 @@ def test_many_malformed_operators_are_refused(text: str) -> None:
 @FUZZ
 @given(mutants([{key: value for key, value in INPUT.items() if key != "rows"}]))
 def test_malformed_inputs_are_refused(text: str) -> None:
-    session = _native.Session.clear(NODES, "[]")
-    outcome(lambda: session.input(json.dumps({"rows": 4, **json.loads(text)}), DATA))
+    operator = json.dumps({"rows": 4, **json.loads(text)})
+    outcome(lambda: _native.Session.clear(NODES, "[]", f"[{operator}]").input(operator, DATA))
 
 
 @FUZZ
 @given(mutants([RELEASE]))
 def test_malformed_releases_are_refused(text: str) -> None:
-    session, table = fresh()
-    outcome(lambda: session.release(text, table))
+    def release() -> None:
+        session, table = fresh(text)
+        session.release(text, table)
+
+    outcome(release)
 
 
 @settings(FUZZ, max_examples=60)
@@ -188,7 +200,10 @@ def test_malformed_releases_are_refused(text: str) -> None:
     | st.recursive(ODD, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)).map(json.dumps)
 )
 def test_any_text_is_refused(text: str) -> None:
-    session, table = fresh()
+    with pytest.raises(_native.InputError):
+        fresh(text)
+    session = _native.Session.clear(NODES, json.dumps(PERMITS), json.dumps([INPUT]))
+    table = session.input(json.dumps(INPUT), DATA)
     with pytest.raises(_native.InputError):
         session.run(text, [table])
 
@@ -196,8 +211,8 @@ def test_any_text_is_refused(text: str) -> None:
 @FUZZ
 @given(mutants([{"permits": PERMITS}]))
 def test_malformed_permits_are_refused(text: str) -> None:
-    listed = json.loads(text).get("permits")
-    outcome(lambda: _native.Session.clear(NODES, json.dumps(listed)))
+    permits = json.loads(text).get("permits")
+    outcome(lambda: _native.Session.clear(NODES, json.dumps(permits), "[]"))
 
 
 @settings(FUZZ, max_examples=100)
@@ -210,7 +225,10 @@ def test_malformed_operators_declare_no_cost(text: str) -> None:
 @given(mutants(OPERATORS))
 def test_three_parties_with_the_same_malformed_operator_all_end(text: str) -> None:
     """None of them waits for the others, whichever finds the fault first."""
-    sessions = _native.Session.in_memory(NODES, json.dumps(PERMITS))
+    sessions: list[_native.Session] = []
+    outcome(lambda: sessions.extend(_native.Session.in_memory(NODES, json.dumps(PERMITS), listed(text))))
+    if not sessions:  # refused before they began
+        return
 
     def drive(session: _native.Session) -> None:
         table = session.input(json.dumps(INPUT), DATA if session.me == "a" else None)

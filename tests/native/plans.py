@@ -125,13 +125,15 @@ def rows_of(opened: _native.Opened) -> Rows:
 
 def run_in_clear(plan: Plan) -> dict[int, Rows]:
     """All steps on the reference engine."""
-    opened = plan.drive(_native.Session.clear(NODES, json.dumps(plan.permits())), everyone=True)
+    opened = plan.drive(
+        _native.Session.clear(NODES, json.dumps(plan.permits()), json.dumps(plan.operators)), everyone=True
+    )
     return {step: rows_of(result) for step, result in opened.items()}
 
 
 def run_in_memory(plan: Plan) -> dict[int, Rows]:
     """All steps on rep3, each node driven by its own thread; every recipient has to get the same rows."""
-    sessions = _native.Session.in_memory(NODES, json.dumps(plan.permits()))
+    sessions = _native.Session.in_memory(NODES, json.dumps(plan.permits()), json.dumps(plan.operators))
     with ThreadPoolExecutor(len(NODES)) as threads:
         outcomes = list(threads.map(plan.drive, sessions))
     results: dict[int, Rows] = {}

@@ -36,14 +36,14 @@ columns = [
 ]
 names = [column["name"] for column in columns]
 permits = [{"site": "2.release", "kind": "answer", "recipients": ["a"], "columns": names}]
-session = _native.Session.clear(["a", "b", "c"], json.dumps(permits))
 query = '''SELECT CASE WHEN i % 7 <> 0 THEN i - 2000 END AS n, i::HUGEINT * 1000000000000000000000 AS h,
            CASE WHEN i % 5 <> 0 THEN i % 3 = 0 END AS flag, CASE WHEN i % 11 <> 0 THEN 't' || i END AS t
            FROM range(5000) r(i)'''
 relation = duckdb.sql(query)
 operator = {"id": 1, "op": "input", "owner": "a", "columns": columns, "rows": 6000}
-table = session.input(json.dumps(operator), relation)
 release = {"id": 2, "op": "release", "input": 1, "to": ["a"], "columns": names, "ordered": True}
+session = _native.Session.clear(["a", "b", "c"], json.dumps(permits), json.dumps([operator, release]))
+table = session.input(json.dumps(operator), relation)
 opened = session.release(json.dumps(release), table)
 assert duckdb.sql("FROM opened").fetchall() == duckdb.sql(query).fetchall()
 assert duckdb.sql("SELECT sum(n) FROM opened").fetchall() == duckdb.sql(f"SELECT sum(n) FROM ({query})").fetchall()
@@ -116,7 +116,7 @@ def test_types_of_what_is_opened() -> None:
     }
     step = plan.input("a", table, columns, rows=1, encode={"text": "bytes"})
     released = plan.release(step, list(columns))
-    session = _native.Session.clear(NODES, json.dumps(plan.permits()))
+    session = _native.Session.clear(NODES, json.dumps(plan.permits()), json.dumps(plan.operators))
     opened = plan.drive(session, everyone=True)[released]
     expected = [pa.bool_(), pa.int64(), pa.decimal128(38, 0), pa.string(), pa.int64()]
     assert pa.table(opened).schema.types == expected
@@ -127,7 +127,7 @@ def test_types_of_what_is_opened() -> None:
 def test_an_opened_table_is_exported_as_often_as_asked() -> None:
     plan = Plan()
     released = plan.release(plan.input("a", pa.table({"x": [3, 4]}), {"x": bits(8)}, rows=3), ["x"], ordered=True)
-    session = _native.Session.clear(NODES, json.dumps(plan.permits()))
+    session = _native.Session.clear(NODES, json.dumps(plan.permits()), json.dumps(plan.operators))
     opened = plan.drive(session, everyone=True)[released]
     assert rows_of(opened) == rows_of(opened) == [(3,), (4,)]
     assert pl.DataFrame(opened)["x"].to_list() == [3, 4]

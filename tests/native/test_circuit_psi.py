@@ -77,8 +77,7 @@ def between_two(join: CircuitJoin, ahead: bool) -> Rows:
     for permit in permits:
         permit["recipients"] = ["b"] if permit["kind"] == "answer" else nodes
     operators = json.dumps(plan)
-    known = operators if ahead else None
-    sessions = _native.Session.in_memory(nodes, json.dumps(permits), engine="two", operators=known)
+    sessions = _native.Session.in_memory(nodes, json.dumps(permits), operators, engine="two", ahead=ahead)
 
     def drive(session: _native.Session) -> Rows:
         sides = (join.left, None) if session.me == "b" else (None, join.right)
@@ -169,7 +168,7 @@ Message = tuple[tuple[str, object], ...]
 
 def messages(join: CircuitJoin) -> list[list[Message]]:
     """What each node sends and receives: steps, rounds, peers, sizes."""
-    sessions = _native.Session.in_memory(NODES, join.permits(), record=True)
+    sessions = _native.Session.in_memory(NODES, join.permits(), json.dumps(join.operators), record=True)
     with ThreadPoolExecutor(len(NODES)) as threads:
         list(threads.map(join.drive, sessions))
     return [[tuple(each.items()) for each in session.transcript() if "opened" not in each] for session in sessions]
@@ -189,7 +188,7 @@ def test_the_order_of_rows_tells_nothing() -> None:
     plan[1]["ordered"] = True
     orders = []
     for _ in range(2):
-        sessions = _native.Session.in_memory(NODES, join.permits())
+        sessions = _native.Session.in_memory(NODES, join.permits(), json.dumps(plan))
 
         def drive(session: _native.Session) -> Rows:
             left, right = (

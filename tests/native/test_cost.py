@@ -39,7 +39,7 @@ def query(nodes: list[str] = NODES) -> Plan:
 
 def test_declared_costs_are_metered_costs() -> None:
     plan = query()
-    sessions = _native.Session.in_memory(NODES, json.dumps(plan.permits()))
+    sessions = _native.Session.in_memory(NODES, json.dumps(plan.permits()), json.dumps(plan.operators))
     with ThreadPoolExecutor(len(NODES)) as threads:
         list(threads.map(plan.drive, sessions))
     declared = _native.cost("rep3", json.dumps(plan.operators), {2: 5}, nodes=NODES)
@@ -58,8 +58,7 @@ def test_circuits_are_garbled_as_declared_on_a_declared_link(link: tuple[float, 
     plan = query(nodes)
     permits = [each | {"recipients": nodes} for each in plan.permits()]
     operators = json.dumps(plan.operators)
-    known = operators if ahead else None
-    sessions = _native.Session.in_memory(nodes, json.dumps(permits), engine="two", link=link, operators=known)
+    sessions = _native.Session.in_memory(nodes, json.dumps(permits), operators, engine="two", link=link, ahead=ahead)
     with ThreadPoolExecutor(len(nodes)) as threads:
         list(threads.map(plan.drive, sessions))
     declared = _native.cost("two", operators, {2: 5}, nodes=nodes, link=link, ahead=ahead)
@@ -95,15 +94,15 @@ def test_a_missing_size_and_an_unknown_engine_are_input_errors() -> None:
     with pytest.raises(_native.InputError, match="engine two has 2 nodes, not 3"):
         _native.cost("two", operators, {2: 5}, nodes=NODES)
     with pytest.raises(_native.InputError, match="engine two has 2 nodes, not 3"):
-        _native.Session.in_memory(NODES, "[]", engine="two")
+        _native.Session.in_memory(NODES, "[]", "[]", engine="two")
 
 
 def test_what_setting_the_engine_two_up_costs() -> None:
     """As docs/protocols/two-party-sharing.md says."""
-    for session in _native.Session.in_memory(NODES[:2], "[]", engine="two"):
+    for session in _native.Session.in_memory(NODES[:2], "[]", "[]", engine="two", ahead=False):
         (setup,) = session.metrics()
         assert (setup["step"], setup["rounds"], setup["bytes_sent"]) == ("setup", 4, 11_312)
-    sessions = _native.Session.in_memory(NODES[:2], "[]", engine="two", operators="[]")
+    sessions = _native.Session.in_memory(NODES[:2], "[]", "[]", engine="two")
     with ThreadPoolExecutor(2) as threads:
         list(threads.map(_native.Session.close, sessions))
     for session in sessions:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pyarrow as pa
@@ -10,7 +11,7 @@ import pytest
 
 from tacit import _native
 
-from .plans import NODES, Plan, bits, inputs
+from .plans import JSON, NODES, Plan, bits, inputs
 
 SMALL = pa.table({"x": pa.array([7, 8], pa.int64())})
 BYTE = bits(8)
@@ -19,7 +20,7 @@ BYTE = bits(8)
 def outcomes(plan: Plan, permits: list[dict[str, object]] | None = None) -> list[BaseException | None]:
     """How each of three nodes ended."""
     listed = json.dumps(plan.permits() if permits is None else permits)
-    sessions = _native.Session.in_memory(NODES, listed)
+    sessions = _native.Session.in_memory(NODES, listed, json.dumps(plan.operators))
 
     def end(session: _native.Session) -> BaseException | None:
         try:
@@ -40,7 +41,7 @@ def released() -> Plan:
 
 def refusals(plan: Plan, permits: list[dict[str, object]]) -> list[_native.TacitError]:
     """How the last operator ends at each node when all have executed those before it."""
-    sessions = _native.Session.in_memory(NODES, json.dumps(permits))
+    sessions = _native.Session.in_memory(NODES, json.dumps(permits), json.dumps(plan.operators))
     *earlier, last = plan.operators
     tables: list[list[_native.SharedTable]] = [[] for _ in NODES]
     with ThreadPoolExecutor(len(NODES)) as threads:
@@ -83,11 +84,53 @@ def test_a_party_whose_policy_refuses_stops_the_others_in_the_middle() -> None:
 
 def test_each_permit_serves_once() -> None:
     plan = released()
-    session = _native.Session.clear(NODES, json.dumps(plan.permits()))
+    operators = [*plan.operators, plan.operators[1]]
+    session = _native.Session.clear(NODES, json.dumps(plan.permits()), json.dumps(operators))
     table = session.input(json.dumps(plan.operators[0]), SMALL)
     assert session.release(json.dumps(plan.operators[1]), table) is not None
     with pytest.raises(_native.PolicyError):
         session.release(json.dumps(plan.operators[1]), table)
+
+
+def other_order(plan: Plan) -> tuple[JSON, str]:
+    """The release before the input."""
+    return plan.operators[1], "2.release was to be executed where the approved plan has 1.input"
+
+
+def other_owner(plan: Plan) -> tuple[JSON, str]:
+    return {**plan.operators[0], "owner": "b"}, "1.input, with other members, was to be executed"
+
+
+def one_more(plan: Plan) -> tuple[JSON, str]:
+    sort = {"id": 9, "op": "sort", "input": 1, "keys": []}
+    return sort, "9.sort was to be executed where the approved plan has 1.input"
+
+
+@pytest.mark.parametrize("change", [other_order, other_owner, one_more], ids=lambda change: change.__name__)
+def test_nothing_but_the_next_approved_operator_is_executed(change: Callable[[Plan], tuple[JSON, str]]) -> None:
+    """Whatever this party's own software asks for."""
+    plan = released()
+    asked, told = change(plan)
+    sessions = _native.Session.in_memory(NODES, json.dumps(plan.permits()), json.dumps(plan.operators))
+    with pytest.raises(_native.InternalError, match=told):
+        sessions[0].input(json.dumps(asked), SMALL)
+    with pytest.raises(_native.PeerGoneError, match="it failed"):
+        plan.drive(sessions[1])
+
+
+def test_the_end_of_the_approved_plan_is_the_end() -> None:
+    plan = released()
+    session = _native.Session.clear(NODES, json.dumps(plan.permits()), json.dumps(plan.operators[:1]))
+    table = session.input(json.dumps(plan.operators[0]), SMALL)
+    with pytest.raises(_native.InternalError, match="where the approved plan has nothing"):
+        session.release(json.dumps(plan.operators[1]), table)
+
+
+def test_how_an_operator_is_written_does_not_matter() -> None:
+    plan = released()
+    session = _native.Session.clear(NODES, json.dumps(plan.permits()), json.dumps(plan.operators, indent=1))
+    table = session.input(json.dumps(dict(reversed(plan.operators[0].items()))), SMALL)
+    assert session.release(json.dumps(plan.operators[1], sort_keys=True), table) is not None
 
 
 def test_data_outside_its_bounds_is_the_owners_fault_and_the_others_learn_only_that() -> None:
@@ -107,7 +150,8 @@ def test_data_outside_its_bounds_is_the_owners_fault_and_the_others_learn_only_t
 
 def test_an_owner_without_data_is_an_input_error() -> None:
     operator = json.dumps(released().operators[0])
-    for session in (_native.Session.clear(NODES, "[]"), _native.Session.in_memory(NODES, "[]")[0]):
+    listed = f"[{operator}]"
+    for session in (_native.Session.clear(NODES, "[]", listed), _native.Session.in_memory(NODES, "[]", listed)[0]):
         with pytest.raises(_native.InputError, match="give its data"):
             session.input(operator, None)
 
@@ -124,27 +168,29 @@ def test_an_owner_without_data_is_an_input_error() -> None:
     ],
 )
 def test_a_malformed_operator_is_an_input_error(operator: str) -> None:
-    session = _native.Session.clear(NODES, "[]")
-    with pytest.raises(_native.InputError):
+    with pytest.raises(_native.InputError, match="malformed"):
+        _native.Session.clear(NODES, "[]", f"[{operator}]" if operator else "")
+    session = _native.Session.clear(NODES, "[]", "[]")
+    with pytest.raises(_native.InputError, match="malformed"):
         session.input(operator, SMALL)
 
 
 def test_malformed_permits_are_an_input_error() -> None:
     for permits in ("", "{}", '[{"site": "1.input"}]'):
         with pytest.raises(_native.InputError):
-            _native.Session.clear(NODES, permits)
+            _native.Session.clear(NODES, permits, "[]")
 
 
 @pytest.mark.parametrize("nodes", [[], ["a"], ["a", "b"], ["a", "b", "a"], ["a", "b", "c", "d"]])
 def test_rep3_has_three_different_nodes(nodes: list[str]) -> None:
     with pytest.raises(_native.InputError, match=r"three|3 nodes|twice"):
-        _native.Session.in_memory(nodes, "[]")
+        _native.Session.in_memory(nodes, "[]", "[]")
 
 
 def test_tables_stay_in_their_session() -> None:
     plan = released()
     operator = json.dumps(plan.operators[0])
-    one, two = (_native.Session.clear(NODES, json.dumps(plan.permits())) for _ in range(2))
+    one, two = (_native.Session.clear(NODES, json.dumps(plan.permits()), json.dumps(plan.operators)) for _ in range(2))
     table = one.input(operator, SMALL)
     with pytest.raises(_native.InputError, match="another session"):
         two.release(json.dumps(plan.operators[1]), table)
@@ -153,18 +199,18 @@ def test_tables_stay_in_their_session() -> None:
 def test_a_failed_or_closed_session_says_so() -> None:
     plan = released()
     operator = json.dumps(plan.operators[0])
-    failed = _native.Session.clear(NODES, "[]")
+    failed = _native.Session.clear(NODES, "[]", "[]")
     with pytest.raises(_native.InputError):
         failed.input("", SMALL)
     with pytest.raises(_native.InputError, match="an error ended it"):
         failed.input(operator, SMALL)
     failed.abort("without effect")
-    closed = _native.Session.clear(NODES, "[]")
+    closed = _native.Session.clear(NODES, "[]", "[]")
     closed.close()
     closed.close()
     with pytest.raises(_native.InputError, match="it was closed"):
         closed.input(operator, SMALL)
-    aborted = _native.Session.clear(NODES, "[]")
+    aborted = _native.Session.clear(NODES, "[]", "[]")
     aborted.abort("changed my mind")
     with pytest.raises(_native.InputError, match="it was aborted"):
         aborted.close()
@@ -172,7 +218,7 @@ def test_a_failed_or_closed_session_says_so() -> None:
 
 def test_an_abort_reaches_every_peer_with_its_reason() -> None:
     plan = released()
-    sessions = _native.Session.in_memory(NODES, json.dumps(plan.permits()))
+    sessions = _native.Session.in_memory(NODES, json.dumps(plan.permits()), json.dumps(plan.operators))
     sessions[0].abort("its policy refused")
     for session in sessions[1:]:
         with pytest.raises(_native.PeerGoneError, match="its policy refused") as caught:
@@ -182,7 +228,7 @@ def test_an_abort_reaches_every_peer_with_its_reason() -> None:
 
 def test_a_session_that_is_dropped_ends_its_peers() -> None:
     plan = released()
-    sessions = _native.Session.in_memory(NODES, json.dumps(plan.permits()))
+    sessions = _native.Session.in_memory(NODES, json.dumps(plan.permits()), json.dumps(plan.operators))
     del sessions[0]
     for session in sessions:
         with pytest.raises(_native.PeerGoneError, match="without closing"):
@@ -205,7 +251,7 @@ def test_classes_form_one_family() -> None:
 
 def test_handles_show_public_facts_only() -> None:
     plan = released()
-    session = _native.Session.clear(NODES, json.dumps(plan.permits()))
+    session = _native.Session.clear(NODES, json.dumps(plan.permits()), json.dumps(plan.operators))
     table = session.input(json.dumps(plan.operators[0]), SMALL)
     assert (table.rows, table.columns) == (3, ["x"])
     assert repr(table) == "SharedTable(3 rows, columns x)"

@@ -42,7 +42,7 @@ def keep(engine: str, data: pa.Table, folder: Path) -> list[tuple[JSON, list[Any
         session.close()
         return json.loads(header), session.metrics(), session.transcript()
 
-    sessions = _native.Session.in_memory(ENGINES[engine], "[]", engine=engine, record=True)
+    sessions = _native.Session.in_memory(ENGINES[engine], "[]", json.dumps([INPUT, KEEP]), engine=engine, record=True)
     with ThreadPoolExecutor(len(sessions)) as threads:
         return list(threads.map(node, sessions))
 
@@ -56,7 +56,8 @@ def read(engine: str, folder: Path) -> tuple[list[tuple[Any, ...]], list[list[An
         session.close()
         return opened, session.transcript()
 
-    sessions = _native.Session.in_memory(ENGINES[engine], PERMITS, engine=engine, record=True)
+    operators = json.dumps([KEPT, RELEASE])
+    sessions = _native.Session.in_memory(ENGINES[engine], PERMITS, operators, engine=engine, record=True)
     with ThreadPoolExecutor(len(sessions)) as threads:
         found = list(threads.map(node, sessions))
     (opened,) = (each for each, _ in found if each is not None)
@@ -117,7 +118,7 @@ def test_shares_serve_once_and_only_where_they_fit(tmp_path: Path) -> None:
     with pytest.raises(_native.InputError, match="is not a column of the kept table"):
         file.read(json.dumps(KEPT | {"columns": wide}))
     shares = file.read(json.dumps(KEPT))
-    three = _native.Session.in_memory(ENGINES["rep3"], "[]")
+    three = _native.Session.in_memory(ENGINES["rep3"], "[]", json.dumps([KEPT]))
     with pytest.raises(_native.InputError, match="not the shares that the operator reads"):
         three[0].kept(json.dumps(KEPT), shares)
     with pytest.raises(_native.InputError, match="taken before"):

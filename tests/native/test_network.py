@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -27,8 +28,9 @@ try:
     ]
     session = _native.Session.connect(
         parties, task["me"], task["nodes"], task["key"],
-        bytes.fromhex(task["plan_hash"]), json.dumps(task["permits"]), connect_timeout=task["connect_timeout"])
-    share, release = (json.dumps(operator) for operator in task["operators"])
+        bytes.fromhex(task["plan_hash"]), json.dumps(task["permits"]), json.dumps(task["operators"]),
+        connect_timeout=task["connect_timeout"])
+    share, release, *_ = (json.dumps(operator) for operator in task["operators"])
     table = session.input(share, duckdb.sql("SELECT 7 * i AS x FROM range(100) r(i)") if task["me"] == "b" else None)
     opened = session.release(release, table)
     session.close()
@@ -44,12 +46,17 @@ def free_addresses() -> list[str]:
     return [f"127.0.0.1:{port}" for port in free_ports(len(NODES))]
 
 
+def shared_and_opened() -> Plan:
+    plan = Plan()
+    plan.release(plan.input("b", None, {"x": bits(10)}, rows=128), ["x"], ordered=True)
+    return plan
+
+
 def run_parties(changes: dict[str, dict[str, Any]] | None = None) -> dict[str, dict[str, Any]]:
     """One process per party; changes: what differs in a party's task."""
     keys = {name: _native.generate_keys(name) for name in NODES}
     parties = [(name, address, keys[name][1]) for name, address in zip(NODES, free_addresses(), strict=True)]
-    plan = Plan()
-    plan.release(plan.input("b", None, {"x": bits(10)}, rows=128), ["x"], ordered=True)
+    plan = shared_and_opened()
     processes = {}
     for name in NODES:
         task = {
@@ -90,6 +97,39 @@ def test_another_plan_at_one_party_is_a_peer_error() -> None:
     assert "another plan" in results["c"]["text"]
 
 
+def to_another(plan: Plan) -> dict[str, Any]:
+    """The release goes to c, which has a permit for that."""
+    share, release = plan.operators
+    (permit,) = plan.permits()
+    return {"operators": [share, {**release, "to": ["c"]}], "permits": [{**permit, "recipients": ["c"]}]}
+
+
+def in_another_order(plan: Plan) -> dict[str, Any]:
+    return {"operators": plan.operators[::-1]}
+
+
+def one_operator_more(plan: Plan) -> dict[str, Any]:
+    sort = {"id": 9, "op": "sort", "input": 1, "keys": []}
+    return {"operators": [*plan.operators, sort]}
+
+
+def one_permit_more(plan: Plan) -> dict[str, Any]:
+    (permit,) = plan.permits()
+    return {"permits": [permit, {**permit, "site": "9.release"}]}
+
+
+@pytest.mark.parametrize(
+    "change", [to_another, in_another_order, one_operator_more, one_permit_more], ids=lambda change: change.__name__
+)
+def test_who_approved_something_else_under_the_same_hash_is_refused(change: Callable[[Plan], dict[str, Any]]) -> None:
+    """The hash that c tells is that of the plan of the others."""
+    results = run_parties({"c": change(shared_and_opened())})
+    assert {result.get("error") for result in results.values()} <= {"PeerError", "PeerGoneError"}
+    assert results["c"]["error"] == "PeerError"
+    for result in results.values():
+        assert "approved something else" in result["text"]
+
+
 def test_a_wrong_key_is_a_peer_error() -> None:
     key, certificate = _native.generate_keys("b")
     results = run_parties({"b": {"key": key.decode(), "certificate": certificate}})
@@ -116,7 +156,7 @@ def described() -> tuple[str, list[_native.Party]]:
 def test_nobody_there_is_a_peer_gone_error_that_names_it() -> None:
     key, parties = described()
     with pytest.raises(_native.PeerGoneError, match="not reachable") as caught:
-        _native.Session.connect(parties, "a", NODES, key, bytes(32), "[]", connect_timeout=0.5)
+        _native.Session.connect(parties, "a", NODES, key, bytes(32), "[]", "[]", connect_timeout=0.5)
     assert caught.value.peer in {"b", "c"}
 
 
@@ -129,6 +169,7 @@ def test_nobody_there_is_a_peer_gone_error_that_names_it() -> None:
         ({"plan_hash": b"short"}, "32 bytes"),
         ({"private_key_pem": "x"}, "no private key"),
         ({"permits": "x"}, "not valid JSON"),
+        ({"operators": "x"}, "operators are malformed"),
         ({"connect_timeout": -1.0}, "connect_timeout"),
         ({"idle_timeout": float("nan")}, "idle_timeout"),
         ({"latency": float("inf")}, "latency"),
@@ -144,6 +185,7 @@ def test_wrong_arguments_are_input_errors_before_anything_is_sent(change: dict[s
         "private_key_pem": key,
         "plan_hash": bytes(32),
         "permits": "[]",
+        "operators": "[]",
         "connect_timeout": 0.5,
         **change,
     }

@@ -78,14 +78,14 @@ class Join:
 
 
 def in_clear(join: Join) -> Rows:
-    opened = join.drive(_native.Session.clear(NODES, join.permits()), everyone=True)
+    opened = join.drive(_native.Session.clear(NODES, join.permits(), json.dumps(join.operators)), everyone=True)
     assert opened is not None
     return sorted(rows_of(opened), key=repr)
 
 
 def in_memory(join: Join) -> Rows:
     """On rep3; what every node sends and how many rounds there are is what the join's cost declares."""
-    sessions = _native.Session.in_memory(NODES, join.permits())
+    sessions = _native.Session.in_memory(NODES, join.permits(), json.dumps(join.operators))
     with ThreadPoolExecutor(len(NODES)) as threads:
         opened = list(threads.map(join.drive, sessions))
     assert opened[0] is not None and opened[1:] == [None, None]
@@ -159,7 +159,7 @@ def test_shared_columns_keep_their_nulls(run: Run) -> None:
 @pytest.mark.parametrize("missing", range(5))
 def test_without_one_of_its_permits_nothing_is_matched(missing: int) -> None:
     join = people(5, permits_left_out={missing})
-    sessions = _native.Session.in_memory(NODES, join.permits())
+    sessions = _native.Session.in_memory(NODES, join.permits(), json.dumps(join.operators))
     with ThreadPoolExecutor(len(NODES)) as threads:
         errors = [future.exception() for future in [threads.submit(join.drive, session) for session in sessions]]
     assert any(isinstance(error, _native.PolicyError) for error in errors)
@@ -168,7 +168,7 @@ def test_without_one_of_its_permits_nothing_is_matched(missing: int) -> None:
 
 def failures(join: Join, drive: Callable[[_native.Session], object]) -> dict[str, BaseException | None]:
     """How each party ends."""
-    sessions = _native.Session.in_memory(NODES, join.permits())
+    sessions = _native.Session.in_memory(NODES, join.permits(), json.dumps(join.operators))
     with ThreadPoolExecutor(len(NODES)) as threads:
         return {
             session.me: future.exception()
@@ -224,7 +224,7 @@ def test_a_malformed_psi_is_an_input_error(change: JSON, message: str) -> None:
     psi["left"].update(change)
     permits = json.loads(join.permits())
     permits.append({"site": "3.psi", "kind": "matches", "recipients": ["nobody"], "columns": []})
-    sessions = _native.Session.in_memory(NODES, json.dumps(permits))
+    sessions = _native.Session.in_memory(NODES, json.dumps(permits), json.dumps([psi]))
     left = join.left if psi["left"]["owner"] == "b" else None
     with pytest.raises(_native.InputError, match=message):
         sessions[1].psi(json.dumps(psi), left, None)
@@ -232,6 +232,6 @@ def test_a_malformed_psi_is_an_input_error(change: JSON, message: str) -> None:
 
 def test_a_psi_is_no_operator_of_run() -> None:
     join = people(5)
-    session = _native.Session.clear(NODES, join.permits())
+    session = _native.Session.clear(NODES, join.permits(), json.dumps(join.operators))
     with pytest.raises(_native.TacitError):
         session.run(json.dumps(join.operators[0]), [])

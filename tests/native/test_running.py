@@ -31,7 +31,7 @@ def sorting(rows: int) -> Plan:
 
 def test_metrics_are_polled_from_another_thread_during_an_operator() -> None:
     plan = sorting(200_000)
-    sessions = _native.Session.in_memory(NODES, json.dumps(plan.permits()))
+    sessions = _native.Session.in_memory(NODES, json.dumps(plan.permits()), json.dumps(plan.operators))
     with ThreadPoolExecutor(len(NODES)) as threads:
         runs = [threads.submit(plan.drive, session) for session in sessions]
         seen = set()
@@ -53,7 +53,7 @@ def test_metrics_are_polled_from_another_thread_during_an_operator() -> None:
 
 def test_nested_metrics_add_up() -> None:
     plan = sorting(1000)
-    sessions = _native.Session.in_memory(NODES, json.dumps(plan.permits()))
+    sessions = _native.Session.in_memory(NODES, json.dumps(plan.permits()), json.dumps(plan.operators))
     with ThreadPoolExecutor(len(NODES)) as threads:
         list(threads.map(plan.drive, sessions))
     whole = {step["step"]: step for step in sessions[1].metrics()}
@@ -66,7 +66,7 @@ def test_nested_metrics_add_up() -> None:
 def test_the_transcript_has_sizes_and_what_was_opened_but_no_shares() -> None:
     plan = Plan()
     plan.release(plan.input("b", pa.table({"x": [3]}), {"x": bits(8)}, rows=1), ["x"])
-    sessions = _native.Session.in_memory(NODES, json.dumps(plan.permits()), record=True)
+    sessions = _native.Session.in_memory(NODES, json.dumps(plan.permits()), json.dumps(plan.operators), record=True)
     with ThreadPoolExecutor(len(NODES)) as threads:
         list(threads.map(plan.drive, sessions))
     recipient, owner, third = (session.transcript() for session in sessions)
@@ -80,7 +80,7 @@ def test_the_transcript_has_sizes_and_what_was_opened_but_no_shares() -> None:
 
 
 def test_without_recording_there_is_no_transcript() -> None:
-    (session, *_) = _native.Session.in_memory(NODES, "[]")
+    (session, *_) = _native.Session.in_memory(NODES, "[]", "[]")
     assert session.transcript() == []
 
 
@@ -92,7 +92,7 @@ def wait_for_step(session: _native.Session, step: str) -> None:
 
 def test_a_second_thread_cannot_drive_a_busy_session() -> None:
     plan = sorting(100_000)
-    sessions = _native.Session.in_memory(NODES, json.dumps(plan.permits()))
+    sessions = _native.Session.in_memory(NODES, json.dumps(plan.permits()), json.dumps(plan.operators))
     operator = json.dumps(plan.operators[0])
     # The owner waits for nobody, so its peers wait for it.
     waiting = threading.Thread(target=lambda: sessions[1].input(operator, None))
@@ -106,7 +106,7 @@ def test_a_second_thread_cannot_drive_a_busy_session() -> None:
 
 def test_an_abort_from_another_thread_ends_a_waiting_operator() -> None:
     plan = sorting(10)
-    sessions = _native.Session.in_memory(NODES, json.dumps(plan.permits()))
+    sessions = _native.Session.in_memory(NODES, json.dumps(plan.permits()), json.dumps(plan.operators))
     operator = json.dumps(plan.operators[0])
     with ThreadPoolExecutor(1) as threads:
         waiting = threads.submit(sessions[1].input, operator, None)
@@ -130,7 +130,7 @@ columns = [{"name": "x", "source": "x", "encode": "int", "kind": kind}]
 share = json.dumps({"id": 1, "op": "input", "owner": "a", "columns": columns, "rows": rows})
 keys = [{"column": "x", "descending": False, "nulls_first": False}]
 sort = json.dumps({"id": 2, "op": "sort", "input": 1, "keys": keys})
-sessions = _native.Session.in_memory(nodes, "[]")
+sessions = _native.Session.in_memory(nodes, "[]", f"[{share}, {sort}]")
 failures = []
 
 def drive(session, data):
@@ -176,7 +176,7 @@ def test_ctrl_c_ends_a_long_operator_and_the_peers_learn_it() -> None:
 
 def test_other_python_threads_run_while_an_operator_runs() -> None:
     plan = sorting(300_000)
-    session = _native.Session.clear(NODES, "[]")
+    session = _native.Session.clear(NODES, "[]", json.dumps(plan.operators))
     table = session.input(json.dumps(plan.operators[0]), plan.data[1][1])
     ticks = 0
     with ThreadPoolExecutor(1) as threads:

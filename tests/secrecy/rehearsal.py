@@ -82,12 +82,16 @@ def rehearse(
     plan: PlacedPlan,
     plans: dict[str, PlacedPlan] | None = None,
     idle_timeout: float = 30.0,
+    operators: PlacedPlan | None = None,
 ) -> dict[str, Seen]:
-    """Run a plan, each party in a thread. plans: parties that were made to execute another than the approved one."""
+    """Run a plan, each party in a thread. plans: parties that were made to execute another than the approved one.
+
+    operators: the plan of which all parties have approved the operators, if not of that of which the permits are.
+    """
     permits = json.dumps([disclosure.permit for disclosure in plan.disclosures])
-    operators = json.dumps(secure_operators(plan))
+    listed = json.dumps(secure_operators(operators or plan))
     sessions = _native.Session.in_memory(
-        list(plan.nodes), permits, engine=plan.engine, idle_timeout=idle_timeout, record=True, operators=operators
+        list(plan.nodes), permits, listed, engine=plan.engine, idle_timeout=idle_timeout, record=True
     )
     followed = {session.me: (plans or {}).get(session.me, plan) for session in sessions}
     with ThreadPoolExecutor(len(sessions)) as threads:

@@ -33,7 +33,7 @@ def join(seed: int, rows: int, matching: int, *, clustered: bool) -> Join:
 
 def messages(drawn: Join) -> list[Messages]:
     """What each node sends and receives: steps, rounds, peers, sizes."""
-    sessions = _native.Session.in_memory(NODES, drawn.permits(), record=True)
+    sessions = _native.Session.in_memory(NODES, drawn.permits(), json.dumps(drawn.operators), record=True)
     with ThreadPoolExecutor(len(NODES)) as threads:
         list(threads.map(drawn.drive, sessions))
     return [[tuple(each.items()) for each in session.transcript() if "opened" not in each] for session in sessions]
@@ -61,7 +61,7 @@ def test_the_right_owners_order_does_not_show_in_what_the_left_one_learns() -> N
     plan[1]["ordered"] = True  # the order in which rows were shared
     orders = []
     for _ in range(2):
-        sessions = _native.Session.in_memory(NODES, drawn.permits())
+        sessions = _native.Session.in_memory(NODES, drawn.permits(), json.dumps(plan))
 
         def drive(session: _native.Session) -> list[object]:
             left, right = (

@@ -89,14 +89,20 @@ CHANGES: tuple[Change, ...] = (
 ALL = pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
 
 
-def assert_refused(seen: dict[str, Seen], *, at: set[str]) -> None:
-    """All parties ended; the policy of those named (or of one of them, which stopped the others first) refused."""
-    assert all(isinstance(each.error, _native.PolicyError | _native.PeerGoneError) for each in seen.values())
-    refused = {party for party, each in seen.items() if isinstance(each.error, _native.PolicyError)}
+def assert_refused(
+    seen: dict[str, Seen], *, at: set[str], error: type[_native.TacitError] = _native.PolicyError
+) -> None:
+    """All parties ended; the policy of those named (or of one of them, which stopped the others first) refused.
+
+    error: what they raise, if it is not their policy that refuses.
+    """
+    assert all(isinstance(each.error, error | _native.PeerGoneError) for each in seen.values())
+    refused = {party for party, each in seen.items() if isinstance(each.error, error)}
     assert refused
     assert refused <= at
+    told = "its policy refused" if error is _native.PolicyError else "it failed"
     for party in seen.keys() - refused:
-        assert any(text in str(seen[party].error) for text in ("its policy refused", "it lost a peer")), party
+        assert any(text in str(seen[party].error) for text in (told, "it lost a peer")), party
 
 
 def entries(federation: Federation, party: str) -> list[dict[str, object]]:
@@ -107,9 +113,9 @@ def entries(federation: Federation, party: str) -> list[dict[str, object]]:
 def test_a_plan_that_opens_more_than_was_approved_ends_at_all(
     change: Change, federation: Federation, plan: PlacedPlan
 ) -> None:
-    """All parties execute the changed steps, under the permits of the unchanged plan."""
+    """All parties approved and execute the changed steps, under the permits of the unchanged plan."""
     changed = change(plan)
-    seen = rehearse(federation, plan, dict.fromkeys(plan.nodes, changed))
+    seen = rehearse(federation, plan, dict.fromkeys(plan.nodes, changed), operators=changed)
     assert_refused(seen, at=set(plan.nodes))
     for party, each in seen.items():
         if change is not released_twice:
@@ -125,8 +131,21 @@ def test_a_plan_that_opens_more_than_was_approved_ends_at_all(
 def test_one_party_that_follows_another_plan_gets_nothing(
     change: Change, party: str, federation: Federation, plan: PlacedPlan
 ) -> None:
+    """Its native session executes nothing but what it approved, so that no step of another plan begins."""
     seen = rehearse(federation, plan, {party: change(plan)})
-    assert_refused(seen, at={party})
+    assert_refused(seen, at={party}, error=_native.InternalError)
+    if change is not released_twice:
+        assert all(each.opened == [] for each in seen.values())
+    assert all(each.released == {} for each in seen.values())
+
+
+@ALL
+def test_all_parties_that_follow_another_plan_get_nothing(
+    change: Change, federation: Federation, plan: PlacedPlan
+) -> None:
+    """All parties execute the changed steps, and approved the operators of the unchanged plan."""
+    seen = rehearse(federation, plan, dict.fromkeys(plan.nodes, change(plan)))
+    assert_refused(seen, at=set(plan.nodes), error=_native.InternalError)
     if change is not released_twice:
         assert all(each.opened == [] for each in seen.values())
     assert all(each.released == {} for each in seen.values())

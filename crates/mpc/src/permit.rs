@@ -2,12 +2,12 @@
 
 use std::collections::HashSet;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{MpcError, Result};
 
 /// What kind of thing a permit discloses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PermitKind {
     /// The query's own answer.
@@ -21,7 +21,7 @@ pub enum PermitKind {
 }
 
 /// One entry of the approved list.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Approval {
     site: String,
@@ -58,6 +58,14 @@ impl Permits {
         } else {
             Err("the approved disclosures name one disclosure twice".into())
         }
+    }
+
+    /// Every approval that is left as JSON text, in one order, however the list was written.
+    pub fn canonical(&self) -> Vec<String> {
+        let text = |approval| serde_json::to_string(approval).expect("names and numbers");
+        let mut texts: Vec<String> = self.0.iter().map(text).collect();
+        texts.sort_unstable();
+        texts
     }
 
     /// Takes the permit for exactly this disclosure out of the list.

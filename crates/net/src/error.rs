@@ -56,6 +56,16 @@ pub enum NetError {
         /// What differs.
         detail: String,
     },
+    /// The peer has the same plan, and approved something else than this party.
+    #[error(
+        "{step}: party {peer:?} has the same plan and approved something else under it: the permits, the operators or their order, the nodes or the link differ; this is a fault in one of the two programs, install the same tacit anew at both"
+    )]
+    DifferentApproval {
+        /// The peer's name.
+        peer: String,
+        /// Step path of this party.
+        step: String,
+    },
     /// The peer has shares of another session than this party.
     #[error("{step}: party {peer:?} and this party do not have shares of one run: {what}")]
     DifferentShares {
@@ -142,6 +152,7 @@ impl NetError {
             Self::WrongKey { .. }
             | Self::DifferentVersion { .. }
             | Self::DifferentPlan { .. }
+            | Self::DifferentApproval { .. }
             | Self::DifferentShares { .. }
             | Self::Desynchronised { .. } => Fault::Misbehaved,
             Self::Cheating { .. } => Fault::Cheating,
@@ -157,6 +168,7 @@ impl NetError {
             | Self::WrongKey { peer, .. }
             | Self::DifferentVersion { peer, .. }
             | Self::DifferentPlan { peer, .. }
+            | Self::DifferentApproval { peer, .. }
             | Self::DifferentShares { peer, .. }
             | Self::Gone { peer, .. }
             | Self::Aborted { peer, .. }
@@ -174,6 +186,7 @@ impl NetError {
             | Self::WrongKey { step, .. }
             | Self::DifferentVersion { step, .. }
             | Self::DifferentPlan { step, .. }
+            | Self::DifferentApproval { step, .. }
             | Self::DifferentShares { step, .. }
             | Self::Gone { step, .. }
             | Self::Aborted { step, .. }
@@ -199,6 +212,7 @@ impl NetError {
             | Self::WrongKey { step, .. }
             | Self::DifferentVersion { step, .. }
             | Self::DifferentPlan { step, .. }
+            | Self::DifferentApproval { step, .. }
             | Self::DifferentShares { step, .. }
             | Self::Gone { step, .. }
             | Self::Aborted { step, .. }

@@ -8,11 +8,13 @@ use tacit_mpc::backends::{Clear, Networked, Rep3, Two};
 use tacit_mpc::{Backend, Permits};
 use tacit_net::tcp::{self, Endpoint, Hello, Identity};
 use tacit_net::{Options, Record, Security, Shape, memory};
-use tacit_table::Executor;
+use tacit_table::{Approval, Executor, Program};
 
+use crate::approved::{Approved, readers};
 use crate::engine::{Engine, Suite};
 use crate::fault::{Failure, Fault, Result};
 use crate::foresight::Foresight;
+use crate::kept::KeptTable;
 use crate::keys::PrivateKey;
 use crate::lifecycle::Watch;
 
@@ -51,8 +53,8 @@ pub struct Connected {
     pub me: String,
     /// The nodes in engine order.
     pub nodes: Vec<String>,
-    /// The engine.
-    pub engine: Engine,
+    /// The engine, bound to what it will execute.
+    pub approved: Approved,
     /// What may be watched.
     pub watch: Watch,
 }
@@ -91,19 +93,21 @@ pub struct Agreement {
     pub plan_hash: [u8; 32],
     /// The approved permits, as JSON.
     pub permits: String,
+    /// The operators that will be executed, as JSON.
+    pub operators: String,
     /// The network between the nodes, as they declare it.
     pub link: Option<Link>,
-    /// The digest of which kept tables the plan reads, and they in words.
-    pub kept: Option<([u8; 32], String)>,
-    /// The operators that will be executed, as JSON, if they are known.
-    pub operators: Option<String>,
+    /// The kept tables that the operators read, one for each that reads one, in order. None among nodes that do not compare them.
+    pub kept: Option<Vec<KeptTable>>,
+    /// Whether an engine that can makes ahead what it needs, in a second session.
+    pub ahead: bool,
 }
 
 impl Agreement {
     /// For sessions of one process, which compare no plans: the permits stand in for the plan.
-    pub fn within_process(engine: &str, nodes: Vec<String>, permits: String) -> Self {
+    pub fn within_process(engine: &str, nodes: Vec<String>, permits: String, operators: String) -> Self {
         let plan_hash = *blake3::hash(permits.as_bytes()).as_bytes();
-        Self { engine: engine.to_owned(), nodes, plan_hash, permits, link: None, kept: None, operators: None }
+        Self { engine: engine.to_owned(), nodes, plan_hash, permits, operators, link: None, kept: None, ahead: true }
     }
 
     /// The engine, if it can run among the nodes.
@@ -121,8 +125,45 @@ impl Agreement {
         blake3::derive_key(HASH_KEY_CONTEXT, &self.plan_hash)
     }
 
-    fn permits(&self) -> Result<Permits> {
-        Permits::from_json(&self.permits).map_err(Failure::input)
+    /// The plan before its first step.
+    ///
+    /// # Errors
+    /// An input error when permits or operators are malformed, or kept tables are missing.
+    fn plan(&self) -> Result<Plan> {
+        let permits = Permits::from_json(&self.permits).map_err(Failure::input)?;
+        let program = Program::from_json(&self.operators)?;
+        match (&self.kept, readers(&program).count()) {
+            (Some(given), needed) if given.len() != needed => {
+                Err(Failure::input(format!("{} kept tables for a plan that reads {needed}; give all", given.len())))
+            }
+            _ => Ok(Plan { permits, program }),
+        }
+    }
+
+    /// What this party says to others before anything is shared.
+    fn hello(&self, suite: Suite, endpoints: &[Endpoint], plan: &Plan) -> Result<Hello> {
+        let certificates: Vec<String> = endpoints
+            .iter()
+            .map(|endpoint| tacit_net::keys::fingerprint(&endpoint.certificate_pem))
+            .collect::<std::result::Result<_, _>>()?;
+        let tables = self.kept.as_deref().unwrap_or_default();
+        let approval = Approval {
+            version: env!("CARGO_PKG_VERSION"),
+            engine: suite.name(),
+            nodes: &self.nodes,
+            certificates: &certificates,
+            link: self.link,
+            kept: &tables.iter().map(|table| table.digest).collect::<Vec<_>>(),
+            plan_hash: self.plan_hash,
+            permits: &plan.permits,
+            program: &plan.program,
+        };
+        let hello = Hello::new(self.plan_hash, suite.name()).approving(approval.digest());
+        Ok(if tables.is_empty() {
+            hello
+        } else {
+            hello.reading(KeptTable::digest_of(tables), &KeptTable::described(tables))
+        })
     }
 
     fn executor<B: Backend>(&self, backend: B, permits: Permits) -> Executor<B> {
@@ -131,7 +172,7 @@ impl Agreement {
 
     /// Whether the engine makes ahead what it needs, in a second session.
     fn makes_ahead(&self, suite: Suite) -> bool {
-        matches!(suite, Suite::Two) && self.operators.is_some()
+        matches!(suite, Suite::Two) && self.ahead
     }
 
     fn declare<B: Networked>(&self, mut engine: B) -> B {
@@ -140,25 +181,33 @@ impl Agreement {
     }
 
     /// The engine two, with what is foreseen of its plan.
-    fn begin_two(&self, sessions: Sessions, permits: Permits) -> Result<Engine> {
-        let (Some(background), Some(operators)) = (sessions.background, &self.operators) else {
+    fn begin_two(&self, sessions: Sessions, permits: Permits, program: &Program) -> Result<Engine> {
+        let Some(background) = sessions.background else {
             let engine = self.declare(Two::start(sessions.main)?);
             return Ok(Engine::Two(Box::new(self.executor(engine, permits)), None));
         };
-        let mut foresight = Foresight::new(operators, &self.nodes, self.link)?;
+        let mut foresight = Foresight::new(program.operators(), &self.nodes, self.link)?;
         let mut engine = self.declare(Two::with_stock_ahead(sessions.main, background)?);
         foresight.order(&mut engine, &[])?;
         Ok(Engine::Two(Box::new(self.executor(engine, permits)), Some(Box::new(foresight))))
     }
 
-    fn start(&self, suite: Suite, sessions: Sessions, permits: Permits) -> Result<Connected> {
+    fn start(&self, suite: Suite, sessions: Sessions, plan: Plan) -> Result<Connected> {
         let (me, watch) = (sessions.main.name(sessions.main.me()).to_owned(), sessions.watch());
+        let Plan { permits, program } = plan;
         let engine = match suite {
             Suite::Rep3 => Engine::Rep3(Box::new(self.executor(self.declare(Rep3::start(sessions.main)?), permits))),
-            Suite::Two => self.begin_two(sessions, permits)?,
+            Suite::Two => self.begin_two(sessions, permits, &program)?,
         };
-        Ok(Connected { me, nodes: self.nodes.clone(), engine, watch })
+        let approved = Approved::new(engine, program, self.kept.as_deref());
+        Ok(Connected { me, nodes: self.nodes.clone(), approved, watch })
     }
+}
+
+/// What a node will execute and may open: a step of a run uses up its part.
+struct Plan {
+    permits: Permits,
+    program: Program,
 }
 
 /// The network between nodes from its latency in seconds and its bandwidth in bytes a second.
@@ -189,24 +238,20 @@ impl Network {
     /// Connects and starts the engine.
     pub fn connect(self, agreement: &Agreement) -> Result<Connected> {
         let suite = agreement.suite()?;
-        let permits = agreement.permits()?;
+        let plan = agreement.plan()?;
         let endpoints = self.endpoints(suite, &agreement.nodes)?;
         let me = agreement.nodes.iter().position(|node| *node == self.me).ok_or_else(|| {
             let (me, engine) = (&self.me, suite.name());
             Failure::input(format!("party {me:?} is not a node of this plan; only nodes run the engine {engine}"))
         })?;
         let identity = Identity::from_pem(&*self.private_key_pem.0, &endpoints[me].certificate_pem)?;
-        let hello = Hello::new(agreement.plan_hash, suite.name());
-        let hello = match &agreement.kept {
-            Some((digest, text)) => hello.reading(*digest, text),
-            None => hello,
-        };
+        let hello = agreement.hello(suite, &endpoints, &plan)?;
         let sessions: Sessions = if agreement.makes_ahead(suite) {
             tcp::connect_two(&endpoints, me, identity, hello, &self.options)?.into()
         } else {
             tcp::connect(&endpoints, me, identity, hello, &self.options)?.into()
         };
-        agreement.start(suite, sessions, permits)
+        agreement.start(suite, sessions, plan)
     }
 
     /// The nodes' endpoints, in engine order.
@@ -238,7 +283,7 @@ pub fn in_memory(agreement: &Agreement, options: &Options) -> Result<Vec<Connect
     };
     // An end may wait for the others.
     std::thread::scope(|scope| {
-        let start = |sessions| scope.spawn(move || agreement.start(suite, sessions, agreement.permits()?));
+        let start = |sessions| scope.spawn(move || agreement.start(suite, sessions, agreement.plan()?));
         let ends: Vec<_> = sessions.into_iter().map(start).collect();
         ends.into_iter()
             .map(|end| {
@@ -251,8 +296,10 @@ pub fn in_memory(agreement: &Agreement, options: &Options) -> Result<Vec<Connect
 /// The engine without security, as every party at once.
 pub fn clear(agreement: &Agreement) -> Result<Connected> {
     let me = agreement.nodes.first().cloned().ok_or_else(|| Failure::input("no parties; name at least one"))?;
-    let engine = Engine::Clear(Box::new(agreement.executor(Clear::new()?, agreement.permits()?)));
-    Ok(Connected { me, nodes: agreement.nodes.clone(), engine, watch: Watch::default() })
+    let Plan { permits, program } = agreement.plan()?;
+    let engine = Engine::Clear(Box::new(agreement.executor(Clear::new()?, permits)));
+    let approved = Approved::new(engine, program, None);
+    Ok(Connected { me, nodes: agreement.nodes.clone(), approved, watch: Watch::default() })
 }
 
 /// Options from Python's numbers: seconds, and bytes per second.

@@ -26,12 +26,12 @@ pub struct Foresight {
 }
 
 impl Foresight {
-    /// Before the first of these operators (a JSON list), among nodes of these names which declare a link or none.
+    /// Before the first of these operators, among nodes of these names which declare a link or none.
     ///
     /// # Errors
-    /// An input error when the list is not of operators.
-    pub fn new(operators: &str, nodes: &[String], link: Option<Link>) -> Result<Self> {
-        let operators = Operator::list_from_json(operators)?;
+    /// An input error when the operators do not fit each other.
+    pub fn new(operators: &[Operator], nodes: &[String], link: Option<Link>) -> Result<Self> {
+        let operators = operators.to_vec();
         let forecast = Forecast::new(nodes, &operators, link, true)?;
         let stretches = stretches(&operators).into();
         Ok(Self { nodes: nodes.to_vec(), operators, stretches, forecast, sizes: HashMap::new() })

@@ -154,7 +154,11 @@ impl KeptFile {
                 let Operator::Kept(kept) = Operator::from_json(operator)? else {
                     return Err(Failure::input("the operator reads no kept table"));
                 };
-                Ok(KeptShares(Mutex::new(Some(self.lock()?.read(&kept)?))))
+                let mut file = self.lock()?;
+                let (digest, header) = (file.header().digest(), file.header());
+                let named = format!("{} ({:.8} here)", header.table, header.id);
+                let table = KeptTable { digest, named };
+                Ok(KeptShares { table, shares: Mutex::new(Some(file.read(&kept)?)) })
             })
         })
     }
@@ -166,14 +170,49 @@ impl KeptFile {
     }
 }
 
+/// A kept table as nodes compare it.
+#[derive(Clone)]
+pub struct KeptTable {
+    /// Of what the nodes' files have in common.
+    pub digest: [u8; 32],
+    named: String,
+}
+
+impl KeptTable {
+    /// The digest of several tables in their order.
+    pub fn digest_of(tables: &[Self]) -> [u8; 32] {
+        let mut hash = blake3::Hasher::new_derive_key("tacit 2026-11-22 kept tables that a plan reads");
+        for table in tables {
+            hash.update(&table.digest);
+        }
+        *hash.finalize().as_bytes()
+    }
+
+    /// Which tables they are, for a person whose peer has others.
+    pub fn described(tables: &[Self]) -> String {
+        let mut names: Vec<&str> = tables.iter().map(|table| table.named.as_str()).collect();
+        names.dedup();
+        let advice = "compare with `tacit tables` at both, then DROP TABLE what differs and make it again";
+        format!("{}; {advice}", names.join(", "))
+    }
+}
+
 /// This node's shares of a kept table, for one session. Not printable.
 #[pyclass(frozen, module = "tacit._native")]
-pub struct KeptShares(Mutex<Option<kept::KeptShares>>);
+pub struct KeptShares {
+    table: KeptTable,
+    shares: Mutex<Option<kept::KeptShares>>,
+}
 
 impl KeptShares {
+    /// Of which table they are.
+    pub fn table(&self) -> &KeptTable {
+        &self.table
+    }
+
     /// The shares, once.
     pub fn take(&self) -> Result<kept::KeptShares> {
-        let taken = self.0.lock().ok().and_then(|mut shares| shares.take());
+        let taken = self.shares.lock().ok().and_then(|mut shares| shares.take());
         taken.ok_or_else(|| Failure::input("these shares were taken before; read the file again"))
     }
 }

@@ -4,6 +4,7 @@
 //! that may block runs its work on a native thread without the GIL (`waiting`); every error becomes one Python exception
 //! class per fault (`fault`); panics never show content (`containment`). Tables cross as Arrow (`arrow`).
 
+mod approved;
 mod arrow;
 mod circuit_join;
 mod connection;

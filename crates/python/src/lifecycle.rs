@@ -4,14 +4,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tacit_net::{AbortHandle, Meter, Transcript};
 
-use crate::engine::Engine;
+use crate::approved::Approved;
 use crate::fault::{Failure, Result};
 
 /// Where a session's engine is. No lock is held while an operator runs: the operator has taken the engine.
 pub struct Lifecycle(Mutex<State>);
 
 enum State {
-    Ready(Engine),
+    Ready(Approved),
     Busy,
     Over(End),
 }
@@ -39,7 +39,7 @@ impl End {
 
 impl Lifecycle {
     /// A session that begins.
-    pub fn new(engine: Engine) -> Self {
+    pub fn new(engine: Approved) -> Self {
         Self(Mutex::new(State::Ready(engine)))
     }
 
@@ -51,7 +51,7 @@ impl Lifecycle {
     ///
     /// # Errors
     /// An input error when an operator has it, or the session is over.
-    pub fn take(&self) -> Result<Engine> {
+    pub fn take(&self) -> Result<Approved> {
         let mut state = self.state();
         match std::mem::replace(&mut *state, State::Busy) {
             State::Ready(engine) => Ok(engine),
@@ -64,7 +64,7 @@ impl Lifecycle {
     }
 
     /// Gives the engine back after an operator; back to the caller when the session was ended meanwhile.
-    pub fn give_back(&self, engine: Engine) -> std::result::Result<(), Engine> {
+    pub fn give_back(&self, engine: Approved) -> std::result::Result<(), Approved> {
         let mut state = self.state();
         if let State::Over(_) = *state {
             return Err(engine);
@@ -74,7 +74,7 @@ impl Lifecycle {
     }
 
     /// Ends the session, unless it is over. The engine, unless an operator has it.
-    pub fn end(&self, end: End) -> Option<Engine> {
+    pub fn end(&self, end: End) -> Option<Approved> {
         let mut state = self.state();
         match std::mem::replace(&mut *state, State::Over(end)) {
             State::Ready(engine) => Some(engine),

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use pyo3::prelude::*;
 use tacit_table::{DataTable, Operator};
 
+use crate::approved::Approved;
 use crate::arrow::{Stream, import_stream, read_table, to_batch};
 use crate::connection::{Agreement, Connected, Network, Party, clear, declared_link, in_memory, options};
 use crate::containment::contain;
@@ -33,10 +34,10 @@ pub struct Session {
 
 #[pymethods]
 impl Session {
-    /// Connect to all peers over TLS 1.3 and compare versions and plan hashes. permits: JSON list. operators: JSON list of what the session will
-    /// execute, in order, so that an engine can make ahead what it needs for that, in a second session.
+    /// Connect to all peers over TLS 1.3 and compare versions, plan hashes and what is approved. permits: JSON list. operators: JSON list of all
+    /// that the session will execute, in order. kept: for each operator that reads a kept table, in order, the shares that it will take.
     #[staticmethod]
-    #[pyo3(signature = (parties, me, nodes, private_key_pem, plan_hash, permits, *, engine="rep3", tls=true, connect_timeout=30.0, idle_timeout=30.0, latency=0.0, bandwidth=None, record=false, link=None, kept=None, operators=None))]
+    #[pyo3(signature = (parties, me, nodes, private_key_pem, plan_hash, permits, operators, *, engine="rep3", tls=true, connect_timeout=30.0, idle_timeout=30.0, latency=0.0, bandwidth=None, record=false, link=None, kept=None))]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn connect(
         py: Python<'_>,
@@ -46,6 +47,7 @@ impl Session {
         private_key_pem: PrivateKey,
         plan_hash: &[u8],
         permits: String,
+        operators: String,
         engine: &str,
         tls: bool,
         connect_timeout: f64,
@@ -54,42 +56,43 @@ impl Session {
         bandwidth: Option<f64>,
         record: bool,
         link: Option<(f64, f64)>,
-        kept: Option<(Vec<u8>, String)>,
-        operators: Option<String>,
+        kept: Option<Vec<Bound<'_, KeptShares>>>,
     ) -> PyResult<Self> {
         let (link, plan_hash) = (link.map(declared_link).transpose()?, hash(plan_hash)?);
-        let kept = kept.map(|(digest, text)| Ok::<_, Failure>((hash(&digest)?, text))).transpose()?;
-        let agreement = Agreement { engine: engine.to_owned(), nodes, plan_hash, permits, link, kept, operators };
+        let kept = Some(kept.iter().flatten().map(|shares| shares.get().table().clone()).collect());
+        let engine = engine.to_owned();
+        let agreement = Agreement { engine, nodes, plan_hash, permits, operators, link, kept, ahead: true };
         let options = options(tls, [connect_timeout, idle_timeout], latency, bandwidth, record)?;
         let network = Network { parties, me, private_key_pem, options };
         Ok(Self::new(wait_for(py, move || network.connect(&agreement), || ())?))
     }
 
     /// The ends of all nodes of an engine in this process (tests): each is driven by its own thread. Nodes that wait for each
-    /// other, none of which can go on, know it after 15 times the idle timeout.
+    /// other, none of which can go on, know it after 15 times the idle timeout. ahead: whether an engine that can makes ahead what it needs.
     #[staticmethod]
-    #[pyo3(signature = (nodes, permits, *, engine="rep3", idle_timeout=30.0, record=false, link=None, operators=None))]
+    #[pyo3(signature = (nodes, permits, operators, *, engine="rep3", idle_timeout=30.0, record=false, link=None, ahead=true))]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn in_memory(
         py: Python<'_>,
         nodes: Vec<String>,
         permits: String,
+        operators: String,
         engine: &str,
         idle_timeout: f64,
         record: bool,
         link: Option<(f64, f64)>,
-        operators: Option<String>,
+        ahead: bool,
     ) -> PyResult<Vec<Self>> {
         let link = link.map(declared_link).transpose()?;
-        let agreement = Agreement { link, operators, ..Agreement::within_process(engine, nodes, permits) };
+        let agreement = Agreement { link, ahead, ..Agreement::within_process(engine, nodes, permits, operators) };
         let options = options(true, [idle_timeout; 2], 0.0, None, record)?;
         Ok(wait_for(py, move || in_memory(&agreement, &options), || ())?.into_iter().map(Self::new).collect())
     }
 
     /// The reference engine without any security: one session plays every party. Only for tests.
     #[staticmethod]
-    fn clear(parties: Vec<String>, permits: String) -> Result<Self> {
-        Ok(Self::new(clear(&Agreement::within_process("clear", parties, permits))?))
+    fn clear(parties: Vec<String>, permits: String, operators: String) -> Result<Self> {
+        Ok(Self::new(clear(&Agreement::within_process("clear", parties, permits, operators))?))
     }
 
     /// This party's name.
@@ -141,8 +144,11 @@ impl Session {
 
     /// A kept table as a table of this session. shares: what its file gave for the operator.
     fn kept(&self, py: Python<'_>, operator: String, shares: &Bound<'_, KeptShares>) -> PyResult<SharedTable> {
-        let shares = shares.get().take()?;
-        let table = self.operate(py, operator, move |engine, operator| engine.kept(operator, shares))?;
+        let (digest, shares) = (shares.get().table().digest, shares.get().take()?);
+        let table = self.operate_approved(py, operator, move |approved, operator| {
+            approved.check_kept(operator, digest)?;
+            approved.engine.kept(operator, shares)
+        })?;
         Ok(self.handle(table))
     }
 
@@ -188,8 +194,8 @@ impl Session {
         if self.lifecycle.ended() == Some(End::Closed) {
             return Ok(());
         }
-        let engine = self.lifecycle.take()?;
-        let closed = wait_for(py, move || engine.close(), || self.watch.interrupt(INTERRUPTED));
+        let approved = self.lifecycle.take()?;
+        let closed = wait_for(py, move || approved.engine.close(), || self.watch.interrupt(INTERRUPTED));
         self.lifecycle.end(if closed.is_ok() { End::Closed } else { End::Failed });
         closed
     }
@@ -198,8 +204,8 @@ impl Session {
     fn abort(&self, py: Python<'_>, reason: &str) {
         py.detach(|| {
             self.watch.interrupt(reason);
-            if let Some(engine) = self.lifecycle.end(End::Aborted) {
-                engine.abort(reason);
+            if let Some(approved) = self.lifecycle.end(End::Aborted) {
+                approved.engine.abort(reason);
             }
         });
     }
@@ -215,8 +221,8 @@ const INTERRUPTED: &str = "it was interrupted";
 impl Session {
     fn new(connected: Connected) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
-        let Connected { me, nodes, engine, watch } = connected;
-        Self { id: NEXT.fetch_add(1, Ordering::Relaxed), me, nodes, lifecycle: Lifecycle::new(engine), watch }
+        let Connected { me, nodes, approved, watch } = connected;
+        Self { id: NEXT.fetch_add(1, Ordering::Relaxed), me, nodes, lifecycle: Lifecycle::new(approved), watch }
     }
 
     /// Runs one operator on a native thread. Whatever goes wrong ends the session.
@@ -226,13 +232,23 @@ impl Session {
         operator: String,
         work: impl FnOnce(&mut Engine, &Operator) -> Result<T> + Send + 'static,
     ) -> PyResult<T> {
-        let engine = self.lifecycle.take()?;
-        let outcome = wait_for(py, move || execute(engine, &operator, work), || self.watch.interrupt(INTERRUPTED));
-        let (engine, value) = outcome.inspect_err(|_| drop(self.lifecycle.end(End::Failed)))?;
-        match self.lifecycle.give_back(engine) {
+        self.operate_approved(py, operator, |approved, operator| work(&mut approved.engine, operator))
+    }
+
+    /// The same for work that asks for more of what was approved than the operator.
+    fn operate_approved<T: Send + 'static>(
+        &self,
+        py: Python<'_>,
+        operator: String,
+        work: impl FnOnce(&mut Approved, &Operator) -> Result<T> + Send + 'static,
+    ) -> PyResult<T> {
+        let approved = self.lifecycle.take()?;
+        let outcome = wait_for(py, move || execute(approved, &operator, work), || self.watch.interrupt(INTERRUPTED));
+        let (approved, value) = outcome.inspect_err(|_| drop(self.lifecycle.end(End::Failed)))?;
+        match self.lifecycle.give_back(approved) {
             Ok(()) => Ok(value),
-            Err(engine) => {
-                py.detach(|| drop(engine));
+            Err(approved) => {
+                py.detach(|| drop(approved));
                 Err(Failure::input("the session was aborted while the operator ran").into())
             }
         }
@@ -254,26 +270,26 @@ impl Session {
 impl Drop for Session {
     /// Telling the peers may take a moment, in which other Python threads can run.
     fn drop(&mut self) {
-        if let Some(engine) = self.lifecycle.end(End::Aborted) {
-            Python::try_attach(|py| py.detach(|| drop(engine)));
+        if let Some(approved) = self.lifecycle.end(End::Aborted) {
+            Python::try_attach(|py| py.detach(|| drop(approved)));
         }
     }
 }
 
-/// Runs one operator; the engine comes back only when all went well, otherwise it has ended.
+/// Runs the operator that is asked for, if it is the next one; the engine comes back only when all went well, otherwise it has ended.
 fn execute<T>(
-    mut engine: Engine,
-    operator: &str,
-    work: impl FnOnce(&mut Engine, &Operator) -> Result<T>,
-) -> Result<(Engine, T)> {
+    mut approved: Approved,
+    asked: &str,
+    work: impl FnOnce(&mut Approved, &Operator) -> Result<T>,
+) -> Result<(Approved, T)> {
     let outcome = contain(|| {
-        let operator = Operator::from_json(operator)?;
-        work(&mut engine, &operator).map_err(|failure| failure.at(&operator.name()))
+        let operator = approved.next(asked)?;
+        work(&mut approved, &operator).map_err(|failure| failure.at(&operator.name()))
     });
     match outcome {
-        Ok(value) => Ok((engine, value)),
+        Ok(value) => Ok((approved, value)),
         Err(failure) => {
-            engine.abort(reason_for_peers(failure.fault));
+            approved.engine.abort(reason_for_peers(failure.fault));
             Err(failure)
         }
     }

@@ -4,6 +4,7 @@
 //! which values are NULL and all values are secret. Nothing secret steers a branch, an index or a message size. The
 //! format of the operators is docs/placed-plan.md.
 
+pub mod approval;
 mod bundle;
 mod convert;
 pub mod cost;
@@ -20,6 +21,7 @@ pub mod operator;
 mod operators;
 pub mod table;
 
+pub use approval::{Approval, Program};
 pub use cost::{Forecast, StepCost, cost};
 pub use data::{ColumnData, DataColumn, DataTable, Text};
 pub use error::TableError;

@@ -8,7 +8,6 @@ afterwards.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -142,7 +141,7 @@ class PartyRun:
             raise
 
     def _connect(self) -> _native.Session:
-        """Connect to the other participants, who must have compiled the same plan."""
+        """Connect to the other participants, who must have compiled and approved the same plan."""
         names = participants(self.plan, self.federation.catalog.parties)
         network = self.federation.network
         return _native.Session.connect(
@@ -152,24 +151,15 @@ class PartyRun:
             self.federation.private_key(self.me),
             plan_hash(self.plan),
             json.dumps([disclosure.permit for disclosure in self.plan.disclosures]),
+            json.dumps(secure_operators(self.plan)),
             engine=self.plan.engine,
             connect_timeout=network.connect_timeout,
             idle_timeout=network.idle_timeout,
             latency=network.latency,
             bandwidth=network.bandwidth,
             link=declared_link(self.plan),
-            kept=self._kept_digest(),
-            operators=json.dumps(secure_operators(self.plan)),
+            kept=[self._taken_up[step.id] for step in self.plan.steps if isinstance(step, KeptStep)],
         )
-
-    def _kept_digest(self) -> tuple[bytes, str] | None:
-        """Which kept tables the plan reads, to compare with the other nodes, and what to say where they differ."""
-        tables = self._kept_tables()
-        if not tables:
-            return None
-        named = ", ".join(f"{each.name} ({each.id[:8]} here)" for each in tables)
-        text = f"{named}; compare with `tacit tables` at both, then DROP TABLE what differs and make it again"
-        return hashlib.sha256(canonical([[each.name.lower(), each.id] for each in tables]).encode()).digest(), text
 
     def _secure_step(self, session: _native.Session, engine: LocalEngine, step: NativeStep) -> int | None:
         """Execute one step; its public number of rows, where this party knows it."""

@@ -20,6 +20,7 @@
 //! | 1 + n | engine, with its length |
 //! | 32 | digest of what the plan reads of earlier sessions |
 //! | 32 | plan hash |
+//! | 32 | digest of what the sender has approved under that plan |
 //! | 1 | how many sessions the parties have with each other |
 //! | 1 | of which of them the connection is, counted from 0, if the sender has dialled it |
 //!
@@ -36,7 +37,7 @@ use std::io::{self, Read};
 const MAGIC: [u8; 8] = *b"TACITNET";
 /// Longer than any of this version, so that another version's is read up to its name.
 const LONGEST_GREETING: usize = 1024;
-const LONGEST_OPENING: usize = 256 + 3 * 32 + 2;
+const LONGEST_OPENING: usize = 256 + 4 * 32 + 2;
 
 /// Domain of commitments to openings.
 const COMMITMENT: &str = "tacit 2026-11-21 net: commitment to a hello";
@@ -78,6 +79,7 @@ impl End {
 pub struct Hello {
     pub(super) version: String,
     plan_hash: [u8; 32],
+    approved: [u8; 32],
     engine: String,
     stored: [u8; 32],
     /// In words, for this party's error.
@@ -90,7 +92,13 @@ impl Hello {
     /// The hello of this version of tacit for a plan and an engine (at most 255 bytes of name).
     pub fn new(plan_hash: [u8; 32], engine: &str) -> Self {
         let (version, engine) = (env!("CARGO_PKG_VERSION").to_owned(), engine.to_owned());
-        Self { version, plan_hash, engine, stored: [0; 32], stored_text: String::new(), sessions: [1, 0] }
+        let (approved, stored) = ([0; 32], [0; 32]);
+        Self { version, plan_hash, approved, engine, stored, stored_text: String::new(), sessions: [1, 0] }
+    }
+
+    /// The same for a party that will do nothing but what this digest is of, compared after the plans are.
+    pub fn approving(self, digest: [u8; 32]) -> Self {
+        Self { approved: digest, ..self }
     }
 
     /// The same for a plan that reads shares which every party stored in an earlier session. digest: of which ones they are, compared before
@@ -115,6 +123,7 @@ impl Hello {
         let mut body = prefixed(&self.engine)?;
         body.extend_from_slice(&self.stored);
         body.extend_from_slice(&self.plan_hash);
+        body.extend_from_slice(&self.approved);
         body.extend_from_slice(&self.sessions);
         Ok(Said { head, body })
     }
@@ -134,7 +143,7 @@ impl Hello {
     /// Compare with what the peer has revealed.
     ///
     /// # Errors
-    /// [`NetError::DifferentShares`] or [`NetError::DifferentPlan`].
+    /// [`NetError::DifferentShares`], [`NetError::DifferentPlan`] or [`NetError::DifferentApproval`].
     pub(super) fn compare(&self, theirs: &Opening, peer: &str) -> Result<(), NetError> {
         let (peer, step) = (peer.to_owned(), String::new());
         if theirs.engine != self.engine {
@@ -149,6 +158,9 @@ impl Hello {
             let detail =
                 format!("its hash begins {}, this party's {}", short(&theirs.plan_hash), short(&self.plan_hash));
             return Err(NetError::DifferentPlan { peer, step, detail });
+        }
+        if theirs.approved != self.approved {
+            return Err(NetError::DifferentApproval { peer, step });
         }
         let ([of, which], [ours, _]) = (theirs.sessions, self.sessions);
         if of != ours || which >= ours {
@@ -165,7 +177,7 @@ impl Hello {
             hasher.update(&(text.len() as u64).to_le_bytes());
             hasher.update(text.as_bytes());
         }
-        hasher.update(&self.stored).update(&self.plan_hash).update(&self.sessions[..1]);
+        hasher.update(&self.stored).update(&self.plan_hash).update(&self.approved).update(&self.sessions[..1]);
         *hasher.finalize().as_bytes()
     }
 }
@@ -279,6 +291,7 @@ pub(super) struct Opening {
     engine: String,
     stored: [u8; 32],
     plan_hash: [u8; 32],
+    approved: [u8; 32],
     sessions: [u8; 2],
 }
 
@@ -298,12 +311,14 @@ impl Opening {
         let (nonce, mut rest) = bytes.split_first_chunk()?;
         let engine = text(&mut rest)?;
         let (stored, rest) = rest.split_first_chunk()?;
-        let (plan_hash, sessions) = rest.split_first_chunk()?;
+        let (plan_hash, rest) = rest.split_first_chunk()?;
+        let (approved, sessions) = rest.split_first_chunk()?;
         Some(Self {
             nonce: *nonce,
             engine,
             stored: *stored,
             plan_hash: *plan_hash,
+            approved: *approved,
             sessions: sessions.try_into().ok()?,
         })
     }
@@ -390,6 +405,12 @@ mod tests {
         }
         let stored = ours.clone().reading([1; 32], "t").compare(&received(&ours.clone().reading([2; 32], "t")), "bob");
         assert!(matches!(stored, Err(NetError::DifferentShares { what, .. }) if what == "t"));
+        let approving = |digest| ours.clone().approving([digest; 32]);
+        assert_eq!(approving(1).compare(&received(&approving(1)), "bob"), Ok(()));
+        for other in [approving(2), ours.clone()] {
+            let approved = approving(1).compare(&received(&other), "bob");
+            assert!(matches!(approved, Err(NetError::DifferentApproval { .. })));
+        }
         let newer = Hello { version: "9.0.0".to_owned(), ..ours.clone() };
         let version = ours.compare_version(&greeted(&newer), "bob");
         assert!(matches!(version, Err(NetError::DifferentVersion { theirs, .. }) if theirs == "9.0.0"));

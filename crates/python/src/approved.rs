@@ -1,0 +1,55 @@
+//! An engine bound to what its party has approved: it executes the operators of the plan in their order, and nothing else.
+
+use std::collections::HashMap;
+
+use tacit_table::{Operator, Program};
+
+use crate::engine::Engine;
+use crate::fault::{Failure, Fault, Result};
+use crate::kept::KeptTable;
+
+/// The ids of the operators that read kept tables, in order.
+pub fn readers(program: &Program) -> impl Iterator<Item = usize> {
+    let reads = |operator: &&Operator| matches!(operator, Operator::Kept(_));
+    program.operators().iter().filter(reads).map(Operator::id)
+}
+
+/// An engine with what it will execute.
+pub struct Approved {
+    /// The engine.
+    pub engine: Engine,
+    program: Program,
+    /// Digests of the kept tables that the plan reads, by the ids of the operators that read them. None among nodes of one
+    /// process, which do not compare them.
+    kept: Option<HashMap<usize, [u8; 32]>>,
+}
+
+impl Approved {
+    /// Before the first operator of the program. kept: the tables that [readers] read, one for each.
+    pub fn new(engine: Engine, program: Program, kept: Option<&[KeptTable]>) -> Self {
+        let kept = kept.map(|tables| readers(&program).zip(tables).map(|(id, table)| (id, table.digest)).collect());
+        Self { engine, program, kept }
+    }
+
+    /// The operator that is executed now: the next one of the program, which has to be that which is asked for (as JSON).
+    ///
+    /// # Errors
+    /// An internal error when another one is asked for, an input error when what is asked for is no operator.
+    pub fn next(&mut self, asked: &str) -> Result<Operator> {
+        Ok(self.program.take(asked)?)
+    }
+
+    /// Whether an operator may read shares of the kept table with this digest: that which the nodes have compared.
+    ///
+    /// # Errors
+    /// An internal error when it is another one.
+    pub fn check_kept(&self, operator: &Operator, digest: [u8; 32]) -> Result<()> {
+        match &self.kept {
+            Some(kept) if kept.get(&operator.id()) != Some(&digest) => {
+                let told = "the shares are of another kept table than this party approved";
+                Err(Failure::new(Fault::Internal, format!("{told}; this is a fault in this party's tacit")))
+            }
+            _ => Ok(()),
+        }
+    }
+}

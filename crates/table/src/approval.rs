@@ -1,0 +1,258 @@
+//! What a party has approved: with whom, on which engine, which operators in which order, and what they may open.
+//!
+//! Parties compare the digest of it before anything is shared, and a [`Program`] gives operators out in no other order. So the
+//! approval of a plan binds the party's own software to what it is about to execute. It binds nobody else's: a party that
+//! lies about its digest computes as it likes, and what that can change is for the engine to say.
+
+use serde_json::Value as Json;
+use tacit_mpc::{Link, Permits};
+
+use crate::error::{Result, TableError};
+use crate::operator::Operator;
+
+/// Domain of digests of approvals.
+const DOMAIN: &str = "tacit 2026-11-22 what a party approves";
+
+/// What a party approves, apart from its own part in it: equal at all parties of a run.
+pub struct Approval<'a> {
+    /// The version of tacit.
+    pub version: &'a str,
+    /// The engine's name.
+    pub engine: &'a str,
+    /// The nodes in engine order.
+    pub nodes: &'a [String],
+    /// Fingerprints of the nodes' certificates, in engine order.
+    pub certificates: &'a [String],
+    /// The network between the nodes, if they declare one: protocols are chosen by it.
+    pub link: Option<Link>,
+    /// Digests of the kept tables that are read, one for each operator that reads one, in order.
+    pub kept: &'a [[u8; 32]],
+    /// The hash of the plan that permits and operators are of.
+    pub plan_hash: [u8; 32],
+    /// What may be opened.
+    pub permits: &'a Permits,
+    /// What will be executed.
+    pub program: &'a Program,
+}
+
+impl Approval<'_> {
+    /// The digest that parties compare. Every part is preceded by its length and every list by its count, so that two
+    /// approvals with one digest are equal, or collide under BLAKE3.
+    pub fn digest(&self) -> [u8; 32] {
+        let link = self.link.map(|link| [link.latency, link.bandwidth].map(|number| number.to_bits().to_le_bytes()));
+        let link: Vec<&[u8]> = link.iter().flatten().map(<[u8; 8]>::as_slice).collect();
+        let mut hasher = Hasher(blake3::Hasher::new_derive_key(DOMAIN));
+        hasher.part(self.version.as_bytes());
+        hasher.part(self.engine.as_bytes());
+        hasher.list(self.nodes.iter().map(String::as_bytes));
+        hasher.list(self.certificates.iter().map(String::as_bytes));
+        hasher.list(link.into_iter());
+        hasher.list(self.kept.iter().map(<[u8; 32]>::as_slice));
+        hasher.part(&self.plan_hash);
+        hasher.list(self.permits.canonical().iter().map(String::as_bytes));
+        hasher.list(self.program.texts().iter().map(String::as_bytes));
+        *hasher.0.finalize().as_bytes()
+    }
+}
+
+struct Hasher(blake3::Hasher);
+
+impl Hasher {
+    fn part(&mut self, bytes: &[u8]) {
+        self.0.update(&(bytes.len() as u64).to_le_bytes()).update(bytes);
+    }
+
+    fn list<'a>(&mut self, parts: impl ExactSizeIterator<Item = &'a [u8]>) {
+        self.0.update(&(parts.len() as u64).to_le_bytes());
+        parts.for_each(|part| self.part(part));
+    }
+}
+
+/// The operators of a plan, which a node executes one after the other, in this order and no other.
+pub struct Program {
+    operators: Vec<Operator>,
+    /// The same as they were written.
+    written: Vec<Json>,
+    done: usize,
+}
+
+impl Program {
+    /// A JSON list of operators in execution order (docs/placed-plan.md).
+    ///
+    /// # Errors
+    /// [`TableError::Input`] when the text is not such a list.
+    pub fn from_json(text: &str) -> Result<Self> {
+        let operators = Operator::list_from_json(text)?;
+        let written = serde_json::from_str(text)
+            .map_err(|error| TableError::Input(format!("the plan's operators are malformed: {error}")))?;
+        Ok(Self { operators, written, done: 0 })
+    }
+
+    /// All operators, in order.
+    pub fn operators(&self) -> &[Operator] {
+        &self.operators
+    }
+
+    /// Takes the next operator, which has to be the one that is asked for (as JSON).
+    ///
+    /// # Errors
+    /// [`TableError::Input`] when what is asked for is no operator; [`TableError::Internal`] when it is another one.
+    pub fn take(&mut self, asked: &str) -> Result<Operator> {
+        let asked_for = Operator::from_json(asked)?;
+        let written: Json = serde_json::from_str(asked)
+            .map_err(|error| TableError::Input(format!("the plan's operator is malformed: {error}")))?;
+        match (self.operators.get(self.done), self.written.get(self.done)) {
+            (Some(next), Some(approved)) if *approved == written => {
+                self.done += 1;
+                Ok(next.clone())
+            }
+            (next, _) => {
+                let next = next.map_or("nothing".into(), Operator::name);
+                let asked_for = asked_for.name();
+                let same = if next == asked_for { ", with other members," } else { "" };
+                Err(TableError::Internal(format!(
+                    "{asked_for}{same} was to be executed where the approved plan has {next}; this is a fault in this party's tacit, and nothing was executed"
+                )))
+            }
+        }
+    }
+
+    /// Every operator as JSON text that does not depend on how it was written: members in one order, no spaces.
+    fn texts(&self) -> Vec<String> {
+        self.written.iter().map(sorted).collect()
+    }
+}
+
+/// A JSON value as text with the members of objects in the order of their names, whatever the map underneath keeps.
+fn sorted(value: &Json) -> String {
+    match value {
+        Json::Object(members) => {
+            let mut members: Vec<_> = members.iter().collect();
+            members.sort_by_key(|(name, _)| *name);
+            let members =
+                members.into_iter().map(|(name, value)| format!("{}:{}", Json::from(name.as_str()), sorted(value)));
+            format!("{{{}}}", members.collect::<Vec<_>>().join(","))
+        }
+        Json::Array(values) => format!("[{}]", values.iter().map(sorted).collect::<Vec<_>>().join(",")),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::{Approval, Link, Permits, Program, TableError};
+
+    const SORT: &str =
+        r#"{"id": 2, "op": "sort", "input": 1, "keys": [{"column": "x", "descending": true, "nulls_first": false}]}"#;
+    const LIMIT: &str = r#"{"id": 3, "op": "limit", "input": 2, "count": 5, "offset": 0}"#;
+    const SIZE: &str = r#"{"site": "1.input", "kind": "size", "recipients": ["a", "b"], "columns": []}"#;
+    const ANSWER: &str = r#"{"site": "4.release", "kind": "answer", "recipients": ["a"], "columns": ["x"]}"#;
+
+    fn names(names: &[&str]) -> Vec<String> {
+        names.iter().copied().map(String::from).collect()
+    }
+
+    fn list(members: &[&str]) -> String {
+        format!("[{}]", members.join(", "))
+    }
+
+    /// What two nodes approve, all of it.
+    struct Told {
+        version: &'static str,
+        engine: &'static str,
+        nodes: Vec<String>,
+        certificates: Vec<String>,
+        link: Option<(f64, f64)>,
+        kept: Vec<[u8; 32]>,
+        plan_hash: [u8; 32],
+        permits: String,
+        operators: String,
+    }
+
+    fn told() -> Told {
+        Told {
+            version: "1.0.0",
+            engine: "two",
+            nodes: names(&["a", "b"]),
+            certificates: names(&["A", "B"]),
+            link: Some((0.02, 1e6)),
+            kept: vec![[1; 32]],
+            plan_hash: [7; 32],
+            permits: list(&[SIZE, ANSWER]),
+            operators: list(&[SORT, LIMIT]),
+        }
+    }
+
+    impl Told {
+        fn digest(&self) -> [u8; 32] {
+            let Self { version, engine, nodes, certificates, kept, plan_hash, .. } = self;
+            let permits = Permits::from_json(&self.permits).expect("a list");
+            let program = Program::from_json(&self.operators).expect("a list");
+            let link = self.link.map(|(latency, bandwidth)| Link { latency, bandwidth });
+            let (permits, program, plan_hash) = (&permits, &program, *plan_hash);
+            Approval { version, engine, nodes, certificates, link, kept, plan_hash, permits, program }.digest()
+        }
+    }
+
+    #[test]
+    fn whatever_differs_shows_in_the_digest() {
+        let sorted_up = SORT.replace("true", "false");
+        let (to_both, of_y) = (ANSWER.replace(r#"["a"]"#, r#"["a", "b"]"#), ANSWER.replace(r#"["x"]"#, r#"["y"]"#));
+        let changes: [&dyn Fn(&mut Told); 18] = [
+            &|_| (),
+            &|told| told.version = "1.0.1",
+            &|told| told.engine = "rep3",
+            &|told| told.nodes = names(&["b", "a"]),
+            &|told| told.nodes = names(&["ab", ""]),
+            &|told| told.certificates = names(&["A", "C"]),
+            &|told| told.certificates = names(&["A", "B", "two"]),
+            &|told| told.link = None,
+            &|told| told.link = Some((0.02, 2e6)),
+            &|told| told.kept = vec![[1; 32]; 2],
+            &|told| told.kept = vec![],
+            &|told| told.plan_hash = [8; 32],
+            &|told| told.permits = list(&[ANSWER]),
+            &|told| told.permits = list(&[SIZE, &to_both]),
+            &|told| told.permits = list(&[SIZE, &of_y]),
+            &|told| told.operators = list(&[LIMIT, SORT]),
+            &|told| told.operators = list(&[SORT]),
+            &|told| told.operators = list(&[&sorted_up, LIMIT]),
+        ];
+        let digests: HashSet<[u8; 32]> = changes
+            .iter()
+            .map(|change| {
+                let mut changed = told();
+                change(&mut changed);
+                changed.digest()
+            })
+            .collect();
+        assert_eq!(digests.len(), changes.len(), "two approvals that differ have one digest");
+    }
+
+    #[test]
+    fn how_it_is_written_does_not() {
+        let reordered = r#"{"offset":0,"count":5,"input":2,"op":"limit","id":3}"#;
+        let answer = r#"{"columns":["x"],"recipients":["a"],"kind":"answer","site":"4.release"}"#;
+        let size = r#"{"site": "1.input", "kind": "size", "recipients": ["b", "a"], "columns": []}"#;
+        let other = Told { permits: list(&[answer, size]), operators: list(&[SORT, reordered]), ..told() };
+        assert_eq!(other.digest(), told().digest());
+    }
+
+    #[test]
+    fn operators_are_given_out_in_their_order_and_once() {
+        let mut program = Program::from_json(&list(&[SORT, LIMIT])).expect("a list");
+        let refused = |program: &mut Program, asked: &str, told: &str| {
+            let error = program.take(asked).expect_err("it is not next");
+            assert!(matches!(&error, TableError::Internal(text) if text.contains(told)), "{error}");
+        };
+        refused(&mut program, LIMIT, "3.limit was to be executed where the approved plan has 2.sort");
+        refused(&mut program, &SORT.replace("true", "false"), "2.sort, with other members,");
+        assert_eq!(program.take(SORT).expect("it is next").id(), 2);
+        refused(&mut program, SORT, "2.sort was to be executed where the approved plan has 3.limit");
+        assert_eq!(program.take(LIMIT).expect("it is next").id(), 3);
+        refused(&mut program, LIMIT, "3.limit was to be executed where the approved plan has nothing");
+        assert!(matches!(program.take("{}"), Err(TableError::Input(_))));
+    }
+}
