@@ -45,6 +45,10 @@ impl From<OtError> for MpcError {
         match error {
             OtError::Net(error) => Self::Net(error),
             OtError::Cheating { peer, step, detail } => Self::Net(NetError::Cheating { peer, step, detail }),
+            OtError::Ended { peer, step } => {
+                let detail = "transfers with it have ended with an earlier error".to_owned();
+                Self::Net(NetError::Gone { peer, step, detail })
+            }
             OtError::Randomness(detail) => Self::Randomness(detail),
         }
     }

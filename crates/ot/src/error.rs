@@ -19,6 +19,16 @@ pub enum OtError {
         /// What is wrong, without any secret.
         detail: String,
     },
+    /// Transfers with a peer go on after an error, in which this party has erased its secret.
+    #[error(
+        "{step}: the transfers with {peer} have ended with an earlier error, and their secret is erased; set both parties up anew"
+    )]
+    Ended {
+        /// Name of the peer.
+        peer: String,
+        /// Path of the step.
+        step: String,
+    },
     /// The operating system gives no randomness.
     #[error("the operating system gives no randomness: {0}")]
     Randomness(String),
@@ -30,7 +40,7 @@ impl OtError {
         match self {
             Self::Net(error) => error.fault(),
             Self::Cheating { .. } => Fault::Cheating,
-            Self::Randomness(_) => Fault::Internal,
+            Self::Ended { .. } | Self::Randomness(_) => Fault::Internal,
         }
     }
 
@@ -38,6 +48,11 @@ impl OtError {
     pub fn cheating(session: &Session, peer: PartyId, detail: &str) -> Self {
         let (peer, step) = (session.name(peer).to_owned(), session.path().to_owned());
         Self::Cheating { peer, step, detail: detail.to_owned() }
+    }
+
+    /// This party's part in transfers with the peer is over since an error.
+    pub fn ended(session: &Session, peer: PartyId) -> Self {
+        Self::Ended { peer: session.name(peer).to_owned(), step: session.path().to_owned() }
     }
 }
 

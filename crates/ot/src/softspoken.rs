@@ -88,13 +88,22 @@ pub fn extension_cost(k: usize, adversary: Adversary, n: usize) -> Cost {
     }
 }
 
-/// The sender of OTs: it knows all leaves of every tree but one.
+/// The sender of OTs. Its first error is its last: delta is erased then, and every later call is [`OtError::Ended`]. A receiver that could go on after a
+/// wrong guess would learn delta a few bits a try.
 pub struct Sender {
+    peer: PartyId,
+    adversary: Adversary,
+    /// None after an error.
+    secret: Option<Secret>,
+    used: u64,
+}
+
+/// What a sender has of its setup: delta, and all leaves of every tree but one.
+struct Secret {
     peer: PartyId,
     adversary: Adversary,
     delta: Zeroizing<u128>,
     blocks: Vec<Block>,
-    used: u64,
 }
 
 /// The receiver of OTs: it knows every tree.
@@ -136,17 +145,17 @@ impl Sender {
         let hidden: Zeroizing<Vec<bool>> = Zeroizing::new((0..COLUMNS).map(|i| *delta >> i & 1 == 1).collect());
         let trees = ggm::receive(session, peer, &depths(k), &hidden, adversary)?;
         let blocks = trees.into_iter().map(|leaves| Block::new(leaves.iter().map(Option::as_ref))).collect();
-        Ok(Self { peer, adversary, delta, blocks, used: 0 })
+        Ok(Self { peer, adversary, secret: Some(Secret { peer, adversary, delta, blocks }), used: 0 })
     }
 
     /// The next n OTs.
     ///
     /// # Errors
-    /// The connection's failure; [`OtError::Cheating`].
+    /// The connection's failure; [`OtError::Cheating`]; [`OtError::Ended`] after an earlier error.
     pub fn extend(&mut self, session: &mut Session, n: usize) -> Result<CotSender, OtError> {
         let (first, mut zero) = (self.used, vec![]);
-        self.append(session, n, &mut zero)?;
-        Ok(CotSender { first, delta: *self.delta, zero })
+        let delta = self.extended(session, n, &mut zero)?;
+        Ok(CotSender { first, delta, zero })
     }
 
     /// As [`Self::extend`], which appends the zero blocks to those that are there: memory that is used again costs no page faults.
@@ -154,18 +163,40 @@ impl Sender {
     /// # Errors
     /// As [`Self::extend`].
     pub fn append(&mut self, session: &mut Session, n: usize, zero: &mut Vec<u128>) -> Result<(), OtError> {
-        let (before, new) = (zero.len(), 64 * column_words(n, self.adversary));
-        reserve_on_large_pages(zero, new);
-        zero.resize(before + new, 0);
-        if n > 0 {
-            session.next_round();
-            self.fill(session, bytemuck::cast_slice_mut(&mut zero[before..]))?;
-        }
-        zero.truncate(before + n);
-        self.used += n as u64;
-        Ok(())
+        self.extended(session, n, zero).map(drop)
     }
 
+    /// Appends the zero blocks of the next n OTs and gives delta.
+    fn extended(&mut self, session: &mut Session, n: usize, zero: &mut Vec<u128>) -> Result<u128, OtError> {
+        let (before, new) = (zero.len(), 64 * column_words(n, self.adversary));
+        let delta = self.once(session, |secret, session| {
+            reserve_on_large_pages(zero, new);
+            zero.resize(before + new, 0);
+            if n > 0 {
+                session.next_round();
+                secret.fill(session, bytemuck::cast_slice_mut(&mut zero[before..]))?;
+            }
+            zero.truncate(before + n);
+            Ok(*secret.delta)
+        })?;
+        self.used += n as u64;
+        Ok(delta)
+    }
+
+    /// Does something with the secret, which is there again only if that went well.
+    fn once<T>(
+        &mut self,
+        session: &mut Session,
+        body: impl FnOnce(&mut Secret, &mut Session) -> Result<T, OtError>,
+    ) -> Result<T, OtError> {
+        let mut secret = self.secret.take().ok_or_else(|| OtError::ended(session, self.peer))?;
+        let done = body(&mut secret, session)?;
+        self.secret = Some(secret);
+        Ok(done)
+    }
+}
+
+impl Secret {
     /// Makes the rows of Q.
     fn fill(&mut self, session: &mut Session, rows: &mut [[u64; 2]]) -> Result<(), OtError> {
         let mut columns = vec![0; 2 * TILE];

@@ -48,7 +48,8 @@ impl PsiError {
     pub fn place(&self) -> [Option<&str>; 2] {
         match self {
             Self::Net(error) | Self::Ot(OtError::Net(error)) => [error.peer(), error.step()],
-            Self::Cheating { peer, step, .. } | Self::Ot(OtError::Cheating { peer, step, .. }) => {
+            Self::Cheating { peer, step, .. }
+            | Self::Ot(OtError::Cheating { peer, step, .. } | OtError::Ended { peer, step }) => {
                 [Some(peer), Some(step)]
             }
             Self::Input(_) | Self::Randomness(_) | Self::Ot(OtError::Randomness(_)) => [None, None],

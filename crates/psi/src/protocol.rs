@@ -119,6 +119,6 @@ pub trait Prepared<O = Outcome>: Send {
     /// Runs on one pair of sets with fresh randomness.
     ///
     /// # Errors
-    /// The connection's failure, a peer that deviates, or items that do not fit the announced sizes.
+    /// The connection's failure, a peer that deviates, or items that do not fit the announced sizes. After an error of an exchange a new setup is needed.
     fn online(&mut self, session: &mut Session, items: &[Item], sizes: Sizes) -> Result<O, PsiError>;
 }

@@ -258,7 +258,7 @@ impl Protocol for VolePsi {
         let pair: Box<dyn Prepared> = match role {
             Role::Sender => {
                 let ots = softspoken::Sender::setup(session, peer, adversary, EXTENSION)?;
-                Box::new(Sender { psi: *self, peer, ots })
+                Box::new(Sender::new(*self, peer, ots))
             }
             Role::Receiver => {
                 let ots = softspoken::Receiver::setup(session, peer, adversary, EXTENSION)?;

@@ -10,7 +10,7 @@
 use tacit_math::words;
 use tacit_net::Session;
 
-use super::{COLUMNS, Columns, Receiver, SCRATCH, Sender, TILE, TILES, depths, fold_anew, store};
+use super::{COLUMNS, Columns, Receiver, SCRATCH, Secret, Sender, TILE, TILES, depths, fold_anew, store};
 use crate::cost::Cost;
 use crate::{Adversary, OtError};
 
@@ -26,13 +26,19 @@ impl Sender {
     /// The next OTs, as many as `own` has bits: writes the blocks to which the receiver's add (c + own) delta.
     ///
     /// # Errors
-    /// The connection's failure.
+    /// The connection's failure; [`OtError::Ended`] after an earlier error.
     ///
     /// # Panics
     /// If there are not 64 blocks for each word, or if the peer may be malicious.
     pub fn extend_chosen(&mut self, session: &mut Session, own: &[u64], blocks: &mut [u128]) -> Result<(), OtError> {
         check(self.adversary, own, blocks);
         self.used += blocks.len() as u64;
+        self.once(session, |secret, session| secret.extend_chosen(session, own, blocks))
+    }
+}
+
+impl Secret {
+    fn extend_chosen(&mut self, session: &mut Session, own: &[u64], blocks: &mut [u128]) -> Result<(), OtError> {
         let mut columns: Columns = vec![0; 2 * TILE];
         let mut corrections = vec![0; self.blocks.len() * (TILE / 64)];
         for (tile, own) in blocks.chunks_mut(TILE).zip(own.chunks(TILE / 64)) {

@@ -4,14 +4,14 @@
 use tacit_math::transpose;
 use tacit_net::Session;
 
-use super::{COLUMNS, Receiver, Sender, TILE, TILES};
+use super::{COLUMNS, Receiver, Secret, Sender, TILE, TILES};
 use crate::{Adversary, OtError};
 
 /// `send` OTs of which this party is the sender and `receive` of which it is the receiver, in the present round: the bytes that
 /// [`super::extension_cost`] says for each. `sent` gets the zero blocks, `received` the choices and blocks, tile by tile.
 ///
 /// # Errors
-/// The connection's failure.
+/// The connection's failure; [`OtError::Ended`] after an earlier error.
 ///
 /// # Panics
 /// Unless the numbers are multiples of 64 and the peer is semi-honest: a proof is about stored columns.
@@ -29,7 +29,7 @@ pub fn extend_both(
 /// As [`extend_both`], with bits that this party chose as the receiver of as many OTs; [`super::chosen_cost`].
 ///
 /// # Errors
-/// The connection's failure.
+/// The connection's failure; [`OtError::Ended`] after an earlier error.
 ///
 /// # Panics
 /// As [`extend_both`].
@@ -56,16 +56,18 @@ fn extend_tiles(
     assert_eq!(both, [Adversary::SemiHonest; 2], "a proof is about stored columns");
     sender.used += send as u64;
     receiver.used += receive as u64;
-    let mut tile = Tile::new(sender.blocks.len());
     // Of bits that nobody chose, the first block's are the choices.
     let corrected_from = usize::from(chosen.is_none());
-    for piece in (0..send.max(receive)).step_by(TILES * TILE) {
-        let of_piece = |count: usize| count.saturating_sub(piece).min(TILES * TILE);
-        let chosen = chosen.map(|bits| bits.get(piece / 64..).unwrap_or_default());
-        receiver.piece(session, of_piece(receive), chosen, &mut tile, &mut received)?;
-        sender.piece(session, of_piece(send), corrected_from, &mut tile, &mut sent)?;
-    }
-    Ok(())
+    sender.once(session, |secret, session| {
+        let mut tile = Tile::new(secret.blocks.len());
+        for piece in (0..send.max(receive)).step_by(TILES * TILE) {
+            let of_piece = |count: usize| count.saturating_sub(piece).min(TILES * TILE);
+            let chosen = chosen.map(|bits| bits.get(piece / 64..).unwrap_or_default());
+            receiver.piece(session, of_piece(receive), chosen, &mut tile, &mut received)?;
+            secret.piece(session, of_piece(send), corrected_from, &mut tile, &mut sent)?;
+        }
+        Ok(())
+    })
 }
 
 /// The memory of a tile.
@@ -130,7 +132,7 @@ impl Receiver {
     }
 }
 
-impl Sender {
+impl Secret {
     fn piece(
         &mut self,
         session: &mut Session,

@@ -5,7 +5,7 @@ use tacit_math::{Prg, Seed};
 use tacit_net::{PartyId, Session};
 use tacit_views::{Kind, Run, View, biased, constants, correlated, indistinguishable, leaks, play};
 
-use super::{Block, COLUMNS, Receiver, Sender, depths, key};
+use super::{Block, COLUMNS, Receiver, Secret, Sender, depths, key};
 use crate::correlated::CotReceiver;
 use crate::{Adversary, OtError};
 
@@ -42,13 +42,14 @@ impl Setup {
             .map(|(tree, bits)| (tree, bits & (tree.len() - 1)))
     }
 
-    fn sender(&self, adversary: Adversary) -> Sender {
+    fn sender(&self, peer: PartyId, adversary: Adversary) -> Sender {
         let block = |(tree, hidden): (&Vec<[u8; 16]>, usize)| {
             let known: Vec<Option<Seed>> =
                 (0..tree.len()).map(|y| (y > 0).then(|| Seed::from_bytes(tree[y ^ hidden]))).collect();
             Block::new(known.iter().map(Option::as_ref))
         };
-        Sender { peer: BOB, adversary, delta: self.delta.into(), blocks: self.hidden().map(block).collect(), used: 0 }
+        let (delta, blocks) = (self.delta.into(), self.hidden().map(block).collect());
+        Sender { peer, adversary, secret: Some(Secret { peer, adversary, delta, blocks }), used: 0 }
     }
 
     fn receiver(&self, adversary: Adversary) -> Receiver {
@@ -88,7 +89,7 @@ fn views_of_sender(k: usize, runs: usize, spoil: impl Fn(&mut Setup)) -> Vec<Run
         let (setup, adversary) = (&setups[run], Adversary::SemiHonest);
         let choices = match session.me() {
             ALICE => {
-                setup.sender(adversary).extend(&mut session, N).expect("an honest peer");
+                setup.sender(BOB, adversary).extend(&mut session, N).expect("an honest peer");
                 0
             }
             _ => setup.receiver(adversary).extend(&mut session, N).expect("an honest peer").choices[0],
@@ -161,7 +162,7 @@ fn views_of_chosen(way: Way, runs: usize) -> Vec<Run> {
     let played = play(&["alice", "bob"], runs, |mut session: Session, run| {
         let (me, semi_honest) = (session.me().0, Adversary::SemiHonest);
         let peer = PartyId(1 - me);
-        let mut sender = Sender { peer, ..setups[run][me].sender(semi_honest) };
+        let mut sender = setups[run][me].sender(peer, semi_honest);
         let mut receiver = Receiver { peer, ..setups[run][1 - me].receiver(semi_honest) };
         let (mut blocks, own, mut choices) = (vec![0; N], [bits[run][me]], bits[run][me]);
         session.next_round();
@@ -288,7 +289,7 @@ fn plays_with(setup: &Setup, guess: u64) -> (Result<(), OtError>, Option<CotRece
     let [mut a, mut b]: [Session; 2] =
         tacit_net::memory::mesh(&["alice", "bob"], &tacit_net::Options::default()).try_into().expect("two parties");
     let (sent, received) = std::thread::scope(|scope| {
-        let alice = scope.spawn(move || setup.sender(Adversary::Malicious).extend(&mut a, N).map(|ots| (ots, a)));
+        let alice = scope.spawn(move || setup.sender(BOB, Adversary::Malicious).extend(&mut a, N).map(|ots| (ots, a)));
         let bob = scope.spawn(move || {
             let received = setup.receiver(Adversary::Malicious).extend_with_guess(&mut b, &choices, N, guess);
             received.map(|ots| (ots, b))
@@ -306,4 +307,33 @@ fn plays_with(setup: &Setup, guess: u64) -> (Result<(), OtError>, Option<CotRece
         }
         (sent, _) => (sent.map(|_| ()), None),
     }
+}
+
+/// A receiver whose guess was wrong tries another one, which is right, as if nothing had happened: the sender that has failed once takes part in nothing more.
+#[test]
+fn a_wrong_guess_is_the_last_one() {
+    let k = 2;
+    let mut setup = Setup::random(&mut generator(55), k);
+    setup.delta = setup.delta >> k << k | 2;
+    let choices = [0x0f0f_1234_5678_9abc];
+    let [mut a, mut b]: [Session; 2] =
+        tacit_net::memory::mesh(&["alice", "bob"], &tacit_net::Options::default()).try_into().expect("two parties");
+    let setup = &setup;
+    let tries = std::thread::scope(|scope| {
+        let alice = scope.spawn(move || {
+            let mut sender = setup.sender(BOB, Adversary::Malicious);
+            let tries = [(); 2].map(|()| sender.extend(&mut a, N).map(drop));
+            assert!(sender.secret.is_none(), "delta is erased");
+            tries
+        });
+        scope.spawn(move || {
+            let mut receiver = setup.receiver(Adversary::Malicious);
+            // The second one waits for a challenge until the sender's session is gone.
+            [1, 2].map(|guess| receiver.extend_with_guess(&mut b, &choices, N, guess).is_ok())
+        });
+        alice.join().expect("alice")
+    });
+    let [first, second] = tries.map(|tried| tried.expect_err("a wrong guess, and nothing after it").to_string());
+    assert!(first.contains("contradict each other"), "{first}");
+    assert!(second.contains("have ended with an earlier error"), "{second}");
 }

@@ -40,7 +40,7 @@ pub fn send(session: &mut Session, receiver: PartyId, items: &[Item], sizes: Siz
         return Ok(Vec::new());
     }
     let ots = softspoken::Sender::setup(session, receiver, Adversary::SemiHonest, EXTENSION)?;
-    let mut sender = Sender { psi: PSI, peer: receiver, ots };
+    let sender = Sender::new(PSI, receiver, ots);
     match parameters.small_field() {
         true => sender.values::<Gf64, FAST>(session, items, parameters),
         false => sender.values::<Gf128, FAST>(session, items, parameters),

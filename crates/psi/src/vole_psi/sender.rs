@@ -9,8 +9,8 @@ use crate::tags::{SortedTags, sorted_places};
 use tacit_math::{Prg, Seed, permutation};
 use tacit_net::{MAX_FRAME_PAYLOAD, PartyId, Session};
 use tacit_ot::silent::vole;
-use tacit_ot::softspoken;
 use tacit_ot::vole::VoleSender;
+use tacit_ot::{OtError, softspoken};
 
 /// Items whose scalars are multiplied at once.
 const BATCH: usize = 128;
@@ -18,10 +18,15 @@ const BATCH: usize = 128;
 pub(super) struct Sender {
     pub psi: VolePsi,
     pub peer: PartyId,
-    pub ots: softspoken::Sender,
+    /// None after an error: a receiver that could go on after a wrong guess would learn delta a few bits a try.
+    ots: Option<softspoken::Sender>,
 }
 
 impl Sender {
+    pub(super) fn new(psi: VolePsi, peer: PartyId, ots: softspoken::Sender) -> Self {
+        Self { psi, peer, ots: Some(ots) }
+    }
+
     /// The outcome when nothing is exchanged: a random order all the same.
     pub(super) fn order_of_nothing_sent(&self, items: &[Item]) -> Result<Outcome, PsiError> {
         Ok(Outcome::Sender { order: permutation::random(items.len(), &mut Prg::new(&Seed::random()?)) })
@@ -34,23 +39,27 @@ impl Sender {
         items: &[Item],
         parameters: Parameters,
     ) -> Result<Outcome, PsiError> {
+        let mut ots = self.ots.take().ok_or_else(|| OtError::ended(session, self.peer))?;
         let mut tags = Tags::new(&parameters)?;
-        let half = self.exchange::<F, W>(session, items, &parameters, |numbers, values| tags.take(numbers, values))?;
+        let take = |numbers: &[u32], values: &[u128]| tags.take(numbers, values);
+        let half = self.exchange::<F, W>(session, &mut ots, items, &parameters, take)?;
         session.enter("tags");
         let order = self.send_tags(session, &parameters, tags, half)?;
         session.leave();
+        self.ots = Some(ots);
         Ok(Outcome::Sender { order })
     }
 
     /// The function's values at its items, by their numbers, for a semi-honest protocol above this one.
     pub(super) fn values<F: Scalar, const W: usize>(
-        &mut self,
+        mut self,
         session: &mut Session,
         items: &[Item],
         parameters: Parameters,
     ) -> Result<Vec<u128>, PsiError> {
+        let mut ots = self.ots.take().ok_or_else(|| OtError::ended(session, self.peer))?;
         let mut all = vec![0; items.len()];
-        self.exchange::<F, W>(session, items, &parameters, |numbers, values| {
+        self.exchange::<F, W>(session, &mut ots, items, &parameters, |numbers, values| {
             numbers.iter().zip(values).for_each(|(&number, value)| all[number as usize] = *value);
         })?;
         Ok(all)
@@ -58,14 +67,15 @@ impl Sender {
 
     /// VOLE; columns. Returns this party's half of the coins.
     fn exchange<F: Scalar, const W: usize>(
-        &mut self,
+        &self,
         session: &mut Session,
+        ots: &mut softspoken::Sender,
         items: &[Item],
         parameters: &Parameters,
         take: impl FnMut(&[u32], &[u128]),
     ) -> Result<u128, PsiError> {
         session.enter("vole");
-        let ots = self.ots.extend(session, parameters.ots::<F>())?;
+        let ots = ots.extend(session, parameters.ots::<F>())?;
         let columns = parameters.layout.columns();
         let vole = vole::send_with::<F>(session, self.peer, columns, self.psi.variant.adversary(), &ots)?;
         session.leave();

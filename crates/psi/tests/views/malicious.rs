@@ -6,6 +6,8 @@ use std::collections::BTreeSet;
 use tacit_math::gf::Gf128;
 use tacit_math::{Prg, Seed};
 use tacit_net::{PartyId, Session};
+use tacit_ot::silent::vole;
+use tacit_ot::{Adversary, softspoken};
 use tacit_psi::vole_psi::{Variant, VolePsi};
 use tacit_psi::{Item, Match, Outcome, Protocol, Role, Sizes};
 use tacit_views::{Kind, View, biased, repeats};
@@ -229,4 +231,31 @@ fn tags_of_items_that_were_not_asked_are_uniform() {
         .collect();
     assert_eq!(repeats(&views, 16), []);
     assert_eq!(biased(&views), []);
+}
+
+/// A receiver that was caught is not heard again: each try would be another guess at delta.
+#[test]
+fn a_sender_that_has_failed_does_not_begin_again() {
+    let ots = vole::ots::<Gf128>(PSI.strength(EQUAL).layout.columns(), Adversary::Malicious);
+    let items: Vec<Item> = (0..ITEMS as Item).collect();
+    let (tries, ()) = pair(
+        |session, peer| {
+            let mut prepared = PSI.setup(Role::Sender, session, peer).expect("set up");
+            [(); 2].map(|()| prepared.online(session, &items, EQUAL).map(drop).expect_err("no proof").to_string())
+        },
+        |session, peer| {
+            session.enter("ot");
+            softspoken::Receiver::setup(session, peer, Adversary::Malicious, 4).expect("set up");
+            session.leave();
+            let (all, proof) = (softspoken::extension_cost(4, Adversary::Malicious, ots), 8 + 8 * softspoken::COLUMNS);
+            session.next_round();
+            session.send(peer, vec![0; all.receiver as usize - proof]).expect("sent");
+            session.next_round();
+            session.recv(peer, &mut [0; 16]).expect("a challenge");
+            session.next_round();
+            session.send(peer, vec![0; proof]).expect("sent");
+        },
+    );
+    assert!(tries[0].contains("contradict each other"), "{}", tries[0]);
+    assert!(tries[1].contains("have ended with an earlier error"), "{}", tries[1]);
 }
