@@ -11,6 +11,7 @@ mod owners;
 mod permute_share;
 mod relatives;
 mod stores;
+mod sums;
 mod unions;
 mod vole_psi;
 mod world;

@@ -10,9 +10,9 @@ use tacit_psi::tags::{SortedTags, TagHash, tag_bits};
 use tacit_psi::{Item, Role, Sizes, cardinality_sum, multi_key, private_id};
 use tacit_views::{Kind, Run, View, correlated, indistinguishable, leaks, repeats, runs_needed};
 
-const ITEMS: usize = 6;
-const COMMON: usize = 3;
-const SIZES: Sizes = Sizes { sender: ITEMS, receiver: ITEMS };
+pub const ITEMS: usize = 6;
+pub const COMMON: usize = 3;
+pub const SIZES: Sizes = Sizes { sender: ITEMS, receiver: ITEMS };
 /// Bytes of everything in a view.
 const ENTRY: usize = 32;
 
@@ -53,7 +53,7 @@ fn compare_entries(what: &str, real: &[(View, View)], simulate: impl FnMut() -> 
 }
 
 /// Both parties' items of a run: so many in common, drawn anew, the others the same in all runs; each in a random order.
-fn sets(run: usize) -> [Vec<Item>; 2] {
+pub fn sets(run: usize) -> [Vec<Item>; 2] {
     let mut prg = inputs("relatives", run);
     let common: Vec<Item> = prg.vector(COMMON);
     [1000, 2000].map(|start| {
@@ -72,7 +72,7 @@ fn secrets(run: usize) -> View {
         .with(Kind::Own, "common items", bytemuck::cast_slice(&a))
 }
 
-fn exponent() -> Exponent {
+pub fn exponent() -> Exponent {
     Exponent::random().expect("an exponent")
 }
 
@@ -99,17 +99,17 @@ pub fn agree(session: &mut Session, peer: PartyId, protocol: &str) -> [u8; 32] {
     *hasher.finalize().as_bytes()
 }
 
-fn send(session: &mut Session, peer: PartyId, points: &[Encoding]) {
+pub fn send(session: &mut Session, peer: PartyId, points: &[Encoding]) {
     session.send(peer, points.concat()).expect("sent");
 }
 
-fn receive(session: &mut Session, peer: PartyId, count: usize) -> Vec<Encoding> {
+pub fn receive(session: &mut Session, peer: PartyId, count: usize) -> Vec<Encoding> {
     let mut points = vec![[0; ENTRY]; count];
     session.recv(peer, points.as_flattened_mut()).expect("received");
     points
 }
 
-fn raise(exponent: &Exponent, points: &[Encoding]) -> Vec<Encoding> {
+pub fn raise(exponent: &Exponent, points: &[Encoding]) -> Vec<Encoding> {
     exponent.raise(points).expect("points")
 }
 
@@ -140,7 +140,7 @@ fn tag_view(view: View, own: &[u128], theirs: &[u128]) -> View {
         .with(Kind::Derived, "the peer's in both", marks(theirs, own))
 }
 
-fn bits() -> u32 {
+pub fn bits() -> u32 {
     tag_bits((ITEMS * ITEMS) as u128)
 }
 

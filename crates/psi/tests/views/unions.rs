@@ -27,13 +27,12 @@ fn sets(run: usize) -> [Vec<Item>; 2] {
     })
 }
 
-fn members(run: usize) -> View {
-    let [a, b] = sets(run);
+fn members([a, b]: &[Vec<Item>; 2]) -> View {
     let members = |own: &[Item], other: &[Item]| words(own.iter().map(|item| other.contains(item)));
-    View::default().with(Kind::Own, "sender's in both", members(&a, &b)).with(
+    View::default().with(Kind::Own, "sender's in both", members(a, b)).with(
         Kind::Own,
         "receiver's in both",
-        members(&b, &a),
+        members(b, a),
     )
 }
 
@@ -125,7 +124,7 @@ fn a_receiver_of_a_union_opens_what_it_lacks_at_random_places() {
             assert_eq!(both, COMMON);
             let common: Vec<Item> = sets(run)[0].iter().copied().filter(|number| !new(run).contains(number)).collect();
             assert!(opened.numbers.iter().all(|number| !common.contains(number)), "what both have stays hidden");
-            Run { view: opened.view(), known: View::default(), secret: members(run) }
+            Run { view: opened.view(), known: View::default(), secret: members(&sets(run)) }
         })
         .collect();
     let mut prg = inputs("simulated unions", 0);
@@ -150,55 +149,150 @@ fn places_in_the_senders_order_are_found() {
         .map(|run| {
             let [numbers, others] = sets(run);
             let common = numbers.iter().map(|number| others.contains(number)).collect();
-            Run { view: Opened { numbers, common }.view(), known: View::default(), secret: members(run) }.lanes(1)
+            Run { view: Opened { numbers, common }.view(), known: View::default(), secret: members(&sets(run)) }
+                .lanes(1)
         })
         .collect();
     assert!(leaks(&runs).len() >= ITEMS - 1);
 }
 
-/// A party's own ids and the union are its output; what it must not see in them is which of its rows the other has.
-#[test]
-fn ids_by_unions_are_random_numbers_in_no_order() {
-    let runs = 84;
-    let party = |role| {
-        move |session: &mut Session, peer: PartyId, run: usize| {
-            private_id_oprf::run(session, peer, role, &sets(run)[session.me().0], ITEMS).expect("ids")
+const UNION: usize = 2 * ITEMS - COMMON;
+
+/// Both parties' items: those in common are drawn anew, the others are the same in all runs, so that a party can guess them; each in a random order.
+fn listed(run: usize) -> [Vec<Item>; 2] {
+    let mut prg = inputs("listed items", run);
+    let common: Vec<Item> = prg.vector(COMMON);
+    [0, 1].map(|party| {
+        let all = [&common[..], &alone(party)].concat();
+        permutation::gather(&all, &permutation::random(ITEMS, &mut prg))
+    })
+}
+
+/// A party's items that the other lacks.
+fn alone(party: usize) -> Vec<Item> {
+    let start = 1000 * (1 + party as Item);
+    (start..start + (ITEMS - COMMON) as Item).collect()
+}
+
+/// What a party has of ids: those of its rows, the union, and its own function at the other's items that it lacks.
+struct Ids {
+    own: Vec<u128>,
+    union: Vec<u128>,
+    guessed: Vec<u128>,
+}
+
+impl Ids {
+    fn view(&self) -> View {
+        let low = |ids: &[u128]| ids.iter().map(|&id| id as u64).collect::<Vec<_>>();
+        let others: Vec<u128> = self.union.iter().copied().filter(|id| !self.own.contains(id)).collect();
+        let rest: Vec<u128> =
+            others.iter().flat_map(|other| self.guessed.iter().map(move |value| other ^ value)).collect();
+        View::default()
+            .with(Kind::Own, "own in the union", words(self.union.iter().map(|id| self.own.contains(id))))
+            .with(Kind::Own, "own ids", bytemuck::cast_slice(&low(&self.own)))
+            .with(Kind::Received, "others' ids", bytemuck::cast_slice(&low(&others)))
+            .with(Kind::Derived, "others' ids less guesses", bytemuck::cast_slice(&low(&rest)))
+    }
+
+    /// Random ids, as many as the union has. With a fault, ids are one function's values, that of the party that guesses.
+    fn simulated(prg: &mut Prg, one_function: bool) -> Self {
+        let (own, guessed): (Vec<u128>, Vec<u128>) = (prg.vector(ITEMS), prg.vector(ITEMS - COMMON));
+        let others = if one_function { guessed.clone() } else { prg.vector(ITEMS - COMMON) };
+        let mut union = [&own[..], &others].concat();
+        union.sort_unstable();
+        Self { own, union, guessed }
+    }
+}
+
+/// A party's part, which evaluates its own function at the items that it guesses, too.
+fn identify(session: &mut Session, peer: PartyId, role: Role, run: usize) -> Ids {
+    let me = session.me().0;
+    let own = &listed(run)[me];
+    let asked = [&own[..], &alone(1 - me)].concat();
+    let (sent, got) = (Sizes { sender: asked.len(), receiver: ITEMS }, Sizes { sender: ITEMS, receiver: ITEMS });
+    session.enter("private-id-oprf");
+    let [mine, theirs] = match role {
+        Role::Sender => [oprf::send(session, peer, &asked, sent), oprf::receive(session, peer, own, got)],
+        Role::Receiver => {
+            let theirs = oprf::receive(session, peer, own, got);
+            [oprf::send(session, peer, &asked, sent), theirs]
+        }
+    }
+    .map(|values| values.expect("values"));
+    let ids: Vec<u128> = mine.iter().zip(&theirs).map(|(mine, theirs)| mine ^ theirs).collect();
+    let union = match role {
+        Role::Sender => {
+            set_union::send(session, peer, &ids, ITEMS).expect("sent");
+            session.next_round();
+            let (mut count, mut union) = ([0; 8], vec![0; UNION]);
+            session.recv(peer, &mut count).expect("a number");
+            assert_eq!(u64::from_le_bytes(count), UNION as u64);
+            session.recv(peer, bytemuck::cast_slice_mut(&mut union)).expect("the union");
+            union
+        }
+        Role::Receiver => {
+            let others = set_union::receive(session, peer, &ids, ITEMS).expect("others' ids");
+            let mut union = [&ids[..], &others].concat();
+            union.sort_unstable();
+            session.next_round();
+            session.send(peer, (union.len() as u64).to_le_bytes().to_vec()).expect("sent");
+            session.send(peer, bytemuck::cast_slice(&union).to_vec()).expect("sent");
+            union
         }
     };
-    let Played { sender, receiver } = play_pair(runs, party(Role::Sender), party(Role::Receiver));
+    session.leave();
+    Ids { own: ids, union, guessed: mine[ITEMS..].to_vec() }
+}
+
+/// Nothing says which of a party's rows the other has, and no id is one that a party computes by itself of an item that it guesses.
+// views: crates/psi/src/private_id_oprf.rs
+#[test]
+fn ids_by_unions_are_random_numbers_in_no_order() {
+    let runs = 92;
+    let honest = |role| {
+        move |session: &mut Session, peer: PartyId, run: usize| {
+            let own = &listed(run)[session.me().0];
+            let found = private_id_oprf::run(session, peer, role, own, ITEMS).expect("ids");
+            assert_eq!(found.union.len(), UNION);
+        }
+    };
+    let curious = |role| move |session: &mut Session, peer: PartyId, run: usize| identify(session, peer, role, run);
+    let sender = play_pair(runs, curious(Role::Sender), honest(Role::Receiver)).sender;
+    let receiver = play_pair(runs, honest(Role::Sender), curious(Role::Receiver)).receiver;
     for (me, seen) in [sender, receiver].into_iter().enumerate() {
         let real: Vec<Run> = seen
             .iter()
             .enumerate()
-            .map(|(run, (_, found))| {
-                assert_eq!(found.union.len(), 2 * ITEMS - COMMON);
-                // By its order: which ids of the union are this party's, and its rows' ids.
-                let own = words(found.union.iter().map(|id| found.rows.contains(id)));
-                let view = View::default().with(Kind::Own, "own in the union", own).with(
-                    Kind::Own,
-                    "own ids",
-                    bytemuck::cast_slice(&found.rows.iter().map(|&id| id as u64).collect::<Vec<_>>()),
-                );
-                Run { view, known: View::default(), secret: members(run) }
-            })
+            .map(|(run, (_, ids))| Run { view: ids.view(), known: View::default(), secret: members(&listed(run)) })
             .collect();
         let mut prg = inputs("simulated ids by unions", me);
-        compare("ids", &real, 1, |_, _| {
-            let ids: Vec<u64> = prg.vector(ITEMS);
-            let own: Vec<bool> = (0..2 * ITEMS - COMMON).map(|at| at < ITEMS).collect();
-            let own = permutation::gather(&own, &permutation::random(own.len(), &mut prg));
-            View::default().with(Kind::Own, "own in the union", words(own.into_iter())).with(
-                Kind::Own,
-                "own ids",
-                bytemuck::cast_slice(&ids),
-            )
-        });
-        let ids: Vec<View> = real.iter().map(|run| run.view.filter(|part| part.name == "own ids")).collect();
-        assert_eq!((biased(&ids), repeats(&ids, 8)), (vec![], vec![]));
+        compare("ids", &real, 1, |_, _| Ids::simulated(&mut prg, false).view());
+        assert_eq!(leaning(&real), [0, 0]);
     }
 }
 
-/// Shares of both payloads, of pairs in an order that is nobody's.
+/// Bits that lean, and equal ids.
+fn leaning(runs: &[Run]) -> [usize; 2] {
+    let some =
+        |keep: &dyn Fn(&Part) -> bool| runs.iter().map(|run| run.view.filter(|part| keep(part))).collect::<Vec<_>>();
+    let uniform = some(&|part| part.name != "own in the union");
+    let ids = some(&|part| part.name.ends_with(" ids"));
+    [biased(&uniform).len(), repeats(&ids, 8).len()]
+}
+
+#[test]
+fn ids_of_one_function_are_found() {
+    let [sound, faulty] = [false, true].map(|one_function| {
+        let mut prg = inputs("a twin of ids", 0);
+        let run = |_| Run { view: Ids::simulated(&mut prg, one_function).view(), ..Run::default() };
+        leaning(&(0..92).map(run).collect::<Vec<_>>())
+    });
+    assert_eq!(sound, [0, 0]);
+    assert!(faulty[0] > 0, "{faulty:?}");
+}
+
+/// Shares of both payloads, of pairs in an order that is nobody's, beside a party's own payload.
+// views: crates/psi/src/ps3i.rs
 #[test]
 fn shares_of_joined_rows_are_uniform() {
     let runs = 86;
@@ -222,15 +316,53 @@ fn shares_of_joined_rows_are_uniform() {
             .enumerate()
             .map(|(run, (_, found))| {
                 assert_eq!(found.pairs, COMMON);
-                let payloads = [payload(run, 0), payload(run, 1)].concat();
-                let secret = members(run).with(Kind::Own, "payloads", bytemuck::cast_slice(&payloads));
+                let [own, theirs] = [me, 1 - me].map(|party| payload(run, party));
+                let secret = members(&sets(run)).with(Kind::Own, "the peer's payload", bytemuck::cast_slice(&theirs));
+                let known = View::default().with(Kind::Own, "own payload", bytemuck::cast_slice(&own));
                 let both = [&found.sender[0][..], &found.receiver[0]].concat();
-                Run { view: shares(&both), known: View::default(), secret }
+                Run { view: shares(&both), known, secret }
             })
             .collect();
         let mut prg = inputs("simulated shares", me);
         compare("shares", &real, 1, |_, _| shares(&prg.vector::<u64>(2 * COMMON)));
         let views: Vec<View> = real.iter().map(|run| run.view.clone()).collect();
         assert_eq!((biased(&views), repeats(&views, 8)), (vec![], vec![]));
+    }
+}
+
+/// How two columns of a payload are shared.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Masked {
+    Each,
+    /// Under one mask.
+    Alike,
+    /// Not at all.
+    Never,
+}
+
+#[test]
+fn columns_under_one_mask_and_columns_in_clear_are_found() {
+    for (masked, found) in [(Masked::Each, 0), (Masked::Alike, COMMON), (Masked::Never, 2 * COMMON)] {
+        let runs: Vec<Run> = (0..86)
+            .map(|run| {
+                let mut prg = inputs("a twin of shares", run);
+                let [columns, mut masks]: [[Vec<u64>; 2]; 2] = [(); 2].map(|()| [(); 2].map(|()| prg.vector(COMMON)));
+                match masked {
+                    Masked::Each => {}
+                    Masked::Alike => masks[1] = masks[0].clone(),
+                    Masked::Never => masks.iter_mut().for_each(|masks| masks.fill(0)),
+                }
+                let shares = columns
+                    .concat()
+                    .iter()
+                    .zip(masks.concat())
+                    .map(|(x, mask)| x.wrapping_sub(mask))
+                    .collect::<Vec<_>>();
+                let own = |name, words: &[u64]| View::default().with(Kind::Own, name, bytemuck::cast_slice(words));
+                Run { view: own("shares", &shares), known: View::default(), secret: own("columns", &columns.concat()) }
+                    .lanes(1)
+            })
+            .collect();
+        assert_eq!(leaks(&runs).len(), found, "{masked:?}");
     }
 }
