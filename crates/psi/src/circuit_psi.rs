@@ -21,8 +21,9 @@
 //! uniform mask hides all bits of that one, those that hold nothing too. With F at a second number of the same bin it would see two equal tags where both
 //! items are the sender's.
 //!
-//! **Bounds**: tags have 40 + log2 m bits, so a match appears where there is none with probability 2^-40 in the whole run; the function's own
-//! collisions are far rarer ([`crate::vole_psi`]). That items find no place in the bins has probability 2^-40 over the seed, whatever the items are.
+//! **Bounds** of a whole run, each 2^-40 at most: a tag of 40 + log2 m bits is zero where nothing matches; an item that is not in the function's store passes
+//! for one that is ([`crate::vole_psi`]); items find no place in the bins, over the seed, whatever they are; the store cannot be encoded; the function's
+//! store cannot. Together 5 2^-40, less than 2^-37. The last three end the run with an error.
 //!
 //! **Cost** [`CircuitPsi::declared`] is exact: 1 round with 16 bytes each; the function, with the receiver's m numbers and three for each item of the
 //! sender; then 1 round with 16 bytes for each of about 3.3 columns a sender's item and each begun
