@@ -52,6 +52,8 @@ mod lift;
 mod moduli;
 mod planes;
 mod sample;
+#[cfg(test)]
+mod views;
 
 use answer::Answerer;
 use ask::Asker;
