@@ -63,14 +63,14 @@ impl Lifecycle {
         }
     }
 
-    /// Gives the engine back after an operator; back to the caller when the session was ended meanwhile.
-    pub fn give_back(&self, engine: Approved) -> std::result::Result<(), Approved> {
+    /// Gives the engine back after an operator. The caller keeps it when the session was ended meanwhile.
+    pub fn give_back(&self, engine: Approved) -> Option<Approved> {
         let mut state = self.state();
         if let State::Over(_) = *state {
-            return Err(engine);
+            return Some(engine);
         }
         *state = State::Ready(engine);
-        Ok(())
+        None
     }
 
     /// Ends the session, unless it is over. The engine, unless an operator has it.

@@ -246,8 +246,8 @@ impl Session {
         let outcome = wait_for(py, move || execute(approved, &operator, work), || self.watch.interrupt(INTERRUPTED));
         let (approved, value) = outcome.inspect_err(|_| drop(self.lifecycle.end(End::Failed)))?;
         match self.lifecycle.give_back(approved) {
-            Ok(()) => Ok(value),
-            Err(approved) => {
+            None => Ok(value),
+            Some(approved) => {
                 py.detach(|| drop(approved));
                 Err(Failure::input("the session was aborted while the operator ran").into())
             }
