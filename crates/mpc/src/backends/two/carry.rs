@@ -183,7 +183,7 @@ fn whole_digits<const W: usize>(rows: usize, own: Vec<Plane>) -> Vec<Share<Plane
 }
 
 /// For every r the rows in which r > z, and those in which r = z.
-fn sums<const W: usize, const N: usize>(z: [u64; W]) -> [[u64; N]; BITS] {
+pub(super) fn sums<const W: usize, const N: usize>(z: [u64; W]) -> [[u64; N]; BITS] {
     let same: [u64; N] = one_hot(z);
     let mut greater = [0; N];
     (1..N).for_each(|r| greater[r] = greater[r - 1] ^ same[r - 1]);
@@ -206,7 +206,7 @@ const SUMS_OF_PAIRS: [[u64; table::STRINGS]; BITS] = {
 };
 
 /// What was at a XOR d is at a.
-fn moved<const W: usize, const N: usize>(mut table: [u64; N], d: [u64; W]) -> [u64; N] {
+pub(super) fn moved<const W: usize, const N: usize>(mut table: [u64; N], d: [u64; W]) -> [u64; N] {
     for (i, d) in d.into_iter().enumerate() {
         for low in (0..N).filter(|place| place >> i & 1 == 0) {
             let high = low | 1 << i;

@@ -16,10 +16,12 @@
 use std::collections::VecDeque;
 
 use tacit_math::{Plane, Prg, Seed, plane::words_for};
-use tacit_net::PartyId;
+use tacit_net::{PartyId, Session};
 
+use super::stock::Stock;
 use super::{Share, Two};
 use crate::Result;
+use crate::backends::generator::generator;
 use crate::backends::wire::Outgoing;
 
 mod circuit;
@@ -28,6 +30,8 @@ mod half_gates;
 mod known_answers;
 mod labels;
 mod tile;
+#[cfg(test)]
+mod views;
 
 pub use circuit::{Builder, Circuit, Wire};
 pub(super) use labels::Transfers;
@@ -103,9 +107,11 @@ struct Public {
 }
 
 impl Public {
-    fn draw(common: &mut Prg) -> Self {
-        let mut block = || common.vector::<u128>(1)[0];
-        Self { keys: Keys::new(block()), labels: Prg::new(&Seed::from_bytes(block().to_le_bytes())) }
+    fn draw(common: &mut Prg, session: &Session) -> Self {
+        let [start, seed] = [(); 2].map(|()| common.vector::<u128>(1)[0]);
+        Stock::note(session, "start", &[start]);
+        let seed = Seed::from_bytes(seed.to_le_bytes());
+        Self { keys: Keys::new(start), labels: generator(session, "drawn label", &seed) }
     }
 }
 
@@ -133,7 +139,7 @@ impl Two {
             if transferred > 0 {
                 self.prepare_transfers()?;
             }
-            let public = Public::draw(&mut self.common);
+            let public = Public::draw(&mut self.common, &self.session);
             let batches = Batches::new(circuit, rows, transferred);
             self.session.next_round();
             match self.me() {

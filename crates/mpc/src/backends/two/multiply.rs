@@ -22,12 +22,13 @@ use tacit_math::{CorrelationRobustHash, Ring};
 use tacit_ot::ole::{CrossProducts, Ole};
 
 use super::bit_product::BitProduct;
+use super::stock::Stock;
 use super::{NODES, Share, Two};
 use crate::Result;
 use crate::backends::wire::{Outgoing, recv_cells};
 
 /// From so many products on, a block of evaluations takes less time and fewer bytes than transfers, on any link.
-const MANY: usize = 1 << 13;
+pub(super) const MANY: usize = 1 << 13;
 
 /// Whether so many products are made by oblivious linear evaluation.
 pub(super) fn by_evaluation(products: usize) -> bool {
@@ -108,6 +109,9 @@ impl Two {
         let [x, y] = columns.each_ref().map(|columns| |range| numbers(columns, range));
         let CrossProducts { shares, bits, wraps } = ole.cross_products(&mut self.session, count, x, y)?;
         self.ole = Some(ole);
+        Stock::note(&self.session, "shares", &shares);
+        Stock::note(&self.session, "bits", &bits);
+        Stock::note(&self.session, "wraps", &wraps);
         let wraps = BitProduct { rows: count, bits: Some(&bits), elements: Some(wraps) };
         let mut products: Vec<R> = self.bit_products(&[wraps])?.pop().expect("one vector for one");
         products.iter_mut().zip(shares).for_each(|(product, share)| *product = product.add(share));

@@ -18,6 +18,10 @@ mod ahead;
 mod filler;
 mod lookups;
 pub(super) mod streams;
+#[cfg(test)]
+mod views;
+
+use std::ops::Range;
 
 use bytemuck::Pod;
 use tacit_math::{CorrelationRobustHash, Seed, TweakableCircularHash};
@@ -57,6 +61,25 @@ pub(super) struct Stock {
     receiving: (CotReceiver, usize),
     hash: CorrelationRobustHash,
     long_hash: TweakableCircularHash,
+    /// All that was handed out, so that a test sees what protocols get.
+    #[cfg(test)]
+    handed: Handed,
+}
+
+/// The OTs that a node was given: the zero blocks of those that it sends; those that it receives.
+#[cfg(test)]
+#[derive(Default)]
+struct Handed {
+    sent: Vec<u128>,
+    received: CotReceiver,
+}
+
+#[cfg(test)]
+impl Handed {
+    fn receive(&mut self, kept: &CotReceiver, next: Range<usize>) {
+        self.received.choices.extend_from_slice(&kept.choices[next.start / 64..next.end / 64]);
+        self.received.blocks.extend_from_slice(&kept.blocks[next]);
+    }
 }
 
 impl Stock {
@@ -92,6 +115,8 @@ impl Stock {
             receiving: Default::default(),
             hash: CorrelationRobustHash::new(),
             long_hash: TweakableCircularHash::new(),
+            #[cfg(test)]
+            handed: Handed::default(),
         })
     }
 
@@ -121,21 +146,26 @@ impl Stock {
     pub(super) fn prepare(&mut self, session: &mut Session, need: [usize; NODES]) -> Result<()> {
         for (direction, need) in need.into_iter().enumerate() {
             while let Some(filling) = self.accounts[direction].short(need, self.link) {
-                let order = Order { direction, filling };
-                match &mut self.ahead {
-                    Some(ahead) => {
-                        let (order, made) = ahead.take(session.path(), order)?;
-                        self.put_in(order);
-                        made.append_to(&mut self.sending.0, &mut self.receiving.0);
-                    }
-                    None => {
-                        self.put_in(order);
-                        self.filler.fill(session, order, &mut self.sending.0, &mut self.receiving.0)?;
-                    }
-                }
+                self.fill(session, Order { direction, filling })?;
             }
         }
         Ok(())
+    }
+
+    /// Has a filling made, or takes the one that was ordered first ahead of its use.
+    fn fill(&mut self, session: &mut Session, order: Order) -> Result<()> {
+        match &mut self.ahead {
+            Some(ahead) => {
+                let (order, made) = ahead.take(session.path(), order)?;
+                self.put_in(order);
+                made.append_to(&mut self.sending.0, &mut self.receiving.0);
+                Ok(())
+            }
+            None => {
+                self.put_in(order);
+                self.filler.fill(session, order, &mut self.sending.0, &mut self.receiving.0)
+            }
+        }
     }
 
     /// Drops what is used of an order's direction, behind whose rest it comes.
@@ -151,40 +181,52 @@ impl Stock {
         }
     }
 
+    /// Where the next so many OTs lie that this node sends; they are taken.
+    fn next_sent(&mut self, count: usize) -> Range<usize> {
+        self.accounts[self.me].take(count);
+        let next = self.sending.1..self.sending.1 + count;
+        self.sending.1 = next.end;
+        #[cfg(test)]
+        self.handed.sent.extend_from_slice(&self.sending.0[next.clone()]);
+        next
+    }
+
+    /// The same of those that it receives.
+    fn next_received(&mut self, count: usize) -> Range<usize> {
+        self.accounts[1 - self.me].take(count);
+        let next = self.receiving.1..self.receiving.1 + count;
+        self.receiving.1 = next.end;
+        #[cfg(test)]
+        self.handed.receive(&self.receiving.0, next.clone());
+        next
+    }
+
     /// The next so many OTs that this node sends, not hashed: the hash, the offset and the zero blocks.
     pub(super) fn sent_blocks(&mut self, count: usize) -> (&CorrelationRobustHash, u128, &[u128]) {
-        self.accounts[self.me].take(count);
-        let (kept, used) = &mut self.sending;
-        *used += count;
-        (&self.hash, *self.delta, &kept[*used - count..*used])
+        let next = self.next_sent(count);
+        (&self.hash, *self.delta, &self.sending.0[next])
     }
 
     /// The next so many OTs that this node receives, not hashed: the hash, the choices and the blocks.
     pub(super) fn received_blocks(&mut self, count: usize) -> (&CorrelationRobustHash, &[u64], &[u128]) {
-        self.accounts[1 - self.me].take(count);
-        let (kept, used) = &mut self.receiving;
-        *used += count;
-        let choices = &kept.choices[(*used - count) / 64..*used / 64];
-        (&self.hash, choices, &kept.blocks[*used - count..*used])
+        let next = self.next_received(count);
+        let kept = &self.receiving.0;
+        (&self.hash, &kept.choices[next.start / 64..next.end / 64], &kept.blocks[next])
     }
 
     /// Both strings of the next so many OTs that this node sends, of several blocks, one string after the other, in place of what was there.
     pub(super) fn sent_long(&mut self, count: usize, blocks: usize, out: &mut [Vec<u128>; 2]) {
-        self.accounts[self.me].take(count);
-        let (kept, used) = &self.sending;
-        let zero = &kept[*used..*used + count];
+        let next = self.next_sent(count);
+        let zero = &self.sending.0[next];
         let [first, second] = out;
         self.strings(zero, 0, blocks, first);
         self.strings(zero, *self.delta, blocks, second);
-        self.sending.1 += count;
     }
 
     /// The chosen strings of the next so many OTs that this node receives, in the same way.
     pub(super) fn received_long(&mut self, count: usize, blocks: usize, out: &mut Vec<u128>) {
-        self.accounts[1 - self.me].take(count);
-        let (kept, used) = &self.receiving;
-        self.strings(&kept.blocks[*used..*used + count], 0, blocks, out);
-        self.receiving.1 += count;
+        let next = self.next_received(count);
+        self.strings(&self.receiving.0.blocks[next], 0, blocks, out);
     }
 
     /// The choices of the next so many OTs that this node receives; they are not taken.
@@ -220,7 +262,7 @@ impl Stock {
     }
 
     /// Notes correlated randomness as drawn by this node, where a test records contents.
-    fn note<T: Pod>(session: &Session, name: &str, drawn: &[T]) {
+    pub(super) fn note<T: Pod>(session: &Session, name: &str, drawn: &[T]) {
         if let Some(transcript) = session.transcript().filter(|transcript| transcript.has_contents()) {
             transcript.note_drawn(name, bytemuck::cast_slice(drawn));
         }

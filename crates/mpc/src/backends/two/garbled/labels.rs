@@ -18,6 +18,7 @@ use super::Input;
 use super::tile::Tile;
 use crate::Result;
 use crate::backends::two::Two;
+use crate::backends::two::stock::Stock;
 
 /// SoftSpokenOT's k.
 const BLOCK_BITS: usize = 2;
@@ -70,6 +71,11 @@ impl Labels {
         let mut next = || labels.next().map(|labels| &labels[start..start + rows]);
         inputs.iter().map(|input| if input.is_transferred() { next() } else { None }).collect()
     }
+
+    /// Notes those of so many rows as what this node has, where a test records contents.
+    fn note(&self, session: &Session, inputs: &[Input<'_>], rows: usize) {
+        self.of_rows(inputs, 0, rows).into_iter().flatten().for_each(|labels| Stock::note(session, "label", labels));
+    }
 }
 
 /// Draws the labels of rows from `start` of the inputs that node 0 knows, which is given its delta.
@@ -103,7 +109,9 @@ impl Two {
         labels.resize(words_for(rows), own.len() / words_for(rows));
         match &mut self.transfers {
             Some(Transfers::Evaluator(receiver)) if !own.is_empty() => {
-                Ok(receiver.extend_chosen(&mut self.session, &own, &mut labels.blocks)?)
+                receiver.extend_chosen(&mut self.session, &own, &mut labels.blocks)?;
+                labels.note(&self.session, inputs, rows);
+                Ok(())
             }
             _ => Ok(self.session.send(peer, vec![0])?),
         }
@@ -115,7 +123,9 @@ impl Two {
         labels.resize(words_for(rows), own.len() / words_for(rows));
         match &mut self.transfers {
             Some(Transfers::Garbler(sender)) if !own.is_empty() => {
-                Ok(sender.extend_chosen(&mut self.session, &own, &mut labels.blocks)?)
+                sender.extend_chosen(&mut self.session, &own, &mut labels.blocks)?;
+                labels.note(&self.session, inputs, rows);
+                Ok(())
             }
             _ => Ok(self.session.recv(peer, &mut [0])?),
         }

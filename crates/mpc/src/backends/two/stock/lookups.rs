@@ -106,20 +106,17 @@ impl Stock {
     }
 
     /// The next so many correlated OTs that this node sends.
-    fn offered(&mut self, count: usize) -> CotSender {
-        self.accounts[self.me].take(count);
-        let (kept, used) = &mut self.sending;
-        *used += count;
-        CotSender { first: 0, delta: *self.delta, zero: kept[*used - count..*used].to_vec() }
+    pub(super) fn offered(&mut self, count: usize) -> CotSender {
+        let next = self.next_sent(count);
+        CotSender { first: 0, delta: *self.delta, zero: self.sending.0[next].to_vec() }
     }
 
     /// The next so many correlated OTs that this node receives.
-    fn chosen(&mut self, count: usize) -> CotReceiver {
-        self.accounts[1 - self.me].take(count);
-        let choices = self.choices_ahead(count).to_vec();
-        let (kept, used) = &mut self.receiving;
-        *used += count;
-        CotReceiver { first: 0, choices, blocks: kept.blocks[*used - count..*used].to_vec() }
+    pub(super) fn chosen(&mut self, count: usize) -> CotReceiver {
+        let next = self.next_received(count);
+        let kept = &self.receiving.0;
+        let choices = kept.choices[next.start / 64..next.end / 64].to_vec();
+        CotReceiver { first: 0, choices, blocks: kept.blocks[next].to_vec() }
     }
 }
 

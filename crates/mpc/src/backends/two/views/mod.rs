@@ -5,21 +5,23 @@
 //! that are left out. A simulator stands beside the protocol's test: from a node's own shares in and out it makes the view, without anything of the peer.
 
 mod faults;
-mod garbling;
 mod gates;
 mod moves;
 mod numbers;
+mod whole;
 
+use std::collections::HashMap;
 use std::thread;
 
 use tacit_math::plane::words_for;
-use tacit_math::{CorrelationRobustHash, Prg, Seed};
+use tacit_math::{CorrelationRobustHash, Prg, Seed, permutation};
 use tacit_net::{Options, Record, memory};
 use tacit_views::{
     Kind, Part, Run, View, biased, constants, correlated, indistinguishable, leaks, repeats, runs_needed,
 };
 
-use super::{NODES, Two, component, share_rows};
+use super::stock::Stock;
+use super::{NODES, Two, component, network, share_rows};
 use crate::backends::{Components, Networked};
 use crate::{Block, Link, Result, Rows, Shape, linear};
 
@@ -111,6 +113,8 @@ pub(super) struct Protocol<'a> {
 pub(super) struct Own {
     pub input: Block,
     pub output: Block,
+    /// What was opened or revealed to it.
+    pub public: View,
     /// What it received, and what the correlations gave it.
     pub seen: View,
 }
@@ -169,7 +173,9 @@ fn watched(b: &mut Two, protocol: &Protocol<'_>, input: Rows<Two>) -> Own {
     let output = (protocol.run)(b, input).expect("a result");
     b.session.leave();
     let made_by_ot = |part: &Part| ["stock", "labels", "keys"].iter().any(|step| part.name.contains(step));
-    let mut seen = View::of(&transcript).only(&[Kind::Received, Kind::Drawn]).filter(|part| !made_by_ot(part));
+    let all = View::of(&transcript);
+    let public = all.only(&[Kind::Opened]);
+    let mut seen = all.only(&[Kind::Received, Kind::Drawn]).filter(|part| !made_by_ot(part));
     if protocol.strings != Strings::None {
         let ((zero, choices, chosen), offset) = (b.stock.taken(used), b.stock.offset());
         seen.add(Kind::Drawn, "choices", words(choices));
@@ -178,7 +184,7 @@ fn watched(b: &mut Two, protocol: &Protocol<'_>, input: Rows<Two>) -> Own {
             seen.add(Kind::Drawn, name, strings(b, protocol.strings, &blocks[..used], offset));
         }
     }
-    Own { input: own, output: component(output), seen }
+    Own { input: own, output: component(output), public, seen }
 }
 
 /// The strings of OTs as a protocol uses them.
@@ -201,6 +207,23 @@ fn strings(b: &Two, strings: Strings, blocks: &[u128], offset: u128) -> Vec<u8> 
             bytemuck::cast_slice(&hashed).to_vec()
         }
     }
+}
+
+/// Places of two words that are equal or differ by one of some offsets. Of 2^20 random words and seven offsets none do but with 2^-85.
+pub(super) fn meetings(words: impl IntoIterator<Item = u128>, offsets: &[u128]) -> Vec<[usize; 2]> {
+    let (mut places, mut found) = (HashMap::new(), Vec::new());
+    for (place, word) in words.into_iter().enumerate() {
+        found.extend(places.insert(word, place).map(|before| [before, place]));
+    }
+    for offset in offsets {
+        found.extend(places.iter().filter_map(|(word, &place)| places.get(&(word ^ offset)).map(|&at| [place, at])));
+    }
+    found
+}
+
+/// Whole blocks of some bytes.
+pub(super) fn blocks(bytes: &[u8]) -> Vec<u128> {
+    bytes.as_chunks::<16>().0.iter().map(|block| u128::from_le_bytes(*block)).collect()
 }
 
 pub(super) fn packed(bits: impl Iterator<Item = bool>) -> u64 {
@@ -231,7 +254,7 @@ pub(super) fn runs_of(owns: &[Vec<Own>; NODES], node: usize) -> Vec<Run> {
     let both = owns[node].iter().zip(&owns[1 - node]);
     both.map(|(own, peer)| Run {
         view: with_columns(own.seen.clone(), &own.input),
-        known: View::default().with(Kind::Own, "output", bytes_of(&own.output)),
+        known: known(own),
         secret: View::default().with(Kind::Own, "input", bytes_of(&own.input.clone().plus(&peer.input))).with(
             Kind::Own,
             "output",
@@ -239,6 +262,13 @@ pub(super) fn runs_of(owns: &[Vec<Own>; NODES], node: usize) -> Vec<Run> {
         ),
     })
     .collect()
+}
+
+/// What a node may know: its output and what is public.
+fn known(own: &Own) -> View {
+    let mut known = View::default().with(Kind::Own, "output", bytes_of(&own.output));
+    known.extend(own.public.clone());
+    known
 }
 
 /// Bits that are looked at, at most about as many.
@@ -262,11 +292,27 @@ pub(super) fn runs_for(protocol: &Protocol<'_>, rows: usize, source: Source, lin
     needed(0).max(needed(1)).max(400)
 }
 
+/// The name of a node's own order of rows, as it is drawn for a permutation: the settings of its switches, which are not uniform.
+const ORDER: &str = "order";
+
+/// Has the order that a node permutes by next drawn from a generator of its own, and notes it.
+pub(super) fn note_order(b: &mut Two, rows: usize) {
+    let seed = Seed::from_bytes(b.own.vector::<[u8; 16]>(1)[0]);
+    let settings = network::settings(&permutation::random(rows, &mut Prg::new(&seed)));
+    Stock::note(&b.session, ORDER, &settings);
+    b.own = Prg::new(&seed);
+}
+
 /// What the battery finds in a node's runs, in words.
 pub(super) fn findings(runs: &[Run], rows: usize) -> Vec<String> {
-    let lanes = lanes(&runs[0], rows);
+    findings_in(runs, rows, lanes(&runs[0], rows))
+}
+
+/// As [`findings`], where relations are looked for in these lanes.
+pub(super) fn findings_in(runs: &[Run], rows: usize, lanes: u64) -> Vec<String> {
     let cut: Vec<Run> = runs.iter().map(|run| run.lanes(lanes)).collect();
-    let random: Vec<View> = without_zero_padding(runs.iter().map(|run| run.view.clone()).collect(), rows);
+    let random: Vec<View> =
+        without_zero_padding(runs.iter().map(|run| run.view.filter(|part| part.name != ORDER)).collect(), rows);
     let random_lanes: Vec<View> = random.iter().map(|view| view.lanes(lanes)).collect();
     let seen: Vec<Run> = cut.iter().map(|run| run.seeing(run.view.only(&[Kind::Received, Kind::Drawn]))).collect();
     let mut found = Vec::new();
