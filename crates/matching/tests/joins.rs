@@ -13,11 +13,13 @@ use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use clear::Clear;
 use proptest::prelude::*;
 use tacit_matching::files::{Files, SEALED};
+use tacit_matching::repetitions::Places;
 use tacit_matching::results::Matches;
 use tacit_matching::{Bins, Join, KeyColumn, Layout, MatchError, Normaliser, Partition, Progress, Results, Rows, Run};
 use tacit_math::Seed;
 use tacit_net::{Message, Options, PartyId, Record, Session, memory};
 use tacit_psi::alignment::{Learns, intersect};
+use tacit_psi::vole_psi::{Variant, VolePsi};
 use tacit_psi::{Protocol, Role, Sizes};
 use tacit_sealed::{Folder, SealingKey};
 
@@ -335,6 +337,38 @@ fn a_bin_is_confirmed_when_the_peer_goes_on_or_says_so() {
     }
 }
 
+/// A receiver that takes what a bin tells and breaks off before the sender has its result, as often as it likes.
+#[test]
+fn a_bin_that_a_peer_breaks_off_is_known_to_have_been_begun() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let own = folder.path().join("1");
+    std::fs::create_dir(&own).expect("a folder");
+    let keys = many(0, 100);
+    drop(partition(&keys, 2, Some(own.clone())));
+    for times in 1..=3 {
+        let mut sessions = memory::mesh(&["a", "b"], &Options::default()).into_iter();
+        let (mut cheat, honest) = (sessions.next().expect("two"), sessions.next().expect("two"));
+        let run = Run { role: Role::Sender, learns: Learns::Both, rows: [100, 100], todo: vec![1], joint_rows: PLENTY };
+        let found = std::thread::scope(|scope| {
+            let cheats = scope.spawn(move || {
+                let mut pair = Clear.setup(Role::Receiver, &mut cheat, PartyId(1)).expect("setup");
+                let size = tacit_psi::binning::capacity(100, 2);
+                let items: Vec<u128> = (0..size as u128).collect();
+                let found = pair.online(&mut cheat, &items, Sizes { sender: size, receiver: size });
+                cheat.abort("it has what it wants");
+                found.is_ok()
+            });
+            let bins = reopened(own.clone(), 2, vec![2]);
+            let ended = run.execute(&Clear, &mut [honest], &bins, &kept(2, &own), &Progress::default());
+            assert!(ended.is_err(), "the peer broke off");
+            cheats.join().expect("no panic")
+        });
+        assert!(found, "it has the bin's outcome");
+        let results = kept(2, &own);
+        assert_eq!((results.done(), results.begun().expect("a folder")), (vec![false; 2], vec![0, times]));
+    }
+}
+
 #[test]
 fn files_are_private_and_results_are_resumed_from() {
     use std::os::unix::fs::PermissionsExt;
@@ -518,4 +552,42 @@ proptest! {
             }
         }
     }
+}
+
+/// A receiver that announces as many rows as the sender has, asks about keys that nobody has, and says that every key of the sender's matches.
+#[test]
+fn matches_that_a_receiver_makes_up_tell_it_of_no_key_how_often_it_repeats() {
+    let repeats = [1usize, 1, 5, 9, 17, 3];
+    let keys = (0i64..).zip(repeats).flat_map(|(key, often)| std::iter::repeat_n((Some("n".to_owned()), Some(key)), often));
+    let keys: Vec<Key> = keys.collect();
+    let rows = keys.len();
+    let protocol = VolePsi { variant: Variant::Malicious, bins: 1 };
+    let mut sessions = memory::mesh(&["a", "b"], &Options::default()).into_iter();
+    let (mut cheat, honest) = (sessions.next().expect("two"), sessions.next().expect("two"));
+    let run = Run { role: Role::Sender, learns: Learns::Both, rows: [rows, rows], todo: vec![0], joint_rows: PLENTY };
+    let room = Places::new(rows, rows, 1).bytes();
+    let (told, ended) = std::thread::scope(|scope| {
+        let cheats = scope.spawn(move || {
+            let peer = PartyId(1);
+            let mut pair = protocol.setup(Role::Receiver, &mut cheat, peer).expect("setup");
+            let nobodys: Vec<u128> = (0..rows as u128).map(|number| number << 8 | 3).collect();
+            pair.online(&mut cheat, &nobodys, Sizes { sender: rows, receiver: rows }).expect("an outcome");
+            let mut bits = vec![0u8; rows.div_ceil(8)];
+            (0..rows).for_each(|position| bits[position / 8] |= 1 << (position % 8));
+            let mut counts = vec![0u8; room];
+            cheat.next_round();
+            cheat.send(peer, [bits, vec![7; 32]].concat())?;
+            cheat.next_round();
+            cheat.send(peer, vec![1u8; room])?;
+            cheat.recv(peer, &mut counts).map(|_| counts)
+        });
+        let mut sessions = [honest];
+        let bins = partition(&keys, 1, None);
+        let ended = run.execute(&protocol, &mut sessions, &bins, &Results::new(1, None), &Progress::default());
+        sessions[0].abort_handle().abort("it cheats");
+        (cheats.join().expect("no panic"), ended)
+    });
+    assert!(told.is_err(), "it learns how often keys repeat: {told:?}");
+    let error = ended.expect_err("a match that is not proved").to_string();
+    assert!(error.contains("it reports a match that it does not prove"), "{error}");
 }

@@ -107,6 +107,11 @@ pub trait Protocol<O = Outcome>: Send + Sync {
     /// Its exact cost, or the most it can be where that depends on what is disclosed; rounds are exact.
     fn declared(&self, sizes: Sizes) -> Declared;
 
+    /// Whether a receiver can prove which of the sender's items it has ([`Prepared::proofs`]).
+    fn proves(&self) -> bool {
+        false
+    }
+
     /// What a pair of parties does once.
     ///
     /// # Errors
@@ -121,4 +126,10 @@ pub trait Prepared<O = Outcome>: Send {
     /// # Errors
     /// The connection's failure, a peer that deviates, or items that do not fit the announced sizes. After an error of an exchange a new setup is needed.
     fn online(&mut self, session: &mut Session, items: &[Item], sizes: Sizes) -> Result<O, PsiError>;
+
+    /// Of the last pair of sets, by the number of this party's item: what a peer knows that gave the same item to the protocol, and 64 random
+    /// bits to any other peer. Taken once; empty if either set was. None of a protocol that does not prove matches ([`Protocol::proves`]).
+    fn proofs(&mut self) -> Option<Vec<u64>> {
+        None
+    }
 }

@@ -226,6 +226,10 @@ impl Protocol for VolePsi {
         self.variant.adversary()
     }
 
+    fn proves(&self) -> bool {
+        self.variant == Variant::Malicious
+    }
+
     fn declared(&self, sizes: Sizes) -> Declared {
         let parameters = Parameters::new(*self, sizes);
         let setup = softspoken::setup_cost(EXTENSION, self.adversary());
@@ -262,7 +266,7 @@ impl Protocol for VolePsi {
             }
             Role::Receiver => {
                 let ots = softspoken::Receiver::setup(session, peer, adversary, EXTENSION)?;
-                Box::new(Receiver { psi: *self, peer, ots })
+                Box::new(Receiver { psi: *self, peer, ots, proofs: Vec::new() })
             }
         };
         session.leave();
@@ -276,6 +280,11 @@ fn give_back<T>(vector: &mut Vec<T>, length: usize) {
     if vector.capacity() - length > GIVEN_BACK / size_of::<T>() {
         vector.shrink_to_fit();
     }
+}
+
+/// Room for the proofs of so many items, in the variant that has them.
+fn no_proofs_yet(variant: Variant, items: usize) -> Vec<u64> {
+    vec![0; if variant == Variant::Malicious { items } else { 0 }]
 }
 
 /// Checks that there are as many items as announced.
@@ -292,6 +301,7 @@ fn check_count(items: &[Item], announced: usize) -> Result<(), PsiError> {
 impl Prepared for Sender {
     fn online(&mut self, session: &mut Session, items: &[Item], sizes: Sizes) -> Result<Outcome, PsiError> {
         check_count(items, sizes.sender)?;
+        self.proofs.clear();
         let parameters = Parameters::new(self.psi, sizes);
         match (parameters.variant, parameters.small_field()) {
             _ if parameters.empty() => self.order_of_nothing_sent(items),
@@ -301,11 +311,16 @@ impl Prepared for Sender {
             (_, false) => self.run::<Gf128, FAST>(session, items, parameters),
         }
     }
+
+    fn proofs(&mut self) -> Option<Vec<u64>> {
+        self.psi.proves().then(|| std::mem::take(&mut self.proofs))
+    }
 }
 
 impl Prepared for Receiver {
     fn online(&mut self, session: &mut Session, items: &[Item], sizes: Sizes) -> Result<Outcome, PsiError> {
         check_count(items, sizes.receiver)?;
+        self.proofs.clear();
         let parameters = Parameters::new(self.psi, sizes);
         match (parameters.variant, parameters.small_field()) {
             _ if parameters.empty() => Ok(Outcome::Receiver(Vec::new())),
@@ -314,6 +329,10 @@ impl Prepared for Receiver {
             (_, true) => self.run::<Gf64, FAST>(session, items, parameters),
             (_, false) => self.run::<Gf128, FAST>(session, items, parameters),
         }
+    }
+
+    fn proofs(&mut self) -> Option<Vec<u64>> {
+        self.psi.proves().then(|| std::mem::take(&mut self.proofs))
     }
 }
 

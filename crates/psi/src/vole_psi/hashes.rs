@@ -13,7 +13,7 @@ pub(super) enum Hashes {
     /// by nonzero multiples of delta: correlation robustness suffices, as nothing is added to them.
     Ciphers { scalars: Box<BlockCipher>, tags: Box<CorrelationRobustHash> },
     /// Random oracles, and the tossed coins that are added to values.
-    Oracles { scalars: KeyedHash, tags: KeyedHash, coins: u128 },
+    Oracles { scalars: KeyedHash, tags: KeyedHash, proofs: KeyedHash, coins: u128 },
 }
 
 impl Hashes {
@@ -26,8 +26,9 @@ impl Hashes {
             },
             Variant::Malicious => {
                 let oracle = |purpose: &str| KeyedHash::new(&blake3::derive_key(purpose, &seed.expose()));
-                let [scalars, tags] = ["tacit 2026 vole-psi: scalars", "tacit 2026 vole-psi: tags"].map(oracle);
-                Self::Oracles { scalars, tags, coins }
+                let [scalars, tags, proofs] =
+                    ["tacit 2026 vole-psi: scalars", "tacit 2026 vole-psi: tags", "tacit 2026 vole-psi: proofs"].map(oracle);
+                Self::Oracles { scalars, tags, proofs, coins }
             }
         }
     }
@@ -51,15 +52,19 @@ impl Hashes {
         }
     }
 
-    /// Turns the values of these items into their tags.
-    pub(super) fn tags(&self, items: &[Item], numbers: &[u32], values: &mut [u128]) {
+    /// Turns the values of these items into their tags, and puts their proofs into their places among those of all items: in the malicious variant,
+    /// where it is another random oracle of the same value and item, so that no tag tells it.
+    pub(super) fn tags(&self, items: &[Item], numbers: &[u32], values: &mut [u128], places: &mut [u64]) {
         match self {
             Self::Ciphers { tags, .. } => tags.hash_blocks(values),
-            Self::Oracles { tags, coins, .. } => {
-                let (mut masked, mut chosen) = ([0; BATCH], [0; BATCH]);
-                let masked = &mut masked[..numbers.len()];
+            Self::Oracles { tags, proofs, coins, .. } => {
+                let (mut masked, mut chosen, mut images) = ([0; BATCH], [0; BATCH], [0; BATCH]);
+                let (masked, images) = (&mut masked[..numbers.len()], &mut images[..numbers.len()]);
                 masked.iter_mut().zip(values.iter()).for_each(|(masked, value)| *masked = value ^ coins);
-                tags.hash_blocks([masked, choose(items, numbers, &mut chosen)], values);
+                let chosen = choose(items, numbers, &mut chosen);
+                tags.hash_blocks([masked, chosen], values);
+                proofs.hash_blocks([masked, chosen], images);
+                numbers.iter().zip(images).for_each(|(&number, image)| places[number as usize] = *image as u64);
             }
         }
     }
@@ -82,7 +87,7 @@ mod tests {
     use super::*;
     use tacit_math::gf::{Gf64, Gf128};
 
-    /// Scalars and tags of three items in every variant.
+    /// Scalars, tags and proofs of three items in every variant.
     fn vectors() -> String {
         let items: [Item; 3] = [0, 1, u128::MAX / 3];
         let mut text = String::new();
@@ -91,10 +96,10 @@ mod tests {
             let (mut small, mut large) = ([Gf64(0); 3], [Gf128(0); 3]);
             hashes.scalars(&items, &[0, 1, 2], &mut small);
             hashes.scalars(&items, &[0, 1, 2], &mut large);
-            let mut tags = [5, 6, 7];
-            hashes.tags(&items, &[0, 1, 2], &mut tags);
-            for ((small, large), tag) in small.iter().zip(large).zip(tags) {
-                text += &format!("{variant:?} {:016x} {:032x} {tag:032x}\n", small.0, large.0);
+            let (mut tags, mut proofs) = ([5, 6, 7], [0; 3]);
+            hashes.tags(&items, &[0, 1, 2], &mut tags, &mut proofs);
+            for (((small, large), tag), proof) in small.iter().zip(large).zip(tags).zip(proofs) {
+                text += &format!("{variant:?} {:016x} {:032x} {tag:032x} {proof:016x}\n", small.0, large.0);
             }
         }
         text

@@ -58,7 +58,7 @@ pub fn receive(session: &mut Session, sender: PartyId, items: &[Item], sizes: Si
         return Ok(Vec::new());
     }
     let ots = softspoken::Receiver::setup(session, sender, Adversary::SemiHonest, EXTENSION)?;
-    let mut receiver = Receiver { psi: PSI, peer: sender, ots };
+    let mut receiver = Receiver { psi: PSI, peer: sender, ots, proofs: Vec::new() };
     match parameters.small_field() {
         true => receiver.values::<Gf64, FAST>(session, items, parameters),
         false => receiver.values::<Gf128, FAST>(session, items, parameters),

@@ -1,7 +1,7 @@
 //! The receiver: it encodes its items and recognises tags.
 
 use super::hashes::{Hashes, commitment};
-use super::{Parameters, SEED, Scalar, Variant, VolePsi, give_back};
+use super::{Parameters, SEED, Scalar, Variant, VolePsi, give_back, no_proofs_yet};
 use crate::error::PsiError;
 use crate::matching::Table;
 use crate::okvs::{Dependent, Okvs, Order};
@@ -19,6 +19,8 @@ pub(super) struct Receiver {
     pub psi: VolePsi,
     pub peer: PartyId,
     pub ots: softspoken::Receiver,
+    /// Of the last pair of sets, by the number of the item.
+    pub proofs: Vec<u64>,
 }
 
 /// One run, after its columns are sent.
@@ -44,7 +46,8 @@ impl Receiver {
         session.enter("tags");
         session.next_round();
         let coins = self.coins(session, &sent)?;
-        let mut tags = sent.tags(c, coins);
+        let (mut tags, proofs) = sent.tags(c, coins);
+        self.proofs = proofs;
         drop(sent);
         let mask = u128::MAX >> (128 - parameters.bits);
         tags.iter_mut().for_each(|tag| *tag &= mask);
@@ -64,7 +67,7 @@ impl Receiver {
         parameters: Parameters,
     ) -> Result<Vec<u128>, PsiError> {
         let (sent, c) = self.exchange::<F, W>(session, items, parameters)?;
-        Ok(sent.tags(c, 0))
+        Ok(sent.tags(c, 0).0)
     }
 
     /// VOLE; columns.
@@ -190,19 +193,20 @@ impl Receiver {
 }
 
 impl<const W: usize> Sent<'_, W> {
-    /// The values of all items, by their numbers.
-    fn tags(&self, mut c: Vec<u128>, coins: u128) -> Vec<u128> {
+    /// The values of all items, by their numbers, and their proofs.
+    fn tags(&self, mut c: Vec<u128>, coins: u128) -> (Vec<u128>, Vec<u64>) {
         let hashes = Hashes::new(self.parameters.variant, &self.seed, coins);
         let mut tags = vec![0; self.items.len()];
+        let mut proofs = no_proofs_yet(self.parameters.variant, self.items.len());
         for cluster in (0..self.parameters.layout.clusters).rev() {
             let first = cluster * self.parameters.layout.cluster_columns();
             self.store.decode_cluster(self.items, &self.order, cluster, &c[first..], |numbers, values| {
-                hashes.tags(self.items, numbers, values);
+                hashes.tags(self.items, numbers, values, &mut proofs);
                 numbers.iter().zip(values).for_each(|(&number, tag)| tags[number as usize] = *tag);
             });
             give_back(&mut c, first);
         }
-        tags
+        (tags, proofs)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The sender: it evaluates the function on its items and sends their tags.
 
 use super::hashes::{Hashes, commitment};
-use super::{Parameters, SEED, Scalar, Variant, VolePsi, give_back};
+use super::{Parameters, SEED, Scalar, Variant, VolePsi, give_back, no_proofs_yet};
 use crate::error::PsiError;
 use crate::okvs::Okvs;
 use crate::protocol::{Item, Outcome};
@@ -20,11 +20,13 @@ pub(super) struct Sender {
     pub peer: PartyId,
     /// None after an error: a receiver that could go on after a wrong guess would learn delta a few bits a try.
     ots: Option<softspoken::Sender>,
+    /// Of the last pair of sets, by the number of the item.
+    pub proofs: Vec<u64>,
 }
 
 impl Sender {
     pub(super) fn new(psi: VolePsi, peer: PartyId, ots: softspoken::Sender) -> Self {
-        Self { psi, peer, ots: Some(ots) }
+        Self { psi, peer, ots: Some(ots), proofs: Vec::new() }
     }
 
     /// The outcome when nothing is exchanged: a random order all the same.
@@ -42,7 +44,8 @@ impl Sender {
         let mut ots = self.ots.take().ok_or_else(|| OtError::ended(session, self.peer))?;
         let mut tags = Tags::new(&parameters)?;
         let take = |numbers: &[u32], values: &[u128]| tags.take(numbers, values);
-        let half = self.exchange::<F, W>(session, &mut ots, items, &parameters, take)?;
+        let (half, proofs) = self.exchange::<F, W>(session, &mut ots, items, &parameters, take)?;
+        self.proofs = proofs;
         session.enter("tags");
         let order = self.send_tags(session, &parameters, tags, half)?;
         session.leave();
@@ -65,7 +68,7 @@ impl Sender {
         Ok(all)
     }
 
-    /// VOLE; columns. Returns this party's half of the coins.
+    /// VOLE; columns. Returns this party's half of the coins, and the items' proofs.
     fn exchange<F: Scalar, const W: usize>(
         &self,
         session: &mut Session,
@@ -73,7 +76,7 @@ impl Sender {
         items: &[Item],
         parameters: &Parameters,
         take: impl FnMut(&[u32], &[u128]),
-    ) -> Result<u128, PsiError> {
+    ) -> Result<(u128, Vec<u64>), PsiError> {
         session.enter("vole");
         let ots = ots.extend(session, parameters.ots::<F>())?;
         let columns = parameters.layout.columns();
@@ -81,9 +84,9 @@ impl Sender {
         session.leave();
         session.enter("columns");
         let half = self.commit(session)?;
-        self.evaluate::<F, W>(session, items, parameters, vole, half, take)?;
+        let proofs = self.evaluate::<F, W>(session, items, parameters, vole, half, take)?;
         session.leave();
-        Ok(half)
+        Ok((half, proofs))
     }
 
     /// In the malicious variant: commit to this party's half of the coins.
@@ -97,7 +100,7 @@ impl Sender {
         Ok(half)
     }
 
-    /// Computes the tags of a cluster's items as soon as its columns are there.
+    /// Computes the tags of a cluster's items as soon as its columns are there. Returns the proofs of all.
     fn evaluate<F: Scalar, const W: usize>(
         &self,
         session: &mut Session,
@@ -106,7 +109,7 @@ impl Sender {
         vole: VoleSender,
         half: u128,
         mut take: impl FnMut(&[u32], &[u128]),
-    ) -> Result<(), PsiError> {
+    ) -> Result<Vec<u64>, PsiError> {
         session.next_round();
         let mut seed = [0; SEED];
         session.recv(self.peer, &mut seed)?;
@@ -121,6 +124,7 @@ impl Sender {
         let (delta, mut keys) = (vole.delta, vole.b);
         let mut columns = vec![F::zeroed(); parameters.layout.cluster_columns()];
         let mut scalars = [F::zeroed(); BATCH];
+        let mut proofs = no_proofs_yet(parameters.variant, items.len());
         for cluster in (0..parameters.layout.clusters).rev() {
             let first = cluster * columns.len();
             session.recv(self.peer, bytemuck::cast_slice_mut(&mut columns))?;
@@ -129,12 +133,12 @@ impl Sender {
                 let scalars = &mut scalars[..numbers.len()];
                 hashes.scalars(items, numbers, scalars);
                 F::add_scaled(values, scalars, delta);
-                hashes.tags(items, numbers, values);
+                hashes.tags(items, numbers, values, &mut proofs);
                 take(numbers, values);
             });
             give_back(&mut keys, first);
         }
-        Ok(())
+        Ok(proofs)
     }
 
     /// Sends the tags and returns their order; in the malicious variant, opens the commitment before them.

@@ -1,6 +1,7 @@
 //! Every intersection protocol against the same functionality: one line a protocol in [`protocols`].
 
 mod clear;
+mod reports;
 mod sets;
 mod tampering;
 

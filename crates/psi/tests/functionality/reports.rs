@@ -1,0 +1,119 @@
+//! What a receiver reports to the sender: at its declared cost, and under a protocol against malicious parties nothing that it does not prove.
+
+use super::clear;
+use super::sets::Sets;
+use super::{protocols, traffic};
+use std::sync::Arc;
+use tacit_net::{Options, PartyId, Session, memory};
+use tacit_psi::alignment::{Learns, declared, intersect};
+use tacit_psi::vole_psi::Variant;
+use tacit_psi::{Outcome, Protocol, PsiError, Role, Sizes, VolePsi};
+
+/// A sender that is to learn the matches, and what the receiver makes of its end of the session.
+fn with_sender<T: Send>(
+    protocol: &Arc<dyn Protocol>,
+    sets: &Sets,
+    receiver: impl FnOnce(&mut Session, PartyId) -> T + Send,
+) -> (Result<Vec<u32>, PsiError>, T, u64) {
+    let mut sessions = memory::mesh(&["sender", "receiver"], &Options::default()).into_iter();
+    let (mut first, mut second) = (sessions.next().expect("two"), sessions.next().expect("two"));
+    std::thread::scope(|scope| {
+        let honest = scope.spawn(move || {
+            let mut pair = protocol.setup(Role::Sender, &mut first, PartyId(1)).expect("setup");
+            let before = traffic(&first, Role::Sender);
+            let found = intersect(&mut *pair, Learns::Both, &mut first, PartyId(1), &sets.sender, sets.sizes());
+            (found, traffic(&first, Role::Sender).receiver - before.receiver)
+        });
+        let made = receiver(&mut second, PartyId(0));
+        drop(second);
+        let (found, bytes) = honest.join().expect("no panic");
+        (found, made, bytes)
+    })
+}
+
+#[test]
+fn both_learn_the_matches_at_the_declared_cost() {
+    for (protocol, _) in protocols() {
+        for (sizes, common) in [((60, 50), 20), ((9, 9), 9), ((16, 3), 0), ((5, 0), 0), ((0, 4), 0)] {
+            let sets = Sets::random(Sizes { sender: sizes.0, receiver: sizes.1 }, common, 3);
+            let (found, mine, bytes) = with_sender(&protocol, &sets, |session, peer| {
+                let mut pair = protocol.setup(Role::Receiver, session, peer).expect("setup");
+                intersect(&mut *pair, Learns::Both, session, peer, &sets.receiver, sets.sizes()).expect("matches")
+            });
+            let pairs = mine.into_iter().zip(found.expect("matches"));
+            let mut pairs: Vec<(u32, u32)> = pairs.collect();
+            pairs.sort_unstable();
+            let name = protocol.name();
+            assert_eq!(pairs, clear::intersection(&sets.sender, &sets.receiver), "{name}: in one order");
+            assert_eq!(bytes, declared(&*protocol, sets.sizes(), Learns::Both).online.receiver, "{name}: {sizes:?}");
+        }
+    }
+}
+
+/// What a receiver makes of its honest report: of the bits and their proof.
+type Deviation<'a> = &'a (dyn Fn(&mut Vec<u8>, &mut Vec<u8>) + Sync);
+
+#[test]
+fn a_receiver_proves_every_match_that_it_reports() {
+    let protocol: Arc<dyn Protocol> = Arc::new(VolePsi { variant: Variant::Malicious, bins: 1 });
+    let flip = |bits: &mut Vec<u8>, set: bool| {
+        let place = (0..40).find(|place| (bits[place / 8] >> (place % 8) & 1 == 1) != set).expect("some match, some do not");
+        bits[place / 8] ^= 1 << (place % 8);
+    };
+    // Whether the sender believes what is reported of 40 items, of which 20 match.
+    let believes = |report: Deviation<'_>| {
+        let sets = Sets::random(Sizes { sender: 40, receiver: 40 }, 20, 5);
+        let (found, (), _) = with_sender(&protocol, &sets, |session, peer| {
+            let mut pair = protocol.setup(Role::Receiver, session, peer).expect("setup");
+            let Outcome::Receiver(mut matches) = pair.online(session, &sets.receiver, sets.sizes()).expect("an outcome")
+            else {
+                panic!("the outcome of a receiver")
+            };
+            matches.sort_unstable_by_key(|found| found.theirs);
+            let proofs = pair.proofs().expect("a protocol that proves");
+            let mut bits = vec![0; 5];
+            matches.iter().for_each(|found| bits[found.theirs as usize / 8] |= 1 << (found.theirs % 8));
+            let mut hasher = blake3::Hasher::new_derive_key("tacit 2026 psi: proof of matches");
+            hasher.update(&bits);
+            matches.iter().for_each(|found| drop(hasher.update(&proofs[found.mine as usize].to_le_bytes())));
+            let mut proof = hasher.finalize().as_bytes().to_vec();
+            report(&mut bits, &mut proof);
+            session.next_round();
+            session.send(peer, [bits, proof].concat()).expect("sent");
+            // The sender has read it when it ends the session.
+            let _ = session.recv(peer, &mut [0]);
+        });
+        found.map(|found| found.len()).map_err(|error| error.to_string())
+    };
+    assert_eq!(believes(&|_, _| ()), Ok(20), "the truth");
+    let scripts: [(&str, Deviation<'_>); 6] = [
+        ("all match", &|bits, _| bits.fill(0xff)),
+        ("one match more", &|bits, _| flip(bits, true)),
+        ("one match fewer, its proof among those of the others", &|bits, _| flip(bits, false)),
+        ("another match in the place of one", &|bits, _| {
+            flip(bits, true);
+            flip(bits, false);
+        }),
+        ("no proof", &|_, proof| proof.fill(0)),
+        ("none, with the proof of some", &|bits, _| bits.fill(0)),
+    ];
+    for (what, report) in scripts {
+        let error = believes(report).expect_err(what);
+        assert!(error.contains("it reports a match that it does not prove"), "{what}: {error}");
+    }
+}
+
+/// Where the receiver has no items, nothing is evaluated, and any match is made up.
+#[test]
+fn who_has_no_items_proves_no_match() {
+    let protocol: Arc<dyn Protocol> = Arc::new(VolePsi { variant: Variant::Malicious, bins: 1 });
+    let sets = Sets::random(Sizes { sender: 8, receiver: 0 }, 0, 5);
+    let (found, (), _) = with_sender(&protocol, &sets, |session, peer| {
+        let mut pair = protocol.setup(Role::Receiver, session, peer).expect("setup");
+        pair.online(session, &[], sets.sizes()).expect("an outcome");
+        session.next_round();
+        session.send(peer, [vec![0xff], vec![0; 32]].concat()).expect("sent");
+        let _ = session.recv(peer, &mut [0]);
+    });
+    assert!(found.expect_err("made up").to_string().contains("it does not prove"));
+}
