@@ -284,6 +284,9 @@ class Binned:
     def done(self) -> list[bool]:
         """Of every bin whether it has a result."""
 
+    def begun(self) -> list[int]:
+        """Of every bin how often it was begun; 0 of bins in memory."""
+
     def confirmed(self) -> list[bool]:
         """Of every bin whether the peer has shown or said that it has a result of it."""
 

@@ -3,6 +3,9 @@
 //! A file `N.matches` is one piece: three numbers of 8 bytes (how many keys matched, how many of the peer's rows have them, and one more
 //! than the bin that the worker did before, or 0) and 4 bytes a row that this party lists.
 //!
+//! **Begun bins.** A file `N.begun` says how often bin N was begun here (8 bytes). It is on disk before the bin's first message, so that a peer
+//! which breaks off when it has what it wanted of a bin, and before this party has its result, cannot have the bin matched again unseen.
+//!
 //! **Confirmed bins.** A peer that could call bins undone which it has results of could ask again with other rows. So each party knows which
 //! of its bins the peer has a result of, too: a worker does one bin after another and keeps each before the next one, so that
 //! a peer that took part in a bin has kept the one before; and a peer that resumes says which bins it has, which the file `confirmed` keeps.
@@ -41,6 +44,10 @@ fn name(bin: usize) -> String {
     format!("{bin}.matches")
 }
 
+fn begun(bin: usize) -> String {
+    format!("{bin}.begun")
+}
+
 impl Results {
     /// Of so many bins. folder: where the files are, some perhaps from an earlier run; None keeps them in memory.
     pub fn new(bins: usize, folder: Option<Arc<Folder>>) -> Self {
@@ -58,6 +65,25 @@ impl Results {
             Some(folder) => (0..self.bins).map(|bin| folder.path(&name(bin)).exists()).collect(),
             None => self.held.lock().unwrap_or_else(PoisonError::into_inner).iter().map(Option::is_some).collect(),
         }
+    }
+
+    /// Keeps that a bin begins; on disk when this returns.
+    ///
+    /// # Errors
+    /// A file that cannot be read or written.
+    pub fn begin(&self, bin: usize) -> Result<(), MatchError> {
+        let Some(folder) = &self.folder else { return Ok(()) };
+        let times = times(folder, bin)?.saturating_add(1);
+        Ok(folder.replace(&begun(bin), 0, &times.to_le_bytes())?)
+    }
+
+    /// Of each bin how often it was begun; 0 where results are kept in memory alone, as nothing is resumed there.
+    ///
+    /// # Errors
+    /// A file that cannot be read.
+    pub fn begun(&self) -> Result<Vec<u64>, MatchError> {
+        let of_bin = |bin| self.folder.as_ref().map_or(Ok(0), |folder| times(folder, bin));
+        (0..self.bins).map(of_bin).collect()
     }
 
     /// Of each bin whether the peer has shown or said that it has a result of it.
@@ -131,4 +157,11 @@ impl Results {
             rows: bytemuck::pod_collect_to_vec(listed),
         })
     }
+}
+
+/// How often a bin was begun.
+fn times(folder: &Folder, bin: usize) -> Result<u64, MatchError> {
+    let Some((_, piece)) = folder.pieces(&begun(bin))?.only()? else { return Ok(0) };
+    let bytes = piece.try_into().map_err(|_| MatchError::damaged(&folder.path(&begun(bin))))?;
+    Ok(u64::from_le_bytes(bytes))
 }

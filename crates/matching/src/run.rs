@@ -156,6 +156,7 @@ impl Run {
         session.enter("bins");
         let mut before = None;
         for bin in todo {
+            results.begin(bin)?;
             let matches = self.one_bin(prepared.as_mut(), session, peer, bins, budget, bin)?;
             // The peer's worker has come here, so it has kept its result of the bin before.
             results.put(bin, Matches { before, ..matches })?;

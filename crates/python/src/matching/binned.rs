@@ -94,6 +94,11 @@ impl Binned {
         py.detach(|| self.results.done())
     }
 
+    /// Of every bin how often it was begun; 0 of bins in memory.
+    fn begun(&self, py: Python<'_>) -> Result<Vec<u64>> {
+        Ok(py.detach(|| self.results.begun())?)
+    }
+
     /// Of every bin whether the peer has shown or said that it has a result of it.
     fn confirmed(&self, py: Python<'_>) -> Result<Vec<bool>> {
         Ok(py.detach(|| self.results.confirmed())?)
