@@ -30,7 +30,7 @@ use crate::masking::{
     AGREE_BYTES, agree, receive_raised, receive_tags, send_masked, send_points, send_tags, tag_bytes,
 };
 use crate::matching::Table;
-use crate::protocol::{Declared, Item, Match, Outcome, Prepared, Protocol, Role, Sizes, Traffic};
+use crate::protocol::{Declared, Held, Item, Match, Outcome, Prepared, Protocol, Role, Sizes, Traffic};
 use crate::tags::{SortedTags, TagHash, sorted_places, tag_bits};
 use tacit_math::{Prg, Seed, permutation};
 use tacit_net::{PartyId, Session};
@@ -73,6 +73,10 @@ impl Protocol for DhPsi {
 
     fn adversary(&self) -> Adversary {
         Adversary::SemiHonest
+    }
+
+    fn held(&self, held: &mut Held) {
+        held.number(self.bins);
     }
 
     fn declared(&self, sizes: Sizes) -> Declared {

@@ -27,7 +27,7 @@ use crate::cuckoo::{self, CHOICES};
 use crate::error::PsiError;
 use crate::masking::tag_bytes;
 use crate::matching::Table;
-use crate::protocol::{Declared, Item, Outcome, Prepared, Protocol, Role, Sizes, Traffic};
+use crate::protocol::{Declared, Held, Item, Outcome, Prepared, Protocol, Role, Sizes, Traffic};
 use crate::tags::{STATISTICAL_BITS, tag_bits};
 use tacit_math::pages::vector_on_large_pages;
 use tacit_math::{CorrelationRobustHash, Prg, Seed, permutation, transpose};
@@ -70,6 +70,10 @@ impl Protocol for Kkrt {
 
     fn adversary(&self) -> Adversary {
         Adversary::SemiHonest
+    }
+
+    fn held(&self, held: &mut Held) {
+        held.number(self.bins);
     }
 
     fn declared(&self, sizes: Sizes) -> Declared {

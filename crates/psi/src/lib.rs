@@ -36,6 +36,6 @@ pub mod vole_psi;
 pub use dh_psi::DhPsi;
 pub use error::PsiError;
 pub use kkrt::Kkrt;
-pub use protocol::{Declared, Item, Match, Outcome, Prepared, Protocol, Role, Sizes, Traffic};
+pub use protocol::{Declared, Held, Item, Match, Outcome, Prepared, Protocol, Role, Sizes, Traffic};
 pub use rounds::{Driven, Relayed, Rounds};
 pub use vole_psi::VolePsi;

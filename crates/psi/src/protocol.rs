@@ -94,6 +94,41 @@ pub struct Declared {
     pub online: Traffic,
 }
 
+/// What an object holds besides the sets that it is given, as a digest: parameters, values, payload, rules. Whatever is held is told in one order, numbers and
+/// vectors with their lengths, so that two objects with one digest hold the same.
+pub struct Held(blake3::Hasher);
+
+impl Held {
+    /// The digest of what a protocol holds.
+    pub fn digest<O>(protocol: &dyn Protocol<O>) -> [u8; 32] {
+        let mut held = Self(blake3::Hasher::new_derive_key("tacit 2026 psi: what a protocol holds"));
+        protocol.held(&mut held);
+        *held.0.finalize().as_bytes()
+    }
+
+    /// A number, a choice or a size.
+    pub fn number(&mut self, number: usize) {
+        self.0.update(&(number as u64).to_le_bytes());
+    }
+
+    /// Two sizes.
+    pub fn sizes(&mut self, sizes: Sizes) {
+        self.number(sizes.sender);
+        self.number(sizes.receiver);
+    }
+
+    /// Columns of values, perhaps secret ones: the digest is kept as they are.
+    pub fn columns(&mut self, columns: &[Vec<u64>]) {
+        self.number(columns.len());
+        for column in columns {
+            self.number(column.len());
+            for value in column {
+                self.0.update(&value.to_le_bytes());
+            }
+        }
+    }
+}
+
 /// A protocol of two sets. Its parameters are derived from the public sizes alone, and from how many bins a run has if it is of that kind:
 /// statistical bounds hold for all pairs of sets of a run together. `O` is what a party has in the end; of an
 /// intersection it is an [`Outcome`].
@@ -106,6 +141,9 @@ pub trait Protocol<O = Outcome>: Send + Sync {
 
     /// Its exact cost, or the most it can be where that depends on what is disclosed; rounds are exact.
     fn declared(&self, sizes: Sizes) -> Declared;
+
+    /// Tells what it holds: a run that moves goes on with an object that holds the same.
+    fn held(&self, held: &mut Held);
 
     /// Whether a receiver can prove which of the sender's items it has ([`Prepared::proofs`]).
     fn proves(&self) -> bool {

@@ -18,7 +18,7 @@ use crate::blind_join::{Rule, Shape};
 use crate::cardinality_sum::{self, Aggregates, Sums};
 use crate::error::PsiError;
 use crate::private_id::{self, Identified};
-use crate::protocol::{Declared, Item, Prepared, Protocol, Role, Sizes, Traffic};
+use crate::protocol::{Declared, Held, Item, Prepared, Protocol, Role, Sizes, Traffic};
 use crate::ps3i::{self, SharedPairs, Table};
 use crate::{multi_key, private_id_oprf};
 use tacit_net::{PartyId, Session};
@@ -31,6 +31,9 @@ pub trait Relative: Clone + Send + Sync + 'static {
 
     /// Its name in plans and reports.
     fn title(&self) -> &'static str;
+
+    /// Tells what it holds, values and all.
+    fn holds(&self, held: &mut Held);
 
     /// What it costs, or the most that it can cost; rounds are exact.
     fn cost(&self, sizes: Sizes) -> Traffic;
@@ -94,6 +97,16 @@ impl Relative for Cardinality {
         "dh-cardinality"
     }
 
+    fn holds(&self, held: &mut Held) {
+        held.number(usize::from(self.sums.is_some()));
+        if let Some(Sums { columns, to, least }) = self.sums {
+            held.number(columns);
+            held.number(usize::from(to == Role::Receiver));
+            held.number(least);
+        }
+        held.columns(&self.values);
+    }
+
     fn cost(&self, sizes: Sizes) -> Traffic {
         cardinality_sum::cost(sizes, self.sums)
     }
@@ -133,6 +146,9 @@ impl Relative for PrivateId {
         }
     }
 
+    /// Nothing but which it is, as its name says.
+    fn holds(&self, _: &mut Held) {}
+
     fn cost(&self, sizes: Sizes) -> Traffic {
         self.cost_of(sizes, sizes.sender + sizes.receiver)
     }
@@ -166,6 +182,10 @@ impl Relative for MultiKeyPrivateId {
         "multi-key-private-id"
     }
 
+    fn holds(&self, held: &mut Held) {
+        held.sizes(self.columns);
+    }
+
     fn cost(&self, rows: Sizes) -> Traffic {
         multi_key::cost(Shape { rows, columns: self.columns }, rows.sender + rows.receiver)
     }
@@ -187,6 +207,19 @@ impl Relative for Ps3i {
 
     fn title(&self) -> &'static str {
         "ps3i"
+    }
+
+    fn holds(&self, held: &mut Held) {
+        held.sizes(self.columns);
+        held.sizes(self.payload_columns);
+        held.columns(&self.payload);
+        match self.rule {
+            Rule::Single => held.number(0),
+            Rule::Collect { drop_sender, drop_receiver } => {
+                held.number(1);
+                held.sizes(Sizes { sender: usize::from(drop_sender), receiver: usize::from(drop_receiver) });
+            }
+        }
     }
 
     fn cost(&self, rows: Sizes) -> Traffic {
@@ -219,6 +252,10 @@ impl<R: Relative> Protocol<R::Outcome> for R {
 
     fn adversary(&self) -> Adversary {
         Adversary::SemiHonest
+    }
+
+    fn held(&self, held: &mut Held) {
+        self.holds(held);
     }
 
     fn declared(&self, sizes: Sizes) -> Declared {

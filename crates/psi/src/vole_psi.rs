@@ -40,7 +40,7 @@ mod sender;
 
 use crate::error::PsiError;
 use crate::okvs::Layout;
-use crate::protocol::{Declared, Item, Outcome, Prepared, Protocol, Role, Sizes, Traffic};
+use crate::protocol::{Declared, Held, Item, Outcome, Prepared, Protocol, Role, Sizes, Traffic};
 use crate::tags::{STATISTICAL_BITS, SortedTags, tag_bits};
 use receiver::Receiver;
 use sender::Sender;
@@ -224,6 +224,10 @@ impl Protocol for VolePsi {
 
     fn adversary(&self) -> Adversary {
         self.variant.adversary()
+    }
+
+    fn held(&self, held: &mut Held) {
+        held.number(self.bins);
     }
 
     fn proves(&self) -> bool {

@@ -2,7 +2,7 @@
 
 use super::Rounds;
 use crate::error::PsiError;
-use crate::protocol::{Declared, Item, Outcome, Prepared, Protocol, Role, Sizes, Traffic};
+use crate::protocol::{Declared, Held, Item, Outcome, Prepared, Protocol, Role, Sizes, Traffic};
 use std::sync::Arc;
 use tacit_net::{MAX_FRAME_PAYLOAD, PartyId, Session};
 use tacit_ot::Adversary;
@@ -48,6 +48,9 @@ impl<O: 'static> Protocol<O> for Driven<O> {
     fn adversary(&self) -> Adversary {
         self.adversary
     }
+
+    /// What rounds of another vendor hold is theirs to compare.
+    fn held(&self, _: &mut Held) {}
 
     fn declared(&self, sizes: Sizes) -> Declared {
         let framed = |traffic: Traffic| {

@@ -3,7 +3,8 @@
 //! **A run that moves.** A thread cannot be moved to another process, but it can be made again: all that a party sends is a function of its
 //! role, its items, the randomness that it draws and what it has received. A run of [`Relayed::movable`] draws its randomness from one seed; what
 //! it is saved as is that seed, its items and what came in, and restoring it computes once more what had been computed, and compares
-//! the digest of what had been sent. Time and bytes are those of everything since setup, so a run that moves has a setup of its own
+//! the digest of what had been sent. What the protocol's object holds (values to sum, payload, rules) stays with its owner: the state has its digest, so that
+//! a run does not go on with other values than those it began with. Time and bytes are those of everything since setup, so a run that moves has a setup of its own
 //! for each pair of sets, or few pairs, or moves between pairs seldom.
 //!
 //! **Once.** Whoever continues one state twice with different messages makes two runs with the same randomness: like a party whose clock is put
@@ -16,7 +17,7 @@
 use super::Rounds;
 use super::state::{DIGEST, Event, State};
 use crate::error::PsiError;
-use crate::protocol::{Item, Outcome, Protocol, Role, Sizes};
+use crate::protocol::{Held, Item, Outcome, Protocol, Role, Sizes};
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -90,7 +91,7 @@ impl History {
 }
 
 /// What to look for where a restored run does something else.
-const AS_IT_WAS: &str = "restore it with the same version and the same values";
+const AS_IT_WAS: &str = "restore it with the same version of tacit";
 
 /// A pair of sets for the thread.
 struct Job {
@@ -127,10 +128,10 @@ impl<O: Send + 'static> Relayed<O> {
         Self::start(protocol, role, Some(Seed::random()?))
     }
 
-    /// The run that [`Rounds::save`] has ended, here. `protocol` is as it was, with the same values where it holds any.
+    /// The run that [`Rounds::save`] has ended, here. `protocol` is as it was: what it holds is compared ([`Protocol::held`]).
     ///
     /// # Errors
-    /// [`PsiError::Input`] if the state is damaged, is of another protocol or role, or is not what this `protocol` does.
+    /// [`PsiError::Input`] if the state is damaged, is of another protocol, role or values, or is not what this `protocol` does.
     pub fn restore(protocol: Arc<dyn Protocol<O>>, role: Role, state: &[u8]) -> Result<Self, PsiError> {
         let name = protocol.name();
         let saved = State::read(state)?;
@@ -138,6 +139,11 @@ impl<O: Send + 'static> Relayed<O> {
             return Err(PsiError::Input(format!(
                 "this state is of {} as {:?}, and not of {name} as {role:?}; restore it where it belongs",
                 saved.protocol, saved.role
+            )));
+        }
+        if saved.held != Held::digest(&*protocol) {
+            return Err(PsiError::Input(format!(
+                "this state of {name} was saved with other parameters, values or columns than it is restored with; restore it with the same ones"
             )));
         }
         let other =
@@ -316,7 +322,8 @@ impl<O: Send + 'static> Rounds<O> for Relayed<O> {
         };
         let History { seed, events, sent, .. } = history;
         let sent = *sent.finalize().as_bytes();
-        Ok(State { protocol: name.to_owned(), role: self.role, seed, sent, events }.write())
+        let held = Held::digest(&*self.protocol);
+        Ok(State { protocol: name.to_owned(), role: self.role, held, seed, sent, events }.write())
     }
 }
 

@@ -2,9 +2,10 @@
 //!
 //! | bytes | meaning |
 //! |---|---|
-//! | 16 | `tacit rounds 1` and zeros |
+//! | 16 | `tacit rounds 2` and zeros |
 //! | 1 + n | the protocol's name, with its length |
 //! | 1 | the role: 0 the sender's, 1 the receiver's |
+//! | 32 | digest of what the protocol's object holds: parameters, values, payload |
 //! | 16 | the seed of all this party's randomness |
 //! | 32 | digest of all that was sent |
 //! | 4 | how many events there were (little endian, as all numbers) |
@@ -22,7 +23,7 @@ use crate::protocol::{Item, Role, Sizes};
 use tacit_math::Seed;
 use zeroize::{Zeroize, Zeroizing};
 
-const MAGIC: [u8; 16] = *b"tacit rounds 1\0\0";
+const MAGIC: [u8; 16] = *b"tacit rounds 2\0\0";
 
 /// Bytes of a digest.
 pub(super) const DIGEST: usize = 32;
@@ -116,6 +117,8 @@ impl Event {
 pub(super) struct State {
     pub protocol: String,
     pub role: Role,
+    /// Of what the protocol's object holds.
+    pub held: [u8; DIGEST],
     pub seed: Seed,
     /// Of all that was sent.
     pub sent: [u8; DIGEST],
@@ -127,12 +130,13 @@ impl State {
         let events: usize = self.events.iter().map(Event::bytes).sum();
         // No reallocation leaves a copy of secrets behind.
         let mut out = Zeroizing::new(Vec::with_capacity(
-            MAGIC.len() + 1 + self.protocol.len() + 1 + 16 + DIGEST + 4 + events + DIGEST,
+            MAGIC.len() + 1 + self.protocol.len() + 1 + DIGEST + 16 + DIGEST + 4 + events + DIGEST,
         ));
         out.extend_from_slice(&MAGIC);
         out.push(u8::try_from(self.protocol.len()).expect("a short name"));
         out.extend_from_slice(self.protocol.as_bytes());
         out.push(if self.role == Role::Sender { 0 } else { 1 });
+        out.extend_from_slice(&self.held);
         out.extend_from_slice(&self.seed.expose());
         out.extend_from_slice(&self.sent);
         out.extend_from_slice(&u32::try_from(self.events.len()).expect("few rounds").to_le_bytes());
@@ -170,14 +174,14 @@ impl State {
             [1] => Role::Receiver,
             _ => return None,
         };
-        let (seed, sent) = (Seed::from_bytes(take(from)?), take(from)?);
+        let (held, seed, sent) = (take(from)?, Seed::from_bytes(take(from)?), take(from)?);
         let count = u32::from_le_bytes(take(from)?);
         let mut events = Vec::new();
         for _ in 0..count {
             events.push(Event::read(from)?);
         }
         let protocol = std::str::from_utf8(name).ok()?.to_owned();
-        from.is_empty().then_some(Self { protocol, role, seed, sent, events })
+        from.is_empty().then_some(Self { protocol, role, held, seed, sent, events })
     }
 }
 
@@ -229,7 +233,7 @@ mod tests {
         #[test]
         fn a_state_is_read_as_it_was_written(parts in parts(), role: bool, seed: [u8; 16]) {
             let role = if role { Role::Sender } else { Role::Receiver };
-            let state = State { protocol: "dh".into(), role, seed: Seed::from_bytes(seed), sent: [3; DIGEST], events: events(parts) };
+            let state = State { protocol: "dh".into(), role, held: [4; DIGEST], seed: Seed::from_bytes(seed), sent: [3; DIGEST], events: events(parts) };
             let bytes = state.write();
             prop_assert_eq!(bytes.capacity(), bytes.len());
             let read = State::read(&bytes).expect("what was written");
@@ -243,7 +247,7 @@ mod tests {
             put in prop::collection::vec(any::<u8>(), 1..9),
             cut: bool,
         ) {
-            let state = State { protocol: "dh".into(), role: Role::Sender, seed: Seed::from_bytes([1; 16]), sent: [3; DIGEST], events: events(parts) };
+            let state = State { protocol: "dh".into(), role: Role::Sender, held: [4; DIGEST], seed: Seed::from_bytes([1; 16]), sent: [3; DIGEST], events: events(parts) };
             let mut bytes = state.write().to_vec();
             let at = at.index(bytes.len());
             if cut { bytes.truncate(at) } else { put.iter().zip(&mut bytes[at..]).for_each(|(new, old)| *old ^= new | 1) }
@@ -267,7 +271,7 @@ mod tests {
     fn lengths_that_are_not_there_take_no_memory() {
         let state = |events: Vec<u8>, count: u32| {
             let mut bytes =
-                [&MAGIC[..], &[2], b"dh", &[0], &[1; 16], &[2; DIGEST], &count.to_le_bytes(), &events].concat();
+                [&MAGIC[..], &[2], b"dh", &[0], &[4; DIGEST], &[1; 16], &[2; DIGEST], &count.to_le_bytes(), &events].concat();
             bytes.extend_from_slice(&[0; DIGEST]);
             State::read(&resealed(bytes))
         };

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use tacit_math::{Prg, Seed, permutation};
 use tacit_net::{PartyId, Session};
 use tacit_ot::Adversary;
-use tacit_psi::{Declared, Item, Match, Outcome, Prepared, Protocol, PsiError, Role, Sizes, Traffic};
+use tacit_psi::{Declared, Held, Item, Match, Outcome, Prepared, Protocol, PsiError, Role, Sizes, Traffic};
 
 /// What every protocol's outcome is compared with: indices (receiver's, sender's) of equal items, by the receiver's.
 pub fn intersection(sender: &[Item], receiver: &[Item]) -> Vec<(u32, u32)> {
@@ -26,6 +26,8 @@ impl Protocol for Clear {
     fn adversary(&self) -> Adversary {
         Adversary::SemiHonest
     }
+
+    fn held(&self, _: &mut Held) {}
 
     fn declared(&self, sizes: Sizes) -> Declared {
         let online = Traffic { rounds: 1, sender: 16 * sizes.sender as u64, receiver: 0 };

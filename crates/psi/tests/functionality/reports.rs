@@ -75,7 +75,9 @@ fn a_receiver_proves_every_match_that_it_reports() {
             matches.iter().for_each(|found| bits[found.theirs as usize / 8] |= 1 << (found.theirs % 8));
             let mut hasher = blake3::Hasher::new_derive_key("tacit 2026 psi: proof of matches");
             hasher.update(&bits);
-            matches.iter().for_each(|found| drop(hasher.update(&proofs[found.mine as usize].to_le_bytes())));
+            for found in &matches {
+                hasher.update(&proofs[found.mine as usize].to_le_bytes());
+            }
             let mut proof = hasher.finalize().as_bytes().to_vec();
             report(&mut bits, &mut proof);
             session.next_round();

@@ -8,7 +8,7 @@ use tacit_psi::blind_join::Rule;
 use tacit_psi::cardinality_sum::Sums;
 use tacit_psi::ps3i::SharedPairs;
 use tacit_psi::relatives::{Cardinality, MultiKeyPrivateId, PrivateId, Ps3i};
-use tacit_psi::{Item, Protocol, PsiError, Relayed, Role, Rounds, Sizes};
+use tacit_psi::{DhPsi, Item, Protocol, PsiError, Relayed, Role, Rounds, Sizes};
 
 /// Items of a party in runs that move.
 const LARGEST_MOVED: usize = 9;
@@ -94,6 +94,55 @@ fn moving<O: Send + 'static>(parties: &[Arc<dyn Protocol<O>>; 2], sets: [&[Item]
     });
     assert!(sent[0] == sent[1], "{}: the same bytes", parties[0].name());
     outcomes
+}
+
+/// Before anything is sent only the digest in a state tells whether an engine hands in what the run was begun with.
+#[test]
+fn a_run_is_restored_with_what_it_was_begun_with() {
+    fn begun<O: Send + 'static>(protocol: &Arc<dyn Protocol<O>>, role: Role) -> Vec<u8> {
+        let run = Relayed::movable(Arc::clone(protocol), role).expect("a thread");
+        Box::new(run).save().expect("a run that moves").to_vec()
+    }
+    /// The first protocol's run goes on with itself, and with none of the others.
+    fn check<O: Send + 'static>(role: Role, protocols: Vec<Arc<dyn Protocol<O>>>) {
+        let state = begun(&protocols[0], role);
+        assert!(Relayed::restore(Arc::clone(&protocols[0]), role, &state).is_ok());
+        for (number, other) in protocols.into_iter().enumerate().skip(1) {
+            let error = Relayed::restore(other, role, &state).err().unwrap_or_else(|| panic!("{number} is another one"));
+            assert!(error.to_string().contains("other parameters, values or columns"), "{number}: {error}");
+        }
+    }
+    fn arc<O>(protocol: impl Protocol<O> + 'static) -> Arc<dyn Protocol<O>> {
+        Arc::new(protocol)
+    }
+    let sums = Sums { columns: 1, to: Role::Sender, least: 0 };
+    let summed = |sums, values| arc(Cardinality { sums, values });
+    check(
+        Role::Sender,
+        vec![
+            summed(Some(sums), vec![vec![3, 4]]),
+            summed(Some(sums), vec![vec![3, 5]]),
+            summed(Some(sums), vec![vec![3], vec![4]]),
+            summed(Some(Sums { least: 1, ..sums }), vec![vec![3, 4]]),
+            summed(Some(Sums { to: Role::Receiver, ..sums }), vec![vec![3, 4]]),
+            summed(None, vec![vec![3, 4]]),
+        ],
+    );
+    let rule = Rule::Collect { drop_sender: false, drop_receiver: false };
+    let shared = |payload, rule| arc(Ps3i { columns: ONE, payload_columns: ONE, payload, rule });
+    check(
+        Role::Receiver,
+        vec![
+            shared(vec![vec![3, 4]], rule),
+            shared(vec![vec![4, 3]], rule),
+            shared(vec![vec![3, 4]], Rule::Single),
+            shared(vec![vec![3, 4]], Rule::Collect { drop_sender: true, drop_receiver: false }),
+            shared(vec![vec![3, 4]], Rule::Collect { drop_sender: false, drop_receiver: true }),
+        ],
+    );
+    let by_keys = |sender| arc(MultiKeyPrivateId { columns: Sizes { sender, receiver: 1 } });
+    check(Role::Sender, vec![by_keys(1), by_keys(2)]);
+    check(Role::Sender, [1, 2].map(|bins| arc(DhPsi { bins })).to_vec());
 }
 
 /// The same object for both parties.
