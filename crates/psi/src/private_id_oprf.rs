@@ -7,6 +7,9 @@
 //! is F(k, x) ^ F(k', x), each party holding one of the two keys of an OPRF; the union of the ids by private set union. **Departures** a full OPRF
 //! from VOLE ([`crate::vole_psi::oprf`]) instead of the paper's sloppy one; the receiver of the union sends it, sorted, to the other party.
 //!
+//! **What chance can break** the eight terms of [`set_union`] and four more of the two OPRFs for ids (each: a value of another item, a store that cannot be
+//! encoded), every one at most 2^-40: together less than 2^-36, half of it runs that end without a result.
+//!
 //! **Cost** two OPRFs, [`set_union`], and 1 round with 8 bytes and 16 a row of the union: see [`cost`].
 
 use crate::error::PsiError;

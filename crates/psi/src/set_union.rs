@@ -2,7 +2,7 @@
 //!
 //! **Computes** for the receiver the union of both sets. **Adversary** semi-honest. **Discloses** the sizes of both sets to both; nothing else:
 //! the receiver does not learn which of its numbers the sender has, the sender learns nothing. The numbers must be pseudorandom and distinct,
-//! as their low 96 bits choose bins.
+//! as their low 126 bits choose bins.
 //!
 //! **Source** Garimella, Mohassel, Rosulek, Sadeghian, Singh, "Private Set Operations from Oblivious Switching" (PKC 2021): the permuted
 //! characteristic (section 4) and union from it (section 5).
@@ -13,7 +13,14 @@
 //!    It knows for each place of π whether it has the number that is there, but not which it is.
 //! 4. By one OT for each place the receiver gets the number that is there if it does not have it, or nothing for an empty bin.
 //!
-//! **False matches** bins' secrets have 64 bits and the values of step 3 are tags of 40 + log2 m bits: at most 2^-40 for up to 2^24 bins, together; more numbers are refused.
+//! **What chance can break**, of m bins and k numbers of the receiver; every term is at most 2^-40, as more than 2^24 bins are refused:
+//!
+//! | what | terms |
+//! |---|---|
+//! | a number counts as the receiver's that is not | a bin's secret is met, m 2^-64; tags of step 3 are equal, m 2^-(40 + log2 m); one of the functions has the value of another number, 3 k 2^-64 (above 2^24 of them 3 k 2^-128) and m 2^-64 |
+//! | the run ends without a result | the numbers do not fit into bins; the store of the secrets or of one of the functions cannot be encoded: 2^-40 each |
+//!
+//! Together at most 2^-38 that the union is wrong, and 2^-38 that there is none. `make security` lists the terms.
 //!
 //! **Cost** see [`cost`], for n numbers of the sender, k of the receiver and m = 1.27 n bins: OPRFs of m numbers twice, permute and share of m
 //! numbers, 8 bytes a column of a store of 3 k keys, a tag, 16 bytes and 1 bit a bin. If one set is empty the union is the other, which is
@@ -83,7 +90,8 @@ pub fn check_size(sender: usize) -> Result<(), PsiError> {
     }
 }
 
-fn store_layout(receiver: usize) -> Layout {
+/// The store of secrets, of so many numbers of the receiver.
+pub fn store_layout(receiver: usize) -> Layout {
     Layout::new(cuckoo::CHOICES * receiver, 64 * BAND)
 }
 

@@ -13,6 +13,8 @@
 //! for any other item y the sender's value differs by (decode(p, y) - h(y)) delta, 128 random bits. Hashes of these values are
 //! the tags that the sender sends in random order.
 //!
+//! In the malicious variant another hash of the same values proves matches ([`Prepared::proofs`]).
+//!
 //! | variant | field of p, a, h | width | tags | hashes |
 //! |---|---|---|---|---|
 //! | fast | GF(2^64) up to 2^24 sender's items in all bins, else GF(2^128) | 256 | 40 + log2 of all pairs, in whole bytes | AES with the key of the run; fixed-key AES |
@@ -107,6 +109,8 @@ pub struct Strength {
     pub tag_bits: u32,
     /// Bits of a scalar.
     pub scalar_bits: usize,
+    /// Bits that prove a match; 0 where none is proved.
+    pub proof_bits: u32,
     /// Of the store of each pair of sets.
     pub layout: Layout,
 }
@@ -116,7 +120,8 @@ impl VolePsi {
     pub fn strength(&self, sizes: Sizes) -> Strength {
         let parameters = Parameters::new(*self, sizes);
         let scalar_bits = if parameters.small_field() { Gf64::BITS } else { Gf128::BITS };
-        Strength { tag_bits: parameters.bits, scalar_bits, layout: parameters.layout }
+        let proof_bits = if self.proves() { u64::BITS } else { 0 };
+        Strength { tag_bits: parameters.bits, scalar_bits, proof_bits, layout: parameters.layout }
     }
 
     /// How many items of each pair of sets a receiver that deviates may ask about at most, but for a probability of 2^-40 in the run, if it evaluates
@@ -352,9 +357,13 @@ mod tests {
             let sizes = Sizes { sender: size, receiver: size };
             let (items, pairs) = ((size as f64 * bins as f64).log2(), (sizes.pairs(bins) as f64).log2());
             for variant in [Variant::Fast, Variant::Compact, Variant::Malicious] {
-                let Strength { tag_bits, scalar_bits, layout } = VolePsi { variant, bins }.strength(sizes);
+                let Strength { tag_bits, scalar_bits, proof_bits, layout } = VolePsi { variant, bins }.strength(sizes);
                 assert!(f64::from(tag_bits) - pairs >= 40.0, "{variant:?}: tags of {bins} bins");
                 assert!(scalar_bits as f64 - items >= 40.0, "{variant:?}: scalars of {bins} bins");
+                // A receiver that guesses wrong once has ended the run.
+                let proves = variant == Variant::Malicious;
+                assert_eq!(proof_bits > 0, proves, "{variant:?}: proofs");
+                assert!(!proves || f64::from(proof_bits) - (bins as f64).log2() >= 40.0, "{variant:?}: proofs of {bins} bins");
                 // The store of a bin fails with the probability of that many keys, as often as there are bins.
                 let bits = 40.0 + (bins as f64).log2();
                 assert_eq!(layout, Layout::with_failure(size, layout.band, bits), "{variant:?}: stores of {bins} bins");

@@ -72,6 +72,14 @@ pub fn in_bins(items: usize, bins: usize) -> Vec<Bound> {
             strength.scalar_bits as f64 - ((size * bins) as f64).log2(),
             "Raghuraman, Rindal (CCS 2022), section 4",
         ));
+        if strength.proof_bits > 0 {
+            bounds.push(statistical(
+                format!("{name}: a receiver guesses the proof of a match"),
+                over(format!("{} bits", strength.proof_bits)),
+                f64::from(strength.proof_bits) - (bins as f64).log2(),
+                "one guess a bin, as a wrong one ends the run",
+            ));
+        }
         bounds.push(statistical(
             format!("{name}: a store cannot be encoded"),
             over(format!("bands of {}", strength.layout.band)),
@@ -157,6 +165,7 @@ pub fn whole(items: usize) -> Vec<Bound> {
     ];
     // More are refused.
     if set_union::check_size(items).is_ok() {
+        bounds.extend(union(items));
         bounds.push(statistical(
             "union: a bin's secret is met",
             format!("{} bits, {} bins", set_union::SECRET_BITS, cuckoo::bins(items, 1)),
@@ -172,6 +181,50 @@ pub fn whole(items: usize) -> Vec<Bound> {
             "Kingman (1970); Bienstock et al. (USENIX Security 2023); crates/psi/src/okvs.rs",
         )
     }));
+    bounds
+}
+
+/// Bounds of a union, and of the ids that it is of, besides the secrets of its bins.
+fn union(items: usize) -> Vec<Bound> {
+    let (bins, keys) = (cuckoo::bins(items, 1), CHOICES * items);
+    let statistical =
+        |what: String, with: String, bits: f64, source| Bound { what, with, bits, kind: Kind::Statistical, source };
+    let tag = tag_bits(bins as u128);
+    let mut bounds = vec![
+        statistical(
+            "union: tags of different values are equal".into(),
+            format!("{tag} bits, {bins} bins"),
+            f64::from(tag) - (bins as f64).log2(),
+            "union bound over the bins",
+        ),
+        table("union: numbers do not fit into bins", items, 1),
+        statistical(
+            "union: the store of secrets cannot be encoded".into(),
+            format!("{keys} keys"),
+            -store(&set_union::store_layout(items), keys),
+            "Kingman (1970); Bienstock et al. (USENIX Security 2023); crates/psi/src/okvs.rs",
+        ),
+    ];
+    let functions = [
+        ("union: the function of bins", Sizes { sender: keys, receiver: bins }),
+        ("union: the function of places", Sizes { sender: bins, receiver: bins }),
+        ("ids by oprf: each of two functions", Sizes { sender: items, receiver: items }),
+    ];
+    for (what, sizes) in functions {
+        let strength = VolePsi { variant: Variant::Fast, bins: 1 }.strength(sizes);
+        bounds.push(statistical(
+            format!("{what} has the value of another item"),
+            format!("{} bits, {} items", strength.scalar_bits, sizes.sender),
+            strength.scalar_bits as f64 - (sizes.sender as f64).log2(),
+            "Raghuraman, Rindal (CCS 2022), section 4",
+        ));
+        bounds.push(statistical(
+            format!("{what} has a store that cannot be encoded"),
+            format!("{} keys, bands of {}", sizes.receiver, strength.layout.band),
+            -store(&strength.layout, sizes.receiver),
+            "Kingman (1970); Bienstock et al. (USENIX Security 2023); crates/psi/src/okvs.rs",
+        ));
+    }
     bounds
 }
 
