@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tacit.agent.ledger import Ledger
+
 from .pairs import Pair
 
 A = "SELECT CASE WHEN i % 17 = 0 THEN NULL ELSE i // 2 END AS id, 'a' || i AS own FROM range(400) t(i)"
@@ -34,6 +36,20 @@ def test_a_sum_over_the_common_keys(pair: Pair) -> None:
     for ended in ends:
         assert f"matching keys: {keys}\nsum: {total}\n" in ended.told
         assert "a learns how many keys both have, and the sum of b's amount" in ended.told
+        assert "b knows all values of amount, and may find which of its rows add up to the sum" in ended.told
+
+
+def test_what_is_sent_says_nothing_of_how_many_keys_match_or_of_the_sum(pair: Pair) -> None:
+    """Numbers of one digit, of many, and none that is shown."""
+    sent = []
+    for first, amount in ((0, 1), (10, 10**15), (200, -(10**15)), (250, 7), (900, 7)):
+        pair.write("a", "SELECT i AS id FROM range(300) t(i)")
+        pair.write("b", f"SELECT i + {first} AS id, {amount} AS amount FROM range(300) t(i)")
+        ends = pair.match("--reveal", "sum(b.amount)", "--least", "60")
+        assert [ended.status for ended in ends] == [0, 0], ends
+        entries = [Ledger(pair.folder / "ledger" / f"{party}.jsonl").entries()[-1] for party in "ab"]
+        sent.append([(entry["cost"]["bytes_sent"], entry["cost"]["rounds"]) for entry in entries])
+    assert all(costs == sent[0] for costs in sent), sent
 
 
 def test_a_sum_over_few_keys_is_not_shown(pair: Pair) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tacit.agent.faults import Fault, RunError
-from tacit.psi.announcement import asked, heard, numbers, offered, run_name
+from tacit.psi.announcement import asked, heard, numbers, offered, run_name, told_numbers
 from tacit.psi.choice import choose
 from tacit.psi.parameters import Parameters
 
@@ -106,10 +106,26 @@ def test_other_questions_are_the_peers_fault(message: bytes) -> None:
         asked(message, "a")
 
 
-@pytest.mark.parametrize("message", [b"{}", b'{"keys": -1}', b'{"keys": 1.5}', b'{"keys": 1, "sum": "3"}'])
+@pytest.mark.parametrize(
+    "told", [(0, None), (3, None), (3, 0), (3, -5), ((1 << 64) - 1, (1 << 63) - 1), (1, -(1 << 63))]
+)
+def test_numbers_are_told_in_as_many_bytes_whatever_they_are(told: tuple[int, int | None]) -> None:
+    message = told_numbers(*told)
+    assert numbers(message, "b") == told and len(message) == 17
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        b"",
+        b"{}",
+        bytes(16),
+        bytes(18),
+        bytes(8) + b"\2" + bytes(8),  # neither shown nor not shown
+        bytes(9) + b"\1" + bytes(7),  # not shown, and told
+    ],
+)
 def test_other_numbers_are_the_peers_fault(message: bytes) -> None:
-    assert numbers(b'{"keys": 3, "sum": -5}', "b") == (3, -5)
-    assert numbers(b'{"keys": 3, "sum": null}', "b") == (3, None)
     with pytest.raises(RunError, match="no honest party"):
         numbers(message, "b")
 

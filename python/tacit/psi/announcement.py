@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isfinite
@@ -13,6 +14,9 @@ from tacit.agent.faults import Fault, RunError
 from tacit.psi.prepared_file import MOST_BUDGET, MOST_PREPARED
 
 ANNOUNCED = ("rows", "memory", "workers", "kinds", "resume", "columns", "latency", "bandwidth")
+
+NUMBERS = struct.Struct("<Q?q")
+"""How many keys match, whether a sum is shown, and the sum or 0: as many bytes whatever they are."""
 
 MOST_LATENCY = 60.0
 """Seconds; nobody waits longer for a message."""
@@ -100,13 +104,19 @@ def run_name(message: bytes, peer: str) -> str:
     return message.decode()
 
 
+def told_numbers(keys: int, total: int | None) -> bytes:
+    """What the receiver tells the other: how many keys match, and the sum, if there is one to show."""
+    return NUMBERS.pack(keys, total is not None, total or 0)
+
+
 def numbers(message: bytes, peer: str) -> tuple[int, int | None]:
-    """How many keys match, and the sum if one was asked for, as the receiver tells the other. Raises RunError."""
-    told = _told(message)
-    keys, total = told.get("keys"), told.get("sum")
-    if type(keys) is not int or keys < 0 or not (total is None or type(total) is int):
+    """What ``told_numbers`` has said. Raises RunError."""
+    if len(message) != NUMBERS.size:
         raise dishonest(peer)
-    return keys, total
+    keys, shown, total = NUMBERS.unpack(message)
+    if told_numbers(keys, total if shown else None) != message:
+        raise dishonest(peer)
+    return keys, total if shown else None
 
 
 def dishonest(peer: str) -> RunError:

@@ -14,7 +14,7 @@ from typing import Any
 
 from tacit import _native
 from tacit.agent.faults import Fault, RunError
-from tacit.psi.announcement import heard, numbers, run_name, same_run
+from tacit.psi.announcement import heard, numbers, run_name, same_run, told_numbers
 from tacit.psi.choice import BYTES_PER_TOKEN, Choice, choose
 from tacit.psi.members import Members
 from tacit.psi.parameters import UNBALANCED, Parameters
@@ -278,8 +278,11 @@ class Match:
         found = reveal(pair, table, self.parameters, choice, self.number, facts)
         if not self.parameters.gives_rows:
             receives = self.me == self.parameters.receiver
-            told = {"keys": found.keys, "sum": found.sum} if receives and self.parameters.both_learn else {}
-            answer = pair.exchange(json.dumps(told).encode())
+            told = b""
+            if receives and self.parameters.both_learn:
+                assert found.keys is not None
+                told = told_numbers(found.keys, found.sum)
+            answer = pair.exchange(told)
             if not receives:
                 found = Found(*numbers(answer, self.peer)) if self.parameters.both_learn else Found()
         self._found = found
