@@ -105,6 +105,17 @@ def test_what_a_query_costs_depends_on_the_numbers_of_rows_alone(pair: Pair) -> 
     assert len(set(costs)) == 1
 
 
+@pytest.mark.parametrize("content", [b"", b"id,own\n1,x\n", b"tacit prepared 2" + bytes(64), b"tacitSE"[:6]])
+def test_a_file_that_holds_nothing_published_is_not_asked_with_nor_replaced(pair: Pair, content: bytes) -> None:
+    held = pair.folder / "b.published"
+    held.write_bytes(content)
+    pair.write("b", B.format(0))
+    asks = pair.start("b", "--prepared", "b.published", "--quiet")
+    told = asks.communicate(timeout=60)[0]
+    assert asks.returncode == 2 and "b.published: holds nothing that a party has published" in told, told
+    assert len(told.splitlines()) == 1 and held.read_bytes() == content
+
+
 @pytest.fixture
 def prepared(pair: Pair) -> Path:
     """A file of the right form."""

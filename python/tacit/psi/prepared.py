@@ -27,7 +27,7 @@ from tacit.psi.prepared_file import (
     COPIES,
     Description,
     PreparedFile,
-    read_file,
+    read_published,
     write_prepared,
     write_privately,
 )
@@ -121,7 +121,7 @@ class Query:
     def ask(self, source: Source, held: Path, memory: int) -> tuple[Report, _native.Binned]:
         """Ask about a table's rows. held: where what is published is kept, for the next query."""
         begin = time.monotonic()
-        known = read_file(held) if held.exists() else None
+        known = read_published(held)
         has = None if known is None else hashlib.sha256(known).hexdigest()
 
         def work(pair: _native.Pair, message: bytes) -> tuple[Report, _native.Binned]:

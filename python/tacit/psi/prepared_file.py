@@ -27,6 +27,9 @@ from tacit.agent.private_key import PrivateKey
 MAGIC = b"tacit prepared 2"
 SEALING = b"tacit prepared 2 sealing"
 LABEL = "prepared"
+PUBLISHED = b"tacitSE"
+"""How what is published begins, of every version."""
+
 LENGTH = 8
 MAC = 32
 RECORD = LENGTH + MAC
@@ -160,6 +163,23 @@ def read_file(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise RunError(Fault.INPUT, f"{path}: cannot be read ({error.strerror}).") from None
+
+
+def read_published(path: Path) -> bytes | None:
+    """What a party keeps of what another one has published; None if there is nothing yet. Raises RunError.
+
+    It is replaced when the other party publishes anew: a file that is anything else is refused.
+    """
+    if not path.exists():
+        return None
+    known = read_file(path)
+    if not known.startswith(PUBLISHED):
+        raise RunError(
+            Fault.INPUT,
+            f"{path}: holds nothing that a party has published; with --input, --prepared names the file in which that "
+            "is kept: name a new one.",
+        )
+    return known
 
 
 def write_privately(path: Path, content: bytes) -> None:
