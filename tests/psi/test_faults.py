@@ -47,6 +47,9 @@ def test_a_killed_party_is_noticed_and_the_match_resumes_where_it_stopped(pair: 
     ends = pair.match(*ON_DISK)
     assert [ended.status for ended in ends] == [0, 0], ends
     assert all("resuming: " in ended.told for ended in ends), ends
+    # Semi-honest parties match again what was under way, and count it.
+    entries = [Ledger(pair.folder / "ledger" / f"{party}.jsonl").entries()[-1] for party in "ab"]
+    assert entries[0]["repeated_bins"] >= 1 and all("repeated_bins" in entry for entry in entries), entries
     assert pair.joint("a.own, b.own") == pair.rows(
         "SELECT 'a' || i, 'b' || (i - 15000) FROM range(15000, 20000) t(i) ORDER BY ALL"
     )
@@ -109,6 +112,38 @@ def test_against_malicious_parties_no_bin_is_matched_twice(pair: Pair) -> None:
     refused = pair.match(*options, "--repeat-bins")
     assert [ended.status for ended in refused] == [4, 5], refused
     assert "under vole-malicious no bin is matched twice" in refused[0].told
+
+
+def test_against_malicious_parties_a_bin_that_was_under_way_is_matched_again_only_where_the_user_says_so(
+    pair: Pair,
+) -> None:
+    """b breaks off when it may have what it wanted of a bin, and before a has its result."""
+    options = ("--bins", "12", "--memory", "2M", "--workers", "1", "--protocol", "vole-malicious")
+    tables(pair)
+    a, b = pair.start("a", *options), pair.start("b", *options)
+    folder, deadline = folder_of(pair.folder / "a-matched.parquet"), time.monotonic() + 60
+    while not list(folder.glob("*.begun")):
+        assert time.monotonic() < deadline, "no bin ever begins"
+        time.sleep(0.01)
+    b.kill()
+    b.communicate()
+    assert a.communicate(timeout=60) and a.returncode == 5
+    begun, done = (len(list(folder.glob(f"*.{ending}"))) for ending in ("begun", "matches"))
+    assert (begun - done, done < 12) == (1, True), "one bin a worker is under way"
+    refused = pair.match(*options)
+    assert refused[0].status == 3 and refused[1].status in (3, 5), refused
+    assert "bins under way here, 1 of them; b may have its results" in refused[0].told, refused
+    assert "start with --repeat-bins" in refused[0].told and "Traceback" not in refused[0].told
+    # Nor does it help b to have lost its files.
+    lost = folder_of(pair.folder / "b-matched.parquet")
+    lost.rename(lost.with_suffix(".away"))
+    assert pair.match(*options)[0].status in (3, 4), "3: of the bin under way, 4: of bins that are done"
+    lost.with_suffix(".away").rename(lost)
+    ends = pair.match(*options, "--repeat-bins")
+    assert [ended.status for ended in ends] == [0, 0], ends
+    entry = Ledger(pair.folder / "ledger" / "a.jsonl").entries()[-1]
+    assert entry["kind"] == "completed" and entry["repeated_bins"] == 1, entry
+    assert len(pair.joint("a.own, b.own")) == 5000
 
 
 def test_files_of_a_match_are_encrypted_and_damage_is_one_sentence(pair: Pair) -> None:

@@ -67,7 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--memory", type=_bytes, default=3 << 30, metavar="SIZE", help="what this party may use (default: 3G)")
     add("--workers", type=int, metavar="N", help="bins matched at the same time (default: half the cores)")
     add("--repeat-bins", action="store_true",
-        help="match bins again that this party has results of, where the other says that it lost its own")  # fmt: skip
+        help="match bins again of which the other may have results: it lost them, or broke off")  # fmt: skip
     add("--explain", action="store_true", help="show why bins, protocol and workers were chosen")
     add("--quiet", action="store_true", help="print nothing but errors")
 

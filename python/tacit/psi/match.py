@@ -53,7 +53,7 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Limits:
-    """This party's own: bytes of memory, workers, and whether it matches bins again that the other says it has lost."""
+    """This party's own: memory, workers, and whether bins are matched again that the other may have results of."""
 
     memory: int = 3 << 30
     workers: int | None = None
@@ -70,7 +70,8 @@ class Report:
 
     keys: how many keys both have. rate: keys for each row with a key. union: how many universal ids there are.
     repeated: rows of this party that share keys with several rows of the other, of shares and of ids by several keys.
-    resumed: bins that were done before. again: bins of which this party had a result, and that were matched again.
+    resumed: bins that were done before. again: how often a bin was begun again that had been begun before, over all
+    attempts.
     """
 
     rows: int
@@ -231,9 +232,11 @@ class Match:
             todo = self._resume(state, theirs["resume"], choice)
         else:
             if state is not None:
-                done = sum(self._reopened(state).done())
-                self._check_disowned(done, done, choice)
-                self._again = done
+                before = self._reopened(state)
+                done, begun = before.done(), before.begun()
+                unfinished = sum(bool(times) and not result for result, times in zip(done, begun, strict=True))
+                self._check_disowned(sum(done), sum(done), unfinished, choice)
+                self._again = sum(max(times, result) for result, times in zip(done, begun, strict=True))
             todo = list(range(choice.bins))
             self._partition(pair, choice, theirs["kinds"])
         pair.exchange(b"ready")
@@ -397,20 +400,23 @@ class Match:
         both = list(zip(self._table.done(), told, strict=True))
         disowned = [bin for bin, (mine, other) in enumerate(both) if mine and not other]
         confirmed = self._table.confirmed() if disowned else []
-        self._check_disowned(len(disowned), sum(confirmed[bin] for bin in disowned), choice)
+        begun = self._table.begun()
+        unfinished = sum(bool(begun[bin]) and not mine for bin, (mine, _) in enumerate(both))
+        self._check_disowned(len(disowned), sum(confirmed[bin] for bin in disowned), unfinished, choice)
         self._table.confirm(told)
-        self._again = len(disowned)
         todo = [bin for bin, (mine, other) in enumerate(both) if not (mine and other)]
-        again = f"; {self._again} of the others are done here, but not at {self.peer}" if disowned else ""
+        again = f"; {len(disowned)} of the others are done here, but not at {self.peer}" if disowned else ""
+        again += f"; {unfinished} of the others were begun here before" if unfinished else ""
         self.tell(f"resuming: {state.bins - len(todo)} of {state.bins} bins are done{again}")
         return todo
 
-    def _check_disowned(self, disowned: int, lost: int, choice: Choice) -> None:
-        """Refuse to match bins again of which this party has results, as who asks again with other rows would have it.
+    def _check_disowned(self, disowned: int, lost: int, unfinished: int, choice: Choice) -> None:
+        """Refuse to match bins again that the other party may have results of: it could ask again with other rows.
 
-        disowned: bins with a result here that the other party has none of. lost: those of which it had one. A crash
-        leaves at most the bins that were under way, one a worker, with a result at one party alone: nobody has
-        confirmed them. Raises RunError.
+        disowned: bins with a result here that the other party has none of. lost: those of which it had one. unfinished:
+        bins begun here without a result: the other may have had its own when it broke off. A crash leaves at most the
+        bins that were under way, one a worker, unfinished, or with a result at one party alone: nobody has confirmed
+        them. Raises RunError.
         """
         withstands = dict(_native.matching_protocols()).get(choice.protocol)
         anew = f"to match anew, remove {self.folder} here and start again at both parties"
@@ -419,6 +425,12 @@ class Match:
                 Fault.PEER,
                 f"{self.peer} says that it has no results of {disowned} bins that are done here; under "
                 f"{choice.protocol} no bin is matched twice, since it could ask with other rows: {anew}.",
+            )
+        if unfinished and withstands == "malicious" and not self.limits.repeat_bins:
+            raise RunError(
+                Fault.POLICY,
+                f"the match broke off with bins under way here, {unfinished} of them; {self.peer} may have its results "
+                f"of these, and could ask again with other rows; if you know why, start with --repeat-bins; {anew}.",
             )
         if lost and not self.limits.repeat_bins:
             raise RunError(
@@ -445,9 +457,11 @@ class Match:
             totals = self._table.totals()
             found = Found(totals["keys"], pairs=totals["pairs"])
         protocol = None if self.choice is None else self.choice.protocol
+        begun = [] if self._table is None else self._table.begun()
+        again = self._again + sum(max(0, times - 1) for times in begun)
         return Report.of(
             self._counts, self.source.key, found or Found(), metrics, begin,
-            resumed=resumed, unconfirmed=unconfirmed, protocol=protocol, again=self._again,
+            resumed=resumed, unconfirmed=unconfirmed, protocol=protocol, again=again,
         )  # fmt: skip
 
 
