@@ -190,7 +190,11 @@ class Parameters(Agreement):
                 what += f", and the sum of {self.summed[0]}'s {self.summed[1]} over the rows that have them"
                 what += f" if these are {self.least} keys or more" if self.least > 1 else ""
             who = [self.receiver, *(name for name in self.to if name != self.receiver)]
-            return [f"{name} learns {what}" for name in who]
+            told = [f"{name} learns {what}" for name in who]
+            if self.summed is not None and self.summed[0] in who:
+                owner, column = self.summed
+                told.append(f"{owner} knows all values of {column}, and may find which of its rows add up to the sum")
+            return told
         if not self.both_learn:
             (alone,) = self.to
             other = b if alone == a else a
