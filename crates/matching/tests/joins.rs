@@ -348,10 +348,14 @@ fn a_bin_that_a_peer_breaks_off_is_known_to_have_been_begun() {
     for times in 1..=3 {
         let mut sessions = memory::mesh(&["a", "b"], &Options::default()).into_iter();
         let (mut cheat, honest) = (sessions.next().expect("two"), sessions.next().expect("two"));
-        let run = Run { role: Role::Sender, learns: Learns::Both, rows: [100, 100], todo: vec![1], joint_rows: PLENTY };
+        let run =
+            Run { role: Role::Sender, learns: Learns::Both, rows: [100, 100], todo: vec![0, 1], joint_rows: PLENTY };
         let found = std::thread::scope(|scope| {
             let cheats = scope.spawn(move || {
+                cheat.enter("setup");
                 let mut pair = Clear.setup(Role::Receiver, &mut cheat, PartyId(1)).expect("setup");
+                cheat.leave();
+                cheat.enter("bins");
                 let size = tacit_psi::binning::capacity(100, 2);
                 let items: Vec<u128> = (0..size as u128).collect();
                 let found = pair.online(&mut cheat, &items, Sizes { sender: size, receiver: size });
@@ -365,7 +369,7 @@ fn a_bin_that_a_peer_breaks_off_is_known_to_have_been_begun() {
         });
         assert!(found, "it has the bin's outcome");
         let results = kept(2, &own);
-        assert_eq!((results.done(), results.begun().expect("a folder")), (vec![false; 2], vec![0, times]));
+        assert_eq!((results.done(), results.begun().expect("a folder")), (vec![false; 2], vec![times, 0]));
     }
 }
 
@@ -558,7 +562,8 @@ proptest! {
 #[test]
 fn matches_that_a_receiver_makes_up_tell_it_of_no_key_how_often_it_repeats() {
     let repeats = [1usize, 1, 5, 9, 17, 3];
-    let keys = (0i64..).zip(repeats).flat_map(|(key, often)| std::iter::repeat_n((Some("n".to_owned()), Some(key)), often));
+    let keys =
+        (0i64..).zip(repeats).flat_map(|(key, often)| std::iter::repeat_n((Some("n".to_owned()), Some(key)), often));
     let keys: Vec<Key> = keys.collect();
     let rows = keys.len();
     let protocol = VolePsi { variant: Variant::Malicious, bins: 1 };
@@ -569,7 +574,10 @@ fn matches_that_a_receiver_makes_up_tell_it_of_no_key_how_often_it_repeats() {
     let (told, ended) = std::thread::scope(|scope| {
         let cheats = scope.spawn(move || {
             let peer = PartyId(1);
+            cheat.enter("setup");
             let mut pair = protocol.setup(Role::Receiver, &mut cheat, peer).expect("setup");
+            cheat.leave();
+            cheat.enter("bins");
             let nobodys: Vec<u128> = (0..rows as u128).map(|number| number << 8 | 3).collect();
             pair.online(&mut cheat, &nobodys, Sizes { sender: rows, receiver: rows }).expect("an outcome");
             let mut bits = vec![0u8; rows.div_ceil(8)];
@@ -584,7 +592,7 @@ fn matches_that_a_receiver_makes_up_tell_it_of_no_key_how_often_it_repeats() {
         let mut sessions = [honest];
         let bins = partition(&keys, 1, None);
         let ended = run.execute(&protocol, &mut sessions, &bins, &Results::new(1, None), &Progress::default());
-        sessions[0].abort_handle().abort("it cheats");
+        sessions.into_iter().for_each(|session| session.abort("it cheats"));
         (cheats.join().expect("no panic"), ended)
     });
     assert!(told.is_err(), "it learns how often keys repeat: {told:?}");

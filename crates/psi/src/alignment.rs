@@ -99,7 +99,8 @@ pub fn intersect(
             let matched: Vec<u32> = (0..order.len()).filter(matched).map(|position| order[position]).collect();
             if let Some(proofs) = proofs {
                 // Without an item of the receiver there is no proof of any.
-                let known = matched.iter().map(|&item| proofs.get(item as usize).copied()).collect::<Option<Vec<u64>>>();
+                let known =
+                    matched.iter().map(|&item| proofs.get(item as usize).copied()).collect::<Option<Vec<u64>>>();
                 let expected = known.map(|known| blake3::Hash::from(proof(bits, known.into_iter())));
                 if !expected.is_some_and(|expected| expected == *told) {
                     return Err(PsiError::cheating(session, peer, "it reports a match that it does not prove"));

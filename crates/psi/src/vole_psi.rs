@@ -363,7 +363,10 @@ mod tests {
                 // A receiver that guesses wrong once has ended the run.
                 let proves = variant == Variant::Malicious;
                 assert_eq!(proof_bits > 0, proves, "{variant:?}: proofs");
-                assert!(!proves || f64::from(proof_bits) - (bins as f64).log2() >= 40.0, "{variant:?}: proofs of {bins} bins");
+                assert!(
+                    !proves || f64::from(proof_bits) - (bins as f64).log2() >= 40.0,
+                    "{variant:?}: proofs of {bins} bins"
+                );
                 // The store of a bin fails with the probability of that many keys, as often as there are bins.
                 let bits = 40.0 + (bins as f64).log2();
                 assert_eq!(layout, Layout::with_failure(size, layout.band, bits), "{variant:?}: stores of {bins} bins");

@@ -271,7 +271,8 @@ mod tests {
     fn lengths_that_are_not_there_take_no_memory() {
         let state = |events: Vec<u8>, count: u32| {
             let mut bytes =
-                [&MAGIC[..], &[2], b"dh", &[0], &[4; DIGEST], &[1; 16], &[2; DIGEST], &count.to_le_bytes(), &events].concat();
+                [&MAGIC[..], &[2], b"dh", &[0], &[4; DIGEST], &[1; 16], &[2; DIGEST], &count.to_le_bytes(), &events]
+                    .concat();
             bytes.extend_from_slice(&[0; DIGEST]);
             State::read(&resealed(bytes))
         };

@@ -27,7 +27,8 @@ impl Hashes {
             Variant::Malicious => {
                 let oracle = |purpose: &str| KeyedHash::new(&blake3::derive_key(purpose, &seed.expose()));
                 let [scalars, tags, proofs] =
-                    ["tacit 2026 vole-psi: scalars", "tacit 2026 vole-psi: tags", "tacit 2026 vole-psi: proofs"].map(oracle);
+                    ["tacit 2026 vole-psi: scalars", "tacit 2026 vole-psi: tags", "tacit 2026 vole-psi: proofs"]
+                        .map(oracle);
                 Self::Oracles { scalars, tags, proofs, coins }
             }
         }

@@ -57,7 +57,8 @@ type Deviation<'a> = &'a (dyn Fn(&mut Vec<u8>, &mut Vec<u8>) + Sync);
 fn a_receiver_proves_every_match_that_it_reports() {
     let protocol: Arc<dyn Protocol> = Arc::new(VolePsi { variant: Variant::Malicious, bins: 1 });
     let flip = |bits: &mut Vec<u8>, set: bool| {
-        let place = (0..40).find(|place| (bits[place / 8] >> (place % 8) & 1 == 1) != set).expect("some match, some do not");
+        let place =
+            (0..40).find(|place| (bits[place / 8] >> (place % 8) & 1 == 1) != set).expect("some match, some do not");
         bits[place / 8] ^= 1 << (place % 8);
     };
     // Whether the sender believes what is reported of 40 items, of which 20 match.
@@ -65,7 +66,8 @@ fn a_receiver_proves_every_match_that_it_reports() {
         let sets = Sets::random(Sizes { sender: 40, receiver: 40 }, 20, 5);
         let (found, (), _) = with_sender(&protocol, &sets, |session, peer| {
             let mut pair = protocol.setup(Role::Receiver, session, peer).expect("setup");
-            let Outcome::Receiver(mut matches) = pair.online(session, &sets.receiver, sets.sizes()).expect("an outcome")
+            let Outcome::Receiver(mut matches) =
+                pair.online(session, &sets.receiver, sets.sizes()).expect("an outcome")
             else {
                 panic!("the outcome of a receiver")
             };

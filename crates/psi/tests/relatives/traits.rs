@@ -108,7 +108,8 @@ fn a_run_is_restored_with_what_it_was_begun_with() {
         let state = begun(&protocols[0], role);
         assert!(Relayed::restore(Arc::clone(&protocols[0]), role, &state).is_ok());
         for (number, other) in protocols.into_iter().enumerate().skip(1) {
-            let error = Relayed::restore(other, role, &state).err().unwrap_or_else(|| panic!("{number} is another one"));
+            let error =
+                Relayed::restore(other, role, &state).err().unwrap_or_else(|| panic!("{number} is another one"));
             assert!(error.to_string().contains("other parameters, values or columns"), "{number}: {error}");
         }
     }
