@@ -126,6 +126,7 @@ class _Queries:
         outputs = [self._output(clause.scope) for _ in range(writer.pick([1, 2, 3, 4]))]
         distinct = writer.note("DISTINCT", "DISTINCT ") if writer.often(4) else ""
         after = f" FROM {clause.text}{where}"
+        self._reuse_names(outputs, clause.scope)
         return _Select(outputs, f"SELECT {distinct}", after, scope=[] if distinct else clause.scope)
 
     def _groups(self, clause: From, where: str) -> _Select:
@@ -142,6 +143,7 @@ class _Queries:
         having = self._having(clause.scope) if writer.often(3) else ""
         listed = ", ".join(key.text for key in keys)
         group = writer.note("GROUP BY", f" GROUP BY {listed}")
+        self._reuse_names(outputs, clause.scope)
         return _Select(outputs, "SELECT ", f" FROM {clause.text}{where}{group}{having}")
 
     def _union(self) -> _Select:
@@ -234,6 +236,13 @@ class _Queries:
             case _:
                 text = writer.note("COUNT(*)", "COUNT(*)")
         return _Output(text, name)
+
+    def _reuse_names(self, outputs: Sequence[_Output], scope: Sequence[Name]) -> None:
+        """Name outputs as columns that they are not: a plan that tells columns by their names would confuse them."""
+        for output in outputs:
+            free = {name.bare for name in scope} - {each.name for each in outputs}
+            if free and self.writer.often(2):
+                output.name = self.writer.note("output named as another column", self.writer.pick(sorted(free)))
 
     def _any(self, scope: Sequence[Name]) -> str:
         subject = self.writer.pick(scope)

@@ -196,12 +196,15 @@ class Relations:
         names, outputs = list(over.names), [name.text for name in over.names]
         if writer.often(3):
             family = writer.pick([name.family for name in over.names])
-            new = Name(self.fresh("x"), family)
             if family != "text":
+                gone = writer.pick(names) if writer.often(2) else None
+                new = Name(gone.bare if gone else self.fresh("x"), family)
+                outputs = [name.text for name in names if name is not gone]
                 outputs.append(f"{writer.expression(over.names, family, 2)} AS {new.text}")
-                names.append(new)
+                names = [*(name for name in names if name is not gone), new]
+                writer.note("computed column named as the one it hides" if gone else "computed column", "")
         text = f"(SELECT {', '.join(outputs)} FROM {over.text} WHERE {writer.flag(over.names, writer.pick([0, 1, 2]))})"
-        return Relation(writer.note("filter in a subquery", text), tuple(names), over.unique)
+        return Relation(writer.note("filter in a subquery", text), tuple(names), _unique_among(over, names))
 
     def _distinct(self, over: Relation) -> Relation:
         count = self.writer.pick([1, 2, 3])
@@ -216,10 +219,17 @@ class Relations:
         names = tuple(name for name in over.names if name.shown)
         if not names:
             return over
-        listed = ", ".join(name.text for name in names)
-        text = f"(SELECT {listed} FROM {over.text} ORDER BY {listed} LIMIT {self.writer.pick([3, 10, 1, 5, 0])})"
-        unique = tuple(key for key in over.unique if key <= {name.bare for name in names})
-        return Relation(self.writer.note("LIMIT in a subquery", text), names, unique)
+        order, listed = ", ".join(name.text for name in names), [name.text for name in names]
+        numbers = [at for at, name in enumerate(names) if name.family == "whole"]
+        if numbers and self.writer.often(3):
+            at = self.writer.pick(numbers)
+            listed[at] = self.writer.note(
+                "LIMIT by a column named as another", f"7 - {names[at].text} AS {names[at].text}"
+            )
+            names = (*names[:at], Name(names[at].text, "whole"), *names[at + 1 :])
+        limit = self.writer.pick([3, 10, 1, 5, 0])
+        text = f"(SELECT {', '.join(listed)} FROM {over.text} ORDER BY {order} LIMIT {limit})"
+        return Relation(self.writer.note("LIMIT in a subquery", text), names, _unique_among(over, names))
 
     def _aggregate(self, names: Sequence[Name]) -> tuple[str, Name]:
         """An aggregate under a new name."""
@@ -243,3 +253,9 @@ def _names(table: Table) -> tuple[Name, ...]:
 
 def _qualified(relation: Relation, alias: str) -> list[Name]:
     return [Name(f"{alias}.{name.bare}", name.family, name.origin) for name in relation.names]
+
+
+def _unique_among(over: Relation, names: Sequence[Name]) -> tuple[frozenset[str], ...]:
+    """Its unique keys of which all columns are still there."""
+    left = {name.bare for name in names if name.origin is not None}
+    return tuple(key for key in over.unique if key <= left)

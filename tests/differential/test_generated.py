@@ -56,7 +56,8 @@ FEATURES = (
     "DECIMAL", "DATE", "dictionary", "bytes", "hashed", "negative number", "bounds of a type", "empty table",
     "duplicate rows", "NULL in a key", "2 owners", "3 owners", "padded rows", "outputs without names",
     "ORDER BY what is not selected", "announced rows", "consent to filter", "consent to groups", "consent to matches",
-    "several recipients",
+    "several recipients", "output named as another column", "computed column named as the one it hides",
+    "LIMIT by a column named as another",
 )  # fmt: skip
 
 

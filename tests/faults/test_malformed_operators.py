@@ -29,6 +29,7 @@ INPUT = {
         {"name": "y", "source": "y", "encode": "int", "kind": {**KIND, "nullable": False}},
     ],
     "rows": 4,
+    "ordered": True,
 }
 BOOLEAN = {"repr": "bits", "width": 1, "signed": False, "nullable": True}
 OPERATORS: list[dict[str, Any]] = [

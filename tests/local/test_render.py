@@ -31,7 +31,7 @@ from tacit.plan.catalog import Table
 from tacit.plan.fields import field_of
 from tacit.plan.types import Boolean, Date, Decimal, Double, Field, Integer, Type, Varchar
 
-from .tables import parquet, scan, table, typed_rows
+from .tables import parquet, rows, scan, table, typed_rows
 
 INTEGER = Integer(-(2**31), 2**31 - 1, "INTEGER")
 BIGINT = Integer(-(2**63), 2**63 - 1, "BIGINT")
@@ -254,3 +254,24 @@ def test_rows_without_columns_are_counted(tmp_path: Path, people: Table, format:
     none = scan(table("people", path, {"id": BIGINT}), "nothing")
     count = Aggregate(Union((none, none)), (), (Aggregation("n", "count_rows", None),))
     expect(count, "SELECT 2 * COUNT(*) FROM people", table("people", path, {"id": BIGINT}))
+
+
+def test_rows_of_equal_keys_come_in_another_order_each_run(tmp_path: Path) -> None:
+    """The same order of 8 equal rows three times has a probability of 8!^-2, the same 4 of them of 70^-5 in 6 runs."""
+    path = parquet(tmp_path / "few.parquet", "SELECT (i // 8)::BIGINT AS k, i::BIGINT AS x FROM range(16) r(i)")
+    few = table("few", path, {"k": BIGINT, "x": BIGINT})
+    ordered = Sort(scan(few), (SortKey("k", True, False),))
+    found = [rows(ordered, few) for _ in range(3)]
+    assert all([key for key, _ in each] == [1] * 8 + [0] * 8 and len(set(each)) == 16 for each in found)
+    assert len({tuple(each[:8]) for each in found}) > 1, "as in the file"
+    heads = [rows(Limit(ordered, 12, 8), few) for _ in range(6)]
+    assert len({tuple(sorted(each[:4])) for each in heads}) > 1 and all(len(each) == 8 for each in heads)
+
+
+def test_equal_sorts_of_one_run_have_one_order(tmp_path: Path) -> None:
+    path = parquet(tmp_path / "few.parquet", "SELECT 1::BIGINT AS k, i::BIGINT AS x FROM range(100) r(i)")
+    few = table("few", path, {"k": BIGINT, "x": BIGINT})
+    head = Limit(Sort(scan(few), (SortKey("k", False, False),)), 10, 0)
+    assert len(set(rows(Union((head, head)), few))) == 10
+    other = Limit(Sort(scan(few), (SortKey("k", True, False),)), 10, 0)
+    assert len(set(rows(Union((head, other)), few))) > 10

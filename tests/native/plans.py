@@ -57,14 +57,19 @@ class Plan:
         rows: int | None = None,
         encode: dict[str, str] | None = None,
         pad_to: int | None = None,
+        ordered: bool = False,
     ) -> int:
-        """An owner's table: any exporter of an Arrow stream. pad_to: announce this size instead of the true one."""
+        """An owner's table: any exporter of an Arrow stream. pad_to: announce this size instead of the true one.
+
+        ordered: its rows may be opened in their order.
+        """
         encodings = encode or {}
         listed = [
             {"name": name, "source": name, "encode": encodings.get(name, "int"), "kind": kind}
             for name, kind in columns.items()
         ]
         members: JSON = {} if pad_to is None else {"pad_to_source": True}
+        members |= {"ordered": True} if ordered else {}
         step = self.add("input", owner=owner, columns=listed, rows=rows, **members)
         if pad_to is not None:
             self.pad_to[step] = pad_to

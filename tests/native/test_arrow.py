@@ -40,7 +40,7 @@ query = '''SELECT CASE WHEN i % 7 <> 0 THEN i - 2000 END AS n, i::HUGEINT * 1000
            CASE WHEN i % 5 <> 0 THEN i % 3 = 0 END AS flag, CASE WHEN i % 11 <> 0 THEN 't' || i END AS t
            FROM range(5000) r(i)'''
 relation = duckdb.sql(query)
-operator = {"id": 1, "op": "input", "owner": "a", "columns": columns, "rows": 6000}
+operator = {"id": 1, "op": "input", "owner": "a", "columns": columns, "rows": 6000, "ordered": True}
 release = {"id": 2, "op": "release", "input": 1, "to": ["a"], "columns": names, "ordered": True}
 session = _native.Session.clear(["a", "b", "c"], json.dumps(permits), json.dumps([operator, release]))
 table = session.input(json.dumps(operator), relation)
@@ -53,7 +53,7 @@ assert duckdb.sql("SELECT sum(n) FROM opened").fetchall() == duckdb.sql(f"SELECT
 def round_trip(data: Any, columns: dict[str, dict[str, Any]], encode: dict[str, str] | None = None) -> Rows:
     """What a recipient gets of an owner's table."""
     plan = Plan()
-    table = plan.input("a", data, columns, rows=64, encode=encode)
+    table = plan.input("a", data, columns, rows=64, encode=encode, ordered=True)
     step = plan.release(table, list(columns), ordered=True)
     return run_in_clear(plan)[step]
 
@@ -126,7 +126,8 @@ def test_types_of_what_is_opened() -> None:
 
 def test_an_opened_table_is_exported_as_often_as_asked() -> None:
     plan = Plan()
-    released = plan.release(plan.input("a", pa.table({"x": [3, 4]}), {"x": bits(8)}, rows=3), ["x"], ordered=True)
+    table = plan.input("a", pa.table({"x": [3, 4]}), {"x": bits(8)}, rows=3, ordered=True)
+    released = plan.release(table, ["x"], ordered=True)
     session = _native.Session.clear(NODES, json.dumps(plan.permits()), json.dumps(plan.operators))
     opened = plan.drive(session, everyone=True)[released]
     assert rows_of(opened) == rows_of(opened) == [(3,), (4,)]

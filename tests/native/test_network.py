@@ -48,7 +48,7 @@ def free_addresses() -> list[str]:
 
 def shared_and_opened() -> Plan:
     plan = Plan()
-    plan.release(plan.input("b", None, {"x": bits(10)}, rows=128), ["x"], ordered=True)
+    plan.release(plan.input("b", None, {"x": bits(10)}, rows=128, ordered=True), ["x"], ordered=True)
     return plan
 
 

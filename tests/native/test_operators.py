@@ -67,7 +67,7 @@ def test_input_and_release(run: Run) -> None:
 @ENGINES
 def test_an_announced_size_and_an_order_that_is_kept(run: Run) -> None:
     table, plan = people(2, 20), Plan()
-    step = plan.release(plan.input("c", table, COLUMNS, encode=ENCODE), list(COLUMNS), ordered=True)
+    step = plan.release(plan.input("c", table, COLUMNS, encode=ENCODE, ordered=True), list(COLUMNS), ordered=True)
     expect(run(plan)[step], "FROM t", t=table, ordered=True)
 
 

@@ -54,24 +54,20 @@ def test_only_the_owners_send_and_hear_anything_while_they_match() -> None:
     assert all(any("match" in str(dict(each)["step"]) for each in owner) for owner in owners)
 
 
-def test_the_right_owners_order_does_not_show_in_what_the_left_one_learns() -> None:
-    """Whatever order the rows of a table have, the answer of a match is a set: no order is common to two runs."""
+def test_no_node_opens_matches_in_the_order_that_their_owners_know() -> None:
     drawn = join(5, 300, 100, clustered=False)
     plan = json.loads(json.dumps(drawn.operators))
-    plan[1]["ordered"] = True  # the order in which rows were shared
-    orders = []
-    for _ in range(2):
-        sessions = _native.Session.in_memory(NODES, drawn.permits(), json.dumps(plan))
+    plan[1]["ordered"] = True
 
-        def drive(session: _native.Session) -> list[object]:
-            left, right = (
-                data if session.me == owner else None for owner, data in (("b", drawn.left), ("c", drawn.right))
-            )
-            table = session.psi(json.dumps(plan[0]), left, right)
-            opened = session.release(json.dumps(plan[1]), table)
-            session.close()
-            return [] if opened is None else pa.table(opened)["w"].to_pylist()
+    def drive(session: _native.Session) -> type[Exception]:
+        left, right = (data if session.me == owner else None for owner, data in (("b", drawn.left), ("c", drawn.right)))
+        table = session.psi(json.dumps(plan[0]), left, right)
+        with pytest.raises(_native.TacitError) as caught:
+            session.release(json.dumps(plan[1]), table)
+        return caught.type
 
-        with ThreadPoolExecutor(len(NODES)) as threads:
-            orders.append(next(rows for rows in threads.map(drive, sessions) if rows))
-    assert sorted(orders[0]) == sorted(orders[1]) and orders[0] != orders[1]
+    sessions = _native.Session.in_memory(NODES, drawn.permits(), json.dumps(plan))
+    with ThreadPoolExecutor(len(NODES)) as threads:
+        found = list(threads.map(drive, sessions))
+    # Who refuses first ends the session of the others.
+    assert _native.InputError in found

@@ -107,7 +107,7 @@ impl<B: Backend> Executor<B> {
             Operator::GroupBy(x) => group_by::group_by(b, inputs[0], x),
             Operator::Aggregate(x) => aggregate::aggregate(b, inputs[0], x),
             Operator::Sort(x) => order::sort(b, inputs[0], x),
-            Operator::Limit(x) => order::limit(b, inputs[0], x),
+            Operator::Limit(x) => order::limit(inputs[0], x),
             Operator::Input(_)
             | Operator::Psi(_)
             | Operator::CircuitPsi(_)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -46,6 +47,7 @@ class LocalEngine:
         self._used = _used_columns(plan, party, self._owned)
         self._sources: dict[str, Source] | None = None
         self._rows: dict[str, int] = {}
+        self._secret = secrets.token_bytes(32)
         self._spill = tempfile.TemporaryDirectory(prefix="tacit-")
         self.database = duckdb.connect(config={**SETTINGS, "temp_directory": self._spill.name})
         for macro in MACROS:
@@ -127,7 +129,9 @@ class LocalEngine:
         files = dict.fromkeys(Path(self._source(scan.table).path).name for scan in scans(step.relation))
         where = f"the query over {' and '.join(files)}" if files else "the query"
         with told(where, computed_columns(step.relation)):
-            self._keep(_result(step.id), render(step.relation, step.fields, self))
+            # The recipients see what the tail reads in any case.
+            secret = self._secret if isinstance(step, LocalStep) else None
+            self._keep(_result(step.id), render(step.relation, step.fields, self, secret))
         for scan in scans(step.relation):
             self._source(scan.table).verify_unchanged()
 

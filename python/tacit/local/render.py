@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 from collections.abc import Iterable
 from typing import Protocol
 
@@ -42,15 +43,20 @@ class Leaves(Protocol):
         """The database's table or view with the rows of a release."""
 
 
-def render(relation: Relation, output: tuple[Field, ...], leaves: Leaves) -> str:
-    """The SQL of a relation. Its result has exactly the output's columns, in these types, in the relation's order."""
+def render(relation: Relation, output: tuple[Field, ...], leaves: Leaves, secret: bytes | None = None) -> str:
+    """The SQL of a relation. Its result has exactly the output's columns, in these types, in the relation's order.
+
+    secret: orders rows whose sort keys are equal, so that neither their order nor which of them a LIMIT keeps tells
+    anything. Without it they come as DuckDB has them, which may be as a file does.
+    """
     typed = ((each.name, cast(column(each.name), each.type)) for each in output)
-    return _over(_Renderer(leaves).render(relation), typed).sql(dialect="duckdb")
+    return _over(_Renderer(leaves, secret).render(relation), typed).sql(dialect="duckdb")
 
 
 class _Renderer:
-    def __init__(self, leaves: Leaves) -> None:
+    def __init__(self, leaves: Leaves, secret: bytes | None) -> None:
         self._leaves = leaves
+        self._secret = secret
 
     def render(self, relation: Relation) -> exp.Query:
         """One operator and all beneath it."""
@@ -76,7 +82,7 @@ class _Renderer:
                 return self._aggregate(relation)
             case Sort(input, keys):
                 ordered = _over(self.render(input), _columns(names(input)))
-                return ordered.order_by(*[_sort_key(key) for key in keys])
+                return ordered.order_by(*[_sort_key(key) for key in keys], *self._among_equals(relation))
             case Limit(input, count, offset):
                 return _limit(self.render(input), names(input), count, offset)
 
@@ -89,6 +95,14 @@ class _Renderer:
         for branch in branches[1:]:
             whole = exp.union(whole, branch, distinct=False, copy=False)
         return whole
+
+    def _among_equals(self, sort: Sort) -> list[exp.Expr]:
+        """The order of rows whose keys are equal, by a keyed hash of their places. Equal sorts have one order."""
+        if self._secret is None:
+            return []
+        key = exp.Literal.string(hmac.digest(self._secret, repr(sort).encode(), "sha256").hex())
+        place = exp.cast(exp.Window(this=exp.RowNumber()), "TEXT")
+        return [exp.SHA2(this=exp.DPipe(this=key, expression=place), length=exp.Literal.number(256))]
 
     def _join(self, join: Join) -> exp.Query:
         matches = [

@@ -82,7 +82,8 @@ def what(step: Step) -> str:
         case InputStep():
             columns = ", ".join(column_text(each) for each in step.operator["columns"])
             order = step.operator.get("sorted_by")
-            return f"share {columns}" + (f", sorted by {', '.join(order)}" if order else "")
+            given = " in order" if step.operator.get("ordered") else ""
+            return f"share {columns}{given}" + (f", sorted by {', '.join(order)}" if order else "")
         case PsiStep():
             return psi_text(step)
         case KeptStep():

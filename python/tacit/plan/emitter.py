@@ -113,8 +113,7 @@ class Emitter:
     def projected(self, table: SharedTable, relation: Relation, listed: list[JSON], columns: Columns) -> SharedTable:
         """A projection to the listed columns."""
         step = self.secure(relation, "project", [table], {"columns": listed}, table.rows, columns)
-        order = table.order if set(table.order) <= set(physical_of(columns)) else ()
-        return SharedTable(step, columns, physical_of(columns), table.rows, order)
+        return SharedTable(step, columns, physical_of(columns), table.rows)
 
 
 def passed(name: str, kind: Kind, source: str | None = None) -> JSON:

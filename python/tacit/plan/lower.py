@@ -2,7 +2,8 @@
 
 Subtrees that is_local accepts become a local step of their owner and an input step. Every other operator becomes a
 secure step, with projections beside it where a column is needed in another representation or under another name;
-projections that only rename cost no step, and neither does a sort of what is in order already. Equal subtrees are
+projections that only rename cost no step. A sort is a step even of what is in order already, which costs nothing then:
+the nodes know the order of what they hold, and open rows in no order that a sort did not give them. Equal subtrees are
 placed once.
 """
 
@@ -119,7 +120,6 @@ class Lowering:
         input = self.place(relation.input)
         predicate, _ = SecureExpressions(input.columns, self.hashed).write(relation.predicate, "bits")
         step = self.emit.secure(relation, "filter", [input], {"predicate": predicate}, input.rows, input.columns)
-        # Rows that stop being valid leave gaps, so the valid rows no longer come first.
         return SharedTable(step, input.columns, input.physical, input.rows)
 
     def _project(self, relation: Project) -> SharedTable:
@@ -206,7 +206,7 @@ class Lowering:
         scalar, _ = self.emit.apart(scalar, relation.scalar, scalar.columns, set(input.physical))
         columns = {**input.columns, **scalar.columns}
         step = self.emit.secure(relation, "broadcast", [input, scalar], {}, input.rows, columns)
-        return SharedTable(step, columns, input.physical | scalar.physical, input.rows, input.order)
+        return SharedTable(step, columns, input.physical | scalar.physical, input.rows)
 
     def _aggregate(self, relation: Aggregate) -> SharedTable:
         needed = self._equality(relation.input, relation.keys)
@@ -216,7 +216,7 @@ class Lowering:
             if each.column is not None
         ]
         input = self.emit.prepared(self.place(relation.input), relation.input, needed)
-        members, columns, keys = aggregate_members(relation, input, self.demands)
+        members, columns = aggregate_members(relation, input, self.demands)
         if not relation.keys:
             step = self.emit.secure(relation, "aggregate", [input], members, exactly(1), columns)
             return SharedTable(step, columns, physical_of(columns), exactly(1))
@@ -225,17 +225,13 @@ class Lowering:
         groups = domain if domain is not None and domain < (1 << 31 if known is None else known) else None
         rows = input.rows.at_most(groups)
         step = self.emit.secure(relation, "group_by", [input], members | {"groups": groups}, rows, columns)
-        return SharedTable(step, columns, physical_of(columns), rows, tuple(keys))
+        return SharedTable(step, columns, physical_of(columns), rows)
 
     def _sort(self, relation: Sort) -> SharedTable:
         keys = [(key.column, order_rep(field_of(relation.input, key.column).type)) for key in relation.keys]
         [(_, want)] = self.demands.beneath(relation, self.demands.found[relation])
         input = self.emit.prepared(self.place(relation.input), relation.input, keys, want)
         columns = [input.column(*key) for key in keys]
-        plain = all(not key.descending for key in relation.keys) and not any(c.kind.nullable for c in columns)
-        order = tuple(column.name for column in columns) if plain else ()
-        if order and input.order[: len(order)] == order:
-            return input
         members: JSON = {
             "keys": [
                 {"column": column.name, "descending": key.descending, "nulls_first": key.nulls_first}
@@ -243,14 +239,14 @@ class Lowering:
             ]
         }
         step = self.emit.secure(relation, "sort", [input], members, input.rows, input.columns)
-        return SharedTable(step, input.columns, input.physical, input.rows, order)
+        return SharedTable(step, input.columns, input.physical, input.rows)
 
     def _limit(self, relation: Limit) -> SharedTable:
         input = self.place(relation.input)
         rows = input.rows.at_most(relation.count)
         members: JSON = {"count": relation.count, "offset": relation.offset}
         step = self.emit.secure(relation, "limit", [input], members, rows, input.columns)
-        return SharedTable(step, input.columns, input.physical, rows, input.order)
+        return SharedTable(step, input.columns, input.physical, rows)
 
     def _equality(self, relation: Relation, keys: tuple[str, ...]) -> list[tuple[str, Rep]]:
         """Keys with the representation in which they are compared."""

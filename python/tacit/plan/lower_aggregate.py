@@ -11,11 +11,11 @@ from tacit.plan.refusals import QueryError
 from tacit.plan.secure_expressions import SecureColumn
 from tacit.plan.tables import SharedTable, physical_name
 
-Grouped = tuple[JSON, dict[str, tuple[SecureColumn, ...]], list[str]]
+Grouped = tuple[JSON, dict[str, tuple[SecureColumn, ...]]]
 
 
 def aggregate_members(relation: Aggregate, input: SharedTable, demands: Demands) -> Grouped:
-    """Operator members, logical to physical columns of the output, and the physical keys that order it."""
+    """Operator members, and logical to physical columns of the output."""
     columns: dict[str, tuple[SecureColumn, ...]] = {}
     aggregates: list[JSON] = []
     keys: list[str] = []
@@ -41,7 +41,7 @@ def aggregate_members(relation: Aggregate, input: SharedTable, demands: Demands)
         aggregates.append(_member(name, each.function, argument, kind))
         columns[each.name] = (SecureColumn(name, kind),)
     members: JSON = {"aggregates": aggregates}
-    return (members | {"keys": keys} if relation.keys else members), columns, keys
+    return (members | {"keys": keys} if relation.keys else members), columns
 
 
 def _kind(aggregation: Aggregation, relation: Aggregate, hashed: int) -> Kind:

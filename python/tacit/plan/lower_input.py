@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tacit.plan.algebra import Project, Relation, Scan, Sort, Union
+from tacit.plan.algebra import Limit, Project, Relation, Scan, Sort, Union
 from tacit.plan.catalog import Catalog
 from tacit.plan.demands import Want
 from tacit.plan.emitter import Emitter
@@ -38,6 +38,8 @@ def place_input(
     announced = rule if isinstance(rule, Announced) else None
     if announced is not None and announced.source and not keeps_rows(relation):
         operator["pad_to_source"] = True
+    if in_order(local):
+        operator["ordered"] = True
     readers = emit.readable(relation, columns)
     emit.steps.append(InputStep(step, step - 1, party, tuple(physical), rows, operator, readers))
     count = Rows(None, f"rows({step})") if rows is None else exactly(rows)
@@ -61,6 +63,17 @@ def entering(local: Relation, want: Want, hashed: int, taken: set[str]) -> tuple
             physical.append(PhysicalColumn(name, each.name, kind.encode, kind.json()))
         columns[each.name] = tuple(group)
     return columns, physical
+
+
+def in_order(relation: Relation) -> bool:
+    """Whether the rows of a result come in an order that the query asks for."""
+    match relation:
+        case Sort():
+            return True
+        case Project(input, _) | Limit(input, _, _):
+            return in_order(input)
+        case _:
+            return False
 
 
 def keeps_rows(relation: Relation) -> bool:

@@ -1,4 +1,4 @@
-"""What lowering knows of a shared table: its columns, its public number of rows, its order."""
+"""What lowering knows of a shared table: its columns and its public number of rows."""
 
 from __future__ import annotations
 
@@ -37,14 +37,13 @@ class SharedTable:
     """The output of a step.
 
     columns: logical name to physical columns (one for each representation). physical: all columns the table has, also
-    those that nothing uses any more. order: physical columns by which valid rows, which come first, ascend.
+    those that nothing uses any more.
     """
 
     step: int
     columns: Columns
     physical: dict[str, Kind]
     rows: Rows
-    order: tuple[str, ...] = ()
 
     def column(self, name: str, rep: Rep) -> SecureColumn:
         """The physical column of a logical one that is best for a representation."""

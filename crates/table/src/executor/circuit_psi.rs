@@ -95,5 +95,5 @@ fn name(psi: &CircuitPsi) -> String {
 /// One side's columns as those of an input.
 fn input_of(psi: &CircuitPsi, side: &PsiSide) -> Input {
     let (owner, columns) = (side.owner.clone(), side.columns.clone());
-    Input { id: psi.id, owner, columns, rows: None, pad_to_source: false, sorted_by: vec![] }
+    Input { id: psi.id, owner, columns, rows: None, pad_to_source: false, sorted_by: vec![], ordered: false }
 }

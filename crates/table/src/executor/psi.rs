@@ -81,5 +81,5 @@ fn psi_name(psi: &Psi) -> String {
 /// One side's matching rows as an input of exactly so many rows.
 fn input_of(psi: &Psi, side: &PsiSide) -> Input {
     let (owner, columns) = (side.owner.clone(), side.columns.clone());
-    Input { id: psi.id, owner, columns, rows: None, pad_to_source: false, sorted_by: vec![] }
+    Input { id: psi.id, owner, columns, rows: None, pad_to_source: false, sorted_by: vec![], ordered: false }
 }

@@ -23,6 +23,9 @@ pub struct Input {
     /// The shared columns by whose encodings the owner sorts its rows before it shares them, the first one most significant. None: rows stay as they are.
     #[serde(default)]
     pub sorted_by: Vec<String>,
+    /// Whether the owner's local step gives the rows in an order that the query asks for: then they may be opened in it, or cut off.
+    #[serde(default)]
+    pub ordered: bool,
 }
 
 /// A column of an owner's table.

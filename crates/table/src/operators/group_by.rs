@@ -98,7 +98,8 @@ pub(crate) fn group_by<B: Backend>(b: &mut B, table: &Table<B>, group_by: &Group
         rows,
         valid,
         columns,
-        order: Order { valid_first: true, by: group_by.keys.clone(), ..Order::default() },
+        // No two groups are equal in all keys.
+        order: Order { valid_first: true, by: group_by.keys.clone(), exact: true, ..Order::default() },
     })
 }
 

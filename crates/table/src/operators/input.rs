@@ -96,9 +96,11 @@ pub(crate) fn share<B: Backend>(
     let valid = if exact { None } else { shared.bits.pop() };
     let columns = columns(&input.columns, shared);
     let mut table = Table::new(rows, valid, columns);
-    // Sorted rows that are not valid are among the others.
-    table.order.valid_first |= input.sorted_by.is_empty();
+    // Sorted by their encodings, rows that are not valid are among the others.
+    let as_given = input.sorted_by.is_empty();
+    table.order.valid_first |= as_given;
     table.order.encoded.clone_from(&input.sorted_by);
+    table.order.stated = as_given && input.ordered;
     Ok(table)
 }
 

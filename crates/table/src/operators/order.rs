@@ -5,7 +5,7 @@ use tacit_mpc::{Backend, Rows, ops};
 
 use crate::bundle::bundle;
 use crate::convert::planes;
-use crate::error::Result;
+use crate::error::{Result, TableError};
 use crate::operator::{Limit, Sort, SortKey};
 use crate::table::{Column, Order, Shares, Table, Value};
 
@@ -76,9 +76,16 @@ fn rearranged<B: Backend>(
 
 /// Valid rows first, in the order of the keys; equal ones in an order that no node knows. Their old order, which an owner's
 /// file or a column that is not shown may have given them, would show in an answer, and in which of them a limit keeps.
+/// A table in exactly this order stays as it is.
 pub(crate) fn sort<B: Backend>(b: &mut B, table: &Table<B>, sort: &Sort) -> Result<Table<B>> {
+    let known = known_order(table, &sort.keys)?;
+    let Order { valid_first, by, exact, .. } = &table.order;
+    if *valid_first && *exact && known.as_ref() == Some(by) {
+        let table = table.clone();
+        let order = Order { stated: true, ..table.order };
+        return Ok(Table { order, ..table });
+    }
     let table = &rearranged(table, Order::default(), |rows| Ok(b.shuffle(rows)?))?;
-    let known = known_order(&sort.keys);
     let mut key = Planes::<B>::new();
     for term in sort.keys.iter().rev() {
         let direction = Direction { descending: term.descending, nulls_first: term.nulls_first };
@@ -86,26 +93,39 @@ pub(crate) fn sort<B: Backend>(b: &mut B, table: &Table<B>, sort: &Sort) -> Resu
     }
     key.extend(table.valid.as_ref().map(|valid| b.not(valid)));
     let destinations = ops::sort_order(b, table.rows, &key)?;
-    move_rows(b, table, destinations, Order { valid_first: true, by: known.unwrap_or_default(), ..Order::default() })
+    let exact = known.is_some();
+    let order = Order { valid_first: true, by: known.unwrap_or_default(), exact, stated: true, ..Order::default() };
+    move_rows(b, table, destinations, order)
 }
 
-/// The columns of an order that is ascending with NULLs last throughout.
-fn known_order(keys: &[SortKey]) -> Option<Vec<String>> {
-    keys.iter().map(|key| (!key.descending && !key.nulls_first).then(|| key.column.clone())).collect()
-}
-
-/// Rows offset..offset+count. Valid rows are moved to the front first unless they are known to be there.
-pub(crate) fn limit<B: Backend>(b: &mut B, table: &Table<B>, limit: &Limit) -> Result<Table<B>> {
-    let table = match &table.valid {
-        Some(valid) if !table.order.valid_first => {
-            let destinations = ops::partition(b, valid)?;
-            move_rows(b, table, destinations, Order { valid_first: true, by: vec![], ..Order::default() })?
+/// The columns of an order that is ascending with NULLs last throughout; None for any other.
+fn known_order<B: Backend>(table: &Table<B>, keys: &[SortKey]) -> Result<Option<Vec<String>>> {
+    let mut by = Vec::new();
+    for SortKey { column, descending, nulls_first } in keys {
+        if *descending || *nulls_first && table.value(column)?.null.is_some() {
+            return Ok(None);
         }
-        _ => table.clone(),
-    };
+        by.push(column.clone());
+    }
+    Ok(Some(by))
+}
+
+/// Rows offset..offset+count of a table that a sort of the plan put in order. Local.
+pub(crate) fn limit<B: Backend>(table: &Table<B>, limit: &Limit) -> Result<Table<B>> {
+    stated(table)?;
     let start = limit.offset.min(table.rows);
     let rows = limit.count.unwrap_or(table.rows).min(table.rows - start);
-    Ok(slice(&table, start, rows))
+    Ok(slice(table, start, rows))
+}
+
+/// Refuses a table whose order no sort of the plan made: to show such an order is to show what nobody asked for.
+pub(crate) fn stated<B: Backend>(table: &Table<B>) -> Result<()> {
+    if table.order.stated {
+        return Ok(());
+    }
+    Err(TableError::Input(
+        "the plan shows the order of rows that none of its sorts put in order; sort them first".into(),
+    ))
 }
 
 /// Rows start..start+rows. Local.

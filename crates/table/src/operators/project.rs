@@ -22,8 +22,11 @@ pub(crate) fn project<B: Backend>(
         Ok(Column { name: column.name.clone(), value })
     });
     let columns = columns.collect::<Result<Vec<_>>>()?;
-    let Order { valid_first, by, encoded } = &table.order;
-    let order = Order { valid_first: *valid_first, by: renamed(by, project), encoded: renamed(encoded, project) };
+    let Order { valid_first, by, exact, stated, encoded } = &table.order;
+    let (left, encoded) = (renamed(by, project), renamed(encoded, project));
+    // Columns that are gone still order the rows that are equal in those that are left.
+    let exact = *exact && left.len() == by.len();
+    let order = Order { valid_first: *valid_first, by: left, exact, stated: *stated, encoded };
     Ok(Table { rows: table.rows, valid: table.valid.clone(), columns, order })
 }
 

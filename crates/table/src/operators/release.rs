@@ -1,12 +1,13 @@
 //! `release`: the only way out of secrecy for a table.
 //!
 //! Functionality: the recipients learn the valid rows of the named columns. Before opening, every row that is not valid
-//! and every value that is NULL is zeroed, and the rows are shuffled or, if their order is part of the answer, valid
-//! rows come first, so that neither the content nor the place of a row that is not valid shows. They learn the number
-//! of valid rows, and the public number of all rows.
+//! and every value that is NULL is zeroed, and the rows are shuffled or, if their order is part of the answer, a sort of
+//! the plan put the valid ones first, so that neither the content nor the place of a row that is not valid shows. They
+//! learn the number of valid rows, and the public number of all rows.
 
-use tacit_mpc::{Backend, PermitKind, Permits, linear, ops};
+use tacit_mpc::{Backend, PermitKind, Permits, linear};
 
+use super::order::stated;
 use crate::bundle::bundle;
 use crate::data::DataTable;
 use crate::decode::decode;
@@ -22,6 +23,9 @@ pub(crate) fn release<B: Backend>(
     table: &Table<B>,
     release: &Release,
 ) -> Result<Option<DataTable>> {
+    if release.ordered {
+        stated(table)?;
+    }
     let site = format!("{}.release", release.id);
     let permit = permits.take(&site, &[PermitKind::Answer, PermitKind::Value], &release.to, &release.columns)?;
     let values = table.values(&release.columns)?;
@@ -30,15 +34,7 @@ pub(crate) fn release<B: Backend>(
     }
     let (mut rows, layout) = bundle(table.rows, values.iter().map(|value| &**value));
     rows.bits.extend(table.valid.clone());
-    let rows = match &table.valid {
-        _ if !release.ordered => b.shuffle(rows)?,
-        // Gaps between valid rows would tell which rows are not valid.
-        Some(valid) if !table.order.valid_first => {
-            let destinations = ops::partition(b, valid)?;
-            ops::apply(b, rows, destinations)?
-        }
-        _ => rows,
-    };
+    let rows = if release.ordered { rows } else { b.shuffle(rows)? };
     let (values, mut rest) = layout.unbundle(rows);
     let valid = rest.bits.pop();
     let values = shown(b, valid.as_ref(), values)?;

@@ -29,7 +29,14 @@ pub fn cases(padded: Option<usize>) -> Vec<Case> {
         case(
             "sums of expressions",
             true,
-            vec![t(), kept(3), project(4, 3), of_expressions(5, 4), release(9, 5, &["less", "total"], true)],
+            vec![
+                t(),
+                kept(3),
+                project(4, 3),
+                of_expressions(5, 4),
+                sort_by(6, 5, &["less"]),
+                release(9, 6, &["less", "total"], true),
+            ],
         ),
         case(
             "union",
@@ -44,18 +51,60 @@ pub fn cases(padded: Option<usize>) -> Vec<Case> {
                 release(9, 6, &["x", "y"], false),
             ],
         ),
-        case("group", true, vec![t(), kept(3), group(4, 3, &["k", "b"], "null"), release(9, 4, &GROUPED, true)]),
+        case(
+            "group",
+            true,
+            vec![
+                t(),
+                kept(3),
+                group(4, 3, &["k", "b"], "null"),
+                sort_by(5, 4, &["k", "b"]),
+                release(9, 5, &GROUPED, true),
+            ],
+        ),
         case(
             "group all",
             true,
-            vec![t(), group(4, 1, &["s"], "4000"), release(9, 4, &["s", "n", "top", "least"], true)],
+            vec![
+                t(),
+                group(4, 1, &["s"], "4000"),
+                sort_by(5, 4, &["s"]),
+                release(9, 5, &["s", "n", "top", "least"], true),
+            ],
         ),
         case(
             "group ring",
             true,
-            vec![t(), kept(3), group(4, 3, &["r"], "null"), release(9, 4, &["r", "n", "most", "low"], true)],
+            vec![
+                t(),
+                kept(3),
+                group(4, 3, &["r"], "null"),
+                sort_by(5, 4, &["r"]),
+                release(9, 5, &["r", "n", "most", "low"], true),
+            ],
         ),
-        case("distinct", true, vec![t(), kept(3), distinct(4, 3, &["u", "k"]), release(9, 4, &["u", "k"], true)]),
+        case(
+            "distinct",
+            true,
+            vec![
+                t(),
+                kept(3),
+                distinct(4, 3, &["u", "k"]),
+                sort_by(5, 4, &["u", "k"]),
+                release(9, 5, &["u", "k"], true),
+            ],
+        ),
+        case(
+            "distinct, in another order",
+            true,
+            vec![
+                t(),
+                kept(3),
+                distinct(4, 3, &["u", "k"]),
+                sort_by(5, 4, &["k", "u"]),
+                release(9, 5, &["u", "k"], true),
+            ],
+        ),
         case(
             "group twice",
             true,
@@ -64,7 +113,8 @@ pub fn cases(padded: Option<usize>) -> Vec<Case> {
                 kept(3),
                 group(4, 3, &["k", "b"], "null"),
                 again(5, 4),
-                release(9, 5, &["k", "groups", "all"], true),
+                sort_by(6, 5, &["k"]),
+                release(9, 6, &["k", "groups", "all"], true),
             ],
         ),
         case("group by hash", false, vec![t(), kept(3), by_hash(4, 3), release(9, 4, &["name", "n"], false)]),
@@ -76,11 +126,12 @@ pub fn cases(padded: Option<usize>) -> Vec<Case> {
                 kept(3),
                 two_columns(4, 3, ("k", &bits(4, true, true)), ("k", &ring64(4, true))),
                 any_y(5, 4),
-                release(9, 5, &["x", "any"], true),
+                sort_by(6, 5, &["x"]),
+                release(9, 6, &["x", "any"], true),
             ],
         ),
-        case("aggregate", true, vec![t(), kept(3), aggregate(4, 3), release(9, 4, &AGGREGATED, true)]),
-        case("aggregate all", true, vec![t(), aggregate(4, 1), release(9, 4, &AGGREGATED, true)]),
+        case("aggregate", false, vec![t(), kept(3), aggregate(4, 3), release(9, 4, &AGGREGATED, false)]),
+        case("aggregate all", false, vec![t(), aggregate(4, 1), release(9, 4, &AGGREGATED, false)]),
         case(
             "broadcast",
             false,
@@ -100,19 +151,20 @@ pub fn cases(padded: Option<usize>) -> Vec<Case> {
                 t(),
                 kept(3),
                 distinct(4, 3, &["u"]),
-                limit(6, 4, 1, 0),
+                sort_by(6, 4, &["u"]),
+                limit(8, 6, 1, 0),
                 only(7, 1),
-                broadcast(5, 7, 6),
+                broadcast(5, 7, 8),
                 release(9, 5, &["id", "u"], false),
             ],
         ),
         case("sort", true, vec![t(), kept(3), sort(4, 3), release(9, 4, &ALL, true)]),
         case("sort and limit", true, vec![t(), kept(3), sort(4, 3), limit(5, 4, 5, 2), release(9, 5, &ALL, true)]),
-        case("limit", false, vec![t(), kept(3), limit(5, 3, 7, 0), release(9, 5, &["id"], false)]),
+        case("limit", false, vec![t(), kept(3), sort(4, 3), limit(5, 4, 7, 0), release(9, 5, &["id"], false)]),
         case(
             "filter after sort",
-            true,
-            vec![t(), sort(3, 1), filter(4, 3, &col("keep")), limit(5, 4, 4, 1), release(9, 5, &["id"], true)],
+            false,
+            vec![t(), sort(3, 1), filter(4, 3, &col("keep")), release(9, 4, &["id"], false)],
         ),
     ];
     out.extend(joins(padded));
@@ -156,14 +208,17 @@ fn merged_joins(padded: Option<usize>) -> Vec<Case> {
                 release(9, 5, &["id", "p", "lr"], false),
             ],
         ),
-        case("limit of a sorted input", vec![t(&["u", "b"]), limit(5, 1, 4000, 0), release(9, 5, &["id", "u"], false)]),
+        case(
+            "limit of a sorted input",
+            vec![t(&["u", "b"]), sort_by(4, 1, &["u"]), limit(5, 4, 4000, 0), release(9, 5, &["id", "u"], false)],
+        ),
     ]
 }
 
 fn joins(padded: Option<usize>) -> Vec<Case> {
     let t = || input_table(padded);
     let l = || input_unique(padded);
-    let case = |name, operators: Vec<String>| Case { name, plan: Plan::new(&operators), ordered: true };
+    let case = |name, operators: Vec<String>| Case { name, plan: Plan::new(&operators), ordered: false };
     let by_k = join(5, 4, 3, &["lk"], &["k"], &["lk", "p", "w"], &["id", "v", "r", "k"]);
     let columns = ["lk", "p", "w", "id", "v", "r", "k"];
     vec![
@@ -175,7 +230,7 @@ fn joins(padded: Option<usize>) -> Vec<Case> {
                 filter(3, 1, &col("keep")),
                 filter(4, 2, &col("lkeep")),
                 by_k,
-                release(9, 5, &columns, true),
+                release(9, 5, &columns, false),
             ],
         ),
         case(
@@ -184,7 +239,7 @@ fn joins(padded: Option<usize>) -> Vec<Case> {
                 t(),
                 l(),
                 join(5, 2, 1, &["lh"], &["h"], &["p", "w"], &["id"]),
-                release(9, 5, &["id", "p", "w"], true),
+                release(9, 5, &["id", "p", "w"], false),
             ],
         ),
         case(
@@ -194,7 +249,7 @@ fn joins(padded: Option<usize>) -> Vec<Case> {
                 group(3, 1, &["b", "k"], "null"),
                 renamed_group(4, 3),
                 join(5, 4, 1, &["gb", "gk"], &["b", "k"], &["n", "total", "gk"], &["id", "u"]),
-                release(9, 5, &["id", "n", "total", "u", "gk"], true),
+                release(9, 5, &["id", "n", "total", "u", "gk"], false),
             ],
         ),
         case(
@@ -204,7 +259,7 @@ fn joins(padded: Option<usize>) -> Vec<Case> {
                 distinct(3, 1, &["r"]),
                 project_one(4, 3, "r", "gr", &bits(20, true, true)),
                 join(5, 4, 1, &["gr"], &["r"], &["gr"], &["id"]),
-                release(9, 5, &["id", "gr"], true),
+                release(9, 5, &["id", "gr"], false),
             ],
         ),
     ]

@@ -288,6 +288,13 @@ pub fn sort(id: usize, input: usize) -> String {
     format!(r#"{{"id":{id},"op":"sort","input":{input},"keys":[{keys}]}}"#)
 }
 
+/// Ascending by these columns, NULLs last.
+pub fn sort_by(id: usize, input: usize, columns: &[&str]) -> String {
+    let key = |column: &&str| serde_json::json!({"column": column, "descending": false, "nulls_first": false});
+    let keys: Vec<_> = columns.iter().map(key).collect();
+    serde_json::json!({"id": id, "op": "sort", "input": input, "keys": keys}).to_string()
+}
+
 pub fn limit(id: usize, input: usize, count: usize, offset: usize) -> String {
     format!(r#"{{"id":{id},"op":"limit","input":{input},"count":{count},"offset":{offset}}}"#)
 }
