@@ -86,8 +86,8 @@ pub fn equal<R: Ring, B: Backend>(b: &mut B, x: &B::Vector<R>, y: &B::Vector<R>,
 /// x / y to the format's fractional bits: what is given differs from x / y by at most |x / y| 5 2^(1 - width) + 2^-fraction; where y = 0 it is arbitrary. The
 /// quotient may take width + fraction bits.
 ///
-/// With p = width - 1, |y| is moved to the left by a secret v, a power of two, so that c = |y| v is in [2^(p-1), 2^p); r = 2^2p / c comes
-/// from 2.9142 2^p - 2 c, whose relative error e is below 0.0858, by steps r <- r (2 - c r) that square it. Two truncations a step add at
+/// With p = width - 1, |y| is moved to the left by a secret v, a power of two, so that c = |y| v is in [2^(p-1), 2^p]; r = 2^2p / c comes
+/// from 2.9142 2^p - 2 c, whose relative error e is at most 0.0858, by steps r <- r (2 - c r) that square it. Two truncations a step add at
 /// most 3 2^-p. The steps end when 0.0858^(2^steps) <= 2^-p, so that |e| <= 5 2^-p. Then x / y = x v r / 2^2p, truncated once.
 ///
 /// # Errors
@@ -108,9 +108,11 @@ pub fn divide<R: Ring, B: Backend>(
         let p = width - 1;
         let sign = sign(b, y, width)?;
         let [x, y] = negate_where(b, &sign, [x, y])?;
-        let magnitude = to_planes(b, &y, p)?;
-        let leading = leading_one(b, &magnitude)?;
-        let reversed: Vec<B::Bits> = leading.into_iter().rev().collect();
+        // |-2^p| has a bit more. It is in place already, so that v is 1, as for numbers from 2^(p-1) on.
+        let magnitude = to_planes(b, &y, p + 1)?;
+        let leading = leading_one(b, &magnitude[..p])?;
+        let mut reversed: Vec<B::Bits> = leading.into_iter().rev().collect();
+        reversed[0] = linear::xor(&reversed[0], &magnitude[p]);
         let shift: B::Vector<R> = to_ring(b, &reversed, false)?;
         let mut first = b.mul(&[&y, &x], &[&shift, &shift])?;
         let (moved, divisor) = (first.swap_remove(1), first.swap_remove(0));
@@ -120,7 +122,7 @@ pub fn divide<R: Ring, B: Backend>(
     })
 }
 
-/// About 2^2p / c for 2^(p-1) <= c < 2^p; arbitrary for others.
+/// About 2^2p / c for 2^(p-1) <= c <= 2^p; arbitrary for others.
 fn reciprocal<R: Ring, B: Backend>(b: &mut B, c: &B::Vector<R>, p: usize) -> Result<B::Vector<R>> {
     let rows = c.rows();
     let start = R::from_u128((29_142 << p) / 10_000);

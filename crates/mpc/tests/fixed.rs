@@ -118,11 +118,12 @@ fn fractions(rows: usize, width: usize, prg: &mut Prg) -> Block {
     };
     let (mut x, mut y) = (column(), column());
     let (least, most) = ((-1i128 << (width - 1)) as u128, (1u128 << (width - 1)) - 1);
-    let ends = [(least + 1, 1), (most, most), (most, 1), (1, most), (0, 1), (least + 1, most)];
+    let mut ends = vec![(least + 1, 1), (most, most), (most, 1), (1, most), (0, 1), (least + 1, most)];
+    ends.extend([(1, least), (most, least), (least, least), (least, most), (least, 1)]);
     for (i, (a, b)) in ends.into_iter().enumerate().take(rows) {
         (x[i], y[i]) = (a, b);
     }
-    y.iter_mut().filter(|y| **y == 0 || **y == least).for_each(|y| *y = 1);
+    y.iter_mut().filter(|y| **y == 0).for_each(|y| *y = 1);
     Block { r128: vec![x, y], ..Block::zeros(Shape { rows, ..Shape::default() }) }
 }
 
@@ -137,16 +138,36 @@ fn quotients_are_within_the_stated_error() {
     for (width, fraction) in [(43, 20), (43, 42), (30, 0), (21, 10), (8, 3), (4, 1), (2, 0)] {
         let format = Format { width, fraction };
         let mut prg = Prg::new(&Seed::from_bytes([width as u8; 16]));
-        let input = fractions(3000, width, &mut prg);
-        let output = Quotient(format).model(&input).expect("a result");
-        for ((&x, &y), &quotient) in input.r128[0].iter().zip(&input.r128[1]).zip(&output.r128[0]) {
-            let (x, y, quotient) = (x as i128, y as i128, quotient as i128);
-            // The stated error times |y|, in units of 2^-fraction.
-            let p = width - 1;
-            let off = (quotient * y - (x << fraction)).unsigned_abs();
-            let allowed = ((5 * x.unsigned_abs()) << fraction).div_ceil(1 << p) + y.unsigned_abs();
-            assert!(off <= allowed, "{x} / {y} in {format:?} gives {quotient}");
-        }
+        assert_stated_error(format, &fractions(3000, width, &mut prg));
+    }
+}
+
+fn assert_stated_error(format: Format, input: &Block) {
+    let Format { width, fraction } = format;
+    let output = Quotient(format).model(input).expect("a result");
+    for ((&x, &y), &quotient) in input.r128[0].iter().zip(&input.r128[1]).zip(&output.r128[0]) {
+        let (x, y, quotient) = (x as i128, y as i128, quotient as i128);
+        // The stated error times |y|, in units of 2^-fraction.
+        let p = width - 1;
+        let off = (quotient * y - (x << fraction)).unsigned_abs();
+        let allowed = ((5 * x.unsigned_abs()) << fraction).div_ceil(1 << p) + y.unsigned_abs();
+        assert!(off <= allowed, "{x} / {y} in {format:?} gives {quotient}");
+    }
+}
+
+#[test]
+fn all_quotients_of_few_bits_are_within_the_stated_error() {
+    for (width, fraction) in [(2, 0), (2, 1), (3, 1), (5, 4), (9, 0), (9, 4)] {
+        let numbers = -1i128 << (width - 1)..1 << (width - 1);
+        let divisors = || numbers.clone().filter(|y| *y != 0);
+        let pairs: Vec<_> = numbers.clone().flat_map(|x| divisors().map(move |y| (x, y))).collect();
+        let columns =
+            vec![pairs.iter().map(|pair| pair.0 as u128).collect(), pairs.iter().map(|pair| pair.1 as u128).collect()];
+        let rows = pairs.len();
+        assert_stated_error(
+            Format { width, fraction },
+            &Block { r128: columns, ..Block::zeros(Shape { rows, ..Shape::default() }) },
+        );
     }
 }
 
