@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import product
 
 import pytest
@@ -9,10 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.plan import bounds
+from tacit.plan.algebra import Literal, Project, Scan
 from tacit.plan.fields import fields
-from tacit.plan.kinds import kind_of, ring_of, width_of
-from tacit.plan.refusals import TooWide
-from tacit.plan.types import Boolean, Decimal, Integer, Varchar
+from tacit.plan.kinds import COLLISION_BITS, WIDEST, hash_width, kind_of, ring_of, width_of
+from tacit.plan.prune import prune
+from tacit.plan.refusals import QueryError, TooWide
+from tacit.plan.simplify import simplify
+from tacit.plan.types import Boolean, Decimal, Field, Integer, Varchar
 from tacit.sql import bind
 
 from .catalogs import MIXED
@@ -66,3 +70,28 @@ def test_domains() -> None:
     assert bounds.domain_size(Boolean(), False) == 2
     assert bounds.domain_size(Varchar(None, ("a", "b")), False) == 2
     assert bounds.domain_size(Varchar(8), False) is None
+
+
+@pytest.mark.parametrize(
+    ("query", "strings"),
+    [
+        ("SELECT COUNT(*) AS n FROM padded WHERE w = 'a'", 40 + 1),
+        ("SELECT COUNT(*) AS n FROM padded WHERE w = 'a' OR x = 'b' OR x = 'a'", 2 * 40 + 2),
+        ("SELECT COUNT(*) AS n FROM padded a JOIN (SELECT DISTINCT w FROM announced) b ON a.w = b.w", 40 + (1 << 31)),
+        ("SELECT x, COUNT(*) AS n FROM announced WHERE x <> w AND x <> v GROUP BY x", 3 << 31),
+        ("SELECT COUNT(*) AS n FROM announced WHERE u = 'kiwi'", 2),
+    ],
+)
+def test_hashes_are_wide_enough_for_all_strings_of_a_query(query: str, strings: int) -> None:
+    """Of n strings any two have one hash with a probability of at most n (n - 1) / 2 / 2^width."""
+    width = hash_width(simplify(prune(bind(query, MIXED))))
+    assert Fraction(strings * (strings - 1), 2 << width) <= Fraction(1, 1 << COLLISION_BITS)
+    assert width <= 2 * (strings - 1).bit_length() + COLLISION_BITS, "and no wider"
+
+
+def test_more_strings_than_hashes_tell_apart_are_refused() -> None:
+    columns = [Field(f"x{number}", Varchar(None), False) for number in range(1 << 13)]
+    scan = Scan("t", "a", tuple((each.name, each.name) for each in columns), tuple(columns))
+    assert hash_width(scan) == WIDEST
+    with pytest.raises(QueryError, match=r"17,592,186,044,417 strings, more than the 2\^44"):
+        hash_width(Project(scan, (("one", Literal("a string", Varchar(8))),)))

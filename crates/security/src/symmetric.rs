@@ -103,7 +103,7 @@ pub fn of_items(items: f64) -> Vec<Bound> {
         ),
         statistical(
             "strings of a query: two have one hash",
-            format!("2^{strings:.1} strings, {width} bits"),
+            format!("2^{strings:.1} strings of all columns and constants, {width} bits"),
             width - 2.0 * strings + 1.0,
             "birthday bound; BLAKE3 under the plan's key",
         ),

@@ -5,8 +5,10 @@ mod world;
 use std::collections::HashMap;
 
 use tacit_math::Plane;
-use tacit_table::{ColumnData, DataColumn, DataTable, TableError, Text};
-use world::steps::{filter, release};
+use tacit_mpc::backends::{Networked, Rep3};
+use tacit_table::{ColumnData, DataColumn, DataTable, TableError, Text, cost};
+use world::runs::names;
+use world::steps::{column, filter, input, release};
 use world::{Clear, Plan, bits, ring64, runs};
 
 /// The message of the input error that sharing a one-column table gives; empty if there is none.
@@ -111,6 +113,39 @@ fn a_plan_that_names_no_column() {
     let error = runs::clear(&plan, &HashMap::from([(1, DataTable::default())])).expect_err("no column");
     assert!(matches!(error, TableError::Input(_)));
     assert!(error.to_string().starts_with("2.filter: the plan refers to column \"z\""), "{error}");
+}
+
+#[test]
+fn tables_of_more_rows_than_widths_allow() {
+    const MOST: usize = 1 << 31;
+    let refused = |operators: &[String], rows: [usize; 2]| {
+        let sizes = HashMap::from([(1, rows[0]), (2, rows[1])]);
+        let unmatched = |_: &mut _, _: &_, _| unreachable!("no plan matches");
+        let plan = Plan::new(operators);
+        match cost::<<Rep3 as Networked>::Formulas>(&names::<Rep3>(), &plan.operators, &sizes, None, false, unmatched) {
+            Ok(_) => String::new(),
+            Err(TableError::Input(message)) => message,
+            Err(other) => panic!("not an input error: {other}"),
+        }
+    };
+    let both = [
+        input(1, "ann", &column("x", "int", &bits(1, false, false)), None),
+        input(2, "bob", &column("x", "int", &bits(1, false, false)), None),
+    ];
+    assert_eq!(refused(&both, [MOST, MOST]), "");
+    assert_eq!(
+        refused(&both, [1, MOST + 1]),
+        "2.input: bob has 2147483649 rows; a table has at most 2^31, so ask about fewer rows"
+    );
+    let kind = bits(1, false, false);
+    let union = format!(r#"{{"id":3,"op":"union","inputs":[1,2],"columns":[{{"name":"x","kind":{kind}}}]}}"#);
+    let [a, b] = both;
+    let all = [a, b, union];
+    assert_eq!(refused(&all, [1 << 30, 1 << 30]), "");
+    assert_eq!(
+        refused(&all, [1 << 30, (1 << 30) + 1]),
+        "3.union: a union has 2147483649 rows; a table has at most 2^31, so ask about fewer rows"
+    );
 }
 
 #[test]

@@ -9,15 +9,15 @@ it twice is cheaper than converting it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil, log2
 from typing import Any
 from typing import Literal as OneOf
 
 from tacit.plan import bounds
-from tacit.plan.algebra import Relation
+from tacit.plan.algebra import Filter, Literal, Project, Relation
+from tacit.plan.expressions import subexpressions
 from tacit.plan.fields import most_rows
 from tacit.plan.refusals import QueryError, TooWide, UnsupportedSQL
-from tacit.plan.trees import kept_scans, scans
+from tacit.plan.trees import children, kept_scans, scans
 from tacit.plan.types import Boolean, Double, Field, Type, Varchar
 
 Rep = OneOf["bits", "ring64", "ring128", "hash", "bytes", "any"]
@@ -49,15 +49,23 @@ class Kind:
 
 
 def hash_width(relation: Relation) -> int:
-    """Key narrowing for strings: enough hash bits for all rows of a query together.
+    """Key narrowing for strings: enough hash bits for all strings of a query together, columns and constants.
 
-    Kept strings are bytes: hashes are made by owners, under a key of their plan.
+    Of n strings two share a hash of w bits with a probability below n^2 / 2^(w + 1). Kept strings are bytes: hashes are
+    made by owners, under a key of their plan.
     """
     if any(_is_string(each.type) for scan in kept_scans(relation) for each in scan.fields):
         return NO_HASHES
-    leaves: tuple[Relation, ...] = (*scans(relation), *kept_scans(relation))
-    rows = max(sum(most_rows(leaf) for leaf in leaves), 2)
-    return min(2 * ceil(log2(rows)) + COLLISION_BITS, WIDEST)
+    columns = sum(most_rows(scan) * sum(_is_string(each.type) for each in scan.fields) for scan in scans(relation))
+    strings = max(columns + len(_constants(relation)), 2)
+    width = 2 * (strings - 1).bit_length() + COLLISION_BITS
+    if width > WIDEST:
+        most = WIDEST - COLLISION_BITS >> 1
+        raise QueryError(
+            f"the query reads up to {strings:,} strings, more than the 2^{most} that hashes tell apart; "
+            "declare rows for its tables, or read fewer VARCHAR columns."
+        )
+    return width
 
 
 def kind_of(type_: Type, nullable: bool, rep: Rep, hashed: int) -> Kind:
@@ -95,6 +103,20 @@ def kind_of_field(field: Field, rep: Rep, hashed: int) -> Kind:
 def _is_string(type_: Type) -> bool:
     """Whether values are strings without a dictionary."""
     return isinstance(type_, Varchar) and type_.values is None
+
+
+def _constants(relation: Relation) -> set[str]:
+    """The strings that the query's expressions write down."""
+    match relation:
+        case Filter(_, predicate):
+            written = [predicate]
+        case Project(_, outputs):
+            written = [each for _, each in outputs]
+        case _:
+            written = []
+    parts = [part for each in written for part in subexpressions(each)]
+    found = {part.value for part in parts if isinstance(part, Literal) and isinstance(part.value, str)}
+    return found.union(*map(_constants, children(relation)))
 
 
 def equality_rep(type_: Type, hashed: int) -> Rep:

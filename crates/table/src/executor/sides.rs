@@ -39,9 +39,8 @@ pub(super) fn check([left, right]: [&PsiSide; 2]) -> Result<()> {
     if left.keys.is_empty() || left.keys.len() != right.keys.len() {
         return Err(TableError::Input("a psi needs as many left keys as right keys, at least one".into()));
     }
-    let declared = [left, right].map(|side| side.rows.unwrap_or_default());
-    match declared.into_iter().find(|&rows| u32::try_from(rows).is_err()) {
-        Some(rows) => Err(TableError::Input(format!("a side of {rows} rows; at most 2^32 - 1 are possible"))),
-        None => Ok(()),
+    for side in [left, right] {
+        input::at_most(side.rows.unwrap_or_default(), "a side of a psi")?;
     }
+    Ok(())
 }

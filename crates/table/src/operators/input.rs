@@ -76,10 +76,17 @@ pub(crate) fn announced_rows<B: Backend>(
     permit: Permit,
 ) -> Result<usize> {
     let announced = b.announce(owner, own.map(|rows| rows as u64), permit)?;
-    match u32::try_from(announced) {
-        Ok(rows) => Ok(rows as usize),
-        Err(_) => Err(TableError::Input(format!("{name} announces {announced} rows; at most 2^32 - 1 are possible"))),
-    }
+    usize::try_from(announced).map_err(|_| too_many(name, announced)).and_then(|rows| at_most(rows, name))
+}
+
+/// So many rows, unless they are more than the planner reckons with where nobody declares how many there are: the widths of sums and of string hashes
+/// follow from its bound (`UNDECLARED_ROWS` of tacit.plan.bounds).
+pub(crate) fn at_most(rows: usize, what: &str) -> Result<usize> {
+    if rows > 1 << 31 { Err(too_many(what, rows as u64)) } else { Ok(rows) }
+}
+
+fn too_many(what: &str, rows: u64) -> TableError {
+    TableError::Input(format!("{what} has {rows} rows; a table has at most 2^31, so ask about fewer rows"))
 }
 
 /// Shares the owner's encoded columns, of so many rows.

@@ -5,17 +5,15 @@ use std::sync::Arc;
 use tacit_math::Plane;
 use tacit_mpc::{Backend, linear};
 
+use super::input::at_most;
 use crate::convert::to_kind;
-use crate::error::{Result, TableError};
+use crate::error::Result;
 use crate::operator::{Encoding, Kind, Repr, Union};
 use crate::table::{Column, Shares, Table, Value};
 
 /// Concatenation, every column converted to its declared kind. Local but for the conversions.
 pub(crate) fn union<B: Backend>(b: &mut B, inputs: &[&Table<B>], union: &Union) -> Result<Table<B>> {
-    let rows = inputs.iter().map(|table| table.rows).sum();
-    if u32::try_from(rows).is_err() {
-        return Err(TableError::Input(format!("{rows} rows; at most 2^32 - 1 are possible")));
-    }
+    let rows = at_most(inputs.iter().map(|table| table.rows).sum(), "a union")?;
     let mut columns = Vec::new();
     for column in &union.columns {
         let parts = inputs.iter().map(|table| converted(b, table.value(&column.name)?, column.kind));
