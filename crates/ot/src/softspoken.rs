@@ -255,7 +255,8 @@ impl Secret {
         let mut number: usize = self.blocks[..first].iter().map(|block| block.depth).sum();
         for (block, correction) in self.blocks[first..].iter().zip(corrections.chunks_exact(words)) {
             for column in columns[number * words..][..block.depth * words].chunks_exact_mut(words) {
-                let bit = ((*self.delta >> number) as u64 & 1).wrapping_neg();
+                // The compiler would branch on a bit of delta if it saw that this is all ones or zero.
+                let bit = std::hint::black_box(((*self.delta >> number) as u64 & 1).wrapping_neg());
                 column.iter_mut().zip(correction).for_each(|(q, d)| *q ^= d & bit);
                 number += 1;
             }
