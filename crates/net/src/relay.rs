@@ -14,6 +14,7 @@ use crate::meter::Meter;
 use crate::options::Options;
 use crate::pool::Pool;
 use crate::route::{Links, Route};
+use crate::secret::Chain;
 use crate::session::Session;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -39,13 +40,28 @@ impl std::fmt::Debug for Relay {
 /// # Panics
 /// If `me` is neither 0 nor 1.
 pub fn session(names: [&str; 2], me: usize, options: &Options) -> (Session, Relay) {
+    end(names, me, options, None)
+}
+
+/// Both sessions in one process, which have a secret in common ([`Session::pair_secret`]).
+///
+/// # Errors
+/// When the operating system gives no randomness.
+pub fn pair(names: [&str; 2], options: &Options) -> Result<[(Session, Relay); 2], getrandom::Error> {
+    let [first, second] = Chain::pair()?;
+    Ok([end(names, 0, options, Some(first)), end(names, 1, options, Some(second))])
+}
+
+fn end(names: [&str; 2], me: usize, options: &Options, chain: Option<Chain>) -> (Session, Relay) {
     assert!(me < 2, "one of two parties");
     let hub = Arc::new(Hub::new(names.map(str::to_owned).to_vec(), options.shape, options.pulse()));
     let outgoing = Outgoing::default();
     let route = RelayRoute { outgoing: Arc::clone(&outgoing) };
     let mut routes: Vec<Option<Box<dyn Route>>> = vec![None, None];
     routes[1 - me] = Some(Box::new(route));
-    let links = Links { hub: Arc::clone(&hub), routes, pool: Arc::<Pool>::default(), chains: vec![None, None] };
+    let mut chains = vec![None, None];
+    chains[1 - me] = chain;
+    let links = Links { hub: Arc::clone(&hub), routes, pool: Arc::<Pool>::default(), chains };
     let session = Session::new(me, links, Arc::new(Meter::new()), options.record);
     (session, Relay { me, hub, outgoing })
 }

@@ -20,7 +20,7 @@
 //! encoded, its function's store cannot, or an item passes in the function's store ([`crate::vole_psi`]), 2^-40 each. With n owners and r recipients that is
 //! at most (3 (n - 1) + r) 2^-40 for a whole run: 2^-36.8 for three owners who all learn the result, 2^-35.9 for five.
 //!
-//! **Cost** [`Owners::cost`] is exact: 16 bytes a pair in 1 round; for one owner after the other what [`oprf`] costs; in 1 round 8 (16)
+//! **Cost** [`Owners::cost`] is exact: for one owner after the other what [`oprf`] costs; in 1 round 8 (16)
 //! bytes a column of each owner's store, 1.09 columns an item; with several recipients in 1 round to each of them a tag for each item of the
 //! smallest set, of 40 bits and the sum of the logarithms of both sizes. Nothing if any set is empty. For n owners of 2^20 items each: 18 bytes
 //! an item and owner beside the leader, 10 more for each recipient beside it.
@@ -42,6 +42,9 @@ use tacit_net::{PartyId, Session};
 
 /// Bytes of a seed.
 const SEED: usize = 16;
+
+/// What the secrets of pairs are for.
+const PURPOSE: &str = "zero shares of an intersection";
 
 /// Words of a store's band.
 const BAND: usize = 4;
@@ -82,7 +85,7 @@ impl Owners {
             return PartyCost::default();
         }
         let word = if self.small() { 8 } else { 16 };
-        let mut cost = PartyCost { rounds: 2, sent: (SEED * (self.sizes.len() - 1 - party.0)) as u64 };
+        let mut cost = PartyCost { rounds: 1, sent: 0 };
         for owner in self.others() {
             let function = oprf::cost(self.pair(owner));
             cost.rounds += function.rounds;
@@ -166,9 +169,7 @@ pub fn intersect(session: &mut Session, owners: &Owners, items: &[Item]) -> Resu
     if owners.none() {
         return Ok(Vec::new());
     }
-    session.enter("zero-sharing");
-    let zero = ZeroShare::exchange(session)?;
-    session.leave();
+    let zero = ZeroShare::agree(session)?;
     let mut numbers = match owners.small() {
         true => find::<u64>(session, owners, items, &zero)?,
         false => find::<u128>(session, owners, items, &zero)?,
@@ -321,22 +322,11 @@ fn low<T: Word>(value: u128) -> T {
 struct ZeroShare(Vec<BlockCipher>);
 
 impl ZeroShare {
-    /// Agrees on a key with every other party: who comes first chooses it.
-    fn exchange(session: &mut Session) -> Result<Self, PsiError> {
-        let me = session.me().0;
-        session.next_round();
-        let mut keys = Vec::new();
-        for peer in me + 1..session.parties() {
-            let seed = Seed::random()?;
-            session.send(PartyId(peer), seed.expose().to_vec())?;
-            keys.push(BlockCipher::new(&seed));
-        }
-        for peer in 0..me {
-            let mut seed = [0; SEED];
-            session.recv(PartyId(peer), &mut seed)?;
-            keys.push(BlockCipher::new(&Seed::from_bytes(seed)));
-        }
-        Ok(Self(keys))
+    /// A key with every other party, made of the connection between the two: no message carries it.
+    fn agree(session: &mut Session) -> Result<Self, PsiError> {
+        let peers = (0..session.parties()).map(PartyId).filter(|&peer| peer != session.me()).collect::<Vec<_>>();
+        let key = |peer| Ok(BlockCipher::new(&Seed::from_secret(&*session.pair_secret(peer, PURPOSE)?)));
+        peers.into_iter().map(key).collect::<Result<_, PsiError>>().map(Self)
     }
 
     /// Adds this party's shares of the items to `out`.

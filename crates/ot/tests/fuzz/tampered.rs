@@ -79,7 +79,7 @@ impl Network<'_> {
         alice: impl FnOnce(&mut Session) -> Result<A, E> + Send,
         bob: impl FnOnce(&mut Session) -> Result<B, E> + Send,
     ) -> (Result<A, E>, Result<B, E>) {
-        let [(a, to_a), (b, to_b)] = [0, 1].map(|me| relay::session(["alice", "bob"], me, &Options::default()));
+        let [(a, to_a), (b, to_b)] = relay::pair(["alice", "bob"], &Options::default()).expect("randomness");
         let aborts = [a.abort_handle(), b.abort_handle()];
         thread::scope(|scope| {
             let relays = [&to_a, &to_b];

@@ -45,11 +45,9 @@ fn memberships(sets: &[Vec<Item>; 3]) -> View {
 
 /// A leader's part. What it decodes of each owner at each of its items, less the owner's oblivious function and the key that both share.
 fn lead(session: &mut Session, items: &[Item]) -> [Vec<u64>; 2] {
-    session.next_round();
     let keys = [0, 1].map(|owner| {
-        let mut seed = [0; 16];
-        session.recv(PartyId(owner), &mut seed).expect("a seed");
-        BlockCipher::new(&Seed::from_bytes(seed))
+        let secret = session.pair_secret(PartyId(owner), "zero shares of an intersection").expect("a peer");
+        BlockCipher::new(&Seed::from_secret(&secret))
     });
     session.enter("functions");
     let both = Sizes { sender: ITEMS, receiver: ITEMS };
@@ -125,7 +123,7 @@ fn a_leader_decodes_uniform_words_of_what_not_all_have() {
     let rest = |number: usize, bit: usize| number == 0 && bit / 64 % ITEMS >= COMMON;
     let rest: Vec<View> = real.iter().map(|run| run.view.cut(rest)).collect();
     assert_eq!((biased(&rest), repeats(&rest, 8)), (vec![], vec![]));
-    // The others get a key each from those before them, and what the function's receiver sends: nothing of the leader's items.
+    // The others get what the function's receiver sends: nothing of the leader's items.
     for (owner, seen) in played[..LEADER.0].iter().enumerate() {
         let views: Vec<View> = seen
             .iter()
