@@ -255,7 +255,7 @@ impl std::fmt::Debug for BlockCipher {
 impl BlockCipher {
     /// The permutation of a key.
     pub fn new(key: &Seed) -> Self {
-        Self(Aes128::new(&key.expose()))
+        Self(Aes128::new(key.expose()))
     }
 
     /// Replaces every block by its image.

@@ -27,9 +27,11 @@ pub mod ristretto;
 pub mod simd;
 pub mod transpose;
 pub mod universal;
+mod wipe;
 pub mod words;
 
 pub use hash::{BlockCipher, CircularTreeHash, CorrelationRobustHash, KeyedHash, TweakableCircularHash};
 pub use plane::Plane;
 pub use prg::{Prg, Seed, Watch};
 pub use ring::Ring;
+pub use wipe::wipe;

@@ -48,8 +48,8 @@ impl Seed {
     }
 
     /// The bytes, to hand the seed to its other holder.
-    pub fn expose(&self) -> [u8; 16] {
-        self.0
+    pub fn expose(&self) -> &[u8; 16] {
+        &self.0
     }
 
     /// A seed for one named purpose (BLAKE3 keyed hash, truncated to 128 bits).

@@ -52,7 +52,7 @@ mod tests {
     #[test]
     fn a_seed_gives_the_same_again_on_its_thread_alone() {
         let seed = Seed::from_bytes([9; 16]);
-        let twice = || replayed(&seed, || (drawn(), Seed::random().expect("randomness").expose(), drawn()));
+        let twice = || replayed(&seed, || (drawn(), *Seed::random().expect("randomness").expose(), drawn()));
         let (first, again) = (twice(), twice());
         assert_eq!(first, again);
         assert_ne!(first.0, first.2);

@@ -121,7 +121,7 @@ fn run(input: &Block, link: Option<Link>, orders: &[Ordered]) -> Vec<View> {
 }
 
 fn random(rows: usize) -> Block {
-    let seed = Seed::random().expect("randomness").expose();
+    let seed = *Seed::random().expect("randomness").expose();
     println!("{rows} rows: seed {seed:?}");
     Block::random(shape(rows), &mut Prg::new(&Seed::from_bytes(seed)))
 }

@@ -408,6 +408,6 @@ fn local_maps_need_no_message() {
 
 #[test]
 fn seeds_are_fresh() {
-    let seeds: Vec<_> = (0..4).map(|_| Seed::random().expect("randomness").expose()).collect();
+    let seeds: Vec<_> = (0..4).map(|_| *Seed::random().expect("randomness").expose()).collect();
     assert!((1..4).all(|i| seeds[0] != seeds[i]));
 }

@@ -84,7 +84,7 @@ fn circuit(width: usize) -> Circuit {
 
 fn check(width: usize, rows: usize, known: Known) {
     let circuit = circuit(width);
-    let seed = Seed::random().expect("randomness").expose();
+    let seed = *Seed::random().expect("randomness").expose();
     println!("{width} bits, {rows} rows, {known:?}: seed {seed:?}");
     let mut input =
         Block::random(Shape { rows, bits: 2 * width, ..Shape::default() }, &mut Prg::new(&Seed::from_bytes(seed)));

@@ -90,7 +90,7 @@ pub fn receive(session: &mut Session, from: PartyId, choices: &[bool]) -> Result
     if choices.is_empty() {
         return Ok(Vec::new());
     }
-    let nonce = fresh_seed()?.expose();
+    let nonce = *fresh_seed()?.expose();
     let context = Context::new(session, [from, session.me()], &nonce);
     let secrets = Zeroizing::new(scalars(choices.len())?);
     let mut prg = Prg::new(&fresh_seed()?);

@@ -19,7 +19,7 @@
 #[cfg(test)]
 mod views;
 
-use tacit_math::TweakableCircularHash;
+use tacit_math::{TweakableCircularHash, wipe};
 use tacit_net::{PartyId, Session};
 
 use crate::OtError;
@@ -27,7 +27,7 @@ use crate::OtError;
 /// OTs of which keys or messages are computed before they are sent: 1 MiB of messages.
 const PIECE: usize = 1 << 15;
 
-/// The sender's side of n correlated OTs.
+/// The sender's side of n correlated OTs. Erased when dropped.
 #[derive(Clone, Default)]
 pub struct CotSender {
     /// Number of the first OT among all of this delta.
@@ -38,7 +38,7 @@ pub struct CotSender {
     pub zero: Vec<u128>,
 }
 
-/// The receiver's side of n correlated OTs.
+/// The receiver's side of n correlated OTs. Erased when dropped.
 #[derive(Clone, Default)]
 pub struct CotReceiver {
     /// Number of the first OT among all of the sender's delta.
@@ -58,6 +58,20 @@ impl std::fmt::Debug for CotSender {
 impl std::fmt::Debug for CotReceiver {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "CotReceiver({} OTs)", self.blocks.len())
+    }
+}
+
+impl Drop for CotSender {
+    fn drop(&mut self) {
+        wipe(std::slice::from_mut(&mut self.delta));
+        wipe(&mut self.zero);
+    }
+}
+
+impl Drop for CotReceiver {
+    fn drop(&mut self) {
+        wipe(&mut self.choices);
+        wipe(&mut self.blocks);
     }
 }
 

@@ -63,5 +63,5 @@ pub(crate) fn fresh_seed() -> Result<Seed, OtError> {
 
 /// A fresh block from the operating system.
 pub(crate) fn fresh_block() -> Result<u128, OtError> {
-    Ok(u128::from_le_bytes(fresh_seed()?.expose()))
+    Ok(u128::from_le_bytes(*fresh_seed()?.expose()))
 }

@@ -123,7 +123,7 @@ impl Sender {
     /// # Panics
     /// Unless k is from 1 to 8.
     pub fn setup(session: &mut Session, peer: PartyId, adversary: Adversary, k: usize) -> Result<Self, OtError> {
-        let delta = u128::from_le_bytes(fresh_seed()?.expose());
+        let delta = u128::from_le_bytes(*fresh_seed()?.expose());
         Self::setup_with(session, peer, adversary, k, delta)
     }
 
@@ -304,7 +304,7 @@ impl Receiver {
     /// # Errors
     /// The connection's failure.
     pub fn extend(&mut self, session: &mut Session, n: usize) -> Result<CotReceiver, OtError> {
-        let mut ots = CotReceiver { first: self.used, ..CotReceiver::default() };
+        let mut ots = CotReceiver { first: self.used, choices: Vec::new(), blocks: Vec::new() };
         self.append(session, n, &mut ots.choices, &mut ots.blocks)?;
         Ok(ots)
     }

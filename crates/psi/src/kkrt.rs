@@ -163,10 +163,10 @@ struct Run {
 
 impl Run {
     fn new(seed: &Seed, parameters: Parameters) -> Self {
-        let bins = u128::from_le_bytes(seed.derive("bins").expose());
+        let bins = u128::from_le_bytes(*seed.derive("bins").expose());
         let mut code = [[0u128; COLUMNS / 128]; CHOICES];
         Prg::new(&seed.derive("code")).fill(code.as_flattened_mut());
-        let tag = blake3::derive_key("tacit 2026 psi: kkrt tags", &seed.expose());
+        let tag = blake3::derive_key("tacit 2026 psi: kkrt tags", seed.expose());
         Self { parameters, bins, code, tag }
     }
 

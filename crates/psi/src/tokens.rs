@@ -37,7 +37,7 @@ pub struct TokenHash(Aes128);
 impl TokenHash {
     /// The hash under a key.
     pub fn new(key: &Seed) -> Self {
-        Self(Aes128::new(&key.expose().into()))
+        Self(Aes128::new(&(*key.expose()).into()))
     }
 
     /// Appends the token of every row to `tokens`. Row i is `bytes[ends[i - 1]..ends[i]]`, its bytes an unambiguous encoding
@@ -120,7 +120,7 @@ fn load(bytes: &[u8], start: usize, end: usize) -> u128 {
 /// The connection's failure; [`PsiError::Cheating`] if a peer opens something other than it has committed to.
 pub fn agree_key(session: &mut Session) -> Result<Seed, PsiError> {
     let (a, b) = (Seed::random().map_err(no_randomness)?, Seed::random().map_err(no_randomness)?);
-    let mine: [u8; 32] = bytemuck::cast([a.expose(), b.expose()]);
+    let mine: [u8; 32] = bytemuck::cast([*a.expose(), *b.expose()]);
     session.enter("key");
     let committed = exchange(session, commitment(session.me(), &mine))?;
     let shares = exchange(session, mine)?;
@@ -170,7 +170,7 @@ mod tests {
 
     /// CBC-MAC as the module's text says it, one row and one block at a time.
     fn plainly(key: &Seed, row: &[u8]) -> Item {
-        let cipher = Aes128::new(&key.expose().into());
+        let cipher = Aes128::new(&(*key.expose()).into());
         let mut message = (row.len() as u32).to_le_bytes().to_vec();
         message.extend_from_slice(row);
         message.resize(message.len().div_ceil(16) * 16, 0);
@@ -220,7 +220,7 @@ mod tests {
         let keys = |names: &[&str]| {
             let sessions = tacit_net::memory::mesh(names, &tacit_net::Options::default());
             let agree = |mut session: Session| {
-                let key = agree_key(&mut session).expect("honest peers").expose();
+                let key = *agree_key(&mut session).expect("honest peers").expose();
                 session.close().expect("peers that close");
                 key
             };

@@ -52,7 +52,7 @@ pub fn keep<B: Components>(
     };
     let session = executor.backend_mut().session_mut();
     session.enter(&operator.name());
-    let mine = Seed::random().map_err(|e| Failure::new(Fault::Internal, format!("no randomness: {e}")))?.expose();
+    let mine = *Seed::random().map_err(|e| Failure::new(Fault::Internal, format!("no randomness: {e}")))?.expose();
     let id = id(&keep.table, &target.about, &exchange(session, &mine)?);
     let header = header(session, keep, table, &id, target)?;
     kept::write(table, &header, &target.path, &target.key)?;

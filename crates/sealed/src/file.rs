@@ -115,7 +115,7 @@ impl SealingKey {
 
     /// The start of a new file with a fresh salt, without its tag.
     pub(crate) fn start(&self, kind: &Kind, text: &[u8]) -> Result<Vec<u8>> {
-        let salt = Seed::random().map_err(|error| SealedError::Randomness(error.to_string()))?.expose();
+        let salt = *Seed::random().map_err(|error| SealedError::Randomness(error.to_string()))?.expose();
         let length = u32::try_from(text.len()).expect("far shorter than 4 GiB").to_le_bytes();
         Ok([&kind.magic[..], &self.name(kind), &salt, &length, text].concat())
     }

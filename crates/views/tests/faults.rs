@@ -8,7 +8,7 @@ use tacit_views::{
 /// Pseudorandom numbers from a printed seed, fixed by TACIT_SEED.
 fn numbers(purpose: &str) -> Prg {
     let seed = std::env::var("TACIT_SEED").ok().and_then(|s| u128::from_str_radix(&s, 16).ok());
-    let seed = seed.map_or_else(|| Seed::random().expect("randomness").expose(), u128::to_be_bytes);
+    let seed = seed.map_or_else(|| *Seed::random().expect("randomness").expose(), u128::to_be_bytes);
     println!("rerun with TACIT_SEED={:032x}", u128::from_be_bytes(seed));
     Prg::new(&Seed::from_bytes(seed).derive(purpose))
 }

@@ -158,7 +158,7 @@ pub const LARGE: Effort = Effort { bits: 1200 };
 /// Inputs from a printed seed, fixed by TACIT_SEED.
 pub fn seed(name: &str) -> Seed {
     let seed = std::env::var("TACIT_SEED").ok().and_then(|s| u128::from_str_radix(&s, 16).ok());
-    let seed = seed.map_or_else(|| Seed::random().expect("randomness").expose(), u128::to_be_bytes);
+    let seed = seed.map_or_else(|| *Seed::random().expect("randomness").expose(), u128::to_be_bytes);
     println!("{name}: rerun with TACIT_SEED={:032x}", u128::from_be_bytes(seed));
     Seed::from_bytes(seed).derive(name)
 }

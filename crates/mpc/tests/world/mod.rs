@@ -59,7 +59,7 @@ pub fn check(name: &str, program: &impl Program, shape: Shape) {
 /// Checks a program on columns drawn by a function.
 pub fn check_with(name: &str, program: &impl Program, draw: impl Fn(&mut Prg) -> Block) {
     let seed = std::env::var("TACIT_SEED").ok().and_then(|s| u128::from_str_radix(&s, 16).ok());
-    let seed = seed.map_or_else(|| Seed::random().expect("randomness").expose(), u128::to_be_bytes);
+    let seed = seed.map_or_else(|| *Seed::random().expect("randomness").expose(), u128::to_be_bytes);
     println!("{name}: rerun with TACIT_SEED={:032x}", u128::from_be_bytes(seed));
     let input = draw(&mut Prg::new(&Seed::from_bytes(seed)));
     let expected = program.model(&input).expect("a model");

@@ -196,7 +196,7 @@ impl Receiver {
     /// # Errors
     /// The connection's failure; [`OtError::Cheating`] if the malicious sender's messages contradict each other.
     pub fn extend(&mut self, session: &mut Session, n: usize) -> Result<CotReceiver, OtError> {
-        let mut ots = CotReceiver { first: self.used, ..CotReceiver::default() };
+        let mut ots = CotReceiver { first: self.used, choices: Vec::new(), blocks: Vec::new() };
         self.append(session, n, &mut ots.choices, &mut ots.blocks)?;
         Ok(ots)
     }

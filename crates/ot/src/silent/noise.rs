@@ -114,7 +114,7 @@ impl Codes {
 
     /// The seed, as a number.
     pub(super) fn seed(&self) -> u128 {
-        u128::from_le_bytes(self.seed.expose())
+        u128::from_le_bytes(*self.seed.expose())
     }
 
     /// The code that compresses such a vector.

@@ -66,7 +66,7 @@ struct History {
 
 impl History {
     fn new(seed: Seed) -> Self {
-        let place = blake3::derive_key("tacit 2026 psi: the beginning of a run that moves", &seed.expose());
+        let place = blake3::derive_key("tacit 2026 psi: the beginning of a run that moves", seed.expose());
         Self { seed, events: Vec::new(), sent: blake3::Hasher::new(), place, restored: false }
     }
 

@@ -137,7 +137,7 @@ impl State {
         out.extend_from_slice(self.protocol.as_bytes());
         out.push(if self.role == Role::Sender { 0 } else { 1 });
         out.extend_from_slice(&self.held);
-        out.extend_from_slice(&self.seed.expose());
+        out.extend_from_slice(self.seed.expose());
         out.extend_from_slice(&self.sent);
         out.extend_from_slice(&u32::try_from(self.events.len()).expect("few rounds").to_le_bytes());
         self.events.iter().for_each(|event| event.write(&mut out));

@@ -25,7 +25,7 @@ impl Hashes {
                 tags: Box::default(),
             },
             Variant::Malicious => {
-                let oracle = |purpose: &str| KeyedHash::new(&blake3::derive_key(purpose, &seed.expose()));
+                let oracle = |purpose: &str| KeyedHash::new(&blake3::derive_key(purpose, seed.expose()));
                 let [scalars, tags, proofs] =
                     ["tacit 2026 vole-psi: scalars", "tacit 2026 vole-psi: tags", "tacit 2026 vole-psi: proofs"]
                         .map(oracle);

@@ -130,7 +130,7 @@ impl Receiver {
         session.next_round();
         let mut committed = [0; 32];
         session.recv(self.peer, &mut committed)?;
-        Ok(Some((committed, u128::from_le_bytes(Seed::random()?.expose()))))
+        Ok(Some((committed, u128::from_le_bytes(*Seed::random()?.expose()))))
     }
 
     /// Finds its own tags among the sender's, in the order in which they come.

@@ -94,7 +94,7 @@ impl Sender {
         if self.psi.variant != Variant::Malicious {
             return Ok(0);
         }
-        let half = u128::from_le_bytes(Seed::random()?.expose());
+        let half = u128::from_le_bytes(*Seed::random()?.expose());
         session.next_round();
         session.send(self.peer, commitment(half).to_vec())?;
         Ok(half)

@@ -19,7 +19,7 @@ pub struct Look {
 
 /// The numbers of items, after the toss of the receiver's part.
 pub fn numbers(session: &mut Session, sender: PartyId, items: &[Item]) -> Vec<u128> {
-    let mut halves = [[0; 16], Seed::random().expect("randomness").expose()];
+    let mut halves = [[0; 16], *Seed::random().expect("randomness").expose()];
     session.next_round();
     session.send(sender, halves[1].to_vec()).expect("sent");
     session.recv(sender, &mut halves[0]).expect("received");

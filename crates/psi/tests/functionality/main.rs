@@ -131,7 +131,7 @@ fn every_protocol_finds_the_intersection_at_its_declared_cost() {
 #[test]
 fn every_protocol_finds_the_intersection_of_random_sizes() {
     let mut seed = [0; 16];
-    seed.copy_from_slice(&Seed::random().expect("randomness").expose());
+    seed.copy_from_slice(Seed::random().expect("randomness").expose());
     println!("seed {seed:?}");
     let mut words = Prg::new(&Seed::from_bytes(seed));
     for (protocol, _) in protocols() {

@@ -68,7 +68,7 @@ pub fn against<B: Send>(rounds: Vec<Vec<u8>>, receiver: impl FnOnce(&mut Session
 /// A generator whose seed is printed; `TACIT_SEED` replays a run.
 pub fn generator(name: &str) -> Prg {
     let seed = std::env::var("TACIT_SEED").ok().and_then(|s| u128::from_str_radix(&s, 16).ok());
-    let seed = seed.map_or_else(|| Seed::random().expect("randomness").expose(), u128::to_be_bytes);
+    let seed = seed.map_or_else(|| *Seed::random().expect("randomness").expose(), u128::to_be_bytes);
     println!("{name}: rerun with TACIT_SEED={:032x}", u128::from_be_bytes(seed));
     Prg::new(&Seed::from_bytes(seed))
 }

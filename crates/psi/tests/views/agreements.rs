@@ -29,7 +29,7 @@ fn received(seen: &View) -> View {
 #[test]
 fn commitments_to_a_key_tell_nothing_of_it() {
     let played = play(&["a", "b", "c"], 300, |mut session, _| {
-        let key = agree_key(&mut session).expect("honest peers").expose();
+        let key = *agree_key(&mut session).expect("honest peers").expose();
         (session, key)
     });
     for (me, seen) in played.iter().enumerate() {

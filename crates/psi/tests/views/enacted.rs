@@ -63,7 +63,7 @@ impl Functions {
     }
 
     fn oracle(&self, purpose: &str) -> KeyedHash {
-        KeyedHash::new(&blake3::derive_key(&format!("tacit 2026 vole-psi: {purpose}"), &self.seed.expose()))
+        KeyedHash::new(&blake3::derive_key(&format!("tacit 2026 vole-psi: {purpose}"), self.seed.expose()))
     }
 
     /// h of items.
@@ -106,7 +106,7 @@ impl Functions {
 }
 
 fn fresh() -> [u8; 16] {
-    Seed::random().expect("randomness").expose()
+    *Seed::random().expect("randomness").expose()
 }
 
 /// What a receiver has after a run.

@@ -92,7 +92,7 @@ fn senders() -> Vec<Script> {
 
 /// A malicious sender with these items against an honest receiver with those; what the receiver ends with, and what the sender holds.
 fn against_receiver(script: &Script, sender: &[Item], receiver: &[Item]) -> (Result<Vec<Match>, String>, Held) {
-    let delta = (script.delta)(u128::from_le_bytes(Seed::random().expect("randomness").expose()));
+    let delta = (script.delta)(u128::from_le_bytes(*Seed::random().expect("randomness").expose()));
     let (held, outcome) = pair(
         |session, peer| {
             enacted::send(session, peer, EQUAL, delta, |held| ((script.opens)(held.half), (script.tags)(held, sender)))

@@ -39,7 +39,7 @@ pub fn inputs(purpose: &str, run: usize) -> Prg {
     static SEED: OnceLock<[u8; 16]> = OnceLock::new();
     let seed = SEED.get_or_init(|| {
         let fixed = std::env::var("TACIT_SEED").ok().and_then(|text| u128::from_str_radix(&text, 16).ok());
-        let seed = fixed.map_or_else(|| Seed::random().expect("randomness").expose(), u128::to_be_bytes);
+        let seed = fixed.map_or_else(|| *Seed::random().expect("randomness").expose(), u128::to_be_bytes);
         println!("rerun with TACIT_SEED={:032x}", u128::from_be_bytes(seed));
         seed
     });

@@ -48,7 +48,7 @@ impl Group {
 
     /// Agree with everybody on a fresh key for tokens.
     fn agree_key<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let key = self.0.work(py, |sessions| Ok(agree_key(&mut sessions[0])?.expose()))?;
+        let key = self.0.work(py, |sessions| Ok(*agree_key(&mut sessions[0])?.expose()))?;
         Ok(PyBytes::new(py, &key))
     }
 

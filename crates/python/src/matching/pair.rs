@@ -58,7 +58,7 @@ impl Pair {
 
     /// Agree with the peer on a fresh key for tokens.
     fn agree_key<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let key = self.0.work(py, |sessions| Ok(agree_key(&mut sessions[0])?.expose()))?;
+        let key = self.0.work(py, |sessions| Ok(*agree_key(&mut sessions[0])?.expose()))?;
         Ok(PyBytes::new(py, &key))
     }
 

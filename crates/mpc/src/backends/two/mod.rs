@@ -125,7 +125,7 @@ impl Two {
         assert_eq!(session.parties(), NODES, "two has two nodes");
         let fresh = || Seed::random().map_err(|e| MpcError::Randomness(e.to_string()));
         let own = fresh()?;
-        let garbling = Zeroizing::new(u128::from_le_bytes(fresh()?.expose()) | 1);
+        let garbling = Zeroizing::new(u128::from_le_bytes(*fresh()?.expose()) | 1);
         let peer = PartyId(1 - session.me().0);
         let common = Prg::new(&Seed::from_secret(&*session.pair_secret(peer, PURPOSE)?));
         session.enter("setup");

@@ -24,7 +24,7 @@ mod views;
 use std::ops::Range;
 
 use bytemuck::Pod;
-use tacit_math::{CorrelationRobustHash, Seed, TweakableCircularHash};
+use tacit_math::{CorrelationRobustHash, Seed, TweakableCircularHash, wipe};
 use tacit_net::Session;
 use tacit_ot::correlated::CotReceiver;
 use tacit_ot::silent::lookup;
@@ -82,6 +82,12 @@ impl Handed {
     }
 }
 
+impl Drop for Stock {
+    fn drop(&mut self) {
+        wipe(&mut self.sending.0);
+    }
+}
+
 impl Stock {
     /// A stock that is made in the engine's session: base OTs in both directions.
     pub(super) fn new(session: &mut Session) -> Result<Self> {
@@ -101,7 +107,7 @@ impl Stock {
     fn empty(session: &Session) -> Result<Self> {
         let me = session.me().0;
         let seed = Seed::random().map_err(|e| MpcError::Randomness(e.to_string()))?;
-        let delta = Zeroizing::new(lookup::delta(u128::from_le_bytes(seed.expose())));
+        let delta = Zeroizing::new(lookup::delta(u128::from_le_bytes(*seed.expose())));
         Ok(Self {
             me,
             accounts: [Account::default(); NODES],
@@ -133,8 +139,8 @@ impl Stock {
     }
 
     /// Ends what is made ahead, in order.
-    pub(super) fn end(self) {
-        self.ahead.into_iter().for_each(Ahead::end);
+    pub(super) fn end(mut self) {
+        self.ahead.take().into_iter().for_each(Ahead::end);
     }
 
     /// Ends what is made ahead at once; the peer is told why.

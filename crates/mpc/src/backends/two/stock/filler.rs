@@ -1,5 +1,7 @@
 //! Making OTs of both directions in one session, under this node's offset.
 
+use std::mem::take;
+
 use tacit_net::{PartyId, Session};
 use tacit_ot::Adversary;
 use tacit_ot::correlated::CotReceiver;
@@ -31,10 +33,10 @@ pub(super) struct Made {
 
 impl Made {
     /// Puts it behind what is kept.
-    pub(super) fn append_to(self, sending: &mut Vec<u128>, receiving: &mut CotReceiver) {
-        append(sending, self.sending);
-        append(&mut receiving.blocks, self.receiving.blocks);
-        append(&mut receiving.choices, self.receiving.choices);
+    pub(super) fn append_to(mut self, sending: &mut Vec<u128>, receiving: &mut CotReceiver) {
+        append(sending, take(&mut self.sending));
+        append(&mut receiving.blocks, take(&mut self.receiving.blocks));
+        append(&mut receiving.choices, take(&mut self.receiving.choices));
     }
 }
 
