@@ -68,19 +68,19 @@ impl Aes128 {
         }
     }
 
-    /// Two children of every parent x: H(x) and H(x) ^ x, where H(x) is the encryption of s(x), plus s(x), and s is [`orthomorphism`].
-    /// Returns the sum of all H(x).
-    pub(crate) fn double(&self, parents: &[u128], children: &mut [[u128; 2]]) -> u128 {
+    /// Two children of every parent x: H(x ^ tweak) and H(x ^ tweak) ^ x, where H(x) is the encryption of s(x), plus s(x), and s is
+    /// [`orthomorphism`]. Returns the sum of all H(x ^ tweak).
+    pub(crate) fn double(&self, parents: &[u128], tweak: u128, children: &mut [[u128; 2]]) -> u128 {
         assert_eq!(parents.len(), children.len(), "two children of each parent");
         match self {
             #[cfg(target_arch = "x86_64")]
-            Self::Wide(keys) => keys.double(parents, children),
+            Self::Wide(keys) => keys.double(parents, tweak, children),
             Self::Portable(cipher) => {
                 let mut sum = 0;
                 let (mut inputs, mut images) = ([0; BATCH], [0_u128; BATCH]);
                 for (parents, children) in parents.chunks(BATCH).zip(children.chunks_mut(BATCH)) {
                     let (inputs, images) = (&mut inputs[..parents.len()], &mut images[..parents.len()]);
-                    inputs.iter_mut().zip(parents).for_each(|(input, &parent)| *input = orthomorphism(parent));
+                    inputs.iter_mut().zip(parents).for_each(|(input, &parent)| *input = orthomorphism(parent ^ tweak));
                     images.copy_from_slice(inputs);
                     cipher.encrypt_blocks(aes::Block::cast_slice_from_core_mut(bytemuck::cast_slice_mut(images)));
                     for (i, (pair, &parent)) in children.iter_mut().zip(parents).enumerate() {
@@ -250,13 +250,14 @@ mod tests {
                 assert_eq!(blocks, expected, "{}, {len} blocks", aes.path());
             }
             let parents: Vec<u128> = plain.iter().map(|block| u128::from_le_bytes(*block)).collect();
-            let shifted: Vec<u128> = parents.iter().map(|&parent| super::orthomorphism(parent)).collect();
+            let tweak = 0x0fed_cba9_8765_4321_0011_2233_4455_6677;
+            let shifted: Vec<u128> = parents.iter().map(|&parent| super::orthomorphism(parent ^ tweak)).collect();
             let mut images = shifted.clone();
             Aes128::portable(&key).encrypt(bytemuck::cast_slice_mut(&mut images));
             let lefts: Vec<u128> = images.iter().zip(&shifted).map(|(image, input)| image ^ input).collect();
             for aes in paths(&key) {
                 let mut children = vec![[0; 2]; parents.len()];
-                let sum = aes.double(&parents, &mut children);
+                let sum = aes.double(&parents, tweak, &mut children);
                 let expected: Vec<_> =
                     lefts.iter().zip(&parents).map(|(left, parent)| [*left, left ^ parent]).collect();
                 assert_eq!(children, expected, "{}, {len} parents", aes.path());

@@ -7,7 +7,7 @@
 //! | type | function | contract: answers that look random | enough for | not enough for |
 //! |---|---|---|---|---|
 //! | [`CorrelationRobustHash`] | MMO: π(x) ⊕ x | H(x ⊕ L(D)), each x and L once | strings of semi-honest OT extension, of one of many too | whatever adds a function of D to an answer: trees, garbling, VOLE; malicious OT extension |
-//! | [`CircularTreeHash`] | π(s(x)) ⊕ s(x), s linear | H(x ⊕ D) ⊕ b D for a bit b, each x once | the levels of correlated trees | other functions of D: H(x ⊕ D) ⊕ a D for an element a of a field; tweaked uses |
+//! | [`CircularTreeHash`] | π(s(x)) ⊕ s(x), s linear | H(x ⊕ D) ⊕ b D for a bit b, each x once | the levels of correlated trees, each with a number | other functions of D: H(x ⊕ D) ⊕ a D for an element a of a field; tweaked uses |
 //! | [`TweakableCircularHash`] | TMMO: π(π(x) ⊕ i) ⊕ π(x) | H(x ⊕ D, i) ⊕ f(D) for **any** function f that does not evaluate π, each pair (x, i) once | leaves of silent VOLE and lookups, malicious OT extension | repeated pairs |
 //! | [`crate::half_gates`] | E_i(s(x)) ⊕ s(x), a key i for each gate | H(x ⊕ D, i) ⊕ b D for a bit b, each pair (x, i) once | half-gates with free XOR in many instances | as for trees |
 //!
@@ -132,9 +132,10 @@ impl CorrelationRobustHash {
 }
 
 /// Circular correlation robust hash H of 128-bit blocks, π(s(x)) ⊕ s(x) for the map s(high, low) = (high ⊕ low, high), as the generator of
-/// a correlated tree: the children of a block x are H(x) and H(x) ⊕ x, so that the sum of a level is that of the level above.
+/// correlated trees: the children of a block x in tree i are H(x ⊕ i) and H(x ⊕ i) ⊕ x, so that the sum of a level is that of the level above.
 ///
-/// **Contract** H(x ⊕ D) ⊕ b D looks random for a secret offset D, public x and a bit b: s and its sum with the identity are bijections. **Not** H(x
+/// **Contract** H(x ⊕ D) ⊕ b D looks random for a secret offset D, public x and a bit b, each x once: s and its sum with the identity are bijections.
+/// A tree's number makes "once" hold for roots that repeat: whoever gets S ⊕ b D of two trees with one sum S knows D. **Not** H(x
 /// ⊕ D) ⊕ a D for a scalar a of a larger field: the sum of s and a multiplication can be singular. **Model and source** random permutation; Guo,
 /// Katz, Wang, Yu (S&P 2020), section 7.3; Guo, Yang, Wang, Zhang, Xie, Liu, Zhao, "Half-Tree" (EUROCRYPT 2023). See the [module](self).
 pub struct CircularTreeHash(Aes128);
@@ -157,13 +158,13 @@ impl CircularTreeHash {
         Self(Aes128::new(&TREE_KEY.to_be_bytes()))
     }
 
-    /// Writes the two children of every parent, and returns the sum of the left ones. One AES a parent; calls of 32 parents and more
-    /// reach the full rate.
+    /// Writes the two children of every parent in a tree of a number, and returns the sum of the left ones. One AES a parent; calls of 32 parents and
+    /// more reach the full rate.
     ///
     /// # Panics
     /// If there is not one pair of children for each parent.
-    pub fn double(&self, parents: &[u128], children: &mut [[u128; 2]]) -> u128 {
-        self.0.double(parents, children)
+    pub fn double(&self, parents: &[u128], tree: u128, children: &mut [[u128; 2]]) -> u128 {
+        self.0.double(parents, tree, children)
     }
 }
 

@@ -53,9 +53,9 @@ impl RoundKeys {
     }
 
     /// The children of every parent as [`super::Aes128::double`] defines them, and the sum of the left ones.
-    pub(crate) fn double(&self, parents: &[u128], children: &mut [[u128; 2]]) -> u128 {
+    pub(crate) fn double(&self, parents: &[u128], tweak: u128, children: &mut [[u128; 2]]) -> u128 {
         // SAFETY: self exists, so the processor has AVX-512F and VAES.
-        unsafe { double(&self.0, parents, children) }
+        unsafe { double(&self.0, parents, tweak, children) }
     }
 
     /// The bits that [`super::Aes128::hash_bits`] defines.
@@ -260,23 +260,24 @@ fn hash_numbered_registers<const N: usize>(
 }
 
 #[target_feature(enable = "avx512f,vaes")]
-fn double(keys: &[u128; 11], parents: &[u128], children: &mut [[u128; 2]]) -> u128 {
+fn double(keys: &[u128; 11], parents: &[u128], tweak: u128, children: &mut [[u128; 2]]) -> u128 {
     let keys = broadcast(keys);
+    let tweak = _mm512_broadcast_i32x4(bytemuck::cast(super::orthomorphism(tweak)));
     let mut sum = _mm512_setzero_si512();
     let (fours, rest) = parents.as_chunks::<4>();
     let (outs, rest_out) = children.as_chunks_mut::<4>();
     let (flights, tail) = fours.as_chunks::<FLIGHT>();
     let (flights_out, tail_out) = outs.as_chunks_mut::<FLIGHT>();
     for (flight, out) in flights.iter().zip(flights_out) {
-        sum = _mm512_xor_si512(sum, double_registers(&keys, flight, out));
+        sum = _mm512_xor_si512(sum, double_registers(&keys, tweak, flight, out));
     }
     for (four, out) in tail.iter().zip(tail_out) {
-        sum = _mm512_xor_si512(sum, double_registers(&keys, &[*four], core::array::from_mut(out)));
+        sum = _mm512_xor_si512(sum, double_registers(&keys, tweak, &[*four], core::array::from_mut(out)));
     }
     if !rest.is_empty() {
         let (mut last, mut out) = ([0; 4], [[[0; 2]; 4]]);
         last[..rest.len()].copy_from_slice(rest);
-        double_registers(&keys, &[last], &mut out);
+        double_registers(&keys, tweak, &[last], &mut out);
         rest_out.copy_from_slice(&out[0][..rest.len()]);
     }
     let mut lanes = [[0; 16]; 4];
@@ -285,11 +286,12 @@ fn double(keys: &[u128; 11], parents: &[u128], children: &mut [[u128; 2]]) -> u1
     rest_out.iter().fold(sum, |sum, pair| sum ^ pair[0])
 }
 
-/// The children of four parents a register; returns the sum of the left ones, lane by lane.
+/// The children of four parents a register, `tweak` mapped as their parents are; returns the sum of the left ones, lane by lane.
 #[inline]
 #[target_feature(enable = "avx512f,vaes")]
 fn double_registers<const N: usize>(
     keys: &[__m512i; 11],
+    tweak: __m512i,
     parents: &[[u128; 4]; N],
     children: &mut [[[u128; 2]; 4]; N],
 ) -> __m512i {
@@ -298,7 +300,8 @@ fn double_registers<const N: usize>(
     for ((own, input), four) in own.iter_mut().zip(&mut inputs).zip(parents) {
         *own = load(bytemuck::cast_ref(four));
         // Swapped halves, plus the high half in its place.
-        *input = _mm512_xor_si512(_mm512_shuffle_epi32::<0b01_00_11_10>(*own), _mm512_maskz_mov_epi64(0xaa, *own));
+        let mapped = _mm512_xor_si512(_mm512_shuffle_epi32::<0b01_00_11_10>(*own), _mm512_maskz_mov_epi64(0xaa, *own));
+        *input = _mm512_xor_si512(mapped, tweak);
     }
     let images = rounds(keys, inputs);
     let (first, second) = (_mm512_set_epi64(11, 10, 3, 2, 9, 8, 1, 0), _mm512_set_epi64(15, 14, 7, 6, 13, 12, 5, 4));

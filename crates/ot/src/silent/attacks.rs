@@ -13,7 +13,7 @@ use tacit_net::{Options, PartyId, Session, memory};
 
 use super::noise::Noise;
 use super::supply::{Chosen, Offered};
-use super::tree::{self, LeafHash};
+use super::tree::{self, Grower, Hole, LeafHash, Product, Trees};
 use super::{lookup, vole};
 use crate::correlated::{CotReceiver, CotSender};
 use crate::{Adversary, OtError, softspoken};
@@ -76,8 +76,8 @@ fn deal(prg: &mut Prg, delta: u128, choices: Vec<u64>, n: usize) -> (CotSender, 
 }
 
 /// The protocol's hash of leaves.
-fn leaf_hash() -> impl FnMut(&mut [u128]) + Send {
-    let mut hash = LeafHash::default();
+fn leaf_hash(product: Product) -> impl FnMut(&mut [u128]) + Send {
+    let mut hash = LeafHash::of(product, 0);
     move |leaves| hash.hash(leaves)
 }
 
@@ -90,19 +90,27 @@ fn view(
     session: &mut Session,
     noise: &Noise,
     ots: &mut Chosen<'_>,
-    values: &[u128],
+    (product, values): (Product, &[u128]),
     mask: u128,
     mut hash: impl FnMut(&mut [u128]),
 ) -> Result<Vec<Seen>, OtError> {
     let (mut seen, mut values) = (vec![], values.iter());
-    tree::receive(session, ALICE, noise, ots, &mut vec![], 1, |leaves, hole, message| {
-        hash(leaves);
-        // The leaf that it has not counts as zero.
-        leaves[hole.place as usize] = 0;
-        let known = leaves.iter().fold(0, |sum, leaf| sum ^ leaf & mask);
-        let value = values.next().expect("a value for each tree");
-        seen.push(Seen { sum: hole.sum, at_hole: known ^ value ^ message[0] });
-    })?;
+    tree::receive(
+        session,
+        ALICE,
+        noise,
+        (ots, &mut Trees::of(product, 0)),
+        &mut vec![],
+        1,
+        |leaves, hole, message| {
+            hash(leaves);
+            // The leaf that it has not counts as zero.
+            leaves[hole.place as usize] = 0;
+            let known = leaves.iter().fold(0, |sum, leaf| sum ^ leaf & mask);
+            let value = values.next().expect("a value for each tree");
+            seen.push(Seen { sum: hole.sum, at_hole: known ^ value ^ message[0] });
+        },
+    )?;
     Ok(seen)
 }
 
@@ -122,7 +130,8 @@ fn lookups(
         |session| {
             let mut chosen = Chosen::new(&chosen);
             let values = lookup::first_values(&mut chosen);
-            let seen = view(session, &noise, &mut chosen, &values, !7, hash).expect("an honest peer");
+            let seen =
+                view(session, &noise, &mut chosen, (Product::Lookups, &values), !7, hash).expect("an honest peer");
             seen.into_iter().zip(values).filter(|(_, value)| value & 7 == 1).map(|(seen, _)| seen).collect::<Vec<_>>()
         },
     );
@@ -143,7 +152,7 @@ fn a_receiver_of_lookups_does_not_find_delta() {
     let sender = |session: &mut Session, noise: &Noise, ots: &mut Offered<'_>| {
         lookup::Sender::default().vector(session, BOB, noise, ots, &mut vec![])
     };
-    let (delta, seen) = lookups(sender, leaf_hash());
+    let (delta, seen) = lookups(sender, leaf_hash(Product::Lookups));
     assert_eq!(common(&seen, 3, |block| lookup::delta(block) == block), []);
     assert!(seen.iter().all(|seen| !candidates(seen, 3).contains(&delta)));
 }
@@ -154,7 +163,7 @@ fn delta_is_found_where_the_hash_is_not_circular() {
     let sender = |session: &mut Session, noise: &Noise, ots: &mut Offered<'_>| {
         let mut chosen = ots.take(lookup::WIDTH * lookup::kept()).chunks_exact(lookup::WIDTH);
         let mut value = || lookup::weigh(chosen.next().expect("a value for each tree")) & !7;
-        tree::send(session, BOB, noise, ots, &mut vec![], |leaves, message| {
+        tree::send(session, BOB, noise, (ots, &mut Trees::of(Product::Lookups, 0)), &mut vec![], |leaves, message| {
             CorrelationRobustHash::new().hash_blocks(leaves);
             message.push(leaves.iter().fold(value(), |sum, leaf| sum ^ leaf & !7));
         })
@@ -184,7 +193,7 @@ fn of_ones<F: Field>(
     assert!(values.iter().all(|(value, _)| *value == F::ONE));
     let values: Vec<u128> = values.into_iter().map(|(_, product)| product).collect();
     session.next_round();
-    view(session, &noise, &mut chosen, &values, !0, hash)
+    view(session, &noise, &mut chosen, (Product::Vole, &values), !0, hash)
 }
 
 /// VOLE from OTs whose receiver chose its bits, as the functionality of OT allows a corrupted one.
@@ -199,7 +208,7 @@ fn vole_from_chosen_ots<F: Field + tacit_math::code::Symbol>() {
         let (offered, chosen) = deal(&mut prg, delta, choices, ots);
         let (_, seen) = run(
             |session| vole::send_with::<F>(session, BOB, n, adversary, &offered),
-            |session| of_ones::<F>(session, n, adversary, &chosen, leaf_hash()),
+            |session| of_ones::<F>(session, n, adversary, &chosen, leaf_hash(Product::Vole)),
         );
         let seen = seen.expect("an honest peer");
         assert!(seen.iter().all(|seen| !candidates(seen, 0).contains(&delta)));
@@ -235,7 +244,7 @@ fn a_receiver_that_guesses_a_block_of_delta_does_not_find_the_rest() {
             |session| {
                 let mut receiver = softspoken::Receiver::setup(session, ALICE, adversary, K)?;
                 let chosen = receiver.extend_with_guess(session, &choices, ots, guess)?;
-                of_ones::<Gf128>(session, n, adversary, &chosen, leaf_hash())
+                of_ones::<Gf128>(session, n, adversary, &chosen, leaf_hash(Product::Vole))
             },
         );
         assert_eq!(sent.is_ok(), guess == delta as u64 & 15, "the check passes if the guess is right");
@@ -244,4 +253,39 @@ fn a_receiver_that_guesses_a_block_of_delta_does_not_find_the_rest() {
             assert_eq!(common(&seen, 0, |_| true), []);
         }
     }
+}
+
+/// A receiver that draws the code's seed may draw one under which an output is a sum of whole segments, thus one block in all vectors; kept, it becomes
+/// the root of a tree in each. If such trees were hashed alike, their corrections would show S and S + delta for one sum S.
+// views: crates/ot/src/silent/tree.rs
+#[test]
+fn roots_that_repeat_do_not_show_delta() {
+    const DEPTH: u32 = 5;
+    let mut prg = generator(4);
+    let delta = prg.vector::<u128>(1)[0] | 1;
+    // The sums of left nodes, each plus the offset or not, of a receiver that follows the protocol on trees of one root.
+    let mut sums = |number: &mut dyn FnMut() -> u128| -> Vec<u128> {
+        let of_tree = |_| {
+            let tree = number();
+            // The sum of whole segments: delta, less the bit that the sender clears.
+            let keys = [&[delta ^ 1][..], &prg.vector(DEPTH as usize - 1)].concat();
+            let choices = prg.vector::<u32>(1)[0] & ((1 << DEPTH) - 1) | 1 << (DEPTH - 1);
+            let chosen = |i: usize| u128::from(choices >> (DEPTH as usize - 1 - i) & 1);
+            let blocks: Vec<u128> = keys.iter().enumerate().map(|(i, key)| key ^ (delta * chosen(i))).collect();
+            assert_eq!(blocks[0], 1);
+            let (mut leaves, mut corrections) = (vec![0; 1 << DEPTH], vec![]);
+            Grower::new(DEPTH).plant(tree, delta, &keys, &mut leaves, &mut corrections);
+            let Hole { place, sum } =
+                Grower::new(DEPTH).evaluate(tree, choices, &blocks, &corrections, &mut leaves.clone());
+            assert_eq!(sum, leaves[place as usize] ^ delta);
+            corrections.iter().zip(&blocks[1..]).map(|(correction, block)| correction ^ block).collect::<Vec<_>>()
+        };
+        (0..8).flat_map(of_tree).collect()
+    };
+    let differences = |sums: &[u128]| -> Vec<u128> {
+        sums.iter().enumerate().flat_map(|(i, sum)| sums[..i].iter().map(move |other| sum ^ other)).collect()
+    };
+    let mut trees = Trees::of(Product::Transfers, 0);
+    assert!(!differences(&sums(&mut || trees.number())).contains(&delta));
+    assert!(differences(&sums(&mut || 0)).contains(&delta), "the attack works on trees without numbers");
 }

@@ -4,7 +4,7 @@
 //! is odd and otherwise random; the zero blocks are even, so the lowest bit of the receiver's block is its choice.
 //! **Discloses** nothing.
 //! **Adversary** semi-honest or malicious, either party; assumes that syndromes of regular noise look random
-//! ([`super::noise`]).
+//! ([`super::noise`]). That delta stays hidden does not rest on the code, which the receiver draws: trees have numbers ([`super::tree`]).
 //!
 //! **Cost** [`setup_cost`]: SoftSpokenOT with k = 8 for a few thousand OTs, and 16 bytes from the receiver, the seed of the code. [`extension_cost`]:
 //! 1 round for any number of OTs, malicious 2 more for each vector; for every vector of up to [`largest`] OTs 16 t (h - 1) bytes from the
@@ -25,7 +25,7 @@ use tacit_net::{PartyId, Session};
 use super::check::{self, Answers, Evaluated, Questions};
 use super::noise::{Codes, Noise, SEED_BYTES, least_weight};
 use super::supply::{Chosen, Offered};
-use super::tree;
+use super::tree::{self, Product, Trees};
 use crate::correlated::{CotReceiver, CotSender};
 use crate::cost::Cost;
 use crate::error::fresh_block;
@@ -73,6 +73,7 @@ pub fn extension_cost(adversary: Adversary, n: usize) -> Cost {
 pub struct Sender {
     peer: PartyId,
     kept: CotSender,
+    trees: Trees,
     used: u64,
     checks: Answers<Gf128>,
     memory: Memory,
@@ -82,6 +83,7 @@ pub struct Sender {
 pub struct Receiver {
     peer: PartyId,
     kept: CotReceiver,
+    trees: Trees,
     used: u64,
     checks: Questions<Gf128>,
     memory: Memory,
@@ -130,7 +132,7 @@ impl Sender {
         let memory = Memory::new(Codes::hear(session, peer)?);
         let mut checks = Answers::new(peer, adversary, delta);
         checks.bind(&memory.codes);
-        Ok(Self { peer, kept, used: 0, checks, memory })
+        Ok(Self { peer, kept, trees: Trees::of(Product::Transfers, 0), used: 0, checks, memory })
     }
 
     /// The next n OTs.
@@ -165,7 +167,7 @@ impl Sender {
         let Memory { sums, scratch, codes } = &mut self.memory;
         let (mut ots, mut last) = (Offered::new(&self.kept), 0);
         self.checks.begin(session);
-        tree::send(session, self.peer, noise, &mut ots, sums, |leaves, _| {
+        tree::send(session, self.peer, noise, (&mut ots, &mut self.trees), sums, |leaves, _| {
             last = accumulate_masked(leaves, !1, last);
         })?;
         self.checks.answer(session)?;
@@ -188,7 +190,7 @@ impl Receiver {
         let memory = Memory::new(Codes::draw(session, peer)?);
         let mut checks = Questions::new(peer, adversary);
         checks.bind(&memory.codes);
-        Ok(Self { peer, kept, used: 0, checks, memory })
+        Ok(Self { peer, kept, trees: Trees::of(Product::Transfers, 0), used: 0, checks, memory })
     }
 
     /// The next n OTs.
@@ -238,7 +240,7 @@ impl Receiver {
         let (mut ots, mut last) = (Chosen::new(&self.kept), 0);
         let mut places = Vec::with_capacity(noise.segments);
         self.checks.begin(session, sums)?;
-        tree::receive(session, self.peer, noise, &mut ots, sums, 0, |leaves, hole, _| {
+        tree::receive(session, self.peer, noise, (&mut ots, &mut self.trees), sums, 0, |leaves, hole, _| {
             // The unknown leaf is zero; the sum of the others is the sender's leaf plus delta, which is odd.
             let missing = hole.sum | 1;
             last = accumulate_masked(leaves, !1, last) ^ missing;

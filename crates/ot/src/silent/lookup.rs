@@ -25,7 +25,7 @@ use tacit_net::{PartyId, Session};
 
 use super::noise::{Codes, Noise, SEED_BYTES, least_weight};
 use super::supply::{Chosen, Offered};
-use super::tree::{self, LeafHash};
+use super::tree::{self, LeafHash, Product, Trees};
 use crate::OtError;
 use crate::correlated::{CotReceiver, CotSender};
 use crate::cost::Cost;
@@ -120,7 +120,7 @@ pub fn extension_cost(first: bool, n: usize) -> Cost {
 #[derive(Default)]
 pub struct Sender {
     kept: Vec<u128>,
-    leaves: LeafHash,
+    numbers: Numbers,
     memory: [Vec<u128>; 2],
     codes: Option<Codes>,
 }
@@ -129,9 +129,21 @@ pub struct Sender {
 #[derive(Default)]
 pub struct Receiver {
     kept: Vec<u128>,
-    leaves: LeafHash,
+    numbers: Numbers,
     memory: [Vec<u128>; 2],
     codes: Option<Codes>,
+}
+
+/// Of all trees and leaves of a direction.
+struct Numbers {
+    trees: Trees,
+    leaves: LeafHash,
+}
+
+impl Default for Numbers {
+    fn default() -> Self {
+        Self { trees: Trees::of(Product::Lookups, 0), leaves: LeafHash::of(Product::Lookups, 0) }
+    }
 }
 
 /// Correlations of both directions in one round, `offered` and `chosen` being [`ots`] OTs of theirs: vectors are made in
@@ -193,8 +205,9 @@ impl Sender {
             self.kept = (0..kept()).map(|_| weigh(ots.take(WIDTH)) & !LOWEST).collect();
         }
         let [sums, scratch] = &mut self.memory;
-        let (hash, mut values, mut last) = (&mut self.leaves, self.kept.iter(), 0);
-        tree::send(session, receiver, noise, ots, sums, |leaves, message| {
+        let Numbers { trees, leaves: hash } = &mut self.numbers;
+        let (mut values, mut last) = (self.kept.iter(), 0);
+        tree::send(session, receiver, noise, (ots, trees), sums, |leaves, message| {
             hash.hash(leaves);
             let value = values.next().expect("a value for each segment");
             let after = accumulate_masked(leaves, !LOWEST, last);
@@ -224,8 +237,9 @@ impl Receiver {
             self.kept = first_values(ots);
         }
         let [sums, scratch] = &mut self.memory;
-        let (hash, mut values, mut last) = (&mut self.leaves, self.kept.iter(), 0);
-        tree::receive(session, sender, noise, ots, sums, 1, |leaves, hole, message| {
+        let Numbers { trees, leaves: hash } = &mut self.numbers;
+        let (mut values, mut last) = (self.kept.iter(), 0);
+        tree::receive(session, sender, noise, (ots, trees), sums, 1, |leaves, hole, message| {
             hash.hash(leaves);
             let value = values.next().expect("a value for each segment");
             // The unknown leaf was zero, and its hash is in the sum; all blocks together are value + message.

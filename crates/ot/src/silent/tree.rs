@@ -7,11 +7,13 @@
 //! sum of the nodes on side x, and from it the sibling of its path's node. The path takes the other side at every
 //! level. The first level needs no message: its OT's zero block is k.
 //! **Hash** of each node that the receiver lacks it knows x + delta, and it gets sums of H(x) and of H(x) + x, thus H(y + delta) + b delta for a bit
-//! b and known y: circular correlation robustness.
+//! b and known y: circular correlation robustness, each y once. Roots may be outputs of a code that the receiver has chosen, and such outputs can
+//! repeat: two trees with one root would give S and S + delta for one sum S. So every tree under a delta has a number, which is added to what is
+//! hashed ([`Trees`]); whatever the code, no y comes twice.
 //!
 //! **Adversary** semi-honest; what a malicious sender can do is confined by [`super::check`]. **Discloses** nothing.
 //! **Source** Guo, Yang, Wang, Zhang, Xie, Liu, Zhao, "Half-Tree: Halving the Cost of Tree Expansion in COT and DPF"
-//! (EUROCRYPT 2023), Figure 3 and protocol of Figure 6. **Cost** 16 (h - 1) bytes from the sender, for 2^h blocks.
+//! (EUROCRYPT 2023), Figure 3 and protocol of Figure 6. **Departure** the trees' numbers. **Cost** 16 (h - 1) bytes from the sender, for 2^h blocks.
 //!
 //! The receiver finds its place by comparing it with every index of a level, so that no address depends on it.
 
@@ -34,6 +36,43 @@ pub(super) struct Hole {
     pub sum: u128,
 }
 
+/// What is made of trees. It sets apart the numbers of trees and of leaves of all that is made under one delta; OTs that are hashed by their own
+/// numbers have zero in its place.
+#[derive(Clone, Copy)]
+pub(super) enum Product {
+    Transfers = 1,
+    Lookups,
+    Vole,
+}
+
+impl Product {
+    /// The prefix of the numbers of what is made of OTs from a number on, which is below 2^56.
+    fn batch(self, first: u64) -> u64 {
+        assert!(first < 1 << 56, "OTs of one delta have numbers below 2^56");
+        (self as u64) << 56 | first
+    }
+}
+
+/// The numbers of trees: none comes twice under one delta.
+pub(super) struct Trees {
+    batch: u64,
+    next: u64,
+}
+
+impl Trees {
+    /// Those of a product that is made of OTs from this number on.
+    pub(super) fn of(product: Product, first: u64) -> Self {
+        Self { batch: product.batch(first), next: 0 }
+    }
+
+    /// The next number. They differ above the lowest bit, the one bit that sums of whole segments leave in a receiver's block.
+    pub(super) fn number(&mut self) -> u128 {
+        let number = u128::from(self.batch) << 64 | u128::from(self.next);
+        self.next += 1;
+        number << 1
+    }
+}
+
 /// The hash that makes leaves independent of delta, where a multiple of delta is added to what lies at the hole.
 ///
 /// The receiver gets H(s + delta, i) + f(delta) for sums s that it knows, leaf numbers i and maps f, which are multiplications by its values: a
@@ -41,25 +80,23 @@ pub(super) struct Hole {
 /// input forward would let the input's delta cancel the added one. No number comes twice under one delta: a receiver with equal leaves in two trees
 /// of different values would get their hashes' sum otherwise, a multiple of delta in clear.
 ///
-/// A leaf's tweak is 2^64 (batch + 1) plus its number. What else is hashed so under the same delta has tweaks below 2^64: the numbers of blocks of a
-/// long string and of OTs ([`crate::correlated`]). So a leaf and such a block are no repeated pair, whatever their values.
-#[derive(Default)]
+/// A leaf's tweak is 2^64 times a product's prefix, plus its number. What else is hashed so under the same delta has tweaks below 2^64: the numbers of
+/// blocks of a long string and of OTs ([`crate::correlated`]). So a leaf and such a block are no repeated pair, whatever their values.
 pub(super) struct LeafHash {
     hash: TweakableCircularHash,
-    /// Sets apart the correlations that are made under one delta.
     batch: u64,
     next: u64,
 }
 
 impl LeafHash {
-    /// The hash of a batch's leaves, which are numbered in order. No two batches under one delta have one number.
-    pub(super) fn of_batch(batch: u64) -> Self {
-        Self { batch, ..Self::default() }
+    /// The hash of the leaves of a product that is made of OTs from this number on. Leaves are numbered in order.
+    pub(super) fn of(product: Product, first: u64) -> Self {
+        Self { hash: TweakableCircularHash::new(), batch: product.batch(first), next: 0 }
     }
 
     /// Replaces the next leaves by their hashes.
     pub(super) fn hash(&mut self, leaves: &mut [u128]) {
-        self.hash.hash_numbered(self.batch + 1, self.next, leaves);
+        self.hash.hash_numbered(self.batch, self.next, leaves);
         self.next += leaves.len() as u64;
     }
 }
@@ -70,7 +107,7 @@ pub(super) fn send(
     session: &mut Session,
     receiver: PartyId,
     noise: &Noise,
-    ots: &mut Offered<'_>,
+    (ots, trees): (&mut Offered<'_>, &mut Trees),
     blocks: &mut Vec<u128>,
     mut finish: impl FnMut(&mut [u128], &mut Vec<u128>),
 ) -> Result<(), OtError> {
@@ -81,7 +118,7 @@ pub(super) fn send(
     for (keys, blocks) in keys.chunks(PIECE * depth).zip(blocks.chunks_mut(PIECE << depth)) {
         let mut message = Vec::with_capacity(keys.len());
         for (keys, leaves) in keys.chunks_exact(depth).zip(blocks.chunks_exact_mut(1 << depth)) {
-            grower.plant(ots.delta, keys, leaves, &mut message);
+            grower.plant(trees.number(), ots.delta, keys, leaves, &mut message);
             finish(leaves, &mut message);
         }
         session.send(receiver, bytemuck::cast_slice(&message).to_vec())?;
@@ -95,7 +132,7 @@ pub(super) fn receive(
     session: &mut Session,
     sender: PartyId,
     noise: &Noise,
-    ots: &mut Chosen<'_>,
+    (ots, trees): (&mut Chosen<'_>, &mut Trees),
     blocks: &mut Vec<u128>,
     appended: usize,
     mut finish: impl FnMut(&mut [u128], Hole, &[u128]),
@@ -109,10 +146,10 @@ pub(super) fn receive(
     for (paths, blocks) in paths.chunks(PIECE).zip(blocks.chunks_mut(PIECE << depth)) {
         let message = &mut message[..paths.len() * each];
         session.recv(sender, bytemuck::cast_slice_mut(message))?;
-        let trees = paths.iter().zip(message.chunks_exact(each)).zip(blocks.chunks_exact_mut(1 << depth));
-        for (((choices, keys), message), leaves) in trees {
+        let messages = paths.iter().zip(message.chunks_exact(each)).zip(blocks.chunks_exact_mut(1 << depth));
+        for (((choices, keys), message), leaves) in messages {
             let (corrections, message) = message.split_at(depth - 1);
-            let hole = grower.evaluate(*choices, keys, corrections, leaves);
+            let hole = grower.evaluate(trees.number(), *choices, keys, corrections, leaves);
             finish(leaves, hole, message);
         }
     }
@@ -124,8 +161,6 @@ pub(super) struct Grower {
     hash: CircularTreeHash,
     depth: u32,
     levels: [Vec<u128>; 2],
-    /// The children of a node that is zero: both are H(0).
-    of_zero: u128,
 }
 
 /// All ones if two numbers are equal.
@@ -136,28 +171,35 @@ fn mask_of_equal(a: u32, b: u32) -> u128 {
 impl Grower {
     /// For trees of 2^depth leaves, at least two.
     pub fn new(depth: u32) -> Self {
-        let hash = CircularTreeHash::new();
-        let mut children = [[0; 2]];
-        hash.double(&[0], &mut children);
-        Self { hash, depth, levels: [0, 1].map(|_| vec![0; 1 << (depth - 1)]), of_zero: children[0][0] }
+        Self { hash: CircularTreeHash::new(), depth, levels: [0, 1].map(|_| vec![0; 1 << (depth - 1)]) }
     }
 
-    /// The sender's part: fills in the leaves and appends the messages. `keys` are the zero blocks of as many OTs as
+    /// The sender's part of a tree of a number: fills in the leaves and appends the messages. `keys` are the zero blocks of as many OTs as
     /// levels.
-    pub fn plant(&mut self, delta: u128, keys: &[u128], leaves: &mut [u128], corrections: &mut Vec<u128>) {
+    pub fn plant(&mut self, tree: u128, delta: u128, keys: &[u128], leaves: &mut [u128], corrections: &mut Vec<u128>) {
         let (&root, keys) = keys.split_first().expect("a tree has a level");
         let mut nodes = 2;
         level(&mut self.levels, leaves, self.depth, 1)[..2].copy_from_slice(&[root, root ^ delta]);
         for (depth, key) in (2..).zip(keys) {
             let (parents, children) = parents_and_children(&mut self.levels, leaves, self.depth, depth, nodes);
-            corrections.push(key ^ self.hash.double(parents, children));
+            corrections.push(key ^ self.hash.double(parents, tree, children));
             nodes *= 2;
         }
     }
 
     /// The receiver's part: fills in all leaves but one, which becomes zero. `choices` are the bits of the OTs, the
     /// first level's highest.
-    pub fn evaluate(&mut self, choices: u32, blocks: &[u128], corrections: &[u128], leaves: &mut [u128]) -> Hole {
+    pub fn evaluate(
+        &mut self,
+        tree: u128,
+        choices: u32,
+        blocks: &[u128],
+        corrections: &[u128],
+        leaves: &mut [u128],
+    ) -> Hole {
+        // Both children of a node that is zero.
+        let mut of_zero = [[0; 2]];
+        let of_zero = self.hash.double(&[0], tree, &mut of_zero);
         let side = |depth: u32| choices >> (self.depth - depth) & 1;
         let mut path = 1 - side(1);
         let mut sum = blocks[0];
@@ -168,11 +210,11 @@ impl Grower {
         for ((depth, block), correction) in (2..).zip(&blocks[1..]).zip(corrections) {
             let side = choices >> (self.depth - depth) & 1;
             let (parents, children) = parents_and_children(&mut self.levels, leaves, self.depth, depth, nodes);
-            let left = self.hash.double(parents, children) ^ self.of_zero;
+            let left = self.hash.double(parents, tree, children) ^ of_zero;
             let right = mask_of_equal(side, 1);
             let sibling = block ^ correction ^ left ^ sum & right;
             // The children of the path's node, which is zero here, become the sibling and zero.
-            let changes = [self.of_zero ^ sibling & !right, self.of_zero ^ sibling & right];
+            let changes = [of_zero ^ sibling & !right, of_zero ^ sibling & right];
             add_at(children, path, changes);
             sum ^= sibling;
             path = 2 * path + 1 - side;
@@ -203,7 +245,7 @@ fn parents_and_children<'a>(
 
 #[cfg(test)]
 mod tests {
-    use super::{Grower, Hole, LeafHash};
+    use super::{Grower, Hole, LeafHash, Product};
     use tacit_math::{Prg, Seed, TweakableCircularHash};
 
     /// A block that is a leaf and is hashed to a long string too, or to the key of an OT, has other hashes there, in every batch and place.
@@ -213,13 +255,15 @@ mod tests {
         let (block, hash) = (Prg::new(&Seed::from_bytes([4; 16])).vector::<u128>(1)[0], TweakableCircularHash::new());
         let mut others = vec![0; COUNT];
         hash.expand(&[block], 0, COUNT, &mut others);
-        for batch in [0, 1, COUNT as u64] {
+        for (product, first) in
+            [(Product::Lookups, 0), (Product::Vole, 0), (Product::Vole, 1), (Product::Vole, COUNT as u64)]
+        {
             let mut leaves = vec![block; COUNT];
-            LeafHash::of_batch(batch).hash(&mut leaves);
+            LeafHash::of(product, first).hash(&mut leaves);
             let mut numbered = vec![block; COUNT];
-            hash.hash_blocks(&mut numbered, |i| u128::from(batch + 1) << 64 | i as u128);
+            hash.hash_blocks(&mut numbered, |i| u128::from(product.batch(first)) << 64 | i as u128);
             assert_eq!(leaves, numbered);
-            assert!(leaves.iter().all(|leaf| !others.contains(leaf)), "batch {batch}");
+            assert!(leaves.iter().all(|leaf| !others.contains(leaf)), "OTs from {first}");
             others.extend(leaves);
         }
     }
@@ -237,9 +281,9 @@ mod tests {
                     keys.iter().enumerate().map(|(i, key)| key ^ if chosen(i) { delta } else { 0 }).collect();
                 let (mut leaves, mut known) = (vec![0; 1 << depth], vec![0; 1 << depth]);
                 let mut corrections = Vec::new();
-                Grower::new(depth).plant(delta, &keys, &mut leaves, &mut corrections);
+                Grower::new(depth).plant(18, delta, &keys, &mut leaves, &mut corrections);
                 assert_eq!(corrections.len(), depth as usize - 1);
-                let Hole { place, sum } = Grower::new(depth).evaluate(choices, &blocks, &corrections, &mut known);
+                let Hole { place, sum } = Grower::new(depth).evaluate(18, choices, &blocks, &corrections, &mut known);
                 assert_eq!(place, !choices & ((1 << depth) - 1));
                 assert_eq!(leaves[place as usize], sum ^ delta);
                 assert_eq!(known[place as usize], 0);

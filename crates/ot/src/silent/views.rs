@@ -10,9 +10,11 @@ use super::attacks::{Seen, candidates};
 use super::check::{Evaluated, Weights};
 use super::lookup;
 use super::noise::{Codes, Noise};
-use super::tree::{Grower, Hole, LeafHash};
+use super::tree::{Grower, Hole, LeafHash, Product};
 
 const DEPTH: u32 = 2;
+/// The number of every tree, as each has an offset of its own.
+const TREE: u128 = 0;
 const LEAVES: usize = 1 << DEPTH;
 
 /// One tree between a sender and a receiver: zero blocks, choices, delta; a value a of the receiver, with a delta + b and b.
@@ -53,7 +55,7 @@ impl Tree {
         let zero_product = prg.vector::<u128>(1)[0] & shape.mask;
         let product = zero_product ^ (shape.multiple)(delta, prg.vector::<u8>(1)[0]);
         let (mut leaves, mut corrections) = (vec![0; LEAVES], vec![]);
-        Grower::new(DEPTH).plant(delta, &keys, &mut leaves, &mut corrections);
+        Grower::new(DEPTH).plant(TREE, delta, &keys, &mut leaves, &mut corrections);
         Self { delta, keys, choices, product, zero_product, corrections, leaves }
     }
 
@@ -73,7 +75,8 @@ impl Tree {
     /// The receiver's view of these messages, and all that it computes: leaves, what lies at the hole, and delta if H fed its input forward.
     fn run(&self, corrections: &[u128], message: u128, hash: impl Fn(&mut [u128]), mask: u128, secret: u128) -> Run {
         let mut leaves = vec![0; LEAVES];
-        let Hole { place, sum } = Grower::new(DEPTH).evaluate(self.choices, &self.blocks(), corrections, &mut leaves);
+        let Hole { place, sum } =
+            Grower::new(DEPTH).evaluate(TREE, self.choices, &self.blocks(), corrections, &mut leaves);
         let mut hashed = leaves.clone();
         hash(&mut hashed);
         hashed[place as usize] = 0;
@@ -100,7 +103,7 @@ fn bytes(blocks: &[u128]) -> Vec<u8> {
 }
 
 fn leaf_hash(leaves: &mut [u128]) {
-    LeafHash::default().hash(leaves);
+    LeafHash::of(Product::Vole, 0).hash(leaves);
 }
 
 fn feeding_forward(leaves: &mut [u128]) {
@@ -208,11 +211,11 @@ fn equal_trees_of_two_values_do_not_show_delta() {
         trees.iter().map(run).collect()
     };
     let protocol = runs(&|| {
-        let mut hash = LeafHash::default();
+        let mut hash = LeafHash::of(Product::Vole, 0);
         Box::new(move |leaves| hash.hash(leaves))
     });
     assert_eq!(leaks(&protocol), []);
-    let repeated = runs(&|| Box::new(|leaves| LeafHash::default().hash(leaves)));
+    let repeated = runs(&|| Box::new(|leaves| LeafHash::of(Product::Vole, 0).hash(leaves)));
     assert_eq!(leaks(&repeated).len(), 128);
 }
 

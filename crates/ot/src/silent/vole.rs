@@ -26,7 +26,7 @@ use tacit_net::{PartyId, Session};
 use super::check::{self, Answers, Evaluated, Questions};
 use super::noise::{Codes, Noise, SEED_BYTES, least_weight};
 use super::supply::{Chosen, Offered};
-use super::tree::{self, LeafHash};
+use super::tree::{self, LeafHash, Product, Trees};
 use crate::correlated::{CotReceiver, CotSender};
 use crate::cost::Cost;
 use crate::error::fresh_block;
@@ -143,13 +143,14 @@ pub fn send_with<F: Field>(
     let mut checks = Answers::<F>::new(receiver, adversary, ots.delta);
     let mut b = vector_on_large_pages(n + kept::<F>());
     let (mut sums, mut scratch, mut codes) = (Vec::new(), Vec::new(), None);
-    let (mut leaves, mut values) = (LeafHash::of_batch(ots.first), Vec::<u128>::new());
+    let mut numbers = (Trees::of(Product::Vole, ots.first), LeafHash::of(Product::Vole, ots.first));
+    let mut values = Vec::<u128>::new();
     for (noise, used) in vectors::<F>(n) {
         if b.is_empty() {
             values = (0..products(&noise, adversary)).map(|_| ots.take_product::<F>()).collect();
         }
         checks.begin(session);
-        plant(session, receiver, &noise, &mut ots, (&mut leaves, &values), &mut sums)?;
+        plant(session, receiver, &noise, (&mut ots, &mut numbers), &values, &mut sums)?;
         let codes = match &mut codes {
             Some(codes) => codes,
             none => {
@@ -190,7 +191,8 @@ pub fn receive_with<F: Field + Symbol>(
     let (mut a, mut c) = (vector_on_large_pages(n + kept::<F>()), vector_on_large_pages(n + kept::<F>()));
     let (mut sums, mut scratch, mut codes) = (Vec::new(), Vec::new(), None);
     let mut scalar_scratch = Vec::new();
-    let (mut leaves, mut values) = (LeafHash::of_batch(ots.first()), Vec::<(F, u128)>::new());
+    let mut numbers = (Trees::of(Product::Vole, ots.first()), LeafHash::of(Product::Vole, ots.first()));
+    let mut values = Vec::<(F, u128)>::new();
     for (noise, used) in vectors::<F>(n) {
         if c.is_empty() {
             values = (0..products(&noise, adversary)).map(|_| ots.take_product()).collect();
@@ -204,7 +206,7 @@ pub fn receive_with<F: Field + Symbol>(
                 codes
             }
         };
-        let places = evaluate(session, sender, &noise, &mut ots, (&mut leaves, &values), &mut sums)?;
+        let places = evaluate(session, sender, &noise, (&mut ots, &mut numbers), &values, &mut sums)?;
         let noisy: Vec<F> = values[..noise.segments].iter().map(|value| value.0).collect();
         let (code, end) = (codes.of(&noise), c.len() + used);
         code.compress_sums(&sums, &mut scratch, &mut c);
@@ -226,12 +228,12 @@ fn plant(
     session: &mut Session,
     receiver: PartyId,
     noise: &Noise,
-    ots: &mut Offered<'_>,
-    (hash, values): (&mut LeafHash, &[u128]),
+    (ots, (trees, hash)): (&mut Offered<'_>, &mut (Trees, LeafHash)),
+    values: &[u128],
     sums: &mut Vec<u128>,
 ) -> Result<(), OtError> {
     let (mut values, mut last) = (values.iter(), 0);
-    tree::send(session, receiver, noise, ots, sums, |leaves, message| {
+    tree::send(session, receiver, noise, (ots, trees), sums, |leaves, message| {
         hash.hash(leaves);
         let product = values.next().expect("a value for each segment");
         let after = accumulate(leaves, last);
@@ -245,13 +247,13 @@ fn evaluate<F: Field>(
     session: &mut Session,
     sender: PartyId,
     noise: &Noise,
-    ots: &mut Chosen<'_>,
-    (hash, values): (&mut LeafHash, &[(F, u128)]),
+    (ots, (trees, hash)): (&mut Chosen<'_>, &mut (Trees, LeafHash)),
+    values: &[(F, u128)],
     sums: &mut Vec<u128>,
 ) -> Result<Vec<u32>, OtError> {
     let (mut values, mut last) = (values.iter(), 0);
     let mut places = Vec::with_capacity(noise.segments);
-    tree::receive(session, sender, noise, ots, sums, 1, |leaves, hole, message| {
+    tree::receive(session, sender, noise, (ots, trees), sums, 1, |leaves, hole, message| {
         hash.hash(leaves);
         let (_, product) = values.next().expect("a value for each segment");
         // The unknown leaf was zero, and its hash is in the sum; all blocks together are product + message.
