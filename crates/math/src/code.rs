@@ -1,11 +1,15 @@
 //! A linear code with fast encoding for pseudorandom correlation generators: it compresses N noisy symbols to N/2
 //! outputs.
 //!
-//! [`BlockAccumulate`] is a block-accumulate code of depth three (as in libOTe's `BlkAcc3x32`), in the transposed form
-//! that compresses: accumulate, permute, accumulate, permute, then add to each of n symbols a random combination of 32
+//! [`BlockAccumulate`] is a block-accumulate code of depth three (as libOTe's `BlkAcc3x32`), in the transposed form
+//! that compresses: accumulate, permute, accumulate, permute, then add to each of n symbols a combination of 32
 //! others, block by block. All coefficients are 0 or 1, so one code compresses bits, field elements and blocks alike,
-//! and compressing commutes with every linear map of symbols. The code is public: its permutations and coefficients
+//! and compressing commutes with every linear map of symbols. The code is public: its permutations
 //! come from a seed and the size. Each session draws a seed, so that no work ahead of a session serves against its code.
+//!
+//! Whoever tests outputs reads, in each block, a word of the code of length 64 whose generator is the identity beside the [`COMBINATIONS`]. Random
+//! combinations have words of weight one and two in one of 2^11 codes of the usual size: an output that is nearly a single running sum. So all
+//! blocks take the combinations of one extremal self-dual code, whose words have weight 12 and more; which symbols meet in a block is random.
 //!
 //! Cost: three passes. The first streams; the second reads N symbols in a pseudorandom order and streams; the third
 //! reads 2n symbols in a pseudorandom order and combines 32 at a time through tables of 16 sums (the method of the four
@@ -17,16 +21,49 @@ mod order;
 
 pub use blocks::{accumulate_masked, add_at, add_from};
 
+use crate::Seed;
 use crate::gf::{Gf64, Gf128};
 use crate::pages::vector_on_large_pages;
-use crate::{Prg, Seed};
 use bytemuck::Pod;
 use combine::combine;
 use order::Order;
 use std::ops::BitXor;
 
-/// Symbols that are combined at random: outputs of a block, and additional inputs of it.
+/// Outputs of a block, and additional inputs of it.
 pub const BLOCK: usize = 32;
+
+/// Which of the 32 others are added to each symbol of a block: rotations of one row. With the identity beside them they generate an extremal doubly even
+/// self-dual code of length 64: its words have weights 0, 12, 16, 20 and so on (pure double circulant codes: Gulliver and Harada, "Classification of
+/// Extremal Double Circulant Self-Dual Codes of Lengths 64 to 72", Designs, Codes and Cryptography 13, 1998; the tests check it).
+pub const COMBINATIONS: [u32; BLOCK] = {
+    let (mut rows, mut i) = ([0x000a_b0ed_u32; BLOCK], 0);
+    while i < BLOCK {
+        rows[i] = rows[i].rotate_left(i as u32);
+        i += 1;
+    }
+    rows
+};
+
+/// Number of words of weight 4 i of the blocks' code, which Gleason's theorem gives for every extremal doubly even self-dual code of its length.
+pub const WORDS: [u64; 17] = [
+    1,
+    0,
+    0,
+    2976,
+    454_956,
+    18_275_616,
+    233_419_584,
+    1_181_156_256,
+    1_428_348_518,
+    1_181_156_256,
+    233_419_584,
+    18_275_616,
+    454_956,
+    2976,
+    0,
+    0,
+    1,
+];
 
 /// Outputs whose inputs are fetched together, so that many fetches are under way at once.
 const BATCH: usize = 8 * BLOCK;
@@ -79,8 +116,6 @@ pub fn resize<W: Symbol>(vector: &mut Vec<W>, length: usize) {
 pub struct BlockAccumulate {
     log_segment: u32,
     outputs: usize,
-    /// Of the coefficients.
-    coefficients: Seed,
     /// Where the second pass finds its symbols; as many as there are.
     first: Vec<u32>,
     /// Where the third pass finds them: those that become outputs, and behind them those that are added to these.
@@ -104,7 +139,7 @@ impl BlockAccumulate {
         };
         let [first, second] =
             [("first order", length), ("second order", used)].map(|(name, count)| images(name, count));
-        Self { log_segment, outputs, coefficients: seed.derive("coefficients"), first, second }
+        Self { log_segment, outputs, first, second }
     }
 
     /// Symbols in.
@@ -181,20 +216,17 @@ impl BlockAccumulate {
         }
     }
 
-    /// Block by block, adds to 32 of the reordered symbols random combinations of 32 others.
+    /// Block by block, adds to 32 of the reordered symbols the combinations of 32 others.
     fn combine<W: Symbol>(&self, symbols: &[W], out: &mut Vec<W>) {
         let (owns, others) = self.second.split_at(self.second.len() / 2);
-        let mut coefficients = Prg::new(&self.coefficients);
         let (mut own, mut other) = ([W::zeroed(); BATCH], [W::zeroed(); BATCH]);
-        let mut matrix = [0_u32; BATCH];
         let end = out.len() + self.outputs;
         out.reserve(self.outputs);
         for (owns, others) in owns.chunks(BATCH).zip(others.chunks(BATCH)) {
             let (own, other) = (&mut own[..owns.len()], &mut other[..owns.len()]);
             fetch(symbols, owns, own);
             fetch(symbols, others, other);
-            coefficients.fill(&mut matrix);
-            combine(own, other, &matrix[..owns.len()]);
+            combine(own, other, &COMBINATIONS);
             out.extend_from_slice(&own[..own.len().min(end - out.len())]);
         }
     }

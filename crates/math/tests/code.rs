@@ -1,6 +1,6 @@
 //! The compressing code against its definition and its laws.
 
-use tacit_math::code::BlockAccumulate;
+use tacit_math::code::{BLOCK, BlockAccumulate, COMBINATIONS, WORDS};
 use tacit_math::{Prg, Seed};
 
 const SIZES: [(usize, u32, usize); 5] = [(464, 4, 3_700), (512, 5, 8_192), (3, 8, 1), (3, 8, 321), (9, 7, 576)];
@@ -112,4 +112,35 @@ fn another_seed_gives_another_code() {
     let [one, other] =
         [0, 1].map(|seed| BlockAccumulate::new(&Seed::from_bytes([seed; 16]), 64, 7, 4_096).compress(&x));
     assert_eq!(one.iter().zip(&other).filter(|(one, other)| one == other).count(), 0);
+}
+
+/// With the identity beside them, the combinations generate a self-dual code whose weights are multiples of four and that has no word of weight 4 or 8.
+#[test]
+fn the_blocks_code_is_extremal() {
+    let rows = COMBINATIONS;
+    let columns: [u32; BLOCK] = std::array::from_fn(|j| (0..BLOCK).map(|i| (rows[i] >> j & 1) << i).sum());
+    for (i, row) in rows.iter().enumerate() {
+        assert_eq!(row.count_ones() % 4, 3, "row {i}");
+        for (j, other) in rows.iter().enumerate() {
+            assert_eq!((row & other).count_ones() % 2, u32::from(i == j), "rows {i} and {j}");
+        }
+    }
+    // A word of weight below 14 has at most six ones in one of its halves; the inverse of the combinations is their transpose.
+    let mut words = [0_u64; 4];
+    let mut count = |half: &[u32; BLOCK], counted: &dyn Fn(u32, u32) -> bool| {
+        let mut sums = vec![(0, 0, 0_u32)];
+        while let Some((ones, next, sum)) = sums.pop() {
+            let weight = ones + sum.count_ones();
+            if ones > 0 && weight < 16 && counted(ones, sum.count_ones()) {
+                words[weight as usize / 4] += 1;
+            }
+            if ones < 6 {
+                sums.extend((next..BLOCK).map(|row| (ones + 1, row + 1, sum ^ half[row])));
+            }
+        }
+    };
+    count(&rows, &|own, other| own <= other);
+    count(&columns, &|own, other| own < other);
+    assert_eq!(words, [0, 0, 0, WORDS[3]]);
+    assert_eq!(WORDS.iter().sum::<u64>(), 1 << BLOCK);
 }

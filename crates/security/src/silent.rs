@@ -1,10 +1,8 @@
 //! Silent correlations: the noise against every attack known on the syndromes of a public binary code of rate one half.
 
-use std::f64::consts::LN_2;
-
-use tacit_math::code::BLOCK;
+use tacit_math::code::{BLOCK, WORDS};
 use tacit_math::gf::{Gf64, Gf128};
-use tacit_ot::silent::noise::{DISTANCE, Noise};
+use tacit_ot::silent::noise::{DISTANCE, LEAST, Noise};
 use tacit_ot::silent::{cot, lookup, vole};
 
 use crate::bound::{Bound, Kind};
@@ -16,12 +14,15 @@ const MOST_LISTED: usize = 6;
 /// Widest window of a collision of Stern's lists.
 const WIDEST_WINDOW: usize = 140;
 
-/// Number of weights of an outer word that are counted; heavier ones give fewer words of few changes.
-const HEAVIEST: usize = 60;
+/// The heaviest outer words that are counted; heavier ones give fewer words of few changes.
+const HEAVIEST: usize = 120;
 
 /// Changes of a test along the noise by which the bias of regular noise of ones is below 2^-128: a place that is uniform in a segment with one change
 /// at a uniform position divides the bias by e in the mean.
 const CHANGES: usize = 90;
+
+/// How words are counted.
+const FIRST_MOMENT: &str = "first moment over permutations: Divsalar, Jin, McEliece (Allerton 1998)";
 
 /// A correlation, and the vectors that a run makes of it.
 struct Use {
@@ -85,9 +86,15 @@ impl Use {
         if ones {
             bounds.push(self.bound(
                 &format!("words of at most {CHANGES} changes"),
-                -self.light_words(),
+                -log2_sum(&self.words()),
                 Kind::Words,
-                "first moment over permutations: Divsalar, Jin, McEliece (Allerton 1998)",
+                FIRST_MOMENT,
+            ));
+            bounds.push(self.bound(
+                "tests of few changes, over the code's seed",
+                self.few_changes(),
+                Kind::Statistical,
+                FIRST_MOMENT,
             ));
         }
         bounds
@@ -134,36 +141,37 @@ impl Use {
         least
     }
 
-    /// log2 of the expected number of words whose running sums, after a random permutation, have at most [`CHANGES`] ones: inputs of the last
-    /// accumulator, each of whose ones is a change of a test along the noise.
-    fn light_words(&self) -> f64 {
-        let (n, block) = (self.length(), BLOCK as i32);
-        // How many words of weight w a systematic random block has, in the mean.
-        let in_block: Vec<f64> = (0..=HEAVIEST as i32)
-            .map(|w| {
-                let pairs = (1..=w.min(block))
-                    .map(|i| log2_choose(block as f64, i as f64) + log2_choose(block as f64, (w - i) as f64));
-                (log2_sum(&pairs.collect::<Vec<_>>()) - block as f64).exp2()
-            })
-            .collect();
+    /// log2 of the expected number of words of h changes, for h from 1 to [`CHANGES`]: words of the blocks whose running sums, after a random permutation,
+    /// have h ones. They are inputs of the last accumulator, each of whose ones is a change of a test along the noise.
+    fn words(&self) -> Vec<f64> {
+        let n = self.length();
+        let in_block = |w: usize| if w % 4 == 0 { WORDS.get(w / 4).map_or(0.0, |&words| words as f64) } else { 0.0 };
         // Coefficients of the product over all blocks: f = (1 + g)^m fulfils f' (1 + g) = m g' f.
         let blocks = self.noise.outputs.div_ceil(BLOCK) as f64;
         let mut words = vec![0.0; HEAVIEST + 1];
         words[0] = 1.0;
         for k in 1..=HEAVIEST {
-            let sum: f64 = (1..=k).map(|j| (blocks * j as f64 - (k - j) as f64) * in_block[j] * words[k - j]).sum();
+            let sum: f64 = (1..=k).map(|j| (blocks * j as f64 - (k - j) as f64) * in_block(j) * words[k - j]).sum();
             words[k] = sum / k as f64;
         }
         // Of weight w, h ones after summing: C(n - h, floor(w/2)) C(h - 1, ceil(w/2) - 1) of C(n, w).
-        let light = (1..=HEAVIEST).filter(|&w| words[w] > 0.0).flat_map(|w| {
-            let (down, up) = ((w / 2) as f64, w.div_ceil(2) as f64);
-            let log2_words = words[w].ln() / LN_2;
-            (up as usize..=CHANGES).map(move |h| {
-                let h = h as f64;
-                log2_words + log2_choose(n - h, down) + log2_choose(h - 1.0, up - 1.0) - log2_choose(n, w as f64)
-            })
-        });
-        log2_sum(&light.collect::<Vec<_>>())
+        let of_changes = |h: usize| {
+            let of_weight = (1..=HEAVIEST).filter(|&w| words[w] > 0.0).map(|w| {
+                let (down, up) = ((w / 2) as f64, w.div_ceil(2) as f64);
+                words[w].log2() + log2_choose(n - h as f64, down) + log2_choose(h as f64 - 1.0, up - 1.0)
+                    - log2_choose(n, w as f64)
+            });
+            log2_sum(&of_weight.collect::<Vec<_>>())
+        };
+        (1..=CHANGES).map(of_changes).collect()
+    }
+
+    /// Bits of the advantage, over the code's seed, of whoever finds all words of few changes and applies them to every vector: a word of h changes has
+    /// bias 2^-h in the mean, the mean of |1 - 2u| for each.
+    fn few_changes(&self) -> f64 {
+        let each =
+            (1..).zip(self.words()).map(|(h, words)| words + (0.5 * self.vectors.log2() - f64::from(h)).min(0.0));
+        -log2_sum(&each.collect::<Vec<_>>())
     }
 }
 
@@ -171,6 +179,7 @@ impl Use {
 pub fn of_correlations(count: f64) -> Vec<Bound> {
     let uses = [
         Use::new("silent OT", 1, cot::largest(), count),
+        Use::new("silent OT, shortest vectors", 1, LEAST, count),
         Use::new("silent lookups", lookup::WIDTH, lookup::largest(), count),
     ];
     uses.iter().flat_map(Use::bounds).collect()

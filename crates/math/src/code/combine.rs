@@ -1,16 +1,16 @@
-//! Random combinations of 32 symbols: the last step of the code, block by block.
+//! Combinations of 32 symbols: the last step of the code, block by block.
 
 #[cfg(target_arch = "x86_64")]
 mod wide;
 
 use super::{BLOCK, Symbol};
 
-/// Adds to every symbol of `own` a combination of the 32 of `others` in its block: those whose bits are set in its row.
+/// Adds to every symbol of `own` a combination of the 32 of `others` in its block: those whose bits are set in the row of its place in the block.
 ///
 /// # Panics
 /// If the lengths are not equal numbers of whole blocks.
-pub(super) fn combine<W: Symbol>(own: &mut [W], others: &[W], rows: &[u32]) {
-    assert!(own.len() == others.len() && own.len() == rows.len(), "a row and another symbol for each symbol");
+pub(super) fn combine<W: Symbol>(own: &mut [W], others: &[W], rows: &[u32; BLOCK]) {
+    assert_eq!(own.len(), others.len(), "another symbol for each symbol");
     assert!(own.len().is_multiple_of(BLOCK), "whole blocks");
     #[cfg(target_arch = "x86_64")]
     if let Some(wide) = wide::Wide::detect() {
@@ -24,8 +24,8 @@ pub(super) fn combine<W: Symbol>(own: &mut [W], others: &[W], rows: &[u32]) {
 }
 
 /// By tables of 16 sums (the method of the four Russians).
-fn portable<W: Symbol>(own: &mut [W], others: &[W], rows: &[u32]) {
-    for ((own, others), rows) in own.chunks_exact_mut(BLOCK).zip(others.as_chunks().0).zip(rows.chunks_exact(BLOCK)) {
+fn portable<W: Symbol>(own: &mut [W], others: &[W], rows: &[u32; BLOCK]) {
+    for (own, others) in own.chunks_exact_mut(BLOCK).zip(others.as_chunks().0) {
         let sums = Sixteens::new(others);
         own.iter_mut().zip(rows).for_each(|(own, &row)| *own = *own ^ sums.combination(row));
     }
@@ -68,11 +68,11 @@ mod tests {
         let mut prg = Prg::new(&Seed::from_bytes([8; 16]));
         for blocks in 0..4 {
             let (own, others): (Vec<W>, Vec<W>) = (prg.vector(blocks * BLOCK), prg.vector(blocks * BLOCK));
-            let rows: Vec<u32> = prg.vector(blocks * BLOCK);
+            let rows: [u32; BLOCK] = prg.vector(BLOCK).try_into().expect("a row for each place");
             let expected: Vec<W> = (0..own.len())
                 .map(|i| {
                     let block = &others[i / BLOCK * BLOCK..][..BLOCK];
-                    let chosen = block.iter().enumerate().filter(|(bit, _)| rows[i] >> bit & 1 == 1);
+                    let chosen = block.iter().enumerate().filter(|(bit, _)| rows[i % BLOCK] >> bit & 1 == 1);
                     chosen.fold(own[i], |sum, (_, &other)| sum ^ other)
                 })
                 .collect();

@@ -12,8 +12,10 @@
 //! For s = 1 weight is not all: a test that is one on a whole segment of regular noise loses nothing there. What hides its
 //! result are changes: a segment in which the test changes at a uniform place leaves |1 - 2u| of the bias, 1/e in the
 //! geometric mean, so about 90 segments with a change leave 2^-128. Changes of a test are the ones of what the last
-//! accumulator gets. Of words that are so light there, a code with random permutations has 2^-18 in the mean;
-//! each session draws its own code ([`Codes`]).
+//! accumulator gets. Of words that are so light there, a code with random permutations has 2^-28 in the mean for the longest vectors and 2^-20 for the
+//! shortest; each session draws its own code ([`Codes`]). The fewest changes matter most, as their words are found by enumeration: the mean
+//! bias over the code's seed is 2^-50 for the shortest vectors, because the blocks' code has no words below weight 12 (with random
+//! blocks it would be 2^-26). For s > 1 a test of few changes must also begin and end in each segment that it touches, which is rarer still.
 //!
 //! **Information sets**: guess n places without noise and solve. For s > 1 the code is binary and the noise is not, so
 //! one place hides s bits at once: a syndrome over GF(2^s) is s binary syndromes of errors with common support, and
@@ -28,8 +30,8 @@
 //! nothing. Where one of all vectors of 10^9 items is enough, they leave 2^134. Algebraic attacks on regular noise
 //! (Briaud, Oygarden, EUROCRYPT 2023) win for rates near one, not one half. `make security` recomputes these numbers.
 //!
-//! Vectors below [`LEAST`] outputs are cut from longer ones: there the estimates, which are about long codes, are not
-//! to be trusted.
+//! Vectors below [`LEAST`] outputs are cut from longer ones: in shorter codes light words are too many, and the other estimates, which are about long
+//! codes, are not to be trusted.
 
 use tacit_math::Seed;
 use tacit_math::code::{BLOCK, BlockAccumulate};
@@ -48,7 +50,7 @@ const SECURITY: f64 = 128.0;
 const MARGIN: f64 = 8.0;
 
 /// Outputs of the smallest code.
-pub const LEAST: usize = 4096;
+pub const LEAST: usize = 16384;
 
 /// The noise of one vector.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -86,8 +88,9 @@ impl Noise {
 /// The codes of one session and direction.
 ///
 /// The receiver draws their seed, in the first message of its own after its noise is fixed: only its scalars depend on the code being a good one. A
-/// corrupted receiver that chooses a bad code chooses its scalars with it, as it may; delta is behind the leaves whatever the code. So no coins need
-/// be tossed.
+/// corrupted receiver that chooses a bad code chooses its scalars with it, as it may. Delta does not depend on the code: leaves are hashed or, in OTs,
+/// grown in trees with numbers, so that outputs which repeat under a bad code are never hashed alike ([`super::tree`]). So no coins need be tossed;
+/// a sender that had a part in them could search for a code that is bad for the receiver's scalars.
 pub(super) struct Codes {
     seed: Seed,
     /// The code of the noise vector compressed last, for the next one if it has the same size.

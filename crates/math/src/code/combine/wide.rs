@@ -21,23 +21,23 @@ impl Wide {
         .then_some(Self(()))
     }
 
-    pub(super) fn combine64(self, own: &mut [u64], others: &[u64], rows: &[u32]) {
+    pub(super) fn combine64(self, own: &mut [u64], others: &[u64], rows: &[u32; BLOCK]) {
         // SAFETY: self exists, so the processor has the instructions.
         unsafe { combine64(own, others, rows) }
     }
 
-    pub(super) fn combine128(self, own: &mut [u128], others: &[u128], rows: &[u32]) {
+    pub(super) fn combine128(self, own: &mut [u128], others: &[u128], rows: &[u32; BLOCK]) {
         // SAFETY: self exists, so the processor has the instructions.
         unsafe { combine128(own, others, rows) }
     }
 }
 
 #[target_feature(enable = "avx512f,avx512vbmi,gfni")]
-fn combine64(own: &mut [u64], others: &[u64], rows: &[u32]) {
+fn combine64(own: &mut [u64], others: &[u64], rows: &[u32; BLOCK]) {
+    let coefficients = coefficients(rows);
     let (gather, scatter) = (permutation(|at| EIGHT * (7 - at % EIGHT) + at / EIGHT), permutation(transposed));
     let blocks = own.as_chunks_mut::<BLOCK>().0.iter_mut().zip(others.as_chunks::<BLOCK>().0);
-    for ((own, others), rows) in blocks.zip(rows.as_chunks().0) {
-        let coefficients = coefficients(rows);
+    for (own, others) in blocks {
         let mut matrices = [_mm512_setzero_si512(); BLOCK / EIGHT];
         for (matrix, eight) in matrices.iter_mut().zip(others.as_chunks::<EIGHT>().0) {
             *matrix = transpose(_mm512_permutexvar_epi8(gather, load(eight)));
@@ -50,13 +50,13 @@ fn combine64(own: &mut [u64], others: &[u64], rows: &[u32]) {
 }
 
 #[target_feature(enable = "avx512f,avx512vbmi,gfni")]
-fn combine128(own: &mut [u128], others: &[u128], rows: &[u32]) {
+fn combine128(own: &mut [u128], others: &[u128], rows: &[u32; BLOCK]) {
+    let coefficients = coefficients(rows);
     // Byte c of eight symbols, the last one first; c from 0 and from 8. And back: symbols from 0 and from 4.
     let gather = [0, 8].map(|first| permutation(|at| 2 * EIGHT * (7 - at % EIGHT) + at / EIGHT + first));
     let scatter = [0, 4].map(|first| permutation(|at| EIGHT * (at % 16) + at / 16 + first));
     let blocks = own.as_chunks_mut::<BLOCK>().0.iter_mut().zip(others.as_chunks::<BLOCK>().0);
-    for ((own, others), rows) in blocks.zip(rows.as_chunks().0) {
-        let coefficients = coefficients(rows);
+    for (own, others) in blocks {
         let mut matrices = [[_mm512_setzero_si512(); BLOCK / EIGHT]; 2];
         for (group, fours) in bytemuck::cast_slice::<u128, [u128; 4]>(others).as_chunks::<2>().0.iter().enumerate() {
             let [first, second] = [load(&fours[0]), load(&fours[1])];
