@@ -81,7 +81,7 @@ fn sizes() {
 
 #[test]
 fn padding_to_the_source_keeps_the_rows() {
-    let input = r#"{"id":1,"op":"input","owner":"ann","rows":null,"pad_to_source":true,"columns":[
+    let input = r#"{"id":1,"op":"input","owner":"ann","rows":null,"pad_to_source":true,"ordered":true,"columns":[
         {"name":"id","source":"id","encode":"int","kind":{"repr":"bits","width":5,"signed":false,"nullable":false}}]}"#;
     let plan = Plan::new(&[input.into(), release(2, 1, &["id"], true)]);
     let rows = Clear::new(&["id"], vec![vec![world::Cell::Int(3)], vec![world::Cell::Int(9)]]);
