@@ -76,9 +76,10 @@ def test_certificates_swapped_at_one_party(consortium: Consortium) -> None:
     one.write_text(both[1])
     other.write_text(both[0])
     found = ends(consortium.start_all())
-    # A peer of the party with swapped certificates may see first that they are part of what that party approved.
+    # Certificates are part of what a party approves, so that a peer may see first that this differs.
     assert_disagreement(consortium, found)
-    assert any("wrong key" in end.sentence() for end in found.values() if end.status == PEER)
+    sentences = [end.sentence() for end in found.values() if end.status == PEER]
+    assert all("wrong key" in sentence or "approved something else" in sentence for sentence in sentences), sentences
 
 
 def _other_key(keys: Path) -> None:
