@@ -81,6 +81,7 @@ class Tally:
         assert self._share("equal") >= 0.9, self.outcomes
         assert self._share("equal") - self._share("no rows") >= 0.4, self.outcomes
         assert self._share("psi") >= 0.02, self.outcomes
+        assert self._share("circuit_psi") >= 0.005, self.outcomes
         assert sum(map(self._share, ("refused: " + each for each in REFUSALS))) <= 0.05, self.outcomes
 
     def _share(self, part: str) -> float:

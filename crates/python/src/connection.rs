@@ -141,17 +141,12 @@ impl Agreement {
     }
 
     /// What this party says to others before anything is shared.
-    fn hello(&self, suite: Suite, endpoints: &[Endpoint], plan: &Plan) -> Result<Hello> {
-        let certificates: Vec<String> = endpoints
-            .iter()
-            .map(|endpoint| tacit_net::keys::fingerprint(&endpoint.certificate_pem))
-            .collect::<std::result::Result<_, _>>()?;
+    fn hello(&self, suite: Suite, plan: &Plan) -> Hello {
         let tables = self.kept.as_deref().unwrap_or_default();
         let approval = Approval {
             version: env!("CARGO_PKG_VERSION"),
             engine: suite.name(),
             nodes: &self.nodes,
-            certificates: &certificates,
             link: self.link,
             kept: &tables.iter().map(|table| table.digest).collect::<Vec<_>>(),
             plan_hash: self.plan_hash,
@@ -159,11 +154,11 @@ impl Agreement {
             program: &plan.program,
         };
         let hello = Hello::new(self.plan_hash, suite.name()).approving(approval.digest());
-        Ok(if tables.is_empty() {
+        if tables.is_empty() {
             hello
         } else {
             hello.reading(KeptTable::digest_of(tables), &KeptTable::described(tables))
-        })
+        }
     }
 
     fn executor<B: Backend>(&self, backend: B, permits: Permits) -> Executor<B> {
@@ -245,7 +240,7 @@ impl Network {
             Failure::input(format!("party {me:?} is not a node of this plan; only nodes run the engine {engine}"))
         })?;
         let identity = Identity::from_pem(&*self.private_key_pem.0, &endpoints[me].certificate_pem)?;
-        let hello = agreement.hello(suite, &endpoints, &plan)?;
+        let hello = agreement.hello(suite, &endpoints, &plan);
         let sessions: Sessions = if agreement.makes_ahead(suite) {
             tcp::connect_two(&endpoints, me, identity, hello, &self.options)?.into()
         } else {

@@ -21,8 +21,6 @@ pub struct Approval<'a> {
     pub engine: &'a str,
     /// The nodes in engine order.
     pub nodes: &'a [String],
-    /// Fingerprints of the nodes' certificates, in engine order.
-    pub certificates: &'a [String],
     /// The network between the nodes, if they declare one: protocols are chosen by it.
     pub link: Option<Link>,
     /// Digests of the kept tables that are read, one for each operator that reads one, in order.
@@ -45,7 +43,6 @@ impl Approval<'_> {
         hasher.part(self.version.as_bytes());
         hasher.part(self.engine.as_bytes());
         hasher.list(self.nodes.iter().map(String::as_bytes));
-        hasher.list(self.certificates.iter().map(String::as_bytes));
         hasher.list(link.into_iter());
         hasher.list(self.kept.iter().map(<[u8; 32]>::as_slice));
         hasher.part(&self.plan_hash);
@@ -163,7 +160,6 @@ mod tests {
         version: &'static str,
         engine: &'static str,
         nodes: Vec<String>,
-        certificates: Vec<String>,
         link: Option<(f64, f64)>,
         kept: Vec<[u8; 32]>,
         plan_hash: [u8; 32],
@@ -176,7 +172,6 @@ mod tests {
             version: "1.0.0",
             engine: "two",
             nodes: names(&["a", "b"]),
-            certificates: names(&["A", "B"]),
             link: Some((0.02, 1e6)),
             kept: vec![[1; 32]],
             plan_hash: [7; 32],
@@ -187,12 +182,12 @@ mod tests {
 
     impl Told {
         fn digest(&self) -> [u8; 32] {
-            let Self { version, engine, nodes, certificates, kept, plan_hash, .. } = self;
+            let Self { version, engine, nodes, kept, plan_hash, .. } = self;
             let permits = Permits::from_json(&self.permits).expect("a list");
             let program = Program::from_json(&self.operators).expect("a list");
             let link = self.link.map(|(latency, bandwidth)| Link { latency, bandwidth });
             let (permits, program, plan_hash) = (&permits, &program, *plan_hash);
-            Approval { version, engine, nodes, certificates, link, kept, plan_hash, permits, program }.digest()
+            Approval { version, engine, nodes, link, kept, plan_hash, permits, program }.digest()
         }
     }
 
@@ -200,14 +195,12 @@ mod tests {
     fn whatever_differs_shows_in_the_digest() {
         let sorted_up = SORT.replace("true", "false");
         let (to_both, of_y) = (ANSWER.replace(r#"["a"]"#, r#"["a", "b"]"#), ANSWER.replace(r#"["x"]"#, r#"["y"]"#));
-        let changes: [&dyn Fn(&mut Told); 18] = [
+        let changes: [&dyn Fn(&mut Told); 16] = [
             &|_| (),
             &|told| told.version = "1.0.1",
             &|told| told.engine = "rep3",
             &|told| told.nodes = names(&["b", "a"]),
             &|told| told.nodes = names(&["ab", ""]),
-            &|told| told.certificates = names(&["A", "C"]),
-            &|told| told.certificates = names(&["A", "B", "two"]),
             &|told| told.link = None,
             &|told| told.link = Some((0.02, 2e6)),
             &|told| told.kept = vec![[1; 32]; 2],
