@@ -240,7 +240,7 @@ impl Network {
             Failure::input(format!("party {me:?} is not a node of this plan; only nodes run the engine {engine}"))
         })?;
         let identity = Identity::from_pem(&*self.private_key_pem.0, &endpoints[me].certificate_pem)?;
-        let hello = agreement.hello(suite, &endpoints, &plan);
+        let hello = agreement.hello(suite, &plan);
         let sessions: Sessions = if agreement.makes_ahead(suite) {
             tcp::connect_two(&endpoints, me, identity, hello, &self.options)?.into()
         } else {
