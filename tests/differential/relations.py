@@ -197,7 +197,7 @@ class Relations:
         if writer.often(3):
             family = writer.pick([name.family for name in over.names])
             if family != "text":
-                gone = writer.pick(names) if writer.often(6) else None
+                gone = writer.pick(names) if writer.often(2) else None
                 new = Name(gone.bare if gone else self.fresh("x"), family)
                 outputs = [name.text for name in names if name is not gone]
                 outputs.append(f"{writer.expression(over.names, family, 2)} AS {new.text}")

@@ -103,19 +103,23 @@ def worlds(draw: st.DrawFn) -> World:
     people = [each for each in others if draw(st.booleans())]
     places = [each for each in others if draw(st.integers(0, 2)) == 0]
     unique = tuple(each.name for each in keys)
-    matching = draw(st.integers(0, 2)) == 2
+    matching = draw(st.booleans())
+    # Who does not consent to matches has them hidden, where both sides' keys are unique.
+    consents = draw(st.integers(0, 2)) > 0
     tables = (
-        draw(_tables("people", (*keys, group, *people), unique, matching)),
-        draw(_tables("places", (group, *places), ("g",), matching)),
-        draw(_tables("sales_a", (*keys, group, *chosen), (), matching)),
-        draw(_tables("sales_b", (*keys, group, *chosen), (), matching)),
+        draw(_tables("people", (*keys, group, *people), unique, matching, consents)),
+        draw(_tables("places", (group, *places), ("g",), matching, consents)),
+        draw(_tables("sales_a", (*keys, group, *chosen), (), matching, consents)),
+        draw(_tables("sales_b", (*keys, group, *chosen), (), matching, consents)),
     )
     return World(tables)
 
 
 @st.composite
-def _tables(draw: st.DrawFn, name: str, listed: tuple[Column, ...], unique: tuple[str, ...], matching: bool) -> Table:
-    """A table. matching: its rows will be matched with those of others, because plans expect many of them."""
+def _tables(
+    draw: st.DrawFn, name: str, listed: tuple[Column, ...], unique: tuple[str, ...], matching: bool, consents: bool
+) -> Table:
+    """A table. matching: its rows will be matched with those of others, because plans expect many of them. consents: then, to showing them."""
     found = tuple(draw(_varied(column)) for column in listed)
     rows = draw(_unique_rows(found, len(unique)) if unique else _rows(found))
     return Table(
@@ -125,7 +129,7 @@ def _tables(draw: st.DrawFn, name: str, listed: tuple[Column, ...], unique: tupl
         unique,
         None if matching else draw(st.sampled_from([None, len(rows), len(rows) + 3])),
         draw(st.sampled_from([(), ("filter",), ("groups",), ("filter", "groups")]))
-        + (("matches",) if matching else draw(st.sampled_from([(), ("matches",)]))),
+        + (("matches",) if (consents if matching else draw(st.booleans())) else ()),
         rows,
         draw(st.integers(0, 3)) == 3,
     )
