@@ -119,7 +119,10 @@ def worlds(draw: st.DrawFn) -> World:
 def _tables(
     draw: st.DrawFn, name: str, listed: tuple[Column, ...], unique: tuple[str, ...], matching: bool, consents: bool
 ) -> Table:
-    """A table. matching: its rows will be matched with those of others, because plans expect many of them. consents: then, to showing them."""
+    """A table. matching: its rows will be matched with those of others, because plans expect many of them.
+
+    consents: whether its owner then shows which rows match.
+    """
     found = tuple(draw(_varied(column)) for column in listed)
     rows = draw(_unique_rows(found, len(unique)) if unique else _rows(found))
     return Table(
