@@ -145,7 +145,8 @@ impl Use {
     /// have h ones. They are inputs of the last accumulator, each of whose ones is a change of a test along the noise.
     fn words(&self) -> Vec<f64> {
         let n = self.length();
-        let in_block = |w: usize| if w % 4 == 0 { WORDS.get(w / 4).map_or(0.0, |&words| words as f64) } else { 0.0 };
+        let in_block =
+            |w: usize| if w.is_multiple_of(4) { WORDS.get(w / 4).map_or(0.0, |&words| words as f64) } else { 0.0 };
         // Coefficients of the product over all blocks: f = (1 + g)^m fulfils f' (1 + g) = m g' f.
         let blocks = self.noise.outputs.div_ceil(BLOCK) as f64;
         let mut words = vec![0.0; HEAVIEST + 1];
