@@ -181,26 +181,6 @@ def test_messages_depend_on_sizes_alone() -> None:
     assert messages(people(250, 150, 20, seed=3, rows=(300, 200))) == padded
 
 
-def test_no_node_opens_rows_in_the_order_of_a_join() -> None:
-    """Bins depend on items. Rows are shuffled besides, but no order is opened that a sort of the plan did not make."""
-    join = people(60, 60, 60)
-    plan = join.operators
-    plan[1]["ordered"] = True
-
-    def drive(session: _native.Session) -> type[Exception]:
-        left, right = (data if session.me == owner else None for owner, data in (("b", join.left), ("c", join.right)))
-        table = session.psi(json.dumps(plan[0]), left, right)
-        with pytest.raises(_native.TacitError) as caught:
-            session.release(json.dumps(plan[1]), table)
-        return caught.type
-
-    sessions = _native.Session.in_memory(NODES, join.permits(), json.dumps(plan))
-    with ThreadPoolExecutor(len(NODES)) as threads:
-        found = list(threads.map(drive, sessions))
-    # Who refuses first ends the session of the others.
-    assert _native.InputError in found
-
-
 def test_the_rows_of_a_join_follow_from_its_sizes() -> None:
     assert _native.circuit_psi_rows(0, 9) == 0
     few, many = _native.circuit_psi_rows(1 << 16, 1 << 10), _native.circuit_psi_rows(1 << 20, 1 << 16)

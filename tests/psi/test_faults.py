@@ -131,9 +131,12 @@ def test_against_malicious_parties_a_bin_that_was_under_way_is_matched_again_onl
     begun, done = (len(list(folder.glob(f"*.{ending}"))) for ending in ("begun", "matches"))
     assert (begun - done, done < 12) == (1, True), "one bin a worker is under way"
     refused = pair.match(*options)
-    assert refused[0].status == 3 and refused[1].status in (3, 5), refused
-    assert "bins under way here, 1 of them; b may have its results" in refused[0].told, refused
-    assert "start with --repeat-bins" in refused[0].told and "Traceback" not in refused[0].told
+    # Both keep what began. Who refuses first ends the run of the other, which then need not say so.
+    sentences = [ended.told for ended in refused if ended.status == 3]
+    assert sentences and all(ended.status in (3, 5) for ended in refused), refused
+    for told in sentences:
+        assert "bins under way here, 1 of them; " in told and "start with --repeat-bins" in told, refused
+    assert not any("Traceback" in ended.told for ended in refused), refused
     # Nor does it help b to have lost its files.
     lost = folder_of(pair.folder / "b-matched.parquet")
     lost.rename(lost.with_suffix(".away"))
