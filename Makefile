@@ -2,7 +2,8 @@
 #
 #   make demo      three party processes on this machine answer the credit question
 #   make test      every check and every test
-#   make nightly   the same, with long searches for counterexamples
+#   make nightly   the same, with long searches for counterexamples, and make constant-time
+#   make constant-time   no branch and no address depends on a secret (needs valgrind)
 #   make security  bits of security of a whole run, recomputed from the code's own constants
 #   make bench     measured speed beside the machine's own limits, saved under benches/results
 #   make build     a wheel in dist/
@@ -21,7 +22,7 @@ export CARGO_INCREMENTAL ?= 0
 NATIVE_SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name Cargo.toml)
 PINS := pyproject.toml constraints.txt
 
-.PHONY: demo test nightly security bench build lint test-rust test-python clean
+.PHONY: demo test nightly constant-time security bench build lint test-rust test-python clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/native
@@ -38,6 +39,22 @@ nightly: lint test-rust $(VENV)/native $(VENV)/tests
 	cargo test --locked --package tacit-mpc --lib views -- --ignored
 	HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest -m "nightly or not nightly" -o faulthandler_timeout=0
 	cargo run --locked --release --package tacit-math --example timing
+	$(MAKE) --no-print-directory constant-time
+
+# Tests of secrets under valgrind's memcheck, in a build of their own (docs/security/constant-time.md): portable code, which memcheck
+# knows; optimised as a release is, without the checks of overflows that tests have, which branch on everything.
+constant-time: export TACIT_SEED ?= 1
+constant-time: export CARGO_TARGET_DIR := $(CARGO_TARGET_DIR)-memcheck
+constant-time: export RUSTFLAGS := --cfg tacit_memcheck --cfg aes_backend="soft" --cfg curve25519_dalek_backend="serial" -C dwarf-version=4
+constant-time: export CARGO_PROFILE_TEST_OPT_LEVEL := 3
+constant-time: export CARGO_PROFILE_TEST_DEBUG := line-tables-only
+constant-time: export CARGO_PROFILE_TEST_DEBUG_ASSERTIONS := false
+constant-time: export CARGO_PROFILE_TEST_OVERFLOW_CHECKS := false
+constant-time: export CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER := valgrind --quiet --error-limit=no --num-callers=20 --suppressions=$(CURDIR)/crates/marks/by-design.supp
+constant-time:
+	@command -v valgrind >/dev/null || { echo "make constant-time needs valgrind: apt-get install valgrind"; exit 1; }
+	cargo test --locked --package tacit-marks --test planted -- --test-threads=1
+	cargo test --locked --package tacit-mpc --test views constant_time -- --test-threads=1
 
 # Under the profile of the tests, which have compiled most of it.
 security:

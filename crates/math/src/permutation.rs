@@ -41,6 +41,8 @@ impl<'a> Words<'a> {
     fn next(&mut self) -> u32 {
         if self.used == self.buffer.len() {
             self.prg.fill(&mut self.buffer);
+            // A random order is independent of all data, and whoever applies it addresses memory by it.
+            tacit_marks::public(&mut self.buffer);
             self.used = 0;
         }
         self.used += 1;

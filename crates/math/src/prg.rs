@@ -52,6 +52,13 @@ impl Seed {
         &self.0
     }
 
+    /// The same seed, from here on public: it is sent to a peer as it is, and what follows from it may steer branches and addresses.
+    #[must_use]
+    pub fn published(mut self) -> Self {
+        tacit_marks::public(&mut self.0);
+        self
+    }
+
     /// A seed for one named purpose (BLAKE3 keyed hash, truncated to 128 bits).
     pub fn derive(&self, purpose: &str) -> Self {
         let mut key = [0; 32];

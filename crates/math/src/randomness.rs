@@ -19,7 +19,9 @@ pub fn fill(out: &mut [u8]) -> Result<(), getrandom::Error> {
             Ok(())
         }
         None => getrandom::fill(out),
-    })
+    })?;
+    tacit_marks::secret(out);
+    Ok(())
 }
 
 /// Does `work` on this thread with all its randomness from a seed, so that the same work can be done again: what [`fill`] and what

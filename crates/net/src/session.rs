@@ -116,8 +116,10 @@ impl Session {
     ///
     /// # Errors
     /// The session's failure, if it has failed; [`NetError::BadConfiguration`] if `to` is not a peer.
-    pub fn send(&mut self, to: PartyId, bytes: Vec<u8>) -> Result<(), NetError> {
+    pub fn send(&mut self, to: PartyId, mut bytes: Vec<u8>) -> Result<(), NetError> {
         self.check_peer(to)?;
+        // The receiver knows them, and what it may do with them is not a matter of time.
+        tacit_marks::public(&mut bytes);
         if let Some(failure) = self.links.hub.failure() {
             return Err(self.failed(failure));
         }
@@ -212,7 +214,8 @@ impl Session {
         let chain = chain.ok_or_else(|| NetError::BadConfiguration {
             detail: "parties whose bytes somebody else carries have no secret in common".to_owned(),
         })?;
-        let secret = chain.next(purpose);
+        let mut secret = chain.next(purpose);
+        tacit_marks::secret(&mut secret[..]);
         self.note_content(Source::Drawn, &secret[..]);
         Ok(secret)
     }

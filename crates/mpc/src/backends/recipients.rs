@@ -19,9 +19,11 @@ pub(in crate::backends) fn recipients(session: &Session, nodes: usize, permit: &
         .collect()
 }
 
-/// Notes what was opened in the transcript, when one is kept.
-pub(in crate::backends) fn record(session: &Session, opened: &Block) {
+/// What was opened to this node, which is public to it from here on; noted in the transcript, when one is kept.
+pub(in crate::backends) fn record(session: &Session, opened: Block) -> Block {
+    let opened = opened.published();
     if let Some(transcript) = session.transcript() {
         transcript.note_opened(session.path(), &opened.bytes().collect::<Vec<_>>().concat());
     }
+    opened
 }

@@ -235,7 +235,7 @@ pub(in crate::backends) fn recv_cells<T: Pod>(session: &mut Session, from: Party
 /// Receives so many more cells of a vector.
 fn extend_cells<T: Pod>(session: &mut Session, from: PartyId, count: usize, cells: &mut Vec<T>) -> Result<()> {
     let size = size_of::<T>();
-    let mut cut = Vec::new();
+    let (before, mut cut) = (cells.len(), Vec::new());
     session.recv_pieces(from, count * size, |mut piece| {
         if !cut.is_empty() {
             let (head, rest) = piece.split_at(piece.len().min(size - cut.len()));
@@ -253,6 +253,8 @@ fn extend_cells<T: Pod>(session: &mut Session, from: PartyId, count: usize, cell
         }
         cut.extend_from_slice(rest);
     })?;
+    // A share that came from a peer is as secret as one that was drawn.
+    tacit_marks::secret(&mut cells[before..]);
     Ok(())
 }
 

@@ -13,7 +13,7 @@ use crate::world::{
 
 /// One method on some columns.
 #[derive(Clone, Copy, Debug)]
-enum Method {
+pub enum Method {
     And,
     AndXor,
     Conjoin,
@@ -33,7 +33,8 @@ enum Method {
 }
 
 impl Method {
-    const ALL: [Self; 16] = [
+    /// All of them.
+    pub const ALL: [Self; 16] = [
         Self::And,
         Self::AndXor,
         Self::Conjoin,

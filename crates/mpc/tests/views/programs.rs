@@ -10,7 +10,7 @@ use crate::world::{Effort, LARGE, Program, SIZES, SMALL, Source, Told, check, sh
 
 /// One function on some columns.
 #[derive(Clone, Copy, Debug)]
-enum Function {
+pub enum Function {
     Add,
     Sign,
     AndAll,
@@ -38,7 +38,8 @@ enum Function {
 }
 
 impl Function {
-    const ALL: [Self; 24] = [
+    /// All of them.
+    pub const ALL: [Self; 24] = [
         Self::Add,
         Self::Sign,
         Self::AndAll,
@@ -156,7 +157,7 @@ impl Program for Function {
 
 impl Function {
     /// Whether it is so many calls that a few rows say enough.
-    fn is_long(self) -> bool {
+    pub fn is_long(self) -> bool {
         matches!(self, Self::Divide | Self::Merge | Self::Moments)
     }
 }

@@ -28,8 +28,7 @@ impl Rep3 {
         }
         let previous = self.previous();
         let opened = recv_block(&mut self.session, previous, shape)?.plus(&mine).plus(&next);
-        record(&self.session, &opened);
-        Ok(Some(opened))
+        Ok(Some(record(&self.session, opened)))
     }
 }
 

@@ -48,11 +48,13 @@ impl Rep3 {
         let shapes = Shapes { rows: rows.shape(), reveal: reveal.shape() };
         let role = (self.me() + NODES - self.turn) % NODES;
         self.turn = (self.turn + 1) % NODES;
-        match role {
+        let (rows, revealed) = match role {
             0 => self.shuffle_first(rows, reveal, shapes),
             1 => self.shuffle_second(rows, reveal, shapes),
             _ => self.shuffle_third(shapes),
-        }
+        }?;
+        // All three nodes learn it, in an order that no node knows.
+        Ok((rows, revealed.published()))
     }
 
     fn shuffle_first(&mut self, rows: Rows<Self>, reveal: Rows<Self>, shapes: Shapes) -> Result<(Rows<Self>, Block)> {

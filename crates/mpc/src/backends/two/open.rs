@@ -38,8 +38,7 @@ impl Two {
             return Ok(None);
         }
         let opened = recv_block(&mut self.session, peer, shape)?.plus(&own);
-        record(&self.session, &opened);
-        Ok(Some(opened))
+        Ok(Some(record(&self.session, opened)))
     }
 
     pub(super) fn announce_number(&mut self, owner: PartyId, number: Option<u64>, permit: Permit) -> Result<u64> {

@@ -181,6 +181,7 @@ impl<A: Algebra> Owner<'_, A> {
         let peer = node.peer();
         sent.resize(count * layout.bytes(), 0);
         node.session.recv(peer, sent)?;
+        tacit_marks::secret(sent);
         layout.read(sent, &mut masked[..count * layout.lanes()]);
         packed::masks_of(&self.settings[self.done / 64..][..whole / 64], &mut masks[..whole]);
         Ok(())

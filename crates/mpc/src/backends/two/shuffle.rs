@@ -42,14 +42,16 @@ impl Two {
         layout.read(&message, &mut theirs);
         // In lanes again, because numbers of rows are modulo what they were moved in.
         let sum = layout.pack(&layout.unpack(&theirs).plus(&own));
-        Ok((share_rows(rows), layout.unpack(&sum)))
+        // Both nodes learn it, in an order that no node knows.
+        Ok((share_rows(rows), layout.unpack(&sum).published()))
     }
 
     /// Both bundles, of which the second has row numbers as vectors of 32 bits.
     fn permute_by_both(&mut self, left: Block, right: Block) -> Result<(Block, Block)> {
         let (keep, layout) = (left.shape(), Layout::of(left.shape(), right.shape()));
         // Before the first message, so that no node waits for the other one's.
-        let settings = network::settings(&permutation::random(keep.rows, &mut self.own));
+        let mut settings = network::settings(&permutation::random(keep.rows, &mut self.own));
+        tacit_marks::secret(&mut settings);
         let mut rows = layout.pack(&beside(left, right));
         for owner in (0..NODES).map(PartyId) {
             let own = (owner == self.session.me()).then_some(&settings[..]);
