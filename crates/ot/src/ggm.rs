@@ -115,7 +115,9 @@ pub(crate) fn receive(
         trees.push(tree);
         (start, corrections) = (start + depth, later);
     }
-    if proves && !bool::from(digest.finalize().as_bytes().ct_eq(&proof[depths.len()])) {
+    // The sender sees whether this party goes on.
+    let consistent = || tacit_marks::published(bool::from(digest.finalize().as_bytes().ct_eq(&proof[depths.len()])));
+    if proves && !consistent() {
         return Err(OtError::cheating(session, from, "trees of seeds that are not consistent"));
     }
     let known = |tree: Vec<u128>| tree.into_iter().enumerate().map(|(y, leaf)| (y > 0).then(|| seed(leaf))).collect();

@@ -150,7 +150,7 @@ impl Ole {
     /// # Errors
     /// The connection's failure; [`OtError::Cheating`] if the peer sends no residues.
     pub fn setup(session: &mut Session, peer: PartyId) -> Result<Self, OtError> {
-        let public = fresh_seed()?;
+        let public = fresh_seed()?.published();
         let (asker, key) = Asker::new(Prg::new(&public), Prg::new(&fresh_seed()?));
         session.next_round();
         session.send(peer, public.expose().to_vec())?;
@@ -211,7 +211,9 @@ impl Ole {
             }
         }
         let modulus = R::from_u128(moduli().modulus);
-        let wrap = |i: usize| modulus.and(R::ZERO.sub(R::from_u128(u128::from(upper[i / 64] >> (i % 64) & 1))));
+        // The compiler would branch on a bit that it sees.
+        let bit = |i: usize| std::hint::black_box(upper[i / 64] >> (i % 64) & 1);
+        let wrap = |i: usize| modulus.and(R::ZERO.sub(R::from_u128(u128::from(bit(i)))));
         Ok(CrossProducts { shares, bits: lower, wraps: (0..count).map(wrap).collect() })
     }
 

@@ -266,7 +266,7 @@ impl Secret {
     /// Asks for a hash of the receiver's matrices and compares it with the hash of Q.
     fn check(&self, session: &mut Session, rows: &mut [[u64; 2]]) -> Result<(), OtError> {
         session.next_round();
-        let challenge = fresh_seed()?;
+        let challenge = fresh_seed()?.published();
         session.send(self.peer, challenge.expose().to_vec())?;
         let hashes = hash_and_turn(&challenge, rows);
         session.next_round();
@@ -278,9 +278,10 @@ impl Secret {
             let bit = (*self.delta >> i) as u64 & 1;
             difference |= mine ^ theirs ^ of_bits & bit.wrapping_neg();
         }
-        match difference {
-            0 => Ok(()),
-            _ => Err(OtError::cheating(session, self.peer, "corrections that contradict each other")),
+        // The receiver sees whether this party goes on, and no more of the difference.
+        match tacit_marks::published(difference == 0) {
+            true => Ok(()),
+            false => Err(OtError::cheating(session, self.peer, "corrections that contradict each other")),
         }
     }
 }

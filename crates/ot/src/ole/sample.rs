@@ -10,9 +10,10 @@ pub(super) const ERROR_BITS: u32 = 21;
 pub(super) fn uniform(prg: &mut Prg, prime: u64, out: &mut [u64]) {
     let low = prime.next_power_of_two() - 1;
     prg.fill(out);
-    if dispatch(Cut { words: out, low, prime }) {
-        for word in out.iter_mut().filter(|word| **word >= prime) {
-            while *word >= prime {
+    // What is drawn again is thrown away: how often says nothing of what stays.
+    if tacit_marks::published(dispatch(Cut { words: out, low, prime })) {
+        for word in out.iter_mut() {
+            while tacit_marks::published(*word >= prime) {
                 *word = prg.vector::<u64>(1)[0] & low;
             }
         }

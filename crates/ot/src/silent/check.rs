@@ -184,7 +184,7 @@ impl<F: Field> Questions<F> {
 
     fn ask(&mut self, session: &mut Session, sums: &[u128]) -> Result<(), OtError> {
         let Some(vector) = self.open.take() else { return Ok(()) };
-        let (seed, product) = (fresh_seed()?, vector.mask.1);
+        let (seed, product) = (fresh_seed()?.published(), vector.mask.1);
         let weights = Weights::<F>::new(&vector.noise, &seed);
         let shown = vector.shown(&weights);
         session.send(self.sender, seed.expose().to_vec())?;
@@ -199,7 +199,8 @@ impl<F: Field> Questions<F> {
         session.next_round();
         let mut answer = [0; 16];
         session.recv(self.sender, &mut answer)?;
-        if u128::from_le_bytes(answer) != expected {
+        // The sender sees whether this party goes on.
+        if tacit_marks::published(u128::from_le_bytes(answer) != expected) {
             return Err(OtError::cheating(session, self.sender, "its trees do not fit its blocks"));
         }
         Ok(())

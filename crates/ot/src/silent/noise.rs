@@ -103,7 +103,7 @@ pub(super) const SEED_BYTES: u64 = 16;
 impl Codes {
     /// The receiver's: draws the seed and sends it, in the present round.
     pub(super) fn draw(session: &mut Session, sender: PartyId) -> Result<Self, OtError> {
-        let seed = fresh_seed()?;
+        let seed = fresh_seed()?.published();
         session.send(sender, seed.expose().to_vec())?;
         Ok(Self { seed, last: None })
     }

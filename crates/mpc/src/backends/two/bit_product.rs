@@ -15,7 +15,10 @@
 //! one a batch of products, and those of making stock; streamed, one more in all, as a batch is streamed in the round in which the one
 //! before is multiplied. A product costs its sender one ring element and its receiver one bit.
 
-use tacit_math::{CorrelationRobustHash, Plane, Ring};
+use std::hint::black_box;
+use std::slice;
+
+use tacit_math::{CorrelationRobustHash, Plane, Ring, packed};
 
 use super::batches::{Segment, batches};
 use super::stock::streams;
@@ -165,10 +168,9 @@ impl Two {
     fn add_sent<R: Ring>(&mut self, share: &mut [R], elements: &[R], zero: &[R]) -> Result<()> {
         let peer = self.peer();
         let flips: Vec<u64> = recv_cells(&mut self.session, peer, share.len().div_ceil(64))?;
-        for (i, ((share, &s), &zero)) in share.iter_mut().zip(elements).zip(zero).enumerate() {
-            let d = bit(&flips, i);
-            *share = share.add(s.mul(d)).sub(signed(d, zero));
-        }
+        for_each_mask(&flips, share.iter_mut().zip(elements).zip(zero), |d, ((share, s), &zero)| {
+            *share = share.add(s.and(d)).sub(signed(d, zero));
+        });
         Ok(())
     }
 
@@ -180,12 +182,11 @@ impl Two {
         (choices, strings): (&[u64], &[R]),
     ) -> Result<()> {
         let peer = self.peer();
-        let masked: Vec<R> = recv_cells(&mut self.session, peer, share.len())?;
-        for (i, ((share, masked), string)) in share.iter_mut().zip(masked).zip(strings).enumerate() {
-            let c: R = bit(choices, i);
-            let d = R::from_u128(u128::from((choices[i / 64] ^ bits[i / 64]) >> (i % 64) & 1));
-            *share = share.add(signed(d, string.add(c.mul(masked))));
-        }
+        let mut masked: Vec<R> = recv_cells(&mut self.session, peer, share.len())?;
+        let choices = &choices[..share.len().div_ceil(64)];
+        let flips: Vec<u64> = choices.iter().zip(bits).map(|(c, b)| c ^ b).collect();
+        for_each_mask(choices, masked.iter_mut().zip(strings), |c, (m, string)| *m = string.add(m.and(c)));
+        for_each_mask(&flips, share.iter_mut().zip(masked), |d, (share, m)| *share = share.add(signed(d, m)));
         Ok(())
     }
 
@@ -228,15 +229,14 @@ impl Two {
             .iter()
             .zip(x)
             .map(|(plane, x)| {
-                let elements = x.iter().enumerate().map(|(i, &x)| signed(bit(plane.0.words(), i), x)).collect();
+                let mut elements = x.to_vec();
+                for_each_mask(plane.0.words(), elements.iter_mut(), |bit, x| *x = signed(bit, *x));
                 BitProduct { rows: x.len(), bits: Some(plane.0.words()), elements: Some(elements) }
             })
             .collect();
         let mut shares = self.bit_products(&products)?;
         for ((share, plane), x) in shares.iter_mut().zip(bits).zip(x) {
-            for (i, (share, x)) in share.iter_mut().zip(*x).enumerate() {
-                *share = share.add(x.mul(bit(plane.0.words(), i)));
-            }
+            for_each_mask(plane.0.words(), share.iter_mut().zip(*x), |bit, (share, x)| *share = share.add(x.and(bit)));
         }
         Ok(shares)
     }
@@ -326,7 +326,19 @@ fn sign<R: Ring>(bit: R) -> R {
     R::ONE.sub(bit.shl(1))
 }
 
-/// x (1 - 2 bit).
-fn signed<R: Ring>(bit: R, x: R) -> R {
-    x.mul(sign(bit))
+/// Calls `with` for every element, with all ones if its bit is one, else zero.
+fn for_each_mask<R: Ring, T>(bits: &[u64], elements: impl Iterator<Item = T>, mut with: impl FnMut(R, T)) {
+    let (mut masks, mut elements) = ([0; 64], elements);
+    for word in bits {
+        packed::masks_of(slice::from_ref(word), &mut masks);
+        // The compiler makes a branch of a product with a bit; of what is in this memory it knows nothing.
+        for (&mask, element) in black_box(&mut masks).iter().zip(elements.by_ref()) {
+            with(R::from_u128(i128::from(mask as i64) as u128), element);
+        }
+    }
+}
+
+/// x (1 - 2 bit), given all ones or zero for the bit.
+fn signed<R: Ring>(mask: R, x: R) -> R {
+    x.sub(x.shl(1).and(mask))
 }
