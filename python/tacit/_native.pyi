@@ -39,6 +39,7 @@ __all__ = [
     "matching_counts_bytes",
     "matching_protocols",
     "matching_questions",
+    "permits",
     "published_bytes",
     "query_cost",
     "read_sealed",
@@ -536,6 +537,9 @@ def ids_methods() -> list[str]:
 
 def kept_header(path: str) -> str:
     """What the file of a kept table says of itself, as JSON, unchecked."""
+
+def permits(engine: str, operators: str, *, nodes: list[str]) -> str:
+    """The permits that operators (a JSON list in execution order) need, as a JSON list without bounds on rows."""
 
 def published_bytes(rows: int, budget: int) -> int:
     """Bytes of a published set of so many rows, for so many asked items in all."""

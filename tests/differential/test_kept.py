@@ -56,6 +56,7 @@ KEEP = {
     "rows_c": "SELECT * FROM visits_c",
     "matched": "SELECT p.name, p.town, p.born, v.cost, v.paid FROM people p JOIN visits_b v ON p.name = v.name",
     "total": "SELECT SUM(cost) AS cost, MIN(cost) AS least, COUNT(cost) AS n FROM visits_b WHERE paid",
+    "dearest": "SELECT name, cost FROM visits_b ORDER BY cost DESC NULLS LAST, name LIMIT 3",
     "again": "SELECT town, SUM(cost) AS cost FROM matched GROUP BY town",
 }
 """Tables in the order in which they are kept; the last one is made of another."""
@@ -72,6 +73,7 @@ QUERIES = [
     "SELECT name, cost FROM spent_b WHERE cost IS NOT NULL ORDER BY cost DESC, name LIMIT 2",
     "SELECT name, cost FROM matched UNION ALL SELECT name, cost FROM visits_b",
     "SELECT MAX(born) AS latest, COUNT(DISTINCT town) AS towns FROM matched",
+    "SELECT SUM(cost) AS cost, COUNT(*) AS n FROM dearest",
     "SELECT x.town, x.cost FROM again x JOIN again y ON x.town = y.town",
 ]
 

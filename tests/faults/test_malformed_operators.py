@@ -73,7 +73,8 @@ OPERATORS: list[dict[str, Any]] = [
     {"id": 9, "op": "limit", "input": 1, "count": 2, "offset": 1},
 ]
 RELEASE = {"id": 10, "op": "release", "input": 1, "to": ["a"], "columns": ["x"], "ordered": True}
-PERMITS = [{"site": "10.release", "kind": "answer", "recipients": ["a"], "columns": ["x"]}]
+OPENED = [{"name": "x", "kind": KIND}]
+PERMITS = [{"site": "10.release", "kind": "answer", "recipients": ["a"], "columns": OPENED, "rows": 4}]
 
 ODD = st.one_of(
     st.none(),

@@ -96,8 +96,8 @@ def test_every_entry_is_documented() -> None:
     documented = set(re.findall(r"`([a-z_]+)`", DOCUMENT.read_text()))
     assert documented >= {
         "engine", "nodes", "recipients", "address", "certificate", "private_key", "ledger", "connect_timeout",
-        "idle_timeout", "latency", "bandwidth", "owner", "path", "unique", "rows", "consents", "type", "nullable",
-        "min", "max", "max_length", "values", "readers",
+        "idle_timeout", "latency", "bandwidth", "owner", "path", "unique", "rows", "most_rows", "consents", "type",
+        "nullable", "min", "max", "max_length", "values", "readers",
     }  # fmt: skip
 
 
@@ -199,6 +199,8 @@ MISTAKES = [
      'write "filter", "groups" or "matches".'),
     ('path = "t.csv"', 'path = "t.csv"\nrows = -1', AT + "rows is -1; write a whole number from 0."),
     ('path = "t.csv"', 'path = "t.csv"\nrows = 1.5', AT + "rows is 1.5; write a whole number."),
+    ('path = "t.csv"', 'path = "t.csv"\nrows = 1\nmost_rows = 2', AT + "has both rows and most_rows; "
+     "keep rows, which bounds the table and hides its number."),
     ('x = "INTEGER"', "", "federation.toml, [tables.t.columns]: has no columns; add a line for each, for example "
      'id = "INTEGER".'),
     ("[tables.t]", "[network]\nidle_timeout = 0\n[tables.t]", "federation.toml, [network]: idle_timeout is 0; "

@@ -206,14 +206,15 @@ def test_null_in_a_key_counts_as_a_value(tmp_path: Path) -> None:
     assert error(source) == f"t.csv, row 4, column x and y: {problem}; {UNIQUE}"
 
 
+@pytest.mark.parametrize("bound", ["rows", "most_rows"])
 @pytest.mark.parametrize("format", ["csv", "parquet"])
-def test_more_rows_than_declared(tmp_path: Path, format: str) -> None:
+def test_more_rows_than_declared(tmp_path: Path, format: str, bound: str) -> None:
     path = tmp_path / f"t.{format}"
     if format == "csv":
         write(path, "x\n1\n2\n3\n")
     else:
         parquet(path, "SELECT unnest([1, 2, 3]) AS x")
-    source = table("t", path, {"x": INTEGER}, rows=2)
+    source = table("t", path, {"x": INTEGER}, **{bound: 2})
     advice = "remove rows, or declare more rows in the federation file."
     assert error(source) == f"t.{format}: there are 3 rows, more than the 2 declared; {advice}"
 

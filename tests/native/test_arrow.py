@@ -35,7 +35,8 @@ columns = [
     {"name": "t", "source": "t", "encode": "bytes", "kind": text},
 ]
 names = [column["name"] for column in columns]
-permits = [{"site": "2.release", "kind": "answer", "recipients": ["a"], "columns": names}]
+shown = [{"name": column["name"], "kind": column["kind"]} for column in columns]
+permits = [{"site": "2.release", "kind": "answer", "recipients": ["a"], "columns": shown, "rows": 6000}]
 query = '''SELECT CASE WHEN i % 7 <> 0 THEN i - 2000 END AS n, i::HUGEINT * 1000000000000000000000 AS h,
            CASE WHEN i % 5 <> 0 THEN i % 3 = 0 END AS flag, CASE WHEN i % 11 <> 0 THEN 't' || i END AS t
            FROM range(5000) r(i)'''

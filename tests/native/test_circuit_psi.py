@@ -29,14 +29,6 @@ class CircuitJoin(Join):
         del psi["right_unique"]
         return [{**psi, "op": "circuit_psi"}, release]
 
-    def permits(self) -> str:
-        sizes = [
-            f"3.circuit_psi/{name}" for name, rows in zip(("left", "right"), self.rows, strict=True) if rows is None
-        ]
-        listed: list[JSON] = [{"site": site, "kind": "size", "recipients": NODES, "columns": []} for site in sizes]
-        listed.append({"site": "4.release", "kind": "answer", "recipients": ["a"], "columns": list(self.columns)})
-        return json.dumps([each for place, each in enumerate(listed) if place not in self.permits_left_out])
-
 
 def people(left: int, right: int, common: int, seed: int = 1, **members: object) -> CircuitJoin:
     """So many rows of each side with different keys, of which so many are common."""

@@ -67,8 +67,34 @@ def test_an_undeclared_release_aborts_all_three() -> None:
 def test_a_permit_for_other_columns_or_recipients_is_none() -> None:
     plan = released()
     (permit,) = plan.permits()
-    for other in ({**permit, "columns": ["y"]}, {**permit, "recipients": ["b"]}, {**permit, "site": "3.release"}):
-        assert all(isinstance(error, _native.PolicyError) for error in refusals(plan, permits=[other]))
+    assert permit["columns"] == [{"name": "x", "kind": BYTE}]
+
+    def of(name: str, **kind: object) -> JSON:
+        return {**permit, "columns": [{"name": name, "kind": {**BYTE, **kind}}]}
+
+    for other in (
+        of("y"),
+        of("x", width=9),
+        of("x", signed=True),
+        of("x", nullable=True),
+        of("x", repr="ring64"),
+        {**permit, "columns": permit["columns"] * 2},
+        {**permit, "columns": []},
+        {**permit, "recipients": ["b"]},
+        {**permit, "site": "3.release"},
+        {**permit, "rows": 2},
+    ):
+        assert all(isinstance(error, _native.PolicyError) for error in refusals(plan, permits=[other])), other
+
+
+def test_more_rows_than_a_permit_says_are_not_announced() -> None:
+    plan = Plan()
+    plan.input("a", SMALL, {"x": BYTE})
+    (permit,) = plan.permits()
+    owner, *others = outcomes(plan, permits=[{**permit, "rows": 1}])
+    assert isinstance(owner, _native.PolicyError) and "2 rows, more than 1" in str(owner)
+    assert all(isinstance(other, _native.PeerGoneError) for other in others)
+    assert outcomes(plan, permits=[{**permit, "rows": 2}]) == [None] * 3
 
 
 def test_an_undeclared_size_aborts_all_three() -> None:

@@ -23,7 +23,10 @@ INPUT: JSON = {"id": 1, "op": "input", "owner": "a", "columns": COLUMNS, "rows":
 KEEP: JSON = {"id": 2, "op": "keep", "input": 1, "table": "t", "columns": ["name", "n"]}
 KEPT: JSON = {"id": 1, "op": "kept", "table": "t", "columns": COLUMNS, "rows": 5, "padded": True}
 RELEASE: JSON = {"id": 2, "op": "release", "input": 1, "to": ["b"], "columns": ["name", "n"], "ordered": False}
-PERMITS = json.dumps([{"site": "2.release", "kind": "answer", "recipients": ["b"], "columns": ["name", "n"]}])
+OPENED = [{"name": each["name"], "kind": each["kind"]} for each in COLUMNS]
+PERMITS = json.dumps(
+    [{"site": "2.release", "kind": "answer", "recipients": ["b"], "columns": OPENED, "rows": 5}],
+)
 
 ONE = pa.table({"name": ["secret-a", "secret-b", "c"], "n": pa.array([1, None, -3], pa.int64())})
 OTHER = pa.table({"name": ["", "x", "y", "z", "zz"], "n": pa.array([9, 9, 9, 9, 9], pa.int64())})

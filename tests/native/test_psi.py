@@ -58,12 +58,7 @@ class Join:
         return [("hash" if name.startswith("text") else "int", pair) for name, pair in self.keys.items()]
 
     def permits(self) -> str:
-        sizes = [f"3.psi/{name}" for name, rows in zip(("left", "right"), self.rows, strict=True) if rows is None]
-        listed: list[JSON] = [
-            {"site": site, "kind": "size", "recipients": NODES, "columns": []} for site in (*sizes, "3.psi")
-        ]
-        listed += [{"site": "3.psi", "kind": "matches", "recipients": [owner], "columns": []} for owner in "bc"]
-        listed.append({"site": "4.release", "kind": "answer", "recipients": ["a"], "columns": list(self.columns)})
+        listed = json.loads(_native.permits("rep3", json.dumps(self.operators), nodes=NODES))
         return json.dumps([each for place, each in enumerate(listed) if place not in self.permits_left_out])
 
     def drive(self, session: _native.Session, *, everyone: bool = False) -> _native.Opened | None:
@@ -223,7 +218,7 @@ def test_a_malformed_psi_is_an_input_error(change: JSON, message: str) -> None:
     psi = join.operators[0]
     psi["left"].update(change)
     permits = json.loads(join.permits())
-    permits.append({"site": "3.psi", "kind": "matches", "recipients": ["nobody"], "columns": []})
+    permits.append({"site": "3.psi", "kind": "matches", "recipients": ["nobody"], "columns": [], "rows": None})
     sessions = _native.Session.in_memory(NODES, json.dumps(permits), json.dumps([psi]))
     left = join.left if psi["left"]["owner"] == "b" else None
     with pytest.raises(_native.InputError, match=message):

@@ -82,7 +82,8 @@ def test_permits_are_exactly_the_announced_sizes_the_matches_and_the_releases() 
             for step in opened
         ]
         permits = [each.permit for each in plan.disclosures]
-        found = [(each["site"], each["kind"], each["recipients"], each["columns"]) for each in permits]
+        names = [[column["name"] for column in each["columns"]] for each in permits]
+        found = [(each["site"], each["kind"], each["recipients"], of) for each, of in zip(permits, names, strict=True)]
         assert sorted(found) == sorted(expected)
         assert all(step.operator["columns"] == [each.name for each in step.fields] for step in opened)
 

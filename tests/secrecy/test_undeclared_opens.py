@@ -202,7 +202,7 @@ def test_without_its_permit_no_demo_gives_an_answer(twins: Twins, tmp_path: Path
 
 @pytest.mark.parametrize(
     "change",
-    [{"recipients": ["bureau_a"]}, {"columns": ["zip"]}, {"site": "9.group_by"}, {"kind": "size"}],
+    [{"recipients": ["bureau_a"]}, {"columns": []}, {"site": "9.group_by"}, {"kind": "size"}, {"rows": 3}],
     ids=lambda change: next(iter(change)),
 )
 def test_a_permit_must_fit_exactly(change: dict[str, object], federation: Federation, plan: PlacedPlan) -> None:

@@ -128,9 +128,9 @@ pub trait Backend: Sized {
     /// Shares of the owner's bundle (given only at the owner).
     fn input(&mut self, owner: PartyId, shape: Shape, data: Option<Block>) -> Result<Rows<Self>>;
 
-    /// Opens a bundle to the recipients of the permit. None at other nodes.
+    /// Opens a bundle of the permit's shape to its recipients. None at other nodes.
     fn open(&mut self, rows: &Rows<Self>, permit: Permit) -> Result<Option<Block>>;
 
-    /// The owner tells all nodes a number. The permit is of kind size.
+    /// The owner tells all nodes a number of rows, no larger than the permit says, which is of kind size and for all of them.
     fn announce(&mut self, owner: PartyId, number: Option<u64>, permit: Permit) -> Result<u64>;
 }

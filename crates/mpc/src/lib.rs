@@ -20,7 +20,7 @@ pub use backend::Backend;
 pub use error::{MpcError, Result};
 pub use linear::Linear;
 pub use link::Link;
-pub use permit::{Permit, PermitKind, Permits};
+pub use permit::{OpenedColumn, OpenedKind, Permit, PermitKind, Permits, Sharing};
 pub use products::common_factors;
 pub use rows::{Block, Rows, Shape};
 pub use scan::LinearScan;

@@ -1,10 +1,14 @@
 //! Permits: the right to open one value, minted only from the approved disclosures of a plan.
+//!
+//! A permit says what may be opened, to whom, and of which shape: each column with its kind, and how many rows at most. An
+//! engine opens nothing that is not of this shape.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{MpcError, Result};
+use crate::{MpcError, Result, Shape};
 
 /// What kind of thing a permit discloses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -20,27 +24,93 @@ pub enum PermitKind {
     Matches,
 }
 
-/// One entry of the approved list.
+/// In what a column that is opened is shared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Sharing {
+    /// Boolean-shared planes.
+    Bits,
+    /// Additive shares modulo 2^32.
+    Ring32,
+    /// Additive shares modulo 2^64.
+    Ring64,
+    /// Additive shares modulo 2^128.
+    Ring128,
+}
+
+/// What can be seen of a column that is opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OpenedKind {
+    /// In what it is shared.
+    pub repr: Sharing,
+    /// Bits of the value: the planes themselves, or the public bound of a ring element.
+    pub width: usize,
+    /// Whether the value is in two's complement.
+    pub signed: bool,
+    /// Whether it may be NULL, of which there is a plane.
+    pub nullable: bool,
+}
+
+impl fmt::Display for OpenedKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { repr, width, signed, nullable } = self;
+        let sharing = match repr {
+            Sharing::Bits => "",
+            Sharing::Ring32 => " modulo 2^32",
+            Sharing::Ring64 => " modulo 2^64",
+            Sharing::Ring128 => " modulo 2^128",
+        };
+        let (sign, null) = (if *signed { ", signed" } else { "" }, if *nullable { ", NULL" } else { "" });
+        write!(f, "{width} bits{sharing}{sign}{null}")
+    }
+}
+
+/// A table column that may be opened.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OpenedColumn {
+    /// Its name.
+    pub name: String,
+    /// Its kind.
+    pub kind: OpenedKind,
+}
+
+/// One entry of the approved list.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Approval {
     site: String,
     kind: PermitKind,
     recipients: Vec<String>,
-    columns: Vec<String>,
+    columns: Vec<OpenedColumn>,
+    /// No more rows than this; none where the plan knows no bound.
+    rows: Option<u64>,
 }
 
-/// The approved disclosures of a plan that have not been used yet.
+/// What an entry discloses, apart from how many rows of it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Disclosure {
+    site: String,
+    kind: PermitKind,
+    recipients: Vec<String>,
+    columns: Vec<OpenedColumn>,
+}
+
+/// The approved disclosures of a plan that have not been used yet, each with the most rows that it may be of.
 #[derive(Debug, Default)]
-pub struct Permits(HashSet<Approval>);
+pub struct Permits(HashMap<Disclosure, Option<u64>>);
 
 /// The right to open one value once. It can be neither copied nor made outside this module.
 #[derive(Debug)]
 #[must_use = "a permit that is not used discloses nothing"]
 pub struct Permit {
     site: String,
+    kind: PermitKind,
     recipients: Vec<String>,
-    columns: usize,
+    /// Of the columns, with no rows.
+    shape: Shape,
+    rows: Option<u64>,
 }
 
 impl Permits {
@@ -52,9 +122,9 @@ impl Permits {
         let list: Vec<Approval> =
             serde_json::from_str(text).map_err(|e| format!("the approved disclosures are not valid JSON: {e}"))?;
         let count = list.len();
-        let set: HashSet<Approval> = list.into_iter().map(Approval::sorted).collect();
-        if set.len() == count {
-            Ok(Self(set))
+        let permits: HashMap<Disclosure, Option<u64>> = list.into_iter().map(Approval::split).collect();
+        if permits.len() == count {
+            Ok(Self(permits))
         } else {
             Err("the approved disclosures name one disclosure twice".into())
         }
@@ -62,7 +132,11 @@ impl Permits {
 
     /// Every approval that is left as JSON text, in one order, however the list was written.
     pub fn canonical(&self) -> Vec<String> {
-        let text = |approval| serde_json::to_string(approval).expect("names and numbers");
+        let text = |(disclosure, &rows): (&Disclosure, &Option<u64>)| {
+            let Disclosure { site, kind, recipients, columns } = disclosure.clone();
+            let approval = Approval { site, kind, recipients, columns, rows };
+            serde_json::to_string(&approval).expect("names and numbers")
+        };
         let mut texts: Vec<String> = self.0.iter().map(text).collect();
         texts.sort_unstable();
         texts
@@ -77,29 +151,51 @@ impl Permits {
         site: &str,
         kinds: &[PermitKind],
         recipients: &[String],
-        columns: &[String],
+        columns: &[OpenedColumn],
     ) -> Result<Permit> {
-        let wanted =
-            |kind| Approval { site: site.into(), kind, recipients: recipients.into(), columns: columns.into() };
-        match kinds.iter().any(|&kind| self.0.remove(&wanted(kind).sorted())) {
-            true => Ok(Permit { site: site.into(), recipients: recipients.into(), columns: columns.len() }),
-            false => Err(MpcError::NotPermitted { site: site.into(), what: describe(kinds, recipients, columns) }),
+        let mut wanted =
+            Disclosure { site: site.into(), kind: kinds[0], recipients: recipients.into(), columns: columns.into() };
+        wanted.recipients.sort();
+        for &kind in kinds {
+            wanted.kind = kind;
+            if let Some(rows) = self.0.remove(&wanted) {
+                let Disclosure { site, kind, recipients, .. } = wanted;
+                return Ok(Permit { site, kind, recipients, shape: shape(columns), rows });
+            }
         }
+        Err(MpcError::NotPermitted { site: site.into(), what: describe(kinds, recipients, columns) })
     }
 }
 
 impl Approval {
-    fn sorted(mut self) -> Self {
-        self.recipients.sort();
-        self
+    fn split(self) -> (Disclosure, Option<u64>) {
+        let Self { site, kind, mut recipients, columns, rows } = self;
+        recipients.sort();
+        (Disclosure { site, kind, recipients, columns }, rows)
     }
 }
 
-fn describe(kinds: &[PermitKind], recipients: &[String], columns: &[String]) -> String {
+/// The shape of these columns, each with its null plane, if it has one; no rows.
+fn shape(columns: &[OpenedColumn]) -> Shape {
+    let mut shape = Shape::default();
+    for OpenedColumn { kind, .. } in columns {
+        shape.bits += usize::from(kind.nullable);
+        match kind.repr {
+            Sharing::Bits => shape.bits += kind.width,
+            Sharing::Ring32 => shape.r32 += 1,
+            Sharing::Ring64 => shape.r64 += 1,
+            Sharing::Ring128 => shape.r128 += 1,
+        }
+    }
+    shape
+}
+
+fn describe(kinds: &[PermitKind], recipients: &[String], columns: &[OpenedColumn]) -> String {
+    let column = |column: &OpenedColumn| format!("{} ({})", column.name, column.kind);
     let what = match kinds {
         [PermitKind::Size] => "a row count".into(),
         [PermitKind::Matches] => "matching rows".into(),
-        _ => format!("columns {}", columns.join(", ")),
+        _ => format!("columns {}", columns.iter().map(column).collect::<Vec<_>>().join(", ")),
     };
     format!("{what} to {}", recipients.join(", "))
 }
@@ -110,13 +206,53 @@ impl Permit {
         &self.site
     }
 
-    /// The names of the parties that will learn the value.
+    /// The names of the parties that will learn the value, in the order of the alphabet.
     pub fn recipients(&self) -> &[String] {
         &self.recipients
     }
 
-    /// The number of table columns that may be opened.
-    pub fn columns(&self) -> usize {
-        self.columns
+    /// Whether a bundle of this shape may be opened: exactly the approved columns, with or without a plane of which rows are
+    /// valid, and no more rows than approved.
+    ///
+    /// # Errors
+    /// [`MpcError::NotPermitted`].
+    pub(crate) fn check_open(&self, opened: Shape) -> Result<()> {
+        let columns = Shape { rows: opened.rows, ..self.shape };
+        let with_valid = Shape { bits: columns.bits + 1, ..columns };
+        if !matches!(self.kind, PermitKind::Answer | PermitKind::Value) || ![columns, with_valid].contains(&opened) {
+            let Shape { rows, bits, r32, r64, r128 } = opened;
+            return Err(self.refused(format!(
+                "{rows} rows of {bits} planes and of {r32}, {r64} and {r128} numbers modulo 2^32, 2^64 and 2^128"
+            )));
+        }
+        self.check_rows(opened.rows as u64)
+    }
+
+    /// Whether a number of rows may be told to the nodes of these names, all of them.
+    ///
+    /// # Errors
+    /// [`MpcError::NotPermitted`].
+    pub(crate) fn check_announcement(&self, nodes: &[&str]) -> Result<()> {
+        let mut nodes = nodes.to_vec();
+        nodes.sort_unstable();
+        if self.kind == PermitKind::Size && nodes == self.recipients {
+            return Ok(());
+        }
+        Err(self.refused(format!("a row count to {}", nodes.join(", "))))
+    }
+
+    /// Whether so many rows are no more than approved.
+    ///
+    /// # Errors
+    /// [`MpcError::NotPermitted`].
+    pub fn check_rows(&self, rows: u64) -> Result<()> {
+        match self.rows {
+            Some(most) if rows > most => Err(self.refused(format!("{rows} rows, more than {most}"))),
+            _ => Ok(()),
+        }
+    }
+
+    fn refused(&self, what: String) -> MpcError {
+        MpcError::NotPermitted { site: self.site.clone(), what }
     }
 }

@@ -1,12 +1,15 @@
 //! Stock made ahead, in a session of its own: the same results, exactly the declared cost of both sessions, and one clear end.
 
+mod permits;
+
 use std::thread;
 use std::time::{Duration, Instant};
 
+use permits::permit;
 use tacit_math::{Plane, Prg, Seed};
 use tacit_mpc::backends::two::TwoCosts;
 use tacit_mpc::backends::{Clear, Cost, Networked, Ordered, Tally, Two};
-use tacit_mpc::{Backend, Block, Linear, Link, MpcError, Permit, PermitKind, Permits, Result, Rows, Shape};
+use tacit_mpc::{Backend, Block, Linear, Link, MpcError, Result, Rows, Shape};
 use tacit_net::{Direction, Message, NetError, Options, PartyId, Record, Session, memory};
 
 const NODES: [&str; 2] = ["a", "b"];
@@ -14,13 +17,6 @@ const STEPS: [&str; 3] = ["1.and", "2.shuffle", "3.conjoin"];
 
 /// What "within seconds" means in these tests.
 const SOON: Duration = Duration::from_secs(25);
-
-fn permit() -> Permit {
-    let names = NODES.map(String::from);
-    let list = r#"[{"site": "out", "kind": "answer", "recipients": ["a", "b"], "columns": ["all"]}]"#;
-    let mut permits = Permits::from_json(list).expect("a list");
-    permits.take("out", &[PermitKind::Answer], &names, &["all".into()]).expect("a permit")
-}
 
 /// One step of a program that takes stock in both directions, in many ways.
 fn step<B: Backend>(b: &mut B, name: &str, mut rows: Rows<B>) -> Result<Rows<B>> {
@@ -105,7 +101,7 @@ fn run(input: &Block, link: Option<Link>, orders: &[Ordered]) -> Vec<View> {
         for name in STEPS {
             rows = step(&mut b, name, rows).expect("a result");
         }
-        let opened = b.open(&rows, permit()).expect("opened").expect("a recipient");
+        let opened = b.open(&rows, permit(&NODES, rows.shape())).expect("opened").expect("a recipient");
         let (online, own) = (b.session().meter().snapshot(), b.session().transcript().expect("a record").messages());
         b.into_session().close().expect("an orderly end");
         let background = meter.snapshot();
@@ -132,7 +128,7 @@ fn in_clear(input: &Block) -> Block {
     for name in STEPS {
         rows = step(&mut b, name, rows).expect("a result");
     }
-    b.open(&rows, permit()).expect("opened").expect("the clear engine is every recipient")
+    b.open(&rows, permit(&NODES, rows.shape())).expect("opened").expect("the clear engine is every recipient")
 }
 
 fn check(rows: usize, link: Option<Link>) {

@@ -1,22 +1,18 @@
 //! Garbled circuits on two nodes: what they compute, exactly what they send, and nothing that depends on a secret.
 
+mod permits;
+
 use std::thread;
 use std::time::{Duration, Instant};
 
+use permits::permit;
 use tacit_math::{Plane, Prg, Seed};
 use tacit_mpc::backends::two::{Builder, Circuit, Input, TwoCosts};
 use tacit_mpc::backends::{Cost, Networked, Two};
-use tacit_mpc::{Backend, Block, Linear, Link, Permit, PermitKind, Permits, Rows, Shape, circuits};
+use tacit_mpc::{Backend, Block, Linear, Link, Rows, Shape, circuits};
 use tacit_net::{Options, PartyId, Shape as Shaping, memory};
 
 const NODES: [&str; 2] = ["a", "b"];
-
-fn permit() -> Permit {
-    let names = NODES.map(String::from);
-    let list = r#"[{"site": "out", "kind": "answer", "recipients": ["a", "b"], "columns": ["all"]}]"#;
-    let mut permits = Permits::from_json(list).expect("a list");
-    permits.take("out", &[PermitKind::Answer], &names, &["all".into()]).expect("a permit")
-}
 
 /// Who knows what of the inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +51,8 @@ fn run(circuit: &Circuit, input: &Block, known: Known) -> (Vec<Vec<bool>>, Cost)
         let inputs: Vec<Input<'_>> = shares.iter().enumerate().map(wrap).collect();
         let bits = b.step("garbled", |b| b.garbled(circuit, &inputs)).expect("a result");
         let counters = b.session().meter().snapshot().under("garbled");
-        let opened = b.open(&Rows { bits, ..Rows::empty(input.rows) }, permit()).expect("opened").expect("a recipient");
+        let rows = Rows { bits, ..Rows::empty(input.rows) };
+        let opened = b.open(&rows, permit(&NODES, rows.shape())).expect("opened").expect("a recipient");
         b.into_session().close().expect("an orderly end");
         (opened.bits.iter().map(Plane::to_bools).collect::<Vec<_>>(), counters)
     };

@@ -3,13 +3,18 @@
 mod world;
 
 use std::fmt::{Debug, Display};
+use std::sync::Barrier;
+use std::thread;
 
 use serde::Serialize;
 use static_assertions::assert_not_impl_any;
 use tacit_math::{Plane, Prg, Seed};
-use tacit_mpc::backends::{Networked, Rep3, Two, rep3, two};
-use tacit_mpc::{Backend, Block, Link, MpcError, Permit, PermitKind, Permits, Result, Rows, Shape, circuits, ops};
-use tacit_net::{Message, Options, Record, Seen, Session, Source, memory};
+use tacit_mpc::backends::{Clear, Networked, Rep3, Two, rep3, two};
+use tacit_mpc::{
+    Backend, Block, Link, MpcError, OpenedColumn, OpenedKind, Permit, PermitKind, Permits, Result, Rows, Shape,
+    Sharing, circuits, ops,
+};
+use tacit_net::{Message, NetError, Options, PartyId, Record, Seen, Session, Source, memory};
 use world::{FAR, Program, transcripts};
 
 assert_not_impl_any!(rep3::Share<Plane>: Debug, Display, PartialEq, Serialize);
@@ -100,27 +105,161 @@ fn no_seed_of_a_generator_is_sent() {
     }
 }
 
+/// A list of one answer to a and b: a nullable number n of 40 bits modulo 2^64, of at most 5 rows.
+const APPROVED: &str = r#"[{"site": "3.release", "kind": "answer", "recipients": ["a", "b"], "rows": 5, "columns": [
+    {"name": "n", "kind": {"repr": "ring64", "width": 40, "signed": true, "nullable": true}}]}]"#;
+
+const N: OpenedKind = OpenedKind { repr: Sharing::Ring64, width: 40, signed: true, nullable: true };
+
+fn column(name: &str, kind: OpenedKind) -> OpenedColumn {
+    OpenedColumn { name: name.into(), kind }
+}
+
+fn take(permits: &mut Permits, site: &str, to: &[&str], columns: &[OpenedColumn]) -> Result<Permit> {
+    let to: Vec<String> = to.iter().map(ToString::to_string).collect();
+    permits.take(site, &[PermitKind::Answer, PermitKind::Value], &to, columns)
+}
+
 #[test]
 fn only_what_is_approved_is_permitted_and_only_once() {
-    let list = r#"[{"site": "3.release", "kind": "answer", "recipients": ["a", "b"], "columns": ["n"]}]"#;
-    let take = |permits: &mut Permits, site: &str, to: &[&str], columns: &[&str]| {
-        let owned = |list: &[&str]| list.iter().map(ToString::to_string).collect::<Vec<_>>();
-        permits.take(site, &[PermitKind::Answer, PermitKind::Value], &owned(to), &owned(columns)).map(|_| ())
-    };
-    let fresh = || Permits::from_json(list).expect("a list");
+    let fresh = || Permits::from_json(APPROVED).expect("a list");
+    let n = || column("n", N);
     for (site, to, columns) in [
-        ("4.release", &["a", "b"][..], &["n"][..]),
-        ("3.release", &["a"], &["n"]),
-        ("3.release", &["a", "b", "c"], &["n"]),
-        ("3.release", &["a", "b"], &["n", "m"]),
-        ("3.release", &["a", "b"], &[]),
+        ("4.release", &["a", "b"][..], vec![n()]),
+        ("3.release", &["a"], vec![n()]),
+        ("3.release", &["a", "b", "c"], vec![n()]),
+        ("3.release", &["a", "b"], vec![n(), column("m", N)]),
+        ("3.release", &["a", "b"], vec![]),
+        ("3.release", &["a", "b"], vec![column("n", OpenedKind { repr: Sharing::Ring128, ..N })]),
+        ("3.release", &["a", "b"], vec![column("n", OpenedKind { width: 41, ..N })]),
+        ("3.release", &["a", "b"], vec![column("n", OpenedKind { signed: false, ..N })]),
+        ("3.release", &["a", "b"], vec![column("n", OpenedKind { nullable: false, ..N })]),
     ] {
-        let refused = take(&mut fresh(), site, to, columns);
+        let refused = take(&mut fresh(), site, to, &columns);
         assert!(matches!(refused, Err(MpcError::NotPermitted { .. })), "{site} to {to:?} of {columns:?}");
     }
     let mut permits = fresh();
-    take(&mut permits, "3.release", &["b", "a"], &["n"]).expect("the approved disclosure, in any order of recipients");
-    assert!(take(&mut permits, "3.release", &["a", "b"], &["n"]).is_err(), "a permit serves once");
-    let size = fresh().take("3.release", &[PermitKind::Size], &["a".into(), "b".into()], &["n".into()]);
+    let _permit = take(&mut permits, "3.release", &["b", "a"], &[n()])
+        .expect("the approved disclosure, in any order of recipients");
+    assert!(take(&mut permits, "3.release", &["a", "b"], &[n()]).is_err(), "a permit serves once");
+    let size = fresh().take("3.release", &[PermitKind::Size], &["a".into(), "b".into()], &[n()]);
     assert!(size.is_err(), "an approved answer is not an approved size");
+}
+
+/// What every node makes of an attempt with a bundle of this shape that no permit allows; nothing is sent by who refuses at once.
+fn refused<B: Networked>(shape: Shape, attempt: impl Fn(&mut B, &Rows<B>) -> Result<()> + Sync) {
+    let sessions = memory::mesh(&["a", "b", "c"][..B::NODES], &Options::default());
+    let one = |session: Session| {
+        let mut b = B::start(session).expect("an engine");
+        let data = (b.session().me() == PartyId(0)).then(|| Block::zeros(shape));
+        let rows = b.step("input", |b| b.input(PartyId(0), shape, data)).expect("input");
+        let told = b.step("attempt", |b| Ok(attempt(b, &rows))).expect("a step");
+        assert!(matches!(told, Err(MpcError::NotPermitted { .. })), "{told:?} of {shape:?}");
+        assert_eq!(b.session().meter().snapshot().under("attempt").bytes_sent, 0);
+        b.into_session().close().expect("an orderly end");
+    };
+    thread::scope(|scope| {
+        let threads: Vec<_> = sessions.into_iter().map(|session| scope.spawn(|| one(session))).collect();
+        threads.into_iter().for_each(|thread| thread.join().expect("a node"));
+    });
+}
+
+fn only_the_approved_shape_is_opened<B: Networked>() {
+    let approved = Shape { rows: 5, bits: 1, r64: 1, ..Shape::default() };
+    let others = [
+        Shape { rows: 6, ..approved },
+        Shape { bits: 3, ..approved },
+        Shape { bits: 0, ..approved },
+        Shape { r64: 2, ..approved },
+        Shape { r64: 0, r128: 1, ..approved },
+        Shape { r32: 1, ..approved },
+    ];
+    for other in others {
+        refused::<B>(other, |b, rows| {
+            let mut permits = Permits::from_json(APPROVED).expect("a list");
+            let permit = take(&mut permits, "3.release", &["a", "b"], &[column("n", N)]).expect("approved");
+            b.open(rows, permit).map(drop)
+        });
+    }
+}
+
+#[test]
+fn engines_open_only_the_approved_shape() {
+    only_the_approved_shape_is_opened::<Rep3>();
+    only_the_approved_shape_is_opened::<Two>();
+    let mut clear = Clear::new().expect("an engine");
+    let shape = Shape { rows: 5, bits: 3, r64: 1, ..Shape::default() };
+    let rows = clear.input(PartyId(0), shape, Some(Block::zeros(shape))).expect("input");
+    let mut permits = Permits::from_json(APPROVED).expect("a list");
+    let permit = take(&mut permits, "3.release", &["a", "b"], &[column("n", N)]).expect("approved");
+    assert!(matches!(clear.open(&rows, permit), Err(MpcError::NotPermitted { .. })));
+}
+
+/// A permit for a row count, or what is given instead of one.
+fn of_rows(kind: &str, recipients: &[&str], rows: &str) -> Permit {
+    let list = format!(
+        r#"[{{"site": "1.input", "kind": "{kind}", "recipients": {recipients:?}, "columns": [], "rows": {rows}}}]"#
+    );
+    let mut permits = Permits::from_json(&list).expect("a list");
+    let to: Vec<String> = recipients.iter().map(ToString::to_string).collect();
+    permits.take("1.input", &[PermitKind::Size, PermitKind::Answer], &to, &[]).expect("approved")
+}
+
+fn only_approved_sizes_are_announced<B: Networked>() {
+    let nodes = &["a", "b", "c"][..B::NODES];
+    let shape = Shape { rows: 1, bits: 1, ..Shape::default() };
+    let own = |b: &B| (b.session().me() == PartyId(0)).then_some(6);
+    for permit in [("answer", nodes, "null"), ("size", &nodes[1..], "null")] {
+        refused::<B>(shape, |b, _| b.announce(PartyId(0), own(b), of_rows(permit.0, permit.1, permit.2)).map(drop));
+    }
+}
+
+#[test]
+fn engines_announce_only_approved_sizes() {
+    only_approved_sizes_are_announced::<Rep3>();
+    only_approved_sizes_are_announced::<Two>();
+}
+
+/// How many rows a node may be told, and what it makes of 6 of node 0.
+fn told_six<B: Networked>(most: impl Fn(usize) -> &'static str + Sync) -> Vec<Result<u64>> {
+    let nodes = &["a", "b", "c"][..B::NODES];
+    let all = Barrier::new(B::NODES);
+    let one = |session: Session| {
+        let mut b = B::start(session).expect("an engine");
+        let me = b.session().me().0;
+        // No node ends before all engines are set up.
+        all.wait();
+        let told = b.announce(PartyId(0), (me == 0).then_some(6), of_rows("size", nodes, most(me)));
+        // An owner that has told stays until all have heard it.
+        if most(0) == "6" {
+            all.wait();
+        }
+        drop(b.into_session());
+        told
+    };
+    let sessions = memory::mesh(nodes, &Options::default());
+    thread::scope(|scope| {
+        let threads: Vec<_> = sessions.into_iter().map(|session| scope.spawn(|| one(session))).collect();
+        threads.into_iter().map(|thread| thread.join().expect("a node")).collect()
+    })
+}
+
+fn more_rows_than_approved<B: Networked>() {
+    assert!(told_six::<B>(|_| "6").into_iter().all(|told| told.expect("approved") == 6));
+    let refused = |told: &Result<u64>| matches!(told, Err(MpcError::NotPermitted { .. }));
+    // The owner tells nobody.
+    let told = told_six::<B>(|_| "5");
+    assert!(refused(&told[0]), "{told:?}");
+    assert!(told[1..].iter().all(|told| matches!(told, Err(MpcError::Net(_)))), "{told:?}");
+    // Whoever is told more by an owner that approved more goes no further.
+    let told = told_six::<B>(|node| if node == 0 { "6" } else { "5" });
+    let blamed =
+        |told: &Result<u64>| matches!(told, Err(MpcError::Net(NetError::Desynchronised { peer, .. })) if peer == "a");
+    assert!(told[1..].iter().all(blamed), "{told:?}");
+}
+
+#[test]
+fn a_size_beyond_the_approved_one_is_neither_told_nor_taken() {
+    more_rows_than_approved::<Rep3>();
+    more_rows_than_approved::<Two>();
 }

@@ -181,7 +181,7 @@ impl Agreement {
             let engine = self.declare(Two::start(sessions.main)?);
             return Ok(Engine::Two(Box::new(self.executor(engine, permits)), None));
         };
-        let mut foresight = Foresight::new(program.operators(), &self.nodes, self.link)?;
+        let mut foresight = Foresight::new(program.operators(), &self.nodes, self.link);
         let mut engine = self.declare(Two::with_stock_ahead(sessions.main, background)?);
         foresight.order(&mut engine, &[])?;
         Ok(Engine::Two(Box::new(self.executor(engine, permits)), Some(Box::new(foresight))))

@@ -108,6 +108,29 @@ fn of_engine<B: Networked>(
     })
 }
 
+/// The permits that operators (a JSON list in execution order) need, as a JSON list without bounds on rows: what a planner has to disclose.
+#[pyfunction]
+#[pyo3(signature = (engine, operators, *, nodes))]
+pub fn permits(py: Python<'_>, engine: &str, operators: &str, nodes: Vec<String>) -> Result<String> {
+    let suite = Suite::among(engine, &nodes)?;
+    py.detach(|| {
+        contain(|| {
+            let operators = Operator::list_from_json(operators)?;
+            Ok(match suite {
+                Suite::Rep3 => permits_of::<Rep3>(&operators, &nodes)?,
+                Suite::Two => permits_of::<Two>(&operators, &nodes)?,
+            })
+        })
+    })
+}
+
+fn permits_of<B: Networked>(operators: &[Operator], nodes: &[String]) -> std::result::Result<String, TableError> {
+    tacit_table::cost::permits::<B::Formulas>(nodes, operators, |b, psi, sizes| {
+        let owners = [place(nodes, &psi.left.owner)?, place(nodes, &psi.right.owner)?];
+        circuit_join::matched(b, psi, sizes, owners, None)
+    })
+}
+
 /// The place of an owner among the nodes.
 pub fn place(nodes: &[String], owner: &str) -> std::result::Result<PartyId, TableError> {
     let place = nodes.iter().position(|node| node == owner);

@@ -27,14 +27,10 @@ pub struct Foresight {
 
 impl Foresight {
     /// Before the first of these operators, among nodes of these names which declare a link or none.
-    ///
-    /// # Errors
-    /// An input error when the operators do not fit each other.
-    pub fn new(operators: &[Operator], nodes: &[String], link: Option<Link>) -> Result<Self> {
-        let operators = operators.to_vec();
-        let forecast = Forecast::new(nodes, &operators, link, true)?;
-        let stretches = stretches(&operators).into();
-        Ok(Self { nodes: nodes.to_vec(), operators, stretches, forecast, sizes: HashMap::new() })
+    pub fn new(operators: &[Operator], nodes: &[String], link: Option<Link>) -> Self {
+        let forecast = Forecast::new(nodes, link, true);
+        let stretches = stretches(operators).into();
+        Self { nodes: nodes.to_vec(), operators: operators.to_vec(), stretches, forecast, sizes: HashMap::new() }
     }
 
     /// Orders all that is known to be needed, now that these sizes are announced too. Every node calls it at the same place.

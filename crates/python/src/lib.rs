@@ -33,7 +33,7 @@ mod native {
     #[pymodule_export]
     use crate::connection::Party;
     #[pymodule_export]
-    use crate::cost::{circuit_psi_rows, cost};
+    use crate::cost::{circuit_psi_rows, cost, permits};
     #[pymodule_export]
     use crate::kept::{KeptFile, KeptShares, kept_header};
     #[pymodule_export]

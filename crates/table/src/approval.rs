@@ -144,8 +144,9 @@ mod tests {
     const SORT: &str =
         r#"{"id": 2, "op": "sort", "input": 1, "keys": [{"column": "x", "descending": true, "nulls_first": false}]}"#;
     const LIMIT: &str = r#"{"id": 3, "op": "limit", "input": 2, "count": 5, "offset": 0}"#;
-    const SIZE: &str = r#"{"site": "1.input", "kind": "size", "recipients": ["a", "b"], "columns": []}"#;
-    const ANSWER: &str = r#"{"site": "4.release", "kind": "answer", "recipients": ["a"], "columns": ["x"]}"#;
+    const SIZE: &str = r#"{"site": "1.input", "kind": "size", "recipients": ["a", "b"], "columns": [], "rows": 9}"#;
+    const ANSWER: &str = r#"{"site": "4.release", "kind": "answer", "recipients": ["a"], "rows": 5, "columns": [
+        {"name": "x", "kind": {"repr": "bits", "width": 4, "signed": false, "nullable": false}}]}"#;
 
     fn names(names: &[&str]) -> Vec<String> {
         names.iter().copied().map(String::from).collect()
@@ -194,8 +195,11 @@ mod tests {
     #[test]
     fn whatever_differs_shows_in_the_digest() {
         let sorted_up = SORT.replace("true", "false");
-        let (to_both, of_y) = (ANSWER.replace(r#"["a"]"#, r#"["a", "b"]"#), ANSWER.replace(r#"["x"]"#, r#"["y"]"#));
-        let changes: [&dyn Fn(&mut Told); 16] = [
+        let (to_both, of_y) = (ANSWER.replace(r#"["a"]"#, r#"["a", "b"]"#), ANSWER.replace(r#""x""#, r#""y""#));
+        let (wider, more) = (ANSWER.replace(": 4", ": 5"), ANSWER.replace(r#""rows": 5"#, r#""rows": 6"#));
+        let (ring, null) =
+            (ANSWER.replace("bits", "ring64"), ANSWER.replacen("nullable\": false", "nullable\": true", 1));
+        let changes: [&dyn Fn(&mut Told); 20] = [
             &|_| (),
             &|told| told.version = "1.0.1",
             &|told| told.engine = "rep3",
@@ -209,6 +213,10 @@ mod tests {
             &|told| told.permits = list(&[ANSWER]),
             &|told| told.permits = list(&[SIZE, &to_both]),
             &|told| told.permits = list(&[SIZE, &of_y]),
+            &|told| told.permits = list(&[SIZE, &wider]),
+            &|told| told.permits = list(&[SIZE, &more]),
+            &|told| told.permits = list(&[SIZE, &ring]),
+            &|told| told.permits = list(&[SIZE, &null]),
             &|told| told.operators = list(&[LIMIT, SORT]),
             &|told| told.operators = list(&[SORT]),
             &|told| told.operators = list(&[&sorted_up, LIMIT]),
@@ -227,8 +235,9 @@ mod tests {
     #[test]
     fn how_it_is_written_does_not() {
         let reordered = r#"{"offset":0,"count":5,"input":2,"op":"limit","id":3}"#;
-        let answer = r#"{"columns":["x"],"recipients":["a"],"kind":"answer","site":"4.release"}"#;
-        let size = r#"{"site": "1.input", "kind": "size", "recipients": ["b", "a"], "columns": []}"#;
+        let answer = r#"{"columns":[{"kind":{"width":4,"repr":"bits","nullable":false,"signed":false},"name":"x"}],
+            "rows":5,"recipients":["a"],"kind":"answer","site":"4.release"}"#;
+        let size = r#"{"site": "1.input", "kind": "size", "rows": 9, "recipients": ["b", "a"], "columns": []}"#;
         let other = Told { permits: list(&[answer, size]), operators: list(&[SORT, reordered]), ..told() };
         assert_eq!(other.digest(), told().digest());
     }

@@ -4,14 +4,15 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value as Json, json};
 use tacit_mpc::backends::{Circuits, Costs, Ordered, Tally};
-use tacit_mpc::{Link, Permits};
+use tacit_mpc::{Backend, Link, Permits};
 
 use crate::error::{Result, TableError};
 use crate::executor::{Executor, Matched};
 use crate::operator::{CircuitPsi, Operator, PsiSide};
 use crate::operators::input::Prepared;
+use crate::operators::release::opened_columns;
 use crate::table::Table;
 
 /// What one step costs.
@@ -51,7 +52,7 @@ pub fn cost<E: Costs>(
     ahead: bool,
     circuit: impl Fn(&mut Tally<E>, &CircuitPsi, [usize; 2]) -> Result<Matched<Tally<E>>>,
 ) -> Result<Vec<StepCost>> {
-    let mut forecast = Forecast::<E>::new(names, operators, link, ahead)?;
+    let mut forecast = Forecast::<E>::new(names, link, ahead);
     let mut out = Vec::new();
     for stretch in stretches(operators) {
         out.extend(forecast.stretch(&operators[stretch], input_rows, &circuit)?.0);
@@ -71,22 +72,20 @@ pub fn stretches(operators: &[Operator]) -> Vec<Range<usize>> {
 pub struct Forecast<E: Costs> {
     executor: Executor<Tally<E>>,
     tables: HashMap<usize, Table<Tally<E>>>,
+    names: Vec<String>,
+    permits: Vec<Json>,
 }
 
 impl<E: Costs> Forecast<E> {
     /// Before the first of all operators. The rest as for [`cost()`].
-    ///
-    /// # Errors
-    /// Those of [`cost()`].
-    pub fn new(names: &[String], operators: &[Operator], link: Option<Link>, ahead: bool) -> Result<Self> {
-        let permits = Permits::from_json(&needed_permits(names, operators)).map_err(TableError::Internal)?;
-        let mut executor = Executor::new(Tally::<E>::new(names.to_vec()), permits, names.to_vec(), [0; 32]);
+    pub fn new(names: &[String], link: Option<Link>, ahead: bool) -> Self {
+        let mut executor = Executor::new(Tally::<E>::new(names.to_vec()), Permits::default(), names.to_vec(), [0; 32]);
         executor.backend_mut().take();
         link.into_iter().for_each(|link| executor.backend_mut().declare(link));
         if ahead {
             executor.backend_mut().make_ahead();
         }
-        Ok(Self { executor, tables: HashMap::new() })
+        Self { executor, tables: HashMap::new(), names: names.to_vec(), permits: vec![] }
     }
 
     /// The costs of the next [stretch](stretches), and what is to be made ahead for it, each with the place of its step in the stretch.
@@ -120,8 +119,11 @@ impl<E: Costs> Forecast<E> {
         input_rows: &HashMap<usize, usize>,
         circuit: impl Fn(&mut Tally<E>, &CircuitPsi, [usize; 2]) -> Result<Matched<Tally<E>>>,
     ) -> Result<StepCost> {
-        let Self { executor, tables } = self;
+        let Self { executor, tables, names, permits } = self;
         let inputs = operator.inputs().into_iter().map(|id| table(tables, operator, id)).collect::<Result<Vec<_>>>()?;
+        let needed = needed_permits(names, operator, &inputs)?;
+        executor.permit(Permits::from_json(&Json::from(needed.clone()).to_string()).map_err(TableError::Internal)?);
+        permits.extend(needed);
         let (rows, table) = match operator {
             Operator::Input(input) => {
                 let rows = input.rows.map_or_else(|| known(operator, input.id, input_rows), Ok)?;
@@ -170,6 +172,24 @@ impl<E: Costs> Forecast<E> {
     }
 }
 
+/// The permits that operators need, in execution order, as a JSON list without bounds on rows. The rest as for [`cost()`].
+///
+/// # Errors
+/// [`TableError::Input`] when the operators do not fit each other.
+pub fn permits<E: Costs>(
+    names: &[String],
+    operators: &[Operator],
+    circuit: impl Fn(&mut Tally<E>, &CircuitPsi, [usize; 2]) -> Result<Matched<Tally<E>>>,
+) -> Result<String> {
+    let mut forecast = Forecast::<E>::new(names, None, false);
+    // Kinds depend on no number of rows, but where a scalar has none, which is in no plan that the planner makes.
+    let sizes = operators.iter().flat_map(Operator::announced).map(|id| (id, 1)).collect();
+    for operator in operators {
+        forecast.step(operator, &sizes, &circuit)?;
+    }
+    Ok(Json::from(forecast.permits).to_string())
+}
+
 /// How many items both sides of such an operator have: as the plan says, or as `input_rows` does by the ids of the local
 /// steps.
 ///
@@ -186,33 +206,31 @@ fn known(operator: &Operator, id: usize, input_rows: &HashMap<usize, usize>) -> 
     input_rows.get(&id).copied().ok_or_else(missing)
 }
 
-fn table<'a, B: tacit_mpc::Backend>(
-    tables: &'a HashMap<usize, Table<B>>,
-    operator: &Operator,
-    id: usize,
-) -> Result<&'a Table<B>> {
+fn table<'a, B: Backend>(tables: &'a HashMap<usize, Table<B>>, operator: &Operator, id: usize) -> Result<&'a Table<B>> {
     tables.get(&id).ok_or_else(|| TableError::Input(format!("{}: step {id} gives no table before it", operator.name())))
 }
 
-/// A permit for every disclosure of the operators: a cost estimate opens nothing.
-fn needed_permits(names: &[String], operators: &[Operator]) -> String {
-    let size = |site: String| json!({"site": site, "kind": "size", "recipients": names, "columns": []});
-    let sides = |site: &str| [format!("{site}/left"), format!("{site}/right")];
-    let permits = |operator: &Operator| match operator {
+/// The permits for what an operator on these tables discloses. Nothing is opened by an estimate.
+fn needed_permits<B: Backend>(names: &[String], operator: &Operator, inputs: &[&Table<B>]) -> Result<Vec<Json>> {
+    let size = |site: String| json!({"site": site, "kind": "size", "recipients": names, "columns": [], "rows": null});
+    let sides = |sides: [&PsiSide; 2]| {
+        let named = sides.into_iter().zip(["left", "right"]).filter(|(side, _)| side.rows.is_none());
+        named.map(|(_, side)| format!("{}/{side}", operator.name())).map(size).collect::<Vec<_>>()
+    };
+    Ok(match operator {
         Operator::Input(input) if input.rows.is_none() => vec![size(operator.name())],
         Operator::Psi(psi) => {
             let site = operator.name();
-            let matches =
-                |owner: &String| json!({"site": site, "kind": "matches", "recipients": [owner], "columns": []});
-            let sizes = sides(&site).into_iter().chain([site.clone()]).map(size);
-            sizes.chain(psi.sides().map(|side| matches(&side.owner))).collect()
+            let matches = psi.sides().map(|side| {
+                json!({"site": site, "kind": "matches", "recipients": [side.owner], "columns": [], "rows": null})
+            });
+            sides(psi.sides()).into_iter().chain([size(site.clone())]).chain(matches).collect()
         }
-        Operator::CircuitPsi(_) => sides(&operator.name()).map(size).to_vec(),
-        Operator::Release(release) => vec![
-            json!({"site": operator.name(), "kind": "answer", "recipients": release.to, "columns": release.columns}),
-        ],
+        Operator::CircuitPsi(psi) => sides(psi.sides()),
+        Operator::Release(release) => {
+            let (site, to, columns) = (operator.name(), &release.to, opened_columns(inputs[0], release)?);
+            vec![json!({"site": site, "kind": "answer", "recipients": to, "columns": columns, "rows": null})]
+        }
         _ => vec![],
-    };
-    let list: Vec<_> = operators.iter().flat_map(permits).collect();
-    serde_json::Value::from(list).to_string()
+    })
 }

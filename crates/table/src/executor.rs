@@ -1,6 +1,7 @@
 //! Execution of a placed plan's operators, one after the other, at one node.
 
 use tacit_math::KeyedHash;
+use tacit_mpc::backends::{Costs, Tally};
 use tacit_mpc::{Backend, Permits, Rows, Shape};
 
 use crate::data::DataTable;
@@ -126,6 +127,13 @@ impl<B: Backend> Executor<B> {
         let Operator::Release(release) = operator else { return Err(misplaced(operator, "release")) };
         let permits = &mut self.permits;
         in_step(&mut self.backend, operator, |b| release::release(b, permits, table, release))
+    }
+}
+
+impl<E: Costs> Executor<Tally<E>> {
+    /// Has these permits instead of all earlier ones. Only an engine without data takes new permits on the way.
+    pub(crate) fn permit(&mut self, permits: Permits) {
+        self.permits = permits;
     }
 }
 

@@ -5,11 +5,12 @@ mod world;
 
 use std::collections::HashMap;
 
+use serde_json::{Value as Json, json};
 use tacit_mpc::Permits;
 use tacit_mpc::backends::{Networked, Rep3, Two};
 use tacit_table::{DataTable, Operator, TableError, cost};
 use world::cases::{Case, cases};
-use world::runs::{Node, names, nodes, permits};
+use world::runs::{Node, names, nodes, permit_list, permits};
 use world::tables::{TEXTS, inputs};
 use world::{Clear, PARTIES, Plan, model};
 
@@ -107,26 +108,69 @@ fn sizes_depend_on_the_shape_only<B: Networked>() {
 }
 
 /// Every node refuses by itself, or learns first that another one did; nobody sends anything in that step.
-fn check_refused(nodes: &[Node], step: &str) {
+fn check_refused(nodes: &[Node], step: &str, approved: &str) {
     for node in nodes {
-        assert!(matches!(node.learnt, Err(TableError::Policy(_) | TableError::Net(_))), "no node may succeed");
-        assert_eq!(node.metrics.under(step).bytes_sent, 0, "nothing may be sent");
+        let refused = matches!(node.learnt, Err(TableError::Policy(_) | TableError::Net(_)));
+        assert!(refused, "approved {approved}: no node may succeed");
+        assert_eq!(node.metrics.under(step).bytes_sent, 0, "approved {approved}: nothing may be sent");
     }
-    assert!(nodes.iter().any(|node| matches!(node.learnt, Err(TableError::Policy(_)))), "the policy was the reason");
+    let policy = nodes.iter().any(|node| matches!(node.learnt, Err(TableError::Policy(_))));
+    assert!(policy, "approved {approved}: the policy was the reason");
 }
 
 #[test]
 fn an_undeclared_release_aborts() {
     let none = |_: &Plan, _: &[String]| Permits::from_json(&size_permits(&["1.input"])).expect("a list");
     let case = cases(None).swap_remove(0);
-    check_refused(&nodes::<Rep3>(&case.plan, &data(&inputs(30, 10, 1)), none), "9.release");
+    check_refused(&nodes::<Rep3>(&case.plan, &data(&inputs(30, 10, 1)), none), "9.release", "sizes only");
+}
+
+/// Changes of the approved answer after which it is not what the release opens.
+const OTHERWISE_APPROVED: [(&str, fn(&mut Json)); 11] = [
+    ("to one recipient", |answer| answer["recipients"] = json!(["ann"])),
+    ("as a size", |answer| answer["kind"] = "size".into()),
+    ("at another step", |answer| answer["site"] = "8.release".into()),
+    ("without the last column", |answer| drop(columns(answer).pop())),
+    ("of another column", |answer| columns(answer)[0]["name"] = "keep".into()),
+    ("in another order", |answer| columns(answer).swap(0, 1)),
+    ("of a narrower column", |answer| columns(answer)[1]["kind"]["width"] = 3.into()),
+    ("of unsigned numbers", |answer| columns(answer)[1]["kind"]["signed"] = false.into()),
+    ("without NULLs", |answer| columns(answer)[1]["kind"]["nullable"] = false.into()),
+    ("in planes", |answer| columns(answer)[3]["kind"]["repr"] = "bits".into()),
+    ("of fewer rows", |answer| answer["rows"] = 9.into()),
+];
+
+fn columns(answer: &mut Json) -> &mut Vec<Json> {
+    answer["columns"].as_array_mut().expect("a list")
+}
+
+/// What becomes of a release of all columns of 10 rows under permits of which the answer is changed.
+fn released<B: Networked>(change: fn(&mut Json)) -> Vec<Node> {
+    let case = cases(None).swap_remove(0);
+    nodes::<B>(&case.plan.among(&names::<B>()), &data(&inputs(33, 10, 1)), |plan, nodes| {
+        let mut list: Vec<Json> = serde_json::from_str(&permit_list(plan, nodes)).expect("a list");
+        change(list.last_mut().expect("an answer"));
+        Permits::from_json(&Json::from(list).to_string()).expect("a list")
+    })
+}
+
+#[test]
+fn nothing_but_the_approved_is_released() {
+    let approved = |nodes: Vec<Node>| nodes.iter().all(|node| node.learnt.is_ok());
+    assert!(approved(released::<Rep3>(|answer| answer["rows"] = 10.into())));
+    assert!(approved(released::<Two>(|answer| answer["rows"] = 10.into())));
+    for (what, change) in OTHERWISE_APPROVED {
+        for nodes in [released::<Rep3>(change), released::<Two>(change)] {
+            check_refused(&nodes, "9.release", what);
+        }
+    }
 }
 
 #[test]
 fn an_undeclared_size_aborts() {
     let none = |_: &Plan, _: &[String]| Permits::from_json("[]").expect("a list");
     let case = cases(None).swap_remove(0);
-    check_refused(&nodes::<Rep3>(&case.plan, &data(&inputs(31, 10, 1)), none), "1.input");
+    check_refused(&nodes::<Rep3>(&case.plan, &data(&inputs(31, 10, 1)), none), "1.input", "nothing");
 }
 
 #[test]
@@ -144,6 +188,6 @@ fn bad_data_is_found_before_anything_is_sent() {
 }
 
 fn size_permits(sites: &[&str]) -> String {
-    let one = |site: &&str| serde_json::json!({"site": site, "kind": "size", "recipients": PARTIES, "columns": []});
-    serde_json::Value::from(sites.iter().map(one).collect::<Vec<_>>()).to_string()
+    let one = |site: &&str| json!({"site": site, "kind": "size", "recipients": PARTIES, "columns": [], "rows": null});
+    Json::from(sites.iter().map(one).collect::<Vec<_>>()).to_string()
 }

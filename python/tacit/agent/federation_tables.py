@@ -34,13 +34,17 @@ def read_table(section: Section, parties: tuple[str, ...]) -> Table:
     owner = section.text("owner")
     section.all_known("owner", [owner], parties, "party")
     columns = _columns(section.section("columns"), parties)
+    rows, most_rows = section.count("rows", least=0), section.count("most_rows", least=0)
+    if rows is not None and most_rows is not None:
+        raise section.error("has both rows and most_rows", "keep rows, which bounds the table and hides its number")
     table = Table(
         section.name,
         owner,
         columns,
         unique=_unique(section, columns),
-        rows=section.count("rows", least=0),
+        rows=rows,
         consents=_consents(section),
+        most_rows=most_rows,
         path=str(_data_path(section)),
     )
     section.close()

@@ -126,10 +126,11 @@ def _quote(value: str, field: Field) -> str:
 
 
 def _check_row_bound(source: Source, rows: int) -> None:
-    bound = UNDECLARED_ROWS if source.table.rows is None else source.table.rows
+    declared = source.table.most_rows if source.table.rows is None else source.table.rows
+    bound = UNDECLARED_ROWS if declared is None else declared
     if rows > bound:
         problem = f"there are {rows} rows, more than the {bound} declared"
-        if source.table.rows is None:
+        if declared is None:
             problem = f"there are {rows} rows, more than the {bound} of a table without declared rows"
         raise DataError(source.path, problem, "remove rows, or declare more rows in the federation file")
 

@@ -25,6 +25,7 @@ class Table:
 
     rows: declared public bound on the number of rows (shares are padded to it and the true count stays hidden), or
         None: the exact count is announced to all nodes, which is a disclosure.
+    most_rows: a public bound on a count that is announced; None where rows are declared, or there is no bound.
     unique: sets of columns whose values never repeat together (checked by the owner at load).
     consents: what the owner agrees to show: "filter" (how many rows a local filter leaves), "groups" (how many groups a
     local aggregation has), "matches" (which rows match another owner's in a join; see tacit.plan.matching).
@@ -37,6 +38,7 @@ class Table:
     unique: tuple[frozenset[str], ...] = ()
     rows: int | None = None
     consents: frozenset[str] = frozenset()
+    most_rows: int | None = None
     path: str | None = field(default=None, compare=False, repr=False)
 
 

@@ -10,10 +10,12 @@ from collections.abc import Mapping
 
 from tacit.plan.algebra import Aggregate, Match, Project, Relation
 from tacit.plan.catalog import Catalog
+from tacit.plan.fields import most_rows
 from tacit.plan.matching import permission
 from tacit.plan.placed import JSON, Disclosure, ReleaseStep
 from tacit.plan.push_up import Beyond
 from tacit.plan.sizes import Announced
+from tacit.plan.tables import SharedTable
 from tacit.plan.trees import owner, scans
 
 
@@ -27,7 +29,7 @@ def size_disclosures(announced: Mapping[str, Announced], catalog: Catalog) -> tu
             what=shown.what,
             reason=shown.reason,
             rule=shown.rule,
-            permit=_permit(site, "size", catalog.nodes),
+            permit=_permit(site, "size", catalog.nodes, shown.most),
         )
         for site, shown in announced.items()
     )
@@ -49,15 +51,14 @@ def match_disclosures(step: int, match_: Match, catalog: Catalog) -> tuple[Discl
         for party, what in shown
     )
     rows = f"the exact number of {right} that match {left} on {on}"
-    size = Disclosure(
-        catalog.nodes, "size", site, rows, "only these enter MPC", rule, _permit(site, "size", catalog.nodes)
-    )
+    permit = _permit(site, "size", catalog.nodes, most_rows(match_))
+    size = Disclosure(catalog.nodes, "size", site, rows, "only these enter MPC", rule, permit)
     return (*matches, size)
 
 
-def _permit(site: str, kind: str, recipients: tuple[str, ...]) -> JSON:
+def _permit(site: str, kind: str, recipients: tuple[str, ...], rows: int | None = None) -> JSON:
     """A permit for something that is no table."""
-    return {"site": site, "kind": kind, "recipients": list(recipients), "columns": []}
+    return {"site": site, "kind": kind, "recipients": list(recipients), "columns": [], "rows": rows}
 
 
 def _rows(side: Relation) -> str:
@@ -78,14 +79,17 @@ def _owner(side: Relation) -> str:
 
 
 def release_disclosure(
-    release: ReleaseStep, outputs: tuple[str, ...], beyond: tuple[Beyond, ...], rows: str
+    release: ReleaseStep, outputs: tuple[str, ...], beyond: tuple[Beyond, ...], table: SharedTable
 ) -> Disclosure:
-    """What the recipients see: the answer, and whatever operands of quotients the answer does not imply."""
+    """What the recipients see: the answer, and whatever operands of quotients the answer does not imply.
+
+    table: what is opened, each column under its own name.
+    """
     site = f"{release.id}.release"
-    columns = [each.name for each in release.fields]
+    columns = [{"name": each.name, "kind": table.columns[each.name][0].kind.json()} for each in release.fields]
     answer = (
-        f"the answer: {_listed(outputs)}, of at most {rows} rows"
-        if rows != "1"
+        f"the answer: {_listed(outputs)}, of at most {table.rows.text} rows"
+        if table.rows.text != "1"
         else f"the answer: {_listed(outputs)}, one row"
     )
     extra = "".join(f"; and beyond it {_listed(each.columns)}, from which {each.output} is computed" for each in beyond)
@@ -100,7 +104,7 @@ def release_disclosure(
         what=answer + extra,
         reason=reason,
         rule="query",
-        permit={"site": site, "kind": kind, "recipients": list(release.recipients), "columns": columns},
+        permit=_permit(site, kind, release.recipients, table.rows.most) | {"columns": columns},
     )
 
 

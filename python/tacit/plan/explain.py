@@ -7,7 +7,7 @@ import textwrap
 from tacit.plan.account import account
 from tacit.plan.cost import StepCost, predict, total
 from tacit.plan.describe import name
-from tacit.plan.listing import JOINS_TITLE, LEARNT_TITLE, Listing, cost_listing, plan_listing
+from tacit.plan.listing import JOINS_TITLE, LEARNT_TITLE, Listing, cost_listing, permit_listing, plan_listing
 from tacit.plan.placed import JSON, InputStep, KeptStep, PlacedPlan, PsiStep, SecureStep
 from tacit.plan.serialise import encoded, plan_hash, plan_json
 
@@ -17,10 +17,11 @@ WIDTH = 110
 def explain_text(plan: PlacedPlan, costs: tuple[StepCost, ...] | None = None) -> str:
     """The plan for people, at most 110 columns wide. costs: predicted ones, by default those of the native module."""
     costs = predict(plan) if costs is None else costs
-    steps, cost = plan_listing(plan), cost_listing(costs)
+    steps, opened, cost = plan_listing(plan), permit_listing(plan), cost_listing(costs)
     sections = [
         (steps.title, _lines(steps)),
         (LEARNT_TITLE, [line for each in account(plan) for line in _wrapped(each, "- ", "  ")]),
+        (opened.title, _lines(opened) if opened.rows else []),
         (JOINS_TITLE, [line for each in plan.joins for line in _wrapped(each, "- ", "  ")]),
         ("Readers in clear before the answer", _reader_lines(plan)),
         (cost.title, _lines(cost)),

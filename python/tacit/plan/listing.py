@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tacit.plan.cost import ASSUMED_ROWS, StepCost, total
-from tacit.plan.describe import name, rows, what, where
-from tacit.plan.placed import PlacedPlan
+from tacit.plan.describe import column_text, name, rows, what, where
+from tacit.plan.placed import Disclosure, PlacedPlan
 from tacit.plan.quantities import duration, size
 
 LEARNT_TITLE = "What each party will learn"
@@ -31,6 +31,25 @@ def plan_listing(plan: PlacedPlan) -> Listing:
     columns = ("step", "left"), ("where", "left"), ("rows", "right"), ("what", "left")
     steps = tuple((name(step), where(step, plan.engine), rows(step), what(step)) for step in plan.steps)
     return Listing("The placed plan", columns, steps)
+
+
+def permit_listing(plan: PlacedPlan) -> Listing:
+    """The plan's permits: what the nodes open, and nothing else, with each column as the steps list it."""
+    columns = ("step", "left"), ("to", "left"), ("rows", "right"), ("what", "left")
+    return Listing("What may be opened, and nothing else", columns, tuple(map(_permit_row, plan.disclosures)))
+
+
+def _permit_row(disclosure: Disclosure) -> tuple[str, ...]:
+    permit = disclosure.permit
+    match disclosure.kind:
+        case "size":
+            what = "a number of rows"
+        case "matches":
+            what = "which of its own rows match"
+        case "answer" | "value":
+            what = ", ".join(map(column_text, permit["columns"]))
+    most = "" if permit["rows"] is None else f"{permit['rows']:,}"
+    return disclosure.site, ", ".join(disclosure.recipients), most, what
 
 
 def cost_listing(costs: tuple[StepCost, ...]) -> Listing:

@@ -12,7 +12,7 @@ from tacit.plan.kinds import kind_of_field
 from tacit.plan.placed import JSON, InputStep, LocalStep, PhysicalColumn
 from tacit.plan.secure_expressions import Columns, SecureColumn
 from tacit.plan.simplify import projected
-from tacit.plan.sizes import Announced, Padded, size_rule
+from tacit.plan.sizes import Announced, Padded, SizeRule, size_rule
 from tacit.plan.tables import Rows, SharedTable, exactly, physical_name, physical_of
 from tacit.plan.trees import owner
 
@@ -42,8 +42,13 @@ def place_input(
         operator["ordered"] = True
     readers = emit.readable(relation, columns)
     emit.steps.append(InputStep(step, step - 1, party, tuple(physical), rows, operator, readers))
-    count = Rows(None, f"rows({step})") if rows is None else exactly(rows)
+    count = rule_rows(rule, f"rows({step})")
     return SharedTable(step, columns, physical_of(columns), count), announced
+
+
+def rule_rows(rule: SizeRule, text: str) -> Rows:
+    """The number of rows that a size rule gives. text: the formula, where it is announced."""
+    return exactly(rule.rows) if isinstance(rule, Padded) else Rows(None, text, rule.most)
 
 
 def entering(local: Relation, want: Want, hashed: int, taken: set[str]) -> tuple[Columns, list[PhysicalColumn]]:

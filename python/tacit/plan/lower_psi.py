@@ -12,8 +12,8 @@ from tacit.plan.catalog import Catalog
 from tacit.plan.demands import Want
 from tacit.plan.emitter import Emitter
 from tacit.plan.expressions import reference
-from tacit.plan.fields import fields, row_bound
-from tacit.plan.lower_input import entering, keeps_rows
+from tacit.plan.fields import fields, most_rows, row_bound
+from tacit.plan.lower_input import entering, keeps_rows, rule_rows
 from tacit.plan.placed import JSON, LocalStep, PhysicalColumn, PsiSide, PsiStep
 from tacit.plan.secure_expressions import Columns
 from tacit.plan.simplify import projected
@@ -25,12 +25,13 @@ from tacit.plan.types import Type, Varchar
 
 @dataclass(frozen=True)
 class _Placed:
-    """One side after its local step. announced: what its size shows."""
+    """One side after its local step. announced: what its size shows. most: no more rows than this."""
 
     side: PsiSide
     operator: JSON
     columns: Columns
     announced: Announced | None
+    most: int
 
 
 def place_match(
@@ -46,13 +47,15 @@ def place_match(
     if not relation.hidden:
         operator["right_unique"] = relation.right_unique
     known = _circuit_rows(left.side.rows, right.side.rows) if relation.hidden else None
+    most = _circuit_rows(left.most, right.most) if relation.hidden else most_rows(relation)
+    assert most is not None, "both sides have a bound"
     columns = {**left.columns, **right.columns}
     readers = emit.readable(relation, columns)
     bound = known if relation.hidden else row_bound(relation)
     emit.steps.append(PsiStep(step, left.side, right.side, bound, operator, readers))
     sites = {f"{step}.{op}/left": left.announced, f"{step}.{op}/right": right.announced}
     announced = {site: shown for site, shown in sites.items() if shown is not None}
-    rows = Rows(None, f"rows({step})") if known is None else exactly(known)
+    rows = Rows(None, f"rows({step})", most) if known is None else exactly(known)
     return SharedTable(step, columns, physical_of(columns), rows), announced
 
 
@@ -91,7 +94,8 @@ def _place_side(
     for key in operator["keys"]:
         given.setdefault(key["source"], PhysicalColumn(key["source"], key["source"], key["encode"], {}))
     side = PsiSide(step, party, keys, tuple(given.values()), rows)
-    return _Placed(side, operator, columns, rule if isinstance(rule, Announced) else None)
+    most = rule_rows(rule, "").most
+    return _Placed(side, operator, columns, rule if isinstance(rule, Announced) else None, most)
 
 
 def _key_encoding(type_: Type) -> str:

@@ -13,7 +13,7 @@ from tacit.plan.disclosures import match_disclosures, release_disclosure, size_d
 from tacit.plan.distinct import drop_redundant
 from tacit.plan.fields import fields
 from tacit.plan.kept import about
-from tacit.plan.kinds import Kind, Rep, hash_width, kind_of_field
+from tacit.plan.kinds import Rep, hash_width, kind_of_field
 from tacit.plan.lower import Lowering
 from tacit.plan.matching import Reasons, choose_matches
 from tacit.plan.merging import choose_merged
@@ -133,7 +133,7 @@ def _answered(
     release, table = _release(core, table, split, recipients, lowering)
     tail = TailStep(release.id + 1, recipients, opened_by(split.tail, release.id, fields(core)), fields(split.tail))
     outputs = tuple(each.name for each in fields(split.tail))
-    return (release, tail), (release_disclosure(release, outputs, split.beyond, table.rows.text),)
+    return (release, tail), (release_disclosure(release, outputs, split.beyond, table),)
 
 
 def _kept(core: Relation, table: SharedTable, lowering: Lowering, kept: KeptAs) -> _End:
@@ -167,6 +167,7 @@ def _release(
         "input": table.step,
         "to": list(recipients),
         "columns": [each.name for each in fields(core)],
+        "nullable": [each.name for each in fields(core) if table.columns[each.name][0].kind.nullable],
         "ordered": split.ordered,
     }
     return ReleaseStep(lowering.emit.next, table.step, recipients, operator, fields(core)), table
@@ -178,9 +179,8 @@ def _shown(core: Relation, table: SharedTable, lowering: Lowering) -> SharedTabl
     for each in fields(core):
         source = table.column(each.name, _opened_rep(each.type))
         kind = source.kind if _opened_rep(each.type) == "any" else kind_of_field(each, "bytes", lowering.hashed)
-        columns[each.name] = (
-            SecureColumn(each.name, Kind(kind.repr, kind.width, kind.signed, kind.nullable, kind.encode)),
-        )
+        # A column that is in its representation already keeps its kind.
+        columns[each.name] = (SecureColumn(each.name, source.kind if source.kind.rep == kind.rep else kind),)
     return lowering.emit.shaped(table, core, columns)
 
 

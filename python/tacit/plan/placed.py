@@ -180,7 +180,7 @@ class Disclosure:
     what: str
     reason: str
     rule: str
-    permit: JSON  # what the native session checks when the site opens: {"site","kind","recipients","columns"}
+    permit: JSON  # what the native session checks when the site opens: {"site","kind","recipients","columns","rows"}
 
 
 @dataclass(frozen=True)

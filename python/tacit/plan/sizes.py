@@ -25,8 +25,9 @@ from tacit.plan.algebra import (
     Sort,
     Union,
 )
+from tacit.plan.bounds import UNDECLARED_ROWS
 from tacit.plan.catalog import Catalog
-from tacit.plan.fields import group_domain
+from tacit.plan.fields import group_domain, most_rows
 from tacit.plan.trees import scans
 
 LARGEST_PADDING = 1 << 20
@@ -45,12 +46,14 @@ class Announced:
     """A number of rows is shown to all nodes. what: of what. reason, rule: why, and what allows it.
 
     source: the result is padded to the rows its tables have before any filter or grouping, so that is the number shown.
+    most: no larger number may be shown.
     """
 
     what: str
     reason: str
     rule: str
     source: bool = False
+    most: int = UNDECLARED_ROWS
 
 
 SizeRule = Padded | Announced
@@ -63,7 +66,8 @@ def size_rule(relation: Relation, catalog: Catalog) -> SizeRule | None:
             if rows is not None:
                 return Padded(rows)
             what = f"the exact number of rows of {table}"
-            return Announced(what, f"{owner} declares no rows for it", "no declared rows", source=True)
+            reason, rule = f"{owner} declares no rows for it", "no declared rows"
+            return Announced(what, reason, rule, source=True, most=_most(table, catalog))
         case Project(input, _) | Broadcast(input, _) | Sort(input, _):
             return size_rule(input, catalog)
         case Filter(input, _):
@@ -89,7 +93,16 @@ def _consented(relation: Relation, consent: str, what: str, catalog: Catalog) ->
     if not all(consent in table.consents for table in catalog.tables if table.name in tables):
         return None
     shown = f"the exact number of {what} of {' and '.join(tables)}"
-    return Announced(shown, "fewer rows enter MPC", f"owner consent: {consent}")
+    # Keys of a local join are unique on one side, so it has no more rows than its tables together.
+    most = min(most_rows(relation), sum(_most(scan.table, catalog) for scan in scans(relation)))
+    return Announced(shown, "fewer rows enter MPC", f"owner consent: {consent}", most=most)
+
+
+def _most(name: str, catalog: Catalog) -> int:
+    """No more rows than this has a table."""
+    bounds = (each.rows if each.most_rows is None else each.most_rows for each in catalog.tables if each.name == name)
+    found = next(bounds, None)
+    return UNDECLARED_ROWS if found is None else found
 
 
 def _union(rules: list[SizeRule | None]) -> SizeRule | None:
@@ -100,7 +113,8 @@ def _union(rules: list[SizeRule | None]) -> SizeRule | None:
         return Padded(sum(rule.rows for rule in padded))
     if len(announced) == len(rules) and len({(rule.source, rule.rule) for rule in announced}) == 1:
         what = " plus ".join(dict.fromkeys(rule.what for rule in announced))
-        return Announced(what, announced[0].reason, announced[0].rule, announced[0].source)
+        most = min(sum(rule.most for rule in announced), UNDECLARED_ROWS)
+        return Announced(what, announced[0].reason, announced[0].rule, announced[0].source, most)
     return None
 
 

@@ -10,26 +10,32 @@ from tacit.plan.secure_expressions import Columns, SecureColumn, pick
 
 @dataclass(frozen=True)
 class Rows:
-    """A public row bound. known: as a number, None if it depends on announced sizes. text: the formula."""
+    """A public row bound. known: as a number, None if it depends on announced sizes. text: the formula.
+
+    most: a number that it is at most, whatever is announced.
+    """
 
     known: int | None
     text: str
+    most: int
 
     def __add__(self, other: Rows) -> Rows:
         if self.known is not None and other.known is not None:
             return exactly(self.known + other.known)
-        return Rows(None, f"{self.text} + {other.text}")
+        return Rows(None, f"{self.text} + {other.text}", self.most + other.most)
 
     def at_most(self, bound: int | None) -> Rows:
         """The smaller of this and a known bound."""
         if bound is None or (self.known is not None and self.known <= bound):
             return self
-        return exactly(bound) if self.known is not None else Rows(None, f"min({self.text}, {bound:,})")
+        if self.known is not None:
+            return exactly(bound)
+        return Rows(None, f"min({self.text}, {bound:,})", min(self.most, bound))
 
 
 def exactly(rows: int) -> Rows:
     """A known number of rows."""
-    return Rows(rows, f"{rows:,}")
+    return Rows(rows, f"{rows:,}", rows)
 
 
 @dataclass(frozen=True)

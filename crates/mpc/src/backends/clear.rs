@@ -155,11 +155,14 @@ impl Backend for Clear {
         Ok(close_rows(data))
     }
 
-    fn open(&mut self, rows: &Rows<Self>, _permit: Permit) -> Result<Option<Block>> {
+    fn open(&mut self, rows: &Rows<Self>, permit: Permit) -> Result<Option<Block>> {
+        permit.check_open(rows.shape())?;
         Ok(Some(open_rows(rows)))
     }
 
-    fn announce(&mut self, _owner: PartyId, number: Option<u64>, _permit: Permit) -> Result<u64> {
-        Ok(number.expect("the clear engine is every owner"))
+    fn announce(&mut self, _owner: PartyId, number: Option<u64>, permit: Permit) -> Result<u64> {
+        let number = number.expect("the clear engine is every owner");
+        permit.check_rows(number)?;
+        Ok(number)
     }
 }

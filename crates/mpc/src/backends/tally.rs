@@ -233,6 +233,7 @@ impl<E: Costs> Backend for Tally<E> {
     }
 
     fn open(&mut self, rows: &Rows<Self>, permit: Permit) -> Result<Option<Block>> {
+        permit.check_open(rows.shape())?;
         let place = |name: &String| self.names.iter().position(|n| n == name);
         let recipients: Vec<usize> = permit.recipients().iter().filter_map(place).collect();
         let cost = self.engine.open(rows.shape(), &recipients);
@@ -240,7 +241,8 @@ impl<E: Costs> Backend for Tally<E> {
         Ok(None)
     }
 
-    fn announce(&mut self, owner: PartyId, number: Option<u64>, _permit: Permit) -> Result<u64> {
+    fn announce(&mut self, owner: PartyId, number: Option<u64>, permit: Permit) -> Result<u64> {
+        permit.check_announcement(&self.names.iter().map(String::as_str).collect::<Vec<_>>())?;
         let cost = self.engine.announce(owner.0);
         self.total += cost;
         Ok(number.expect("a tally is told every size"))

@@ -10,8 +10,9 @@ use tacit_mpc::{Block, Link, Result, Rows, Shape};
 use tacit_net::{Options, PartyId, memory};
 
 use crate::methods::Method;
+use crate::permits::permit;
 use crate::programs::Function;
-use crate::world::{PARTIES, Program, permit, shape};
+use crate::world::{PARTIES, Program, shape};
 
 /// A network so slow that every circuit which can be garbled is.
 const FAR: Link = Link { latency: 1e6, bandwidth: 1e9 };
@@ -73,7 +74,8 @@ fn found<B: Components + 'static>(link: Option<Link>, items: &[Item<B>]) -> Vec<
             let data = (b.session().me() == PartyId(0)).then(|| secret(item.input.clone()));
             let shared = b.input(PartyId(0), item.input.shape(), data).expect("input");
             let out = (item.work)(&mut b, shared).expect("a result");
-            let opened = b.open(&out, permit(&PARTIES[..B::NODES])).expect("opened").expect("all are recipients");
+            let opened =
+                b.open(&out, permit(&PARTIES[..B::NODES], out.shape())).expect("opened").expect("all are recipients");
             // What is opened may steer what comes then.
             std::hint::black_box(opened.bytes().flatten().position(|&byte| byte == 77));
             turn.wait();

@@ -4,6 +4,8 @@
 mod constant_time;
 mod faults;
 mod methods;
+#[path = "../permits/mod.rs"]
+mod permits;
 mod programs;
 mod simulators;
 mod watched;

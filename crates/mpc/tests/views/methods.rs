@@ -6,9 +6,10 @@ use tacit_mpc::{Backend, Block, LinearScan, Result, Rows, Shape};
 use tacit_net::PartyId;
 use tacit_views::{Kind, Run, View, leaks, play, repeats};
 
+use crate::permits::{permit, size_permit};
 use crate::watched::{Watched, bundle};
 use crate::world::{
-    Effort, LARGE, PARTIES, Program, SIZES, SMALL, Source, Told, assert_silent, check, dealt, permit, seed, shape, tidy,
+    Effort, LARGE, PARTIES, Program, SIZES, SMALL, Source, Told, assert_silent, check, dealt, seed, shape, tidy,
 };
 
 /// One method on some columns.
@@ -210,7 +211,7 @@ fn openings<B: Told + 'static>(rows: usize, source: Source, effort: Effort) {
             let begin = dealt::<B>(&plain, b.node(), &mut prg);
             let begun = bundle("begin", &begin);
             let x = source.make(b, crate::watched::unwrapped(begin), rows);
-            b.open(&x, permit(recipients))?;
+            b.open(&x, permit(recipients, x.shape()))?;
             Ok([begun, vec![]])
         });
     }
@@ -222,7 +223,7 @@ fn announcements<B: Told + 'static>(effort: Effort) {
     assert_silent::<B>(&name, effort, None, |b: &mut Watched<B>, run| {
         let number = Prg::new(&seed.derive(&run.to_string())).vector(1)[0];
         let own = (b.node() == 1).then_some(number);
-        assert_eq!(b.announce(PartyId(1), own, permit(&PARTIES[..B::NODES]))?, number);
+        assert_eq!(b.announce(PartyId(1), own, size_permit(&PARTIES[..B::NODES]))?, number);
         Ok([vec![], vec![]])
     });
 }

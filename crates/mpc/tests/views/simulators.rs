@@ -8,8 +8,9 @@ use tacit_mpc::{Backend, Block, Result, Rows, Shape};
 use tacit_net::PartyId;
 use tacit_views::{Difference, Kind, Run, View, indistinguishable, runs_needed};
 
+use crate::permits::permit;
 use crate::watched::{Call, Shared, Watched, bundle, unwrapped};
-use crate::world::{PARTIES, dealt, permit, seed, shape, tidy, watch};
+use crate::world::{PARTIES, dealt, seed, shape, tidy, watch};
 
 /// Rows of every column: no bit lies behind the last one.
 const ROWS: usize = 64;
@@ -283,7 +284,7 @@ impl Protocol {
                 let data = (b.node() == 1).then_some(plain);
                 drop(b.input(PartyId(1), self.shape(), data)?);
             }
-            Self::Open => drop(b.open(&x, permit(&PARTIES))?),
+            Self::Open => drop(b.open(&x, permit(&PARTIES, x.shape()))?),
         }
         Ok(())
     }

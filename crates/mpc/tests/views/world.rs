@@ -5,7 +5,7 @@ use std::thread;
 use tacit_math::plane::words_for;
 use tacit_math::{Plane, Prg, Seed};
 use tacit_mpc::backends::{Components, Rep3};
-use tacit_mpc::{Backend, Block, Link, Permit, PermitKind, Permits, Result, Rows, Shape, linear};
+use tacit_mpc::{Backend, Block, Link, Result, Rows, Shape, linear};
 use tacit_net::{Options, Record, memory};
 use tacit_views::{Kind, Part, Run, View, biased, constants, correlated, leaks, repeats, runs_needed};
 
@@ -161,14 +161,6 @@ pub fn seed(name: &str) -> Seed {
     let seed = seed.map_or_else(|| *Seed::random().expect("randomness").expose(), u128::to_be_bytes);
     println!("{name}: rerun with TACIT_SEED={:032x}", u128::from_be_bytes(seed));
     Seed::from_bytes(seed).derive(name)
-}
-
-/// A permit for the nodes of these names.
-pub fn permit(nodes: &[&str]) -> Permit {
-    let names: Vec<String> = nodes.iter().copied().map(String::from).collect();
-    let list = serde_json::json!([{"site": "out", "kind": "answer", "recipients": names, "columns": ["all"]}]);
-    let mut permits = Permits::from_json(&list.to_string()).expect("a list");
-    permits.take("out", &[PermitKind::Answer], &names, &["all".into()]).expect("a permit")
 }
 
 /// A block of which the bits behind the last row are zero.

@@ -1,10 +1,15 @@
 //! A test world: runs a program on every engine over inputs from a printed seed and compares results, models and costs.
 
+#[path = "../permits/mod.rs"]
+mod permits;
+
 use std::thread;
+
+use permits::permit;
 
 use tacit_math::{Plane, Prg, Seed};
 use tacit_mpc::backends::{Clear, Cost, Networked, Rep3, Tally, Two};
-use tacit_mpc::{Backend, Block, Link, Permit, PermitKind, Permits, Result, Rows, Shape};
+use tacit_mpc::{Backend, Block, Link, Result, Rows, Shape};
 use tacit_net::{Counters, Message, Options, PartyId, Record, memory};
 
 /// The parties; an engine's nodes are the first of them.
@@ -87,13 +92,6 @@ fn check_on<B: Networked>(
     assert_eq!(metered, declared, "{name} on {}: metered cost against declared cost", B::NAME);
 }
 
-fn permit(nodes: &[&str]) -> Permit {
-    let names: Vec<String> = nodes.iter().copied().map(String::from).collect();
-    let list = serde_json::json!([{"site": "out", "kind": "answer", "recipients": names, "columns": ["all"]}]);
-    let mut permits = Permits::from_json(&list.to_string()).expect("a list");
-    permits.take("out", &[PermitKind::Answer], &names, &["all".into()]).expect("a permit")
-}
-
 fn on_clear(program: &impl Program, input: &Block) -> Block {
     let mut b = Clear::new().expect("an engine");
     let rows = b.input(PartyId(0), input.shape(), Some(input.clone())).expect("input");
@@ -103,7 +101,7 @@ fn on_clear(program: &impl Program, input: &Block) -> Block {
 
 /// What the engine without security holds.
 pub fn open_clear(b: &mut Clear, rows: &Rows<Clear>) -> Block {
-    b.open(rows, permit(&["a"])).expect("opened").expect("the clear engine is every recipient")
+    b.open(rows, permit(&["a"], rows.shape())).expect("opened").expect("the clear engine is every recipient")
 }
 
 /// What one node saw of a run.
@@ -138,7 +136,8 @@ fn views<B: Networked>(program: &impl Program, input: &Block, owner: PartyId, li
         let data = (b.session().me() == owner).then(|| input.clone());
         let rows = b.input(owner, input.shape(), data).expect("input");
         let out = b.step("program", |b| program.run(b, rows)).expect("a result");
-        let opened = b.open(&out, permit(names::<B>())).expect("opened").expect("every node is a recipient");
+        let opened =
+            b.open(&out, permit(names::<B>(), out.shape())).expect("opened").expect("every node is a recipient");
         let counters = b.session().meter().snapshot().under("program");
         let messages = b.session().transcript().expect("a transcript").messages();
         b.into_session().close().expect("an orderly end");

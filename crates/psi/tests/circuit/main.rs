@@ -6,12 +6,15 @@ mod curious;
 #[path = "../relatives/pair.rs"]
 #[allow(dead_code, reason = "each test file uses its part of the world")]
 mod pair;
+#[path = "../../../mpc/tests/permits/mod.rs"]
+mod permits;
 
 use pair::{RECEIVER, SENDER, SIZES, generator, run, sets};
+use permits::permit;
 use std::collections::HashMap;
 use tacit_math::{Plane, transpose};
 use tacit_mpc::backends::{Networked, Two};
-use tacit_mpc::{Backend, Block, Permit, PermitKind, Permits, Rows, Shape};
+use tacit_mpc::{Backend, Block, Rows, Shape};
 use tacit_net::Session;
 use tacit_psi::circuit_psi::{Binned, CircuitPsi, Joined, Payloads};
 use tacit_psi::{Item, Role, Sizes};
@@ -27,13 +30,6 @@ type Opened = Vec<(bool, [u64; 3], u64)>;
 
 fn psi(sizes: (usize, usize)) -> CircuitPsi {
     CircuitPsi::new(Sizes { sender: sizes.0, receiver: sizes.1 }, PAYLOADS)
-}
-
-fn permit() -> Permit {
-    let names = ["sender", "receiver"].map(String::from);
-    let list = r#"[{"site": "out", "kind": "answer", "recipients": ["sender", "receiver"], "columns": ["all"]}]"#;
-    let mut permits = Permits::from_json(list).expect("a list");
-    permits.take("out", &[PermitKind::Answer], &names, &["all".into()]).expect("a permit")
 }
 
 /// The payload of a party whose items have these numbers.
@@ -64,7 +60,7 @@ fn open(psi: CircuitPsi, session: Session, binned: Binned) -> Opened {
     let bits = [vec![matches], of_sender.bits, of_receiver.bits].concat();
     let (r64, r128) = (of_sender.r64, of_sender.r128);
     let rows = Rows { bits, r64, r128, ..Rows::empty(psi.bins()) };
-    let opened = b.open(&rows, permit()).expect("opened").expect("a recipient");
+    let opened = b.open(&rows, permit(&["sender", "receiver"], rows.shape())).expect("opened").expect("a recipient");
     b.into_session().close().expect("an orderly end");
     let number = |row: usize, first: usize| (0..64).map(|j| u64::from(opened.bits[first + j].get(row)) << j).sum();
     let of_sender = |row: usize| [number(row, 1), opened.r64[0][row], (opened.r128[0][row] >> 64) as u64];

@@ -1,6 +1,7 @@
 //! How a column is represented under sharing.
 
 use serde::{Deserialize, Serialize};
+use tacit_mpc::{OpenedKind, Sharing};
 
 /// In what a value is shared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -12,6 +13,22 @@ pub enum Repr {
     Ring64,
     /// Additive shares modulo 2^128.
     Ring128,
+}
+
+impl From<Repr> for Sharing {
+    fn from(repr: Repr) -> Self {
+        match repr {
+            Repr::Bits => Self::Bits,
+            Repr::Ring64 => Self::Ring64,
+            Repr::Ring128 => Self::Ring128,
+        }
+    }
+}
+
+impl From<Kind> for OpenedKind {
+    fn from(Kind { repr, width, signed, nullable }: Kind) -> Self {
+        Self { repr: repr.into(), width, signed, nullable }
+    }
 }
 
 /// A column's representation with its public bounds.

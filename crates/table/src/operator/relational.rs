@@ -270,6 +270,10 @@ pub struct Release {
     pub to: Vec<String>,
     /// The columns opened.
     pub columns: Vec<String>,
+    /// Those of them that are opened with a plane of NULLs; by default those that have one. A column that may be NULL as
+    /// far as its step can tell, but never is, needs none.
+    #[serde(default)]
+    pub nullable: Option<Vec<String>>,
     /// Whether the rows' order is part of the answer; if not they are shuffled first.
     pub ordered: bool,
 }

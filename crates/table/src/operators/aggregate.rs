@@ -75,20 +75,22 @@ fn sums<B: Backend>(b: &mut B, table: &Table<B>, aggregations: &[Aggregation]) -
         let places: Vec<usize> = (0..sums.len()).filter(|&i| Modulus::of_sum(sums[i].kind) == modulus).collect();
         let totals = Totals::of_values(b, &places.iter().map(|&i| &masked[i]).collect::<Vec<_>>(), modulus)?;
         for (i, total) in places.into_iter().zip(totals) {
-            out[i] = Some(total.sum().into_value(b, sums[i].kind, nulls[i].clone())?);
+            out[i] = Some(total.sum().into_value(b, sums[i].kind, Some(nulls[i].clone()))?);
         }
     }
     Ok(out.into_iter().flatten().collect())
 }
 
-/// For each column whether its sum is NULL, as one row; None: certainly not.
-fn nulls_of_sums<B: Backend>(b: &mut B, table: &Table<B>, values: &[&Value<B>]) -> Result<Vec<Option<B::Bits>>> {
+/// For each column whether its sum is NULL, as one row. There is a plane also where the number of rows decides, so that
+/// kinds do not depend on it.
+fn nulls_of_sums<B: Backend>(b: &mut B, table: &Table<B>, values: &[&Value<B>]) -> Result<Planes<B>> {
     let present = present(b, table.valid.as_ref(), values)?;
     if table.rows == 0 {
-        return Ok(values.iter().map(|_| Some(b.public_bits(1, || Plane::ones(1)))).collect());
+        return Ok(values.iter().map(|_| b.public_bits(1, || Plane::ones(1))).collect());
     }
     let mut none = none(b, present.iter().flatten().map(|bits| b.not(bits)).collect())?.into_iter();
-    Ok(present.iter().map(|bits| if bits.is_some() { none.next() } else { None }).collect())
+    let never = || b.public_bits(1, || Plane::zeros(1));
+    Ok(present.iter().map(|bits| bits.as_ref().and_then(|_| none.next()).unwrap_or_else(never)).collect())
 }
 
 /// For each plane whether all of its rows, at least one, are one; as one row: halves are joined until one row is left.
@@ -119,13 +121,11 @@ fn extreme<B: Backend>(b: &mut B, table: &Table<B>, aggregation: &Aggregation) -
     let mut largest = largest(b, key)?;
     let found = if certain { None } else { largest.pop() };
     let value = from_key_planes(b, largest, &bare, direction);
-    let value = match found {
-        None => value,
-        Some(found) => {
-            let shares = keep(b, &found, &value.shares)?;
-            Value::new(value.kind, value.encoding, Some(b.not(&found)), shares)
-        }
+    let (null, shares) = match found {
+        None => (b.public_bits(1, || Plane::zeros(1)), value.shares),
+        Some(found) => (b.not(&found), keep(b, &found, &value.shares)?),
     };
+    let value = Value::new(value.kind, value.encoding, Some(null), shares);
     to_kind(b, &value, aggregation.kind)
 }
 

@@ -5,7 +5,8 @@
 //! the plan put the valid ones first, so that neither the content nor the place of a row that is not valid shows. They
 //! learn the number of valid rows, and the public number of all rows.
 
-use tacit_mpc::{Backend, PermitKind, Permits, linear};
+use tacit_math::Plane;
+use tacit_mpc::{Backend, OpenedColumn, PermitKind, Permits, linear};
 
 use super::order::stated;
 use crate::bundle::bundle;
@@ -13,7 +14,7 @@ use crate::data::DataTable;
 use crate::decode::decode;
 use crate::error::{Result, TableError};
 use crate::mask::{keep_all, present};
-use crate::operator::{Encoding, Release};
+use crate::operator::{Encoding, Kind, Release};
 use crate::table::{Table, Value};
 
 /// Opens the columns to the recipients; None at all others.
@@ -27,12 +28,16 @@ pub(crate) fn release<B: Backend>(
         stated(table)?;
     }
     let site = format!("{}.release", release.id);
-    let permit = permits.take(&site, &[PermitKind::Answer, PermitKind::Value], &release.to, &release.columns)?;
-    let values = table.values(&release.columns)?;
+    let opened = opened_columns(table, release)?;
+    let permit = permits.take(&site, &[PermitKind::Answer, PermitKind::Value], &release.to, &opened)?;
+    permit.check_rows(table.rows as u64)?;
+    let values = table.values(&release.columns)?.into_iter().zip(&opened);
+    let values: Vec<_> =
+        values.map(|(value, opened)| with_nulls(b, table.rows, &value, opened.kind.nullable)).collect();
     if let Some(hashed) = release.columns.iter().zip(&values).find(|(_, value)| value.encoding == Encoding::Hash) {
         return Err(TableError::Input(format!("column {:?} is a hash, which cannot be opened as a string", hashed.0)));
     }
-    let (mut rows, layout) = bundle(table.rows, values.iter().map(|value| &**value));
+    let (mut rows, layout) = bundle(table.rows, &values);
     rows.bits.extend(table.valid.clone());
     let rows = if release.ordered { rows } else { b.shuffle(rows)? };
     let (values, mut rest) = layout.unbundle(rows);
@@ -44,6 +49,31 @@ pub(crate) fn release<B: Backend>(
     rows.bits.extend(valid.clone());
     let opened = b.open(&rows, permit)?;
     Ok(opened.map(|block| decode(block, &columns, valid.is_some())))
+}
+
+/// What can be seen of the columns that a release opens.
+///
+/// # Errors
+/// [`TableError::Input`] when the table has no such column, or one that is not opened is called nullable.
+pub(crate) fn opened_columns<B: Backend>(table: &Table<B>, release: &Release) -> Result<Vec<OpenedColumn>> {
+    let Release { columns, nullable, .. } = release;
+    if let Some(name) = nullable.iter().flatten().find(|name| !columns.contains(name)) {
+        return Err(TableError::Input(format!("column {name:?} is not released, and cannot be NULL in the answer")));
+    }
+    let column = |name: &String| {
+        let kind = table.value(name)?.kind;
+        let nullable = nullable.as_ref().map_or(kind.nullable, |nullable| nullable.contains(name));
+        Ok(OpenedColumn { name: name.clone(), kind: Kind { nullable, ..kind }.into() })
+    };
+    columns.iter().map(column).collect()
+}
+
+/// The value with a plane of NULLs, or without one: a NULL then reads as 0, which is its encoding. Local.
+fn with_nulls<B: Backend>(b: &B, rows: usize, value: &Value<B>, nullable: bool) -> Value<B> {
+    let null = value.null.clone().filter(|_| nullable);
+    let never = || b.public_bits(rows, || Plane::zeros(rows));
+    let null = null.or_else(|| nullable.then(never));
+    Value::new(value.kind, value.encoding, null, value.shares.clone())
 }
 
 /// Columns with zeros, and no NULL, wherever the row is not valid, and zeros wherever they are NULL.

@@ -6,7 +6,7 @@ use tacit_mpc::Backend;
 use crate::convert::{constant_planes, repeat};
 use crate::error::{Result, TableError};
 use crate::mask::keep;
-use crate::operator::{Kind, Repr};
+use crate::operator::Repr;
 use crate::table::{Column, Shares, Table, Value};
 
 /// All columns of input, then those of scalar. A scalar without a row, or whose row is not valid, is NULL.
@@ -40,9 +40,13 @@ fn null_unless<B: Backend>(b: &mut B, bit: &B::Bits, value: &Value<B>) -> Result
     Ok(Value::new(value.kind, value.encoding, Some(null), shares))
 }
 
-/// One row of NULL, in planes. Local.
+/// One row of NULL. Local.
 fn null_of<B: Backend>(b: &B, like: &Value<B>) -> Value<B> {
-    let planes = constant_planes(b, 1, (0..like.kind.width).map(|_| false));
+    let shares = match like.kind.repr {
+        Repr::Bits => Shares::Bits(constant_planes(b, 1, (0..like.kind.width).map(|_| false))),
+        Repr::Ring64 => Shares::Ring64(b.public_vector(1, || vec![0])),
+        Repr::Ring128 => Shares::Ring128(b.public_vector(1, || vec![0])),
+    };
     let null = b.public_bits(1, || Plane::ones(1));
-    Value::new(Kind { repr: Repr::Bits, ..like.kind }, like.encoding, Some(null), Shares::Bits(planes))
+    Value::new(like.kind, like.encoding, Some(null), shares)
 }

@@ -23,6 +23,17 @@ pub fn cases(padded: Option<usize>) -> Vec<Case> {
     let mut out = vec![
         case("release", false, vec![t(), release(9, 1, &ALL, false)]),
         case("release of some", false, vec![t(), kept(3), release(9, 3, &["v", "q", "s"], false)]),
+        // One column has a plane of NULLs that is not opened, one has none and is opened with it.
+        case(
+            "release of never NULL",
+            false,
+            vec![
+                t(),
+                kept(3),
+                present_or_zero(4, 3),
+                with(&release(9, 4, &["id", "k", "v"], false), "nullable", serde_json::json!(["v", "id"])),
+            ],
+        ),
         case("predicates", false, vec![t(), filter(3, 1, &predicate()), release(9, 3, &ALL, false)]),
         case("expressions", false, vec![t(), kept(3), project(4, 3), release(9, 4, &PROJECTED, false)]),
         // What stands under a NULL of an expression must not count.

@@ -5,9 +5,9 @@ use std::sync::Barrier;
 
 use tacit_mpc::Backend;
 use tacit_mpc::Permits;
-use tacit_mpc::backends::{Clear as ClearEngine, Networked};
+use tacit_mpc::backends::{Clear as ClearEngine, Networked, Rep3, Tally, Two};
 use tacit_net::{Message, Options, Record, Session, Snapshot, memory};
-use tacit_table::{DataTable, Executor, Operator, Table, TableError};
+use tacit_table::{CircuitPsi, DataTable, Executor, Operator, Table, TableError};
 
 use super::{Clear, HASH_KEY, PARTIES, Plan};
 
@@ -18,16 +18,22 @@ pub fn names<B: Networked>() -> Vec<String> {
 
 /// The permits that the plan's disclosures need.
 pub fn permits(plan: &Plan, nodes: &[String]) -> Permits {
-    let entry = |operator: &Operator| {
-        let (kind, recipients, columns) = match operator {
-            Operator::Input(input) if input.rows.is_none() => ("size", nodes.to_vec(), vec![]),
-            Operator::Release(release) => ("answer", release.to.clone(), release.columns.clone()),
-            _ => return None,
-        };
-        Some(serde_json::json!({"site": operator.name(), "kind": kind, "recipients": recipients, "columns": columns}))
-    };
-    let list: Vec<_> = plan.operators.iter().filter_map(entry).collect();
-    Permits::from_json(&serde_json::Value::from(list).to_string()).expect("a list of permits")
+    Permits::from_json(&permit_list(plan, nodes)).expect("a list of permits")
+}
+
+/// The same as JSON.
+pub fn permit_list(plan: &Plan, nodes: &[String]) -> String {
+    match nodes.len() {
+        Two::NODES => needed::<Two>(plan, nodes),
+        _ => needed::<Rep3>(plan, nodes),
+    }
+}
+
+fn needed<B: Networked>(plan: &Plan, nodes: &[String]) -> String {
+    let none = |_: &mut Tally<B::Formulas>, _: &CircuitPsi, _| unreachable!("no plan of this world matches");
+    // A step that nodes refuse whatever is permitted has none, nor do those behind it.
+    let until = |end: usize| tacit_table::cost::permits(nodes, &plan.operators[..end], none).ok();
+    (0..=plan.operators.len()).rev().find_map(until).expect("no step needs no permit")
 }
 
 /// Runs a plan with the data that this node has; gives what it learnt, by step.
@@ -73,7 +79,7 @@ pub struct Node {
 pub fn nodes<B: Networked>(
     plan: &Plan,
     data: &HashMap<usize, DataTable>,
-    permits: fn(&Plan, &[String]) -> Permits,
+    permits: impl Fn(&Plan, &[String]) -> Permits + Sync,
 ) -> Vec<Node> {
     let options = Options { record: Record::Sizes, ..Options::default() };
     let sessions = memory::mesh(&PARTIES[..B::NODES], &options);

@@ -89,6 +89,15 @@ pub fn project_one(id: usize, input: usize, from: &str, to: &str, kind: &str) ->
     )
 }
 
+/// The columns id and v as they are, and k with 0 for NULL.
+pub fn present_or_zero(id: usize, input: usize) -> String {
+    let (k, v) = (bits(4, true, false), bits(17, true, true));
+    let known = call("if", &[&call("is_null", &[&col("k")], &bits(1, false, false)), &int(0, 4), &col("k")], &k);
+    let one = |name: &str, expr: &str, kind: &str| format!(r#"{{"name":"{name}","expr":{expr},"kind":{kind}}}"#);
+    let columns = [one("id", &col("id"), &bits(12, false, false)), one("k", &known, &k), one("v", &col("v"), &v)];
+    format!(r#"{{"id":{id},"op":"project","input":{input},"columns":[{}]}}"#, columns.join(","))
+}
+
 pub fn predicate() -> String {
     let less = truth("lt", &[&col("v"), &int(3, 5)]);
     let ring = truth("ge", &[&col("r"), &int(-5, 7)]);

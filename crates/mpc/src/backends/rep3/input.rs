@@ -9,7 +9,8 @@
 use tacit_math::Plane;
 use tacit_net::PartyId;
 
-use super::{Held, Rep3, Share};
+use super::{Held, NODES, Rep3, Share};
+use crate::backends::recipients::announce;
 use crate::backends::wire::{recv_block, send_masked};
 use crate::{Block, Permit, Result, Rows, Shape};
 
@@ -33,18 +34,7 @@ impl Rep3 {
     }
 
     pub(super) fn announce_number(&mut self, owner: PartyId, number: Option<u64>, permit: Permit) -> Result<u64> {
-        let _spent = permit;
-        self.session.next_round();
-        if self.session.me() != owner {
-            let mut bytes = [0; 8];
-            self.session.recv(owner, &mut bytes)?;
-            return Ok(u64::from_le_bytes(bytes));
-        }
-        let number = number.expect("the owner knows the number");
-        for to in [self.next(), self.previous()] {
-            self.session.send(to, number.to_le_bytes().to_vec())?;
-        }
-        Ok(number)
+        announce(&mut self.session, NODES, owner, number, &permit)
     }
 }
 

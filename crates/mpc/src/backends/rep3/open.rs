@@ -15,7 +15,7 @@ use crate::{Block, Permit, Result, Rows};
 
 impl Rep3 {
     pub(super) fn open_rows(&mut self, rows: &Rows<Self>, permit: Permit) -> Result<Option<Block>> {
-        let recipients = recipients(&self.session, NODES, &permit)?;
+        let recipients = recipients(&self.session, NODES, &permit, rows.shape())?;
         self.session.next_round();
         let shape = rows.shape();
         let (mine, next) = components(rows.clone());

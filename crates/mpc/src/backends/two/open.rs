@@ -11,7 +11,7 @@
 use tacit_net::PartyId;
 
 use super::{NODES, Share, Two};
-use crate::backends::recipients::{recipients, record};
+use crate::backends::recipients::{announce, recipients, record};
 use crate::backends::wire::{recv_block, send_open};
 use crate::{Block, Permit, Result, Rows, Shape};
 
@@ -27,7 +27,7 @@ impl Two {
     }
 
     pub(super) fn open_rows(&mut self, rows: &Rows<Self>, permit: Permit) -> Result<Option<Block>> {
-        let recipients = recipients(&self.session, NODES, &permit)?;
+        let recipients = recipients(&self.session, NODES, &permit, rows.shape())?;
         self.session.next_round();
         let (peer, shape) = (self.peer(), rows.shape());
         let own = component(rows.clone());
@@ -42,17 +42,7 @@ impl Two {
     }
 
     pub(super) fn announce_number(&mut self, owner: PartyId, number: Option<u64>, permit: Permit) -> Result<u64> {
-        let _spent = permit;
-        self.session.next_round();
-        if self.session.me() != owner {
-            let mut bytes = [0; 8];
-            self.session.recv(owner, &mut bytes)?;
-            return Ok(u64::from_le_bytes(bytes));
-        }
-        let number = number.expect("the owner knows the number");
-        let peer = self.peer();
-        self.session.send(peer, number.to_le_bytes().to_vec())?;
-        Ok(number)
+        announce(&mut self.session, NODES, owner, number, &permit)
     }
 }
 

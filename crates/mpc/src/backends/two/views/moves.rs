@@ -1,5 +1,6 @@
 //! Permuting, input and opening.
 
+use serde_json::json;
 use tacit_math::packed::{self, minus, plus};
 use tacit_math::plane::words_for;
 use tacit_math::{Prg, Seed, permutation};
@@ -12,7 +13,7 @@ use super::{
 };
 use crate::backends::generator::generator;
 use crate::backends::two::{Share, Two, network};
-use crate::{Backend, PermitKind, Permits, Result, Rows, Shape};
+use crate::{Backend, OpenedColumn, OpenedKind, PermitKind, Permits, Result, Rows, Shape, Sharing};
 
 fn shuffled(b: &mut Two, x: Rows<Two>) -> Result<Rows<Two>> {
     note_order(b, x.rows);
@@ -46,9 +47,11 @@ fn given(b: &mut Two, x: Rows<Two>) -> Result<Rows<Two>> {
 
 /// Opened to node 0 alone, whose output it is; node 1 has none.
 fn opened(b: &mut Two, x: Rows<Two>) -> Result<Rows<Two>> {
-    let list = r#"[{"site": "out", "kind": "answer", "recipients": ["a"], "columns": ["all"]}]"#;
-    let mut permits = Permits::from_json(list).expect("a list");
-    let permit = permits.take("out", &[PermitKind::Answer], &["a".into()], &["all".into()])?;
+    let kind = OpenedKind { repr: Sharing::Bits, width: x.bits.len(), signed: false, nullable: false };
+    let columns = [OpenedColumn { name: "x".into(), kind }];
+    let list = json!([{"site": "out", "kind": "answer", "recipients": ["a"], "columns": columns, "rows": null}]);
+    let mut permits = Permits::from_json(&list.to_string()).expect("a list");
+    let permit = permits.take("out", &[PermitKind::Answer], &["a".into()], &columns)?;
     let none = crate::Block::zeros(x.shape());
     Ok(super::share_rows(b.open(&x, permit)?.unwrap_or(none)))
 }
@@ -325,7 +328,7 @@ fn openings_show_their_rows() {
 
 /// Node 1's number, which node 0 is told, beside a plane that stays shared.
 fn announced(b: &mut Two, x: Rows<Two>) -> Result<Rows<Two>> {
-    let list = r#"[{"site": "out", "kind": "size", "recipients": ["a", "b"], "columns": []}]"#;
+    let list = r#"[{"site": "out", "kind": "size", "recipients": ["a", "b"], "columns": [], "rows": null}]"#;
     let mut permits = Permits::from_json(list).expect("a list");
     let permit = permits.take("out", &[PermitKind::Size], &["a".into(), "b".into()], &[])?;
     let number = (b.me() == 1).then(|| x.r64[0].0[0]);
@@ -348,7 +351,7 @@ fn told(owns: &[Vec<Own>; NODES]) -> Vec<Run> {
 }
 
 /// Who is told a number gets the number and nothing else; its owner gets nothing.
-// views: Two::announce
+// views: Two::announce crates/mpc/src/backends/recipients.rs
 #[test]
 fn an_announcement_is_a_number() {
     let mut owns = watch(&ANNOUNCE, 1, Source::Dealt, None, 500);

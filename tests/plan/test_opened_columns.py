@@ -1,0 +1,189 @@
+"""What a plan's permits open: what its operators need, and what a person reads before it runs.
+
+Each column of a permit is an output of the query, or is listed beyond the answer, or follows from outputs.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tacit import _native
+from tacit.agent.steps import secure_operators
+from tacit.plan.algebra import Call, ColumnRef, Expr, Limit, Literal, Opened, Project, Relation, Sort
+from tacit.plan.bounds import UNDECLARED_ROWS
+from tacit.plan.catalog import Catalog
+from tacit.plan.explain import explain_text
+from tacit.plan.expressions import substitute
+from tacit.plan.placed import InputStep, LocalStep, PlacedPlan, ReleaseStep, TailStep
+from tacit.plan.types import Double
+from tacit.sql import compile_query
+
+from .catalogs import CATALOGS
+from .golden import cases, files
+
+GOLDEN = Path(__file__).parent / "golden"
+PLANS = pytest.mark.parametrize("path", files(GOLDEN), ids=lambda path: path.stem)
+
+
+def plans(path: Path) -> Iterator[PlacedPlan]:
+    for case in cases(path):
+        yield compile_query(case.query, CATALOGS[case.catalog], case.recipients)
+
+
+def outputs(relation: Relation) -> dict[str, Expr]:
+    """What the recipient computes of opened columns, by the names of the answer."""
+    match relation:
+        case Opened(_, found):
+            return {each.name: ColumnRef(each.name, each.type, each.nullable) for each in found}
+        case Project(input, columns):
+            below = outputs(input)
+            return {name: substitute(each, below) for name, each in columns}
+        case Sort(input, _) | Limit(input, _, _):
+            return outputs(input)
+        case _:
+            raise AssertionError(f"{relation} is no tail")
+
+
+def constant(expr: Expr) -> bool:
+    return isinstance(expr, Literal) and expr.value not in (None, 0)
+
+
+def implied(expr: Expr, known: set[str]) -> str | None:
+    """The one column that the value of an output gives away to who knows others, as arithmetic can be undone."""
+    match expr:
+        case ColumnRef(name):
+            return name
+        case Call("neg" | "not" | "cast" | "rescale", (inner,)):
+            return implied(inner, known)
+        case Call("add" | "sub", (a, b), type_) if not isinstance(type_, Double):
+            sides = [(a, b), (b, a)]
+            return next((implied(hidden, known) for seen, hidden in sides if follows(seen, known)), None)
+        case Call("mul", (a, b), type_) if not isinstance(type_, Double):
+            return implied(a, known) if constant(b) else implied(b, known) if constant(a) else None
+        case Call("div", (a, b)) if constant(b):
+            return implied(a, known)
+        case _:
+            return None
+
+
+def follows(expr: Expr, known: set[str]) -> bool:
+    """Whether a value that is never NULL is known to who knows these columns."""
+    match expr:
+        case ColumnRef(name, _, nullable):
+            return name in known and not nullable
+        case Call(_, args, _, nullable):
+            return not nullable and all(follows(each, known) for each in args)
+        case _:
+            return isinstance(expr, Literal) and expr.value is not None
+
+
+def unexplained(plan: PlacedPlan) -> set[str]:
+    """Columns of permits that are no outputs, are not listed beyond the answer, and do not follow from outputs."""
+    (tail,) = (step for step in plan.steps if isinstance(step, TailStep))
+    found: set[str] = set()
+    for disclosure in plan.disclosures:
+        opened = {column["name"] for column in disclosure.permit["columns"]}
+        if not opened:
+            continue
+        answer = outputs(tail.relation)
+        known = {each.name for each in answer.values() if isinstance(each, ColumnRef)}
+        _, _, beyond = disclosure.what.partition("; and beyond it ")
+        known |= set(re.findall(r"[^\s,;]+", beyond))
+        while new := {each for expr in answer.values() if (each := implied(expr, known))} - known:
+            known |= new
+        found |= {name for name in opened - known if not always_the_same(plan, name)}
+    return found
+
+
+def always_the_same(plan: PlacedPlan, name: str) -> bool:
+    """Whether an opened column is a constant, in place of the outputs of a query that has no others."""
+    (release,) = (step for step in plan.steps if isinstance(step, ReleaseStep))
+    steps = {step.id: step for step in plan.steps}
+    before = steps[release.input]
+    if isinstance(before, InputStep):
+        local = steps[before.local]
+        (source,) = (each.source for each in before.columns if each.name == name)
+        assert isinstance(local, LocalStep)
+        return isinstance(local.relation, Project) and isinstance(dict(local.relation.outputs)[source], Literal)
+    operator: dict[str, Any] = getattr(before, "operator", {})
+    columns = {each["name"]: each.get("expr", {}) for each in operator.get("columns", [])}
+    return set(columns.get(name, {})) == {"int", "kind"}
+
+
+@PLANS
+def test_each_opened_column_is_explained(path: Path) -> None:
+    found = [plan for plan in plans(path) if any(each.permit["columns"] for each in plan.disclosures)]
+    assert found
+    for plan in found:
+        assert unexplained(plan) == set(), plan.query
+
+
+@PLANS
+def test_explain_prints_each_opened_column(path: Path) -> None:
+    for plan in plans(path):
+        text = explain_text(plan)
+        assert ("What may be opened, and nothing else" in text) == bool(plan.disclosures)
+        shown = " ".join(text.partition("What may be opened")[2].partition("\n\n")[0].split())
+        for disclosure in plan.disclosures:
+            assert disclosure.site in shown
+            for column in disclosure.permit["columns"]:
+                assert f" {column['name']}:" in shown, plan.query
+
+
+@PLANS
+def test_permits_are_those_that_the_operators_need(path: Path) -> None:
+    """The planner's account against the native session's own, made of the operators alone."""
+    for plan in plans(path):
+        operators = json.dumps(secure_operators(plan))
+        needed = json.loads(_native.permits(plan.engine, operators, nodes=list(plan.nodes)))
+        assert normal(each.permit for each in plan.disclosures) == normal(needed), plan.query
+
+
+def normal(permits: Any) -> list[str]:
+    """Without what native code does not know: whether columns are the answer, and how many rows there may be."""
+    kinds = {"answer": "opened", "value": "opened"}
+    plain = [each | {"kind": kinds.get(each["kind"], each["kind"]), "rows": None} for each in permits]
+    return sorted(json.dumps(each | {"recipients": sorted(each["recipients"])}, sort_keys=True) for each in plain)
+
+
+def credit() -> PlacedPlan:
+    return next(plans(GOLDEN / "demos.slt"))
+
+
+def test_a_column_more_in_a_permit_is_found() -> None:
+    """As if the planner opened more than its sentences say."""
+    plan = credit()
+    (disclosure,) = plan.disclosures
+    extra = {"name": "ssn", "kind": {"repr": "bits", "width": 30, "signed": False, "nullable": False}}
+    forged = replace(disclosure, permit=disclosure.permit | {"columns": [*disclosure.permit["columns"], extra]})
+    assert unexplained(replace(plan, disclosures=(forged,))) == {"ssn"}
+
+
+def test_an_operand_that_no_sentence_names_is_found() -> None:
+    plan = credit()
+    (disclosure,) = plan.disclosures
+    forged = replace(disclosure, what=disclosure.what.partition("; and beyond it ")[0])
+    assert unexplained(replace(plan, disclosures=(forged,))) == {"sum_score", "count_score"}
+
+
+def test_permits_bound_the_rows() -> None:
+    """By what owners declare, or by what widths are computed for."""
+    union = "SELECT s FROM announced UNION ALL SELECT s FROM padded"
+    mixed = CATALOGS["mixed"]
+
+    def most(catalog: Catalog) -> list[int]:
+        plan = compile_query(f"SELECT s FROM ({union}) t", catalog, ("p",))
+        return [each.permit["rows"] for each in plan.disclosures]
+
+    padded = next(each.rows for each in mixed.tables if each.name == "padded")
+    assert padded is not None
+    assert most(mixed) == [UNDECLARED_ROWS, UNDECLARED_ROWS + padded]
+    bounded = [replace(each, most_rows=70) if each.name == "announced" else each for each in mixed.tables]
+    assert most(replace(mixed, tables=tuple(bounded))) == [70, 70 + padded]
