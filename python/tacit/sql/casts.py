@@ -8,7 +8,7 @@ from tacit.plan import bounds
 from tacit.plan.algebra import Call, Expr
 from tacit.plan.expressions import is_rounding
 from tacit.plan.types import Boolean, Date, Decimal, Double, Integer, Type, Varchar, sql_name
-from tacit.sql.coercion import RANKS, Mismatch, coerce
+from tacit.sql.coercion import MOST_DIGITS, RANKS, Mismatch, coerce
 from tacit.sql.text import Text
 
 _INTEGERS = {"TINYINT": "TINYINT", "SMALLINT": "SMALLINT", "INT": "INTEGER", "BIGINT": "BIGINT", "INT128": "HUGEINT"}
@@ -55,6 +55,18 @@ def _allowed(target: Type) -> bounds.Range | None:
             return None
 
 
+def _decimal(node: exp.Cast, digits: list[str], text: Text) -> Type:
+    """DECIMAL of a written precision and scale."""
+    if not digits:
+        return Decimal(18, 3, 0, 0)
+    if len(digits) <= 2 and all(each.isdecimal() for each in digits):
+        precision, scale = [*map(int, digits), 0][:2]
+        if 1 <= precision <= MOST_DIGITS and scale <= precision:
+            return Decimal(precision, scale, 0, 0)
+    instead = f"write a precision from 1 to {MOST_DIGITS} and a scale not above it"
+    raise text.invalid(node, f"there is no type DECIMAL({', '.join(digits)}); {instead}.")
+
+
 def _target(node: exp.Cast, text: Text) -> Type:
     to = node.to
     name = to.this.value if isinstance(to.this, exp.DType) else str(to.this)
@@ -62,9 +74,7 @@ def _target(node: exp.Cast, text: Text) -> Type:
         return Integer(0, 0, next(each for each in RANKS if each == _INTEGERS[name]))
     match name:
         case "DECIMAL":
-            digits = [int(each.this.this) for each in to.expressions]
-            precision, scale = [*digits, 0][:2] if digits else (18, 3)
-            return Decimal(precision, scale, 0, 0)
+            return _decimal(node, [each.sql("duckdb") for each in to.expressions], text)
         case "DOUBLE":
             return Double()
         case "BOOLEAN":
