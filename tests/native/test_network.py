@@ -118,8 +118,22 @@ def one_permit_more(plan: Plan) -> dict[str, Any]:
     return {"permits": [permit, {**permit, "site": "9.release"}]}
 
 
+def of_another_kind(plan: Plan) -> dict[str, Any]:
+    (permit,) = plan.permits()
+    column = permit["columns"][0]
+    wider = {**column, "kind": {**column["kind"], "width": column["kind"]["width"] + 1}}
+    return {"permits": [{**permit, "columns": [wider]}]}
+
+
+def of_fewer_rows(plan: Plan) -> dict[str, Any]:
+    (permit,) = plan.permits()
+    return {"permits": [{**permit, "rows": 99}]}
+
+
 @pytest.mark.parametrize(
-    "change", [to_another, in_another_order, one_operator_more, one_permit_more], ids=lambda change: change.__name__
+    "change",
+    [to_another, in_another_order, one_operator_more, one_permit_more, of_another_kind, of_fewer_rows],
+    ids=lambda change: change.__name__,
 )
 def test_who_approved_something_else_under_the_same_hash_is_refused(change: Callable[[Plan], dict[str, Any]]) -> None:
     """The hash that c tells is that of the plan of the others."""
