@@ -1,5 +1,6 @@
 //! A value in another representation.
 
+use tacit_math::plane::words_for;
 use tacit_math::{Plane, Ring};
 use tacit_mpc::circuits::{self, Planes};
 use tacit_mpc::linear::concat_bits;
@@ -91,11 +92,16 @@ pub(crate) fn constant_planes<B: Backend>(b: &B, rows: usize, bits: impl Iterato
 
 /// One row's value in so many rows. Local.
 pub(crate) fn repeat<B: Backend>(value: &Value<B>, rows: usize) -> Value<B> {
-    let bit = |plane: &B::Bits| plane.map(rows, |p| Plane::constant(rows, p.get(0)));
+    // No branch on a share: `vec![x; count]` asks whether x is zero.
+    fn times<T: Copy>(x: T, count: usize) -> Vec<T> {
+        std::iter::repeat_n(x, count).collect()
+    }
+    let of_plane = |p: &Plane| Plane::from_words(rows, times((p.words()[0] & 1).wrapping_neg(), words_for(rows)));
+    let bit = |plane: &B::Bits| plane.map(rows, of_plane);
     let shares = match &value.shares {
         Shares::Bits(planes) => Shares::Bits(planes.iter().map(bit).collect()),
-        Shares::Ring64(x) => Shares::Ring64(x.map(rows, |x| vec![x[0]; rows])),
-        Shares::Ring128(x) => Shares::Ring128(x.map(rows, |x| vec![x[0]; rows])),
+        Shares::Ring64(x) => Shares::Ring64(x.map(rows, |x| times(x[0], rows))),
+        Shares::Ring128(x) => Shares::Ring128(x.map(rows, |x| times(x[0], rows))),
     };
     Value::new(value.kind, value.encoding, value.null.as_ref().map(bit), shares)
 }
