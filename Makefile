@@ -55,6 +55,7 @@ constant-time:
 	@command -v valgrind >/dev/null || { echo "make constant-time needs valgrind: apt-get install valgrind"; exit 1; }
 	cargo test --locked --package tacit-marks --test planted -- --test-threads=1
 	cargo test --locked --package tacit-mpc --test views constant_time -- --test-threads=1
+	cargo test --locked --package tacit-table --test engines constant_time -- --test-threads=1
 	cargo test --locked --package tacit-ot --test protocols constant_time -- --test-threads=1
 
 # Under the profile of the tests, which have compiled most of it.

@@ -191,3 +191,27 @@ fn size_permits(sites: &[&str]) -> String {
     let one = |site: &&str| json!({"site": site, "kind": "size", "recipients": PARTIES, "columns": [], "rows": null});
     Json::from(sites.iter().map(one).collect::<Vec<_>>()).to_string()
 }
+
+/// No branch and no address depends on a share, under memcheck: docs/security/constant-time.md.
+#[cfg(tacit_memcheck)]
+mod constant_time {
+    use super::*;
+
+    fn found<B: Networked>() -> Vec<(&'static str, usize)> {
+        let of = |mut case: Case| {
+            case.plan = case.plan.among(&names::<B>());
+            let tables = inputs(5, 11, 5);
+            let count = tacit_marks::findings(&format!("{} {}", B::NAME, case.name), || {
+                let nodes = nodes::<B>(&case.plan, &data(&tables), permits);
+                check_answers(&case, &nodes, &model::interpret(&case.plan, &tables));
+            });
+            (case.name, count)
+        };
+        cases(None).into_iter().map(of).filter(|&(_, count)| count > 0).collect()
+    }
+
+    #[test]
+    fn three_nodes_branch_on_no_share() {
+        assert_eq!(found::<Rep3>(), []);
+    }
+}
