@@ -7,9 +7,9 @@ use tacit_net::PartyId;
 use tacit_views::{Kind, Run, View, leaks, play, repeats};
 
 use crate::permits::{permit, size_permit};
-use crate::watched::{Watched, bundle};
+use crate::watched::{Watched, bundle, clear};
 use crate::world::{
-    Effort, LARGE, PARTIES, Program, SIZES, SMALL, Source, Told, assert_silent, check, dealt, seed, shape, tidy,
+    Effort, Ends, LARGE, PARTIES, Program, SIZES, SMALL, Source, Told, assert_silent, check, dealt, seed, shape, tidy,
 };
 
 /// One method on some columns.
@@ -192,11 +192,12 @@ fn inputs<B: Told + 'static>(rows: usize, effort: Effort) {
     for owner in 0..B::NODES {
         let name = format!("input of {rows} rows by node {owner}, {}", B::NAME);
         let seed = seed(&name);
-        assert_silent::<B>(&name, effort, None, |b: &mut Watched<B>, run| {
+        assert_silent::<B>(&name, effort, None, |mut b: Watched<B>, run| {
             let plain = tidy(Block::random(columns(rows), &mut Prg::new(&seed.derive(&run.to_string()))));
             let data = (b.node() == owner).then_some(plain);
+            let declared = data.as_ref().map_or_else(View::default, |data| clear("own input", data));
             let shared = b.input(PartyId(owner), columns(rows), data)?;
-            Ok([vec![], bundle("end", &shared)])
+            Ok((b, Ends { begin: vec![], end: bundle("end", &shared), declared }))
         });
     }
 }
@@ -205,14 +206,15 @@ fn openings<B: Told + 'static>(rows: usize, source: Source, effort: Effort) {
     for recipients in [&PARTIES[..B::NODES], &PARTIES[..1], &PARTIES[1..2]] {
         let name = format!("opening of {rows} rows, {source:?}, to {recipients:?}, {}", B::NAME);
         let seed = seed(&name);
-        assert_silent::<B>(&name, effort, None, |b: &mut Watched<B>, run| {
+        assert_silent::<B>(&name, effort, None, |mut b: Watched<B>, run| {
             let mut prg = Prg::new(&seed.derive(&run.to_string()));
             let plain = tidy(Block::random(columns(source.takes(rows)), &mut prg));
-            let begin = dealt::<B>(&plain, b.node(), &mut prg);
-            let begun = bundle("begin", &begin);
-            let x = source.make(b, crate::watched::unwrapped(begin), rows);
-            b.open(&x, permit(recipients, x.shape()))?;
-            Ok([begun, vec![]])
+            let shares = dealt::<B>(&plain, b.node(), &mut prg);
+            let begin = bundle("begin", &shares);
+            let x = source.make(&b, crate::watched::unwrapped(shares), rows);
+            let opened = b.open(&x, permit(recipients, x.shape()))?;
+            let declared = opened.map_or_else(View::default, |opened| clear("declared", &opened));
+            Ok((b, Ends { begin, end: vec![], declared }))
         });
     }
 }
@@ -220,11 +222,12 @@ fn openings<B: Told + 'static>(rows: usize, source: Source, effort: Effort) {
 fn announcements<B: Told + 'static>(effort: Effort) {
     let name = format!("announcement, {}", B::NAME);
     let seed = seed(&name);
-    assert_silent::<B>(&name, effort, None, |b: &mut Watched<B>, run| {
+    assert_silent::<B>(&name, effort, None, |mut b: Watched<B>, run| {
         let number = Prg::new(&seed.derive(&run.to_string())).vector(1)[0];
         let own = (b.node() == 1).then_some(number);
         assert_eq!(b.announce(PartyId(1), own, size_permit(&PARTIES[..B::NODES]))?, number);
-        Ok([vec![], vec![]])
+        let declared = View::default().with(Kind::Opened, "declared", number.to_le_bytes());
+        Ok((b, Ends { begin: vec![], end: vec![], declared }))
     });
 }
 

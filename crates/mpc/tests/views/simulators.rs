@@ -10,7 +10,7 @@ use tacit_views::{Difference, Kind, Run, View, indistinguishable, runs_needed};
 
 use crate::permits::permit;
 use crate::watched::{Call, Shared, Watched, bundle, unwrapped};
-use crate::world::{PARTIES, dealt, seed, shape, tidy, watch};
+use crate::world::{Ends, PARTIES, dealt, seed, shape, tidy, watch};
 
 /// Rows of every column: no bit lies behind the last one.
 const ROWS: usize = 64;
@@ -351,13 +351,13 @@ fn pairs(
 /// What tells simulated views of a protocol from real ones, node by node and call by call.
 fn differences(protocol: Protocol, simulator: fn(&str) -> Simulator) -> Vec<(usize, usize, Vec<Difference>)> {
     let seed = seed(&format!("simulation of {protocol:?}"));
-    let body = |b: &mut Watched<Rep3>, run: usize| {
+    let body = |mut b: Watched<Rep3>, run: usize| {
         let mut prg = Prg::new(&seed.derive(&run.to_string()));
         let plain = tidy(Block::random(protocol.shape(), &mut prg));
         let x: Rows<Rep3> = dealt(&plain, b.node(), &mut prg);
-        let begun = bundle("begin", &x);
-        protocol.run(b, unwrapped(x), plain)?;
-        Ok([begun, vec![]])
+        let begin = bundle("begin", &x);
+        protocol.run(&mut b, unwrapped(x), plain)?;
+        Ok((b, Ends { begin, end: vec![], declared: View::default() }))
     };
     let mut prg = Prg::new(&seed.derive("simulators"));
     let pilot = watch::<Rep3>(1, None, body);

@@ -43,6 +43,7 @@ pub struct Watched<B> {
     transcript: Arc<Transcript>,
     calls: Vec<Call>,
     shuffles: usize,
+    injections: usize,
 }
 
 impl<B: Networked> Watched<B> {
@@ -50,7 +51,7 @@ impl<B: Networked> Watched<B> {
     pub fn new(inner: B) -> Self {
         let transcript = inner.session().transcript().expect("contents are recorded");
         transcript.take_seen();
-        Self { inner, transcript, calls: vec![], shuffles: 0 }
+        Self { inner, transcript, calls: vec![], shuffles: 0, injections: 0 }
     }
 
     /// The calls since this was last asked. Afterwards roles that go in turn are where they were at the beginning.
@@ -59,8 +60,30 @@ impl<B: Networked> Watched<B> {
             self.shuffles += 1;
             let _ = self.inner.shuffle(Rows::empty(0)).expect("a shuffle of nothing");
         }
+        if !std::mem::take(&mut self.injections).is_multiple_of(2) {
+            let nothing = self.inner.public_bits(0, || Plane::zeros(0));
+            let _ = self.inner.inject::<u32>(&[&nothing]).expect("an injection of nothing");
+        }
         self.transcript.take_seen();
         std::mem::take(&mut self.calls)
+    }
+
+    /// The shares of the latest call.
+    #[allow(dead_code, reason = "for the views of operators on tables")]
+    pub fn latest(&self) -> Vec<Shared> {
+        self.calls.last().map_or_else(Vec::new, |call| call.shared.clone())
+    }
+
+    /// The engine.
+    #[allow(dead_code, reason = "for the views of operators on tables")]
+    pub fn inner(&self) -> &B {
+        &self.inner
+    }
+
+    /// The engine, to tell it something.
+    #[allow(dead_code, reason = "for the views of operators on tables")]
+    pub fn inner_mut(&mut self) -> &mut B {
+        &mut self.inner
     }
 
     /// Which node this is.
@@ -146,7 +169,7 @@ pub fn bundle<B: Backend>(name: &'static str, rows: &Rows<B>) -> Vec<Shared> {
 }
 
 /// A bundle in clear, one part for each kind of columns as in [`bundle`].
-fn clear(name: &str, block: &Block) -> View {
+pub fn clear(name: &str, block: &Block) -> View {
     let parts = [
         block.bits.iter().flat_map(|plane| cast_slice::<u64, u8>(plane.words()).to_vec()).collect::<Vec<u8>>(),
         cast_slice(&block.r32.concat()).to_vec(),
@@ -252,6 +275,7 @@ impl<B: Networked> Backend for Watched<B> {
         digit: &[&Self::Bits],
         bits: [&Self::Bits; N],
     ) -> Result<Self::Vector<R>> {
+        self.injections += N;
         let mut shares = planes("digit", digit.iter().copied());
         shares.extend(planes("bits", bits));
         let results = |out: &B::Vector<R>| (vec![vector::<R>("places", out)], nothing());
@@ -259,6 +283,7 @@ impl<B: Networked> Backend for Watched<B> {
     }
 
     fn inject<R: Ring>(&mut self, bits: &[&Self::Bits]) -> Result<Vec<Self::Vector<R>>> {
+        self.injections += bits.len();
         let shares = planes("bits", bits.iter().copied());
         self.call("inject", shares, |b| b.inject(bits), |out| (vectors::<R, _>("elements", out), nothing()))
     }

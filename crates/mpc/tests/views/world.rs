@@ -4,9 +4,9 @@ use std::thread;
 
 use tacit_math::plane::words_for;
 use tacit_math::{Plane, Prg, Seed};
-use tacit_mpc::backends::{Components, Rep3};
+use tacit_mpc::backends::{Components, Rep3, Two};
 use tacit_mpc::{Backend, Block, Link, Result, Rows, Shape, linear};
-use tacit_net::{Options, Record, memory};
+use tacit_net::{Options, Record, Session, memory};
 use tacit_views::{Kind, Part, Run, View, biased, constants, correlated, leaks, repeats, runs_needed};
 
 use crate::watched::{Call, Shared, Watched, bundle, unwrapped};
@@ -112,6 +112,14 @@ fn concat<B: Backend>(parts: &[Rows<B>]) -> Rows<B> {
 
 /// What an engine's node knows of the shares of a call by the engine's design: it dealt a mask, or holds all that a value is made of.
 pub trait Told: Components {
+    /// Sets the engine up. The second session is for what an engine makes beside its protocols, whose views are looked at elsewhere.
+    fn begin(session: Session, _beside: Session) -> Self {
+        Self::start(session).expect("an engine")
+    }
+
+    /// Whether messages may have bits that are always zero, which say nothing, elsewhere than behind the last row of planes.
+    const FILLED: bool = false;
+
     /// The names of those shares, and what of them it knows.
     fn told(call: &str, node: usize) -> &'static [(&'static str, Form)];
 }
@@ -139,6 +147,25 @@ impl Told for Rep3 {
     }
 }
 
+impl Told for Two {
+    fn begin(session: Session, beside: Session) -> Self {
+        Self::with_stock_ahead(session, beside).expect("an engine")
+    }
+
+    const FILLED: bool = true;
+
+    fn told(call: &str, node: usize) -> &'static [(&'static str, Form)] {
+        use Form::{Component, Value};
+        match (call, node) {
+            ("summands", 0) => &[("first", Value)],
+            ("summands", _) => &[("second", Value)],
+            ("mask", 0) => &[("mask", Value), ("negated", Value)],
+            ("unmask", 1) => &[("difference", Value), ("unmasked", Component(0))],
+            _ => &[],
+        }
+    }
+}
+
 /// Row counts around the ends of words and of squares of words.
 pub const SIZES: [usize; 10] = [0, 1, 3, 10, 63, 64, 65, 130, 513, 577];
 
@@ -147,13 +174,17 @@ pub const SIZES: [usize; 10] = [0, 1, 3, 10, 63, 64, 65, 130, 513, 577];
 pub struct Effort {
     /// Bits of a call, at most about as many; of more, some lanes are looked at.
     pub bits: usize,
+    /// So many lanes at least.
+    pub lanes: usize,
+    /// So many runs at least.
+    pub runs: usize,
 }
 
 /// What `make test` has time for.
-pub const SMALL: Effort = Effort { bits: 450 };
+pub const SMALL: Effort = Effort { bits: 450, lanes: 1, runs: 300 };
 
 /// What `make nightly` has time for.
-pub const LARGE: Effort = Effort { bits: 1200 };
+pub const LARGE: Effort = Effort { bits: 1200, lanes: 1, runs: 300 };
 
 /// Inputs from a printed seed, fixed by TACIT_SEED.
 pub fn seed(name: &str) -> Seed {
@@ -179,32 +210,45 @@ pub fn dealt<B: Components>(plain: &Block, node: usize, prg: &mut Prg) -> Rows<B
 /// What one node saw in each run: first the shares it began with, then its calls, at last the shares it ended with.
 type Runs = Vec<Vec<Call>>;
 
+/// What a run began and ended with at a node, and what the node may know by it.
+pub struct Ends {
+    /// Shares of what is secret.
+    pub begin: Vec<Shared>,
+    /// Shares of what became of it.
+    pub end: Vec<Shared>,
+    /// Declared outputs and disclosures, and the node's own input.
+    pub declared: View,
+}
+
 /// What each node of an engine saw in so many runs of one session.
-pub fn watch<B: Components + 'static>(
+pub fn watch<B: Told + 'static>(
     runs: usize,
     link: Option<Link>,
-    program: impl Fn(&mut Watched<B>, usize) -> Result<[Vec<Shared>; 2]> + Sync,
+    program: impl Fn(Watched<B>, usize) -> Result<(Watched<B>, Ends)> + Sync,
 ) -> Vec<Runs> {
     let options = Options { record: Record::ContentsForTests, ..Options::default() };
     let sessions = memory::mesh(&PARTIES[..B::NODES], &options);
-    let node = |session| {
-        let mut engine = B::start(session).expect("an engine");
+    let beside = memory::mesh(&PARTIES[..B::NODES], &Options::default());
+    let node = &|session, beside| {
+        let mut engine = B::begin(session, beside);
         link.into_iter().for_each(|link| engine.declare(link));
         let mut b = Watched::new(engine);
-        let runs = (0..runs).map(|run| {
-            let [dealt, result] = program(&mut b, run).expect("a result");
-            let ends = |name, shared| Call { name, shared, public: View::default(), seen: View::default() };
+        let mut seen = Runs::with_capacity(runs);
+        for run in 0..runs {
+            let (watched, Ends { begin, end, declared }) = program(b, run).expect("a result");
+            b = watched;
+            let nothing = View::default;
             let mut calls = b.take();
-            calls.insert(0, ends("begin", dealt));
-            calls.push(ends("end", result));
-            calls
-        });
-        let runs: Runs = runs.collect();
+            calls.insert(0, Call { name: "begin", shared: begin, public: declared, seen: nothing() });
+            calls.push(Call { name: "end", shared: end, public: nothing(), seen: nothing() });
+            seen.push(calls);
+        }
         b.into_inner().into_session().close().expect("an orderly end");
-        runs
+        seen
     };
     thread::scope(|scope| {
-        let threads: Vec<_> = sessions.into_iter().map(|session| scope.spawn(|| node(session))).collect();
+        let sessions = sessions.into_iter().zip(beside);
+        let threads: Vec<_> = sessions.map(|(session, beside)| scope.spawn(move || node(session, beside))).collect();
         threads.into_iter().map(|thread| thread.join().expect("a node")).collect()
     })
 }
@@ -225,15 +269,15 @@ pub fn check_on<B: Told + 'static>(
 ) {
     let name = format!("{name}, {rows} rows, {source:?}, {}", B::NAME);
     let seed = seed(&name);
-    let body = |b: &mut Watched<B>, run: usize| {
+    let body = |mut b: Watched<B>, run: usize| {
         let mut prg = Prg::new(&seed.derive(&run.to_string()));
         let plain = tidy(program.input(program.shape(source.takes(rows)), &mut prg));
         let node = b.node();
-        let begin: Rows<B> = dealt(&plain, node, &mut prg);
-        let begun = bundle("begin", &begin);
-        let x = source.make(b, unwrapped(begin), rows);
+        let shares: Rows<B> = dealt(&plain, node, &mut prg);
+        let begin = bundle("begin", &shares);
+        let x = source.make(&b, unwrapped(shares), rows);
         let out = b.step("program", |b| program.run(b, x))?;
-        Ok([begun, bundle("end", &out)])
+        Ok((b, Ends { begin, end: bundle("end", &out), declared: View::default() }))
     };
     assert_silent::<B>(&name, effort, link, body);
 }
@@ -243,7 +287,7 @@ pub fn assert_silent<B: Told + 'static>(
     name: &str,
     effort: Effort,
     link: Option<Link>,
-    body: impl Fn(&mut Watched<B>, usize) -> Result<[Vec<Shared>; 2]> + Sync,
+    body: impl Fn(Watched<B>, usize) -> Result<(Watched<B>, Ends)> + Sync,
 ) {
     let runs = runs_for::<B>(&watch::<B>(1, link, &body), effort);
     let Findings(found) = findings::<B>(&watch::<B>(runs, link, body), effort);
@@ -262,13 +306,18 @@ impl Findings {
     }
 }
 
+/// So many rows are few.
+const FEW: usize = 3;
+
 /// Which lanes of every word are looked at, if all of a call are too many bits: the first, those around the last row, and others.
 fn lanes(bits: usize, rows: usize, effort: Effort) -> u64 {
-    let count = (64 * effort.bits / bits.max(1)).clamp(1, 64);
-    let around = [rows % 64, 0, (rows + 63) % 64, 32, 63];
+    let count = (64 * effort.bits / bits.max(1)).clamp(effort.lanes, 64);
+    let around = [rows % 64, 0, (rows + 63) % 64];
+    // Of few rows all of them, because what is shuffled may show in all rows together.
+    let few = 0..if rows <= FEW { rows } else { 0 };
     let others = (0..64).map(|lane| lane * 37 % 64);
     let mut lanes = 0u64;
-    for lane in around.into_iter().chain(others) {
+    for lane in around.into_iter().chain(few).chain([32, 63]).chain(others) {
         if lanes.count_ones() < count as u32 {
             lanes |= 1 << lane;
         }
@@ -283,8 +332,20 @@ struct Calls<'a> {
 }
 
 impl Calls<'_> {
-    /// A call in one run: `told` is what the node was told before.
+    /// A call in one run: `told` is what the node was told before. What the call opens or announces it is told of values in between; whether that
+    /// was declared is asked of the whole run.
     fn run<B: Told>(&self, run: usize, call: usize, told: &mut View) -> Run {
+        let seen = self.seen::<B>(run, call, told);
+        let own = &self.nodes[self.node][run][call];
+        if DISCLOSING.contains(&own.name) {
+            told.extend(own.public.clone());
+            return Run { known: told.clone(), view: seen.view.filter(|part| part.kind != Kind::Opened), ..seen };
+        }
+        Run { known: told.clone(), ..seen }
+    }
+
+    /// What a node sees of a call, all that becomes public by it included; and `told` what it is told by the engine's design.
+    fn seen<B: Told>(&self, run: usize, call: usize, told: &mut View) -> Run {
         let own = &self.nodes[self.node][run][call];
         let mut view = own.seen.only(&[Kind::Received, Kind::Drawn]).filter(|part| !is_permutation(part));
         let mut secret = View::default();
@@ -302,12 +363,22 @@ impl Calls<'_> {
                 told.add(Kind::Opened, &name, without_padding(clear, shared));
             }
             shared.components.iter().for_each(|component| view.add(Kind::Own, &name, component.clone()));
-            secret.add(Kind::Own, &name, plain);
+            // Of two rows, the order that is revealed is the XOR of the old one and of how they were shuffled, as it should be.
+            if (own.name, shared.name, shared.rows) != ("shuffle_reveal", "shuffled", 2) {
+                secret.add(Kind::Own, &name, plain);
+            }
         }
-        told.extend(own.public.clone());
-        Run { view, known: told.clone(), secret }
+        if call == 0 {
+            told.extend(own.public.clone());
+        } else {
+            view.extend(own.public.clone());
+        }
+        Run { view, known: View::default(), secret }
     }
 }
+
+/// Calls that disclose what they make public. What is revealed of shuffled rows is to say nothing.
+pub const DISCLOSING: [&str; 3] = ["input", "open", "announce"];
 
 /// What a generator gives for a permutation: a buffer of which most is not used.
 fn is_permutation(part: &Part) -> bool {
@@ -315,7 +386,7 @@ fn is_permutation(part: &Part) -> bool {
 }
 
 /// What shares stand for, the bits behind the last row included.
-fn plain(parts: &[&Shared]) -> Vec<u8> {
+pub fn plain(parts: &[&Shared]) -> Vec<u8> {
     let mut sum = vec![0; parts[0].components[0].len()];
     for part in parts {
         let component = &part.components[0];
@@ -358,7 +429,7 @@ pub fn runs_for<B: Told>(pilot: &[Runs], effort: Effort) -> usize {
         }
         most = most.max(runs_needed(&whole::<B>(&calls, 0, effort)));
     }
-    most.max(300)
+    most.max(effort.runs)
 }
 
 fn bits(run: &Run) -> usize {
@@ -375,9 +446,10 @@ fn whole<B: Told>(calls: &Calls<'_>, run: usize, effort: Effort) -> Run {
     let mut told = View::default();
     let mut all = Run::default();
     for call in 0..count {
-        let one = calls.run::<B>(run, call, &mut told);
+        let one = calls.seen::<B>(run, call, &mut told);
         let is_end = call == 0 || call + 1 == count;
-        all.view.extend(if is_end { one.view } else { one.view.only(&[Kind::Received, Kind::Drawn]) });
+        let from_outside = [Kind::Received, Kind::Drawn, Kind::Opened];
+        all.view.extend(if is_end { one.view } else { one.view.only(&from_outside) });
         if is_end {
             all.secret.extend(one.secret);
         }
@@ -407,7 +479,7 @@ pub fn findings<B: Told>(nodes: &[Runs], effort: Effort) -> Findings {
             let received = |run: &Run| run.seeing(run.view.only(&[Kind::Received]));
             found.add(&place, "bits that lean to secrets", correlated(&cut.iter().map(received).collect::<Vec<_>>()));
             let random: Vec<View> = all.iter().map(|run| run.view.only(&[Kind::Received, Kind::Drawn])).collect();
-            let random = without_zero_padding(random, example);
+            let random = without_zeros::<B>(random, example);
             if example.name != "open" && example.name != "announce" {
                 found.add(&place, "biased bits", biased(&random));
             }
@@ -428,7 +500,7 @@ pub fn findings<B: Told>(nodes: &[Runs], effort: Effort) -> Findings {
 }
 
 /// Views without the bits of planes behind the last row that are zero in all of them. One that is not stays, and has to be random.
-fn without_zero_padding(views: Vec<View>, call: &Call) -> Vec<View> {
+fn without_zeros<B: Told>(views: Vec<View>, call: &Call) -> Vec<View> {
     let lengths: Vec<usize> = call
         .shared
         .iter()
@@ -436,10 +508,11 @@ fn without_zero_padding(views: Vec<View>, call: &Call) -> Vec<View> {
         .map(|shared| shared.rows)
         .collect();
     let is_padding = |part: &Part, bit: usize| {
-        lengths.iter().any(|&rows| {
-            let column = 64 * words_for(rows);
-            part.bits().is_multiple_of(column) && bit % column >= rows
-        })
+        B::FILLED
+            || lengths.iter().any(|&rows| {
+                let column = 64 * words_for(rows);
+                part.bits().is_multiple_of(column) && bit % column >= rows
+            })
     };
     let is_zero = |number: usize, bit: usize| views.iter().all(|view| view.parts()[number].bit(bit) == 0);
     let Some(first) = views.first() else { return views };
