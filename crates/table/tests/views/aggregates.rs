@@ -1,0 +1,108 @@
+//! Operators that add up: `aggregate` and `group_by`, with what they are made of.
+
+use serde_json::{Value as Json, json};
+use tacit_mpc::backends::{Rep3, Two};
+
+use crate::plain::{Shape, bits, ring};
+use crate::plays::{Case, FEW, From, SIZES, check_case, check_sizes};
+use crate::world::Source;
+
+fn table() -> Shape {
+    Shape::new(&[bits("k", 1), bits("v", 1).or_null(), ring("w", 3).or_null()], true)
+}
+
+/// The same without numbers of many bits.
+fn narrow() -> Shape {
+    Shape::new(&[bits("k", 1), bits("v", 1).or_null()], true)
+}
+
+/// An aggregate column, in planes or modulo 2^64.
+fn column(function: &str, of: &str, repr: &str, width: usize) -> Json {
+    let kind = json!({"repr": repr, "width": width, "signed": false, "nullable": true});
+    let of = if of.is_empty() { Json::Null } else { of.into() };
+    json!({"name": format!("{function} {of}"), "function": function, "column": of, "kind": kind})
+}
+
+fn aggregate(name: &'static str, table: Shape, columns: &[Json]) -> Case {
+    Case::new(name, &[table], json!({"id": 9, "op": "aggregate", "input": 1, "aggregates": columns}))
+}
+
+/// A sum of ring elements, and counts in planes.
+fn sums() -> Case {
+    aggregate("sums", table(), &[column("sum", "w", "ring64", 9), column("count_rows", "", "bits", 3)])
+}
+
+/// In the other rings.
+fn other_sums() -> Case {
+    aggregate("other sums", narrow(), &[column("sum", "v", "ring128", 70), column("count", "v", "ring64", 4)])
+}
+
+fn extremes() -> Case {
+    aggregate("extremes", narrow(), &[column("min", "v", "bits", 1)])
+}
+
+fn distinct() -> Case {
+    aggregate("distinct values", narrow(), &[column("count_distinct", "v", "bits", 3)])
+}
+
+// views: crates/table/src/operators/aggregate.rs
+// views: crates/table/src/operators/totals.rs
+#[test]
+fn what_is_added_up_is_seen_by_nobody() {
+    check_case::<Rep3>(&sums(), &[(2, From::Made(Source::Limit))]);
+    check_case::<Rep3>(&extremes(), &[(3, From::Made(Source::Slice))]);
+    check_case::<Rep3>(&distinct(), &[(3, From::Made(Source::Gather))]);
+    check_case::<Two>(&other_sums(), &[(3, From::Made(Source::Concat))]);
+}
+
+fn group_by(name: &'static str, table: Shape, columns: &[Json], groups: Option<usize>) -> Case {
+    let step = json!({"id": 9, "op": "group_by", "input": 1, "keys": ["k"], "aggregates": columns, "groups": groups});
+    Case::new(name, &[table], step)
+}
+
+fn group_sums() -> Case {
+    let columns = [column("sum", "v", "ring64", 9), column("any", "k", "bits", 1)];
+    group_by("sums of groups", narrow(), &columns, Some(2))
+}
+
+fn group_totals() -> Case {
+    let columns = [column("count_rows", "", "bits", 3), column("sum", "w", "ring64", 9)];
+    group_by("totals of groups", table(), &columns, None)
+}
+
+fn group_extremes() -> Case {
+    let columns = [column("max", "v", "bits", 1), column("count_distinct", "v", "bits", 3)];
+    group_by("extremes of groups", narrow(), &columns, None)
+}
+
+fn group_least() -> Case {
+    let table = Shape::new(&[bits("k", 1), bits("u", 1)], false);
+    let step = json!({"id": 9, "op": "group_by", "input": 1, "keys": ["k"], "groups": null,
+        "aggregates": [column("min", "u", "bits", 1)]});
+    Case::new("least of groups", &[table], step)
+}
+
+// views: crates/table/src/operators/group_by.rs
+// views: crates/table/src/operators/collect.rs
+#[test]
+fn groups_are_seen_by_nobody() {
+    check_case::<Rep3>(&group_sums(), &[(2, From::Made(Source::Concat))]);
+    check_case::<Rep3>(&group_extremes(), &[(2, From::Made(Source::Slice))]);
+    check_case::<Two>(&group_least(), &[(3, From::Made(Source::Limit))]);
+}
+
+#[test]
+#[ignore = "minutes: make nightly"]
+fn nothing_is_seen_of_what_is_added_up_at_any_size() {
+    let cases = [extremes(), distinct(), group_extremes(), group_least()];
+    check_sizes::<Rep3>(&cases, &SIZES);
+    check_sizes::<Two>(&cases, &SIZES);
+}
+
+#[test]
+#[ignore = "minutes: make nightly"]
+fn nothing_is_seen_of_numbers_that_are_added_up() {
+    let cases = [sums(), other_sums(), group_sums(), group_totals()];
+    check_sizes::<Rep3>(&cases, &FEW);
+    check_sizes::<Two>(&cases, &FEW);
+}

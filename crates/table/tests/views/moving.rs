@@ -1,0 +1,108 @@
+//! Operators that reveal rows only in a random order, or not at all: `sort`, `limit`, `join`, `union`, `broadcast`.
+
+use serde_json::json;
+use tacit_mpc::backends::{Rep3, Two};
+use tacit_mpc::ops;
+
+use crate::plain::{Column, Shape, bits, ring};
+use crate::plays::{Case, FEW, From, SIZES, check_case, check_sizes};
+use crate::world::Source;
+
+fn sort(key: Column, other: Column) -> Case {
+    let table = Shape::new(&[key, other], true);
+    let key = json!({"column": "k", "descending": true, "nulls_first": false});
+    Case::new("sort", &[table], json!({"id": 9, "op": "sort", "input": 1, "keys": [key]}))
+}
+
+/// By a key of one pass.
+fn short_sort() -> Case {
+    sort(bits("k", 2), bits("v", 1))
+}
+
+/// By a key of two passes.
+fn long_sort() -> Case {
+    sort(bits("k", 3).or_null(), ring("w", 3))
+}
+
+/// Of rows that a sort put in order.
+fn limit() -> Case {
+    let table = Shape::new(&[bits("v", 2), bits("w", 1).or_null()], true);
+    let step = json!({"id": 9, "op": "limit", "input": 1, "count": 2, "offset": 1});
+    Case::new("limit", &[table], step).sorted_by("v", 2)
+}
+
+// views: crates/table/src/operators/order.rs
+#[test]
+fn an_order_is_seen_by_nobody() {
+    check_case::<Rep3>(&short_sort(), &[(3, From::Made(Source::Slice))]);
+    check_case::<Rep3>(&limit(), &[(3, From::Made(Source::Limit))]);
+    check_case::<Two>(&short_sort(), &[(3, From::Made(Source::Dealt))]);
+}
+
+/// Of as many left rows as right rows, with this left column.
+fn join_with(key: Column, other: Column) -> Case {
+    let left = Shape::new(&[bits("lk", 1), other], true);
+    let right = Shape::new(&[key, bits("v", 1)], true);
+    let step = json!({"id": 9, "op": "join", "left": 1, "right": 2, "left_keys": ["lk"], "right_keys": ["k"],
+        "left_columns": [other.name, "lk"], "right_columns": ["v"]});
+    Case::new("join", &[left, right], step).labels(|rows| {
+        // Left rows have their numbers, right rows theirs behind a power of two.
+        let (side, first_right) = (rows as u64 / 2, 1 << ops::label_width(rows / 2));
+        (0..side).chain(first_right..first_right + side).collect()
+    })
+}
+
+fn join() -> Case {
+    join_with(bits("k", 1), bits("p", 1))
+}
+
+// views: crates/table/src/operators/join.rs
+#[test]
+fn which_rows_match_is_seen_by_nobody() {
+    check_case::<Rep3>(&join(), &[(3, From::Made(Source::Concat))]);
+    check_case::<Two>(&join(), &[(2, From::Made(Source::Limit))]);
+}
+
+fn union() -> Case {
+    let first = Shape::new(&[bits("x", 2).or_null(), bits("y", 1)], true);
+    let second = Shape::new(&[ring("x", 3), bits("y", 2)], false).of(1);
+    let kind = |repr: &str, width: usize| json!({"repr": repr, "width": width, "signed": false, "nullable": true});
+    let columns = json!([{"name": "x", "kind": kind("ring64", 4)}, {"name": "y", "kind": kind("bits", 2)}]);
+    Case::new("union", &[first, second], json!({"id": 9, "op": "union", "inputs": [1, 2], "columns": columns}))
+}
+
+// views: crates/table/src/operators/union.rs
+#[test]
+fn the_parts_of_a_union_are_seen_by_nobody() {
+    check_case::<Rep3>(&union(), &[(3, From::Made(Source::Slice))]);
+    check_case::<Two>(&union(), &[(3, From::Made(Source::Concat))]);
+}
+
+fn broadcast() -> Case {
+    let input = Shape::new(&[bits("v", 1)], true);
+    let scalar = Shape::new(&[bits("s", 2).or_null(), ring("r", 3)], true).of(1);
+    Case::new("broadcast", &[input, scalar], json!({"id": 9, "op": "broadcast", "input": 1, "scalar": 2}))
+}
+
+// views: crates/table/src/operators/scalar.rs
+#[test]
+fn whether_a_scalar_is_there_is_seen_by_nobody() {
+    check_case::<Rep3>(&broadcast(), &[(3, From::Made(Source::Limit))]);
+    check_case::<Two>(&broadcast(), &[(3, From::Made(Source::Gather))]);
+}
+
+#[test]
+#[ignore = "minutes: make nightly"]
+fn nothing_is_seen_of_rows_that_move_at_any_size() {
+    let cases = [short_sort(), limit(), join()];
+    check_sizes::<Rep3>(&cases, &SIZES);
+    check_sizes::<Two>(&cases, &SIZES);
+}
+
+#[test]
+#[ignore = "minutes: make nightly"]
+fn nothing_is_seen_of_numbers_that_move() {
+    let cases = [long_sort(), union(), broadcast(), join_with(bits("k", 2).or_null(), ring("q", 3))];
+    check_sizes::<Rep3>(&cases, &FEW);
+    check_sizes::<Two>(&cases, &FEW);
+}
