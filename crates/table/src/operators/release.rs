@@ -28,15 +28,16 @@ pub(crate) fn release<B: Backend>(
         stated(table)?;
     }
     let site = format!("{}.release", release.id);
-    let opened = opened_columns(table, release)?;
-    let permit = permits.take(&site, &[PermitKind::Answer, PermitKind::Value], &release.to, &opened)?;
-    permit.check_rows(table.rows as u64)?;
-    let values = table.values(&release.columns)?.into_iter().zip(&opened);
-    let values: Vec<_> =
-        values.map(|(value, opened)| with_nulls(b, table.rows, &value, opened.kind.nullable)).collect();
+    let values = table.values(&release.columns)?;
     if let Some(hashed) = release.columns.iter().zip(&values).find(|(_, value)| value.encoding == Encoding::Hash) {
         return Err(TableError::Input(format!("column {:?} is a hash, which cannot be opened as a string", hashed.0)));
     }
+    let opened = opened_columns(table, release)?;
+    let permit = permits.take(&site, &[PermitKind::Answer, PermitKind::Value], &release.to, &opened)?;
+    permit.check_rows(table.rows as u64)?;
+    let values = values.into_iter().zip(&opened);
+    let values: Vec<_> =
+        values.map(|(value, opened)| with_nulls(b, table.rows, &value, opened.kind.nullable)).collect();
     let (mut rows, layout) = bundle(table.rows, &values);
     rows.bits.extend(table.valid.clone());
     let rows = if release.ordered { rows } else { b.shuffle(rows)? };
