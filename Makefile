@@ -57,6 +57,7 @@ constant-time:
 	cargo test --locked --package tacit-mpc --test views constant_time -- --test-threads=1
 	cargo test --locked --package tacit-table --test engines constant_time -- --test-threads=1
 	cargo test --locked --package tacit-ot --test protocols constant_time -- --test-threads=1
+	cargo test --locked --package tacit-psi --test relatives constant_time -- --test-threads=1
 
 # Under the profile of the tests, which have compiled most of it.
 security:

@@ -191,7 +191,7 @@ impl CircuitPsi {
         let mut tagged = payload.clone();
         tagged.bits.splice(..0, (0..self.tag_bits).map(|_| Plane::zeros(payload.rows)));
         let difference = words::Difference::new(&tagged, &masks);
-        let seed = Seed::random()?;
+        let seed = Seed::random()?.published();
         let store = Okvs::<BAND>::with_layout(self.layout(), &seed);
         let order = store.order(&keys);
         session.next_round();

@@ -77,7 +77,8 @@ impl Exponent {
         loop {
             randomness::fill(&mut *wide)?;
             let scalar = Scalar::from_bytes_mod_order_wide(&wide);
-            if scalar != Scalar::ZERO {
+            // Never zero in practice (2^-252).
+            if tacit_marks::published(scalar != Scalar::ZERO) {
                 return Ok(Self(scalar));
             }
         }

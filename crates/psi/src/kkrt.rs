@@ -199,7 +199,8 @@ impl Run {
         let digest = blake3::keyed_hash(&self.tag, bytemuck::cast_slice(&words[..=W]));
         let mut low = [0; 16];
         low.copy_from_slice(&digest.as_bytes()[..16]);
-        u128::from_le_bytes(low) & (u128::MAX >> (128 - self.parameters.tag_bits()))
+        // Sent, or looked up among those that were: by design addresses follow from tags.
+        tacit_marks::published(u128::from_le_bytes(low) & (u128::MAX >> (128 - self.parameters.tag_bits())))
     }
 }
 
@@ -389,7 +390,7 @@ impl Prepared for Receiver {
 /// thrown away before anyone sees it.
 fn assign(items: &[Item], parameters: Parameters) -> Result<(Seed, Run, Vec<Option<Placed>>), PsiError> {
     for _ in 0..3 {
-        let seed = Seed::random()?;
+        let seed = Seed::random()?.published();
         let run = Run::new(&seed, parameters);
         let numbers = run.numbers(items);
         if let Some(table) = cuckoo::table(&numbers, parameters.bins()) {

@@ -27,6 +27,8 @@ pub fn agree(session: &mut Session, peer: PartyId, protocol: &str) -> Result<[u8
     session.next_round();
     let (mut mine, mut theirs) = ([0; NONCE], [0; NONCE]);
     randomness::fill(&mut mine)?;
+    // Sent as it is.
+    tacit_marks::public(&mut mine);
     session.send(peer, mine.to_vec())?;
     session.recv(peer, &mut theirs)?;
     let ordered = if session.me() < peer { [mine, theirs] } else { [theirs, mine] };

@@ -236,7 +236,7 @@ fn functions<T: Word>(session: &mut Session, owners: &Owners, items: &[Item]) ->
 
 /// An owner's part: a store of its shares, each masked by the function's value.
 fn send_shares<T: Word>(session: &mut Session, leader: PartyId, items: &[Item], shares: &[T]) -> Result<(), PsiError> {
-    let seed = Seed::random()?;
+    let seed = Seed::random()?.published();
     session.send(leader, seed.expose().to_vec())?;
     let store = Okvs::<BAND>::new(items.len(), &seed);
     let order = store.order(items);

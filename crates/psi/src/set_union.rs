@@ -166,7 +166,7 @@ pub fn receive(session: &mut Session, sender: PartyId, numbers: &[u128], theirs:
     let (keys, bins) = cuckoo::in_all_bins(numbers, m);
 
     let masks = oprf::send(session, sender, &keys, Sizes { sender: keys.len(), receiver: m })?;
-    let seed = Seed::random()?;
+    let seed = Seed::random()?.published();
     let store = Okvs::<BAND>::with_layout(store_layout(numbers.len()), &seed);
     let values = |chosen: &[u32], out: &mut [u64]| {
         for (out, &i) in out.iter_mut().zip(chosen) {

@@ -50,7 +50,8 @@ impl TagHash {
     fn shorten(&self, digest: &blake3::Hash) -> u128 {
         let mut low = [0; 16];
         low.copy_from_slice(&digest.as_bytes()[..16]);
-        u128::from_le_bytes(low) & low_bits(self.bits)
+        // Parties sort tags, send them and look them up: by design addresses follow from them.
+        tacit_marks::published(u128::from_le_bytes(low) & low_bits(self.bits))
     }
 }
 

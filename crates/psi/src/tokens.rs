@@ -125,7 +125,8 @@ pub fn agree_key(session: &mut Session) -> Result<Seed, PsiError> {
     let committed = exchange(session, commitment(session.me(), &mine))?;
     let shares = exchange(session, mine)?;
     for (party, (share, committed)) in shares.iter().zip(&committed).enumerate() {
-        if commitment(PartyId(party), share) != *committed {
+        // All parties see whether this one goes on.
+        if tacit_marks::published(commitment(PartyId(party), share) != *committed) {
             let detail = "its share of the key is not the one it committed to";
             return Err(PsiError::cheating(session, PartyId(party), detail));
         }

@@ -97,7 +97,7 @@ impl Receiver {
         mut a: Vec<F>,
     ) -> Result<Sent<'a, W>, PsiError> {
         let toss = self.toss(session)?;
-        let seed = Seed::random()?;
+        let seed = Seed::random()?.published();
         session.next_round();
         let mut head = seed.expose().to_vec();
         head.extend(toss.iter().flat_map(|(_, half)| half.to_le_bytes()));
@@ -130,7 +130,7 @@ impl Receiver {
         session.next_round();
         let mut committed = [0; 32];
         session.recv(self.peer, &mut committed)?;
-        Ok(Some((committed, u128::from_le_bytes(*Seed::random()?.expose()))))
+        Ok(Some((committed, u128::from_le_bytes(*Seed::random()?.published().expose()))))
     }
 
     /// Finds its own tags among the sender's, in the order in which they come.

@@ -1,6 +1,8 @@
 //! Protocols whose functionality is another than the intersection, each against the clear computation.
 
 mod cardinality_sum;
+#[cfg(tacit_memcheck)]
+mod constant_time;
 mod multi_key;
 mod pair;
 mod permute_share;
