@@ -7,8 +7,11 @@
 #   make security  bits of security of a whole run, recomputed from the code's own constants
 #   make bench     measured speed beside the machine's own limits, saved under benches/results
 #   make build     a wheel in dist/
+#
+# `make build` and `make security` take FEATURES=heavier-noise, the safer noise of silent correlations (SECURITY.md).
 
 PYTHON ?= python3
+FEATURES ?=
 VENV := .venv
 BIN := $(VENV)/bin
 
@@ -38,6 +41,7 @@ nightly: lint test-rust $(VENV)/native $(VENV)/tests
 	cargo test --locked --workspace --test views -- --ignored
 	cargo test --locked --package tacit-mpc --lib views -- --ignored
 	HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest -m "nightly or not nightly" -o faulthandler_timeout=0
+	cargo test --locked --package tacit-net --package tacit-ot --package tacit-security --features heavier-noise
 	cargo run --locked --release --package tacit-math --example timing
 	$(MAKE) --no-print-directory constant-time
 
@@ -61,13 +65,13 @@ constant-time:
 
 # Under the profile of the tests, which have compiled most of it.
 security:
-	@cargo run --quiet --locked --profile test --package tacit-security
+	@cargo run --quiet --locked --profile test --package tacit-security --features "$(FEATURES)"
 
 bench: $(VENV)/native $(VENV)/tests
 	$(BIN)/python benches/run.py
 
 build: $(VENV)/tests
-	$(BIN)/maturin build --release --out dist
+	$(BIN)/maturin build --release --out dist --features "$(FEATURES)"
 
 lint: $(VENV)/tests
 	cargo fmt --all --check

@@ -40,3 +40,10 @@ pub use options::{Options, Record, Security, Shape};
 pub use secret::Secret;
 pub use session::{PartyId, Session};
 pub use transcript::{Direction, Message, Opened, Seen, Source, Transcript};
+
+/// What both ends of a connection have to run: the version of tacit, and the noise of silent correlations where it is the heavier one.
+pub const VERSION: &str = if cfg!(feature = "heavier-noise") {
+    concat!(env!("CARGO_PKG_VERSION"), "+heavier-noise")
+} else {
+    env!("CARGO_PKG_VERSION")
+};

@@ -144,7 +144,7 @@ impl Agreement {
     fn hello(&self, suite: Suite, plan: &Plan) -> Hello {
         let tables = self.kept.as_deref().unwrap_or_default();
         let approval = Approval {
-            version: env!("CARGO_PKG_VERSION"),
+            version: tacit_net::VERSION,
             engine: suite.name(),
             nodes: &self.nodes,
             link: self.link,

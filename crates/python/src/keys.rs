@@ -42,5 +42,5 @@ pub fn fingerprint(certificate_pem: &str) -> Result<String> {
 /// The version of tacit, the same for all parties of a run.
 #[pyfunction]
 pub fn version() -> &'static str {
-    env!("CARGO_PKG_VERSION")
+    tacit_net::VERSION
 }

@@ -31,6 +31,7 @@
 //! The version comes first so that parties of different versions can tell, whatever follows it.
 
 use super::exporter::Exported;
+use crate::VERSION;
 use crate::error::NetError;
 use std::io::{self, Read};
 
@@ -91,7 +92,7 @@ pub struct Hello {
 impl Hello {
     /// The hello of this version of tacit for a plan and an engine (at most 255 bytes of name).
     pub fn new(plan_hash: [u8; 32], engine: &str) -> Self {
-        let (version, engine) = (env!("CARGO_PKG_VERSION").to_owned(), engine.to_owned());
+        let (version, engine) = (VERSION.to_owned(), engine.to_owned());
         let (approved, stored) = ([0; 32], [0; 32]);
         Self { version, plan_hash, approved, engine, stored, stored_text: String::new(), sessions: [1, 0] }
     }
