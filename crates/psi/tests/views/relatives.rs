@@ -193,22 +193,37 @@ fn simulated_count(prg: &mut Prg, sorted: bool) -> View {
     tag_view(everything(View::default(), "points", &random_points(ITEMS, prg), &[&exponent()]), &own, &theirs)
 }
 
-/// A sender's part, and its view.
-fn count_as_sender(session: &mut Session, peer: PartyId, run: usize) -> [View; 2] {
-    session.enter("cardinality");
+/// What a sender has once the receiver can count.
+pub struct Told {
+    context: [u8; 32],
+    key: Exponent,
+    points: Vec<Encoding>,
+    /// Of its items.
+    pub order: Vec<u32>,
+}
+
+/// A sender's part up to the receiver's count.
+pub fn tell(session: &mut Session, peer: PartyId, run: usize) -> Told {
     let context = agree(session, peer, "cardinality");
-    let (k, hash, tags) = (exponent(), HashToGroup::new(&context), TagHash::new(&context, bits()));
+    let (key, hash, tags) = (exponent(), HashToGroup::new(&context), TagHash::new(&context, bits()));
     let order = permutation::random(ITEMS, &mut inputs("a sender's order", run));
     session.next_round();
-    send(session, peer, &k.mask(&hash, &permutation::gather(&sets(run)[0], &order)));
+    send(session, peer, &key.mask(&hash, &permutation::gather(&sets(run)[0], &order)));
     let points = receive(session, peer, ITEMS);
-    let mut theirs: Vec<u128> = raise(&k, &points).iter().map(|point| tags.of_point(point)).collect();
+    let mut theirs: Vec<u128> = raise(&key, &points).iter().map(|point| tags.of_point(point)).collect();
     theirs.sort_unstable();
     session.next_round();
     session.send(peer, SortedTags::write(&theirs, bits())).expect("sent");
+    Told { context, key, points, order }
+}
+
+/// A sender's part, and its view.
+fn count_as_sender(session: &mut Session, peer: PartyId, run: usize) -> [View; 2] {
+    session.enter("cardinality");
+    let Told { context, key, points, .. } = tell(session, peer, run);
     session.leave();
-    let view = everything(View::default(), "points", &points, &[&k]);
-    [view.clone(), dictionary(view, &context, run, 1, &[&k])]
+    let view = everything(View::default(), "points", &points, &[&key]);
+    [view.clone(), dictionary(view, &context, run, 1, &[&key])]
 }
 
 /// Views with what stays secret, and views with what an adversary guesses.

@@ -1,6 +1,6 @@
 //! Sums over an intersection: what the receiver makes of its keys and the sender's corrections, and the sender of masked choices.
 
-use crate::relatives::{COMMON, ITEMS, SIZES, agree, bits, compare, exponent, raise, receive, send, sets, words};
+use crate::relatives::{COMMON, ITEMS, SIZES, agree, bits, compare, exponent, raise, receive, send, sets, tell, words};
 use crate::world::{Played, inputs, play_pair};
 use tacit_math::{Prg, permutation};
 use tacit_net::{PartyId, Session};
@@ -141,16 +141,7 @@ impl Offered {
 /// A sender's part, with its keys in the open.
 fn offer(session: &mut Session, peer: PartyId, run: usize) -> Offered {
     session.enter("cardinality");
-    let context = agree(session, peer, "cardinality");
-    let (k, hash, tags) = (exponent(), HashToGroup::new(&context), TagHash::new(&context, bits()));
-    let order = permutation::random(ITEMS, &mut inputs("a sender's order", run));
-    session.next_round();
-    send(session, peer, &k.mask(&hash, &permutation::gather(&sets(run)[0], &order)));
-    let points = receive(session, peer, ITEMS);
-    let mut theirs: Vec<u128> = raise(&k, &points).iter().map(|point| tags.of_point(point)).collect();
-    theirs.sort_unstable();
-    session.next_round();
-    session.send(peer, SortedTags::write(&theirs, bits())).expect("sent");
+    let order = tell(session, peer, run).order;
     let mut ots = softspoken::Sender::setup(session, peer, Adversary::SemiHonest, 4).expect("set up");
     let mut ots = ots.extend(session, ITEMS).expect("transfers");
     let before = ots.zero.clone();

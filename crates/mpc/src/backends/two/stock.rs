@@ -187,7 +187,7 @@ impl Stock {
         }
     }
 
-    /// Where the next so many OTs lie that this node sends; they are taken.
+    /// Takes the next OTs that this node sends, and says where they lie.
     fn next_sent(&mut self, count: usize) -> Range<usize> {
         self.accounts[self.me].take(count);
         let next = self.sending.1..self.sending.1 + count;

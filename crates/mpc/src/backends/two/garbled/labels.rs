@@ -72,7 +72,7 @@ impl Labels {
         inputs.iter().map(|input| if input.is_transferred() { next() } else { None }).collect()
     }
 
-    /// Notes those of so many rows as what this node has, where a test records contents.
+    /// Records the labels of `rows` rows as this node's, where a test records contents.
     fn note(&self, session: &Session, inputs: &[Input<'_>], rows: usize) {
         self.of_rows(inputs, 0, rows).into_iter().flatten().for_each(|labels| Stock::note(session, "label", labels));
     }

@@ -58,7 +58,7 @@ fn garbled_circuits_tell_nothing() {
     check(&CONJOIN, 1, Source::Slice, None);
 }
 
-/// What a node has of one run of a circuit: its part of the labels of each input, and the tables of each AND, if it got them.
+/// One node's data of one run of a circuit: its part of the labels of each input, and the tables of each AND, if it got them.
 struct Held {
     start: u128,
     labels: Vec<Vec<u128>>,
