@@ -17,6 +17,9 @@
 //! for bits in place of the blocks' lowest bits (section 4.3).
 //! **Departures** from Ferret: dual instead of primal noise, so a vector takes far fewer OTs.
 
+#[cfg(test)]
+mod views;
+
 use tacit_math::code::{accumulate_masked, add_from};
 use tacit_math::gf::{Field, Gf128};
 use tacit_math::pages::reserve_on_large_pages;
