@@ -13,7 +13,7 @@ import pytest
 from tacit import _native
 
 from .plans import JSON, NODES, Rows, bits, ring64, rows_of
-from .test_psi import ENGINES, Join, Run, failures
+from .test_psi import ENGINES, Join, Run, assert_no_order_is_opened, failures
 
 RING128: JSON = {"repr": "ring128", "width": 100, "signed": True, "nullable": True}
 TEXT: JSON = {"repr": "bits", "width": 8 * 12, "signed": False, "nullable": True}
@@ -171,6 +171,10 @@ def test_messages_depend_on_sizes_alone() -> None:
     assert messages(people(300, 200, 200, seed=2)) == first
     padded = messages(people(300, 200, 100, rows=(300, 200)))
     assert messages(people(250, 150, 20, seed=3, rows=(300, 200))) == padded
+
+
+def test_no_node_opens_rows_in_the_order_of_their_bins() -> None:
+    assert_no_order_is_opened(people(60, 60, 60))
 
 
 def test_the_rows_of_a_join_follow_from_its_sizes() -> None:

@@ -6,7 +6,7 @@ import json
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pyarrow as pa
@@ -32,6 +32,7 @@ class Join:
     rows: tuple[int | None, int | None] = (None, None)
     pad_to: tuple[int | None, int | None] = (None, None)
     permits_left_out: set[int] = field(default_factory=set)
+    ordered: bool = False
 
     @property
     def operators(self) -> list[JSON]:
@@ -51,14 +52,23 @@ class Join:
                 }
             )
         psi = {"id": 3, "op": "psi", "left": sides[0], "right": sides[1], "right_unique": self.right_unique}
-        release = {"id": 4, "op": "release", "input": 3, "to": ["a"], "columns": list(self.columns), "ordered": False}
+        release = {
+            "id": 4,
+            "op": "release",
+            "input": 3,
+            "to": ["a"],
+            "columns": list(self.columns),
+            "ordered": self.ordered,
+        }
         return [psi, release]
 
     def _keys(self) -> list[tuple[str, tuple[str, str]]]:
         return [("hash" if name.startswith("text") else "int", pair) for name, pair in self.keys.items()]
 
     def permits(self) -> str:
-        listed = json.loads(_native.permits("rep3", json.dumps(self.operators), nodes=NODES))
+        # There are none for an order that no sort makes; those of the same columns serve.
+        operators = replace(self, ordered=False).operators
+        listed = json.loads(_native.permits("rep3", json.dumps(operators), nodes=NODES))
         return json.dumps([each for place, each in enumerate(listed) if place not in self.permits_left_out])
 
     def drive(self, session: _native.Session, *, everyone: bool = False) -> _native.Opened | None:
@@ -169,6 +179,14 @@ def failures(join: Join, drive: Callable[[_native.Session], object]) -> dict[str
             session.me: future.exception()
             for session, future in [(session, threads.submit(drive, session)) for session in sessions]
         }
+
+
+def assert_no_order_is_opened(join: Join) -> None:
+    """Rows are shuffled, and an order is opened only if a sort of the plan made it."""
+    ordered = replace(join, ordered=True)
+    found = failures(ordered, ordered.drive)
+    # Who refuses first ends the session of the others.
+    assert any(isinstance(end, _native.InputError) and "none of its sorts" in str(end) for end in found.values())
 
 
 def test_an_owner_that_vanishes_ends_the_others() -> None:

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pyarrow as pa
 import pytest
-from tests.native.test_psi import Join
+from tests.native.test_psi import Join, assert_no_order_is_opened
 
 from tacit import _native
 
@@ -55,19 +55,4 @@ def test_only_the_owners_send_and_hear_anything_while_they_match() -> None:
 
 
 def test_no_node_opens_matches_in_the_order_that_their_owners_know() -> None:
-    """Bins depend on items. Rows are shuffled besides, but no order is opened that a sort of the plan did not make."""
-    drawn = join(5, 300, 100, clustered=False)
-    plan = json.loads(json.dumps(drawn.operators))
-    plan[1]["ordered"] = True
-
-    def drive(session: _native.Session) -> type[Exception]:
-        left, right = (data if session.me == owner else None for owner, data in (("b", drawn.left), ("c", drawn.right)))
-        # Who refuses first ends the session of the others, perhaps before they have matched.
-        with pytest.raises(_native.TacitError) as caught:
-            session.release(json.dumps(plan[1]), session.psi(json.dumps(plan[0]), left, right))
-        return caught.type
-
-    sessions = _native.Session.in_memory(NODES, drawn.permits(), json.dumps(plan))
-    with ThreadPoolExecutor(len(NODES)) as threads:
-        found = list(threads.map(drive, sessions))
-    assert _native.InputError in found
+    assert_no_order_is_opened(join(5, 300, 100, clustered=False))

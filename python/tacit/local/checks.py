@@ -126,7 +126,7 @@ def _quote(value: str, field: Field) -> str:
 
 
 def _check_row_bound(source: Source, rows: int) -> None:
-    declared = source.table.most_rows if source.table.rows is None else source.table.rows
+    declared = source.table.bound
     bound = UNDECLARED_ROWS if declared is None else declared
     if rows > bound:
         problem = f"there are {rows} rows, more than the {bound} declared"

@@ -41,6 +41,11 @@ class Table:
     most_rows: int | None = None
     path: str | None = field(default=None, compare=False, repr=False)
 
+    @property
+    def bound(self) -> int | None:
+        """No more rows than this, declared or announced; None: no bound is known."""
+        return self.most_rows if self.rows is None else self.rows
+
 
 @dataclass(frozen=True)
 class KeptColumn:

@@ -100,9 +100,8 @@ def _consented(relation: Relation, consent: str, what: str, catalog: Catalog) ->
 
 def _most(name: str, catalog: Catalog) -> int:
     """No more rows than this has a table."""
-    bounds = (each.rows if each.most_rows is None else each.most_rows for each in catalog.tables if each.name == name)
-    found = next(bounds, None)
-    return UNDECLARED_ROWS if found is None else found
+    bound = next((each.bound for each in catalog.tables if each.name == name), None)
+    return UNDECLARED_ROWS if bound is None else bound
 
 
 def _union(rules: list[SizeRule | None]) -> SizeRule | None:
