@@ -41,7 +41,8 @@ nightly: lint test-rust $(VENV)/native $(VENV)/tests
 	cargo test --locked --workspace --test views -- --ignored
 	cargo test --locked --package tacit-mpc --lib views -- --ignored
 	HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest -m "nightly or not nightly" -o faulthandler_timeout=0
-	cargo test --locked --package tacit-net --package tacit-ot --package tacit-security --features heavier-noise
+	cargo test --locked --package tacit-net --features heavier-noise
+	cargo test --locked --package tacit-ot --package tacit-mpc --package tacit-psi --package tacit-security --features tacit-ot/heavier-noise
 	cargo run --locked --release --package tacit-math --example timing
 	$(MAKE) --no-print-directory constant-time
 
@@ -57,7 +58,7 @@ constant-time: export CARGO_PROFILE_TEST_OVERFLOW_CHECKS := false
 constant-time: export CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER := valgrind --quiet --error-limit=no --num-callers=20 --suppressions=$(CURDIR)/crates/marks/by-design.supp
 constant-time:
 	@command -v valgrind >/dev/null || { echo "make constant-time needs valgrind: apt-get install valgrind"; exit 1; }
-	cargo test --locked --package tacit-marks --test planted -- --test-threads=1
+	cargo test --locked --package tacit-marks --test planted -- --test-threads=1 | tee /dev/stderr | grep --quiet "5 passed"
 	cargo test --locked --package tacit-mpc --test views constant_time -- --test-threads=1
 	cargo test --locked --package tacit-table --test engines constant_time -- --test-threads=1
 	cargo test --locked --package tacit-ot --test protocols constant_time -- --test-threads=1
@@ -65,13 +66,13 @@ constant-time:
 
 # Under the profile of the tests, which have compiled most of it.
 security:
-	@cargo run --quiet --locked --profile test --package tacit-security --features "$(FEATURES)"
+	@cargo run --quiet --locked --profile test --package tacit-security $(if $(FEATURES),--features $(FEATURES))
 
 bench: $(VENV)/native $(VENV)/tests
 	$(BIN)/python benches/run.py
 
 build: $(VENV)/tests
-	$(BIN)/maturin build --release --out dist --features "$(FEATURES)"
+	$(BIN)/maturin build --release --out dist $(if $(FEATURES),--features $(FEATURES))
 
 lint: $(VENV)/tests
 	cargo fmt --all --check

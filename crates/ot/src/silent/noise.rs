@@ -40,8 +40,7 @@ use tacit_net::{PartyId, Session};
 use crate::OtError;
 use crate::error::fresh_seed;
 
-/// Relative pseudo-minimum distance of the code. At the safer one, the distance of random codes of rate one half (Gilbert, Varshamov), even they have
-/// no lighter words.
+/// Relative pseudo-minimum distance of the code; with the feature `heavier-noise` the distance of random codes of rate one half (Gilbert, Varshamov).
 pub const DISTANCE: f64 = if cfg!(feature = "heavier-noise") { 0.11 } else { 0.20 };
 
 /// Security against each family of attacks, in bits.
