@@ -152,6 +152,17 @@ def test_the_end_of_the_approved_plan_is_the_end() -> None:
         session.release(json.dumps(plan.operators[1]), table)
 
 
+def test_an_operator_gets_the_tables_that_the_plan_says_and_no_others() -> None:
+    """Another table of the same columns and rows would be opened under the same permit."""
+    plan = Plan()
+    told, other = (plan.input("a", SMALL, {"x": BYTE}, rows=3) for _ in range(2))
+    plan.release(told, ["x"])
+    session = _native.Session.clear(NODES, json.dumps(plan.permits()), json.dumps(plan.operators))
+    tables = [session.input(json.dumps(operator), SMALL) for operator in plan.operators[:2]]
+    with pytest.raises(_native.InternalError, match=rf"given the tables of steps \[{other}\] where .* has \[{told}\]"):
+        session.release(json.dumps(plan.operators[2]), tables[1])
+
+
 def test_how_an_operator_is_written_does_not_matter() -> None:
     plan = released()
     session = _native.Session.clear(NODES, json.dumps(plan.permits()), json.dumps(plan.operators, indent=1))

@@ -31,12 +31,13 @@ impl Approved {
         Self { engine, program, kept }
     }
 
-    /// The operator that is executed now: the next one of the program, which has to be that which is asked for (as JSON).
+    /// The operator that is executed now: the next one of the program, which has to be that which is asked for (as JSON). tables: the ids of
+    /// the steps whose tables it is given.
     ///
     /// # Errors
-    /// An internal error when another one is asked for, an input error when what is asked for is no operator.
-    pub fn next(&mut self, asked: &str) -> Result<Operator> {
-        Ok(self.program.take(asked)?)
+    /// An internal error when another one is asked for, or with other tables; an input error when what is asked for is no operator.
+    pub fn next(&mut self, asked: &str, tables: &[usize]) -> Result<Operator> {
+        Ok(self.program.take(asked, tables)?)
     }
 
     /// Whether an operator may read shares of the kept table with this digest: that which the nodes have compared.

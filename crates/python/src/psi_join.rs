@@ -95,6 +95,10 @@ pub fn among_nodes<B: Networked>(
     let counts = side.as_ref().map(|side| side.keys.counts(&matching));
     let total = |counts: &Vec<u32>| counts.iter().map(|&count| count as usize).sum();
     let rows = executor.psi_rows(psi, counts.as_ref().filter(|_| data[1].is_some()).map(total))?;
+    // Each right row meets one left row at most, and under right_unique the other way round. Nothing is allocated for more.
+    if rows > sizes[1] || psi.right_unique && rows > sizes[0] {
+        return Err(miscounted(executor.backend().session(), right));
+    }
     let known = [(psi.left.local, sizes[0]), (psi.right.local, sizes[1]), (psi.id, rows)];
     learn(executor.backend_mut(), &known)?;
     let counts = in_match(executor, psi, |session| exchange_counts(session, psi, rows, side.as_ref(), counts))?;

@@ -11,7 +11,7 @@ use crate::approved::Approved;
 use crate::arrow::{Stream, import_stream, read_table, to_batch};
 use crate::connection::{Agreement, Connected, Network, Party, clear, declared_link, in_memory, options};
 use crate::containment::contain;
-use crate::engine::{Engine, Shares};
+use crate::engine::Shares;
 use crate::fault::{Failure, Fault, Result, reason_for_peers};
 use crate::kept::{KeptShares, Target, sealing_key};
 use crate::keys::PrivateKey;
@@ -111,9 +111,9 @@ impl Session {
         pad_to: Option<usize>,
     ) -> PyResult<SharedTable> {
         let stream = data.map(import_stream).transpose()?;
-        let shares =
-            self.operate(py, operator, move |engine, operator| engine.input(operator, read(stream, pad_to)?))?;
-        Ok(self.handle(shares))
+        self.make(py, operator, vec![], move |approved, operator| {
+            approved.engine.input(operator, read(stream, pad_to)?)
+        })
     }
 
     /// Join two owners' tables by private set intersection (data of its own side only at each owner).
@@ -128,28 +128,27 @@ impl Session {
     ) -> PyResult<SharedTable> {
         let (left, right) = (left.map(import_stream).transpose()?, right.map(import_stream).transpose()?);
         let (pad_left, pad_right) = pad_to.unwrap_or_default();
-        let shares = self.operate(py, operator, move |engine, operator| {
-            engine.psi(operator, [read(left, pad_left)?, read(right, pad_right)?])
-        })?;
-        Ok(self.handle(shares))
+        self.make(py, operator, vec![], move |approved, operator| {
+            approved.engine.psi(operator, [read(left, pad_left)?, read(right, pad_right)?])
+        })
     }
 
     /// Execute one secure operator.
     fn run(&self, py: Python<'_>, operator: String, inputs: Vec<Bound<'_, SharedTable>>) -> PyResult<SharedTable> {
+        let steps = inputs.iter().map(|input| input.get().step).collect();
         let inputs: Vec<Arc<Shares>> = inputs.iter().map(|input| self.shares(input.get())).collect::<Result<_>>()?;
-        let shares =
-            self.operate(py, operator, move |engine, operator| engine.run(operator, inputs.iter().map(Arc::as_ref)))?;
-        Ok(self.handle(shares))
+        self.make(py, operator, steps, move |approved, operator| {
+            approved.engine.run(operator, inputs.iter().map(Arc::as_ref))
+        })
     }
 
     /// A kept table as a table of this session. shares: what its file gave for the operator.
     fn kept(&self, py: Python<'_>, operator: String, shares: &Bound<'_, KeptShares>) -> PyResult<SharedTable> {
         let (digest, shares) = (shares.get().table().digest, shares.get().take()?);
-        let table = self.operate_approved(py, operator, move |approved, operator| {
+        self.make(py, operator, vec![], move |approved, operator| {
             approved.check_kept(operator, digest)?;
             approved.engine.kept(operator, shares)
-        })?;
-        Ok(self.handle(table))
+        })
     }
 
     /// Keep a table: write this node's shares to a file under a key of 32 bytes, and know that all nodes have.
@@ -164,16 +163,18 @@ impl Session {
         key: &[u8],
         about: String,
     ) -> PyResult<String> {
-        let input = self.shares(input.get())?;
+        let (step, input) = (input.get().step, self.shares(input.get())?);
         let target = Target { path, key: sealing_key(key)?, about };
-        self.operate(py, operator, move |engine, operator| engine.keep(operator, &input, &target))
+        self.operate(py, operator, vec![step], move |approved, operator| {
+            approved.engine.keep(operator, &input, &target)
+        })
     }
 
     /// Open to the operator's recipients; None at other parties.
     fn release(&self, py: Python<'_>, operator: String, input: &Bound<'_, SharedTable>) -> PyResult<Option<Opened>> {
-        let input = self.shares(input.get())?;
-        self.operate(py, operator, move |engine, operator| {
-            let opened = engine.release(operator, &input)?;
+        let (step, input) = (input.get().step, self.shares(input.get())?);
+        self.operate(py, operator, vec![step], move |approved, operator| {
+            let opened = approved.engine.release(operator, &input)?;
             opened.map(|table| to_batch(table).map(Opened)).transpose()
         })
     }
@@ -230,20 +231,12 @@ impl Session {
         &self,
         py: Python<'_>,
         operator: String,
-        work: impl FnOnce(&mut Engine, &Operator) -> Result<T> + Send + 'static,
-    ) -> PyResult<T> {
-        self.operate_approved(py, operator, |approved, operator| work(&mut approved.engine, operator))
-    }
-
-    /// The same for work that asks for more of what was approved than the operator.
-    fn operate_approved<T: Send + 'static>(
-        &self,
-        py: Python<'_>,
-        operator: String,
+        tables: Vec<usize>,
         work: impl FnOnce(&mut Approved, &Operator) -> Result<T> + Send + 'static,
     ) -> PyResult<T> {
         let approved = self.lifecycle.take()?;
-        let outcome = wait_for(py, move || execute(approved, &operator, work), || self.watch.interrupt(INTERRUPTED));
+        let outcome =
+            wait_for(py, move || execute(approved, &operator, &tables, work), || self.watch.interrupt(INTERRUPTED));
         let (approved, value) = outcome.inspect_err(|_| drop(self.lifecycle.end(End::Failed)))?;
         match self.lifecycle.give_back(approved) {
             None => Ok(value),
@@ -254,8 +247,17 @@ impl Session {
         }
     }
 
-    fn handle(&self, shares: Shares) -> SharedTable {
-        SharedTable { session: self.id, shares: Arc::new(shares) }
+    /// The same for an operator that makes a table.
+    fn make(
+        &self,
+        py: Python<'_>,
+        operator: String,
+        tables: Vec<usize>,
+        work: impl FnOnce(&mut Approved, &Operator) -> Result<Shares> + Send + 'static,
+    ) -> PyResult<SharedTable> {
+        let made = move |approved: &mut Approved, operator: &Operator| Ok((operator.id(), work(approved, operator)?));
+        let (step, shares) = self.operate(py, operator, tables, made)?;
+        Ok(SharedTable { session: self.id, step, shares: Arc::new(shares) })
     }
 
     fn shares(&self, table: &SharedTable) -> Result<Arc<Shares>> {
@@ -280,10 +282,11 @@ impl Drop for Session {
 fn execute<T>(
     mut approved: Approved,
     asked: &str,
+    tables: &[usize],
     work: impl FnOnce(&mut Approved, &Operator) -> Result<T>,
 ) -> Result<(Approved, T)> {
     let outcome = contain(|| {
-        let operator = approved.next(asked)?;
+        let operator = approved.next(asked, tables)?;
         work(&mut approved, &operator).map_err(|failure| failure.at(&operator.name()))
     });
     match outcome {

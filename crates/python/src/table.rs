@@ -14,6 +14,8 @@ use crate::engine::Shares;
 pub struct SharedTable {
     /// The session whose shares these are: a number unique in this process.
     pub session: u64,
+    /// The id of the operator that made it.
+    pub step: usize,
     /// The shares.
     pub shares: Arc<Shares>,
 }

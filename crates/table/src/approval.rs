@@ -90,16 +90,24 @@ impl Program {
         &self.operators
     }
 
-    /// Takes the next operator, which has to be the one that is asked for (as JSON).
+    /// Takes the next operator, which has to be the one that is asked for (as JSON). tables: the ids of the steps whose tables it is given.
     ///
     /// # Errors
-    /// [`TableError::Input`] when what is asked for is no operator; [`TableError::Internal`] when it is another one.
-    pub fn take(&mut self, asked: &str) -> Result<Operator> {
+    /// [`TableError::Input`] when what is asked for is no operator; [`TableError::Internal`] when it is another one, or is given other tables than
+    /// the plan says.
+    pub fn take(&mut self, asked: &str, tables: &[usize]) -> Result<Operator> {
         let asked_for = Operator::from_json(asked)?;
         let written: Json = serde_json::from_str(asked)
             .map_err(|error| TableError::Input(format!("the plan's operator is malformed: {error}")))?;
         match (self.operators.get(self.done), self.written.get(self.done)) {
             (Some(next), Some(approved)) if *approved == written => {
+                if next.inputs() != tables {
+                    return Err(TableError::Internal(format!(
+                        "{} was given the tables of steps {tables:?} where the approved plan has {:?}; this is a fault in this party's tacit, and nothing was executed",
+                        next.name(),
+                        next.inputs()
+                    )));
+                }
                 self.done += 1;
                 Ok(next.clone())
             }
@@ -245,16 +253,17 @@ mod tests {
     #[test]
     fn operators_are_given_out_in_their_order_and_once() {
         let mut program = Program::from_json(&list(&[SORT, LIMIT])).expect("a list");
-        let refused = |program: &mut Program, asked: &str, told: &str| {
-            let error = program.take(asked).expect_err("it is not next");
+        let refused = |program: &mut Program, asked: &str, tables: &[usize], told: &str| {
+            let error = program.take(asked, tables).expect_err("it is not next");
             assert!(matches!(&error, TableError::Internal(text) if text.contains(told)), "{error}");
         };
-        refused(&mut program, LIMIT, "3.limit was to be executed where the approved plan has 2.sort");
-        refused(&mut program, &SORT.replace("true", "false"), "2.sort, with other members,");
-        assert_eq!(program.take(SORT).expect("it is next").id(), 2);
-        refused(&mut program, SORT, "2.sort was to be executed where the approved plan has 3.limit");
-        assert_eq!(program.take(LIMIT).expect("it is next").id(), 3);
-        refused(&mut program, LIMIT, "3.limit was to be executed where the approved plan has nothing");
-        assert!(matches!(program.take("{}"), Err(TableError::Input(_))));
+        refused(&mut program, LIMIT, &[2], "3.limit was to be executed where the approved plan has 2.sort");
+        refused(&mut program, &SORT.replace("true", "false"), &[1], "2.sort, with other members,");
+        assert_eq!(program.take(SORT, &[1]).expect("it is next").id(), 2);
+        refused(&mut program, SORT, &[1], "2.sort was to be executed where the approved plan has 3.limit");
+        refused(&mut program, LIMIT, &[1], "3.limit was given the tables of steps [1] where the approved plan has [2]");
+        assert_eq!(program.take(LIMIT, &[2]).expect("it is next").id(), 3);
+        refused(&mut program, LIMIT, &[2], "3.limit was to be executed where the approved plan has nothing");
+        assert!(matches!(program.take("{}", &[]), Err(TableError::Input(_))));
     }
 }
