@@ -135,13 +135,12 @@ fn the_sender_chooses_delta() {
 fn traffic_is_sublinear() {
     let total = |cost: tacit_ot::Cost| 8.0 * (cost.sender + cost.receiver) as f64;
     let n = 1 << 20;
+    // The price of heavier noise (docs/security/departures.md).
+    let bits = if cfg!(feature = "heavier-noise") { 1.8 } else { 1.0 } * n as f64;
     for adversary in [SemiHonest, Malicious] {
-        assert!(
-            total(cot::setup_cost(adversary) + cot::extension_cost(adversary, n)) < 5.0 * n as f64,
-            "five bits an OT"
-        );
-        assert!(total(vole::cost::<Gf64>(n, adversary)) < 20.0 * n as f64, "twenty bits a correlation");
-        assert!(total(vole::cost::<Gf128>(n, adversary)) < 23.0 * n as f64, "twenty-three bits a correlation");
+        assert!(total(cot::setup_cost(adversary) + cot::extension_cost(adversary, n)) < 5.0 * bits, "five bits an OT");
+        assert!(total(vole::cost::<Gf64>(n, adversary)) < 20.0 * bits, "twenty bits a correlation");
+        assert!(total(vole::cost::<Gf128>(n, adversary)) < 23.0 * bits, "twenty-three bits a correlation");
     }
 }
 
