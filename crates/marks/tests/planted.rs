@@ -1,4 +1,4 @@
-//! What memcheck must find, and what it must not: without this nobody knows whether the check looks at anything.
+//! Faults that memcheck must find, and correct code of which it must say nothing.
 #![cfg(tacit_memcheck)]
 
 use std::hint::black_box;

@@ -38,7 +38,7 @@ pub enum Sharing {
     Ring128,
 }
 
-/// What can be seen of a column that is opened.
+/// The public facts about an opened column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OpenedKind {

@@ -4,7 +4,7 @@ use tacit_net::{NetError, PartyId, Session};
 
 use crate::{Block, MpcError, Permit, Result, Shape};
 
-/// The permit's recipients as nodes of an engine of so many, if it allows to open a bundle of this shape.
+/// The permit's recipients, as nodes of an engine of `nodes` nodes, if the permit allows a bundle of this shape.
 pub(in crate::backends) fn recipients(
     session: &Session,
     nodes: usize,

@@ -52,15 +52,10 @@ pub trait Dealing: Told {
     fn shared(node: usize, owner: usize) -> (&'static [bool], Option<usize>);
 }
 
-fn random_plane(rows: usize, prg: &mut Prg) -> Plane {
-    let random = Plane::random(rows, prg);
-    Plane::from_fn(rows, |row| random.get(row))
-}
-
 impl Dealing for Rep3 {
     /// Node 0 deals component 0 and 1.
     fn dealt(node: usize, planes: Option<Vec<Plane>>, rows: usize, width: usize, prg: &mut Prg) -> Vec<Vec<Plane>> {
-        let random: Vec<Plane> = (0..width).map(|_| random_plane(rows, prg)).collect();
+        let random: Vec<Plane> = (0..width).map(|_| Plane::random(rows, prg)).collect();
         let zeros = || vec![Plane::zeros(rows); width];
         match node {
             0 => {
@@ -205,7 +200,7 @@ impl<B: Dealing + 'static> Engine<B> {
     }
 
     fn random_bits(&mut self, rows: usize) -> B::Bits {
-        let components = (0..B::COUNT).map(|_| vec![random_plane(rows, self.prg())]).collect();
+        let components = (0..B::COUNT).map(|_| vec![Plane::random(rows, self.prg())]).collect();
         self.planes(rows, components).swap_remove(0)
     }
 

@@ -91,14 +91,10 @@ impl Shape {
     /// Random rows, of which `valid` says which are valid, as they are encoded: zero where they are NULL.
     pub fn draw(&self, rows: usize, valid: impl Fn(usize, bool) -> bool, prg: &mut Prg) -> Block {
         let mut block = Block { rows, ..Block::default() };
-        let plane = |prg: &mut Prg| {
-            let random = Plane::random(rows, prg);
-            Plane::from_fn(rows, |row| random.get(row))
-        };
         for column in &self.columns {
-            let null = if column.nullable { plane(prg) } else { Plane::zeros(rows) };
+            let null = if column.nullable { Plane::random(rows, prg) } else { Plane::zeros(rows) };
             if column.repr == "bits" {
-                block.bits.extend((0..column.width).map(|_| plane(prg).and(&null.not())));
+                block.bits.extend((0..column.width).map(|_| Plane::random(rows, prg).and(&null.not())));
             } else {
                 let numbers = prg.vector::<u64>(rows).into_iter().enumerate();
                 let number = |(row, x): (usize, u64)| if null.get(row) { 0 } else { x >> (64 - column.width) };
@@ -107,7 +103,7 @@ impl Shape {
             block.bits.extend(column.nullable.then_some(null));
         }
         if self.padded {
-            let random = plane(prg);
+            let random = Plane::random(rows, prg);
             block.bits.push(Plane::from_fn(rows, |row| valid(row, random.get(row))));
         }
         block
