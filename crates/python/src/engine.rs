@@ -209,10 +209,10 @@ impl Engine {
         match self {
             Self::Clear(_) => Err(unkept()),
             Self::Rep3(executor) => {
-                Ok(Shares::Rep3(executor.kept(operator, |_, shape| shares.into_rows::<Rep3>(shape))?))
+                Ok(Shares::Rep3(executor.kept(operator, |_, kept| shares.into_rows::<Rep3>(kept))?))
             }
             Self::Two(executor, _) => {
-                Ok(Shares::Two(executor.kept(operator, |_, shape| shares.into_rows::<Two>(shape))?))
+                Ok(Shares::Two(executor.kept(operator, |_, kept| shares.into_rows::<Two>(kept))?))
             }
         }
     }

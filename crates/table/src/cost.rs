@@ -144,7 +144,7 @@ impl<E: Costs> Forecast<E> {
                 (table.rows(), Some(table))
             }
             Operator::Kept(_) => {
-                let table = executor.kept(operator, |b, shape| Ok(b.columns(shape)))?;
+                let table = executor.kept(operator, |b, kept| Ok(b.columns(kept.shape())))?;
                 (table.rows(), Some(table))
             }
             Operator::Keep(_) => (inputs[0].rows(), None),

@@ -2,12 +2,11 @@
 
 use tacit_math::KeyedHash;
 use tacit_mpc::backends::{Costs, Tally};
-use tacit_mpc::{Backend, Permits, Rows, Shape};
+use tacit_mpc::{Backend, Permits, Rows};
 
 use crate::data::DataTable;
-use crate::encode::shape;
 use crate::error::{Result, TableError};
-use crate::operator::Operator;
+use crate::operator::{Kept, Operator};
 use crate::operators::{aggregate, filter, group_by, input, join, order, project, release, scalar, union};
 use crate::table::Table;
 
@@ -67,18 +66,18 @@ impl<B: Backend> Executor<B> {
         in_step(backend, operator, |b| input::input(b, permits, parties, input, prepared))
     }
 
-    /// A kept table of which the engine gives the shares. rows: they, of the shape of the operator's columns.
+    /// A kept table of which the engine gives the shares. rows: they, of the operator's shape.
     ///
     /// # Errors
     /// Those of `rows`; [`TableError::Internal`] for another operator.
     pub fn kept(
         &mut self,
         operator: &Operator,
-        rows: impl FnOnce(&mut B, Shape) -> Result<Rows<B>>,
+        rows: impl FnOnce(&mut B, &Kept) -> Result<Rows<B>>,
     ) -> Result<Table<B>> {
         let Operator::Kept(kept) = operator else { return Err(misplaced(operator, "kept")) };
         in_step(&mut self.backend, operator, |b| {
-            let mut shared = rows(b, shape(&kept.columns, kept.rows, kept.padded))?;
+            let mut shared = rows(b, kept)?;
             let valid = if kept.padded { shared.bits.pop() } else { None };
             Ok(Table::new(kept.rows, valid, input::columns(&kept.columns, shared)))
         })

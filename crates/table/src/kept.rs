@@ -218,7 +218,7 @@ impl KeptFile {
                 component.r128.append(&mut block.r128);
             }
         }
-        Ok(KeptShares { engine: self.header.engine.clone(), components: out })
+        Ok(KeptShares { engine: self.header.engine.clone(), read: kept.clone(), components: out })
     }
 
     /// The place of the column that an operator reads.
@@ -237,16 +237,19 @@ impl KeptFile {
 #[must_use]
 pub struct KeptShares {
     engine: String,
+    /// The operator for which they were read.
+    read: Kept,
     components: Vec<Block>,
 }
 
 impl KeptShares {
-    /// The rows of the shape that an operator has.
+    /// The rows that an operator reads.
     ///
     /// # Errors
-    /// [`TableError::Input`] when they are of another engine or another shape.
-    pub fn into_rows<B: Components>(self, shape: Shape) -> Result<Rows<B>> {
-        if self.engine != B::NAME || self.components.iter().any(|component| component.shape() != shape) {
+    /// [`TableError::Input`] when they are of another engine, or were read for another operator: a column of the same kind would be
+    /// opened under the permit of the one that is in the plan.
+    pub fn into_rows<B: Components>(self, kept: &Kept) -> Result<Rows<B>> {
+        if self.engine != B::NAME || self.read != *kept {
             return Err(TableError::Input("these are not the shares that the operator reads".into()));
         }
         Ok(B::put_together(self.components))
@@ -256,46 +259,60 @@ impl KeptShares {
 #[cfg(test)]
 mod tests {
     use serde_json::Value as Json;
+    use tacit_mpc::backends::{Components, Networked, Two};
 
     use super::parts::Writer;
     use super::{Column, FILES, Header, Kept, KeptFile, SealingKey};
-    use crate::operator::{Encoding, Kind, Repr};
+    use crate::error::TableError;
+    use crate::operator::{Encoding, InputColumn, Kind, Repr};
 
-    /// A file of which every bit of every plane is set, also those of rows that the table does not have.
-    #[test]
-    fn nothing_behind_the_last_row_is_taken_up() {
-        const ROWS: usize = 70;
-        let kind = Kind { repr: Repr::Bits, width: 9, signed: false, nullable: false };
-        let columns = vec![Column { name: "x".into(), encode: Encoding::Int, kind }];
+    const ROWS: usize = 70;
+    const KIND: Kind = Kind { repr: Repr::Bits, width: 9, signed: false, nullable: false };
+
+    /// A file of two columns of one kind, of which every bit of every plane is set, also those of rows that the table does not have.
+    fn file() -> KeptFile {
+        let column = |name: &str| Column { name: name.into(), encode: Encoding::Int, kind: KIND };
         let header = Header {
             table: "t".into(),
             id: "00".into(),
-            engine: "two".into(),
+            engine: Two::NAME.into(),
             nodes: vec!["ann".into(), "bob".into()],
             node: "ann".into(),
             rows: ROWS,
             padded: true,
-            columns,
+            columns: vec![column("x"), column("y")],
             about: Json::Null,
         };
         let folder = tempfile::tempdir().expect("a folder");
         let (path, key) = (folder.path().join("t"), SealingKey::new([7; 32]));
         let mut file = Writer::new(&path, &FILES, &key, header.json().as_bytes()).expect("a disk");
-        for planes in [9, 1] {
+        for planes in [9, 9, 1] {
             file.push(&vec![0xff; 16 * planes]).expect("a disk");
             file.end_part().expect("a disk");
         }
         file.finish().expect("a disk");
-        let kept = Kept {
-            id: 0,
-            table: "t".into(),
-            columns: header.columns.iter().map(Header::input_column).collect(),
-            rows: ROWS,
-            padded: true,
-        };
-        let mut file = KeptFile::open(&path, &key, |_| Some(1)).expect("an intact file");
-        let shares = file.read(&kept).expect("an intact file");
+        KeptFile::open(&path, &key, |_| Some(Two::COUNT)).expect("an intact file")
+    }
+
+    /// The operator that takes up a column under the name "v".
+    fn reading(source: &str) -> Kept {
+        let column = InputColumn { name: "v".into(), source: source.into(), encode: Encoding::Int, kind: KIND };
+        Kept { id: 0, table: "t".into(), columns: vec![column], rows: ROWS, padded: true }
+    }
+
+    #[test]
+    fn nothing_behind_the_last_row_is_taken_up() {
+        let shares = file().read(&reading("x")).expect("an intact file");
         assert_eq!(shares.components[0].bits.len(), 10);
         assert!(shares.components[0].bits.iter().all(|plane| plane.words() == [!0, (1 << 6) - 1]));
+    }
+
+    /// One that is opened under the permit of the other.
+    #[test]
+    fn a_column_is_not_taken_up_in_place_of_another_of_its_kind() {
+        let read = |source| file().read(&reading(source)).expect("an intact file");
+        assert!(read("x").into_rows::<Two>(&reading("x")).is_ok());
+        let refused = read("y").into_rows::<Two>(&reading("x")).err().expect("another column");
+        assert!(matches!(refused, TableError::Input(_)), "{refused}");
     }
 }

@@ -130,7 +130,7 @@ fn read_at<B: Components>(folder: &Path, columns: &[usize], rows: usize, padded:
     let opened = session::<B, _>(&[read.clone(), release.clone()], |executor, node| {
         let Operator::Kept(kept) = &read else { unreachable!() };
         let shares = open(folder, node).and_then(|mut file| file.read(kept)).expect("an intact file");
-        let table = executor.kept(&read, |_, shape| shares.into_rows::<B>(shape)).expect("its shares");
+        let table = executor.kept(&read, |_, kept| shares.into_rows::<B>(kept)).expect("its shares");
         executor.release(&release, &table).expect("a permit").map(|opened| Clear::from_data(&opened))
     });
     opened.into_iter().flatten().next().expect("bob learns the rows").sorted()
@@ -217,14 +217,9 @@ fn chunks_have_their_place_in_their_file() {
     let file = path(folder.path(), "ann");
     let (intact, foreign) = (std::fs::read(&file).expect("it"), std::fs::read(path(other.path(), "ann")).expect("it"));
     assert_eq!(intact.len(), foreign.len(), "files of one shape");
-    let shares = whole(folder.path(), "ann").expect("an intact file").into_rows::<Two>(tacit_mpc::Shape {
-        rows,
-        bits: 17 + 1 + 1 + 32,
-        r64: 1,
-        r128: 1,
-        ..Default::default()
-    });
-    let content = Two::take_apart(shares.expect("of this shape")).remove(0);
+    let Operator::Kept(all) = kept(&[0, 1, 2, 3], rows, false) else { unreachable!() };
+    let shares = whole(folder.path(), "ann").expect("an intact file").into_rows::<Two>(&all);
+    let content = Two::take_apart(shares.expect("the operator for which they were read")).remove(0);
     let first = content.r64[0][0].to_le_bytes();
     let last = content.r64[0][rows - 1].to_le_bytes();
     for share in [first, last] {

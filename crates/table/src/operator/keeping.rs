@@ -1,8 +1,10 @@
 //! The members of the operators that keep shares for later sessions and read them again.
 
 use serde::Deserialize;
+use tacit_mpc::Shape;
 
 use super::relational::InputColumn;
+use crate::encode;
 
 /// `keep`: every node writes its shares of a table to a file of its own.
 #[derive(Clone, Debug, Deserialize)]
@@ -19,7 +21,7 @@ pub struct Keep {
 }
 
 /// `kept`: a kept table, or some of its columns, becomes a table of this session.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Kept {
     /// Step id.
@@ -32,4 +34,11 @@ pub struct Kept {
     pub rows: usize,
     /// Whether some of its rows may not be valid.
     pub padded: bool,
+}
+
+impl Kept {
+    /// The shape of the columns, and of the plane of valid rows if it is padded.
+    pub fn shape(&self) -> Shape {
+        encode::shape(&self.columns, self.rows, self.padded)
+    }
 }

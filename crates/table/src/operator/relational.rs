@@ -29,7 +29,7 @@ pub struct Input {
 }
 
 /// A column of an owner's table.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "InputColumnJson")]
 pub struct InputColumn {
     /// Its name in the shared table.

@@ -59,5 +59,5 @@ pub fn through_a_file<B: Components>(
     write(table, &header, &path, &key).expect("a disk");
     let mut file = KeptFile::open(&path, &key, |_| Some(B::COUNT)).expect("an intact file");
     let shares = file.read(columns).expect("an intact file");
-    executor.kept(kept, |_, shape| shares.into_rows(shape)).expect("the table")
+    executor.kept(kept, |_, kept| shares.into_rows(kept)).expect("the table")
 }

@@ -1,8 +1,9 @@
 //! What can a node compute from everything that it saw while an operator ran? Every operator, on both engines.
 //!
-//! An operator is written over `Backend`, whose methods have view tests of their own (crates/mpc). Here three things are asked of an operator at every
-//! node: that no combination of what it saw in the whole run says anything beyond what the plan declares, that each call says nothing, and that an ideal engine
-//! ([`ideal`]) makes the same view from the node's own shares and the declared answer alone.
+//! An operator is written over `Backend`, whose methods have view tests of their own (crates/mpc). Here three things are asked of an operator at every node:
+//! - no combination of what the node saw in the whole run says more than the plan declares;
+//! - each call by itself says nothing;
+//! - an ideal engine ([`ideal`]) makes the same view from the node's own shares and the declared answer alone.
 
 mod aggregates;
 mod faults;

@@ -7,6 +7,7 @@ use tacit_math::{Plane, Prg, Seed, transpose};
 use tacit_mpc::backends::Clear;
 use tacit_mpc::{Backend, Block, Permits};
 use tacit_net::PartyId;
+use tacit_table::operator::Kept;
 use tacit_table::{DataTable, Executor, Operator, Table};
 use tacit_views::{Difference, Kind, Run, View, indistinguishable, runs_needed};
 
@@ -173,7 +174,7 @@ impl Play for Operated<'_> {
         let mut executor = Executor::new(b, permits(step, &case.tables[0], &parties), parties, [7; 32]);
         let (mut tables, mut plains, mut begin) = (vec![], vec![], vec![]);
         for (shape, (kept, rows)) in case.tables.iter().zip(&self.kept) {
-            let deal = |b: &mut Node<B>, _| {
+            let deal = |b: &mut Node<B>, _: &Kept| {
                 let plain = shape.draw(source.takes(*rows), |_, random| random, &mut prg);
                 let shares = dealt::<Engine<B>>(&plain, node, &mut prg);
                 begin.extend(bundle("begin", &shares));
