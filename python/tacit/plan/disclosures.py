@@ -10,11 +10,10 @@ from collections.abc import Mapping
 
 from tacit.plan.algebra import Aggregate, Match, Project, Relation
 from tacit.plan.catalog import Catalog
-from tacit.plan.fields import most_rows
 from tacit.plan.matching import permission
 from tacit.plan.placed import JSON, Disclosure, ReleaseStep
 from tacit.plan.push_up import Beyond
-from tacit.plan.sizes import Announced
+from tacit.plan.sizes import Announced, most_matches
 from tacit.plan.tables import SharedTable
 from tacit.plan.trees import owner, scans
 
@@ -51,7 +50,7 @@ def match_disclosures(step: int, match_: Match, catalog: Catalog) -> tuple[Discl
         for party, what in shown
     )
     rows = f"the exact number of {right} that match {left} on {on}"
-    permit = _permit(site, "size", catalog.nodes, most_rows(match_))
+    permit = _permit(site, "size", catalog.nodes, most_matches(match_, catalog))
     size = Disclosure(catalog.nodes, "size", site, rows, "only these enter MPC", rule, permit)
     return (*matches, size)
 

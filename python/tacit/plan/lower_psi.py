@@ -12,12 +12,12 @@ from tacit.plan.catalog import Catalog
 from tacit.plan.demands import Want
 from tacit.plan.emitter import Emitter
 from tacit.plan.expressions import reference
-from tacit.plan.fields import fields, most_rows, row_bound
+from tacit.plan.fields import fields, row_bound
 from tacit.plan.lower_input import entering, keeps_rows, rule_rows
 from tacit.plan.placed import JSON, LocalStep, PhysicalColumn, PsiSide, PsiStep
 from tacit.plan.secure_expressions import Columns
 from tacit.plan.simplify import projected
-from tacit.plan.sizes import Announced, Padded, size_rule
+from tacit.plan.sizes import Announced, Padded, most_matches, size_rule
 from tacit.plan.tables import Rows, SharedTable, exactly, physical_of
 from tacit.plan.trees import owner
 from tacit.plan.types import Type, Varchar
@@ -47,7 +47,7 @@ def place_match(
     if not relation.hidden:
         operator["right_unique"] = relation.right_unique
     known = _circuit_rows(left.side.rows, right.side.rows) if relation.hidden else None
-    most = _circuit_rows(left.most, right.most) if relation.hidden else most_rows(relation)
+    most = _circuit_rows(left.most, right.most) if relation.hidden else most_matches(relation, catalog)
     assert most is not None, "both sides have a bound"
     columns = {**left.columns, **right.columns}
     readers = emit.readable(relation, columns)

@@ -87,6 +87,22 @@ def size_rule(relation: Relation, catalog: Catalog) -> SizeRule | None:
             return None
 
 
+def most_matches(match_: Match, catalog: Catalog) -> int:
+    """No more rows than this match: those of the right side, and of the left one too if both have unique keys."""
+    left, right = (_side_rows(side, catalog) for side in (match_.left, match_.right))
+    return min(most_rows(match_), right, left if match_.right_unique else right)
+
+
+def _side_rows(side: Relation, catalog: Catalog) -> int:
+    match size_rule(side, catalog):
+        case Padded(rows):
+            return rows
+        case Announced(most=most):
+            return most
+        case None:
+            return UNDECLARED_ROWS
+
+
 def _consented(relation: Relation, consent: str, what: str, catalog: Catalog) -> Announced | None:
     """An announcement that the owner of all tables beneath consents to."""
     tables = sorted({scan.table for scan in scans(relation)})
