@@ -7,8 +7,11 @@ from typing import Any
 
 import duckdb
 import pyarrow as pa
+import pytest
 
-from .plans import ENGINES, JSON, NODES, Plan, Rows, Run, bits, ring64, ring128
+from tacit import _native
+
+from .plans import ENGINES, JSON, NODES, Plan, Rows, Run, bits, ring64, ring128, run_in_clear
 
 INT = bits(20, signed=True)
 NULLABLE_INT = bits(20, signed=True, nullable=True)
@@ -78,6 +81,14 @@ def test_only_the_size_of_the_source_is_announced(run: Run) -> None:
     counted = {"name": "n", "function": "count_rows", "column": None, "kind": ring64(32)}
     step = plan.release(plan.add("aggregate", input=shared, aggregates=[counted]), ["n"])
     assert run(plan)[step] == [(20,)]
+
+
+def test_a_size_is_not_announced_in_place_of_that_of_the_source() -> None:
+    plan = Plan()
+    plan.release(plan.input("c", people(2, 20), COLUMNS, encode=ENCODE, pad_to=33), list(COLUMNS))
+    plan.pad_to.clear()
+    with pytest.raises(_native.InputError, match="padded to those of their source: give its number"):
+        run_in_clear(plan)
 
 
 @ENGINES

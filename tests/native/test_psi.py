@@ -137,6 +137,15 @@ def test_declared_and_source_sizes_are_padded(run: Run) -> None:
     assert run(people(10, rows=(None, 10), pad_to=(12, None))) == expected(people(10))
 
 
+def test_a_side_is_not_announced_as_it_is_in_place_of_its_source() -> None:
+    """What filters left of it would be told."""
+    join = people(10, rows=(40, None), pad_to=(None, 25))
+    left, right = join.left, join.right
+    session = _native.Session.clear(NODES, join.permits(), json.dumps(join.operators))
+    with pytest.raises(_native.InputError, match="padded to those of their source: give its number"):
+        session.psi(json.dumps(join.operators[0]), left, right)
+
+
 @ENGINES
 def test_unique_right_keys_need_no_counts(run: Run) -> None:
     left = pa.table({"k": [5, 3, 9], "x": [1, 2, 3]})

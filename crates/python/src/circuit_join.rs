@@ -84,7 +84,7 @@ pub fn among_nodes<B: Networked>(
     learn: Learn<'_, B>,
 ) -> Result<Table<B>> {
     let owners = owners(executor.backend().session(), psi.sides())?;
-    let sizes = executor.circuit_sizes(psi, data.each_ref().map(|side| side.as_ref().map(announced)))?;
+    let sizes = executor.circuit_sizes(psi, announced(psi.sides(), &data)?)?;
     learn(executor.backend_mut(), &[(psi.left.local, sizes[0]), (psi.right.local, sizes[1])])?;
     let mut own = None;
     for (side, table) in data.iter().enumerate() {
@@ -119,7 +119,7 @@ fn bin(
 
 /// The join on the engine without security, which is both owners.
 pub fn in_clear(executor: &mut Executor<Clear>, psi: &CircuitPsi, data: BothSides) -> Result<Table<Clear>> {
-    let sizes = executor.circuit_sizes(psi, data.each_ref().map(|side| side.as_ref().map(announced)))?;
+    let sizes = executor.circuit_sizes(psi, announced(psi.sides(), &data)?)?;
     let [Some(left), Some(right)] = data else {
         return Err(Failure::input("the engine without security is both owners of a psi; give both sides' data"));
     };

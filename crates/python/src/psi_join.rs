@@ -83,8 +83,7 @@ pub fn among_nodes<B: Networked>(
     learn: Learn<'_, B>,
 ) -> Result<Table<B>> {
     let [left, right] = owners(executor.backend().session(), psi.sides())?;
-    let own = data.each_ref().map(|side| side.as_ref().map(announced));
-    let sizes = executor.psi_sizes(psi, own)?;
+    let sizes = executor.psi_sizes(psi, announced(psi.sides(), &data)?)?;
     let mut side = None;
     for (place, (table, peer)) in data.iter().zip([right, left]).enumerate() {
         if let Some(table) = table {
@@ -165,8 +164,7 @@ fn miscounted(session: &Session, peer: PartyId) -> Failure {
 
 /// The join on the engine without security, which is both owners.
 pub fn in_clear(executor: &mut Executor<Clear>, psi: &Psi, data: BothSides) -> Result<Table<Clear>> {
-    let own = data.each_ref().map(|side| side.as_ref().map(announced));
-    let sizes = executor.psi_sizes(psi, own)?;
+    let sizes = executor.psi_sizes(psi, announced(psi.sides(), &data)?)?;
     let [Some(left), Some(right)] = data else {
         return Err(Failure::input("the engine without security is both owners of a psi; give both sides' data"));
     };
@@ -181,9 +179,15 @@ pub fn in_clear(executor: &mut Executor<Clear>, psi: &Psi, data: BothSides) -> R
     Ok(executor.psi_share(psi, known, share)?)
 }
 
-/// The size that an owner announces, if it announces one: that of its rows, or of their source.
-pub fn announced(table: &DataTable) -> usize {
-    table.pad_to.unwrap_or(table.rows)
+/// The sizes that this party announces of its sides, left first: those of its rows, or of their sources.
+pub fn announced(sides: [&PsiSide; 2], data: &BothSides) -> Result<[Option<usize>; 2]> {
+    let mut sizes = [None; 2];
+    for ((size, side), table) in sizes.iter_mut().zip(sides).zip(data) {
+        if let (Some(table), None) = (table, side.rows) {
+            *size = Some(table.announced_rows(side.pad_to_source)?);
+        }
+    }
+    Ok(sizes)
 }
 
 /// Both owners' places in the session, left first.

@@ -76,7 +76,8 @@ fn sizes() {
     let check = |size| refused(integers(&[1, 2, 3]), None, "int", &bits(4, false, false), size);
     assert_eq!(check(r#""rows":2"#), "1.input: ann has 3 rows, more than the 2 declared for this input");
     assert_eq!(check(r#""rows":3"#), "");
-    assert_eq!(check(r#""rows":null,"pad_to_source":true"#), "");
+    let unknown = "1.input: rows are padded to those of their source: give its number of rows";
+    assert_eq!(check(r#""rows":null,"pad_to_source":true"#), unknown);
 }
 
 #[test]

@@ -36,8 +36,7 @@ pub(crate) fn owner(parties: &[String], owner: &str) -> Result<PartyId> {
 
 /// Checks and encodes the owner's data, before anything is sent.
 pub(crate) fn prepare(input: &Input, data: &DataTable, hash: &KeyedHash) -> Result<Prepared> {
-    let source = if input.pad_to_source { data.pad_to } else { None };
-    let rows = input.rows.or(source).unwrap_or(data.rows);
+    let rows = input.rows.map_or_else(|| data.announced_rows(input.pad_to_source), Ok)?;
     if rows < data.rows {
         return Err(TableError::Input(format!(
             "{} has {} rows, more than the {rows} declared for this input",
