@@ -94,8 +94,8 @@ def unexplained(plan: PlacedPlan) -> set[str]:
             continue
         answer = outputs(tail.relation)
         known = {each.name for each in answer.values() if isinstance(each, ColumnRef)}
-        _, _, beyond = disclosure.what.partition("; and beyond it ")
-        known |= set(re.findall(r"[^\s,;]+", beyond))
+        for listed in re.findall("; and beyond it (.+?), from which ", disclosure.what):
+            known |= set(re.split(", | and ", listed))
         while new := {each for expr in answer.values() if (each := implied(expr, known))} - known:
             known |= new
         found |= {name for name in opened - known if not always_the_same(plan, name)}

@@ -266,4 +266,11 @@ mod tests {
         refused(&mut program, LIMIT, &[2], "3.limit was to be executed where the approved plan has nothing");
         assert!(matches!(program.take("{}", &[]), Err(TableError::Input(_))));
     }
+
+    /// A table is known by the id of its operator.
+    #[test]
+    fn two_operators_do_not_have_one_id() {
+        let Err(TableError::Input(refused)) = Program::from_json(&list(&[SORT, SORT])) else { panic!("it was taken") };
+        assert!(refused.contains("2.sort has the id of an operator before it"), "{refused}");
+    }
 }

@@ -16,6 +16,8 @@ pub use relational::{
     OutputColumn, Project, Release, Sort, SortKey, Union, UnionColumn,
 };
 
+use std::collections::HashSet;
+
 use serde::Deserialize;
 
 use crate::error::{Result, TableError};
@@ -73,9 +75,15 @@ impl Operator {
     /// Reads a list of operators in execution order.
     ///
     /// # Errors
-    /// [`TableError::Input`] when the text is not such a list.
+    /// [`TableError::Input`] when the text is not such a list, or two operators have one id.
     pub fn list_from_json(text: &str) -> Result<Vec<Self>> {
-        serde_json::from_str(text).map_err(|e| TableError::Input(format!("the plan's operators are malformed: {e}")))
+        let malformed = |what: String| TableError::Input(format!("the plan's operators are malformed: {what}"));
+        let operators: Vec<Self> = serde_json::from_str(text).map_err(|e| malformed(e.to_string()))?;
+        let mut ids = HashSet::new();
+        match operators.iter().find(|operator| !ids.insert(operator.id())) {
+            Some(twice) => Err(malformed(format!("{} has the id of an operator before it", twice.name()))),
+            None => Ok(operators),
+        }
     }
 
     /// The step id.
