@@ -18,21 +18,24 @@ pub fn words_for(runs: usize) -> usize {
 impl Columns {
     /// Panics unless all views have the same parts, as long.
     pub fn of(views: &[&View]) -> Self {
-        let layout = |view: &View| -> Vec<_> {
-            view.parts().iter().map(|part| (part.kind, part.name.clone(), part.bits())).collect()
-        };
         let Some(first) = views.first() else { return Self { starts: vec![], columns: vec![] } };
-        let expected = layout(first);
-        let differs = views.iter().position(|view| layout(view) != expected);
+        let layout = |view| View::parts(view).iter().map(|part| (part.kind, &part.name, part.bits()));
+        let differs = views.iter().position(|view| !layout(view).eq(layout(first)));
         assert!(
             differs.is_none(),
             "run {differs:?} has other parts than the first one: what is seen depends on more than public sizes"
         );
         let mut columns = vec![vec![0; words_for(views.len())]; first.bits()];
         for (run, view) in views.iter().enumerate() {
-            let bits = view.parts().iter().flat_map(|part| (0..part.bits()).map(|bit| part.bit(bit)));
-            for (column, bit) in columns.iter_mut().zip(bits) {
-                column[run / 64] |= u64::from(bit) << (run % 64);
+            let mut rest = &mut columns[..];
+            for part in view.parts() {
+                let (own, others) = rest.split_at_mut(part.bits());
+                for (columns, &byte) in own.chunks_mut(8).zip(&part.bytes) {
+                    for (bit, column) in columns.iter_mut().enumerate() {
+                        column[run / 64] |= u64::from(byte >> bit & 1) << (run % 64);
+                    }
+                }
+                rest = others;
             }
         }
         let mut starts = Vec::new();

@@ -49,10 +49,15 @@ impl Part {
 
     /// The bits with these numbers.
     fn cut(&self, keep: impl Fn(usize) -> bool) -> Self {
-        let kept: Vec<u8> = (0..self.bits).filter(|&bit| keep(bit)).map(|bit| self.bit(bit)).collect();
-        let byte = |bits: &[u8]| bits.iter().rev().fold(0, |byte, bit| byte << 1 | bit);
-        let bytes = kept.chunks(8).map(byte).collect();
-        Self { kind: self.kind, name: self.name.clone(), bytes, bits: kept.len() }
+        let (mut bytes, mut bits) = (Vec::with_capacity(self.bytes.len()), 0);
+        for bit in (0..self.bits).filter(|&bit| keep(bit)) {
+            if bits % 8 == 0 {
+                bytes.push(0);
+            }
+            bytes[bits / 8] |= self.bit(bit) << (bits % 8);
+            bits += 1;
+        }
+        Self { kind: self.kind, name: self.name.clone(), bytes, bits }
     }
 }
 
@@ -106,6 +111,9 @@ impl View {
     /// takes a fraction of the time, and sees what is a relation within these lanes. Every part of a [`Run`] must be cut alike.
     #[must_use]
     pub fn lanes(&self, lanes: u64) -> Self {
+        if lanes == u64::MAX {
+            return self.clone();
+        }
         self.cut(|_, bit| lanes >> (bit % 64) & 1 == 1)
     }
 

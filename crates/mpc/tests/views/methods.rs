@@ -236,11 +236,9 @@ fn announcements<B: Told + 'static>(effort: Effort) {
 // views: Rep3::input Rep3::open Rep3::announce
 #[test]
 fn three_nodes_see_their_own_inputs_and_outputs_alone() {
-    for rows in [3, 65] {
-        inputs::<Rep3>(rows, SMALL);
-        for source in [Source::Limit, Source::Worked] {
-            openings::<Rep3>(rows, source, SMALL);
-        }
+    inputs::<Rep3>(3, SMALL);
+    for (rows, source) in [(3, Source::Limit), (65, Source::Worked)] {
+        openings::<Rep3>(rows, source, SMALL);
     }
     announcements::<Rep3>(SMALL);
 }

@@ -181,7 +181,7 @@ pub struct Effort {
 }
 
 /// What `make test` has time for.
-pub const SMALL: Effort = Effort { bits: 450, lanes: 1, runs: 300 };
+pub const SMALL: Effort = Effort { bits: 300, lanes: 1, runs: 240 };
 
 /// What `make nightly` has time for.
 pub const LARGE: Effort = Effort { bits: 1200, lanes: 1, runs: 300 };
