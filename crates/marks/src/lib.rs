@@ -30,8 +30,25 @@ pub fn published<T: Copy>(mut value: T) -> T {
     value
 }
 
+/// As [`secret`], for values that a test makes up.
+#[must_use]
+pub fn marked<T: Copy>(mut values: Vec<T>) -> Vec<T> {
+    secret(&mut values);
+    values
+}
+
 #[cfg(tacit_memcheck)]
 pub use valgrind::findings;
+
+/// The name, and how many [`findings`] there are while `work` runs, if there are any: all runs together are compared with an empty list.
+///
+/// # Panics
+/// As [`findings`].
+#[cfg(tacit_memcheck)]
+pub fn found(name: &str, work: impl FnOnce()) -> Vec<(String, usize)> {
+    let count = findings(name, work);
+    (count > 0).then(|| (name.to_owned(), count)).into_iter().collect()
+}
 
 /// Client requests: a sequence of instructions that changes nothing on a processor, and by which a program talks to valgrind when it runs there
 /// (valgrind.h, memcheck.h). Written out, because crates for it need valgrind's headers and libclang to compile.

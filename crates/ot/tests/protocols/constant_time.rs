@@ -2,7 +2,7 @@
 
 use crate::pair::{ALICE, BOB, generator, run};
 use crate::silent::deal;
-use tacit_marks::{findings, secret};
+use tacit_marks::{found, marked, secret};
 use tacit_math::Ring;
 use tacit_math::code::Symbol;
 use tacit_math::gf::{Field, Gf64, Gf128};
@@ -14,21 +14,15 @@ use tacit_ot::silent::{cot, lookup, vole};
 use tacit_ot::{OtError, base, iknp, softspoken};
 
 /// What memcheck finds in a run of two parties.
-fn found<A: Send, B: Send>(
+fn of_pair<A: Send, B: Send>(
     name: &str,
     alice: impl FnOnce(&mut Session) -> Result<A, OtError> + Send,
     bob: impl FnOnce(&mut Session) -> Result<B, OtError> + Send,
 ) -> Vec<(String, usize)> {
-    let count = findings(name, || {
+    found(name, || {
         let ((a, _), (b, _)) = run(alice, bob);
         assert!(a.is_ok() && b.is_ok(), "{name}: {:?}, {:?}", a.err(), b.err());
-    });
-    (count > 0).then(|| (name.to_owned(), count)).into_iter().collect()
-}
-
-fn marked<T: Copy>(mut values: Vec<T>) -> Vec<T> {
-    secret(&mut values);
-    values
+    })
 }
 
 fn mark(sender: &mut CotSender, receiver: &mut CotReceiver) {
@@ -41,12 +35,13 @@ fn mark(sender: &mut CotSender, receiver: &mut CotReceiver) {
 #[test]
 fn base_transfers() {
     let choices = marked((0..9).map(|i| i % 3 == 0).collect());
-    let found = found("base", |session| base::send(session, BOB, 9), |session| base::receive(session, ALICE, &choices));
+    let found =
+        of_pair("base", |session| base::send(session, BOB, 9), |session| base::receive(session, ALICE, &choices));
     assert_eq!(found, []);
 }
 
 fn softspoken(k: usize, adversary: Adversary) -> Vec<(String, usize)> {
-    found(
+    of_pair(
         &format!("softspoken {k} {adversary:?}"),
         |session| softspoken::Sender::setup(session, BOB, adversary, k)?.extend(session, 130),
         |session| softspoken::Receiver::setup(session, ALICE, adversary, k)?.extend(session, 130),
@@ -58,7 +53,7 @@ fn extensions() {
     let mut all: Vec<_> =
         [(2, SemiHonest), (2, Malicious), (5, Malicious)].into_iter().flat_map(|(k, a)| softspoken(k, a)).collect();
     for adversary in [SemiHonest, Malicious] {
-        all.extend(found(
+        all.extend(of_pair(
             &format!("iknp {adversary:?}"),
             |session| iknp::Sender::setup(session, BOB, adversary)?.extend(session, 70),
             |session| iknp::Receiver::setup(session, ALICE, adversary)?.extend(session, 70),
@@ -92,7 +87,7 @@ fn extensions_of_both_directions_and_of_chosen_bits() {
             receiver.extend_chosen(session, &bits(2), &mut chosen)
         }
     };
-    assert_eq!(found("both directions", both, both), []);
+    assert_eq!(of_pair("both directions", both, both), []);
 }
 
 #[test]
@@ -100,7 +95,7 @@ fn what_is_made_of_transfers() {
     let (mut sender, mut receiver) = deal(&mut generator("transfers"), 1 << 77 | 5, 70);
     mark(&mut sender, &mut receiver);
     let (choices, messages) = (marked(vec![7; 2]), marked(vec![[1, 2]; 70]));
-    let found = found(
+    let found = of_pair(
         "correlated",
         |session| {
             sender.random();
@@ -121,7 +116,7 @@ fn silent_transfers() {
     let all = [SemiHonest, Malicious].map(|adversary| {
         let name = format!("silent transfers {adversary:?}");
         let send = |session: &mut Session| cot::send(session, BOB, 100, adversary);
-        found(&name, send, |session| cot::receive(session, ALICE, 100, adversary))
+        of_pair(&name, send, |session| cot::receive(session, ALICE, 100, adversary))
     });
     assert_eq!(all.concat(), []);
 }
@@ -130,7 +125,7 @@ fn vole<F: Field + Symbol>() -> Vec<(String, usize)> {
     let of = |adversary| {
         let name = format!("VOLE over {} bits {adversary:?}", F::BITS);
         let send = |session: &mut Session| vole::send::<F>(session, BOB, 100, adversary);
-        found(&name, send, |session| vole::receive::<F>(session, ALICE, 100, adversary))
+        of_pair(&name, send, |session| vole::receive::<F>(session, ALICE, 100, adversary))
     };
     [SemiHonest, Malicious].map(of).concat()
 }
@@ -159,7 +154,7 @@ fn silent_lookups() {
         let ends = ((&mut sender, 64, ours), (&mut receiver, 64, theirs));
         lookup::extend(session, PartyId(1 - me), ends.0, ends.1, |_| (), |_| ())
     };
-    assert_eq!(found("silent lookups", party, party), []);
+    assert_eq!(of_pair("silent lookups", party, party), []);
 }
 
 fn ole<R: Ring>(session: &mut Session) -> Result<(), OtError> {
@@ -170,6 +165,6 @@ fn ole<R: Ring>(session: &mut Session) -> Result<(), OtError> {
 
 #[test]
 fn oblivious_linear_evaluation() {
-    let all = [found("OLE of 64 bits", ole::<u64>, ole::<u64>), found("OLE of 128 bits", ole::<u128>, ole::<u128>)];
+    let all = [of_pair("OLE of 64 bits", ole::<u64>, ole::<u64>), of_pair("OLE of 128 bits", ole::<u128>, ole::<u128>)];
     assert_eq!(all.concat(), []);
 }
