@@ -204,6 +204,8 @@ fn receive_sums(
     sums: Sums,
 ) -> Result<Option<Vec<u64>>, PsiError> {
     common.iter_mut().for_each(|both| *both &= enough);
+    // Tags are looked up in the open; from here on these are choices of transfers.
+    tacit_marks::secret(&mut common);
     let n = sums.columns * common.len();
     let mut ots = softspoken::Receiver::setup(session, from, Adversary::SemiHonest, K)?.extend(session, n)?;
     let mut choices = vec![0u64; n.div_ceil(64)];

@@ -187,7 +187,7 @@ impl CircuitPsi {
         // 3. Values minus masks, in a store.
         session.enter("store");
         let masks = self.masks()?;
-        let keys = self.hashes(&values, &bins, 0);
+        let keys = self.keys(&values, &bins);
         let mut tagged = payload.clone();
         tagged.bits.splice(..0, (0..self.tag_bits).map(|_| Plane::zeros(payload.rows)));
         let difference = words::Difference::new(&tagged, &masks);
@@ -231,7 +231,7 @@ impl CircuitPsi {
         // 3. What the store has for each.
         session.enter("store");
         let bins: Vec<u32> = (0..self.bins as u32).collect();
-        let keys = self.hashes(&values, &bins, 0);
+        let keys = self.keys(&values, &bins);
         let mut seed = [0; SEED];
         session.next_round();
         session.recv(peer, &mut seed)?;
@@ -258,6 +258,13 @@ impl CircuitPsi {
     fn masks(&self) -> Result<Vec<Vec<u128>>, PsiError> {
         let mut prg = Prg::new(&Seed::random()?);
         Ok((0..self.stores()).map(|_| prg.vector(self.bins)).collect())
+    }
+
+    /// The keys in the stores. They stand for this party's items, and like those of items their places in stores follow from them; pads stay secret.
+    fn keys(&self, values: &[u128], bins: &[u32]) -> Vec<u128> {
+        let mut keys = self.hashes(values, bins, 0);
+        tacit_marks::public(&mut keys);
+        keys
     }
 
     /// For the function's values in bins the keys in the stores (purpose 0), or the pads in store i (purpose i + 1). What is hashed is pseudorandom to

@@ -120,6 +120,8 @@ pub fn in_all_bins(numbers: &[u128], bins: usize) -> (Vec<Item>, Vec<u32>) {
 /// For each bin of a table the number that is there in that bin, a random one where the bin is empty: as many items for any numbers.
 pub fn in_own_bins(numbers: &[u128], table: &[u32], random: &mut Prg) -> Vec<Item> {
     let mut items: Vec<u128> = random.vector(table.len());
+    // They stand for items, and like those of an item their places in stores follow from them.
+    tacit_marks::public(&mut items);
     for (bin, (item, &index)) in items.iter_mut().zip(table).enumerate() {
         if index != EMPTY {
             *item = numbers[index as usize];

@@ -100,7 +100,9 @@ fn assign(session: &mut Session, peer: PartyId, blind: &BlindJoin, spine: &Spine
     let mut context = [0; 32];
     randomness::fill(&mut context)?;
     let numbers: Vec<Item> = (0..spine.length as Item).collect();
-    let points = Exponent::random()?.mask(&HashToGroup::new(&context), &numbers);
+    let mut points = Exponent::random()?.mask(&HashToGroup::new(&context), &numbers);
+    // The receiver gets all of them, and knows as well as this party that they are points.
+    tacit_marks::public(points.as_flattened_mut());
     let k = Exponent::random()?;
     let blinded = k.raise(&points).expect("this party's own points");
 

@@ -207,7 +207,9 @@ fn find<T: Word>(
     let mut numbers = Vec::new();
     if session.me() == owners.leader {
         owners.others().try_for_each(|owner| receive_shares(session, owner, items, owners, &mut sums))?;
-        numbers = (0..).zip(&sums).filter(|(_, sum)| **sum == T::zeroed()).map(|(number, _)| number).collect();
+        // That all have an item is what the leader learns.
+        let of_all = |(_, sum): &(u32, &T)| tacit_marks::published(**sum == T::zeroed());
+        numbers = (0..).zip(&sums).filter(of_all).map(|(number, _)| number).collect();
     } else {
         send_shares(session, owners.leader, items, &sums)?;
     }

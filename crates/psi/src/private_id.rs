@@ -81,7 +81,9 @@ pub fn run(session: &mut Session, peer: PartyId, items: &[Item], theirs: usize) 
     session.next_round();
     send_masked(session, peer, &k, &hash, &permutation::gather(items, &order))?;
     let masked = receive_points(session, peer, theirs)?;
-    let twice = raise(session, peer, &k, &masked)?;
+    let mut twice = raise(session, peer, &k, &masked)?;
+    // Sorted and sent: by design branches and addresses follow from them.
+    tacit_marks::public(twice.as_flattened_mut());
     let theirs_for_ids = raise(session, peer, &k.then(&r), &masked)?;
 
     session.next_round();
@@ -97,6 +99,7 @@ pub fn run(session: &mut Session, peer: PartyId, items: &[Item], theirs: usize) 
     let both: HashSet<Encoding> = twice.into_iter().collect();
     let only_mine: Vec<Encoding> = mine.into_iter().filter(|point| !both.contains(point)).collect();
     let mut only_mine = raise(session, peer, &r, &only_mine)?;
+    tacit_marks::public(only_mine.as_flattened_mut());
     only_mine.sort_unstable();
     let matched = items.len() - only_mine.len();
     if matched > theirs {

@@ -50,7 +50,9 @@ pub fn run(
 ) -> Result<Identified, PsiError> {
     set_union::check_size(if role == Role::Sender { items.len() } else { theirs })?;
     session.enter(NAME);
-    let ids = ids(session, peer, role, items, theirs)?;
+    let mut ids = ids(session, peer, role, items, theirs)?;
+    // Both parties get all ids: like those of items their places in bins and stores follow from them.
+    tacit_marks::public(&mut ids);
     let identified = match role {
         Role::Sender => {
             set_union::send(session, peer, &ids, theirs)?;

@@ -131,7 +131,8 @@ pub fn send(session: &mut Session, receiver: PartyId, numbers: &[u128], theirs: 
     let order = permutation::random(m, &mut prg);
     let shares = Permuter::setup(session, receiver)?.share(session, receiver, &order)?;
     let rest = |(place, share): (usize, &u64)| at_place(place, values[order[place] as usize].wrapping_sub(*share));
-    let points: Vec<Item> = shares.iter().enumerate().map(rest).collect();
+    let mut points: Vec<Item> = shares.iter().enumerate().map(rest).collect();
+    tacit_marks::public(&mut points);
     let bits = tag_bits(m as u128);
     let values = oprf::send(session, receiver, &points, Sizes { sender: m, receiver: m })?;
     let tags: Vec<u128> = values.into_iter().map(|value| value >> (128 - bits)).collect();
@@ -183,7 +184,8 @@ pub fn receive(session: &mut Session, sender: PartyId, numbers: &[u128], theirs:
     }
 
     let shares = Owner::setup(session, sender)?.share(session, sender, &secrets)?;
-    let points: Vec<Item> = shares.iter().enumerate().map(|(place, share)| at_place(place, *share)).collect();
+    let mut points: Vec<Item> = shares.iter().enumerate().map(|(place, share)| at_place(place, *share)).collect();
+    tacit_marks::public(&mut points);
     let bits = tag_bits(m as u128);
     let mine = oprf::receive(session, sender, &points, Sizes { sender: m, receiver: m })?;
     session.next_round();
@@ -198,6 +200,7 @@ pub fn receive(session: &mut Session, sender: PartyId, numbers: &[u128], theirs:
     let mut masked = vec![0u128; m];
     session.recv(sender, bytemuck::cast_slice_mut(&mut masked))?;
     let opened = ots.random().into_iter().zip(masked).map(|(key, masked)| key ^ masked);
-    let new = opened.zip(common).filter(|(number, both)| !both && *number != NOTHING);
-    Ok(new.map(|(number, _)| number).collect())
+    // The receiver learns for each place whether it has the number that is there, and the number if not.
+    let new = opened.zip(common).filter(|(_, both)| !tacit_marks::published(*both));
+    Ok(new.map(|(number, _)| tacit_marks::published(number)).filter(|number| *number != NOTHING).collect())
 }

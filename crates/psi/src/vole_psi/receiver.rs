@@ -51,6 +51,8 @@ impl Receiver {
         drop(sent);
         let mask = u128::MAX >> (128 - parameters.bits);
         tags.iter_mut().for_each(|tag| *tag &= mask);
+        // Looked up among those that the sender sends: by design addresses follow from tags.
+        tacit_marks::public(&mut tags);
         let table = Table::new(&tags, parameters.bits);
         drop(tags);
         let matches = self.receive_tags(session, &parameters, &table)?;

@@ -201,7 +201,9 @@ impl Tags {
             Self::Shuffled { bytes, positions, .. } => {
                 (bytes, permutation::invert(&positions).expect("this party drew a permutation"))
             }
-            Self::Sorted { tags, .. } => {
+            Self::Sorted { mut tags, .. } => {
+                // Sent in this order: by design branches follow from tags.
+                tacit_marks::public(&mut tags);
                 let (tags, order): (Vec<u128>, Vec<u32>) = sorted_places(&tags).into_iter().unzip();
                 (SortedTags::write(&tags, parameters.bits), order)
             }

@@ -1,6 +1,8 @@
 //! Intersection into shares: what the shares open to, on every engine, and exact costs.
 
 mod attack;
+#[cfg(tacit_memcheck)]
+mod constant_time;
 #[allow(dead_code, reason = "each test file uses its part of what a receiver sees")]
 mod curious;
 #[path = "../relatives/pair.rs"]
@@ -55,8 +57,15 @@ fn binned(psi: CircuitPsi, role: Role, session: &mut Session, items: &[Item], nu
 
 /// Compares under the engine and opens everything.
 fn open(psi: CircuitPsi, session: Session, binned: Binned) -> Opened {
+    open_after(psi, session, binned, |_| ())
+}
+
+/// The same; `work` sees the shares before.
+fn open_after(psi: CircuitPsi, session: Session, binned: Binned, work: impl FnOnce(&Joined<Two>)) -> Opened {
     let mut b = Two::new(session).expect("an engine");
-    let Joined { matches, of_sender, of_receiver } = psi.join(&mut b, SENDER, RECEIVER, Some(binned)).expect("joined");
+    let joined = psi.join(&mut b, SENDER, RECEIVER, Some(binned)).expect("joined");
+    work(&joined);
+    let Joined { matches, of_sender, of_receiver } = joined;
     let bits = [vec![matches], of_sender.bits, of_receiver.bits].concat();
     let (r64, r128) = (of_sender.r64, of_sender.r128);
     let rows = Rows { bits, r64, r128, ..Rows::empty(psi.bins()) };
