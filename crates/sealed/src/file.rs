@@ -115,9 +115,10 @@ impl SealingKey {
 
     /// The start of a new file with a fresh salt, without its tag.
     pub(crate) fn start(&self, kind: &Kind, text: &[u8]) -> Result<Vec<u8>> {
-        let salt = *Seed::random().map_err(|error| SealedError::Randomness(error.to_string()))?.expose();
+        // Part of the file in clear.
+        let salt = Seed::random().map_err(|error| SealedError::Randomness(error.to_string()))?.published();
         let length = u32::try_from(text.len()).expect("far shorter than 4 GiB").to_le_bytes();
-        Ok([&kind.magic[..], &self.name(kind), &salt, &length, text].concat())
+        Ok([&kind.magic[..], &self.name(kind), salt.expose(), &length, text].concat())
     }
 
     /// What the chunks of the file with this start are encrypted with.
@@ -153,6 +154,8 @@ impl Chunks {
     pub(crate) fn seal(&self, number: u64, chunk: &mut Vec<u8>) {
         let sealed = self.key.seal_in_place_append_tag(nonce(number), Aad::from(&self.digest), chunk);
         sealed.expect("a chunk is far shorter than what a nonce serves for");
+        // Encrypted: the disk may have it.
+        tacit_marks::public(chunk);
     }
 
     /// Decrypts the chunk of a number with its tag; false if it is not what was sealed.

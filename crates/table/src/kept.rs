@@ -212,7 +212,12 @@ impl KeptFile {
             for component in &mut out {
                 let mut block = Block::zeros(shapes[place]);
                 // Whatever the file has behind the last row of a plane is cleared here.
-                block.fill_bytes(|bytes| part.read(bytes))?;
+                block.fill_bytes(|bytes| {
+                    part.read(bytes)?;
+                    // A share that was on the disk is as secret as before.
+                    tacit_marks::secret(bytes);
+                    Ok::<(), TableError>(())
+                })?;
                 component.bits.append(&mut block.bits);
                 component.r64.append(&mut block.r64);
                 component.r128.append(&mut block.r128);

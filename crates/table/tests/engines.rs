@@ -1,6 +1,9 @@
 //! Every operator on every engine of nodes: the same answers, exactly the declared costs, nothing undeclared, sizes of the shape
 //! only.
 
+#[cfg(tacit_memcheck)]
+#[path = "engines/constant_time.rs"]
+mod constant_time;
 mod world;
 
 use std::collections::HashMap;
@@ -190,28 +193,4 @@ fn bad_data_is_found_before_anything_is_sent() {
 fn size_permits(sites: &[&str]) -> String {
     let one = |site: &&str| json!({"site": site, "kind": "size", "recipients": PARTIES, "columns": [], "rows": null});
     Json::from(sites.iter().map(one).collect::<Vec<_>>()).to_string()
-}
-
-/// No branch and no address depends on a share, under memcheck: docs/security/constant-time.md.
-#[cfg(tacit_memcheck)]
-mod constant_time {
-    use super::*;
-
-    fn found<B: Networked>() -> Vec<(&'static str, usize)> {
-        let of = |mut case: Case| {
-            case.plan = case.plan.among(&names::<B>());
-            let tables = inputs(5, 11, 5);
-            let count = tacit_marks::findings(&format!("{} {}", B::NAME, case.name), || {
-                let nodes = nodes::<B>(&case.plan, &data(&tables), permits);
-                check_answers(&case, &nodes, &model::interpret(&case.plan, &tables));
-            });
-            (case.name, count)
-        };
-        cases(None).into_iter().map(of).filter(|&(_, count)| count > 0).collect()
-    }
-
-    #[test]
-    fn three_nodes_branch_on_no_share() {
-        assert_eq!(found::<Rep3>(), []);
-    }
 }

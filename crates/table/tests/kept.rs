@@ -248,3 +248,48 @@ fn chunks_have_their_place_in_their_file() {
 fn sealed(part: usize) -> usize {
     part + part.div_ceil(1 << 20) * 16
 }
+
+/// No branch and no address depends on a share that is kept or read again, under memcheck (docs/security/constant-time.md).
+#[cfg(tacit_memcheck)]
+mod constant_time {
+    use std::hint::black_box;
+
+    use tacit_marks::found;
+
+    use super::*;
+
+    const ROWS: usize = 67;
+    const ALL: [usize; 4] = [0, 1, 2, 3];
+
+    fn of_kept<B: Components>(folder: &Path) -> Vec<(String, usize)> {
+        found(&format!("{} kept", B::NAME), || {
+            keep_at::<B>(folder, &table(ROWS), "70");
+            assert_eq!(read_at::<B>(folder, &ALL, 70, true), table(ROWS).sorted());
+        })
+    }
+
+    #[test]
+    fn kept_tables_branch_on_no_share() {
+        let folder = || tempfile::tempdir().expect("a folder");
+        assert_eq!([of_kept::<Rep3>(folder().path()), of_kept::<Two>(folder().path())].concat(), []);
+    }
+
+    /// A call, so that no compiler makes a conditional move of the branch.
+    #[inline(never)]
+    fn odd() -> u64 {
+        black_box(1)
+    }
+
+    #[test]
+    fn planted_faults_of_kept_shares_are_found() {
+        let folder = tempfile::tempdir().expect("a folder");
+        keep_at::<Two>(folder.path(), &table(ROWS), "70");
+        let found = found("planted", || {
+            let Operator::Kept(all) = kept(&ALL, 70, true) else { unreachable!() };
+            let shares = whole(folder.path(), "ann").and_then(|shares| shares.into_rows::<Two>(&all));
+            let share = Two::take_apart(shares.expect("an intact file")).remove(0);
+            black_box(if black_box(share.r64[0][3]) & 1 == 1 { odd() } else { 0 });
+        });
+        assert_eq!(found, [("planted".to_owned(), 1)]);
+    }
+}

@@ -1,5 +1,6 @@
 //! No branch and no address depends on a share: every method of the engines and everything written once above them, under memcheck.
 
+use std::hint::black_box;
 use std::sync::Barrier;
 use std::thread;
 
@@ -10,7 +11,7 @@ use tacit_mpc::{Block, Link, Result, Rows, Shape};
 use tacit_net::{Options, PartyId, memory};
 
 use crate::methods::Method;
-use crate::permits::permit;
+use crate::permits::{permit, size_permit};
 use crate::programs::Function;
 use crate::world::{PARTIES, Program, shape};
 
@@ -77,7 +78,7 @@ fn found<B: Components + 'static>(link: Option<Link>, items: &[Item<B>]) -> Vec<
             let opened =
                 b.open(&out, permit(&PARTIES[..B::NODES], out.shape())).expect("opened").expect("all are recipients");
             // What is opened may steer what comes then.
-            std::hint::black_box(opened.bytes().flatten().position(|&byte| byte == 77));
+            black_box(opened.bytes().flatten().position(|&byte| byte == 77));
             turn.wait();
         }
         turn.wait();
@@ -114,7 +115,12 @@ fn all<B: Components + 'static>() -> Vec<Item<B>> {
     let functions = Function::ALL
         .into_iter()
         .map(|function| program(format!("{function:?}"), function, if function.is_long() { FEW } else { ROWS }));
-    methods.chain(functions).collect()
+    let announced = item("announcement", Block::zeros(shape(1)), |b: &mut B, x| {
+        let own = (b.session().me() == PartyId(0)).then(|| tacit_marks::marked(vec![77])[0]);
+        black_box(b.announce(PartyId(0), own, size_permit(&PARTIES[..B::NODES]))?);
+        Ok(x)
+    });
+    [announced].into_iter().chain(methods).chain(functions).collect()
 }
 
 #[test]
@@ -139,13 +145,13 @@ fn planted<B: Components + 'static>() {
         let products = b.mul(&[&x.r64[0]], &[&x.r64[0]])?;
         let shares = B::take_apart(Rows { r64: products, ..Rows::empty(ROWS) });
         let zero = shares.iter().any(|share| share.r64[0].contains(&0));
-        Ok(if std::hint::black_box(zero) { Rows::empty(ROWS) } else { x })
+        Ok(if black_box(zero) { Rows::empty(ROWS) } else { x })
     };
     let address = |b: &mut B, x: Rows<B>| {
         let injected = b.mul(&[&x.r64[0]], &[&x.r64[0]])?;
         let shares = B::take_apart(Rows { r64: injected, ..Rows::empty(ROWS) });
-        let table = std::hint::black_box([1_u8; 256]);
-        std::hint::black_box(table[(shares[0].r64[0][0] & 255) as usize]);
+        let table = black_box([1_u8; 256]);
+        black_box(table[(shares[0].r64[0][0] & 255) as usize]);
         Ok(x)
     };
     let items = [item("branch", input.clone(), branch), item("address", input, address)];
