@@ -11,7 +11,7 @@
 //! "Multi-key Private Matching for Compute" (ePrint 2021/770); the collecting variant: Movahedi et al., "Privacy-Preserving Randomized
 //! Controlled Trials" (section 2.3).
 //!
-//! **Cost** 3 rounds, the first of 16 bytes each. With N and M identifiers in all (empty ones included) and tags of b = 40 + log2(N M) bits, a party
+//! **Cost** 3 rounds, the first of 16 bytes each. With N and M identifiers in all (empty ones included) and tags of b = 42 + log2(N M) bits, a party
 //! sends 32 N + ceil(b / 8) M bytes and does N + M multiplications.
 //!
 //! **Departures** doubly masked identifiers go as tags. Rows with fewer identifiers than the table has columns are filled with random
@@ -77,12 +77,14 @@ pub(crate) struct BlindJoin {
 pub type Identifiers = [Option<Item>];
 
 impl Shape {
-    fn identifiers(self) -> Sizes {
+    /// Identifiers of each table, empty ones included.
+    pub fn identifiers(self) -> Sizes {
         let Self { rows, columns } = self;
         Sizes { sender: rows.sender * columns.sender, receiver: rows.receiver * columns.receiver }
     }
 
-    fn tag_bits(self) -> u32 {
+    /// Bits of a tag.
+    pub fn tag_bits(self) -> u32 {
         let Sizes { sender, receiver } = self.identifiers();
         tag_bits(sender as u128 * receiver as u128)
     }

@@ -19,7 +19,7 @@
 //! **Departures** the OT of step 3 replaces the additively homomorphic encryption of Ion et al.: the receiver knows in clear which
 //! places count, so 64-bit sums take 12 bytes and well under a microsecond each.
 //!
-//! **Cost** for n items of the sender, m of the receiver, c columns, tags of b = 40 + log2(n m) bits: 3 rounds, 16 + 32 n + m (b - log2 m + 2) / 8
+//! **Cost** for n items of the sender, m of the receiver, c columns, tags of b = 42 + log2(n m) bits: 3 rounds, 16 + 32 n + m (b - log2 m + 2) / 8
 //! bytes from the sender, 16 + 32 m from the receiver. Sums: SoftSpokenOT's setup and extension by c n OTs, then 3 rounds: c n / 8 bytes from
 //! the receiver, 8 c n from the sender, 8 c to the named party, and 1 to the sender if it is that one.
 
@@ -28,7 +28,7 @@ use crate::group::{ENCODING_BYTES, Exponent, HashToGroup};
 use crate::masking::{AGREE_BYTES, agree, receive_raised, send_masked};
 use crate::protocol::{Item, Role, Sizes, Traffic};
 use crate::tag_map::{Spread, TagSet};
-use crate::tags::{SortedTags, TagHash, tag_bits};
+use crate::tags::{self, SortedTags, TagHash};
 use tacit_math::{Prg, Seed, permutation};
 use tacit_net::{PartyId, Session};
 use tacit_ot::correlated::{CotReceiver, CotSender};
@@ -59,8 +59,9 @@ pub struct Sums {
     pub least: usize,
 }
 
-fn bits(sizes: Sizes) -> u32 {
-    tag_bits(sizes.sender as u128 * sizes.receiver as u128)
+/// Bits of a tag.
+pub fn tag_bits(sizes: Sizes) -> u32 {
+    tags::tag_bits(sizes.sender as u128 * sizes.receiver as u128)
 }
 
 /// What a run costs.
@@ -68,7 +69,7 @@ pub fn cost(sizes: Sizes, sums: Option<Sums>) -> Traffic {
     let Sizes { sender: n, receiver: m } = sizes;
     let mut total = Traffic {
         rounds: 3,
-        sender: AGREE_BYTES + (ENCODING_BYTES * n + SortedTags::bytes(m, bits(sizes))) as u64,
+        sender: AGREE_BYTES + (ENCODING_BYTES * n + SortedTags::bytes(m, tag_bits(sizes))) as u64,
         receiver: AGREE_BYTES + (ENCODING_BYTES * m) as u64,
     };
     if let Some(Sums { columns, to, .. }) = sums {
@@ -103,7 +104,7 @@ pub fn send(
     session.enter(NAME);
     let context = agree(session, receiver, NAME)?;
     let (exponent, hash) = (Exponent::random()?, HashToGroup::new(&context));
-    let tags = TagHash::new(&context, bits(sizes));
+    let tags = TagHash::new(&context, tag_bits(sizes));
     let order = permutation::random(items.len(), &mut Prg::new(&Seed::random()?));
     session.next_round();
     send_masked(session, receiver, &exponent, &hash, &permutation::gather(items, &order))?;
@@ -113,7 +114,7 @@ pub fn send(
     })?;
     theirs.sort_unstable();
     session.next_round();
-    session.send(receiver, SortedTags::write(&theirs, bits(sizes)))?;
+    session.send(receiver, SortedTags::write(&theirs, tag_bits(sizes)))?;
     let sums = match sums {
         Some(sums) => {
             let values: Vec<u64> = values.iter().flat_map(|column| permutation::gather(column, &order)).collect();
@@ -143,7 +144,7 @@ pub fn receive(
     session.enter(NAME);
     let context = agree(session, sender, NAME)?;
     let (exponent, hash) = (Exponent::random()?, HashToGroup::new(&context));
-    let tags = TagHash::new(&context, bits(sizes));
+    let tags = TagHash::new(&context, tag_bits(sizes));
     session.next_round();
     send_masked(session, sender, &exponent, &hash, items)?;
     let mut theirs = Vec::with_capacity(sizes.sender);
@@ -151,9 +152,9 @@ pub fn receive(
         theirs.extend(points.iter().map(|point| tags.of_point(point)));
     })?;
     session.next_round();
-    let mut written = vec![0; SortedTags::bytes(items.len(), bits(sizes))];
+    let mut written = vec![0; SortedTags::bytes(items.len(), tag_bits(sizes))];
     session.recv(sender, &mut written)?;
-    let Some(mine) = SortedTags::read(&written, items.len(), bits(sizes)) else {
+    let Some(mine) = SortedTags::read(&written, items.len(), tag_bits(sizes)) else {
         return Err(PsiError::cheating(session, sender, "its tags are not a sorted set"));
     };
     let mut places = TagSet::with_capacity_and_hasher(items.len(), Spread::random()?);

@@ -21,9 +21,9 @@
 //! uniform mask hides all bits of that one, those that hold nothing too. With F at a second number of the same bin it would see two equal tags where both
 //! items are the sender's.
 //!
-//! **Bounds** of a whole run, each 2^-40 at most: a tag of 40 + log2 m bits is zero where nothing matches; an item that is not in the function's store passes
-//! for one that is ([`crate::vole_psi`]); items find no place in the bins, over the seed, whatever they are; the store cannot be encoded; the function's
-//! store cannot. Together 5 2^-40, less than 2^-37. The last three end the run with an error.
+//! **Bounds** of a whole run ([`crate::chance`]): a tag of 42 + log2 m bits is zero where nothing matches, 2^-42; an item that is not in the function's store
+//! passes for one that is, 20 2^-45 ([`crate::vole_psi`]); items find no place in the bins, over the seed, whatever they are; the store cannot be encoded; the
+//! function's store cannot, 2^-45 each. Together 31 2^-45, below 2^-40. The last three end the run with an error.
 //!
 //! **Cost** [`CircuitPsi::declared`] is exact: 1 round with 16 bytes each; the function, with the receiver's m numbers and three for each item of the
 //! sender; then 1 round with 16 bytes for each of about 3.3 columns a sender's item and each begun
@@ -33,12 +33,13 @@
 //! Yanai, "Efficient Circuit-Based PSI with Linear Communication" (EUROCRYPT 2019). **Departures** payloads lie behind the tags in one
 //! value instead of a store of their own.
 
+use crate::chance::TAG_BITS;
 use crate::cuckoo;
 use crate::error::PsiError;
 use crate::masking::{AGREE_BYTES, agree};
 use crate::okvs::{Layout, Okvs, Order};
 use crate::protocol::{Item, Role, Sizes, Traffic};
-use crate::vole_psi::oprf;
+use crate::vole_psi::oprf::{self, Function};
 use tacit_math::{BlockCipher, Plane, Prg, Seed, TweakableCircularHash};
 use tacit_mpc::{Backend, Block, Rows, Shape, circuits, linear};
 use tacit_net::{PartyId, Session};
@@ -96,7 +97,7 @@ impl CircuitPsi {
     pub fn new(sizes: Sizes, payloads: Payloads) -> Self {
         assert!(payloads.sender.r32 + payloads.receiver.r32 == 0, "payloads are planes and vectors of 64 or 128 bits");
         let bins = if sizes.sender == 0 || sizes.receiver == 0 { 0 } else { cuckoo::bins(sizes.receiver, 1) };
-        let tag_bits = 40 + (usize::BITS - bins.leading_zeros()) as usize;
+        let tag_bits = (TAG_BITS + (usize::BITS - bins.leading_zeros())) as usize;
         Self { sizes, payloads, bins, tag_bits }
     }
 
@@ -126,9 +127,9 @@ impl CircuitPsi {
         Layout::new(cuckoo::CHOICES * self.sizes.sender, 64 * BAND)
     }
 
-    /// At how many numbers in bins each party evaluates the function.
-    pub fn evaluations(&self) -> Sizes {
-        Sizes { sender: cuckoo::CHOICES * self.sizes.sender, receiver: self.bins }
+    /// The function, which each party evaluates at numbers in bins.
+    pub fn function(&self) -> Function {
+        Function::only(Sizes { sender: cuckoo::CHOICES * self.sizes.sender, receiver: self.bins })
     }
 
     /// The exact cost of [`Self::bin`].
@@ -136,7 +137,7 @@ impl CircuitPsi {
         if self.bins == 0 {
             return Traffic::default();
         }
-        let function = oprf::cost(self.evaluations());
+        let function = self.function().cost();
         Traffic {
             rounds: function.rounds + 2,
             sender: AGREE_BYTES + function.sender + (SEED + self.stores() * 16 * self.layout().columns()) as u64,
@@ -147,7 +148,7 @@ impl CircuitPsi {
     /// Exchanges the stores. Items of one set are distinct; row i of the payload belongs to item i.
     ///
     /// # Errors
-    /// The connection's failure, items that do not fit the announced sizes or are not distinct, or too unlucky a seed (probability 2^-40).
+    /// The connection's failure, items that do not fit the announced sizes or are not distinct, or too unlucky a seed (probability 3 2^-45).
     pub fn bin(
         &self,
         role: Role,
@@ -182,7 +183,7 @@ impl CircuitPsi {
         let (points, bins) = cuckoo::in_all_bins(&numbers, self.bins);
         drop(numbers);
         // 2. The function at all of them.
-        let values = oprf::send(session, peer, &points, self.evaluations())?;
+        let values = oprf::send(session, peer, &points, self.function())?;
         drop(points);
         // 3. Values minus masks, in a store.
         session.enter("store");
@@ -226,7 +227,7 @@ impl CircuitPsi {
         let points = cuckoo::in_own_bins(&numbers, &table, &mut Prg::new(&Seed::random()?));
         drop(numbers);
         // 2. The function at each.
-        let values = oprf::receive(session, peer, &points, self.evaluations())?;
+        let values = oprf::receive(session, peer, &points, self.function())?;
         drop(points);
         // 3. What the store has for each.
         session.enter("store");

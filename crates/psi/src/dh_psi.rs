@@ -18,10 +18,10 @@
 //! | the receiver compares with | tags of H(y)^ba | tags of (x, H(x)^b) |
 //! | multiplications: sender, receiver | n + m, m + n | n + m, 2 m |
 //!
-//! **Cost** 2 rounds; setup 1 round, 16 bytes each. For n items of the sender, m of the receiver, tags of b = 40 + log2(n m bins) bits: the
+//! **Cost** 2 rounds; setup 1 round, 16 bytes each. For n items of the sender, m of the receiver, tags of b = 42 + log2(n m bins) bits: the
 //! receiver sends 32 m; the sender 32 n + ceil(b / 8) m (`Crossed`), or n (b - log2 n + 2) bits + 32 m (`Blinded`).
 //!
-//! **Departures** Tags, not points, are sent for comparison: a wrong match has probability below 2^-40 in all bins of a run. Sorted tags cost
+//! **Departures** Tags, not points, are sent for comparison: a wrong match has probability 2^-42 at most in all bins of a run. Sorted tags cost
 //! log2 n bits less each; their order is as random as the exponent b.
 
 use crate::error::PsiError;

@@ -14,21 +14,22 @@
 //! sends F of every item in each of its three bins.
 //!
 //! **Cost** setup: 512 base OTs, 1 round; the sender of items receives them. Online, if no set is empty: 2 rounds; the receiver sends 16 + m w / 8
-//! bytes, the sender 3 n1 tags of 40 + log2(n1 n2 pairs) bits, in whole bytes. For 2^20 items each: 73 + 30 bytes an item.
+//! bytes, the sender 3 n1 tags of 42 + log2(n1 n2 pairs) bits, in whole bytes. For 2^20 items each: 73 + 33 bytes an item.
 //!
-//! **Parameters** 2^-40 each, in all pairs of sets of a run together, for: no assignment to bins; code words of the sender's 3 n1 evaluations nearer than 128 to the receiver's, which
-//! gives w of 448 bits (to 2^23 items in all) or 512; a false match among tags.
+//! **Parameters** for all pairs of sets of a run together ([`crate::chance`]): no assignment to bins, 2^-45; code words of the sender's 3 n1 evaluations nearer than 128 to the
+//! receiver's, 20 2^-45, which gives w of 448 bits (to 19.9 million items in all) or 512; a false match among tags, 2^-42.
 //!
 //! **Departures** The three tags of an item are sent side by side in one random order instead of three. Items are told apart by the choice
 //! in the code, so the tags of an item that the receiver does not have are independent of each other, and those of one that it has
 //! tell it the place that it learns anyway. An empty bin has the code word zero: t' masks it alike.
 
+use crate::chance;
 use crate::cuckoo::{self, CHOICES};
 use crate::error::PsiError;
 use crate::masking::tag_bytes;
 use crate::matching::Table;
 use crate::protocol::{Declared, Held, Item, Outcome, Prepared, Protocol, Role, Sizes, Traffic};
-use crate::tags::{STATISTICAL_BITS, tag_bits};
+use crate::tags::tag_bits;
 use tacit_math::pages::vector_on_large_pages;
 use tacit_math::{CorrelationRobustHash, Prg, Seed, permutation, transpose};
 use tacit_net::{PartyId, Session};
@@ -135,7 +136,7 @@ impl Parameters {
     /// Width of the code in words of 64 bits: 7 if that keeps the code words of all evaluations far enough apart, else 8.
     pub fn code_words(self) -> usize {
         let evaluations = (CHOICES * self.sizes.sender) as f64 * self.pairs as f64;
-        let near = |words: usize| (near_log2(64 * words) + evaluations.log2()) <= -f64::from(STATISTICAL_BITS);
+        let near = |words: usize| (near_log2(64 * words) + evaluations.log2()) <= -chance::step_bits();
         if near(7) { 7 } else { 8 }
     }
 }
@@ -386,7 +387,7 @@ impl Prepared for Receiver {
     }
 }
 
-/// A seed, its functions, and an assignment of the items to bins. A seed without an assignment is drawn with probability 2^-40 and
+/// A seed, its functions, and an assignment of the items to bins. A seed without an assignment is drawn with probability 2^-45 and
 /// thrown away before anyone sees it.
 fn assign(items: &[Item], parameters: Parameters) -> Result<(Seed, Run, Vec<Option<Placed>>), PsiError> {
     for _ in 0..3 {
@@ -477,7 +478,7 @@ mod tests {
         assert_eq!([8, 1000].map(|pairs| of_run(1 << 20, pairs)), [7, 8]);
         // Even 2^32 items are served by 512 bits.
         assert_eq!(words(1 << 32), 8);
-        assert!(near_log2(512) + (3f64 * 2f64.powi(32)).log2() <= -40.0);
+        assert!(near_log2(512) + (3f64 * 2f64.powi(32)).log2() <= -chance::step_bits());
         // Fewer than 128 of 128 places: all but one word of 2^128.
         assert!(near_log2(128).abs() < 1e-9);
     }

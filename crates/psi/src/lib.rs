@@ -6,6 +6,7 @@ pub mod binning;
 pub mod blind_join;
 mod blinding;
 pub mod cardinality_sum;
+pub mod chance;
 pub mod circuit_psi;
 pub mod cuckoo;
 pub mod dh_psi;

@@ -15,27 +15,28 @@
 //! leader evaluates all of them at its items: what it gets for an item sums to its own share only if all owners have it. It sends each other
 //! recipient as many short tags of items as the smallest set has: of those that all have, in ascending order, then random ones.
 //!
-//! **False matches**: an item that not all have passes with probability 2^-64 (2^-128 if the leader has more than 2^24 items),
-//! 2^-40 over all. Each recipient mistakes a tag for one of another item with probability 2^-40 over all. For each owner beside the leader its store cannot be
-//! encoded, its function's store cannot, or an item passes in the function's store ([`crate::vole_psi`]), 2^-40 each. With n owners and r recipients that is
-//! at most (3 (n - 1) + r) 2^-40 for a whole run: 2^-36.8 for three owners who all learn the result, 2^-35.9 for five.
+//! **Bounds** of a whole run, of any number of owners and recipients ([`crate::chance`]): an item of the leader that not all have passes, or one of another owner
+//! in its function's store ([`crate::vole_psi`]), each with probability 2^-64, 20 2^-45 over all (if all sets together have more than 10 2^20 items 2^-128
+//! each); a recipient mistakes a tag for one of another item, 2^-42 over all; an owner's store cannot be encoded; an owner's function's store cannot, 2^-45
+//! each over all owners. Together 30 2^-45, below 2^-40.
 //!
 //! **Cost** [`Owners::cost`] is exact: for one owner after the other what [`oprf`] costs; in 1 round 8 (16)
-//! bytes a column of each owner's store, 1.09 columns an item; with several recipients in 1 round to each of them a tag for each item of the
-//! smallest set, of 40 bits and the sum of the logarithms of both sizes. Nothing if any set is empty. For n owners of 2^20 items each: 18 bytes
-//! an item and owner beside the leader, 10 more for each recipient beside it.
+//! bytes a column of each owner's store, 1.1 columns an item; with several recipients in 1 round to each of them a tag for each item of the
+//! smallest set, of 42 bits and the logarithm of both sizes and the number of such recipients. Nothing if any set is empty. For n owners of 2^20 items each: 20 bytes
+//! an item and owner beside the leader, 11 more for each recipient beside it.
 //!
 //! **Source** Kolesnikov, Matania, Pinkas, Rosulek, Trieu, "Practical Multi-party Private Set Intersection from Symmetric-Key
 //! Techniques" (CCS 2017), the protocol secure against augmented semi-honest adversaries with unconditional zero-sharing.
 //! **Departures** the programmable function is made of VOLE's and a key-value store, as in Rindal and Schoppmann (EUROCRYPT 2021,
 //! section 5), and each owner programs once, towards the leader, which may tell others.
 
+use crate::chance::MOST_WORDS;
 use crate::error::PsiError;
 use crate::okvs::{Layout, Okvs};
 use crate::protocol::{Item, Sizes};
 use crate::tag_map::{Spread, TagMap};
 use crate::tags::tag_bits;
-use crate::vole_psi::oprf;
+use crate::vole_psi::oprf::{self, Function};
 use tacit_math::band::Word;
 use tacit_math::{BlockCipher, Prg, Seed};
 use tacit_net::{PartyId, Session};
@@ -54,9 +55,6 @@ const BATCH: usize = 128;
 
 /// Tags of one message.
 const TAGS: usize = 1 << 16;
-
-/// A leader with more items compares 128 bits.
-const MOST_FOR_64_BITS: usize = 1 << 24;
 
 /// Rounds, and the bytes that one party sends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -87,13 +85,12 @@ impl Owners {
         let word = if self.small() { 8 } else { 16 };
         let mut cost = PartyCost { rounds: 1, sent: 0 };
         for owner in self.others() {
-            let function = oprf::cost(self.pair(owner));
+            let function = self.function(owner).cost();
             cost.rounds += function.rounds;
             if party == self.leader {
                 cost.sent += function.receiver;
             } else if party == owner {
-                let columns = Layout::new(self.sizes[owner.0], 64 * BAND).columns();
-                cost.sent += function.sender + (SEED + word * columns) as u64;
+                cost.sent += function.sender + (SEED + word * self.layout(owner).columns()) as u64;
             }
         }
         for told in self.told() {
@@ -130,31 +127,52 @@ impl Owners {
 
     /// Whether shares of 64 bits are enough.
     fn small(&self) -> bool {
-        self.sizes[self.leader.0] <= MOST_FOR_64_BITS
+        self.words() <= MOST_WORDS
+    }
+
+    /// Words of 64 bits that a run compares if these are enough: one for each item of the leader's, and one in its function for each of another owner's.
+    fn words(&self) -> usize {
+        self.sizes.iter().fold(0, |all, &size| all.saturating_add(size))
     }
 
     fn least(&self) -> usize {
         self.sizes.iter().copied().min().unwrap_or(0)
     }
 
-    /// All parties but the leader.
-    fn others(&self) -> impl Iterator<Item = PartyId> + '_ {
+    /// All parties but the leader, each with a store and a function.
+    pub fn others(&self) -> impl Iterator<Item = PartyId> + '_ {
         (0..self.sizes.len()).map(PartyId).filter(|&party| party != self.leader)
     }
 
     /// The recipients that the leader tells.
-    fn told(&self) -> impl Iterator<Item = PartyId> + '_ {
+    pub fn told(&self) -> impl Iterator<Item = PartyId> + '_ {
         self.others().filter(|party| self.recipients.contains(party))
     }
 
-    /// The sizes of the sets of `owner` and the leader.
-    fn pair(&self, owner: PartyId) -> Sizes {
-        Sizes { sender: self.sizes[owner.0], receiver: self.sizes[self.leader.0] }
+    /// The function of `owner`, which the leader evaluates, too.
+    pub fn function(&self, owner: PartyId) -> Function {
+        let sizes = Sizes { sender: self.sizes[owner.0], receiver: self.sizes[self.leader.0] };
+        Function { sizes, of: self.others().count(), words: self.words() }
     }
 
-    /// Bytes of a tag that `recipient` looks up among its items.
+    /// Where the columns of the store of `owner` lie.
+    pub fn layout(&self, owner: PartyId) -> Layout {
+        Layout::of_run(self.sizes[owner.0], 64 * BAND, self.others().count())
+    }
+
+    /// Tags that `recipient` looks up, each of which it compares with all of its items.
+    pub fn tags(&self) -> usize {
+        self.least()
+    }
+
+    /// Bits of such a tag, in whole bytes.
+    pub fn tag_bits(&self, recipient: PartyId) -> u32 {
+        let pairs = self.least() as u128 * self.sizes[recipient.0] as u128;
+        tag_bits(pairs.saturating_mul(self.told().count() as u128)).next_multiple_of(8)
+    }
+
     fn tag_bytes(&self, recipient: PartyId) -> usize {
-        tag_bits(self.least() as u128 * self.sizes[recipient.0] as u128).div_ceil(8) as usize
+        self.tag_bits(recipient) as usize / 8
     }
 }
 
@@ -211,7 +229,7 @@ fn find<T: Word>(
         let of_all = |(_, sum): &(u32, &T)| tacit_marks::published(**sum == T::zeroed());
         numbers = (0..).zip(&sums).filter(of_all).map(|(number, _)| number).collect();
     } else {
-        send_shares(session, owners.leader, items, &sums)?;
+        send_shares(session, owners, items, &sums)?;
     }
     session.leave();
     Ok(numbers)
@@ -222,13 +240,13 @@ fn find<T: Word>(
 fn functions<T: Word>(session: &mut Session, owners: &Owners, items: &[Item]) -> Result<Vec<T>, PsiError> {
     let mut sums = vec![T::zeroed(); items.len()];
     for owner in owners.others() {
-        let both = owners.pair(owner);
+        let function = owners.function(owner);
         let values = if session.me() == owners.leader {
-            oprf::receive(session, owner, items, both)?
+            oprf::receive(session, owner, items, function)?
         } else if session.me() == owner {
-            oprf::send(session, owners.leader, items, both)?
+            oprf::send(session, owners.leader, items, function)?
         } else {
-            (0..oprf::cost(both).rounds).for_each(|_| session.next_round());
+            (0..function.cost().rounds).for_each(|_| session.next_round());
             continue;
         };
         sums.iter_mut().zip(values).for_each(|(sum, value)| *sum ^= low(value));
@@ -237,10 +255,11 @@ fn functions<T: Word>(session: &mut Session, owners: &Owners, items: &[Item]) ->
 }
 
 /// An owner's part: a store of its shares, each masked by the function's value.
-fn send_shares<T: Word>(session: &mut Session, leader: PartyId, items: &[Item], shares: &[T]) -> Result<(), PsiError> {
+fn send_shares<T: Word>(session: &mut Session, owners: &Owners, items: &[Item], shares: &[T]) -> Result<(), PsiError> {
+    let leader = owners.leader;
     let seed = Seed::random()?.published();
     session.send(leader, seed.expose().to_vec())?;
-    let store = Okvs::<BAND>::new(items.len(), &seed);
+    let store = Okvs::<BAND>::with_layout(owners.layout(session.me()), &seed);
     let order = store.order(items);
     let mut random = Prg::new(&Seed::random()?);
     store.encode_clusters::<T, PsiError>(
@@ -262,7 +281,7 @@ fn receive_shares<T: Word>(
 ) -> Result<(), PsiError> {
     let mut seed = [0; SEED];
     session.recv(owner, &mut seed)?;
-    let store = Okvs::<BAND>::new(owners.sizes[owner.0], &Seed::from_bytes(seed));
+    let store = Okvs::<BAND>::with_layout(owners.layout(owner), &Seed::from_bytes(seed));
     let order = store.order(items);
     let mut columns: Vec<T> = vec![T::zeroed(); store.layout().cluster_columns()];
     for cluster in (0..store.layout().clusters).rev() {

@@ -9,15 +9,15 @@
 //! **Failure**: with n keys at random among s places, elimination from left to right is a queue: keys arrive at rate
 //! n / s a column, one leaves a column. It fails when a key waits for w columns. By Kingman's inequality ("Inequalities in
 //! the theory of queues", 1970) one key waits so long with probability at most e^(-θ w), where θ > 0 solves
-//! (n / s) (e^θ - 1) = θ. So for n e^(-θ w) = 2^-40: θ = (40 + log2 n) ln 2 / w and s = n (e^θ - 1) / θ. The queue leaves out
+//! (n / s) (e^θ - 1) = θ. So for n e^(-θ w) = 2^-45: θ = (45 + log2 n) ln 2 / w and s = n (e^θ - 1) / θ. The queue leaves out
 //! that the bits of a waiting key may be zero in the next column, which costs a few columns a key; the measured constant of
 //! the paper's fit (λ = 0.2691 w - 15.21 for s = 1.1 n and n = 2^20, where this formula gives 0.271 w - 20) is more
 //! favourable than the formula. A test measures the probability where it is large enough to be seen.
 //!
-//! **Few keys**: n + 40 columns that every row may have are enough where they are not more than w. A random row lies in the space that k others span with
-//! probability 2^(k - columns), so that some row does with 2^(n - columns) = 2^-40 at most. One key takes 41 columns, not 256.
+//! **Few keys**: n + 45 columns that every row may have are enough where they are not more than w. A random row lies in the space that k others span with
+//! probability 2^(k - columns), so that some row does with 2^(n - columns) = 2^-45 at most. One key takes 46 columns, not 256.
 //!
-//! **Runs**: a run of several stores takes 40 + log2 of their number in place of 40, so that none of them fails.
+//! **Runs**: a run of several stores of a kind takes 45 + log2 of their number in place of 45, so that none of them fails ([`crate::chance`]).
 //!
 //! **Clusters**: places are cut into ranges of about 2^16 keys with w columns at the end of each for the waiting keys, so
 //! that elimination works within the second-level cache and memory is that of one range. Each range's queue starts
@@ -25,10 +25,10 @@
 //!
 //! | n | w | columns a key |
 //! |---|---|---|
-//! | 2^16 | 256 | 1.084 |
-//! | 2^20 | 256 | 1.090 |
-//! | 2^20 | 512 | 1.049 |
-//! | 2^24 | 256 | 1.096 |
+//! | 2^16 | 256 | 1.090 |
+//! | 2^20 | 256 | 1.096 |
+//! | 2^20 | 512 | 1.052 |
+//! | 2^24 | 256 | 1.102 |
 //!
 //! Cost: encoding about 2 / ε steps of W words a key, two products of a band; decoding one product of a band.
 //! Departures: clusters, the closed formula instead of the paper's fitted table, and for few keys the random matrices that Garimella, Pinkas, Rosulek,
@@ -39,12 +39,10 @@ mod order;
 
 pub use order::Order;
 
+use crate::chance::EVENT_BITS;
 use crate::protocol::Item;
 use tacit_math::band::{self, Row, Word};
 use tacit_math::{BlockCipher, Prg, Seed};
-
-/// Statistical security: encoding n random keys fails with probability 2^-40 at most.
-const STATISTICAL: f64 = 40.0;
 
 /// Keys of one cluster.
 const CLUSTER: usize = 1 << 16;
@@ -64,14 +62,14 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// For `keys` keys and bands of `band` columns, with failure probability 2^-40.
+    /// For `keys` keys and bands of `band` columns: the only store of its kind in a run, with failure probability 2^-45.
     pub fn new(keys: usize, band: usize) -> Self {
-        Self::with_failure(keys, band, STATISTICAL)
+        Self::of_run(keys, band, 1)
     }
 
-    /// For one of so many stores of a run, of which none fails but with probability 2^-40 in all.
+    /// For one of so many stores of a kind in a run, of which none fails but with probability 2^-45 in all.
     pub fn of_run(keys: usize, band: usize, stores: usize) -> Self {
-        Self::with_failure(keys, band, STATISTICAL + (stores.max(1) as f64).log2())
+        Self::with_failure(keys, band, f64::from(EVENT_BITS) + (stores.max(1) as f64).log2())
     }
 
     /// As [`Self::new`], with failure probability 2^-`bits`: for measuring it.
@@ -99,7 +97,7 @@ impl Layout {
     }
 }
 
-/// Rows that depend on each other: keys that are not distinct, or the failure of probability 2^-40.
+/// Rows that depend on each other: keys that are not distinct, or the failure of probability 2^-45.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Dependent;
 

@@ -7,15 +7,14 @@
 //! is F(k, x) ^ F(k', x), each party holding one of the two keys of an OPRF; the union of the ids by private set union. **Departures** a full OPRF
 //! from VOLE ([`crate::vole_psi::oprf`]) instead of the paper's sloppy one; the receiver of the union sends it, sorted, to the other party.
 //!
-//! **What chance can break** the eight terms of [`set_union`] and four more of the two OPRFs for ids (each: a value of another item, a store that cannot be
-//! encoded), every one at most 2^-40: together less than 2^-36, half of it runs that end without a result.
+//! **What chance can break** stands in [`set_union`], the two OPRFs for ids included: together below 2^-40 in a run.
 //!
 //! **Cost** two OPRFs, [`set_union`], and 1 round with 8 bytes and 16 a row of the union: see [`cost`].
 
 use crate::error::PsiError;
 use crate::private_id::{Identified, UniversalId};
-use crate::protocol::{Item, Role, Sizes, Traffic};
-use crate::set_union;
+use crate::protocol::{Item, Role, Traffic};
+use crate::set_union::{self, Functions};
 use crate::vole_psi::oprf;
 use tacit_math::{Prg, Seed};
 use tacit_net::{PartyId, Session};
@@ -27,8 +26,8 @@ const ID_BYTES: usize = 16;
 
 /// What a run costs; `union` is the size of the union, which both learn.
 pub fn cost(sender: usize, receiver: usize, union: usize) -> Traffic {
-    let by_sender = oprf::cost(Sizes { sender, receiver });
-    let by_receiver = oprf::cost(Sizes { sender: receiver, receiver: sender });
+    let Functions { of_sender, of_receiver, .. } = set_union::functions(sender, receiver);
+    let (by_sender, by_receiver) = (of_sender.cost(), of_receiver.cost());
     let both = set_union::cost(sender, receiver);
     Traffic {
         rounds: by_sender.rounds + by_receiver.rounds + both.rounds + 1,
@@ -85,11 +84,15 @@ fn ids(
     if items.is_empty() || theirs == 0 {
         return Ok(Prg::new(&Seed::random()?).vector(items.len()));
     }
-    let own = Sizes { sender: items.len(), receiver: theirs };
-    let peers = Sizes { sender: theirs, receiver: items.len() };
     let [a, b] = match role {
-        Role::Sender => [oprf::send(session, peer, items, own)?, oprf::receive(session, peer, items, peers)?],
-        Role::Receiver => [oprf::receive(session, peer, items, peers)?, oprf::send(session, peer, items, own)?],
+        Role::Sender => {
+            let Functions { of_sender, of_receiver, .. } = set_union::functions(items.len(), theirs);
+            [oprf::send(session, peer, items, of_sender)?, oprf::receive(session, peer, items, of_receiver)?]
+        }
+        Role::Receiver => {
+            let Functions { of_sender, of_receiver, .. } = set_union::functions(theirs, items.len());
+            [oprf::receive(session, peer, items, of_sender)?, oprf::send(session, peer, items, of_receiver)?]
+        }
     };
     Ok(a.into_iter().zip(b).map(|(a, b)| a ^ b).collect())
 }

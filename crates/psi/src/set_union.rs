@@ -13,27 +13,30 @@
 //!    It knows for each place of π whether it has the number that is there, but not which it is.
 //! 4. By one OT for each place the receiver gets the number that is there if it does not have it, or nothing for an empty bin.
 //!
-//! **What chance can break**, of m bins and k numbers of the receiver; every term is at most 2^-40, as more than 2^24 bins are refused:
+//! **What chance can break** in a run that unites the ids of two functions more ([`crate::private_id_oprf`]), of n numbers of the sender in m bins and k of the
+//! receiver ([`crate::chance`]):
 //!
-//! | what | terms |
-//! |---|---|
-//! | a number counts as the receiver's that is not | a bin's secret is met, m 2^-64; tags of step 3 are equal, m 2^-(40 + log2 m); one of the functions has the value of another number, 3 k 2^-64 (above 2^24 of them 3 k 2^-128) and m 2^-64 |
-//! | the run ends without a result | the numbers do not fit into bins; the store of the secrets or of one of the functions cannot be encoded: 2^-40 each |
+//! | event | probability | what follows |
+//! |---|---|---|
+//! | a bin's secret is met, or one of the four functions has the value of another number | (m + n + k + 3 k + m) 2^-64 up to 10 2^20 such words, else m 2^-64: 20 2^-45 at most, as more bins are refused | a number counts as the receiver's that is not; an id is wrong |
+//! | tags of step 3 are equal | 2^-42 | a number counts as the receiver's that is not |
+//! | the numbers do not fit into bins; the store of the secrets, one of those of the functions cannot be encoded | 2^-45 each | the run ends without a result |
 //!
-//! Together at most 2^-38 that the union is wrong, and 2^-38 that there is none. `make security` lists the terms.
+//! Together 31 2^-45, below 2^-40. Where words are more, functions are over GF(2^128). `make security` lists the terms.
 //!
-//! **Cost** see [`cost`], for n numbers of the sender, k of the receiver and m = 1.27 n bins: OPRFs of m numbers twice, permute and share of m
+//! **Cost** see [`cost`], for n numbers of the sender, k of the receiver and m = 1.31 n bins: OPRFs of m numbers twice, permute and share of m
 //! numbers, 8 bytes a column of a store of 3 k keys, a tag, 16 bytes and 1 bit a bin. If one set is empty the union is the other, which is
 //! sent as it is.
 
+use crate::chance::MOST_WORDS;
 use crate::cuckoo;
 use crate::error::PsiError;
 use crate::masking::{receive_tags, send_tags, tag_bytes};
 use crate::okvs::{Layout, Okvs};
 use crate::permute_share::{self, Owner, Permuter};
 use crate::protocol::{Item, Sizes, Traffic};
-use crate::tags::{STATISTICAL_BITS, tag_bits};
-use crate::vole_psi::oprf;
+use crate::tags::tag_bits;
+use crate::vole_psi::oprf::{self, Function};
 use tacit_math::{Prg, Seed, permutation};
 use tacit_net::{PartyId, Session};
 use tacit_ot::{Adversary, Cost, softspoken};
@@ -44,10 +47,35 @@ const BAND: usize = 4;
 const K: usize = 4;
 /// Bits of a bin's secret.
 pub const SECRET_BITS: u32 = u64::BITS;
-/// The most bins: of more, one's secret would be met by chance with a probability above 2^-40.
-const MOST_BINS: usize = 1 << (SECRET_BITS - STATISTICAL_BITS);
 /// What a place without a number holds. A pseudorandom number is this one with probability 2^-128.
 const NOTHING: u128 = 0;
+
+/// The functions of a run that makes ids and unites them, for so many of the sender and of the receiver.
+#[derive(Clone, Copy, Debug)]
+pub struct Functions {
+    /// That of the sender's key, evaluated for ids.
+    pub of_sender: Function,
+    /// That of the receiver's key.
+    pub of_receiver: Function,
+    /// At numbers in bins: the receiver's in all of theirs, the sender's in their own.
+    pub in_bins: Function,
+    /// At places of the sender's order.
+    pub at_places: Function,
+}
+
+/// Of a run with so many numbers of both.
+pub fn functions(sender: usize, receiver: usize) -> Functions {
+    let (m, in_all_bins) = (cuckoo::bins(sender, 1), cuckoo::CHOICES * receiver);
+    // The secrets' words, and those of each function's sender.
+    let words = m + sender + receiver + in_all_bins + m;
+    let function = |sender, receiver| Function { sizes: Sizes { sender, receiver }, of: 4, words };
+    Functions {
+        of_sender: function(sender, receiver),
+        of_receiver: function(receiver, sender),
+        in_bins: function(in_all_bins, m),
+        at_places: function(m, m),
+    }
+}
 
 /// What a run costs for so many numbers of the sender and of the receiver.
 pub fn cost(sender: usize, receiver: usize) -> Traffic {
@@ -55,8 +83,8 @@ pub fn cost(sender: usize, receiver: usize) -> Traffic {
         return Traffic { rounds: 1, sender: 16 * sender as u64, receiver: 0 };
     }
     let m = cuckoo::bins(sender, 1);
-    let in_bins = oprf::cost(Sizes { sender: cuckoo::CHOICES * receiver, receiver: m });
-    let at_places = oprf::cost(Sizes { sender: m, receiver: m });
+    let Functions { in_bins, at_places, .. } = functions(sender, receiver);
+    let (in_bins, at_places) = (in_bins.cost(), at_places.cost());
     let mut total = Traffic {
         rounds: 4 + in_bins.rounds + at_places.rounds,
         sender: in_bins.receiver + at_places.sender + (tag_bytes(tag_bits(m as u128)) * m + 16 * m) as u64,
@@ -77,15 +105,15 @@ pub fn cost(sender: usize, receiver: usize) -> Traffic {
     total
 }
 
-/// Checks that the secrets of so many numbers of the sender are long enough, which is so up to about 12.8 million.
+/// Checks that the secrets of so many numbers of the sender are long enough, which is so up to about 8 million.
 ///
 /// # Errors
 /// [`PsiError::Input`] if they are not.
 pub fn check_size(sender: usize) -> Result<(), PsiError> {
-    match cuckoo::bins(sender, 1) <= MOST_BINS {
+    match cuckoo::bins(sender, 1) <= MOST_WORDS {
         true => Ok(()),
         false => Err(PsiError::Input(format!(
-            "ids of {sender} keys are too many for the protocol oprf, whose secrets are long enough for 12.8 million; use --protocol ddh"
+            "ids of {sender} keys are too many for the protocol oprf, whose secrets are long enough for 8 million; use --protocol ddh"
         ))),
     }
 }
@@ -104,7 +132,7 @@ fn at_place(place: usize, value: u64) -> Item {
 ///
 /// # Errors
 /// The connection's failure, or a peer that deviates; [`PsiError::Input`] if its numbers are not distinct, and with probability
-/// 2^-38 if they are.
+/// 3 2^-45 if they are.
 pub fn send(session: &mut Session, receiver: PartyId, numbers: &[u128], theirs: usize) -> Result<(), PsiError> {
     if numbers.is_empty() || theirs == 0 {
         session.next_round();
@@ -117,8 +145,8 @@ pub fn send(session: &mut Session, receiver: PartyId, numbers: &[u128], theirs: 
     let number = |bin: usize| if table[bin] == cuckoo::EMPTY { None } else { Some(numbers[table[bin] as usize]) };
     let keys = cuckoo::in_own_bins(numbers, &table, &mut prg);
 
-    let sizes = Sizes { sender: cuckoo::CHOICES * theirs, receiver: m };
-    let masks = oprf::receive(session, receiver, &keys, sizes)?;
+    let functions = functions(numbers.len(), theirs);
+    let masks = oprf::receive(session, receiver, &keys, functions.in_bins)?;
     session.next_round();
     let mut seed = [0; 16];
     session.recv(receiver, &mut seed)?;
@@ -134,7 +162,7 @@ pub fn send(session: &mut Session, receiver: PartyId, numbers: &[u128], theirs: 
     let mut points: Vec<Item> = shares.iter().enumerate().map(rest).collect();
     tacit_marks::public(&mut points);
     let bits = tag_bits(m as u128);
-    let values = oprf::send(session, receiver, &points, Sizes { sender: m, receiver: m })?;
+    let values = oprf::send(session, receiver, &points, functions.at_places)?;
     let tags: Vec<u128> = values.into_iter().map(|value| value >> (128 - bits)).collect();
     session.next_round();
     send_tags(session, receiver, &tags, bits)?;
@@ -166,7 +194,8 @@ pub fn receive(session: &mut Session, sender: PartyId, numbers: &[u128], theirs:
     let secrets: Vec<u64> = prg.vector(m);
     let (keys, bins) = cuckoo::in_all_bins(numbers, m);
 
-    let masks = oprf::send(session, sender, &keys, Sizes { sender: keys.len(), receiver: m })?;
+    let functions = functions(theirs, numbers.len());
+    let masks = oprf::send(session, sender, &keys, functions.in_bins)?;
     let seed = Seed::random()?.published();
     let store = Okvs::<BAND>::with_layout(store_layout(numbers.len()), &seed);
     let values = |chosen: &[u32], out: &mut [u64]| {
@@ -187,7 +216,7 @@ pub fn receive(session: &mut Session, sender: PartyId, numbers: &[u128], theirs:
     let mut points: Vec<Item> = shares.iter().enumerate().map(|(place, share)| at_place(place, *share)).collect();
     tacit_marks::public(&mut points);
     let bits = tag_bits(m as u128);
-    let mine = oprf::receive(session, sender, &points, Sizes { sender: m, receiver: m })?;
+    let mine = oprf::receive(session, sender, &points, functions.at_places)?;
     session.next_round();
     let tags = receive_tags(session, sender, m, bits)?;
     let common: Vec<bool> = mine.iter().zip(&tags).map(|(value, tag)| value >> (128 - bits) == *tag).collect();

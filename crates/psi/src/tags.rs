@@ -1,21 +1,19 @@
 //! Tags: short hashes of masked items that are compared instead of them, and a compact form of a set of tags.
 //!
 //! A tag of b bits makes two different items equal with probability 2^-b, so sets of n1 and n2 items take tags of
-//! [`tag_bits`] bits for a false match with probability below 2^-40 over all pairs.
+//! [`tag_bits`] bits for a false match with probability 2^-42 at most over all pairs ([`crate::chance`]).
 //!
 //! A sorted set of n tags is written in the form of Elias and Fano (Elias, "Efficient Storage and Retrieval by Content and
 //! Address of Static Files", JACM 1974): the low bits of every tag in order, then for every value of the high bits a 1 for
 //! each tag that has it and a 0. For n a power of two that takes b - log2 n + 2 bits a tag, and its size is a function of n
 //! and b alone.
 
+use crate::chance::TAG_BITS;
 use crate::protocol::Item;
 
-/// Statistical security of every comparison, in bits.
-pub const STATISTICAL_BITS: u32 = 40;
-
-/// Bits of a tag for `pairs` comparisons of different items, in all bins of a run: one of them matches with probability 2^-40 at most.
+/// Bits of a tag for `pairs` comparisons of different items, in all bins of a run: one of them matches with probability 2^-42 at most.
 pub fn tag_bits(pairs: u128) -> u32 {
-    STATISTICAL_BITS + (128 - pairs.saturating_sub(1).leading_zeros())
+    TAG_BITS + (128 - pairs.saturating_sub(1).leading_zeros())
 }
 
 /// A random oracle from byte strings to tags.
@@ -244,17 +242,17 @@ mod tests {
 
     #[test]
     fn tags_are_as_long_as_the_pairs_demand() {
-        for (pairs, bits) in [(0, 40), (1, 40), (2, 41), (1 << 40, 80), ((1 << 40) + 1, 81)] {
+        for (pairs, bits) in [(0, 42), (1, 42), (2, 43), (1 << 40, 82), ((1 << 40) + 1, 83)] {
             assert_eq!(tag_bits(pairs), bits);
         }
     }
 
     #[test]
-    fn a_million_prepared_tags_take_nine_bytes_each() {
+    fn a_million_prepared_tags_take_nine_bytes_and_a_quarter() {
         let bits = tag_bits(1 << (20 + 30));
-        assert!(SortedTags::bytes(1 << 20, bits) <= 9 << 20);
+        assert_eq!(SortedTags::bytes(1 << 20, bits), (74 << 20) / 8);
         let bits = tag_bits(1 << (20 + 12));
-        assert_eq!(SortedTags::bytes(1 << 20, bits), (54 << 20) / 8);
+        assert_eq!(SortedTags::bytes(1 << 20, bits), (56 << 20) / 8);
     }
 
     #[test]

@@ -15,12 +15,12 @@
 //! where the group is written as a product. A blinded item is a uniformly random point, whatever the item is; against a server that
 //! publishes another multiple than its key's (not semi-honest) it would be a weaker function, which that paper gives.
 //!
-//! **Cost** publishing: 1 round, [`published_bytes`] from the server: for n items and a budget of q asked items, tags of b = 40 + log2(n q)
-//! bits take b - log2 n + 2 bits each, so 9 bytes for q = 2^30. Asking about m items: 2 rounds, 32 m bytes each way; m multiplications by
+//! **Cost** publishing: 1 round, [`published_bytes`] from the server: for n items and a budget of q asked items, tags of b = 42 + log2(n q)
+//! bits take b - log2 n + 2 bits each, so 9.25 bytes for q = 2^30. Asking about m items: 2 rounds, 32 m bytes each way; m multiplications by
 //! the server, 2 m of a fixed point by the client, which take about a third of the time each, decoding, hashing and encoding included.
 //!
 //! **False matches** The set is prepared for a budget of asked items over its life; no asked item matches wrongly, except with
-//! probability 2^-40 over the whole budget. The server refuses to answer beyond it.
+//! probability 2^-42 over the whole budget. The server refuses to answer beyond it.
 //!
 //! **Departures** Tags are sorted and written in the form of Elias and Fano in place of a filter: exact for its length and a little
 //! shorter. A question is 2 (H(y) + r G) for a fresh r, its answer k/4 times that, and k H(y) = 2 (answer - r (k/2) G): encodings of doubles
@@ -38,9 +38,9 @@ use zeroize::Zeroizing;
 /// Where steps of a session are located.
 const NAME: &str = "unbalanced";
 /// First bytes of the two files.
-const PUBLISHED: &[u8; 8] = b"tacitSE2";
-const SECRET: &[u8; 8] = b"tacitSK1";
-/// The largest budget: tags of less than 2^32 items then have 120 bits.
+const PUBLISHED: &[u8; 8] = b"tacitSE3";
+const SECRET: &[u8; 8] = b"tacitSK2";
+/// The largest budget: tags of less than 2^32 items then have 122 bits.
 pub const LARGEST_BUDGET: u64 = 1 << 48;
 /// Magic, context, number of items, budget.
 const HEADER_BYTES: usize = 8 + 32 + 8 + 8;

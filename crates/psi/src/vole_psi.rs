@@ -17,17 +17,17 @@
 //!
 //! | variant | field of p, a, h | width | tags | hashes |
 //! |---|---|---|---|---|
-//! | fast | GF(2^64) up to 2^24 sender's items in all bins, else GF(2^128) | 256 | 40 + log2 of all pairs, in whole bytes | AES with the key of the run; fixed-key AES |
+//! | fast | GF(2^64) up to 10 2^20 sender's items in all bins, else GF(2^128) | 256 | 42 + log2 of all pairs, in whole bytes | AES with the key of the run; fixed-key AES |
 //! | compact | the same | 512 | the same, sorted, in the form of Elias and Fano | the same |
 //! | malicious | GF(2^128) | 256 | 128 bits | BLAKE3, with the item in the tag |
 //!
-//! **False matches**: an item of the sender alone has decode(p, y) = h(y) with probability 2^-64, so all of 2^24 and less with
-//! 2^-40 (over GF(2^128): 2^-88); tags of different values are equal for some pair with probability 2^-40, malicious: 2^-128 a pair.
+//! **Bounds** of a whole run, all bins together ([`crate::chance`]): an item of the sender alone has decode(p, y) = h(y) with probability 2^-64, so one of 10 2^20
+//! and less with 20 2^-45; tags of different values are equal for some pair with 2^-42, malicious: 2^-128 a pair; a store cannot be encoded, 2^-45.
 //!
 //! **Cost** [`Protocol::declared`] is exact. Setup: that of SoftSpokenOT with k = 4. Online: the OTs and trees of silent VOLE
 //! ([`tacit_ot::silent::vole`]), then 1 round with a seed and the columns from the receiver (8 or 16 bytes a column), then 1 round of
-//! tags. In a malicious run 16 bytes each more, a coin toss. For 2^20 items each: 8.7 + 10 bytes an element (compact
-//! 8.4 + 7.8, malicious 17.4 + 16) and about 2.8 MB. Nothing if either set is empty.
+//! tags. In a malicious run 16 bytes each more, a coin toss. For 2^20 items each: 8.8 + 11 bytes an element (compact
+//! 8.4 + 8, malicious 17.6 + 16) and about 2.8 MB. Nothing if either set is empty.
 //!
 //! **Source** Rindal, Schoppmann, "VOLE-PSI: Fast OPRF and Circuit-PSI from Vector-OLE" (EUROCRYPT 2021), Figure 4, with the coin toss w
 //! of its malicious variant; the subfield of 64 bits from Raghuraman, Rindal, "Blazing Fast PSI from Improved OKVS and Subfield
@@ -40,10 +40,11 @@ pub mod oprf;
 mod receiver;
 mod sender;
 
+use crate::chance::{EVENT_BITS, MOST_WORDS};
 use crate::error::PsiError;
 use crate::okvs::Layout;
 use crate::protocol::{Declared, Held, Item, Outcome, Prepared, Protocol, Role, Sizes, Traffic};
-use crate::tags::{STATISTICAL_BITS, SortedTags, tag_bits};
+use crate::tags::{SortedTags, tag_bits};
 use receiver::Receiver;
 use sender::Sender;
 use tacit_math::band::Word;
@@ -69,9 +70,6 @@ const GIVEN_BACK: usize = 64 << 20;
 
 /// Evaluations of a hash that a receiver is counted on: the birthday bound of 128 bits.
 const LOG2_EVALUATIONS: f64 = 64.0;
-
-/// Up to so many items of the sender, in all bins, GF(2^64) is used.
-const MOST_FOR_64_BITS: usize = 1 << 24;
 
 /// What is traded for what.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -118,13 +116,10 @@ pub struct Strength {
 impl VolePsi {
     /// The strength for two sets.
     pub fn strength(&self, sizes: Sizes) -> Strength {
-        let parameters = Parameters::new(*self, sizes);
-        let scalar_bits = if parameters.small_field() { Gf64::BITS } else { Gf128::BITS };
-        let proof_bits = if self.proves() { u64::BITS } else { 0 };
-        Strength { tag_bits: parameters.bits, scalar_bits, proof_bits, layout: parameters.layout }
+        Parameters::new(*self, sizes).strength()
     }
 
-    /// How many items of each pair of sets a receiver that deviates may ask about at most, but for a probability of 2^-40 in the run, if it evaluates
+    /// How many items of each pair of sets a receiver that deviates may ask about at most, but for a probability of 2^-45 in the run, if it evaluates
     /// the hash h of scalars q = 2^64 times for each.
     ///
     /// It chooses the columns after it has seen hashes. Of m columns of b bits there are 2^(b m); n given items are in 2^(b (m - n)) of them in the mean, as
@@ -132,7 +127,7 @@ impl VolePsi {
     pub fn questions(&self, sizes: Sizes) -> usize {
         let Strength { scalar_bits, layout, .. } = self.strength(sizes);
         let (b, columns) = (scalar_bits as f64, layout.columns());
-        let missed = f64::from(STATISTICAL_BITS) + (self.bins.max(1) as f64).log2();
+        let missed = f64::from(EVENT_BITS) + (self.bins.max(1) as f64).log2();
         let possible = |n: usize| log2_choices(LOG2_EVALUATIONS, n) + b * (columns as f64 - n as f64) >= -missed;
         let (mut most, mut too_many) = (columns, 3 * columns + 64);
         while too_many - most > 1 {
@@ -154,11 +149,12 @@ fn log2_choices(q: f64, n: usize) -> f64 {
 #[derive(Clone, Copy)]
 struct Parameters {
     variant: Variant,
-    bins: usize,
     sizes: Sizes,
     layout: Layout,
     /// Bits of a tag.
     bits: u32,
+    /// Words of 64 bits that the run compares over GF(2^64).
+    words: usize,
 }
 
 impl Parameters {
@@ -170,7 +166,14 @@ impl Parameters {
             Variant::Compact => needed,
             Variant::Malicious => 128,
         };
-        Self { variant, bins, sizes, layout: Layout::of_run(sizes.receiver, 64 * width, bins), bits }
+        let layout = Layout::of_run(sizes.receiver, 64 * width, bins);
+        Self { variant, sizes, layout, bits, words: bins.saturating_mul(sizes.sender) }
+    }
+
+    fn strength(&self) -> Strength {
+        let scalar_bits = if self.small_field() { Gf64::BITS } else { Gf128::BITS };
+        let proof_bits = if self.variant == Variant::Malicious { u64::BITS } else { 0 };
+        Strength { tag_bits: self.bits, scalar_bits, proof_bits, layout: self.layout }
     }
 
     fn empty(&self) -> bool {
@@ -178,7 +181,7 @@ impl Parameters {
     }
 
     fn small_field(&self) -> bool {
-        self.variant != Variant::Malicious && self.bins.saturating_mul(self.sizes.sender) <= MOST_FOR_64_BITS
+        self.variant != Variant::Malicious && self.words <= MOST_WORDS
     }
 
     /// Bytes of a tag that travels whole.
@@ -202,6 +205,31 @@ impl Parameters {
     fn vole_cost<F: Scalar>(&self) -> [Cost; 2] {
         let extension = softspoken::extension_cost(EXTENSION, self.variant.adversary(), self.ots::<F>());
         [extension, vole::expansion_cost::<F>(self.layout.columns(), self.variant.adversary())]
+    }
+
+    fn declared(&self) -> Declared {
+        let setup = softspoken::setup_cost(EXTENSION, self.variant.adversary());
+        let setup = Traffic { rounds: setup.rounds, sender: setup.sender, receiver: setup.receiver };
+        if self.empty() {
+            return Declared { setup, online: Traffic::default() };
+        }
+        let columns = self.layout.columns();
+        let (vole, scalar) = match self.small_field() {
+            true => (self.vole_cost::<Gf64>(), size_of::<Gf64>()),
+            false => (self.vole_cost::<Gf128>(), size_of::<Gf128>()),
+        };
+        let toss = if self.variant == Variant::Malicious { SEED } else { 0 };
+        let mut online = Traffic {
+            rounds: if self.variant == Variant::Malicious { 3 } else { 2 },
+            sender: (self.tags_bytes() + 3 * toss) as u64,
+            receiver: (SEED + toss + columns * scalar) as u64,
+        };
+        for part in vole {
+            online.rounds += part.rounds;
+            online.sender += part.sender;
+            online.receiver += part.receiver;
+        }
+        Declared { setup, online }
     }
 }
 
@@ -240,29 +268,7 @@ impl Protocol for VolePsi {
     }
 
     fn declared(&self, sizes: Sizes) -> Declared {
-        let parameters = Parameters::new(*self, sizes);
-        let setup = softspoken::setup_cost(EXTENSION, self.adversary());
-        let setup = Traffic { rounds: setup.rounds, sender: setup.sender, receiver: setup.receiver };
-        if parameters.empty() {
-            return Declared { setup, online: Traffic::default() };
-        }
-        let columns = parameters.layout.columns();
-        let (vole, scalar) = match parameters.small_field() {
-            true => (parameters.vole_cost::<Gf64>(), size_of::<Gf64>()),
-            false => (parameters.vole_cost::<Gf128>(), size_of::<Gf128>()),
-        };
-        let toss = if self.variant == Variant::Malicious { SEED } else { 0 };
-        let mut online = Traffic {
-            rounds: if self.variant == Variant::Malicious { 3 } else { 2 },
-            sender: (parameters.tags_bytes() + 3 * toss) as u64,
-            receiver: (SEED + toss + columns * scalar) as u64,
-        };
-        for part in vole {
-            online.rounds += part.rounds;
-            online.sender += part.sender;
-            online.receiver += part.receiver;
-        }
-        Declared { setup, online }
+        Parameters::new(*self, sizes).declared()
     }
 
     fn setup(&self, role: Role, session: &mut Session, peer: PartyId) -> Result<Box<dyn Prepared>, PsiError> {
@@ -349,6 +355,7 @@ impl Prepared for Receiver {
 mod tests {
     use super::*;
     use crate::binning::{MOST, capacity};
+    use crate::chance;
 
     #[test]
     fn bounds_hold_for_all_bins_of_a_run() {
@@ -358,17 +365,20 @@ mod tests {
             let (items, pairs) = ((size as f64 * bins as f64).log2(), (sizes.pairs(bins) as f64).log2());
             for variant in [Variant::Fast, Variant::Compact, Variant::Malicious] {
                 let Strength { tag_bits, scalar_bits, proof_bits, layout } = VolePsi { variant, bins }.strength(sizes);
-                assert!(f64::from(tag_bits) - pairs >= 40.0, "{variant:?}: tags of {bins} bins");
-                assert!(scalar_bits as f64 - items >= 40.0, "{variant:?}: scalars of {bins} bins");
+                assert!(f64::from(tag_bits) - pairs >= 42.0, "{variant:?}: tags of {bins} bins");
+                assert!(
+                    scalar_bits as f64 - items >= chance::step_bits() - 1e-9,
+                    "{variant:?}: scalars of {bins} bins"
+                );
                 // A receiver that guesses wrong once has ended the run.
                 let proves = variant == Variant::Malicious;
                 assert_eq!(proof_bits > 0, proves, "{variant:?}: proofs");
                 assert!(
-                    !proves || f64::from(proof_bits) - (bins as f64).log2() >= 40.0,
+                    !proves || f64::from(proof_bits) - (bins as f64).log2() >= 45.0,
                     "{variant:?}: proofs of {bins} bins"
                 );
                 // The store of a bin fails with the probability of that many keys, as often as there are bins.
-                let bits = 40.0 + (bins as f64).log2();
+                let bits = 45.0 + (bins as f64).log2();
                 assert_eq!(layout, Layout::with_failure(size, layout.band, bits), "{variant:?}: stores of {bins} bins");
             }
         }
@@ -380,12 +390,12 @@ mod tests {
             let (psi, sizes) = (VolePsi { variant: Variant::Malicious, bins }, Sizes { sender: 1000, receiver });
             (psi.strength(sizes).layout.columns(), psi.questions(sizes))
         };
-        let few = [1, 10, 100, 216].map(|receiver| of(receiver, 1));
-        assert_eq!(few, [(41, 76), (50, 93), (140, 254), (256, 459)]);
-        assert_eq!(of(1, MOST), (55, 102));
+        let few = [1, 10, 100, 211].map(|receiver| of(receiver, 1));
+        assert_eq!(few, [(46, 85), (55, 102), (145, 263), (256, 459)]);
+        assert_eq!(of(1, MOST), (60, 111));
         assert_eq!(
             [1000, 10_000, 1 << 20].map(|receiver| of(receiver, 1)),
-            [(1326, 2302), (11_013, 18_373), (1_142_640, 1_755_776)]
+            [(1334, 2316), (11_088, 18_496), (1_150_592, 1_767_787)]
         );
         // Fewer choices than are counted, by the exact product of few factors.
         let exact =

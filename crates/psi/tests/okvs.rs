@@ -28,7 +28,7 @@ fn round_trip<T: tacit_math::band::Word, const W: usize>(keys: usize) {
 
 #[test]
 fn every_key_decodes_to_its_value() {
-    for keys in [0, 1, 2, 3, 100, 215, 216, 217, 255, 256, 257, 5000, 65_536, 65_537, 150_000] {
+    for keys in [0, 1, 2, 3, 100, 210, 211, 212, 255, 256, 257, 5000, 65_536, 65_537, 150_000] {
         round_trip::<u64, 4>(keys);
     }
     for keys in [0, 1, 1000, 70_000] {
@@ -52,7 +52,7 @@ fn equal_keys_are_refused() {
 fn layouts_are_those_of_the_formula() {
     let expansion = |keys, band| Layout::new(keys, band).columns() as f64 / keys as f64;
     for (keys, band, expected) in
-        [(1 << 16, 256, 1.084), (1 << 20, 256, 1.090), (1 << 20, 512, 1.049), (1 << 24, 256, 1.096)]
+        [(1 << 16, 256, 1.091), (1 << 20, 256, 1.097), (1 << 20, 512, 1.053), (1 << 24, 256, 1.103)]
     {
         assert!((expansion(keys, band) - expected).abs() < 0.001, "{keys}, {band}: {}", expansion(keys, band));
     }

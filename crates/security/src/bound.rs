@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::numbers::log2_sum;
+
 /// What bits count, and so how many are asked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
@@ -10,8 +12,10 @@ pub enum Kind {
     /// Calls of AES, or operations of a group, by which a search succeeds that treats it as a black box. Blocks of 128 bits that are hashed
     /// 2^q times under one offset leave at most 128 - q, and a group of 2^252 elements 126: less is asked than of an assumption.
     Generic,
-    /// Minus the logarithm of the probability, over a whole run and whatever is computed, that a guarantee does not hold.
+    /// Minus the logarithm of the probability, over a whole run and whatever is computed, that one guarantee does not hold.
     Statistical,
+    /// The same of all guarantees of a run of one protocol: the sum of what its events have.
+    Run,
     /// The same of a bin that overflows, which ends a run.
     Overflow,
     /// Minus the logarithm of the number of words of a random code that would help an attack: fewer than one is asked.
@@ -24,7 +28,7 @@ impl Kind {
         match self {
             Self::Hardness => 128.0,
             Self::Generic => 90.0,
-            Self::Statistical => 40.0,
+            Self::Statistical | Self::Run => 40.0,
             Self::Overflow => 80.0,
             Self::Words => 0.0,
         }
@@ -35,6 +39,7 @@ impl Kind {
             Self::Hardness => "hardness",
             Self::Generic => "generic",
             Self::Statistical => "statistical",
+            Self::Run => "run",
             Self::Overflow => "overflow",
             Self::Words => "words",
         }
@@ -59,8 +64,24 @@ pub struct Bound {
 impl Bound {
     /// Whether the bits are those that are asked.
     pub fn holds(&self) -> bool {
-        // The closed formulas that sizes are derived from may meet the demand to the last digit.
-        self.bits >= self.kind.asked() - 1e-6
+        // The closed formulas that sizes are derived from may meet the demand to the last digit. A sum may not exceed it.
+        let rounded = if self.kind == Kind::Run { 0.0 } else { 1e-6 };
+        self.bits >= self.kind.asked() - rounded
+    }
+
+    /// That any of the events of a run happens: the sum of all that is left to chance among these bounds.
+    pub fn together<'a>(run: &str, events: impl Iterator<Item = &'a Self>) -> Self {
+        let chances: Vec<f64> = events
+            .filter(|event| matches!(event.kind, Kind::Statistical | Kind::Overflow))
+            .map(|event| -event.bits)
+            .collect();
+        Self {
+            what: format!("{run}: together"),
+            with: format!("{} events", chances.len()),
+            bits: -log2_sum(&chances),
+            kind: Kind::Run,
+            source: "the sum of these lines; shares of events: crates/psi/src/chance.rs",
+        }
     }
 }
 

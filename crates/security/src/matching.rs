@@ -4,24 +4,39 @@ use std::f64::consts::LN_2;
 
 use tacit_net::PartyId;
 use tacit_psi::binning::{FAVOURED, MOST, capacity};
+use tacit_psi::blind_join::Shape;
 use tacit_psi::circuit_psi::{CircuitPsi, Payloads};
 use tacit_psi::cuckoo::{self, CHOICES, failure_log2};
 use tacit_psi::kkrt::{self, near_log2};
 use tacit_psi::multi_party::Owners;
 use tacit_psi::okvs::Layout;
+use tacit_psi::set_union::{self, Functions};
 use tacit_psi::tags::tag_bits;
 use tacit_psi::unbalanced::LARGEST_BUDGET;
+use tacit_psi::vole_psi::oprf::Function;
 use tacit_psi::vole_psi::{Variant, VolePsi};
-use tacit_psi::{DhPsi, Sizes, set_union};
+use tacit_psi::{DhPsi, Sizes, cardinality_sum};
 
 use crate::bound::{Bound, Kind};
-use crate::numbers::log2_binomial_tail;
+use crate::numbers::{log2_binomial_tail, log2_factorial};
 
 /// Sets up to this size have their own table of bins evaluated; a larger set's bound is below that of this one, as every term falls with n.
 const EVALUATED: usize = 1 << 20;
 
 /// Owners of a set that several intersect.
 const OWNERS: usize = 5;
+
+/// Keys of a row, of matches by several.
+const KEYS: usize = 3;
+
+/// log2 of the hashes that a receiver is counted on.
+const QUESTIONS: f64 = 64.0;
+
+const ALL_PAIRS: &str = "union bound over all pairs of all bins";
+
+const SUBFIELD: &str = "Raghuraman, Rindal (CCS 2022), section 4";
+
+const BANDS: &str = "Kingman (1970); Bienstock et al. (USENIX Security 2023); crates/psi/src/okvs.rs";
 
 /// The numbers of bins of a run over so many items: as the command chooses them, and as many as it ever does.
 pub fn bins_of(items: usize) -> Vec<usize> {
@@ -37,14 +52,21 @@ pub fn columns(items: usize) -> f64 {
         as f64
 }
 
-/// Bounds of an intersection of two sets of so many items in so many bins.
-pub fn in_bins(items: usize, bins: usize) -> Vec<Bound> {
+/// The bounds of a run, and their sum with those of what is part of every such run.
+fn run(name: &str, always: &[Bound], own: Vec<Bound>) -> Vec<Bound> {
+    let together = Bound::together(name, always.iter().chain(&own));
+    [own, vec![together]].concat()
+}
+
+fn statistical(what: impl Into<String>, with: String, bits: f64, source: &'static str) -> Bound {
+    Bound { what: what.into(), with, bits, kind: Kind::Statistical, source }
+}
+
+/// Bounds of an intersection of two sets of so many items in so many bins. always: of what is part of every match. checks: of malicious VOLE.
+pub fn in_bins(items: usize, bins: usize, always: &[Bound], checks: &[Bound]) -> Vec<Bound> {
     let size = capacity(items, bins);
     let sizes = Sizes { sender: size, receiver: size };
-    let pairs = 2.0 * (size as f64).log2() + (bins as f64).log2();
     let over = |text: String| format!("{text}, {bins} bins of {size}");
-    let statistical =
-        |what: String, with: String, bits: f64, source| Bound { what, with, bits, kind: Kind::Statistical, source };
     let mut bounds = Vec::new();
     if bins > 1 {
         let tail = log2_binomial_tail(items as f64, 1.0 / bins as f64, size as f64 + 1.0);
@@ -56,86 +78,122 @@ pub fn in_bins(items: usize, bins: usize) -> Vec<Bound> {
             source: "exact binomial tail; sizes: Badrinarayanan et al., section 3.1",
         });
     }
+    let always = [always, &bounds].concat();
     for (name, variant) in
         [("vole", Variant::Fast), ("vole-compact", Variant::Compact), ("vole-malicious", Variant::Malicious)]
     {
-        let strength = VolePsi { variant, bins }.strength(sizes);
-        bounds.push(statistical(
-            format!("{name}: tags of different items are equal"),
-            over(format!("{} bits", strength.tag_bits)),
-            f64::from(strength.tag_bits) - pairs,
-            "union bound over all pairs of all bins",
-        ));
-        bounds.push(statistical(
-            format!("{name}: a store has an item that is not in it"),
-            over(format!("{} bits", strength.scalar_bits)),
-            strength.scalar_bits as f64 - ((size * bins) as f64).log2(),
-            "Raghuraman, Rindal (CCS 2022), section 4",
-        ));
-        if strength.proof_bits > 0 {
-            bounds.push(statistical(
-                format!("{name}: a receiver guesses the proof of a match"),
-                over(format!("{} bits", strength.proof_bits)),
-                f64::from(strength.proof_bits) - (bins as f64).log2(),
-                "one guess a bin, as a wrong one ends the run",
-            ));
-        }
-        bounds.push(statistical(
-            format!("{name}: a store cannot be encoded"),
-            over(format!("bands of {}", strength.layout.band)),
-            -(store(&strength.layout, size) + (bins as f64).log2()),
-            "Kingman (1970); Bienstock et al. (USENIX Security 2023); crates/psi/src/okvs.rs",
-        ));
+        let always = if variant == Variant::Malicious { [&always, checks].concat() } else { always.clone() };
+        bounds.extend(run(name, &always, vole(name, VolePsi { variant, bins }, sizes)));
     }
+    let pairs = 2.0 * (size as f64).log2() + (bins as f64).log2();
     let dh = DhPsi { bins }.tag_bits(sizes);
-    bounds.push(statistical(
-        "dh: tags of different items are equal".into(),
+    let tags = statistical(
+        "dh: tags of different items are equal",
         over(format!("{dh} bits")),
         f64::from(dh) - pairs,
-        "union bound over all pairs of all bins",
-    ));
+        ALL_PAIRS,
+    );
+    bounds.extend(run("dh", &always, vec![tags]));
     let kkrt = kkrt::Parameters { sizes, pairs: bins };
-    let tag = kkrt.tag_bits();
-    bounds.push(statistical(
-        "kkrt: tags of different items are equal".into(),
-        over(format!("{tag} bits")),
-        // Each of three tags is compared with one bin.
-        f64::from(tag) - pairs,
-        "union bound over all pairs of all bins",
-    ));
-    let width = 64 * kkrt.code_words();
-    bounds.push(statistical(
-        "kkrt: code words nearer than 128".into(),
-        over(format!("w {width}")),
-        -(near_log2(width) + ((CHOICES * size * bins) as f64).log2()),
-        "Kolesnikov et al. (CCS 2016), section 3.2",
-    ));
-    bounds.push(table("kkrt: items do not fit into the table", size, bins));
+    let (tag, width) = (kkrt.tag_bits(), 64 * kkrt.code_words());
+    let of_kkrt = vec![
+        statistical(
+            "kkrt: tags of different items are equal",
+            over(format!("{tag} bits")),
+            // Each of three tags is compared with one bin.
+            f64::from(tag) - pairs,
+            ALL_PAIRS,
+        ),
+        statistical(
+            "kkrt: code words nearer than 128",
+            over(format!("w {width}")),
+            -(near_log2(width) + ((CHOICES * size * bins) as f64).log2()),
+            "Kolesnikov et al. (CCS 2016), section 3.2",
+        ),
+        table("kkrt: items do not fit into the table", size, bins),
+    ];
+    bounds.extend(run("kkrt", &always, of_kkrt));
     bounds
 }
 
-/// Bounds of what is done over whole sets of so many items.
-pub fn whole(items: usize) -> Vec<Bound> {
-    let n = items as f64;
-    let sizes = Sizes { sender: items, receiver: items };
-    let statistical = |what: &str, with: String, bits: f64, source| Bound {
-        what: what.into(),
-        with,
-        bits,
-        kind: Kind::Statistical,
-        source,
-    };
-    let joined = CircuitPsi::new(sizes, Payloads::default());
-    let evaluations = joined.evaluations();
-    let function = VolePsi { variant: Variant::Fast, bins: 1 }.strength(evaluations);
-    let (bins, keys) = (joined.bins() as f64, CHOICES * items);
-    let owners =
-        Owners { sizes: vec![items; OWNERS], leader: PartyId(0), recipients: (0..OWNERS).map(PartyId).collect() };
-    let asked = tag_bits(items as u128 * u128::from(LARGEST_BUDGET));
-    let programmed = [
-        ("circuit-psi: a store cannot be encoded", joined.layout(), keys),
-        ("circuit-psi: the function's store cannot be encoded", function.layout, evaluations.receiver),
+/// Bounds of intersections of all bins by VOLE.
+fn vole(name: &str, psi: VolePsi, sizes: Sizes) -> Vec<Bound> {
+    let (strength, bins, size) = (psi.strength(sizes), psi.bins as f64, sizes.sender as f64);
+    let over = |text: String| format!("{text}, {bins} bins of {size}");
+    let mut bounds = vec![
+        statistical(
+            format!("{name}: tags of different items are equal"),
+            over(format!("{} bits", strength.tag_bits)),
+            f64::from(strength.tag_bits) - 2.0 * size.log2() - bins.log2(),
+            ALL_PAIRS,
+        ),
+        statistical(
+            format!("{name}: a store has an item that is not in it"),
+            over(format!("{} bits", strength.scalar_bits)),
+            strength.scalar_bits as f64 - (size * bins).log2(),
+            SUBFIELD,
+        ),
+        statistical(
+            format!("{name}: a store cannot be encoded"),
+            over(format!("bands of {}", strength.layout.band)),
+            -(store(&strength.layout, sizes.receiver) + bins.log2()),
+            BANDS,
+        ),
     ];
+    if strength.proof_bits > 0 {
+        bounds.push(statistical(
+            format!("{name}: a receiver guesses the proof of a match"),
+            over(format!("{} bits", strength.proof_bits)),
+            f64::from(strength.proof_bits) - bins.log2(),
+            "one guess a bin, as a wrong one ends the run",
+        ));
+        // Columns that hold one item more of 2^64 than it is counted on.
+        let (asked, columns) = (psi.questions(sizes) as f64 + 1.0, strength.layout.columns() as f64);
+        let held = QUESTIONS * asked - log2_factorial(asked) + strength.scalar_bits as f64 * (columns - asked);
+        bounds.push(statistical(
+            format!("{name}: a receiver asks about more items than is said"),
+            over(format!("2^{QUESTIONS} hashes")),
+            -(held + bins.log2()),
+            "Garimella et al. (CRYPTO 2021), section 6",
+        ));
+    }
+    bounds
+}
+
+/// Bounds of what is done over whole sets of so many items. always: of what is part of every match.
+pub fn whole(items: usize, always: &[Bound]) -> Vec<Bound> {
+    let sizes = Sizes { sender: items, receiver: items };
+    let asked = tag_bits(items as u128 * u128::from(LARGEST_BUDGET));
+    let unbalanced = statistical(
+        "unbalanced: an asked item matches wrongly",
+        format!("{asked} bits, 2^{} asked items", LARGEST_BUDGET.ilog2()),
+        f64::from(asked) - (items as f64).log2() - (LARGEST_BUDGET as f64).log2(),
+        "union bound over the budget",
+    );
+    let compared = |name: &str, bits: u32, sizes: Sizes| {
+        let pairs = (sizes.sender as f64).log2() + (sizes.receiver as f64).log2();
+        let tags = format!("{name}: tags of different items are equal");
+        run(name, always, vec![statistical(tags, format!("{bits} bits"), f64::from(bits) - pairs, ALL_PAIRS)])
+    };
+    let keys = Shape { rows: sizes, columns: Sizes { sender: KEYS, receiver: KEYS } };
+    let mut bounds = [
+        run("circuit-psi", always, circuit(sizes)),
+        run("several owners", always, several(items, OWNERS)),
+        run("unbalanced", always, vec![unbalanced]),
+        compared("sums", cardinality_sum::tag_bits(sizes), sizes),
+        compared("shares, ids of several keys", keys.tag_bits(), keys.identifiers()),
+    ]
+    .concat();
+    // More are refused.
+    if set_union::check_size(items).is_ok() {
+        bounds.extend(run("ids by oprf", always, ids(items)));
+    }
+    bounds
+}
+
+fn circuit(sizes: Sizes) -> Vec<Bound> {
+    let joined = CircuitPsi::new(sizes, Payloads::default());
+    let (bins, keys) = (joined.bins() as f64, CHOICES * sizes.sender);
     let mut bounds = vec![
         statistical(
             "circuit-psi: a bin matches that does not",
@@ -143,89 +201,107 @@ pub fn whole(items: usize) -> Vec<Bound> {
             joined.tag_bits() as f64 - bins.log2(),
             "Rindal, Schoppmann (EUROCRYPT 2021), section 5",
         ),
-        statistical(
-            "circuit-psi: a store has an item that is not in it",
-            format!("{} bits", function.scalar_bits),
-            function.scalar_bits as f64 - (keys as f64).log2(),
-            "Raghuraman, Rindal (CCS 2022), section 4",
-        ),
-        table("circuit-psi: items do not fit into the table", items, 1),
-        statistical(
-            "several owners: an item passes that one lacks",
-            format!("{} bits, {OWNERS} owners", owners.share_bits()),
-            f64::from(owners.share_bits()) - n.log2(),
-            "Kolesnikov et al. (CCS 2017), section 6",
-        ),
-        statistical(
-            "unbalanced: an asked item matches wrongly",
-            format!("{asked} bits, 2^{} asked items", LARGEST_BUDGET.ilog2()),
-            f64::from(asked) - n.log2() - (LARGEST_BUDGET as f64).log2(),
-            "union bound over the budget",
-        ),
+        table("circuit-psi: items do not fit into the table", sizes.receiver, 1),
+        in_bins_once("circuit-psi", sizes),
+        stored("circuit-psi: a store", &joined.layout(), keys, 1),
     ];
-    // More are refused.
-    if set_union::check_size(items).is_ok() {
-        bounds.extend(union(items));
-        bounds.push(statistical(
-            "union: a bin's secret is met",
-            format!("{} bits, {} bins", set_union::SECRET_BITS, cuckoo::bins(items, 1)),
-            f64::from(set_union::SECRET_BITS) - (cuckoo::bins(items, 1) as f64).log2(),
-            "Garimella et al. (PKC 2021), section 4",
-        ));
-    }
-    bounds.extend(programmed.into_iter().map(|(what, layout, keys)| {
-        statistical(
-            what,
-            format!("{keys} keys, bands of {}", layout.band),
-            -store(&layout, keys),
-            "Kingman (1970); Bienstock et al. (USENIX Security 2023); crates/psi/src/okvs.rs",
-        )
-    }));
+    bounds.extend(functions("circuit-psi: the function", joined.function(), 1));
     bounds
 }
 
-/// Bounds of a union, and of the ids that it is of, besides the secrets of its bins.
-fn union(items: usize) -> Vec<Bound> {
-    let (bins, keys) = (cuckoo::bins(items, 1), CHOICES * items);
-    let statistical =
-        |what: String, with: String, bits: f64, source| Bound { what, with, bits, kind: Kind::Statistical, source };
-    let tag = tag_bits(bins as u128);
+/// Of so many owners of as many items each, all of whom learn the result.
+fn several(items: usize, owners: usize) -> Vec<Bound> {
+    let all = (0..owners).map(PartyId).collect();
+    let of = Owners { sizes: vec![items; owners], leader: PartyId(0), recipients: all };
+    let told = of.told().count();
+    // All owners are alike.
+    let (others, one) = (of.others().count(), PartyId(1));
+    let tag = of.tag_bits(one);
     let mut bounds = vec![
         statistical(
-            "union: tags of different values are equal".into(),
+            "several owners: an item passes that one lacks",
+            format!("{} bits, {owners} owners", of.share_bits()),
+            f64::from(of.share_bits()) - (items as f64).log2(),
+            "Kolesnikov et al. (CCS 2017), section 6",
+        ),
+        statistical(
+            "several owners: a recipient takes a tag for another item's",
+            format!("{tag} bits, {told} recipients"),
+            f64::from(tag) - ((of.tags() * told) as f64).log2() - (items as f64).log2(),
+            ALL_PAIRS,
+        ),
+        stored("several owners: a store", &of.layout(one), items, others),
+    ];
+    bounds.extend(functions("several owners: a function", of.function(one), others));
+    bounds
+}
+
+/// Of universal ids and their union.
+fn ids(items: usize) -> Vec<Bound> {
+    let (bins, keys) = (cuckoo::bins(items, 1), CHOICES * items);
+    let tag = tag_bits(bins as u128);
+    let all = (2.0 * items as f64).log2();
+    let Functions { of_sender, of_receiver, in_bins, at_places } = set_union::functions(items, items);
+    let mut bounds = vec![
+        statistical(
+            "ids by oprf: two items have one id",
+            format!("128 bits, 2^{all:.1} items"),
+            129.0 - 2.0 * all,
+            "birthday bound",
+        ),
+        statistical(
+            "union: a bin's secret is met",
+            format!("{} bits, {bins} bins", set_union::SECRET_BITS),
+            f64::from(set_union::SECRET_BITS) - (bins as f64).log2(),
+            "Garimella et al. (PKC 2021), section 4",
+        ),
+        statistical(
+            "union: tags of different values are equal",
             format!("{tag} bits, {bins} bins"),
             f64::from(tag) - (bins as f64).log2(),
             "union bound over the bins",
         ),
         table("union: numbers do not fit into bins", items, 1),
-        statistical(
-            "union: the store of secrets cannot be encoded".into(),
-            format!("{keys} keys"),
-            -store(&set_union::store_layout(items), keys),
-            "Kingman (1970); Bienstock et al. (USENIX Security 2023); crates/psi/src/okvs.rs",
-        ),
+        in_bins_once("union", Sizes { sender: items, receiver: items }),
+        stored("union: the store of secrets", &set_union::store_layout(items), keys, 1),
     ];
-    let functions = [
-        ("union: the function of bins", Sizes { sender: keys, receiver: bins }),
-        ("union: the function of places", Sizes { sender: bins, receiver: bins }),
-        ("ids by oprf: each of two functions", Sizes { sender: items, receiver: items }),
-    ];
-    for (what, sizes) in functions {
-        let strength = VolePsi { variant: Variant::Fast, bins: 1 }.strength(sizes);
-        bounds.push(statistical(
-            format!("{what} has the value of another item"),
-            format!("{} bits, {} items", strength.scalar_bits, sizes.sender),
-            strength.scalar_bits as f64 - (sizes.sender as f64).log2(),
-            "Raghuraman, Rindal (CCS 2022), section 4",
-        ));
-        bounds.push(statistical(
-            format!("{what} has a store that cannot be encoded"),
-            format!("{} keys, bands of {}", sizes.receiver, strength.layout.band),
-            -store(&strength.layout, sizes.receiver),
-            "Kingman (1970); Bienstock et al. (USENIX Security 2023); crates/psi/src/okvs.rs",
-        ));
-    }
+    bounds.extend(functions("union: the function of bins", in_bins, 1));
+    bounds.extend(functions("union: the function of places", at_places, 1));
+    bounds.extend(functions("ids by oprf: the sender's function", of_sender, 1));
+    bounds.extend(functions("ids by oprf: the receiver's function", of_receiver, 1));
     bounds
+}
+
+/// Of so many functions of these sizes.
+fn functions(what: &str, function: Function, count: usize) -> Vec<Bound> {
+    let (strength, Sizes { sender, receiver }) = (function.strength(), function.sizes);
+    vec![
+        statistical(
+            format!("{what} has the value of another item"),
+            format!("{} bits, {sender} items, {count} of {}", strength.scalar_bits, function.of),
+            strength.scalar_bits as f64 - ((sender * count) as f64).log2(),
+            SUBFIELD,
+        ),
+        stored(&format!("{what} has a store that"), &strength.layout, receiver, count),
+    ]
+}
+
+/// That numbers are one item in bins of theirs.
+fn in_bins_once(what: &str, Sizes { sender, receiver }: Sizes) -> Bound {
+    let all = ((sender + receiver) as f64).log2();
+    let with = format!("2^{all:.1} numbers of 128 bits");
+    statistical(
+        format!("{what}: two numbers are one in their bins"),
+        with,
+        123.0 - 2.0 * all,
+        "crates/psi/src/cuckoo.rs",
+    )
+}
+
+/// That one of so many stores cannot be encoded.
+fn stored(what: &str, layout: &Layout, keys: usize, count: usize) -> Bound {
+    let with = format!("{keys} keys, bands of {}, {count} stores", layout.band);
+    statistical(format!("{what} cannot be encoded"), with, -(store(layout, keys) + (count as f64).log2()), BANDS)
 }
 
 /// log2 of the bound on the probability that keys at random places of a layout wait for its band: n e^(-theta w), where theta > 0 solves
@@ -255,5 +331,20 @@ fn table(what: &str, size: usize, tables: usize) -> Bound {
         bits,
         kind: Kind::Statistical,
         source: "Hall's theorem; Fountoulakis, Panagiotou (2012), section 3",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_number_of_owners_holds_together() {
+        for owners in [2, 3, 4, 8, 17, 100] {
+            for items in [10, 100_000, 2_000_000, 1 << 24] {
+                let together = run("several owners", &[], several(items, owners)).pop().expect("a sum");
+                assert!(together.kind == Kind::Run && together.holds(), "{owners} owners of {items}: {together}");
+            }
+        }
     }
 }

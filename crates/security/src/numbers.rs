@@ -8,12 +8,17 @@ pub fn log2_sum(terms: &[f64]) -> f64 {
     if most == f64::NEG_INFINITY { most } else { most + terms.iter().map(|x| (x - most).exp2()).sum::<f64>().log2() }
 }
 
+/// log2 of n!.
+pub fn log2_factorial(n: f64) -> f64 {
+    libm::lgamma(n + 1.0) / LN_2
+}
+
 /// log2 of the number of ways to choose k of n; minus infinity if there is none.
 pub fn log2_choose(n: f64, k: f64) -> f64 {
     if k < 0.0 || k > n {
         return f64::NEG_INFINITY;
     }
-    (libm::lgamma(n + 1.0) - libm::lgamma(k + 1.0) - libm::lgamma(n - k + 1.0)) / LN_2
+    log2_factorial(n) - log2_factorial(k) - log2_factorial(n - k)
 }
 
 /// log2 of the probability of `least` or more successes in n independent tries of probability p each, for `least` above n p.

@@ -65,8 +65,22 @@ pub fn of_every_run() -> Vec<Bound> {
     ]
 }
 
-/// Bounds of so many rows or items a side.
-pub fn of_items(items: f64) -> Vec<Bound> {
+/// Bounds of a match of so many identifiers a side.
+pub fn of_identifiers(items: f64) -> Vec<Bound> {
+    // Both parties' identifiers.
+    let identifiers = (2.0 * items).log2();
+    let token_bits = 128.0 - f64::from(PADDING_BITS.count_ones());
+    vec![Bound {
+        what: "tokens: two identifiers have one token".into(),
+        with: format!("2^{identifiers:.1} of {IDENTIFIER_BLOCKS} blocks, {token_bits} bits"),
+        bits: token_bits - (12.0 * IDENTIFIER_BLOCKS).log2() - 2.0 * identifiers,
+        kind: Kind::Statistical,
+        source: "Bellare, Pietrzak, Rogaway (CRYPTO 2005), theorem 3",
+    }]
+}
+
+/// Bounds of a query over tables of so many rows a side.
+pub fn of_tables(items: f64) -> Vec<Bound> {
     let statistical = |what: &str, with: String, bits, source| Bound {
         what: what.into(),
         with,
@@ -76,9 +90,6 @@ pub fn of_items(items: f64) -> Vec<Bound> {
     };
     let file = (items * ROW / BLOCK).log2();
     let chunks = (items * ROW / CHUNK as f64).ceil().log2().max(0.0);
-    // Both parties' identifiers.
-    let identifiers = (2.0 * items).log2();
-    let token_bits = 128.0 - f64::from(PADDING_BITS.count_ones());
     let [collision, widest] = ["COLLISION_BITS", "WIDEST"].map(of_planner);
     let strings = (2.0 * items).log2();
     let width = (2.0 * strings.ceil() + collision).min(widest);
@@ -94,12 +105,6 @@ pub fn of_items(items: f64) -> Vec<Bound> {
             format!("{CHUNK} bytes a chunk, 2^{chunks:.1} chunks"),
             128.0 - (CHUNK as f64 / BLOCK + 3.0).log2() - chunks,
             "McGrew, Viega (INDOCRYPT 2004), theorem 2",
-        ),
-        statistical(
-            "tokens: two identifiers have one token",
-            format!("2^{identifiers:.1} of {IDENTIFIER_BLOCKS} blocks, {token_bits} bits"),
-            token_bits - (12.0 * IDENTIFIER_BLOCKS).log2() - 2.0 * identifiers,
-            "Bellare, Pietrzak, Rogaway (CRYPTO 2005), theorem 3",
         ),
         statistical(
             "strings of a query: two have one hash",

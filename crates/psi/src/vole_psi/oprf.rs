@@ -2,30 +2,60 @@
 //!
 //! **Computes** for the receiver the values of a random function at its items, for the sender those at its own items; equal items
 //! have equal values of 128 bits, and the receiver cannot tell the function from a random one anywhere else.
-//! **Adversary** semi-honest. **Discloses** both sizes. **Cost** [`cost`] is exact; base OTs are included.
+//! **Adversary** semi-honest. **Discloses** both sizes. **Cost** [`Function::cost`] is exact; base OTs are included.
+//! **Bounds** for all [`Function`]s of a run together ([`crate::chance`]): an item that is not in a function's store has the value of one that is; a store
+//! cannot be encoded.
 //! **Source** as [`super`], steps 1 to 5 of the figure.
 
-use super::{EXTENSION, FAST, Parameters, Receiver, Sender, Variant, VolePsi, check_count};
+use super::{EXTENSION, FAST, Parameters, Receiver, Sender, Strength, Variant, VolePsi, check_count};
 use crate::error::PsiError;
-use crate::protocol::{Item, Protocol, Sizes, Traffic};
+use crate::protocol::{Item, Sizes, Traffic};
 use tacit_math::gf::{Gf64, Gf128};
 use tacit_net::{PartyId, Session};
 use tacit_ot::{Adversary, softspoken};
 
-/// One pair of sets.
-const PSI: VolePsi = VolePsi { variant: Variant::Fast, bins: 1 };
+/// One of the functions of a run: public numbers, from which both parties derive its sizes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Function {
+    /// At how many items the sender and the receiver evaluate it.
+    pub sizes: Sizes,
+    /// How many functions the run has: their stores' bound holds for all of them.
+    pub of: usize,
+    /// Words of 64 bits that the run compares if all of its functions are over GF(2^64), the sender's items of each among them.
+    pub words: usize,
+}
 
-/// What both sides' calls cost; nothing if either set is empty.
-pub fn cost(sizes: Sizes) -> Traffic {
-    let parameters = Parameters::new(PSI, sizes);
-    if parameters.empty() {
-        return Traffic::default();
+impl Function {
+    /// A run's only function, in a run that compares no other words of 64 bits.
+    pub fn only(sizes: Sizes) -> Self {
+        Self { sizes, of: 1, words: sizes.sender }
     }
-    let all = PSI.declared(sizes);
-    Traffic {
-        rounds: all.setup.rounds + all.online.rounds - 1,
-        sender: all.setup.sender + all.online.sender - parameters.tags_bytes() as u64,
-        receiver: all.setup.receiver + all.online.receiver,
+
+    /// What both sides' calls cost; nothing if either set is empty.
+    pub fn cost(self) -> Traffic {
+        let parameters = self.parameters();
+        if parameters.empty() {
+            return Traffic::default();
+        }
+        let all = parameters.declared();
+        Traffic {
+            rounds: all.setup.rounds + all.online.rounds - 1,
+            sender: all.setup.sender + all.online.sender - parameters.tags_bytes() as u64,
+            receiver: all.setup.receiver + all.online.receiver,
+        }
+    }
+
+    /// What its bounds follow from. It has no tags.
+    pub fn strength(self) -> Strength {
+        self.parameters().strength()
+    }
+
+    fn psi(self) -> VolePsi {
+        VolePsi { variant: Variant::Fast, bins: self.of }
+    }
+
+    fn parameters(self) -> Parameters {
+        Parameters { words: self.words, ..Parameters::new(self.psi(), self.sizes) }
     }
 }
 
@@ -33,14 +63,19 @@ pub fn cost(sizes: Sizes) -> Traffic {
 ///
 /// # Errors
 /// The connection's failure, a peer that deviates, or another number of items than announced.
-pub fn send(session: &mut Session, receiver: PartyId, items: &[Item], sizes: Sizes) -> Result<Vec<u128>, PsiError> {
-    check_count(items, sizes.sender)?;
-    let parameters = Parameters::new(PSI, sizes);
+pub fn send(
+    session: &mut Session,
+    receiver: PartyId,
+    items: &[Item],
+    function: Function,
+) -> Result<Vec<u128>, PsiError> {
+    check_count(items, function.sizes.sender)?;
+    let parameters = function.parameters();
     if parameters.empty() {
         return Ok(Vec::new());
     }
     let ots = softspoken::Sender::setup(session, receiver, Adversary::SemiHonest, EXTENSION)?;
-    let sender = Sender::new(PSI, receiver, ots);
+    let sender = Sender::new(function.psi(), receiver, ots);
     match parameters.small_field() {
         true => sender.values::<Gf64, FAST>(session, items, parameters),
         false => sender.values::<Gf128, FAST>(session, items, parameters),
@@ -51,14 +86,19 @@ pub fn send(session: &mut Session, receiver: PartyId, items: &[Item], sizes: Siz
 ///
 /// # Errors
 /// As [`send`].
-pub fn receive(session: &mut Session, sender: PartyId, items: &[Item], sizes: Sizes) -> Result<Vec<u128>, PsiError> {
-    check_count(items, sizes.receiver)?;
-    let parameters = Parameters::new(PSI, sizes);
+pub fn receive(
+    session: &mut Session,
+    sender: PartyId,
+    items: &[Item],
+    function: Function,
+) -> Result<Vec<u128>, PsiError> {
+    check_count(items, function.sizes.receiver)?;
+    let parameters = function.parameters();
     if parameters.empty() {
         return Ok(Vec::new());
     }
     let ots = softspoken::Receiver::setup(session, sender, Adversary::SemiHonest, EXTENSION)?;
-    let mut receiver = Receiver { psi: PSI, peer: sender, ots, proofs: Vec::new() };
+    let mut receiver = Receiver { psi: function.psi(), peer: sender, ots, proofs: Vec::new() };
     match parameters.small_field() {
         true => receiver.values::<Gf64, FAST>(session, items, parameters),
         false => receiver.values::<Gf128, FAST>(session, items, parameters),

@@ -18,7 +18,7 @@ fn a_receiver_that_decodes_wherever_it_can_finds_no_common_item() {
     let sizes = Sizes { sender: COUNT, receiver: COUNT };
     let shape = Shape { bits: 64, ..Shape::default() };
     let psi = CircuitPsi::new(sizes, Payloads { sender: shape, receiver: Shape::default() });
-    let tag_bits = 40 + (usize::BITS - psi.bins().leading_zeros());
+    let tag_bits = psi.tag_bits();
     let (sender, receiver) = sets(&mut generator("curious receiver"), (COUNT, COUNT), COUNT / 2);
     let payloads: Vec<u64> = sender.iter().map(|&item| payload(item, 1)).collect();
     let block = Block { rows: COUNT, bits: transpose::planes_of_rows(&payloads, 64), ..Block::default() };

@@ -5,7 +5,7 @@ use tacit_mpc::Shape;
 use tacit_net::{PartyId, Session};
 use tacit_psi::circuit_psi::CircuitPsi;
 use tacit_psi::okvs::{Layout, Okvs};
-use tacit_psi::vole_psi::oprf;
+use tacit_psi::vole_psi::oprf::{self, Function};
 use tacit_psi::{Item, Sizes, cuckoo};
 
 /// Where the receiver can look: an item of its own, a bin of that item, whether it has put the item there, and the function's value that it has for the item.
@@ -37,8 +37,8 @@ pub fn looks(session: &mut Session, sender: PartyId, items: &[Item], sizes: Size
     let numbers = numbers(session, sender, items);
     let table = cuckoo::table(&numbers, cuckoo::bins(items.len(), 1)).expect("an assignment");
     let points = cuckoo::in_own_bins(&numbers, &table, random);
-    let evaluations = Sizes { sender: cuckoo::CHOICES * sizes.sender, receiver: table.len() };
-    let values = oprf::receive(session, sender, &points, evaluations).expect("values");
+    let function = Function::only(Sizes { sender: cuckoo::CHOICES * sizes.sender, receiver: table.len() });
+    let values = oprf::receive(session, sender, &points, function).expect("values");
     let mut looks = Vec::new();
     for (item, &number) in numbers.iter().enumerate() {
         let home = table.iter().position(|&index| index as usize == item).expect("a bin");

@@ -71,13 +71,13 @@ fn equal_items_are_refused() {
 
 #[test]
 fn more_keys_than_secrets_are_long_enough_for_are_refused_before_anything_is_sent() {
-    assert!(set_union::check_size(12_800_000).is_ok());
+    assert!(set_union::check_size(8_000_000).is_ok());
     let (refused, messages) = std::thread::scope(|scope| {
         let options = tacit_net::Options { record: tacit_net::Record::Sizes, ..tacit_net::Options::default() };
         let [_a, mut b]: [tacit_net::Session; 2] =
             tacit_net::memory::mesh(&["sender", "receiver"], &options).try_into().expect("two parties");
         let run = move || {
-            let refused = private_id_oprf::run(&mut b, SENDER, Role::Receiver, &[1, 2], 13_000_000);
+            let refused = private_id_oprf::run(&mut b, SENDER, Role::Receiver, &[1, 2], 8_100_000);
             (refused, b.transcript().expect("a transcript").messages().len())
         };
         scope.spawn(run).join().expect("an error and no panic")

@@ -172,7 +172,7 @@ fn items(name: &str, items: &[Item]) -> View {
 fn what_a_party_receives_is_made_from_the_sizes() {
     for Case { protocol, sizes, lanes, steps, simulated, uniform } in cases() {
         let name = protocol.name();
-        let runs = if name == "kkrt" { 700 } else { 200 };
+        let runs = if name == "kkrt" { 800 } else { 200 };
         let views = play_online(&*protocol, runs, |run| sets(sizes, run));
         for (party, seen) in views.iter().enumerate() {
             let what = format!("{name}, what the {} receives", ["sender", "receiver"][party]);

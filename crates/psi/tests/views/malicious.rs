@@ -175,9 +175,9 @@ fn a_receiver_learns_of_as_many_items_as_its_store_has_columns_and_of_no_other()
     let all = [&sender[..], &others].concat();
     let declared = 10;
     let columns = strength::<Gf128>(Sizes { sender: 200, receiver: declared }).layout.columns();
-    assert_eq!(columns, 50, "as the documents say");
+    assert_eq!(columns, 55, "as the documents say");
     // Half of what it asks, in place of ten items, the sender has.
-    let asked = [&sender[..columns / 2], &others[..columns / 2]].concat();
+    let asked = [&sender[..columns / 2], &others[columns / 2..columns]].concat();
     let expected: BTreeSet<Item> = sender[..columns / 2].iter().copied().collect();
     assert_eq!(found(&sender, declared, &asked, &asked, &all), expected);
     // One item more has no store, under no seed.

@@ -4,10 +4,10 @@ use crate::relatives::{compare, words};
 use crate::world::inputs;
 use tacit_math::{BlockCipher, Prg, Seed, permutation};
 use tacit_net::{PartyId, Session};
+use tacit_psi::Item;
 use tacit_psi::multi_party::{Owners, intersect};
 use tacit_psi::okvs::Okvs;
 use tacit_psi::vole_psi::oprf;
-use tacit_psi::{Item, Sizes};
 use tacit_views::{Kind, Part, Run, View, biased, correlated, indistinguishable, leaks, play, repeats};
 
 const ITEMS: usize = 6;
@@ -50,15 +50,16 @@ fn lead(session: &mut Session, items: &[Item]) -> [Vec<u64>; 2] {
         BlockCipher::new(&Seed::from_secret(&secret))
     });
     session.enter("functions");
-    let both = Sizes { sender: ITEMS, receiver: ITEMS };
-    let functions = [0, 1].map(|owner| oprf::receive(session, PartyId(owner), items, both).expect("values"));
+    let owners = owners(&[LEADER]);
+    let functions =
+        [0, 1].map(PartyId).map(|owner| oprf::receive(session, owner, items, owners.function(owner)).expect("values"));
     session.leave();
     session.enter("shares");
     session.next_round();
     let decoded = [0, 1].map(|owner| {
         let mut seed = [0; 16];
         session.recv(PartyId(owner), &mut seed).expect("a seed");
-        let store = Okvs::<4>::new(ITEMS, &Seed::from_bytes(seed));
+        let store = Okvs::<4>::with_layout(owners.layout(PartyId(owner)), &Seed::from_bytes(seed));
         let mut columns = vec![0u64; store.layout().columns()];
         session.recv(PartyId(owner), bytemuck::cast_slice_mut(&mut columns)).expect("columns");
         store.decode(items, &store.order(items), &columns)

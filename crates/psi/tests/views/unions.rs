@@ -6,11 +6,11 @@ use tacit_math::{Prg, Seed, permutation};
 use tacit_net::{PartyId, Session};
 use tacit_ot::{Adversary, softspoken};
 use tacit_psi::blind_join::{Rule, Shape};
-use tacit_psi::okvs::{Layout, Okvs};
+use tacit_psi::okvs::Okvs;
 use tacit_psi::permute_share::Owner;
 use tacit_psi::ps3i::{self, Table};
 use tacit_psi::tags::tag_bits;
-use tacit_psi::vole_psi::oprf;
+use tacit_psi::vole_psi::oprf::{self, Function};
 use tacit_psi::{Item, Role, Sizes, cuckoo, private_id_oprf, set_union};
 use tacit_views::{Kind, Part, Run, View, biased, leaks, repeats};
 
@@ -68,10 +68,10 @@ fn unite(session: &mut Session, sender: PartyId, numbers: &[u128]) -> Opened {
     let mut prg = Prg::new(&Seed::random().expect("randomness"));
     let secrets: Vec<u64> = prg.vector(bins);
     let (keys, of_keys) = cuckoo::in_all_bins(numbers, bins);
-    let sizes = Sizes { sender: keys.len(), receiver: bins };
-    let masks = oprf::send(session, sender, &keys, sizes).expect("values");
+    let functions = set_union::functions(ITEMS, ITEMS);
+    let masks = oprf::send(session, sender, &keys, functions.in_bins).expect("values");
     let seed = Seed::random().expect("randomness");
-    let store = Okvs::<4>::with_layout(Layout::new(keys.len(), 256), &seed);
+    let store = Okvs::<4>::with_layout(set_union::store_layout(ITEMS), &seed);
     let place = |chosen: &[u32], out: &mut [u64]| {
         for (out, &at) in out.iter_mut().zip(chosen) {
             *out = secrets[of_keys[at as usize] as usize] ^ masks[at as usize] as u64;
@@ -83,7 +83,7 @@ fn unite(session: &mut Session, sender: PartyId, numbers: &[u128]) -> Opened {
     session.send(sender, bytemuck::cast_slice(&columns).to_vec()).expect("sent");
     let shares = Owner::setup(session, sender).expect("set up").share(session, sender, &secrets).expect("shared");
     let points: Vec<Item> = (0..).zip(&shares).map(|(place, &share)| place << 64 | Item::from(share)).collect();
-    let values = oprf::receive(session, sender, &points, Sizes { sender: bins, receiver: bins }).expect("values");
+    let values = oprf::receive(session, sender, &points, functions.at_places).expect("values");
     let bits = tag_bits(bins as u128);
     let mut tags = vec![0; bits.div_ceil(8) as usize * bins];
     session.next_round();
@@ -107,7 +107,8 @@ fn unite(session: &mut Session, sender: PartyId, numbers: &[u128]) -> Opened {
 fn a_receiver_of_a_union_opens_what_it_lacks_at_random_places() {
     let bins = cuckoo::bins(ITEMS, 1);
     assert!(bins <= 64);
-    let runs = 2 * bins + 4 * ITEMS + 80;
+    // So many that every place has a number in some runs: four of them are in about sixty places.
+    let runs = 4 * bins + 4 * ITEMS + 80;
     let send = |session: &mut Session, peer, run: usize| {
         set_union::send(session, peer, &sets(run)[0], ITEMS).expect("sent");
     };
@@ -130,7 +131,7 @@ fn a_receiver_of_a_union_opens_what_it_lacks_at_random_places() {
     let mut prg = inputs("simulated unions", 0);
     compare("the receiver", &real, 1, |run, _| Opened::simulated(bins, &new(run), &mut prg).view());
     // The sender gets columns, whose keys are the receiver's numbers: uniform, and other ones each time.
-    let columns = Layout::new(3 * ITEMS, 256).columns() * 8;
+    let columns = set_union::store_layout(ITEMS).columns() * 8;
     let stores: Vec<View> = sender
         .iter()
         .map(|(seen, ())| {
@@ -209,7 +210,8 @@ fn identify(session: &mut Session, peer: PartyId, role: Role, run: usize) -> Ids
     let me = session.me().0;
     let own = &listed(run)[me];
     let asked = [&own[..], &alone(1 - me)].concat();
-    let (sent, got) = (Sizes { sender: asked.len(), receiver: ITEMS }, Sizes { sender: ITEMS, receiver: ITEMS });
+    let got = set_union::functions(ITEMS, ITEMS).of_sender;
+    let sent = Function { sizes: Sizes { sender: asked.len(), receiver: ITEMS }, ..got };
     session.enter("private-id-oprf");
     let [mine, theirs] = match role {
         Role::Sender => [oprf::send(session, peer, &asked, sent), oprf::receive(session, peer, own, got)],
