@@ -248,6 +248,9 @@ fn three_nodes_see_their_own_inputs_and_outputs_alone() {
 fn three_nodes_see_their_own_inputs_and_outputs_alone_at_any_size() {
     for rows in SIZES {
         inputs::<Rep3>(rows, LARGE);
+        openings::<Rep3>(rows, Source::Worked, LARGE);
+    }
+    for rows in [10, 65] {
         for source in Source::ALL {
             openings::<Rep3>(rows, source, LARGE);
         }
