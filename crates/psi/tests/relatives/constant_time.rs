@@ -15,7 +15,8 @@ use tacit_psi::multi_party::{self, Owners};
 use tacit_psi::permute_share::{Owner, Permuter};
 use tacit_psi::relatives::{Cardinality, MultiKeyPrivateId, PrivateId, Ps3i};
 use tacit_psi::unbalanced::{PreparedSet, PublishedSet, receive_set, send_set};
-use tacit_psi::vole_psi::{Variant, oprf};
+use tacit_psi::vole_psi::Variant;
+use tacit_psi::vole_psi::oprf::{self, Function};
 use tacit_psi::{DhPsi, Item, Kkrt, Protocol, PsiError, Role, Sizes, VolePsi, tokens};
 
 /// Items of both parties, and of both at once.
@@ -187,8 +188,8 @@ fn planted_faults_of_the_function_are_found() {
     for at in [Role::Sender, Role::Receiver] {
         let found = of_pair(
             &format!("planted at the {at:?}"),
-            |session| planted(oprf::send(session, RECEIVER, &sender, SIZES)?, at == Role::Sender),
-            |session| planted(oprf::receive(session, SENDER, &receiver, SIZES)?, at == Role::Receiver),
+            |session| planted(oprf::send(session, RECEIVER, &sender, Function::only(SIZES))?, at == Role::Sender),
+            |session| planted(oprf::receive(session, SENDER, &receiver, Function::only(SIZES))?, at == Role::Receiver),
         );
         assert_eq!(found.len(), 1, "{at:?}");
     }
