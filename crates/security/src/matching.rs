@@ -272,6 +272,11 @@ fn ids(items: usize) -> Vec<Bound> {
     bounds
 }
 
+/// Identifiers of all parties of a match of so many rows a party: of several owners, or of rows with several keys.
+pub fn identifiers(rows: f64) -> f64 {
+    OWNERS.max(2 * KEYS) as f64 * rows
+}
+
 /// Of so many functions of these sizes.
 fn functions(what: &str, function: Function, count: usize) -> Vec<Bound> {
     let (strength, Sizes { sender, receiver }) = (function.strength(), function.sizes);
@@ -337,12 +342,15 @@ fn table(what: &str, size: usize, tables: usize) -> Bound {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::of_every_run;
+    use crate::symmetric::of_identifiers;
 
     #[test]
     fn any_number_of_owners_holds_together() {
         for owners in [2, 3, 4, 8, 17, 100] {
             for items in [10, 100_000, 2_000_000, 1 << 24] {
-                let together = run("several owners", &[], several(items, owners)).pop().expect("a sum");
+                let always = [of_every_run(), of_identifiers((owners * items) as f64)].concat();
+                let together = run("several owners", &always, several(items, owners)).pop().expect("a sum");
                 assert!(together.kind == Kind::Run && together.holds(), "{owners} owners of {items}: {together}");
             }
         }

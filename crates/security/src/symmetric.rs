@@ -65,10 +65,9 @@ pub fn of_every_run() -> Vec<Bound> {
     ]
 }
 
-/// Bounds of a match of so many identifiers a side.
-pub fn of_identifiers(items: f64) -> Vec<Bound> {
-    // Both parties' identifiers.
-    let identifiers = (2.0 * items).log2();
+/// Bounds of a match of so many identifiers of all parties.
+pub fn of_identifiers(count: f64) -> Vec<Bound> {
+    let identifiers = count.log2();
     let token_bits = 128.0 - f64::from(PADDING_BITS.count_ones());
     vec![Bound {
         what: "tokens: two identifiers have one token".into(),
