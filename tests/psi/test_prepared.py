@@ -105,7 +105,7 @@ def test_what_a_query_costs_depends_on_the_numbers_of_rows_alone(pair: Pair) -> 
     assert len(set(costs)) == 1
 
 
-@pytest.mark.parametrize("content", [b"", b"id,own\n1,x\n", b"tacit prepared 2" + bytes(64), b"tacitSE"[:6]])
+@pytest.mark.parametrize("content", [b"", b"id,own\n1,x\n", b"tacit prepared 3" + bytes(64), b"tacitSE"[:6]])
 def test_a_file_that_holds_nothing_published_is_not_asked_with_nor_replaced(pair: Pair, content: bytes) -> None:
     held = pair.folder / "b.published"
     held.write_bytes(content)

@@ -24,8 +24,8 @@ from tacit.agent.faults import Fault, RunError
 from tacit.agent.keys import derived_key
 from tacit.agent.private_key import PrivateKey
 
-MAGIC = b"tacit prepared 2"
-SEALING = b"tacit prepared 2 sealing"
+MAGIC = b"tacit prepared 3"
+SEALING = b"tacit prepared 3 sealing"
 LABEL = "prepared"
 PUBLISHED = b"tacitSE"
 """How what is published begins, of every version."""
