@@ -67,7 +67,7 @@ constant-time: valgrind
 
 # The tests of a package and a file that have this word in their names: so many, and all pass. Where none has it, cargo is content.
 define all_pass
-cargo test --locked --package $(1) --test $(2) $(3) -- --test-threads=1 | tee /dev/stderr | grep --quiet "ok. $(4) passed"
+cargo test --locked --package $(1) --test $(2) $(3) -- --test-threads=1 | tee -a /dev/stderr | grep --quiet "ok. $(4) passed"
 endef
 
 # Before the hour of all that comes before it in `make nightly`.

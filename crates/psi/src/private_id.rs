@@ -99,6 +99,7 @@ pub fn run(session: &mut Session, peer: PartyId, items: &[Item], theirs: usize) 
     let both: HashSet<Encoding> = twice.into_iter().collect();
     let only_mine: Vec<Encoding> = mine.into_iter().filter(|point| !both.contains(point)).collect();
     let mut only_mine = raise(session, peer, &r, &only_mine)?;
+    // Sorted and sent.
     tacit_marks::public(only_mine.as_flattened_mut());
     only_mine.sort_unstable();
     let matched = items.len() - only_mine.len();

@@ -67,7 +67,7 @@ pub struct Functions {
 pub fn functions(sender: usize, receiver: usize) -> Functions {
     let (m, in_all_bins) = (cuckoo::bins(sender, 1), cuckoo::CHOICES * receiver);
     // The secrets' words, and those of each function's sender.
-    let words = m + sender + receiver + in_all_bins + m;
+    let words = [m, sender, receiver, in_all_bins, m].into_iter().fold(0, usize::saturating_add);
     let function = |sender, receiver| Function { sizes: Sizes { sender, receiver }, of: 4, words };
     Functions {
         of_sender: function(sender, receiver),
@@ -160,6 +160,7 @@ pub fn send(session: &mut Session, receiver: PartyId, numbers: &[u128], theirs: 
     let shares = Permuter::setup(session, receiver)?.share(session, receiver, &order)?;
     let rest = |(place, share): (usize, &u64)| at_place(place, values[order[place] as usize].wrapping_sub(*share));
     let mut points: Vec<Item> = shares.iter().enumerate().map(rest).collect();
+    // Items of the next function: their places in its store follow from them (docs/security/constant-time.md).
     tacit_marks::public(&mut points);
     let bits = tag_bits(m as u128);
     let values = oprf::send(session, receiver, &points, functions.at_places)?;
@@ -214,6 +215,7 @@ pub fn receive(session: &mut Session, sender: PartyId, numbers: &[u128], theirs:
 
     let shares = Owner::setup(session, sender)?.share(session, sender, &secrets)?;
     let mut points: Vec<Item> = shares.iter().enumerate().map(|(place, share)| at_place(place, *share)).collect();
+    // As at the sender.
     tacit_marks::public(&mut points);
     let bits = tag_bits(m as u128);
     let mine = oprf::receive(session, sender, &points, functions.at_places)?;
@@ -229,7 +231,7 @@ pub fn receive(session: &mut Session, sender: PartyId, numbers: &[u128], theirs:
     let mut masked = vec![0u128; m];
     session.recv(sender, bytemuck::cast_slice_mut(&mut masked))?;
     let opened = ots.random().into_iter().zip(masked).map(|(key, masked)| key ^ masked);
-    // The receiver learns for each place whether it has the number that is there, and the number if not.
+    // The receiver learns for each place whether it has the number that is there, and if not the number, or that there is none.
     let new = opened.zip(common).filter(|(_, both)| !tacit_marks::published(*both));
     Ok(new.map(|(number, _)| tacit_marks::published(number)).filter(|number| *number != NOTHING).collect())
 }
