@@ -10,7 +10,7 @@
 //! | items have no place in a table; one of the stores of a kind cannot be encoded | 1 each | a few bins or columns more halve it |
 //!
 //! A protocol has one of the first, one of the second and at most three of the last, 31 parts. The last part is for what no size follows from: tokens,
-//! generators, checks and encrypted records, far below it. `make security` adds up each protocol's events, from the sizes that it has.
+//! generators, checks, proofs and encrypted records, far below it. `make security` adds up each protocol's events, from the sizes that it has.
 //!
 //! What comes in large steps has most of the whole, so that the larger step is taken late.
 

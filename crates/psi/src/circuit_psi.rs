@@ -21,9 +21,13 @@
 //! uniform mask hides all bits of that one, those that hold nothing too. With F at a second number of the same bin it would see two equal tags where both
 //! items are the sender's.
 //!
-//! **Bounds** of a whole run ([`crate::chance`]): a tag of 42 + log2 m bits is zero where nothing matches, 2^-42; an item that is not in the function's store
-//! passes for one that is, 20 2^-45 ([`crate::vole_psi`]); items find no place in the bins, over the seed, whatever they are; the store cannot be encoded; the
-//! function's store cannot, 2^-45 each. Together 31 2^-45, below 2^-40. The last three end the run with an error.
+//! **Bounds** of a whole run ([`crate::chance`]):
+//! - a tag of 42 + log2 m bits is zero where nothing matches: 2^-42;
+//! - an item that is not in the function's store passes for one that is: 20 2^-45 ([`crate::vole_psi`]);
+//! - items find no place in the bins, over the seed, whatever they are; the store cannot be encoded; the function's store cannot: 2^-45 each. These three
+//!   end the run with an error.
+//!
+//! Together 31 2^-45, below 2^-40.
 //!
 //! **Cost** [`CircuitPsi::declared`] is exact: 1 round with 16 bytes each; the function, with the receiver's m numbers and three for each item of the
 //! sender; then 1 round with 16 bytes for each of about 3.3 columns a sender's item and each begun

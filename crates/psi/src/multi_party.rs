@@ -15,10 +15,13 @@
 //! leader evaluates all of them at its items: what it gets for an item sums to its own share only if all owners have it. It sends each other
 //! recipient as many short tags of items as the smallest set has: of those that all have, in ascending order, then random ones.
 //!
-//! **Bounds** of a whole run, of any number of owners and recipients ([`crate::chance`]): an item of the leader that not all have passes, or one of another owner
-//! in its function's store ([`crate::vole_psi`]), each with probability 2^-64, 20 2^-45 over all (if all sets together have more than 10 2^20 items 2^-128
-//! each); a recipient mistakes a tag for one of another item, 2^-42 over all; an owner's store cannot be encoded; an owner's function's store cannot, 2^-45
-//! each over all owners. Together 30 2^-45, below 2^-40.
+//! **Bounds** of a whole run, of any number of owners and recipients ([`crate::chance`]), each over all of them:
+//! - an item of the leader that not all have passes, or one of another owner in its function's store ([`crate::vole_psi`]): 20 2^-45. One item has 2^-64,
+//!   and 2^-128 if all sets together have more than 10 2^20 items;
+//! - a recipient mistakes a tag for one of another item: 2^-42;
+//! - an owner's store cannot be encoded, and an owner's function's store cannot: 2^-45 each.
+//!
+//! Together 30 2^-45, below 2^-40.
 //!
 //! **Cost** [`Owners::cost`] is exact: for one owner after the other what [`oprf`] costs; in 1 round 8 (16)
 //! bytes a column of each owner's store, 1.1 columns an item; with several recipients in 1 round to each of them a tag for each item of the
