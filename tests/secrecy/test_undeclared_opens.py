@@ -67,9 +67,11 @@ def one_release_more(plan: PlacedPlan) -> PlacedPlan:
 
 
 def released_twice(plan: PlacedPlan) -> PlacedPlan:
+    """By a step of its own: a plan that has a step twice is refused before it runs (tests/native/test_faults.py)."""
     step = release(plan)
+    again = replace(step, id=98, operator={**step.operator, "id": 98})
     at = plan.steps.index(step)
-    return replace(plan, steps=(*plan.steps[: at + 1], step, *plan.steps[at + 1 :]))
+    return replace(plan, steps=(*plan.steps[: at + 1], again, *plan.steps[at + 1 :]))
 
 
 def announced_size(plan: PlacedPlan) -> PlacedPlan:
