@@ -24,7 +24,7 @@ const ENGINES: [&str; 2] = ["Rep3", "Two"];
 const LOCAL: [&str; 4] = ["step", "public_bits", "public_vector", "not"];
 
 /// Files that exchange no message, each with what it is.
-const SILENT: [(&str, &str); 49] = [
+const SILENT: [(&str, &str); 50] = [
     ("crates/mpc/src/backends/cell.rs", "arithmetic of one element"),
     ("crates/mpc/src/backends/clear.rs", "the engine without security, of one party"),
     ("crates/mpc/src/backends/components.rs", "shares as files have them"),
@@ -56,6 +56,7 @@ const SILENT: [(&str, &str); 49] = [
     ("crates/ot/src/silent/supply.rs", "what is left of a batch"),
     ("crates/ot/src/vole.rs", "types"),
     ("crates/psi/src/binning.rs", "which item goes in which bin, in memory"),
+    ("crates/psi/src/chance.rs", "constants"),
     ("crates/psi/src/circuit_psi/words.rs", "an encoding"),
     ("crates/psi/src/cuckoo.rs", "a hash table in memory; what is sent of it is seen in circuit_psi.rs"),
     ("crates/psi/src/error.rs", "errors"),
