@@ -1,4 +1,4 @@
-//! What chance can break in a run, and how much of it each event is given.
+//! The probability that a run fails by chance, and the share of each event in that probability.
 //!
 //! By chance a run is wrong, or ends without a result, with a probability of 2^-40 at most: that of all its events together, over all of its bins,
 //! stores, functions and parties. Each event has a share, the same in every protocol, from which sizes follow. In parts of 2^-45, of which there are 32:
@@ -12,7 +12,7 @@
 //! A protocol has one of the first, one of the second and at most three of the last, 31 parts. The last part is for what no size follows from: tokens,
 //! generators, checks, proofs and encrypted records, far below it. `make security` adds up each protocol's events, from the sizes that it has.
 //!
-//! What comes in large steps has most of the whole, so that the larger step is taken late.
+//! Sizes that come in large steps get most parts: the larger step is then needed for large sets alone.
 
 /// A run fails by chance with a probability of 2^-40 at most.
 pub const RUN_BITS: u32 = 40;

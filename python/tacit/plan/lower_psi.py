@@ -13,7 +13,7 @@ from tacit.plan.demands import Want
 from tacit.plan.emitter import Emitter
 from tacit.plan.expressions import reference
 from tacit.plan.fields import fields, row_bound
-from tacit.plan.lower_input import entering, keeps_rows, rule_rows
+from tacit.plan.lower_input import entering, keeps_rows
 from tacit.plan.placed import JSON, LocalStep, PhysicalColumn, PsiSide, PsiStep
 from tacit.plan.secure_expressions import Columns
 from tacit.plan.simplify import projected
@@ -94,8 +94,7 @@ def _place_side(
     for key in operator["keys"]:
         given.setdefault(key["source"], PhysicalColumn(key["source"], key["source"], key["encode"], {}))
     side = PsiSide(step, party, keys, tuple(given.values()), rows)
-    most = rule_rows(rule, "").most
-    return _Placed(side, operator, columns, rule if isinstance(rule, Announced) else None, most)
+    return _Placed(side, operator, columns, rule if isinstance(rule, Announced) else None, rule.most)
 
 
 def _key_encoding(type_: Type) -> str:

@@ -40,6 +40,11 @@ class Padded:
 
     rows: int
 
+    @property
+    def most(self) -> int:
+        """No more rows than this."""
+        return self.rows
+
 
 @dataclass(frozen=True)
 class Announced:
@@ -89,18 +94,9 @@ def size_rule(relation: Relation, catalog: Catalog) -> SizeRule | None:
 
 def most_matches(match_: Match, catalog: Catalog) -> int:
     """No more rows than this match: those of the right side, and of the left one too if both have unique keys."""
-    left, right = (_side_rows(side, catalog) for side in (match_.left, match_.right))
-    return min(most_rows(match_), right, left if match_.right_unique else right)
-
-
-def _side_rows(side: Relation, catalog: Catalog) -> int:
-    match size_rule(side, catalog):
-        case Padded(rows):
-            return rows
-        case Announced(most=most):
-            return most
-        case None:
-            return UNDECLARED_ROWS
+    left, right = (size_rule(side, catalog) for side in (match_.left, match_.right))
+    assert left is not None and right is not None, "a Match has sides that its owners compute alone"
+    return min(most_rows(match_), right.most, left.most if match_.right_unique else right.most)
 
 
 def _consented(relation: Relation, consent: str, what: str, catalog: Catalog) -> Announced | None:

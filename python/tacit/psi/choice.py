@@ -18,6 +18,9 @@ BYTES_PER_TOKEN = 512
 
 MOST_BINS = 1 << 14
 
+MOST_WORKERS = 256
+"""Bins matched at once: a peer that deviates has one try for each (AT_ONCE in crates/security/src/transfers.rs)."""
+
 SECONDS_PER_TOKEN = {"dh": 40e-6, "vole-compact": 1.1e-6}
 """Measured on one core with AVX-512 for both roles together; other protocols are dominated by network and memory."""
 
@@ -63,7 +66,7 @@ def choose(parameters: Parameters, facts: tuple[Mapping[str, Any], Mapping[str, 
     """From what both parties announce: rows, memory (bytes), workers. Raises RunError."""
     rows = (int(facts[0]["rows"]), int(facts[1]["rows"]))
     memory = min(int(each["memory"]) for each in facts)
-    wanted = min(int(each["workers"]) for each in facts)
+    wanted = min(MOST_WORKERS, *(int(each["workers"]) for each in facts))
     bins, why_bins = _bins(parameters, max(rows), memory, wanted)
     workers = max(1, min(wanted, bins))
     capacities = (_native.matching_capacity(rows[0], bins), _native.matching_capacity(rows[1], bins))
