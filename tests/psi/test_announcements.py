@@ -175,6 +175,13 @@ def test_the_protocol_follows_from_the_sizes_and_the_worse_network(
         assert choice.why[0].startswith(f"protocol {protocol}: {choice.seconds:.2f} s predicted")
 
 
+def test_few_enough_bins_are_under_way_at_once() -> None:
+    """A peer that deviates has one try in each (make security counts 256)."""
+    many = {**HONEST, "rows": 10**9, "memory": 1 << 50, "workers": 5_000}
+    choice = choose(Parameters(("a", "b"), ("exact",), ("a", "b"), bins=5_000), (many, many))
+    assert (choice.bins, choice.workers) == (5_000, 256)
+
+
 def test_a_protocol_that_is_asked_for_is_taken() -> None:
     for protocol in ("vole", "kkrt", "vole-malicious"):
         choice = choose(Parameters(("a", "b"), ("exact",), ("a", "b"), protocol=protocol), (HONEST, HONEST))
