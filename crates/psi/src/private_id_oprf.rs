@@ -13,7 +13,7 @@
 
 use crate::error::PsiError;
 use crate::private_id::{Identified, UniversalId};
-use crate::protocol::{Item, Role, Traffic};
+use crate::protocol::{Item, Role, Sizes, Traffic};
 use crate::set_union::{self, Functions};
 use crate::vole_psi::oprf;
 use tacit_math::{Prg, Seed};
@@ -36,10 +36,107 @@ pub fn cost(sender: usize, receiver: usize, union: usize) -> Traffic {
     }
 }
 
-/// Runs Private-ID over distinct items of this party with a peer that has `theirs` items.
+/// A party that is set up, for runs one after the other.
+pub struct Party {
+    peer: PartyId,
+    /// How many items this party and the peer have.
+    sizes: [usize; 2],
+    /// None if either party has no items.
+    functions: Option<(oprf::Sender, oprf::Receiver)>,
+    union: Union,
+}
+
+enum Union {
+    Sender(set_union::Sender),
+    Receiver(set_union::Receiver),
+}
+
+impl Party {
+    /// Base OTs for runs over so many items of this party and of the peer.
+    ///
+    /// # Errors
+    /// [`PsiError::Input`] if these are too many; the connection's failure, or a peer that deviates.
+    pub fn setup(session: &mut Session, peer: PartyId, role: Role, sizes: [usize; 2]) -> Result<Self, PsiError> {
+        let [mine, theirs] = sizes;
+        let of = match role {
+            Role::Sender => Sizes { sender: mine, receiver: theirs },
+            Role::Receiver => Sizes { sender: theirs, receiver: mine },
+        };
+        set_union::check_size(of.sender)?;
+        session.enter(NAME);
+        let mut functions = None;
+        if mine > 0 && theirs > 0 {
+            functions = Some(match role {
+                Role::Sender => (oprf::Sender::setup(session, peer)?, oprf::Receiver::setup(session, peer)?),
+                Role::Receiver => {
+                    let theirs = oprf::Receiver::setup(session, peer)?;
+                    (oprf::Sender::setup(session, peer)?, theirs)
+                }
+            });
+        }
+        let union = match role {
+            Role::Sender => Union::Sender(set_union::Sender::setup(session, peer, of)?),
+            Role::Receiver => Union::Receiver(set_union::Receiver::setup(session, peer, of)?),
+        };
+        session.leave();
+        Ok(Self { peer, sizes, functions, union })
+    }
+
+    /// Runs Private-ID over as many distinct items as announced.
+    ///
+    /// # Errors
+    /// [`PsiError::Input`] if items are not distinct or not as many; the connection's failure, or a peer that deviates.
+    pub fn run(&mut self, session: &mut Session, items: &[Item]) -> Result<Identified, PsiError> {
+        let (peer, theirs) = (self.peer, self.sizes[1]);
+        session.enter(NAME);
+        let mut ids = self.ids(session, items)?;
+        // Both parties get all ids: like those of items their places in bins and stores follow from them.
+        tacit_marks::public(&mut ids);
+        let identified = match &mut self.union {
+            Union::Sender(union) => {
+                union.send(session, &ids)?;
+                session.next_round();
+                receive_union(session, peer, ids, theirs)?
+            }
+            Union::Receiver(union) => {
+                let others = union.receive(session, &ids)?;
+                if others.len() > theirs {
+                    return Err(PsiError::cheating(session, peer, "it has more ids than items"));
+                }
+                let identified = Identified::new(ids, others);
+                session.next_round();
+                send_union(session, peer, &identified.union)?;
+                identified
+            }
+        };
+        session.leave();
+        Ok(identified)
+    }
+
+    /// The ids of this party's items. If one party has none, those of the other may be any random numbers.
+    fn ids(&mut self, session: &mut Session, items: &[Item]) -> Result<Vec<UniversalId>, PsiError> {
+        let [own, theirs] = self.sizes;
+        let Some((mine, peers)) = &mut self.functions else {
+            return Ok(Prg::new(&Seed::random()?).vector(items.len()));
+        };
+        let [a, b] = match self.union {
+            Union::Sender(_) => {
+                let Functions { of_sender, of_receiver, .. } = set_union::functions(own, theirs);
+                [mine.evaluate(session, items, of_sender)?, peers.evaluate(session, items, of_receiver)?]
+            }
+            Union::Receiver(_) => {
+                let Functions { of_sender, of_receiver, .. } = set_union::functions(theirs, own);
+                [peers.evaluate(session, items, of_sender)?, mine.evaluate(session, items, of_receiver)?]
+            }
+        };
+        Ok(a.into_iter().zip(b).map(|(a, b)| a ^ b).collect())
+    }
+}
+
+/// Runs Private-ID over distinct items of this party with a peer that has `theirs` items, setup included.
 ///
 /// # Errors
-/// [`PsiError::Input`] if items are not distinct; the connection's failure, or a peer that deviates.
+/// As [`Party::setup`] and [`Party::run`].
 pub fn run(
     session: &mut Session,
     peer: PartyId,
@@ -47,54 +144,7 @@ pub fn run(
     items: &[Item],
     theirs: usize,
 ) -> Result<Identified, PsiError> {
-    set_union::check_size(if role == Role::Sender { items.len() } else { theirs })?;
-    session.enter(NAME);
-    let mut ids = ids(session, peer, role, items, theirs)?;
-    // Both parties get all ids: like those of items their places in bins and stores follow from them.
-    tacit_marks::public(&mut ids);
-    let identified = match role {
-        Role::Sender => {
-            set_union::send(session, peer, &ids, theirs)?;
-            session.next_round();
-            receive_union(session, peer, ids, theirs)?
-        }
-        Role::Receiver => {
-            let others = set_union::receive(session, peer, &ids, theirs)?;
-            if others.len() > theirs {
-                return Err(PsiError::cheating(session, peer, "it has more ids than items"));
-            }
-            let identified = Identified::new(ids, others);
-            session.next_round();
-            send_union(session, peer, &identified.union)?;
-            identified
-        }
-    };
-    session.leave();
-    Ok(identified)
-}
-
-/// The ids of this party's items. If one party has none, those of the other may be any random numbers.
-fn ids(
-    session: &mut Session,
-    peer: PartyId,
-    role: Role,
-    items: &[Item],
-    theirs: usize,
-) -> Result<Vec<UniversalId>, PsiError> {
-    if items.is_empty() || theirs == 0 {
-        return Ok(Prg::new(&Seed::random()?).vector(items.len()));
-    }
-    let [a, b] = match role {
-        Role::Sender => {
-            let Functions { of_sender, of_receiver, .. } = set_union::functions(items.len(), theirs);
-            [oprf::send(session, peer, items, of_sender)?, oprf::receive(session, peer, items, of_receiver)?]
-        }
-        Role::Receiver => {
-            let Functions { of_sender, of_receiver, .. } = set_union::functions(theirs, items.len());
-            [oprf::receive(session, peer, items, of_sender)?, oprf::send(session, peer, items, of_receiver)?]
-        }
-    };
-    Ok(a.into_iter().zip(b).map(|(a, b)| a ^ b).collect())
+    Party::setup(session, peer, role, [items.len(), theirs])?.run(session, items)
 }
 
 fn send_union(session: &mut Session, peer: PartyId, union: &[UniversalId]) -> Result<(), PsiError> {

@@ -128,110 +128,209 @@ fn at_place(place: usize, value: u64) -> Item {
     (place as u128) << 64 | u128::from(value)
 }
 
-/// The sender's part.
-///
-/// # Errors
-/// The connection's failure, or a peer that deviates; [`PsiError::Input`] if its numbers are not distinct, and with probability
-/// 3 2^-45 if they are.
-pub fn send(session: &mut Session, receiver: PartyId, numbers: &[u128], theirs: usize) -> Result<(), PsiError> {
-    if numbers.is_empty() || theirs == 0 {
-        session.next_round();
-        return Ok(session.send(receiver, bytemuck::cast_slice(numbers).to_vec())?);
-    }
-    let m = cuckoo::bins(numbers.len(), 1);
-    let table = cuckoo::table(numbers, m)
-        .ok_or_else(|| PsiError::Input("the numbers of a union are not distinct".to_owned()))?;
-    let mut prg = Prg::new(&Seed::random()?);
-    let number = |bin: usize| if table[bin] == cuckoo::EMPTY { None } else { Some(numbers[table[bin] as usize]) };
-    let keys = cuckoo::in_own_bins(numbers, &table, &mut prg);
-
-    let functions = functions(numbers.len(), theirs);
-    let masks = oprf::receive(session, receiver, &keys, functions.in_bins)?;
-    session.next_round();
-    let mut seed = [0; 16];
-    session.recv(receiver, &mut seed)?;
-    let store = Okvs::<BAND>::with_layout(store_layout(theirs), &Seed::from_bytes(seed));
-    let mut columns = vec![0u64; store.layout().columns()];
-    session.recv(receiver, bytemuck::cast_slice_mut(&mut columns))?;
-    let mut values = store.decode(&keys, &store.order(&keys), &columns);
-    values.iter_mut().zip(masks).for_each(|(value, mask)| *value ^= mask as u64);
-
-    let order = permutation::random(m, &mut prg);
-    let shares = Permuter::setup(session, receiver)?.share(session, receiver, &order)?;
-    let rest = |(place, share): (usize, &u64)| at_place(place, values[order[place] as usize].wrapping_sub(*share));
-    let mut points: Vec<Item> = shares.iter().enumerate().map(rest).collect();
-    // Items of the next function: their places in its store follow from them (docs/security/constant-time.md).
-    tacit_marks::public(&mut points);
-    let bits = tag_bits(m as u128);
-    let values = oprf::send(session, receiver, &points, functions.at_places)?;
-    let tags: Vec<u128> = values.into_iter().map(|value| value >> (128 - bits)).collect();
-    session.next_round();
-    send_tags(session, receiver, &tags, bits)?;
-
-    let mut ots = softspoken::Sender::setup(session, receiver, Adversary::SemiHonest, K)?.extend(session, m)?;
-    ots.adjust(session, receiver)?;
-    let offered = ots.random().into_iter().zip(&order);
-    let masked: Vec<u128> = offered.map(|(keys, &bin)| keys[0] ^ number(bin as usize).unwrap_or(NOTHING)).collect();
-    session.next_round();
-    for piece in masked.chunks(1 << 16) {
-        session.send(receiver, bytemuck::cast_slice(piece).to_vec())?;
-    }
-    Ok(())
+/// A sender that is set up, for unions one after the other.
+pub struct Sender {
+    receiver: PartyId,
+    sizes: Sizes,
+    /// None if either set is empty.
+    parts: Option<SenderParts>,
 }
 
-/// The receiver's part: the numbers of the sender that are not among its own, in no order that tells anything.
+struct SenderParts {
+    in_bins: oprf::Receiver,
+    permuter: Permuter,
+    at_places: oprf::Sender,
+    ots: softspoken::Sender,
+}
+
+/// A receiver that is set up, for unions one after the other.
+pub struct Receiver {
+    sender: PartyId,
+    sizes: Sizes,
+    /// None if either set is empty.
+    parts: Option<ReceiverParts>,
+}
+
+struct ReceiverParts {
+    in_bins: oprf::Sender,
+    owner: Owner,
+    at_places: oprf::Receiver,
+    ots: softspoken::Receiver,
+}
+
+impl Sender {
+    /// Base OTs for sets of these sizes, none if either is empty.
+    ///
+    /// # Errors
+    /// The connection's failure, or a peer that deviates.
+    pub fn setup(session: &mut Session, receiver: PartyId, sizes: Sizes) -> Result<Self, PsiError> {
+        let mut parts = None;
+        if sizes.sender > 0 && sizes.receiver > 0 {
+            parts = Some(SenderParts {
+                in_bins: oprf::Receiver::setup(session, receiver)?,
+                permuter: Permuter::setup(session, receiver)?,
+                at_places: oprf::Sender::setup(session, receiver)?,
+                ots: softspoken::Sender::setup(session, receiver, Adversary::SemiHonest, K)?,
+            });
+        }
+        Ok(Self { receiver, sizes, parts })
+    }
+
+    /// The sender's part.
+    ///
+    /// # Errors
+    /// The connection's failure, or a peer that deviates; [`PsiError::Input`] if there are more or fewer numbers than announced, or if they are not
+    /// distinct, and with probability 3 2^-45 if they are.
+    pub fn send(&mut self, session: &mut Session, numbers: &[u128]) -> Result<(), PsiError> {
+        let receiver = self.receiver;
+        check_count(numbers, self.sizes.sender)?;
+        let Some(SenderParts { in_bins, permuter, at_places, ots }) = &mut self.parts else {
+            session.next_round();
+            return Ok(session.send(receiver, bytemuck::cast_slice(numbers).to_vec())?);
+        };
+        let m = cuckoo::bins(numbers.len(), 1);
+        let table = cuckoo::table(numbers, m)
+            .ok_or_else(|| PsiError::Input("the numbers of a union are not distinct".to_owned()))?;
+        let mut prg = Prg::new(&Seed::random()?);
+        let number = |bin: usize| if table[bin] == cuckoo::EMPTY { None } else { Some(numbers[table[bin] as usize]) };
+        let keys = cuckoo::in_own_bins(numbers, &table, &mut prg);
+
+        let functions = functions(self.sizes.sender, self.sizes.receiver);
+        let masks = in_bins.evaluate(session, &keys, functions.in_bins)?;
+        session.next_round();
+        let mut seed = [0; 16];
+        session.recv(receiver, &mut seed)?;
+        let store = Okvs::<BAND>::with_layout(store_layout(self.sizes.receiver), &Seed::from_bytes(seed));
+        let mut columns = vec![0u64; store.layout().columns()];
+        session.recv(receiver, bytemuck::cast_slice_mut(&mut columns))?;
+        let mut values = store.decode(&keys, &store.order(&keys), &columns);
+        values.iter_mut().zip(masks).for_each(|(value, mask)| *value ^= mask as u64);
+
+        let order = permutation::random(m, &mut prg);
+        let shares = permuter.share(session, receiver, &order)?;
+        let rest = |(place, share): (usize, &u64)| at_place(place, values[order[place] as usize].wrapping_sub(*share));
+        let mut points: Vec<Item> = shares.iter().enumerate().map(rest).collect();
+        // Items of the next function: their places in its store follow from them (docs/security/constant-time.md).
+        tacit_marks::public(&mut points);
+        let bits = tag_bits(m as u128);
+        let values = at_places.evaluate(session, &points, functions.at_places)?;
+        let tags: Vec<u128> = values.into_iter().map(|value| value >> (128 - bits)).collect();
+        session.next_round();
+        send_tags(session, receiver, &tags, bits)?;
+
+        let mut ots = ots.extend(session, m)?;
+        ots.adjust(session, receiver)?;
+        let offered = ots.random().into_iter().zip(&order);
+        let masked: Vec<u128> = offered.map(|(keys, &bin)| keys[0] ^ number(bin as usize).unwrap_or(NOTHING)).collect();
+        session.next_round();
+        for piece in masked.chunks(1 << 16) {
+            session.send(receiver, bytemuck::cast_slice(piece).to_vec())?;
+        }
+        Ok(())
+    }
+}
+
+impl Receiver {
+    /// As [`Sender::setup`].
+    ///
+    /// # Errors
+    /// The connection's failure, or a peer that deviates.
+    pub fn setup(session: &mut Session, sender: PartyId, sizes: Sizes) -> Result<Self, PsiError> {
+        let mut parts = None;
+        if sizes.sender > 0 && sizes.receiver > 0 {
+            parts = Some(ReceiverParts {
+                in_bins: oprf::Sender::setup(session, sender)?,
+                owner: Owner::setup(session, sender)?,
+                at_places: oprf::Receiver::setup(session, sender)?,
+                ots: softspoken::Receiver::setup(session, sender, Adversary::SemiHonest, K)?,
+            });
+        }
+        Ok(Self { sender, sizes, parts })
+    }
+
+    /// The receiver's part: the numbers of the sender that are not among its own, in no order that tells anything.
+    ///
+    /// # Errors
+    /// As [`Sender::send`].
+    pub fn receive(&mut self, session: &mut Session, numbers: &[u128]) -> Result<Vec<u128>, PsiError> {
+        let sender = self.sender;
+        check_count(numbers, self.sizes.receiver)?;
+        let Some(ReceiverParts { in_bins, owner, at_places, ots }) = &mut self.parts else {
+            session.next_round();
+            let mut all = vec![0; self.sizes.sender];
+            session.recv(sender, bytemuck::cast_slice_mut(&mut all))?;
+            return Ok(all);
+        };
+        let m = cuckoo::bins(self.sizes.sender, 1);
+        let mut prg = Prg::new(&Seed::random()?);
+        let secrets: Vec<u64> = prg.vector(m);
+        let (keys, bins) = cuckoo::in_all_bins(numbers, m);
+
+        let functions = functions(self.sizes.sender, self.sizes.receiver);
+        let masks = in_bins.evaluate(session, &keys, functions.in_bins)?;
+        let seed = Seed::random()?.published();
+        let store = Okvs::<BAND>::with_layout(store_layout(self.sizes.receiver), &seed);
+        let values = |chosen: &[u32], out: &mut [u64]| {
+            for (out, &i) in out.iter_mut().zip(chosen) {
+                *out = secrets[bins[i as usize] as usize] ^ masks[i as usize] as u64;
+            }
+        };
+        let columns = store
+            .encode(&keys, &store.order(&keys), &mut prg, values)
+            .map_err(|_| PsiError::Input("the numbers of a union are not distinct".to_owned()))?;
+        session.next_round();
+        session.send(sender, seed.expose().to_vec())?;
+        for piece in columns.chunks(1 << 17) {
+            session.send(sender, bytemuck::cast_slice(piece).to_vec())?;
+        }
+
+        let shares = owner.share(session, sender, &secrets)?;
+        let mut points: Vec<Item> = shares.iter().enumerate().map(|(place, share)| at_place(place, *share)).collect();
+        // As at the sender.
+        tacit_marks::public(&mut points);
+        let bits = tag_bits(m as u128);
+        let mine = at_places.evaluate(session, &points, functions.at_places)?;
+        session.next_round();
+        let tags = receive_tags(session, sender, m, bits)?;
+        let common: Vec<bool> = mine.iter().zip(&tags).map(|(value, tag)| value >> (128 - bits) == *tag).collect();
+
+        let mut ots = ots.extend(session, m)?;
+        let mut choices = vec![0u64; m.div_ceil(64)];
+        common.iter().enumerate().for_each(|(place, &both)| choices[place / 64] |= u64::from(both) << (place % 64));
+        ots.choose(session, sender, &choices)?;
+        session.next_round();
+        let mut masked = vec![0u128; m];
+        session.recv(sender, bytemuck::cast_slice_mut(&mut masked))?;
+        let opened = ots.random().into_iter().zip(masked).map(|(key, masked)| key ^ masked);
+        // The receiver learns for each place whether it has the number that is there, and if not the number, or that there is none.
+        let new = opened.zip(common).filter(|(_, both)| !tacit_marks::published(*both));
+        Ok(new.map(|(number, _)| tacit_marks::published(number)).filter(|number| *number != NOTHING).collect())
+    }
+}
+
+fn check_count(numbers: &[u128], announced: usize) -> Result<(), PsiError> {
+    match numbers.len() == announced {
+        true => Ok(()),
+        false => {
+            Err(PsiError::Input(format!("a union has {} numbers where {announced} were announced", numbers.len())))
+        }
+    }
+}
+
+/// The sender's part of one union, setup included.
 ///
 /// # Errors
-/// As [`send`].
+/// As [`Sender::send`].
+pub fn send(session: &mut Session, receiver: PartyId, numbers: &[u128], theirs: usize) -> Result<(), PsiError> {
+    let sizes = Sizes { sender: numbers.len(), receiver: theirs };
+    Sender::setup(session, receiver, sizes)?.send(session, numbers)
+}
+
+/// The receiver's part of one union, setup included: [`Receiver::receive`].
+///
+/// # Errors
+/// As [`Sender::send`].
 pub fn receive(session: &mut Session, sender: PartyId, numbers: &[u128], theirs: usize) -> Result<Vec<u128>, PsiError> {
-    if numbers.is_empty() || theirs == 0 {
-        session.next_round();
-        let mut all = vec![0; theirs];
-        session.recv(sender, bytemuck::cast_slice_mut(&mut all))?;
-        return Ok(all);
-    }
-    let m = cuckoo::bins(theirs, 1);
-    let mut prg = Prg::new(&Seed::random()?);
-    let secrets: Vec<u64> = prg.vector(m);
-    let (keys, bins) = cuckoo::in_all_bins(numbers, m);
-
-    let functions = functions(theirs, numbers.len());
-    let masks = oprf::send(session, sender, &keys, functions.in_bins)?;
-    let seed = Seed::random()?.published();
-    let store = Okvs::<BAND>::with_layout(store_layout(numbers.len()), &seed);
-    let values = |chosen: &[u32], out: &mut [u64]| {
-        for (out, &i) in out.iter_mut().zip(chosen) {
-            *out = secrets[bins[i as usize] as usize] ^ masks[i as usize] as u64;
-        }
-    };
-    let columns = store
-        .encode(&keys, &store.order(&keys), &mut prg, values)
-        .map_err(|_| PsiError::Input("the numbers of a union are not distinct".to_owned()))?;
-    session.next_round();
-    session.send(sender, seed.expose().to_vec())?;
-    for piece in columns.chunks(1 << 17) {
-        session.send(sender, bytemuck::cast_slice(piece).to_vec())?;
-    }
-
-    let shares = Owner::setup(session, sender)?.share(session, sender, &secrets)?;
-    let mut points: Vec<Item> = shares.iter().enumerate().map(|(place, share)| at_place(place, *share)).collect();
-    // As at the sender.
-    tacit_marks::public(&mut points);
-    let bits = tag_bits(m as u128);
-    let mine = oprf::receive(session, sender, &points, functions.at_places)?;
-    session.next_round();
-    let tags = receive_tags(session, sender, m, bits)?;
-    let common: Vec<bool> = mine.iter().zip(&tags).map(|(value, tag)| value >> (128 - bits) == *tag).collect();
-
-    let mut ots = softspoken::Receiver::setup(session, sender, Adversary::SemiHonest, K)?.extend(session, m)?;
-    let mut choices = vec![0u64; m.div_ceil(64)];
-    common.iter().enumerate().for_each(|(place, &both)| choices[place / 64] |= u64::from(both) << (place % 64));
-    ots.choose(session, sender, &choices)?;
-    session.next_round();
-    let mut masked = vec![0u128; m];
-    session.recv(sender, bytemuck::cast_slice_mut(&mut masked))?;
-    let opened = ots.random().into_iter().zip(masked).map(|(key, masked)| key ^ masked);
-    // The receiver learns for each place whether it has the number that is there, and if not the number, or that there is none.
-    let new = opened.zip(common).filter(|(_, both)| !tacit_marks::published(*both));
-    Ok(new.map(|(number, _)| tacit_marks::published(number)).filter(|number| *number != NOTHING).collect())
+    let sizes = Sizes { sender: theirs, receiver: numbers.len() };
+    Receiver::setup(session, sender, sizes)?.receive(session, numbers)
 }

@@ -7,7 +7,7 @@
 //! cannot be encoded.
 //! **Source** as [`super`], steps 1 to 5 of the figure.
 
-use super::{EXTENSION, FAST, Parameters, Receiver, Sender, Strength, Variant, VolePsi, check_count};
+use super::{EXTENSION, FAST, Parameters, Strength, Variant, VolePsi, check_count, receiver, sender};
 use crate::error::PsiError;
 use crate::protocol::{Item, Sizes, Traffic};
 use tacit_math::gf::{Gf64, Gf128};
@@ -59,10 +59,79 @@ impl Function {
     }
 }
 
-/// The sender's part: the values at its items, by their numbers; none if either set is empty.
+/// What a setup is for: each function says itself how many the run has.
+const SETUP: VolePsi = VolePsi { variant: Variant::Fast, bins: 1 };
+
+/// A sender that is set up, for one function after the other: they share delta, as if their correlations were one long VOLE. Its first error is its last.
+pub struct Sender(sender::Sender);
+
+/// A receiver that is set up, for one function after the other.
+pub struct Receiver(receiver::Receiver);
+
+impl Sender {
+    /// Base OTs, in the direction of the correlations.
+    ///
+    /// # Errors
+    /// The connection's failure, or a peer that deviates.
+    pub fn setup(session: &mut Session, receiver: PartyId) -> Result<Self, PsiError> {
+        let ots = softspoken::Sender::setup(session, receiver, Adversary::SemiHonest, EXTENSION)?;
+        Ok(Self(sender::Sender::new(SETUP, receiver, ots)))
+    }
+
+    /// The values at its items, by their numbers; none if either set is empty.
+    ///
+    /// # Errors
+    /// The connection's failure, a peer that deviates, or another number of items than announced.
+    pub fn evaluate(
+        &mut self,
+        session: &mut Session,
+        items: &[Item],
+        function: Function,
+    ) -> Result<Vec<u128>, PsiError> {
+        check_count(items, function.sizes.sender)?;
+        let parameters = function.parameters();
+        match parameters.small_field() {
+            _ if parameters.empty() => Ok(Vec::new()),
+            true => self.0.values::<Gf64, FAST>(session, items, parameters),
+            false => self.0.values::<Gf128, FAST>(session, items, parameters),
+        }
+    }
+}
+
+impl Receiver {
+    /// As [`Sender::setup`].
+    ///
+    /// # Errors
+    /// The connection's failure, or a peer that deviates.
+    pub fn setup(session: &mut Session, sender: PartyId) -> Result<Self, PsiError> {
+        let ots = softspoken::Receiver::setup(session, sender, Adversary::SemiHonest, EXTENSION)?;
+        Ok(Self(receiver::Receiver { psi: SETUP, peer: sender, ots, proofs: Vec::new() }))
+    }
+
+    /// The values at its items, by their numbers; none if either set is empty.
+    ///
+    /// # Errors
+    /// As [`Sender::evaluate`].
+    pub fn evaluate(
+        &mut self,
+        session: &mut Session,
+        items: &[Item],
+        function: Function,
+    ) -> Result<Vec<u128>, PsiError> {
+        check_count(items, function.sizes.receiver)?;
+        let parameters = function.parameters();
+        match parameters.small_field() {
+            _ if parameters.empty() => Ok(Vec::new()),
+            true => self.0.values::<Gf64, FAST>(session, items, parameters),
+            false => self.0.values::<Gf128, FAST>(session, items, parameters),
+        }
+    }
+}
+
+/// The sender's part of a function with a setup of its own, for which nothing is exchanged if either set is empty: [`Sender::evaluate`].
 ///
 /// # Errors
-/// The connection's failure, a peer that deviates, or another number of items than announced.
+/// As [`Sender::evaluate`].
 pub fn send(
     session: &mut Session,
     receiver: PartyId,
@@ -70,22 +139,16 @@ pub fn send(
     function: Function,
 ) -> Result<Vec<u128>, PsiError> {
     check_count(items, function.sizes.sender)?;
-    let parameters = function.parameters();
-    if parameters.empty() {
+    if function.parameters().empty() {
         return Ok(Vec::new());
     }
-    let ots = softspoken::Sender::setup(session, receiver, Adversary::SemiHonest, EXTENSION)?;
-    let sender = Sender::new(function.psi(), receiver, ots);
-    match parameters.small_field() {
-        true => sender.values::<Gf64, FAST>(session, items, parameters),
-        false => sender.values::<Gf128, FAST>(session, items, parameters),
-    }
+    Sender::setup(session, receiver)?.evaluate(session, items, function)
 }
 
-/// The receiver's part: the values at its items, by their numbers; none if either set is empty.
+/// The receiver's part: [`Receiver::evaluate`].
 ///
 /// # Errors
-/// As [`send`].
+/// As [`Sender::evaluate`].
 pub fn receive(
     session: &mut Session,
     sender: PartyId,
@@ -93,14 +156,8 @@ pub fn receive(
     function: Function,
 ) -> Result<Vec<u128>, PsiError> {
     check_count(items, function.sizes.receiver)?;
-    let parameters = function.parameters();
-    if parameters.empty() {
+    if function.parameters().empty() {
         return Ok(Vec::new());
     }
-    let ots = softspoken::Receiver::setup(session, sender, Adversary::SemiHonest, EXTENSION)?;
-    let mut receiver = Receiver { psi: function.psi(), peer: sender, ots, proofs: Vec::new() };
-    match parameters.small_field() {
-        true => receiver.values::<Gf64, FAST>(session, items, parameters),
-        false => receiver.values::<Gf128, FAST>(session, items, parameters),
-    }
+    Receiver::setup(session, sender)?.evaluate(session, items, function)
 }

@@ -55,7 +55,7 @@ impl Sender {
 
     /// The function's values at its items, by their numbers, for a semi-honest protocol above this one.
     pub(super) fn values<F: Scalar, const W: usize>(
-        mut self,
+        &mut self,
         session: &mut Session,
         items: &[Item],
         parameters: Parameters,
@@ -65,6 +65,7 @@ impl Sender {
         self.exchange::<F, W>(session, &mut ots, items, &parameters, |numbers, values| {
             numbers.iter().zip(values).for_each(|(&number, value)| all[number as usize] = *value);
         })?;
+        self.ots = Some(ots);
         Ok(all)
     }
 

@@ -1,6 +1,6 @@
 //! Permute and share, through a network of switches: the permuter sees nothing of the data, the owner nothing of the order.
 
-use crate::world::{inputs, play_once};
+use crate::world::{Played, inputs, play_once};
 use tacit_math::permutation;
 use tacit_psi::permute_share::{Owner, Permuter};
 use tacit_psi::switching::{Settings, switches};
@@ -27,7 +27,7 @@ fn simulated(real: &View, prg: &mut tacit_math::Prg) -> View {
 // views: crates/psi/src/permute_share.rs
 #[test]
 fn the_permuter_sees_nothing_of_the_data_and_the_owner_nothing_of_the_order() {
-    let [owner, permuter] = play_once(
+    let Played { sender: owner, receiver: permuter } = play_once(
         |session, peer| Owner::setup(session, peer).expect("set up"),
         |session, peer| Permuter::setup(session, peer).expect("set up"),
         RUNS,

@@ -1,21 +1,23 @@
 //! Unions, ids by unions, and shares of joined rows: what a receiver of a union opens at each place, and what both parties of the others get.
 
 use crate::relatives::{compare, words};
-use crate::world::{Played, inputs, play_pair};
+use crate::world::{Played, inputs, play_once, play_pair};
 use tacit_math::{Prg, Seed, permutation};
 use tacit_net::{PartyId, Session};
 use tacit_ot::{Adversary, softspoken};
 use tacit_psi::blind_join::{Rule, Shape};
 use tacit_psi::okvs::Okvs;
 use tacit_psi::permute_share::Owner;
+use tacit_psi::private_id_oprf::Party;
 use tacit_psi::ps3i::{self, Table};
 use tacit_psi::tags::tag_bits;
 use tacit_psi::vole_psi::oprf::{self, Function};
-use tacit_psi::{Item, Role, Sizes, cuckoo, private_id_oprf, set_union};
+use tacit_psi::{Item, Role, Sizes, cuckoo, set_union};
 use tacit_views::{Kind, Part, Run, View, biased, leaks, repeats};
 
 const ITEMS: usize = 4;
 const COMMON: usize = 2;
+const SIZES: Sizes = Sizes { sender: ITEMS, receiver: ITEMS };
 
 /// Both parties' numbers, each in a random order.
 fn sets(run: usize) -> [Vec<Item>; 2] {
@@ -62,14 +64,31 @@ impl Opened {
     }
 }
 
-/// A receiver's part, from the parts of the protocol, with all that it opens.
-fn unite(session: &mut Session, sender: PartyId, numbers: &[u128]) -> Opened {
+/// A receiver after its setup, made of the parts of the protocol.
+struct Uniting {
+    in_bins: oprf::Sender,
+    owner: Owner,
+    at_places: oprf::Receiver,
+    ots: softspoken::Receiver,
+}
+
+fn set_up(session: &mut Session, sender: PartyId) -> Uniting {
+    Uniting {
+        in_bins: oprf::Sender::setup(session, sender).expect("set up"),
+        owner: Owner::setup(session, sender).expect("set up"),
+        at_places: oprf::Receiver::setup(session, sender).expect("set up"),
+        ots: softspoken::Receiver::setup(session, sender, Adversary::SemiHonest, 4).expect("set up"),
+    }
+}
+
+/// A receiver's part with all that it opens.
+fn unite(parts: &mut Uniting, session: &mut Session, sender: PartyId, numbers: &[u128]) -> Opened {
     let bins = cuckoo::bins(ITEMS, 1);
     let mut prg = Prg::new(&Seed::random().expect("randomness"));
     let secrets: Vec<u64> = prg.vector(bins);
     let (keys, of_keys) = cuckoo::in_all_bins(numbers, bins);
     let functions = set_union::functions(ITEMS, ITEMS);
-    let masks = oprf::send(session, sender, &keys, functions.in_bins).expect("values");
+    let masks = parts.in_bins.evaluate(session, &keys, functions.in_bins).expect("values");
     let seed = Seed::random().expect("randomness");
     let store = Okvs::<4>::with_layout(set_union::store_layout(ITEMS), &seed);
     let place = |chosen: &[u32], out: &mut [u64]| {
@@ -81,9 +100,9 @@ fn unite(session: &mut Session, sender: PartyId, numbers: &[u128]) -> Opened {
     session.next_round();
     session.send(sender, seed.expose().to_vec()).expect("sent");
     session.send(sender, bytemuck::cast_slice(&columns).to_vec()).expect("sent");
-    let shares = Owner::setup(session, sender).expect("set up").share(session, sender, &secrets).expect("shared");
+    let shares = parts.owner.share(session, sender, &secrets).expect("shared");
     let points: Vec<Item> = (0..).zip(&shares).map(|(place, &share)| place << 64 | Item::from(share)).collect();
-    let values = oprf::receive(session, sender, &points, functions.at_places).expect("values");
+    let values = parts.at_places.evaluate(session, &points, functions.at_places).expect("values");
     let bits = tag_bits(bins as u128);
     let mut tags = vec![0; bits.div_ceil(8) as usize * bins];
     session.next_round();
@@ -91,8 +110,7 @@ fn unite(session: &mut Session, sender: PartyId, numbers: &[u128]) -> Opened {
     let tag = |bytes: &[u8]| bytes.iter().rev().fold(0, |tag, &byte| tag << 8 | u128::from(byte));
     let tags = tags.chunks(bits.div_ceil(8) as usize).map(tag);
     let common: Vec<bool> = values.iter().zip(tags).map(|(value, tag)| value >> (128 - bits) == tag).collect();
-    let mut ots = softspoken::Receiver::setup(session, sender, Adversary::SemiHonest, 4).expect("set up");
-    let mut ots = ots.extend(session, bins).expect("transfers");
+    let mut ots = parts.ots.extend(session, bins).expect("transfers");
     let choices = common.iter().zip(0..).fold(0, |choices, (&both, place)| choices | u64::from(both) << place);
     ots.choose(session, sender, &[choices]).expect("chosen");
     session.next_round();
@@ -104,10 +122,13 @@ fn unite(session: &mut Session, sender: PartyId, numbers: &[u128]) -> Opened {
 
 /// What the sender and the receiver of a union see in so many runs.
 fn played(runs: usize) -> Played<(), Opened> {
-    let send = |session: &mut Session, peer, run: usize| {
-        set_union::send(session, peer, &sets(run)[0], ITEMS).expect("sent");
-    };
-    play_pair(runs, send, |session, peer, run| unite(session, peer, &sets(run)[1]))
+    play_once(
+        |session, peer| set_union::Sender::setup(session, peer, SIZES).expect("set up"),
+        set_up,
+        runs,
+        |sender, session, _, run| sender.send(session, &sets(run)[0]).expect("sent"),
+        |parts, session, peer, run| unite(parts, session, peer, &sets(run)[1]),
+    )
 }
 
 /// The sender's numbers that the receiver lacks.
@@ -218,45 +239,80 @@ impl Ids {
     }
 }
 
-/// A party's part, which evaluates its own function at the items that it guesses, too.
-fn identify(session: &mut Session, peer: PartyId, role: Role, run: usize) -> Ids {
-    let me = session.me().0;
-    let own = &listed(run)[me];
-    let asked = [&own[..], &alone(1 - me)].concat();
-    let got = set_union::functions(ITEMS, ITEMS).of_sender;
-    let sent = Function { sizes: Sizes { sender: asked.len(), receiver: ITEMS }, ..got };
-    session.enter("private-id-oprf");
-    let [mine, theirs] = match role {
-        Role::Sender => [oprf::send(session, peer, &asked, sent), oprf::receive(session, peer, own, got)],
-        Role::Receiver => {
-            let theirs = oprf::receive(session, peer, own, got);
-            [oprf::send(session, peer, &asked, sent), theirs]
-        }
+/// A party of Private-ID after its setup, made of the parts of the protocol.
+struct Identifying {
+    mine: oprf::Sender,
+    theirs: oprf::Receiver,
+    union: Union,
+}
+
+enum Union {
+    Sender(set_union::Sender),
+    Receiver(set_union::Receiver),
+}
+
+impl Identifying {
+    fn setup(session: &mut Session, peer: PartyId, role: Role) -> Self {
+        session.enter("private-id-oprf");
+        let sender = |session: &mut Session| oprf::Sender::setup(session, peer).expect("set up");
+        let receiver = |session: &mut Session| oprf::Receiver::setup(session, peer).expect("set up");
+        let parts = match role {
+            Role::Sender => {
+                let (mine, theirs) = (sender(session), receiver(session));
+                let union = set_union::Sender::setup(session, peer, SIZES).expect("set up");
+                Self { mine, theirs, union: Union::Sender(union) }
+            }
+            Role::Receiver => {
+                let (theirs, mine) = (receiver(session), sender(session));
+                let union = set_union::Receiver::setup(session, peer, SIZES).expect("set up");
+                Self { mine, theirs, union: Union::Receiver(union) }
+            }
+        };
+        session.leave();
+        parts
     }
-    .map(|values| values.expect("values"));
-    let ids: Vec<u128> = mine.iter().zip(&theirs).map(|(mine, theirs)| mine ^ theirs).collect();
-    let union = match role {
-        Role::Sender => {
-            set_union::send(session, peer, &ids, ITEMS).expect("sent");
-            session.next_round();
-            let (mut count, mut union) = ([0; 8], vec![0; UNION]);
-            session.recv(peer, &mut count).expect("a number");
-            assert_eq!(u64::from_le_bytes(count), UNION as u64);
-            session.recv(peer, bytemuck::cast_slice_mut(&mut union)).expect("the union");
-            union
-        }
-        Role::Receiver => {
-            let others = set_union::receive(session, peer, &ids, ITEMS).expect("others' ids");
-            let mut union = [&ids[..], &others].concat();
-            union.sort_unstable();
-            session.next_round();
-            session.send(peer, (union.len() as u64).to_le_bytes().to_vec()).expect("sent");
-            session.send(peer, bytemuck::cast_slice(&union).to_vec()).expect("sent");
-            union
-        }
-    };
-    session.leave();
-    Ids { own: ids, union, guessed: mine[ITEMS..].to_vec() }
+
+    /// A party's part, which evaluates its own function at the items that it guesses, too.
+    fn identify(&mut self, session: &mut Session, peer: PartyId, run: usize) -> Ids {
+        let me = session.me().0;
+        let own = &listed(run)[me];
+        let asked = [&own[..], &alone(1 - me)].concat();
+        let got = set_union::functions(ITEMS, ITEMS).of_sender;
+        let sent = Function { sizes: Sizes { sender: asked.len(), receiver: ITEMS }, ..got };
+        session.enter("private-id-oprf");
+        let mut mine = |session: &mut Session| self.mine.evaluate(session, &asked, sent).expect("values");
+        let mut theirs = |session: &mut Session| self.theirs.evaluate(session, own, got).expect("values");
+        let [mine, theirs] = match self.union {
+            Union::Sender(_) => [mine(session), theirs(session)],
+            Union::Receiver(_) => {
+                let theirs = theirs(session);
+                [mine(session), theirs]
+            }
+        };
+        let ids: Vec<u128> = mine.iter().zip(&theirs).map(|(mine, theirs)| mine ^ theirs).collect();
+        let union = match &mut self.union {
+            Union::Sender(union) => {
+                union.send(session, &ids).expect("sent");
+                session.next_round();
+                let (mut count, mut union) = ([0; 8], vec![0; UNION]);
+                session.recv(peer, &mut count).expect("a number");
+                assert_eq!(u64::from_le_bytes(count), UNION as u64);
+                session.recv(peer, bytemuck::cast_slice_mut(&mut union)).expect("the union");
+                union
+            }
+            Union::Receiver(union) => {
+                let others = union.receive(session, &ids).expect("others' ids");
+                let mut union = [&ids[..], &others].concat();
+                union.sort_unstable();
+                session.next_round();
+                session.send(peer, (union.len() as u64).to_le_bytes().to_vec()).expect("sent");
+                session.send(peer, bytemuck::cast_slice(&union).to_vec()).expect("sent");
+                union
+            }
+        };
+        session.leave();
+        Ids { own: ids, union, guessed: mine[ITEMS..].to_vec() }
+    }
 }
 
 /// Nothing says which of a party's rows the other has, and no id is one that a party computes by itself of an item that it guesses.
@@ -275,18 +331,18 @@ fn ids_by_unions_are_random_numbers_in_no_order_to_either_party() {
 /// In the views of parties of these roles.
 fn ids_are_random_numbers(roles: &[Role]) {
     let runs = 92;
-    let honest = |role| {
-        move |session: &mut Session, peer: PartyId, run: usize| {
-            let own = &listed(run)[session.me().0];
-            let found = private_id_oprf::run(session, peer, role, own, ITEMS).expect("ids");
-            assert_eq!(found.union.len(), UNION);
-        }
+    let party =
+        |role| move |session: &mut Session, peer| Party::setup(session, peer, role, [ITEMS; 2]).expect("set up");
+    let honest = |party: &mut Party, session: &mut Session, _: PartyId, run: usize| {
+        let found = party.run(session, &listed(run)[session.me().0]).expect("ids");
+        assert_eq!(found.union.len(), UNION);
     };
-    let curious = |role| move |session: &mut Session, peer: PartyId, run: usize| identify(session, peer, role, run);
-    for (me, role) in roles.iter().enumerate() {
+    let parts = |role| move |session: &mut Session, peer| Identifying::setup(session, peer, role);
+    let curious = |parts: &mut Identifying, session: &mut Session, peer, run| parts.identify(session, peer, run);
+    for (me, &role) in roles.iter().enumerate() {
         let seen = match role {
-            Role::Sender => play_pair(runs, curious(Role::Sender), honest(Role::Receiver)).sender,
-            Role::Receiver => play_pair(runs, honest(Role::Sender), curious(Role::Receiver)).receiver,
+            Role::Sender => play_once(parts(role), party(Role::Receiver), runs, curious, honest).sender,
+            Role::Receiver => play_once(party(Role::Sender), parts(role), runs, honest, curious).receiver,
         };
         let real: Vec<Run> = seen
             .iter()

@@ -89,23 +89,24 @@ pub fn play_online(
         let own = session.me().0;
         prepared.online(session, &sets[own], sizes).map(drop).expect("an outcome");
     };
-    play_once(set_up(Role::Sender), set_up(Role::Receiver), runs, online, online)
+    let Played { sender, receiver } = play_once(set_up(Role::Sender), set_up(Role::Receiver), runs, online, online);
+    [sender, receiver]
 }
 
-/// Both sides set up once, then so many calls of each, whose views and results are kept; the sender's, then the receiver's.
-pub fn play_once<A: Send, B: Send, T: Send>(
+/// Both sides set up once, then so many calls of each, whose views and results are kept.
+pub fn play_once<A: Send, B: Send, T: Send, U: Send>(
     set_up_sender: impl Fn(&mut Session, PartyId) -> A + Sync,
     set_up_receiver: impl Fn(&mut Session, PartyId) -> B + Sync,
     runs: usize,
     sender: impl Fn(&mut A, &mut Session, PartyId, usize) -> T + Sync,
-    receiver: impl Fn(&mut B, &mut Session, PartyId, usize) -> T + Sync,
-) -> [Vec<(View, T)>; 2] {
+    receiver: impl Fn(&mut B, &mut Session, PartyId, usize) -> U + Sync,
+) -> Played<T, U> {
     let options = Options { record: Record::ContentsForTests, ..Options::default() };
     let [a, b]: [Session; 2] = memory::mesh(&["sender", "receiver"], &options).try_into().expect("two parties");
     thread::scope(|scope| {
         let sender = scope.spawn(|| calls(a, PartyId(1), &set_up_sender, runs, &sender));
         let receiver = scope.spawn(|| calls(b, PartyId(0), &set_up_receiver, runs, &receiver));
-        [sender.join().expect("the sender"), receiver.join().expect("the receiver")]
+        Played { sender: sender.join().expect("the sender"), receiver: receiver.join().expect("the receiver") }
     })
 }
 
