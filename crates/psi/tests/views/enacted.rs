@@ -10,6 +10,7 @@ use tacit_ot::silent::vole;
 use tacit_ot::vole::{VoleReceiver, VoleSender};
 use tacit_ot::{Adversary, softspoken};
 use tacit_psi::okvs::Okvs;
+use tacit_psi::vole_psi::oprf::Function;
 use tacit_psi::vole_psi::{Strength, Variant, VolePsi};
 use tacit_psi::{Item, Sizes};
 
@@ -57,6 +58,13 @@ impl Functions {
         Self { variant: F::VARIANT, store, seed, coins: 0 }
     }
 
+    /// Those of a function that is called from another protocol.
+    pub fn of(function: Function, seed: [u8; 16]) -> Self {
+        let seed = Seed::from_bytes(seed);
+        let store = Okvs::with_layout(function.strength().layout, &seed);
+        Self { variant: Variant::Fast, store, seed, coins: 0 }
+    }
+
     /// Of a fresh seed.
     pub fn drawn<F: Scalar>(sizes: Sizes) -> Self {
         Self::new::<F>(sizes, fresh())
@@ -92,6 +100,12 @@ impl Functions {
     /// What columns have for items.
     pub fn decode<T: Word>(&self, items: &[Item], columns: &[T]) -> Vec<T> {
         self.store.decode(items, &self.store.order(items), columns)
+    }
+
+    /// What columns have for items less h of the items: zero if they are a receiver's without masks, and it has the item.
+    pub fn rest(&self, items: &[Item], columns: &[u64]) -> Vec<u64> {
+        let scalars = self.scalars::<Gf64>(items);
+        self.decode(items, columns).iter().zip(scalars).map(|(value, scalar)| value ^ scalar.0).collect()
     }
 
     /// Columns that have these values for items, if there are any.

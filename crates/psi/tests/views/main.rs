@@ -12,6 +12,7 @@ mod permute_share;
 mod relatives;
 mod stores;
 mod sums;
+mod union_senders;
 mod unions;
 mod vole_psi;
 mod world;
