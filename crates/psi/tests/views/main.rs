@@ -7,6 +7,7 @@ mod curious;
 mod enacted;
 mod intersections;
 mod malicious;
+mod multi_keys;
 mod owners;
 mod permute_share;
 mod relatives;

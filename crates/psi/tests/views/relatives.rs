@@ -14,10 +14,10 @@ pub const ITEMS: usize = 6;
 pub const COMMON: usize = 3;
 pub const SIZES: Sizes = Sizes { sender: ITEMS, receiver: ITEMS };
 /// Bytes of everything in a view.
-const ENTRY: usize = 32;
+pub const ENTRY: usize = 32;
 
 /// A bit of each entry, which is no constant in points or in tags.
-const LANE: usize = 5;
+pub const LANE: usize = 5;
 
 /// Bits as words of 64 equal bits, so that any lane has them.
 pub fn words(bits: impl Iterator<Item = bool>) -> Vec<u8> {
@@ -40,7 +40,7 @@ fn compare_cut(what: &str, real: &[Run], made: &[Run]) {
 }
 
 /// Real views beside simulated ones, of each entry one bit.
-fn compare_entries(what: &str, real: &[(View, View)], simulate: impl FnMut() -> View) {
+pub fn compare_entries(what: &str, real: &[(View, View)], simulate: impl FnMut() -> View) {
     let cut = |view: &View| view.cut(|_, bit| bit % (8 * ENTRY) == LANE);
     let run = |(view, secret): &(View, View)| Run {
         view: cut(view),
@@ -77,13 +77,13 @@ pub fn exponent() -> Exponent {
 }
 
 /// The exponent one: what is raised to it stays.
-fn one() -> Exponent {
+pub fn one() -> Exponent {
     let mut bytes = [0; 32];
     bytes[0] = 1;
     Exponent::from_bytes(&bytes).expect("one")
 }
 
-fn random_points(count: usize, prg: &mut Prg) -> Vec<Encoding> {
+pub fn random_points(count: usize, prg: &mut Prg) -> Vec<Encoding> {
     exponent().mask(&HashToGroup::new(&prg.vector::<u8>(16)), &prg.vector::<Item>(count))
 }
 
@@ -114,7 +114,7 @@ pub fn raise(exponent: &Exponent, points: &[Encoding]) -> Vec<Encoding> {
 }
 
 /// Points received, and all of them raised to all exponents that the party has, and to their inverses.
-fn everything(view: View, name: &str, received: &[Encoding], exponents: &[&Exponent]) -> View {
+pub fn everything(view: View, name: &str, received: &[Encoding], exponents: &[&Exponent]) -> View {
     let all = exponents.iter().flat_map(|exponent| [raise(exponent, received), raise(&exponent.inverse(), received)]);
     view.with(Kind::Received, name, received.concat()).with(
         Kind::Derived,
@@ -123,11 +123,11 @@ fn everything(view: View, name: &str, received: &[Encoding], exponents: &[&Expon
     )
 }
 
-fn tag_entries(tags: &[u128]) -> Vec<u8> {
+pub fn tag_entries(tags: &[u128]) -> Vec<u8> {
     tags.iter().flat_map(|tag| [tag.to_le_bytes(), tag.to_le_bytes()].concat()).collect()
 }
 
-fn bit_entries(bits: impl Iterator<Item = bool>) -> Vec<u8> {
+pub fn bit_entries(bits: impl Iterator<Item = bool>) -> Vec<u8> {
     bits.flat_map(|bit| [0u8.wrapping_sub(u8::from(bit)); ENTRY]).collect()
 }
 
@@ -161,7 +161,7 @@ fn dictionary(view: View, context: &[u8; 32], run: usize, peer: usize, exponents
 }
 
 /// No point meets another, in a run or in two, but for those that both have.
-fn assert_distinct(what: &str, views: &[View], known: impl Fn(&str) -> bool) {
+pub fn assert_distinct(what: &str, views: &[View], known: impl Fn(&str) -> bool) {
     let views: Vec<View> = views.iter().map(|view| view.filter(|part| !known(&part.name))).collect();
     assert_eq!(repeats(&views, 8), [], "{what}");
 }
