@@ -191,6 +191,12 @@ fn long_functions_over_three_nodes_tell_nothing() {
     check::<Rep3>("moments", &Function::Moments, 2, Source::Worked, SMALL);
 }
 
+/// Of so few bits that the reciprocal is its first approximation.
+#[test]
+fn divisions_over_three_nodes_tell_nothing() {
+    check::<Rep3>("divide", &Function::Divide, 1, Source::Worked, SMALL);
+}
+
 #[test]
 #[ignore = "minutes: make nightly"]
 fn functions_over_three_nodes_tell_nothing_at_any_size() {
