@@ -274,6 +274,11 @@ impl Stock {
         }
     }
 
+    /// Whether [`Self::note`] does anything.
+    pub(super) fn notes(session: &Session) -> bool {
+        session.transcript().is_some_and(|transcript| transcript.has_contents())
+    }
+
     /// Strings of correlated blocks, each plus an offset.
     pub(super) fn strings(&self, correlated: &[u128], offset: u128, blocks: usize, out: &mut Vec<u128>) {
         out.resize(correlated.len() * blocks, 0);

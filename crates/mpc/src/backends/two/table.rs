@@ -23,7 +23,7 @@ use tacit_math::transpose::square;
 use tacit_math::{CorrelationRobustHash, Plane};
 
 use super::conjunction::parts;
-use super::stock::streams;
+use super::stock::{Stock, streams};
 use super::{NODES, Share, Two};
 use crate::backends::cost::Cost;
 use crate::backends::wire::{Outgoing, recv_cells};
@@ -84,6 +84,8 @@ impl Two {
         let (own, choices) = (bits_of(&sending), bits_of(&receiving));
         let (mut kept, mut found) = (Vec::with_capacity(own.len()), Vec::with_capacity(choices.len()));
         let mut message: Vec<[[u64; ENTRIES]; BITS]> = Vec::with_capacity(own.len());
+        // For a test that records contents.
+        let mut noted: Option<Vec<Table<BITS>>> = Stock::notes(&self.session).then(Vec::new);
         self.stock.begin_streams(&mut self.session)?;
         self.session.next_round();
         self.stock.stream_chosen(
@@ -91,7 +93,9 @@ impl Two {
             (64 * WIDTH * own.len(), choices.as_flattened()),
             |hash, offset, blocks| {
                 for blocks in digits_of(blocks) {
-                    let (share, sent) = masked(table(own[message.len()]), pads_of_sender(hash, offset, blocks));
+                    let pads = pads_of_sender(hash, offset, blocks);
+                    noted.iter_mut().for_each(|noted| noted.push(pads));
+                    let (share, sent) = masked(table(own[message.len()]), pads);
                     kept.push(share);
                     message.push(sent);
                 }
@@ -103,6 +107,8 @@ impl Two {
                 }
             },
         )?;
+        Stock::note(&self.session, "pads", noted.unwrap_or_default().as_flattened().as_flattened());
+        Stock::note(&self.session, "found", found.as_flattened());
         self.session.next_round();
         let mut stream = Outgoing::masked(&mut self.session, peer);
         stream.push_masked(&mut self.session, message.as_flattened().as_flattened())?;

@@ -217,6 +217,46 @@ fn simulated_carry(node: usize, own: &Own, prg: &mut Prg) -> Vec<Vec<u8>> {
     places.into_iter().chain(found).chain(tables).chain([flips, entries]).map(|part| words(&part)).collect()
 }
 
+/// Streamed tables of one digit of the node's own planes: the first pad that the sender has and what the receiver found make the output right.
+fn simulated_table<const BITS: usize>(
+    node: usize,
+    own: &Own,
+    prg: &mut Prg,
+    strings: impl Fn([u64; 4]) -> [[u64; 16]; BITS],
+) -> Vec<Vec<u8>> {
+    const SENT: usize = 15;
+    let [sending, receiving] = [node, 1 - node].map(|node| parts(own.input.rows)[node].clone());
+    let rows = |word: usize| Plane::ones(own.input.rows).words()[word];
+    let digit = |word: usize| -> [u64; 4] { std::array::from_fn(|i| plane(&own.input, i)[word]) };
+    let mut pads: Vec<u64> = prg.vector(16 * BITS * sending.len());
+    for (at, word) in sending.enumerate() {
+        for (bit, table) in strings(digit(word)).iter().enumerate() {
+            let first = &mut pads[16 * (BITS * at + bit)];
+            *first = (plane(&own.output, bit)[word] ^ table[0]) & rows(word) | *first & !rows(word);
+        }
+    }
+    let entries: Vec<u64> = prg.vector(SENT * BITS * receiving.len());
+    let mut found: Vec<u64> = prg.vector(BITS * receiving.len());
+    for (at, word) in receiving.enumerate() {
+        let here: [u64; 16] = one_hot(digit(word));
+        for bit in 0..BITS {
+            let entries = &entries[SENT * (BITS * at + bit)..];
+            let entry = here[1..].iter().zip(entries).fold(0, |sum, (here, entry)| sum ^ here & entry);
+            let found = &mut found[BITS * at + bit];
+            *found = (plane(&own.output, bit)[word] ^ entry) & rows(word) | *found & !rows(word);
+        }
+    }
+    [pads, found, entries].iter().map(|part| words(part)).collect()
+}
+
+fn simulated_streamed_conjunction(node: usize, own: &Own, prg: &mut Prg) -> Vec<Vec<u8>> {
+    simulated_table(node, own, prg, |s| [one_hot(s.map(|s| !s))])
+}
+
+fn simulated_streamed_carry(node: usize, own: &Own, prg: &mut Prg) -> Vec<Vec<u8>> {
+    simulated_table(node, own, prg, |s| carry::sums(s.map(|s| !s)))
+}
+
 #[test]
 fn gates_are_simulated() {
     for rows in [3, 64, 65] {
@@ -232,4 +272,9 @@ fn gates_are_simulated() {
     check_simulator(&conjunction, 65, simulated_conjunction);
     let carry = Protocol { name: "carry", run: &silent_carries, ..conjunction };
     check_simulator(&carry, 65, simulated_carry);
+    let streamed =
+        Protocol { name: "streamed conjunction", shape: shape(4, 0), run: &streamed_conjunctions, ..conjunction };
+    check_simulator(&streamed, 3, simulated_streamed_conjunction);
+    let streamed = Protocol { name: "streamed carry", run: &streamed_carries, ..streamed };
+    check_simulator(&streamed, 65, simulated_streamed_carry);
 }
