@@ -5,39 +5,52 @@ use std::hint::black_box;
 use std::thread;
 
 use tacit_marks::{found, marked};
-use tacit_mpc::backends::Components;
+use tacit_mpc::backends::{Components, Rep3};
 use tacit_net::{Options, memory};
+use tacit_psi::row_counts;
 
 use super::*;
 
 const COUNTS: (usize, usize) = (7, 5);
 const COMMON: usize = 3;
 
-/// What a party does with the shares, before they are opened.
-type Work = fn(&Joined<Two>);
+/// What a node does with the shares, before they are opened.
+type Work<B> = fn(&Joined<B>);
 
-/// What memcheck finds in a run whose opened result is right.
-fn of_run(name: &str, work: Work) -> Vec<(String, usize)> {
-    let (sender, receiver) = sets(&mut generator(name), COUNTS, COMMON);
-    let psi = psi(COUNTS);
-    let node = |mut session: Session, role, items: &[Item]| {
-        let binned = binned(psi, role, &mut session, items, &marked((0..items.len() as u64).collect()));
+/// What memcheck finds in a run for so many items whose opened result is right.
+fn of_run<B: Components>(name: &str, counts: (usize, usize), work: Work<B>) -> Vec<(String, usize)> {
+    let name = format!("{name}, {}", B::NAME);
+    let (sender, receiver) = sets(&mut generator(&name), counts, COMMON);
+    let psi = psi(counts);
+    let node = |mut session: Session| {
+        let own = [(SENDER, Role::Sender, &sender), (RECEIVER, Role::Receiver, &receiver)];
+        let own = own.into_iter().find(|&(party, ..)| party == session.me());
+        let binned = own
+            .map(|(_, role, items)| binned(psi, role, &mut session, items, &marked((0..items.len() as u64).collect())));
+        if binned.is_none() {
+            row_counts::stand_by(&mut session, psi.declared().rounds);
+        }
         let opened = open_after(psi, session, binned, work);
         assert_eq!(opened.iter().filter(|(matches, ..)| *matches).count(), COMMON);
     };
-    found(name, || {
-        let [a, b]: [Session; 2] =
-            memory::mesh(&["sender", "receiver"], &Options::default()).try_into().expect("two parties");
-        thread::scope(|scope| {
-            scope.spawn(|| node(a, Role::Sender, &sender));
-            scope.spawn(|| node(b, Role::Receiver, &receiver));
-        });
+    found(&name, || {
+        let sessions = memory::mesh(&NODES[..B::NODES], &Options::default());
+        thread::scope(|scope| sessions.into_iter().for_each(|session| drop(scope.spawn(|| node(session)))));
     })
 }
 
 #[test]
 fn intersections_into_shares() {
-    assert_eq!(of_run("into shares", |_| ()), []);
+    let of = "into shares";
+    assert_eq!([of_run::<Two>(of, COUNTS, |_| ()), of_run::<Rep3>(of, COUNTS, |_| ())].concat(), []);
+}
+
+/// The sender's store has three keys for each item.
+#[test]
+fn intersections_into_shares_by_stores_of_several_clusters() {
+    let counts = (22_000, COUNTS.1);
+    assert_eq!(psi(counts).layout().clusters, 2);
+    assert_eq!(of_run::<Two>("into shares by stores of two clusters", counts, |_| ()), []);
 }
 
 /// A call, so that no compiler makes a conditional move of the branch.
@@ -46,15 +59,23 @@ fn odd() -> u64 {
     black_box(1)
 }
 
-/// What comes out is marked: one branch on a share of the matches and on one of either payload is found each time, at both nodes.
-#[test]
-fn planted_faults_of_shares_are_found() {
-    let found = of_run("planted", |joined| {
-        let matches = Rows { bits: vec![joined.matches.clone()], ..Rows::empty(joined.of_sender.rows) };
-        for shares in [matches, joined.of_sender.clone(), joined.of_receiver.clone()] {
-            let share = Two::take_apart(shares).swap_remove(0);
+/// A branch on a share of the matches and on one of either payload, in each component.
+fn planted<B: Components>(joined: &Joined<B>) {
+    let matches = Rows { bits: vec![joined.matches.clone()], ..Rows::empty(joined.of_sender.rows) };
+    for shares in [matches, joined.of_sender.clone(), joined.of_receiver.clone()] {
+        for share in B::take_apart(shares) {
             black_box(if black_box(share.bits[0].words()[0]) & 1 == 1 { odd() } else { 0 });
         }
-    });
-    assert_eq!(found, [("planted".to_owned(), 2 * 3)]);
+    }
+}
+
+/// What comes out is marked: each branch is found each time, at all nodes. Of an input, as the receiver's payload is one, `rep3` has a component of
+/// zeros at two nodes.
+#[test]
+fn planted_faults_of_shares_are_found() {
+    fn found<B: Components>(expected: usize) {
+        assert_eq!(of_run("planted", COUNTS, planted::<B>), [(format!("planted, {}", B::NAME), expected)]);
+    }
+    found::<Two>(3 * 2);
+    found::<Rep3>(3 * 2 * 3 - 2);
 }

@@ -16,7 +16,7 @@ use permits::permit;
 use std::collections::HashMap;
 use tacit_math::{Plane, transpose};
 use tacit_mpc::backends::{Networked, Two};
-use tacit_mpc::{Backend, Block, Rows, Shape};
+use tacit_mpc::{Block, Rows, Shape};
 use tacit_net::Session;
 use tacit_psi::circuit_psi::{Binned, CircuitPsi, Joined, Payloads};
 use tacit_psi::{Item, Role, Sizes};
@@ -55,21 +55,29 @@ fn binned(psi: CircuitPsi, role: Role, session: &mut Session, items: &[Item], nu
     psi.bin(role, session, peer, items, &block(role, numbers)).expect("binned")
 }
 
+/// The nodes; an engine of two has no helper.
+const NODES: [&str; 3] = ["sender", "receiver", "helper"];
+
 /// Compares under the engine and opens everything.
 fn open(psi: CircuitPsi, session: Session, binned: Binned) -> Opened {
-    open_after(psi, session, binned, |_| ())
+    open_after::<Two>(psi, session, Some(binned), |_| ())
 }
 
-/// The same; `work` sees the shares before.
-fn open_after(psi: CircuitPsi, session: Session, binned: Binned, work: impl FnOnce(&Joined<Two>)) -> Opened {
-    let mut b = Two::new(session).expect("an engine");
-    let joined = psi.join(&mut b, SENDER, RECEIVER, Some(binned)).expect("joined");
+/// The same under any engine, whose helper has put nothing into bins; `work` sees the shares before.
+fn open_after<B: Networked>(
+    psi: CircuitPsi,
+    session: Session,
+    binned: Option<Binned>,
+    work: impl FnOnce(&Joined<B>),
+) -> Opened {
+    let mut b = B::start(session).expect("an engine");
+    let joined = psi.join(&mut b, SENDER, RECEIVER, binned).expect("joined");
     work(&joined);
     let Joined { matches, of_sender, of_receiver } = joined;
     let bits = [vec![matches], of_sender.bits, of_receiver.bits].concat();
     let (r64, r128) = (of_sender.r64, of_sender.r128);
     let rows = Rows { bits, r64, r128, ..Rows::empty(psi.bins()) };
-    let opened = b.open(&rows, permit(&["sender", "receiver"], rows.shape())).expect("opened").expect("a recipient");
+    let opened = b.open(&rows, permit(&NODES[..B::NODES], rows.shape())).expect("opened").expect("a recipient");
     b.into_session().close().expect("an orderly end");
     let number = |row: usize, first: usize| (0..64).map(|j| u64::from(opened.bits[first + j].get(row)) << j).sum();
     let of_sender = |row: usize| [number(row, 1), opened.r64[0][row], (opened.r128[0][row] >> 64) as u64];
