@@ -29,6 +29,7 @@ use crate::masking::{AGREE_BYTES, agree, receive_raised, send_masked};
 use crate::protocol::{Item, Role, Sizes, Traffic};
 use crate::tag_map::{Spread, TagSet};
 use crate::tags::{self, SortedTags, TagHash};
+use std::hint::black_box;
 use tacit_math::{Prg, Seed, permutation};
 use tacit_net::{PartyId, Session};
 use tacit_ot::correlated::{CotReceiver, CotSender};
@@ -200,26 +201,22 @@ fn send_sums(session: &mut Session, to: PartyId, values: &[u64], sums: Sums) -> 
 fn receive_sums(
     session: &mut Session,
     from: PartyId,
-    mut common: Vec<bool>,
+    common: Vec<bool>,
     enough: bool,
     sums: Sums,
 ) -> Result<Option<Vec<u64>>, PsiError> {
-    common.iter_mut().for_each(|both| *both &= enough);
-    // Tags are looked up in the open; from here on these are choices of transfers.
-    tacit_marks::secret(&mut common);
     let n = sums.columns * common.len();
     let mut ots = softspoken::Receiver::setup(session, from, Adversary::SemiHonest, K)?.extend(session, n)?;
-    let mut choices = vec![0u64; n.div_ceil(64)];
-    for i in 0..n {
-        choices[i / 64] |= u64::from(common[i % common.len()]) << (i % 64);
-    }
+    let choices = choices(common, enough, sums.columns);
     ots.choose(session, from, &choices)?;
     let mut shares: Vec<u64> = CotReceiver::random(&ots).into_iter().map(|key| key as u64).collect();
     session.next_round();
     let mut corrections = vec![0u64; n];
     session.recv(from, bytemuck::cast_slice_mut(&mut corrections))?;
     for (i, (share, correction)) in shares.iter_mut().zip(corrections).enumerate() {
-        *share = share.wrapping_add(correction & u64::from(common[i % common.len()]).wrapping_neg());
+        // Hidden, or the compiler makes a branch of the AND with what it knows to be zeros or ones.
+        let mask = black_box((choices[i / 64] >> (i % 64) & 1).wrapping_neg());
+        *share = share.wrapping_add(correction & mask);
     }
     let mine = column_sums(&shares, sums.columns);
     session.next_round();
@@ -229,6 +226,19 @@ fn receive_sums(
     }
     let opened = added(session, from, &mine)?;
     Ok(enough.then_some(opened))
+}
+
+/// The choices of step 3's transfers, 64 to a word, lowest first: for each column and each place of the sender's order whether the item there counts,
+/// which none does if not enough do. Tags are looked up in the open; from here on what follows from them is secret.
+pub fn choices(mut common: Vec<bool>, enough: bool, columns: usize) -> Vec<u64> {
+    common.iter_mut().for_each(|both| *both &= enough);
+    tacit_marks::secret(&mut common);
+    let n = columns * common.len();
+    let mut choices = vec![0; n.div_ceil(64)];
+    for i in 0..n {
+        choices[i / 64] |= u64::from(common[i % common.len()]) << (i % 64);
+    }
+    choices
 }
 
 /// The sum of each of the columns, which lie one behind the other.

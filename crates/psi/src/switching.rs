@@ -58,10 +58,12 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// The settings that bring wire `order[i]` to place i.
+    /// The settings that bring wire `order[i]` to place i. Whoever applies an order addresses memory by it, but transfers must not show it: from
+    /// here on it is secret.
     pub fn route(order: &[u32]) -> Vec<u64> {
         let mut settings = Self { bits: vec![0; switches(order.len()).div_ceil(64)], next: 0 };
         settings.route_part(order);
+        tacit_marks::secret(&mut settings.bits);
         settings.bits
     }
 

@@ -10,10 +10,11 @@ use tacit_math::permutation;
 use tacit_net::{Options, PartyId, Session, memory};
 use tacit_psi::alignment::{Learns, intersect};
 use tacit_psi::blind_join::Rule;
-use tacit_psi::cardinality_sum::Sums;
+use tacit_psi::cardinality_sum::{Sums, choices};
 use tacit_psi::multi_party::{self, Owners};
 use tacit_psi::permute_share::{Owner, Permuter};
 use tacit_psi::relatives::{Cardinality, MultiKeyPrivateId, PrivateId, Ps3i};
+use tacit_psi::switching::Settings;
 use tacit_psi::unbalanced::{PreparedSet, PublishedSet, receive_set, send_set};
 use tacit_psi::vole_psi::Variant;
 use tacit_psi::vole_psi::oprf::{self, Function};
@@ -48,15 +49,21 @@ fn between<O: Send + 'static>(name: &str, [a, b]: [&dyn Protocol<O>; 2]) -> Vec<
 
 /// Of an intersection that both learn.
 fn of(protocol: &impl Protocol) -> Vec<(String, usize)> {
-    let (sender, receiver) = sets(&mut generator(protocol.name()), ITEMS.0, ITEMS.1);
+    of_sets(protocol.name(), protocol, ITEMS)
+}
+
+/// The same of sets of so many items.
+fn of_sets(name: &str, protocol: &impl Protocol, (counts, common): ((usize, usize), usize)) -> Vec<(String, usize)> {
+    let (sender, receiver) = sets(&mut generator(name), counts, common);
+    let sizes = Sizes { sender: counts.0, receiver: counts.1 };
     let party = |role, session: &mut Session, peer, items: &[Item]| {
         let mut prepared = protocol.setup(role, session, peer)?;
-        let matches = intersect(&mut *prepared, Learns::Both, session, peer, items, SIZES)?;
-        assert_eq!(matches.len(), ITEMS.1);
+        let matches = intersect(&mut *prepared, Learns::Both, session, peer, items, sizes)?;
+        assert_eq!(matches.len(), common);
         Ok::<(), PsiError>(())
     };
     of_pair(
-        protocol.name(),
+        name,
         |session| party(Role::Sender, session, RECEIVER, &sender),
         |session| party(Role::Receiver, session, SENDER, &receiver),
     )
@@ -157,24 +164,48 @@ fn keys_of_tokens() {
     assert_eq!(of_pair("token key", party, party), []);
 }
 
-#[test]
-fn intersections_of_several() {
-    let (first, second) = sets(&mut generator("several"), ITEMS.0, ITEMS.1);
+/// Of an intersection of three, the first of which has one set and the others the other one.
+fn of_several(name: &str, (counts, common): ((usize, usize), usize)) -> Vec<(String, usize)> {
+    let (first, second) = sets(&mut generator(name), counts, common);
     let all = [&first, &second, &second];
     let owners =
         Owners { sizes: all.map(Vec::len).to_vec(), leader: PartyId(1), recipients: [1, 2].map(PartyId).to_vec() };
     let party = &|mut session: Session, items: &[Item]| {
         let numbers = multi_party::intersect(&mut session, &owners, items).expect("honest parties");
-        assert_eq!(numbers.len(), if session.me() == PartyId(0) { 0 } else { ITEMS.1 });
+        assert_eq!(numbers.len(), if session.me() == PartyId(0) { 0 } else { common });
         session.close().expect("an orderly end");
     };
-    let found = found("intersection of three", || {
+    found(name, || {
         let sessions = memory::mesh(&["a", "b", "c"], &Options::default());
         thread::scope(|scope| {
             sessions.into_iter().zip(all).for_each(|(session, items)| drop(scope.spawn(move || party(session, items))));
         });
-    });
-    assert_eq!(found, []);
+    })
+}
+
+#[test]
+fn intersections_of_several() {
+    assert_eq!(of_several("intersection of three", ITEMS), []);
+}
+
+/// A call, so that no compiler makes a conditional move of the branch.
+#[inline(never)]
+fn odd() -> u64 {
+    black_box(1)
+}
+
+/// A planted branch on a word.
+fn branch(word: u64) {
+    black_box(if black_box(word) & 1 == 1 { odd() } else { 0 });
+}
+
+/// What follows in the open from an order and from tags is marked before transfers choose by it.
+#[test]
+fn planted_faults_of_choices_are_found() {
+    let order = permutation::random(12, &mut generator("an order"));
+    assert_eq!(found("planted on a switch", || branch(Settings::route(&order)[0])).len(), 1);
+    let common = vec![true, false, true];
+    assert_eq!(found("planted on a sum's choice", || branch(choices(common, true, 2)[0])).len(), 1);
 }
 
 /// What protocols are made of is marked: a branch on a value of the function, at either party, is found.
