@@ -152,7 +152,8 @@ impl State {
     /// [`PsiError::Input`] if they are none, or were changed.
     pub(super) fn read(bytes: &[u8]) -> Result<Self, PsiError> {
         let parsed = bytes.split_last_chunk::<DIGEST>().and_then(|(body, digest)| {
-            let intact = blake3::hash(body).as_bytes() == digest;
+            // The comparison takes one time; how it ends is told by the refusal.
+            let intact = tacit_marks::published(blake3::hash(body) == *digest);
             if intact { Self::parse(body) } else { None }
         });
         parsed.ok_or_else(|| {

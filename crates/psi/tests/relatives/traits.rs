@@ -39,7 +39,7 @@ fn every_way<O: Send + 'static>(parties: [Arc<dyn Protocol<O>>; 2], sets: [&[Ite
     outcomes
 }
 
-fn by_rounds<O: Send + 'static>(
+pub fn by_rounds<O: Send + 'static>(
     parties: &[Arc<dyn Protocol<O>>; 2],
     sets: [&[Item]; 2],
     sizes: Sizes,
@@ -59,7 +59,7 @@ fn by_rounds<O: Send + 'static>(
 }
 
 /// The same by runs of the same seeds that stay, and that move to another object after every call.
-fn moving<O: Send + 'static>(parties: &[Arc<dyn Protocol<O>>; 2], sets: [&[Item]; 2], sizes: Sizes) -> [[O; 2]; 2] {
+pub fn moving<O: Send + 'static>(parties: &[Arc<dyn Protocol<O>>; 2], sets: [&[Item]; 2], sizes: Sizes) -> [[O; 2]; 2] {
     const ROLES: [Role; 2] = [Role::Sender, Role::Receiver];
     let begun = [0, 1].map(|at| {
         let run = Relayed::movable(Arc::clone(&parties[at]), ROLES[at]).expect("a thread");
@@ -147,7 +147,7 @@ fn a_run_is_restored_with_what_it_was_begun_with() {
 }
 
 /// The same object for both parties.
-fn same<O>(protocol: impl Protocol<O> + 'static) -> [Arc<dyn Protocol<O>>; 2] {
+pub fn same<O>(protocol: impl Protocol<O> + 'static) -> [Arc<dyn Protocol<O>>; 2] {
     let protocol: Arc<dyn Protocol<O>> = Arc::new(protocol);
     [Arc::clone(&protocol), protocol]
 }
