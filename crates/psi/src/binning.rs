@@ -77,7 +77,9 @@ pub fn pad(tokens: &mut Vec<Item>, capacity: usize, role: Role, randomness: &See
         Role::Sender => 0b01,
         Role::Receiver => 0b11,
     };
-    let padding: Vec<Item> = Prg::new(randomness).vector(capacity - tokens.len());
+    let mut padding: Vec<Item> = Prg::new(randomness).vector(capacity - tokens.len());
+    // It stands for items, and like those of items its places in tables and stores follow from it.
+    tacit_marks::public(&mut padding);
     tokens.extend(padding.into_iter().map(|item| (item & !PADDING_BITS) | mark));
 }
 
