@@ -1,5 +1,6 @@
 //! Runs programs hundreds of times over an engine and looks at every call of every node with the battery.
 
+use std::ops::Range;
 use std::thread;
 
 use tacit_math::plane::words_for;
@@ -172,19 +173,21 @@ pub const SIZES: [usize; 10] = [0, 1, 3, 10, 63, 64, 65, 130, 513, 577];
 /// How much is looked at.
 #[derive(Clone, Copy)]
 pub struct Effort {
-    /// Bits of a call, at most about as many; of more, some lanes are looked at.
+    /// Bits of a call, at most about as many; of more, some lanes are looked at, and of many more some words.
     pub bits: usize,
     /// So many lanes at least.
     pub lanes: usize,
     /// So many runs at least.
     pub runs: usize,
+    /// Bits of a whole run in one lane of every word, at most; of more, windows of calls are looked at.
+    pub whole: usize,
 }
 
 /// What `make test` has time for.
-pub const SMALL: Effort = Effort { bits: 300, lanes: 1, runs: 240 };
+pub const SMALL: Effort = Effort { bits: 300, lanes: 1, runs: 240, whole: usize::MAX };
 
-/// What `make nightly` has time for.
-pub const LARGE: Effort = Effort { bits: 1200, lanes: 1, runs: 300 };
+/// What `make nightly` has time and memory for: some thousand runs are all in memory.
+pub const LARGE: Effort = Effort { bits: 1200, lanes: 1, runs: 300, whole: 1200 };
 
 /// Inputs from a printed seed, fixed by TACIT_SEED.
 pub fn seed(name: &str) -> Seed {
@@ -309,20 +312,57 @@ impl Findings {
 /// So many rows are few.
 const FEW: usize = 3;
 
-/// Which lanes of every word are looked at, if all of a call are too many bits: the first, those around the last row, and others.
-fn lanes(bits: usize, rows: usize, effort: Effort) -> u64 {
-    let count = (64 * effort.bits / bits.max(1)).clamp(effort.lanes, 64);
-    let around = [rows % 64, 0, (rows + 63) % 64];
-    // Of few rows all of them, because what is shuffled may show in all rows together.
-    let few = 0..if rows <= FEW { rows } else { 0 };
-    let others = (0..64).map(|lane| lane * 37 % 64);
-    let mut lanes = 0u64;
-    for lane in around.into_iter().chain(few).chain([32, 63]).chain(others) {
-        if lanes.count_ones() < count as u32 {
-            lanes |= 1 << lane;
+/// The bits of a call that are looked at, if all are too many.
+#[derive(Clone, Copy)]
+struct Sample {
+    /// Lanes of every word.
+    lanes: u64,
+    /// The rows, if one lane of every word is too much: then three words of every column are looked at.
+    rows: Option<usize>,
+}
+
+impl Sample {
+    /// Of a call on this many rows: the lanes around the last row, and others.
+    fn new(run: &Run, rows: usize, effort: Effort) -> Self {
+        let all = Self { lanes: u64::MAX, rows: None };
+        let every_word = Self { rows: (all.bits(run) / 64 > effort.bits).then_some(rows), ..all };
+        let count = (64 * effort.bits / every_word.bits(run).max(1)).clamp(effort.lanes, 64);
+        let around = [rows % 64, 0, (rows + 63) % 64];
+        // Of few rows all of them, because what is shuffled may show in all rows together.
+        let few = 0..if rows <= FEW { rows } else { 0 };
+        let others = (0..64).map(|lane| lane * 37 % 64);
+        let mut lanes = 0u64;
+        for lane in around.into_iter().chain(few).chain([32, 63]).chain(others) {
+            if lanes.count_ones() < count as u32 {
+                lanes |= 1 << lane;
+            }
         }
+        Self { lanes, ..every_word }
     }
-    lanes
+
+    /// Whether a word of a part of this many bits is looked at. A column of numbers has a word for each row, one of bits for 64 rows.
+    fn has_word(self, bits: usize, word: usize) -> bool {
+        let Some(rows) = self.rows.filter(|&rows| rows > 3 * 64) else { return true };
+        let column = if bits.is_multiple_of(64 * rows) { rows } else { words_for(rows) };
+        [0, column / 2, column - 1].contains(&(word % column))
+    }
+
+    /// The bits of the words that are looked at, in all lanes.
+    fn bits(self, run: &Run) -> usize {
+        let parts = [&run.view, &run.known, &run.secret].into_iter().flat_map(View::parts);
+        let words =
+            |part: &Part| (0..part.bits().div_ceil(64)).filter(|&word| self.has_word(part.bits(), word)).count();
+        64 * parts.map(words).sum::<usize>()
+    }
+
+    fn of_view(self, view: &View) -> View {
+        let lengths: Vec<usize> = view.parts().iter().map(Part::bits).collect();
+        view.cut(|part, bit| self.lanes >> (bit % 64) & 1 == 1 && self.has_word(lengths[part], bit / 64))
+    }
+
+    fn of(self, run: &Run) -> Run {
+        Run { view: self.of_view(&run.view), known: self.of_view(&run.known), secret: self.of_view(&run.secret) }
+    }
 }
 
 /// Every call of a node as a run of the battery.
@@ -425,38 +465,59 @@ pub fn runs_for<B: Told>(pilot: &[Runs], effort: Effort) -> usize {
         let mut told = View::default();
         for (call, example) in own[0].iter().enumerate() {
             let run = calls.run::<B>(0, call, &mut told);
-            most = most.max(runs_needed(&run.lanes(lanes(bits(&run), rows(example), effort))));
+            most = most.max(runs_needed(&Sample::new(&run, rows(example), effort).of(&run)));
         }
-        most = most.max(runs_needed(&whole::<B>(&calls, 0, effort)));
+        for window in windows(&calls, effort) {
+            most = most.max(runs_needed(&whole::<B>(&calls, 0, effort, &window)));
+        }
     }
     most.max(effort.runs)
-}
-
-fn bits(run: &Run) -> usize {
-    run.view.bits() + run.known.bits() + run.secret.bits()
 }
 
 fn rows(call: &Call) -> usize {
     call.shared.iter().find(|shared| shared.cell.is_none()).map_or(0, |shared| shared.rows)
 }
 
-/// Everything a node received and drew in a run, with the shares it began with; secret are input and output.
-fn whole<B: Told>(calls: &Calls<'_>, run: usize, effort: Effort) -> Run {
+/// The calls that are looked at together: all of a run, or windows of as many as the effort has bits for. Each window shares half of its calls with the next.
+fn windows(calls: &Calls<'_>, effort: Effort) -> Vec<Range<usize>> {
+    let own = &calls.nodes[calls.node][0];
+    let seen = |call: &Call| {
+        let random = call.seen.only(&[Kind::Received, Kind::Drawn]).filter(|part| !is_permutation(part));
+        let run = Run { view: random, known: call.public.clone(), secret: View::default() };
+        Sample { lanes: 1, rows: Some(rows(&own[0])) }.bits(&run) / 64
+    };
+    let (mut windows, mut first) = (Vec::new(), 0);
+    loop {
+        let (mut end, mut bits) = (first, 0);
+        while end < own.len() && (end == first || bits + seen(&own[end]) <= effort.whole) {
+            bits += seen(&own[end]);
+            end += 1;
+        }
+        windows.push(first..end);
+        if end == own.len() {
+            return windows;
+        }
+        first += (end - first).div_ceil(2);
+    }
+}
+
+/// Everything a node received and drew in a window of a run's calls, with the shares it began and ended with; secret are input and output.
+fn whole<B: Told>(calls: &Calls<'_>, run: usize, effort: Effort, window: &Range<usize>) -> Run {
     let count = calls.nodes[calls.node][run].len();
     let mut told = View::default();
     let mut all = Run::default();
     for call in 0..count {
         let one = calls.seen::<B>(run, call, &mut told);
         let is_end = call == 0 || call + 1 == count;
-        let from_outside = [Kind::Received, Kind::Drawn, Kind::Opened];
-        all.view.extend(if is_end { one.view } else { one.view.only(&from_outside) });
         if is_end {
+            all.view.extend(one.view);
             all.secret.extend(one.secret);
+        } else if window.contains(&call) {
+            all.view.extend(one.view.only(&[Kind::Received, Kind::Drawn, Kind::Opened]));
         }
     }
     all.known = told;
-    let lanes = lanes(bits(&all), rows(&calls.nodes[calls.node][run][0]), effort);
-    all.lanes(lanes)
+    Sample::new(&all, rows(&calls.nodes[calls.node][run][0]), effort).of(&all)
 }
 
 /// What the battery finds in the runs of all nodes.
@@ -473,8 +534,8 @@ pub fn findings<B: Told>(nodes: &[Runs], effort: Effort) -> Findings {
             if example.seen.bits() == 0 {
                 continue;
             }
-            let lanes = lanes(bits(&all[0]), rows(example), effort);
-            let cut: Vec<Run> = all.iter().map(|run| run.lanes(lanes)).collect();
+            let sample = Sample::new(&all[0], rows(example), effort);
+            let cut: Vec<Run> = all.iter().map(|run| sample.of(run)).collect();
             found.add(&place, "linear relations with secrets", leaks(&cut));
             let received = |run: &Run| run.seeing(run.view.only(&[Kind::Received]));
             found.add(&place, "bits that lean to secrets", correlated(&cut.iter().map(received).collect::<Vec<_>>()));
@@ -485,7 +546,7 @@ pub fn findings<B: Told>(nodes: &[Runs], effort: Effort) -> Findings {
             }
             // What is opened or revealed makes messages depend on each other; that is what it says.
             if example.public.bits() == 0 {
-                let cut: Vec<View> = random.iter().map(|view| view.lanes(lanes)).collect();
+                let cut: Vec<View> = random.iter().map(|view| sample.of_view(view)).collect();
                 found.add(&place, "relations among messages", constants(&cut));
                 words.iter_mut().zip(random).for_each(|(words, random)| words.extend(random));
             }
@@ -493,8 +554,10 @@ pub fn findings<B: Told>(nodes: &[Runs], effort: Effort) -> Findings {
         let place = format!("node {node}, whole run");
         found.add(&place, "repeated long words", repeats(&words, 16));
         found.add(&place, "repeated words", repeats(&words, 8));
-        let whole: Vec<Run> = (0..runs).map(|run| whole::<B>(&calls, run, effort)).collect();
-        found.add(&place, "linear relations with inputs and outputs", leaks(&whole));
+        for window in windows(&calls, effort) {
+            let whole: Vec<Run> = (0..runs).map(|run| whole::<B>(&calls, run, effort, &window)).collect();
+            found.add(&place, "linear relations with inputs and outputs", leaks(&whole));
+        }
     }
     found
 }
