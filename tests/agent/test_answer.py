@@ -18,7 +18,7 @@ import pytest
 
 from tacit.agent.answer import Answer, save_answer
 from tacit.agent.cost import Cost
-from tacit.plan.placed import Disclosure, PlacedPlan
+from tacit.plan.physical.placed import Disclosure, PlacedPlan
 
 DISCLOSURE = Disclosure(("regulator",), "answer", "9.release", "the <answer>", "it is asked", "query", {})
 PLAN = PlacedPlan("SELECT 1", "rep3", ("a", "b", "c"), ("regulator",), (), (DISCLOSURE,))

@@ -11,7 +11,7 @@ from tacit.agent.faults import Fault, RunError
 from tacit.agent.keys import make_keys
 from tacit.cli.demo.credit import SCENARIO
 from tacit.cli.demo.scenario import write_scenario
-from tacit.plan.refusals import QueryError
+from tacit.plan.algebra.refusals import QueryError
 
 JOIN = "SELECT COUNT(*) AS n FROM demographics d JOIN scores_a s ON d.ssn = s.ssn"
 OWN = "SELECT COUNT(*) AS people FROM demographics"

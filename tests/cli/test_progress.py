@@ -12,8 +12,8 @@ from tacit.agent.federation import Federation
 from tacit.cli.demo.credit import SCENARIO
 from tacit.cli.demo.scenario import write_scenario
 from tacit.cli.progress import Progress
-from tacit.plan import describe
-from tacit.plan.placed import LocalStep, PlacedPlan, TailStep
+from tacit.plan.account import describe
+from tacit.plan.physical.placed import LocalStep, PlacedPlan, TailStep
 from tacit.sql import compile_query
 
 PARTIES = SCENARIO.parties

@@ -9,7 +9,7 @@ from typing import Any
 from tacit import _native
 from tacit.agent.events import Event
 from tacit.agent.steps import secure_operators
-from tacit.plan.placed import InputStep, NativeStep, PlacedPlan, PsiSide, PsiStep
+from tacit.plan.physical.placed import InputStep, NativeStep, PlacedPlan, PsiSide, PsiStep
 
 Figures = Mapping[str, Mapping[str, Any]]
 """What a party reports of its steps, by their names."""

@@ -11,8 +11,8 @@ import duckdb
 from tacit import _native
 from tacit.agent.federation import Federation
 from tacit.local.sql_types import quoted
-from tacit.plan.catalog import Table
-from tacit.plan.types import sql_name
+from tacit.plan.algebra.types import sql_name
+from tacit.plan.facts.catalog import Table
 
 PARTIES = ("a", "b", "c")
 MEMBERS = {"rep3": PARTIES, "two": PARTIES[:2]}

@@ -24,7 +24,7 @@ from tacit.agent.faults import cause
 from tacit.agent.federation import Federation
 from tacit.agent.party import ABORT_REASONS, PartyRun
 from tacit.agent.steps import participants, secure_operators
-from tacit.plan.placed import InputStep, LocalStep, PlacedPlan, PsiStep, Step
+from tacit.plan.physical.placed import InputStep, LocalStep, PlacedPlan, PsiStep, Step
 from tacit.sql import compile_query
 
 from .costs import assert_as_declared, last_figures

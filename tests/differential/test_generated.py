@@ -19,8 +19,8 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation import Federation
-from tacit.plan.placed import PsiStep
-from tacit.plan.refusals import QueryError
+from tacit.plan.algebra.refusals import QueryError
+from tacit.plan.physical.placed import PsiStep
 from tacit.sql import compile_query
 
 from .comparing import assert_equal

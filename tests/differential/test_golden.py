@@ -18,8 +18,8 @@ import pytest
 from tacit.agent.faults import RunError
 from tacit.agent.federation import Federation
 from tacit.cli.demo.scenario import free_ports
-from tacit.plan.placed import PsiStep
-from tacit.plan.refusals import QueryError
+from tacit.plan.algebra.refusals import QueryError
+from tacit.plan.physical.placed import PsiStep
 from tacit.sql import compile_query
 
 from .federations import Declared, between_two, pooled, recipients_of_two, store

@@ -10,7 +10,7 @@ import pytest
 
 from tacit.agent.federation import Federation
 from tacit.agent.kept_catalog import with_kept
-from tacit.plan.refusals import QueryError
+from tacit.plan.algebra.refusals import QueryError
 from tacit.sql import compile_query
 
 from .comparing import assert_equal

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tacit.plan.placed import SecureStep
+from tacit.plan.physical.placed import SecureStep
 from tacit.sql import compile_query
 
 from .comparing import assert_equal

@@ -10,7 +10,7 @@ import pytest
 from tacit import _native, connect
 from tacit.agent.steps import secure_operators
 from tacit.cli.demo.scenario import free_ports
-from tacit.plan.cost import total
+from tacit.plan.physical.cost import total
 
 from .federations import Declared, pooled, store
 from .running import reference

@@ -6,6 +6,7 @@ import ast
 import json
 import re
 import subprocess
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -32,11 +33,14 @@ def crate_dependencies() -> dict[str, set[str]]:
     }
 
 
-def room_of(module: str) -> str:
-    """The room of a dotted module name inside tacit: its second part; the package's own files are the front door."""
-    parts = module.split(".")
-    found = "".join(parts[1:2])
-    return found if found == "_native" or (found and (PACKAGE / found).is_dir()) else ""
+def room_of(module: str, visitor: str) -> str:
+    """The room of a dotted module name inside tacit. A room with rooms of its own is one to those outside it."""
+    parts = module.split(".")[1:]
+    if parts[0] == "_native":
+        return "_native"
+    folders = [part for place, part in enumerate(parts) if PACKAGE.joinpath(*parts[: place + 1]).is_dir()]
+    inside = bool(folders) and folders[0] == visitor.split(".")[0]
+    return ".".join(folders[: 2 if inside else 1])
 
 
 def imported_modules(path: Path) -> set[str]:
@@ -57,11 +61,26 @@ def python_imports() -> dict[str, set[str]]:
     """Python room to the rooms that its files import."""
     found: dict[str, set[str]] = {}
     for path in sorted(PACKAGE.rglob("*.py")):
-        parts = path.relative_to(PACKAGE).parts
-        room = parts[0] if len(parts) > 1 else ""
-        used = {room_of(module) for module in imported_modules(path)} - {room, ""}
+        room = ".".join(path.relative_to(PACKAGE).parts[:-1])
+        used = {room_of(module, room) for module in imported_modules(path)} - {room, ""}
         found.setdefault(f"tacit.{room}" if room else "tacit", set()).update(used)
     return found
+
+
+def test_no_python_files_import_each_other_in_a_circle() -> None:
+    files = {
+        ".".join(("tacit", *path.relative_to(PACKAGE).with_suffix("").parts)): path for path in PACKAGE.rglob("*.py")
+    }
+    # The front door loads what it names at their first use.
+    modules = {name.removesuffix(".__init__"): path for name, path in files.items() if path.parent != PACKAGE}
+    graph = {name: _files_of(imported_modules(path), modules) - {name} for name, path in modules.items()}
+    assert len([*TopologicalSorter(graph).static_order()]) == len(modules)
+
+
+def _files_of(imported: set[str], modules: dict[str, Path]) -> set[str]:
+    """The files that are these modules, or have these names."""
+    found = {each if each in modules else each.rpartition(".")[0] for each in imported}
+    return found & modules.keys()
 
 
 def test_every_room_is_in_the_table() -> None:

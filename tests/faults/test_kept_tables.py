@@ -23,8 +23,8 @@ from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation import Federation
 from tacit.agent.kept_store import KeptStore
 from tacit.cli.demo.two_hospitals import SCENARIO
-from tacit.plan.placed import KeptStep
-from tacit.plan.refusals import QueryError
+from tacit.plan.algebra.refusals import QueryError
+from tacit.plan.physical.placed import KeptStep
 
 from .organisations import Consortium, End
 from .test_disagreement import ends

@@ -10,8 +10,8 @@ import pytest
 
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation import Federation
-from tacit.plan.catalog import Column, Link, Table
-from tacit.plan.types import Boolean, Date, Decimal, Field, Integer, Varchar
+from tacit.plan.algebra.types import Boolean, Date, Decimal, Field, Integer, Varchar
+from tacit.plan.facts.catalog import Column, Link, Table
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "federation.md"
 EPOCH = date(1970, 1, 1)

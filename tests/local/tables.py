@@ -9,11 +9,11 @@ from typing import Any
 import duckdb
 
 from tacit.local import LocalEngine
-from tacit.plan.algebra import Relation, Scan
-from tacit.plan.catalog import Catalog, Column, Table
-from tacit.plan.fields import fields
-from tacit.plan.placed import InputStep, LocalStep, PhysicalColumn, PlacedPlan, Step
-from tacit.plan.types import Field, Type
+from tacit.plan.algebra.relations import Relation, Scan
+from tacit.plan.algebra.types import Field, Type
+from tacit.plan.facts.catalog import Catalog, Column, Table
+from tacit.plan.facts.fields import fields
+from tacit.plan.physical.placed import InputStep, LocalStep, PhysicalColumn, PlacedPlan, Step
 
 OWNER = "owner"
 

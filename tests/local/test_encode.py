@@ -17,10 +17,21 @@ from hypothesis import strategies as st
 
 from tacit.local import LocalEngine
 from tacit.local.encode import decoded, encoded
-from tacit.plan.algebra import Aggregate, Aggregation, Call, ColumnRef, Filter, Literal, Opened, Project, Sort, SortKey
-from tacit.plan.fields import fields
-from tacit.plan.placed import InputStep, PhysicalColumn, ReleaseStep, TailStep
-from tacit.plan.types import Boolean, Date, Decimal, Double, Field, Integer, Type, Varchar
+from tacit.plan.algebra.relations import (
+    Aggregate,
+    Aggregation,
+    Call,
+    ColumnRef,
+    Filter,
+    Literal,
+    Opened,
+    Project,
+    Sort,
+    SortKey,
+)
+from tacit.plan.algebra.types import Boolean, Date, Decimal, Double, Field, Integer, Type, Varchar
+from tacit.plan.facts.fields import fields
+from tacit.plan.physical.placed import InputStep, PhysicalColumn, ReleaseStep, TailStep
 
 from .tables import OWNER, as_input, catalog, engine, local, plan, scan, table, write
 
@@ -140,7 +151,7 @@ CONTAINERS = [
 
 @pytest.mark.parametrize(("type_", "value", "container"), CONTAINERS)
 def test_an_encoding_is_as_narrow_as_its_bounds(type_: Type, value: str, container: pyarrow.DataType) -> None:
-    from tacit.plan.types import sql_name
+    from tacit.plan.algebra.types import sql_name
 
     with duckdb.connect() as connection:
         connection.execute(f"CREATE TABLE t AS SELECT CAST({value} AS {sql_name(type_)}) AS x").fetchall()

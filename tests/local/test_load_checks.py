@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from tacit.local import DataError
-from tacit.plan.catalog import Table
-from tacit.plan.types import Boolean, Date, Decimal, Integer, Type, Varchar
+from tacit.plan.algebra.types import Boolean, Date, Decimal, Integer, Type, Varchar
+from tacit.plan.facts.catalog import Table
 
 from .tables import engine, local, parquet, rows, scan, table, write
 

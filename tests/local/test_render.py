@@ -9,7 +9,7 @@ import duckdb
 import pytest
 
 from tacit.local import DataError
-from tacit.plan.algebra import (
+from tacit.plan.algebra.relations import (
     Aggregate,
     Aggregation,
     Broadcast,
@@ -26,10 +26,10 @@ from tacit.plan.algebra import (
     SortKey,
     Union,
 )
-from tacit.plan.algebra import Operator as Op
-from tacit.plan.catalog import Table
-from tacit.plan.fields import field_of
-from tacit.plan.types import Boolean, Date, Decimal, Double, Field, Integer, Type, Varchar
+from tacit.plan.algebra.relations import Operator as Op
+from tacit.plan.algebra.types import Boolean, Date, Decimal, Double, Field, Integer, Type, Varchar
+from tacit.plan.facts.catalog import Table
+from tacit.plan.facts.fields import field_of
 
 from .tables import parquet, rows, scan, table, typed_rows
 

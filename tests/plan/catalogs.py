@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tacit.plan.catalog import Catalog, Column, Table
-from tacit.plan.types import Boolean, Date, Decimal, Field, Integer, Type, Varchar
+from tacit.plan.algebra.types import Boolean, Date, Decimal, Field, Integer, Type, Varchar
+from tacit.plan.facts.catalog import Catalog, Column, Table
 
 Columns = Iterable[tuple[str, Type, bool]]
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tacit.plan.catalog import Catalog
+from tacit.plan.facts.catalog import Catalog
 
 from .catalogs import CATALOGS
 

@@ -4,9 +4,19 @@ from __future__ import annotations
 
 from tests.plan.catalogs import MIXED
 
-from tacit.plan.algebra import Aggregate, Aggregation, Call, ColumnRef, Expr, Filter, Literal, Project, Relation
-from tacit.plan.fields import column
-from tacit.plan.types import Boolean, Integer
+from tacit.plan.algebra.relations import (
+    Aggregate,
+    Aggregation,
+    Call,
+    ColumnRef,
+    Expr,
+    Filter,
+    Literal,
+    Project,
+    Relation,
+)
+from tacit.plan.algebra.types import Boolean, Integer
+from tacit.plan.facts.fields import column
 from tacit.sql import bind
 
 ALL = "(SELECT * FROM padded UNION ALL SELECT * FROM announced UNION ALL SELECT * FROM consenting) t"

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.plan import bounds
-from tacit.plan.algebra import Literal, Project, Scan
-from tacit.plan.fields import fields
-from tacit.plan.kinds import COLLISION_BITS, WIDEST, hash_width, kind_of, ring_of, width_of
-from tacit.plan.prune import prune
-from tacit.plan.refusals import QueryError, TooWide
-from tacit.plan.simplify import simplify
-from tacit.plan.types import Boolean, Decimal, Field, Integer, Varchar
+from tacit.plan.algebra import bounds
+from tacit.plan.algebra.refusals import QueryError, TooWide
+from tacit.plan.algebra.relations import Literal, Project, Scan
+from tacit.plan.algebra.types import Boolean, Decimal, Field, Integer, Varchar
+from tacit.plan.facts.fields import fields
+from tacit.plan.facts.kinds import COLLISION_BITS, WIDEST, hash_width, kind_of, ring_of, width_of
+from tacit.plan.rules.prune import prune
+from tacit.plan.rules.simplify import simplify
 from tacit.sql import bind
 
 from .catalogs import MIXED

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tacit.plan.account import account
-from tacit.plan.catalog import Catalog
-from tacit.plan.explain import plan_text
+from tacit.plan.account.explain import plan_text
+from tacit.plan.account.learnt import learnt
+from tacit.plan.facts.catalog import Catalog
 from tacit.sql import compile_query
 
 from .golden import check, files
@@ -25,4 +25,4 @@ def test_plans(path: Path) -> None:
 def _text(query: str, catalog: Catalog, recipients: tuple[str, ...]) -> str:
     plan = compile_query(query, catalog, recipients)
     permits = [json.dumps(each.permit) for each in plan.disclosures]
-    return "\n".join([plan_text(plan).rstrip(), *(f"* {line}" for line in account(plan)), *permits])
+    return "\n".join([plan_text(plan).rstrip(), *(f"* {line}" for line in learnt(plan)), *permits])

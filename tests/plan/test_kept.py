@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from tacit.plan import account, plan_hash
-from tacit.plan.catalog import Catalog, KeptTable
-from tacit.plan.kept import kept_table
-from tacit.plan.placed import JSON, KeepStep, KeptStep, PlacedPlan, SecureStep
-from tacit.plan.refusals import QueryError
+from tacit.plan import learnt, plan_hash
+from tacit.plan.algebra.refusals import QueryError
+from tacit.plan.facts.catalog import Catalog, KeptTable
+from tacit.plan.physical.kept import kept_table
+from tacit.plan.physical.placed import JSON, KeepStep, KeptStep, PlacedPlan, SecureStep
 from tacit.sql import compile_query
 
 from .catalogs import CREDIT, MIXED
@@ -95,13 +95,13 @@ def test_a_table_that_cannot_be_read_says_why(credit: Catalog) -> None:
 
 def test_the_account_names_what_is_kept_and_read(credit: Catalog) -> None:
     (table,) = credit.kept
-    made = account(compiled(TOTALS, CREDIT))
+    made = learnt(compiled(TOTALS, CREDIT))
     assert "Nothing is opened to anybody." in made
     assert made[-1] == (
         "regulator and bureau_a and bureau_b keep ssn, zip, score as shares under the name totals, for later queries "
         "that all of them approve: 100,000 rows, made of demographics and scores_a."
     )
-    read = account(compiled("SELECT COUNT(*) AS n FROM totals", credit))
+    read = learnt(compiled("SELECT COUNT(*) AS n FROM totals", credit))
     assert "bureau_a learns nothing but the declared sizes: totals was kept with 100 rows." in read
     assert read[-1] == (
         "The kept table totals (00000000) is read: shares made of demographics and scores_a, by plan "

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from tacit.plan.catalog import Catalog
-from tacit.plan.cost import ASSUMED_ROWS, predict
-from tacit.plan.explain import explain_json, explain_text
-from tacit.plan.placed import LocalStep, PlacedPlan, PsiStep
-from tacit.plan.serialise import plan_hash
+from tacit.plan.account.explain import explain_json, explain_text
+from tacit.plan.account.serialise import plan_hash
+from tacit.plan.facts.catalog import Catalog
+from tacit.plan.physical.cost import ASSUMED_ROWS, predict
+from tacit.plan.physical.placed import LocalStep, PlacedPlan, PsiStep
 from tacit.sql import compile_query
 
 from .catalogs import MATCHING

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from tacit.plan.catalog import Catalog
-from tacit.plan.explain import explain_text
-from tacit.plan.placed import JSON, InputStep, PlacedPlan, SecureStep
-from tacit.plan.types import Date, Integer, Varchar
+from tacit.plan.account.explain import explain_text
+from tacit.plan.algebra.types import Date, Integer, Varchar
+from tacit.plan.facts.catalog import Catalog
+from tacit.plan.physical.placed import JSON, InputStep, PlacedPlan, SecureStep
 from tacit.sql import compile_query
 
 from .catalogs import Columns, catalog, table

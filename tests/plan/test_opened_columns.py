@@ -16,13 +16,13 @@ import pytest
 
 from tacit import _native
 from tacit.agent.steps import secure_operators
-from tacit.plan.algebra import Call, ColumnRef, Expr, Limit, Literal, Opened, Project, Relation, Sort
-from tacit.plan.bounds import UNDECLARED_ROWS
-from tacit.plan.catalog import Catalog
-from tacit.plan.explain import explain_text
-from tacit.plan.expressions import substitute
-from tacit.plan.placed import InputStep, LocalStep, PlacedPlan, ReleaseStep, TailStep
-from tacit.plan.types import Double
+from tacit.plan.account.explain import explain_text
+from tacit.plan.algebra.bounds import UNDECLARED_ROWS
+from tacit.plan.algebra.expressions import substitute
+from tacit.plan.algebra.relations import Call, ColumnRef, Expr, Limit, Literal, Opened, Project, Relation, Sort
+from tacit.plan.algebra.types import Double
+from tacit.plan.facts.catalog import Catalog
+from tacit.plan.physical.placed import InputStep, LocalStep, PlacedPlan, ReleaseStep, TailStep
 from tacit.sql import compile_query
 
 from .catalogs import CATALOGS

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from tacit.plan import account, explain_json, explain_text, plan_hash, plan_json
-from tacit.plan.catalog import Link
-from tacit.plan.cost import ASSUMED_ROWS, Network, predict, total
-from tacit.plan.explain import WIDTH
-from tacit.plan.placed import InputStep, NativeStep, PlacedPlan, PsiStep, ReleaseStep, SecureStep
-from tacit.plan.refusals import QueryError
-from tacit.plan.serialise import canonical
+from tacit.plan import explain_json, explain_text, learnt, plan_hash, plan_json
+from tacit.plan.account.explain import WIDTH
+from tacit.plan.account.serialise import canonical
+from tacit.plan.algebra.refusals import QueryError
+from tacit.plan.facts.catalog import Link
+from tacit.plan.physical.cost import ASSUMED_ROWS, Network, predict, total
+from tacit.plan.physical.placed import InputStep, NativeStep, PlacedPlan, PsiStep, ReleaseStep, SecureStep
 from tacit.sql import compile_query
 
 from .catalogs import CATALOGS, CREDIT, HEALTH, MIXED
@@ -188,7 +188,7 @@ def test_explain_fits_its_width_and_names_every_party() -> None:
         plan = _plan(case)
         text = explain_text(plan, ())
         assert max(len(line) for line in text.splitlines()) <= WIDTH
-        assert all(any(sentence.startswith(party) for sentence in account(plan)) for party in plan.nodes)
+        assert all(any(sentence.startswith(party) for sentence in learnt(plan)) for party in plan.nodes)
 
 
 def test_explain_prints_readers_in_clear() -> None:

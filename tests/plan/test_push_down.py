@@ -6,17 +6,17 @@ from collections.abc import Iterator
 
 import pytest
 
-from tacit.plan.algebra import Aggregate, Filter, Join, Limit, Project, Relation, Scan, Union
-from tacit.plan.distinct import drop_redundant
-from tacit.plan.fields import columns_of, fields
-from tacit.plan.predicates import push_predicates
-from tacit.plan.prune import prune
-from tacit.plan.push_down import is_local, push_down
-from tacit.plan.readers import Readers
-from tacit.plan.simplify import simplify
-from tacit.plan.sizes import Announced, Padded, size_rule
-from tacit.plan.trees import children, owner, scans
-from tacit.plan.uniqueness import is_unique
+from tacit.plan.algebra.relations import Aggregate, Filter, Join, Limit, Project, Relation, Scan, Union
+from tacit.plan.algebra.trees import children, owner, scans
+from tacit.plan.facts.fields import columns_of, fields
+from tacit.plan.facts.readers import Readers
+from tacit.plan.facts.sizes import Announced, Padded, size_rule
+from tacit.plan.facts.uniqueness import is_unique
+from tacit.plan.rules.distinct import drop_redundant
+from tacit.plan.rules.predicates import push_predicates
+from tacit.plan.rules.prune import prune
+from tacit.plan.rules.push_down import is_local, push_down
+from tacit.plan.rules.simplify import simplify
 from tacit.sql import bind
 
 from .catalogs import CREDIT, MIXED

@@ -6,10 +6,10 @@ import random
 
 import pytest
 
-from tacit.plan.algebra import Limit, Sort
-from tacit.plan.fields import names
-from tacit.plan.push_up import EXACT_DOUBLE, push_up
-from tacit.plan.refusals import UnsupportedSQL
+from tacit.plan.algebra.refusals import UnsupportedSQL
+from tacit.plan.algebra.relations import Limit, Sort
+from tacit.plan.facts.fields import names
+from tacit.plan.rules.push_up import EXACT_DOUBLE, push_up
 
 from .relations import bound
 

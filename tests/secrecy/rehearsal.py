@@ -17,7 +17,7 @@ from tacit.agent.keys import make_keys
 from tacit.agent.party import PartyRun
 from tacit.agent.steps import secure_operators
 from tacit.cli.demo.scenario import DemoTable, Scenario, federation_file
-from tacit.plan.placed import PlacedPlan
+from tacit.plan.physical.placed import PlacedPlan
 from tacit.sql import compile_query
 
 Files = dict[str, str]

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tacit.plan.catalog import Catalog, Table
-from tacit.plan.types import Date, Integer, Type, Varchar
+from tacit.plan.algebra.types import Date, Integer, Type, Varchar
+from tacit.plan.facts.catalog import Catalog, Table
 
 from .rehearsal import compiled, rehearse, write
 from .twins import TWINS, Twins

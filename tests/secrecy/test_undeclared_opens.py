@@ -12,7 +12,7 @@ import pytest
 from tacit import _native
 from tacit.agent.federation import Federation
 from tacit.plan import plan_hash
-from tacit.plan.placed import InputStep, PlacedPlan, ReleaseStep, SecureStep, Step
+from tacit.plan.physical.placed import InputStep, PlacedPlan, ReleaseStep, SecureStep, Step
 
 from .rehearsal import Seen, compiled, rehearse, write
 from .twins import TWINS, Twins

@@ -18,9 +18,9 @@ from tests.plan.catalogs import MIXED, MIXED_COLUMNS
 
 from tacit.local.average import MACROS
 from tacit.local.render import render
-from tacit.plan.algebra import Opened, Scan
-from tacit.plan.fields import fields
-from tacit.plan.types import Boolean, Date, Decimal, Integer, Type, Varchar, sql_name
+from tacit.plan.algebra.relations import Opened, Scan
+from tacit.plan.algebra.types import Boolean, Date, Decimal, Integer, Type, Varchar, sql_name
+from tacit.plan.facts.fields import fields
 from tacit.sql import bind
 from tacit.sql.coercion import Mismatch
 

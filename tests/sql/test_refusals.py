@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from tests.plan.golden import check, files
 
-from tacit.plan.catalog import Catalog
-from tacit.plan.refusals import QueryError, UnsupportedSQL
+from tacit.plan.algebra.refusals import QueryError, UnsupportedSQL
+from tacit.plan.facts.catalog import Catalog
 from tacit.sql import compile_query
 
 GOLDEN = Path(__file__).parent / "golden"

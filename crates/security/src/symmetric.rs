@@ -22,13 +22,13 @@ const LOG2_SESSION: f64 = 40.0;
 const RECORD: f64 = 16384.0;
 
 /// The planner's source, whose constants are read here as they stand.
-const PLANNER: &str = include_str!("../../../python/tacit/plan/kinds.py");
+const PLANNER: &str = include_str!("../../../python/tacit/plan/facts/kinds.py");
 
 /// An integer constant of the planner.
 fn of_planner(name: &str) -> f64 {
     let line = PLANNER.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(" = "));
     let digits = line.map(|rest| rest.chars().take_while(char::is_ascii_digit).collect::<String>());
-    digits.and_then(|digits| digits.parse().ok()).expect("a constant of python/tacit/plan/kinds.py")
+    digits.and_then(|digits| digits.parse().ok()).expect("a constant of python/tacit/plan/facts/kinds.py")
 }
 
 /// Minus log2 of the advantage against a cipher in counter mode for so many blocks under one key: that no two blocks are equal.

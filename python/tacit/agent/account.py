@@ -10,7 +10,7 @@ from tacit.agent.faults import RunError
 from tacit.agent.federation import Federation
 from tacit.agent.steps import participants
 from tacit.plan import plan_hash
-from tacit.plan.placed import Disclosure, DropStep, KeepStep, PlacedPlan
+from tacit.plan.physical.placed import Disclosure, DropStep, KeepStep, PlacedPlan
 
 JSON = dict[str, Any]
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 
 from tacit.agent.cost import Cost
-from tacit.plan.placed import Disclosure, PlacedPlan
+from tacit.plan.physical.placed import Disclosure, PlacedPlan
 
 if TYPE_CHECKING:
     import pandas

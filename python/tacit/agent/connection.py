@@ -29,8 +29,8 @@ from tacit.agent.kept_store import KeptStore
 from tacit.agent.process_tree import ProcessTree, Watcher
 from tacit.agent.steps import participants
 from tacit.plan import StepCost, explain_json, explain_text, predict
-from tacit.plan.cost import Network
-from tacit.plan.placed import DropStep, PlacedPlan
+from tacit.plan.physical.cost import Network
+from tacit.plan.physical.placed import DropStep, PlacedPlan
 from tacit.sql import compile_query
 
 

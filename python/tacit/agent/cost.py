@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from tacit.plan import StepCost
-from tacit.plan.cost import total as predicted_total
+from tacit.plan.physical.cost import total as predicted_total
 
 Metrics = Mapping[str, Mapping[str, Any]]
 """One party's figures: step name to {rows, rounds, rounds_ahead, bytes_sent, bytes_received, seconds, finished}."""

@@ -8,7 +8,7 @@ from tacit import _native
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.ledger import LedgerError
 from tacit.local.errors import DataError
-from tacit.plan.refusals import QueryError
+from tacit.plan.algebra.refusals import QueryError
 
 FAULTS: tuple[tuple[type[BaseException], Fault], ...] = (
     (QueryError, Fault.INPUT),

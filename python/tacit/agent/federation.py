@@ -16,7 +16,7 @@ from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation_section import FederationError, Section
 from tacit.agent.federation_tables import read_table
 from tacit.agent.private_key import PrivateKey
-from tacit.plan.catalog import ENGINES, Catalog, Link
+from tacit.plan.facts.catalog import ENGINES, Catalog, Link
 
 if TYPE_CHECKING:
     from tacit import _native

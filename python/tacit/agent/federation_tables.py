@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Final
 
 from tacit.agent.federation_section import Section, shown
-from tacit.plan.bounds import INTEGER_RANGES
-from tacit.plan.catalog import Column, Table
-from tacit.plan.types import Boolean, Date, Decimal, Field, Integer, IntegerName, Type, Varchar
+from tacit.plan.algebra.bounds import INTEGER_RANGES
+from tacit.plan.algebra.types import Boolean, Date, Decimal, Field, Integer, IntegerName, Type, Varchar
+from tacit.plan.facts.catalog import Column, Table
 
 FORMATS = (".csv", ".parquet")
 CONSENTS = ("filter", "groups", "matches")

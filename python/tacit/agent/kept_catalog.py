@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from tacit.agent.federation import Federation
 from tacit.agent.kept_store import KeptStore, Part
-from tacit.plan.catalog import Catalog
+from tacit.plan.facts.catalog import Catalog
 
 Parts = Mapping[str, Part]
 """The parts of one table, by party."""

@@ -19,9 +19,9 @@ from tacit.agent.durable import sync_folder
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation import Federation
 from tacit.agent.keys import derived_key
-from tacit.plan.catalog import KeptTable
-from tacit.plan.kept import kept_table
-from tacit.plan.placed import JSON
+from tacit.plan.facts.catalog import KeptTable
+from tacit.plan.physical.kept import kept_table
+from tacit.plan.physical.placed import JSON
 
 SUFFIX = ".kept"
 UNFINISHED = ".unfinished"

@@ -28,10 +28,11 @@ from tacit.agent.reporter import Reporter
 from tacit.agent.steps import last_uses, participants, secure_operators
 from tacit.local import LocalEngine
 from tacit.plan import plan_hash
-from tacit.plan.catalog import KeptTable
-from tacit.plan.cost import declared_link
-from tacit.plan.describe import name as step_name
-from tacit.plan.placed import (
+from tacit.plan.account.describe import name as step_name
+from tacit.plan.account.serialise import canonical
+from tacit.plan.facts.catalog import KeptTable
+from tacit.plan.physical.cost import declared_link
+from tacit.plan.physical.placed import (
     DropStep,
     InputStep,
     KeepStep,
@@ -45,7 +46,6 @@ from tacit.plan.placed import (
     SecureStep,
     TailStep,
 )
-from tacit.plan.serialise import canonical
 
 ABORT_REASONS = {
     Fault.INPUT: "its own input was refused",

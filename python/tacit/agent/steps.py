@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tacit.plan.placed import (
+from tacit.plan.physical.placed import (
     DropStep,
     InputStep,
     KeepStep,

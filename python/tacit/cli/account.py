@@ -10,10 +10,10 @@ from rich.table import Table
 from tacit.agent.cost import Cost
 from tacit.agent.events import Event
 from tacit.cli.screen import heading, table
-from tacit.plan import StepCost, account
-from tacit.plan.listing import LEARNT_TITLE, Listing, cost_listing, plan_listing
-from tacit.plan.placed import PlacedPlan
-from tacit.plan.quantities import duration, size
+from tacit.plan import StepCost, learnt
+from tacit.plan.account.listing import LEARNT_TITLE, Listing, cost_listing, plan_listing
+from tacit.plan.account.quantities import duration, size
+from tacit.plan.physical.placed import PlacedPlan
 
 
 def show_plan(plan: PlacedPlan, screen: Console) -> None:
@@ -24,7 +24,7 @@ def show_plan(plan: PlacedPlan, screen: Console) -> None:
 def show_account(plan: PlacedPlan, screen: Console) -> None:
     """What each party will learn besides its own input, in sentences; also of those that learn nothing."""
     heading(screen, LEARNT_TITLE)
-    for sentence in account(plan):
+    for sentence in learnt(plan):
         show_item(screen, sentence)
 
 

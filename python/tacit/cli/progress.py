@@ -14,9 +14,9 @@ from rich.table import Table
 from tacit.agent.cost import Metered, combined
 from tacit.agent.events import Event
 from tacit.cli.screen import table
-from tacit.plan import describe
-from tacit.plan.placed import DropStep, LocalStep, PlacedPlan, Step, TailStep
-from tacit.plan.quantities import duration, size
+from tacit.plan.account import describe
+from tacit.plan.account.quantities import duration, size
+from tacit.plan.physical.placed import DropStep, LocalStep, PlacedPlan, Step, TailStep
 
 COLUMNS = (
     ("step", "left"),

@@ -18,7 +18,7 @@ from tacit.agent.kept_catalog import parts_of
 from tacit.agent.kept_store import Part
 from tacit.cli.query_arguments import add_federation
 from tacit.cli.screen import console, table
-from tacit.plan.types import Field, sql_name
+from tacit.plan.algebra.types import Field, sql_name
 
 NAME = "tables"
 HELP = "list owners' tables and kept tables"

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from tacit.plan.types import Decimal, Type
+from tacit.plan.algebra.types import Decimal, Type
 
 MACROS = (
     # The number of significant bits of a number that is not negative.

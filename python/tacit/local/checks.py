@@ -16,8 +16,8 @@ import duckdb
 from tacit.local.errors import DataError
 from tacit.local.source import Source
 from tacit.local.sql_types import literal, quoted, shown, text
-from tacit.plan.bounds import UNDECLARED_ROWS
-from tacit.plan.types import Date, Decimal, Field, Integer, Varchar
+from tacit.plan.algebra.bounds import UNDECLARED_ROWS
+from tacit.plan.algebra.types import Date, Decimal, Field, Integer, Varchar
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tacit.plan.algebra import Aggregate, Call, ColumnRef, Expr, Filter, Project, Relation
-from tacit.plan.expressions import subexpressions
-from tacit.plan.trees import children, scans
+from tacit.plan.algebra.expressions import subexpressions
+from tacit.plan.algebra.relations import Aggregate, Call, ColumnRef, Expr, Filter, Project, Relation
+from tacit.plan.algebra.trees import children, scans
 
 CAN_LEAVE_RANGE = {"add", "sub", "mul", "neg", "rescale", "cast"}
 

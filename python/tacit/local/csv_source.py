@@ -12,8 +12,8 @@ from tacit.local import csv_text
 from tacit.local.errors import DataError
 from tacit.local.source import Source, data_path, positions, stamp
 from tacit.local.sql_types import NO_COLUMNS, quoted
-from tacit.plan.catalog import Table
-from tacit.plan.types import Field, sql_name
+from tacit.plan.algebra.types import Field, sql_name
+from tacit.plan.facts.catalog import Table
 
 LINE_PROBLEMS = {
     "MISSING COLUMNS": ("has fewer values than the header has names", "add what is missing (an empty value is NULL)"),

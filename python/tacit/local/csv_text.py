@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tacit.local.errors import DataError
 from tacit.local.sql_types import text
-from tacit.plan.types import Date, Decimal, Integer, Type, Varchar, sql_name
+from tacit.plan.algebra.types import Date, Decimal, Integer, Type, Varchar, sql_name
 
 OPTIONS = (
     "header = true, auto_detect = false, delim = ',', quote = '\"', escape = '\"', strict_mode = true, "

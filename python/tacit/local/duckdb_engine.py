@@ -22,10 +22,10 @@ from tacit.local.render import render
 from tacit.local.size import unfiltered_rows
 from tacit.local.source import Source, data_path, used_fields
 from tacit.local.sql_types import NO_COLUMNS, quoted
-from tacit.plan.algebra import Opened, Scan
-from tacit.plan.catalog import Catalog, Table
-from tacit.plan.placed import InputStep, LocalStep, PlacedPlan, PsiSide, ReleaseStep, TailStep
-from tacit.plan.trees import scans
+from tacit.plan.algebra.relations import Opened, Scan
+from tacit.plan.algebra.trees import scans
+from tacit.plan.facts.catalog import Catalog, Table
+from tacit.plan.physical.placed import InputStep, LocalStep, PlacedPlan, PsiSide, ReleaseStep, TailStep
 
 SETTINGS = {
     "autoinstall_known_extensions": False,

@@ -1,4 +1,4 @@
-"""Between SQL values and their integer encodings (tacit.plan.types), as DuckDB projections over whole vectors.
+"""Between SQL values and their integer encodings (tacit.plan.algebra.types), as DuckDB projections over whole vectors.
 
 Strings without a dictionary have no integer encoding: they pass as they are. NULL stays NULL both ways.
 """
@@ -6,7 +6,7 @@ Strings without a dictionary have no integer encoding: they pass as they are. NU
 from __future__ import annotations
 
 from tacit.local.sql_types import literal, quoted, text
-from tacit.plan.types import Boolean, Date, Decimal, Double, Integer, Type, Varchar, sql_name
+from tacit.plan.algebra.types import Boolean, Date, Decimal, Double, Integer, Type, Varchar, sql_name
 
 EPOCH = "DATE '1970-01-01'"
 BIGINT = range(-(2**63), 2**63)

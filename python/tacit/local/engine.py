@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Protocol
 
-from tacit.plan.placed import InputStep, LocalStep, PsiSide, TailStep
+from tacit.plan.physical.placed import InputStep, LocalStep, PsiSide, TailStep
 
 
 class ArrowStream(Protocol):

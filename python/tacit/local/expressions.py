@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from tacit.local.average import average
 from tacit.local.sql_types import cast, literal
-from tacit.plan.algebra import Call, ColumnRef, Expr, Literal
+from tacit.plan.algebra.relations import Call, ColumnRef, Expr, Literal
 
 INPUT = "t"
 """The alias of every operator's input."""

@@ -9,8 +9,8 @@ import duckdb
 from tacit.local.errors import DataError
 from tacit.local.source import Source, data_path, positions, stamp
 from tacit.local.sql_types import NO_COLUMNS, quoted, text
-from tacit.plan.catalog import Table
-from tacit.plan.types import Boolean, Date, Decimal, Field, Integer, Varchar, sql_name
+from tacit.plan.algebra.types import Boolean, Date, Decimal, Field, Integer, Varchar, sql_name
+from tacit.plan.facts.catalog import Table
 
 INTEGER = re.compile(r"U?(TINYINT|SMALLINT|INTEGER|BIGINT)|HUGEINT")
 DECIMAL = re.compile(r"DECIMAL\(\d+,(\d+)\)")

@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from tacit.local.expressions import INPUT, column, render_expression
 from tacit.local.sql_types import NO_COLUMNS, cast
-from tacit.plan.algebra import (
+from tacit.plan.algebra.relations import (
     Aggregate,
     Aggregation,
     Broadcast,
@@ -27,8 +27,8 @@ from tacit.plan.algebra import (
     SortKey,
     Union,
 )
-from tacit.plan.fields import names
-from tacit.plan.types import Field
+from tacit.plan.algebra.types import Field
+from tacit.plan.facts.fields import names
 
 Outputs = Iterable[tuple[str, exp.Expr]]
 

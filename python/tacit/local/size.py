@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tacit.plan.algebra import (
+from tacit.plan.algebra.relations import (
     Aggregate,
     Broadcast,
     Filter,

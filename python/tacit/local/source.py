@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tacit.local.errors import DataError
-from tacit.plan.catalog import Table
-from tacit.plan.types import Field
+from tacit.plan.algebra.types import Field
+from tacit.plan.facts.catalog import Table
 
 
 @dataclass(frozen=True)

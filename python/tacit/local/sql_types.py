@@ -6,7 +6,7 @@ from datetime import date
 
 from sqlglot import exp
 
-from tacit.plan.types import Boolean, Date, Decimal, Double, Integer, Type, Varchar, sql_name
+from tacit.plan.algebra.types import Boolean, Date, Decimal, Double, Integer, Type, Varchar, sql_name
 
 NO_COLUMNS = "present"
 """A column that stands in where rows are used but none of their columns, which SQL cannot write."""

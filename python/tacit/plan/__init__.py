@@ -5,10 +5,10 @@ SQL text becomes a placed plan with tacit.sql.compile_query, which binds it and 
 
 from __future__ import annotations
 
-from tacit.plan.account import account
-from tacit.plan.cost import StepCost, predict
-from tacit.plan.explain import explain_json, explain_text
+from tacit.plan.account.explain import explain_json, explain_text
+from tacit.plan.account.learnt import learnt
+from tacit.plan.account.serialise import plan_hash, plan_json
+from tacit.plan.physical.cost import StepCost, predict
 from tacit.plan.place import place
-from tacit.plan.serialise import plan_hash, plan_json
 
-__all__ = ["StepCost", "account", "explain_json", "explain_text", "place", "plan_hash", "plan_json", "predict"]
+__all__ = ["StepCost", "explain_json", "explain_text", "learnt", "place", "plan_hash", "plan_json", "predict"]

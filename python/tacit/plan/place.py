@@ -5,29 +5,29 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from tacit.plan.algebra import Relation
-from tacit.plan.catalog import ENGINES, Catalog
-from tacit.plan.cost import predict, total
-from tacit.plan.demands import Demands
-from tacit.plan.disclosures import match_disclosures, release_disclosure, size_disclosures
-from tacit.plan.distinct import drop_redundant
-from tacit.plan.fields import fields
-from tacit.plan.kept import about
-from tacit.plan.kinds import Rep, hash_width, kind_of_field
-from tacit.plan.lower import Lowering
-from tacit.plan.matching import Reasons, choose_matches
-from tacit.plan.merging import choose_merged
-from tacit.plan.placed import JSON, Disclosure, KeepStep, PlacedPlan, ReleaseStep, Step, TailStep
-from tacit.plan.predicates import push_predicates
-from tacit.plan.prune import prune
-from tacit.plan.push_down import is_local, push_down
-from tacit.plan.push_up import Split, opened_by, push_up
-from tacit.plan.refusals import QueryError, UnsupportedSQL
-from tacit.plan.secure_expressions import SecureColumn
-from tacit.plan.simplify import named, simplify
-from tacit.plan.tables import SharedTable
-from tacit.plan.trees import kept_scans, owner, scans
-from tacit.plan.types import Double, Varchar
+from tacit.plan.account.disclosures import match_disclosures, release_disclosure, size_disclosures
+from tacit.plan.algebra.refusals import QueryError, UnsupportedSQL
+from tacit.plan.algebra.relations import Relation
+from tacit.plan.algebra.trees import kept_scans, owner, scans
+from tacit.plan.algebra.types import Double, Varchar
+from tacit.plan.facts.catalog import ENGINES, Catalog
+from tacit.plan.facts.fields import fields
+from tacit.plan.facts.kinds import Rep, hash_width, kind_of_field
+from tacit.plan.physical.cost import predict, total
+from tacit.plan.physical.demands import Demands
+from tacit.plan.physical.kept import about
+from tacit.plan.physical.lower import Lowering
+from tacit.plan.physical.merging import choose_merged
+from tacit.plan.physical.placed import JSON, Disclosure, KeepStep, PlacedPlan, ReleaseStep, Step, TailStep
+from tacit.plan.physical.secure_expressions import SecureColumn
+from tacit.plan.physical.tables import SharedTable
+from tacit.plan.rules.distinct import drop_redundant
+from tacit.plan.rules.matching import Reasons, choose_matches
+from tacit.plan.rules.predicates import push_predicates
+from tacit.plan.rules.prune import prune
+from tacit.plan.rules.push_down import is_local, push_down
+from tacit.plan.rules.push_up import Split, opened_by, push_up
+from tacit.plan.rules.simplify import named, simplify
 
 
 @dataclass(frozen=True)

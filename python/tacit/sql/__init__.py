@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from tacit.plan.catalog import Catalog
+from tacit.plan.algebra.refusals import QueryError
+from tacit.plan.facts.catalog import Catalog
+from tacit.plan.physical.placed import PlacedPlan
 from tacit.plan.place import place
-from tacit.plan.placed import PlacedPlan
-from tacit.plan.refusals import QueryError
 from tacit.sql.bind import bind
 from tacit.sql.statements import create_table, drop_table
 from tacit.sql.text import Text
@@ -19,8 +19,8 @@ __all__ = ["bind", "compile_query"]
 def compile_query(sql: str, catalog: Catalog, recipients: tuple[str, ...]) -> PlacedPlan:
     """The placed plan that answers a query to the recipients, or makes or drops a kept table, which has no recipients.
 
-    Every party compiles it for itself and gets the same plan. Raises tacit.plan.refusals.QueryError for a query that is
-    wrong or not supported; its text is one sentence for the user.
+    Every party compiles it for itself and gets the same plan. Raises tacit.plan.algebra.refusals.QueryError for a query
+    that is wrong or not supported; its text is one sentence for the user.
     """
     try:
         match Text(sql).statement():

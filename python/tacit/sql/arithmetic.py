@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import reduce
 
-from tacit.plan import bounds
-from tacit.plan.algebra import Call, Expr, Literal
-from tacit.plan.algebra import Operator as Op
-from tacit.plan.refusals import Position
-from tacit.plan.types import Boolean, Date, Decimal, Double, Integer, Type, Varchar, sql_name
+from tacit.plan.algebra import bounds
+from tacit.plan.algebra.refusals import Position
+from tacit.plan.algebra.relations import Call, Expr, Literal
+from tacit.plan.algebra.relations import Operator as Op
+from tacit.plan.algebra.types import Boolean, Date, Decimal, Double, Integer, Type, Varchar, sql_name
 from tacit.sql.coercion import (
     MOST_DIGITS,
     Mismatch,

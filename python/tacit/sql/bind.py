@@ -6,10 +6,10 @@ from functools import partial
 
 from sqlglot import exp
 
-from tacit.plan.algebra import Aggregate, Expr, Project, Relation, Sort, Union
-from tacit.plan.catalog import Catalog
-from tacit.plan.expressions import reference
-from tacit.plan.fields import fields, names
+from tacit.plan.algebra.expressions import reference
+from tacit.plan.algebra.relations import Aggregate, Expr, Project, Relation, Sort, Union
+from tacit.plan.facts.catalog import Catalog
+from tacit.plan.facts.fields import fields, names
 from tacit.sql.coercion import Mismatch, coerce, common_type
 from tacit.sql.from_clause import Ctes, From, renamed
 from tacit.sql.ordering import limited, order_terms, sorted_by

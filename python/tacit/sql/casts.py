@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from tacit.plan import bounds
-from tacit.plan.algebra import Call, Expr
-from tacit.plan.expressions import is_rounding
-from tacit.plan.types import Boolean, Date, Decimal, Double, Integer, Type, Varchar, sql_name
+from tacit.plan.algebra import bounds
+from tacit.plan.algebra.expressions import is_rounding
+from tacit.plan.algebra.relations import Call, Expr
+from tacit.plan.algebra.types import Boolean, Date, Decimal, Double, Integer, Type, Varchar, sql_name
 from tacit.sql.coercion import MOST_DIGITS, RANKS, Mismatch, coerce
 from tacit.sql.text import Text
 

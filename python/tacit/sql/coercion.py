@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from datetime import date
 
-from tacit.plan import bounds
-from tacit.plan.algebra import Call, Expr, Literal
-from tacit.plan.types import Boolean, Date, Decimal, Double, Integer, IntegerName, Type, Varchar, sql_name
+from tacit.plan.algebra import bounds
+from tacit.plan.algebra.relations import Call, Expr, Literal
+from tacit.plan.algebra.types import Boolean, Date, Decimal, Double, Integer, IntegerName, Type, Varchar, sql_name
 
 RANKS: tuple[IntegerName, ...] = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
 INTEGER_DIGITS = {"TINYINT": 3, "SMALLINT": 5, "INTEGER": 10, "BIGINT": 19, "HUGEINT": 38}

@@ -7,10 +7,10 @@ from decimal import Decimal as Exact
 
 from sqlglot import exp
 
-from tacit.plan.algebra import Expr, Literal
-from tacit.plan.algebra import Operator as Op
-from tacit.plan.refusals import QueryError
-from tacit.plan.types import Boolean, Double, Integer
+from tacit.plan.algebra.refusals import QueryError
+from tacit.plan.algebra.relations import Expr, Literal
+from tacit.plan.algebra.relations import Operator as Op
+from tacit.plan.algebra.types import Boolean, Double, Integer
 from tacit.sql import arithmetic
 from tacit.sql.casts import cast
 from tacit.sql.coercion import NULL, Mismatch, date_literal, decimal_literal, integer_literal, text_literal

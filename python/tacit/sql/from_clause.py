@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
-from tacit.plan.algebra import Expr, KeptScan, Project, Relation, Scan
-from tacit.plan.catalog import Catalog, KeptTable, Table
-from tacit.plan.expressions import conjuncts, reference
-from tacit.plan.fields import fields, names
-from tacit.plan.refusals import UnknownName
+from tacit.plan.algebra.expressions import conjuncts, reference
+from tacit.plan.algebra.refusals import UnknownName
+from tacit.plan.algebra.relations import Expr, KeptScan, Project, Relation, Scan
+from tacit.plan.facts.catalog import Catalog, KeptTable, Table
+from tacit.plan.facts.fields import fields, names
 from tacit.sql import arithmetic
 from tacit.sql.coercion import Mismatch
 from tacit.sql.expressions import Expressions

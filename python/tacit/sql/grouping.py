@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
-from tacit.plan.algebra import (
+from tacit.plan.algebra.relations import (
     Aggregate,
     AggregateFunction,
     Aggregation,
@@ -17,8 +17,8 @@ from tacit.plan.algebra import (
     Project,
     Relation,
 )
-from tacit.plan.fields import aggregation_field
-from tacit.plan.types import Boolean, Decimal, Double, Integer, sql_name
+from tacit.plan.algebra.types import Boolean, Decimal, Double, Integer, sql_name
+from tacit.plan.facts.fields import aggregation_field
 from tacit.sql.scope import fresh
 from tacit.sql.text import Text
 

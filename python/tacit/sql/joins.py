@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tacit.plan.algebra import (
+from tacit.plan.algebra.expressions import conjunction
+from tacit.plan.algebra.refusals import Position, UnsupportedSQL
+from tacit.plan.algebra.relations import (
     Aggregate,
     Broadcast,
     Call,
@@ -22,13 +24,11 @@ from tacit.plan.algebra import (
     Relation,
     Scan,
 )
-from tacit.plan.catalog import Catalog
-from tacit.plan.expressions import conjunction
-from tacit.plan.fields import column, columns_of, fields, names
-from tacit.plan.refusals import Position, UnsupportedSQL
-from tacit.plan.trees import owner
-from tacit.plan.types import Decimal, Integer
-from tacit.plan.uniqueness import is_unique
+from tacit.plan.algebra.trees import owner
+from tacit.plan.algebra.types import Decimal, Integer
+from tacit.plan.facts.catalog import Catalog
+from tacit.plan.facts.fields import column, columns_of, fields, names
+from tacit.plan.facts.uniqueness import is_unique
 from tacit.sql.scope import fresh
 
 

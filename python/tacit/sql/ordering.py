@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from tacit.plan.algebra import Limit, Relation, Sort, SortKey
-from tacit.plan.refusals import UnsupportedSQL
+from tacit.plan.algebra.refusals import UnsupportedSQL
+from tacit.plan.algebra.relations import Limit, Relation, Sort, SortKey
 from tacit.sql.expressions import constant_integer
 from tacit.sql.text import Text, only
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from tacit.plan.algebra import ColumnRef, Project, Relation
-from tacit.plan.fields import fields
-from tacit.plan.refusals import InvalidSQL, UnknownName
+from tacit.plan.algebra.refusals import InvalidSQL, UnknownName
+from tacit.plan.algebra.relations import ColumnRef, Project, Relation
+from tacit.plan.facts.fields import fields
 from tacit.sql.text import Text
 
 

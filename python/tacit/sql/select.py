@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from tacit.plan.algebra import Aggregate, Broadcast, ColumnRef, Expr, Filter, Project, Relation
-from tacit.plan.catalog import Catalog
-from tacit.plan.fields import fields, names
-from tacit.plan.refusals import UnsupportedSQL
+from tacit.plan.algebra.refusals import UnsupportedSQL
+from tacit.plan.algebra.relations import Aggregate, Broadcast, ColumnRef, Expr, Filter, Project, Relation
+from tacit.plan.facts.catalog import Catalog
+from tacit.plan.facts.fields import fields, names
 from tacit.sql.coercion import Mismatch, coerce, common_type
 from tacit.sql.expressions import Expressions, conjuncts
 from tacit.sql.from_clause import From

@@ -6,10 +6,10 @@ import re
 
 from sqlglot import exp
 
-from tacit.plan.catalog import Catalog
+from tacit.plan.algebra.refusals import UnknownName
+from tacit.plan.facts.catalog import Catalog
+from tacit.plan.physical.placed import DropStep, PlacedPlan
 from tacit.plan.place import KeptAs, place_kept
-from tacit.plan.placed import DropStep, PlacedPlan
-from tacit.plan.refusals import UnknownName
 from tacit.sql.bind import bind_unordered
 from tacit.sql.joins import is_single_row
 from tacit.sql.text import Text, only

@@ -9,7 +9,7 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import ParseError, TokenError
 
-from tacit.plan.refusals import InvalidSQL, Position, UnsupportedSQL
+from tacit.plan.algebra.refusals import InvalidSQL, Position, UnsupportedSQL
 
 PARTS = {
     "db": "a schema name",

@@ -8,7 +8,7 @@ from functools import lru_cache
 import duckdb
 from sqlglot import exp
 
-from tacit.plan.refusals import Position
+from tacit.plan.algebra.refusals import Position
 from tacit.sql.text import Text
 
 _SIGNS: dict[type[exp.Expr], str] = {

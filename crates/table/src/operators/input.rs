@@ -79,7 +79,7 @@ pub(crate) fn announced_rows<B: Backend>(
 }
 
 /// So many rows, unless they are more than the planner reckons with where nobody declares how many there are: the widths of sums and of string hashes
-/// follow from its bound (`UNDECLARED_ROWS` of tacit.plan.bounds).
+/// follow from its bound (`UNDECLARED_ROWS` of tacit.plan.algebra.bounds).
 pub(crate) fn at_most(rows: usize, what: &str) -> Result<usize> {
     if rows > 1 << 31 { Err(too_many(what, rows as u64)) } else { Ok(rows) }
 }

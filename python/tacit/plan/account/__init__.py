@@ -1,0 +1,1 @@
+"""What a plan shows: its disclosures, their sentences, its text, its canonical form and its hash."""

@@ -1,0 +1,75 @@
+"""Explain: the placed plan, what each party learns, and the predicted cost, for people and for programs."""
+
+from __future__ import annotations
+
+import textwrap
+
+from tacit.plan.account.describe import name
+from tacit.plan.account.learnt import learnt
+from tacit.plan.account.listing import JOINS_TITLE, LEARNT_TITLE, Listing, cost_listing, permit_listing, plan_listing
+from tacit.plan.account.serialise import encoded, plan_hash, plan_json
+from tacit.plan.physical.cost import StepCost, predict, total
+from tacit.plan.physical.placed import JSON, InputStep, KeptStep, PlacedPlan, PsiStep, SecureStep
+
+WIDTH = 110
+
+
+def explain_text(plan: PlacedPlan, costs: tuple[StepCost, ...] | None = None) -> str:
+    """The plan for people, at most 110 columns wide. costs: predicted ones, by default those of the native module."""
+    costs = predict(plan) if costs is None else costs
+    steps, opened, cost = plan_listing(plan), permit_listing(plan), cost_listing(costs)
+    sections = [
+        (steps.title, _lines(steps)),
+        (LEARNT_TITLE, [line for each in learnt(plan) for line in _wrapped(each, "- ", "  ")]),
+        (opened.title, _lines(opened) if opened.rows else []),
+        (JOINS_TITLE, [line for each in plan.joins for line in _wrapped(each, "- ", "  ")]),
+        ("Readers in clear before the answer", _reader_lines(plan)),
+        (cost.title, _lines(cost)),
+    ]
+    shown = [f"{title}\n" + "\n".join(f"  {line}" for line in lines) for title, lines in sections if lines]
+    return "\n\n".join([*shown, f"Plan hash {plan_hash(plan).hex()}"]) + "\n"
+
+
+def explain_json(plan: PlacedPlan, costs: tuple[StepCost, ...] | None = None) -> JSON:
+    """The plan for programs: the whole placed plan, the account in sentences, the predicted cost and the hash."""
+    costs = predict(plan) if costs is None else costs
+    return {
+        "plan": plan_json(plan),
+        "learns": list(learnt(plan)),
+        "cost": [encoded(each) for each in (*costs, *([total(costs)] if costs else []))],
+        "hash": plan_hash(plan).hex(),
+    }
+
+
+def plan_text(plan: PlacedPlan) -> str:
+    """The steps alone, as a table."""
+    return "\n".join(_lines(plan_listing(plan))) + "\n"
+
+
+def _reader_lines(plan: PlacedPlan) -> list[str]:
+    """Columns under MPC that a party other than the owner may read, with all their readers."""
+    lines = []
+    for step in plan.steps:
+        owner = {step.owner} if isinstance(step, InputStep) else set()
+        for column, readers in step.readers if isinstance(step, InputStep | PsiStep | KeptStep | SecureStep) else ():
+            if set(readers) - owner:
+                lines += _wrapped(f"{name(step)}: {column} by {', '.join(readers)}", "", "  ")
+    return lines
+
+
+def _lines(listing: Listing) -> list[str]:
+    """Columns aligned; the last one is wrapped."""
+    titles = tuple(title for title, _ in listing.columns)
+    table = [titles, *listing.rows] if titles else []
+    widths = [max(len(row[at]) for row in table) for at in range(len(titles))]
+    lines = []
+    for row in table:
+        sides = zip(row, listing.columns, widths, strict=True)
+        cells = [cell.rjust(width) if side == "right" else cell.ljust(width) for cell, (_, side), width in sides]
+        head = "".join(f"{cell}  " for cell in cells[:-1])
+        lines += [line.rstrip() for line in _wrapped(cells[-1], head, " " * len(head))] or [head.rstrip()]
+    return [*lines, *([listing.note] if listing.note else [])]
+
+
+def _wrapped(text: str, first: str, rest: str) -> list[str]:
+    return textwrap.wrap(text, WIDTH - 2, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False)

@@ -1,0 +1,104 @@
+"""What each party of a plan learns, in sentences, also for those that learn nothing."""
+
+from __future__ import annotations
+
+from tacit.plan.algebra.relations import Relation
+from tacit.plan.algebra.trees import scans
+from tacit.plan.physical.placed import (
+    Disclosure,
+    DropStep,
+    InputStep,
+    KeepStep,
+    KeptStep,
+    LocalStep,
+    PlacedPlan,
+    PsiStep,
+    Step,
+)
+
+NOTHING_MORE = "Nobody learns anything else: not more than the answer and the declared sizes."
+NOTHING_OPENED = "Nothing is opened to anybody."
+
+
+def learnt(plan: PlacedPlan) -> tuple[str, ...]:
+    """A sentence for each thing a party learns, and for each party that learns nothing; a closing one if all is so."""
+    parties = tuple(dict.fromkeys((*plan.nodes, *plan.recipients)))
+    dropped = [f"Each node removes its own part of the kept table {step.table}." for step in _drops(plan)]
+    if dropped:
+        return tuple(dropped)
+    sentences = [sentence for party in parties for sentence in _of_party(party, plan)]
+    if all(each.kind == "answer" for each in plan.disclosures):
+        sentences.append(NOTHING_MORE if plan.recipients else NOTHING_OPENED)
+    return (*sentences, *_keeping(plan))
+
+
+def _drops(plan: PlacedPlan) -> list[DropStep]:
+    return [step for step in plan.steps if isinstance(step, DropStep)]
+
+
+def _keeping(plan: PlacedPlan) -> list[str]:
+    """Which kept tables a plan reads and makes, and whose data is in them."""
+    tables = plan.catalog.kept if plan.catalog else ()
+    read = [
+        f"The kept table {each.name} ({each.id[:8]}) is read: shares made of {' and '.join(each.tables)}, by plan "
+        f"{each.plan_hash[:8]}."
+        for each in tables
+    ]
+    made = [
+        f"{' and '.join(plan.nodes)} keep {', '.join(each.name for each in step.fields)} as shares under the name "
+        f"{step.table}, for later queries that all of them approve: {step.rows_bound} rows, made of "
+        f"{' and '.join(step.about['tables'])}."
+        for step in plan.steps
+        if isinstance(step, KeepStep)
+    ]
+    return read + made
+
+
+def _of_party(party: str, plan: PlacedPlan) -> list[str]:
+    mine = [each for each in plan.disclosures if party in each.recipients and not _own_size(each, party, plan)]
+    if mine:
+        return [
+            f"{party} learns {each.what} ({each.reason}; allowed by: {each.rule}; step {each.site})." for each in mine
+        ]
+    if party in plan.recipients:
+        return [f"{party} gets the answer from its own tables and learns nothing new."]
+    sizes = declared_sizes(plan)
+    return [f"{party} learns nothing but the declared sizes{f': {sizes}' if sizes else ''}."]
+
+
+def declared_sizes(plan: PlacedPlan) -> str:
+    """The public sizes that inputs are padded to."""
+    found = []
+    locals_ = {step.id: step for step in plan.steps if isinstance(step, LocalStep)}
+    for step in plan.steps:
+        if isinstance(step, KeptStep):
+            found.append(f"{step.table} was kept with {step.rows:,} row{'' if step.rows == 1 else 's'}")
+        sides = (step,) if isinstance(step, InputStep) else (step.left, step.right) if isinstance(step, PsiStep) else ()
+        for side in sides:
+            if side.rows is not None:
+                count = "1 row" if side.rows == 1 else f"{side.rows:,} rows"
+                done = "shares" if isinstance(side, InputStep) else "matches"
+                found.append(f"{side.owner} {done} {count} of {tables(locals_[side.local].relation)}")
+    return ", ".join(dict.fromkeys(found))
+
+
+def tables(relation: Relation) -> str:
+    """The names of the tables beneath a relation."""
+    return " and ".join(dict.fromkeys(scan.table for scan in scans(relation)))
+
+
+def _own_size(disclosure: Disclosure, party: str, plan: PlacedPlan) -> bool:
+    """Whether a disclosed size is the party's own, which it knows."""
+    return disclosure.kind == "size" and any(disclosure.site in own_sizes(step, party) for step in plan.steps)
+
+
+def own_sizes(step: Step, party: str) -> tuple[str, ...]:
+    """The sites at which a step announces sizes of a party's own data."""
+    match step:
+        case InputStep() if step.owner == party:
+            return (f"{step.id}.input",)
+        case PsiStep():
+            op, sides = step.operator["op"], (("left", step.left), ("right", step.right))
+            return tuple(f"{step.id}.{op}/{name}" for name, side in sides if side.owner == party)
+        case _:
+            return ()

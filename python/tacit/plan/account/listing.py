@@ -1,0 +1,79 @@
+"""What a plan does and costs, as tables of text: the same wherever they are shown, on a page or on a terminal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tacit.plan.account.describe import column_text, name, rows, what, where
+from tacit.plan.account.quantities import duration, size
+from tacit.plan.physical.cost import ASSUMED_ROWS, StepCost, total
+from tacit.plan.physical.placed import Disclosure, PlacedPlan
+
+LEARNT_TITLE = "What each party will learn"
+"""Over the sentences of ``account``."""
+
+JOINS_TITLE = "Joins of two owners"
+"""Over how each is done, and why."""
+
+
+@dataclass(frozen=True)
+class Listing:
+    """A table. columns: each a title and the side of its cells, "left" or "right". note: what a mark in it means."""
+
+    title: str
+    columns: tuple[tuple[str, str], ...]
+    rows: tuple[tuple[str, ...], ...]
+    note: str | None = None
+
+
+def plan_listing(plan: PlacedPlan) -> Listing:
+    """The placed plan: each step, where it runs, its public number of rows and what it does."""
+    columns = ("step", "left"), ("where", "left"), ("rows", "right"), ("what", "left")
+    steps = tuple((name(step), where(step, plan.engine), rows(step), what(step)) for step in plan.steps)
+    return Listing("The placed plan", columns, steps)
+
+
+def permit_listing(plan: PlacedPlan) -> Listing:
+    """The plan's permits: what the nodes open, and nothing else, with each column as the steps list it."""
+    columns = ("step", "left"), ("to", "left"), ("rows", "right"), ("what", "left")
+    return Listing("What may be opened, and nothing else", columns, tuple(map(_permit_row, plan.disclosures)))
+
+
+def _permit_row(disclosure: Disclosure) -> tuple[str, ...]:
+    permit = disclosure.permit
+    match disclosure.kind:
+        case "size":
+            what = "a number of rows"
+        case "matches":
+            what = "which of its own rows match"
+        case "answer" | "value":
+            what = ", ".join(map(column_text, permit["columns"]))
+    most = "" if permit["rows"] is None else f"{permit['rows']:,}"
+    return disclosure.site, ", ".join(disclosure.recipients), most, what
+
+
+def cost_listing(costs: tuple[StepCost, ...]) -> Listing:
+    """The predicted cost of each secure step and of all together."""
+    title = "Predicted cost"
+    if not costs:
+        return Listing(title, (), (), "Nothing is sent: every party works on its own data alone.")
+    ahead = any(each.rounds_ahead for each in costs)
+    titles = ["rows", "sent by all", "rounds", *(["ahead"] if ahead else []), "time"]
+    columns = ("step", "left"), *((title, "right") for title in titles)
+    assumes = f"~ assumes {ASSUMED_ROWS:,} rows where a size is announced only when the query runs."
+    notes = [assumes] if any(each.assumed for each in costs) else []
+    whole = total(costs)
+    if whole.circuits:
+        share = f"{whole.garbled:,} of {whole.circuits:,}"
+        notes.append(f"{share} circuits are garbled: they take less time so on the declared link.")
+    if ahead:
+        notes.append("ahead: rounds of a second session, which makes oblivious transfers while the steps before run.")
+    note = "\n  ".join(notes) or None
+    return Listing(title, columns, tuple(_cost_row(each, ahead) for each in (*costs, whole)), note)
+
+
+def _cost_row(cost: StepCost, ahead: bool) -> tuple[str, ...]:
+    about = "~" if cost.assumed else ""
+    rows_of = "" if cost.step == "total" else f"{about}{cost.rows:,}"
+    rounds = [f"{cost.rounds:,}", *([f"{cost.rounds_ahead:,}"] if ahead else [])]
+    return cost.step, rows_of, about + size(cost.bytes), *rounds, f"~{duration(cost.seconds)}"

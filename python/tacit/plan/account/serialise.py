@@ -1,0 +1,58 @@
+"""Plans as canonical JSON: every field of every node, keys sorted, so that equal plans have equal text anywhere."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import fields, is_dataclass
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from tacit.plan.physical.placed import JSON, PlacedPlan
+
+LEFT_OUT = {"position", "path"}
+"""Where a construct stands in the text (which is hashed) and where an owner keeps its data (its own business)."""
+
+
+def plan_json(plan: PlacedPlan) -> JSON:
+    """The whole plan, its account and its catalog as JSON values."""
+    found = encoded(plan)
+    assert isinstance(found, dict)
+    return found
+
+
+def encoded(value: object) -> Any:
+    """Any part of a plan as JSON values. Nodes name their class; sets become sorted lists."""
+    if is_dataclass(value) and not isinstance(value, type):
+        members = {each.name: encoded(getattr(value, each.name)) for each in fields(value) if each.name not in LEFT_OUT}
+        return {"node": type(value).__name__} | members
+    if isinstance(value, dict):
+        return {str(key): encoded(each) for key, each in value.items()}
+    if isinstance(value, frozenset):
+        return sorted((encoded(each) for each in value), key=canonical)
+    if isinstance(value, tuple | list):
+        return [encoded(each) for each in value]
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    raise TypeError(f"a plan holds no {type(value).__name__}")
+
+
+def canonical(value: object) -> str:
+    """JSON text with sorted keys and no spaces."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+
+
+def plan_hash(plan: PlacedPlan) -> bytes:
+    """SHA-256 over the query's text, the placed plan, its disclosures, its catalog (without paths) and tacit's version.
+
+    Parties whose hashes differ would not run the same thing; they stop before any share leaves.
+    """
+    return hashlib.sha256(canonical({"tacit": tacit_version(), "plan": plan_json(plan)}).encode()).digest()
+
+
+def tacit_version() -> str:
+    """The installed version, or "source" where tacit runs without being installed."""
+    try:
+        return version("tacit")
+    except PackageNotFoundError:
+        return "source"

@@ -1,0 +1,1 @@
+"""What a query means: types and their public bounds, relations, expressions, and what is wrong with a query."""

@@ -1,0 +1,62 @@
+"""Helpers on typed expressions that the passes share: conjunctions, substitution, what needs clear computation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import reduce
+
+from tacit.plan.algebra.relations import Call, ColumnRef, Expr, Literal
+from tacit.plan.algebra.types import Boolean, Decimal, Double, Field
+
+
+def conjunction(conditions: Sequence[Expr]) -> Expr:
+    """All conditions joined by AND (TRUE if there are none)."""
+    if not conditions:
+        return Literal(True, Boolean())
+    return reduce(lambda a, b: Call("and", (a, b), Boolean(), a.nullable or b.nullable), conditions)
+
+
+def conjuncts(condition: Expr) -> list[Expr]:
+    """The conditions that AND joins."""
+    if isinstance(condition, Call) and condition.op == "and":
+        return [each for arg in condition.args for each in conjuncts(arg)]
+    return [condition]
+
+
+def substitute(expr: Expr, columns: Mapping[str, Expr]) -> Expr:
+    """The expression with columns replaced by expressions; columns that are not named stay."""
+    match expr:
+        case ColumnRef(name):
+            return columns.get(name, expr)
+        case Literal():
+            return expr
+        case Call():
+            return replace(expr, args=tuple(substitute(arg, columns) for arg in expr.args))
+
+
+def subexpressions(expr: Expr) -> Iterator[Expr]:
+    """The expression and everything in it."""
+    yield expr
+    if isinstance(expr, Call):
+        for arg in expr.args:
+            yield from subexpressions(arg)
+
+
+def is_clear_only(expr: Expr) -> bool:
+    """Whether the expression needs DOUBLE arithmetic or rounding, which only a single party can do in clear."""
+    return any(isinstance(each.type, Double) or is_rounding(each) for each in subexpressions(expr))
+
+
+def is_rounding(expr: Expr) -> bool:
+    """Whether the expression is a decimal cast to fewer digits after the point."""
+    match expr:
+        case Call("cast", (inner,), Decimal(_, scale)):
+            return isinstance(inner.type, Decimal) and scale < inner.type.scale
+        case _:
+            return False
+
+
+def reference(field: Field) -> ColumnRef:
+    """A reference to a field."""
+    return ColumnRef(field.name, field.type, field.nullable)

@@ -1,0 +1,221 @@
+"""tacit's relational algebra: what a query means, before and after placement.
+
+All nodes are frozen; passes rebuild trees. Column names are unique within each relation, and an expression refers to
+the columns of the relation it is applied to by name. SQL's NULL semantics hold everywhere (three-valued logic).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal as OneOf
+
+from tacit.plan.algebra.types import Field, Type
+
+# --- expressions -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ColumnRef:
+    """A column of the input relation."""
+
+    name: str
+    type: Type
+    nullable: bool
+
+
+@dataclass(frozen=True)
+class Literal:
+    """A constant. value: encoded integer, bool, or str for Varchar; None is NULL."""
+
+    value: int | bool | float | str | None
+    type: Type
+
+    @property
+    def nullable(self) -> bool:
+        return self.value is None
+
+
+Operator = OneOf[
+    "add", "sub", "mul", "neg",  # numbers; decimals are aligned by "rescale" before add, sub and comparisons
+    "rescale",  # a whole number or decimal to a larger scale; the target scale is in the type
+    "div",  # DOUBLE division: only in local parts and tails
+    "average",  # AVG from a sum and a count, a DOUBLE rounded as DuckDB rounds it: only in local parts and tails
+    "eq", "ne", "lt", "le", "gt", "ge",
+    "and", "or", "not",
+    "is_null",
+    "if",  # (condition, then, else): CASE is lowered to nested "if"; a NULL condition takes the else branch
+    "cast",  # only in local parts and tails, or where the encoding does not change
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Call:
+    """An operator applied to arguments. BETWEEN, IN, <> and CASE are lowered to these when the query is bound.
+
+    Operands of add, sub, mul and comparisons are numbers of one scale or values of one encoding; add and sub also take
+    a date and a number of days (DATE), sub two dates (BIGINT). position: line and column in the query, for refusals.
+    """
+
+    op: Operator
+    args: tuple[Expr, ...]
+    type: Type
+    nullable: bool
+    position: tuple[int, int] | None = field(default=None, compare=False, repr=False)
+
+
+Expr = ColumnRef | Literal | Call
+
+# --- relations -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Scan:
+    """The named columns of an owner's table. columns: (output name, column name in the table).
+
+    rows: the table's declared public bound on its number of rows, None if it has none.
+    """
+
+    table: str
+    owner: str
+    columns: tuple[tuple[str, str], ...]
+    fields: tuple[Field, ...]
+    rows: int | None = None
+
+
+@dataclass(frozen=True)
+class KeptScan:
+    """The named columns of a kept table, of which the nodes hold shares and nobody values. columns: as in Scan.
+
+    rows: the table's public number of rows. single: it has exactly one row, whatever the data.
+    """
+
+    table: str
+    columns: tuple[tuple[str, str], ...]
+    fields: tuple[Field, ...]
+    rows: int
+    single: bool = False
+
+
+@dataclass(frozen=True)
+class Opened:
+    """In a tail: the rows that a release step gave the recipient."""
+
+    step: int
+    fields: tuple[Field, ...]
+
+
+@dataclass(frozen=True)
+class Filter:
+    """Rows for which the predicate is TRUE."""
+
+    input: Relation
+    predicate: Expr
+
+
+@dataclass(frozen=True)
+class Project:
+    """New columns, each an expression over the input."""
+
+    input: Relation
+    outputs: tuple[tuple[str, Expr], ...]
+
+
+@dataclass(frozen=True)
+class Union:
+    """UNION ALL. All inputs have the same field names; types are widened to a common one."""
+
+    inputs: tuple[Relation, ...]
+
+
+@dataclass(frozen=True)
+class Join:
+    """Inner equi-join. The left side's keys are unique (by declaration, GROUP BY or DISTINCT); NULL keys match nothing.
+
+    Field names of the two sides are disjoint. The output has the fields of left, then right.
+    """
+
+    left: Relation
+    right: Relation
+    left_keys: tuple[str, ...]
+    right_keys: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Match:
+    """A Join of two owners' local relations by private set intersection (tacit.plan.rules.matching).
+
+    right_unique: the right side's keys are unique too. hidden: nobody learns which rows match (circuit-PSI, for which
+    they have to be unique); otherwise the owners learn which of their rows do.
+    """
+
+    left: Relation
+    right: Relation
+    left_keys: tuple[str, ...]
+    right_keys: tuple[str, ...]
+    right_unique: bool
+    hidden: bool = False
+
+
+@dataclass(frozen=True)
+class Broadcast:
+    """Every row of input together with the single row of scalar (a scalar subquery or a cross join with one row)."""
+
+    input: Relation
+    scalar: Relation
+
+
+AggregateFunction = OneOf["sum", "count", "count_rows", "count_distinct", "min", "max"]
+
+
+@dataclass(frozen=True)
+class Aggregation:
+    """One aggregate output: the function over a column of the input (None for count_rows, which is COUNT(*)).
+
+    known: the output's field where the planner knows more than function and column imply (a COUNT as the sum of partial
+    counts is a BIGINT that is never NULL; a sum of partial sums has the bounds of the whole sum).
+    position: where the query computes the column, for refusals.
+    """
+
+    name: str
+    function: AggregateFunction
+    column: str | None
+    known: Field | None = None
+    position: tuple[int, int] | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class Aggregate:
+    """GROUP BY keys. Without keys: one row. Without aggregations: DISTINCT. AVG is lowered to sum and count."""
+
+    input: Relation
+    keys: tuple[str, ...]
+    aggregations: tuple[Aggregation, ...]
+
+
+@dataclass(frozen=True)
+class SortKey:
+    """One ORDER BY term, by a column of the input."""
+
+    column: str
+    descending: bool
+    nulls_first: bool
+
+
+@dataclass(frozen=True)
+class Sort:
+    """ORDER BY."""
+
+    input: Relation
+    keys: tuple[SortKey, ...]
+
+
+@dataclass(frozen=True)
+class Limit:
+    """OFFSET and LIMIT of the rows in their present order."""
+
+    input: Relation
+    count: int | None
+    offset: int
+
+
+Relation = Scan | KeptScan | Opened | Filter | Project | Union | Join | Match | Broadcast | Aggregate | Sort | Limit

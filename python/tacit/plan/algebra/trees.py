@@ -1,0 +1,76 @@
+"""Walking and rebuilding relation trees."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from tacit.plan.algebra.relations import (
+    Aggregate,
+    Broadcast,
+    Filter,
+    Join,
+    KeptScan,
+    Limit,
+    Match,
+    Opened,
+    Project,
+    Relation,
+    Scan,
+    Sort,
+    Union,
+)
+
+
+def children(relation: Relation) -> tuple[Relation, ...]:
+    """The relations directly beneath."""
+    match relation:
+        case Scan() | KeptScan() | Opened():
+            return ()
+        case Filter(input, _) | Project(input, _) | Aggregate(input, _, _) | Sort(input, _) | Limit(input, _, _):
+            return (input,)
+        case Union(inputs):
+            return inputs
+        case Join(left, right) | Match(left, right):
+            return left, right
+        case Broadcast(input, scalar):
+            return input, scalar
+
+
+def over_children(relation: Relation, change: Callable[[Relation], Relation]) -> Relation:
+    """The same operator over changed inputs."""
+    match relation:
+        case Scan() | KeptScan() | Opened():
+            return relation
+        case Filter() | Project() | Aggregate() | Sort() | Limit():
+            return replace(relation, input=change(relation.input))
+        case Union(inputs):
+            return Union(tuple(map(change, inputs)))
+        case Join() | Match():
+            return replace(relation, left=change(relation.left), right=change(relation.right))
+        case Broadcast(input, scalar):
+            return Broadcast(change(input), change(scalar))
+
+
+def scans(relation: Relation) -> Iterator[Scan]:
+    """Every table scan beneath, in order."""
+    if isinstance(relation, Scan):
+        yield relation
+    for child in children(relation):
+        yield from scans(child)
+
+
+def kept_scans(relation: Relation) -> Iterator[KeptScan]:
+    """Every scan of a kept table beneath, in order."""
+    if isinstance(relation, KeptScan):
+        yield relation
+    for child in children(relation):
+        yield from kept_scans(child)
+
+
+def owner(relation: Relation) -> str | None:
+    """Ownership: the one party that can compute a relation from its own tables alone, or None."""
+    if any(kept_scans(relation)):
+        return None
+    found = {scan.owner for scan in scans(relation)}
+    return found.pop() if len(found) == 1 else None

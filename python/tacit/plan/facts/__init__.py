@@ -1,0 +1,1 @@
+"""What is publicly known of a relation: declarations, fields, row bounds, sizes, readers, unique keys, widths."""

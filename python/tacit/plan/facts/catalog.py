@@ -1,0 +1,108 @@
+"""What every party publicly declares: who takes part, which tables they own, and what may be assumed about the data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from tacit.plan.algebra.types import Field
+from tacit.plan.facts.kinds import Kind
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of an owner's table.
+
+    readers: parties other than the owner that may see the column's values in clear.
+    """
+
+    field: Field
+    readers: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Table:
+    """An owner's table.
+
+    rows: declared public bound on the number of rows (shares are padded to it and the true count stays hidden), or
+        None: the exact count is announced to all nodes, which is a disclosure.
+    most_rows: a public bound on a count that is announced; None where rows are declared, or there is no bound.
+    unique: sets of columns whose values never repeat together (checked by the owner at load).
+    consents: what the owner agrees to show: "filter" (how many rows a local filter leaves), "groups" (how many groups a
+    local aggregation has), "matches" (which rows match another owner's in a join; see tacit.plan.rules.matching).
+    path: where the owner finds the data; never part of the plan.
+    """
+
+    name: str
+    owner: str
+    columns: tuple[Column, ...]
+    unique: tuple[frozenset[str], ...] = ()
+    rows: int | None = None
+    consents: frozenset[str] = frozenset()
+    most_rows: int | None = None
+    path: str | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def bound(self) -> int | None:
+        """No more rows than this, declared or announced; None: no bound is known."""
+        return self.most_rows if self.rows is None else self.rows
+
+
+@dataclass(frozen=True)
+class KeptColumn:
+    """A column of a kept table. kind: in which it is kept. readers: as they were found when it was kept."""
+
+    field: Field
+    kind: Kind
+    readers: frozenset[str]
+
+
+@dataclass(frozen=True)
+class KeptTable:
+    """A table of which the nodes keep shares, made by an earlier run.
+
+    id: random, common to the parts of all nodes. rows: its public number of rows. padded: whether some of them may not
+    be valid. single: exactly one is. owners, tables: whose data, of which tables, entered it. plan_hash, query: of the
+    run that made it.
+    """
+
+    name: str
+    id: str
+    columns: tuple[KeptColumn, ...]
+    rows: int
+    padded: bool
+    single: bool
+    unique: tuple[frozenset[str], ...]
+    owners: tuple[str, ...]
+    tables: tuple[str, ...]
+    plan_hash: str
+    query: str
+
+
+@dataclass(frozen=True)
+class Link:
+    """The network between any two nodes, as all declare it. latency: seconds, one way. bandwidth: bytes a second."""
+
+    latency: float
+    bandwidth: float
+
+
+ENGINES = {"rep3": 3, "two": 2}
+"""The engines a federation can choose, with the number of nodes each needs."""
+
+
+@dataclass(frozen=True)
+class Catalog:
+    """All tables of a federation, the parties in their fixed order, the engine and its nodes (in engine order).
+
+    link: the network between the nodes, by which an engine chooses how it computes; None if they declare none.
+    kept: kept tables; in a plan's catalog, those that it reads. broken: names of kept tables that cannot be read, each
+    with the sentence that says why; none in a plan's catalog.
+    """
+
+    parties: tuple[str, ...]
+    engine: str
+    nodes: tuple[str, ...]
+    tables: tuple[Table, ...]
+    link: Link | None = None
+    kept: tuple[KeptTable, ...] = ()
+    broken: tuple[tuple[str, str], ...] = ()

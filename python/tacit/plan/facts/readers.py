@@ -1,0 +1,91 @@
+"""Readers: the parties that may see a column in clear.
+
+The owner of a table reads its columns, and so do the readers the catalog names. A column of a result is read by those
+who may read everything it depends on: the columns it is computed from, and all columns that decide which rows it has
+(conditions, both sides' join keys, group keys, order). A kept table's columns have the readers that they had when they
+were kept.
+"""
+
+from __future__ import annotations
+
+from tacit.plan.algebra.relations import (
+    Aggregate,
+    Broadcast,
+    Expr,
+    Filter,
+    Join,
+    KeptScan,
+    Limit,
+    Match,
+    Opened,
+    Project,
+    Relation,
+    Scan,
+    Sort,
+    Union,
+)
+from tacit.plan.facts.catalog import Catalog
+from tacit.plan.facts.fields import columns_of, names
+
+Parties = frozenset[str]
+
+
+class Readers:
+    """Readers of every column of any relation over a catalog."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self.everyone: Parties = frozenset(catalog.parties)
+        self.declared = {
+            (table.name, column.field.name): column.readers | {table.owner}
+            for table in catalog.tables
+            for column in table.columns
+        }
+        self.kept = {(table.name, each.field.name): each.readers for table in catalog.kept for each in table.columns}
+        self.found: dict[Relation, dict[str, Parties]] = {}
+
+    def of(self, relation: Relation) -> dict[str, Parties]:
+        """Column to readers."""
+        if relation not in self.found:
+            self.found[relation] = self._of(relation)
+        return self.found[relation]
+
+    def _of(self, relation: Relation) -> dict[str, Parties]:
+        match relation:
+            case Scan(table, _, columns):
+                return {name: self.declared[table, source] for name, source in columns}
+            case KeptScan(table, columns):
+                return {name: self.kept[table, source] for name, source in columns}
+            case Opened(_, found):
+                return {each.name: frozenset() for each in found}
+            case Filter(input, predicate):
+                return self._limited(input, [self._expr(predicate, self.of(input))])
+            case Project(input, outputs):
+                return {name: self._expr(each, self.of(input)) for name, each in outputs}
+            case Union(inputs):
+                return {name: self._all([self.of(each)[name] for each in inputs]) for name in names(relation)}
+            case Join(left, right, left_keys, right_keys) | Match(left, right, left_keys, right_keys):
+                keys = [self.of(left)[key] for key in left_keys] + [self.of(right)[key] for key in right_keys]
+                return self._limited(left, keys) | self._limited(right, keys)
+            case Broadcast(input, scalar):
+                return self.of(input) | self.of(scalar)
+            case Aggregate(input, keys, aggregations):
+                shared = self._all([self.of(input)[key] for key in keys])
+                rows = self._all(list(self.of(input).values()))
+                values = {
+                    each.name: shared & (rows if each.column is None else self.of(input)[each.column])
+                    for each in aggregations
+                }
+                return dict.fromkeys(keys, shared) | values
+            case Sort(input, keys):
+                return self._limited(input, [self.of(input)[key.column] for key in keys])
+            case Limit(input, _, _):
+                return self.of(input)
+
+    def _expr(self, expr: Expr, columns: dict[str, Parties]) -> Parties:
+        return self._all([columns[name] for name in columns_of(expr)])
+
+    def _limited(self, relation: Relation, by: list[Parties]) -> dict[str, Parties]:
+        return {name: found & self._all(by) for name, found in self.of(relation).items()}
+
+    def _all(self, sets: list[Parties]) -> Parties:
+        return self.everyone.intersection(*sets)

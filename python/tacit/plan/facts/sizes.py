@@ -1,0 +1,142 @@
+"""How many rows of a party's local result enter MPC, and what that shows.
+
+A local result is padded to a public bound where there is one, and then its true size stays hidden. With the owner's
+consent ("filter" for filtered rows and joins, "groups" for local groups) its exact size is announced to all nodes
+instead. Without a declared bound and without consent it is padded to the number of rows its tables have before any
+filter, which is announced. Where these differ between the tables of one result, it is shared in parts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tacit.plan.algebra.bounds import UNDECLARED_ROWS
+from tacit.plan.algebra.relations import (
+    Aggregate,
+    Broadcast,
+    Filter,
+    Join,
+    KeptScan,
+    Limit,
+    Match,
+    Opened,
+    Project,
+    Relation,
+    Scan,
+    Sort,
+    Union,
+)
+from tacit.plan.algebra.trees import scans
+from tacit.plan.facts.catalog import Catalog
+from tacit.plan.facts.fields import group_domain, most_rows
+
+LARGEST_PADDING = 1 << 20
+SMALL_PADDING = 1 << 10
+
+
+@dataclass(frozen=True)
+class Padded:
+    """The result is padded to so many rows; nothing is shown."""
+
+    rows: int
+
+    @property
+    def most(self) -> int:
+        """No more rows than this."""
+        return self.rows
+
+
+@dataclass(frozen=True)
+class Announced:
+    """A number of rows is shown to all nodes. what: of what. reason, rule: why, and what allows it.
+
+    source: the result is padded to the rows its tables have before any filter or grouping, so that is the number shown.
+    most: no larger number may be shown.
+    """
+
+    what: str
+    reason: str
+    rule: str
+    source: bool = False
+    most: int = UNDECLARED_ROWS
+
+
+SizeRule = Padded | Announced
+
+
+def size_rule(relation: Relation, catalog: Catalog) -> SizeRule | None:
+    """How the size of a local result is treated; None if it cannot be shared in one piece."""
+    match relation:
+        case Scan(table, owner, _, _, rows):
+            if rows is not None:
+                return Padded(rows)
+            what = f"the exact number of rows of {table}"
+            reason, rule = f"{owner} declares no rows for it", "no declared rows"
+            return Announced(what, reason, rule, source=True, most=_most(table, catalog))
+        case Project(input, _) | Broadcast(input, _) | Sort(input, _):
+            return size_rule(input, catalog)
+        case Filter(input, _):
+            return _consented(relation, "filter", "rows left by local filters", catalog) or size_rule(input, catalog)
+        case Join(_, right, _, _):
+            return _consented(relation, "filter", "rows left by a local join", catalog) or size_rule(right, catalog)
+        case Union(inputs):
+            return _union([size_rule(each, catalog) for each in inputs])
+        case Aggregate():
+            return _groups(relation, catalog)
+        case Limit(input, count, _):
+            bound = size_rule(input, catalog)
+            if count is None or bound is None:
+                return bound
+            return Padded(min(count, bound.rows) if isinstance(bound, Padded) else count)
+        case KeptScan() | Opened() | Match():
+            return None
+
+
+def most_matches(match_: Match, catalog: Catalog) -> int:
+    """No more rows than this match: those of the right side, and of the left one too if both have unique keys."""
+    left, right = (size_rule(side, catalog) for side in (match_.left, match_.right))
+    assert left is not None and right is not None, "a Match has sides that its owners compute alone"
+    return min(most_rows(match_), right.most, left.most if match_.right_unique else right.most)
+
+
+def _consented(relation: Relation, consent: str, what: str, catalog: Catalog) -> Announced | None:
+    """An announcement that the owner of all tables beneath consents to."""
+    tables = sorted({scan.table for scan in scans(relation)})
+    if not all(consent in table.consents for table in catalog.tables if table.name in tables):
+        return None
+    shown = f"the exact number of {what} of {' and '.join(tables)}"
+    # Keys of a local join are unique on one side, so it has no more rows than its tables together.
+    most = min(most_rows(relation), sum(_most(scan.table, catalog) for scan in scans(relation)))
+    return Announced(shown, "fewer rows enter MPC", f"owner consent: {consent}", most=most)
+
+
+def _most(name: str, catalog: Catalog) -> int:
+    """No more rows than this has a table."""
+    bound = next((each.bound for each in catalog.tables if each.name == name), None)
+    return UNDECLARED_ROWS if bound is None else bound
+
+
+def _union(rules: list[SizeRule | None]) -> SizeRule | None:
+    """Sizes of one sort add up. A sum of hidden and shown sizes would show the hidden ones, so there is none."""
+    padded = [rule for rule in rules if isinstance(rule, Padded)]
+    announced = [rule for rule in rules if isinstance(rule, Announced)]
+    if len(padded) == len(rules):
+        return Padded(sum(rule.rows for rule in padded))
+    if len(announced) == len(rules) and len({(rule.source, rule.rule) for rule in announced}) == 1:
+        what = " plus ".join(dict.fromkeys(rule.what for rule in announced))
+        most = min(sum(rule.most for rule in announced), UNDECLARED_ROWS)
+        return Announced(what, announced[0].reason, announced[0].rule, announced[0].source, most)
+    return None
+
+
+def _groups(relation: Aggregate, catalog: Catalog) -> SizeRule | None:
+    """The keys' public domain if it is small (one row without keys), the owner's consent, or the input's own bound."""
+    domain, input = group_domain(relation.input, relation.keys), size_rule(relation.input, catalog)
+    if domain is not None and domain <= SMALL_PADDING:
+        return Padded(min(domain, input.rows) if isinstance(input, Padded) and relation.keys else domain)
+    consented = _consented(relation, "groups", "local groups", catalog)
+    if consented is not None:
+        return consented
+    if isinstance(input, Padded):
+        return Padded(input.rows if domain is None else min(domain, input.rows))
+    return Padded(domain) if domain is not None and domain <= LARGEST_PADDING else input

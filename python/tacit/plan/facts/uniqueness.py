@@ -1,0 +1,107 @@
+"""Which columns of a relation never repeat together, by declaration or by construction.
+
+A join needs one side whose keys are unique. Declared unique columns stay unique through filters, projections that keep
+them, sorts and limits; the keys of a GROUP BY or DISTINCT are unique; a join with unique left keys repeats no right
+row, and of the columns that it makes equal each may stand for the other.
+"""
+
+from __future__ import annotations
+
+from itertools import islice, product
+
+from tacit.plan.algebra.expressions import is_rounding
+from tacit.plan.algebra.relations import (
+    Aggregate,
+    Broadcast,
+    Call,
+    ColumnRef,
+    Expr,
+    Filter,
+    Join,
+    KeptScan,
+    Limit,
+    Literal,
+    Match,
+    Opened,
+    Project,
+    Relation,
+    Scan,
+    Sort,
+    Union,
+)
+from tacit.plan.algebra.types import Double
+from tacit.plan.facts.catalog import Catalog
+
+Keys = frozenset[frozenset[str]]
+MOST_COMBINATIONS = 16  # of names for one unique set whose columns are kept several times
+
+
+def unique_keys(relation: Relation, catalog: Catalog) -> Keys:
+    """Sets of columns whose values never repeat together. The empty set means at most one row."""
+    match relation:
+        case Scan(table, _, columns):
+            declared = next(each.unique for each in catalog.tables if each.name == table)
+            return _renamed(frozenset(declared), [(source, name) for name, source in columns])
+        case KeptScan(table, columns):
+            known = next(each.unique for each in catalog.kept if each.name == table)
+            return _renamed(frozenset(known), [(source, name) for name, source in columns])
+        case Project(input, outputs):
+            kept = [(source, name) for name, e in outputs if (source := _reversible(e)) is not None]
+            return _renamed(unique_keys(input, catalog), kept)
+        case Filter(input, _) | Sort(input, _) | Limit(input, _, _) | Broadcast(input, _):
+            return unique_keys(input, catalog)
+        case Aggregate(input, keys, _):
+            return _of_groups(unique_keys(input, catalog), keys)
+        case Join(left, right, left_keys, right_keys) | Match(left, right, left_keys, right_keys):
+            found = unique_keys(right, catalog)
+            if covers(found, right_keys):
+                found |= unique_keys(left, catalog)
+            return _with_equals(found, list(zip(left_keys, right_keys, strict=True)))
+        case Union() | Opened():
+            return frozenset()
+
+
+def covers(found: Keys, columns: tuple[str, ...]) -> bool:
+    """Whether the columns together are unique: they contain a unique set."""
+    return any(keys <= frozenset(columns) for keys in found)
+
+
+def is_unique(relation: Relation, columns: tuple[str, ...], catalog: Catalog) -> bool:
+    """Whether the values of the columns never repeat together."""
+    return covers(unique_keys(relation, catalog), columns)
+
+
+def _of_groups(found: Keys, keys: tuple[str, ...]) -> Keys:
+    return frozenset({frozenset(keys)}) | frozenset(each for each in found if each <= frozenset(keys))
+
+
+def _reversible(expr: Expr) -> str | None:
+    """The column that an expression only writes in another way, so that different values stay different."""
+    match expr:
+        case ColumnRef(name):
+            return name
+        case Call("cast" | "rescale" | "neg", (inner,), type_) if not (isinstance(type_, Double) or is_rounding(expr)):
+            return _reversible(inner)
+        case Call("add" | "sub", (inner, Literal(int()))) | Call("add" | "sub", (Literal(int()), inner)):
+            return _reversible(inner)
+        case _:
+            return None
+
+
+def _with_equals(found: Keys, equal: list[tuple[str, str]]) -> Keys:
+    """The sets, and those with some columns exchanged for their equals."""
+    same = sorted({(name, name) for keys in found for name in keys})
+    return _renamed(found, [*same, *equal, *((right, left) for left, right in equal)])
+
+
+def _renamed(found: Keys, kept: list[tuple[str, str]]) -> Keys:
+    """The sets whose columns are all kept, under each combination of their new names."""
+    new: dict[str, list[str]] = {}
+    for old, name in kept:
+        new.setdefault(old, []).append(name)
+    return frozenset(
+        frozenset(names)
+        for keys in found
+        if keys <= new.keys()
+        for names in islice(product(*(new[name] for name in sorted(keys))), MOST_COMBINATIONS)
+    )

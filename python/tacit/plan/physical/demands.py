@@ -1,0 +1,166 @@
+"""In which representations the columns of each relation are needed, from the root down.
+
+The demands of all uses of equal subtrees are united before anything is placed, so that a CTE used twice is computed
+once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from tacit.plan.algebra.relations import (
+    Aggregate,
+    Aggregation,
+    Broadcast,
+    Call,
+    ColumnRef,
+    Expr,
+    Filter,
+    Join,
+    KeptScan,
+    Limit,
+    Literal,
+    Match,
+    Opened,
+    Project,
+    Relation,
+    Scan,
+    Sort,
+    Union,
+)
+from tacit.plan.facts.fields import aggregation_field, field_of, names
+from tacit.plan.facts.kinds import RINGS, Rep, equality_rep, order_rep, ring_of
+
+Want = Mapping[str, frozenset[Rep]]
+
+
+class Demands:
+    """The united demands. stops: whether a relation is computed locally (its inputs are then no concern of MPC)."""
+
+    def __init__(self, hashed: int, stops: Callable[[Relation], bool]) -> None:
+        self.hashed = hashed
+        self.stops = stops
+        self.found: dict[Relation, dict[str, frozenset[Rep]]] = {}
+
+    def add(self, relation: Relation, want: Want) -> None:
+        """Add the demand of one use of a relation, here and beneath."""
+        known = self.found.get(relation)
+        merged = merge(known or {}, want)
+        if known is not None and merged == known:
+            return
+        self.found[relation] = merged
+        if not self.stops(relation):
+            for child, its in self.beneath(relation, merged):
+                self.add(child, its)
+
+    def beneath(self, relation: Relation, want: Want) -> list[tuple[Relation, Want]]:
+        """What a relation needs of its inputs to meet a demand."""
+        match relation:
+            case Scan() | KeptScan() | Opened():
+                return []
+            case Filter(input, predicate):
+                return [(input, merge(want, self.of(predicate, "bits")))]
+            case Project(input, outputs):
+                return [(input, merge(*(self.of(e, rep) for name, e in outputs for rep in want.get(name, ()))))]
+            case Union(inputs):
+                return [(each, want) for each in inputs]
+            case Join(left, right, left_keys, right_keys):
+                return [
+                    (left, merge(part(want, left), self.equal(left, left_keys))),
+                    (right, merge(part(want, right), self.equal(right, right_keys))),
+                ]
+            case Match(left, right):
+                return [(left, part(want, left)), (right, part(want, right))]
+            case Broadcast(input, scalar):
+                return [(input, part(want, input)), (scalar, part(want, scalar))]
+            case Aggregate(input, keys, aggregations):
+                strings = {key: want[key] & {"bytes"} for key in keys if key in want}
+                arguments = (self.argument(each, relation) for each in aggregations)
+                return [(input, merge(self.equal(input, keys), strings, *arguments))]
+            case Sort(input, keys):
+                order = {key.column: frozenset({order_rep(field_of(input, key.column).type)}) for key in keys}
+                return [(input, merge(want, order))]
+            case Limit(input, _, _):
+                return [(input, want)]
+
+    def equal(self, relation: Relation, columns: tuple[str, ...]) -> Want:
+        """The demand of grouping or joining by columns."""
+        return {name: frozenset({equality_rep(field_of(relation, name).type, self.hashed)}) for name in columns}
+
+    def argument(self, aggregation: Aggregation, relation: Aggregate) -> Want:
+        """The demand of one aggregate."""
+        if aggregation.column is None:
+            return {}
+        return {aggregation.column: frozenset({self.argument_rep(aggregation, relation)})}
+
+    def argument_rep(self, aggregation: Aggregation, relation: Aggregate) -> Rep:
+        """The representation in which an aggregate takes its argument."""
+        assert aggregation.column is not None
+        found = field_of(relation.input, aggregation.column).type
+        match aggregation.function:
+            case "sum":
+                return ring_of(aggregation_field(aggregation, relation.input, bool(relation.keys)).type)
+            case "min" | "max":
+                return order_rep(found)
+            case "count_distinct":
+                return equality_rep(found, self.hashed)
+            case _:
+                return "any"
+
+    def of(self, expr: Expr, rep: Rep) -> Want:
+        """What an expression needs of its columns when its value is wanted in a representation."""
+        match expr:
+            case ColumnRef(name):
+                return {name: frozenset({rep})}
+            case Literal():
+                return {}
+            case Call():
+                return merge(*(self.of(arg, its) for arg, its in operands(expr, rep, self.hashed)))
+
+
+def operands(call: Call, rep: Rep, hashed: int) -> list[tuple[Expr, Rep]]:
+    """The arguments of a call with the representation each is best in."""
+    args = call.args
+    match call.op:
+        case "mul" | "rescale":
+            return [(arg, ring_of(call.type)) for arg in args]
+        case "add" | "sub" | "neg":
+            return [(arg, rep if rep in RINGS else "bits") for arg in args]
+        case "eq" | "ne":
+            return [(arg, equality_rep(subject(args).type, hashed)) for arg in args]
+        case "lt" | "le" | "gt" | "ge":
+            return [(arg, order_rep(subject(args).type)) for arg in args]
+        case "is_null":
+            return [(args[0], "any")]
+        case "if":
+            return [(args[0], "bits"), (args[1], rep), (args[2], rep)]
+        case "and" | "or" | "not":
+            return [(arg, "bits") for arg in args]
+        case "cast" | "div" | "average":
+            return [(arg, rep) for arg in args]
+
+
+def subject(args: tuple[Expr, ...]) -> Expr:
+    """The side of a comparison whose encoding a constant on the other side follows."""
+    return next((arg for arg in args if not isinstance(arg, Literal)), args[0])
+
+
+def part(want: Want, relation: Relation) -> Want:
+    """The demand on the columns of one input."""
+    mine = set(names(relation))
+    return {name: reps for name, reps in want.items() if name in mine}
+
+
+def merge(*wants: Want) -> dict[str, frozenset[Rep]]:
+    """All demands together. ring128 also serves ring64, and any representation serves "any"."""
+    found: dict[str, frozenset[Rep]] = {}
+    for want in wants:
+        for name, reps in want.items():
+            found[name] = found.get(name, frozenset()) | reps
+    return {name: _least(reps) for name, reps in found.items() if reps}
+
+
+def _least(reps: frozenset[Rep]) -> frozenset[Rep]:
+    if "ring128" in reps:
+        reps = reps - {"ring64"}
+    return reps - {"any"} if len(reps) > 1 else reps

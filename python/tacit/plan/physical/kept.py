@@ -1,0 +1,79 @@
+"""What later plans have to know of a kept table: the planner's part of its files' headers, written and read.
+
+The header of a kept table says what it consists of (columns with their kinds, rows, nodes); ``about`` adds what its
+columns mean: types with their exact bounds, keys that never repeat, readers, and whose data is in it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, get_args
+
+from tacit.plan.algebra.relations import Relation
+from tacit.plan.algebra.trees import kept_scans, scans
+from tacit.plan.algebra.types import Field, Type
+from tacit.plan.facts.catalog import Catalog, KeptColumn, KeptTable
+from tacit.plan.facts.fields import fields
+from tacit.plan.facts.kinds import Kind
+from tacit.plan.facts.readers import Readers
+from tacit.plan.facts.uniqueness import unique_keys
+from tacit.plan.physical.placed import JSON
+
+TYPES = {each.__name__: each for each in get_args(Type)}
+
+
+def about(relation: Relation, single: bool, catalog: Catalog) -> JSON:
+    """The meaning of a relation that is to be kept. single: it has exactly one row, whatever the data."""
+    readers = Readers(catalog).of(relation)
+    sources = [table for table in catalog.kept if table.name in {scan.table for scan in kept_scans(relation)}]
+    owners = {scan.owner for scan in scans(relation)}.union(*(table.owners for table in sources))
+    tables = {scan.table for scan in scans(relation)}.union(*(table.tables for table in sources))
+    return {
+        "fields": [
+            {
+                "name": each.name,
+                "type": {"name": type(each.type).__name__, **dataclasses.asdict(each.type)},
+                "nullable": each.nullable,
+                "readers": sorted(readers[each.name]),
+            }
+            for each in fields(relation)
+        ],
+        "single": single,
+        "unique": sorted(sorted(keys) for keys in unique_keys(relation, catalog)),
+        "owners": sorted(owners),
+        "tables": sorted(tables),
+    }
+
+
+def kept_table(header: JSON) -> KeptTable:
+    """The kept table that a header describes. Raises ValueError, TypeError or KeyError if it describes none."""
+    said = header["about"]
+    columns = [_column(each, physical) for each, physical in zip(said["fields"], header["columns"], strict=True)]
+    return KeptTable(
+        name=header["table"],
+        id=header["id"],
+        columns=tuple(columns),
+        rows=header["rows"],
+        padded=header["padded"],
+        single=said["single"],
+        unique=tuple(frozenset(keys) for keys in said["unique"]),
+        owners=tuple(said["owners"]),
+        tables=tuple(said["tables"]),
+        plan_hash=said["plan_hash"],
+        query=said["query"],
+    )
+
+
+def _column(said: JSON, physical: JSON) -> KeptColumn:
+    if said["name"] != physical["name"]:
+        raise ValueError(f"columns {said['name']} and {physical['name']}")
+    kind = Kind(**physical["kind"], encode=physical["encode"])
+    return KeptColumn(Field(said["name"], _type(said["type"]), said["nullable"]), kind, frozenset(said["readers"]))
+
+
+def _type(said: JSON) -> Type:
+    members: dict[str, Any] = {name: value for name, value in said.items() if name != "name"}
+    if members.get("values") is not None:
+        members["values"] = tuple(members["values"])
+    found: Type = TYPES[said["name"]](**members)
+    return found

@@ -1,0 +1,258 @@
+"""Lowering: a relation tree to the steps of a placed plan, each with the JSON operator of docs/placed-plan.md.
+
+Subtrees that is_local accepts become a local step of their owner and an input step. Every other operator becomes a
+secure step, with projections beside it where a column is needed in another representation or under another name;
+projections that only rename cost no step. A sort is a step even of what is in order already, which costs nothing then:
+the nodes know the order of what they hold, and open rows in no order that a sort did not give them. Equal subtrees are
+placed once.
+"""
+
+from __future__ import annotations
+
+from tacit.plan.algebra.refusals import QueryError
+from tacit.plan.algebra.relations import (
+    Aggregate,
+    Broadcast,
+    ColumnRef,
+    Filter,
+    Join,
+    KeptScan,
+    Limit,
+    Match,
+    Opened,
+    Project,
+    Relation,
+    Scan,
+    Sort,
+    Union,
+)
+from tacit.plan.facts.catalog import Catalog
+from tacit.plan.facts.fields import field_of, fields, group_domain
+from tacit.plan.facts.kinds import Rep, equality_rep, kind_of_field, order_rep
+from tacit.plan.facts.readers import Readers
+from tacit.plan.facts.sizes import Announced
+from tacit.plan.physical.demands import Demands, Want, part
+from tacit.plan.physical.emitter import Emitter, passed
+from tacit.plan.physical.lower_aggregate import aggregate_members
+from tacit.plan.physical.lower_input import place_input
+from tacit.plan.physical.lower_psi import place_match
+from tacit.plan.physical.merging import agree, sortable
+from tacit.plan.physical.placed import JSON, KeptStep
+from tacit.plan.physical.secure_expressions import Columns, SecureColumn, SecureExpressions
+from tacit.plan.physical.tables import SharedTable, exactly, physical_name, physical_of
+from tacit.plan.rules.push_down import is_local
+
+
+class Lowering:
+    """Places relations one after the other.
+
+    announced: what each announced size shows, by its site. matches: step to each Match that shows any. merged: joins to
+    do by merging where both sides can be sorted by their owners. mergeable: all joins where they can.
+    """
+
+    def __init__(self, catalog: Catalog, demands: Demands, merged: frozenset[Relation] = frozenset()) -> None:
+        self.catalog = catalog
+        self.merged = merged
+        self.mergeable: list[Relation] = []
+        self.demands = demands
+        self.hashed = demands.hashed
+        self.emit = Emitter(Readers(catalog), demands.hashed)
+        self.announced: dict[str, Announced] = {}
+        self.matches: dict[int, Match] = {}
+        self.placed: dict[Relation, SharedTable] = {}
+
+    def place(self, relation: Relation) -> SharedTable:
+        """The shared table of a relation, with the columns that all its uses demand."""
+        if relation not in self.placed:
+            self.placed[relation] = self._place(relation)
+        return self.placed[relation]
+
+    def _place(self, relation: Relation) -> SharedTable:
+        if is_local(relation, self.catalog):
+            table, announced = place_input(relation, self.demands.found[relation], self.catalog, self.emit)
+            self.announced |= {f"{table.step}.input": announced} if announced is not None else {}
+            return table
+        match relation:
+            case Filter():
+                return self._filter(relation)
+            case Project():
+                return self._project(relation)
+            case Union():
+                return self._union(relation)
+            case Join():
+                return self._join(relation)
+            case Match():
+                return self._match(relation)
+            case Broadcast():
+                return self._broadcast(relation)
+            case Aggregate():
+                return self._aggregate(relation)
+            case Sort():
+                return self._sort(relation)
+            case Limit():
+                return self._limit(relation)
+            case KeptScan():
+                return self._kept(relation)
+            case Scan() | Opened():
+                raise AssertionError(f"{relation} is always local")
+
+    def _kept(self, relation: KeptScan) -> SharedTable:
+        table, step = next(each for each in self.catalog.kept if each.name == relation.table), self.emit.next
+        kinds = {each.field.name: each.kind for each in table.columns}
+        sources = {name: source for name, source in relation.columns if name in self.demands.found[relation]}
+        columns: Columns = {name: (SecureColumn(name, kinds[source]),) for name, source in sources.items()}
+        operator: JSON = {
+            "id": step,
+            "op": "kept",
+            "table": table.name,
+            "columns": [
+                {"name": name, "source": source, "encode": kinds[source].encode, "kind": kinds[source].json()}
+                for name, source in sources.items()
+            ],
+            "rows": table.rows,
+            "padded": table.padded,
+        }
+        readers = self.emit.readable(relation, columns)
+        self.emit.steps.append(KeptStep(step, table.name, table.rows, operator, readers))
+        return SharedTable(step, columns, physical_of(columns), exactly(table.rows))
+
+    def _filter(self, relation: Filter) -> SharedTable:
+        input = self.place(relation.input)
+        predicate, _ = SecureExpressions(input.columns, self.hashed).write(relation.predicate, "bits")
+        step = self.emit.secure(relation, "filter", [input], {"predicate": predicate}, input.rows, input.columns)
+        return SharedTable(step, input.columns, input.physical, input.rows)
+
+    def _project(self, relation: Project) -> SharedTable:
+        input = self.place(relation.input)
+        want = self.demands.found[relation]
+        outputs = [(name, each) for name, each in relation.outputs if name in want]
+        plain: Columns = {name: input.columns[each.name] for name, each in outputs if isinstance(each, ColumnRef)}
+        if len(plain) == len(outputs):
+            return input.with_columns(plain)
+        writer = SecureExpressions(input.columns, self.hashed)
+        taken = set(physical_of(plain))
+        listed = [passed(*each) for each in physical_of(plain).items()]
+        columns = dict(plain)
+        for name, each in outputs:
+            if isinstance(each, ColumnRef):
+                continue
+            try:
+                expr, kind = writer.write(each, min(want[name]))
+            except QueryError as error:
+                raise error.at(None, name) from None
+            column = SecureColumn(physical_name(name, kind.rep, taken), kind)
+            taken.add(column.name)
+            listed.append({"name": column.name, "expr": expr, "kind": kind.json()})
+            columns[name] = (column,)
+        return self.emit.projected(input, relation, listed, columns)
+
+    def _union(self, relation: Union) -> SharedTable:
+        want = self.demands.found[relation]
+        columns: dict[str, tuple[SecureColumn, ...]] = {}
+        taken: set[str] = set()
+        for each in fields(relation):
+            kinds = dict.fromkeys(kind_of_field(each, rep, self.hashed) for rep in sorted(want.get(each.name, ())))
+            group = []
+            for kind in kinds:
+                group.append(SecureColumn(physical_name(each.name, kind.rep, taken), kind))
+                taken.add(group[-1].name)
+            columns |= {each.name: tuple(group)} if group else {}
+        inputs = [self.emit.shaped(self.place(each), each, columns) for each in relation.inputs]
+        rows = inputs[0].rows
+        for input in inputs[1:]:
+            rows = rows + input.rows
+        members: JSON = {"columns": [{"name": n, "kind": k.json()} for n, k in physical_of(columns).items()]}
+        step = self.emit.secure(relation, "union", inputs, members, rows, columns)
+        return SharedTable(step, columns, physical_of(columns), rows)
+
+    def _join(self, relation: Join) -> SharedTable:
+        want = self.demands.found[relation]
+        left_keys = self._equality(relation.left, relation.left_keys)
+        right_keys = self._equality(relation.right, relation.right_keys)
+        left = self.emit.prepared(self.place(relation.left), relation.left, left_keys)
+        right = self.emit.prepared(self.place(relation.right), relation.right, right_keys)
+        right_columns = _kept(right, part(want, relation.right))
+        taken = set(physical_of(right_columns))
+        left, left_columns = self.emit.apart(left, relation.left, _kept(left, part(want, relation.left)), taken)
+        members: JSON = {
+            "left_keys": [left.column(*key).name for key in left_keys],
+            "right_keys": [right.column(*key).name for key in right_keys],
+            "left_columns": list(physical_of(left_columns)),
+            "right_columns": list(physical_of(right_columns)),
+        }
+        keys = ((left, members["left_keys"]), (right, members["right_keys"]))
+        sides = [sortable(self.emit.steps, table.step, tuple(columns)) for table, columns in keys]
+        inputs = [side for side in sides if side is not None]
+        if len(inputs) == len(sides) and agree(inputs):
+            self.mergeable.append(relation)
+            if relation in self.merged:
+                self.emit.sort_inputs(inputs)
+                members["merged"] = True
+        columns = {**left_columns, **right_columns}
+        step = self.emit.secure(relation, "join", [left, right], members, right.rows, columns)
+        return SharedTable(step, columns, physical_of(columns), right.rows)
+
+    def _match(self, relation: Match) -> SharedTable:
+        table, announced = place_match(relation, self.demands.found[relation], self.catalog, self.emit)
+        self.announced |= announced
+        if not relation.hidden:
+            self.matches[table.step] = relation
+        return table
+
+    def _broadcast(self, relation: Broadcast) -> SharedTable:
+        input = self.place(relation.input)
+        scalar = self.place(relation.scalar)
+        scalar = self.emit.prepared(scalar, relation.scalar, [], self.demands.found[relation.scalar])
+        scalar, _ = self.emit.apart(scalar, relation.scalar, scalar.columns, set(input.physical))
+        columns = {**input.columns, **scalar.columns}
+        step = self.emit.secure(relation, "broadcast", [input, scalar], {}, input.rows, columns)
+        return SharedTable(step, columns, input.physical | scalar.physical, input.rows)
+
+    def _aggregate(self, relation: Aggregate) -> SharedTable:
+        needed = self._equality(relation.input, relation.keys)
+        needed += [
+            (each.column, self.demands.argument_rep(each, relation))
+            for each in relation.aggregations
+            if each.column is not None
+        ]
+        input = self.emit.prepared(self.place(relation.input), relation.input, needed)
+        members, columns = aggregate_members(relation, input, self.demands)
+        if not relation.keys:
+            step = self.emit.secure(relation, "aggregate", [input], members, exactly(1), columns)
+            return SharedTable(step, columns, physical_of(columns), exactly(1))
+        domain = group_domain(relation.input, relation.keys)
+        known = input.rows.known
+        groups = domain if domain is not None and domain < (1 << 31 if known is None else known) else None
+        rows = input.rows.at_most(groups)
+        step = self.emit.secure(relation, "group_by", [input], members | {"groups": groups}, rows, columns)
+        return SharedTable(step, columns, physical_of(columns), rows)
+
+    def _sort(self, relation: Sort) -> SharedTable:
+        keys = [(key.column, order_rep(field_of(relation.input, key.column).type)) for key in relation.keys]
+        [(_, want)] = self.demands.beneath(relation, self.demands.found[relation])
+        input = self.emit.prepared(self.place(relation.input), relation.input, keys, want)
+        columns = [input.column(*key) for key in keys]
+        members: JSON = {
+            "keys": [
+                {"column": column.name, "descending": key.descending, "nulls_first": key.nulls_first}
+                for column, key in zip(columns, relation.keys, strict=True)
+            ]
+        }
+        step = self.emit.secure(relation, "sort", [input], members, input.rows, input.columns)
+        return SharedTable(step, input.columns, input.physical, input.rows)
+
+    def _limit(self, relation: Limit) -> SharedTable:
+        input = self.place(relation.input)
+        rows = input.rows.at_most(relation.count)
+        members: JSON = {"count": relation.count, "offset": relation.offset}
+        step = self.emit.secure(relation, "limit", [input], members, rows, input.columns)
+        return SharedTable(step, input.columns, input.physical, rows)
+
+    def _equality(self, relation: Relation, keys: tuple[str, ...]) -> list[tuple[str, Rep]]:
+        """Keys with the representation in which they are compared."""
+        return [(key, equality_rep(field_of(relation, key).type, self.hashed)) for key in keys]
+
+
+def _kept(table: SharedTable, want: Want) -> Columns:
+    """The physical columns that a demand carries on."""
+    return {name: tuple(dict.fromkeys(table.column(name, rep) for rep in sorted(reps))) for name, reps in want.items()}

@@ -1,0 +1,94 @@
+"""An owner's part of a query: the local step that computes it and the input step that shares it."""
+
+from __future__ import annotations
+
+from tacit.plan.algebra.expressions import reference
+from tacit.plan.algebra.relations import Limit, Project, Relation, Scan, Sort, Union
+from tacit.plan.algebra.trees import owner
+from tacit.plan.facts.catalog import Catalog
+from tacit.plan.facts.fields import fields, names
+from tacit.plan.facts.kinds import kind_of_field
+from tacit.plan.facts.sizes import Announced, Padded, SizeRule, size_rule
+from tacit.plan.physical.demands import Want
+from tacit.plan.physical.emitter import Emitter
+from tacit.plan.physical.placed import JSON, InputStep, LocalStep, PhysicalColumn
+from tacit.plan.physical.secure_expressions import Columns, SecureColumn
+from tacit.plan.physical.tables import Rows, SharedTable, exactly, physical_name, physical_of
+from tacit.plan.rules.simplify import projected
+
+
+def place_input(
+    relation: Relation, want: Want, catalog: Catalog, emit: Emitter
+) -> tuple[SharedTable, Announced | None]:
+    """Append both steps. Returns the shared table, and what its size shows if that is announced."""
+    party, rule = owner(relation), size_rule(relation, catalog)
+    assert party is not None and rule is not None, "is_local holds"
+    local = projected(relation, tuple((each.name, reference(each)) for each in fields(relation) if each.name in want))
+    columns, physical = entering(local, want, emit.hashed, set())
+    emit.steps.append(LocalStep(emit.next, party, local, fields(local)))
+    step = emit.next
+    rows = rule.rows if isinstance(rule, Padded) else None
+    operator: JSON = {
+        "id": step,
+        "op": "input",
+        "owner": party,
+        "columns": [{"name": p.name, "source": p.source, "encode": p.encode, "kind": p.kind} for p in physical],
+        "rows": rows,
+    }
+    announced = rule if isinstance(rule, Announced) else None
+    if announced is not None and announced.source and not keeps_rows(relation):
+        operator["pad_to_source"] = True
+    if in_order(local):
+        operator["ordered"] = True
+    readers = emit.readable(relation, columns)
+    emit.steps.append(InputStep(step, step - 1, party, tuple(physical), rows, operator, readers))
+    count = rule_rows(rule, f"rows({step})")
+    return SharedTable(step, columns, physical_of(columns), count), announced
+
+
+def rule_rows(rule: SizeRule, text: str) -> Rows:
+    """The number of rows that a size rule gives. text: the formula, where it is announced."""
+    return exactly(rule.rows) if isinstance(rule, Padded) else Rows(None, text, rule.most)
+
+
+def entering(local: Relation, want: Want, hashed: int, taken: set[str]) -> tuple[Columns, list[PhysicalColumn]]:
+    """Every column in each representation that is demanded. taken: names of other columns, to which these are added."""
+    columns: dict[str, tuple[SecureColumn, ...]] = {}
+    physical: list[PhysicalColumn] = []
+    taken.update(names(local))
+    for each in fields(local):
+        if each.name not in want:
+            continue
+        kinds = dict.fromkeys(kind_of_field(each, rep, hashed) for rep in sorted(want[each.name]))
+        group: list[SecureColumn] = []
+        for kind in kinds:
+            name = physical_name(each.name, kind.rep, taken) if group else each.name
+            taken.add(name)
+            group.append(SecureColumn(name, kind))
+            physical.append(PhysicalColumn(name, each.name, kind.encode, kind.json()))
+        columns[each.name] = tuple(group)
+    return columns, physical
+
+
+def in_order(relation: Relation) -> bool:
+    """Whether the rows of a result come in an order that the query asks for."""
+    match relation:
+        case Sort():
+            return True
+        case Project(input, _) | Limit(input, _, _):
+            return in_order(input)
+        case _:
+            return False
+
+
+def keeps_rows(relation: Relation) -> bool:
+    """Whether a result has exactly as many rows as its tables."""
+    match relation:
+        case Scan():
+            return True
+        case Project(input, _) | Sort(input, _):
+            return keeps_rows(input)
+        case Union(inputs):
+            return all(map(keeps_rows, inputs))
+        case _:
+            return False

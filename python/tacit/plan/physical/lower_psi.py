@@ -1,0 +1,102 @@
+"""A join by private set intersection: both owners' local steps, and the step that matches them and shares the rows.
+
+A psi has one row for each match; a circuit_psi has rows, of which those that match are valid.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tacit.plan.algebra.expressions import reference
+from tacit.plan.algebra.relations import Match, Relation
+from tacit.plan.algebra.trees import owner
+from tacit.plan.algebra.types import Type, Varchar
+from tacit.plan.facts.catalog import Catalog
+from tacit.plan.facts.fields import fields, row_bound
+from tacit.plan.facts.sizes import Announced, Padded, most_matches, size_rule
+from tacit.plan.physical.demands import Want
+from tacit.plan.physical.emitter import Emitter
+from tacit.plan.physical.lower_input import entering, keeps_rows
+from tacit.plan.physical.placed import JSON, LocalStep, PhysicalColumn, PsiSide, PsiStep
+from tacit.plan.physical.secure_expressions import Columns
+from tacit.plan.physical.tables import Rows, SharedTable, exactly, physical_of
+from tacit.plan.rules.simplify import projected
+
+
+@dataclass(frozen=True)
+class _Placed:
+    """One side after its local step. announced: what its size shows. most: no more rows than this."""
+
+    side: PsiSide
+    operator: JSON
+    columns: Columns
+    announced: Announced | None
+    most: int
+
+
+def place_match(
+    relation: Match, want: Want, catalog: Catalog, emit: Emitter
+) -> tuple[SharedTable, dict[str, Announced]]:
+    """Append the steps. Returns the join as a shared table, and by site what the sizes of its sides show."""
+    taken: set[str] = set()
+    left = _place_side(relation.left, relation.left_keys, want, catalog, emit, taken)
+    right = _place_side(relation.right, relation.right_keys, want, catalog, emit, taken)
+    step = emit.next
+    op = "circuit_psi" if relation.hidden else "psi"
+    operator: JSON = {"id": step, "op": op, "left": left.operator, "right": right.operator}
+    if not relation.hidden:
+        operator["right_unique"] = relation.right_unique
+    known = _circuit_rows(left.side.rows, right.side.rows) if relation.hidden else None
+    most = _circuit_rows(left.most, right.most) if relation.hidden else most_matches(relation, catalog)
+    assert most is not None, "both sides have a bound"
+    columns = {**left.columns, **right.columns}
+    readers = emit.readable(relation, columns)
+    bound = known if relation.hidden else row_bound(relation)
+    emit.steps.append(PsiStep(step, left.side, right.side, bound, operator, readers))
+    sites = {f"{step}.{op}/left": left.announced, f"{step}.{op}/right": right.announced}
+    announced = {site: shown for site, shown in sites.items() if shown is not None}
+    rows = Rows(None, f"rows({step})", most) if known is None else exactly(known)
+    return SharedTable(step, columns, physical_of(columns), rows), announced
+
+
+def _circuit_rows(left: int | None, right: int | None) -> int | None:
+    """The rows of a circuit_psi of sides of these sizes, if both are known."""
+    if left is None or right is None:
+        return None
+    from tacit._native import circuit_psi_rows
+
+    return circuit_psi_rows(left, right)
+
+
+def _place_side(
+    relation: Relation, keys: tuple[str, ...], want: Want, catalog: Catalog, emit: Emitter, taken: set[str]
+) -> _Placed:
+    """Append a side's local step. taken: physical names of the other side, to which this one's are added."""
+    party, rule = owner(relation), size_rule(relation, catalog)
+    assert party is not None and rule is not None, "a Match has sides that its owners compute alone"
+    local = projected(
+        relation, tuple((each.name, reference(each)) for each in fields(relation) if each.name in {*want, *keys})
+    )
+    types = {each.name: each.type for each in fields(local)}
+    columns, physical = entering(local, want, emit.hashed, taken)
+    emit.steps.append(LocalStep(emit.next, party, local, fields(local)))
+    step = emit.next - 1
+    rows = rule.rows if isinstance(rule, Padded) else None
+    operator: JSON = {
+        "local": step,
+        "owner": party,
+        "rows": rows,
+        "pad_to_source": isinstance(rule, Announced) and rule.source and not keeps_rows(relation),
+        "keys": [{"source": key, "encode": _key_encoding(types[key])} for key in keys],
+        "columns": [{"name": p.name, "source": p.source, "encode": p.encode, "kind": p.kind} for p in physical],
+    }
+    given = {p.source: PhysicalColumn(p.source, p.source, p.encode, p.kind) for p in physical}
+    for key in operator["keys"]:
+        given.setdefault(key["source"], PhysicalColumn(key["source"], key["source"], key["encode"], {}))
+    side = PsiSide(step, party, keys, tuple(given.values()), rows)
+    return _Placed(side, operator, columns, rule if isinstance(rule, Announced) else None, rule.most)
+
+
+def _key_encoding(type_: Type) -> str:
+    """Numbers match by their encoding, strings without a dictionary by themselves."""
+    return "hash" if isinstance(type_, Varchar) and type_.values is None else "int"

@@ -1,0 +1,227 @@
+"""Joins of two owners by private set intersection instead of an oblivious join.
+
+A join of two owners' own tables becomes a Match where both agree: a table's owner consents to "matches", or every
+node may read the key columns of the join in clear. Both owners then learn which of their rows match, the left one
+(whose keys are unique) also how many rows of the other match each of its own, and all nodes how many rows the join has.
+
+Matching is over whole tables: conditions of the query are lifted above the Match and applied under MPC to a column that
+each owner computes, so that nobody learns from the matches which rows fulfil another owner's conditions. A side whose
+rows depend on more than its table's own rows and conditions (a local join, a LIMIT, groups of filtered rows) is not
+matched.
+
+Where the keys of both sides are unique, a hidden Match (circuit-PSI) needs nobody's consent: it shows nothing but what
+inputs of these sides would, so each side is whatever its owner computes alone, its own conditions included.
+
+Of the plans with and without each Match the one is taken that the cost model finds fastest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from tacit.plan.algebra.expressions import conjunction, reference, substitute
+from tacit.plan.algebra.relations import (
+    Aggregate,
+    Call,
+    Expr,
+    Filter,
+    Join,
+    Literal,
+    Match,
+    Project,
+    Relation,
+    Scan,
+    Sort,
+)
+from tacit.plan.algebra.trees import children, over_children, owner, scans
+from tacit.plan.algebra.types import Boolean
+from tacit.plan.facts.catalog import Catalog
+from tacit.plan.facts.fields import column, fields, names
+from tacit.plan.facts.readers import Readers
+from tacit.plan.facts.sizes import size_rule
+from tacit.plan.facts.uniqueness import is_unique
+from tacit.plan.rules.push_down import is_local
+from tacit.plan.rules.simplify import projected
+
+Reasons = Mapping[Relation, str]
+"""Why each join of two owners, a Join or a Match, is done as it is."""
+
+
+@dataclass(frozen=True)
+class _Whole:
+    """A relation without its conditions: columns over a base, whose rows are kept where the condition is TRUE."""
+
+    base: Relation
+    columns: tuple[tuple[str, Expr], ...]
+    condition: Expr | None
+
+
+def choose_matches(core: Relation, catalog: Catalog, seconds: Callable[[Relation], float]) -> tuple[Relation, Reasons]:
+    """The tree with a Match for each join where one is allowed and faster. seconds: predicted time of a whole tree."""
+    why: dict[Relation, str] = {}
+    for join in dict.fromkeys(_candidates(core, catalog)):
+        core, done, reason = _chosen(core, join, catalog, seconds)
+        why[done] = reason
+    return core, why
+
+
+def _chosen(
+    core: Relation, join: Join, catalog: Catalog, seconds: Callable[[Relation], float]
+) -> tuple[Relation, Relation, str]:
+    """The tree with a join done in the fastest way, the Join or Match that does it, and why."""
+    shown, hidden = _matched(join, catalog), _hidden(join, catalog)
+    options: list[tuple[Relation, Relation]] = [(join, core)]
+    options += [(_match_of(each), _replaced(core, join, each)) for each in (shown, hidden) if not isinstance(each, str)]
+    if len(options) == 1:
+        return core, join, f"oblivious: {shown}; {hidden}"
+    times = {done: seconds(tree) for done, tree in options}
+    done, tree = min(options, key=lambda option: times[option[0]])
+    predicted = ", ".join(f"{times[each]:.3f} s {_manner(each)}" for each in times if each != done)
+    faster = f"predicted {times[done]:.3f} s in all, {predicted}"
+    missing = f"{shown}; " if isinstance(shown, str) else ""
+    match done:
+        case Match(hidden=True):
+            return tree, done, f"by circuit-PSI, which shows nobody what matches: {missing}{faster}"
+        case Match():
+            return tree, done, f"by private set intersection ({permission(done, catalog)}): {faster}"
+        case _:
+            return tree, done, f"oblivious: {missing}{faster}"
+
+
+def _manner(join: Relation) -> str:
+    """How a join is done."""
+    match join:
+        case Match(hidden=True):
+            return "by circuit-PSI"
+        case Match():
+            return "by private set intersection"
+        case _:
+            return "by an oblivious join"
+
+
+def _match_of(relation: Relation) -> Relation:
+    """The Match in what replaces a join."""
+    return next(each for each in _walk(relation) if isinstance(each, Match))
+
+
+def permission(match_: Match, catalog: Catalog) -> str:
+    """What allows both owners to learn which rows match."""
+    sides = ((match_.left, match_.left_keys), (match_.right, match_.right_keys))
+    rules = dict.fromkeys(_permitted(side, keys, catalog) or "" for side, keys in sides)
+    return " and ".join(rules)
+
+
+def _candidates(relation: Relation, catalog: Catalog) -> Iterator[Join]:
+    """Joins of what two owners compute alone."""
+    joins = (each for each in _walk(relation) if isinstance(each, Join))
+    for join in joins:
+        alone = is_local(join.left, catalog) and is_local(join.right, catalog)
+        if alone and owner(join.left) != owner(join.right):
+            yield join
+
+
+def _walk(relation: Relation) -> Iterator[Relation]:
+    yield relation
+    for child in children(relation):
+        yield from _walk(child)
+
+
+def _matched(join: Join, catalog: Catalog) -> Relation | str:
+    """The same join as a Match, or why there is none."""
+    left, right = _whole(join.left), _whole(join.right)
+    for side, whole in ((join.left, left), (join.right, right)):
+        if whole is None:
+            tables = " and ".join(dict.fromkeys(scan.table for scan in scans(side)))
+            return f"the rows of {owner(side)}'s part are not simply those of {tables}, which alone may be matched"
+    assert left is not None and right is not None
+    taken = {*names(join.left), *names(join.right)}
+    left_side, left_kept = _side(left, taken)
+    right_side, right_kept = _side(right, taken | {left_kept})
+    for side, keys in ((left_side, join.left_keys), (right_side, join.right_keys)):
+        if _permitted(side, keys, catalog) is None:
+            tables = " and ".join(dict.fromkeys(scan.table for scan in scans(side)))
+            return f"{owner(side)} does not consent to matches of {tables}"
+        if size_rule(side, catalog) is None:
+            return _unsized(side)
+    unique = is_unique(right_side, join.right_keys, catalog)
+    found: Relation = Match(left_side, right_side, join.left_keys, join.right_keys, unique)
+    kept = [(left, left_kept), (right, right_kept)]
+    conditions: list[Expr] = [column(found, name) for whole, name in kept if whole.condition is not None]
+    if not conditions:
+        return found
+    return Project(Filter(found, conjunction(conditions)), tuple((each.name, reference(each)) for each in fields(join)))
+
+
+def _hidden(join: Join, catalog: Catalog) -> Relation | str:
+    """The same join as a hidden Match, or why there is none."""
+    if not is_unique(join.right, join.right_keys, catalog):
+        return f"circuit-PSI needs keys that are unique on both sides, those of {owner(join.right)} may repeat"
+    for side in (join.left, join.right):
+        if size_rule(side, catalog) is None:
+            return _unsized(side)
+    return Match(join.left, join.right, join.left_keys, join.right_keys, right_unique=True, hidden=True)
+
+
+def _unsized(side: Relation) -> str:
+    return f"the size of {owner(side)}'s part cannot be shown in one piece"
+
+
+def _whole(relation: Relation) -> _Whole | None:
+    """A local relation as its table's rows and a condition on each; None if its rows depend on more."""
+    match relation:
+        case Scan():
+            return _Whole(relation, _same(relation), None)
+        case Filter(input, predicate):
+            found = _whole(input)
+            if found is None:
+                return None
+            more = substitute(predicate, dict(found.columns))
+            both = more if found.condition is None else conjunction([found.condition, more])
+            return _Whole(found.base, found.columns, both)
+        case Project(input, outputs):
+            found = _whole(input)
+            if found is None:
+                return None
+            sources = dict(found.columns)
+            columns = tuple((name, substitute(each, sources)) for name, each in outputs)
+            return _Whole(found.base, columns, found.condition)
+        case Sort(input, _):
+            return _whole(input)
+        case Aggregate(input, keys, _):
+            rows = _whole(input)
+            plain = bool(keys) and rows is not None and rows.condition is None
+            return _Whole(relation, _same(relation), None) if plain else None
+        case _:
+            return None
+
+
+def _same(relation: Relation) -> tuple[tuple[str, Expr], ...]:
+    return tuple((each.name, reference(each)) for each in fields(relation))
+
+
+def _side(whole: _Whole, taken: set[str]) -> tuple[Relation, str]:
+    """One side of a Match: all its rows, and the name of a column that says which of them to keep, if any."""
+    name, number = "kept", 2
+    while name in taken:
+        name, number = f"kept_{number}", number + 1
+    columns = whole.columns
+    if whole.condition is not None:
+        true, false = Literal(True, Boolean()), Literal(False, Boolean())
+        columns += ((name, Call("if", (whole.condition, true, false), Boolean(), False)),)
+    return projected(whole.base, columns), name
+
+
+def _permitted(side: Relation, keys: tuple[str, ...], catalog: Catalog) -> str | None:
+    """What allows to learn which rows of a side match; None if nothing does."""
+    tables = {scan.table for scan in scans(side)}
+    if all("matches" in table.consents for table in catalog.tables if table.name in tables):
+        return "owner consent: matches"
+    readers = Readers(catalog).of(side)
+    if all(readers[key] >= set(catalog.nodes) for key in keys):
+        return "all nodes read the keys"
+    return None
+
+
+def _replaced(relation: Relation, old: Relation, new: Relation) -> Relation:
+    return new if relation == old else over_children(relation, lambda each: _replaced(each, old, new))

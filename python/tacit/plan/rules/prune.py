@@ -1,0 +1,112 @@
+"""Projection push-down: columns and aggregates that nothing uses vanish as early as possible.
+
+Equal subtrees (a CTE used more than once) are pruned to the union of what their uses need, so that they stay equal and
+are computed once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from tacit.plan.algebra.bounds import domain_size
+from tacit.plan.algebra.expressions import reference
+from tacit.plan.algebra.relations import (
+    Aggregate,
+    Aggregation,
+    Broadcast,
+    Filter,
+    Join,
+    KeptScan,
+    Limit,
+    Match,
+    Opened,
+    Project,
+    Relation,
+    Scan,
+    Sort,
+    Union,
+)
+from tacit.plan.facts.fields import columns_of, fields, names
+from tacit.plan.rules.simplify import projected
+
+Needs = dict[Relation, frozenset[str]]
+
+
+def prune(relation: Relation) -> Relation:
+    """The tree without unused columns; its own output stays."""
+    needs: Needs = {}
+    _collect(relation, frozenset(names(relation)), needs)
+    return _rebuilt(relation, needs)
+
+
+def _collect(relation: Relation, wanted: Iterable[str], needs: Needs) -> None:
+    """Add what a use of the relation wants, here and beneath."""
+    wanted = frozenset(wanted) or frozenset({_narrowest(relation)})
+    known = needs.get(relation)
+    if known is not None and wanted <= known:
+        return
+    wanted |= known or frozenset()
+    needs[relation] = wanted
+    match relation:
+        case Scan() | KeptScan() | Opened():
+            return
+        case Filter(input, predicate):
+            _collect(input, wanted | columns_of(predicate), needs)
+        case Project(input, outputs):
+            _collect(input, frozenset().union(*(columns_of(e) for name, e in outputs if name in wanted)), needs)
+        case Union(inputs):
+            for each in inputs:
+                _collect(each, wanted, needs)
+        case Join(left, right, left_keys, right_keys) | Match(left, right, left_keys, right_keys):
+            _collect(left, (wanted & set(names(left))) | set(left_keys), needs)
+            _collect(right, (wanted & set(names(right))) | set(right_keys), needs)
+        case Broadcast(input, scalar):
+            _collect(input, wanted & set(names(input)), needs)
+            _collect(scalar, wanted & set(names(scalar)), needs)
+        case Aggregate(input, keys, _):
+            used = {each.column for each in _used(relation, wanted) if each.column is not None}
+            _collect(input, used | set(keys), needs)
+        case Sort(input, keys):
+            _collect(input, wanted | {key.column for key in keys}, needs)
+        case Limit(input, _, _):
+            _collect(input, wanted, needs)
+
+
+def _rebuilt(relation: Relation, needs: Needs) -> Relation:
+    wanted = needs[relation]
+    match relation:
+        case Scan() | KeptScan():
+            kept = tuple(each for each in relation.columns if each[0] in wanted)
+            return replace(
+                relation, columns=kept, fields=tuple(each for each in relation.fields if each.name in wanted)
+            )
+        case Opened():
+            return relation
+        case Project(input, outputs):
+            return Project(_rebuilt(input, needs), tuple(each for each in outputs if each[0] in wanted))
+        case Aggregate(input, keys, _):
+            return Aggregate(_rebuilt(input, needs), keys, _used(relation, wanted))
+        case Union(inputs):
+            return Union(tuple(_exactly(_rebuilt(each, needs), wanted) for each in inputs))
+        case Join(left, right) | Match(left, right):
+            return replace(relation, left=_rebuilt(left, needs), right=_rebuilt(right, needs))
+        case Broadcast(input, scalar):
+            return Broadcast(_rebuilt(input, needs), _rebuilt(scalar, needs))
+        case Filter() | Sort() | Limit():
+            return replace(relation, input=_rebuilt(relation.input, needs))
+
+
+def _used(relation: Aggregate, wanted: frozenset[str]) -> tuple[Aggregation, ...]:
+    used = tuple(each for each in relation.aggregations if each.name in wanted)
+    return used if used or relation.keys else relation.aggregations[:1]
+
+
+def _exactly(relation: Relation, wanted: frozenset[str]) -> Relation:
+    """Inputs of a union must have the same columns, also where a use elsewhere keeps more of one."""
+    return projected(relation, tuple((each.name, reference(each)) for each in fields(relation) if each.name in wanted))
+
+
+def _narrowest(relation: Relation) -> str:
+    """The column that carries the rows where only their number matters."""
+    return min(fields(relation), key=lambda each: domain_size(each.type, each.nullable) or 1 << 128).name
