@@ -2,14 +2,25 @@
 
 All nodes are frozen; passes rebuild trees. Column names are unique within each relation, and an expression refers to
 the columns of the relation it is applied to by name. SQL's NULL semantics hold everywhere (three-valued logic).
+
+A node's hash is computed once: facts and placed tables are looked up by relation, and a tree is as deep as its query.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Literal as OneOf
 
 from tacit.plan.algebra.types import Field, Type
+
+
+def _hash_once(self: Call | Relation) -> int:
+    """The hash of a node's fields, kept beside them."""
+    known = vars(self)
+    if "_hash" not in known:
+        known["_hash"] = hash((type(self), *(known[each.name] for each in fields(self) if each.compare)))
+    return int(known["_hash"])
+
 
 # --- expressions -----------------------------------------------------------------------------------------------------
 
@@ -62,6 +73,8 @@ class Call:
     nullable: bool
     position: tuple[int, int] | None = field(default=None, compare=False, repr=False)
 
+    __hash__ = _hash_once
+
 
 Expr = ColumnRef | Literal | Call
 
@@ -81,6 +94,8 @@ class Scan:
     fields: tuple[Field, ...]
     rows: int | None = None
 
+    __hash__ = _hash_once
+
 
 @dataclass(frozen=True)
 class KeptScan:
@@ -95,6 +110,8 @@ class KeptScan:
     rows: int
     single: bool = False
 
+    __hash__ = _hash_once
+
 
 @dataclass(frozen=True)
 class Opened:
@@ -102,6 +119,8 @@ class Opened:
 
     step: int
     fields: tuple[Field, ...]
+
+    __hash__ = _hash_once
 
 
 @dataclass(frozen=True)
@@ -111,6 +130,8 @@ class Filter:
     input: Relation
     predicate: Expr
 
+    __hash__ = _hash_once
+
 
 @dataclass(frozen=True)
 class Project:
@@ -119,12 +140,16 @@ class Project:
     input: Relation
     outputs: tuple[tuple[str, Expr], ...]
 
+    __hash__ = _hash_once
+
 
 @dataclass(frozen=True)
 class Union:
     """UNION ALL. All inputs have the same field names; types are widened to a common one."""
 
     inputs: tuple[Relation, ...]
+
+    __hash__ = _hash_once
 
 
 @dataclass(frozen=True)
@@ -138,6 +163,8 @@ class Join:
     right: Relation
     left_keys: tuple[str, ...]
     right_keys: tuple[str, ...]
+
+    __hash__ = _hash_once
 
 
 @dataclass(frozen=True)
@@ -155,6 +182,8 @@ class Match:
     right_unique: bool
     hidden: bool = False
 
+    __hash__ = _hash_once
+
 
 @dataclass(frozen=True)
 class Broadcast:
@@ -162,6 +191,8 @@ class Broadcast:
 
     input: Relation
     scalar: Relation
+
+    __hash__ = _hash_once
 
 
 AggregateFunction = OneOf["sum", "count", "count_rows", "count_distinct", "min", "max"]
@@ -191,6 +222,8 @@ class Aggregate:
     keys: tuple[str, ...]
     aggregations: tuple[Aggregation, ...]
 
+    __hash__ = _hash_once
+
 
 @dataclass(frozen=True)
 class SortKey:
@@ -208,6 +241,8 @@ class Sort:
     input: Relation
     keys: tuple[SortKey, ...]
 
+    __hash__ = _hash_once
+
 
 @dataclass(frozen=True)
 class Limit:
@@ -216,6 +251,8 @@ class Limit:
     input: Relation
     count: int | None
     offset: int
+
+    __hash__ = _hash_once
 
 
 Relation = Scan | KeptScan | Opened | Filter | Project | Union | Join | Match | Broadcast | Aggregate | Sort | Limit

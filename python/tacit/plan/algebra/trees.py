@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 
+from tacit.plan.algebra.once import once
 from tacit.plan.algebra.relations import (
     Aggregate,
     Broadcast,
@@ -52,25 +53,21 @@ def over_children(relation: Relation, change: Callable[[Relation], Relation]) ->
             return Broadcast(change(input), change(scalar))
 
 
-def scans(relation: Relation) -> Iterator[Scan]:
+@once
+def scans(relation: Relation) -> tuple[Scan, ...]:
     """Every table scan beneath, in order."""
-    if isinstance(relation, Scan):
-        yield relation
-    for child in children(relation):
-        yield from scans(child)
+    own = (relation,) if isinstance(relation, Scan) else ()
+    return own + tuple(scan for child in children(relation) for scan in scans(child))
 
 
-def kept_scans(relation: Relation) -> Iterator[KeptScan]:
+@once
+def kept_scans(relation: Relation) -> tuple[KeptScan, ...]:
     """Every scan of a kept table beneath, in order."""
-    if isinstance(relation, KeptScan):
-        yield relation
-    for child in children(relation):
-        yield from kept_scans(child)
+    own = (relation,) if isinstance(relation, KeptScan) else ()
+    return own + tuple(scan for child in children(relation) for scan in kept_scans(child))
 
 
 def owner(relation: Relation) -> str | None:
     """Ownership: the one party that can compute a relation from its own tables alone, or None."""
-    if any(kept_scans(relation)):
-        return None
     found = {scan.owner for scan in scans(relation)}
-    return found.pop() if len(found) == 1 else None
+    return found.pop() if len(found) == 1 and not kept_scans(relation) else None

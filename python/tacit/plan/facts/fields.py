@@ -6,6 +6,7 @@ from functools import reduce
 from math import prod
 
 from tacit.plan.algebra import bounds
+from tacit.plan.algebra.once import once
 from tacit.plan.algebra.relations import (
     Aggregate,
     Aggregation,
@@ -29,6 +30,7 @@ from tacit.plan.algebra.relations import (
 from tacit.plan.algebra.types import Decimal, Field, Integer, Type, Varchar
 
 
+@once
 def fields(relation: Relation) -> tuple[Field, ...]:
     """The output columns in order."""
     match relation:
@@ -75,6 +77,7 @@ def columns_of(expr: Expr) -> frozenset[str]:
             return frozenset().union(*map(columns_of, args))
 
 
+@once
 def row_bound(relation: Relation) -> int | None:
     """A public upper bound on the number of rows, or None where a table beneath declares none."""
     match relation:

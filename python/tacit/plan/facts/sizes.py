@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tacit.plan.algebra.bounds import UNDECLARED_ROWS
+from tacit.plan.algebra.once import once
 from tacit.plan.algebra.relations import (
     Aggregate,
     Broadcast,
@@ -64,6 +65,7 @@ class Announced:
 SizeRule = Padded | Announced
 
 
+@once
 def size_rule(relation: Relation, catalog: Catalog) -> SizeRule | None:
     """How the size of a local result is treated; None if it cannot be shared in one piece."""
     match relation:

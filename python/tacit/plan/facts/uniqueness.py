@@ -10,6 +10,7 @@ from __future__ import annotations
 from itertools import islice, product
 
 from tacit.plan.algebra.expressions import is_rounding
+from tacit.plan.algebra.once import once
 from tacit.plan.algebra.relations import (
     Aggregate,
     Broadcast,
@@ -36,6 +37,7 @@ Keys = frozenset[frozenset[str]]
 MOST_COMBINATIONS = 16  # of names for one unique set whose columns are kept several times
 
 
+@once
 def unique_keys(relation: Relation, catalog: Catalog) -> Keys:
     """Sets of columns whose values never repeat together. The empty set means at most one row."""
     match relation:
