@@ -29,8 +29,10 @@ from tacit.agent.kept_store import KeptStore
 from tacit.agent.process_tree import ProcessTree, Watcher
 from tacit.agent.steps import participants
 from tacit.plan import StepCost, explain_json, explain_text, predict
+from tacit.plan.account.explain import RulesText
 from tacit.plan.physical.cost import Network
 from tacit.plan.physical.placed import DropStep, PlacedPlan
+from tacit.plan.rules.sequence import Trace, ignore
 from tacit.sql import compile_query
 
 
@@ -77,11 +79,14 @@ class Connection:
         self.path = path
         self.party = party
 
-    def plan(self, query: str, to: Sequence[str] | None = None) -> PlacedPlan:
-        """The placed plan of a query. to: the recipients, by default those of the federation file. Runs nothing."""
+    def plan(self, query: str, to: Sequence[str] | None = None, trace: Trace = ignore) -> PlacedPlan:
+        """The placed plan of a query. to: the recipients, by default those of the federation file. Runs nothing.
+
+        trace: called with the name of each of the planner's rules, and the tree after it.
+        """
         here = tuple(name for name in self.federation.parties if _is_loopback(self.federation.address(name)))
         catalog = with_kept(self.federation, self.party, here)
-        plan = compile_query(query, catalog, tuple(to or self.federation.recipients))
+        plan = compile_query(query, catalog, tuple(to or self.federation.recipients), trace)
         if to and not plan.recipients:
             raise RunError(Fault.INPUT, "this statement opens nothing to anybody; leave out who gets an answer (--to).")
         return plan
@@ -91,6 +96,12 @@ class Connection:
         plan = self.plan(query, to)
         costs = self.predict(plan)
         return explain_json(plan, costs) if format == "json" else explain_text(plan, costs)
+
+    def rules(self, query: str, to: Sequence[str] | None = None) -> str:
+        """How the planner changes a query: its tree after each rule, as text."""
+        text = RulesText()
+        self.plan(query, to, text)
+        return text.text()
 
     def predict(self, plan: PlacedPlan) -> tuple[StepCost, ...]:
         """The predicted cost of a plan's secure steps over this federation's network."""

@@ -21,13 +21,10 @@ from tacit.plan.physical.merging import choose_merged
 from tacit.plan.physical.placed import JSON, Disclosure, KeepStep, PlacedPlan, ReleaseStep, Step, TailStep
 from tacit.plan.physical.secure_expressions import SecureColumn
 from tacit.plan.physical.tables import SharedTable
-from tacit.plan.rules.distinct import drop_redundant
 from tacit.plan.rules.matching import Reasons, choose_matches
-from tacit.plan.rules.predicates import push_predicates
-from tacit.plan.rules.prune import prune
-from tacit.plan.rules.push_down import is_local, push_down
+from tacit.plan.rules.push_down import is_local
 from tacit.plan.rules.push_up import Split, opened_by, push_up
-from tacit.plan.rules.simplify import named, simplify
+from tacit.plan.rules.sequence import NORMAL, RULES, Trace, applied, ignore
 
 
 @dataclass(frozen=True)
@@ -39,24 +36,30 @@ class KeptAs:
     single: bool
 
 
-def place(relation: Relation, catalog: Catalog, recipients: tuple[str, ...], query: str) -> PlacedPlan:
+def place(
+    relation: Relation, catalog: Catalog, recipients: tuple[str, ...], query: str, trace: Trace = ignore
+) -> PlacedPlan:
     """The placed plan that answers a bound query to the recipients. Raises QueryError where there is none."""
+    trace("query", relation)
     if not recipients:
         raise QueryError("the query has no recipient; name at least one party that gets the answer.")
     catalog = _check(relation, catalog, recipients)
     if len(recipients) == 1 and {owner(relation)} == set(recipients):
-        tail = TailStep(1, recipients, prune(_normal(relation, catalog)), fields(relation))
+        tail = TailStep(1, recipients, applied(NORMAL, relation, catalog, trace), fields(relation))
         return PlacedPlan(query, catalog.engine, catalog.nodes, recipients, (tail,), (), catalog)
     split = push_up(relation)
+    trace("push_up, at the recipient", split.tail)
+    trace("push_up, before it", split.core)
 
     def end(core: Relation, table: SharedTable, lowering: Lowering) -> _End:
         return _answered(split, recipients, core, table, lowering)
 
-    return _fastest(split.core, catalog, recipients, query, end)
+    return _fastest(split.core, catalog, recipients, query, end, trace)
 
 
-def place_kept(relation: Relation, catalog: Catalog, kept: KeptAs, query: str) -> PlacedPlan:
+def place_kept(relation: Relation, catalog: Catalog, kept: KeptAs, query: str, trace: Trace = ignore) -> PlacedPlan:
     """The placed plan by which the nodes keep a bound query's rows. Raises QueryError where there is none."""
+    trace("query", relation)
     catalog = _check(relation, catalog, ())
     for each in fields(relation):
         if isinstance(each.type, Double):
@@ -66,7 +69,7 @@ def place_kept(relation: Relation, catalog: Catalog, kept: KeptAs, query: str) -
     def end(core: Relation, table: SharedTable, lowering: Lowering) -> _End:
         return _kept(core, table, lowering, kept)
 
-    return _fastest(relation, catalog, (), query, end)
+    return _fastest(relation, catalog, (), query, end, trace)
 
 
 _End = tuple[tuple[Step, ...], tuple[Disclosure, ...]]
@@ -75,9 +78,11 @@ _End = tuple[tuple[Step, ...], tuple[Disclosure, ...]]
 _Ending = Callable[[Relation, SharedTable, Lowering], _End]
 
 
-def _fastest(core: Relation, catalog: Catalog, recipients: tuple[str, ...], query: str, end: _Ending) -> PlacedPlan:
+def _fastest(
+    core: Relation, catalog: Catalog, recipients: tuple[str, ...], query: str, end: _Ending, trace: Trace
+) -> PlacedPlan:
     """The plan of a core with its joins done in the fastest way."""
-    core = named(simplify(push_down(prune(_normal(core, catalog)), catalog)))
+    core = applied(RULES, core, catalog, trace)
 
     def merged(tree: Relation) -> tuple[frozenset[Relation], float]:
         """Which joins of a tree are best merged, and the time of all."""
@@ -89,15 +94,11 @@ def _fastest(core: Relation, catalog: Catalog, recipients: tuple[str, ...], quer
         return choose_merged(lowering.mergeable, seconds)
 
     core, why = choose_matches(core, catalog, lambda tree: merged(tree)[1])
+    trace("matching", core)
     plan, lowering = _placed(core, why, catalog, recipients, query, end)
     if not lowering.mergeable:
         return plan
     return _placed(core, why, catalog, recipients, query, end, merged(core)[0])[0]
-
-
-def _normal(relation: Relation, catalog: Catalog) -> Relation:
-    """The same relation with its filters low, its projections merged and its redundant operators gone."""
-    return simplify(drop_redundant(simplify(push_predicates(simplify(relation))), catalog))
 
 
 def _placed(

@@ -8,6 +8,7 @@ from tacit.plan.algebra.refusals import QueryError
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.physical.placed import PlacedPlan
 from tacit.plan.place import place
+from tacit.plan.rules.sequence import Trace, ignore
 from tacit.sql.bind import bind
 from tacit.sql.statements import create_table, drop_table
 from tacit.sql.text import Text
@@ -16,20 +17,21 @@ from tacit.sql.titles import place_of
 __all__ = ["bind", "compile_query"]
 
 
-def compile_query(sql: str, catalog: Catalog, recipients: tuple[str, ...]) -> PlacedPlan:
+def compile_query(sql: str, catalog: Catalog, recipients: tuple[str, ...], trace: Trace = ignore) -> PlacedPlan:
     """The placed plan that answers a query to the recipients, or makes or drops a kept table, which has no recipients.
 
+    trace: called with each rule's name and the tree after it.
     Every party compiles it for itself and gets the same plan. Raises tacit.plan.algebra.refusals.QueryError for a query
     that is wrong or not supported; its text is one sentence for the user.
     """
     try:
         match Text(sql).statement():
             case exp.Create() as node:
-                return create_table(node, Text(sql), catalog)
+                return create_table(node, Text(sql), catalog, trace)
             case exp.Drop() as node:
                 return drop_table(node, Text(sql), catalog)
             case _:
-                return place(bind(sql, catalog), catalog, recipients, sql)
+                return place(bind(sql, catalog), catalog, recipients, sql, trace)
     except QueryError as error:
         if error.position is None and error.column is not None:
             error.position = Text(sql).mention(error.column) or place_of(error.column, Text(sql))

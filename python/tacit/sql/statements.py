@@ -10,6 +10,7 @@ from tacit.plan.algebra.refusals import UnknownName
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.physical.placed import DropStep, PlacedPlan
 from tacit.plan.place import KeptAs, place_kept
+from tacit.plan.rules.sequence import Trace
 from tacit.sql.bind import bind_unordered
 from tacit.sql.joins import is_single_row
 from tacit.sql.text import Text, only
@@ -18,7 +19,7 @@ NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 """What a kept table may be called: it names files too."""
 
 
-def create_table(node: exp.Create, text: Text, catalog: Catalog) -> PlacedPlan:
+def create_table(node: exp.Create, text: Text, catalog: Catalog, trace: Trace) -> PlacedPlan:
     """The plan of CREATE [OR REPLACE] TABLE name AS SELECT ..."""
     if node.kind != "TABLE":
         raise text.unsupported(node, f"CREATE {node.kind}", "write CREATE TABLE name AS SELECT")
@@ -36,7 +37,7 @@ def create_table(node: exp.Create, text: Text, catalog: Catalog) -> PlacedPlan:
         advice = "write CREATE OR REPLACE TABLE, or DROP TABLE first"
         raise text.invalid(node.this, f"there is a kept table {name!r} already; {advice}.")
     relation = bind_unordered(text, node.expression, catalog)
-    return place_kept(relation, catalog, KeptAs(name, replace, is_single_row(relation)), text.sql)
+    return place_kept(relation, catalog, KeptAs(name, replace, is_single_row(relation)), text.sql, trace)
 
 
 def drop_table(node: exp.Drop, text: Text, catalog: Catalog) -> PlacedPlan:

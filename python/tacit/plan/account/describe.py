@@ -1,30 +1,8 @@
-"""Steps and local parts in words, for explain."""
+"""Steps in words, for explain."""
 
 from __future__ import annotations
 
-from tacit.plan.algebra.relations import (
-    Aggregate,
-    Aggregation,
-    Broadcast,
-    Call,
-    ColumnRef,
-    Expr,
-    Filter,
-    Join,
-    KeptScan,
-    Limit,
-    Literal,
-    Match,
-    Opened,
-    Project,
-    Relation,
-    Scan,
-    Sort,
-    SortKey,
-    Union,
-)
-from tacit.plan.algebra.trees import children
-from tacit.plan.algebra.types import Boolean, Date, Decimal
+from tacit.plan.account.clauses import SIGNS, relation_text
 from tacit.plan.physical.placed import (
     JSON,
     DropStep,
@@ -38,11 +16,6 @@ from tacit.plan.physical.placed import (
     Step,
     TailStep,
 )
-
-SIGNS = {
-    "add": "+", "sub": "-", "mul": "*", "div": "/", "average": "/",
-    "eq": "=", "ne": "<>", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "and": "AND", "or": "OR",
-}  # fmt: skip
 
 
 def where(step: Step, engine: str) -> str:
@@ -188,80 +161,6 @@ def secure_text(expr: JSON) -> str:
             return f"{expr['op']}({', '.join(map(secure_text, expr['args']))})"
 
 
-def relation_text(relation: Relation) -> str:
-    """A clear relation, from the inside out."""
-    below = " + ".join(relation_text(each) for each in children(relation))
-    match relation:
-        case Scan(table) | KeptScan(table):
-            return table
-        case Opened(step):
-            return f"opened {step}"
-        case Filter(_, predicate):
-            return f"{below} | where {expr_text(predicate)}"
-        case Project(_, outputs):
-            return f"{below} | " + ", ".join(_output(name, each) for name, each in outputs)
-        case Union():
-            return f"({below})"
-        case Join(_, _, left_keys, right_keys) | Match(_, _, left_keys, right_keys):
-            on = " and ".join(f"{a} = {b}" for a, b in zip(left_keys, right_keys, strict=True))
-            return f"({below}) | on {on}"
-        case Broadcast():
-            return f"({below})"
-        case Aggregate(_, keys, aggregations):
-            shown = [", ".join(map(_aggregation, aggregations))] + ([f"by {', '.join(keys)}"] if keys else [])
-            return f"{below} | " + " ".join(part for part in shown if part)
-        case Sort(_, keys):
-            return f"{below} | order by {', '.join(map(_sort_key, keys))}"
-        case Limit(_, count, offset):
-            return f"{below} | first {count}" + (f" after {offset}" if offset else "")
-
-
-def expr_text(expr: Expr) -> str:
-    """A clear expression, close to SQL."""
-    match expr:
-        case ColumnRef(column):
-            return column
-        case Literal(value, type_):
-            return _constant(value, type_)
-        case Call("cast" | "rescale", (arg,)):
-            return expr_text(arg)
-        case Call(op, (a, b)) if op in SIGNS:
-            return f"({expr_text(a)} {SIGNS[op]} {expr_text(b)})"
-        case Call(op, args):
-            return f"{op}({', '.join(map(expr_text, args))})"
-
-
-def _constant(value: object, type_: object) -> str:
-    match value, type_:
-        case None, _:
-            return "NULL"
-        case str(), _:
-            return f"'{value}'"
-        case int(), Decimal(_, scale) if scale:
-            return f"{value / 10**scale:.{scale}f}"
-        case int(), Date():
-            from datetime import date
-
-            return f"'{date.fromordinal(date(1970, 1, 1).toordinal() + value)}'"
-        case int(), Boolean():
-            return str(bool(value)).upper()
-        case _:
-            return str(value)
-
-
 def _projected(column: JSON) -> str:
     text = secure_text(column["expr"])
     return text if text == column["name"] else f"{column['name']} = {text}"
-
-
-def _output(name: str, expr: Expr) -> str:
-    text = expr_text(expr)
-    return text if text == name else f"{name} = {text}"
-
-
-def _aggregation(each: Aggregation) -> str:
-    return f"{each.name} = {each.function}({each.column or ''})"
-
-
-def _sort_key(key: SortKey) -> str:
-    return f"{key.column}{' desc' if key.descending else ''}"

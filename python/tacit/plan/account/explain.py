@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import textwrap
 
+from tacit.plan.account.clauses import tree_text
 from tacit.plan.account.describe import name
 from tacit.plan.account.learnt import learnt
 from tacit.plan.account.listing import JOINS_TITLE, LEARNT_TITLE, Listing, cost_listing, permit_listing, plan_listing
 from tacit.plan.account.serialise import encoded, plan_hash, plan_json
+from tacit.plan.algebra.relations import Relation
 from tacit.plan.physical.cost import StepCost, predict, total
 from tacit.plan.physical.placed import JSON, InputStep, KeptStep, PlacedPlan, PsiStep, SecureStep
 
@@ -39,6 +41,24 @@ def explain_json(plan: PlacedPlan, costs: tuple[StepCost, ...] | None = None) ->
         "cost": [encoded(each) for each in (*costs, *([total(costs)] if costs else []))],
         "hash": plan_hash(plan).hex(),
     }
+
+
+class RulesText:
+    """The trees of a query, one after each rule that changes it, for people. Called as the trace of ``place``."""
+
+    def __init__(self) -> None:
+        self._shown: list[str] = []
+        self._last: Relation | None = None
+
+    def __call__(self, name: str, tree: Relation) -> None:
+        """Add the tree after a rule."""
+        unchanged = tree == self._last
+        self._shown.append(f"{name}: no change" if unchanged else f"{name}\n{textwrap.indent(tree_text(tree), '  ')}")
+        self._last = tree
+
+    def text(self) -> str:
+        """All of them."""
+        return "\n\n".join(self._shown) + "\n"
 
 
 def plan_text(plan: PlacedPlan) -> str:

@@ -1,0 +1,159 @@
+"""Relations in words, close to SQL: on one line from the inside out, or as a tree."""
+
+from __future__ import annotations
+
+from tacit.plan.algebra.relations import (
+    Aggregate,
+    Aggregation,
+    Broadcast,
+    Call,
+    ColumnRef,
+    Expr,
+    Filter,
+    Join,
+    KeptScan,
+    Limit,
+    Literal,
+    Match,
+    Opened,
+    Project,
+    Relation,
+    Scan,
+    Sort,
+    SortKey,
+    Union,
+)
+from tacit.plan.algebra.trees import children
+from tacit.plan.algebra.types import Boolean, Date, Decimal
+
+SIGNS = {
+    "add": "+", "sub": "-", "mul": "*", "div": "/", "average": "/",
+    "eq": "=", "ne": "<>", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "and": "AND", "or": "OR",
+}  # fmt: skip
+
+
+def relation_text(relation: Relation) -> str:
+    """A relation from the inside out, for what one party computes."""
+    below = " + ".join(relation_text(each) for each in children(relation))
+    match relation:
+        case Scan() | KeptScan() | Opened():
+            return clause(relation)
+        case Union() | Broadcast():
+            return f"({below})"
+        case Join() | Match():
+            return f"({below}) | {clause(relation)}"
+        case Filter() | Project() | Aggregate() | Sort() | Limit():
+            return f"{below} | {clause(relation)}"
+
+
+def tree_text(relation: Relation) -> str:
+    """A relation as a tree: an operator a line, with its inputs indented beneath it."""
+    return "\n".join(_lines(relation, ""))
+
+
+def _lines(relation: Relation, indent: str) -> list[str]:
+    below = [line for each in children(relation) for line in _lines(each, indent + "  ")]
+    return [f"{indent}{_operator(relation)}", *below]
+
+
+def _operator(relation: Relation) -> str:
+    """An operator with its name."""
+    match relation:
+        case Scan(_, owner, columns):
+            return f"{owner}: {clause(relation)} ({_columns(columns)})"
+        case KeptScan(_, columns):
+            return f"kept: {clause(relation)} ({_columns(columns)})"
+        case Opened():
+            return clause(relation)
+        case Filter():
+            return f"filter {clause(relation)}"
+        case Project():
+            return f"project {clause(relation)}"
+        case Union():
+            return "union"
+        case Join():
+            return f"join {clause(relation)}"
+        case Match():
+            return f"{'circuit-psi' if relation.hidden else 'psi'} {clause(relation)}"
+        case Broadcast():
+            return "broadcast the one row of the second input"
+        case Aggregate():
+            return f"aggregate {clause(relation)}".rstrip()
+        case Sort():
+            return f"sort {clause(relation)}"
+        case Limit():
+            return f"limit {clause(relation)}"
+
+
+def _columns(columns: tuple[tuple[str, str], ...]) -> str:
+    return ", ".join(source if name == source else f"{name} = {source}" for name, source in columns)
+
+
+def clause(relation: Relation) -> str:
+    """What an operator does with its inputs."""
+    match relation:
+        case Scan(table) | KeptScan(table):
+            return table
+        case Opened(step):
+            return f"opened {step}"
+        case Filter(_, predicate):
+            return f"where {expr_text(predicate)}"
+        case Project(_, outputs):
+            return ", ".join(_output(name, each) for name, each in outputs)
+        case Join(_, _, left_keys, right_keys) | Match(_, _, left_keys, right_keys):
+            return "on " + " and ".join(f"{a} = {b}" for a, b in zip(left_keys, right_keys, strict=True))
+        case Aggregate(_, keys, aggregations):
+            shown = [", ".join(map(_aggregation, aggregations))] + ([f"by {', '.join(keys)}"] if keys else [])
+            return " ".join(part for part in shown if part)
+        case Sort(_, keys):
+            return f"order by {', '.join(map(_sort_key, keys))}"
+        case Limit(_, count, offset):
+            return f"first {count}" + (f" after {offset}" if offset else "")
+        case Union() | Broadcast():
+            return ""
+
+
+def expr_text(expr: Expr) -> str:
+    """A clear expression, close to SQL."""
+    match expr:
+        case ColumnRef(column):
+            return column
+        case Literal(value, type_):
+            return _constant(value, type_)
+        case Call("cast" | "rescale", (arg,)):
+            return expr_text(arg)
+        case Call(op, (a, b)) if op in SIGNS:
+            return f"({expr_text(a)} {SIGNS[op]} {expr_text(b)})"
+        case Call(op, args):
+            return f"{op}({', '.join(map(expr_text, args))})"
+
+
+def _constant(value: object, type_: object) -> str:
+    match value, type_:
+        case None, _:
+            return "NULL"
+        case str(), _:
+            return f"'{value}'"
+        case int(), Decimal(_, scale) if scale:
+            return f"{value / 10**scale:.{scale}f}"
+        case int(), Date():
+            from datetime import date
+
+            return f"'{date.fromordinal(date(1970, 1, 1).toordinal() + value)}'"
+        case int(), Boolean():
+            return str(bool(value)).upper()
+        case _:
+            return str(value)
+
+
+def _output(name: str, expr: Expr) -> str:
+    text = expr_text(expr)
+    return text if text == name else f"{name} = {text}"
+
+
+def _aggregation(each: Aggregation) -> str:
+    return f"{each.name} = {each.function}({each.column or ''})"
+
+
+def _sort_key(key: SortKey) -> str:
+    return f"{key.column}{' desc' if key.descending else ''}"
