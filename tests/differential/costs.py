@@ -9,7 +9,8 @@ from typing import Any
 from tacit import _native
 from tacit.agent.events import Event
 from tacit.agent.steps import secure_operators
-from tacit.plan.physical.placed import InputStep, NativeStep, PlacedPlan, PsiSide, PsiStep
+from tacit.plan.physical.operators import Side
+from tacit.plan.physical.placed import InputStep, NativeStep, PlacedPlan, PsiStep
 
 Figures = Mapping[str, Mapping[str, Any]]
 """What a party reports of its steps, by their names."""
@@ -26,7 +27,7 @@ def assert_as_declared(plan: PlacedPlan, figures: Mapping[str, Figures]) -> None
     sizes = _sizes(plan, figures)
     if sizes is None:
         return
-    operators = json.dumps(secure_operators(plan))
+    operators = json.dumps([each.json() for each in secure_operators(plan)])
     for declared in _native.cost(plan.engine, operators, sizes, nodes=list(plan.nodes), ahead=True):
         for node, sent in zip(plan.nodes, declared["bytes_sent"], strict=True):
             metered = figures[node][declared["step"]]
@@ -40,18 +41,18 @@ def _sizes(plan: PlacedPlan, figures: Mapping[str, Figures]) -> dict[int, int] |
     sizes: dict[int, int] = {}
     for step in plan.steps:
         if isinstance(step, PsiStep):
-            for name, side in (("left", step.left), ("right", step.right)):
-                if side.rows is None and step.operator[name].get("pad_to_source"):
+            for side in step.sides:
+                if side.rows is None and side.pad_to_source:
                     return None
                 sizes[side.local] = _items(side, figures)
         if isinstance(step, InputStep | PsiStep):
             assert isinstance(step, NativeStep)
-            name = f"{step.id}.{step.operator['op']}"
+            name = f"{step.id}.{step.operator.op}"
             sizes[step.id] = figures[plan.nodes[0]][name]["rows"]
     return sizes
 
 
-def _items(side: PsiSide, figures: Mapping[str, Figures]) -> int:
+def _items(side: Side, figures: Mapping[str, Figures]) -> int:
     """The number of items of a side: declared, or that of the owner's rows."""
     rows: int = figures[side.owner][f"{side.local}.local"]["rows"] if side.rows is None else side.rows
     return rows

@@ -108,7 +108,7 @@ def check(question: Question, engine: Engine, keys: Path, suite: str = "rep3") -
         except QueryError as error:
             return _refusal(error)
         assert_equal(found, expected, question.order, question.total)
-        matched = {step.operator["op"] for step in steps if isinstance(step, PsiStep)}
+        matched = {step.operator.op for step in steps if isinstance(step, PsiStep)}
         return ", ".join(["equal" if found.rows else "equal, no rows", *sorted(matched)])
 
 

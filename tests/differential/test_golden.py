@@ -69,7 +69,7 @@ class Runner:
         to = recipients_of_two(block.recipients) if self.suite == "two" else block.recipients
         if self.suite == "rep3":  # otherwise another party may own a table
             steps = compile_query(block.first, federation.catalog, to).steps
-            matched = {step.operator["op"] for step in steps if isinstance(step, PsiStep)}
+            matched = {step.operator.op for step in steps if isinstance(step, PsiStep)}
             words = {word: op for word, op in (("psi", "psi"), ("circuit", "circuit_psi")) if word in block.words}
             assert matched == set(words.values()), "whether rows are matched"
         found = shown(ask(federation, block.first, self.engine, folder, to), ordered=block.ordered)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tacit.plan.physical.operators import Join
 from tacit.plan.physical.placed import SecureStep
 from tacit.sql import compile_query
 
@@ -98,8 +99,9 @@ def test_joins_of_two_parties(
     with pooled(federation) as database:
         for number, query in enumerate([*merged, *others]):
             plan = compile_query(query, federation.catalog, federation.recipients)
-            (join,) = [step for step in plan.steps if isinstance(step, SecureStep) and step.operator["op"] == "join"]
-            assert bool(join.operator.get("merged")) == (query in merged), query
+            operators = [step.operator for step in plan.steps if isinstance(step, SecureStep)]
+            (join,) = [each for each in operators if isinstance(each, Join)]
+            assert join.merged == (query in merged), query
             folder = tmp_path / str(number)
             folder.mkdir()
             expected = reference(database, query)

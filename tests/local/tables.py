@@ -13,7 +13,8 @@ from tacit.plan.algebra.relations import Relation, Scan
 from tacit.plan.algebra.types import Field, Type
 from tacit.plan.facts.catalog import Catalog, Column, Table
 from tacit.plan.facts.fields import fields
-from tacit.plan.physical.placed import InputStep, LocalStep, PhysicalColumn, PlacedPlan, Step
+from tacit.plan.physical.operators import Given
+from tacit.plan.physical.placed import LocalStep, PlacedPlan, Step
 
 OWNER = "owner"
 
@@ -51,9 +52,9 @@ def local(relation: Relation) -> LocalStep:
     return LocalStep(1, OWNER, relation, fields(relation))
 
 
-def engine(relation: Relation, *tables: Table, more: tuple[Step, ...] = ()) -> LocalEngine:
+def engine(relation: Relation, *tables: Table) -> LocalEngine:
     """An engine for a plan that runs the relation as its first step."""
-    return LocalEngine(plan(local(relation), *more), OWNER, catalog(*tables))
+    return LocalEngine(plan(local(relation)), OWNER, catalog(*tables))
 
 
 def rows(relation: Relation, *tables: Table) -> list[tuple[Any, ...]]:
@@ -69,10 +70,9 @@ def typed_rows(relation: Relation, *tables: Table) -> tuple[list[tuple[Any, ...]
         return result.fetchall(), [str(each) for each in result.types]
 
 
-def as_input(relation: Relation) -> InputStep:
-    """An input of all columns of the first step's result, encoded as integers, under their own names."""
-    columns = tuple(PhysicalColumn(each.name, each.name, "int", {}) for each in fields(relation))
-    return InputStep(2, 1, OWNER, columns, None, {})
+def as_integers(relation: Relation) -> tuple[Given, ...]:
+    """All columns of a relation, encoded as integers, under their own names."""
+    return tuple(Given(each.name, each.name, "int") for each in fields(relation))
 
 
 def write(path: Path, text: str) -> Path:

@@ -31,9 +31,10 @@ from tacit.plan.algebra.relations import (
 )
 from tacit.plan.algebra.types import Boolean, Date, Decimal, Double, Field, Integer, Type, Varchar
 from tacit.plan.facts.fields import fields
-from tacit.plan.physical.placed import InputStep, PhysicalColumn, ReleaseStep, TailStep
+from tacit.plan.physical.operators import Given, Release
+from tacit.plan.physical.placed import ReleaseStep, TailStep
 
-from .tables import OWNER, as_input, catalog, engine, local, plan, scan, table, write
+from .tables import OWNER, catalog, engine, local, plan, scan, table, write
 
 INT64 = range(-(2**63), 2**63)
 EPOCH = datetime.date(1970, 1, 1).toordinal()
@@ -172,27 +173,25 @@ def test_an_input_has_the_names_and_forms_that_the_plan_says(tmp_path: Path) -> 
     }  # fmt: skip
     source = table("t", path, columns)
     wanted = (
-        PhysicalColumn("p", "price", "int", {}), PhysicalColumn("d", "day", "int", {}),
-        PhysicalColumn("code", "drug", "int", {}), PhysicalColumn("h", "who", "hash", {}),
-        PhysicalColumn("b", "drug", "bytes", {}),
+        Given("p", "price", "int"), Given("d", "day", "int"),
+        Given("code", "drug", "int"), Given("h", "who", "hash"),
+        Given("b", "drug", "bytes"),
     )  # fmt: skip
-    step = InputStep(2, 1, OWNER, wanted, None, {})
-    with engine(scan(source), source, more=(step,)) as opened:
+    with engine(scan(source), source) as opened:
         assert opened.run(local(scan(source))) == 2
-        found = pyarrow.table(opened.encode(step))
+        found = pyarrow.table(opened.encode(1, wanted))
         assert found.to_pylist() == [
             {"p": 150, "d": 10, "code": 1, "h": "ann", "b": "b"},
             {"p": -25, "d": None, "code": 0, "h": None, "b": "a"},
         ]
-        assert pyarrow.table(opened.encode(step)) == found  # a second reading gives the same
+        assert pyarrow.table(opened.encode(1, wanted)) == found  # a second reading gives the same
 
 
 def test_an_input_without_columns_keeps_its_rows(tmp_path: Path) -> None:
     source = table("t", write(tmp_path / "t.csv", "x\n1\n2\n"), {"x": Integer(0, 9)})
-    step = InputStep(2, 1, OWNER, (), None, {})
-    with engine(scan(source, "none"), source, more=(step,)) as opened:
+    with engine(scan(source, "none"), source) as opened:
         assert opened.run(local(scan(source, "none"))) == 2
-        assert pyarrow.table(opened.encode(step)).num_rows == 2
+        assert pyarrow.table(opened.encode(1, ())).num_rows == 2
 
 
 def test_rows_of_the_source_do_not_show_what_a_filter_drops(tmp_path: Path) -> None:
@@ -200,10 +199,15 @@ def test_rows_of_the_source_do_not_show_what_a_filter_drops(tmp_path: Path) -> N
     some = Filter(
         scan(source), Call("gt", (ColumnRef("x", Integer(0, 9), False), Literal(2, Integer(2, 2))), Boolean(), False)
     )
-    step = as_input(some)
-    with engine(some, source, more=(step,)) as opened:
+    with engine(some, source) as opened:
         assert opened.run(local(some)) == 1
-        assert opened.source_rows(step) == 3
+        assert opened.source_rows(1) == 3
+
+
+def release(released: tuple[Field, ...]) -> ReleaseStep:
+    names = tuple(each.name for each in released)
+    nullable = tuple(each.name for each in released if each.nullable)
+    return ReleaseStep(Release(7, 6, (OWNER,), names, nullable, ordered=True), released)
 
 
 def test_a_tail_finishes_the_opened_rows_in_their_order() -> None:
@@ -215,7 +219,7 @@ def test_a_tail_finishes_the_opened_rows_in_their_order() -> None:
     ordered = Sort(opened_rows, (SortKey("zip", True, False),))
     relation = Project(ordered, (("zip", columns["zip"]), ("avg", average), ("s", columns["s"])))
     tail = TailStep(8, (OWNER,), relation, fields(relation))
-    steps = (ReleaseStep(7, 6, (OWNER,), {}, released), tail)
+    steps = (release(released), tail)
     rows = {"zip": [10001, 10003, 10002], "s": [150, 1000, None], "n": [2, 4, 1]}
     with LocalEngine(plan(*steps), OWNER, catalog()) as opened:
         answer = opened.tail(tail, {7: Stream(pyarrow.table(rows))})
@@ -249,7 +253,7 @@ NARROW = [
 def test_a_value_of_one_bit_is_opened_as_a_boolean(type_: Type, values: list[Any]) -> None:
     released = (Field("x", type_, True),)
     tail = TailStep(8, (OWNER,), Opened(7, released), released)
-    with LocalEngine(plan(ReleaseStep(7, 6, (OWNER,), {}, released), tail), OWNER, catalog()) as opened:
+    with LocalEngine(plan(release(released), tail), OWNER, catalog()) as opened:
         rows = Stream(pyarrow.table({"x": [False, True, None]}))
         assert opened.tail(tail, {7: rows}).fetchall() == [(value,) for value in values]
 

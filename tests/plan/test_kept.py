@@ -11,7 +11,8 @@ from tacit.plan import learnt, plan_hash
 from tacit.plan.algebra.refusals import QueryError
 from tacit.plan.facts.catalog import Catalog, KeptTable
 from tacit.plan.physical.kept import kept_table
-from tacit.plan.physical.placed import JSON, KeepStep, KeptStep, PlacedPlan, SecureStep
+from tacit.plan.physical.operators import Join
+from tacit.plan.physical.placed import JSON, InputStep, KeepStep, KeptStep, PlacedPlan, SecureStep
 from tacit.sql import compile_query
 
 from .catalogs import CREDIT, MIXED
@@ -30,9 +31,9 @@ def kept(query: str, catalog: Catalog, id: str = "0" * 32) -> KeptTable:
     step = plan.steps[-1]
     assert isinstance(step, KeepStep)
     assert (plan.recipients, [each.kind for each in plan.disclosures if each.kind != "size"]) == ((), [])
-    source = next(each for each in plan.steps if each.id == step.input)
-    columns = [{"name": name, **_physical(name, source.operator)} for name in step.operator["columns"]]
-    header = {"table": step.table, "id": id, "rows": 100, "padded": True, "columns": columns}
+    source = next(each for each in plan.steps if each.id == step.operator.input)
+    columns = [{"name": name, **_physical(name, source.operator.json())} for name in step.operator.columns]
+    header = {"table": step.operator.table, "id": id, "rows": 100, "padded": True, "columns": columns}
     about = step.about | {"plan_hash": plan_hash(plan).hex(), "query": query}
     return kept_table(json.loads(json.dumps(header | {"about": about})))
 
@@ -114,12 +115,12 @@ def test_kept_strings_are_compared_by_their_bytes() -> None:
     catalog = replace(MIXED, kept=(kept("CREATE TABLE names AS SELECT DISTINCT w FROM padded", MIXED),))
     plan = compiled("SELECT COUNT(*) AS n FROM names n JOIN announced a ON n.w = a.w", catalog)
     kinds = [
-        each["kind"]["width"]
+        each.kind.width
         for step in plan.steps
-        for each in getattr(step, "operator", {}).get("columns", [])
-        if "encode" in each
+        if isinstance(step, InputStep | KeptStep)
+        for each in step.operator.columns
     ]
     assert kinds == [8 * 30, 8 * 30]
-    assert any(isinstance(step, SecureStep) and step.operator["op"] == "join" for step in plan.steps)
+    assert any(isinstance(step, SecureStep) and isinstance(step.operator, Join) for step in plan.steps)
     with pytest.raises(QueryError, match="a VARCHAR without a max_length beside strings of a kept table"):
         compiled("SELECT COUNT(DISTINCT a.x) AS n FROM names n JOIN announced a ON n.w = a.w", catalog)

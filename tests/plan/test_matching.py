@@ -10,6 +10,7 @@ from tacit.plan.account.explain import explain_json, explain_text
 from tacit.plan.account.serialise import plan_hash
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.physical.cost import ASSUMED_ROWS, predict
+from tacit.plan.physical.operators import CircuitPsi
 from tacit.plan.physical.placed import LocalStep, PlacedPlan, PsiStep
 from tacit.sql import compile_query
 
@@ -87,7 +88,7 @@ UNIQUE = "SELECT SUM(amount) AS t FROM shoppers JOIN accounts ON id = payer"
 
 def circuit(plan: PlacedPlan) -> PsiStep | None:
     """The one join by circuit-PSI, if there is one."""
-    found = [step for step in plan.steps if isinstance(step, PsiStep) and step.operator["op"] == "circuit_psi"]
+    found = [step for step in plan.steps if isinstance(step, PsiStep) and isinstance(step.operator, CircuitPsi)]
     return found[0] if found else None
 
 
@@ -138,7 +139,7 @@ def test_what_is_matched_does_not_depend_on_conditions() -> None:
     filtered = compiled(f"SELECT SUM(amount) AS t FROM shoppers JOIN payments ON id = payer WHERE {condition}")
     for plan in (plain, filtered):
         (psi,) = [step for step in plan.steps if isinstance(step, PsiStep)]
-        assert (psi.left.rows, psi.right.rows) == (100_000, 500_000)
+        assert [side.rows for side in psi.sides] == [100_000, 500_000]
         assert not any("where" in repr(step.relation).lower() for step in plan.steps if isinstance(step, LocalStep))
         assert not any("Filter" in repr(step.relation) for step in plan.steps if isinstance(step, LocalStep))
     assert [each.what for each in plain.disclosures[:-1]] == [each.what for each in filtered.disclosures[:-1]]

@@ -9,7 +9,8 @@ import pytest
 from tacit.plan.account.explain import explain_text
 from tacit.plan.algebra.types import Date, Integer, Varchar
 from tacit.plan.facts.catalog import Catalog
-from tacit.plan.physical.placed import JSON, InputStep, PlacedPlan, SecureStep
+from tacit.plan.physical.operators import Join
+from tacit.plan.physical.placed import InputStep, PlacedPlan, SecureStep
 from tacit.sql import compile_query
 
 from .catalogs import Columns, catalog, table
@@ -32,18 +33,18 @@ def compiled(query: str, catalog: Catalog = TWO) -> PlacedPlan:
     return compile_query(query, catalog, ("a",))
 
 
-def joins(plan: PlacedPlan) -> list[JSON]:
-    return [step.operator for step in plan.steps if isinstance(step, SecureStep) and step.operator["op"] == "join"]
+def joins(plan: PlacedPlan) -> list[Join]:
+    return [step.operator for step in plan.steps if isinstance(step, SecureStep) and isinstance(step.operator, Join)]
 
 
-def orders(plan: PlacedPlan) -> list[object]:
-    return [step.operator.get("sorted_by") for step in plan.steps if isinstance(step, InputStep)]
+def orders(plan: PlacedPlan) -> list[tuple[str, ...]]:
+    return [step.operator.sorted_by for step in plan.steps if isinstance(step, InputStep)]
 
 
 def test_two_parties_merge_what_the_owners_sorted() -> None:
     plan = compiled(JOIN)
     (join,) = joins(plan)
-    assert join["merged"] and orders(plan) == [["id"], ["pid"]]
+    assert join.merged and orders(plan) == [("id",), ("pid",)]
     text = " ".join(explain_text(plan).split())
     assert "on id = pid, by a merge of sorted inputs" in text and "sorted by pid" in text
 
@@ -51,7 +52,7 @@ def test_two_parties_merge_what_the_owners_sorted() -> None:
 def test_three_parties_sort_in_less_time() -> None:
     plan = compiled(JOIN, THREE)
     (join,) = joins(plan)
-    assert "merged" not in join and orders(plan) == [None, None]
+    assert not join.merged and orders(plan) == [(), ()]
     assert "on id = pid, by a sort" in " ".join(explain_text(plan).split())
 
 
@@ -75,11 +76,11 @@ def test_three_parties_sort_in_less_time() -> None:
 def test_inputs_are_merged_and_nothing_else(query: str, merges: bool) -> None:
     plan = compiled(query)
     (join,) = joins(plan)
-    assert ("merged" in join, any(orders(plan))) == (merges, merges)
+    assert (join.merged, any(orders(plan))) == (merges, merges)
 
 
 def test_an_input_is_sorted_once() -> None:
     """One owner's table is joined on two columns: it has one order, so one of the joins sorts."""
     query = "SELECT COUNT(*) AS n FROM visits v JOIN people p ON p.id = v.pid JOIN people q ON q.name = v.who"
-    found = [join.get("merged", False) for join in joins(compiled(query))]
+    found = [join.merged for join in joins(compiled(query))]
     assert sorted(found) == [False, True]

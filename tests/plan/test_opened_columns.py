@@ -22,7 +22,11 @@ from tacit.plan.algebra.expressions import substitute
 from tacit.plan.algebra.relations import Call, ColumnRef, Expr, Limit, Literal, Opened, Project, Relation, Sort
 from tacit.plan.algebra.types import Double
 from tacit.plan.facts.catalog import Catalog
-from tacit.plan.physical.placed import InputStep, LocalStep, PlacedPlan, ReleaseStep, TailStep
+from tacit.plan.facts.kinds import Kind
+from tacit.plan.physical.operators import Named
+from tacit.plan.physical.operators import Project as Computing
+from tacit.plan.physical.placed import InputStep, LocalStep, PlacedPlan, ReleaseStep, SecureStep, TailStep
+from tacit.plan.physical.values import Integer
 from tacit.sql import compile_query
 
 from .catalogs import CATALOGS
@@ -89,7 +93,7 @@ def unexplained(plan: PlacedPlan) -> set[str]:
     (tail,) = (step for step in plan.steps if isinstance(step, TailStep))
     found: set[str] = set()
     for disclosure in plan.disclosures:
-        opened = {column["name"] for column in disclosure.permit["columns"]}
+        opened = {column.name for column in disclosure.permit.columns}
         if not opened:
             continue
         answer = outputs(tail.relation)
@@ -106,20 +110,21 @@ def always_the_same(plan: PlacedPlan, name: str) -> bool:
     """Whether an opened column is a constant, in place of the outputs of a query that has no others."""
     (release,) = (step for step in plan.steps if isinstance(step, ReleaseStep))
     steps = {step.id: step for step in plan.steps}
-    before = steps[release.input]
+    before = steps[release.operator.input]
     if isinstance(before, InputStep):
         local = steps[before.local]
-        (source,) = (each.source for each in before.columns if each.name == name)
+        (source,) = (each.source for each in before.operator.columns if each.name == name)
         assert isinstance(local, LocalStep)
         return isinstance(local.relation, Project) and isinstance(dict(local.relation.outputs)[source], Literal)
-    operator: dict[str, Any] = getattr(before, "operator", {})
-    columns = {each["name"]: each.get("expr", {}) for each in operator.get("columns", [])}
-    return set(columns.get(name, {})) == {"int", "kind"}
+    computed = (
+        before.operator.columns if isinstance(before, SecureStep) and isinstance(before.operator, Computing) else ()
+    )
+    return any(each.name == name and isinstance(each.expr, Integer) for each in computed)
 
 
 @PLANS
 def test_each_opened_column_is_explained(path: Path) -> None:
-    found = [plan for plan in plans(path) if any(each.permit["columns"] for each in plan.disclosures)]
+    found = [plan for plan in plans(path) if any(each.permit.columns for each in plan.disclosures)]
     assert found
     for plan in found:
         assert unexplained(plan) == set(), plan.query
@@ -133,17 +138,17 @@ def test_explain_prints_each_opened_column(path: Path) -> None:
         shown = " ".join(text.partition("What may be opened")[2].partition("\n\n")[0].split())
         for disclosure in plan.disclosures:
             assert disclosure.site in shown
-            for column in disclosure.permit["columns"]:
-                assert f" {column['name']}:" in shown, plan.query
+            for column in disclosure.permit.columns:
+                assert f" {column.name}:" in shown, plan.query
 
 
 @PLANS
 def test_permits_are_those_that_the_operators_need(path: Path) -> None:
     """The planner's account against the native session's own, made of the operators alone."""
     for plan in plans(path):
-        operators = json.dumps(secure_operators(plan))
+        operators = json.dumps([each.json() for each in secure_operators(plan)])
         needed = json.loads(_native.permits(plan.engine, operators, nodes=list(plan.nodes)))
-        assert normal(each.permit for each in plan.disclosures) == normal(needed), plan.query
+        assert normal(each.permit.json() for each in plan.disclosures) == normal(needed), plan.query
 
 
 def normal(permits: Any) -> list[str]:
@@ -161,8 +166,9 @@ def test_a_column_more_in_a_permit_is_found() -> None:
     """As if the planner opened more than its sentences say."""
     plan = credit()
     (disclosure,) = plan.disclosures
-    extra = {"name": "ssn", "kind": {"repr": "bits", "width": 30, "signed": False, "nullable": False}}
-    forged = replace(disclosure, permit=disclosure.permit | {"columns": [*disclosure.permit["columns"], extra]})
+    extra = Named("ssn", Kind("bits", 30, signed=False, nullable=False))
+    permit = replace(disclosure.permit, columns=(*disclosure.permit.columns, extra))
+    forged = replace(disclosure, permit=permit)
     assert unexplained(replace(plan, disclosures=(forged,))) == {"ssn"}
 
 
@@ -180,7 +186,7 @@ def test_permits_bound_the_rows() -> None:
 
     def most(catalog: Catalog) -> list[int]:
         plan = compile_query(f"SELECT s FROM ({union}) t", catalog, ("p",))
-        return [each.permit["rows"] for each in plan.disclosures]
+        return [each.permit.rows for each in plan.disclosures]
 
     padded = next(each.rows for each in mixed.tables if each.name == "padded")
     assert padded is not None

@@ -14,7 +14,8 @@ from tacit.plan.account.serialise import canonical
 from tacit.plan.algebra.refusals import QueryError
 from tacit.plan.facts.catalog import Link
 from tacit.plan.physical.cost import ASSUMED_ROWS, Network, predict, total
-from tacit.plan.physical.placed import InputStep, NativeStep, PlacedPlan, PsiStep, ReleaseStep, SecureStep
+from tacit.plan.physical.operators import Psi, inputs
+from tacit.plan.physical.placed import InputStep, NativeStep, PlacedPlan, PsiStep, ReleaseStep
 from tacit.sql import compile_query
 
 from .catalogs import CATALOGS, CREDIT, HEALTH, MIXED
@@ -54,9 +55,8 @@ def test_steps_are_numbered_and_named_in_order() -> None:
         assert [step.id for step in plan.steps] == list(range(1, len(plan.steps) + 1))
         for step in plan.steps:
             if isinstance(step, NativeStep):
-                assert step.operator["id"] == step.id
-            if isinstance(step, SecureStep):
-                assert all(source < step.id for source in step.inputs)
+                assert step.operator.id == step.id
+                assert all(source < step.id for source in inputs(step.operator))
 
 
 def test_permits_are_exactly_the_announced_sizes_the_matches_and_the_releases() -> None:
@@ -64,28 +64,35 @@ def test_permits_are_exactly_the_announced_sizes_the_matches_and_the_releases() 
         plan = _plan(case)
         opened = [step for step in plan.steps if isinstance(step, ReleaseStep)]
         psis = [step for step in plan.steps if isinstance(step, PsiStep)]
-        sites = [f"{step.id}.input" for step in plan.steps if isinstance(step, InputStep) and step.rows is None]
+        sites = [
+            f"{step.id}.input" for step in plan.steps if isinstance(step, InputStep) and step.operator.rows is None
+        ]
         for step in psis:
-            sides = (("left", step.left), ("right", step.right))
-            site = f"{step.id}.{step.operator['op']}"
+            sides = zip(("left", "right"), step.sides, strict=True)
+            site = f"{step.id}.{step.operator.op}"
             sites += [f"{site}/{name}" for name, side in sides if side.rows is None]
-            sites += [site] if step.operator["op"] == "psi" else []
+            sites += [site] if isinstance(step.operator, Psi) else []
         expected: list[tuple[str, str, list[str], list[str]]] = [(site, "size", list(plan.nodes), []) for site in sites]
         expected += [
             (f"{step.id}.psi", "matches", [side.owner], [])
             for step in psis
-            for side in (step.left, step.right)
-            if step.operator["op"] == "psi"
+            for side in step.sides
+            if isinstance(step.operator, Psi)
         ]
         expected += [
-            (f"{step.id}.release", plan.disclosures[-1].kind, step.operator["to"], [each.name for each in step.fields])
+            (
+                f"{step.id}.release",
+                plan.disclosures[-1].kind,
+                list(step.operator.to),
+                [each.name for each in step.fields],
+            )
             for step in opened
         ]
-        permits = [each.permit for each in plan.disclosures]
+        permits = [each.permit.json() for each in plan.disclosures]
         names = [[column["name"] for column in each["columns"]] for each in permits]
         found = [(each["site"], each["kind"], each["recipients"], of) for each, of in zip(permits, names, strict=True)]
         assert sorted(found) == sorted(expected)
-        assert all(step.operator["columns"] == [each.name for each in step.fields] for step in opened)
+        assert all(step.operator.columns == tuple(each.name for each in step.fields) for step in opened)
 
 
 def test_the_hash_covers_everything_but_paths() -> None:
@@ -172,7 +179,7 @@ def test_a_fast_link_saves_processor_time_between_two_parties() -> None:
 
 def test_rows_that_are_announced_later_are_assumed_or_given() -> None:
     plan = compile_query("SELECT SUM(a.s) AS t FROM announced a JOIN padded b ON a.id = b.g", MIXED, ("p",))
-    announced = next(step for step in plan.steps if isinstance(step, InputStep) and step.rows is None)
+    announced = next(step for step in plan.steps if isinstance(step, InputStep) and step.operator.rows is None)
 
     def fake(engine: str, operators: str, rows: dict[int, int], *, nodes: list[str]) -> list[dict[str, Any]]:
         return declared(engine, operators, rows, nodes=list(CREDIT.nodes))
@@ -215,7 +222,7 @@ def test_a_query_of_the_recipients_own_tables_shares_nothing() -> None:
 def test_two_recipients_get_one_release() -> None:
     plan = compile_query("SELECT COUNT(*) AS n FROM diagnoses_a", HEALTH, ("research", "hospital_b"))
     (release,) = [step for step in plan.steps if isinstance(step, ReleaseStep)]
-    assert release.recipients == ("research", "hospital_b")
+    assert release.operator.to == ("research", "hospital_b")
 
 
 def _plan(case: Case) -> PlacedPlan:

@@ -88,8 +88,8 @@ def rehearse(
 
     operators: the plan of which all parties have approved the operators, if not of that of which the permits are.
     """
-    permits = json.dumps([disclosure.permit for disclosure in plan.disclosures])
-    listed = json.dumps(secure_operators(operators or plan))
+    permits = json.dumps([disclosure.permit.json() for disclosure in plan.disclosures])
+    listed = json.dumps([operator.json() for operator in secure_operators(operators or plan)])
     sessions = _native.Session.in_memory(
         list(plan.nodes), permits, listed, engine=plan.engine, idle_timeout=idle_timeout, record=True
     )

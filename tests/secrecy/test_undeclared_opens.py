@@ -6,12 +6,14 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tacit import _native
 from tacit.agent.federation import Federation
 from tacit.plan import plan_hash
+from tacit.plan.physical.operators import Join, Ordered, Release, Sort
 from tacit.plan.physical.placed import InputStep, PlacedPlan, ReleaseStep, SecureStep, Step
 
 from .rehearsal import Seen, compiled, rehearse, write
@@ -44,24 +46,23 @@ def with_step(plan: PlacedPlan, changed: Step) -> PlacedPlan:
 
 def to_a_bureau(plan: PlacedPlan) -> PlacedPlan:
     step = release(plan)
-    return with_step(plan, replace(step, operator={**step.operator, "to": ["bureau_a"]}))
+    return with_step(plan, replace(step, operator=replace(step.operator, to=("bureau_a",))))
 
 
 def to_a_bureau_as_well(plan: PlacedPlan) -> PlacedPlan:
     step = release(plan)
-    return with_step(plan, replace(step, operator={**step.operator, "to": [*step.operator["to"], "bureau_a"]}))
+    return with_step(plan, replace(step, operator=replace(step.operator, to=(*step.operator.to, "bureau_a"))))
 
 
 def other_columns(plan: PlacedPlan) -> PlacedPlan:
     step = release(plan)
-    return with_step(plan, replace(step, operator={**step.operator, "columns": step.operator["columns"][:-1]}))
+    return with_step(plan, replace(step, operator=replace(step.operator, columns=step.operator.columns[:-1])))
 
 
 def one_release_more(plan: PlacedPlan) -> PlacedPlan:
     """The joined rows are opened before they are grouped."""
-    (join,) = (step for step in plan.steps if isinstance(step, SecureStep) and step.operator["op"] == "join")
-    opened = {"id": 99, "op": "release", "input": join.id, "to": ["bureau_a"], "columns": ["score"], "ordered": False}
-    extra = ReleaseStep(99, join.id, ("bureau_a",), opened, ())
+    (join,) = (step for step in plan.steps if isinstance(step, SecureStep) and isinstance(step.operator, Join))
+    extra = ReleaseStep(Release(99, join.id, ("bureau_a",), ("score",), (), ordered=False), ())
     after = next(at for at, step in enumerate(plan.steps) if step.id == join.id) + 1
     return replace(plan, steps=(*plan.steps[:after], extra, *plan.steps[after:]))
 
@@ -69,7 +70,7 @@ def one_release_more(plan: PlacedPlan) -> PlacedPlan:
 def released_twice(plan: PlacedPlan) -> PlacedPlan:
     """By a step of its own: a plan that has a step twice is refused before it runs (tests/native/test_faults.py)."""
     step = release(plan)
-    again = replace(step, id=98, operator={**step.operator, "id": 98})
+    again = replace(step, operator=replace(step.operator, id=98))
     at = plan.steps.index(step)
     return replace(plan, steps=(*plan.steps[: at + 1], again, *plan.steps[at + 1 :]))
 
@@ -77,7 +78,7 @@ def released_twice(plan: PlacedPlan) -> PlacedPlan:
 def announced_size(plan: PlacedPlan) -> PlacedPlan:
     """The last owner's true number of rows would be told."""
     *_, step = (step for step in plan.steps if isinstance(step, InputStep))
-    return with_step(plan, replace(step, operator={**step.operator, "rows": None}))
+    return with_step(plan, replace(step, operator=replace(step.operator, rows=None)))
 
 
 CHANGES: tuple[Change, ...] = (
@@ -156,8 +157,8 @@ def test_all_parties_that_follow_another_plan_get_nothing(
 def one_step_more(plan: PlacedPlan) -> PlacedPlan:
     """The first owner's rows are sorted, for nothing."""
     at, step = next((at, step) for at, step in enumerate(plan.steps) if isinstance(step, InputStep))
-    keys = [{"column": step.columns[0].name, "descending": False, "nulls_first": False}]
-    extra = SecureStep(98, (step.id,), {"id": 98, "op": "sort", "input": step.id, "keys": keys}, "")
+    key = Ordered(step.operator.columns[0].name, descending=False, nulls_first=False)
+    extra = SecureStep(Sort(98, step.id, (key,)), "")
     return replace(plan, steps=(*plan.steps[: at + 1], extra, *plan.steps[at + 1 :]))
 
 
@@ -204,11 +205,11 @@ def test_without_its_permit_no_demo_gives_an_answer(twins: Twins, tmp_path: Path
 
 @pytest.mark.parametrize(
     "change",
-    [{"recipients": ["bureau_a"]}, {"columns": []}, {"site": "9.group_by"}, {"kind": "size"}, {"rows": 3}],
+    [{"recipients": ("bureau_a",)}, {"columns": ()}, {"site": "9.group_by"}, {"kind": "size"}, {"rows": 3}],
     ids=lambda change: next(iter(change)),
 )
-def test_a_permit_must_fit_exactly(change: dict[str, object], federation: Federation, plan: PlacedPlan) -> None:
-    forged = tuple(replace(d, permit={**d.permit, **change}) for d in plan.disclosures)
+def test_a_permit_must_fit_exactly(change: dict[str, Any], federation: Federation, plan: PlacedPlan) -> None:
+    forged = tuple(replace(d, permit=replace(d.permit, **change)) for d in plan.disclosures)
     seen = rehearse(federation, replace(plan, disclosures=forged))
     assert_refused(seen, at=set(plan.nodes))
     assert all(each.opened == [] for each in seen.values())
@@ -221,5 +222,5 @@ def test_the_plan_hash_shows_every_such_change(change: Change, plan: PlacedPlan)
 
 
 def test_the_plan_hash_covers_the_permits(plan: PlacedPlan) -> None:
-    forged = tuple(replace(d, permit={**d.permit, "recipients": ["bureau_a"]}) for d in plan.disclosures)
+    forged = tuple(replace(d, permit=replace(d.permit, recipients=("bureau_a",))) for d in plan.disclosures)
     assert plan_hash(replace(plan, disclosures=forged)) != plan_hash(plan)

@@ -21,7 +21,7 @@ from tacit.agent.federation import Federation
 from tacit.agent.keys import derived_key
 from tacit.plan.facts.catalog import KeptTable
 from tacit.plan.physical.kept import kept_table
-from tacit.plan.physical.placed import JSON
+from tacit.plan.physical.operators import Kept
 
 SUFFIX = ".kept"
 UNFINISHED = ".unfinished"
@@ -59,7 +59,7 @@ class KeptStore:
         """All parts, by name."""
         return [_part(path) for path in sorted(self.folder.glob(f"*{SUFFIX}")) if path.is_file()]
 
-    def read(self, table: KeptTable, operator: JSON) -> _native.KeptShares:
+    def read(self, table: KeptTable, operator: Kept) -> _native.KeptShares:
         """The shares that an operator takes up, of a file that is wholly as the plan says.
 
         Raises RunError or an input error of the native module if it is not.
@@ -75,7 +75,7 @@ class KeptStore:
             raise RunError(
                 Fault.INPUT, f"{path}: was replaced while the query was being prepared; start the query again."
             )
-        return file.read(json.dumps(operator))
+        return file.read(json.dumps(operator.json()))
 
     @contextmanager
     def unfinished(self, table: str) -> Iterator[Path]:

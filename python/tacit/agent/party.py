@@ -32,6 +32,7 @@ from tacit.plan.account.describe import name as step_name
 from tacit.plan.account.serialise import canonical
 from tacit.plan.facts.catalog import KeptTable
 from tacit.plan.physical.cost import declared_link
+from tacit.plan.physical.operators import inputs
 from tacit.plan.physical.placed import (
     DropStep,
     InputStep,
@@ -40,7 +41,6 @@ from tacit.plan.physical.placed import (
     LocalStep,
     NativeStep,
     PlacedPlan,
-    PsiSide,
     PsiStep,
     ReleaseStep,
     SecureStep,
@@ -107,10 +107,10 @@ class PartyRun:
                     with reporter.step(step_name(step)) as figures:
                         figures["rows"] = engine.run(step)
                 case KeptStep():
-                    table = next(each for each in self._kept_tables() if each.name == step.table)
+                    table = next(each for each in self._kept_tables() if each.name == step.operator.table)
                     self._taken_up[step.id] = self.store.read(table, step.operator)
                 case KeepStep():
-                    self._unfinished[step.id] = files.enter_context(self.store.unfinished(step.table))
+                    self._unfinished[step.id] = files.enter_context(self.store.unfinished(step.operator.table))
 
     @property
     def store(self) -> KeptStore:
@@ -150,8 +150,8 @@ class PartyRun:
             list(self.plan.nodes),
             self.federation.private_key(self.me),
             plan_hash(self.plan),
-            json.dumps([disclosure.permit for disclosure in self.plan.disclosures]),
-            json.dumps(secure_operators(self.plan)),
+            json.dumps([disclosure.permit.json() for disclosure in self.plan.disclosures]),
+            json.dumps([operator.json() for operator in secure_operators(self.plan)]),
             engine=self.plan.engine,
             connect_timeout=network.connect_timeout,
             idle_timeout=network.idle_timeout,
@@ -163,7 +163,7 @@ class PartyRun:
 
     def _secure_step(self, session: _native.Session, engine: LocalEngine, step: NativeStep) -> int | None:
         """Execute one step; its public number of rows, where this party knows it."""
-        operator = json.dumps(step.operator)
+        operator = json.dumps(step.operator.json())
         match step:
             case InputStep():
                 self._tables[step.id] = self._input(session, engine, operator, step)
@@ -174,38 +174,39 @@ class PartyRun:
             case KeepStep():
                 return self._keep(session, operator, step)
             case SecureStep():
-                self._tables[step.id] = session.run(operator, [self._tables[id] for id in step.inputs])
+                self._tables[step.id] = session.run(operator, [self._tables[id] for id in inputs(step.operator)])
             case ReleaseStep():
                 return self._release(session, operator, step)
         return self._tables[step.id].rows
 
+    def _owns(self, owner: str) -> bool:
+        """Whether an owner's local results are here."""
+        return owner == self.me
+
     def _input(
         self, session: _native.Session, engine: LocalEngine, operator: str, step: InputStep
     ) -> _native.SharedTable:
-        if step.owner != self.me:
+        if not self._owns(step.operator.owner):
             return session.input(operator, None)
-        pad_to = engine.source_rows(step) if step.operator.get("pad_to_source") else None
-        return session.input(operator, engine.encode(step), pad_to=pad_to)
+        pad_to = engine.source_rows(step.local) if step.operator.pad_to_source else None
+        return session.input(operator, engine.encode(step.local, step.operator.columns), pad_to=pad_to)
 
     def _psi(self, session: _native.Session, engine: LocalEngine, operator: str, step: PsiStep) -> _native.SharedTable:
-        def source(name: str, side: PsiSide) -> int | None:
-            own = side.owner == self.me and step.operator[name]["pad_to_source"]
-            return engine.source_rows(side) if own else None
-
-        left, right = (engine.encode(side) if side.owner == self.me else None for side in (step.left, step.right))
-        pad_to = (source("left", step.left), source("right", step.right))
-        return session.psi(operator, left, right, pad_to=pad_to)
+        own = [side if self._owns(side.owner) else None for side in step.sides]
+        left, right = (engine.encode(side.local, side.given) if side else None for side in own)
+        pad_left, pad_right = (engine.source_rows(side.local) if side and side.pad_to_source else None for side in own)
+        return session.psi(operator, left, right, pad_to=(pad_left, pad_right))
 
     def _keep(self, session: _native.Session, operator: str, step: KeepStep) -> int:
         """Write this party's part. It gets its name when the session has ended well at all nodes."""
         about = step.about | {"plan_hash": plan_hash(self.plan).hex(), "query": self.plan.query}
-        path, table = str(self._unfinished[step.id]), self._tables[step.input]
+        path, table = str(self._unfinished[step.id]), self._tables[step.operator.input]
         header = json.loads(session.keep(operator, table, path, self.store.key(), canonical(about)))
-        self._done["kept"] = {"table": step.table, "id": header["id"], "rows": header["rows"]}
+        self._done["kept"] = {"table": step.operator.table, "id": header["id"], "rows": header["rows"]}
         return table.rows
 
     def _release(self, session: _native.Session, operator: str, step: ReleaseStep) -> int | None:
-        opened = session.release(operator, self._tables[step.input])
+        opened = session.release(operator, self._tables[step.operator.input])
         if opened is None:
             return None
         self._opened[step.id] = opened
@@ -224,7 +225,7 @@ class PartyRun:
                         if self.answer is not None:
                             save_answer(relation, self.answer, engine.database)
                 case KeepStep():
-                    self.store.finish(self._unfinished[step.id], step.table)
+                    self.store.finish(self._unfinished[step.id], step.operator.table)
                 case DropStep():
                     with reporter.step(step_name(step)):
                         self._drop(step)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from tacit.plan.physical.operators import Operator, inputs
 from tacit.plan.physical.placed import (
     DropStep,
     InputStep,
@@ -19,7 +18,7 @@ from tacit.plan.physical.placed import (
 )
 
 
-def secure_operators(plan: PlacedPlan) -> list[dict[str, Any]]:
+def secure_operators(plan: PlacedPlan) -> list[Operator]:
     """The operators that the native session executes, in order. Empty if the whole query is local to one party."""
     return [step.operator for step in plan.steps if isinstance(step, NativeStep)]
 
@@ -32,10 +31,12 @@ def participants(plan: PlacedPlan, parties: tuple[str, ...]) -> tuple[str, ...]:
             case LocalStep():
                 found.add(step.party)
             case InputStep():
-                found.add(step.owner)
+                found.add(step.operator.owner)
             case PsiStep():
-                found |= {step.left.owner, step.right.owner}
-            case ReleaseStep() | TailStep():
+                found |= {side.owner for side in step.sides}
+            case ReleaseStep():
+                found |= set(step.operator.to)
+            case TailStep():
                 found |= set(step.recipients)
             case DropStep():
                 found |= set(step.parties)
@@ -48,11 +49,6 @@ def last_uses(plan: PlacedPlan) -> dict[int, tuple[int, ...]]:
     """The shared tables that no step needs after a given one, by its place in the plan: their memory can go."""
     last: dict[int, int] = {}
     for place, step in enumerate(plan.steps):
-        match step:
-            case SecureStep():
-                last |= dict.fromkeys(step.inputs, place)
-            case KeepStep() | ReleaseStep():
-                last[step.input] = place
-            case LocalStep() | InputStep() | PsiStep() | KeptStep() | TailStep() | DropStep():
-                pass
+        if isinstance(step, NativeStep):
+            last |= dict.fromkeys(inputs(step.operator), place)
     return {user: tuple(table for table, step in last.items() if step == user) for user in set(last.values())}

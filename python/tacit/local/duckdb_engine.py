@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
@@ -25,7 +25,8 @@ from tacit.local.sql_types import NO_COLUMNS, quoted
 from tacit.plan.algebra.relations import Opened, Scan
 from tacit.plan.algebra.trees import scans
 from tacit.plan.facts.catalog import Catalog, Table
-from tacit.plan.physical.placed import InputStep, LocalStep, PlacedPlan, PsiSide, ReleaseStep, TailStep
+from tacit.plan.physical.operators import Given
+from tacit.plan.physical.placed import LocalStep, PlacedPlan, ReleaseStep, TailStep
 
 SETTINGS = {
     "autoinstall_known_extensions": False,
@@ -83,24 +84,24 @@ class LocalEngine:
         (rows,) = self.database.execute(f"SELECT count(*) FROM {quoted(_result(step.id))}").fetchall()[0]
         return int(rows)
 
-    def source_rows(self, step: InputStep | PsiSide) -> int:
-        """The most rows that the input's local part could have had, had none of its filters dropped any."""
-        local = self._steps[step.local]
-        assert isinstance(local, LocalStep)
-        return unfiltered_rows(local.relation, self._rows)
+    def source_rows(self, local: int) -> int:
+        """The most rows that a local part could have had, had none of its filters dropped any. local: its step's id."""
+        step = self._steps[local]
+        assert isinstance(step, LocalStep)
+        return unfiltered_rows(step.relation, self._rows)
 
-    def encode(self, step: InputStep | PsiSide) -> ArrowStream:
-        """The kept result of a local part, in encoded form; a stream on a connection of its own."""
-        local = self._steps[step.local]
-        assert isinstance(local, LocalStep)
-        types = {field.name: field.type for field in local.fields}
+    def encode(self, local: int, columns: Sequence[Given]) -> ArrowStream:
+        """Columns of the kept result of a local part, encoded; a stream on a connection of its own. local: as above."""
+        step = self._steps[local]
+        assert isinstance(step, LocalStep)
+        types = {field.name: field.type for field in step.fields}
         outputs = [
             f"{encoded(column.source, types[column.source]) if column.encode == 'int' else quoted(column.source)} "
             f"AS {quoted(column.name)}"
-            for column in step.columns
+            for column in columns
         ]
         listed = ", ".join(outputs) or NO_COLUMNS
-        return self.database.cursor().sql(f"SELECT {listed} FROM {quoted(_result(step.local))}")
+        return self.database.cursor().sql(f"SELECT {listed} FROM {quoted(_result(local))}")
 
     def tail(self, step: TailStep, opened: Mapping[int, ArrowStream]) -> duckdb.DuckDBPyRelation:
         """Finish the answer in clear. The result's rows are in the answer's order; it can be read more than once."""

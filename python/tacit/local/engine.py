@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from tacit.plan.physical.placed import InputStep, LocalStep, PsiSide, TailStep
+from tacit.plan.physical.operators import Given
+from tacit.plan.physical.placed import LocalStep, TailStep
 
 
 class ArrowStream(Protocol):
@@ -24,11 +25,11 @@ class Engine(Protocol):
     def run(self, step: LocalStep) -> int:
         """Execute a local part after the checks and keep its result. Returns its number of rows; raises DataError."""
 
-    def source_rows(self, step: InputStep | PsiSide) -> int:
-        """The most rows that the input's local part could have had, had none of its filters dropped any."""
+    def source_rows(self, local: int) -> int:
+        """The most rows that a local part could have had, had none of its filters dropped any. local: its step's id."""
 
-    def encode(self, step: InputStep | PsiSide) -> ArrowStream:
-        """The kept result of a local part, in encoded form under the input's column names."""
+    def encode(self, local: int, columns: Sequence[Given]) -> ArrowStream:
+        """Columns of the kept result of a local part, encoded. local: its step's id."""
 
     def tail(self, step: TailStep, opened: Mapping[int, ArrowStream]) -> ArrowStream:
         """Finish the answer in clear. opened: release step to its opened rows. The result has the step's fields."""

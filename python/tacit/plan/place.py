@@ -18,7 +18,8 @@ from tacit.plan.physical.demands import Demands
 from tacit.plan.physical.kept import about
 from tacit.plan.physical.lower import Lowering
 from tacit.plan.physical.merging import choose_merged
-from tacit.plan.physical.placed import JSON, Disclosure, KeepStep, PlacedPlan, ReleaseStep, Step, TailStep
+from tacit.plan.physical.operators import Keep, Release
+from tacit.plan.physical.placed import Disclosure, KeepStep, PlacedPlan, ReleaseStep, Step, TailStep
 from tacit.plan.physical.secure_expressions import SecureColumn
 from tacit.plan.physical.tables import SharedTable
 from tacit.plan.rules.matching import Reasons, choose_matches
@@ -140,15 +141,9 @@ def _answered(
 def _kept(core: Relation, table: SharedTable, lowering: Lowering, kept: KeptAs) -> _End:
     """The step that keeps the table. It discloses nothing."""
     table, step = _shown(core, table, lowering), lowering.emit.next
-    operator: JSON = {
-        "id": step,
-        "op": "keep",
-        "input": table.step,
-        "table": kept.name,
-        "columns": [each.name for each in fields(core)],
-    }
+    operator = Keep(step, table.step, kept.name, tuple(each.name for each in fields(core)))
     facts = about(core, kept.single, lowering.catalog)
-    keep = KeepStep(step, table.step, kept.name, kept.replace, operator, fields(core), facts, table.rows.text)
+    keep = KeepStep(operator, kept.replace, fields(core), facts, table.rows.text)
     return (keep,), ()
 
 
@@ -162,16 +157,10 @@ def _release(
 ) -> tuple[ReleaseStep, SharedTable]:
     """The release, with columns under the names that the tail knows."""
     table = _shown(core, table, lowering)
-    operator = {
-        "id": lowering.emit.next,
-        "op": "release",
-        "input": table.step,
-        "to": list(recipients),
-        "columns": [each.name for each in fields(core)],
-        "nullable": [each.name for each in fields(core) if table.columns[each.name][0].kind.nullable],
-        "ordered": split.ordered,
-    }
-    return ReleaseStep(lowering.emit.next, table.step, recipients, operator, fields(core)), table
+    names = tuple(each.name for each in fields(core))
+    nullable = tuple(name for name in names if table.columns[name][0].kind.nullable)
+    operator = Release(lowering.emit.next, table.step, recipients, names, nullable, split.ordered)
+    return ReleaseStep(operator, fields(core)), table
 
 
 def _shown(core: Relation, table: SharedTable, lowering: Lowering) -> SharedTable:

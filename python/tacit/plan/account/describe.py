@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tacit.plan.account.clauses import SIGNS, relation_text
+from tacit.plan.facts.kinds import Kind
+from tacit.plan.physical import operators as ops
+from tacit.plan.physical import values
 from tacit.plan.physical.placed import (
-    JSON,
     DropStep,
     InputStep,
     KeepStep,
@@ -16,6 +20,7 @@ from tacit.plan.physical.placed import (
     Step,
     TailStep,
 )
+from tacit.plan.physical.values import Value
 
 
 def where(step: Step, engine: str) -> str:
@@ -25,9 +30,9 @@ def where(step: Step, engine: str) -> str:
             return f"local({step.party})"
         case TailStep():
             return f"local({', '.join(step.recipients)})"
-        case PsiStep(_, left, right):
-            kind = "circuit-psi" if step.operator["op"] == "circuit_psi" else "psi"
-            return f"{kind}({left.owner}, {right.owner})"
+        case PsiStep():
+            kind = "psi" if isinstance(step.operator, ops.Psi) else "circuit-psi"
+            return f"{kind}({', '.join(side.owner for side in step.sides)})"
         case DropStep():
             return f"local({', '.join(step.parties)})"
         case InputStep() | KeptStep() | SecureStep() | KeepStep() | ReleaseStep():
@@ -44,7 +49,7 @@ def name(step: Step) -> str:
         case DropStep():
             return f"{step.id}.drop"
         case InputStep() | PsiStep() | KeptStep() | SecureStep() | KeepStep() | ReleaseStep():
-            return f"{step.id}.{step.operator['op']}"
+            return f"{step.id}.{step.operator.op}"
 
 
 def what(step: Step) -> str:
@@ -52,115 +57,116 @@ def what(step: Step) -> str:
     match step:
         case LocalStep() | TailStep():
             return relation_text(step.relation)
-        case InputStep():
-            columns = ", ".join(column_text(each) for each in step.operator["columns"])
-            order = step.operator.get("sorted_by")
-            given = " in order" if step.operator.get("ordered") else ""
-            return f"share {columns}{given}" + (f", sorted by {', '.join(order)}" if order else "")
-        case PsiStep():
-            return psi_text(step)
-        case KeptStep():
-            return f"the kept table {step.table}: {', '.join(map(column_text, step.operator['columns']))}"
-        case SecureStep():
-            return operator_text(step.operator)
-        case KeepStep():
-            return f"keep {', '.join(step.operator['columns'])} as {step.table}"
         case DropStep():
             return f"remove the kept table {step.table}"
-        case ReleaseStep():
-            order = " in order" if step.operator["ordered"] else ""
-            return f"open {', '.join(step.operator['columns'])} to {', '.join(step.recipients)}{order}"
+        case InputStep() | PsiStep() | KeptStep() | SecureStep() | KeepStep() | ReleaseStep():
+            return operator_text(step.operator)
 
 
 def rows(step: Step) -> str:
     """The public row bound of a step's output."""
     match step:
         case InputStep():
-            if step.rows is not None:
-                return f"{step.rows:,}"
-            return "announced"
+            return "announced" if step.operator.rows is None else f"{step.operator.rows:,}"
         case PsiStep():
-            if step.operator["op"] == "circuit_psi" and step.rows is not None:
-                return f"{step.rows:,}"
-            return "announced"
+            known = isinstance(step.operator, ops.CircuitPsi) and step.rows is not None
+            return f"{step.rows:,}" if known else "announced"
         case KeptStep():
-            return f"{step.rows:,}"
+            return f"{step.operator.rows:,}"
         case SecureStep() | KeepStep():
             return step.rows_bound
         case LocalStep() | ReleaseStep() | TailStep() | DropStep():
             return ""
 
 
-def column_text(column: JSON) -> str:
+def column_text(name: str, kind: Kind) -> str:
     """A physical column with its kind: zip:17, score:ring64, name:hash88."""
-    kind = column["kind"]
-    width = f"{kind['width']}" if kind["repr"] == "bits" else kind["repr"]
-    encode = column.get("encode", "int")
-    return f"{column['name']}:{'' if encode == 'int' else encode}{width}{'?' if kind['nullable'] else ''}"
+    width = f"{kind.width}" if kind.repr == "bits" else kind.repr
+    return f"{name}:{'' if kind.encode == 'int' else kind.encode}{width}{'?' if kind.nullable else ''}"
 
 
-def psi_text(step: PsiStep) -> str:
-    """Which steps match on which keys, and what their owners share of the rows that do."""
-    left, right = step.left, step.right
-    repeat = " (unique)" if step.operator.get("right_unique", True) else ""
-    on = " and ".join(f"{a} = {b}" for a, b in zip(left.keys, right.keys, strict=True))
-    shared = ", ".join(column_text(each) for side in ("left", "right") for each in step.operator[side]["columns"])
-    share = f"; share {shared}" if shared else ""
-    if step.operator["op"] == "circuit_psi":
-        share = f" into shares{share}"
-    return f"match step {left.local} (unique) with step {right.local}{repeat} on {on}{share}"
-
-
-def operator_text(operator: JSON) -> str:
-    """A secure operator."""
-    match operator["op"]:
-        case "filter":
-            return f"keep rows where {secure_text(operator['predicate'])}"
-        case "project":
-            return "compute " + ", ".join(_projected(each) for each in operator["columns"])
-        case "union":
-            return "rows of steps " + ", ".join(map(str, operator["inputs"]))
-        case "join":
-            pairs = zip(operator["left_keys"], operator["right_keys"], strict=True)
+def operator_text(operator: ops.Operator) -> str:
+    """What an operator does."""
+    match operator:
+        case ops.Input():
+            given = " in order" if operator.ordered else ""
+            order = f", sorted by {', '.join(operator.sorted_by)}" if operator.sorted_by else ""
+            return f"share {_columns(operator.columns)}{given}{order}"
+        case ops.Psi() | ops.CircuitPsi():
+            return _match_text(operator)
+        case ops.Kept():
+            return f"the kept table {operator.table}: {_columns(operator.columns)}"
+        case ops.Filter():
+            return f"keep rows where {value_text(operator.predicate)}"
+        case ops.Project():
+            return "compute " + ", ".join(map(_computed, operator.columns))
+        case ops.Union():
+            return "rows of steps " + ", ".join(map(str, operator.inputs))
+        case ops.Join():
+            pairs = zip(operator.left_keys, operator.right_keys, strict=True)
             on = " and ".join(f"{a} = {b}" for a, b in pairs)
-            how = "by a merge of sorted inputs" if operator.get("merged") else "by a sort"
-            return f"step {operator['left']} (unique) with step {operator['right']} on {on}, {how}"
-        case "broadcast":
-            return f"step {operator['input']} with the one row of step {operator['scalar']}"
-        case "group_by" | "aggregate":
-            found = [f"{a['function']}({a['column'] or ''})" for a in operator["aggregates"]]
-            by = f"by {', '.join(operator['keys'])}" if operator.get("keys") else ""
-            return "; ".join(part for part in (by, ", ".join(found)) if part)
-        case "sort":
-            return "by " + ", ".join(f"{k['column']}{' desc' if k['descending'] else ''}" for k in operator["keys"])
-        case "limit":
-            skip = f" after {operator['offset']}" if operator["offset"] else ""
-            return f"first {'all' if operator['count'] is None else operator['count']} rows{skip}"
-        case op:
-            return str(op)
+            how = "by a merge of sorted inputs" if operator.merged else "by a sort"
+            return f"step {operator.left} (unique) with step {operator.right} on {on}, {how}"
+        case ops.Broadcast():
+            return f"step {operator.input} with the one row of step {operator.scalar}"
+        case ops.GroupBy():
+            found = ", ".join(map(_aggregated, operator.aggregates))
+            return f"by {', '.join(operator.keys)}" + (f"; {found}" if found else "")
+        case ops.Aggregate():
+            return ", ".join(map(_aggregated, operator.aggregates))
+        case ops.Sort():
+            return "by " + ", ".join(f"{key.column}{' desc' if key.descending else ''}" for key in operator.keys)
+        case ops.Limit():
+            skip = f" after {operator.offset}" if operator.offset else ""
+            return f"first {'all' if operator.count is None else operator.count} rows{skip}"
+        case ops.Keep():
+            return f"keep {', '.join(operator.columns)} as {operator.table}"
+        case ops.Release():
+            order = " in order" if operator.ordered else ""
+            return f"open {', '.join(operator.columns)} to {', '.join(operator.to)}{order}"
 
 
-def secure_text(expr: JSON) -> str:
-    """An expression of an operator."""
-    match expr:
-        case {"col": column}:
-            return str(column)
-        case {"int": value}:
-            return str(value)
-        case {"text": value}:
-            return f"'{value}'"
-        case {"null": _}:
+def _match_text(operator: ops.Psi | ops.CircuitPsi) -> str:
+    """Which steps match on which keys, and what their owners share of the rows that do."""
+    left, right = operator.left, operator.right
+    repeat, into = " (unique)", " into shares"
+    if isinstance(operator, ops.Psi):
+        repeat, into = " (unique)" if operator.right_unique else "", ""
+    on = " and ".join(f"{a.source} = {b.source}" for a, b in zip(left.keys, right.keys, strict=True))
+    shared = _columns((*left.columns, *right.columns))
+    share = f"; share {shared}" if shared else ""
+    return f"match step {left.local} (unique) with step {right.local}{repeat} on {on}{into}{share}"
+
+
+def value_text(value: Value) -> str:
+    """A value that the native session computes."""
+    match value:
+        case values.Column():
+            return value.name
+        case values.Integer():
+            return str(value.value)
+        case values.Text():
+            return f"'{value.text}'"
+        case values.Null():
             return "NULL"
-        case {"op": "convert", "args": [arg]}:
-            return secure_text(arg)
-        case {"op": "scale", "args": [arg], "by": by}:
-            return f"({secure_text(arg)} * {by})"
-        case {"op": op, "args": [a, b]} if op in SIGNS:
-            return f"({secure_text(a)} {SIGNS[op]} {secure_text(b)})"
-        case _:
-            return f"{expr['op']}({', '.join(map(secure_text, expr['args']))})"
+        case values.Call("convert", (arg,)):
+            return value_text(arg)
+        case values.Call("scale", (arg,), _, by):
+            return f"({value_text(arg)} * {by})"
+        case values.Call(function, (a, b)) if function in SIGNS:
+            return f"({value_text(a)} {SIGNS[function]} {value_text(b)})"
+        case values.Call(function, args):
+            return f"{function}({', '.join(map(value_text, args))})"
 
 
-def _projected(column: JSON) -> str:
-    text = secure_text(column["expr"])
-    return text if text == column["name"] else f"{column['name']} = {text}"
+def _columns(columns: tuple[ops.Shared, ...]) -> str:
+    return ", ".join(column_text(each.name, replace(each.kind, encode=each.encode)) for each in columns)
+
+
+def _computed(column: ops.Computed) -> str:
+    text = value_text(column.expr)
+    return text if text == column.name else f"{column.name} = {text}"
+
+
+def _aggregated(each: ops.Aggregated) -> str:
+    return f"{each.function}({each.column or ''})"

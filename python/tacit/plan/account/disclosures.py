@@ -12,7 +12,8 @@ from tacit.plan.algebra.relations import Aggregate, Match, Project, Relation
 from tacit.plan.algebra.trees import owner, scans
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.facts.sizes import Announced, most_matches
-from tacit.plan.physical.placed import JSON, Disclosure, ReleaseStep
+from tacit.plan.physical.operators import Named
+from tacit.plan.physical.placed import Disclosure, DisclosureKind, Permit, ReleaseStep
 from tacit.plan.physical.tables import SharedTable
 from tacit.plan.rules.matching import permission
 from tacit.plan.rules.push_up import Beyond
@@ -28,7 +29,7 @@ def size_disclosures(announced: Mapping[str, Announced], catalog: Catalog) -> tu
             what=shown.what,
             reason=shown.reason,
             rule=shown.rule,
-            permit=_permit(site, "size", catalog.nodes, shown.most),
+            permit=Permit(site, "size", catalog.nodes, rows=shown.most),
         )
         for site, shown in announced.items()
     )
@@ -46,18 +47,13 @@ def match_disclosures(step: int, match_: Match, catalog: Catalog) -> tuple[Discl
     site = f"{step}.psi"
     shown = [(_owner(side), what) for side, what in parties]
     matches = tuple(
-        Disclosure((party,), "matches", site, what, reason, rule, _permit(site, "matches", (party,)))
+        Disclosure((party,), "matches", site, what, reason, rule, Permit(site, "matches", (party,)))
         for party, what in shown
     )
     rows = f"the exact number of {right} that match {left} on {on}"
-    permit = _permit(site, "size", catalog.nodes, most_matches(match_, catalog))
+    permit = Permit(site, "size", catalog.nodes, rows=most_matches(match_, catalog))
     size = Disclosure(catalog.nodes, "size", site, rows, "only these enter MPC", rule, permit)
     return (*matches, size)
-
-
-def _permit(site: str, kind: str, recipients: tuple[str, ...], rows: int | None = None) -> JSON:
-    """A permit for something that is no table."""
-    return {"site": site, "kind": kind, "recipients": list(recipients), "columns": [], "rows": rows}
 
 
 def _rows(side: Relation) -> str:
@@ -85,7 +81,8 @@ def release_disclosure(
     table: what is opened, each column under its own name.
     """
     site = f"{release.id}.release"
-    columns = [{"name": each.name, "kind": table.columns[each.name][0].kind.json()} for each in release.fields]
+    recipients = release.operator.to
+    columns = tuple(Named(each.name, table.columns[each.name][0].kind) for each in release.fields)
     answer = (
         f"the answer: {_listed(outputs)}, of at most {table.rows.text} rows"
         if table.rows.text != "1"
@@ -95,15 +92,15 @@ def release_disclosure(
     reason = (
         "they ask the query" if not extra else "only clear arithmetic divides, so the recipient divides opened values"
     )
-    kind = "value" if beyond else "answer"
+    kind: DisclosureKind = "value" if beyond else "answer"
     return Disclosure(
-        recipients=release.recipients,
-        kind="value" if beyond else "answer",
+        recipients=recipients,
+        kind=kind,
         site=site,
         what=answer + extra,
         reason=reason,
         rule="query",
-        permit=_permit(site, kind, release.recipients, table.rows.most) | {"columns": columns},
+        permit=Permit(site, kind, recipients, columns, table.rows.most),
     )
 
 

@@ -11,7 +11,8 @@ from tacit.plan.account.listing import JOINS_TITLE, LEARNT_TITLE, Listing, cost_
 from tacit.plan.account.serialise import encoded, plan_hash, plan_json
 from tacit.plan.algebra.relations import Relation
 from tacit.plan.physical.cost import StepCost, predict, total
-from tacit.plan.physical.placed import JSON, InputStep, KeptStep, PlacedPlan, PsiStep, SecureStep
+from tacit.plan.physical.placed import InputStep, KeptStep, PlacedPlan, PsiStep, SecureStep
+from tacit.plan.physical.record import JSON
 
 WIDTH = 110
 
@@ -70,7 +71,7 @@ def _reader_lines(plan: PlacedPlan) -> list[str]:
     """Columns under MPC that a party other than the owner may read, with all their readers."""
     lines = []
     for step in plan.steps:
-        owner = {step.owner} if isinstance(step, InputStep) else set()
+        owner = {step.operator.owner} if isinstance(step, InputStep) else set()
         for column, readers in step.readers if isinstance(step, InputStep | PsiStep | KeptStep | SecureStep) else ():
             if set(readers) - owner:
                 lines += _wrapped(f"{name(step)}: {column} by {', '.join(readers)}", "", "  ")

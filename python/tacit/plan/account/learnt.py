@@ -46,7 +46,7 @@ def _keeping(plan: PlacedPlan) -> list[str]:
     ]
     made = [
         f"{' and '.join(plan.nodes)} keep {', '.join(each.name for each in step.fields)} as shares under the name "
-        f"{step.table}, for later queries that all of them approve: {step.rows_bound} rows, made of "
+        f"{step.operator.table}, for later queries that all of them approve: {step.rows_bound} rows, made of "
         f"{' and '.join(step.about['tables'])}."
         for step in plan.steps
         if isinstance(step, KeepStep)
@@ -72,14 +72,18 @@ def declared_sizes(plan: PlacedPlan) -> str:
     locals_ = {step.id: step for step in plan.steps if isinstance(step, LocalStep)}
     for step in plan.steps:
         if isinstance(step, KeptStep):
-            found.append(f"{step.table} was kept with {step.rows:,} row{'' if step.rows == 1 else 's'}")
-        sides = (step,) if isinstance(step, InputStep) else (step.left, step.right) if isinstance(step, PsiStep) else ()
-        for side in sides:
+            found.append(f"{step.operator.table} was kept with {_count(step.operator.rows)}")
+        if isinstance(step, InputStep) and step.operator.rows is not None:
+            of = tables(locals_[step.local].relation)
+            found.append(f"{step.operator.owner} shares {_count(step.operator.rows)} of {of}")
+        for side in step.sides if isinstance(step, PsiStep) else ():
             if side.rows is not None:
-                count = "1 row" if side.rows == 1 else f"{side.rows:,} rows"
-                done = "shares" if isinstance(side, InputStep) else "matches"
-                found.append(f"{side.owner} {done} {count} of {tables(locals_[side.local].relation)}")
+                found.append(f"{side.owner} matches {_count(side.rows)} of {tables(locals_[side.local].relation)}")
     return ", ".join(dict.fromkeys(found))
+
+
+def _count(rows: int) -> str:
+    return "1 row" if rows == 1 else f"{rows:,} rows"
 
 
 def tables(relation: Relation) -> str:
@@ -95,10 +99,10 @@ def _own_size(disclosure: Disclosure, party: str, plan: PlacedPlan) -> bool:
 def own_sizes(step: Step, party: str) -> tuple[str, ...]:
     """The sites at which a step announces sizes of a party's own data."""
     match step:
-        case InputStep() if step.owner == party:
+        case InputStep() if step.operator.owner == party:
             return (f"{step.id}.input",)
         case PsiStep():
-            op, sides = step.operator["op"], (("left", step.left), ("right", step.right))
-            return tuple(f"{step.id}.{op}/{name}" for name, side in sides if side.owner == party)
+            sides = zip(("left", "right"), step.sides, strict=True)
+            return tuple(f"{step.id}.{step.operator.op}/{name}" for name, side in sides if side.owner == party)
         case _:
             return ()

@@ -47,8 +47,8 @@ def _permit_row(disclosure: Disclosure) -> tuple[str, ...]:
         case "matches":
             what = "which of its own rows match"
         case "answer" | "value":
-            what = ", ".join(map(column_text, permit["columns"]))
-    most = "" if permit["rows"] is None else f"{permit['rows']:,}"
+            what = ", ".join(column_text(each.name, each.kind) for each in permit.columns)
+    most = "" if permit.rows is None else f"{permit.rows:,}"
     return disclosure.site, ", ".join(disclosure.recipients), most, what
 
 

@@ -8,7 +8,8 @@ from dataclasses import fields, is_dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from tacit.plan.physical.placed import JSON, PlacedPlan
+from tacit.plan.physical.placed import PlacedPlan
+from tacit.plan.physical.record import JSON, Record
 
 LEFT_OUT = {"position", "path"}
 """Where a construct stands in the text (which is hashed) and where an owner keeps its data (its own business)."""
@@ -22,7 +23,11 @@ def plan_json(plan: PlacedPlan) -> JSON:
 
 
 def encoded(value: object) -> Any:
-    """Any part of a plan as JSON values. Nodes name their class; sets become sorted lists."""
+    """Any part of a plan as JSON values. Nodes name their class; sets become sorted lists.
+
+    Operators and permits are as native code reads them."""
+    if isinstance(value, Record):
+        return value.json()
     if is_dataclass(value) and not isinstance(value, type):
         members = {each.name: encoded(getattr(value, each.name)) for each in fields(value) if each.name not in LEFT_OUT}
         return {"node": type(value).__name__} | members

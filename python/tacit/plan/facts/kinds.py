@@ -21,6 +21,9 @@ from tacit.plan.algebra.types import Boolean, Double, Field, Type, Varchar
 from tacit.plan.facts.fields import most_rows
 
 Rep = OneOf["bits", "ring64", "ring128", "hash", "bytes", "any"]
+Encoding = OneOf["int", "hash", "bytes"]
+"""How a value becomes bits: as a number, by the keyed hash of a string, as a string's zero-padded bytes."""
+
 RINGS: tuple[Rep, Rep] = ("ring64", "ring128")
 COLLISION_BITS = 40  # two of a query's strings share a hash with probability below 2**-40
 WIDEST = 128
@@ -36,7 +39,7 @@ class Kind:
     width: int
     signed: bool
     nullable: bool
-    encode: OneOf["int", "hash", "bytes"] = "int"
+    encode: Encoding = "int"
 
     @property
     def rep(self) -> Rep:

@@ -14,16 +14,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tacit.plan.physical.placed import (
-    InputStep,
-    KeepStep,
-    KeptStep,
-    NativeStep,
-    PlacedPlan,
-    PsiStep,
-    ReleaseStep,
-    SecureStep,
-)
+from tacit.plan.physical.operators import Join, Psi, inputs
+from tacit.plan.physical.placed import InputStep, NativeStep, PlacedPlan, PsiStep
 
 ASSUMED_ROWS = 100_000
 """Rows of an input whose size is announced only when the query runs."""
@@ -101,7 +93,7 @@ def predict(
         return ()
     counts, assumed = _input_rows(steps, rows or {})
     native = declared or _native_cost()
-    operators = json.dumps([step.operator for step in steps])
+    operators = json.dumps([step.operator.json() for step in steps])
     link = declared_link(plan)
     choices: dict[str, Any] = {"link": link} if _chooses(plan) else {}
     choices |= {"ahead": True} if makes_ahead(plan) else {}
@@ -151,16 +143,17 @@ def _input_rows(steps: list[NativeStep], known: Mapping[int, int]) -> tuple[dict
     assumed: set[int] = set()
     for step in steps:
         if isinstance(step, InputStep):
-            if step.rows is None and step.id not in known:
+            rows = step.operator.rows
+            if rows is None and step.id not in known:
                 assumed.add(step.id)
-            counts[step.id] = known.get(step.id, ASSUMED_ROWS if step.rows is None else step.rows)
+            counts[step.id] = known.get(step.id, ASSUMED_ROWS if rows is None else rows)
         elif isinstance(step, PsiStep):
-            for side in (step.left, step.right):
+            for side in step.sides:
                 counts[side.local] = known.get(side.local, ASSUMED_ROWS if side.rows is None else side.rows)
             if _is_assumed(step, known):
                 assumed.add(step.id)
             # A bound from the keys' domain may lie far beyond what sides of unknown size would have.
-            unknown = [ASSUMED_ROWS for side in (step.left, step.right) if side.rows is None]
+            unknown = [ASSUMED_ROWS for side in step.sides if side.rows is None]
             bounds = [*unknown] if step.rows is None else [*unknown, step.rows]
             counts[step.id] = known.get(step.id, min(bounds, default=ASSUMED_ROWS))
     return counts, assumed
@@ -168,9 +161,9 @@ def _input_rows(steps: list[NativeStep], known: Mapping[int, int]) -> tuple[dict
 
 def _is_assumed(step: PsiStep, known: Mapping[int, int]) -> bool:
     """Whether the rows of a join or of its sides are not known: those of a psi are announced, whatever is declared."""
-    if step.operator["op"] == "psi":
-        return any(each not in known for each in (step.id, step.left.local, step.right.local))
-    return any(side.rows is None and side.local not in known for side in (step.left, step.right))
+    if isinstance(step.operator, Psi):
+        return any(each not in known for each in (step.id, *(side.local for side in step.sides)))
+    return any(side.rows is None and side.local not in known for side in step.sides)
 
 
 def _assumed_steps(steps: list[NativeStep], assumed: set[int]) -> set[int]:
@@ -183,15 +176,8 @@ def _assumed_steps(steps: list[NativeStep], assumed: set[int]) -> set[int]:
 
 
 def _sources(step: NativeStep) -> tuple[int, ...]:
-    match step:
-        case InputStep() | KeptStep():
-            return ()
-        case PsiStep():
-            return step.left.local, step.right.local
-        case SecureStep():
-            return step.inputs
-        case KeepStep() | ReleaseStep():
-            return (step.input,)
+    """The steps whose rows a step works on: of a match the local ones of its sides."""
+    return tuple(side.local for side in step.sides) if isinstance(step, PsiStep) else inputs(step.operator)
 
 
 def _largest(step: NativeStep, rows: Mapping[int, int]) -> int:
@@ -208,7 +194,7 @@ def _step_cost(
     processor = _processor_seconds(plan.engine, step, rows) + float(declared.get("processor", 0))
     seconds = rounds * network.latency + busiest / network.bandwidth + processor
     return StepCost(
-        f"{step.id}.{step.operator['op']}",
+        f"{step.id}.{step.operator.op}",
         int(declared["rows"]),
         rounds,
         sum(sent),
@@ -232,7 +218,7 @@ def _chooses(plan: PlacedPlan) -> bool:
 
 def _processor_seconds(engine: str, step: NativeStep, rows: int) -> float:
     """One party's processor time that the operator does not declare. rows: that the step works on."""
-    op = step.operator["op"]
+    op = step.operator.op
     rates = NANOSECONDS_A_ROW_OF_TWO if engine == "two" else NANOSECONDS_A_ROW
-    rate = rates["merged join" if step.operator.get("merged") else op]
+    rate = rates["merged join" if isinstance(step.operator, Join) and step.operator.merged else op]
     return rows * rate * 1e-9 + FIXED_SECONDS.get(op, 0)

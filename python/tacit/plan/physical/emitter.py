@@ -10,9 +10,11 @@ from tacit.plan.facts.kinds import RINGS, Kind, Rep, kind_of_field
 from tacit.plan.facts.readers import Readers
 from tacit.plan.physical.demands import Want
 from tacit.plan.physical.merging import Sortable
-from tacit.plan.physical.placed import JSON, InputStep, SecureStep, Step
+from tacit.plan.physical.operators import Computed, Project, Secure
+from tacit.plan.physical.placed import InputStep, Readable, SecureStep, Step
 from tacit.plan.physical.secure_expressions import Columns, SecureColumn
 from tacit.plan.physical.tables import Rows, SharedTable, physical_name, physical_of
+from tacit.plan.physical.values import Call, Column
 
 
 @dataclass
@@ -28,34 +30,20 @@ class Emitter:
         """The id of the next step."""
         return len(self.steps) + 1
 
-    def secure(
-        self, relation: Relation, op: str, inputs: list[SharedTable], members: JSON, rows: Rows, columns: Columns
-    ) -> int:
-        """Append a secure step with these logical columns; returns its id."""
-        ids = tuple(table.step for table in inputs)
-        operator: JSON = {"id": self.next, "op": op}
-        match op:
-            case "union":
-                operator["inputs"] = list(ids)
-            case "join":
-                operator["left"], operator["right"] = ids
-            case "broadcast":
-                operator["input"], operator["scalar"] = ids
-            case _:
-                (operator["input"],) = ids
-        readers = self.readable(relation, columns)
-        self.steps.append(SecureStep(self.next, ids, operator | members, rows.text, readers))
-        return self.next - 1
+    def secure(self, relation: Relation, operator: Secure, rows: Rows, columns: Columns) -> SharedTable:
+        """Append the secure step of an operator, which has the next id. columns: the output's logical columns."""
+        assert operator.id == self.next
+        self.steps.append(SecureStep(operator, rows.text, self.readable(relation, columns)))
+        return SharedTable(operator.id, columns, physical_of(columns), rows)
 
     def sort_inputs(self, inputs: list[Sortable]) -> None:
         """Have owners sort what they share."""
         for each in inputs:
             step = self.steps[each.step.id - 1]
             assert isinstance(step, InputStep)
-            operator = step.operator | {"sorted_by": list(each.columns)}
-            self.steps[step.id - 1] = replace(step, operator=operator)
+            self.steps[step.id - 1] = replace(step, operator=replace(step.operator, sorted_by=each.columns))
 
-    def readable(self, relation: Relation, columns: Columns) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    def readable(self, relation: Relation, columns: Columns) -> Readable:
         """Who may read the columns of a relation in clear, where anybody may."""
         found = self.readers.of(relation)
         return tuple((name, tuple(sorted(found[name]))) for name in columns if found.get(name))
@@ -110,26 +98,23 @@ class Emitter:
         listed = [passed(new[name], kind, name) for name, kind in physical_of(table.columns).items()]
         return self.projected(table, relation, listed, _renamed(table.columns, new)), _renamed(columns, new)
 
-    def projected(self, table: SharedTable, relation: Relation, listed: list[JSON], columns: Columns) -> SharedTable:
+    def projected(
+        self, table: SharedTable, relation: Relation, listed: list[Computed], columns: Columns
+    ) -> SharedTable:
         """A projection to the listed columns."""
-        step = self.secure(relation, "project", [table], {"columns": listed}, table.rows, columns)
-        return SharedTable(step, columns, physical_of(columns), table.rows)
+        return self.secure(relation, Project(self.next, table.step, tuple(listed)), table.rows, columns)
 
 
-def passed(name: str, kind: Kind, source: str | None = None) -> JSON:
+def passed(name: str, kind: Kind, source: str | None = None) -> Computed:
     """A projected column that stays as it is."""
-    return {"name": name, "expr": {"col": source or name}, "kind": kind.json()}
+    return Computed(name, Column(source or name), kind)
 
 
-def projected_as(name: str, source: SecureColumn, kind: Kind) -> JSON:
+def projected_as(name: str, source: SecureColumn, kind: Kind) -> Computed:
     """A projected column: as it is, or converted to another representation."""
     if source.kind.rep == kind.rep:
         return passed(name, source.kind, source.name)
-    return {
-        "name": name,
-        "expr": {"op": "convert", "args": [{"col": source.name}], "kind": kind.json()},
-        "kind": kind.json(),
-    }
+    return Computed(name, Call("convert", (Column(source.name),), kind), kind)
 
 
 def _serves(column: SecureColumn, rep: Rep) -> bool:

@@ -17,7 +17,7 @@ from tacit.plan.facts.fields import fields
 from tacit.plan.facts.kinds import Kind
 from tacit.plan.facts.readers import Readers
 from tacit.plan.facts.uniqueness import unique_keys
-from tacit.plan.physical.placed import JSON
+from tacit.plan.physical.record import JSON
 
 TYPES = {each.__name__: each for each in get_args(Type)}
 

@@ -1,4 +1,4 @@
-"""Lowering: a relation tree to the steps of a placed plan, each with the JSON operator of docs/placed-plan.md.
+"""Lowering: a relation tree to the steps of a placed plan, each with its operator.
 
 Subtrees that is_local accepts become a local step of their owner and an input step. Every other operator becomes a
 secure step, with projections beside it where a column is needed in another representation or under another name;
@@ -8,6 +8,8 @@ placed once.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 from tacit.plan.algebra.refusals import QueryError
 from tacit.plan.algebra.relations import (
@@ -31,13 +33,14 @@ from tacit.plan.facts.fields import field_of, fields, group_domain
 from tacit.plan.facts.kinds import Rep, equality_rep, kind_of_field, order_rep
 from tacit.plan.facts.readers import Readers
 from tacit.plan.facts.sizes import Announced
+from tacit.plan.physical import operators as ops
 from tacit.plan.physical.demands import Demands, Want, part
 from tacit.plan.physical.emitter import Emitter, passed
-from tacit.plan.physical.lower_aggregate import aggregate_members
+from tacit.plan.physical.lower_aggregate import grouped
 from tacit.plan.physical.lower_input import place_input
 from tacit.plan.physical.lower_psi import place_match
 from tacit.plan.physical.merging import agree, sortable
-from tacit.plan.physical.placed import JSON, KeptStep
+from tacit.plan.physical.placed import KeptStep
 from tacit.plan.physical.secure_expressions import Columns, SecureColumn, SecureExpressions
 from tacit.plan.physical.tables import SharedTable, exactly, physical_name, physical_of
 from tacit.plan.rules.push_down import is_local
@@ -101,26 +104,18 @@ class Lowering:
         kinds = {each.field.name: each.kind for each in table.columns}
         sources = {name: source for name, source in relation.columns if name in self.demands.found[relation]}
         columns: Columns = {name: (SecureColumn(name, kinds[source]),) for name, source in sources.items()}
-        operator: JSON = {
-            "id": step,
-            "op": "kept",
-            "table": table.name,
-            "columns": [
-                {"name": name, "source": source, "encode": kinds[source].encode, "kind": kinds[source].json()}
-                for name, source in sources.items()
-            ],
-            "rows": table.rows,
-            "padded": table.padded,
-        }
-        readers = self.emit.readable(relation, columns)
-        self.emit.steps.append(KeptStep(step, table.name, table.rows, operator, readers))
+        shared = tuple(
+            ops.Shared(name, source, kinds[source].encode, kinds[source]) for name, source in sources.items()
+        )
+        operator = ops.Kept(step, table.name, shared, table.rows, table.padded)
+        self.emit.steps.append(KeptStep(operator, self.emit.readable(relation, columns)))
         return SharedTable(step, columns, physical_of(columns), exactly(table.rows))
 
     def _filter(self, relation: Filter) -> SharedTable:
         input = self.place(relation.input)
         predicate, _ = SecureExpressions(input.columns, self.hashed).write(relation.predicate, "bits")
-        step = self.emit.secure(relation, "filter", [input], {"predicate": predicate}, input.rows, input.columns)
-        return SharedTable(step, input.columns, input.physical, input.rows)
+        operator = ops.Filter(self.emit.next, input.step, predicate)
+        return replace(self.emit.secure(relation, operator, input.rows, input.columns), physical=input.physical)
 
     def _project(self, relation: Project) -> SharedTable:
         input = self.place(relation.input)
@@ -142,7 +137,7 @@ class Lowering:
                 raise error.at(None, name) from None
             column = SecureColumn(physical_name(name, kind.rep, taken), kind)
             taken.add(column.name)
-            listed.append({"name": column.name, "expr": expr, "kind": kind.json()})
+            listed.append(ops.Computed(column.name, expr, kind))
             columns[name] = (column,)
         return self.emit.projected(input, relation, listed, columns)
 
@@ -161,9 +156,9 @@ class Lowering:
         rows = inputs[0].rows
         for input in inputs[1:]:
             rows = rows + input.rows
-        members: JSON = {"columns": [{"name": n, "kind": k.json()} for n, k in physical_of(columns).items()]}
-        step = self.emit.secure(relation, "union", inputs, members, rows, columns)
-        return SharedTable(step, columns, physical_of(columns), rows)
+        listed = tuple(ops.Named(*each) for each in physical_of(columns).items())
+        operator = ops.Union(self.emit.next, tuple(input.step for input in inputs), listed)
+        return self.emit.secure(relation, operator, rows, columns)
 
     def _join(self, relation: Join) -> SharedTable:
         want = self.demands.found[relation]
@@ -174,23 +169,24 @@ class Lowering:
         right_columns = _kept(right, part(want, relation.right))
         taken = set(physical_of(right_columns))
         left, left_columns = self.emit.apart(left, relation.left, _kept(left, part(want, relation.left)), taken)
-        members: JSON = {
-            "left_keys": [left.column(*key).name for key in left_keys],
-            "right_keys": [right.column(*key).name for key in right_keys],
-            "left_columns": list(physical_of(left_columns)),
-            "right_columns": list(physical_of(right_columns)),
-        }
-        keys = ((left, members["left_keys"]), (right, members["right_keys"]))
-        sides = [sortable(self.emit.steps, table.step, tuple(columns)) for table, columns in keys]
+        operator = ops.Join(
+            self.emit.next,
+            left.step,
+            right.step,
+            left_keys=tuple(left.column(*key).name for key in left_keys),
+            right_keys=tuple(right.column(*key).name for key in right_keys),
+            left_columns=tuple(physical_of(left_columns)),
+            right_columns=tuple(physical_of(right_columns)),
+        )
+        keys = ((left, operator.left_keys), (right, operator.right_keys))
+        sides = [sortable(self.emit.steps, table.step, columns) for table, columns in keys]
         inputs = [side for side in sides if side is not None]
         if len(inputs) == len(sides) and agree(inputs):
             self.mergeable.append(relation)
             if relation in self.merged:
                 self.emit.sort_inputs(inputs)
-                members["merged"] = True
-        columns = {**left_columns, **right_columns}
-        step = self.emit.secure(relation, "join", [left, right], members, right.rows, columns)
-        return SharedTable(step, columns, physical_of(columns), right.rows)
+                operator = replace(operator, merged=True)
+        return self.emit.secure(relation, operator, right.rows, {**left_columns, **right_columns})
 
     def _match(self, relation: Match) -> SharedTable:
         table, announced = place_match(relation, self.demands.found[relation], self.catalog, self.emit)
@@ -205,8 +201,9 @@ class Lowering:
         scalar = self.emit.prepared(scalar, relation.scalar, [], self.demands.found[relation.scalar])
         scalar, _ = self.emit.apart(scalar, relation.scalar, scalar.columns, set(input.physical))
         columns = {**input.columns, **scalar.columns}
-        step = self.emit.secure(relation, "broadcast", [input, scalar], {}, input.rows, columns)
-        return SharedTable(step, columns, input.physical | scalar.physical, input.rows)
+        operator = ops.Broadcast(self.emit.next, input.step, scalar.step)
+        table = self.emit.secure(relation, operator, input.rows, columns)
+        return replace(table, physical=input.physical | scalar.physical)
 
     def _aggregate(self, relation: Aggregate) -> SharedTable:
         needed = self._equality(relation.input, relation.keys)
@@ -216,37 +213,33 @@ class Lowering:
             if each.column is not None
         ]
         input = self.emit.prepared(self.place(relation.input), relation.input, needed)
-        members, columns = aggregate_members(relation, input, self.demands)
+        found = grouped(relation, input, self.demands)
         if not relation.keys:
-            step = self.emit.secure(relation, "aggregate", [input], members, exactly(1), columns)
-            return SharedTable(step, columns, physical_of(columns), exactly(1))
+            operator = ops.Aggregate(self.emit.next, input.step, found.aggregates)
+            return self.emit.secure(relation, operator, exactly(1), found.columns)
         domain = group_domain(relation.input, relation.keys)
         known = input.rows.known
         groups = domain if domain is not None and domain < (1 << 31 if known is None else known) else None
-        rows = input.rows.at_most(groups)
-        step = self.emit.secure(relation, "group_by", [input], members | {"groups": groups}, rows, columns)
-        return SharedTable(step, columns, physical_of(columns), rows)
+        by_keys = ops.GroupBy(self.emit.next, input.step, found.keys, found.aggregates, groups)
+        return self.emit.secure(relation, by_keys, input.rows.at_most(groups), found.columns)
 
     def _sort(self, relation: Sort) -> SharedTable:
         keys = [(key.column, order_rep(field_of(relation.input, key.column).type)) for key in relation.keys]
         [(_, want)] = self.demands.beneath(relation, self.demands.found[relation])
         input = self.emit.prepared(self.place(relation.input), relation.input, keys, want)
         columns = [input.column(*key) for key in keys]
-        members: JSON = {
-            "keys": [
-                {"column": column.name, "descending": key.descending, "nulls_first": key.nulls_first}
-                for column, key in zip(columns, relation.keys, strict=True)
-            ]
-        }
-        step = self.emit.secure(relation, "sort", [input], members, input.rows, input.columns)
-        return SharedTable(step, input.columns, input.physical, input.rows)
+        order = tuple(
+            ops.Ordered(column.name, key.descending, key.nulls_first)
+            for column, key in zip(columns, relation.keys, strict=True)
+        )
+        operator = ops.Sort(self.emit.next, input.step, order)
+        return replace(self.emit.secure(relation, operator, input.rows, input.columns), physical=input.physical)
 
     def _limit(self, relation: Limit) -> SharedTable:
         input = self.place(relation.input)
-        rows = input.rows.at_most(relation.count)
-        members: JSON = {"count": relation.count, "offset": relation.offset}
-        step = self.emit.secure(relation, "limit", [input], members, rows, input.columns)
-        return SharedTable(step, input.columns, input.physical, rows)
+        operator = ops.Limit(self.emit.next, input.step, relation.count, relation.offset)
+        table = self.emit.secure(relation, operator, input.rows.at_most(relation.count), input.columns)
+        return replace(table, physical=input.physical)
 
     def _equality(self, relation: Relation, keys: tuple[str, ...]) -> list[tuple[str, Rep]]:
         """Keys with the representation in which they are compared."""

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from tacit.plan.algebra.refusals import QueryError
 from tacit.plan.algebra.relations import Aggregate, Aggregation
 from tacit.plan.facts.fields import aggregation_field, field_of
 from tacit.plan.facts.kinds import Kind, equality_rep, kind_of, order_rep, ring_of
 from tacit.plan.physical.demands import Demands
-from tacit.plan.physical.placed import JSON
+from tacit.plan.physical.operators import Aggregated
 from tacit.plan.physical.secure_expressions import SecureColumn
 from tacit.plan.physical.tables import SharedTable, physical_name
 
-Grouped = tuple[JSON, dict[str, tuple[SecureColumn, ...]]]
+
+@dataclass(frozen=True)
+class Grouped:
+    """Members of the operator, and logical to physical columns of its output."""
+
+    keys: tuple[str, ...]
+    aggregates: tuple[Aggregated, ...]
+    columns: dict[str, tuple[SecureColumn, ...]]
 
 
-def aggregate_members(relation: Aggregate, input: SharedTable, demands: Demands) -> Grouped:
-    """Operator members, and logical to physical columns of the output."""
+def grouped(relation: Aggregate, input: SharedTable, demands: Demands) -> Grouped:
+    """What an aggregation becomes over its input."""
     columns: dict[str, tuple[SecureColumn, ...]] = {}
-    aggregates: list[JSON] = []
+    aggregates: list[Aggregated] = []
     keys: list[str] = []
     for key in relation.keys:
         column = input.column(key, equality_rep(field_of(relation.input, key).type, demands.hashed))
@@ -29,7 +38,7 @@ def aggregate_members(relation: Aggregate, input: SharedTable, demands: Demands)
             source = input.column(key, "bytes")
             name = physical_name(key, "bytes", taken)
             taken.add(name)
-            aggregates.append(_member(name, "any", source.name, source.kind))
+            aggregates.append(Aggregated(name, "any", source.name, source.kind))
             columns[key] = (*columns[key], SecureColumn(name, source.kind))
     for each in relation.aggregations:
         kind = _kind(each, relation, demands.hashed)
@@ -38,10 +47,9 @@ def aggregate_members(relation: Aggregate, input: SharedTable, demands: Demands)
             argument = input.column(each.column, demands.argument_rep(each, relation)).name
         name = physical_name(each.name, kind.rep, taken)
         taken.add(name)
-        aggregates.append(_member(name, each.function, argument, kind))
+        aggregates.append(Aggregated(name, each.function, argument, kind))
         columns[each.name] = (SecureColumn(name, kind),)
-    members: JSON = {"aggregates": aggregates}
-    return (members | {"keys": keys} if relation.keys else members), columns
+    return Grouped(tuple(keys), tuple(aggregates), columns)
 
 
 def _kind(aggregation: Aggregation, relation: Aggregate, hashed: int) -> Kind:
@@ -52,7 +60,3 @@ def _kind(aggregation: Aggregation, relation: Aggregate, hashed: int) -> Kind:
         return kind_of(field.type, field.nullable, rep, hashed)
     except QueryError as error:
         raise error.at(aggregation.position, aggregation.column) from None
-
-
-def _member(name: str, function: str, column: str | None, kind: Kind) -> JSON:
-    return {"name": name, "function": function, "column": column, "kind": kind.json()}

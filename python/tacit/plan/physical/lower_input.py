@@ -11,7 +11,8 @@ from tacit.plan.facts.kinds import kind_of_field
 from tacit.plan.facts.sizes import Announced, Padded, SizeRule, size_rule
 from tacit.plan.physical.demands import Want
 from tacit.plan.physical.emitter import Emitter
-from tacit.plan.physical.placed import JSON, InputStep, LocalStep, PhysicalColumn
+from tacit.plan.physical.operators import Input, Shared
+from tacit.plan.physical.placed import InputStep, LocalStep
 from tacit.plan.physical.secure_expressions import Columns, SecureColumn
 from tacit.plan.physical.tables import Rows, SharedTable, exactly, physical_name, physical_of
 from tacit.plan.rules.simplify import projected
@@ -28,20 +29,10 @@ def place_input(
     emit.steps.append(LocalStep(emit.next, party, local, fields(local)))
     step = emit.next
     rows = rule.rows if isinstance(rule, Padded) else None
-    operator: JSON = {
-        "id": step,
-        "op": "input",
-        "owner": party,
-        "columns": [{"name": p.name, "source": p.source, "encode": p.encode, "kind": p.kind} for p in physical],
-        "rows": rows,
-    }
     announced = rule if isinstance(rule, Announced) else None
-    if announced is not None and announced.source and not keeps_rows(relation):
-        operator["pad_to_source"] = True
-    if in_order(local):
-        operator["ordered"] = True
-    readers = emit.readable(relation, columns)
-    emit.steps.append(InputStep(step, step - 1, party, tuple(physical), rows, operator, readers))
+    pad_to_source = announced is not None and announced.source and not keeps_rows(relation)
+    operator = Input(step, party, physical, rows, pad_to_source, ordered=in_order(local))
+    emit.steps.append(InputStep(step - 1, operator, emit.readable(relation, columns)))
     count = rule_rows(rule, f"rows({step})")
     return SharedTable(step, columns, physical_of(columns), count), announced
 
@@ -51,10 +42,10 @@ def rule_rows(rule: SizeRule, text: str) -> Rows:
     return exactly(rule.rows) if isinstance(rule, Padded) else Rows(None, text, rule.most)
 
 
-def entering(local: Relation, want: Want, hashed: int, taken: set[str]) -> tuple[Columns, list[PhysicalColumn]]:
+def entering(local: Relation, want: Want, hashed: int, taken: set[str]) -> tuple[Columns, tuple[Shared, ...]]:
     """Every column in each representation that is demanded. taken: names of other columns, to which these are added."""
     columns: dict[str, tuple[SecureColumn, ...]] = {}
-    physical: list[PhysicalColumn] = []
+    physical: list[Shared] = []
     taken.update(names(local))
     for each in fields(local):
         if each.name not in want:
@@ -65,9 +56,9 @@ def entering(local: Relation, want: Want, hashed: int, taken: set[str]) -> tuple
             name = physical_name(each.name, kind.rep, taken) if group else each.name
             taken.add(name)
             group.append(SecureColumn(name, kind))
-            physical.append(PhysicalColumn(name, each.name, kind.encode, kind.json()))
+            physical.append(Shared(name, each.name, kind.encode, kind))
         columns[each.name] = tuple(group)
-    return columns, physical
+    return columns, tuple(physical)
 
 
 def in_order(relation: Relation) -> bool:

@@ -6,6 +6,7 @@ A psi has one row for each match; a circuit_psi has rows, of which those that ma
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal as OneOf
 
 from tacit.plan.algebra.expressions import reference
 from tacit.plan.algebra.relations import Match, Relation
@@ -17,7 +18,8 @@ from tacit.plan.facts.sizes import Announced, Padded, most_matches, size_rule
 from tacit.plan.physical.demands import Want
 from tacit.plan.physical.emitter import Emitter
 from tacit.plan.physical.lower_input import entering, keeps_rows
-from tacit.plan.physical.placed import JSON, LocalStep, PhysicalColumn, PsiSide, PsiStep
+from tacit.plan.physical.operators import CircuitPsi, Key, Psi, Side
+from tacit.plan.physical.placed import LocalStep, PsiStep
 from tacit.plan.physical.secure_expressions import Columns
 from tacit.plan.physical.tables import Rows, SharedTable, exactly, physical_of
 from tacit.plan.rules.simplify import projected
@@ -27,8 +29,7 @@ from tacit.plan.rules.simplify import projected
 class _Placed:
     """One side after its local step. announced: what its size shows. most: no more rows than this."""
 
-    side: PsiSide
-    operator: JSON
+    side: Side
     columns: Columns
     announced: Announced | None
     most: int
@@ -42,18 +43,19 @@ def place_match(
     left = _place_side(relation.left, relation.left_keys, want, catalog, emit, taken)
     right = _place_side(relation.right, relation.right_keys, want, catalog, emit, taken)
     step = emit.next
-    op = "circuit_psi" if relation.hidden else "psi"
-    operator: JSON = {"id": step, "op": op, "left": left.operator, "right": right.operator}
-    if not relation.hidden:
-        operator["right_unique"] = relation.right_unique
+    operator: Psi | CircuitPsi = (
+        CircuitPsi(step, left.side, right.side)
+        if relation.hidden
+        else Psi(step, left.side, right.side, relation.right_unique)
+    )
     known = _circuit_rows(left.side.rows, right.side.rows) if relation.hidden else None
     most = _circuit_rows(left.most, right.most) if relation.hidden else most_matches(relation, catalog)
     assert most is not None, "both sides have a bound"
     columns = {**left.columns, **right.columns}
     readers = emit.readable(relation, columns)
     bound = known if relation.hidden else row_bound(relation)
-    emit.steps.append(PsiStep(step, left.side, right.side, bound, operator, readers))
-    sites = {f"{step}.{op}/left": left.announced, f"{step}.{op}/right": right.announced}
+    emit.steps.append(PsiStep(operator, bound, readers))
+    sites = {f"{step}.{operator.op}/left": left.announced, f"{step}.{operator.op}/right": right.announced}
     announced = {site: shown for site, shown in sites.items() if shown is not None}
     rows = Rows(None, f"rows({step})", most) if known is None else exactly(known)
     return SharedTable(step, columns, physical_of(columns), rows), announced
@@ -82,21 +84,12 @@ def _place_side(
     emit.steps.append(LocalStep(emit.next, party, local, fields(local)))
     step = emit.next - 1
     rows = rule.rows if isinstance(rule, Padded) else None
-    operator: JSON = {
-        "local": step,
-        "owner": party,
-        "rows": rows,
-        "pad_to_source": isinstance(rule, Announced) and rule.source and not keeps_rows(relation),
-        "keys": [{"source": key, "encode": _key_encoding(types[key])} for key in keys],
-        "columns": [{"name": p.name, "source": p.source, "encode": p.encode, "kind": p.kind} for p in physical],
-    }
-    given = {p.source: PhysicalColumn(p.source, p.source, p.encode, p.kind) for p in physical}
-    for key in operator["keys"]:
-        given.setdefault(key["source"], PhysicalColumn(key["source"], key["source"], key["encode"], {}))
-    side = PsiSide(step, party, keys, tuple(given.values()), rows)
-    return _Placed(side, operator, columns, rule if isinstance(rule, Announced) else None, rule.most)
+    pad_to_source = isinstance(rule, Announced) and rule.source and not keeps_rows(relation)
+    matched = tuple(Key(key, _key_encoding(types[key])) for key in keys)
+    side = Side(step, party, rows, pad_to_source, matched, physical)
+    return _Placed(side, columns, rule if isinstance(rule, Announced) else None, rule.most)
 
 
-def _key_encoding(type_: Type) -> str:
+def _key_encoding(type_: Type) -> OneOf["int", "hash"]:
     """Numbers match by their encoding, strings without a dictionary by themselves."""
     return "hash" if isinstance(type_, Varchar) and type_.values is None else "int"

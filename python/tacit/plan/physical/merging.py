@@ -11,7 +11,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from tacit.plan.algebra.relations import Relation
+from tacit.plan.physical.operators import Filter, Project
 from tacit.plan.physical.placed import InputStep, SecureStep, Step
+from tacit.plan.physical.values import Column
 
 
 @dataclass(frozen=True)
@@ -31,13 +33,13 @@ def sortable(steps: Sequence[Step], table: int, columns: tuple[str, ...]) -> Sor
     match step:
         case InputStep():
             return Sortable(step, columns)
-        case SecureStep(_, (source,), {"op": "filter"}):
+        case SecureStep(Filter(_, source)):
             return sortable(steps, source, columns)
-        case SecureStep(_, (source,), {"op": "project", "columns": listed}):
+        case SecureStep(Project(_, source, listed)):
             passed: dict[str, str] = {}
             for each in listed:
-                if "col" in each["expr"]:
-                    passed.setdefault(each["expr"]["col"], each["name"])
+                if isinstance(each.expr, Column):
+                    passed.setdefault(each.expr.name, each.name)
             old = {name: source_column for source_column, name in passed.items()}
             return sortable(steps, source, tuple(old[name] for name in columns)) if old.keys() >= set(columns) else None
         case _:
@@ -46,10 +48,9 @@ def sortable(steps: Sequence[Step], table: int, columns: tuple[str, ...]) -> Sor
 
 def agree(sides: Sequence[Sortable]) -> bool:
     """Whether the owners can sort all inputs so, as far as their order is not settled otherwise."""
-    wanted: dict[int, list[str]] = {}
+    wanted: dict[int, tuple[str, ...]] = {}
     return all(
-        wanted.setdefault(side.step.id, side.step.operator.get("sorted_by", list(side.columns))) == list(side.columns)
-        for side in sides
+        wanted.setdefault(side.step.id, side.step.operator.sorted_by or side.columns) == side.columns for side in sides
     )
 
 

@@ -1,19 +1,20 @@
 """The placed plan: what each party does, in order. Every party compiles it for itself; they compare its hash before any
-share leaves. ``operator`` of a secure step is the JSON object that the native session executes
-(docs/placed-plan.md).
+share leaves. Steps with an ``operator`` are executed by the native session (docs/placed-plan.md).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 from typing import Literal as OneOf
 
 from tacit.plan.algebra.relations import Relation
 from tacit.plan.algebra.types import Field
 from tacit.plan.facts.catalog import Catalog
+from tacit.plan.physical.operators import CircuitPsi, Input, Keep, Kept, Named, Psi, Release, Secure, Side
+from tacit.plan.physical.record import JSON, Record
 
-JSON = dict[str, Any]
+Readable = tuple[tuple[str, tuple[str, ...]], ...]
+"""Column to the parties that may see it in clear."""
 
 
 @dataclass(frozen=True)
@@ -27,48 +28,17 @@ class LocalStep:
 
 
 @dataclass(frozen=True)
-class PhysicalColumn:
-    """How one column of a local result enters MPC.
-
-    name: its name under MPC. source: the column of the local result. encode: "int" (integer encoding of the type),
-    "hash" (keyed hash of the string's bytes), "bytes" (zero-padded UTF-8 bytes).
-    """
-
-    name: str
-    source: str
-    encode: OneOf["int", "hash", "bytes"]
-    kind: JSON
-
-
-@dataclass(frozen=True)
 class InputStep:
-    """The owner shares the result of a local step. rows: padded size, or None: the exact size is announced.
-
-    readers: column to the parties that may see it in clear, for explain.
-    """
-
-    id: int
-    local: int
-    owner: str
-    columns: tuple[PhysicalColumn, ...]
-    rows: int | None
-    operator: JSON
-    readers: tuple[tuple[str, tuple[str, ...]], ...] = ()
-
-
-@dataclass(frozen=True)
-class PsiSide:
-    """One owner's side of a PsiStep.
-
-    columns: what the owner gives of its local result, keys and shared columns, each under its own name. rows: to how
-    many the keys are padded, or None: a size is announced.
-    """
+    """The owner shares the result of a local step. readers: column to the parties that may see it in clear."""
 
     local: int
-    owner: str
-    keys: tuple[str, ...]
-    columns: tuple[PhysicalColumn, ...]
-    rows: int | None
+    operator: Input
+    readers: Readable = ()
+
+    @property
+    def id(self) -> int:
+        """The step's id."""
+        return self.operator.id
 
 
 @dataclass(frozen=True)
@@ -80,34 +50,49 @@ class PsiStep:
     of its table, which follow from the sizes of both sides; None if one is announced. readers: as in InputStep.
     """
 
-    id: int
-    left: PsiSide
-    right: PsiSide
+    operator: Psi | CircuitPsi
     rows: int | None
-    operator: JSON
-    readers: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    readers: Readable = ()
+
+    @property
+    def id(self) -> int:
+        """The step's id."""
+        return self.operator.id
+
+    @property
+    def sides(self) -> tuple[Side, Side]:
+        """Both sides, left first."""
+        return self.operator.left, self.operator.right
 
 
 @dataclass(frozen=True)
 class KeptStep:
-    """The nodes take up their shares of a kept table. rows: its public number of rows. readers: as in InputStep."""
+    """The nodes take up their shares of a kept table. readers: as in InputStep."""
 
-    id: int
-    table: str
-    rows: int
-    operator: JSON
-    readers: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    operator: Kept
+    readers: Readable = ()
+
+    @property
+    def id(self) -> int:
+        """The step's id."""
+        return self.operator.id
 
 
 @dataclass(frozen=True)
 class SecureStep:
-    """One oblivious operator over the outputs of earlier steps, run by all nodes."""
+    """One oblivious operator over the outputs of earlier steps, run by all nodes.
 
-    id: int
-    inputs: tuple[int, ...]
-    operator: JSON
-    rows_bound: str  # a human's formula for the output's public row bound, for explain
-    readers: tuple[tuple[str, tuple[str, ...]], ...] = ()  # as in InputStep
+    rows_bound: a human's formula for the output's public row bound. readers: as in InputStep.
+    """
+
+    operator: Secure
+    rows_bound: str
+    readers: Readable = ()
+
+    @property
+    def id(self) -> int:
+        """The step's id."""
+        return self.operator.id
 
 
 @dataclass(frozen=True)
@@ -118,14 +103,16 @@ class KeepStep:
     rows_bound: as in SecureStep.
     """
 
-    id: int
-    input: int
-    table: str
+    operator: Keep
     replace: bool
-    operator: JSON
     fields: tuple[Field, ...]
     about: JSON
     rows_bound: str
+
+    @property
+    def id(self) -> int:
+        """The step's id."""
+        return self.operator.id
 
 
 @dataclass(frozen=True)
@@ -139,13 +126,15 @@ class DropStep:
 
 @dataclass(frozen=True)
 class ReleaseStep:
-    """The only way out: the rows of a step are opened to the recipients."""
+    """The only way out: the rows of a step are opened to the recipients. fields: the opened columns' logical types."""
 
-    id: int
-    input: int
-    recipients: tuple[str, ...]
-    operator: JSON
-    fields: tuple[Field, ...]  # the opened columns with their logical types
+    operator: Release
+    fields: tuple[Field, ...]
+
+    @property
+    def id(self) -> int:
+        """The step's id."""
+        return self.operator.id
 
 
 @dataclass(frozen=True)
@@ -164,6 +153,23 @@ NativeStep = InputStep | PsiStep | KeptStep | SecureStep | KeepStep | ReleaseSte
 Step = LocalStep | NativeStep | TailStep | DropStep
 
 
+DisclosureKind = OneOf["answer", "value", "size", "matches"]
+
+
+@dataclass(frozen=True)
+class Permit(Record):
+    """What the native session checks when a site opens or tells something.
+
+    columns: those that are opened, with their kinds. rows: no more, valid or not; None where no bound is known.
+    """
+
+    site: str
+    kind: DisclosureKind
+    recipients: tuple[str, ...]
+    columns: tuple[Named, ...] = ()
+    rows: int | None = None
+
+
 @dataclass(frozen=True)
 class Disclosure:
     """One thing that parties learn besides their own inputs.
@@ -175,12 +181,12 @@ class Disclosure:
     """
 
     recipients: tuple[str, ...]
-    kind: OneOf["answer", "value", "size", "matches"]
+    kind: DisclosureKind
     site: str
     what: str
     reason: str
     rule: str
-    permit: JSON  # what the native session checks when the site opens: {"site","kind","recipients","columns","rows"}
+    permit: Permit
 
 
 @dataclass(frozen=True)

@@ -1,20 +1,20 @@
-"""Typed expressions to the JSON that the native session evaluates, each in the representation where it is cheapest."""
+"""Typed expressions to values that the native session computes, each in the representation where it is cheapest."""
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Literal as OneOf
 
 from tacit.plan.algebra.expressions import is_rounding
 from tacit.plan.algebra.refusals import QueryError, UnsupportedSQL
 from tacit.plan.algebra.relations import Call, ColumnRef, Expr, Literal
 from tacit.plan.algebra.types import Boolean, Decimal, Double, Integer, Type, Varchar
 from tacit.plan.facts.kinds import RINGS, Kind, Rep, equality_rep, kind_of, ring_of, width_of
+from tacit.plan.physical import values
 from tacit.plan.physical.demands import operands, subject
-
-JSON = dict[str, Any]
+from tacit.plan.physical.values import Function, Value
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,12 @@ class SecureColumn:
     name: str
     kind: Kind
 
+
+Comparison = OneOf["eq", "ne", "lt", "le", "gt", "ge"]
+TURNED: Mapping[Comparison, Comparison] = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}
+"""A comparison with its sides exchanged."""
+OF_CUT: Mapping[Comparison, Comparison] = {"lt": "le", "ge": "gt"}
+"""A comparison with a longer string as one with its first bytes."""
 
 Columns = Mapping[str, tuple[SecureColumn, ...]]
 
@@ -41,7 +47,7 @@ class SecureExpressions:
         self.columns = columns
         self.hashed = hashed
 
-    def write(self, expr: Expr, rep: Rep) -> tuple[JSON, Kind]:
+    def write(self, expr: Expr, rep: Rep) -> tuple[Value, Kind]:
         """The expression in a wanted representation ("any": whichever is cheapest), with its kind."""
         found, kind = self._write(expr, rep, expr.type)
         if rep in ("any", kind.rep) or (rep in RINGS and kind.repr == "ring128"):
@@ -49,32 +55,34 @@ class SecureExpressions:
         wanted = kind_of(expr.type, kind.nullable, rep, self.hashed)
         if wanted.rep == kind.rep:
             return found, kind
-        return {"op": "convert", "args": [found], "kind": wanted.json()}, wanted
+        return values.Call("convert", (found,), wanted), wanted
 
-    def _write(self, expr: Expr, rep: Rep, type_: Type) -> tuple[JSON, Kind]:
+    def _write(self, expr: Expr, rep: Rep, type_: Type) -> tuple[Value, Kind]:
         """The expression in its best representation near the wanted one. type_: what a constant is encoded as."""
         if isinstance(expr, ColumnRef):
             column = pick(self.columns[expr.name], rep)
-            return {"col": column.name}, column.kind
+            return values.Column(column.name), column.kind
         try:
             return self._computed(expr, rep, type_)
         except QueryError as error:
             raise error.at(expr.position if isinstance(expr, Call) else None) from None
 
-    def _computed(self, expr: Literal | Call, rep: Rep, type_: Type) -> tuple[JSON, Kind]:
+    def _computed(self, expr: Literal | Call, rep: Rep, type_: Type) -> tuple[Value, Kind]:
         match expr:
             case Literal():
                 return self._constant(expr, rep, type_)
             case Call("rescale" | "cast"):
                 return self._retyped(expr, rep)
-            case Call("eq" | "ne" | "lt" | "le" | "gt" | "ge"):
-                return self._comparison(expr)
+            case Call(("eq" | "ne" | "lt" | "le" | "gt" | "ge") as op):
+                return self._comparison(expr, op)
             case Call("div" | "average"):
                 raise UnsupportedSQL(
                     "a quotient under MPC", "compare products instead: SUM(x) > 5 * COUNT(x)", expr.position
                 )
-            case Call(op, _, _, nullable):
+            case Call(("add" | "sub" | "mul" | "neg" | "and" | "or" | "not" | "is_null" | "if") as op, _, _, nullable):
                 return self._call(expr, self._best(expr, rep), op, nullable)
+            case Call(op):
+                raise AssertionError(f"{op} is handled above")
 
     def _best(self, call: Call, rep: Rep) -> Rep:
         """The representation in which a call computes its value."""
@@ -84,18 +92,18 @@ class SecureExpressions:
             return equality_rep(call.type, self.hashed) if rep == "any" else rep
         return rep if rep in RINGS and call.op in ("add", "sub", "neg", "if") else "bits"
 
-    def _call(self, call: Call, rep: Rep, op: str, nullable: bool) -> tuple[JSON, Kind]:
+    def _call(self, call: Call, rep: Rep, op: Function, nullable: bool) -> tuple[Value, Kind]:
         kind = kind_of(call.type, nullable, rep, self.hashed)
         args = [
             self._write(arg, its, self._constant_type(call, arg))[0] for arg, its in operands(call, rep, self.hashed)
         ]
-        return {"op": op, "args": _flat(op, args), "kind": kind.json()}, kind
+        return values.Call(op, _flat(op, args), kind), kind
 
     def _constant_type(self, call: Call, arg: Expr) -> Type:
         """Constants among the branches of a choice are encoded as its result."""
         return call.type if call.op == "if" and isinstance(call.type, Varchar) else arg.type
 
-    def _retyped(self, call: Call, rep: Rep) -> tuple[JSON, Kind]:
+    def _retyped(self, call: Call, rep: Rep) -> tuple[Value, Kind]:
         """A change of type: the same encoding, or a decimal with more digits after the point."""
         (inner,) = call.args
         if call.op == "rescale":
@@ -103,8 +111,7 @@ class SecureExpressions:
             shift = call.type.scale - (inner.type.scale if isinstance(inner.type, Decimal) else 0)
             ring = ring_of(call.type)
             kind = kind_of(call.type, call.nullable, ring, self.hashed)
-            args = [self._write(inner, ring, inner.type)[0]]
-            return {"op": "scale", "by": str(10**shift), "args": args, "kind": kind.json()}, kind
+            return values.Call("scale", (self._write(inner, ring, inner.type)[0],), kind, by=10**shift), kind
         if is_rounding(call):
             raise UnsupportedSQL("rounding a DECIMAL under MPC", "cast to types of the same scale", call.position)
         if not self._same_encoding(inner.type, call.type):
@@ -130,19 +137,19 @@ class SecureExpressions:
             case _:
                 return source == target
 
-    def _comparison(self, call: Call) -> tuple[JSON, Kind]:
+    def _comparison(self, call: Call, op: Comparison) -> tuple[Value, Kind]:
         kind = kind_of(Boolean(), call.nullable, "bits", self.hashed)
         its = subject(call.args).type
         if isinstance(its, Varchar) and any(isinstance(arg, Literal) for arg in call.args):
-            return self._with_text(call, its, kind)
-        args = [self._write(arg, rep, arg.type)[0] for arg, rep in operands(call, "bits", self.hashed)]
-        return {"op": call.op, "args": args, "kind": kind.json()}, kind
+            return self._with_text(call, op, its, kind)
+        args = tuple(self._write(arg, rep, arg.type)[0] for arg, rep in operands(call, "bits", self.hashed))
+        return values.Call(op, args, kind), kind
 
-    def _with_text(self, call: Call, type_: Varchar, kind: Kind) -> tuple[JSON, Kind]:
+    def _with_text(self, call: Call, op: Comparison, type_: Varchar, kind: Kind) -> tuple[Value, Kind]:
         """A column against a constant string, turned so that the column comes first."""
-        (a, b), op = call.args, str(call.op)
+        a, b = call.args
         if isinstance(a, Literal):
-            a, b, op = b, a, {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}.get(op, op)
+            a, b, op = b, a, TURNED.get(op, op)
         assert isinstance(b, Literal)
         rep = operands(call, "bits", self.hashed)[0][1]
         column = self._write(a, rep, a.type)[0]
@@ -152,52 +159,53 @@ class SecureExpressions:
             op, constant = _position(op, b.value, type_.values)
         else:
             op, constant = self._text(op, b.value, type_, rep)
-        return {"op": op, "args": [column, constant], "kind": kind.json()}, kind
+        return values.Call(op, (column, constant), kind), kind
 
-    def _text(self, op: str, value: str, type_: Varchar, rep: Rep) -> tuple[str, JSON]:
+    def _text(self, op: Comparison, value: str, type_: Varchar, rep: Rep) -> tuple[Comparison, Value]:
         """A constant string as bytes or hash. One longer than the column's bytes is cut, and the comparison adapted."""
         kind = kind_of(type_, False, rep, self.hashed)
         encoded = value.encode()
         if kind.encode == "bytes" and 8 * len(encoded) > kind.width:
             if op in ("eq", "ne"):
                 # Longer than any value of the column; the all-ones string, which is not UTF-8, equals none of them.
-                return op, {"int": str((1 << kind.width) - 1), "kind": kind.json()}
+                return op, values.Integer((1 << kind.width) - 1, kind)
             cut = int.from_bytes(encoded[: kind.width // 8])
-            return {"lt": "le", "ge": "gt"}.get(op, op), {"int": str(cut), "kind": kind.json()}
-        return op, {"text": value, "encode": kind.encode, "kind": kind.json()}
+            return OF_CUT.get(op, op), values.Integer(cut, kind)
+        return op, values.Text(value, kind.encode, kind)
 
-    def _constant(self, literal: Literal, rep: Rep, type_: Type) -> tuple[JSON, Kind]:
+    def _constant(self, literal: Literal, rep: Rep, type_: Type) -> tuple[Value, Kind]:
         if literal.value is None:
             kind = kind_of(type_, True, rep, self.hashed)
-            return {"null": kind.json()}, kind
+            return values.Null(kind), kind
         if isinstance(type_, Varchar):
             value = str(literal.value)
             if type_.values is not None:
                 kind = kind_of(type_, False, "bits", self.hashed)
-                return {"int": str(type_.values.index(value)), "kind": kind.json()}, kind
+                return values.Integer(type_.values.index(value), kind), kind
             kind = kind_of(type_, False, equality_rep(type_, self.hashed) if rep == "any" else rep, self.hashed)
-            return {"text": value, "encode": kind.encode, "kind": kind.json()}, kind
+            return values.Text(value, kind.encode, kind), kind
         kind = kind_of(literal.type, False, "bits" if rep == "any" else rep, self.hashed)
-        return {"int": str(int(literal.value)), "kind": kind.json()}, kind
+        return values.Integer(int(literal.value), kind), kind
 
 
-def _position(op: str, value: str, values: tuple[str, ...]) -> tuple[str, JSON]:
+def _position(op: Comparison, value: str, words: tuple[str, ...]) -> tuple[Comparison, Value]:
     """A comparison with a constant as one with a dictionary position; a string that is not in it equals no position."""
-    keys = [each.encode() for each in values]
+    keys = [each.encode() for each in words]
     left, right = bisect_left(keys, value.encode()), bisect_right(keys, value.encode())
     match op:
         case "eq" | "ne":
-            place = left if left < right else len(values)
+            place = left if left < right else len(words)
         case "lt" | "ge":
             place = left
         case _:
             op, place = ("lt", right) if op == "le" else ("ge", right)
     width = width_of((0, place))
-    return op, {"int": str(place), "kind": Kind("bits", width, False, False).json()}
+    return op, values.Integer(place, Kind("bits", width, False, False))
 
 
-def _flat(op: str, args: list[JSON]) -> list[JSON]:
+def _flat(op: Function, args: list[Value]) -> tuple[Value, ...]:
     """The arguments with those of nested conjunctions (or disjunctions) in place: a long IN list is one flat "or"."""
     if op not in ("and", "or"):
-        return args
-    return [inner for arg in args for inner in (arg["args"] if arg.get("op") == op else [arg])]
+        return tuple(args)
+    nested = [arg.args if isinstance(arg, values.Call) and arg.function == op else (arg,) for arg in args]
+    return tuple(inner for each in nested for inner in each)

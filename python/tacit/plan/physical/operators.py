@@ -1,0 +1,324 @@
+"""The operators that the native session executes. Ids are those of steps; inputs are ids of earlier steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, get_args
+from typing import Literal as OneOf
+
+from tacit.plan.facts.kinds import Encoding, Kind
+from tacit.plan.physical.record import JSON, Record
+from tacit.plan.physical.values import Value
+
+
+@dataclass(frozen=True)
+class Named(Record):
+    """A column of a union, by its name in all inputs, or of a permit. kind: in the result."""
+
+    name: str
+    kind: Kind
+
+
+@dataclass(frozen=True)
+class Given(Record):
+    """A column that an owner gives of a local result. name: under MPC. source: in the result. encode: how."""
+
+    name: str
+    source: str
+    encode: Encoding
+
+
+@dataclass(frozen=True)
+class Shared(Given):
+    """A column that an owner shares, or that nodes take up of a kept table (source: its name there)."""
+
+    kind: Kind
+
+
+@dataclass(frozen=True)
+class Computed(Record):
+    """A computed column."""
+
+    name: str
+    expr: Value
+    kind: Kind
+
+
+@dataclass(frozen=True)
+class Aggregated(Record):
+    """An aggregate column. column: what it is over; None for "count_rows".
+
+    "any": the value of any row of a group, for a column that the keys determine, such as the bytes of a hashed key.
+    """
+
+    name: str
+    function: OneOf["count_rows", "count", "sum", "min", "max", "count_distinct", "any"]
+    column: str | None
+    kind: Kind
+
+
+@dataclass(frozen=True)
+class Ordered(Record):
+    """One term of an order."""
+
+    column: str
+    descending: bool
+    nulls_first: bool
+
+
+@dataclass(frozen=True)
+class Key(Record):
+    """A key column of a side that is matched. encode: "int" for numbers, "hash" for strings."""
+
+    source: str
+    encode: OneOf["int", "hash"]
+
+
+@dataclass(frozen=True)
+class Side(Record):
+    """One owner's side of a psi. local: the step whose result it gives. rows, pad_to_source: as of an input."""
+
+    local: int
+    owner: str
+    rows: int | None
+    pad_to_source: bool
+    keys: tuple[Key, ...]
+    columns: tuple[Shared, ...]
+
+    @property
+    def given(self) -> tuple[Given, ...]:
+        """The columns that the owner gives, keys and shared columns, each once and under its own name."""
+        named = {each.source: Given(each.source, each.source, each.encode) for each in self.columns}
+        for key in self.keys:
+            named.setdefault(key.source, Given(key.source, key.source, key.encode))
+        return tuple(named.values())
+
+
+@dataclass(frozen=True)
+class _Operator(Record):
+    """op: what is written for the class."""
+
+    op: ClassVar[str]
+
+    def json(self) -> JSON:
+        """The object: op and the fields."""
+        return {"op": self.op} | super().json()
+
+
+@dataclass(frozen=True)
+class Input(_Operator):
+    """An owner's table becomes shared.
+
+    rows: the size to which it is padded; None: its exact size is announced, or with pad_to_source that of its source
+    before any filter. sorted_by: the owner sorts all rows, padding included, by the encodings of these columns, as
+    unsigned numbers, the first column most significant, of equal ones those that are valid and not NULL last. ordered:
+    the local step gives the rows in an order that the query asks for.
+    """
+
+    op: ClassVar[str] = "input"
+    id: int
+    owner: str
+    columns: tuple[Shared, ...]
+    rows: int | None
+    pad_to_source: bool = False
+    sorted_by: tuple[str, ...] = ()
+    ordered: bool = False
+
+
+@dataclass(frozen=True)
+class Psi(_Operator):
+    """A join by private set intersection: both owners learn which rows match. One row for each pair, all valid.
+
+    Left keys are unique; right keys too if right_unique.
+    """
+
+    op: ClassVar[str] = "psi"
+    id: int
+    left: Side
+    right: Side
+    right_unique: bool
+
+
+@dataclass(frozen=True)
+class CircuitPsi(_Operator):
+    """A join by circuit-PSI: nobody learns which rows match. Keys are unique on both sides.
+
+    About 1.3 rows for each item of the smaller side, in an order that no node knows, valid where matched.
+    """
+
+    op: ClassVar[str] = "circuit_psi"
+    id: int
+    left: Side
+    right: Side
+
+
+@dataclass(frozen=True)
+class Kept(_Operator):
+    """The shares of a kept table, in no known order. padded: rows may not be valid."""
+
+    op: ClassVar[str] = "kept"
+    id: int
+    table: str
+    columns: tuple[Shared, ...]
+    rows: int
+    padded: bool
+
+
+@dataclass(frozen=True)
+class Filter(_Operator):
+    """The same rows; those where the predicate is not TRUE become invalid."""
+
+    op: ClassVar[str] = "filter"
+    id: int
+    input: int
+    predicate: Value
+
+
+@dataclass(frozen=True)
+class Project(_Operator):
+    """The same rows with these columns."""
+
+    op: ClassVar[str] = "project"
+    id: int
+    input: int
+    columns: tuple[Computed, ...]
+
+
+@dataclass(frozen=True)
+class Union(_Operator):
+    """The rows of all inputs, one after the other. Inputs have the columns in any kind."""
+
+    op: ClassVar[str] = "union"
+    id: int
+    inputs: tuple[int, ...]
+    columns: tuple[Named, ...]
+
+
+@dataclass(frozen=True)
+class Join(_Operator):
+    """The rows of right, valid where matched. Left keys are unique among valid rows; NULL keys match nothing.
+
+    left_columns, right_columns: those that are kept. merged: both tables are inputs sorted by these keys, or filters
+    and projections of such, and left keys are unique among all rows that their owner shares as valid ones.
+    """
+
+    op: ClassVar[str] = "join"
+    id: int
+    left: int
+    right: int
+    left_keys: tuple[str, ...]
+    right_keys: tuple[str, ...]
+    left_columns: tuple[str, ...]
+    right_columns: tuple[str, ...]
+    merged: bool = False
+
+
+@dataclass(frozen=True)
+class Broadcast(_Operator):
+    """The rows of input with the columns of scalar, a table of at most one row; NULL where that is missing."""
+
+    op: ClassVar[str] = "broadcast"
+    id: int
+    input: int
+    scalar: int
+
+
+@dataclass(frozen=True)
+class GroupBy(_Operator):
+    """One row for each group, valid rows first, ordered by the keys; without aggregates DISTINCT.
+
+    groups: a public bound on the number of groups. At most as many rows as the input. NULL keys form one group.
+    """
+
+    op: ClassVar[str] = "group_by"
+    id: int
+    input: int
+    keys: tuple[str, ...]
+    aggregates: tuple[Aggregated, ...]
+    groups: int | None
+
+
+@dataclass(frozen=True)
+class Aggregate(_Operator):
+    """Exactly one valid row."""
+
+    op: ClassVar[str] = "aggregate"
+    id: int
+    input: int
+    aggregates: tuple[Aggregated, ...]
+
+
+@dataclass(frozen=True)
+class Sort(_Operator):
+    """Valid rows first, in this order; rows with equal keys in an order that no node knows.
+
+    A table that is in exactly this order, by a sort or by all keys of its group_by, stays as it is, at no cost.
+    """
+
+    op: ClassVar[str] = "sort"
+    id: int
+    input: int
+    keys: tuple[Ordered, ...]
+
+
+@dataclass(frozen=True)
+class Limit(_Operator):
+    """The head of an order that a sort of the plan, or an ordered input, gave. count: None for all."""
+
+    op: ClassVar[str] = "limit"
+    id: int
+    input: int
+    count: int | None
+    offset: int
+
+
+@dataclass(frozen=True)
+class Keep(_Operator):
+    """No table: every node writes its shares of these columns to a file of its own."""
+
+    op: ClassVar[str] = "keep"
+    id: int
+    input: int
+    table: str
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Release(_Operator):
+    """No table: the rows are opened to the recipients; invalid ones are zeroed first.
+
+    nullable: the columns that are opened with a plane of NULLs; one that the planner knows to be never NULL needs none.
+    ordered: the rows' order is part of the answer, and a sort or an ordered input gave it; otherwise they are shuffled
+    first.
+    """
+
+    op: ClassVar[str] = "release"
+    id: int
+    input: int
+    to: tuple[str, ...]
+    columns: tuple[str, ...]
+    nullable: tuple[str, ...]
+    ordered: bool
+
+
+Secure = Filter | Project | Union | Join | Broadcast | GroupBy | Aggregate | Sort | Limit
+"""Operators over the tables of earlier steps."""
+
+Operator = Input | Psi | CircuitPsi | Kept | Secure | Keep | Release
+
+OPERATORS: tuple[type[Operator], ...] = get_args(Operator)
+
+
+def inputs(operator: Operator) -> tuple[int, ...]:
+    """The steps whose tables an operator takes."""
+    match operator:
+        case Input() | Psi() | CircuitPsi() | Kept():
+            return ()
+        case Union():
+            return operator.inputs
+        case Join():
+            return operator.left, operator.right
+        case Broadcast():
+            return operator.input, operator.scalar
+        case Filter() | Project() | GroupBy() | Aggregate() | Sort() | Limit() | Keep() | Release():
+            return (operator.input,)
