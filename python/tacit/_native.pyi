@@ -39,6 +39,7 @@ __all__ = [
     "matching_counts_bytes",
     "matching_protocols",
     "matching_questions",
+    "operators",
     "permits",
     "published_bytes",
     "query_cost",
@@ -537,6 +538,9 @@ def ids_methods() -> list[str]:
 
 def kept_header(path: str) -> str:
     """What the file of a kept table says of itself, as JSON, unchecked."""
+
+def operators(listed: str) -> list[str]:
+    """Operators (a JSON list in execution order) as they are understood, each as JSON: what parties compare."""
 
 def permits(engine: str, operators: str, *, nodes: list[str]) -> str:
     """The permits that operators (a JSON list in execution order) need, as a JSON list without bounds on rows."""

@@ -7,7 +7,7 @@ use tacit_mpc::Link;
 use tacit_mpc::backends::{Networked, Rep3, Two};
 use tacit_net::PartyId;
 use tacit_table::cost::psi_sizes;
-use tacit_table::{Operator, StepCost, TableError};
+use tacit_table::{Operator, Program, StepCost, TableError};
 
 use crate::connection::declared_link;
 use crate::containment::contain;
@@ -141,4 +141,10 @@ pub fn place(nodes: &[String], owner: &str) -> std::result::Result<PartyId, Tabl
 #[pyfunction]
 pub fn circuit_psi_rows(left: usize, right: usize) -> usize {
     circuit_join::rows([left, right])
+}
+
+/// Operators (a JSON list in execution order) as they are understood, each as JSON with all members: what parties compare.
+#[pyfunction]
+pub fn operators(listed: &str) -> Result<Vec<String>> {
+    Ok(Program::from_json(listed)?.texts())
 }

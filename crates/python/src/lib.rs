@@ -33,7 +33,7 @@ mod native {
     #[pymodule_export]
     use crate::connection::Party;
     #[pymodule_export]
-    use crate::cost::{circuit_psi_rows, cost, permits};
+    use crate::cost::{circuit_psi_rows, cost, operators, permits};
     #[pymodule_export]
     use crate::kept::{KeptFile, KeptShares, kept_header};
     #[pymodule_export]

@@ -4,14 +4,13 @@
 //! approval of a plan binds the party's own software to what it is about to execute. It binds nobody else's: a party that
 //! lies about its digest computes as it likes, and what that can change is for the engine to say.
 
-use serde_json::Value as Json;
 use tacit_mpc::{Link, Permits};
 
 use crate::error::{Result, TableError};
 use crate::operator::Operator;
 
 /// Domain of digests of approvals.
-const DOMAIN: &str = "tacit 2026-11-22 what a party approves";
+const DOMAIN: &str = "tacit 2026-11-23 what a party approves";
 
 /// What a party approves, apart from its own part in it: equal at all parties of a run.
 pub struct Approval<'a> {
@@ -68,8 +67,6 @@ impl Hasher {
 /// The operators of a plan, which a node executes one after the other, in this order and no other.
 pub struct Program {
     operators: Vec<Operator>,
-    /// The same as they were written.
-    written: Vec<Json>,
     done: usize,
 }
 
@@ -79,10 +76,7 @@ impl Program {
     /// # Errors
     /// [`TableError::Input`] when the text is not such a list.
     pub fn from_json(text: &str) -> Result<Self> {
-        let operators = Operator::list_from_json(text)?;
-        let written = serde_json::from_str(text)
-            .map_err(|error| TableError::Input(format!("the plan's operators are malformed: {error}")))?;
-        Ok(Self { operators, written, done: 0 })
+        Ok(Self { operators: Operator::list_from_json(text)?, done: 0 })
     }
 
     /// All operators, in order.
@@ -97,10 +91,8 @@ impl Program {
     /// the plan says.
     pub fn take(&mut self, asked: &str, tables: &[usize]) -> Result<Operator> {
         let asked_for = Operator::from_json(asked)?;
-        let written: Json = serde_json::from_str(asked)
-            .map_err(|error| TableError::Input(format!("the plan's operator is malformed: {error}")))?;
-        match (self.operators.get(self.done), self.written.get(self.done)) {
-            (Some(next), Some(approved)) if *approved == written => {
+        match self.operators.get(self.done) {
+            Some(next) if next.to_json() == asked_for.to_json() => {
                 if next.inputs() != tables {
                     return Err(TableError::Internal(format!(
                         "{} was given the tables of steps {tables:?} where the approved plan has {:?}; this is a fault in this party's tacit, and nothing was executed",
@@ -111,7 +103,7 @@ impl Program {
                 self.done += 1;
                 Ok(next.clone())
             }
-            (next, _) => {
+            next => {
                 let next = next.map_or("nothing".into(), Operator::name);
                 let asked_for = asked_for.name();
                 let same = if next == asked_for { ", with other members," } else { "" };
@@ -122,24 +114,9 @@ impl Program {
         }
     }
 
-    /// Every operator as JSON text that does not depend on how it was written: members in one order, no spaces.
-    fn texts(&self) -> Vec<String> {
-        self.written.iter().map(sorted).collect()
-    }
-}
-
-/// A JSON value as text with the members of objects in the order of their names, whatever the map underneath keeps.
-fn sorted(value: &Json) -> String {
-    match value {
-        Json::Object(members) => {
-            let mut members: Vec<_> = members.iter().collect();
-            members.sort_by_key(|(name, _)| *name);
-            let members =
-                members.into_iter().map(|(name, value)| format!("{}:{}", Json::from(name.as_str()), sorted(value)));
-            format!("{{{}}}", members.collect::<Vec<_>>().join(","))
-        }
-        Json::Array(values) => format!("[{}]", values.iter().map(sorted).collect::<Vec<_>>().join(",")),
-        other => other.to_string(),
+    /// Every operator as JSON, as it was understood: however it was written, members are in one order and all there.
+    pub fn texts(&self) -> Vec<String> {
+        self.operators.iter().map(Operator::to_json).collect()
     }
 }
 
@@ -243,6 +220,11 @@ mod tests {
     #[test]
     fn how_it_is_written_does_not() {
         let reordered = r#"{"offset":0,"count":5,"input":2,"op":"limit","id":3}"#;
+        let plain = r#"{"id": 1, "op": "input", "owner": "a", "columns": [], "rows": 9}"#;
+        let whole = plain.replace('}', r#", "pad_to_source": false, "sorted_by": [], "ordered": false}"#);
+        let [left_out, written] =
+            [plain, &whole].map(|input| Told { operators: list(&[input, SORT, LIMIT]), ..told() });
+        assert_eq!(left_out.digest(), written.digest());
         let answer = r#"{"columns":[{"kind":{"width":4,"repr":"bits","nullable":false,"signed":false},"name":"x"}],
             "rows":5,"recipients":["a"],"kind":"answer","site":"4.release"}"#;
         let size = r#"{"site": "1.input", "kind": "size", "rows": 9, "recipients": ["b", "a"], "columns": []}"#;

@@ -89,7 +89,7 @@ impl<'a, B: Backend> Scope<'a, B> {
                 let value = Arc::clone(self.table.value(name)?);
                 Term::Shared(SharedTerm { value, clean: true, column: Some(name.clone()) })
             }
-            Expression::Integer { bits, kind } => Term::Constant(Constant::new(bits.clone(), Encoding::Int, *kind)),
+            Expression::Integer { bits, kind, .. } => Term::Constant(Constant::new(bits.clone(), Encoding::Int, *kind)),
             Expression::Text { text, encoding, kind } => {
                 Term::Constant(Constant::new(text_bits(text, *encoding, *kind, self.hash)?, *encoding, *kind))
             }

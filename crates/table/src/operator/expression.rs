@@ -1,18 +1,20 @@
 //! Expressions over the columns of one table.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::integer::integer;
 use super::kind::{Encoding, Kind};
 
 /// A value computed for every row.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(try_from = "ExpressionJson")]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(try_from = "ExpressionJson", into = "ExpressionJson")]
 pub enum Expression {
     /// A column of the input.
     Column(String),
     /// An integer constant (BOOLEAN: 0 or 1).
     Integer {
+        /// Its decimal digits.
+        digits: String,
         /// Its two's complement, `kind.width` bits, least significant first.
         bits: Vec<bool>,
         /// Its kind.
@@ -47,7 +49,7 @@ pub struct Call {
 }
 
 /// The functions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Function {
     /// Sum of two numbers.
@@ -100,18 +102,45 @@ impl Function {
     }
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ExpressionJson {
+    #[serde(skip_serializing_if = "Option::is_none")]
     col: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     int: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     encode: Option<Encoding>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     null: Option<Kind>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     op: Option<Function>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     args: Option<Vec<Expression>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     by: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     kind: Option<Kind>,
+}
+
+impl From<Expression> for ExpressionJson {
+    fn from(expression: Expression) -> Self {
+        let none = Self::default();
+        match expression {
+            Expression::Column(name) => Self { col: Some(name), ..none },
+            Expression::Integer { digits, kind, .. } => Self { int: Some(digits), kind: Some(kind), ..none },
+            Expression::Text { text, encoding, kind } => {
+                Self { text: Some(text), encode: Some(encoding), kind: Some(kind), ..none }
+            }
+            Expression::Null(kind) => Self { null: Some(kind), ..none },
+            Expression::Call(Call { function, arguments, by, kind }) => {
+                let by = (function == Function::Scale).then(|| by.to_string());
+                Self { op: Some(function), args: Some(arguments), by, kind: Some(kind), ..none }
+            }
+        }
+    }
 }
 
 impl TryFrom<ExpressionJson> for Expression {
@@ -140,7 +169,7 @@ impl TryFrom<ExpressionJson> for Expression {
                 op: None,
                 args: None,
                 by: None,
-            } => Ok(Self::Integer { bits: integer(&value, kind)?, kind }),
+            } => Ok(Self::Integer { bits: integer(&value, kind)?, digits: value, kind }),
             ExpressionJson {
                 text: Some(text),
                 encode: Some(encoding),

@@ -1,13 +1,13 @@
 //! The members of the operators that keep shares for later sessions and read them again.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use tacit_mpc::Shape;
 
 use super::relational::InputColumn;
 use crate::encode;
 
 /// `keep`: every node writes its shares of a table to a file of its own.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Keep {
     /// Step id.
@@ -21,7 +21,7 @@ pub struct Keep {
 }
 
 /// `kept`: a kept table, or some of its columns, becomes a table of this session.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Kept {
     /// Step id.

@@ -1,6 +1,6 @@
 //! The members of `psi` and `circuit_psi`: inner joins of two owners' tables by private set intersection.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use tacit_mpc::Shape;
 
 use super::kind::Encoding;
@@ -8,7 +8,7 @@ use super::relational::InputColumn;
 use crate::encode;
 
 /// `psi`: both owners learn which of their rows match, and share the columns of these rows side by side.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Psi {
     /// Step id.
@@ -22,7 +22,7 @@ pub struct Psi {
 }
 
 /// `circuit_psi`: nobody learns which rows match; both sides' keys are unique.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CircuitPsi {
     /// Step id.
@@ -34,7 +34,7 @@ pub struct CircuitPsi {
 }
 
 /// One owner's side of a `psi` or `circuit_psi`.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PsiSide {
     /// The local step whose result the owner gives.
@@ -53,7 +53,7 @@ pub struct PsiSide {
 }
 
 /// A key column.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PsiKey {
     /// Its name in the owner's data.

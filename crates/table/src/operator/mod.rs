@@ -18,12 +18,12 @@ pub use relational::{
 
 use std::collections::HashSet;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::error::{Result, TableError};
 
 /// One step that all nodes execute.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "op", rename_all = "snake_case")]
 pub enum Operator {
     /// An owner's table becomes shared.
@@ -84,6 +84,14 @@ impl Operator {
             Some(twice) => Err(malformed(format!("{} has the id of an operator before it", twice.name()))),
             None => Ok(operators),
         }
+    }
+
+    /// The operator as JSON: as it was understood, with all members.
+    ///
+    /// # Panics
+    /// Never: an operator holds names, numbers, truth values and lists of these.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("an operator can be written")
     }
 
     /// The step id.

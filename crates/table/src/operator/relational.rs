@@ -1,12 +1,12 @@
 //! The members of every operator.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::expression::Expression;
 use super::kind::{Encoding, Kind};
 
 /// `input`: an owner's table becomes shared.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
     /// Step id.
@@ -29,7 +29,7 @@ pub struct Input {
 }
 
 /// A column of an owner's table.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "InputColumnJson")]
 pub struct InputColumn {
     /// Its name in the shared table.
@@ -64,7 +64,7 @@ impl TryFrom<InputColumnJson> for InputColumn {
 }
 
 /// `filter`: rows that do not satisfy a predicate become invalid.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Filter {
     /// Step id.
@@ -76,7 +76,7 @@ pub struct Filter {
 }
 
 /// `project`: columns computed row by row.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Project {
     /// Step id.
@@ -88,7 +88,7 @@ pub struct Project {
 }
 
 /// A computed column.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OutputColumn {
     /// Its name.
@@ -100,7 +100,7 @@ pub struct OutputColumn {
 }
 
 /// `union`: rows of several tables, one after the other.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Union {
     /// Step id.
@@ -112,7 +112,7 @@ pub struct Union {
 }
 
 /// A column of a union.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct UnionColumn {
     /// Its name in all inputs.
@@ -122,7 +122,7 @@ pub struct UnionColumn {
 }
 
 /// `join`: every right row with the left row of equal keys.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Join {
     /// Step id.
@@ -146,7 +146,7 @@ pub struct Join {
 }
 
 /// `broadcast`: the columns of a table of one row added to every row.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Broadcast {
     /// Step id.
@@ -158,7 +158,7 @@ pub struct Broadcast {
 }
 
 /// `group_by`: one row a group.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GroupBy {
     /// Step id.
@@ -174,7 +174,7 @@ pub struct GroupBy {
 }
 
 /// `aggregate`: one row for the whole table.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Aggregate {
     /// Step id.
@@ -186,7 +186,7 @@ pub struct Aggregate {
 }
 
 /// One aggregate column.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Aggregation {
     /// Its name.
@@ -201,7 +201,7 @@ pub struct Aggregation {
 }
 
 /// The aggregate functions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AggregateFunction {
     /// COUNT(*).
@@ -221,7 +221,7 @@ pub enum AggregateFunction {
 }
 
 /// `sort`: valid rows first, in an order.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sort {
     /// Step id.
@@ -233,7 +233,7 @@ pub struct Sort {
 }
 
 /// One column of an order.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SortKey {
     /// The column.
@@ -245,7 +245,7 @@ pub struct SortKey {
 }
 
 /// `limit`: rows offset..offset+count of a sorted table.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Limit {
     /// Step id.
@@ -259,7 +259,7 @@ pub struct Limit {
 }
 
 /// `release`: rows opened to parties.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Release {
     /// Step id.

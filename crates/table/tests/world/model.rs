@@ -139,7 +139,7 @@ fn int(cell: &Cell) -> i128 {
 pub fn evaluate(expression: &Expression, names: &[String], row: &[Cell]) -> Cell {
     match expression {
         Expression::Column(name) => row[names.iter().position(|known| known == name).expect("a column")].clone(),
-        Expression::Integer { bits, kind } => {
+        Expression::Integer { bits, kind, .. } => {
             let sign = kind.signed && bits[bits.len() - 1];
             let bit = |j: usize| bits.get(j).copied().unwrap_or(sign);
             Cell::Int((0..128).fold(0, |number, j| number | i128::from(bit(j)) << j))
