@@ -16,3 +16,10 @@ LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)")
 def test_links_lead_to_files(document: Path) -> None:
     for target in LINK.findall(document.read_text()):
         assert (document.parent / target).exists(), f"{document.name} links to {target}, which does not exist"
+
+
+def test_the_index_has_every_decision_by_its_title() -> None:
+    pages = [page for page in sorted((ROOT / "docs" / "decisions").glob("*.md")) if page.name != "README.md"]
+    titles = {page.name: page.read_text().partition("\n")[0].removeprefix("# ") for page in pages}
+    index = (ROOT / "docs" / "decisions" / "README.md").read_text()
+    assert re.findall(r"^- \[(\d+)\]\((.+)\) (.+)$", index, re.M) == [(n[:4], n, title) for n, title in titles.items()]
