@@ -21,13 +21,13 @@ use crate::world::{
 };
 
 /// What `make test` has time for.
-pub const EFFORT: Effort = Effort { bits: 150, lanes: 2, runs: 300 };
+pub const EFFORT: Effort = Effort { bits: 150, lanes: 2, runs: 300, whole: usize::MAX };
 
 /// The same where something is opened: all of a few rows.
-pub const OPENED: Effort = Effort { bits: 150, lanes: 4, runs: 400 };
+pub const OPENED: Effort = Effort { bits: 150, lanes: 4, runs: 400, whole: usize::MAX };
 
 /// What `make nightly` has time for.
-pub const MORE: Effort = Effort { bits: 900, lanes: 5, runs: 1000 };
+pub const MORE: Effort = Effort { bits: 900, lanes: 5, runs: 1000, whole: 2000 };
 
 /// Row counts around the end of a word, for tables of narrow columns.
 pub const SIZES: [usize; 5] = [0, 1, 3, 10, 65];
