@@ -1,17 +1,34 @@
-//! Carry-less inner products, eight words at a time (x86-64 with AVX-512 and VPCLMULQDQ).
+//! Carry-less inner products by PCLMULQDQ (x86-64): a word at a time, or eight with AVX-512.
 
 use core::arch::x86_64::*;
 
 use super::Product;
 use crate::gf::carryless;
 
-/// The product; None when the processor lacks the instructions.
-pub(super) fn product() -> Option<Product> {
-    let capable = is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("vpclmulqdq");
-    capable.then_some(|a: &[u64], b: &[u64]| {
+/// The products that the processor has the instructions for, the fastest one first.
+pub(super) fn products() -> impl Iterator<Item = Product> {
+    let wide = is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("vpclmulqdq");
+    let narrow = is_x86_feature_detected!("pclmulqdq") && is_x86_feature_detected!("sse4.1");
+    let wide = wide.then_some::<Product>(|a, b| {
         // SAFETY: this function is handed out only after the processor was seen to have these features.
         unsafe { inner(a, b) }
-    })
+    });
+    let narrow = narrow.then_some::<Product>(|a, b| {
+        // SAFETY: as above.
+        unsafe { word_by_word(a, b) }
+    });
+    wide.into_iter().chain(narrow)
+}
+
+#[target_feature(enable = "pclmulqdq,sse4.1")]
+fn word_by_word(a: &[u64], b: &[u64]) -> u128 {
+    let mut sum = _mm_setzero_si128();
+    for (&a, &b) in a.iter().zip(b) {
+        let product = _mm_clmulepi64_si128::<0>(_mm_cvtsi64_si128(a as i64), _mm_cvtsi64_si128(b as i64));
+        sum = _mm_xor_si128(sum, product);
+    }
+    let (low, high) = (_mm_cvtsi128_si64(sum), _mm_extract_epi64::<1>(sum));
+    u128::from(low as u64) | u128::from(high as u64) << 64
 }
 
 #[target_feature(enable = "avx512f,vpclmulqdq")]
