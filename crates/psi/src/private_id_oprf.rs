@@ -52,7 +52,7 @@ enum Union {
 }
 
 impl Party {
-    /// Base OTs for runs over so many items of this party and of the peer.
+    /// Base OTs. sizes: the number of items of this party, then of the peer, in each run.
     ///
     /// # Errors
     /// [`PsiError::Input`] if these are too many; the connection's failure, or a peer that deviates.

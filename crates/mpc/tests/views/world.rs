@@ -186,7 +186,7 @@ pub struct Effort {
 /// What `make test` has time for.
 pub const SMALL: Effort = Effort { bits: 300, lanes: 1, runs: 240, whole: usize::MAX };
 
-/// What `make nightly` has time and memory for: some thousand runs are all in memory.
+/// The effort of `make nightly`, bounded by memory as well as time: a test holds all runs in memory.
 pub const LARGE: Effort = Effort { bits: 1200, lanes: 1, runs: 300, whole: 1200 };
 
 /// Inputs from a printed seed, fixed by TACIT_SEED.
@@ -340,7 +340,8 @@ impl Sample {
         Self { lanes, ..every_word }
     }
 
-    /// Whether a word of a part of this many bits is looked at. A column of numbers has a word for each row, one of bits for 64 rows.
+    /// Whether the sample has a word of a part with this many bits. A column of numbers has a word for each row; a column of bits
+    /// has one for 64 rows.
     fn has_word(self, bits: usize, word: usize) -> bool {
         let Some(rows) = self.rows.filter(|&rows| rows > 3 * 64) else { return true };
         let column = if bits.is_multiple_of(64 * rows) { rows } else { words_for(rows) };

@@ -59,7 +59,7 @@ impl Function {
     }
 }
 
-/// What a setup is for: each function says itself how many the run has.
+/// The protocol that a setup names. A function has its own number of bins, whatever is said here.
 const SETUP: VolePsi = VolePsi { variant: Variant::Fast, bins: 1 };
 
 /// A sender that is set up, for one function after the other: they share delta, as if their correlations were one long VOLE. Its first error is its last.

@@ -274,7 +274,7 @@ impl Stock {
         }
     }
 
-    /// Whether [`Self::note`] does anything.
+    /// Whether the session records contents for a test, which [`Self::note`] adds to.
     pub(super) fn notes(session: &Session) -> bool {
         session.transcript().is_some_and(|transcript| transcript.has_contents())
     }
