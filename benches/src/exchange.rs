@@ -1,4 +1,5 @@
-//! What tacit's own transport carries: every party sends to and receives from both others at once, without any computing.
+//! What tacit's own transport carries: every party sends to and receives from both others at once, without any
+//! computing.
 
 use crate::Result;
 use tacit_net::{PartyId, Session};

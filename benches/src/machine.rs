@@ -19,7 +19,8 @@ fn memory(name: &str) -> u64 {
     line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok()).map_or(0, |kib| kib << 10)
 }
 
-/// The processor time of this process: to the nanosecond where all its threads live, else to 10 ms, those that have ended included.
+/// The processor time of this process: to the nanosecond where all its threads live, else to 10 ms, those that have
+/// ended included.
 pub fn cpu_seconds() -> f64 {
     let tasks = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
     let nanos = tasks.filter_map(|task| {

@@ -1,6 +1,8 @@
-//! Measured speed of the secure operations: an engine's nodes as processes on one machine, beside the machine's own limits.
+//! Measured speed of the secure operations: an engine's nodes as processes on one machine, beside the machine's own
+//! limits.
 //!
-//! `cargo run --release -p tacit-bench -- --help` prints the usage. Nothing here asserts a time: figures are for people.
+//! `cargo run --release -p tacit-bench -- --help` prints the usage. Nothing here asserts a time: figures are for
+//! people.
 
 mod arguments;
 mod columns;

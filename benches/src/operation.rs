@@ -23,8 +23,8 @@ pub enum Operation {
     Shuffle,
     /// Stable sort of four 64-bit ring columns by a 32-bit key.
     Sort,
-    /// Join of two owners' tables of so many rows each: a 32-bit key, unique in one of them, and four 64-bit columns in all. Owners sort
-    /// them where the planner has them do so.
+    /// Join of two owners' tables of so many rows each: a 32-bit key, unique in one of them, and four 64-bit columns in
+    /// all. Owners sort them where the planner has them do so.
     Join,
     /// The same of tables that nobody sorted, as other steps give them.
     JoinUnsorted,

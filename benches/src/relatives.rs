@@ -1,5 +1,5 @@
-//! Relatives of intersection, and intersection by Diffie-Hellman beside the machine's own scalar multiplications: two processes,
-//! sessions joined before the clock starts, half of the items common.
+//! Relatives of intersection, and intersection by Diffie-Hellman beside the machine's own scalar multiplications: two
+//! processes, sessions joined before the clock starts, half of the items common.
 
 mod work;
 

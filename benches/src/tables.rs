@@ -98,8 +98,8 @@ fn secure(operation: Operation, merges: bool) -> Value {
     }
 }
 
-/// Numbers spread over 32 bits: a different one for each row of `left`, of which `right` meets three quarters and `sales`
-/// one in sixteen.
+/// Numbers spread over 32 bits: a different one for each row of `left`, of which `right` meets three quarters and
+/// `sales` one in sixteen.
 fn data(table: &str, rows: usize) -> DataTable {
     let spread = |i: usize| i64::from((i as u32).wrapping_mul(0x9e37_79b1));
     let key = |i: usize| match table {

@@ -1,4 +1,5 @@
-//! The sums of a trial, piece by piece: opportunities and arms are one party's, four times and values a subject another one's.
+//! The sums of a trial, piece by piece: opportunities and arms are one party's, four times and values a subject another
+//! one's.
 
 use crate::Result;
 use tacit_math::{Prg, Seed};
