@@ -1,10 +1,13 @@
-//! Which bytes are secret and which are public, told to valgrind's memcheck: `make constant-time`, docs/security/constant-time.md.
+//! Which bytes are secret and which are public, told to valgrind's memcheck: `make constant-time`,
+//! docs/security/constant-time.md.
 //!
-//! memcheck follows every bit that is marked secret through memory and registers, and reports each branch and each address that depends on
-//! one. It was made for memory that was never written; a secret is marked as such memory (Langley, "ctgrind", 2010).
+//! memcheck follows every bit that is marked secret through memory and registers, and reports each branch and each
+//! address that depends on one. It was made for memory that was never written; a secret is marked as such memory
+//! (Langley, "ctgrind", 2010).
 //!
-//! Sources of secrets call [`secret`]. Where a protocol makes something public, [`public`] or [`published`] ends the mark, with the
-//! reason beside it. In every build but that of the check (`--cfg tacit_memcheck`) all of them are empty.
+//! Sources of secrets call [`secret`]. Where a protocol makes something public, [`public`] or [`published`] ends the
+//! mark, with the reason beside it. In every build but that of the check (`--cfg tacit_memcheck`) all of them are
+//! empty.
 
 /// From here on these bytes are secret. Their values stay.
 #[inline(always)]
@@ -40,7 +43,8 @@ pub fn marked<T: Copy>(mut values: Vec<T>) -> Vec<T> {
 #[cfg(tacit_memcheck)]
 pub use valgrind::findings;
 
-/// The name, and how many [`findings`] there are while `work` runs, if there are any: all runs together are compared with an empty list.
+/// The name, and how many [`findings`] there are while `work` runs, if there are any: all runs together are compared
+/// with an empty list.
 ///
 /// # Panics
 /// As [`findings`].
@@ -50,8 +54,9 @@ pub fn found(name: &str, work: impl FnOnce()) -> Vec<(String, usize)> {
     (count > 0).then(|| (name.to_owned(), count)).into_iter().collect()
 }
 
-/// Client requests: a sequence of instructions that changes nothing on a processor, and by which a program talks to valgrind when it runs there
-/// (valgrind.h, memcheck.h). Written out, because crates for it need valgrind's headers and libclang to compile.
+/// Client requests: a sequence of instructions that changes nothing on a processor, and by which a program talks to
+/// valgrind when it runs there (valgrind.h, memcheck.h). Written out, because crates for it need valgrind's headers and
+/// libclang to compile.
 #[cfg(tacit_memcheck)]
 mod valgrind {
     #[cfg(not(target_arch = "x86_64"))]
@@ -67,8 +72,9 @@ mod valgrind {
     fn request(request: usize, address: *mut u8, length: usize) -> usize {
         let arguments = [request, address as usize, length, 0, 0, 0];
         let mut result = 0_usize;
-        // SAFETY: four rotations of rdi by 128 bits in all and an exchange of rbx with itself change flags alone. The compiler takes the
-        // whole for something that may read and write the memory behind the pointers, so that it computes with nothing it read before.
+        // SAFETY: four rotations of rdi by 128 bits in all and an exchange of rbx with itself change flags alone. The
+        // compiler takes the whole for something that may read and write the memory behind the pointers, so that it
+        // computes with nothing it read before.
         unsafe {
             std::arch::asm!(
                 "rol rdi, 3",
@@ -91,7 +97,8 @@ mod valgrind {
         request(MAKE_MEM_DEFINED, bytes.as_mut_ptr().cast(), size_of_val(bytes));
     }
 
-    /// How many branches and addresses memcheck has reported while `work` ran, in all threads. memcheck's own output says where.
+    /// How many branches and addresses memcheck has reported while `work` ran, in all threads. memcheck's own output
+    /// says where.
     ///
     /// # Panics
     /// If the program does not run under valgrind: then nothing is looked for.
