@@ -1,5 +1,5 @@
-//! Files of parts: every part begins with a chunk of its own, so that parts are read one by one. Their lengths are for the reader to
-//! know: they follow from the public text.
+//! Files of parts: every part begins with a chunk of its own, so that parts are read one by one. Their lengths are for
+//! the reader to know: they follow from the public text.
 
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Seek, SeekFrom, Write};

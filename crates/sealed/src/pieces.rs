@@ -1,5 +1,6 @@
-//! Files that grow by whole pieces. A piece is a chunk of 16 bytes, how many rows it is about (8) and its length (8), and its bytes in
-//! chunks. How many pieces a file has is for its reader to know: a file that was cut between two of them is one of fewer.
+//! Files that grow by whole pieces. A piece is a chunk of 16 bytes, how many rows it is about (8) and its length (8),
+//! and its bytes in chunks. How many pieces a file has is for its reader to know: a file that was cut between two of
+//! them is one of fewer.
 
 use std::fs::{File, OpenOptions, rename};
 use std::io::{BufReader, ErrorKind, Read, Write};
@@ -39,7 +40,8 @@ impl Growing {
     }
 }
 
-/// Makes a file of one piece, which appears whole or not at all, in the place of any other; on disk when this returns, under its name.
+/// Makes a file of one piece, which appears whole or not at all, in the place of any other; on disk when this returns,
+/// under its name.
 ///
 /// # Errors
 /// [`SealedError::Unwritten`].
