@@ -17,14 +17,16 @@ pub enum Difference {
         /// How far these may be apart by chance.
         bound: f64,
     },
-    /// A bit that is a combination of those before it in all real runs and not in all simulated ones, or the other way about.
+    /// A bit that is a combination of those before it in all real runs and not in all simulated ones, or the other way
+    /// about.
     Relation {
         /// The last bit of the relation.
         bit: String,
         /// Whether it holds in real runs.
         real: bool,
     },
-    /// Equal words or differences in one and not in the other: how many in real and in simulated runs, and the first places.
+    /// Equal words or differences in one and not in the other: how many in real and in simulated runs, and the first
+    /// places.
     Repeats {
         /// Real, then simulated.
         counts: [usize; 2],
@@ -36,10 +38,11 @@ pub enum Difference {
 /// Most pairs of bits whose XOR is looked at; of more, every few.
 const PAIRS: usize = 1 << 22;
 
-/// What differs between real runs and as many simulated ones. Views are compared jointly with what is known and with the secrets, so that a simulated run is a
-/// copy of a real one whose view was made anew from its input, output and declared disclosures. Looks at frequencies of bits and of XORs of two bits,
-/// at linear relations that hold in one and not in the other, and at equal words of 8 and 16 bytes. No difference is no proof: two
-/// distributions may differ in what needs more bits at once than two and is not linear.
+/// What differs between real runs and as many simulated ones. Views are compared jointly with what is known and with
+/// the secrets, so that a simulated run is a copy of a real one whose view was made anew from its input, output and
+/// declared disclosures. Looks at frequencies of bits and of XORs of two bits, at linear relations that hold in one and
+/// not in the other, and at equal words of 8 and 16 bytes. No difference is no proof: two distributions may differ in
+/// what needs more bits at once than two and is not linear.
 ///
 /// # Panics
 /// With fewer runs than [`runs_needed`](crate::runs_needed), or if views are laid out differently.

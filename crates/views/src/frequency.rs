@@ -1,4 +1,5 @@
-//! Frequencies of bits, by themselves and given a secret bit, with Hoeffding's bound (1963, theorem 2) for how far they stray by chance.
+//! Frequencies of bits, by themselves and given a secret bit, with Hoeffding's bound (1963, theorem 2) for how far they
+//! stray by chance.
 
 use crate::columns::{Columns, all_ones, ones, words_for};
 use crate::space::Space;
@@ -33,9 +34,9 @@ pub(crate) fn stray(count: f64, probability: f64) -> f64 {
     ((2.0 / probability).ln() / (2.0 * count)).sqrt()
 }
 
-/// Every bit whose frequency over all runs is not one half, and every part whose bits together are not. For parts that should be
-/// uniform. A bit that never changes is found too: `frequency` is 0 or 1. Sees a bias of more than `bound`: 0.06 for a
-/// thousand bits in 4,000 runs.
+/// Every bit whose frequency over all runs is not one half, and every part whose bits together are not. For parts that
+/// should be uniform. A bit that never changes is found too: `frequency` is 0 or 1. Sees a bias of more than `bound`:
+/// 0.06 for a thousand bits in 4,000 runs.
 pub fn biased(views: &[View]) -> Vec<Biased> {
     let Some(first) = views.first() else { return vec![] };
     let matrix = Columns::of(&views.iter().collect::<Vec<_>>());
@@ -60,8 +61,9 @@ pub fn biased(views: &[View]) -> Vec<Biased> {
     found
 }
 
-/// Every pair of a view bit and a secret bit where one leans to the other. Sees leaks that are not linear, such as a product of a
-/// secret with a random bit. View bits that follow from known bits are left out, and so are secret bits that hardly ever change.
+/// Every pair of a view bit and a secret bit where one leans to the other. Sees leaks that are not linear, such as a
+/// product of a secret with a random bit. View bits that follow from known bits are left out, and so are secret bits
+/// that hardly ever change.
 pub fn correlated(runs: &[Run]) -> Vec<Correlated> {
     let matrix = |part: fn(&Run) -> &View| Columns::of(&runs.iter().map(part).collect::<Vec<_>>());
     let [view, known, secret] = [matrix(|run| &run.view), matrix(|run| &run.known), matrix(|run| &run.secret)];

@@ -1,8 +1,8 @@
 //! What can one party compute from everything that it saw? The battery of tests of secrecy, for tests alone.
 //!
-//! A [`View`] is what one party knows after a run: named bit strings. A [`Run`] puts beside it what the party may know (its
-//! declared outputs and its own inputs) and what it must not learn (the others' secrets). [`play`] makes runs by the hundreds.
-//! Then
+//! A [`View`] is what one party knows after a run: named bit strings. A [`Run`] puts beside it what the party may know
+//! (its declared outputs and its own inputs) and what it must not learn (the others' secrets). [`play`] makes runs by
+//! the hundreds. Then
 //! - [`leaks`] finds every linear combination of view bits that is one of secret bits,
 //! - [`constants`] finds every linear relation among bits that should be independent,
 //! - [`biased`] finds bits that are one too often or too seldom,
@@ -11,8 +11,9 @@
 //! - [`indistinguishable`] compares real views with those of a simulator.
 //!
 //! A check that finds something says which named bits take part. By chance, one finds something in clean data with a
-//! probability below 2^-40. What none of them sees: a leak that only computing shows, such as the image of a secret under a
-//! known one-way function (so a test adds what the party can derive: [`Kind::Derived`]), and one that is neither linear nor in pairs of bits.
+//! probability below 2^-40. What none of them sees: a leak that only computing shows, such as the image of a secret
+//! under a known one-way function (so a test adds what the party can derive: [`Kind::Derived`]), and one that is
+//! neither linear nor in pairs of bits.
 //!
 //! docs/security/views.md tells how to write a view test.
 

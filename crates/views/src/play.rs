@@ -7,8 +7,8 @@ use tacit_net::{Options, Record, Session, Transcript, memory};
 
 use crate::View;
 
-/// Runs a protocol so many times, each in a session of its own, and gives for each party, for each run, what it saw and what it returned.
-/// `party` gets its session, which it hands back for the end, and the number of the run.
+/// Runs a protocol so many times, each in a session of its own, and gives for each party, for each run, what it saw and
+/// what it returned. `party` gets its session, which it hands back for the end, and the number of the run.
 ///
 /// # Panics
 /// If a party panics or a session fails: views of a run that went wrong are not looked at.

@@ -19,9 +19,9 @@ pub fn runs_needed(run: &Run) -> usize {
     run.view.bits() + run.known.bits() + run.secret.bits() + 1 + MARGIN
 }
 
-/// Every independent linear combination of view bits (and a constant) that is a combination of secret bits, beyond those that
-/// follow from known bits. Sees any leak that is linear over GF(2): missing and reused masks, unmasked lanes, low bits of sums.
-/// Does not see one that only holds often ([`correlated`](crate::correlated)).
+/// Every independent linear combination of view bits (and a constant) that is a combination of secret bits, beyond
+/// those that follow from known bits. Sees any leak that is linear over GF(2): missing and reused masks, unmasked
+/// lanes, low bits of sums. Does not see one that only holds often ([`correlated`](crate::correlated)).
 ///
 /// # Panics
 /// With fewer runs than [`runs_needed`].
@@ -31,9 +31,10 @@ pub fn leaks(runs: &[Run]) -> Vec<Relation> {
     if quick.is_empty() { quick } else { search(runs.len(), &view, &known, &secret, true) }
 }
 
-/// Every independent linear relation among bits of views: combinations that are the same in every run. For the parts of a view that
-/// should be independent of each other, such as what was received and what was drawn: finds reused masks and unmasked constants even
-/// where no secret depends on them. A bit that never changes is a relation of one bit. What an opened value explains changes with the value and is no finding.
+/// Every independent linear relation among bits of views: combinations that are the same in every run. For the parts of
+/// a view that should be independent of each other, such as what was received and what was drawn: finds reused masks
+/// and unmasked constants even where no secret depends on them. A bit that never changes is a relation of one bit. What
+/// an opened value explains changes with the value and is no finding.
 ///
 /// # Panics
 /// Without 65 runs more than bits.

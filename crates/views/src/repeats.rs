@@ -6,7 +6,8 @@ use crate::{FALSE_ALARM, View};
 /// Words that are equal, or two pairs of words with equal XOR.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Repeat {
-    /// Where: run, part and number of the word in its part; two places, or four of which the first two and the last two differ alike.
+    /// Where: run, part and number of the word in its part; two places, or four of which the first two and the last two
+    /// differ alike.
     pub places: Vec<String>,
 }
 
@@ -21,10 +22,11 @@ struct Word {
     value: u128,
 }
 
-/// Every word that occurs again, within a run or in another one, and every difference (XOR) of two words of a run that does. A part
-/// is cut into words of so many bytes, 4, 8 or 16; a rest is left out, and so are words with a bit that is constant over all
-/// runs, which are no random words. For parts that should be independent and uniform; with words so short that chance makes some equal,
-/// only what chance does not explain is looked at: fewer differences, then words within a run alone.
+/// Every word that occurs again, within a run or in another one, and every difference (XOR) of two words of a run that
+/// does. A part is cut into words of so many bytes, 4, 8 or 16; a rest is left out, and so are words with a bit that is
+/// constant over all runs, which are no random words. For parts that should be independent and uniform; with words so
+/// short that chance makes some equal, only what chance does not explain is looked at: fewer differences, then words
+/// within a run alone.
 pub fn repeats(views: &[View], bytes: usize) -> Vec<Repeat> {
     assert!([4, 8, 16].contains(&bytes), "words of 4, 8 or 16 bytes");
     let words = words(views, bytes);

@@ -1,6 +1,7 @@
 //! Spaces of vectors over GF(2), by elimination.
 
-/// A vector, and behind it what goes along when vectors are added: which columns they are sums of, or the same columns elsewhere.
+/// A vector, and behind it what goes along when vectors are added: which columns they are sums of, or the same columns
+/// elsewhere.
 pub type Vector = Vec<u64>;
 
 /// The space that some vectors span: each reduced by those before it, with a pivot of its own among its first words.

@@ -107,8 +107,9 @@ impl View {
         self.filter(|part| kinds.contains(&part.kind))
     }
 
-    /// Of every 8 bytes the bits that `lanes` has: rows i of each word of a plane, low bits of ring elements. Elimination then
-    /// takes a fraction of the time, and sees what is a relation within these lanes. Every part of a [`Run`] must be cut alike.
+    /// Of every 8 bytes the bits that `lanes` has: rows i of each word of a plane, low bits of ring elements.
+    /// Elimination then takes a fraction of the time, and sees what is a relation within these lanes. Every part of a
+    /// [`Run`] must be cut alike.
     #[must_use]
     pub fn lanes(&self, lanes: u64) -> Self {
         if lanes == u64::MAX {
@@ -117,7 +118,8 @@ impl View {
         self.cut(|_, bit| lanes >> (bit % 64) & 1 == 1)
     }
 
-    /// The bits that a test asks for, by the number of their part and their number in it. Every view of a test must be cut alike.
+    /// The bits that a test asks for, by the number of their part and their number in it. Every view of a test must be
+    /// cut alike.
     #[must_use]
     pub fn cut(&self, keep: impl Fn(usize, usize) -> bool) -> Self {
         let parts = self.parts.iter().enumerate();
@@ -172,7 +174,8 @@ fn part(seen: Seen) -> Part {
 pub struct Run {
     /// What the party knows after it.
     pub view: View,
-    /// What it may know: declared outputs, own inputs, declared disclosures. What follows from these by XOR is no finding.
+    /// What it may know: declared outputs, own inputs, declared disclosures. What follows from these by XOR is no
+    /// finding.
     pub known: View,
     /// What it must not learn: the others' inputs, values in between, and their random bits.
     pub secret: View,

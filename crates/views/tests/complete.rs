@@ -1,6 +1,7 @@
 //! Every protocol file, every method of `Backend` and everything written above them has a view test.
 //!
-//! A test says what it looks at in lines `// views: path ...` directly above its `#[test]`; methods as `Rep3::and` or `Two::and`.
+//! A test says what it looks at in lines `// views: path ...` directly above its `#[test]`; methods as `Rep3::and` or
+//! `Two::and`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
