@@ -9,10 +9,12 @@ use crate::numbers::log2_sum;
 pub enum Kind {
     /// Work of the best attack known on an assumed hard problem, divided by its chance of success.
     Hardness,
-    /// Calls of AES, or operations of a group, by which a search succeeds that treats it as a black box. Blocks of 128 bits that are hashed
-    /// 2^q times under one offset leave at most 128 - q, and a group of 2^252 elements 126: less is asked than of an assumption.
+    /// Calls of AES, or operations of a group, by which a search succeeds that treats it as a black box. Blocks of 128
+    /// bits that are hashed 2^q times under one offset leave at most 128 - q, and a group of 2^252 elements 126: less
+    /// is asked than of an assumption.
     Generic,
-    /// Minus the logarithm of the probability, over a whole run and whatever is computed, that one guarantee does not hold.
+    /// Minus the logarithm of the probability, over a whole run and whatever is computed, that one guarantee does not
+    /// hold.
     Statistical,
     /// The same of all guarantees of a run of one protocol: the sum of what its events have.
     Run,
@@ -64,7 +66,8 @@ pub struct Bound {
 impl Bound {
     /// Whether the bits are those that are asked.
     pub fn holds(&self) -> bool {
-        // The closed formulas that sizes are derived from may meet the demand to the last digit. A sum may not exceed it.
+        // The closed formulas that sizes are derived from may meet the demand to the last digit. A sum may not exceed
+        // it.
         let rounded = if self.kind == Kind::Run { 0.0 } else { 1e-6 };
         self.bits >= self.kind.asked() - rounded
     }

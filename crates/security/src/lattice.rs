@@ -4,8 +4,8 @@ use tacit_ot::ole::{self, Parameters};
 
 use crate::bound::{Bound, Kind};
 
-/// Dimension and the largest log2 q for 128 bits against classical computers with a ternary secret: Albrecht et al., *Homomorphic Encryption
-/// Standard*, 2018, table 1.
+/// Dimension and the largest log2 q for 128 bits against classical computers with a ternary secret: Albrecht et al.,
+/// *Homomorphic Encryption Standard*, 2018, table 1.
 const TABLE: [(usize, f64); 6] =
     [(1024, 27.0), (2048, 54.0), (4096, 109.0), (8192, 218.0), (16384, 438.0), (32768, 881.0)];
 
@@ -21,10 +21,12 @@ pub fn of_products(count: f64) -> Vec<Bound> {
     assert!(error_variance.sqrt() >= TABLE_DEVIATION, "errors are at least the table's");
     let n = (degree as f64).log2();
     let blocks = (count / degree as f64).ceil().log2();
-    // |e y| has a standard deviation of sqrt(N) sigma T/2 in a coefficient; |e' u + e'' s| is at most 2 N times the largest error.
+    // |e y| has a standard deviation of sqrt(N) sigma T/2 in a coefficient; |e' u + e'' s| is at most 2 N times the
+    // largest error.
     let of_factor = n + (n / 2.0 + error_variance.log2() / 2.0 + log2_plaintext - 1.0) - log2_flood;
     let of_zero = n + (1.0 + n + f64::from(most_error).log2()) - log2_flood;
-    // A coefficient of c_1 loses up to 2^-places, times a ternary secret: the sum of N is below the margin by Hoeffding's inequality.
+    // A coefficient of c_1 loses up to 2^-places, times a ternary secret: the sum of N is below the margin by
+    // Hoeffding's inequality.
     let lost = (-f64::from(places[1])).exp2();
     let margin = 0.5 - (-f64::from(places[0] + 1)).exp2() - (log2_flood - log2_dropped).exp2();
     let truncated = 2.0 * margin * margin / (degree as f64 * lost * lost) / std::f64::consts::LN_2 - 1.0 - n - blocks;

@@ -20,7 +20,8 @@ use tacit_psi::{DhPsi, Sizes, cardinality_sum};
 use crate::bound::{Bound, Kind};
 use crate::numbers::{log2_binomial_tail, log2_factorial};
 
-/// Sets up to this size have their own table of bins evaluated; a larger set's bound is below that of this one, as every term falls with n.
+/// Sets up to this size have their own table of bins evaluated; a larger set's bound is below that of this one, as
+/// every term falls with n.
 const EVALUATED: usize = 1 << 20;
 
 /// Owners of a set that several intersect.
@@ -62,7 +63,8 @@ fn statistical(what: impl Into<String>, with: String, bits: f64, source: &'stati
     Bound { what: what.into(), with, bits, kind: Kind::Statistical, source }
 }
 
-/// Bounds of an intersection of two sets of so many items in so many bins. always: of what is part of every match. checks: of malicious VOLE.
+/// Bounds of an intersection of two sets of so many items in so many bins. always: of what is part of every match.
+/// checks: of malicious VOLE.
 pub fn in_bins(items: usize, bins: usize, always: &[Bound], checks: &[Bound]) -> Vec<Bound> {
     let size = capacity(items, bins);
     let sizes = Sizes { sender: size, receiver: size };
@@ -309,8 +311,8 @@ fn stored(what: &str, layout: &Layout, keys: usize, count: usize) -> Bound {
     statistical(format!("{what} cannot be encoded"), with, -(store(layout, keys) + (count as f64).log2()), BANDS)
 }
 
-/// log2 of the bound on the probability that keys at random places of a layout wait for its band: n e^(-theta w), where theta > 0 solves
-/// (n / s) (e^theta - 1) = theta.
+/// log2 of the bound on the probability that keys at random places of a layout wait for its band: n e^(-theta w), where
+/// theta > 0 solves (n / s) (e^theta - 1) = theta.
 fn store(layout: &Layout, keys: usize) -> f64 {
     if layout.places == 1 {
         // Random rows of all columns.

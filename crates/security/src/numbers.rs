@@ -21,7 +21,8 @@ pub fn log2_choose(n: f64, k: f64) -> f64 {
     log2_factorial(n) - log2_factorial(k) - log2_factorial(n - k)
 }
 
-/// log2 of the probability of `least` or more successes in n independent tries of probability p each, for `least` above n p.
+/// log2 of the probability of `least` or more successes in n independent tries of probability p each, for `least` above
+/// n p.
 pub fn log2_binomial_tail(n: f64, p: f64, least: f64) -> f64 {
     if least > n {
         return f64::NEG_INFINITY;

@@ -17,8 +17,8 @@ const WIDEST_WINDOW: usize = 140;
 /// The heaviest outer words that are counted; heavier ones give fewer words of few changes.
 const HEAVIEST: usize = 120;
 
-/// Changes of a test along the noise by which the bias of regular noise of ones is below 2^-128: a place that is uniform in a segment with one change
-/// at a uniform position divides the bias by e in the mean.
+/// Changes of a test along the noise by which the bias of regular noise of ones is below 2^-128: a place that is
+/// uniform in a segment with one change at a uniform position divides the bias by e in the mean.
 const CHANGES: usize = 90;
 
 /// How words are counted.
@@ -57,8 +57,9 @@ impl Use {
         Bound { what: format!("{name}: {attack}"), with, bits, kind, source }
     }
 
-    /// Each attack has to look at every vector that it attacks. A linear test and a guess of places serve all vectors of a run, as the code is
-    /// the same, but a vector falls by each with the same probability, so the work for one success does not shrink.
+    /// Each attack has to look at every vector that it attacks. A linear test and a guess of places serve all vectors
+    /// of a run, as the code is the same, but a vector falls by each with the same probability, so the work for one
+    /// success does not shrink.
     fn bounds(&self) -> Vec<Bound> {
         let ones = self.bits == 1;
         let lessens = if ones { 2.0 } else { 1.0 };
@@ -100,8 +101,8 @@ impl Use {
         bounds
     }
 
-    /// A guess of places without noise. For ones each segment's parity check is known too (Esser, Santini, CRYPTO 2024); else a
-    /// sum of the 2^s syndromes vanishes at a noisy place with probability one half.
+    /// A guess of places without noise. For ones each segment's parity check is known too (Esser, Santini, CRYPTO
+    /// 2024); else a sum of the 2^s syndromes vanishes at a noisy place with probability one half.
     fn information_sets(&self) -> f64 {
         if self.bits == 1 {
             let known = self.dimension() - self.weight();
@@ -111,8 +112,8 @@ impl Use {
         -self.weight() * 0.75f64.log2() - (sums - 1.0).log2()
     }
 
-    /// The best cost over p and l: lists of p of half of the places, which agree in a window of l bits. A step of a list costs one, an elimination
-    /// a quarter of the square of the dimension in words of 64 bits.
+    /// The best cost over p and l: lists of p of half of the places, which agree in a window of l bits. A step of a
+    /// list costs one, an elimination a quarter of the square of the dimension in words of 64 bits.
     fn stern(&self) -> f64 {
         let (n, weight) = (self.length(), self.noise.segments);
         let sums = if self.bits == 1 { 0.0 } else { self.bits as f64 };
@@ -141,8 +142,9 @@ impl Use {
         least
     }
 
-    /// log2 of the expected number of words of h changes, for h from 1 to [`CHANGES`]: words of the blocks whose running sums, after a random permutation,
-    /// have h ones. They are inputs of the last accumulator, each of whose ones is a change of a test along the noise.
+    /// log2 of the expected number of words of h changes, for h from 1 to [`CHANGES`]: words of the blocks whose
+    /// running sums, after a random permutation, have h ones. They are inputs of the last accumulator, each of whose
+    /// ones is a change of a test along the noise.
     fn words(&self) -> Vec<f64> {
         let n = self.length();
         let in_block =
@@ -167,8 +169,8 @@ impl Use {
         (1..=CHANGES).map(of_changes).collect()
     }
 
-    /// Bits of the advantage, over the code's seed, of whoever finds all words of few changes and applies them to every vector: a word of h changes has
-    /// bias 2^-h in the mean, the mean of |1 - 2u| for each.
+    /// Bits of the advantage, over the code's seed, of whoever finds all words of few changes and applies them to every
+    /// vector: a word of h changes has bias 2^-h in the mean, the mean of |1 - 2u| for each.
     fn few_changes(&self) -> f64 {
         let each =
             (1..).zip(self.words()).map(|(h, words)| words + (0.5 * self.vectors.log2() - f64::from(h)).min(0.0));

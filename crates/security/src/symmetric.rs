@@ -31,7 +31,8 @@ fn of_planner(name: &str) -> f64 {
     digits.and_then(|digits| digits.parse().ok()).expect("a constant of python/tacit/plan/facts/kinds.py")
 }
 
-/// Minus log2 of the advantage against a cipher in counter mode for so many blocks under one key: that no two blocks are equal.
+/// Minus log2 of the advantage against a cipher in counter mode for so many blocks under one key: that no two blocks
+/// are equal.
 fn counter_mode(log2_blocks: f64) -> f64 {
     129.0 - 2.0 * log2_blocks
 }
