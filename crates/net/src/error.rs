@@ -198,7 +198,8 @@ impl NetError {
         }
     }
 
-    /// The same error, located in `step` unless it is located already. Threads beside the protocol notice a fault without knowing the step.
+    /// The same error, located in `step` unless it is located already. Threads beside the protocol notice a fault
+    /// without knowing the step.
     pub(crate) fn at(mut self, step: &str) -> Self {
         if let Some(place) = self.step_mut().filter(|place| place.is_empty()) {
             step.clone_into(place);

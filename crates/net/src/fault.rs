@@ -9,7 +9,8 @@ pub enum Fault {
     Policy,
     /// A peer is no longer there, or has ended the run.
     Gone,
-    /// A peer is there and does not do what was agreed: another key, version or plan, or bytes that are not the protocol.
+    /// A peer is there and does not do what was agreed: another key, version or plan, or bytes that are not the
+    /// protocol.
     Misbehaved,
     /// A peer sent what no honest party sends, where a protocol checks that.
     Cheating,

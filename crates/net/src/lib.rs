@@ -7,7 +7,8 @@
 //! [`relay`], someone else carries the bytes, a round at a time.
 //!
 //! What the wire shows to an observer: who speaks with whom, when, and how many bytes. A [`Meter`] counts exactly that
-//! per named step, and a [`Transcript`] lists it message by message; in tests it also has what the messages say ([`Record`]).
+//! per named step, and a [`Transcript`] lists it message by message; in tests it also has what the messages say
+//! ([`Record`]).
 //!
 //! When any party ends in the middle, every other party's next call returns a [`NetError`] that names the peer and the
 //! step within seconds; nothing here waits without a bound on a peer that is dead or silent.
@@ -41,7 +42,8 @@ pub use secret::Secret;
 pub use session::{PartyId, Session};
 pub use transcript::{Direction, Message, Opened, Seen, Source, Transcript};
 
-/// What both ends of a connection have to run: the version of tacit, and the noise of silent correlations where it is the heavier one.
+/// What both ends of a connection have to run: the version of tacit, and the noise of silent correlations where it is
+/// the heavier one.
 pub const VERSION: &str = if cfg!(feature = "heavier-noise") {
     concat!(env!("CARGO_PKG_VERSION"), "+heavier-noise")
 } else {

@@ -11,7 +11,8 @@ use std::sync::Arc;
 
 /// Connect one party per name; element `i` is the session of party `i`. Each is to be used by a thread of its own.
 ///
-/// Messages move without a copy, and their buffers return to whichever party asks next. Counting, rounds, shaping and failures are those of the other transports.
+/// Messages move without a copy, and their buffers return to whichever party asks next. Counting, rounds, shaping and
+/// failures are those of the other transports.
 ///
 /// # Panics
 /// If the operating system gives no randomness.

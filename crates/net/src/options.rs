@@ -43,8 +43,9 @@ pub enum Record {
     Nothing,
     /// Step, round, peer and size of every message, and opened values: a [`crate::Transcript`] that holds no share.
     Sizes,
-    /// The bytes of every message too, and what a protocol says that the party knows besides: all that a test needs to attack
-    /// a protocol from one party's view. Shares, seeds and keys stand in it, so no program but a test asks for it.
+    /// The bytes of every message too, and what a protocol says that the party knows besides: all that a test needs to
+    /// attack a protocol from one party's view. Shares, seeds and keys stand in it, so no program but a test asks for
+    /// it.
     ContentsForTests,
 }
 

@@ -38,8 +38,8 @@ impl Pool {
         buffer
     }
 
-    /// The tightest kept buffer that is not more than four times too large, the one used last among equals because it may still be
-    /// in the cache; or a fresh one.
+    /// The tightest kept buffer that is not more than four times too large, the one used last among equals because it
+    /// may still be in the cache; or a fresh one.
     fn find(&self, capacity: usize) -> Vec<u8> {
         if capacity >= WORTH_KEEPING {
             let mut unused = lock(&self.unused);
@@ -54,8 +54,8 @@ impl Pool {
         Vec::with_capacity(capacity)
     }
 
-    /// Keep `buffer` for later if it is worth it. Its content is not wiped: what was sent or received is a share or masked, and
-    /// what masks are made of, a pair's secrets, is never sent.
+    /// Keep `buffer` for later if it is worth it. Its content is not wiped: what was sent or received is a share or
+    /// masked, and what masks are made of, a pair's secrets, is never sent.
     pub fn give(&self, buffer: Vec<u8>) {
         let capacity = buffer.capacity();
         let mut unused = lock(&self.unused);

@@ -1,8 +1,8 @@
 //! A session without a network: someone else carries the bytes, a blob at a time.
 //!
-//! Straight-line protocol code runs on a thread of its own over an ordinary [`Session`]; whoever holds the [`Relay`] asks
-//! for what the code has sent and hands in what the peer's code has sent. So a protocol written once also runs round by
-//! round inside a cluster engine, a message queue or a test.
+//! Straight-line protocol code runs on a thread of its own over an ordinary [`Session`]; whoever holds the [`Relay`]
+//! asks for what the code has sent and hands in what the peer's code has sent. So a protocol written once also runs
+//! round by round inside a cluster engine, a message queue or a test.
 //!
 //! A blob is the frames of [`crate::tcp`], one behind the other; its length shows what a wire would show.
 

@@ -12,8 +12,8 @@ const CONTEXT: &str = "tacit 2026-11-22 net: secrets of a pair of parties";
 pub(crate) struct Chain(Secret);
 
 impl Chain {
-    /// Of what each of the pair's two connections contributes, that which the lower party dialled first, and of the digest of
-    /// what the parties agreed on.
+    /// Of what each of the pair's two connections contributes, that which the lower party dialled first, and of the
+    /// digest of what the parties agreed on.
     pub fn new(contributions: [&[u8; 32]; 2], agreed: &[u8; 32]) -> Self {
         let mut hasher = blake3::Hasher::new_derive_key(CONTEXT);
         contributions.into_iter().chain([agreed]).for_each(|part| {

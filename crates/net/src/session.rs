@@ -136,9 +136,10 @@ impl Session {
         Ok(())
     }
 
-    /// Wait until no more than so many bytes of what was sent to a peer are still in this process. Who makes a long stream calls
-    /// it between messages: what is made then does not run ahead of the network, and messages are written while they are in
-    /// the cache. It is no promise: a link that moves nothing for some seconds, or that has no queue, ends the wait too.
+    /// Wait until no more than so many bytes of what was sent to a peer are still in this process. Who makes a long
+    /// stream calls it between messages: what is made then does not run ahead of the network, and messages are written
+    /// while they are in the cache. It is no promise: a link that moves nothing for some seconds, or that has no queue,
+    /// ends the wait too.
     ///
     /// # Errors
     /// The session's failure, if it has failed; [`NetError::BadConfiguration`] if `to` is not a peer.
@@ -164,8 +165,8 @@ impl Session {
         })
     }
 
-    /// Receive the next `length` bytes as [`Self::recv`] does, handing them on piece by piece as they lie in the messages, so
-    /// that the caller need not prepare a buffer. Where the pieces are cut is arbitrary.
+    /// Receive the next `length` bytes as [`Self::recv`] does, handing them on piece by piece as they lie in the
+    /// messages, so that the caller need not prepare a buffer. Where the pieces are cut is arbitrary.
     ///
     /// # Errors
     /// As [`Self::recv`].
@@ -202,9 +203,9 @@ impl Session {
         Ok(())
     }
 
-    /// The next 32 secret bytes that this party and a peer have in common and nobody else, without a message: both take them
-    /// equally often, in the same order and for the same purpose. They are fresh in every session, and come of keys that both
-    /// connections of the pair export; without TLS whoever listens knows them.
+    /// The next 32 secret bytes that this party and a peer have in common and nobody else, without a message: both take
+    /// them equally often, in the same order and for the same purpose. They are fresh in every session, and come of
+    /// keys that both connections of the pair export; without TLS whoever listens knows them.
     ///
     /// # Errors
     /// [`NetError::BadConfiguration`] if `with` is not a peer, or somebody else carries the bytes ([`crate::relay`]).

@@ -3,8 +3,8 @@
 //! Every ordered pair of parties has a connection of its own that carries frames in one direction: the sender dials,
 //! the receiver accepts. So each connection is used by one thread only (a writer that encrypts, a reader that
 //! decrypts), and both directions use both cores. A connection carries, in this order: the TLS handshake, in which each
-//! side compares the other's certificate with the one agreed for it; both [`Hello`]s; frames of the dialler. Parties may have two
-//! sessions with each other ([`connect_two`]): the dialler's hello says of which one the connection is.
+//! side compares the other's certificate with the one agreed for it; both [`Hello`]s; frames of the dialler. Parties
+//! may have two sessions with each other ([`connect_two`]): the dialler's hello says of which one the connection is.
 
 mod accept;
 mod callers;
@@ -91,8 +91,8 @@ pub fn connect_with_listener(
     Ok(sessions.into_iter().next().expect("as many sessions as asked for"))
 }
 
-/// As [`connect`], two sessions between the same parties: each with connections of its own, dialled at the same addresses and
-/// compared in the same way. They begin together, share shaped links, and fail each by itself.
+/// As [`connect`], two sessions between the same parties: each with connections of its own, dialled at the same
+/// addresses and compared in the same way. They begin together, share shaped links, and fail each by itself.
 ///
 /// # Errors
 /// Those of [`connect`].

@@ -77,7 +77,8 @@ impl std::fmt::Debug for Seen {
     }
 }
 
-/// Messages and opened values of one session, in order, and in tests their contents. Kept only with [`crate::Options::record`].
+/// Messages and opened values of one session, in order, and in tests their contents. Kept only with
+/// [`crate::Options::record`].
 #[derive(Debug)]
 pub struct Transcript {
     messages: Mutex<Vec<Message>>,

@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex};
 const STRANGERS: usize = 64;
 const NEIGHBOURS: usize = 16;
 
-/// Who is in the middle of a handshake. When there is no place for another caller, the oldest one of the network that holds
-/// most places loses its own: whoever waits holds up nobody who does not.
+/// Who is in the middle of a handshake. When there is no place for another caller, the oldest one of the network that
+/// holds most places loses its own: whoever waits holds up nobody who does not.
 pub(super) struct Callers {
     strangers: usize,
     neighbours: usize,
@@ -45,8 +45,8 @@ impl Callers {
         })
     }
 
-    /// Whether so many callers, those included that have lost their places and are about to leave, are being answered that the
-    /// next one has to wait.
+    /// Whether so many callers, those included that have lost their places and are about to leave, are being answered
+    /// that the next one has to wait.
     pub fn full(&self) -> bool {
         self.threads.load(Relaxed) >= 2 * self.strangers
     }

@@ -15,8 +15,8 @@ const PAUSES: (Duration, Duration) = (Duration::from_millis(20), Duration::from_
 /// Longest wait for an answer to one attempt.
 const ANSWER: Duration = Duration::from_secs(5);
 
-/// Dial `peer` for a session until it answers, the deadline passes or `over` says to stop (then `None`). `tried` is told why each
-/// attempt failed.
+/// Dial `peer` for a session until it answers, the deadline passes or `over` says to stop (then `None`). `tried` is
+/// told why each attempt failed.
 pub(super) fn dial(
     group: &Group,
     (peer, session): (usize, usize),

@@ -1,8 +1,9 @@
-//! Keys that both ends of a TLS connection can make and nobody else: exported keying material (RFC 8446, section 7.5; RFC 5705).
+//! Keys that both ends of a TLS connection can make and nobody else: exported keying material (RFC 8446, section 7.5;
+//! RFC 5705).
 //!
-//! rustls exports such keys from its buffered connections. From an unbuffered one it gives the secret that they are made of, to
-//! whoever keeps a log of keys; the derivation here is that of the RFC, and both ends of every connection check it: one of them
-//! is buffered, and a hello whose commitment does not fit the connection is refused.
+//! rustls exports such keys from its buffered connections. From an unbuffered one it gives the secret that they are
+//! made of, to whoever keeps a log of keys; the derivation here is that of the RFC, and both ends of every connection
+//! check it: one of them is buffered, and a hello whose commitment does not fit the connection is refused.
 
 use crate::lock::lock;
 use rustls::crypto::tls13::{HkdfExpander, OkmBlock};

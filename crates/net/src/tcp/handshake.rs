@@ -56,8 +56,9 @@ impl Group {
         Ok(Met { session, ..met })
     }
 
-    /// Make an accepted socket a connection from a peer, and tell from which and of which session. `None` for a stranger: anybody may
-    /// knock, and only a party of this group may end a session by being unfit for it. `proven` is told when it is none.
+    /// Make an accepted socket a connection from a peer, and tell from which and of which session. `None` for a
+    /// stranger: anybody may knock, and only a party of this group may end a session by being unfit for it. `proven` is
+    /// told when it is none.
     pub fn answer(&self, stream: TcpStream, proven: impl FnOnce()) -> Result<Option<Met<Incoming>>, NetError> {
         let Ok(spare) = stream.try_clone() else { return Ok(None) };
         match self.receive(stream, proven) {

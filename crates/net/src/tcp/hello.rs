@@ -1,7 +1,7 @@
 //! What both ends say first on every connection: who speaks which version and is about to run which plan.
 //!
-//! Both commit before either reveals, so that agreement means that both had the same plan beforehand, and not that one repeated
-//! what the other said. First each says its greeting:
+//! Both commit before either reveals, so that agreement means that both had the same plan beforehand, and not that one
+//! repeated what the other said. First each says its greeting:
 //!
 //! | bytes | meaning |
 //! |---|---|
@@ -24,9 +24,9 @@
 //! | 1 | how many sessions the parties have with each other |
 //! | 1 | of which of them the connection is, counted from 0, if the sender has dialled it |
 //!
-//! The commitment is a hash of the sender's end of the connection (whether it dialled), of a key of the connection that TLS
-//! exports, of the greeting before it, and of the opening. So it binds (BLAKE3 is collision resistant), shows nothing
-//! beforehand (the nonce is fresh), and is worthless on the other end or on another connection.
+//! The commitment is a hash of the sender's end of the connection (whether it dialled), of a key of the connection that
+//! TLS exports, of the greeting before it, and of the opening. So it binds (BLAKE3 is collision resistant), shows
+//! nothing beforehand (the nonce is fresh), and is worthless on the other end or on another connection.
 //!
 //! The version comes first so that parties of different versions can tell, whatever follows it.
 
@@ -102,8 +102,8 @@ impl Hello {
         Self { approved: digest, ..self }
     }
 
-    /// The same for a plan that reads shares which every party stored in an earlier session. digest: of which ones they are, compared before
-    /// the plans are. text: what they are, for this party's error.
+    /// The same for a plan that reads shares which every party stored in an earlier session. digest: of which ones they
+    /// are, compared before the plans are. text: what they are, for this party's error.
     pub fn reading(self, digest: [u8; 32], text: &str) -> Self {
         Self { stored: digest, stored_text: text.to_owned(), ..self }
     }
@@ -297,8 +297,8 @@ pub(super) struct Opening {
 }
 
 impl Opening {
-    /// Read the opening that follows a greeting; `None` if it is not what the greeting, said at an `end` of the connection with
-    /// this key, committed to.
+    /// Read the opening that follows a greeting; `None` if it is not what the greeting, said at an `end` of the
+    /// connection with this key, committed to.
     pub fn read(from: &mut impl Read, after: &Greeting, end: End, channel: &Exported) -> io::Result<Option<Self>> {
         let bytes = read_short(from, LONGEST_OPENING)?;
         let committed = after.body.as_ref().map(|body| body.commitment);

@@ -17,8 +17,8 @@ use std::sync::Arc;
 /// Bytes asked from the socket at once, under TLS.
 const READ_AHEAD: usize = 256 << 10;
 
-/// Bytes asked beyond those that the reader wants, without TLS: several small frames, but little of a large one, whose payload
-/// is read to where it belongs.
+/// Bytes asked beyond those that the reader wants, without TLS: several small frames, but little of a large one, whose
+/// payload is read to where it belongs.
 const READ_BEYOND: usize = 16 << 10;
 
 /// An accepted connection.

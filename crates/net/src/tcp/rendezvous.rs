@@ -293,8 +293,8 @@ impl Rendezvous {
     }
 }
 
-/// A peer that leaves while the group comes together could not say why on a connection of which it never accepted the other
-/// half: the sentence names the likeliest cause, which no message of the socket does.
+/// A peer that leaves while the group comes together could not say why on a connection of which it never accepted the
+/// other half: the sentence names the likeliest cause, which no message of the socket does.
 fn unexplained(failure: NetError) -> NetError {
     match failure {
         NetError::Gone { peer, step, .. } => {

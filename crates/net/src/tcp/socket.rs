@@ -22,7 +22,8 @@ impl Socket {
         Ok(Self { stream, deadline: Some(deadline) })
     }
 
-    /// From now on a read ends after `idle_timeout` without a byte, where there is one, and a write when its peer is gone.
+    /// From now on a read ends after `idle_timeout` without a byte, where there is one, and a write when its peer is
+    /// gone.
     ///
     /// # Errors
     /// When the socket takes no settings.
