@@ -68,8 +68,8 @@ impl Aes128 {
         }
     }
 
-    /// Two children of every parent x: H(x ^ tweak) and H(x ^ tweak) ^ x, where H(x) is the encryption of s(x), plus s(x), and s is
-    /// [`orthomorphism`]. Returns the sum of all H(x ^ tweak).
+    /// Two children of every parent x: H(x ^ tweak) and H(x ^ tweak) ^ x, where H(x) is the encryption of s(x), plus
+    /// s(x), and s is [`orthomorphism`]. Returns the sum of all H(x ^ tweak).
     pub(crate) fn double(&self, parents: &[u128], tweak: u128, children: &mut [[u128; 2]]) -> u128 {
         assert_eq!(parents.len(), children.len(), "two children of each parent");
         match self {
@@ -108,7 +108,8 @@ impl Aes128 {
         }
     }
 
-    /// Replaces block i by E(E(x) + n) + E(x), where n is first + i plus 2^64 times the prefix. The numbers must stay below 2^64.
+    /// Replaces block i by E(E(x) + n) + E(x), where n is first + i plus 2^64 times the prefix. The numbers must stay
+    /// below 2^64.
     pub(crate) fn hash_numbered(&self, prefix: u64, first: u64, blocks: &mut [u128]) {
         match self {
             #[cfg(target_arch = "x86_64")]
@@ -130,8 +131,8 @@ impl Aes128 {
         }
     }
 
-    /// For every block x plus an offset, bits of its encryption plus itself: the lowest one, and the lowest one of the high half if
-    /// two are asked for. 64 to a word, the first block's lowest.
+    /// For every block x plus an offset, bits of its encryption plus itself: the lowest one, and the lowest one of the
+    /// high half if two are asked for. 64 to a word, the first block's lowest.
     pub(crate) fn hash_bits<const BITS: usize>(&self, blocks: &[[u128; 64]], offset: u128, words: [&mut [u64]; BITS]) {
         const { assert!(BITS == 1 || BITS == 2, "a bit of each half") };
         assert!(words.iter().all(|words| words.len() == blocks.len()), "a word for each 64 blocks");
@@ -154,7 +155,8 @@ impl Aes128 {
         }
     }
 
-    /// Adds to every row the low half of the encryption plus itself of each of its blocks plus an offset, as far as the mask of the block's place reaches.
+    /// Adds to every row the low half of the encryption plus itself of each of its blocks plus an offset, as far as the
+    /// mask of the block's place reaches.
     pub(crate) fn add_masked_hashes<const N: usize>(
         &self,
         blocks: &[[u128; 64]; N],
@@ -185,8 +187,8 @@ impl Aes128 {
     }
 }
 
-/// The linear map (high, low) -> (high + low, high): it and its sum with the identity are bijections (Guo, Katz, Wang, Yu,
-/// section 7.3).
+/// The linear map (high, low) -> (high + low, high): it and its sum with the identity are bijections (Guo, Katz, Wang,
+/// Yu, section 7.3).
 pub(crate) fn orthomorphism(block: u128) -> u128 {
     block.rotate_left(64) ^ block >> 64 << 64
 }

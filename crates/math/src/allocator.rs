@@ -1,8 +1,8 @@
 //! How the system's allocator treats large vectors.
 
-/// Keep the memory of large vectors for the next ones, instead of giving it back to the operating system with each: taking it
-/// again would cost a page fault every 4 KiB, which is more than computing on it. For the whole process; to be called once at its
-/// start. Without effect where the allocator is not glibc's.
+/// Keep the memory of large vectors for the next ones, instead of giving it back to the operating system with each:
+/// taking it again would cost a page fault every 4 KiB, which is more than computing on it. For the whole process; to
+/// be called once at its start. Without effect where the allocator is not glibc's.
 pub fn keep_large_vectors() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
@@ -15,8 +15,8 @@ pub fn keep_large_vectors() {
         for (option, bytes) in
             [(libc::M_MMAP_THRESHOLD, FROM_HEAP), (libc::M_TRIM_THRESHOLD, KEPT), (libc::M_TOP_PAD, GROWTH)]
         {
-            // SAFETY: mallopt takes any values, and locks the heap for itself. It gives 0 where it does not know an option,
-            // which leaves the allocator as it is.
+            // SAFETY: mallopt takes any values, and locks the heap for itself. It gives 0 where it does not know an
+            // option, which leaves the allocator as it is.
             unsafe { libc::mallopt(option, bytes) };
         }
     }

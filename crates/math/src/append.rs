@@ -1,11 +1,14 @@
-//! Appending to a message what a kernel computes, written once: nothing clears the room first, and nothing of what lay in memory before can be sent.
+//! Appending to a message what a kernel computes, written once: nothing clears the room first, and nothing of what lay
+//! in memory before can be sent.
 
 use std::mem::MaybeUninit;
 use std::ptr;
 
-/// Appends `count` blocks to `bytes`: those that `write` makes of the room which it is given, and gives back. A block's bytes are in the machine's order.
+/// Appends `count` blocks to `bytes`: those that `write` makes of the room which it is given, and gives back. A block's
+/// bytes are in the machine's order.
 ///
-/// That each of them has been written is what the type of `write` says: initialised blocks come only of a kernel that wrote them.
+/// That each of them has been written is what the type of `write` says: initialised blocks come only of a kernel that
+/// wrote them.
 ///
 /// # Panics
 /// If `write` gives back other blocks than those of its room.
@@ -23,11 +26,13 @@ pub fn blocks(
         assert_eq!(written.len(), count, "as many blocks as there is room for");
         return bytes.extend_from_slice(bytemuck::cast_slice(written));
     }
-    // SAFETY: the vector's unused capacity, of at least so many bytes, aligned for blocks; nobody else has it while `bytes` is borrowed.
+    // SAFETY: the vector's unused capacity, of at least so many bytes, aligned for blocks; nobody else has it while
+    // `bytes` is borrowed.
     let room = unsafe { std::slice::from_raw_parts_mut(start, count) };
     let written = write(room);
     assert!(ptr::eq(written.as_ptr(), start.cast()) && written.len() == count, "the blocks of the room");
-    // SAFETY: these are the room's bytes, at the end of the used ones and within the capacity; a slice of blocks is initialised.
+    // SAFETY: these are the room's bytes, at the end of the used ones and within the capacity; a slice of blocks is
+    // initialised.
     unsafe { bytes.set_len(bytes.len() + length) };
 }
 

@@ -1,8 +1,9 @@
 //! The kernel of half-gates garbling: one AND gate for many rows, by the hash MiTCCRH.
 //!
-//! What is secure, and why, is for the protocol to say; this is arithmetic. H(x, k) = E_k(s(x)) ⊕ s(x) with s(high, low) = (high ⊕ low, high) and AES-128
-//! as E. Rows lie side by side in vectors of 128-bit labels; the lowest bit of a label is its colour. Two paths with equal results: hashing, masking
-//! and adding in 512-bit registers, or plain loops around [`crate::BlockCipher`]'s cipher.
+//! What is secure, and why, is for the protocol to say; this is arithmetic. H(x, k) = E_k(s(x)) ⊕ s(x) with s(high,
+//! low) = (high ⊕ low, high) and AES-128 as E. Rows lie side by side in vectors of 128-bit labels; the lowest bit of a
+//! label is its colour. Two paths with equal results: hashing, masking and adding in 512-bit registers, or plain loops
+//! around [`crate::BlockCipher`]'s cipher.
 
 #[cfg(target_arch = "x86_64")]
 mod wide;
@@ -70,8 +71,8 @@ impl Gate<'_> {
 }
 
 impl GateKeys {
-    /// From the zero labels of the operands those of the result, and the gate's table, where there is room for it: the blocks of its half that hashes
-    /// x, then those of the other one. Zahur, Rosulek, Evans, Figure 2, procedure GbAnd.
+    /// From the zero labels of the operands those of the result, and the gate's table, where there is room for it: the
+    /// blocks of its half that hashes x, then those of the other one. Zahur, Rosulek, Evans, Figure 2, procedure GbAnd.
     ///
     /// # Panics
     /// If the lengths differ.

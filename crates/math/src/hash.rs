@@ -1,8 +1,9 @@
 //! Hashes: fixed-key AES over 128-bit blocks for oblivious transfer and garbling, keyed BLAKE3 over strings.
 //!
-//! A type is named by what it promises: its **contract**. A call says which contract it needs, and of which function of which secret. All contracts
-//! are games about a secret offset D of e random bits (at most 128) that the adversary does not know: it asks for answers, and shall not tell them
-//! from random blocks. x, i and f are of its choice; L is a public linear bijection of D.
+//! A type is named by what it promises: its **contract**. A call says which contract it needs, and of which function of
+//! which secret. All contracts are games about a secret offset D of e random bits (at most 128) that the adversary does
+//! not know: it asks for answers, and shall not tell them from random blocks. x, i and f are of its choice; L is a
+//! public linear bijection of D.
 //!
 //! | type | function | contract: answers that look random | enough for | not enough for |
 //! |---|---|---|---|---|
@@ -11,22 +12,25 @@
 //! | [`TweakableCircularHash`] | TMMO: π(π(x) ⊕ i) ⊕ π(x) | H(x ⊕ D, i) ⊕ f(D) for **any** function f that does not evaluate π, each pair (x, i) once | leaves of silent VOLE and lookups, malicious OT extension | repeated pairs |
 //! | [`crate::half_gates`] | E_i(s(x)) ⊕ s(x), a key i for each gate | H(x ⊕ D, i) ⊕ b D for a bit b, each pair (x, i) once | half-gates with free XOR in many instances | as for trees |
 //!
-//! **Whatever is added to a hash must not be a function of the offset, unless the hash is circular robust for that function.**
+//! **Whatever is added to a hash must not be a function of the offset, unless the hash is circular robust for that
+//! function.**
 //!
-//! **Model**: AES under a published key is a random permutation π that everyone evaluates in both directions (half-gates: an ideal cipher E).
-//! **Sources**: Guo, Katz, Wang, Yu, "Efficient and Secure Multiparty Computation from Fixed-Key Block Ciphers" (IEEE S&P 2020): MMO in section 7.2,
-//! with the min-entropy of offsets as a parameter, s in 7.3, TMMO in 7.4. They add b D; for any f without π the proof of TMMO stays as it is: π(x ⊕ D) is a
-//! block that no other answer shows, so π of it and a tweak hides f(D), unless two of these blocks or one and an evaluation of the adversary's meet.
-//! Guo, Yang, Wang, Zhang, Xie, Liu, Zhao, "Half-Tree" (EUROCRYPT 2023) for trees.
+//! **Model**: AES under a published key is a random permutation π that everyone evaluates in both directions
+//! (half-gates: an ideal cipher E). **Sources**: Guo, Katz, Wang, Yu, "Efficient and Secure Multiparty Computation from
+//! Fixed-Key Block Ciphers" (IEEE S&P 2020): MMO in section 7.2, with the min-entropy of offsets as a parameter, s in
+//! 7.3, TMMO in 7.4. They add b D; for any f without π the proof of TMMO stays as it is: π(x ⊕ D) is a block that no
+//! other answer shows, so π of it and a tweak hides f(D), unless two of these blocks or one and an evaluation of the
+//! adversary's meet. Guo, Yang, Wang, Zhang, Xie, Liu, Zhao, "Half-Tree" (EUROCRYPT 2023) for trees.
 //!
 //! None is a random oracle, collision resistant, or one-way on inputs of little entropy: inputs must carry a uniform
 //! secret, such as an offset. Never hash data with them.
 //!
-//! Their concrete security falls with use, over all sessions together, because everyone shares one key: an attacker that
-//! evaluates AES p times wins with probability about p q / 2^e against q hashes (Guo, Katz, Wang, Weng, Yu, CRYPTO 2020,
-//! give the attack on garbling). 2^40 hashes leave 87 bits to an offset of 127 random bits, and 83 to one of the 123 of silent lookups. To that comes
-//! a chance that no work changes, about q^2 / 2^(e+1): that the inputs of two answers meet, x + L(D) = x' + L'(D), or their images. It is 2^-58 for
-//! the 7 2^30 strings of 2^30 silent lookups (e = 123).
+//! Their concrete security falls with use, over all sessions together, because everyone shares one key: an attacker
+//! that evaluates AES p times wins with probability about p q / 2^e against q hashes (Guo, Katz, Wang, Weng, Yu, CRYPTO
+//! 2020, give the attack on garbling). 2^40 hashes leave 87 bits to an offset of 127 random bits, and 83 to one of the
+//! 123 of silent lookups. To that comes a chance that no work changes, about q^2 / 2^(e+1): that the inputs of two
+//! answers meet, x + L(D) = x' + L'(D), or their images. It is 2^-58 for the 7 2^30 strings of 2^30 silent lookups (e =
+//! 123).
 //!
 //! Blocks and tweaks are little-endian numbers.
 
@@ -38,7 +42,8 @@ use zeroize::Zeroize;
 use crate::aes128::Aes128;
 use crate::prg::Seed;
 
-/// Key of [`CorrelationRobustHash`], nothing up the sleeve: the first 128 bits of the fraction of π, as published bytes.
+/// Key of [`CorrelationRobustHash`], nothing up the sleeve: the first 128 bits of the fraction of π, as published
+/// bytes.
 const CR_KEY: u128 = 0x243f6a88_85a308d3_13198a2e_03707344;
 /// Key of [`TweakableCircularHash`]: the next 128 bits of π, so that the two hashes are of independent permutations.
 const TCCR_KEY: u128 = 0xa4093822_299f31d0_082efa98_ec4e6c89;
@@ -51,9 +56,9 @@ const PASS: usize = 128;
 
 /// Correlation robust hash of 128-bit blocks, MMO: π(x) ⊕ x.
 ///
-/// **Contract** H(x ⊕ L(D)) looks random for a secret offset D, public x and public linear bijections L, to who knows H at other points. **Not** H(x
-/// ⊕ D) ⊕ D: that is π(x ⊕ D) ⊕ x, which anyone inverts. **Model and source** random permutation; Guo, Katz, Wang, Yu (S&P 2020), section 7.2. See
-/// the [module](self).
+/// **Contract** H(x ⊕ L(D)) looks random for a secret offset D, public x and public linear bijections L, to who knows H
+/// at other points. **Not** H(x ⊕ D) ⊕ D: that is π(x ⊕ D) ⊕ x, which anyone inverts. **Model and source** random
+/// permutation; Guo, Katz, Wang, Yu (S&P 2020), section 7.2. See the [module](self).
 pub struct CorrelationRobustHash(Aes128);
 
 impl std::fmt::Debug for CorrelationRobustHash {
@@ -118,8 +123,8 @@ impl CorrelationRobustHash {
         self.0.hash_bits(rows, offset, words);
     }
 
-    /// Adds to each of 64 rows the low halves of the hashes of its N blocks, each plus an offset, as far as the mask of its place reaches:
-    /// `blocks[k]` has the k-th block of every row, `masks[k]` the bits that are wanted of its hash.
+    /// Adds to each of 64 rows the low halves of the hashes of its N blocks, each plus an offset, as far as the mask of
+    /// its place reaches: `blocks[k]` has the k-th block of every row, `masks[k]` the bits that are wanted of its hash.
     pub fn add_masked<const N: usize>(
         &self,
         blocks: &[[u128; 64]; N],
@@ -131,13 +136,15 @@ impl CorrelationRobustHash {
     }
 }
 
-/// Circular correlation robust hash H of 128-bit blocks, π(s(x)) ⊕ s(x) for the map s(high, low) = (high ⊕ low, high), as the generator of
-/// correlated trees: the children of a block x in tree i are H(x ⊕ i) and H(x ⊕ i) ⊕ x, so that the sum of a level is that of the level above.
+/// Circular correlation robust hash H of 128-bit blocks, π(s(x)) ⊕ s(x) for the map s(high, low) = (high ⊕ low, high),
+/// as the generator of correlated trees: the children of a block x in tree i are H(x ⊕ i) and H(x ⊕ i) ⊕ x, so that the
+/// sum of a level is that of the level above.
 ///
-/// **Contract** H(x ⊕ D) ⊕ b D looks random for a secret offset D, public x and a bit b, each x once: s and its sum with the identity are bijections.
-/// A tree's number makes "once" hold for roots that repeat: whoever gets S ⊕ b D of two trees with one sum S knows D. **Not** H(x
-/// ⊕ D) ⊕ a D for a scalar a of a larger field: the sum of s and a multiplication can be singular. **Model and source** random permutation; Guo,
-/// Katz, Wang, Yu (S&P 2020), section 7.3; Guo, Yang, Wang, Zhang, Xie, Liu, Zhao, "Half-Tree" (EUROCRYPT 2023). See the [module](self).
+/// **Contract** H(x ⊕ D) ⊕ b D looks random for a secret offset D, public x and a bit b, each x once: s and its sum
+/// with the identity are bijections. A tree's number makes "once" hold for roots that repeat: whoever gets S ⊕ b D of
+/// two trees with one sum S knows D. **Not** H(x ⊕ D) ⊕ a D for a scalar a of a larger field: the sum of s and a
+/// multiplication can be singular. **Model and source** random permutation; Guo, Katz, Wang, Yu (S&P 2020), section
+/// 7.3; Guo, Yang, Wang, Zhang, Xie, Liu, Zhao, "Half-Tree" (EUROCRYPT 2023). See the [module](self).
 pub struct CircularTreeHash(Aes128);
 
 impl std::fmt::Debug for CircularTreeHash {
@@ -158,8 +165,8 @@ impl CircularTreeHash {
         Self(Aes128::new(&TREE_KEY.to_be_bytes()))
     }
 
-    /// Writes the two children of every parent in a tree of a number, and returns the sum of the left ones. One AES a parent; calls of 32 parents and
-    /// more reach the full rate.
+    /// Writes the two children of every parent in a tree of a number, and returns the sum of the left ones. One AES a
+    /// parent; calls of 32 parents and more reach the full rate.
     ///
     /// # Panics
     /// If there is not one pair of children for each parent.
@@ -170,9 +177,9 @@ impl CircularTreeHash {
 
 /// Tweakable circular correlation robust hash of 128-bit blocks, TMMO: π(π(x) ⊕ i) ⊕ π(x) for a tweak i.
 ///
-/// **Contract** H(x ⊕ D, i) ⊕ f(D) looks random for a secret offset D, public x and i, each pair once, and any function f of the adversary's choice
-/// that does not evaluate π.
-/// **Model and source** random permutation; Guo, Katz, Wang, Yu (S&P 2020), section 7.4. See the [module](self).
+/// **Contract** H(x ⊕ D, i) ⊕ f(D) looks random for a secret offset D, public x and i, each pair once, and any function
+/// f of the adversary's choice that does not evaluate π. **Model and source** random permutation; Guo, Katz, Wang, Yu
+/// (S&P 2020), section 7.4. See the [module](self).
 pub struct TweakableCircularHash(Aes128);
 
 impl std::fmt::Debug for TweakableCircularHash {
@@ -210,8 +217,8 @@ impl TweakableCircularHash {
         }
     }
 
-    /// Replaces block i by its hash under the tweak 2^64 prefix + first + i. Two AES a block, in one pass; calls of 32 blocks and more reach the full
-    /// rate.
+    /// Replaces block i by its hash under the tweak 2^64 prefix + first + i. Two AES a block, in one pass; calls of 32
+    /// blocks and more reach the full rate.
     ///
     /// # Panics
     /// If the number of a block reaches 2^64.
@@ -220,8 +227,8 @@ impl TweakableCircularHash {
         self.0.hash_numbered(prefix, first, blocks);
     }
 
-    /// Writes the hashes of every block plus an offset under the tweaks 0, 1, ..., so many one behind the other. One AES a hash, and one more a
-    /// block.
+    /// Writes the hashes of every block plus an offset under the tweaks 0, 1, ..., so many one behind the other. One
+    /// AES a hash, and one more a block.
     ///
     /// # Panics
     /// If there is not room for so many hashes of each block.
@@ -300,8 +307,8 @@ impl KeyedHash {
         u128::from_le_bytes(low)
     }
 
-    /// The numbers of many strings of N blocks of 16 bytes, at most 64 bytes: the i-th is `columns[0][i]`, `columns[1][i]` and
-    /// so on. Calls of 16 strings and more are many times faster than [`Self::hash`].
+    /// The numbers of many strings of N blocks of 16 bytes, at most 64 bytes: the i-th is `columns[0][i]`,
+    /// `columns[1][i]` and so on. Calls of 16 strings and more are many times faster than [`Self::hash`].
     ///
     /// # Panics
     /// If the columns are not as long as `out`.

@@ -1,7 +1,9 @@
-//! Polynomials modulo X^N + 1 and a prime, for N = [`DEGREE`]: the number-theoretic transform, and arithmetic of whole vectors.
+//! Polynomials modulo X^N + 1 and a prime, for N = [`DEGREE`]: the number-theoretic transform, and arithmetic of whole
+//! vectors.
 //!
-//! Primes are below 2^44 and one more than a multiple of 2N. Words are residues below the prime unless it is said otherwise. Every loop is compiled for
-//! AVX-512 with 52-bit multiplications and for any processor, with equal results, and takes the same time whatever the numbers are.
+//! Primes are below 2^44 and one more than a multiple of 2N. Words are residues below the prime unless it is said
+//! otherwise. Every loop is compiled for AVX-512 with 52-bit multiplications and for any processor, with equal results,
+//! and takes the same time whatever the numbers are.
 
 mod lanes;
 mod transform;

@@ -1,8 +1,8 @@
 //! Numbers packed side by side in words, and the switches of a permutation network on rows of such words.
 //!
-//! A word holds numbers of any widths, each of which is added and subtracted modulo its own power of two. What tells them apart is the mask of
-//! their top bits: sums of the bits below carry into a top bit, but not out of it. A number of one bit is added by XOR. Bits above the last number
-//! have no meaning, before and after, and change nothing below.
+//! A word holds numbers of any widths, each of which is added and subtracted modulo its own power of two. What tells
+//! them apart is the mask of their top bits: sums of the bits below carry into a top bit, but not out of it. A number
+//! of one bit is added by XOR. Bits above the last number have no meaning, before and after, and change nothing below.
 
 /// The top bit of a number of so many bits, 1 to 64, at a place in its word.
 pub fn top(place: u32, width: u32) -> u64 {
@@ -35,8 +35,9 @@ pub fn masks_of(bits: &[u64], masks: &mut [u64]) {
     masks_of_each(bits, masks);
 }
 
-/// Switches of rows a and b, of L words each, of which two nodes hold components, at the node that knows which rows are to be exchanged: adds q to a, takes
-/// it from b, with q = k + s (e + b - a), row by row. A string k has S words, of which the first L count. `masks` has ones for s = 1, zeros for s = 0.
+/// Switches of rows a and b, of L words each, of which two nodes hold components, at the node that knows which rows are
+/// to be exchanged: adds q to a, takes it from b, with q = k + s (e + b - a), row by row. A string k has S words, of
+/// which the first L count. `masks` has ones for s = 1, zeros for s = 0.
 ///
 /// # Panics
 /// If there is not one row of everything for each of a.
@@ -57,8 +58,8 @@ pub fn switch_known<const L: usize, const S: usize>(
     switch_known_each(tops, [a, b], e, k, masks);
 }
 
-/// The same at the other node, which has two strings for every row; they change their places where `flips` has ones: takes k_0 from a, adds it to b, and
-/// writes e = k_0 - k_1 + b - a for what a and b were.
+/// The same at the other node, which has two strings for every row; they change their places where `flips` has ones:
+/// takes k_0 from a, adds it to b, and writes e = k_0 - k_1 + b - a for what a and b were.
 ///
 /// # Panics
 /// If there is not one row of everything for each of a.

@@ -4,8 +4,9 @@ use crate::prg::Prg;
 
 /// One bit per row. Row i is bit i % 64 of word i / 64; the bits behind the last row are zero, always.
 ///
-/// Whoever opens a plane opens whole words. The constructors and operations therefore keep the bits behind the last row zero, so that no words say
-/// anything of rows that the plane does not have. Clearing them is linear: components of a share stay one when each is cleared.
+/// Whoever opens a plane opens whole words. The constructors and operations therefore keep the bits behind the last row
+/// zero, so that no words say anything of rows that the plane does not have. Clearing them is linear: components of a
+/// share stay one when each is cleared.
 ///
 /// Debug shows the number of rows only: planes hold shares.
 #[derive(Clone, Default)]
@@ -41,7 +42,8 @@ impl Plane {
         if bit { Self::ones(rows) } else { Self::zeros(rows) }
     }
 
-    /// A plane over given words, whose bits behind the last row are cleared. Panics unless there are exactly as many words as the rows need.
+    /// A plane over given words, whose bits behind the last row are cleared. Panics unless there are exactly as many
+    /// words as the rows need.
     pub fn from_words(rows: usize, words: Vec<u64>) -> Self {
         assert_eq!(words.len(), words_for(rows), "words of a plane of {rows} rows");
         let mut out = Self { rows, words };
@@ -220,7 +222,8 @@ impl Plane {
         let last = indices.iter().copied().max().map_or(0, |index| index as usize + 1);
         assert!(last <= self.rows, "index {} in a plane of {} rows", last - 1, self.rows);
         let bit = |index: u32| {
-            // SAFETY: no index reaches self.rows, by the assertion, and every row has its word: words_for(rows) of them.
+            // SAFETY: no index reaches self.rows, by the assertion, and every row has its word: words_for(rows) of
+            // them.
             let word = unsafe { *self.words.get_unchecked(index as usize / 64) };
             // The row's bit, moved to the top.
             word << (!index & 63) & 1 << 63

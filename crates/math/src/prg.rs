@@ -52,7 +52,8 @@ impl Seed {
         &self.0
     }
 
-    /// The same seed, from here on public: it is sent to a peer as it is, and what follows from it may steer branches and addresses.
+    /// The same seed, from here on public: it is sent to a peer as it is, and what follows from it may steer branches
+    /// and addresses.
     #[must_use]
     pub fn published(mut self) -> Self {
         tacit_marks::public(&mut self.0);

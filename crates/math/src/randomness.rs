@@ -1,4 +1,5 @@
-//! Where secrets begin: random bytes of the operating system, or, on a thread that says so, of a seed that gives them again.
+//! Where secrets begin: random bytes of the operating system, or, on a thread that says so, of a seed that gives them
+//! again.
 
 use std::cell::RefCell;
 
@@ -24,11 +25,13 @@ pub fn fill(out: &mut [u8]) -> Result<(), getrandom::Error> {
     Ok(())
 }
 
-/// Does `work` on this thread with all its randomness from a seed, so that the same work can be done again: what [`fill`] and what
-/// follows from it give is a function of the seed and of the order of calls. Threads that `work` starts have the operating system's.
+/// Does `work` on this thread with all its randomness from a seed, so that the same work can be done again: what
+/// [`fill`] and what follows from it give is a function of the seed and of the order of calls. Threads that `work`
+/// starts have the operating system's.
 ///
-/// The seed is then as secret as everything that `work` draws, and two works that differ must never have the same one: what is secret
-/// in one would be shown by the difference. For runs that move between processes alone (`tacit_psi::Relayed`).
+/// The seed is then as secret as everything that `work` draws, and two works that differ must never have the same one:
+/// what is secret in one would be shown by the difference. For runs that move between processes alone
+/// (`tacit_psi::Relayed`).
 pub fn replayed<T>(seed: &Seed, work: impl FnOnce() -> T) -> T {
     /// Gives the thread its source back, after a panic too.
     struct Before(Option<Prg>);

@@ -1,9 +1,10 @@
 //! Multiplication of many points of ristretto255 (RFC 9496) by one secret scalar, eight points at a time, on processors
-//! with AVX-512 and its 52-bit multiplier (IFMA). Decoding, the map from uniform bytes and encoding are inside, since they
-//! cost as much as a third of a multiplication when done one by one. Points are multiplied by half the scalar: doubles are encoded by
-//! one inversion for many.
+//! with AVX-512 and its 52-bit multiplier (IFMA). Decoding, the map from uniform bytes and encoding are inside, since
+//! they cost as much as a third of a multiplication when done one by one. Points are multiplied by half the scalar:
+//! doubles are encoded by one inversion for many.
 //!
-//! Multiples of one public point by a scalar for each point, for blinding by sums, take a fifth of the time, from a table ([`Comb`]).
+//! Multiples of one public point by a scalar for each point, for blinding by sums, take a fifth of the time, from a
+//! table ([`Comb`]).
 //!
 //! Neither scalar nor points steer a branch or an address, except that the place of an invalid encoding is told.
 
@@ -71,14 +72,15 @@ impl Wide {
         Ok(())
     }
 
-    /// The table of a public point for [`Self::map_and_add`] and [`Self::add`]; None if the encoding is not canonical, is no point, or is
-    /// the identity. It takes as long as about ten multiplications.
+    /// The table of a public point for [`Self::map_and_add`] and [`Self::add`]; None if the encoding is not canonical,
+    /// is no point, or is the identity. It takes as long as about ten multiplications.
     pub fn comb(&self, point: &Encoding) -> Option<Comb> {
         // SAFETY: self exists, so the processor has AVX-512F, DQ and IFMA.
         unsafe { Comb::of(point) }
     }
 
-    /// `out[i]` = 2 (P(`uniform[i]`) + `scalars[i]` · C), P as in [`Self::map_and_multiply`], C the point of the table. Scalars are below 2^253.
+    /// `out[i]` = 2 (P(`uniform[i]`) + `scalars[i]` · C), P as in [`Self::map_and_multiply`], C the point of the table.
+    /// Scalars are below 2^253.
     ///
     /// # Panics
     /// If the lengths differ.

@@ -1,7 +1,7 @@
 //! Loops compiled once for each vector unit, chosen when they run.
 
-/// A loop over slices. Its [`Kernel::run`] must be `#[inline(always)]`, and so must all that it calls: only what is inlined
-/// into [`dispatch`] is compiled for the wider vector units.
+/// A loop over slices. Its [`Kernel::run`] must be `#[inline(always)]`, and so must all that it calls: only what is
+/// inlined into [`dispatch`] is compiled for the wider vector units.
 pub trait Kernel {
     /// What the loop gives.
     type Output;

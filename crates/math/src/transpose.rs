@@ -139,7 +139,8 @@ fn to_planes(rows: usize, width: usize, row: impl Fn(usize, usize) -> u64) -> Ve
             }
         }
     }
-    // In a square that is not full, places behind the last row have rows of an earlier square: the planes are cleared there.
+    // In a square that is not full, places behind the last row have rows of an earlier square: the planes are cleared
+    // there.
     planes.into_iter().map(|words| Plane::from_words(rows, words)).collect()
 }
 

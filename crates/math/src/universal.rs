@@ -1,8 +1,9 @@
 //! A universal hash of bit columns: linear over bits, with values in GF(2^64).
 //!
-//! A column of words a(0), a(1), ... has the hash sum a(w) x(w), where the coefficients x(w) are the key. Two different columns
-//! collide with probability 2^-64 over a uniform key (Carter and Wegman 1979): a difference in one word is hit by one value of that
-//! word's coefficient only. The field is the polynomials over bits modulo z^64 + z^4 + z^3 + z + 1.
+//! A column of words a(0), a(1), ... has the hash sum a(w) x(w), where the coefficients x(w) are the key. Two different
+//! columns collide with probability 2^-64 over a uniform key (Carter and Wegman 1979): a difference in one word is hit
+//! by one value of that word's coefficient only. The field is the polynomials over bits modulo z^64 + z^4 + z^3 +
+//! z + 1.
 //!
 //! Sums are kept without reduction, 128 bits each, so that a long column costs one carry-less multiplication a word.
 
@@ -14,8 +15,8 @@ use crate::gf::portable::{carryless, reduce64};
 /// Bits of a hash: two different columns have the same with probability 2^-BITS.
 pub const BITS: u32 = u64::BITS;
 
-/// Adds the products of every column's words with the key's to that column's sum. Columns lie one after the other, each as long
-/// as the key.
+/// Adds the products of every column's words with the key's to that column's sum. Columns lie one after the other, each
+/// as long as the key.
 ///
 /// # Panics
 /// Unless there is one sum for every column.

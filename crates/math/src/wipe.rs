@@ -2,7 +2,8 @@
 
 use bytemuck::Zeroable;
 
-/// Overwrites secrets with zeros, which the compiler may not leave out. As fast as a fill: the volatile writes of a `Zeroize` vector take many times longer.
+/// Overwrites secrets with zeros, which the compiler may not leave out. As fast as a fill: the volatile writes of a
+/// `Zeroize` vector take many times longer.
 pub fn wipe<T: Copy + Zeroable>(secrets: &mut [T]) {
     secrets.fill(T::zeroed());
     zeroize::optimization_barrier(secrets);

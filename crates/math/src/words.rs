@@ -29,8 +29,8 @@ pub fn sum(out: &mut [u64], a: &[u64], b: &[u64]) {
     sum_portable(out, a, b);
 }
 
-/// Of four vectors, numbered by two bits: their sum, returned in the first; the sum of those whose low bit is set, added to `low`; the sum of those
-/// whose high bit is set, added to `high`.
+/// Of four vectors, numbered by two bits: their sum, returned in the first; the sum of those whose low bit is set,
+/// added to `low`; the sum of those whose high bit is set, added to `high`.
 ///
 /// # Panics
 /// If the lengths differ.
@@ -44,8 +44,8 @@ pub fn fold_four(first: &mut [u64], others: [&[u64]; 3], low: &mut [u64], high: 
     fold_four_portable(first, others, low, high);
 }
 
-/// As [`fold_four`] onto nothing: of four vectors, of which the second lies in `low` and the third in `high`, the sum, returned in the first; of those whose low
-/// bit is set, in `low`; of those whose high bit is set, in `high`.
+/// As [`fold_four`] onto nothing: of four vectors, of which the second lies in `low` and the third in `high`, the sum,
+/// returned in the first; of those whose low bit is set, in `low`; of those whose high bit is set, in `high`.
 ///
 /// # Panics
 /// If the lengths differ.

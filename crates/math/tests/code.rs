@@ -114,7 +114,8 @@ fn another_seed_gives_another_code() {
     assert_eq!(one.iter().zip(&other).filter(|(one, other)| one == other).count(), 0);
 }
 
-/// With the identity beside them, the combinations generate a self-dual code whose weights are multiples of four and that has no word of weight 4 or 8.
+/// With the identity beside them, the combinations generate a self-dual code whose weights are multiples of four and
+/// that has no word of weight 4 or 8.
 #[test]
 fn the_blocks_code_is_extremal() {
     let rows = COMBINATIONS;
@@ -125,7 +126,8 @@ fn the_blocks_code_is_extremal() {
             assert_eq!((row & other).count_ones() % 2, u32::from(i == j), "rows {i} and {j}");
         }
     }
-    // A word of weight below 14 has at most six ones in one of its halves; the inverse of the combinations is their transpose.
+    // A word of weight below 14 has at most six ones in one of its halves; the inverse of the combinations is their
+    // transpose.
     let mut words = [0_u64; 4];
     let mut count = |half: &[u32; BLOCK], counted: &dyn Fn(u32, u32) -> bool| {
         let mut sums = vec![(0, 0, 0_u32)];

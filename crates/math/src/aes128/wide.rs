@@ -286,7 +286,8 @@ fn double(keys: &[u128; 11], parents: &[u128], tweak: u128, children: &mut [[u12
     rest_out.iter().fold(sum, |sum, pair| sum ^ pair[0])
 }
 
-/// The children of four parents a register, `tweak` mapped as their parents are; returns the sum of the left ones, lane by lane.
+/// The children of four parents a register, `tweak` mapped as their parents are; returns the sum of the left ones, lane
+/// by lane.
 #[inline]
 #[target_feature(enable = "avx512f,vaes")]
 fn double_registers<const N: usize>(

@@ -35,7 +35,8 @@ fn and(x: Register, y: Register) -> Register {
     x & y
 }
 
-/// Replaces blocks, of which only the bits of a mask count, by their running sums, which begin after `before`, and returns the last of them.
+/// Replaces blocks, of which only the bits of a mask count, by their running sums, which begin after `before`, and
+/// returns the last of them.
 pub fn accumulate_masked(blocks: &mut [u128], mask: u128, before: u128) -> u128 {
     let mask: Register = bytemuck::cast(mask);
     let mut sum: Register = bytemuck::cast(before);

@@ -5,7 +5,8 @@ mod wide;
 
 use super::{BLOCK, Symbol};
 
-/// Adds to every symbol of `own` a combination of the 32 of `others` in its block: those whose bits are set in the row of its place in the block.
+/// Adds to every symbol of `own` a combination of the 32 of `others` in its block: those whose bits are set in the row
+/// of its place in the block.
 ///
 /// # Panics
 /// If the lengths are not equal numbers of whole blocks.

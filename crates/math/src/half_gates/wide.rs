@@ -259,9 +259,9 @@ fn colours(labels: __m512i) -> __mmask8 {
     _mm512_test_epi64_mask(_mm512_shuffle_epi32::<0b01_00_01_00>(labels), _mm512_set1_epi64(1))
 }
 
-/// Blocks beside labels whose colour is one, zero beside the others. The blocks come from memory, and the garbler, who knows which
-/// colours mean what, may see how long this takes: under a mask the compiler would join the addition with the load, and a masked
-/// load takes less time where its mask is zero.
+/// Blocks beside labels whose colour is one, zero beside the others. The blocks come from memory, and the garbler, who
+/// knows which colours mean what, may see how long this takes: under a mask the compiler would join the addition with
+/// the load, and a masked load takes less time where its mask is zero.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn where_coloured(labels: __m512i, blocks: __m512i) -> __m512i {

@@ -106,8 +106,8 @@ fn mix(v: &mut [__m512i; 16], [a, b, c, d]: [usize; 4], x: &__m512i, y: &__m512i
     v[b] = _mm512_ror_epi32::<7>(_mm512_xor_si512(v[b], v[c]));
 }
 
-/// From four blocks a register to one of their words a register and back: word z of lane l of the i-th register and word i
-/// of lane l of the z-th change places.
+/// From four blocks a register to one of their words a register and back: word z of lane l of the i-th register and
+/// word i of lane l of the z-th change places.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn transpose([a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {

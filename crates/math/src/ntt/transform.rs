@@ -1,9 +1,10 @@
 //! The negacyclic transform of [`DEGREE`] coefficients, three or five levels of butterflies in a pass over memory.
 //!
-//! Forward is Cooley and Tukey's, from coefficients in order to values in an order of its own; backward is Gentleman and Sande's. The order of values is
-//! the same for every prime. Products with roots are Shoup's (a root goes with the quotient of its division by the prime), reduced lazily (Harvey,
-//! *Faster arithmetic for number-theoretic transforms*, 2014): primes have 44 bits, multiplications 52, so that forward nothing has to be reduced
-//! before the end, and backward little.
+//! Forward is Cooley and Tukey's, from coefficients in order to values in an order of its own; backward is Gentleman
+//! and Sande's. The order of values is the same for every prime. Products with roots are Shoup's (a root goes with the
+//! quotient of its division by the prime), reduced lazily (Harvey, *Faster arithmetic for number-theoretic transforms*,
+//! 2014): primes have 44 bits, multiplications 52, so that forward nothing has to be reduced before the end, and
+//! backward little.
 
 use super::lanes::{BITS, Job, LANES, Lanes, vectors_mut};
 use super::{DEGREE, Factor, Prime};
@@ -261,7 +262,8 @@ impl Job for Backward<'_> {
     }
 }
 
-/// Three levels of a block of numbers below `bound` p: the distances of one vector, two and four. Sums end below 8 `bound` p, and differences below 2p.
+/// Three levels of a block of numbers below `bound` p: the distances of one vector, two and four. Sums end below 8
+/// `bound` p, and differences below 2p.
 #[inline(always)]
 fn join_three<L: Lanes>(x: &mut [L; LANES], roots: &[Root<L>; 7], bound: u64, p: u64, c: &Constants<L>) {
     let [first, second, third] = [L::splat(bound * p), L::splat(2 * bound * p), L::splat(4 * bound * p)];

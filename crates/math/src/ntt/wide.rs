@@ -35,7 +35,8 @@ struct Register(__m512i);
 impl Lanes for Register {
     #[inline(always)]
     fn load(from: &[u64; LANES]) -> Self {
-        // SAFETY: `run` was called with the instructions; reads the 64 bytes behind the reference, which need no alignment.
+        // SAFETY: `run` was called with the instructions; reads the 64 bytes behind the reference, which need no
+        // alignment.
         Self(unsafe { _mm512_loadu_si512(from.as_ptr().cast()) })
     }
 

@@ -1,7 +1,9 @@
-//! Multiples of one public point by many secret scalars, eight at a time: additions alone, from a table of the point's multiples.
+//! Multiples of one public point by many secret scalars, eight at a time: additions alone, from a table of the point's
+//! multiples.
 //!
-//! The table has, for each of 51 digits of five bits, the multiples 1 to 16 in affine coordinates. A limb of all sixteen fills two
-//! registers, so one permutation of registers looks up the limbs of eight digits: they steer neither a branch nor an address.
+//! The table has, for each of 51 digits of five bits, the multiples 1 to 16 in affine coordinates. A limb of all
+//! sixteen fills two registers, so one permutation of registers looks up the limbs of eight digits: they steer neither
+//! a branch nor an address.
 
 use core::arch::x86_64::*;
 

@@ -146,8 +146,8 @@ impl Loose {
         Self(out)
     }
 
-    /// The difference, for an element with limbs below 2^59 to be taken off: 2^9 times the modulus keeps every limb positive and adds
-    /// less than 2^60.
+    /// The difference, for an element with limbs below 2^59 to be taken off: 2^9 times the modulus keeps every limb
+    /// positive and adds less than 2^60.
     #[inline]
     #[target_feature(enable = "avx512f")]
     pub(super) fn minus(&self, other: &Self) -> Self {
@@ -233,8 +233,8 @@ pub(super) fn squared(a: &Field) -> Loose {
     fold(&low, &high)
 }
 
-/// The sum of low halves at 2^51k and high halves at 2^(51k + 52), modulo 2^255 - 19. A low half is below 2^52, a high one about 2^50:
-/// the largest limb, the lowest, is below (1 + 19 (4 + 5 / 2)) 2^52 and a little more, so below 2^59.
+/// The sum of low halves at 2^51k and high halves at 2^(51k + 52), modulo 2^255 - 19. A low half is below 2^52, a high
+/// one about 2^50: the largest limb, the lowest, is below (1 + 19 (4 + 5 / 2)) 2^52 and a little more, so below 2^59.
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq")]
 fn fold(low: &[__m512i; 9], high: &[__m512i; 9]) -> Loose {
@@ -347,7 +347,8 @@ pub(super) fn select(mask: Mask, yes: &Field, no: &Field) -> Field {
     Field(out)
 }
 
-/// Each lane's entry of a table of sixteen, the first eight in the lanes of `low`. Only the low four bits of an index count.
+/// Each lane's entry of a table of sixteen, the first eight in the lanes of `low`. Only the low four bits of an index
+/// count.
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(super) fn look_up(low: &Field, high: &Field, index: __m512i) -> Field {
