@@ -1,20 +1,22 @@
 //! Base oblivious transfer: n random OTs from public-key cryptography, the seed of every extension.
 //!
 //! **Computes** for every i two keys k(i,0), k(i,1) at the sender and k(i, c(i)) at the receiver, who chose c(i).
-//! **Adversary** malicious, either party; endemic security: a corrupted party may choose the keys that it learns, an honest one's are
-//! random. OT extension needs no more. Universally composable in the random oracle model, under the gap Diffie-Hellman assumption in
-//! ristretto255 (126 bits). **Discloses** nothing.
+//! **Adversary** malicious, either party; endemic security: a corrupted party may choose the keys that it learns, an
+//! honest one's are random. OT extension needs no more. Universally composable in the random oracle model, under the
+//! gap Diffie-Hellman assumption in ristretto255 (126 bits). **Discloses** nothing.
 //!
-//! **Cost** 1 round; the sender sends 32 bytes, the receiver 16 + 64 n (nothing is sent for no OTs). Both messages are sent at once.
+//! **Cost** 1 round; the sender sends 32 bytes, the receiver 16 + 64 n (nothing is sent for no OTs). Both messages are
+//! sent at once.
 //!
-//! **Source** McQuoid, Rosulek, Roy, "Batching Base Oblivious Transfers" (ASIACRYPT 2021, ePrint 2021/682), Figure 3, with the
-//! programmable-once function of Masny and Rindal ("Endemic Oblivious Transfer", CCS 2019; section 5.3 there) and
-//! hashed Diffie-Hellman with tags (section 6.1 there). It is Masny and Rindal's OT with one message A of the sender for the whole batch;
-//! every hash takes the number of the OT, without which a batch of this kind is insecure (section 3 there). Chosen because it is one
-//! round and one proof covers the batch.
-//! **Departures** Every hash also takes the parties' names, the path of the step and a fresh nonce of the receiver, so that nothing can be moved
-//! between steps or sessions: to an honest receiver the oracles of its batch are new, and an honest sender's keys depend on its own message A, which
-//! is new; keys hash 2K instead of K (doubling permutes a group of odd order), because doubled points are compressed in batches.
+//! **Source** McQuoid, Rosulek, Roy, "Batching Base Oblivious Transfers" (ASIACRYPT 2021, ePrint 2021/682), Figure 3,
+//! with the programmable-once function of Masny and Rindal ("Endemic Oblivious Transfer", CCS 2019; section 5.3 there)
+//! and hashed Diffie-Hellman with tags (section 6.1 there). It is Masny and Rindal's OT with one message A of the
+//! sender for the whole batch; every hash takes the number of the OT, without which a batch of this kind is insecure
+//! (section 3 there). Chosen because it is one round and one proof covers the batch. **Departures** Every hash also
+//! takes the parties' names, the path of the step and a fresh nonce of the receiver, so that nothing can be moved
+//! between steps or sessions: to an honest receiver the oracles of its batch are new, and an honest sender's keys
+//! depend on its own message A, which is new; keys hash 2K instead of K (doubling permutes a group of odd order),
+//! because doubled points are compressed in batches.
 
 #[cfg(test)]
 mod views;
@@ -84,7 +86,8 @@ pub fn send(session: &mut Session, to: PartyId, n: usize) -> Result<Vec<[u128; 2
 /// The receiver's part: the key that each choice bit asks for.
 ///
 /// # Errors
-/// The connection's failure; [`OtError::Cheating`] if the peer sends something that is no group element, or the neutral one.
+/// The connection's failure; [`OtError::Cheating`] if the peer sends something that is no group element, or the neutral
+/// one.
 pub fn receive(session: &mut Session, from: PartyId, choices: &[bool]) -> Result<Vec<u128>, OtError> {
     session.next_round();
     if choices.is_empty() {
@@ -129,7 +132,8 @@ fn program(context: &Context, i: usize, c: bool, point: &RistrettoPoint, prg: &m
     word
 }
 
-/// The function's values at 0 and 1, multiplied by the sender's secret; None if the word does not hold two group elements.
+/// The function's values at 0 and 1, multiplied by the sender's secret; None if the word does not hold two group
+/// elements.
 fn shared_points(context: &Context, i: usize, word: &Word, a: &Scalar) -> Option<[RistrettoPoint; 2]> {
     let r = [0, 1].map(|bit| CompressedRistretto(std::array::from_fn(|byte| word[bit * POINT + byte])));
     let value = |bit: usize| Some(a * (r[bit].decompress()? + context.point(i, bit as u8, &r[1 - bit])));

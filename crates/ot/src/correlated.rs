@@ -1,12 +1,13 @@
 //! Correlated, random and chosen OT: what an extension gives, and what is made of it.
 //!
-//! An extension ends in n **correlated** OTs: the sender holds a secret offset delta and blocks zero(i); the receiver holds bits x(i) and
-//! blocks(i) = zero(i) ^ x(i) delta. Hashing them gives **random** OTs: keys H(i, zero(i)) and H(i, zero(i) ^ delta) at the sender, the x(i)-th
-//! of them at the receiver. Keys that mask messages give **chosen** OTs.
+//! An extension ends in n **correlated** OTs: the sender holds a secret offset delta and blocks zero(i); the receiver
+//! holds bits x(i) and blocks(i) = zero(i) ^ x(i) delta. Hashing them gives **random** OTs: keys H(i, zero(i)) and H(i,
+//! zero(i) ^ delta) at the sender, the x(i)-th of them at the receiver. Keys that mask messages give **chosen** OTs.
 //!
-//! **Adversary** that of the extension. **Hash** keys are hashes of blocks plus delta, to which messages are added, never a function
-//! of delta: TMMO ([`TweakableCircularHash`], Guo, Katz, Wang, Yu, S&P 2020) with the number of the OT as tweak, which a malicious receiver needs to
-//! be held off (section 5.2 there): no number is used twice under one delta. Each type therefore carries the number of its first OT.
+//! **Adversary** that of the extension. **Hash** keys are hashes of blocks plus delta, to which messages are added,
+//! never a function of delta: TMMO ([`TweakableCircularHash`], Guo, Katz, Wang, Yu, S&P 2020) with the number of the OT
+//! as tweak, which a malicious receiver needs to be held off (section 5.2 there): no number is used twice under one
+//! delta. Each type therefore carries the number of its first OT.
 //!
 //! | operation | rounds | bytes |
 //! |---|---|---|

@@ -1,18 +1,20 @@
 //! Many trees of seeds, of which the receiver lacks one leaf each: (N-1)-out-of-N OT from log N base OTs.
 //!
-//! **Computes** for a tree of depth d, seeds s(0) .. s(2^d - 1) at the sender; at the receiver, who chose a secret D, all but s(D). The
-//! receiver has them renamed, s(y ^ D) at y, which is what its user needs and lets it work without an index or a branch on D: the
-//! missing leaf is always at 0.
-//! **Adversary** semi-honest or malicious. A malicious sender may make the receiver abort depending on D (it learns as many bits of
-//! D as it risks), which the users' functionalities allow. **Discloses** nothing else.
+//! **Computes** for a tree of depth d, seeds s(0) .. s(2^d - 1) at the sender; at the receiver, who chose a secret D,
+//! all but s(D). The receiver has them renamed, s(y ^ D) at y, which is what its user needs and lets it work without an
+//! index or a branch on D: the missing leaf is always at 0. **Adversary** semi-honest or malicious. A malicious sender
+//! may make the receiver abort depending on D (it learns as many bits of D as it risks), which the users'
+//! functionalities allow. **Discloses** nothing else.
 //!
-//! **Cost** the base OTs (one for each level of each tree), then 1 round: the sender sends 32 bytes for each level below the first; if
-//! malicious, 32 more for each tree and 32 in all. Nothing is sent, and no round is counted, if no tree has a second level.
+//! **Cost** the base OTs (one for each level of each tree), then 1 round: the sender sends 32 bytes for each level
+//! below the first; if malicious, 32 more for each tree and 32 in all. Nothing is sent, and no round is counted, if no
+//! tree has a second level.
 //!
-//! **Source** the tree: Goldreich, Goldwasser, Micali 1986; its transfer: Boyle et al., "Efficient Two-Round OT Extension and Silent
-//! Non-Interactive Secure Computation" (CCS 2019), section 4; the proof of consistency: Roy, "SoftSpokenOT" (CRYPTO 2022, ePrint 2022/192),
-//! section on consistency of the punctured PRF. Two levels of the tree come from keyed AES-128 in counter mode.
-//! **Departures** one hash proves all trees together, so one abort covers them.
+//! **Source** the tree: Goldreich, Goldwasser, Micali 1986; its transfer: Boyle et al., "Efficient Two-Round OT
+//! Extension and Silent Non-Interactive Secure Computation" (CCS 2019), section 4; the proof of consistency: Roy,
+//! "SoftSpokenOT" (CRYPTO 2022, ePrint 2022/192), section on consistency of the punctured PRF. Two levels of the tree
+//! come from keyed AES-128 in counter mode. **Departures** one hash proves all trees together, so one abort covers
+//! them.
 
 #[cfg(test)]
 mod views;
@@ -80,7 +82,8 @@ pub(crate) fn send(
     Ok(seeds(&trees))
 }
 
-/// The receiver's part: for every tree, leaf y ^ D at y, and nothing at 0. Bits of all trees' D, lowest tree first, lowest bit first.
+/// The receiver's part: for every tree, leaf y ^ D at y, and nothing at 0. Bits of all trees' D, lowest tree first,
+/// lowest bit first.
 ///
 /// # Errors
 /// Those of the base OTs; [`OtError::Cheating`] if the sender's trees are not consistent.
@@ -139,8 +142,8 @@ fn children(node: u128) -> [u128; 2] {
     both
 }
 
-/// A whole tree. Its highest level is a base OT's keys; each further one masks its two sums with a base OT's keys. Keys are in the order of
-/// the bits that they decide, lowest first.
+/// A whole tree. Its highest level is a base OT's keys; each further one masks its two sums with a base OT's keys. Keys
+/// are in the order of the bits that they decide, lowest first.
 fn grow(keys: &[[u128; 2]], corrections: &mut Vec<[u128; 2]>) -> Vec<u128> {
     let (top, lower) = keys.split_last().expect("a tree has a level");
     let mut nodes = top.to_vec();
@@ -152,8 +155,8 @@ fn grow(keys: &[[u128; 2]], corrections: &mut Vec<[u128; 2]>) -> Vec<u128> {
     nodes
 }
 
-/// The tree without the leaf D, renamed; its entry 0 is zero. At every level, the sum over one side of all pairs is known: the side on
-/// which D is not.
+/// The tree without the leaf D, renamed; its entry 0 is zero. At every level, the sum over one side of all pairs is
+/// known: the side on which D is not.
 fn regrow(keys: &[u128], hidden: &[bool], corrections: &[[u128; 2]]) -> Vec<u128> {
     let depth = keys.len();
     let mut nodes = vec![0, keys[depth - 1]];
@@ -194,7 +197,8 @@ fn sum(witnesses: &[Witness]) -> Witness {
     sum
 }
 
-/// The sender's witnesses in its own order: the missing one follows from the sum of all, and the renaming is undone bit by bit.
+/// The sender's witnesses in its own order: the missing one follows from the sum of all, and the renaming is undone bit
+/// by bit.
 fn restored(leaves: &mut [u128], hidden: &[bool], total: &Witness) -> Vec<Witness> {
     let mut all = witnesses(leaves);
     all[0] = *total;

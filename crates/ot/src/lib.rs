@@ -1,4 +1,5 @@
-//! Oblivious transfer between two parties: base OT, OT extension, oblivious linear evaluation (OLE) and that of vectors (VOLE).
+//! Oblivious transfer between two parties: base OT, OT extension, oblivious linear evaluation (OLE) and that of vectors
+//! (VOLE).
 
 mod adversary;
 pub mod base;

@@ -7,7 +7,8 @@
 //! look random: the dual form of the assumption of learning parity with (regular) noise. [`noise`] derives its
 //! parameters; docs/decisions/0010 says why this code.
 //!
-//! [`vole`] makes VOLE over GF(2^64) and GF(2^128), [`cot`] correlated OT, [`lookup`] transfers of one string of several.
+//! [`vole`] makes VOLE over GF(2^64) and GF(2^128), [`cot`] correlated OT, [`lookup`] transfers of one string of
+//! several.
 
 #[cfg(test)]
 mod attacks;

@@ -1,20 +1,23 @@
 //! SoftSpokenOT: correlated OT from a few base OTs, with traffic traded for computation by a parameter k.
 //!
-//! **Computes** n correlated OTs with random bits: the sender holds delta and Q, the receiver bits u and V, and row by row Q = V + u delta
-//! ([`crate::correlated`]). Delta is 128 random bits from the sender's setup.
-//! **Adversary** semi-honest or malicious, either party. Malicious senders can do nothing by construction. A malicious receiver that
-//! corrects blocks differently is caught unless it guesses those blocks' bits of delta, or two of its at most 128 different columns have the same
-//! hash: 2^-64 for each pair, below 2^-50 in all. A wrong guess aborts, so what it learns of delta it pays for in probability. **Discloses** nothing.
+//! **Computes** n correlated OTs with random bits: the sender holds delta and Q, the receiver bits u and V, and row by
+//! row Q = V + u delta ([`crate::correlated`]). Delta is 128 random bits from the sender's setup. **Adversary**
+//! semi-honest or malicious, either party. Malicious senders can do nothing by construction. A malicious receiver that
+//! corrects blocks differently is caught unless it guesses those blocks' bits of delta, or two of its at most 128
+//! different columns have the same hash: 2^-64 for each pair, below 2^-50 in all. A wrong guess aborts, so what it
+//! learns of delta it pays for in probability. **Discloses** nothing.
 //!
-//! **Cost** with b = ceil(128/k) blocks and w = ceil(n/64) words (one more if malicious). Setup: 128 base OTs and their trees ([`setup_cost`]), 2 rounds
-//! (1 if k = 1). Extension of n > 0: 1 round, 8 (b-1) w bytes from the receiver; malicious: 2 more rounds, 16 bytes from the sender and 1032 from
-//! the receiver. The receiver computes 2^k b / 128 AES blocks an OT, the sender 2^k - 1 for every 2^k of those: 2 and 1.5 for k = 2, 32 for k = 8.
+//! **Cost** with b = ceil(128/k) blocks and w = ceil(n/64) words (one more if malicious). Setup: 128 base OTs and their
+//! trees ([`setup_cost`]), 2 rounds (1 if k = 1). Extension of n > 0: 1 round, 8 (b-1) w bytes from the receiver;
+//! malicious: 2 more rounds, 16 bytes from the sender and 1032 from the receiver. The receiver computes 2^k b / 128 AES
+//! blocks an OT, the sender 2^k - 1 for every 2^k of those: 2 and 1.5 for k = 2, 32 for k = 8.
 //!
-//! **Source** Roy, "SoftSpokenOT: Quieter OT Extension from Small-Field Silent VOLE in the Minicrypt Model" (CRYPTO 2022, ePrint 2022/192):
-//! small-field VOLE from punctured trees (section 3), subspace VOLE with the repetition code and its consistency check by a universal hash (section
-//! 4), correlated OT from it (section 5).
-//! **Departures** the code word's first block is the receiver's choice and is not corrected, so bits are random and one block in b is free
-//! (`extend_chosen` corrects it, for bits of the receiver's own); each extension has a check of its own, with one word of rows that only mask it.
+//! **Source** Roy, "SoftSpokenOT: Quieter OT Extension from Small-Field Silent VOLE in the Minicrypt Model" (CRYPTO
+//! 2022, ePrint 2022/192): small-field VOLE from punctured trees (section 3), subspace VOLE with the repetition code
+//! and its consistency check by a universal hash (section 4), correlated OT from it (section 5). **Departures** the
+//! code word's first block is the receiver's choice and is not corrected, so bits are random and one block in b is free
+//! (`extend_chosen` corrects it, for bits of the receiver's own); each extension has a check of its own, with one word
+//! of rows that only mask it.
 
 mod chosen;
 #[cfg(test)]
@@ -42,7 +45,8 @@ pub const COLUMNS: usize = 128;
 /// Rows whose columns are made together: half a KiB a column, 64 KiB in all.
 const TILE: usize = 4096;
 
-/// Words that adding up the leaves of a tree takes besides the sums: a column for each level, and two more at the last one.
+/// Words that adding up the leaves of a tree takes besides the sums: a column for each level, and two more at the last
+/// one.
 const SCRATCH: usize = 9 * TILE / 64;
 
 /// Tiles whose corrections are one message: half a MiB for k = 2.
@@ -88,8 +92,8 @@ pub fn extension_cost(k: usize, adversary: Adversary, n: usize) -> Cost {
     }
 }
 
-/// The sender of OTs. Its first error is its last: delta is erased then, and every later call is [`OtError::Ended`]. A receiver that could go on after a
-/// wrong guess would learn delta a few bits a try.
+/// The sender of OTs. Its first error is its last: delta is erased then, and every later call is [`OtError::Ended`]. A
+/// receiver that could go on after a wrong guess would learn delta a few bits a try.
 pub struct Sender {
     peer: PartyId,
     adversary: Adversary,
@@ -127,7 +131,8 @@ impl Sender {
         Self::setup_with(session, peer, adversary, k, delta)
     }
 
-    /// Gets the trees for a delta of the caller's choice, of which the receiver learns nothing; 128 bits of security need a random one.
+    /// Gets the trees for a delta of the caller's choice, of which the receiver learns nothing; 128 bits of security
+    /// need a random one.
     ///
     /// # Errors
     /// The connection's failure; [`OtError::Cheating`].
@@ -158,7 +163,8 @@ impl Sender {
         Ok(CotSender { first, delta, zero })
     }
 
-    /// As [`Self::extend`], which appends the zero blocks to those that are there: memory that is used again costs no page faults.
+    /// As [`Self::extend`], which appends the zero blocks to those that are there: memory that is used again costs no
+    /// page faults.
     ///
     /// # Errors
     /// As [`Self::extend`].
@@ -404,8 +410,9 @@ impl Block {
     }
 }
 
-/// The next words r(x) of all leaves, of which there are two at least: sum becomes the sum of all r(x); to column j is added the sum of those r(x)
-/// whose x has bit j. A leaf that is not known counts as zero, which matters for the sum alone if it is leaf 0.
+/// The next words r(x) of all leaves, of which there are two at least: sum becomes the sum of all r(x); to column j is
+/// added the sum of those r(x) whose x has bit j. A leaf that is not known counts as zero, which matters for the sum
+/// alone if it is leaf 0.
 fn fold(leaves: &mut [Option<Prg>], columns: &mut [u64], sum: &mut [u64], scratch: &mut [u64]) {
     let words = sum.len();
     let (a, scratch) = scratch.split_at_mut(words);

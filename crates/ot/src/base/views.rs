@@ -1,4 +1,5 @@
-//! What each party of base OTs can compute from its view, and a program that makes such views without the other party's secret.
+//! What each party of base OTs can compute from its view, and a program that makes such views without the other party's
+//! secret.
 
 use curve25519_dalek::constants::RISTRETTO_BASEPOINT_TABLE as G;
 use curve25519_dalek::ristretto::RistrettoPoint;
@@ -97,7 +98,8 @@ fn a_receiver_does_not_see_the_other_key() {
     assert_eq!(indistinguishable(&real, &simulated), []);
 }
 
-/// A receiver whose free element comes from a generator that is used again shows its choice: by where the same element lies.
+/// A receiver whose free element comes from a generator that is used again shows its choice: by where the same element
+/// lies.
 #[test]
 fn a_free_element_that_comes_again_is_found() {
     let context = Context { point: blake3::Hasher::new(), key: blake3::Hasher::new() };

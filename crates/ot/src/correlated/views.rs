@@ -92,7 +92,8 @@ fn a_sender_does_not_see_the_choices() {
     assert_eq!(indistinguishable(&real, &simulated), []);
 }
 
-/// The receiver's view, with what it makes of the messages that are not for it by the keys that it has. `hide` says what is secret.
+/// The receiver's view, with what it makes of the messages that are not for it by the keys that it has. `hide` says
+/// what is secret.
 fn views_of_receiver(dealt: &[Dealt], seen: &[Vec<u8>], secret: impl Fn(&Dealt) -> Vec<u128>) -> Vec<Run> {
     let run = |(dealt, seen): (&Dealt, &Vec<u8>)| {
         let masked: Vec<u128> = seen.as_chunks().0.iter().map(|block| u128::from_le_bytes(*block)).collect();

@@ -1,4 +1,5 @@
-//! What the receiver of trees can compute from its view, where base OTs are ideal: two random keys, of which it has one. And who may abort when.
+//! What the receiver of trees can compute from its view, where base OTs are ideal: two random keys, of which it has
+//! one. And who may abort when.
 
 use tacit_math::{Prg, Seed};
 use tacit_views::{Kind, Run, View, biased, correlated, indistinguishable, leaks};
@@ -50,8 +51,9 @@ impl Tree {
         Run { view: self.view(corrections), known, secret: View::default().with(Kind::Own, "secret", bytes(secret)) }
     }
 
-    /// The corrections that a simulator makes, which knows what the functionality gives the receiver, that is all leaves but one: each level's sum on the receiver's
-    /// side, which its key must open to, and a random block on the other.
+    /// The corrections that a simulator makes, which knows what the functionality gives the receiver, that is all
+    /// leaves but one: each level's sum on the receiver's side, which its key must open to, and a random block on the
+    /// other.
     fn simulated(&self, prg: &mut Prg) -> Vec<[u128; 2]> {
         self.corrections
             .iter()
@@ -115,8 +117,8 @@ fn a_sum_that_is_not_masked_is_found() {
     assert!(!leaks(&lanes).is_empty());
 }
 
-/// A sender that sends a wrong correction is caught by those receivers alone that use it, for whom D has one value of one bit: so it learns one bit of D at most, and
-/// is caught with probability one half.
+/// A sender that sends a wrong correction is caught by those receivers alone that use it, for whom D has one value of
+/// one bit: so it learns one bit of D at most, and is caught with probability one half.
 #[test]
 fn a_wrong_correction_is_noticed_by_half_of_the_places() {
     let mut prg = Prg::new(&Seed::from_bytes([34; 16]));
@@ -147,7 +149,8 @@ fn a_wrong_correction_is_noticed_by_half_of_the_places() {
     }
 }
 
-/// Both children of a node are drawn under a key of their own: no leaf is a function of another one that the battery sees.
+/// Both children of a node are drawn under a key of their own: no leaf is a function of another one that the battery
+/// sees.
 #[test]
 fn children_do_not_show_their_parent() {
     let mut prg = Prg::new(&Seed::from_bytes([35; 16]));

@@ -41,8 +41,8 @@ impl Answerer {
         Some(Self { zero, public, secret })
     }
 
-    /// Answers a request with its numbers times y, masked, in an empty message; subtracts the masks from shares, and gives the bits of those in
-    /// the upper half of Z_T.
+    /// Answers a request with its numbers times y, masked, in an empty message; subtracts the masks from shares, and
+    /// gives the bits of those in the upper half of Z_T.
     ///
     /// None if the request has numbers that are no residues.
     pub(super) fn answer<R: Ring>(
@@ -72,8 +72,8 @@ impl Answerer {
         Some(message)
     }
 
-    /// The coefficients of the request times y plus zero times a small polynomial, and fresh noise: what drowns all that they were made of in
-    /// the first, an error in the second.
+    /// The coefficients of the request times y plus zero times a small polynomial, and fresh noise: what drowns all
+    /// that they were made of in the first, an error in the second.
     fn products(&mut self, moduli: &Moduli, mut request: &[u8], y: &[i64]) -> Option<[Residues; 2]> {
         assert_eq!(request.len(), REQUEST, "a whole request");
         let factors = Factors::new(moduli, y);
@@ -115,7 +115,8 @@ impl Answerer {
         Some(out)
     }
 
-    /// Adds a uniform polynomial to the residues modulo T, and gives its first slots and which of them are in the upper half.
+    /// Adds a uniform polynomial to the residues modulo T, and gives its first slots and which of them are in the upper
+    /// half.
     fn mask<R: Ring>(&mut self, moduli: &Moduli, c: &mut Residues, masks: &mut [R], upper: &mut [u64]) {
         let mut digits: [Vec<u64>; KEPT] = std::array::from_fn(|_| vec![0; DEGREE]);
         for (prime, digits) in moduli.kept().iter().zip(&mut digits) {

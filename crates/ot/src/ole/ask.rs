@@ -75,7 +75,8 @@ impl Asker {
         message
     }
 
-    /// Decrypts an answer to shares, which are added to those there, and gives the bits of those in the lower half of Z_T once T/4 is added to them.
+    /// Decrypts an answer to shares, which are added to those there, and gives the bits of those in the lower half of
+    /// Z_T once T/4 is added to them.
     ///
     /// None if the answer has numbers that are no residues.
     pub(super) fn end<R: Ring>(&self, mut message: &[u8], shares: &mut [R], lower: &mut [u64]) -> Option<()> {
@@ -103,7 +104,8 @@ impl Asker {
         Some(())
     }
 
-    /// The fractions of c_0 + c_1 s, in units of 2^-13, plus [`RAISED`] and a half. They are taken at the middle of what was rounded down to them.
+    /// The fractions of c_0 + c_1 s, in units of 2^-13, plus [`RAISED`] and a half. They are taken at the middle of
+    /// what was rounded down to them.
     fn fractions(&self, moduli: &Moduli, message: &mut &[u8]) -> Vec<u64> {
         let prime = &moduli.primes[0];
         let (mut c_0, mut c_1, mut sums) = (vec![0; DEGREE], vec![0; DEGREE], vec![0; DEGREE]);
@@ -152,7 +154,8 @@ mod tests {
         [vec![i64::MIN; DEGREE], vec![i64::MAX; DEGREE], signs, vec![0; DEGREE], random]
     }
 
-    /// An asker that takes off all that it knows is left with the answerer's fresh noise, which is as wide as the last place that is kept.
+    /// An asker that takes off all that it knows is left with the answerer's fresh noise, which is as wide as the last
+    /// place that is kept.
     #[test]
     fn an_asker_sees_noise_that_drowns_what_it_knows() {
         let generator = |number: u8| Prg::new(&Seed::from_bytes([number; 16]));

@@ -4,8 +4,9 @@ use super::moduli::{KEPT, Moduli};
 use tacit_math::Ring;
 use tacit_math::simd::{Kernel, dispatch};
 
-/// The integers i with these digits, so that i/T plus an offset is between 0 and 1; the bits of those where it is above a half.
-/// Quotients by T are computed to 2^-48: an integer so near to a bound is taken for one behind it, or its bit is the other one.
+/// The integers i with these digits, so that i/T plus an offset is between 0 and 1; the bits of those where it is above
+/// a half. Quotients by T are computed to 2^-48: an integer so near to a bound is taken for one behind it, or its bit
+/// is the other one.
 pub(super) fn lift<R: Ring>(moduli: &Moduli, digits: &[Vec<u64>; KEPT], offset: f64, out: &mut [R], upper: &mut [u64]) {
     let digits = digits.each_ref().map(|words| &words[..out.len()]);
     dispatch(Lift { moduli, digits, offset, out, upper });

@@ -22,7 +22,8 @@ fn words(words: &[u64]) -> Vec<u8> {
     bytemuck::cast_slice(words).to_vec()
 }
 
-/// Of a request coefficients modulo the first prime of P, of which its numbers are multiples, and values modulo the first prime of T.
+/// Of a request coefficients modulo the first prime of P, of which its numbers are multiples, and values modulo the
+/// first prime of T.
 fn of_request(mut request: &[u8]) -> Vec<u64> {
     let (moduli, mut polynomial, mut out) = (moduli(), vec![0; DEGREE], Vec::new());
     for (i, prime) in moduli.primes.iter().enumerate() {

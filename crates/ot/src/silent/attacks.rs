@@ -1,8 +1,8 @@
 //! A receiver that computes with what it sees: it looks for the sender's delta in its own view.
 //!
-//! Of every tree a receiver knows the sum s of all leaves but one, thus that one is s + delta, and by the protocol's design w = H(s + delta) + a
-//! delta for its own value a. If a = 1 and H feeds its input forward, delta cancels, and what is left is a published permutation, which anyone
-//! inverts.
+//! Of every tree a receiver knows the sum s of all leaves but one, thus that one is s + delta, and by the protocol's
+//! design w = H(s + delta) + a delta for its own value a. If a = 1 and H feeds its input forward, delta cancels, and
+//! what is left is a published permutation, which anyone inverts.
 
 use std::thread;
 
@@ -32,12 +32,13 @@ const KEYS: [u128; 3] = [
 pub(super) struct Seen {
     /// The sum of the leaves that it has.
     pub(super) sum: u128,
-    /// The leaves' hashes that it has, the messages and its own value, summed: what lies at the hole, H(s + delta) + a delta.
+    /// The leaves' hashes that it has, the messages and its own value, summed: what lies at the hole, H(s + delta) + a
+    /// delta.
     pub(super) at_hole: u128,
 }
 
-/// Runs an honest alice and bob, who may end when he has seen enough. A session outlives its party, whose messages are still to be read, unless the
-/// party has failed.
+/// Runs an honest alice and bob, who may end when he has seen enough. A session outlives its party, whose messages are
+/// still to be read, unless the party has failed.
 fn run<A: Send, B: Send>(
     alice: impl FnOnce(&mut Session) -> Result<A, OtError> + Send,
     bob: impl FnOnce(&mut Session) -> B + Send,
@@ -58,8 +59,8 @@ fn inverse(key: u128, image: u128) -> u128 {
     u128::from_le_bytes(block.into())
 }
 
-/// The deltas for which H(s + delta) + delta would be what is seen, if H fed its input forward under one of the published keys: one for each
-/// key and each value of the lowest `hidden` bits, which the protocol clears.
+/// The deltas for which H(s + delta) + delta would be what is seen, if H fed its input forward under one of the
+/// published keys: one for each key and each value of the lowest `hidden` bits, which the protocol clears.
 pub(super) fn candidates(seen: &Seen, hidden: u32) -> Vec<u128> {
     let low = (1 << hidden) - 1;
     let image = |low_part: u128| (seen.at_hole ^ seen.sum) & !low | low_part;
@@ -85,7 +86,8 @@ fn generator(number: u8) -> Prg {
     Prg::new(&Seed::from_bytes([number; 16]))
 }
 
-/// What a receiver with these values sees of the trees of one vector. `hash` is the protocol's of leaves, of which the bits of the mask count.
+/// What a receiver with these values sees of the trees of one vector. `hash` is the protocol's of leaves, of which the
+/// bits of the mask count.
 fn view(
     session: &mut Session,
     noise: &Noise,
@@ -223,8 +225,8 @@ fn a_receiver_of_vole_that_chooses_its_values_does_not_find_delta() {
     vole_from_chosen_ots::<Gf128>();
 }
 
-/// The whole deviation against a sender that expects a malicious receiver: SoftSpokenOT with one block's bits of delta guessed, which passes in one
-/// of 16 runs, and then values of one.
+/// The whole deviation against a sender that expects a malicious receiver: SoftSpokenOT with one block's bits of delta
+/// guessed, which passes in one of 16 runs, and then values of one.
 #[test]
 fn a_receiver_that_guesses_a_block_of_delta_does_not_find_the_rest() {
     const K: usize = 4;
@@ -255,15 +257,17 @@ fn a_receiver_that_guesses_a_block_of_delta_does_not_find_the_rest() {
     }
 }
 
-/// A receiver that draws the code's seed may draw one under which an output is a sum of whole segments, thus one block in all vectors; kept, it becomes
-/// the root of a tree in each. If such trees were hashed alike, their corrections would show S and S + delta for one sum S.
+/// A receiver that draws the code's seed may draw one under which an output is a sum of whole segments, thus one block
+/// in all vectors; kept, it becomes the root of a tree in each. If such trees were hashed alike, their corrections
+/// would show S and S + delta for one sum S.
 // views: crates/ot/src/silent/tree.rs
 #[test]
 fn roots_that_repeat_do_not_show_delta() {
     const DEPTH: u32 = 5;
     let mut prg = generator(4);
     let delta = prg.vector::<u128>(1)[0] | 1;
-    // The sums of left nodes, each plus the offset or not, of a receiver that follows the protocol on trees of one root.
+    // The sums of left nodes, each plus the offset or not, of a receiver that follows the protocol on trees of one
+    // root.
     let mut sums = |number: &mut dyn FnMut() -> u128| -> Vec<u128> {
         let of_tree = |_| {
             let tree = number();

@@ -3,8 +3,8 @@
 //!
 //! The receiver's blocks must be w = v + e delta for the sender's blocks v and the receiver's noise e, which is zero
 //! but for one value in each segment. The receiver draws weights r and shows y = <r, e> + a for one more VOLE (a, c = a
-//! delta + b); the sender answers with the hash of <r, v> + y delta + b and of the code's seed, which must be that of <r, w> + c and of the seed that
-//! it drew.
+//! delta + b); the sender answers with the hash of <r, v> + y delta + b and of the code's seed, which must be that of
+//! <r, w> + c and of the seed that it drew.
 //!
 //! A sender whose trees disagree with its blocks passes if it guessed the places at which they do, or with probability
 //! 2 2^h / |F|, below 2^-50. A right guess of places is knowledge about the noise that it pays for with the risk of

@@ -2,14 +2,14 @@
 //!
 //! **Computes** n correlated OTs with random bits ([`crate::correlated`]), any number of times under one delta. Delta
 //! is odd and otherwise random; the zero blocks are even, so the lowest bit of the receiver's block is its choice.
-//! **Discloses** nothing.
-//! **Adversary** semi-honest or malicious, either party; assumes that syndromes of regular noise look random
-//! ([`super::noise`]). That delta stays hidden does not rest on the code, which the receiver draws: trees have numbers ([`super::tree`]).
+//! **Discloses** nothing. **Adversary** semi-honest or malicious, either party; assumes that syndromes of regular noise
+//! look random ([`super::noise`]). That delta stays hidden does not rest on the code, which the receiver draws: trees
+//! have numbers ([`super::tree`]).
 //!
-//! **Cost** [`setup_cost`]: SoftSpokenOT with k = 8 for a few thousand OTs, and 16 bytes from the receiver, the seed of the code. [`extension_cost`]:
-//! 1 round for any number of OTs, malicious 2 more for each vector; for every vector of up to [`largest`] OTs 16 t (h - 1) bytes from the
-//! sender for t trees of depth h, malicious 16 more and 32 from the receiver: 4.3 bits an OT for the longest vectors.
-//! Every vector is longer by the OTs that the next one needs.
+//! **Cost** [`setup_cost`]: SoftSpokenOT with k = 8 for a few thousand OTs, and 16 bytes from the receiver, the seed of
+//! the code. [`extension_cost`]: 1 round for any number of OTs, malicious 2 more for each vector; for every vector of
+//! up to [`largest`] OTs 16 t (h - 1) bytes from the sender for t trees of depth h, malicious 16 more and 32 from the
+//! receiver: 4.3 bits an OT for the longest vectors. Every vector is longer by the OTs that the next one needs.
 //!
 //! **Source** Boyle et al., "Efficient Two-Round OT Extension and Silent Non-Interactive Secure Computation" (CCS
 //! 2019), Figure 5, without its hash; trees of Half-Tree ([`super::tree`]), whose leaves are taken as they are; Yang,
@@ -37,7 +37,8 @@ use crate::{Adversary, OtError, softspoken};
 /// SoftSpokenOT's k at setup: the least traffic, as the OTs are few.
 const EXTENSION: usize = 8;
 
-/// Depth of the trees of the longest vectors: their blocks, 1.4 MB, stay near one core, which matters more than traffic.
+/// Depth of the trees of the longest vectors: their blocks, 1.4 MB, stay near one core, which matters more than
+/// traffic.
 const DEEPEST: u32 = 9;
 
 /// The most OTs that one noise vector gives: a batch of so many wastes nothing.
@@ -148,7 +149,8 @@ impl Sender {
         Ok(CotSender { first, delta: self.kept.delta, zero })
     }
 
-    /// As [`Self::extend`], which appends the zero blocks to those that are there: memory that is used again costs no page faults.
+    /// As [`Self::extend`], which appends the zero blocks to those that are there: memory that is used again costs no
+    /// page faults.
     ///
     /// # Errors
     /// The connection's failure.

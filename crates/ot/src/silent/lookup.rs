@@ -1,24 +1,28 @@
 //! Silent correlations for transfers of one string of many, as often as wanted after the first few OTs.
 //!
-//! **Computes** c = a delta + b over GF(2^[`WIDTH`]): the sender has delta and b, the receiver c and the pseudorandom scalar a. b, c
-//! and delta are blocks, read as vectors over the field. The lowest coordinate of delta is one and that of b zero, so a, the choice, is
-//! the lowest coordinate of the receiver's block. With a hash H the sender has the strings H(b + j delta) for all j ([`multiples`])
-//! and the receiver the one for j = a, and nothing about the others.
-//! **Discloses** nothing. **Adversary** semi-honest, either party; assumes that syndromes of regular noise look random ([`super::noise`]).
+//! **Computes** c = a delta + b over GF(2^[`WIDTH`]): the sender has delta and b, the receiver c and the pseudorandom
+//! scalar a. b, c and delta are blocks, read as vectors over the field. The lowest coordinate of delta is one and that
+//! of b zero, so a, the choice, is the lowest coordinate of the receiver's block. With a hash H the sender has the
+//! strings H(b + j delta) for all j ([`multiples`]) and the receiver the one for j = a, and nothing about the others.
+//! **Discloses** nothing. **Adversary** semi-honest, either party; assumes that syndromes of regular noise look random
+//! ([`super::noise`]).
 //!
-//! **Hashes**: leaves are hashed before multiples of delta are added to them ([`super::tree::LeafHash`]: tweakable circular correlation robust). The
-//! sender's strings that the receiver lacks are H(c + i delta) for i other than zero; nothing that depends on delta is added to them. Each i delta is
-//! a bijective linear map of delta, which has [`ENTROPY`] random bits (correlated OT has 127): H must be correlation robust for offsets of that much
-//! min-entropy, which [`tacit_math::CorrelationRobustHash`] is up to p q / 2^123 + q^2 / 2^124 for p evaluations of AES and q hashes (Guo, Katz, Wang,
-//! Yu, S&P 2020, section 7.2, where the min-entropy of offsets is a parameter). The second term is the chance that two inputs meet: 2^-58 for the 7
-//! 2^30 strings of 2^30 lookups.
+//! **Hashes**: leaves are hashed before multiples of delta are added to them ([`super::tree::LeafHash`]: tweakable
+//! circular correlation robust). The sender's strings that the receiver lacks are H(c + i delta) for i other than zero;
+//! nothing that depends on delta is added to them. Each i delta is a bijective linear map of delta, which has
+//! [`ENTROPY`] random bits (correlated OT has 127): H must be correlation robust for offsets of that much min-entropy,
+//! which [`tacit_math::CorrelationRobustHash`] is up to p q / 2^123 + q^2 / 2^124 for p evaluations of AES and q hashes
+//! (Guo, Katz, Wang, Yu, S&P 2020, section 7.2, where the min-entropy of offsets is a parameter). The second term is
+//! the chance that two inputs meet: 2^-58 for the 7 2^30 strings of 2^30 lookups.
 //!
-//! **Cost** [`extension_cost`], after the OTs ([`ots`]): for every vector of up to [`largest`] correlations 16 t h bytes from the sender for t trees
-//! of depth h. The OTs are h for each tree, and at first [`WIDTH`] for each value of the noise.
+//! **Cost** [`extension_cost`], after the OTs ([`ots`]): for every vector of up to [`largest`] correlations 16 t h
+//! bytes from the sender for t trees of depth h. The OTs are h for each tree, and at first [`WIDTH`] for each value of
+//! the noise.
 //!
-//! **Source** as [`super::vole`]; the choice as lowest coordinate as in Yang, Weng, Lan, Zhang, Wang, "Ferret" (CCS 2020), section 4.3, where the
-//! field has two elements. One of many from VOLE over a small field: Roy, "SoftSpokenOT" (CRYPTO 2022).
-//! **Departures** from [`super::vole`]: no check, and the scalars are not compressed apart from the blocks.
+//! **Source** as [`super::vole`]; the choice as lowest coordinate as in Yang, Weng, Lan, Zhang, Wang, "Ferret" (CCS
+//! 2020), section 4.3, where the field has two elements. One of many from VOLE over a small field: Roy, "SoftSpokenOT"
+//! (CRYPTO 2022). **Departures** from [`super::vole`]: no check, and the scalars are not compressed apart from the
+//! blocks.
 
 use tacit_math::code::{accumulate_masked, add_from};
 use tacit_net::{PartyId, Session};
@@ -60,7 +64,8 @@ const fn units() -> u128 {
     units
 }
 
-/// The block of a sender's delta, made of a random block: its lowest coordinate is one, and bits beyond the last one are zero.
+/// The block of a sender's delta, made of a random block: its lowest coordinate is one, and bits beyond the last one
+/// are zero.
 pub fn delta(random: u128) -> u128 {
     random & COORDINATES & !LOWEST | 1
 }
@@ -87,8 +92,8 @@ pub fn largest() -> usize {
     ((least_weight(WIDTH) << (DEEPEST - 1)) - kept()) / 64 * 64
 }
 
-/// Correlations that are kept of every vector, one for each value of the next. There are at most twice as many segments as the
-/// least number, and one more.
+/// Correlations that are kept of every vector, one for each value of the next. There are at most twice as many segments
+/// as the least number, and one more.
 pub(super) fn kept() -> usize {
     2 * least_weight(WIDTH) + 1
 }
@@ -110,7 +115,8 @@ pub fn ots(first: bool, n: usize) -> usize {
     values + vectors(n).map(|(noise, _)| noise.segments * noise.depth as usize).sum::<usize>()
 }
 
-/// What n more correlations cost after the OTs, without the round, which both directions share; `first` if they are the first ones.
+/// What n more correlations cost after the OTs, without the round, which both directions share; `first` if they are the
+/// first ones.
 pub fn extension_cost(first: bool, n: usize) -> Cost {
     let trees = vectors(n).map(|(noise, _)| 16 * (noise.segments * noise.depth as usize) as u64);
     Cost { rounds: 0, sender: trees.sum(), receiver: if first && n > 0 { SEED_BYTES } else { 0 } }
@@ -146,8 +152,9 @@ impl Default for Numbers {
     }
 }
 
-/// Correlations of both directions in one round, `offered` and `chosen` being [`ots`] OTs of theirs: vectors are made in
-/// turns, so that both parties work all the time. `sent` gets the blocks b, `received` the blocks c, vector by vector.
+/// Correlations of both directions in one round, `offered` and `chosen` being [`ots`] OTs of theirs: vectors are made
+/// in turns, so that both parties work all the time. `sent` gets the blocks b, `received` the blocks c, vector by
+/// vector.
 ///
 /// # Errors
 /// The connection's failure.
@@ -282,7 +289,8 @@ mod tests {
             let delta = delta(block);
             assert_eq!(delta & LOWEST, 1);
             let all = multiples(delta);
-            // Sums of multiples are multiples, and the j-th has j as its lowest coordinate: one multiple for each element.
+            // Sums of multiples are multiples, and the j-th has j as its lowest coordinate: one multiple for each
+            // element.
             for (i, one) in all.iter().enumerate() {
                 assert_eq!(one & LOWEST, i as u128);
                 all.iter().enumerate().for_each(|(j, other)| assert_eq!(one ^ other, all[i ^ j]));

@@ -9,29 +9,31 @@
 //! of weight d sees a bias of (1 - d/N)^t: one random value at a place of v hides its result altogether; with s = 1 of
 //! (1 - 2 d/N)^t. [`DISTANCE`] is the pseudo-minimum distance of the code of depth 3 and blocks of 32 that libOTe uses
 //! for it: lighter words may exist, finding them is as hard as decoding. 128 bits are asked of it, twice libOTe's 64.
-//! For s = 1 weight is not all: a test that is one on a whole segment of regular noise loses nothing there. What hides its
-//! result are changes: a segment in which the test changes at a uniform place leaves |1 - 2u| of the bias, 1/e in the
-//! geometric mean, so about 90 segments with a change leave 2^-128. Changes of a test are the ones of what the last
-//! accumulator gets. Of words that are so light there, a code with random permutations has 2^-28 in the mean for the longest vectors and 2^-20 for the
-//! shortest; each session draws its own code ([`Codes`]). The fewest changes matter most, as their words are found by enumeration: the mean
-//! bias over the code's seed is 2^-50 for the shortest vectors, because the blocks' code has no words below weight 12 (with random
-//! blocks it would be 2^-26). For s > 1 a test of few changes must also begin and end in each segment that it touches, which is rarer still.
+//! For s = 1 weight is not all: a test that is one on a whole segment of regular noise loses nothing there. What hides
+//! its result are changes: a segment in which the test changes at a uniform place leaves |1 - 2u| of the bias, 1/e in
+//! the geometric mean, so about 90 segments with a change leave 2^-128. Changes of a test are the ones of what the last
+//! accumulator gets. Of words that are so light there, a code with random permutations has 2^-28 in the mean for the
+//! longest vectors and 2^-20 for the shortest; each session draws its own code ([`Codes`]). The fewest changes matter
+//! most, as their words are found by enumeration: the mean bias over the code's seed is 2^-50 for the shortest vectors,
+//! because the blocks' code has no words below weight 12 (with random blocks it would be 2^-26). For s > 1 a test of
+//! few changes must also begin and end in each segment that it touches, which is rarer still.
 //!
 //! **Information sets**: guess n places without noise and solve. For s > 1 the code is binary and the noise is not, so
 //! one place hides s bits at once: a syndrome over GF(2^s) is s binary syndromes of errors with common support, and
 //! each of their 2^s - 1 sums is the syndrome of an error that vanishes at half of the places in the mean. A set that
-//! contains half of all columns succeeds with one such sum if every segment's place is outside of it or the sum vanishes
-//! there: probability 3/4 for each segment, times 2^s sums. (For t <= s one would have Metzner and Kapturowski's decoder of
-//! interleaved codes, which takes polynomial time; parameters of binary noise would be broken for s = 128.) For s = 1
-//! the probability is 1/2. [`MARGIN`] bits are asked for above 128, and the work of each guess, at least a Gaussian
-//! elimination, is not counted. Better algorithms need fewer guesses of more work: with lists that are compared (Stern;
-//! Dumer), eliminations counted at a word a step, the best costs 2^141 for GF(2^64) and GF(2^128), 2^174 for GF(8) and
-//! more for bits: less than guesses whose eliminations count (2^161), more than the 2^136 of guesses that count for
-//! nothing. Where one of all vectors of 10^9 items is enough, they leave 2^134. Algebraic attacks on regular noise
-//! (Briaud, Oygarden, EUROCRYPT 2023) win for rates near one, not one half. `make security` recomputes these numbers.
+//! contains half of all columns succeeds with one such sum if every segment's place is outside of it or the sum
+//! vanishes there: probability 3/4 for each segment, times 2^s sums. (For t <= s one would have Metzner and
+//! Kapturowski's decoder of interleaved codes, which takes polynomial time; parameters of binary noise would be broken
+//! for s = 128.) For s = 1 the probability is 1/2. [`MARGIN`] bits are asked for above 128, and the work of each guess,
+//! at least a Gaussian elimination, is not counted. Better algorithms need fewer guesses of more work: with lists that
+//! are compared (Stern; Dumer), eliminations counted at a word a step, the best costs 2^141 for GF(2^64) and GF(2^128),
+//! 2^174 for GF(8) and more for bits: less than guesses whose eliminations count (2^161), more than the 2^136 of
+//! guesses that count for nothing. Where one of all vectors of 10^9 items is enough, they leave 2^134. Algebraic
+//! attacks on regular noise (Briaud, Oygarden, EUROCRYPT 2023) win for rates near one, not one half. `make security`
+//! recomputes these numbers.
 //!
-//! Vectors below [`LEAST`] outputs are cut from longer ones: in shorter codes light words are too many, and the other estimates, which are about long
-//! codes, are not to be trusted.
+//! Vectors below [`LEAST`] outputs are cut from longer ones: in shorter codes light words are too many, and the other
+//! estimates, which are about long codes, are not to be trusted.
 
 use tacit_math::Seed;
 use tacit_math::code::{BLOCK, BlockAccumulate};
@@ -40,7 +42,8 @@ use tacit_net::{PartyId, Session};
 use crate::OtError;
 use crate::error::fresh_seed;
 
-/// Relative pseudo-minimum distance of the code; with the feature `heavier-noise` the distance of random codes of rate one half (Gilbert, Varshamov).
+/// Relative pseudo-minimum distance of the code; with the feature `heavier-noise` the distance of random codes of rate
+/// one half (Gilbert, Varshamov).
 pub const DISTANCE: f64 = if cfg!(feature = "heavier-noise") { 0.11 } else { 0.20 };
 
 /// Security against each family of attacks, in bits.
@@ -87,10 +90,11 @@ impl Noise {
 
 /// The codes of one session and direction.
 ///
-/// The receiver draws their seed, in the first message of its own after its noise is fixed: only its scalars depend on the code being a good one. A
-/// corrupted receiver that chooses a bad code chooses its scalars with it, as it may. Delta does not depend on the code: leaves are hashed or, in OTs,
-/// grown in trees with numbers, so that outputs which repeat under a bad code are never hashed alike ([`super::tree`]). So no coins need be tossed;
-/// a sender that had a part in them could search for a code that is bad for the receiver's scalars.
+/// The receiver draws their seed, in the first message of its own after its noise is fixed: only its scalars depend on
+/// the code being a good one. A corrupted receiver that chooses a bad code chooses its scalars with it, as it may.
+/// Delta does not depend on the code: leaves are hashed or, in OTs, grown in trees with numbers, so that outputs which
+/// repeat under a bad code are never hashed alike ([`super::tree`]). So no coins need be tossed; a sender that had a
+/// part in them could search for a code that is bad for the receiver's scalars.
 pub(super) struct Codes {
     seed: Seed,
     /// The code of the noise vector compressed last, for the next one if it has the same size.
@@ -129,7 +133,8 @@ impl Codes {
 
 /// The least number of noisy places for values from a field of 2^bits elements; for one bit the values are one.
 pub fn least_weight(bits: usize) -> usize {
-    // By how much a place under a test lessens its bias, and the share of values at which a given nonzero linear form vanishes.
+    // By how much a place under a test lessens its bias, and the share of values at which a given nonzero linear form
+    // vanishes.
     let (lessens, vanishing): (f64, f64) = if bits == 1 { (2.0, 0.0) } else { (1.0, 0.5) };
     let linear = SECURITY / -(1.0 - lessens * DISTANCE).log2();
     let sums = ((bits as f64).exp2() - 1.0).log2();

@@ -1,19 +1,20 @@
 //! A vector of blocks that one party knows and the other knows but for one secret place, from correlated OTs: the
 //! correlated GGM tree.
 //!
-//! The root's children are k and k + delta; the children of a node x are H(x) and H(x) + x ([`CircularTreeHash`]). So the sum
-//! of every level is delta, and the sum of a level's left nodes S tells that of its right ones. For every level the
-//! sender sends its OT's zero block plus S; the receiver, whose block is that plus x delta for its choice x, finds the
-//! sum of the nodes on side x, and from it the sibling of its path's node. The path takes the other side at every
-//! level. The first level needs no message: its OT's zero block is k.
-//! **Hash** of each node that the receiver lacks it knows x + delta, and it gets sums of H(x) and of H(x) + x, thus H(y + delta) + b delta for a bit
-//! b and known y: circular correlation robustness, each y once. Roots may be outputs of a code that the receiver has chosen, and such outputs can
-//! repeat: two trees with one root would give S and S + delta for one sum S. So every tree under a delta has a number, which is added to what is
-//! hashed ([`Trees`]); whatever the code, no y comes twice.
+//! The root's children are k and k + delta; the children of a node x are H(x) and H(x) + x ([`CircularTreeHash`]). So
+//! the sum of every level is delta, and the sum of a level's left nodes S tells that of its right ones. For every level
+//! the sender sends its OT's zero block plus S; the receiver, whose block is that plus x delta for its choice x, finds
+//! the sum of the nodes on side x, and from it the sibling of its path's node. The path takes the other side at every
+//! level. The first level needs no message: its OT's zero block is k. **Hash** of each node that the receiver lacks it
+//! knows x + delta, and it gets sums of H(x) and of H(x) + x, thus H(y + delta) + b delta for a bit b and known y:
+//! circular correlation robustness, each y once. Roots may be outputs of a code that the receiver has chosen, and such
+//! outputs can repeat: two trees with one root would give S and S + delta for one sum S. So every tree under a delta
+//! has a number, which is added to what is hashed ([`Trees`]); whatever the code, no y comes twice.
 //!
 //! **Adversary** semi-honest; what a malicious sender can do is confined by [`super::check`]. **Discloses** nothing.
 //! **Source** Guo, Yang, Wang, Zhang, Xie, Liu, Zhao, "Half-Tree: Halving the Cost of Tree Expansion in COT and DPF"
-//! (EUROCRYPT 2023), Figure 3 and protocol of Figure 6. **Departure** the trees' numbers. **Cost** 16 (h - 1) bytes from the sender, for 2^h blocks.
+//! (EUROCRYPT 2023), Figure 3 and protocol of Figure 6. **Departure** the trees' numbers. **Cost** 16 (h - 1) bytes
+//! from the sender, for 2^h blocks.
 //!
 //! The receiver finds its place by comparing it with every index of a level, so that no address depends on it.
 
@@ -36,8 +37,8 @@ pub(super) struct Hole {
     pub sum: u128,
 }
 
-/// What is made of trees. It sets apart the numbers of trees and of leaves of all that is made under one delta; OTs that are hashed by their own
-/// numbers have zero in its place.
+/// What is made of trees. It sets apart the numbers of trees and of leaves of all that is made under one delta; OTs
+/// that are hashed by their own numbers have zero in its place.
 #[derive(Clone, Copy)]
 pub(super) enum Product {
     Transfers = 1,
@@ -65,7 +66,8 @@ impl Trees {
         Self { batch: product.batch(first), next: 0 }
     }
 
-    /// The next number. They differ above the lowest bit, the one bit that sums of whole segments leave in a receiver's block.
+    /// The next number. They differ above the lowest bit, the one bit that sums of whole segments leave in a receiver's
+    /// block.
     pub(super) fn number(&mut self) -> u128 {
         let number = u128::from(self.batch) << 64 | u128::from(self.next);
         self.next += 1;
@@ -75,13 +77,15 @@ impl Trees {
 
 /// The hash that makes leaves independent of delta, where a multiple of delta is added to what lies at the hole.
 ///
-/// The receiver gets H(s + delta, i) + f(delta) for sums s that it knows, leaf numbers i and maps f, which are multiplications by its values: a
-/// corrupted receiver chooses them. So H must be tweakable circular correlation robust for every f ([`TweakableCircularHash`]); a hash that feeds its
-/// input forward would let the input's delta cancel the added one. No number comes twice under one delta: a receiver with equal leaves in two trees
-/// of different values would get their hashes' sum otherwise, a multiple of delta in clear.
+/// The receiver gets H(s + delta, i) + f(delta) for sums s that it knows, leaf numbers i and maps f, which are
+/// multiplications by its values: a corrupted receiver chooses them. So H must be tweakable circular correlation robust
+/// for every f ([`TweakableCircularHash`]); a hash that feeds its input forward would let the input's delta cancel the
+/// added one. No number comes twice under one delta: a receiver with equal leaves in two trees of different values
+/// would get their hashes' sum otherwise, a multiple of delta in clear.
 ///
-/// A leaf's tweak is 2^64 times a product's prefix, plus its number. What else is hashed so under the same delta has tweaks below 2^64: the numbers of
-/// blocks of a long string and of OTs ([`crate::correlated`]). So a leaf and such a block are no repeated pair, whatever their values.
+/// A leaf's tweak is 2^64 times a product's prefix, plus its number. What else is hashed so under the same delta has
+/// tweaks below 2^64: the numbers of blocks of a long string and of OTs ([`crate::correlated`]). So a leaf and such a
+/// block are no repeated pair, whatever their values.
 pub(super) struct LeafHash {
     hash: TweakableCircularHash,
     batch: u64,
@@ -174,8 +178,8 @@ impl Grower {
         Self { hash: CircularTreeHash::new(), depth, levels: [0, 1].map(|_| vec![0; 1 << (depth - 1)]) }
     }
 
-    /// The sender's part of a tree of a number: fills in the leaves and appends the messages. `keys` are the zero blocks of as many OTs as
-    /// levels.
+    /// The sender's part of a tree of a number: fills in the leaves and appends the messages. `keys` are the zero
+    /// blocks of as many OTs as levels.
     pub fn plant(&mut self, tree: u128, delta: u128, keys: &[u128], leaves: &mut [u128], corrections: &mut Vec<u128>) {
         let (&root, keys) = keys.split_first().expect("a tree has a level");
         let mut nodes = 2;
@@ -248,7 +252,8 @@ mod tests {
     use super::{Grower, Hole, LeafHash, Product};
     use tacit_math::{Prg, Seed, TweakableCircularHash};
 
-    /// A block that is a leaf and is hashed to a long string too, or to the key of an OT, has other hashes there, in every batch and place.
+    /// A block that is a leaf and is hashed to a long string too, or to the key of an OT, has other hashes there, in
+    /// every batch and place.
     #[test]
     fn tweaks_of_leaves_are_those_of_nothing_else() {
         const COUNT: usize = 300;

@@ -1,4 +1,5 @@
-//! What either party of silent correlations can compute from its view, where the OTs behind trees are ideal: those of a dealer.
+//! What either party of silent correlations can compute from its view, where the OTs behind trees are ideal: those of a
+//! dealer.
 //!
 //! One tree a run, and its vector of values: all trees of a vector are made alike, under keys of their own.
 
@@ -17,7 +18,8 @@ const DEPTH: u32 = 2;
 const TREE: u128 = 0;
 const LEAVES: usize = 1 << DEPTH;
 
-/// One tree between a sender and a receiver: zero blocks, choices, delta; a value a of the receiver, with a delta + b and b.
+/// One tree between a sender and a receiver: zero blocks, choices, delta; a value a of the receiver, with a delta + b
+/// and b.
 struct Tree {
     delta: u128,
     keys: Vec<u128>,
@@ -28,7 +30,8 @@ struct Tree {
     leaves: Vec<u128>,
 }
 
-/// What is common to a kind of correlation: which deltas there are, what the receiver's value adds, and which bits of leaves count.
+/// What is common to a kind of correlation: which deltas there are, what the receiver's value adds, and which bits of
+/// leaves count.
 #[derive(Clone, Copy)]
 struct Shape {
     delta: fn(u128) -> u128,
@@ -72,7 +75,8 @@ impl Tree {
         leaves.iter().fold(self.zero_product, |sum, leaf| sum ^ leaf & mask)
     }
 
-    /// The receiver's view of these messages, and all that it computes: leaves, what lies at the hole, and delta if H fed its input forward.
+    /// The receiver's view of these messages, and all that it computes: leaves, what lies at the hole, and delta if H
+    /// fed its input forward.
     fn run(&self, corrections: &[u128], message: u128, hash: impl Fn(&mut [u128]), mask: u128, secret: u128) -> Run {
         let mut leaves = vec![0; LEAVES];
         let Hole { place, sum } =
@@ -117,8 +121,8 @@ fn generator(number: u8) -> Prg {
     Prg::new(&Seed::from_bytes([number; 16]))
 }
 
-/// Whoever has all leaves but one, hashes and sums learns nothing of delta, nor of the missing leaf; a simulator draws corrections and the sum at
-/// random.
+/// Whoever has all leaves but one, hashes and sums learns nothing of delta, nor of the missing leaf; a simulator draws
+/// corrections and the sum at random.
 // views: crates/ot/src/silent/tree.rs
 #[test]
 fn a_receiver_sees_neither_delta_nor_the_missing_leaf() {
@@ -163,7 +167,8 @@ fn a_receiver_sees_neither_delta_nor_the_missing_leaf() {
     }
 }
 
-/// Bits of blocks that are no element's, or the lowest one's, are constant by design: of the sum, of the secret delta and of the value's block.
+/// Bits of blocks that are no element's, or the lowest one's, are constant by design: of the sum, of the secret delta
+/// and of the value's block.
 fn without_constants(runs: &[Run], shape: Shape) -> Vec<Run> {
     let counts = |bit: usize| shape.mask >> (bit % 128) & 1 == 1 && (shape.mask == !0 || bit % 128 < 126);
     let cut = |run: &Run| Run {
@@ -174,7 +179,8 @@ fn without_constants(runs: &[Run], shape: Shape) -> Vec<Run> {
     runs.iter().map(cut).collect()
 }
 
-/// The same receiver, where leaves are hashed by what feeds its input forward: all bits of delta are found, in what it inverts.
+/// The same receiver, where leaves are hashed by what feeds its input forward: all bits of delta are found, in what it
+/// inverts.
 #[test]
 fn a_hash_that_is_not_circular_is_found() {
     let mut prg = generator(73);
@@ -186,8 +192,8 @@ fn a_hash_that_is_not_circular_is_found() {
     assert_eq!(leaks(&without_constants(&runs, VOLE)).len(), 128);
 }
 
-/// Two trees with equal leaves and two values of the receiver, which a corrupted one reaches where it chooses its OTs' blocks: under one number for
-/// both leaves a multiple of delta would be left; numbers go on from tree to tree.
+/// Two trees with equal leaves and two values of the receiver, which a corrupted one reaches where it chooses its OTs'
+/// blocks: under one number for both leaves a multiple of delta would be left; numbers go on from tree to tree.
 #[test]
 fn equal_trees_of_two_values_do_not_show_delta() {
     let shown = |hash: &mut dyn FnMut(&mut [u128]), tree: &Tree| {
@@ -219,8 +225,8 @@ fn equal_trees_of_two_values_do_not_show_delta() {
     assert_eq!(leaks(&repeated).len(), 128);
 }
 
-/// What a malicious sender is shown of the noise: y, a weighted sum under weights that it knows, of which it can compute what each place would give.
-/// The mask hides it; without a mask the place follows.
+/// What a malicious sender is shown of the noise: y, a weighted sum under weights that it knows, of which it can
+/// compute what each place would give. The mask hides it; without a mask the place follows.
 // views: crates/ot/src/silent/check.rs
 #[test]
 fn the_check_does_not_show_the_places() {
@@ -255,7 +261,8 @@ fn the_check_does_not_show_the_places() {
     assert!(!leaks(&runs(false)).is_empty());
 }
 
-/// All that a semi-honest sender receives in silent correlations is the seed of the code, drawn by the receiver apart from its noise.
+/// All that a semi-honest sender receives in silent correlations is the seed of the code, drawn by the receiver apart
+/// from its noise.
 // views: crates/ot/src/silent/noise.rs
 #[test]
 fn a_sender_is_told_a_random_seed() {

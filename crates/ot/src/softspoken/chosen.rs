@@ -1,11 +1,12 @@
-//! Correlated OTs of bits that the receiver chose, in one message of the present round, and for a sender that has a part of each bit itself.
+//! Correlated OTs of bits that the receiver chose, in one message of the present round, and for a sender that has a
+//! part of each bit itself.
 //!
-//! **Computes** for bits c of the receiver and s of the sender: blocks of the receiver are those of the sender plus (c + s) delta. Nothing is
-//! random but the blocks, so that no second message turns random bits into chosen ones. **Adversary** semi-honest.
-//! **Cost** [`chosen_cost`]: the receiver sends the corrections of all blocks, each by how much its sum of leaves differs from c. The first one is
-//! corrected as the others are; its correction takes the place of the bits that would turn random choices into c.
-//! The sender adds s to every correction, whose multiples by the bits of delta it adds anyway.
-//! **Departures** from [`super`]: choices are made in the message that makes the OTs.
+//! **Computes** for bits c of the receiver and s of the sender: blocks of the receiver are those of the sender plus
+//! (c + s) delta. Nothing is random but the blocks, so that no second message turns random bits into chosen ones.
+//! **Adversary** semi-honest. **Cost** [`chosen_cost`]: the receiver sends the corrections of all blocks, each by how
+//! much its sum of leaves differs from c. The first one is corrected as the others are; its correction takes the place
+//! of the bits that would turn random choices into c. The sender adds s to every correction, whose multiples by the
+//! bits of delta it adds anyway. **Departures** from [`super`]: choices are made in the message that makes the OTs.
 
 use tacit_math::words;
 use tacit_net::Session;

@@ -1,5 +1,5 @@
-//! Extension in both directions at once, of which nothing but what the caller makes of it is kept: a tile is used while it is in the
-//! cache, and both parties work all the time.
+//! Extension in both directions at once, of which nothing but what the caller makes of it is kept: a tile is used while
+//! it is in the cache, and both parties work all the time.
 
 use tacit_math::transpose;
 use tacit_net::Session;
@@ -7,8 +7,9 @@ use tacit_net::Session;
 use super::{COLUMNS, Receiver, Secret, Sender, TILE, TILES};
 use crate::{Adversary, OtError};
 
-/// `send` OTs of which this party is the sender and `receive` of which it is the receiver, in the present round: the bytes that
-/// [`super::extension_cost`] says for each. `sent` gets the zero blocks, `received` the choices and blocks, tile by tile.
+/// `send` OTs of which this party is the sender and `receive` of which it is the receiver, in the present round: the
+/// bytes that [`super::extension_cost`] says for each. `sent` gets the zero blocks, `received` the choices and blocks,
+/// tile by tile.
 ///
 /// # Errors
 /// The connection's failure; [`OtError::Ended`] after an earlier error.

@@ -1,5 +1,5 @@
-//! What either party of SoftSpokenOT can compute from its view, where trees are ideal: streams under random seeds, of which the sender lacks one in each tree.
-//! IKNP is the case k = 1.
+//! What either party of SoftSpokenOT can compute from its view, where trees are ideal: streams under random seeds, of
+//! which the sender lacks one in each tree. IKNP is the case k = 1.
 
 use tacit_math::{Prg, Seed};
 use tacit_net::{PartyId, Session};
@@ -111,7 +111,8 @@ fn views_of_sender(k: usize, runs: usize, spoil: impl Fn(&mut Setup)) -> Vec<Run
     senders.into_iter().zip(receivers.into_iter().zip(&setups)).map(run).collect()
 }
 
-/// The sender sees b - 1 corrections, each under the stream that it lacks of a tree. A simulator makes random words of them.
+/// The sender sees b - 1 corrections, each under the stream that it lacks of a tree. A simulator makes random words of
+/// them.
 // views: crates/ot/src/softspoken.rs crates/ot/src/iknp.rs
 #[test]
 fn a_sender_does_not_see_the_choices() {
@@ -154,7 +155,8 @@ enum Way {
     BothRandom,
 }
 
-/// A sender's view where the receiver chose its bits, or of both directions at once. Bob sends too: the same setup, with the parties changed.
+/// A sender's view where the receiver chose its bits, or of both directions at once. Bob sends too: the same setup,
+/// with the parties changed.
 fn views_of_chosen(way: Way, runs: usize) -> Vec<Run> {
     let mut prg = generator(54);
     let setups: Vec<[Setup; 2]> = (0..runs).map(|_| [0; 2].map(|_| Setup::random(&mut prg, 2))).collect();
@@ -212,8 +214,9 @@ fn a_tree_without_a_missing_leaf_is_found() {
     assert!(!leaks(&views_of_sender(2, 900, |setup| setup.open = true)).is_empty());
 }
 
-/// A sender that expects a malicious receiver asks for hashes under a challenge of its choice, the same one in every run: then what comes back is linear in the receiver's
-/// bits. The word that masks it hides it all the same, and without that word it is found.
+/// A sender that expects a malicious receiver asks for hashes under a challenge of its choice, the same one in every
+/// run: then what comes back is linear in the receiver's bits. The word that masks it hides it all the same, and
+/// without that word it is found.
 #[test]
 fn hashes_of_a_chosen_challenge_do_not_show_the_choices() {
     const RUNS: usize = 600;
@@ -266,8 +269,8 @@ fn hashes_of_a_chosen_challenge_do_not_show_the_choices() {
     assert_eq!(leaks(&faulty).len(), 64);
 }
 
-/// A malicious receiver that makes its choices with a guess of one block's k bits passes for one value of these bits, and for all values of the others alike: one run in
-/// 2^k, and what it learns are these bits.
+/// A malicious receiver that makes its choices with a guess of one block's k bits passes for one value of these bits,
+/// and for all values of the others alike: one run in 2^k, and what it learns are these bits.
 #[test]
 fn a_guess_of_a_block_passes_for_one_value_of_its_bits() {
     for k in [1, 2, 4] {
@@ -283,7 +286,8 @@ fn a_guess_of_a_block_passes_for_one_value_of_its_bits() {
     }
 }
 
-/// What both parties end with, when the receiver guesses the first block's bits: its OTs have the choices that it wanted.
+/// What both parties end with, when the receiver guesses the first block's bits: its OTs have the choices that it
+/// wanted.
 fn plays_with(setup: &Setup, guess: u64) -> (Result<(), OtError>, Option<CotReceiver>) {
     let choices = [0x0f0f_1234_5678_9abc];
     let [mut a, mut b]: [Session; 2] =
@@ -309,7 +313,8 @@ fn plays_with(setup: &Setup, guess: u64) -> (Result<(), OtError>, Option<CotRece
     }
 }
 
-/// A receiver whose guess was wrong tries another one, which is right, as if nothing had happened: the sender that has failed once takes part in nothing more.
+/// A receiver whose guess was wrong tries another one, which is right, as if nothing had happened: the sender that has
+/// failed once takes part in nothing more.
 #[test]
 fn a_wrong_guess_is_the_last_one() {
     let k = 2;

@@ -1,7 +1,8 @@
-//! Two honest parties, and between them a network that changes one message of a run: what a decoder of a peer's bytes must survive.
+//! Two honest parties, and between them a network that changes one message of a run: what a decoder of a peer's bytes
+//! must survive.
 //!
-//! A target passes if no party panics, and both end: with a result or an error. A change is drawn by bolero, so that the same targets
-//! run under a fuzzer that is guided by coverage (`cargo bolero test`).
+//! A target passes if no party panics, and both end: with a result or an error. A change is drawn by bolero, so that
+//! the same targets run under a fuzzer that is guided by coverage (`cargo bolero test`).
 
 use bolero::TypeGenerator;
 use std::panic::{RefUnwindSafe, resume_unwind};

@@ -1,6 +1,8 @@
-//! What either party of silent OTs can compute from its view of two vectors, where the OTs before them are ideal: those of a dealer.
+//! What either party of silent OTs can compute from its view of two vectors, where the OTs before them are ideal: those
+//! of a dealer.
 //!
-//! The trees of a vector are made alike, so messages and blocks of the first one are looked at, some bits of each block; choices of all OTs.
+//! The trees of a vector are made alike, so messages and blocks of the first one are looked at, some bits of each
+//! block; choices of all OTs.
 
 use tacit_math::{Prg, Seed};
 use tacit_net::{PartyId, Session};
@@ -154,8 +156,8 @@ fn played(number: u8, runs: usize, play_as: Play) -> Vec<Played> {
 }
 
 impl Played {
-    /// The receiver's view and the sender's secrets. Where the sender is simulated, these are what an ideal functionality gives it: delta, and what fits the
-    /// receiver's blocks.
+    /// The receiver's view and the sender's secrets. Where the sender is simulated, these are what an ideal
+    /// functionality gives it: delta, and what fits the receiver's blocks.
     fn of_receiver(&self) -> Run {
         let Self { dealt, receiver, .. } = self;
         let (delta, used) = (dealt.sender.delta, noise().depth as usize);
@@ -181,7 +183,8 @@ impl Played {
         Run { view, known, secret }
     }
 
-    /// The receiver's choices: of both vectors, and of OTs that the next one is made of. None of them may follow from others.
+    /// The receiver's choices: of both vectors, and of OTs that the next one is made of. None of them may follow from
+    /// others.
     fn choices(&self) -> View {
         let mut choices = View::default();
         for made in &self.receiver {
@@ -202,8 +205,8 @@ fn messages(played: &[Played]) -> Vec<View> {
     played.iter().map(of).collect()
 }
 
-/// The receiver sees neither delta nor blocks that it did not choose. The sender hears the seed of the code and nothing else, so it knows of choices what
-/// their distribution says.
+/// The receiver sees neither delta nor blocks that it did not choose. The sender hears the seed of the code and nothing
+/// else, so it knows of choices what their distribution says.
 // views: crates/ot/src/silent/cot.rs
 #[test]
 fn neither_party_sees_what_the_other_has() {
