@@ -6,8 +6,8 @@ use tacit_net::PartyId;
 use crate::circuits::Function;
 use crate::{Block, Linear, LinearScan, Permit, Result, Rows, Shape, circuits, linear};
 
-/// A secure computation engine at one node. Every node calls the same methods with the same public arguments in the same
-/// order. All methods work on whole vectors; those that take `&mut self` may communicate.
+/// A secure computation engine at one node. Every node calls the same methods with the same public arguments in the
+/// same order. All methods work on whole vectors; those that take `&mut self` may communicate.
 ///
 /// Values are shares: nothing about a secret can be read except through [`Backend::open`], which needs a [`Permit`].
 pub trait Backend: Sized {
@@ -49,7 +49,8 @@ pub trait Backend: Sized {
 
     /// out[k] = (x[k] AND y[k]) XOR base[k], where there is one. One round; costs what [`Backend::and`] does.
     ///
-    /// Some engines pay less for products with a common factor: give the same reference for it ([`crate::common_factors`]).
+    /// Some engines pay less for products with a common factor: give the same reference for it
+    /// ([`crate::common_factors`]).
     fn and_xor(
         &mut self,
         x: &[&Self::Bits],
@@ -57,19 +58,20 @@ pub trait Backend: Sized {
         base: &[Option<&Self::Bits>],
     ) -> Result<Vec<Self::Bits>>;
 
-    /// Fewer planes with the same conjunction as the given ones, which are at least two and equally long. By ANDs of pairs, one
-    /// round, unless the engine has a cheaper way.
+    /// Fewer planes with the same conjunction as the given ones, which are at least two and equally long. By ANDs of
+    /// pairs, one round, unless the engine has a cheaper way.
     fn conjoin(&mut self, planes: Vec<Self::Bits>) -> Result<Vec<Self::Bits>> {
         circuits::and_pairs(self, planes)
     }
 
-    /// A whole circuit on planes of one length, if the engine has a way that takes less time than gate by gate. None, and nothing sent, if not; which one is
-    /// a function of public sizes.
+    /// A whole circuit on planes of one length, if the engine has a way that takes less time than gate by gate. None,
+    /// and nothing sent, if not; which one is a function of public sizes.
     fn whole(&mut self, _function: Function, _inputs: &[&Self::Bits]) -> Result<Option<Vec<Self::Bits>>> {
         Ok(None)
     }
 
-    /// out[k] = sum over t of x * y for the pairs (x, y) in terms[k], element by element. One round, one word a row and output.
+    /// out[k] = sum over t of x * y for the pairs (x, y) in terms[k], element by element. One round, one word a row and
+    /// output.
     fn inner_products<R: Ring>(
         &mut self,
         terms: &[Vec<(&Self::Vector<R>, &Self::Vector<R>)>],
@@ -81,9 +83,9 @@ pub trait Backend: Sized {
         self.mul(&bits.iter().collect::<Vec<_>>(), x)
     }
 
-    /// out = sum over t of x[t] * factor[t] + base + row number, where x are the bits as ring elements and a scan gives factors
-    /// and base from x. Bit t is one exactly where the number whose planes are `digit` is t + 1. As [`Backend::inject`] and
-    /// [`Backend::select`], but nothing in between need be stored.
+    /// out = sum over t of x[t] * factor[t] + base + row number, where x are the bits as ring elements and a scan gives
+    /// factors and base from x. Bit t is one exactly where the number whose planes are `digit` is t + 1. As
+    /// [`Backend::inject`] and [`Backend::select`], but nothing in between need be stored.
     fn scan_product<R: Ring, S: LinearScan<R, N>, const N: usize>(
         &mut self,
         digit: &[&Self::Bits],
@@ -96,9 +98,9 @@ pub trait Backend: Sized {
     /// Two Boolean-shared numbers of `width` planes each whose sum modulo 2^width is x modulo 2^width.
     fn summands<R: Ring>(&mut self, x: &[&Self::Vector<R>], width: usize) -> Result<Vec<[Vec<Self::Bits>; 2]>>;
 
-    /// For the sum of both summands of x ([`Backend::summands`]) in their low `width` bits, digit by digit, lowest first: whether a digit carries
-    /// by itself, and whether it hands on a carry. None, and nothing sent, if the engine has no better way than gates; which one is a
-    /// function of public sizes.
+    /// For the sum of both summands of x ([`Backend::summands`]) in their low `width` bits, digit by digit, lowest
+    /// first: whether a digit carries by itself, and whether it hands on a carry. None, and nothing sent, if the engine
+    /// has no better way than gates; which one is a function of public sizes.
     fn carries<R: Ring>(&mut self, _x: &Self::Vector<R>, _width: usize) -> Result<Option<[Vec<Self::Bits>; 2]>> {
         Ok(None)
     }
@@ -111,7 +113,8 @@ pub trait Backend: Sized {
     /// A fresh random ring vector y and the Boolean shares of -y, for converting to the ring by [`Backend::unmask`].
     fn mask<R: Ring>(&mut self, rows: usize) -> Result<(Self::Vector<R>, Vec<Self::Bits>)>;
 
-    /// Given the planes of x - y for a mask y of [`Backend::mask`]: shares of x. The planes are opened to nodes that know nothing of y.
+    /// Given the planes of x - y for a mask y of [`Backend::mask`]: shares of x. The planes are opened to nodes that
+    /// know nothing of y.
     fn unmask<R: Ring>(&mut self, mask: Self::Vector<R>, difference: &[&Self::Bits]) -> Result<Self::Vector<R>>;
 
     /// The rows in a uniformly random order that no node knows.
@@ -119,10 +122,11 @@ pub trait Backend: Sized {
 
     /// Shuffles two bundles by the same secret random permutation and makes the second one public to all nodes.
     ///
-    /// Not a disclosure only because of the contract: the revealed rows, as a multiset, must be public already (such as the
-    /// numbers 0..n). Then what the nodes see is a uniformly random arrangement of it, and words of planes say nothing more: behind the last row they are
-    /// zero. A caller checks that it got that multiset, because a peer may send anything. Its vectors over Z/2^32 hold numbers of rows, below their
-    /// count: an engine may move only as many bits of them. None in an engine without data.
+    /// Not a disclosure only because of the contract: the revealed rows, as a multiset, must be public already (such as
+    /// the numbers 0..n). Then what the nodes see is a uniformly random arrangement of it, and words of planes say
+    /// nothing more: behind the last row they are zero. A caller checks that it got that multiset, because a peer may
+    /// send anything. Its vectors over Z/2^32 hold numbers of rows, below their count: an engine may move only as many
+    /// bits of them. None in an engine without data.
     fn shuffle_reveal(&mut self, rows: Rows<Self>, reveal: Rows<Self>) -> Result<(Rows<Self>, Block)>;
 
     /// Shares of the owner's bundle (given only at the owner).
@@ -131,6 +135,7 @@ pub trait Backend: Sized {
     /// Opens a bundle of the permit's shape to its recipients. None at other nodes.
     fn open(&mut self, rows: &Rows<Self>, permit: Permit) -> Result<Option<Block>>;
 
-    /// The owner tells all nodes a number of rows, no larger than the permit says, which is of kind size and for all of them.
+    /// The owner tells all nodes a number of rows, no larger than the permit says, which is of kind size and for all of
+    /// them.
     fn announce(&mut self, owner: PartyId, number: Option<u64>, permit: Permit) -> Result<u64>;
 }

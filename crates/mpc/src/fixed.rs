@@ -1,12 +1,14 @@
 //! Fixed-point arithmetic on shared vectors, written once for all engines.
 //!
-//! A number v is the integer v 2^f, in a ring vector as two's complement, with f fractional bits that everyone knows. Values are bounded by a declared width; what
-//! exceeds it gives an arbitrary value, never an error. Rounding is always down and never random: every function states its error, and results
-//! are the same on all engines. Nothing is disclosed; costs depend on row counts and widths alone.
+//! A number v is the integer v 2^f, in a ring vector as two's complement, with f fractional bits that everyone knows.
+//! Values are bounded by a declared width; what exceeds it gives an arbitrary value, never an error. Rounding is always
+//! down and never random: every function states its error, and results are the same on all engines. Nothing is
+//! disclosed; costs depend on row counts and widths alone.
 //!
-//! **Sources** truncation by way of planes, as ABY (Demmler, Schneider, Zohner, NDSS 2015) converts; division by Newton's iteration from a normalised
-//! divisor: Catrina, Saxena, "Secure Computation with Fixed-Point Numbers" (FC 2010), Protocols 3.3 to 3.5, from which this departs by exact instead
-//! of probabilistic truncation and by one truncation at the end instead of two.
+//! **Sources** truncation by way of planes, as ABY (Demmler, Schneider, Zohner, NDSS 2015) converts; division by
+//! Newton's iteration from a normalised divisor: Catrina, Saxena, "Secure Computation with Fixed-Point Numbers" (FC
+//! 2010), Protocols 3.3 to 3.5, from which this departs by exact instead of probabilistic truncation and by one
+//! truncation at the end instead of two.
 
 use tacit_math::Ring;
 
@@ -40,7 +42,8 @@ pub fn truncate<R: Ring, B: Backend>(b: &mut B, x: &B::Vector<R>, width: usize, 
     })
 }
 
-/// x y, rounded down to a multiple of 2^-fraction: what is given is less than the product by less than 2^-fraction. The product must fit the format.
+/// x y, rounded down to a multiple of 2^-fraction: what is given is less than the product by less than 2^-fraction. The
+/// product must fit the format.
 ///
 /// # Errors
 /// As the engine's.
@@ -83,12 +86,13 @@ pub fn equal<R: Ring, B: Backend>(b: &mut B, x: &B::Vector<R>, y: &B::Vector<R>,
     and_all(b, x.rows(), zero)
 }
 
-/// x / y to the format's fractional bits: what is given differs from x / y by at most |x / y| 5 2^(1 - width) + 2^-fraction; where y = 0 it is arbitrary. The
-/// quotient may take width + fraction bits.
+/// x / y to the format's fractional bits: what is given differs from x / y by at most |x / y| 5 2^(1 - width) +
+/// 2^-fraction; where y = 0 it is arbitrary. The quotient may take width + fraction bits.
 ///
-/// With p = width - 1, |y| is moved to the left by a secret v, a power of two, so that c = |y| v is in [2^(p-1), 2^p]; r = 2^2p / c comes
-/// from 2.9142 2^p - 2 c, whose relative error e is at most 0.0858, by steps r <- r (2 - c r) that square it. Two truncations a step add at
-/// most 3 2^-p. The steps end when 0.0858^(2^steps) <= 2^-p, so that |e| <= 5 2^-p. Then x / y = x v r / 2^2p, truncated once.
+/// With p = width - 1, |y| is moved to the left by a secret v, a power of two, so that c = |y| v is in [2^(p-1), 2^p];
+/// r = 2^2p / c comes from 2.9142 2^p - 2 c, whose relative error e is at most 0.0858, by steps r <- r (2 - c r) that
+/// square it. Two truncations a step add at most 3 2^-p. The steps end when 0.0858^(2^steps) <= 2^-p, so that |e| <= 5
+/// 2^-p. Then x / y = x v r / 2^2p, truncated once.
 ///
 /// # Errors
 /// As the engine's.

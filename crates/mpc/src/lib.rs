@@ -1,6 +1,7 @@
 //! Secure computation on whole vectors: the [`Backend`] trait, circuits and operations written once over it, and the
-//! engines: [`backends::Clear`] (reference, no security), [`backends::Rep3`] (three nodes, replicated sharing, semi-honest),
-//! [`backends::Two`] (two nodes, oblivious transfer, semi-honest) and [`backends::Tally`] (no data: the declared costs of an engine).
+//! engines: [`backends::Clear`] (reference, no security), [`backends::Rep3`] (three nodes, replicated sharing,
+//! semi-honest), [`backends::Two`] (two nodes, oblivious transfer, semi-honest) and [`backends::Tally`] (no data: the
+//! declared costs of an engine).
 
 pub mod backend;
 pub mod backends;

@@ -2,13 +2,13 @@
 
 use tacit_math::{Plane, Ring, ring};
 
-/// A share of a column `T` (a plane or a vector of ring elements), consisting of components on which every linear map acts
-/// one by one: mapping the components of a share of x gives a share of f(x), without any message.
+/// A share of a column `T` (a plane or a vector of ring elements), consisting of components on which every linear map
+/// acts one by one: mapping the components of a share of x gives a share of f(x), without any message.
 pub trait Linear<T>: Clone {
     /// Applies a linear map from several columns to `outputs` columns of `rows` rows.
     ///
-    /// The map must be linear (over GF(2) for planes, over the ring for vectors) and must not depend on secrets. It is called
-    /// once for each component, or not at all by an engine that holds no data.
+    /// The map must be linear (over GF(2) for planes, over the ring for vectors) and must not depend on secrets. It is
+    /// called once for each component, or not at all by an engine that holds no data.
     fn map_many(inputs: &[&Self], outputs: usize, rows: usize, map: impl Fn(&[&T]) -> Vec<T>) -> Vec<Self>;
 
     /// Number of rows.

@@ -1,7 +1,7 @@
 //! Permits: the right to open one value, minted only from the approved disclosures of a plan.
 //!
-//! A permit says what may be opened, to whom, and of which shape: each column with its kind, and how many rows at most. An
-//! engine opens nothing that is not of this shape.
+//! A permit says what may be opened, to whom, and of which shape: each column with its kind, and how many rows at most.
+//! An engine opens nothing that is not of this shape.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -211,8 +211,8 @@ impl Permit {
         &self.recipients
     }
 
-    /// Whether a bundle of this shape may be opened: exactly the approved columns, with or without a plane of which rows are
-    /// valid, and no more rows than approved.
+    /// Whether a bundle of this shape may be opened: exactly the approved columns, with or without a plane of which
+    /// rows are valid, and no more rows than approved.
     ///
     /// # Errors
     /// [`MpcError::NotPermitted`].

@@ -26,8 +26,8 @@ impl Group {
 /// Most products in a group: as many bits as a transferred block has.
 pub const GROUP_LIMIT: usize = 128;
 
-/// Puts products x[k] y[k] in groups: each goes to that of its factors which more products have, where a factor is the same if
-/// the reference is. A function of which references are equal, thus of public things.
+/// Puts products x[k] y[k] in groups: each goes to that of its factors which more products have, where a factor is the
+/// same if the reference is. A function of which references are equal, thus of public things.
 pub fn common_factors<T>(x: &[&T], y: &[&T]) -> Vec<Group> {
     assert_eq!(x.len(), y.len(), "pairs of factors");
     let mut count: HashMap<*const T, usize> = HashMap::new();

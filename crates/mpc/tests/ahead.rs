@@ -1,4 +1,5 @@
-//! Stock made ahead, in a session of its own: the same results, exactly the declared cost of both sessions, and one clear end.
+//! Stock made ahead, in a session of its own: the same results, exactly the declared cost of both sessions, and one
+//! clear end.
 
 mod permits;
 

@@ -1,4 +1,5 @@
-//! Attacks on what departs from a published protocol, from one node's view: docs/security/departures.md tells the games.
+//! Attacks on what departs from a published protocol, from one node's view: docs/security/departures.md tells the
+//! games.
 
 use std::thread;
 
@@ -47,7 +48,8 @@ fn arrangements<B: Networked>(permutation: [u32; 4]) -> Vec<[usize; 256]> {
 
 const APPLICATIONS: usize = 1200;
 
-/// Every node sees all 24 arrangements alike, whatever permutation is applied: 23 degrees of freedom, of which chance exceeds 95 once in 10^10 tries.
+/// Every node sees all 24 arrangements alike, whatever permutation is applied: 23 degrees of freedom, of which chance
+/// exceeds 95 once in 10^10 tries.
 fn says_nothing<B: Networked>() {
     for permutation in [[0, 1, 2, 3], [3, 1, 0, 2]] {
         for counts in arrangements::<B>(permutation) {
@@ -93,8 +95,8 @@ fn components<B: Networked + Components>(secret: u64) -> Vec<Vec<[u64; 2]>> {
 
 const INPUTS: usize = 1024;
 
-/// Each component is zero in all inputs or uniform in all of its bits: a bit that is one in half of 1024 tries is so between 352 and 672 times but
-/// with probability 2^-75. No two inputs have one word.
+/// Each component is zero in all inputs or uniform in all of its bits: a bit that is one in half of 1024 tries is so
+/// between 352 and 672 times but with probability 2^-75. No two inputs have one word.
 fn uniform_or_zero<B: Networked + Components>() {
     for secret in [0, u64::MAX, 0x0123_4567_89ab_cdef] {
         for words in components::<B>(secret) {

@@ -1,5 +1,5 @@
-//! One generic test for all engines: every program gives the same on `rep3` and `two` as on `clear`, equals a model in clear Rust, and
-//! sends exactly what it declares.
+//! One generic test for all engines: every program gives the same on `rep3` and `two` as on `clear`, equals a model in
+//! clear Rust, and sends exactly what it declares.
 
 mod world;
 
@@ -111,7 +111,8 @@ fn close_numbers_compare_right() {
     }
 }
 
-/// ANDs of so many rows that engines may go other ways than for few, of pairs and with a common factor, then of their results.
+/// ANDs of so many rows that engines may go other ways than for few, of pairs and with a common factor, then of their
+/// results.
 struct ManyAnds;
 
 impl Program for ManyAnds {
@@ -212,7 +213,8 @@ impl Program for Signs {
 
 #[test]
 fn signs_are_bits_of_numbers() {
-    // Few rows, which go gate by gate, and so many that carries come from lookups; digits that are full and that are not.
+    // Few rows, which go gate by gate, and so many that carries come from lookups; digits that are full and that are
+    // not.
     for (rows, width) in [(1, 1), (65, 2), (300, 64), (6000, 33), (5999, 34), (16_500, 33), (16_449, 35)] {
         check(&format!("signs {width}"), &Signs { width }, Shape { r64: 1, r128: 1, ..shape(rows) });
     }

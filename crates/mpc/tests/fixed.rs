@@ -89,7 +89,8 @@ fn truncation_products_and_comparisons_are_exact() {
     }
 }
 
-/// Quotients of two columns of a ring; the model is the engine without security, which other tests hold against exact arithmetic.
+/// Quotients of two columns of a ring; the model is the engine without security, which other tests hold against exact
+/// arithmetic.
 struct Quotient(Format);
 
 impl Program for Quotient {

@@ -1,5 +1,5 @@
-//! Rows that move, on every engine: sorts, merges, permutations and shuffles. As in `engines.rs`, all engines agree with a model in clear Rust and send
-//! exactly what they declare.
+//! Rows that move, on every engine: sorts, merges, permutations and shuffles. As in `engines.rs`, all engines agree
+//! with a model in clear Rust and send exactly what they declare.
 
 mod world;
 

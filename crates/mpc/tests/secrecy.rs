@@ -146,7 +146,8 @@ fn only_what_is_approved_is_permitted_and_only_once() {
     assert!(size.is_err(), "an approved answer is not an approved size");
 }
 
-/// What every node makes of an attempt with a bundle of this shape that no permit allows; nothing is sent by who refuses at once.
+/// What every node makes of an attempt with a bundle of this shape that no permit allows; nothing is sent by who
+/// refuses at once.
 fn refused<B: Networked>(shape: Shape, attempt: impl Fn(&mut B, &Rows<B>) -> Result<()> + Sync) {
     let sessions = memory::mesh(&["a", "b", "c"][..B::NODES], &Options::default());
     let one = |session: Session| {

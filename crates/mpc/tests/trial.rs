@@ -9,8 +9,8 @@ use world::{Program, check_with};
 
 const TIME_WIDTH: usize = 32;
 
-/// A trial of subjects with two events each, in two pieces. Inputs are opportunities, arms, and times and values as they are; what is shared of
-/// the latter is what their owner makes of them.
+/// A trial of subjects with two events each, in two pieces. Inputs are opportunities, arms, and times and values as
+/// they are; what is shared of the latter is what their owner makes of them.
 struct Trial;
 
 impl Trial {

@@ -1,4 +1,5 @@
-//! The reference engine: one process plays all parties on values in clear. No security whatsoever; every test compares with it.
+//! The reference engine: one process plays all parties on values in clear. No security whatsoever; every test compares
+//! with it.
 
 use tacit_math::{Plane, Prg, Ring, Seed, permutation, ring};
 use tacit_net::PartyId;

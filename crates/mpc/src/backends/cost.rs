@@ -49,8 +49,8 @@ pub struct Products {
     pub count: usize,
 }
 
-/// The formulas of an engine, one for each communicating primitive of [`crate::Backend`]. They may depend on what was called before
-/// (nodes may take roles in turn).
+/// The formulas of an engine, one for each communicating primitive of [`crate::Backend`]. They may depend on what was
+/// called before (nodes may take roles in turn).
 pub trait Costs: Default {
     /// [`crate::Backend::INJECT_AT_MOST`] of the engine.
     const INJECT_AT_MOST: usize;
@@ -58,7 +58,8 @@ pub trait Costs: Default {
     const SIGNS: bool;
     /// ANDs, in groups with a common factor.
     fn and(&mut self, groups: &[Products]) -> Cost;
-    /// [`crate::Backend::conjoin`] of so many planes, and how many it leaves, if the engine has a way other than ANDs of pairs.
+    /// [`crate::Backend::conjoin`] of so many planes, and how many it leaves, if the engine has a way other than ANDs
+    /// of pairs.
     fn conjoin(&mut self, _rows: usize, _planes: usize) -> Option<(Cost, usize)> {
         None
     }
@@ -76,7 +77,8 @@ pub trait Costs: Default {
     }
     /// The network that the nodes declare ([`super::Networked::declare`]).
     fn declare(&mut self, _link: Link) {}
-    /// What each node's processor takes for all that was declared since this was last asked, at measured prices; zero of an engine without them.
+    /// What each node's processor takes for all that was declared since this was last asked, at measured prices; zero
+    /// of an engine without them.
     fn processor(&mut self) -> Duration {
         Duration::ZERO
     }

@@ -20,7 +20,8 @@ pub trait Networked: Backend {
     /// When a peer is gone or misbehaves, or the operating system gives no randomness.
     fn start(session: Session) -> Result<Self>;
 
-    /// Declares the network between the nodes, by which an engine may choose among protocols. All nodes declare the same, before they compute.
+    /// Declares the network between the nodes, by which an engine may choose among protocols. All nodes declare the
+    /// same, before they compute.
     fn declare(&mut self, _link: Link) {}
 
     /// The session, for its meter and transcript.

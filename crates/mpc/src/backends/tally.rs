@@ -1,4 +1,5 @@
-//! An engine without data: it runs a protocol on row counts alone and adds up the declared costs of an engine's primitives.
+//! An engine without data: it runs a protocol on row counts alone and adds up the declared costs of an engine's
+//! primitives.
 //!
 //! Because control flow never depends on secrets, the sum is what a real run of the same call sends, to the byte.
 

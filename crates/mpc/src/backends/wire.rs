@@ -1,7 +1,7 @@
 //! Sending and receiving whole columns in pieces, so that computing, sending and receiving overlap.
 //!
-//! A stream is of one of two types. A [`Masked`] one says nothing to its receiver. By an [`Opening`] one the receiver learns something: whoever asks what an engine
-//! shows finds every place by this name.
+//! A stream is of one of two types. A [`Masked`] one says nothing to its receiver. By an [`Opening`] one the receiver
+//! learns something: whoever asks what an engine shows finds every place by this name.
 
 use std::marker::PhantomData;
 use std::mem::{self, MaybeUninit};
@@ -17,17 +17,19 @@ use crate::{Block, Result, Shape};
 /// How many bytes are gathered into one message.
 const MESSAGE: usize = 1 << 20;
 
-/// Bytes that may be on their way to a node before it stops computing to receive: what is received soon is still in the cache,
-/// and few buffers serve the whole round.
+/// Bytes that may be on their way to a node before it stops computing to receive: what is received soon is still in the
+/// cache, and few buffers serve the whole round.
 const WINDOW: usize = 4 * MESSAGE;
 
-/// The same for streams with which the peer does as much as this node does: it goes on with a piece while this node makes the next.
+/// The same for streams with which the peer does as much as this node does: it goes on with a piece while this node
+/// makes the next.
 const PROMPT_MESSAGE: usize = MESSAGE / 4;
 
 /// The same for paced streams: one that is being made and one on its way fit into the cache of one core.
 const PACED_MESSAGE: usize = MESSAGE / 2;
 
-/// Marks a stream that looks random to its receiver, whatever the values are: shares, masked values, tables of a garbled circuit.
+/// Marks a stream that looks random to its receiver, whatever the values are: shares, masked values, tables of a
+/// garbled circuit.
 pub(in crate::backends) struct Masked;
 
 /// Marks a stream of components that the receiver adds up with its own to a value in clear.
@@ -49,13 +51,15 @@ impl Outgoing<Masked> {
         Self::new(session, to, MESSAGE, false)
     }
 
-    /// A stream in short messages, at whose end the peer has little left to do: for one on whose last part both nodes wait.
+    /// A stream in short messages, at whose end the peer has little left to do: for one on whose last part both nodes
+    /// wait.
     pub(in crate::backends) fn prompt(session: &mut Session, to: PartyId) -> Self {
         Self::new(session, to, PROMPT_MESSAGE, false)
     }
 
-    /// A stream that is never made more than a message ahead of the network: for a node that does nothing else meanwhile, on which the peer
-    /// does not wait for anything else. A few messages' memory then serves all of it and stays in the cache at both nodes.
+    /// A stream that is never made more than a message ahead of the network: for a node that does nothing else
+    /// meanwhile, on which the peer does not wait for anything else. A few messages' memory then serves all of it and
+    /// stays in the cache at both nodes.
     pub(in crate::backends) fn paced(session: &mut Session, to: PartyId) -> Self {
         Self::new(session, to, PACED_MESSAGE, true)
     }
@@ -145,7 +149,8 @@ impl<Content> Outgoing<Content> {
     }
 }
 
-/// Sends a block less pseudorandom content, which the block itself does not keep: the block that [`Block::random`] would draw.
+/// Sends a block less pseudorandom content, which the block itself does not keep: the block that [`Block::random`]
+/// would draw.
 pub(in crate::backends) fn mask_and_send(
     session: &mut Session,
     to: PartyId,
@@ -180,7 +185,8 @@ fn push_less_random<C: Cell>(
     Ok(())
 }
 
-/// Vectors of known lengths that a peer sends one behind the other in one round, received while others are still computed.
+/// Vectors of known lengths that a peer sends one behind the other in one round, received while others are still
+/// computed.
 pub(in crate::backends) struct Arriving<T> {
     from: PartyId,
     lengths: Vec<usize>,

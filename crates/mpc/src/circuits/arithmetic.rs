@@ -51,8 +51,8 @@ fn sklansky_level<B: Backend>(
     Ok(())
 }
 
-/// Plane `width` - 1 of a ring vector: the sign of numbers of so many bits. About 3 width ANDs, log2(width) + 1 rounds, unless the engine
-/// has a better way to find carries ([`Backend::carries`]).
+/// Plane `width` - 1 of a ring vector: the sign of numbers of so many bits. About 3 width ANDs, log2(width) + 1 rounds,
+/// unless the engine has a better way to find carries ([`Backend::carries`]).
 pub fn sign<R: Ring, B: Backend>(b: &mut B, x: &B::Vector<R>, width: usize) -> Result<B::Bits> {
     let [first, second] = b.summands(&[x], width)?.swap_remove(0);
     let top = width - 1;
@@ -88,7 +88,8 @@ fn join_carries<B: Backend>(b: &mut B, mut generate: Planes<B>, mut propagate: P
     Ok(generate.swap_remove(0))
 }
 
-/// Joins neighbours: G = G_high xor (P_high and G_low), P = P_high and P_low. The lowest P is never used and not computed.
+/// Joins neighbours: G = G_high xor (P_high and G_low), P = P_high and P_low. The lowest P is never used and not
+/// computed.
 fn carry_level<B: Backend>(b: &mut B, generate: &[B::Bits], propagate: &[B::Bits]) -> Result<(Planes<B>, Planes<B>)> {
     let pairs = generate.len() / 2;
     let (mut left, mut right) = (Vec::new(), Vec::new());

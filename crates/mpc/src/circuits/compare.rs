@@ -5,8 +5,8 @@ use super::function::whole;
 use super::{Function, Planes};
 use crate::{Backend, Result, linear};
 
-/// AND of all planes, level by level ([`Backend::conjoin`]): by ANDs of pairs it takes width - 1 ANDs in log2(width) rounds. The
-/// AND of none is one, for `rows` rows.
+/// AND of all planes, level by level ([`Backend::conjoin`]): by ANDs of pairs it takes width - 1 ANDs in log2(width)
+/// rounds. The AND of none is one, for `rows` rows.
 pub fn and_all<B: Backend>(b: &mut B, rows: usize, mut planes: Planes<B>) -> Result<B::Bits> {
     if planes.is_empty() {
         return Ok(b.public_bits(rows, || tacit_math::Plane::ones(rows)));

@@ -3,7 +3,8 @@
 use super::Planes;
 use crate::{Backend, Result, linear};
 
-/// The number with nothing but its highest one: no plane or one is set in each row. About width log2(width) / 2 ANDs, log2(width) rounds.
+/// The number with nothing but its highest one: no plane or one is set in each row. About width log2(width) / 2 ANDs,
+/// log2(width) rounds.
 pub fn leading_one<B: Backend>(b: &mut B, x: &[B::Bits]) -> Result<Planes<B>> {
     let mut above: Planes<B> = x.to_vec();
     let mut span = 1;
@@ -15,7 +16,8 @@ pub fn leading_one<B: Backend>(b: &mut B, x: &[B::Bits]) -> Result<Planes<B>> {
     Ok((0..x.len()).map(|j| next(j).map_or_else(|| above[j].clone(), |next| linear::xor(&above[j], next))).collect())
 }
 
-/// From the top, position i in the second half of each block of 2 span positions takes in the last position of the first half (Sklansky).
+/// From the top, position i in the second half of each block of 2 span positions takes in the last position of the
+/// first half (Sklansky).
 fn or_level<B: Backend>(b: &mut B, above: &mut Planes<B>, span: usize) -> Result<()> {
     let top = above.len() - 1;
     let second: Vec<usize> = (0..=top).filter(|i| i / span % 2 == 1).collect();

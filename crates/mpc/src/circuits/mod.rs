@@ -1,7 +1,7 @@
 //! Boolean circuits over planes, written once for all engines. A number is a slice of planes, least significant first.
 //!
-//! All are shallow: depth logarithmic in the width, for engines where a level of AND gates is a round. An engine that evaluates whole circuits in few rounds
-//! is asked first, by [`Backend::whole`].
+//! All are shallow: depth logarithmic in the width, for engines where a level of AND gates is a round. An engine that
+//! evaluates whole circuits in few rounds is asked first, by [`Backend::whole`].
 
 mod arithmetic;
 mod compare;

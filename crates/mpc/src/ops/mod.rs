@@ -1,4 +1,5 @@
-//! Operations on whole shared columns, written once for all engines: permuting, sorting, merging, partitioning, the sums of a trial.
+//! Operations on whole shared columns, written once for all engines: permuting, sorting, merging, partitioning, the
+//! sums of a trial.
 
 mod merge;
 mod permute;

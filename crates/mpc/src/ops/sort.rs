@@ -1,9 +1,9 @@
 //! Stable radix sort by secret keys, and the stable partition that is its one-bit case.
 //!
-//! Least significant digit first, three bits a pass, after Asharov et al. (CCS 2022), with these departures: a pass moves what is
-//! left of the key together with the row number as Boolean shares of their true width, so that nothing is composed and nothing
-//! unshuffled; opening is part of the shuffle's last round. The last pass moves nothing: the row numbers before it say to whom its places belong.
-//! Eight rounds a pass under rep3.
+//! Least significant digit first, three bits a pass, after Asharov et al. (CCS 2022), with these departures: a pass
+//! moves what is left of the key together with the row number as Boolean shares of their true width, so that nothing is
+//! composed and nothing unshuffled; opening is part of the shuffle's last round. The last pass moves nothing: the row
+//! numbers before it say to whom its places belong. Eight rounds a pass under rep3.
 
 use tacit_math::{Plane, ring};
 
@@ -47,7 +47,8 @@ pub fn label_width(rows: usize) -> usize {
     (usize::BITS - rows.saturating_sub(1).leading_zeros()).max(1) as usize
 }
 
-/// Public labels of `width` planes, one a row, in the order that sorts the rows by an unsigned key of at least one plane, stably.
+/// Public labels of `width` planes, one a row, in the order that sorts the rows by an unsigned key of at least one
+/// plane, stably.
 ///
 /// Rounds under rep3: 8 a pass, a pass for three planes of the key.
 pub fn sorted_labels<B: Backend>(
@@ -67,7 +68,8 @@ fn labelled<B: Backend>(b: &B, key: &[B::Bits], width: usize, label: impl Fn(usi
     key.iter().cloned().chain(labels).collect()
 }
 
-/// Sorts rows of a key and labels of `width` planes behind it by the lowest planes of the key, which are used up, until no more than so many columns are left.
+/// Sorts rows of a key and labels of `width` planes behind it by the lowest planes of the key, which are used up, until
+/// no more than so many columns are left.
 fn passes<B: Backend>(b: &mut B, mut columns: Planes<B>, width: usize, left: usize) -> Result<Planes<B>> {
     while columns.len() > left {
         let rest = columns.split_off(DIGIT.min(columns.len() - width));
@@ -80,8 +82,9 @@ fn passes<B: Backend>(b: &mut B, mut columns: Planes<B>, width: usize, left: usi
     Ok(columns)
 }
 
-/// Moves every row to the place that its secret label stands for; a number that is no label stands for none. The labels, as a set, and the places are
-/// public; a label has at most 64 planes, and no two labels one place. 3 rounds under rep3.
+/// Moves every row to the place that its secret label stands for; a number that is no label stands for none. The
+/// labels, as a set, and the places are public; a label has at most 64 planes, and no two labels one place. 3 rounds
+/// under rep3.
 ///
 /// # Errors
 /// [`MpcError::Misbehaved`](crate::MpcError::Misbehaved) when what the nodes reveal together is not every label once.
@@ -111,7 +114,8 @@ fn destinations<B: Backend>(b: &mut B, digit: &[B::Bits]) -> Result<B::Vector<u3
     }
 }
 
-/// Which rows have the digit 1, 2, ...: exactly one is set in a row whose digit is not zero. A round for the second and third plane each.
+/// Which rows have the digit 1, 2, ...: exactly one is set in a row whose digit is not zero. A round for the second and
+/// third plane each.
 fn nonzero_digits<B: Backend>(b: &mut B, digit: &[B::Bits]) -> Result<Planes<B>> {
     match digit {
         [x] => Ok(vec![x.clone()]),
@@ -134,12 +138,14 @@ fn nonzero_digits<B: Backend>(b: &mut B, digit: &[B::Bits]) -> Result<Planes<B>>
     }
 }
 
-/// Where rows go, as linear functions of the flags f_1 .. f_N of the nonzero digit values: as factors, for each of them the place
-/// a row would go to with that digit less the place it would go to with digit zero; as base, the latter less the row's number.
+/// Where rows go, as linear functions of the flags f_1 .. f_N of the nonzero digit values: as factors, for each of them
+/// the place a row would go to with that digit less the place it would go to with digit zero; as base, the latter less
+/// the row's number.
 ///
-/// The place of row i with digit d is the count of all rows with smaller digits plus the count of earlier rows with digit d. With
-/// f_0 = 1 - f_1 - ..., the constants add up to i for digit zero and to n - i for the differences; since exactly one flag is one
-/// in a row whose digit is not zero, the latter are taken in as (n - i) (f_1 + ...), which keeps the map linear.
+/// The place of row i with digit d is the count of all rows with smaller digits plus the count of earlier rows with
+/// digit d. With f_0 = 1 - f_1 - ..., the constants add up to i for digit zero and to n - i for the differences; since
+/// exactly one flag is one in a row whose digit is not zero, the latter are taken in as (n - i) (f_1 + ...), which
+/// keeps the map linear.
 struct Places<const N: usize> {
     /// For each digit value: earlier rows with it, less all rows with it or a greater one.
     counts: [u32; N],

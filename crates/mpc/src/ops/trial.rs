@@ -1,13 +1,14 @@
 //! The inner loop of a randomised trial: what subjects did after their opportunity, summed up by arm.
 //!
-//! Functionality: a subject's outcome is the sum of the values of those of its events that came later than its opportunity; for the treated arm, and for
-//! both, the sum of outcomes and of their squares. Discloses nothing: the sums stay shared. Source of the computation: Movahedi et al., "Private
-//! randomized controlled trials" (2021). A subject without opportunity has the greatest time as its own.
+//! Functionality: a subject's outcome is the sum of the values of those of its events that came later than its
+//! opportunity; for the treated arm, and for both, the sum of outcomes and of their squares. Discloses nothing: the
+//! sums stay shared. Source of the computation: Movahedi et al., "Private randomized controlled trials" (2021). A
+//! subject without opportunity has the greatest time as its own.
 //!
-//! Who knows a subject's events puts them in order, latest first ([`events_of`]). Then the later ones are the first few, however many, and with S_j the sum
-//! of the first j values, outcome and square are sums over the later events of S_j - S_(j-1) and S_j^2 - S_(j-1)^2, which their owner
-//! computes in clear: no shared number is multiplied by another. Both go in one number of 128 bits, the square in its high half, so
-//! that a bit selects both at once.
+//! Who knows a subject's events puts them in order, latest first ([`events_of`]). Then the later ones are the first
+//! few, however many, and with S_j the sum of the first j values, outcome and square are sums over the later events of
+//! S_j - S_(j-1) and S_j^2 - S_(j-1)^2, which their owner computes in clear: no shared number is multiplied by another.
+//! Both go in one number of 128 bits, the square in its high half, so that a bit selects both at once.
 //!
 //! For k events a subject, times of w bits: k signs of w + 1 bits, k + 1 bits times numbers of 128 bits.
 
@@ -28,7 +29,8 @@ pub struct Subjects<'a, B: Backend> {
     pub added: &'a [B::Vector<u128>],
 }
 
-/// Sums over subjects, vectors of one row: the sum of outcomes, which is below 2^64, and 2^64 times the sum of their squares modulo 2^64.
+/// Sums over subjects, vectors of one row: the sum of outcomes, which is below 2^64, and 2^64 times the sum of their
+/// squares modulo 2^64.
 pub struct Moments<B: Backend> {
     /// Over the treated arm.
     pub treated: B::Vector<u128>,
@@ -43,7 +45,8 @@ impl<B: Backend> Moments<B> {
     }
 }
 
-/// One subject's events, time and value, in the order in which they are shared: latest first, each with what it adds. In clear, at their owner.
+/// One subject's events, time and value, in the order in which they are shared: latest first, each with what it adds.
+/// In clear, at their owner.
 pub fn events_of<const N: usize>(mut events: [(u64, u32); N]) -> [(u64, u128); N] {
     events.sort_unstable_by_key(|&(time, _)| std::cmp::Reverse(time));
     let mut before = 0;

@@ -1,4 +1,5 @@
-//! No branch and no address depends on a share: every method of the engines and everything written once above them, under memcheck.
+//! No branch and no address depends on a share: every method of the engines and everything written once above them,
+//! under memcheck.
 
 use std::hint::black_box;
 use std::sync::Barrier;

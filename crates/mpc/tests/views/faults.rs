@@ -10,7 +10,8 @@ fn components(word: u64, prg: &mut Prg) -> [u64; 3] {
     [a, b, word ^ a ^ b]
 }
 
-/// Nodes 1 and 2 open a word to each other, each sending the component that the other lacks, and give what they hold of it.
+/// Nodes 1 and 2 open a word to each other, each sending the component that the other lacks, and give what they hold of
+/// it.
 fn open_between(session: &mut Session, components: [u64; 3], mask: u64) -> [u64; 2] {
     let me = session.me().0;
     let own = [components[me], components[(me + 1) % 3]];
@@ -23,7 +24,8 @@ fn open_between(session: &mut Session, components: [u64; 3], mask: u64) -> [u64;
     own
 }
 
-/// Views of nodes 1 and 2 of an opening of `rows` masked numbers that were cut out of 64, in runs as many as relations take.
+/// Views of nodes 1 and 2 of an opening of `rows` masked numbers that were cut out of 64, in runs as many as relations
+/// take.
 fn openings(rows: usize, cut: impl Fn(u64) -> u64 + Sync, sent: u64) -> [Vec<Run>; 2] {
     let seed = Seed::random().expect("randomness");
     let input = |run: usize| -> ([u64; 3], u64) {

@@ -1,4 +1,5 @@
-//! What can a node compute from everything that it saw? Every method of the engines and everything written once above them.
+//! What can a node compute from everything that it saw? Every method of the engines and everything written once above
+//! them.
 
 #[cfg(tacit_memcheck)]
 mod constant_time;

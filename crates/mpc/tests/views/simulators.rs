@@ -1,5 +1,6 @@
-//! Simulators of the three nodes' protocols: each makes what a node sees from its shares in and out and from what is declared, alone. The
-//! battery does not tell them from real runs, jointly with the secrets: the protocols' security argument, kept executable.
+//! Simulators of the three nodes' protocols: each makes what a node sees from its shares in and out and from what is
+//! declared, alone. The battery does not tell them from real runs, jointly with the secrets: the protocols' security
+//! argument, kept executable.
 
 use bytemuck::{cast_slice, pod_collect_to_vec};
 use tacit_math::{Plane, Prg, Ring, Seed, permutation};
@@ -67,8 +68,8 @@ fn columns(block: &Block) -> Vec<Vec<u8>> {
     bits.chain(block.r32.iter().map(|vector| cast_slice(vector).to_vec())).collect()
 }
 
-/// crates/mpc/src/backends/rep3/multiply.rs, of planes: what is received is the second component of the product; the masks are any two whose
-/// difference is the first one less what the node computes.
+/// crates/mpc/src/backends/rep3/multiply.rs, of planes: what is received is the second component of the product; the
+/// masks are any two whose difference is the first one less what the node computes.
 fn and(node: &mut Node<'_>) {
     let [x, y, z] = ["x", "y", "product"].map(|name| [0, 1].map(|which| node.share(name, which)));
     let with_next = node.random(z[0].shape());
@@ -96,8 +97,8 @@ fn mul(node: &mut Node<'_>) {
     node.received(1, &z[1]);
 }
 
-/// crates/mpc/src/backends/rep3/inject.rs: node 0 draws a mask and its result; nodes 1 and 2 have a random number from node 0 and a part that
-/// makes theirs the result.
+/// crates/mpc/src/backends/rep3/inject.rs: node 0 draws a mask and its result; nodes 1 and 2 have a random number from
+/// node 0 and a part that makes theirs the result.
 fn inject(node: &mut Node<'_>) {
     let [bit, out] = ["bits", "elements"].map(|name| [0, 1].map(|which| node.share(name, which)));
     let random = node.random(out[0].shape());
@@ -165,8 +166,9 @@ fn unmask(node: &mut Node<'_>) {
     }
 }
 
-/// crates/mpc/src/backends/rep3/shuffle.rs, in its first turn: what is received on the way is uniform, what is received at the end is the
-/// result. Disclosed to all: the revealed arrangement, of which one part is uniform and the other the rest.
+/// crates/mpc/src/backends/rep3/shuffle.rs, in its first turn: what is received on the way is uniform, what is received
+/// at the end is the result. Disclosed to all: the revealed arrangement, of which one part is uniform and the other the
+/// rest.
 fn shuffle(node: &mut Node<'_>) {
     let [mine, next] = [0, 1].map(|which| node.share("shuffled", which));
     let revealed: Vec<Vec<u32>> = node
@@ -218,7 +220,8 @@ fn shuffle(node: &mut Node<'_>) {
     }
 }
 
-/// crates/mpc/src/backends/rep3/input.rs, by node 1: the owner and the node before it draw a component, the one after it receives the other.
+/// crates/mpc/src/backends/rep3/input.rs, by node 1: the owner and the node before it draw a component, the one after
+/// it receives the other.
 fn input(node: &mut Node<'_>) {
     let [mine, next] = [0, 1].map(|which| node.share("shared", which));
     match node.node {

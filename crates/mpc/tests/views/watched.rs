@@ -1,4 +1,5 @@
-//! An engine that writes down, call by call, what its node sees: own components of all shares in and out, messages, generators' outputs.
+//! An engine that writes down, call by call, what its node sees: own components of all shares in and out, messages,
+//! generators' outputs.
 
 use std::cell::RefCell;
 use std::sync::Arc;

@@ -111,14 +111,17 @@ fn concat<B: Backend>(parts: &[Rows<B>]) -> Rows<B> {
     }
 }
 
-/// What an engine's node knows of the shares of a call by the engine's design: it dealt a mask, or holds all that a value is made of.
+/// What an engine's node knows of the shares of a call by the engine's design: it dealt a mask, or holds all that a
+/// value is made of.
 pub trait Told: Components {
-    /// Sets the engine up. The second session is for what an engine makes beside its protocols, whose views are looked at elsewhere.
+    /// Sets the engine up. The second session is for what an engine makes beside its protocols, whose views are looked
+    /// at elsewhere.
     fn begin(session: Session, _beside: Session) -> Self {
         Self::start(session).expect("an engine")
     }
 
-    /// Whether messages may have bits that are always zero, which say nothing, elsewhere than behind the last row of planes.
+    /// Whether messages may have bits that are always zero, which say nothing, elsewhere than behind the last row of
+    /// planes.
     const FILLED: bool = false;
 
     /// The names of those shares, and what of them it knows.
@@ -285,7 +288,8 @@ pub fn check_on<B: Told + 'static>(
     assert_silent::<B>(&name, effort, link, body);
 }
 
-/// Runs something many times, which returns the shares it began and ended with, and asserts that no node's view tells anything.
+/// Runs something many times, which returns the shares it began and ended with, and asserts that no node's view tells
+/// anything.
 pub fn assert_silent<B: Told + 'static>(
     name: &str,
     effort: Effort,
@@ -340,8 +344,8 @@ impl Sample {
         Self { lanes, ..every_word }
     }
 
-    /// Whether the sample has a word of a part with this many bits. A column of numbers has a word for each row; a column of bits
-    /// has one for 64 rows.
+    /// Whether the sample has a word of a part with this many bits. A column of numbers has a word for each row; a
+    /// column of bits has one for 64 rows.
     fn has_word(self, bits: usize, word: usize) -> bool {
         let Some(rows) = self.rows.filter(|&rows| rows > 3 * 64) else { return true };
         let column = if bits.is_multiple_of(64 * rows) { rows } else { words_for(rows) };
@@ -373,8 +377,8 @@ struct Calls<'a> {
 }
 
 impl Calls<'_> {
-    /// A call in one run: `told` is what the node was told before. What the call opens or announces it is told of values in between; whether that
-    /// was declared is asked of the whole run.
+    /// A call in one run: `told` is what the node was told before. What the call opens or announces it is told of
+    /// values in between; whether that was declared is asked of the whole run.
     fn run<B: Told>(&self, run: usize, call: usize, told: &mut View) -> Run {
         let seen = self.seen::<B>(run, call, told);
         let own = &self.nodes[self.node][run][call];
@@ -385,7 +389,8 @@ impl Calls<'_> {
         Run { known: told.clone(), ..seen }
     }
 
-    /// What a node sees of a call, all that becomes public by it included; and `told` what it is told by the engine's design.
+    /// What a node sees of a call, all that becomes public by it included; and `told` what it is told by the engine's
+    /// design.
     fn seen<B: Told>(&self, run: usize, call: usize, told: &mut View) -> Run {
         let own = &self.nodes[self.node][run][call];
         let mut view = own.seen.only(&[Kind::Received, Kind::Drawn]).filter(|part| !is_permutation(part));
@@ -404,7 +409,8 @@ impl Calls<'_> {
                 told.add(Kind::Opened, &name, without_padding(clear, shared));
             }
             shared.components.iter().for_each(|component| view.add(Kind::Own, &name, component.clone()));
-            // Of two rows, the order that is revealed is the XOR of the old one and of how they were shuffled, as it should be.
+            // Of two rows, the order that is revealed is the XOR of the old one and of how they were shuffled, as it
+            // should be.
             if (own.name, shared.name, shared.rows) != ("shuffle_reveal", "shuffled", 2) {
                 secret.add(Kind::Own, &name, plain);
             }
@@ -479,7 +485,8 @@ fn rows(call: &Call) -> usize {
     call.shared.iter().find(|shared| shared.cell.is_none()).map_or(0, |shared| shared.rows)
 }
 
-/// The calls that are looked at together: all of a run, or windows of as many as the effort has bits for. Each window shares half of its calls with the next.
+/// The calls that are looked at together: all of a run, or windows of as many as the effort has bits for. Each window
+/// shares half of its calls with the next.
 fn windows(calls: &Calls<'_>, effort: Effort) -> Vec<Range<usize>> {
     let own = &calls.nodes[calls.node][0];
     let seen = |call: &Call| {
@@ -502,7 +509,8 @@ fn windows(calls: &Calls<'_>, effort: Effort) -> Vec<Range<usize>> {
     }
 }
 
-/// Everything a node received and drew in a window of a run's calls, with the shares it began and ended with; secret are input and output.
+/// Everything a node received and drew in a window of a run's calls, with the shares it began and ended with; secret
+/// are input and output.
 fn whole<B: Told>(calls: &Calls<'_>, run: usize, effort: Effort, window: &Range<usize>) -> Run {
     let count = calls.nodes[calls.node][run].len();
     let mut told = View::default();
@@ -563,7 +571,8 @@ pub fn findings<B: Told>(nodes: &[Runs], effort: Effort) -> Findings {
     found
 }
 
-/// Views without the bits of planes behind the last row that are zero in all of them. One that is not stays, and has to be random.
+/// Views without the bits of planes behind the last row that are zero in all of them. One that is not stays, and has to
+/// be random.
 fn without_zeros<B: Told>(views: Vec<View>, call: &Call) -> Vec<View> {
     let lengths: Vec<usize> = call
         .shared

@@ -2,15 +2,16 @@
 //!
 //! Functionality and disclosures: none of the three operations discloses anything. Source: ABY3, sections 5.2 and 5.3.
 //!
-//! `two_summands`: x = (x0 + x1) + x2. Node 0 knows s = x0 + x1 and deals its planes: component 0 from the generator of nodes 0
-//! and 2, component 1 sent to node 1. x2 is known to nodes 1 and 2 and needs no message. 1 round; node 0 sends width bits a row.
+//! `two_summands`: x = (x0 + x1) + x2. Node 0 knows s = x0 + x1 and deals its planes: component 0 from the generator of
+//! nodes 0 and 2, component 1 sent to node 1. x2 is known to nodes 1 and 2 and needs no message. 1 round; node 0 sends
+//! width bits a row.
 //!
-//! `ring_mask`: y = y0 + y1 with y0 from the generator of nodes 2 and 0, y1 of nodes 0 and 1; node 0 deals the planes of -y.
-//! 1 round; node 0 sends as many bits a row as the ring has.
+//! `ring_mask`: y = y0 + y1 with y0 from the generator of nodes 2 and 0, y1 of nodes 0 and 1; node 0 deals the planes
+//! of -y. 1 round; node 0 sends as many bits a row as the ring has.
 //!
-//! `ring_unmask`: the planes of x - y are opened to nodes 1 and 2, of which each lacks a component that the other holds; they
-//! become component 2. Node 1 knows y1, node 2 knows y0: to each the opened value is masked by the other. 1 round; nodes 1
-//! and 2 send the ring's bits a row.
+//! `ring_unmask`: the planes of x - y are opened to nodes 1 and 2, of which each lacks a component that the other
+//! holds; they become component 2. Node 1 knows y1, node 2 knows y0: to each the opened value is masked by the other. 1
+//! round; nodes 1 and 2 send the ring's bits a row.
 
 use tacit_math::{Plane, Ring, ring};
 
@@ -118,7 +119,8 @@ impl Rep3 {
         }
     }
 
-    /// Nodes 1 and 2 send each other the component that only one of them holds; `parts` gives (that one, the common one).
+    /// Nodes 1 and 2 send each other the component that only one of them holds; `parts` gives (that one, the common
+    /// one).
     fn open_between(
         &mut self,
         peer: tacit_net::PartyId,
@@ -168,7 +170,8 @@ mod tests {
         b.input_block(PartyId(0), shape, data).expect("input")
     }
 
-    /// As [`Rep3::ring_unmask`] at a node that keeps what it received: the numbers that it can add up, in all places of the last word too.
+    /// As [`Rep3::ring_unmask`] at a node that keeps what it received: the numbers that it can add up, in all places of
+    /// the last word too.
     fn opened_words(b: &mut Rep3, difference: &[Share<Plane>]) -> Vec<u64> {
         let me = b.me();
         let (peer, rows) = (PartyId(3 - me), difference[0].mine.rows());
@@ -240,8 +243,8 @@ mod tests {
         left.bits
     }
 
-    /// Nodes 1 and 2 look behind the last row of what they open: for the other rows of a slice, for the sum of all rows, for the rows
-    /// that were not the largest.
+    /// Nodes 1 and 2 look behind the last row of what they open: for the other rows of a slice, for the sum of all
+    /// rows, for the rows that were not the largest.
     #[test]
     fn nodes_read_nothing_behind_the_last_row() {
         let cases: [(&str, usize, usize, Program); 4] = [
@@ -268,7 +271,8 @@ mod tests {
         assert!(found.is_empty(), "{found:#?}");
     }
 
-    /// Of more than 512 rows, the places behind the last one must not hold bits of the mask: node 1 subtracts them from what it opened.
+    /// Of more than 512 rows, the places behind the last one must not hold bits of the mask: node 1 subtracts them from
+    /// what it opened.
     #[test]
     fn nodes_do_not_learn_the_mask_of_earlier_rows() {
         let numbers = numbers(513);

@@ -1,9 +1,9 @@
 //! Bits to ring elements.
 //!
-//! Functionality: a Boolean-shared bit becomes a shared 0 or 1 of a ring. Discloses nothing. For b = b0 xor b1 xor b2, node 0
-//! knows s = b0 xor b1 and nodes 1 and 2 know b2. Node 0 shares s = c0 + c1 with c0 from its generator with node 2; nodes 1 and
-//! 2 hold b = s + b2 - 2 s b2 = c1 (1 - 2 b2) + (c0 (1 - 2 b2) + b2) as two summands and reshare it. ABY3, section 5.4.1.
-//! **Departures** the product of the second step is computed by its two holders alone.
+//! Functionality: a Boolean-shared bit becomes a shared 0 or 1 of a ring. Discloses nothing. For b = b0 xor b1 xor b2,
+//! node 0 knows s = b0 xor b1 and nodes 1 and 2 know b2. Node 0 shares s = c0 + c1 with c0 from its generator with node
+//! 2; nodes 1 and 2 hold b = s + b2 - 2 s b2 = c1 (1 - 2 b2) + (c0 (1 - 2 b2) + b2) as two summands and reshare it.
+//! ABY3, section 5.4.1. **Departures** the product of the second step is computed by its two holders alone.
 //!
 //! Rounds: 2. Bytes sent by each node: one ring element a bit.
 
@@ -47,7 +47,8 @@ impl Rep3 {
         Ok(shares)
     }
 
-    /// Node 1: receives c1, holds b2 as its second component; component 1 of the result is from the generator with node 0.
+    /// Node 1: receives c1, holds b2 as its second component; component 1 of the result is from the generator with
+    /// node 0.
     fn inject_second<R: Ring>(&mut self, bits: &[&Share<Plane>]) -> Result<Vec<Share<Vec<R>>>> {
         let (previous, next, mut parts) = (self.previous(), self.next(), Vec::new());
         self.session.next_round();

@@ -1,8 +1,8 @@
 //! Input by an owner, and numbers told to all.
 //!
-//! Functionality: the owner's columns become shared; nobody learns anything but their public shape. The owner's first component
-//! is drawn from its generator with the node before it, its second one is the value minus that and goes to the next node, the
-//! third is zero. Source: ABY3, section 4.1. **Departures** two of the three masks are fixed.
+//! Functionality: the owner's columns become shared; nobody learns anything but their public shape. The owner's first
+//! component is drawn from its generator with the node before it, its second one is the value minus that and goes to
+//! the next node, the third is zero. Source: ABY3, section 4.1. **Departures** two of the three masks are fixed.
 //!
 //! Rounds: 1. The owner sends one copy of the data.
 

@@ -1,8 +1,9 @@
 //! Three nodes, replicated secret sharing, semi-honest, one node corrupted.
 //!
-//! x = x0 + x1 + x2, where node i holds (x_i, x_(i+1)): components of vectors over Z/2^k add up, components of planes XOR.
-//! Each pair of nodes shares a pseudorandom generator, so that nodes can agree on masks without messages. Sources: Araki,
-//! Furukawa, Lindell, Nof, Ohara, CCS 2016 (sharing, multiplication); Mohassel, Rindal, CCS 2018 (ABY3: conversions).
+//! x = x0 + x1 + x2, where node i holds (x_i, x_(i+1)): components of vectors over Z/2^k add up, components of planes
+//! XOR. Each pair of nodes shares a pseudorandom generator, so that nodes can agree on masks without messages. Sources:
+//! Araki, Furukawa, Lindell, Nof, Ohara, CCS 2016 (sharing, multiplication); Mohassel, Rindal, CCS 2018 (ABY3:
+//! conversions).
 //!
 //! Messages are at positions and of sizes that depend only on public row counts.
 
@@ -79,8 +80,8 @@ pub struct Rep3 {
 }
 
 impl Rep3 {
-    /// Sets the engine up on a session of exactly three parties, in engine order: each pair's generator begins with a secret that the
-    /// two have in common in this session, so that no seed is ever sent.
+    /// Sets the engine up on a session of exactly three parties, in engine order: each pair's generator begins with a
+    /// secret that the two have in common in this session, so that no seed is ever sent.
     ///
     /// # Errors
     /// When somebody else carries the session's bytes.

@@ -1,8 +1,9 @@
 //! Multiplication and AND: inner products of shares in one round.
 //!
-//! Functionality: out = sum over t of x_t * y_t, element by element, over any of the algebras. Discloses nothing.
-//! Node i computes z_i = sum over t of (x_i y_i + x_i y_(i+1) + x_(i+1) y_i) + a_i, where a_0 + a_1 + a_2 = 0 is drawn from the
-//! pairwise generators, and sends z_i to the node before it. Araki et al., CCS 2016, section 3.2 (there with another numbering).
+//! Functionality: out = sum over t of x_t * y_t, element by element, over any of the algebras. Discloses nothing. Node
+//! i computes z_i = sum over t of (x_i y_i + x_i y_(i+1) + x_(i+1) y_i) + a_i, where a_0 + a_1 + a_2 = 0 is drawn from
+//! the pairwise generators, and sends z_i to the node before it. Araki et al., CCS 2016, section 3.2 (there with
+//! another numbering).
 //!
 //! Rounds: 1. Bytes sent by each node: one cell an element of output, however many products it sums.
 
@@ -14,8 +15,8 @@ use crate::backends::cell::{Cell, Lane, lanes, plane};
 use crate::backends::wire::{Arriving, Outgoing};
 use crate::{LinearScan, Result};
 
-/// Bytes of one output that are computed at a time: small enough for the caches, long enough for the processor to read the
-/// factors ahead.
+/// Bytes of one output that are computed at a time: small enough for the caches, long enough for the processor to read
+/// the factors ahead.
 const PIECE: usize = 16 << 10;
 
 /// Rows of a scan that are computed at a time: with its factors, within the first-level cache.
@@ -107,8 +108,8 @@ impl Rep3 {
 }
 
 impl Rep3 {
-    /// As an inner product whose second factors come from a scan of the first ones: z_i also takes in the node's component of the
-    /// base, and component 0 the row number.
+    /// As an inner product whose second factors come from a scan of the first ones: z_i also takes in the node's
+    /// component of the base, and component 0 the row number.
     pub(super) fn product_with_scan<R: Ring, S: LinearScan<R, N>, const N: usize>(
         &mut self,
         x: [&Share<Vec<R>>; N],

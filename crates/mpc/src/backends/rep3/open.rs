@@ -1,7 +1,7 @@
 //! The only way out: opening to the recipients of a permit.
 //!
-//! Functionality: the recipients learn the values, nobody else learns anything. To each recipient the node before it sends the
-//! component that the recipient lacks. Bits behind the last row of a plane are zero ([`tacit_math::Plane`]).
+//! Functionality: the recipients learn the values, nobody else learns anything. To each recipient the node before it
+//! sends the component that the recipient lacks. Bits behind the last row of a plane are zero ([`tacit_math::Plane`]).
 //!
 //! Rounds: 1. For each recipient, the node before it sends one copy of the data.
 

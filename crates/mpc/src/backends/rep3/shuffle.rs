@@ -1,18 +1,19 @@
 //! Shuffling in three hops, optionally revealing a second bundle that moved along.
 //!
-//! Functionality: the rows in an order given by pi = pi01, then pi12, then pi20, of which each node misses one. Adversary:
-//! semi-honest, one node. The roles 0, 1, 2 go to the nodes in turn, a new turn for every shuffle, so that all send alike.
-//! Each hop works on a sharing between two nodes, A + B = x:
+//! Functionality: the rows in an order given by pi = pi01, then pi12, then pi20, of which each node misses one.
+//! Adversary: semi-honest, one node. The roles 0, 1, 2 go to the nodes in turn, a new turn for every shuffle, so that
+//! all send alike. Each hop works on a sharing between two nodes, A + B = x:
 //!
 //! 1. Nodes 0 and 1 hold A = x0 + x1 and B = x2 and apply pi01; node 0 sends A - r to node 2, node 1 keeps B + r.
 //! 2. Nodes 1 and 2 apply pi12; node 1 sends B - r' to node 0, node 2 keeps A + r'.
-//! 3. Nodes 2 and 0 apply pi20 and reshare: component 0 is t + t', drawn by both; node 0 sends component 1 = B - t and node 2
-//!    sends component 2 = A - t' to node 1.
+//! 3. Nodes 2 and 0 apply pi20 and reshare: component 0 is t + t', drawn by both; node 0 sends component 1 = B - t and
+//!    node 2 sends component 2 = A - t' to node 1.
 //!
-//! The masks r, r', (t, t') are drawn from the generators of nodes (0,1), (1,2), (2,0), so to whoever receives it every message
-//! is uniform. The revealed bundle is not reshared: nodes 0 and 2 send B - t and A + t to each other and to node 1, who all add
-//! the two up. To every node that is a uniformly random arrangement of the rows, since it misses one of the permutations.
-//! Source: the shuffle of Laur, Willemson, Zhang (ISC 2011) by pairs, on two-node sharings between the hops.
+//! The masks r, r', (t, t') are drawn from the generators of nodes (0,1), (1,2), (2,0), so to whoever receives it every
+//! message is uniform. The revealed bundle is not reshared: nodes 0 and 2 send B - t and A + t to each other and to
+//! node 1, who all add the two up. To every node that is a uniformly random arrangement of the rows, since it misses
+//! one of the permutations. Source: the shuffle of Laur, Willemson, Zhang (ISC 2011) by pairs, on two-node sharings
+//! between the hops.
 //!
 //! Rounds: 3. Sent by roles 0, 1, 2: 2, 1, 1 copies of the rows; of the revealed bundle 3, 1, 2.
 
