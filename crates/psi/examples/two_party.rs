@@ -1,5 +1,6 @@
 //! Times of the engine of two nodes and of intersection into its shares, between two threads of this process:
-//! `two_party [log2 of the rows]`. CPU is that of both nodes; a session's own setup is outside, making its stock of transfers inside.
+//! `two_party [log2 of the rows]`. CPU is that of both nodes; a session's own setup is outside, making its stock of
+//! transfers inside.
 
 use std::time::Instant;
 use tacit_math::{Prg, Seed};

@@ -1,15 +1,18 @@
 //! One bin's intersection, known to one or both parties in the same order.
 //!
-//! The receiver of the protocol learns for every match its own item and a position in the sender's order, which is a fresh
-//! random permutation. Both list the matches by that position. Where the sender is to learn the matches too, the receiver sends
-//! which positions match, one bit a position: `ceil(sender's size / 8)` bytes and one round after the protocol's own, whatever matches.
+//! The receiver of the protocol learns for every match its own item and a position in the sender's order, which is a
+//! fresh random permutation. Both list the matches by that position. Where the sender is to learn the matches too, the
+//! receiver sends which positions match, one bit a position: `ceil(sender's size / 8)` bytes and one round after the
+//! protocol's own, whatever matches.
 //!
-//! **What is believed.** A protocol against malicious parties proves matches ([`crate::Prepared::proofs`]). The receiver sends 32 bytes more, a hash of
-//! the bits and of what it knows of the matching items, and the sender compares: bits that name an item which the receiver did not
-//! ask about end the run. They are not believed, so that nothing of such an item is told in what follows (how often it repeats). To guess right for one item has
-//! probability 2^-64 in a bin, and a wrong guess ends the run. The hash depends on the matches, which the sender learns anyway, and says nothing else:
-//! who can make a tag that matches knows what is hashed. The receiver may still leave matches out, as the party that learns first can in every protocol. Under
-//! all other protocols the sender's list rests on the receiver's word, and is never more than its own items.
+//! **What is believed.** A protocol against malicious parties proves matches ([`crate::Prepared::proofs`]). The
+//! receiver sends 32 bytes more, a hash of the bits and of what it knows of the matching items, and the sender
+//! compares: bits that name an item which the receiver did not ask about end the run. They are not believed, so that
+//! nothing of such an item is told in what follows (how often it repeats). To guess right for one item has probability
+//! 2^-64 in a bin, and a wrong guess ends the run. The hash depends on the matches, which the sender learns anyway, and
+//! says nothing else: who can make a tag that matches knows what is hashed. The receiver may still leave matches out,
+//! as the party that learns first can in every protocol. Under all other protocols the sender's list rests on the
+//! receiver's word, and is never more than its own items.
 
 use crate::error::PsiError;
 use crate::protocol::{Declared, Item, Outcome, Prepared, Protocol, Role, Sizes};
@@ -42,8 +45,8 @@ fn report_bytes(sender: usize, proves: bool) -> usize {
     sender.div_ceil(8) + if proves { PROOF } else { 0 }
 }
 
-/// What the receiver adds to its bits: their hash and that of the matching items' proofs, in the order of positions. A random oracle: nobody
-/// who lacks one of the proofs knows it.
+/// What the receiver adds to its bits: their hash and that of the matching items' proofs, in the order of positions. A
+/// random oracle: nobody who lacks one of the proofs knows it.
 fn proof(bits: &[u8], proofs: impl Iterator<Item = u64>) -> [u8; PROOF] {
     let mut hasher = blake3::Hasher::new_derive_key("tacit 2026 psi: proof of matches");
     hasher.update(bits);
@@ -53,11 +56,12 @@ fn proof(bits: &[u8], proofs: impl Iterator<Item = u64>) -> [u8; PROOF] {
     *hasher.finalize().as_bytes()
 }
 
-/// Intersects one pair of sets. Returns the indices of this party's matching items, in an order that is the same at both
-/// parties; no indices at a party that does not learn the matches.
+/// Intersects one pair of sets. Returns the indices of this party's matching items, in an order that is the same at
+/// both parties; no indices at a party that does not learn the matches.
 ///
 /// # Errors
-/// Those of the protocol; [`PsiError::Cheating`] if the receiver's bits are no bits of positions, or name a match that it does not prove.
+/// Those of the protocol; [`PsiError::Cheating`] if the receiver's bits are no bits of positions, or name a match that
+/// it does not prove.
 pub fn intersect(
     prepared: &mut dyn Prepared,
     learns: Learns,
@@ -112,7 +116,8 @@ pub fn intersect(
     }
 }
 
-/// The role of a party: the one that is alone to learn is the receiver; if both learn, whichever assignment sends fewer bytes.
+/// The role of a party: the one that is alone to learn is the receiver; if both learn, whichever assignment sends fewer
+/// bytes.
 pub fn role(protocol: &dyn Protocol, mine: usize, theirs: usize, first: bool, learns_alone: Option<bool>) -> Role {
     if let Some(me) = learns_alone {
         return if me { Role::Receiver } else { Role::Sender };

@@ -1,19 +1,20 @@
 //! Secure binning: one large intersection as many small ones, whose sizes say nothing.
 //!
 //! # What it does
-//! Each party puts its tokens into m bins by their highest bits, which are pseudorandom under the key of the run, and pads each
-//! bin to the same public size (1 + δ) n / m. One instance of any intersection protocol runs for each bin; the union of the
-//! outputs is the output.
+//! Each party puts its tokens into m bins by their highest bits, which are pseudorandom under the key of the run, and
+//! pads each bin to the same public size (1 + δ) n / m. One instance of any intersection protocol runs for each bin;
+//! the union of the outputs is the output.
 //!
 //! # Security
-//! Bins inherit the protocol's, against the adversary that it withstands, except with probability 2^-80 in which a bin overflows:
-//! then the party that overflows ends the run before anything of that run is sent. Sizes of messages depend on n and m only.
+//! Bins inherit the protocol's, against the adversary that it withstands, except with probability 2^-80 in which a bin
+//! overflows: then the party that overflows ends the run before anything of that run is sent. Sizes of messages depend
+//! on n and m only.
 //!
 //! # Source
-//! Badrinarayanan et al., "A Plug-n-Play Framework for Scaling Private Set Intersection to Billion-sized Sets", section 3.1:
-//! δ = sqrt(3 m/n (σ ln 2 + ln m)) from the Chernoff bound Pr[X > (1 + δ) μ] <= exp(-δ² μ / 3), which holds for δ <= 1; for
-//! bins so small that δ > 1 we take its other form, exp(-δ μ / 3). Of the two kinds of padding proposed there we take the one that
-//! never matches: tokens and both parties' paddings differ in their two lowest bits.
+//! Badrinarayanan et al., "A Plug-n-Play Framework for Scaling Private Set Intersection to Billion-sized Sets", section
+//! 3.1: δ = sqrt(3 m/n (σ ln 2 + ln m)) from the Chernoff bound Pr[X > (1 + δ) μ] <= exp(-δ² μ / 3), which holds for δ
+//! <= 1; for bins so small that δ > 1 we take its other form, exp(-δ μ / 3). Of the two kinds of padding proposed there
+//! we take the one that never matches: tokens and both parties' paddings differ in their two lowest bits.
 
 use crate::protocol::{Item, Role};
 use crate::tokens::PADDING_BITS;
@@ -44,8 +45,8 @@ pub struct Overflow {
     pub capacity: usize,
 }
 
-/// δ of the paper's section 3.1 for n tokens in m bins: a bin holds more than (1 + δ) n / m of them with probability below
-/// 2^-80 / m.
+/// δ of the paper's section 3.1 for n tokens in m bins: a bin holds more than (1 + δ) n / m of them with probability
+/// below 2^-80 / m.
 pub fn delta(tokens: usize, bins: usize) -> f64 {
     let mean = tokens as f64 / bins as f64;
     let exponent = 3.0 * (FAILURE_BITS * std::f64::consts::LN_2 + (bins as f64).ln()) / mean;
@@ -66,8 +67,8 @@ pub fn bin_of(token: Item, bins: usize) -> usize {
     (((token >> 64) * bins as u128) >> 64) as usize
 }
 
-/// Fill `tokens` up to the public size of a bin with items that match nothing: random but for the two lowest bits, which are
-/// 01 at the sender and 11 at the receiver, where tokens have 00.
+/// Fill `tokens` up to the public size of a bin with items that match nothing: random but for the two lowest bits,
+/// which are 01 at the sender and 11 at the receiver, where tokens have 00.
 ///
 /// # Panics
 /// If there are more tokens than that: the caller has checked.

@@ -1,21 +1,24 @@
-//! A join of masked rows in orders that nobody can trace: the common part of PS3I and of matching by several identifiers.
+//! A join of masked rows in orders that nobody can trace: the common part of PS3I and of matching by several
+//! identifiers.
 //!
-//! **Computes** for both parties the same list of pairs of rows that belong together, as positions in two orders, one for each table.
-//! A table's order is made of two shuffles, the first known to its owner alone and the second to the peer alone, so that neither can tell
-//! which of its rows a position is. **Adversary** semi-honest. **Discloses** to both the public sizes and the graph of equal identifiers
-//! among the shuffled rows, with the sender's columns in order, up to the names of the rows; with one identifier a row, distinct in each
-//! table, that is the size of the intersection and nothing more.
+//! **Computes** for both parties the same list of pairs of rows that belong together, as positions in two orders, one
+//! for each table. A table's order is made of two shuffles, the first known to its owner alone and the second to the
+//! peer alone, so that neither can tell which of its rows a position is. **Adversary** semi-honest. **Discloses** to
+//! both the public sizes and the graph of equal identifiers among the shuffled rows, with the sender's columns in
+//! order, up to the names of the rows; with one identifier a row, distinct in each table, that is the size of the
+//! intersection and nothing more.
 //!
-//! **Source** the exchange of doubly masked identifiers in PS3I, Buddhavarapu et al., "Private Matching for Compute" (ePrint 2020/599),
-//! section 4, and its extension to several identifiers, Buddhavarapu, Case, Gore, Knox, Mohassel, Sengupta, Taubeneck, Xue,
-//! "Multi-key Private Matching for Compute" (ePrint 2021/770); the collecting variant: Movahedi et al., "Privacy-Preserving Randomized
-//! Controlled Trials" (section 2.3).
+//! **Source** the exchange of doubly masked identifiers in PS3I, Buddhavarapu et al., "Private Matching for Compute"
+//! (ePrint 2020/599), section 4, and its extension to several identifiers, Buddhavarapu, Case, Gore, Knox, Mohassel,
+//! Sengupta, Taubeneck, Xue, "Multi-key Private Matching for Compute" (ePrint 2021/770); the collecting variant:
+//! Movahedi et al., "Privacy-Preserving Randomized Controlled Trials" (section 2.3).
 //!
-//! **Cost** 3 rounds, the first of 16 bytes each. With N and M identifiers in all (empty ones included) and tags of b = 42 + log2(N M) bits, a party
-//! sends 32 N + ceil(b / 8) M bytes and does N + M multiplications.
+//! **Cost** 3 rounds, the first of 16 bytes each. With N and M identifiers in all (empty ones included) and tags of b =
+//! 42 + log2(N M) bits, a party sends 32 N + ceil(b / 8) M bytes and does N + M multiplications.
 //!
-//! **Departures** doubly masked identifiers go as tags. Rows with fewer identifiers than the table has columns are filled with random
-//! ones, which match nothing, so that how many a row has is not told. Both parties see the graph, not only one.
+//! **Departures** doubly masked identifiers go as tags. Rows with fewer identifiers than the table has columns are
+//! filled with random ones, which match nothing, so that how many a row has is not told. Both parties see the graph,
+//! not only one.
 
 use crate::error::PsiError;
 use crate::group::{ENCODING_BYTES, Encoding, Exponent, HashToGroup};
@@ -41,8 +44,8 @@ pub struct Shape {
 /// What rows belong together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Rule {
-    /// Every row has one counterpart at most. The sender's columns are its identifiers by falling priority: first all rows
-    /// that share an identifier of the sender's first column are paired, then those left by its second, and so on.
+    /// Every row has one counterpart at most. The sender's columns are its identifiers by falling priority: first all
+    /// rows that share an identifier of the sender's first column are paired, then those left by its second, and so on.
     Single,
     /// Every pair of rows that share an identifier. Rows with more than one counterpart are contaminated: they are
     /// counted, and dropped where asked.
@@ -209,7 +212,8 @@ fn contaminated(mine: &[u128], columns: usize, theirs: &[u128], their_columns: u
 /// No further row.
 const LAST: u32 = u32::MAX;
 
-/// The rows that have each tag, as lists: the first row by tag, and behind each place of a table the next row with its tag.
+/// The rows that have each tag, as lists: the first row by tag, and behind each place of a table the next row with its
+/// tag.
 struct Lists {
     first: TagMap<u32>,
     next: Vec<u32>,
@@ -296,7 +300,8 @@ mod tests {
 
     #[test]
     fn a_row_has_one_counterpart() {
-        // Both rows of the receiver know the sender's first row; the second then takes the next row with that identifier.
+        // Both rows of the receiver know the sender's first row; the second then takes the next row with that
+        // identifier.
         let joined = of_tables(&[1, 2, 1, 3], &[1, 2, 1, 9], Rule::Single);
         assert_eq!(joined.pairs, [(0, 0), (1, 1)]);
         let joined = of_tables(&[1, 2], &[1, 2, 2, 1], Rule::Single);

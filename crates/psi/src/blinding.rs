@@ -1,9 +1,10 @@
-//! Blinding items by sums, of a fresh multiple of the group's base point for each: cheaper than by an exponent, since multiples of fixed
-//! points come from tables ([`tacit_math::ristretto::Comb`]; elsewhere `curve25519-dalek` computes the same).
+//! Blinding items by sums, of a fresh multiple of the group's base point for each: cheaper than by an exponent, since
+//! multiples of fixed points come from tables ([`tacit_math::ristretto::Comb`]; elsewhere `curve25519-dalek` computes
+//! the same).
 //!
-//! For an item's point P, a fresh r, a key k and the base point G: who asks sends 2 (P + r G), who has the key answers k/4 times that, and
-//! 2 (answer - r (k/2) G) is k P. **Departures** from Jarecki, Krawczyk, Xu (PKC 2021, Figure 1): every sum is doubled, because encodings of doubles
-//! are cheap to compute for many points at once.
+//! For an item's point P, a fresh r, a key k and the base point G: who asks sends 2 (P + r G), who has the key answers
+//! k/4 times that, and 2 (answer - r (k/2) G) is k P. **Departures** from Jarecki, Krawczyk, Xu (PKC 2021, Figure 1):
+//! every sum is doubled, because encodings of doubles are cheap to compute for many points at once.
 
 use crate::error::PsiError;
 use crate::group::{Encoding, HashToGroup, InvalidPoint, Kernel, decode, double_and_encode, in_parallel};
@@ -96,8 +97,8 @@ impl Blinds {
         Ok(Self(Zeroizing::new(scalars.collect())))
     }
 
-    /// 2 (P + r G) for the point P of each item `part` of the items that these are for, G the base point: uniformly random points, whatever
-    /// the items are.
+    /// 2 (P + r G) for the point P of each item `part` of the items that these are for, G the base point: uniformly
+    /// random points, whatever the items are.
     pub fn blind(&self, base: &FixedPoint, hash: &HashToGroup, items: &[Item], part: Range<usize>) -> Vec<Encoding> {
         let (scalars, items) = (&self.0[part.clone()], &items[part]);
         let result = in_parallel(items.len(), |part, out| {

@@ -1,27 +1,32 @@
 //! The size of the intersection, and sums over it.
 //!
-//! **Computes** for the receiver how many items both have; with values at the sender also the sums, modulo 2^64, of the values of those of
-//! its items that the receiver has, for the party that is named. **Adversary** semi-honest. **Discloses** the sizes of both
-//! sets to both, the size of the intersection to the receiver, the sums to the named party if so many items as agreed count, and to
-//! that party whether they do; nobody learns which items count.
+//! **Computes** for the receiver how many items both have; with values at the sender also the sums, modulo 2^64, of the
+//! values of those of its items that the receiver has, for the party that is named. **Adversary** semi-honest.
+//! **Discloses** the sizes of both sets to both, the size of the intersection to the receiver, the sums to the named
+//! party if so many items as agreed count, and to that party whether they do; nobody learns which items count.
 //!
-//! **Source** size: Huberman, Franklin, Hogg, "Enhancing Privacy and Trust in Electronic Communities" (EC 1999); secure under the decisional
-//! Diffie-Hellman assumption in the random oracle model. Functionality with sums: Ion, Kreuter, Nergiz, Patel, Saxena, Seth, Raykova,
-//! Shanahan, Yung, "On Deploying Secure Computing: Private Intersection-Sum-with-Cardinality" (EuroS&P 2020). Sum of chosen values by
-//! OT: Gilboa, "Two Party RSA Key Generation" (CRYPTO 1999), section 4.1.
-//! 1. Masked items cross, the sender's in a random order; the sender returns the receiver's, masked again, as a sorted set of tags.
+//! **Source** size: Huberman, Franklin, Hogg, "Enhancing Privacy and Trust in Electronic Communities" (EC 1999); secure
+//! under the decisional Diffie-Hellman assumption in the random oracle model. Functionality with sums: Ion, Kreuter,
+//! Nergiz, Patel, Saxena, Seth, Raykova, Shanahan, Yung, "On Deploying Secure Computing: Private
+//! Intersection-Sum-with-Cardinality" (EuroS&P 2020). Sum of chosen values by OT: Gilboa, "Two Party RSA Key
+//! Generation" (CRYPTO 1999), section 4.1.
+//! 1. Masked items cross, the sender's in a random order; the sender returns the receiver's, masked again, as a sorted
+//!    set of tags.
 //! 2. The receiver sees for each place of the sender's order whether it is in that set, but not whose place it is.
-//! 3. By one OT for each place and column the receiver gets k or k + v as the place is out or in; the sum of the k is the sender's.
+//! 3. By one OT for each place and column the receiver gets k or k + v as the place is out or in; the sum of the k is
+//!    the sender's.
 //!
-//! **Few items** A sum over one item is that item's value. If fewer items than [`Sums::least`] count, the receiver chooses in step 3 as if none did:
-//! what it gets are k alone, the messages are as long as ever, and the sender sees no difference.
+//! **Few items** A sum over one item is that item's value. If fewer items than [`Sums::least`] count, the receiver
+//! chooses in step 3 as if none did: what it gets are k alone, the messages are as long as ever, and the sender sees no
+//! difference.
 //!
-//! **Departures** the OT of step 3 replaces the additively homomorphic encryption of Ion et al.: the receiver knows in clear which
-//! places count, so 64-bit sums take 12 bytes and well under a microsecond each.
+//! **Departures** the OT of step 3 replaces the additively homomorphic encryption of Ion et al.: the receiver knows in
+//! clear which places count, so 64-bit sums take 12 bytes and well under a microsecond each.
 //!
-//! **Cost** for n items of the sender, m of the receiver, c columns, tags of b = 42 + log2(n m) bits: 3 rounds, 16 + 32 n + m (b - log2 m + 2) / 8
-//! bytes from the sender, 16 + 32 m from the receiver. Sums: SoftSpokenOT's setup and extension by c n OTs, then 3 rounds: c n / 8 bytes from
-//! the receiver, 8 c n from the sender, 8 c to the named party, and 1 to the sender if it is that one.
+//! **Cost** for n items of the sender, m of the receiver, c columns, tags of b = 42 + log2(n m) bits: 3 rounds, 16 + 32
+//! n + m (b - log2 m + 2) / 8 bytes from the sender, 16 + 32 m from the receiver. Sums: SoftSpokenOT's setup and
+//! extension by c n OTs, then 3 rounds: c n / 8 bytes from the receiver, 8 c n from the sender, 8 c to the named party,
+//! and 1 to the sender if it is that one.
 
 use crate::error::PsiError;
 use crate::group::{ENCODING_BYTES, Exponent, HashToGroup};
@@ -88,7 +93,8 @@ pub fn cost(sizes: Sizes, sums: Option<Sums>) -> Traffic {
 /// The sender's part, with the values of its items, column by column.
 ///
 /// # Errors
-/// [`PsiError::Input`] for items or values that do not fit what is announced; the connection's failure, or a peer that deviates.
+/// [`PsiError::Input`] for items or values that do not fit what is announced; the connection's failure, or a peer that
+/// deviates.
 pub fn send(
     session: &mut Session,
     receiver: PartyId,
@@ -228,8 +234,9 @@ fn receive_sums(
     Ok(enough.then_some(opened))
 }
 
-/// The choices of step 3's transfers, 64 to a word, lowest first: for each column and each place of the sender's order whether the item there counts,
-/// which none does if not enough do. Tags are looked up in the open; from here on what follows from them is secret.
+/// The choices of step 3's transfers, 64 to a word, lowest first: for each column and each place of the sender's order
+/// whether the item there counts, which none does if not enough do. Tags are looked up in the open; from here on what
+/// follows from them is secret.
 pub fn choices(mut common: Vec<bool>, enough: bool, columns: usize) -> Vec<u64> {
     common.iter_mut().for_each(|both| *both &= enough);
     tacit_marks::secret(&mut common);

@@ -1,41 +1,43 @@
 //! Intersection into shares: which items match, and both payloads, without anybody learning a match.
 //!
-//! **Computes** for every bin of the receiver's table a shared bit, whether the receiver's item there is one of the sender's, and both
-//! items' payloads, of any widths, shared under any engine of which both parties are nodes. Where there is no match, the payloads are
-//! meaningless (the sender's random, the receiver's its own), as in any row that is not valid.
-//! **Adversary** semi-honest, either party. **Discloses** both sizes. Which bin an item is in depends on the items, so what is opened
-//! of the rows later must be shuffled first, or be something that does not tell rows apart.
+//! **Computes** for every bin of the receiver's table a shared bit, whether the receiver's item there is one of the
+//! sender's, and both items' payloads, of any widths, shared under any engine of which both parties are nodes. Where
+//! there is no match, the payloads are meaningless (the sender's random, the receiver's its own), as in any row that is
+//! not valid. **Adversary** semi-honest, either party. **Discloses** both sizes. Which bin an item is in depends on the
+//! items, so what is opened of the rows later must be shuffled first, or be something that does not tell rows apart.
 //!
 //! **How**:
-//! 1. The parties toss a seed, now that both sets are fixed. A permutation under it turns each item into a number, which says which three of m bins
-//!    are the item's ([`crate::cuckoo`]). The receiver puts each of its items into one of its bins, at most one into a bin, and a random
-//!    number into each bin that stays empty.
-//! 2. An oblivious function F of a number and a bin ([`crate::vole_psi::oprf`]): the receiver gets its value at the one number of each bin, the sender at
-//!    each of its items in each of the item's three bins.
-//! 3. A value is a tag of zeros and the payload, in whole words of 128 bits, the rest zeros. The sender draws for each bin a mask of as many whole words,
-//!    and sends a store in which each of its items, for each of its three bins, has its value minus the bin's mask, under a key and a pad that are
-//!    hashes of F there. What the receiver decodes is, if the sender has the item, with the bin's mask a sharing of its value, else random.
+//! 1. The parties toss a seed, now that both sets are fixed. A permutation under it turns each item into a number,
+//!    which says which three of m bins are the item's ([`crate::cuckoo`]). The receiver puts each of its items into one
+//!    of its bins, at most one into a bin, and a random number into each bin that stays empty.
+//! 2. An oblivious function F of a number and a bin ([`crate::vole_psi::oprf`]): the receiver gets its value at the one
+//!    number of each bin, the sender at each of its items in each of the item's three bins.
+//! 3. A value is a tag of zeros and the payload, in whole words of 128 bits, the rest zeros. The sender draws for each
+//!    bin a mask of as many whole words, and sends a store in which each of its items, for each of its three bins, has
+//!    its value minus the bin's mask, under a key and a pad that are hashes of F there. What the receiver decodes is,
+//!    if the sender has the item, with the bin's mask a sharing of its value, else random.
 //! 4. Under the engine the tags' bits are compared with zero; payloads are shared as they are.
 //!
-//! **Why the receiver sees nothing**: it has F at one number of each bin, so of all that is stored under a bin's mask it can read one value at most, and a
-//! uniform mask hides all bits of that one, those that hold nothing too. With F at a second number of the same bin it would see two equal tags where both
-//! items are the sender's.
+//! **Why the receiver sees nothing**: it has F at one number of each bin, so of all that is stored under a bin's mask
+//! it can read one value at most, and a uniform mask hides all bits of that one, those that hold nothing too. With F at
+//! a second number of the same bin it would see two equal tags where both items are the sender's.
 //!
 //! **Bounds** of a whole run ([`crate::chance`]):
 //! - a tag of 42 + log2 m bits is zero where nothing matches: 2^-42;
 //! - an item that is not in the function's store passes for one that is: 20 2^-45 ([`crate::vole_psi`]);
-//! - items find no place in the bins, over the seed, whatever they are; the store cannot be encoded; the function's store cannot: 2^-45 each. These three
-//!   end the run with an error.
+//! - items find no place in the bins, over the seed, whatever they are; the store cannot be encoded; the function's
+//!   store cannot: 2^-45 each. These three end the run with an error.
 //!
 //! Together 31 2^-45, below 2^-40.
 //!
-//! **Cost** [`CircuitPsi::declared`] is exact: 1 round with 16 bytes each; the function, with the receiver's m numbers and three for each item of the
-//! sender; then 1 round with 16 bytes for each of about 3.3 columns a sender's item and each begun
-//! 128 bits of tag and payload. Then under the engine two inputs and a conjunction of the tags' bits for each of about 1.3 n bins.
+//! **Cost** [`CircuitPsi::declared`] is exact: 1 round with 16 bytes each; the function, with the receiver's m numbers
+//! and three for each item of the sender; then 1 round with 16 bytes for each of about 3.3 columns a sender's item and
+//! each begun 128 bits of tag and payload. Then under the engine two inputs and a conjunction of the tags' bits for
+//! each of about 1.3 n bins.
 //!
-//! **Source** Rindal, Schoppmann, "VOLE-PSI: Fast OPRF and Circuit-PSI from Vector-OLE" (EUROCRYPT 2021), section 5; Pinkas, Schneider, Tkachenko,
-//! Yanai, "Efficient Circuit-Based PSI with Linear Communication" (EUROCRYPT 2019). **Departures** payloads lie behind the tags in one
-//! value instead of a store of their own.
+//! **Source** Rindal, Schoppmann, "VOLE-PSI: Fast OPRF and Circuit-PSI from Vector-OLE" (EUROCRYPT 2021), section 5;
+//! Pinkas, Schneider, Tkachenko, Yanai, "Efficient Circuit-Based PSI with Linear Communication" (EUROCRYPT 2019).
+//! **Departures** payloads lie behind the tags in one value instead of a store of their own.
 
 use crate::chance::TAG_BITS;
 use crate::cuckoo;
@@ -152,7 +154,8 @@ impl CircuitPsi {
     /// Exchanges the stores. Items of one set are distinct; row i of the payload belongs to item i.
     ///
     /// # Errors
-    /// The connection's failure, items that do not fit the announced sizes or are not distinct, or too unlucky a seed (probability 3 2^-45).
+    /// The connection's failure, items that do not fit the announced sizes or are not distinct, or too unlucky a seed
+    /// (probability 3 2^-45).
     pub fn bin(
         &self,
         role: Role,
@@ -258,26 +261,30 @@ impl CircuitPsi {
         Ok(Binned { role: Role::Receiver, share: words::block(self.values(), &decoded), own: placed(payload, &table) })
     }
 
-    /// A mask for each bin, store by store. It is as wide as what the store carries, whatever the values fill of it: a bit without a mask would be
-    /// the same wherever the receiver has an item of the sender, and would name the matches.
+    /// A mask for each bin, store by store. It is as wide as what the store carries, whatever the values fill of it: a
+    /// bit without a mask would be the same wherever the receiver has an item of the sender, and would name the
+    /// matches.
     fn masks(&self) -> Result<Vec<Vec<u128>>, PsiError> {
         let mut prg = Prg::new(&Seed::random()?);
         Ok((0..self.stores()).map(|_| prg.vector(self.bins)).collect())
     }
 
-    /// The keys in the stores. They stand for this party's items, and like those of items their places in stores follow from them; pads stay secret.
+    /// The keys in the stores. They stand for this party's items, and like those of items their places in stores follow
+    /// from them; pads stay secret.
     fn keys(&self, values: &[u128], bins: &[u32]) -> Vec<u128> {
         let mut keys = self.hashes(values, bins, 0);
         tacit_marks::public(&mut keys);
         keys
     }
 
-    /// For the function's values in bins the keys in the stores (purpose 0), or the pads in store i (purpose i + 1). What is hashed is pseudorandom to
-    /// whoever does not have it, and nothing that depends on it is added to the hash: tweakable correlation robustness is enough.
+    /// For the function's values in bins the keys in the stores (purpose 0), or the pads in store i (purpose i + 1).
+    /// What is hashed is pseudorandom to whoever does not have it, and nothing that depends on it is added to the hash:
+    /// tweakable correlation robustness is enough.
     fn hashes(&self, values: &[u128], bins: &[u32], purpose: usize) -> Vec<u128> {
         let mut out = values.to_vec();
         let purposes = self.stores() + 1;
-        // Of values of the function that look random to who has not evaluated it, each tweak once for a value; added to them are values minus masks.
+        // Of values of the function that look random to who has not evaluated it, each tweak once for a value; added to
+        // them are values minus masks.
         TweakableCircularHash::new().hash_blocks(&mut out, |i| (purposes * bins[i] as usize + purpose) as u128);
         out
     }
@@ -319,7 +326,8 @@ impl Binned {
     }
 }
 
-/// What the bins of items are chosen by: their images under a permutation whose key the parties toss when the items are fixed.
+/// What the bins of items are chosen by: their images under a permutation whose key the parties toss when the items are
+/// fixed.
 fn numbers(session: &mut Session, peer: PartyId, items: &[Item]) -> Result<Vec<u128>, PsiError> {
     let context = agree(session, peer, "circuit-psi")?;
     let mut numbers = items.to_vec();

@@ -1,20 +1,23 @@
-//! Cuckoo hashing of pseudorandom numbers with three choices and no stash: every number in one of its three bins, at most one to a bin.
+//! Cuckoo hashing of pseudorandom numbers with three choices and no stash: every number in one of its three bins, at
+//! most one to a bin.
 //!
-//! **How many bins** is derived from their count n so that an assignment exists except with probability 2^-45 over the numbers,
-//! which is a proof and not an experiment: by Hall's theorem it fails only if some s items have all their bins among
-//! s-1. In a smallest such set every one of those bins is hit at least twice, else the item that alone hits it could be taken away. Items
-//! have three different bins each, uniformly, so the probability is at most the sum over s from 4 to n of
+//! **How many bins** is derived from their count n so that an assignment exists except with probability 2^-45 over the
+//! numbers, which is a proof and not an experiment: by Hall's theorem it fails only if some s items have all their bins
+//! among s-1. In a smallest such set every one of those bins is hit at least twice, else the item that alone hits it
+//! could be taken away. Items have three different bins each, uniformly, so the probability is at most the sum over s
+//! from 4 to n of
 //!
 //! C(n, s) C(m, s-1) N(s) / (m (m-1) (m-2))^s,
 //!
-//! where N(s) bounds the ways to throw 3 s balls into s-1 bins with two in each at least: (3s)! (e^z - 1 - z)^(s-1) / z^(3s) for any z > 0
-//! (coefficients of a power series are not negative), or without that condition ((s-1)(s-2)(s-3))^s. For a fixed ratio m/n every
-//! term falls with n, so the ratio of [`LARGEST`] items serves larger sets: 1.306. Insertion finds an assignment whenever there is one. A run of several
-//! tables takes 45 + log2 of their number in place of 45, so that all of them have one ([`crate::chance`]).
+//! where N(s) bounds the ways to throw 3 s balls into s-1 bins with two in each at least: (3s)! (e^z - 1 - z)^(s-1) /
+//! z^(3s) for any z > 0 (coefficients of a power series are not negative), or without that condition
+//! ((s-1)(s-2)(s-3))^s. For a fixed ratio m/n every term falls with n, so the ratio of [`LARGEST`] items serves larger
+//! sets: 1.306. Insertion finds an assignment whenever there is one. A run of several tables takes 45 + log2 of their
+//! number in place of 45, so that all of them have one ([`crate::chance`]).
 //!
-//! **Source** the counting: Fountoulakis, Panagiotou, "Sharp Load Thresholds for Cuckoo Hashing" (Random Structures & Algorithms 2012), section 3.
-//! Experiments give about the same for large sets: Pinkas, Schneider, Zohner, "Scalable Private Set Intersection Based on OT Extension" (TOPS 2018),
-//! table 4, has 1.27 for 2^20 items.
+//! **Source** the counting: Fountoulakis, Panagiotou, "Sharp Load Thresholds for Cuckoo Hashing" (Random Structures &
+//! Algorithms 2012), section 3. Experiments give about the same for large sets: Pinkas, Schneider, Zohner, "Scalable
+//! Private Set Intersection Based on OT Extension" (TOPS 2018), table 4, has 1.27 for 2^20 items.
 
 use crate::chance::EVENT_BITS;
 use crate::protocol::Item;
@@ -25,7 +28,8 @@ use tacit_math::Prg;
 /// Choices of a number.
 pub const CHOICES: usize = 3;
 
-/// The bins of [`LARGEST`] items take milliseconds to find, and all large sets need them. By the logarithm of the number of tables.
+/// The bins of [`LARGEST`] items take milliseconds to find, and all large sets need them. By the logarithm of the
+/// number of tables.
 static BINS_OF_LARGEST: [OnceLock<usize>; usize::BITS as usize + 1] =
     [const { OnceLock::new() }; usize::BITS as usize + 1];
 
@@ -38,7 +42,8 @@ const WALK: usize = 500;
 /// An empty bin.
 pub const EMPTY: u32 = u32::MAX;
 
-/// How many bins n numbers take in each of the tables of a run, all of which have an assignment but for a probability of 2^-45.
+/// How many bins n numbers take in each of the tables of a run, all of which have an assignment but for a probability
+/// of 2^-45.
 pub fn bins(n: usize, tables: usize) -> usize {
     let log = tables.max(1).next_power_of_two().ilog2();
     let bits = f64::from(EVENT_BITS + log);
@@ -78,7 +83,8 @@ pub fn failure_log2(n: usize, m: usize) -> f64 {
         of_items += ((items - s + 1.0) / s).ln();
         of_bins += ((bins - s + 2.0) / (s - 1.0)).ln();
         factorial += (3.0 * s * (3.0 * s - 1.0) * (3.0 * s - 2.0)).ln();
-        // Towards the best z, where z (e^z - 1) / (e^z - 1 - z) is the mean number of balls in a bin; every z gives a bound.
+        // Towards the best z, where z (e^z - 1) / (e^z - 1 - z) is the mean number of balls in a bin; every z gives a
+        // bound.
         for _ in 0..2 {
             let power = f64::exp(z);
             z *= 3.0 * s / (s - 1.0) * (power - 1.0 - z) / (z * (power - 1.0));
@@ -90,8 +96,8 @@ pub fn failure_log2(n: usize, m: usize) -> f64 {
     sum.log2()
 }
 
-/// The three different bins of a number, by its low 126 bits: the i-th is one of those that remain. 42 bits for each keep every bin's
-/// probability within a factor of 1 + bins / 2^42.
+/// The three different bins of a number, by its low 126 bits: the i-th is one of those that remain. 42 bits for each
+/// keep every bin's probability within a factor of 1 + bins / 2^42.
 pub fn choices(number: u128, bins: usize) -> [usize; CHOICES] {
     let below = |bound: usize, word: u32| {
         let bits = (number >> (42 * word)) & ((1 << 42) - 1);
@@ -105,9 +111,10 @@ pub fn choices(number: u128, bins: usize) -> [usize; CHOICES] {
     [first, second, third + usize::from(third >= first.max(second))]
 }
 
-/// A number in a bin, as an item of its own: a function of it has nothing to do with the same function of the number in another bin. Numbers are
-/// pseudorandom, so no two of n numbers are one item in any bins but for a probability of n^2 / 2^123: they would differ in the low bits alone that a bin's
-/// number has. These hardly move choices, which leaves fewer than 64 differences that two of the choices have, in the mean of all numbers.
+/// A number in a bin, as an item of its own: a function of it has nothing to do with the same function of the number in
+/// another bin. Numbers are pseudorandom, so no two of n numbers are one item in any bins but for a probability of n^2
+/// / 2^123: they would differ in the low bits alone that a bin's number has. These hardly move choices, which leaves
+/// fewer than 64 differences that two of the choices have, in the mean of all numbers.
 fn in_bin(number: u128, bin: usize) -> Item {
     number ^ bin as u128
 }
@@ -118,7 +125,8 @@ pub fn in_all_bins(numbers: &[u128], bins: usize) -> (Vec<Item>, Vec<u32>) {
     places.unzip()
 }
 
-/// For each bin of a table the number that is there in that bin, a random one where the bin is empty: as many items for any numbers.
+/// For each bin of a table the number that is there in that bin, a random one where the bin is empty: as many items for
+/// any numbers.
 pub fn in_own_bins(numbers: &[u128], table: &[u32], random: &mut Prg) -> Vec<Item> {
     let mut items: Vec<u128> = random.vector(table.len());
     // They stand for items, and like those of an item their places in stores follow from them.
@@ -132,8 +140,8 @@ pub fn in_own_bins(numbers: &[u128], table: &[u32], random: &mut Prg) -> Vec<Ite
     items
 }
 
-/// For each of so many bins, the [`bins`] of these numbers, the index of the number in it, or [`EMPTY`]. None with probability 2^-45, or if numbers are
-/// not distinct.
+/// For each of so many bins, the [`bins`] of these numbers, the index of the number in it, or [`EMPTY`]. None with
+/// probability 2^-45, or if numbers are not distinct.
 ///
 /// # Panics
 /// If there are 2^32 - 1 numbers or more.

@@ -1,14 +1,15 @@
 //! Intersection by Diffie-Hellman: the least traffic, for tiny or very unequal sets and slow networks.
 //!
-//! **Computes** the intersection for the receiver. **Adversary** semi-honest. **Discloses** the sizes of both sets to both, and to
-//! the receiver which of its items the sender has, and where in a fresh random order of the sender's.
+//! **Computes** the intersection for the receiver. **Adversary** semi-honest. **Discloses** the sizes of both sets to
+//! both, and to the receiver which of its items the sender has, and where in a fresh random order of the sender's.
 //!
-//! **Source** Meadows, "A More Efficient Cryptographic Matchmaking Protocol" (IEEE S&P 1986), and Huberman, Franklin, Hogg,
-//! "Enhancing Privacy and Trust in Electronic Communities" (EC 1999), here [`Form::Crossed`]; Jarecki and Liu, "Fast Secure
-//! Computation of Set Intersection" (SCN 2010), Figure 2, here [`Form::Blinded`]. Secure in the random oracle model under the
-//! decisional and the one-more gap Diffie-Hellman assumption in ristretto255.
+//! **Source** Meadows, "A More Efficient Cryptographic Matchmaking Protocol" (IEEE S&P 1986), and Huberman, Franklin,
+//! Hogg, "Enhancing Privacy and Trust in Electronic Communities" (EC 1999), here [`Form::Crossed`]; Jarecki and Liu,
+//! "Fast Secure Computation of Set Intersection" (SCN 2010), Figure 2, here [`Form::Blinded`]. Secure in the random
+//! oracle model under the decisional and the one-more gap Diffie-Hellman assumption in ristretto255.
 //!
-//! With items x of the receiver, y of the sender, exponents a and b fresh for every run, H a random oracle into the group:
+//! With items x of the receiver, y of the sender, exponents a and b fresh for every run, H a random oracle into the
+//! group:
 //!
 //! | | `Crossed`, for a receiver as large as the sender or larger | `Blinded`, for a smaller receiver |
 //! |---|---|---|
@@ -18,11 +19,12 @@
 //! | the receiver compares with | tags of H(y)^ba | tags of (x, H(x)^b) |
 //! | multiplications: sender, receiver | n + m, m + n | n + m, 2 m |
 //!
-//! **Cost** 2 rounds; setup 1 round, 16 bytes each. For n items of the sender, m of the receiver, tags of b = 42 + log2(n m bins) bits: the
-//! receiver sends 32 m; the sender 32 n + ceil(b / 8) m (`Crossed`), or n (b - log2 n + 2) bits + 32 m (`Blinded`).
+//! **Cost** 2 rounds; setup 1 round, 16 bytes each. For n items of the sender, m of the receiver, tags of b = 42 +
+//! log2(n m bins) bits: the receiver sends 32 m; the sender 32 n + ceil(b / 8) m (`Crossed`), or n (b - log2 n + 2)
+//! bits + 32 m (`Blinded`).
 //!
-//! **Departures** Tags, not points, are sent for comparison: a wrong match has probability 2^-42 at most in all bins of a run. Sorted tags cost
-//! log2 n bits less each; their order is as random as the exponent b.
+//! **Departures** Tags, not points, are sent for comparison: a wrong match has probability 2^-42 at most in all bins of
+//! a run. Sorted tags cost log2 n bits less each; their order is as random as the exponent b.
 
 use crate::error::PsiError;
 use crate::group::{ENCODING_BYTES, Exponent, HashToGroup};

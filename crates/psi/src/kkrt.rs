@@ -1,27 +1,31 @@
 //! KKRT: intersection by a batched oblivious pseudorandom function from OT extension and cuckoo hashing.
 //!
-//! **Computes** the intersection for the receiver. **Adversary** semi-honest. **Discloses** the sizes of both sets to both, and to
-//! the receiver which of its items the sender has, and where in a fresh random order of the sender's.
+//! **Computes** the intersection for the receiver. **Adversary** semi-honest. **Discloses** the sizes of both sets to
+//! both, and to the receiver which of its items the sender has, and where in a fresh random order of the sender's.
 //!
-//! **Source** Kolesnikov, Kumaresan, Rosulek, Trieu, "Efficient Batched Oblivious PRF with Applications to Private Set Intersection" (CCS
-//! 2016), Figures 3 and 7, without a stash.
+//! **Source** Kolesnikov, Kumaresan, Rosulek, Trieu, "Efficient Batched Oblivious PRF with Applications to Private Set
+//! Intersection" (CCS 2016), Figures 3 and 7, without a stash.
 //!
-//! The receiver puts its n2 items into m bins ([`cuckoo::bins`]), an item y into one of its three bins. Each bin b has a function
-//! F(b, .) of its own, a row of an OT extension whose receiver may choose any input, not only a bit: with t(b), t'(b) random rows of w bits,
-//! each column of which is the stream of a base OT, the receiver sends u(b) = t(b) ^ t'(b) ^ C(y) for a code C. The sender, who has
-//! secret bits s and so q(b) = t(b) ^ s t'(b) ^ s t(b), can evaluate F(b, x) = H(b, q(b) ^ s u(b) ^ s C(x)) at every x; the receiver knows
-//! H(b, t(b)), which is F(b, y), and nothing of F(b, x) for x other than y, where C(x) and C(y) differ in 128 places or more. The sender
-//! sends F of every item in each of its three bins.
+//! The receiver puts its n2 items into m bins ([`cuckoo::bins`]), an item y into one of its three bins. Each bin b has
+//! a function F(b, .) of its own, a row of an OT extension whose receiver may choose any input, not only a bit: with
+//! t(b), t'(b) random rows of w bits, each column of which is the stream of a base OT, the receiver sends u(b) = t(b) ^
+//! t'(b) ^ C(y) for a code C. The sender, who has secret bits s and so q(b) = t(b) ^ s t'(b) ^ s t(b), can evaluate
+//! F(b, x) = H(b, q(b) ^ s u(b) ^ s C(x)) at every x; the receiver knows H(b, t(b)), which is F(b, y), and nothing of
+//! F(b, x) for x other than y, where C(x) and C(y) differ in 128 places or more. The sender sends F of every item in
+//! each of its three bins.
 //!
-//! **Cost** setup: 512 base OTs, 1 round; the sender of items receives them. Online, if no set is empty: 2 rounds; the receiver sends 16 + m w / 8
-//! bytes, the sender 3 n1 tags of 42 + log2(n1 n2 pairs) bits, in whole bytes. For 2^20 items each: 73 + 33 bytes an item.
+//! **Cost** setup: 512 base OTs, 1 round; the sender of items receives them. Online, if no set is empty: 2 rounds; the
+//! receiver sends 16 + m w / 8 bytes, the sender 3 n1 tags of 42 + log2(n1 n2 pairs) bits, in whole bytes. For 2^20
+//! items each: 73 + 33 bytes an item.
 //!
-//! **Parameters** for all pairs of sets of a run together ([`crate::chance`]): no assignment to bins, 2^-45; code words of the sender's 3 n1 evaluations nearer than 128 to the
-//! receiver's, 20 2^-45, which gives w of 448 bits (to 19.9 million items in all) or 512; a false match among tags, 2^-42.
+//! **Parameters** for all pairs of sets of a run together ([`crate::chance`]): no assignment to bins, 2^-45; code words
+//! of the sender's 3 n1 evaluations nearer than 128 to the receiver's, 20 2^-45, which gives w of 448 bits (to 19.9
+//! million items in all) or 512; a false match among tags, 2^-42.
 //!
-//! **Departures** The three tags of an item are sent side by side in one random order instead of three. Items are told apart by the choice
-//! in the code, so the tags of an item that the receiver does not have are independent of each other, and those of one that it has
-//! tell it the place that it learns anyway. An empty bin has the code word zero: t' masks it alike.
+//! **Departures** The three tags of an item are sent side by side in one random order instead of three. Items are told
+//! apart by the choice in the code, so the tags of an item that the receiver does not have are independent of each
+//! other, and those of one that it has tell it the place that it learns anyway. An empty bin has the code word zero: t'
+//! masks it alike.
 
 use crate::chance;
 use crate::cuckoo::{self, CHOICES};
@@ -133,7 +137,8 @@ impl Parameters {
         tag_bytes(self.tag_bits())
     }
 
-    /// Width of the code in words of 64 bits: 7 if that keeps the code words of all evaluations far enough apart, else 8.
+    /// Width of the code in words of 64 bits: 7 if that keeps the code words of all evaluations far enough apart,
+    /// else 8.
     pub fn code_words(self) -> usize {
         let evaluations = (CHOICES * self.sizes.sender) as f64 * self.pairs as f64;
         let near = |words: usize| (near_log2(64 * words) + evaluations.log2()) <= -chance::step_bits();
@@ -179,8 +184,8 @@ impl Run {
         numbers
     }
 
-    /// The code words of items, each told apart by the number of a choice. The code is random: a random permutation of the
-    /// item, moved by keys that were drawn after it.
+    /// The code words of items, each told apart by the number of a choice. The code is random: a random permutation of
+    /// the item, moved by keys that were drawn after it.
     fn code<const W: usize>(&self, inputs: impl Iterator<Item = (Item, u8)>) -> Vec<[u64; W]> {
         let mut blocks: Vec<u128> = Vec::with_capacity(inputs.size_hint().0 * COLUMNS / 128);
         for (item, choice) in inputs {
@@ -387,8 +392,8 @@ impl Prepared for Receiver {
     }
 }
 
-/// A seed, its functions, and an assignment of the items to bins. A seed without an assignment is drawn with probability 2^-45 and
-/// thrown away before anyone sees it.
+/// A seed, its functions, and an assignment of the items to bins. A seed without an assignment is drawn with
+/// probability 2^-45 and thrown away before anyone sees it.
 fn assign(items: &[Item], parameters: Parameters) -> Result<(Seed, Run, Vec<Option<Placed>>), PsiError> {
     for _ in 0..3 {
         let seed = Seed::random()?.published();
@@ -405,7 +410,8 @@ fn assign(items: &[Item], parameters: Parameters) -> Result<(Seed, Run, Vec<Opti
     Err(PsiError::Input("the items of one set must be distinct, and these are not; remove duplicates first".to_owned()))
 }
 
-/// Receives the tags of the sender's items and looks up each among those of the items that are in their bins by the same choice.
+/// Receives the tags of the sender's items and looks up each among those of the items that are in their bins by the
+/// same choice.
 fn find(
     session: &mut Session,
     peer: PartyId,
@@ -508,7 +514,8 @@ mod tests {
             let mut sender = Sender::setup(session, PartyId(1), 1).expect("base OTs");
             sender.send::<7>(session, theirs, parameters).expect("sent")
         };
-        // The receiver's messages; then whatever it reads of the tags with all functions that it has, whichever choice they are for.
+        // The receiver's messages; then whatever it reads of the tags with all functions that it has, whichever choice
+        // they are for.
         let curious = |session: &mut Session| {
             let mut receiver = Receiver::setup(session, PartyId(0), 1).expect("base OTs");
             let (seed, run, table) = assign(mine, parameters).expect("an assignment");

@@ -8,8 +8,8 @@ use crate::tags::low_bits;
 use tacit_math::randomness;
 use tacit_net::{PartyId, Session};
 
-/// Points to a message: about 15 ms of work, so that the peer soon has something to do. A party sends one piece while it
-/// computes the next.
+/// Points to a message: about 15 ms of work, so that the peer soon has something to do. A party sends one piece while
+/// it computes the next.
 const PIECE: usize = 2048;
 
 /// Bytes of each party's part of a context.
@@ -103,7 +103,8 @@ pub fn send_points(session: &mut Session, peer: PartyId, points: &[Encoding]) ->
     Ok(())
 }
 
-/// Receives `count` points of the present round and raises them to the exponent, piece by piece, handing on every piece.
+/// Receives `count` points of the present round and raises them to the exponent, piece by piece, handing on every
+/// piece.
 ///
 /// # Errors
 /// The connection's failure; [`PsiError::Cheating`] if one is no point.

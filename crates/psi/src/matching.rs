@@ -1,9 +1,9 @@
 //! Finding equal tags: this party's are kept by their high bits, the peer's are looked up as they arrive.
 //!
-//! Tags are images of hashes, so their high bits spread evenly: a bucket for each of about n values of them holds one tag
-//! in the mean, and a lookup touches two cache lines. A batch of lookups first reads all bounds, then all buckets, so that
-//! the processor waits for many lines at once. What is looked up may be chosen by an adversary: a lookup is never
-//! longer than one of this party's own buckets.
+//! Tags are images of hashes, so their high bits spread evenly: a bucket for each of about n values of them holds one
+//! tag in the mean, and a lookup touches two cache lines. A batch of lookups first reads all bounds, then all buckets,
+//! so that the processor waits for many lines at once. What is looked up may be chosen by an adversary: a lookup is
+//! never longer than one of this party's own buckets.
 
 use crate::protocol::Match;
 
@@ -57,8 +57,8 @@ impl Table {
         Self { shift, mask: u128::MAX.checked_shr(128 - bits).unwrap_or(0), bounds, low, high, numbers }
     }
 
-    /// Appends the matches of the peer's `tags`, the first of which has position `first`. Bits that a tag does not have are not
-    /// looked at: a peer may send anything.
+    /// Appends the matches of the peer's `tags`, the first of which has position `first`. Bits that a tag does not have
+    /// are not looked at: a peer may send anything.
     pub fn look_up(&self, tags: &[u128], first: u32, matches: &mut Vec<Match>) {
         let mut places = [(0, 0); BATCH];
         for (tags, first) in tags.chunks(BATCH).zip((first..).step_by(BATCH)) {

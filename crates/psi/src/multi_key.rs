@@ -1,24 +1,27 @@
-//! Private-ID by several identifiers: rows match by the first of the sender's identifiers, by priority, that they share.
+//! Private-ID by several identifiers: rows match by the first of the sender's identifiers, by priority, that they
+//! share.
 //!
-//! **Computes** for each party the universal ids of its own rows and the list of the ids of all rows of both, rows that belong together
-//! having one id; and how many rows have more than one possible counterpart (contaminated rows, to be judged by both). **Adversary** semi-honest.
-//! **Discloses** what [`blind_join`] tells, the graph of equal identifiers among shuffled rows, and so the size of the union;
-//! nobody learns which of its rows are in both.
+//! **Computes** for each party the universal ids of its own rows and the list of the ids of all rows of both, rows that
+//! belong together having one id; and how many rows have more than one possible counterpart (contaminated rows, to be
+//! judged by both). **Adversary** semi-honest. **Discloses** what [`blind_join`] tells, the graph of equal identifiers
+//! among shuffled rows, and so the size of the union; nobody learns which of its rows are in both.
 //!
-//! **Source** Buddhavarapu, Case, Gore, Knox, Mohassel, Sengupta, Taubeneck, Xue, "Multi-key Private Matching for Compute" (ePrint 2021/770):
-//! match logic, and ids through two exponents; contaminated rows: Movahedi et al., "Privacy-Preserving Randomized Controlled Trials",
-//! section 2.3. Secure under the decisional Diffie-Hellman assumption in the random oracle model.
+//! **Source** Buddhavarapu, Case, Gore, Knox, Mohassel, Sengupta, Taubeneck, Xue, "Multi-key Private Matching for
+//! Compute" (ePrint 2021/770): match logic, and ids through two exponents; contaminated rows: Movahedi et al.,
+//! "Privacy-Preserving Randomized Controlled Trials", section 2.3. Secure under the decisional Diffie-Hellman
+//! assumption in the random oracle model.
 //! 1. The blind join pairs positions of both tables.
-//! 2. The sender draws a random point P for each pair and each single row, and an exponent k. It sends P for the receiver's rows, in the order
-//!    in which they came; P for its own single rows, sorted; P^k for its own rows by position, and for the receiver's single rows.
-//! 3. The receiver raises all to an exponent r, keeps the ids P^r of the first two, and returns the others, the sender's rows in the
-//!    order in which they came. 4. The sender divides by k.
+//! 2. The sender draws a random point P for each pair and each single row, and an exponent k. It sends P for the
+//!    receiver's rows, in the order in which they came; P for its own single rows, sorted; P^k for its own rows by
+//!    position, and for the receiver's single rows.
+//! 3. The receiver raises all to an exponent r, keeps the ids P^r of the first two, and returns the others, the
+//!    sender's rows in the order in which they came. 4. The sender divides by k.
 //!
-//! **Cost** that of [`blind_join`] and 2 rounds. With n rows of the sender, m of the receiver and u in the union the sender sends 64 u bytes, the receiver
-//! 32 u, and each does less than 3 u multiplications.
+//! **Cost** that of [`blind_join`] and 2 rounds. With n rows of the sender, m of the receiver and u in the union the
+//! sender sends 64 u bytes, the receiver 32 u, and each does less than 3 u multiplications.
 //!
-//! **Departures** the points of ids are random and not powers of the identifiers that matched, so that rows that share identifiers
-//! without being paired have different ids.
+//! **Departures** the points of ids are random and not powers of the identifiers that matched, so that rows that share
+//! identifiers without being paired have different ids.
 
 use crate::blind_join::{self, BlindJoin, Identifiers, Joined, Rule, Shape};
 use crate::error::PsiError;

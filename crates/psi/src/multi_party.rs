@@ -1,37 +1,40 @@
 //! Intersection of any number of owners' sets, learnt by some of them.
 //!
-//! **Computes** for every recipient which of its items every other owner has, too, in the same order at all. One recipient, the leader,
-//! finds them and tells the others. Who is no recipient gets nothing.
+//! **Computes** for every recipient which of its items every other owner has, too, in the same order at all. One
+//! recipient, the leader, finds them and tells the others. Who is no recipient gets nothing.
 //!
-//! **Adversary** augmented semi-honest, any number of owners together (all but one): they follow the protocol, on inputs that
-//! they may choose after they have seen those of the others they collude with. If all but one owner collude with the leader, they learn which of
-//! the leader's items that owner has: what the output alone tells them when the others choose the leader's set. Owners that collude without
-//! the leader learn what those of them that are recipients do.
-//! **Discloses** all sizes; to the recipients the items that all have; nothing else.
+//! **Adversary** augmented semi-honest, any number of owners together (all but one): they follow the protocol, on
+//! inputs that they may choose after they have seen those of the others they collude with. If all but one owner collude
+//! with the leader, they learn which of the leader's items that owner has: what the output alone tells them when the
+//! others choose the leader's set. Owners that collude without the leader learn what those of them that are recipients
+//! do. **Discloses** all sizes; to the recipients the items that all have; nothing else.
 //!
-//! **How**: every pair of owners shares a key, so each owner i has a share `s_i(x)` of zero for every item x: the sum of its
-//! pairs' pseudorandom functions. Each other owner programs an oblivious function with its shares: with the values f(x) of an
-//! oblivious pseudorandom function towards the leader ([`oprf`]), it sends a key-value store ([`Okvs`]) of `s_i(x) + f(x)`. The
-//! leader evaluates all of them at its items: what it gets for an item sums to its own share only if all owners have it. It sends each other
-//! recipient as many short tags of items as the smallest set has: of those that all have, in ascending order, then random ones.
+//! **How**: every pair of owners shares a key, so each owner i has a share `s_i(x)` of zero for every item x: the sum
+//! of its pairs' pseudorandom functions. Each other owner programs an oblivious function with its shares: with the
+//! values f(x) of an oblivious pseudorandom function towards the leader ([`oprf`]), it sends a key-value store
+//! ([`Okvs`]) of `s_i(x) + f(x)`. The leader evaluates all of them at its items: what it gets for an item sums to its
+//! own share only if all owners have it. It sends each other recipient as many short tags of items as the smallest set
+//! has: of those that all have, in ascending order, then random ones.
 //!
 //! **Bounds** of a whole run, of any number of owners and recipients ([`crate::chance`]), each over all of them:
-//! - an item of the leader that not all have passes, or one of another owner in its function's store ([`crate::vole_psi`]): 20 2^-45. One item has 2^-64,
-//!   and 2^-128 if all sets together have more than 10 2^20 items;
+//! - an item of the leader that not all have passes, or one of another owner in its function's store
+//!   ([`crate::vole_psi`]): 20 2^-45. One item has 2^-64, and 2^-128 if all sets together have more than 10 2^20 items;
 //! - a recipient mistakes a tag for one of another item: 2^-42;
 //! - an owner's store cannot be encoded, and an owner's function's store cannot: 2^-45 each.
 //!
 //! Together 30 2^-45, below 2^-40.
 //!
-//! **Cost** [`Owners::cost`] is exact: for one owner after the other what [`oprf`] costs; in 1 round 8 (16)
-//! bytes a column of each owner's store, 1.1 columns an item; with several recipients in 1 round to each of them a tag for each item of the
-//! smallest set, of 42 bits and the logarithm of both sizes and the number of such recipients. Nothing if any set is empty. For n owners of 2^20 items each: 20 bytes
-//! an item and owner beside the leader, 11 more for each recipient beside it.
+//! **Cost** [`Owners::cost`] is exact: for one owner after the other what [`oprf`] costs; in 1 round 8 (16) bytes a
+//! column of each owner's store, 1.1 columns an item; with several recipients in 1 round to each of them a tag for each
+//! item of the smallest set, of 42 bits and the logarithm of both sizes and the number of such recipients. Nothing if
+//! any set is empty. For n owners of 2^20 items each: 20 bytes an item and owner beside the leader, 11 more for each
+//! recipient beside it.
 //!
-//! **Source** Kolesnikov, Matania, Pinkas, Rosulek, Trieu, "Practical Multi-party Private Set Intersection from Symmetric-Key
-//! Techniques" (CCS 2017), the protocol secure against augmented semi-honest adversaries with unconditional zero-sharing.
-//! **Departures** the programmable function is made of VOLE's and a key-value store, as in Rindal and Schoppmann (EUROCRYPT 2021,
-//! section 5), and each owner programs once, towards the leader, which may tell others.
+//! **Source** Kolesnikov, Matania, Pinkas, Rosulek, Trieu, "Practical Multi-party Private Set Intersection from
+//! Symmetric-Key Techniques" (CCS 2017), the protocol secure against augmented semi-honest adversaries with
+//! unconditional zero-sharing. **Departures** the programmable function is made of VOLE's and a key-value store, as in
+//! Rindal and Schoppmann (EUROCRYPT 2021, section 5), and each owner programs once, towards the leader, which may tell
+//! others.
 
 use crate::chance::MOST_WORDS;
 use crate::error::PsiError;
@@ -133,7 +136,8 @@ impl Owners {
         self.words() <= MOST_WORDS
     }
 
-    /// Words of 64 bits that a run compares if these are enough: one for each item of the leader's, and one in its function for each of another owner's.
+    /// Words of 64 bits that a run compares if these are enough: one for each item of the leader's, and one in its
+    /// function for each of another owner's.
     fn words(&self) -> usize {
         self.sizes.iter().fold(0, |all, &size| all.saturating_add(size))
     }
@@ -179,12 +183,12 @@ impl Owners {
     }
 }
 
-/// Every party's part. Recipients get the numbers of their items that all have, in ascending order of these items; the others none.
-/// items: distinct and pseudorandom, for their highest bits are the tags.
+/// Every party's part. Recipients get the numbers of their items that all have, in ascending order of these items; the
+/// others none. items: distinct and pseudorandom, for their highest bits are the tags.
 ///
 /// # Errors
-/// The connection's failure; a party that deviates; items that are not as many as announced; a leader that is no recipient; sizes that are
-/// not one for each party.
+/// The connection's failure; a party that deviates; items that are not as many as announced; a leader that is no
+/// recipient; sizes that are not one for each party.
 pub fn intersect(session: &mut Session, owners: &Owners, items: &[Item]) -> Result<Vec<u32>, PsiError> {
     owners.check(session, items)?;
     if owners.none() {
@@ -238,8 +242,8 @@ fn find<T: Word>(
     Ok(numbers)
 }
 
-/// The values of the functions at this party's items: the sums of all owners' for the leader, of its own for an owner. Pairs
-/// take turns; who is not in the pair passes the rounds.
+/// The values of the functions at this party's items: the sums of all owners' for the leader, of its own for an owner.
+/// Pairs take turns; who is not in the pair passes the rounds.
 fn functions<T: Word>(session: &mut Session, owners: &Owners, items: &[Item]) -> Result<Vec<T>, PsiError> {
     let mut sums = vec![T::zeroed(); items.len()];
     for owner in owners.others() {
@@ -296,7 +300,8 @@ fn receive_shares<T: Word>(
     Ok(())
 }
 
-/// The leader's part: tags of the items that all have, in their ascending order, then random ones, as many as the smallest set has.
+/// The leader's part: tags of the items that all have, in their ascending order, then random ones, as many as the
+/// smallest set has.
 fn tell(
     session: &mut Session,
     owners: &Owners,

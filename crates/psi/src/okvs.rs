@@ -1,26 +1,28 @@
-//! An oblivious key-value store: a vector of random-looking columns from which every key's value is a linear combination
-//! that the key chooses.
+//! An oblivious key-value store: a vector of random-looking columns from which every key's value is a linear
+//! combination that the key chooses.
 //!
-//! **Construction**: random-band matrices (RB-OKVS) of Bienstock, Patel, Seo, Yeo, "Near-Optimal Oblivious Key-Value Stores
-//! for Efficient PSI, PSU and Volume-Hiding Multi-Maps" (USENIX Security 2023). A key's row has w = 64 W random bits in
-//! neighbouring columns from a random place on; the value is the XOR of the columns under its ones. Columns that no row
-//! determines are random, so that the store of random values is a uniform vector, whatever the keys.
+//! **Construction**: random-band matrices (RB-OKVS) of Bienstock, Patel, Seo, Yeo, "Near-Optimal Oblivious Key-Value
+//! Stores for Efficient PSI, PSU and Volume-Hiding Multi-Maps" (USENIX Security 2023). A key's row has w = 64 W random
+//! bits in neighbouring columns from a random place on; the value is the XOR of the columns under its ones. Columns
+//! that no row determines are random, so that the store of random values is a uniform vector, whatever the keys.
 //!
-//! **Failure**: with n keys at random among s places, elimination from left to right is a queue: keys arrive at rate
-//! n / s a column, one leaves a column. It fails when a key waits for w columns. By Kingman's inequality ("Inequalities in
-//! the theory of queues", 1970) one key waits so long with probability at most e^(-θ w), where θ > 0 solves
-//! (n / s) (e^θ - 1) = θ. So for n e^(-θ w) = 2^-45: θ = (45 + log2 n) ln 2 / w and s = n (e^θ - 1) / θ. The queue leaves out
-//! that the bits of a waiting key may be zero in the next column, which costs a few columns a key; the measured constant of
-//! the paper's fit (λ = 0.2691 w - 15.21 for s = 1.1 n and n = 2^20, where this formula gives 0.271 w - 20) is more
-//! favourable than the formula. A test measures the probability where it is large enough to be seen.
+//! **Failure**: with n keys at random among s places, elimination from left to right is a queue: keys arrive at rate n
+//! / s a column, one leaves a column. It fails when a key waits for w columns. By Kingman's inequality ("Inequalities
+//! in the theory of queues", 1970) one key waits so long with probability at most e^(-θ w), where θ > 0 solves (n / s)
+//! (e^θ - 1) = θ. So for n e^(-θ w) = 2^-45: θ = (45 + log2 n) ln 2 / w and s = n (e^θ - 1) / θ. The queue leaves out
+//! that the bits of a waiting key may be zero in the next column, which costs a few columns a key; the measured
+//! constant of the paper's fit (λ = 0.2691 w - 15.21 for s = 1.1 n and n = 2^20, where this formula gives 0.271 w - 20)
+//! is more favourable than the formula. A test measures the probability where it is large enough to be seen.
 //!
-//! **Few keys**: n + 45 columns that every row may have are enough where they are not more than w. A random row lies in the space that k others span with
-//! probability 2^(k - columns), so that some row does with 2^(n - columns) = 2^-45 at most. One key takes 46 columns, not 256.
+//! **Few keys**: n + 45 columns that every row may have are enough where they are not more than w. A random row lies in
+//! the space that k others span with probability 2^(k - columns), so that some row does with 2^(n - columns) = 2^-45 at
+//! most. One key takes 46 columns, not 256.
 //!
-//! **Runs**: a run of several stores of a kind takes 45 + log2 of their number in place of 45, so that none of them fails ([`crate::chance`]).
+//! **Runs**: a run of several stores of a kind takes 45 + log2 of their number in place of 45, so that none of them
+//! fails ([`crate::chance`]).
 //!
-//! **Clusters**: places are cut into ranges of about 2^16 keys with w columns at the end of each for the waiting keys, so
-//! that elimination works within the second-level cache and memory is that of one range. Each range's queue starts
+//! **Clusters**: places are cut into ranges of about 2^16 keys with w columns at the end of each for the waiting keys,
+//! so that elimination works within the second-level cache and memory is that of one range. Each range's queue starts
 //! empty, which is never worse.
 //!
 //! | n | w | columns a key |
@@ -31,8 +33,9 @@
 //! | 2^24 | 256 | 1.103 |
 //!
 //! Cost: encoding about 2 / ε steps of W words a key, two products of a band; decoding one product of a band.
-//! Departures: clusters, the closed formula instead of the paper's fitted table, and for few keys the random matrices that Garimella, Pinkas, Rosulek,
-//! Trieu, Yanai, "Oblivious Key-Value Stores and Amplification for Private Set Intersection" (CRYPTO 2021) list.
+//! Departures: clusters, the closed formula instead of the paper's fitted table, and for few keys the random matrices
+//! that Garimella, Pinkas, Rosulek, Trieu, Yanai, "Oblivious Key-Value Stores and Amplification for Private Set
+//! Intersection" (CRYPTO 2021) list.
 
 mod elimination;
 mod order;
@@ -62,7 +65,8 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// For `keys` keys and bands of `band` columns: the only store of its kind in a run, with failure probability 2^-45.
+    /// For `keys` keys and bands of `band` columns: the only store of its kind in a run, with failure probability
+    /// 2^-45.
     pub fn new(keys: usize, band: usize) -> Self {
         Self::of_run(keys, band, 1)
     }
@@ -101,8 +105,8 @@ impl Layout {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Dependent;
 
-/// A store with bands of 64 W columns, its rows chosen by a seed. The seed may be public, but must not be known to whoever
-/// chooses keys.
+/// A store with bands of 64 W columns, its rows chosen by a seed. The seed may be public, but must not be known to
+/// whoever chooses keys.
 pub struct Okvs<const W: usize> {
     layout: Layout,
     place: BlockCipher,
@@ -160,8 +164,8 @@ impl<const W: usize> Okvs<W> {
         Ok(out)
     }
 
-    /// As [`Self::encode`], handing on the columns cluster by cluster, the last one first: who consumes a vector beside it
-    /// can give back its memory from the end.
+    /// As [`Self::encode`], handing on the columns cluster by cluster, the last one first: who consumes a vector beside
+    /// it can give back its memory from the end.
     ///
     /// # Errors
     /// [`Dependent`], and the first error of `take`.

@@ -1,17 +1,17 @@
 //! Permute and share: one party's data in an order that only the other knows, as shares of both.
 //!
-//! **Computes** from data x of the owner and an order π of the permuter additive shares modulo 2^64 of x(π(0)), x(π(1)), ...
-//! **Adversary** semi-honest. **Discloses** nothing.
+//! **Computes** from data x of the owner and an order π of the permuter additive shares modulo 2^64 of x(π(0)),
+//! x(π(1)), ... **Adversary** semi-honest. **Discloses** nothing.
 //!
-//! **Source** oblivious switching: Mohassel, Sadeghian, "How to Hide Circuits in MPC" (EUROCRYPT 2013), section 4, as used by Garimella,
-//! Mohassel, Rosulek, Sadeghian, Singh, "Private Set Operations from Oblivious Switching" (PKC 2021), section 3. The owner
-//! masks every wire of a permutation network; for each switch the permuter gets, by one OT, the two differences of masks
-//! between its inputs and its outputs for the way in which it has set the switch.
+//! **Source** oblivious switching: Mohassel, Sadeghian, "How to Hide Circuits in MPC" (EUROCRYPT 2013), section 4, as
+//! used by Garimella, Mohassel, Rosulek, Sadeghian, Singh, "Private Set Operations from Oblivious Switching" (PKC
+//! 2021), section 3. The owner masks every wire of a permutation network; for each switch the permuter gets, by one OT,
+//! the two differences of masks between its inputs and its outputs for the way in which it has set the switch.
 //!
-//! **Cost** with s = [`switches`] (n), about n log2 n: 1 round, 8 n bytes from the owner; then for every 2^20 switches SoftSpokenOT's extension by
-//! as many OTs and 2 rounds, with a bit a switch from the permuter and 16 bytes a switch from the owner. Memory is that of 2^20 switches.
-//! **Departures** the masks of a switch's outputs are the key of the OT for passing, so that one correction of 16 bytes replaces two
-//! messages.
+//! **Cost** with s = [`switches`] (n), about n log2 n: 1 round, 8 n bytes from the owner; then for every 2^20 switches
+//! SoftSpokenOT's extension by as many OTs and 2 rounds, with a bit a switch from the permuter and 16 bytes a switch
+//! from the owner. Memory is that of 2^20 switches. **Departures** the masks of a switch's outputs are the key of the
+//! OT for passing, so that one correction of 16 bytes replaces two messages.
 
 use crate::error::PsiError;
 use crate::switching::{Settings, pass, switches};

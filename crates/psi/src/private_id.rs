@@ -1,22 +1,25 @@
 //! Private-ID by Diffie-Hellman: every row of both parties gets a universal id, and nobody learns who is in both sets.
 //!
-//! **Computes** for each party the ids of its own rows and the list of the ids of all rows of both, in one order. Equal items have equal
-//! ids; the ids say nothing about the items. **Adversary** semi-honest. **Discloses** the sizes of both sets and of their union, and
-//! nothing about which rows are in both.
+//! **Computes** for each party the ids of its own rows and the list of the ids of all rows of both, in one order. Equal
+//! items have equal ids; the ids say nothing about the items. **Adversary** semi-honest. **Discloses** the sizes of
+//! both sets and of their union, and nothing about which rows are in both.
 //!
-//! **Source** Buddhavarapu, Knox, Mohassel, Sengupta, Taubeneck, Vlaskin, "Private Matching for Compute" (ePrint 2020/599), section 3,
-//! the Private-ID protocol: secure under the decisional Diffie-Hellman assumption in the random oracle model. The two parties'
-//! parts are the same. With exponents k for matching and r for ids (k', r' the peer's), each party
+//! **Source** Buddhavarapu, Knox, Mohassel, Sengupta, Taubeneck, Vlaskin, "Private Matching for Compute" (ePrint
+//! 2020/599), section 3, the Private-ID protocol: secure under the decisional Diffie-Hellman assumption in the random
+//! oracle model. The two parties' parts are the same. With exponents k for matching and r for ids (k', r' the peer's),
+//! each party
 //!
 //! 1. sends H(x)^k of its items in a random order;
-//! 2. returns the peer's points, raised to its own k and sorted, so that the peer has its points raised to kk' in an order that it
-//!    cannot trace; and the peer's points in the order in which they came, raised to k r: raised to r' these are the peer's ids;
-//! 3. takes those of its points raised to kk' that are not among the peer's points raised to k'k, sends them raised to r and sorted: raised to
-//!    r' by the peer, these are the ids that the peer does not have.
+//! 2. returns the peer's points, raised to its own k and sorted, so that the peer has its points raised to kk' in an
+//!    order that it cannot trace; and the peer's points in the order in which they came, raised to k r: raised to r'
+//!    these are the peer's ids;
+//! 3. takes those of its points raised to kk' that are not among the peer's points raised to k'k, sends them raised to
+//!    r and sorted: raised to r' by the peer, these are the ids that the peer does not have.
 //!
-//! **Cost** 3 rounds. With n rows of its own, m of the peer's and u in the union, a party sends 32 n + 64 m + 32 (u - m) bytes and does at most
-//! 2 n + 2 m + (u - n) + (u - m) multiplications. **Departures** ids are hashes of 128 bits of the paper's group elements; sorting encodings
-//! stands for shuffling them, as they are pseudorandom to whoever gets them.
+//! **Cost** 3 rounds. With n rows of its own, m of the peer's and u in the union, a party sends 32 n + 64 m + 32 (u -
+//! m) bytes and does at most 2 n + 2 m + (u - n) + (u - m) multiplications. **Departures** ids are hashes of 128 bits
+//! of the paper's group elements; sorting encodings stands for shuffling them, as they are pseudorandom to whoever gets
+//! them.
 
 use crate::error::PsiError;
 use crate::group::{ENCODING_BYTES, Encoding, Exponent, HashToGroup};

@@ -1,11 +1,14 @@
-//! Private-ID by an oblivious pseudorandom function and private set union: the same outputs as [`crate::private_id`], much faster, for more traffic.
+//! Private-ID by an oblivious pseudorandom function and private set union: the same outputs as [`crate::private_id`],
+//! much faster, for more traffic.
 //!
-//! **Computes** for each party the universal ids of its own rows and the list of the ids of all rows of both. **Adversary** semi-honest.
-//! **Discloses** the sizes of both sets and of their union, and nothing about which rows are in both.
+//! **Computes** for each party the universal ids of its own rows and the list of the ids of all rows of both.
+//! **Adversary** semi-honest. **Discloses** the sizes of both sets and of their union, and nothing about which rows are
+//! in both.
 //!
-//! **Source** Garimella, Mohassel, Rosulek, Sadeghian, Singh, "Private Set Operations from Oblivious Switching" (PKC 2021), section 6: the id of x
-//! is F(k, x) ^ F(k', x), each party holding one of the two keys of an OPRF; the union of the ids by private set union. **Departures** a full OPRF
-//! from VOLE ([`crate::vole_psi::oprf`]) instead of the paper's sloppy one; the receiver of the union sends it, sorted, to the other party.
+//! **Source** Garimella, Mohassel, Rosulek, Sadeghian, Singh, "Private Set Operations from Oblivious Switching" (PKC
+//! 2021), section 6: the id of x is F(k, x) ^ F(k', x), each party holding one of the two keys of an OPRF; the union of
+//! the ids by private set union. **Departures** a full OPRF from VOLE ([`crate::vole_psi::oprf`]) instead of the
+//! paper's sloppy one; the receiver of the union sends it, sorted, to the other party.
 //!
 //! **What chance can break** stands in [`set_union`], the two OPRFs for ids included: together below 2^-40 in a run.
 //!

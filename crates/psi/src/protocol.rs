@@ -1,5 +1,5 @@
-//! The functionality that every intersection protocol of this room provides, and in the same form those whose outcome is another
-//! ([`crate::relatives`]): the traits are over what a party has in the end.
+//! The functionality that every intersection protocol of this room provides, and in the same form those whose outcome
+//! is another ([`crate::relatives`]): the traits are over what a party has in the end.
 
 use crate::error::PsiError;
 use tacit_net::{PartyId, Session};
@@ -55,8 +55,8 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// Whether it is one for sets of these sizes: an order of all the sender's items, or matches of items and places that there are,
-    /// none of them twice. What a plug-in gives is not trusted to be.
+    /// Whether it is one for sets of these sizes: an order of all the sender's items, or matches of items and places
+    /// that there are, none of them twice. What a plug-in gives is not trusted to be.
     pub fn fits(&self, sizes: Sizes) -> bool {
         match self {
             Self::Sender { order } => order.len() == sizes.sender && distinct(order.iter().copied(), sizes.sender),
@@ -94,8 +94,9 @@ pub struct Declared {
     pub online: Traffic,
 }
 
-/// What an object holds besides the sets that it is given, as a digest: parameters, values, payload, rules. Whatever is held is told in one order, numbers and
-/// vectors with their lengths, so that two objects with one digest hold the same.
+/// What an object holds besides the sets that it is given, as a digest: parameters, values, payload, rules. Whatever is
+/// held is told in one order, numbers and vectors with their lengths, so that two objects with one digest hold the
+/// same.
 pub struct Held(blake3::Hasher);
 
 impl Held {
@@ -129,9 +130,9 @@ impl Held {
     }
 }
 
-/// A protocol of two sets. Its parameters are derived from the public sizes alone, and from how many bins a run has if it is of that kind:
-/// statistical bounds hold for all pairs of sets of a run together. `O` is what a party has in the end; of an
-/// intersection it is an [`Outcome`].
+/// A protocol of two sets. Its parameters are derived from the public sizes alone, and from how many bins a run has if
+/// it is of that kind: statistical bounds hold for all pairs of sets of a run together. `O` is what a party has in the
+/// end; of an intersection it is an [`Outcome`].
 pub trait Protocol<O = Outcome>: Send + Sync {
     /// Its name in plans and reports.
     fn name(&self) -> &'static str;
@@ -162,11 +163,13 @@ pub trait Prepared<O = Outcome>: Send {
     /// Runs on one pair of sets with fresh randomness.
     ///
     /// # Errors
-    /// The connection's failure, a peer that deviates, or items that do not fit the announced sizes. After an error of an exchange a new setup is needed.
+    /// The connection's failure, a peer that deviates, or items that do not fit the announced sizes. After an error of
+    /// an exchange a new setup is needed.
     fn online(&mut self, session: &mut Session, items: &[Item], sizes: Sizes) -> Result<O, PsiError>;
 
-    /// Of the last pair of sets, by the number of this party's item: what a peer knows that gave the same item to the protocol, and 64 random
-    /// bits to any other peer. Taken once; empty if either set was. None of a protocol that does not prove matches ([`Protocol::proves`]).
+    /// Of the last pair of sets, by the number of this party's item: what a peer knows that gave the same item to the
+    /// protocol, and 64 random bits to any other peer. Taken once; empty if either set was. None of a protocol that
+    /// does not prove matches ([`Protocol::proves`]).
     fn proofs(&mut self) -> Option<Vec<u64>> {
         None
     }

@@ -1,17 +1,19 @@
 //! PS3I, private secret shared set intersection: rows that belong together, with both payloads as shares.
 //!
-//! **Computes** for both parties additive shares modulo 2^64 of both payloads of all pairs of rows that belong together, in the
-//! same random order at both. **Adversary** semi-honest. **Discloses** to both how many pairs there are, and what
-//! [`blind_join`] tells: with one distinct identifier a row nothing else.
-//! With several identifiers a row it is matching by several identifiers, and with [`Rule::Collect`] the collecting variant.
+//! **Computes** for both parties additive shares modulo 2^64 of both payloads of all pairs of rows that belong
+//! together, in the same random order at both. **Adversary** semi-honest. **Discloses** to both how many pairs there
+//! are, and what [`blind_join`] tells: with one distinct identifier a row nothing else. With several identifiers a row
+//! it is matching by several identifiers, and with [`Rule::Collect`] the collecting variant.
 //!
-//! **Source** Buddhavarapu et al., "Private Matching for Compute" (ePrint 2020/599), section 4, Figure 4; the collecting variant and
-//! contaminated rows: Movahedi et al., "Privacy-Preserving Randomized Controlled Trials", section 2.3. **Departures** where the paper
-//! shuffles the payloads under the peer's additively homomorphic encryption, they are permuted and shared by oblivious switching
-//! ([`permute_share`]): the same functionality at a thousandth of the time, and composable with the proofs of both. A row that is in
-//! several pairs has the same shares in all.
+//! **Source** Buddhavarapu et al., "Private Matching for Compute" (ePrint 2020/599), section 4, Figure 4; the
+//! collecting variant and contaminated rows: Movahedi et al., "Privacy-Preserving Randomized Controlled Trials",
+//! section 2.3. **Departures** where the paper shuffles the payloads under the peer's additively homomorphic
+//! encryption, they are permuted and shared by oblivious switching ([`permute_share`]): the same functionality at a
+//! thousandth of the time, and composable with the proofs of both. A row that is in several pairs has the same shares
+//! in all.
 //!
-//! **Cost** that of [`blind_join`] and, for each column of n numbers, that of [`permute_share`]; two setups of the latter.
+//! **Cost** that of [`blind_join`] and, for each column of n numbers, that of [`permute_share`]; two setups of the
+//! latter.
 
 use crate::blind_join::{self, Identifiers, Joined, Rule, Shape};
 use crate::error::PsiError;

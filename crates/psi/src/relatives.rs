@@ -1,5 +1,5 @@
-//! Protocols whose outcome is no intersection, behind the traits of intersections: [`Protocol`] over what each gives, and so also
-//! [`crate::Rounds`], by [`crate::Relayed`].
+//! Protocols whose outcome is no intersection, behind the traits of intersections: [`Protocol`] over what each gives,
+//! and so also [`crate::Rounds`], by [`crate::Relayed`].
 //!
 //! | protocol | outcome | items |
 //! |---|---|---|
@@ -8,11 +8,12 @@
 //! | [`MultiKeyPrivateId`] | [`Identified`], contaminated rows | so many identifiers for each row |
 //! | [`Ps3i`] | [`SharedPairs`] | so many identifiers for each row |
 //!
-//! An object is one party's where the protocol takes more than items: it holds the values that go with them. None of them has a
-//! setup of its own: what a protocol sets up depends on the data's sizes and is done anew for each pair of sets.
+//! An object is one party's where the protocol takes more than items: it holds the values that go with them. None of
+//! them has a setup of its own: what a protocol sets up depends on the data's sizes and is done anew for each pair of
+//! sets.
 //!
-//! **Bins.** None of them runs bin by bin: each discloses a number about the two sets (how many items both have), and the numbers of all
-//! bins tell more than their sum, since both parties know which items a bin can hold.
+//! **Bins.** None of them runs bin by bin: each discloses a number about the two sets (how many items both have), and
+//! the numbers of all bins tell more than their sum, since both parties know which items a bin can hold.
 
 use crate::blind_join::{Rule, Shape};
 use crate::cardinality_sum::{self, Aggregates, Sums};
@@ -70,7 +71,8 @@ pub enum PrivateId {
     Oprf,
 }
 
-/// Universal ids for rows of several identifiers: [`multi_key`]. The outcome also has the contaminated rows of both parties.
+/// Universal ids for rows of several identifiers: [`multi_key`]. The outcome also has the contaminated rows of both
+/// parties.
 #[derive(Clone, Copy, Debug)]
 pub struct MultiKeyPrivateId {
     /// Identifiers a row at each party.

@@ -2,15 +2,16 @@
 //!
 //! The interface is that of Badrinarayanan, Kumaresan, Christodorescu, Nagaraja, Patel, Raghuraman, Rindal, Sun, Xu, "A
 //! Plug-n-Play Framework for Scaling Private Set Intersection to Billion-sized Sets", section 4.3
-//! (`get-setup-round-count`, `setup`, `get-online-round-count`, `psi-round`), so that a cluster engine can move the bytes
-//! and keep the bins. Both parties call every round, in order; in a round in which a party has nothing to do, the bytes
-//! are empty. The input of round `id` is what the peer's round `id - 1` returned, empty for round 0; what the last round
-//! returns is empty.
+//! (`get-setup-round-count`, `setup`, `get-online-round-count`, `psi-round`), so that a cluster engine can move the
+//! bytes and keep the bins. Both parties call every round, in order; in a round in which a party has nothing to do, the
+//! bytes are empty. The input of round `id` is what the peer's round `id - 1` returned, empty for round 0; what the
+//! last round returns is empty.
 //!
-//! **Executors.** An engine that ends its tasks between rounds saves a run ([`Rounds::save`]) and restores it in another process
-//! ([`Relayed::restore`]); that computes again what was computed. **Many pairs of sets** from one setup run one after the other, each
-//! with its own fresh randomness. Pairs at the same time, such as the bins of a table, have an instance each, with a setup of
-//! its own ([`Protocol::declared`](crate::Protocol::declared) says what it costs): the rounds of all instances are called side by side.
+//! **Executors.** An engine that ends its tasks between rounds saves a run ([`Rounds::save`]) and restores it in
+//! another process ([`Relayed::restore`]); that computes again what was computed. **Many pairs of sets** from one setup
+//! run one after the other, each with its own fresh randomness. Pairs at the same time, such as the bins of a table,
+//! have an instance each, with a setup of its own ([`Protocol::declared`](crate::Protocol::declared) says what it
+//! costs): the rounds of all instances are called side by side.
 //!
 //! | adapter | turns | into |
 //! |---|---|---|
@@ -61,10 +62,11 @@ pub trait Rounds<O = Outcome>: Send {
     /// If rounds are missing.
     fn outcome(&mut self) -> Result<O, PsiError>;
 
-    /// Ends this run here, between two calls, as bytes from which it goes on elsewhere: of [`Relayed`] by [`Relayed::restore`].
+    /// Ends this run here, between two calls, as bytes from which it goes on elsewhere: of [`Relayed`] by
+    /// [`Relayed::restore`].
     ///
-    /// The bytes are as secret as items and keys together: they travel and rest encrypted. They are continued once; to continue them
-    /// again with another message is to use the same randomness for two runs.
+    /// The bytes are as secret as items and keys together: they travel and rest encrypted. They are continued once; to
+    /// continue them again with another message is to use the same randomness for two runs.
     ///
     /// # Errors
     /// [`PsiError::Input`] of a run that has failed, or that does not move.

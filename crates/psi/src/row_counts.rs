@@ -1,8 +1,8 @@
 //! How many rows each match stands for, told by one party to the other, and rounds that other parties let pass.
 //!
-//! **Functionality.** Both parties know their matching items in one order ([`crate::alignment`]), and how many rows of one of them
-//! these stand for in all. That party tells the other how many each stands for, so that both can write the rows of the join in one
-//! order. **Adversary** semi-honest. **Discloses** these counts to the other party.
+//! **Functionality.** Both parties know their matching items in one order ([`crate::alignment`]), and how many rows of
+//! one of them these stand for in all. That party tells the other how many each stands for, so that both can write the
+//! rows of the join in one order. **Adversary** semi-honest. **Discloses** these counts to the other party.
 //!
 //! **Cost** 1 round: one bit a row, set at the first row of each match, so that the message tells nothing by its size.
 

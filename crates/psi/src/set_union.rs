@@ -1,20 +1,23 @@
 //! Private set union of pseudorandom numbers.
 //!
-//! **Computes** for the receiver the union of both sets. **Adversary** semi-honest. **Discloses** the sizes of both sets to both; nothing else:
-//! the receiver does not learn which of its numbers the sender has, the sender learns nothing. The numbers must be pseudorandom and distinct,
-//! as their low 126 bits choose bins.
+//! **Computes** for the receiver the union of both sets. **Adversary** semi-honest. **Discloses** the sizes of both
+//! sets to both; nothing else: the receiver does not learn which of its numbers the sender has, the sender learns
+//! nothing. The numbers must be pseudorandom and distinct, as their low 126 bits choose bins.
 //!
-//! **Source** Garimella, Mohassel, Rosulek, Sadeghian, Singh, "Private Set Operations from Oblivious Switching" (PKC 2021): the permuted
-//! characteristic (section 4) and union from it (section 5).
-//! 1. The sender puts its numbers into bins by cuckoo hashing. The receiver draws a secret s for each bin. By an OPRF and a key-value store the
-//!    sender gets for the number a in bin j a value t that is s of bin j if the receiver has a, and random otherwise.
+//! **Source** Garimella, Mohassel, Rosulek, Sadeghian, Singh, "Private Set Operations from Oblivious Switching" (PKC
+//! 2021): the permuted characteristic (section 4) and union from it (section 5).
+//! 1. The sender puts its numbers into bins by cuckoo hashing. The receiver draws a secret s for each bin. By an OPRF
+//!    and a key-value store the sender gets for the number a in bin j a value t that is s of bin j if the receiver has
+//!    a, and random otherwise.
 //! 2. Permute and share: the secrets in a random order π of the sender, as shares u + v = s(π(i)).
-//! 3. The receiver evaluates another OPRF at (i, v) and the sender sends its values at (i, t(π(i)) - u): equal where the receiver has that number.
-//!    It knows for each place of π whether it has the number that is there, but not which it is.
-//! 4. By one OT for each place the receiver gets the number that is there if it does not have it, or nothing for an empty bin.
+//! 3. The receiver evaluates another OPRF at (i, v) and the sender sends its values at (i, t(π(i)) - u): equal where
+//!    the receiver has that number. It knows for each place of π whether it has the number that is there, but not which
+//!    it is.
+//! 4. By one OT for each place the receiver gets the number that is there if it does not have it, or nothing for an
+//!    empty bin.
 //!
-//! **What chance can break** in a run that unites the ids of two functions more ([`crate::private_id_oprf`]), of n numbers of the sender in m bins and k of the
-//! receiver ([`crate::chance`]):
+//! **What chance can break** in a run that unites the ids of two functions more ([`crate::private_id_oprf`]), of n
+//! numbers of the sender in m bins and k of the receiver ([`crate::chance`]):
 //!
 //! | event | probability | what follows |
 //! |---|---|---|
@@ -24,9 +27,9 @@
 //!
 //! Together 31 2^-45, below 2^-40. Where words are more, functions are over GF(2^128). `make security` lists the terms.
 //!
-//! **Cost** see [`cost`], for n numbers of the sender, k of the receiver and m = 1.31 n bins: OPRFs of m numbers twice, permute and share of m
-//! numbers, 8 bytes a column of a store of 3 k keys, a tag, 16 bytes and 1 bit a bin. If one set is empty the union is the other, which is
-//! sent as it is.
+//! **Cost** see [`cost`], for n numbers of the sender, k of the receiver and m = 1.31 n bins: OPRFs of m numbers twice,
+//! permute and share of m numbers, 8 bytes a column of a store of 3 k keys, a tag, 16 bytes and 1 bit a bin. If one set
+//! is empty the union is the other, which is sent as it is.
 
 use crate::chance::MOST_WORDS;
 use crate::cuckoo;
@@ -179,8 +182,8 @@ impl Sender {
     /// The sender's part.
     ///
     /// # Errors
-    /// The connection's failure, or a peer that deviates; [`PsiError::Input`] if there are more or fewer numbers than announced, or if they are not
-    /// distinct, and with probability 3 2^-45 if they are.
+    /// The connection's failure, or a peer that deviates; [`PsiError::Input`] if there are more or fewer numbers than
+    /// announced, or if they are not distinct, and with probability 3 2^-45 if they are.
     pub fn send(&mut self, session: &mut Session, numbers: &[u128]) -> Result<(), PsiError> {
         let receiver = self.receiver;
         check_count(numbers, self.sizes.sender)?;
@@ -302,7 +305,8 @@ impl Receiver {
         let mut masked = vec![0u128; m];
         session.recv(sender, bytemuck::cast_slice_mut(&mut masked))?;
         let opened = ots.random().into_iter().zip(masked).map(|(key, masked)| key ^ masked);
-        // The receiver learns for each place whether it has the number that is there, and if not the number, or that there is none.
+        // The receiver learns for each place whether it has the number that is there, and if not the number, or that
+        // there is none.
         let new = opened.zip(common).filter(|(_, both)| !tacit_marks::published(*both));
         Ok(new.map(|(number, _)| tacit_marks::published(number)).filter(|number| *number != NOTHING).collect())
     }

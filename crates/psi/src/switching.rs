@@ -1,9 +1,10 @@
 //! A network of switches that permutes n wires, and its routing.
 //!
-//! Every switch passes or crosses two wires. A network for n wires is a layer of n/2 switches, two networks side by side for the upper
-//! wires and the lower ones, and a layer of n/2 switches; for odd n the last wire goes to the lower network by itself: Beneš, "Mathematical
-//! Theory of Connecting Networks and Telephone Traffic" (1965), for any n as in Chang and Melhem, "Arbitrary Size Benes Networks"
-//! (Parallel Processing Letters 7, 1997). Switches are numbered as [`pass`] meets them.
+//! Every switch passes or crosses two wires. A network for n wires is a layer of n/2 switches, two networks side by
+//! side for the upper wires and the lower ones, and a layer of n/2 switches; for odd n the last wire goes to the lower
+//! network by itself: Beneš, "Mathematical Theory of Connecting Networks and Telephone Traffic" (1965), for any n as in
+//! Chang and Melhem, "Arbitrary Size Benes Networks" (Parallel Processing Letters 7, 1997). Switches are numbered as
+//! [`pass`] meets them.
 
 /// How many switches a network for n wires has: about n log2 n - n/2.
 pub fn switches(n: usize) -> usize {
@@ -14,7 +15,8 @@ pub fn switches(n: usize) -> usize {
     }
 }
 
-/// Leads values through a network: `switch` is called for each switch in order with its two wires, and crosses them or not.
+/// Leads values through a network: `switch` is called for each switch in order with its two wires, and crosses them or
+/// not.
 ///
 /// # Errors
 /// The first that `switch` returns.
@@ -58,8 +60,8 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// The settings that bring wire `order[i]` to place i. Whoever applies an order addresses memory by it, but transfers must not show it: from
-    /// here on it is secret.
+    /// The settings that bring wire `order[i]` to place i. Whoever applies an order addresses memory by it, but
+    /// transfers must not show it: from here on it is secret.
     pub fn route(order: &[u32]) -> Vec<u64> {
         let mut settings = Self { bits: vec![0; switches(order.len()).div_ceil(64)], next: 0 };
         settings.route_part(order);

@@ -1,5 +1,5 @@
-//! Maps keyed by tags. Tags are pseudorandom already, so one multiplication by a random odd number, which nobody who makes up tags
-//! knows, takes the place of a hash function.
+//! Maps keyed by tags. Tags are pseudorandom already, so one multiplication by a random odd number, which nobody who
+//! makes up tags knows, takes the place of a hash function.
 
 use crate::error::PsiError;
 use std::collections::{HashMap, HashSet};

@@ -3,15 +3,16 @@
 //! A tag of b bits makes two different items equal with probability 2^-b, so sets of n1 and n2 items take tags of
 //! [`tag_bits`] bits for a false match with probability 2^-42 at most over all pairs ([`crate::chance`]).
 //!
-//! A sorted set of n tags is written in the form of Elias and Fano (Elias, "Efficient Storage and Retrieval by Content and
-//! Address of Static Files", JACM 1974): the low bits of every tag in order, then for every value of the high bits a 1 for
-//! each tag that has it and a 0. For n a power of two that takes b - log2 n + 2 bits a tag, and its size is a function of n
-//! and b alone.
+//! A sorted set of n tags is written in the form of Elias and Fano (Elias, "Efficient Storage and Retrieval by Content
+//! and Address of Static Files", JACM 1974): the low bits of every tag in order, then for every value of the high bits
+//! a 1 for each tag that has it and a 0. For n a power of two that takes b - log2 n + 2 bits a tag, and its size is a
+//! function of n and b alone.
 
 use crate::chance::TAG_BITS;
 use crate::protocol::Item;
 
-/// Bits of a tag for `pairs` comparisons of different items, in all bins of a run: one of them matches with probability 2^-42 at most.
+/// Bits of a tag for `pairs` comparisons of different items, in all bins of a run: one of them matches with probability
+/// 2^-42 at most.
 pub fn tag_bits(pairs: u128) -> u32 {
     TAG_BITS + (128 - pairs.saturating_sub(1).leading_zeros())
 }

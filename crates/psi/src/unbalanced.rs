@@ -1,30 +1,34 @@
 //! Unbalanced intersection: a large set is prepared once and asked about many times.
 //!
-//! **Computes** for a client which of its items the prepared set has. **Adversary** semi-honest. **Discloses** to the client the size of
-//! the prepared set and, for each item it asks about, whether the set has it and at which position of a fixed random order (so that it
-//! sees when two of its questions meet the same item); to the server how many items are asked about.
+//! **Computes** for a client which of its items the prepared set has. **Adversary** semi-honest. **Discloses** to the
+//! client the size of the prepared set and, for each item it asks about, whether the set has it and at which position
+//! of a fixed random order (so that it sees when two of its questions meet the same item); to the server how many items
+//! are asked about.
 //!
-//! **What the client keeps** is the published set: one tag an item, under the server's key k, and a multiple of the base point by k. It says
-//! nothing about an item that the client does not ask the server about, as long as the key is secret. **The key is per prepared set**: a set that changes is prepared
-//! anew under a new key, or the difference would show. Whoever gets the key can try likely items against a published set.
+//! **What the client keeps** is the published set: one tag an item, under the server's key k, and a multiple of the
+//! base point by k. It says nothing about an item that the client does not ask the server about, as long as the key is
+//! secret. **The key is per prepared set**: a set that changes is prepared anew under a new key, or the difference
+//! would show. Whoever gets the key can try likely items against a published set.
 //!
-//! **Source** Resende, Aranha, "Faster Unbalanced Private Set Intersection" (FC 2018), with the OPRF 2HashDH of Jarecki, Kiayias, Krawczyk,
-//! "Round-Optimal Password-Protected Secret Sharing and T-PAKE in the Password-Only Model" (ASIACRYPT 2014), Figure 1: F(y) is a tag of
-//! (y, k H(y)). Secure under the one-more gap Diffie-Hellman assumption in ristretto255, in the random oracle model. Questions are blinded
-//! by sums: Jarecki, Krawczyk, Xu, "On the (In)Security of the Diffie-Hellman Oblivious PRF with Multiplicative Blinding" (PKC 2021), Figure 1,
-//! where the group is written as a product. A blinded item is a uniformly random point, whatever the item is; against a server that
-//! publishes another multiple than its key's (not semi-honest) it would be a weaker function, which that paper gives.
+//! **Source** Resende, Aranha, "Faster Unbalanced Private Set Intersection" (FC 2018), with the OPRF 2HashDH of
+//! Jarecki, Kiayias, Krawczyk, "Round-Optimal Password-Protected Secret Sharing and T-PAKE in the Password-Only Model"
+//! (ASIACRYPT 2014), Figure 1: F(y) is a tag of (y, k H(y)). Secure under the one-more gap Diffie-Hellman assumption in
+//! ristretto255, in the random oracle model. Questions are blinded by sums: Jarecki, Krawczyk, Xu, "On the (In)Security
+//! of the Diffie-Hellman Oblivious PRF with Multiplicative Blinding" (PKC 2021), Figure 1, where the group is written
+//! as a product. A blinded item is a uniformly random point, whatever the item is; against a server that publishes
+//! another multiple than its key's (not semi-honest) it would be a weaker function, which that paper gives.
 //!
-//! **Cost** publishing: 1 round, [`published_bytes`] from the server: for n items and a budget of q asked items, tags of b = 42 + log2(n q)
-//! bits take b - log2 n + 2 bits each, so 9.25 bytes for q = 2^30. Asking about m items: 2 rounds, 32 m bytes each way; m multiplications by
-//! the server, 2 m of a fixed point by the client, which take about a third of the time each, decoding, hashing and encoding included.
+//! **Cost** publishing: 1 round, [`published_bytes`] from the server: for n items and a budget of q asked items, tags
+//! of b = 42 + log2(n q) bits take b - log2 n + 2 bits each, so 9.25 bytes for q = 2^30. Asking about m items: 2
+//! rounds, 32 m bytes each way; m multiplications by the server, 2 m of a fixed point by the client, which take about a
+//! third of the time each, decoding, hashing and encoding included.
 //!
-//! **False matches** The set is prepared for a budget of asked items over its life; no asked item matches wrongly, except with
-//! probability 2^-42 over the whole budget. The server refuses to answer beyond it.
+//! **False matches** The set is prepared for a budget of asked items over its life; no asked item matches wrongly,
+//! except with probability 2^-42 over the whole budget. The server refuses to answer beyond it.
 //!
-//! **Departures** Tags are sorted and written in the form of Elias and Fano in place of a filter: exact for its length and a little
-//! shorter. A question is 2 (H(y) + r G) for a fresh r, its answer k/4 times that, and k H(y) = 2 (answer - r (k/2) G): encodings of doubles
-//! need no square root.
+//! **Departures** Tags are sorted and written in the form of Elias and Fano in place of a filter: exact for its length
+//! and a little shorter. A question is 2 (H(y) + r G) for a fresh r, its answer k/4 times that, and k H(y) = 2
+//! (answer - r (k/2) G): encodings of doubles need no square root.
 
 use crate::blinding::{Blinds, FixedPoint};
 use crate::error::PsiError;
@@ -102,11 +106,12 @@ impl std::fmt::Debug for PreparedSet {
 }
 
 impl PreparedSet {
-    /// Evaluates distinct items under a fresh key, for `budget` asked items in all: the set to keep, and the published set to
-    /// give to clients.
+    /// Evaluates distinct items under a fresh key, for `budget` asked items in all: the set to keep, and the published
+    /// set to give to clients.
     ///
     /// # Errors
-    /// [`PsiError::Input`] for no budget or one above [`LARGEST_BUDGET`], and for more than 2^32 - 1 items; no randomness.
+    /// [`PsiError::Input`] for no budget or one above [`LARGEST_BUDGET`], and for more than 2^32 - 1 items; no
+    /// randomness.
     pub fn prepare(items: &[Item], budget: u64) -> Result<(Self, Vec<u8>), PsiError> {
         let refused =
             || PsiError::Input("a prepared set has fewer than 2^32 items and a budget of 1 to 2^48".to_owned());
@@ -180,8 +185,8 @@ impl PreparedSet {
     /// Answers a client's query about `asked` items.
     ///
     /// # Errors
-    /// [`PsiError::Input`], before anything is sent, if the budget does not allow it; the connection's failure, or a client
-    /// that deviates.
+    /// [`PsiError::Input`], before anything is sent, if the budget does not allow it; the connection's failure, or a
+    /// client that deviates.
     pub fn answer(&mut self, session: &mut Session, client: PartyId, asked: usize) -> Result<(), PsiError> {
         if asked as u64 > self.left() {
             let left = self.left();

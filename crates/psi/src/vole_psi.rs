@@ -1,17 +1,19 @@
 //! Intersection by an oblivious pseudorandom function from VOLE and a key-value store: the default protocol.
 //!
-//! **Computes** for the receiver which of its items the sender has, and where in the sender's random order ([`Protocol`]).
+//! **Computes** for the receiver which of its items the sender has, and where in the sender's random order
+//! ([`Protocol`]).
 //!
-//! **Adversary** semi-honest or malicious, either party. **Discloses** both sizes; beyond the matches nothing. A malicious
-//! receiver may ask about more items than it declares: with 2^64 evaluations of the hash about 1.7 times as many for large sets, and some tens more for
-//! few items ([`VolePsi::questions`], by the counting argument of Garimella, Pinkas, Rosulek, Trieu, Yanai, CRYPTO 2021, section 6). A malicious
-//! sender that finds two items with equal tags, 2^64 evaluations again, has both behind one tag.
+//! **Adversary** semi-honest or malicious, either party. **Discloses** both sizes; beyond the matches nothing. A
+//! malicious receiver may ask about more items than it declares: with 2^64 evaluations of the hash about 1.7 times as
+//! many for large sets, and some tens more for few items ([`VolePsi::questions`], by the counting argument of
+//! Garimella, Pinkas, Rosulek, Trieu, Yanai, CRYPTO 2021, section 6). A malicious sender that finds two items with
+//! equal tags, 2^64 evaluations again, has both behind one tag.
 //!
 //! **How**: VOLE gives the sender delta and b, the receiver a and c = a delta + b, one for each column of a store
-//! ([`crate::okvs`]). The receiver encodes its items x with values h(x) to columns p and sends p + a. The sender turns b into
-//! k = b + (p + a) delta = c + p delta. For the receiver's items decode(k, x) - h(x) delta = decode(c, x), which both can compute;
-//! for any other item y the sender's value differs by (decode(p, y) - h(y)) delta, 128 random bits. Hashes of these values are
-//! the tags that the sender sends in random order.
+//! ([`crate::okvs`]). The receiver encodes its items x with values h(x) to columns p and sends p + a. The sender turns
+//! b into k = b + (p + a) delta = c + p delta. For the receiver's items decode(k, x) - h(x) delta = decode(c, x), which
+//! both can compute; for any other item y the sender's value differs by (decode(p, y) - h(y)) delta, 128 random bits.
+//! Hashes of these values are the tags that the sender sends in random order.
 //!
 //! In the malicious variant another hash of the same values proves matches ([`Prepared::proofs`]).
 //!
@@ -21,19 +23,20 @@
 //! | compact | the same | 512 | the same, sorted, in the form of Elias and Fano | the same |
 //! | malicious | GF(2^128) | 256 | 128 bits | BLAKE3, with the item in the tag |
 //!
-//! **Bounds** of a whole run, all bins together ([`crate::chance`]): an item of the sender alone has decode(p, y) = h(y) with probability 2^-64, so one of 10 2^20
-//! and less with 20 2^-45; tags of different values are equal for some pair with 2^-42, malicious: 2^-128 a pair; a store cannot be encoded, 2^-45.
+//! **Bounds** of a whole run, all bins together ([`crate::chance`]): an item of the sender alone has decode(p, y) =
+//! h(y) with probability 2^-64, so one of 10 2^20 and less with 20 2^-45; tags of different values are equal for some
+//! pair with 2^-42, malicious: 2^-128 a pair; a store cannot be encoded, 2^-45.
 //!
-//! **Cost** [`Protocol::declared`] is exact. Setup: that of SoftSpokenOT with k = 4. Online: the OTs and trees of silent VOLE
-//! ([`tacit_ot::silent::vole`]), then 1 round with a seed and the columns from the receiver (8 or 16 bytes a column), then 1 round of
-//! tags. In a malicious run 16 bytes each more, a coin toss. For 2^20 items each: 8.8 + 11 bytes an element (compact
-//! 8.4 + 8, malicious 17.6 + 16) and about 2.8 MB. Nothing if either set is empty.
+//! **Cost** [`Protocol::declared`] is exact. Setup: that of SoftSpokenOT with k = 4. Online: the OTs and trees of
+//! silent VOLE ([`tacit_ot::silent::vole`]), then 1 round with a seed and the columns from the receiver (8 or 16 bytes
+//! a column), then 1 round of tags. In a malicious run 16 bytes each more, a coin toss. For 2^20 items each: 8.8 + 11
+//! bytes an element (compact 8.4 + 8, malicious 17.6 + 16) and about 2.8 MB. Nothing if either set is empty.
 //!
-//! **Source** Rindal, Schoppmann, "VOLE-PSI: Fast OPRF and Circuit-PSI from Vector-OLE" (EUROCRYPT 2021), Figure 4, with the coin toss w
-//! of its malicious variant; the subfield of 64 bits from Raghuraman, Rindal, "Blazing Fast PSI from Improved OKVS and Subfield
-//! VOLE" (CCS 2022), section 4.
-//! **Departures** the random-band store instead of theirs; delta is that of the pair's setup and serves all of its runs, as if
-//! they were one long VOLE; the semi-honest tag hash is correlation robust instead of a random oracle, and its input has no item.
+//! **Source** Rindal, Schoppmann, "VOLE-PSI: Fast OPRF and Circuit-PSI from Vector-OLE" (EUROCRYPT 2021), Figure 4,
+//! with the coin toss w of its malicious variant; the subfield of 64 bits from Raghuraman, Rindal, "Blazing Fast PSI
+//! from Improved OKVS and Subfield VOLE" (CCS 2022), section 4. **Departures** the random-band store instead of theirs;
+//! delta is that of the pair's setup and serves all of its runs, as if they were one long VOLE; the semi-honest tag
+//! hash is correlation robust instead of a random oracle, and its input has no item.
 
 mod hashes;
 pub mod oprf;
@@ -119,11 +122,12 @@ impl VolePsi {
         Parameters::new(*self, sizes).strength()
     }
 
-    /// How many items of each pair of sets a receiver that deviates may ask about at most, but for a probability of 2^-45 in the run, if it evaluates
-    /// the hash h of scalars q = 2^64 times for each.
+    /// How many items of each pair of sets a receiver that deviates may ask about at most, but for a probability of
+    /// 2^-45 in the run, if it evaluates the hash h of scalars q = 2^64 times for each.
     ///
-    /// It chooses the columns after it has seen hashes. Of m columns of b bits there are 2^(b m); n given items are in 2^(b (m - n)) of them in the mean, as
-    /// their hashes are random. So some columns hold some n of q items with probability C(q, n) 2^(b (m - n)) at most.
+    /// It chooses the columns after it has seen hashes. Of m columns of b bits there are 2^(b m); n given items are in
+    /// 2^(b (m - n)) of them in the mean, as their hashes are random. So some columns hold some n of q items with
+    /// probability C(q, n) 2^(b (m - n)) at most.
     pub fn questions(&self, sizes: Sizes) -> usize {
         let Strength { scalar_bits, layout, .. } = self.strength(sizes);
         let (b, columns) = (scalar_bits as f64, layout.columns());

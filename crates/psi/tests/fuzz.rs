@@ -118,7 +118,8 @@ fn permuted_shares() -> Target {
     )
 }
 
-/// The owner of each role; the receiver leads. All messages are between the leader and one owner, however many owners there are.
+/// The owner of each role; the receiver leads. All messages are between the leader and one owner, however many owners
+/// there are.
 fn owners() -> Target {
     let play = |session: &mut Session, items: &[Item]| {
         let sizes = vec![SIZES.sender, SIZES.receiver];

@@ -1,4 +1,5 @@
-//! What two versions of tacit must agree on, byte for byte: tokens, points, tags and their compressed sets, against files.
+//! What two versions of tacit must agree on, byte for byte: tokens, points, tags and their compressed sets, against
+//! files.
 
 use tacit_math::Seed;
 use tacit_psi::Item;

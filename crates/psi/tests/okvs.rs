@@ -58,7 +58,8 @@ fn layouts_are_those_of_the_formula() {
     }
 }
 
-/// Few keys have dense rows: as many columns as keys are too few for about seven of ten stores, and each further one halves the failures.
+/// Few keys have dense rows: as many columns as keys are too few for about seven of ten stores, and each further one
+/// halves the failures.
 #[test]
 fn dense_stores_fail_as_rarely_as_declared() {
     let failed = [0.0, 1.0, 4.0].map(|bits| failures::<4>(60, bits, 400));

@@ -1,4 +1,5 @@
-//! Values as words: the planes of a block, 64 to a word, then its vectors; those over Z/2^128 take two words from an even place on, low word first.
+//! Values as words: the planes of a block, 64 to a word, then its vectors; those over Z/2^128 take two words from an
+//! even place on, low word first.
 
 use tacit_math::{Plane, transpose};
 use tacit_mpc::{Block, Shape};
@@ -8,7 +9,8 @@ pub(super) fn pairs_of(shape: Shape) -> usize {
     (shape.bits.div_ceil(64) + shape.r64).div_ceil(2) + shape.r128
 }
 
-/// Rows of a block minus rows of masks, two words at a time (XOR for planes). A mask fills its words: bits that hold no column are masked, too.
+/// Rows of a block minus rows of masks, two words at a time (XOR for planes). A mask fills its words: bits that hold no
+/// column are masked, too.
 pub(super) struct Difference<'a> {
     /// Words of planes, and words of planes and of vectors over Z/2^64.
     planes: usize,

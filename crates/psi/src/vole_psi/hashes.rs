@@ -9,8 +9,9 @@ const BATCH: usize = 128;
 
 /// The hashes of one run. All slices of a call are of the same items, at most [`BATCH`].
 pub(super) enum Hashes {
-    /// Against a semi-honest adversary, whose items do not depend on the run's key. Tags are hashes of values that differ from what the receiver has
-    /// by nonzero multiples of delta: correlation robustness suffices, as nothing is added to them.
+    /// Against a semi-honest adversary, whose items do not depend on the run's key. Tags are hashes of values that
+    /// differ from what the receiver has by nonzero multiples of delta: correlation robustness suffices, as nothing is
+    /// added to them.
     Ciphers { scalars: Box<BlockCipher>, tags: Box<CorrelationRobustHash> },
     /// Random oracles, and the tossed coins that are added to values.
     Oracles { scalars: KeyedHash, tags: KeyedHash, proofs: KeyedHash, coins: u128 },
@@ -53,8 +54,9 @@ impl Hashes {
         }
     }
 
-    /// Turns the values of these items into their tags, and puts their proofs into their places among those of all items: in the malicious variant,
-    /// where it is another random oracle of the same value and item, so that no tag tells it.
+    /// Turns the values of these items into their tags, and puts their proofs into their places among those of all
+    /// items: in the malicious variant, where it is another random oracle of the same value and item, so that no tag
+    /// tells it.
     pub(super) fn tags(&self, items: &[Item], numbers: &[u32], values: &mut [u128], places: &mut [u64]) {
         match self {
             Self::Ciphers { tags, .. } => tags.hash_blocks(values),

@@ -1,11 +1,11 @@
 //! The oblivious pseudorandom function inside of VOLE-PSI, for protocols above it.
 //!
-//! **Computes** for the receiver the values of a random function at its items, for the sender those at its own items; equal items
-//! have equal values of 128 bits, and the receiver cannot tell the function from a random one anywhere else.
-//! **Adversary** semi-honest. **Discloses** both sizes. **Cost** [`Function::cost`] is exact; base OTs are included.
-//! **Bounds** for all [`Function`]s of a run together ([`crate::chance`]): an item that is not in a function's store has the value of one that is; a store
-//! cannot be encoded.
-//! **Source** as [`super`], steps 1 to 5 of the figure.
+//! **Computes** for the receiver the values of a random function at its items, for the sender those at its own items;
+//! equal items have equal values of 128 bits, and the receiver cannot tell the function from a random one anywhere
+//! else. **Adversary** semi-honest. **Discloses** both sizes. **Cost** [`Function::cost`] is exact; base OTs are
+//! included. **Bounds** for all [`Function`]s of a run together ([`crate::chance`]): an item that is not in a
+//! function's store has the value of one that is; a store cannot be encoded. **Source** as [`super`], steps 1 to 5 of
+//! the figure.
 
 use super::{EXTENSION, FAST, Parameters, Strength, Variant, VolePsi, check_count, receiver, sender};
 use crate::error::PsiError;
@@ -21,7 +21,8 @@ pub struct Function {
     pub sizes: Sizes,
     /// How many functions the run has: their stores' bound holds for all of them.
     pub of: usize,
-    /// Words of 64 bits that the run compares if all of its functions are over GF(2^64), the sender's items of each among them.
+    /// Words of 64 bits that the run compares if all of its functions are over GF(2^64), the sender's items of each
+    /// among them.
     pub words: usize,
 }
 
@@ -62,7 +63,8 @@ impl Function {
 /// The protocol that a setup names. A function has its own number of bins, whatever is said here.
 const SETUP: VolePsi = VolePsi { variant: Variant::Fast, bins: 1 };
 
-/// A sender that is set up, for one function after the other: they share delta, as if their correlations were one long VOLE. Its first error is its last.
+/// A sender that is set up, for one function after the other: they share delta, as if their correlations were one long
+/// VOLE. Its first error is its last.
 pub struct Sender(sender::Sender);
 
 /// A receiver that is set up, for one function after the other.
@@ -128,7 +130,8 @@ impl Receiver {
     }
 }
 
-/// The sender's part of a function with a setup of its own, for which nothing is exchanged if either set is empty: [`Sender::evaluate`].
+/// The sender's part of a function with a setup of its own, for which nothing is exchanged if either set is empty:
+/// [`Sender::evaluate`].
 ///
 /// # Errors
 /// As [`Sender::evaluate`].

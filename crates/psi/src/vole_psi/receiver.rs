@@ -212,8 +212,8 @@ impl<const W: usize> Sent<'_, W> {
     }
 }
 
-/// Matches by this party's items, of which there are so many: each with the first of its positions. A sender that repeats a tag is not told so: an
-/// end of the run would say whether this party has that tag's item.
+/// Matches by this party's items, of which there are so many: each with the first of its positions. A sender that
+/// repeats a tag is not told so: an end of the run would say whether this party has that tag's item.
 fn by_own_items(matches: &[Match], items: usize) -> Vec<Match> {
     const NONE: u32 = u32::MAX;
     let mut theirs = vec![NONE; items];

@@ -1,7 +1,8 @@
 //! What a curious receiver computes from what it saw.
 //!
-//! In one bin every item of the sender has the same tag minus the bin's mask. Whoever decodes two of the sender's items in one bin sees
-//! equal tags, and the difference of their payloads behind them. Whoever decodes bits that no mask covers sees of each item whether it is a match.
+//! In one bin every item of the sender has the same tag minus the bin's mask. Whoever decodes two of the sender's items
+//! in one bin sees equal tags, and the difference of their payloads behind them. Whoever decodes bits that no mask
+//! covers sees of each item whether it is a match.
 
 use super::curious::{decoded, looks, unused};
 use super::pair::{RECEIVER, SENDER, generator, run, sets};
@@ -53,7 +54,8 @@ fn a_receiver_that_decodes_wherever_it_can_finds_no_common_item() {
         named.len() - common
     );
     assert_eq!((named.len(), differences), (0, 0), "{common} of {} common items are named", COUNT / 2);
-    // Where the receiver may look, the store has the sender's value: one in each bin, behind a mask that it does not know.
+    // Where the receiver may look, the store has the sender's value: one in each bin, behind a mask that it does not
+    // know.
     assert_eq!(seen.len(), cuckoo::CHOICES * COUNT);
 }
 
@@ -84,7 +86,8 @@ fn bits_beyond_tags_and_payloads_name_no_match() {
         let found =
             format!("{bits} unused bits name {common} of {} common items, {} others", COUNT / 2, named.len() - common);
         println!("{found}");
-        // Ten bits or more are zero by chance at two places or fewer of 1,500; at 30 of them with a probability below 2^-80.
+        // Ten bits or more are zero by chance at two places or fewer of 1,500; at 30 of them with a probability below
+        // 2^-80.
         assert!(bits >= 10 && named.len() < 30, "{found}");
     }
 }

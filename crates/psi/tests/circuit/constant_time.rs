@@ -1,5 +1,6 @@
-//! No branch and no address depends on a payload, a mask, a value of the function or a share of what comes out, under memcheck. A party's own items
-//! steer its local computations by design (docs/security/constant-time.md): they are not marked.
+//! No branch and no address depends on a payload, a mask, a value of the function or a share of what comes out, under
+//! memcheck. A party's own items steer its local computations by design (docs/security/constant-time.md): they are not
+//! marked.
 
 use std::hint::black_box;
 use std::thread;
@@ -69,8 +70,8 @@ fn planted<B: Components>(joined: &Joined<B>) {
     }
 }
 
-/// What comes out is marked: each branch is found each time, at all nodes. Of an input, as the receiver's payload is one, `rep3` has a component of
-/// zeros at two nodes.
+/// What comes out is marked: each branch is found each time, at all nodes. Of an input, as the receiver's payload is
+/// one, `rep3` has a component of zeros at two nodes.
 #[test]
 fn planted_faults_of_shares_are_found() {
     fn found<B: Components>(expected: usize) {

@@ -1,4 +1,5 @@
-//! A receiver of circuit-PSI that follows the protocol, keeps all that it sees, and decodes the sender's store wherever it can.
+//! A receiver of circuit-PSI that follows the protocol, keeps all that it sees, and decodes the sender's store wherever
+//! it can.
 
 use tacit_math::{BlockCipher, Prg, Seed, TweakableCircularHash};
 use tacit_mpc::Shape;
@@ -8,7 +9,8 @@ use tacit_psi::okvs::{Layout, Okvs};
 use tacit_psi::vole_psi::oprf::{self, Function};
 use tacit_psi::{Item, Sizes, cuckoo};
 
-/// Where the receiver can look: an item of its own, a bin of that item, whether it has put the item there, and the function's value that it has for the item.
+/// Where the receiver can look: an item of its own, a bin of that item, whether it has put the item there, and the
+/// function's value that it has for the item.
 #[derive(Clone, Copy)]
 pub struct Look {
     pub item: usize,
@@ -31,8 +33,8 @@ pub fn numbers(session: &mut Session, sender: PartyId, items: &[Item]) -> Vec<u1
     numbers
 }
 
-/// The receiver's messages, and all places at which what it then knows lets it look: it has one value for each of its items, and tries it in all
-/// of the item's bins, by item.
+/// The receiver's messages, and all places at which what it then knows lets it look: it has one value for each of its
+/// items, and tries it in all of the item's bins, by item.
 pub fn looks(session: &mut Session, sender: PartyId, items: &[Item], sizes: Sizes, random: &mut Prg) -> Vec<Look> {
     let numbers = numbers(session, sender, items);
     let table = cuckoo::table(&numbers, cuckoo::bins(items.len(), 1)).expect("an assignment");
@@ -48,7 +50,8 @@ pub fn looks(session: &mut Session, sender: PartyId, items: &[Item], sizes: Size
     looks
 }
 
-/// What the receiver decodes at each of them, store by store, from the stores that the sender sends: a tag and the sender's payload behind it, less a mask.
+/// What the receiver decodes at each of them, store by store, from the stores that the sender sends: a tag and the
+/// sender's payload behind it, less a mask.
 pub fn decoded(session: &mut Session, sender: PartyId, looks: &[Look], sizes: Sizes, stores: usize) -> Vec<Vec<u128>> {
     let layout = Layout::new(cuckoo::CHOICES * sizes.sender, 256);
     let mut seed = [0; 16];

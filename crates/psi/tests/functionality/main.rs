@@ -163,7 +163,8 @@ fn sizes_and_order_of_messages_depend_on_public_sizes_alone() {
     }
 }
 
-/// Call every round of both parties as a cluster engine would: no session between them. `pass` sees every blob on its way.
+/// Call every round of both parties as a cluster engine would: no session between them. `pass` sees every blob on its
+/// way.
 fn call_rounds(
     parties: &mut [Box<dyn Rounds>; 2],
     sets: &Sets,

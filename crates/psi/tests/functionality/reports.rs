@@ -1,4 +1,5 @@
-//! What a receiver reports to the sender: at its declared cost, and under a protocol against malicious parties nothing that it does not prove.
+//! What a receiver reports to the sender: at its declared cost, and under a protocol against malicious parties nothing
+//! that it does not prove.
 
 use super::clear;
 use super::sets::Sets;

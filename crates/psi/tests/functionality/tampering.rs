@@ -116,8 +116,8 @@ fn a_sender_that_deviates_in_the_malicious_variant_is_caught() {
     }
 }
 
-/// The adversary picks what it sends in place of its tags; it sees whether the receiver ends the run. What it sees must be the same whatever
-/// the receiver has: all of the sender's items, or none.
+/// The adversary picks what it sends in place of its tags; it sees whether the receiver ends the run. What it sees must
+/// be the same whatever the receiver has: all of the sender's items, or none.
 #[test]
 fn whether_a_run_ends_says_nothing_about_the_receivers_items() {
     let sizes = Sizes { sender: 40, receiver: 40 };

@@ -1,5 +1,6 @@
-//! No branch and no address depends on a key, a mask, a share or a random choice of these protocols, under memcheck. A party's own items steer its
-//! local computations by design (docs/security/constant-time.md): they are not marked. Payloads are.
+//! No branch and no address depends on a key, a mask, a share or a random choice of these protocols, under memcheck. A
+//! party's own items steer its local computations by design (docs/security/constant-time.md): they are not marked.
+//! Payloads are.
 
 mod large;
 mod rounds;

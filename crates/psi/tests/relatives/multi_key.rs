@@ -36,7 +36,8 @@ fn with_one_identifier_it_is_private_id() {
     }
 }
 
-/// Whatever the orders, a match by priorities is maximal column by column, and paired rows share that column's identifier.
+/// Whatever the orders, a match by priorities is maximal column by column, and paired rows share that column's
+/// identifier.
 #[test]
 fn rows_are_paired_by_priority() {
     let mut prg = generator("multi-key");

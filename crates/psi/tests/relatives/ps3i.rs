@@ -135,7 +135,8 @@ fn a_single_match_is_by_priority() {
     let sender = Rows::new(some(&[11, 21, 12, 22, 13, 0, 0, 24]), 2, 1, &mut prg);
     let receiver = Rows::new(some(&[21, 12, 22, 0, 24, 13]), 2, 1, &mut prg);
     let (a, b) = share(&sender, &receiver, Rule::Single);
-    // By e-mail 12 pairs (1, 0) and 13 pairs (2, 2); by phone, rows 0 and 3 of the sender find their counterparts taken.
+    // By e-mail 12 pairs (1, 0) and 13 pairs (2, 2); by phone, rows 0 and 3 of the sender find their counterparts
+    // taken.
     assert_eq!(opened(&sender, &receiver, [&a.result, &b.result]), [(1, 0), (2, 2)]);
     assert_eq!(a.result.contaminated, (1, 2));
 }

@@ -1,4 +1,5 @@
-//! The relatives behind the traits of intersections: over a session and as rounds without a transport they give what they are to give.
+//! The relatives behind the traits of intersections: over a session and as rounds without a transport they give what
+//! they are to give.
 
 use crate::pair::{Party, RECEIVER, SENDER, SIZES, generator, run, sets};
 use crate::private_id::check;
@@ -15,7 +16,8 @@ const LARGEST_MOVED: usize = 9;
 
 const ONE: Sizes = Sizes { sender: 1, receiver: 1 };
 
-/// Both parties' outcomes over a session at the declared rounds, by rounds without a transport, and by runs that stay and that move.
+/// Both parties' outcomes over a session at the declared rounds, by rounds without a transport, and by runs that stay
+/// and that move.
 fn every_way<O: Send + 'static>(parties: [Arc<dyn Protocol<O>>; 2], sets: [&[Item]; 2]) -> Vec<[O; 2]> {
     let sizes = Sizes { sender: sets[0].len(), receiver: sets[1].len() };
     let play = |session: &mut _, role, peer, at: usize| {

@@ -1,5 +1,5 @@
-//! What goes with an intersection: keys of tokens, questions about a published set, who matches in which order, counts of rows, and rounds
-//! that move as blobs.
+//! What goes with an intersection: keys of tokens, questions about a published set, who matches in which order, counts
+//! of rows, and rounds that move as blobs.
 
 use crate::relatives::{compare, words};
 use crate::world::{Played, inputs, play_online, play_pair};
@@ -110,7 +110,8 @@ fn question(
     points.map(|rest| (rest + rest).compress().0).collect()
 }
 
-/// All that a client computes: tags of the server's other items under every point that it has, beside the published ones.
+/// All that a client computes: tags of the server's other items under every point that it has, beside the published
+/// ones.
 fn client(session: &mut Session, server: PartyId, run: usize) -> View {
     let [others, own] = asked(run);
     let published = receive_set(session, server, ITEMS as u32).expect("a set");
@@ -234,7 +235,8 @@ fn sets(run: usize) -> ([Vec<Item>; 2], Vec<bool>) {
     ([sender, permutation::gather(&receiver, &permutation::random(ITEMS, &mut prg))], both)
 }
 
-/// The sender learns its matches, which are its output, and that is all that the bits say: with a receiver who learns alone no message comes.
+/// The sender learns its matches, which are its output, and that is all that the bits say: with a receiver who learns
+/// alone no message comes.
 // views: crates/psi/src/alignment.rs
 #[test]
 fn bits_that_tell_matches_tell_the_output_alone() {

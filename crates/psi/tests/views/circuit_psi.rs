@@ -16,7 +16,8 @@ const SIZES: Sizes = Sizes { sender: COUNT, receiver: COUNT };
 const TAG: usize = 44;
 /// What is equal in all payloads fills the first word behind the tag, so that equal tags are equal words.
 const EQUAL: usize = 64 - TAG;
-/// Of each decoded value two bits of the tag and one of the payload, in the first word; two of the payload and one that holds nothing, in the second.
+/// Of each decoded value two bits of the tag and one of the payload, in the first word; two of the payload and one that
+/// holds nothing, in the second.
 const LANES: u64 = 1 << 63 | 0b11;
 
 /// A run's items and the sender's payloads: the sender has all of the receiver's items.
@@ -44,8 +45,8 @@ fn view(store: View, decoded: &[u128]) -> View {
     store.with(Kind::Derived, "decoded", bytemuck::cast_slice(decoded))
 }
 
-/// What a battery of checks finds in what a receiver decodes: equal words, relations with payloads, relations among bits, bits that lean by
-/// themselves or between two items in one bin.
+/// What a battery of checks finds in what a receiver decodes: equal words, relations with payloads, relations among
+/// bits, bits that lean by themselves or between two items in one bin.
 fn findings(runs: &[Run]) -> [usize; 5] {
     let derived: Vec<View> = runs.iter().map(|run| run.view.only(&[Kind::Derived])).collect();
     let cut: Vec<Run> = runs.iter().zip(&derived).map(|(run, view)| run.seeing(view.clone()).lanes(LANES)).collect();
@@ -76,7 +77,8 @@ fn by_item_and_bin(looks: &[Look], values: &[u128]) -> Vec<u128> {
     sorted.into_iter().map(|(_, _, value)| value).collect()
 }
 
-/// What the receiver's view is made from if the protocol is secure: from nothing. Not even the number of matches is needed.
+/// What the receiver's view is made from if the protocol is secure: from nothing. Not even the number of matches is
+/// needed.
 fn simulated(real: &View, prg: &mut Prg) -> View {
     let uniform =
         |view: View, part: &tacit_views::Part| view.with(part.kind, &part.name, prg.vector::<u8>(part.bytes.len()));
@@ -132,7 +134,8 @@ fn a_receiver_decodes_nothing_but_uniform_words() {
     assert_eq!(biased(&of_sender), []);
 }
 
-/// All that a receiver decodes, every bit of it, with payloads of this shape: where it has put its items, of which the sender has about a half, then elsewhere.
+/// All that a receiver decodes, every bit of it, with payloads of this shape: where it has put its items, of which the
+/// sender has about a half, then elsewhere.
 fn all_bits(shape: Shape, runs: usize) -> Vec<View> {
     let psi = CircuitPsi::new(SIZES, Payloads { sender: shape, receiver: Shape::default() });
     let stores = curious::unused(&psi, shape).len();
@@ -201,7 +204,8 @@ enum Fault {
     NarrowMasks,
 }
 
-/// The store of one run, of a sender that has the receiver's items, under an ideal function; and all that the receiver can decode.
+/// The store of one run, of a sender that has the receiver's items, under an ideal function; and all that the receiver
+/// can decode.
 fn twin(fault: Fault, run: usize) -> Run {
     let input = Input::of(run);
     let mut prg = inputs("circuit-psi twin", run);
@@ -251,9 +255,11 @@ fn a_function_evaluated_once_an_item_and_narrow_masks_are_found_at_once() {
         .map(|fault| findings(&(0..250).map(|run| twin(fault, run)).collect::<Vec<_>>()));
     println!("found in equal words, relations with payloads, relations and biases: {sound:?}, {no_bin:?}, {narrow:?}");
     assert_eq!(sound, [0; 5]);
-    // Two differences of payloads of two bits each; equal tags of two pairs of items in each bin, two bits of them. Each bit is uniform by itself.
+    // Two differences of payloads of two bits each; equal tags of two pairs of items in each bin, two bits of them.
+    // Each bit is uniform by itself.
     let least = [1, 2 * 2, 2 * COUNT * 2, 0, 1];
     assert!(no_bin.iter().zip(least).all(|(found, least)| *found >= least), "{no_bin:?}");
-    // One bit of the lanes and all bits behind tag and payload that are zero wherever the receiver decodes an item of the sender.
+    // One bit of the lanes and all bits behind tag and payload that are zero wherever the receiver decodes an item of
+    // the sender.
     assert!(narrow[2] >= COUNT && narrow[3] >= EQUAL * COUNT, "{narrow:?}");
 }

@@ -1,5 +1,5 @@
-//! Both parties of VOLE-PSI put together from its parts, so that what they hold is in the open and they may deviate: each step takes what the
-//! party does there from the test.
+//! Both parties of VOLE-PSI put together from its parts, so that what they hold is in the open and they may deviate:
+//! each step takes what the party does there from the test.
 
 use tacit_math::band::Word;
 use tacit_math::code::Symbol;
@@ -102,7 +102,8 @@ impl Functions {
         self.store.decode(items, &self.store.order(items), columns)
     }
 
-    /// What columns have for items less h of the items: zero if they are a receiver's without masks, and it has the item.
+    /// What columns have for items less h of the items: zero if they are a receiver's without masks, and it has the
+    /// item.
     pub fn rest(&self, items: &[Item], columns: &[u64]) -> Vec<u64> {
         let scalars = self.scalars::<Gf64>(items);
         self.decode(items, columns).iter().zip(scalars).map(|(value, scalar)| value ^ scalar.0).collect()
@@ -223,8 +224,8 @@ impl Held {
         self.tags_under(items, &self.columns, self.vole.delta)
     }
 
-    /// All that the receiver's columns say of items: what they have for an item, less h of the item. If the receiver has the item, that is what `a` has for it,
-    /// which the sender does not know.
+    /// All that the receiver's columns say of items: what they have for an item, less h of the item. If the receiver
+    /// has the item, that is what `a` has for it, which the sender does not know.
     pub fn masked(&self, items: &[Item]) -> Vec<u128> {
         let values = self.functions.decode(items, bytemuck::cast_slice::<Gf128, u128>(&self.columns));
         let scalars = self.functions.scalars::<Gf128>(items);

@@ -1,7 +1,7 @@
 //! Intersections between honest parties: what each receives is what a simulator makes from the sizes alone.
 //!
-//! A party's outcome needs no place in these views: which tags are its own is what it may know, and shows only beside its own tags, which
-//! [`crate::enacted`] computes in a test of its own.
+//! A party's outcome needs no place in these views: which tags are its own is what it may know, and shows only beside
+//! its own tags, which [`crate::enacted`] computes in a test of its own.
 
 use crate::world::{inputs, play_online};
 use std::sync::Arc;
@@ -19,7 +19,8 @@ const COMMON: usize = 3;
 struct Case {
     protocol: Arc<dyn Protocol>,
     sizes: Sizes,
-    /// Words of so many bits of a message as are looked at; all of it in the end, but relations take as many runs as there are bits.
+    /// Words of so many bits of a message as are looked at; all of it in the end, but relations take as many runs as
+    /// there are bits.
     lanes: u64,
     /// The steps in which the sender receives such messages, and the receiver.
     steps: [&'static str; 2],
@@ -178,7 +179,8 @@ fn what_a_party_receives_is_made_from_the_sizes() {
             let what = format!("{name}, what the {} receives", ["sender", "receiver"][party]);
             let of_run = |(run, (seen, ())): (usize, &(View, ()))| {
                 let sets = sets(sizes, run);
-                // Of the receiver's items the sender may know none; of the sender's the receiver may know those in common.
+                // Of the receiver's items the sender may know none; of the sender's the receiver may know those in
+                // common.
                 let (known, secret) = match party {
                     0 => (View::default(), items("receiver's items", &sets[1])),
                     _ => (items("common items", &sets[0][..COMMON]), items("sender's items", &sets[0][COMMON..])),

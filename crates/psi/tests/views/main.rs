@@ -1,4 +1,5 @@
-//! What a party can compute from all that it saw in an intersection: views with derived values, beside simulators and planted faults.
+//! What a party can compute from all that it saw in an intersection: views with derived values, beside simulators and
+//! planted faults.
 
 mod agreements;
 mod circuit_psi;

@@ -27,7 +27,8 @@ fn matches(outcome: Result<Outcome, String>) -> Result<Vec<Match>, String> {
     })
 }
 
-// ---- senders ----------------------------------------------------------------------------------------------------------
+// ----
+// senders ----------------------------------------------------------------------------------------------------------
 
 const ITEMS: usize = 8;
 const EQUAL: Sizes = Sizes { sender: ITEMS, receiver: ITEMS };
@@ -90,7 +91,8 @@ fn senders() -> Vec<Script> {
     ]
 }
 
-/// A malicious sender with these items against an honest receiver with those; what the receiver ends with, and what the sender holds.
+/// A malicious sender with these items against an honest receiver with those; what the receiver ends with, and what the
+/// sender holds.
 fn against_receiver(script: &Script, sender: &[Item], receiver: &[Item]) -> (Result<Vec<Match>, String>, Held) {
     let delta = (script.delta)(u128::from_le_bytes(*Seed::random().expect("randomness").expose()));
     let (held, outcome) = pair(
@@ -120,7 +122,8 @@ fn whatever_a_sender_does_the_receiver_ends_the_same_for_all_items() {
     }
 }
 
-/// All that a sender can compute about the receiver's items from the columns: if they are its own, and if not. Its delta is zero or random.
+/// All that a sender can compute about the receiver's items from the columns: if they are its own, and if not. Its
+/// delta is zero or random.
 #[test]
 fn what_a_sender_derives_of_candidates_is_uniform_whatever_the_receiver_has() {
     let delta_zero = Script { what: "delta zero", delta: |_| 0, ..HONEST };
@@ -139,7 +142,8 @@ fn what_a_sender_derives_of_candidates_is_uniform_whatever_the_receiver_has() {
     assert_eq!(biased(&views), []);
 }
 
-// ---- receivers --------------------------------------------------------------------------------------------------------
+// ----
+// receivers --------------------------------------------------------------------------------------------------------
 
 /// A malicious receiver that encodes what it likes; what it has in the end, and how the honest sender's run ends.
 fn against_sender(
@@ -209,7 +213,8 @@ fn a_receiver_that_encodes_something_else_learns_nothing() {
     assert_eq!((end, seen.found(&all)), (Ok(()), vec![]), "random columns");
 }
 
-/// What the tags say of items that a receiver did not ask: uniform words, whatever the items are, also where the sender's items are near each other.
+/// What the tags say of items that a receiver did not ask: uniform words, whatever the items are, also where the
+/// sender's items are near each other.
 #[test]
 fn tags_of_items_that_were_not_asked_are_uniform() {
     let views: Vec<View> = (0..48)

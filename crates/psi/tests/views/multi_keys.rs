@@ -1,5 +1,5 @@
-//! The blind join of rows with several identifiers, and ids from it: each party plays with its exponents and orders in the open, and derives what it can
-//! raise, read by its own rows, and compute of identifiers that it guesses.
+//! The blind join of rows with several identifiers, and ids from it: each party plays with its exponents and orders in
+//! the open, and derives what it can raise, read by its own rows, and compute of identifiers that it guesses.
 
 use crate::relatives::{
     ENTRY, LANE, agree, assert_distinct, bit_entries, compare_entries, everything, exponent, one, raise, random_points,
@@ -20,7 +20,8 @@ const COLUMNS: usize = 2;
 const ROWS: [usize; 2] = [3, 4];
 const SHAPE: Shape =
     Shape { rows: Sizes { sender: ROWS[0], receiver: ROWS[1] }, columns: Sizes { sender: COLUMNS, receiver: COLUMNS } };
-/// Identifiers that both have: both of the sender's first row, in two rows of the receiver, and the first one of its second row.
+/// Identifiers that both have: both of the sender's first row, in two rows of the receiver, and the first one of its
+/// second row.
 const LINKS: usize = 3;
 /// Pairs of rows: the sender's first row has one counterpart.
 const PAIRS: usize = 2;
@@ -29,8 +30,8 @@ const RUNS: usize = 230;
 
 type Row<T> = [T; COLUMNS];
 
-/// Rows with these identifiers that both have: those that no link names are `other`'s, by a number of their own. Each row of the receiver has its
-/// identifiers in an order of its own, and both tables are in a random order.
+/// Rows with these identifiers that both have: those that no link names are `other`'s, by a number of their own. Each
+/// row of the receiver has its identifiers in an order of its own, and both tables are in a random order.
 fn tables<T: Copy>(links: &[T], other: impl Fn(usize, usize) -> T, prg: &mut Prg) -> [Vec<Row<T>>; 2] {
     let sender = vec![[links[0], links[1]], [links[2], other(0, 0)], [other(0, 1), other(0, 2)]];
     let mut receiver: Vec<Row<T>> = links.iter().enumerate().map(|(at, &link)| [link, other(1, at)]).collect();
@@ -48,7 +49,8 @@ fn turn<T>(row: &mut Row<T>, prg: &mut Prg) {
     row.rotate_left(usize::from(prg.vector::<u8>(1)[0] & 1));
 }
 
-/// Both parties' rows of a run. Identifiers in both are drawn anew, the others are the same in all runs; the last row of each party lacks some.
+/// Both parties' rows of a run. Identifiers in both are drawn anew, the others are the same in all runs; the last row
+/// of each party lacks some.
 fn rows(run: usize) -> [Vec<Row<Option<Item>>>; 2] {
     let mut prg = inputs("rows of several identifiers", run);
     let links: Vec<Option<Item>> = prg.vector::<Item>(LINKS).into_iter().map(Some).collect();
@@ -152,7 +154,8 @@ impl Blind {
         Self { context: [0; 32], k: exponent(), mine, theirs, points, own_tags, their_tags }
     }
 
-    /// Tags, what is in both of them, and which rows share one; own rows read as if positions were places, the peer's by the places in which they came.
+    /// Tags, what is in both of them, and which rows share one; own rows read as if positions were places, the peer's
+    /// by the places in which they came.
     fn view(&self) -> View {
         let view = everything(View::default(), "points", &self.points, &[&self.k]);
         let [own, theirs] = [(&self.own_tags, &self.their_tags), (&self.their_tags, &self.own_tags)]

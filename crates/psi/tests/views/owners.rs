@@ -1,4 +1,5 @@
-//! Intersection of three owners' sets: from the leader's view with all that it can decode, and from that of a recipient beside it.
+//! Intersection of three owners' sets: from the leader's view with all that it can decode, and from that of a recipient
+//! beside it.
 
 use crate::relatives::{compare, words};
 use crate::world::inputs;
@@ -43,7 +44,8 @@ fn memberships(sets: &[Vec<Item>; 3]) -> View {
     View::default().with(Kind::Own, "who has what", words((0..2).flat_map(of)))
 }
 
-/// A leader's part. What it decodes of each owner at each of its items, less the owner's oblivious function and the key that both share.
+/// A leader's part. What it decodes of each owner at each of its items, less the owner's oblivious function and the key
+/// that both share.
 fn lead(session: &mut Session, items: &[Item]) -> [Vec<u64>; 2] {
     let keys = [0, 1].map(|owner| {
         let secret = session.pair_secret(PartyId(owner), "zero shares of an intersection").expect("a peer");

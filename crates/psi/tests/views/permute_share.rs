@@ -1,4 +1,5 @@
-//! Permute and share, through a network of switches: the permuter sees nothing of the data, the owner nothing of the order.
+//! Permute and share, through a network of switches: the permuter sees nothing of the data, the owner nothing of the
+//! order.
 
 use crate::world::{Played, inputs, play_once};
 use tacit_math::permutation;

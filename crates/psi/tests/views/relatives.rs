@@ -1,5 +1,6 @@
-//! Relatives of intersection by Diffie-Hellman: each party plays against an honest one with its exponents in the open, and derives
-//! all that it can raise. A simulator draws what a party receives from sizes and outputs, and derives the same.
+//! Relatives of intersection by Diffie-Hellman: each party plays against an honest one with its exponents in the open,
+//! and derives all that it can raise. A simulator draws what a party receives from sizes and outputs, and derives the
+//! same.
 
 use crate::world::{Played, inputs, play_pair};
 use tacit_math::{Prg, permutation};
@@ -52,7 +53,8 @@ pub fn compare_entries(what: &str, real: &[(View, View)], simulate: impl FnMut()
     compare_cut(what, &real, &made.collect::<Vec<_>>());
 }
 
-/// Both parties' items of a run: so many in common, drawn anew, the others the same in all runs; each in a random order.
+/// Both parties' items of a run: so many in common, drawn anew, the others the same in all runs; each in a random
+/// order.
 pub fn sets(run: usize) -> [Vec<Item>; 2] {
     let mut prg = inputs("relatives", run);
     let common: Vec<Item> = prg.vector(COMMON);
@@ -151,7 +153,8 @@ fn random_tags(prg: &mut Prg) -> [Vec<u128>; 2] {
     [first, second].map(|rest| permutation::gather(&[common.clone(), rest].concat(), &permutation::random(ITEMS, prg)))
 }
 
-/// What an adversary with a dictionary computes of the peer's items, none of which it may meet: their points, and raised to its exponents.
+/// What an adversary with a dictionary computes of the peer's items, none of which it may meet: their points, and
+/// raised to its exponents.
 fn dictionary(view: View, context: &[u8; 32], run: usize, peer: usize, exponents: &[&Exponent]) -> View {
     let items: Vec<Item> = sets(run)[peer].iter().copied().filter(|item| *item < 3000).collect();
     let hash = HashToGroup::new(context);
@@ -322,7 +325,8 @@ fn exponents_that_stay_and_orders_that_show_are_found() {
 struct Ids {
     k: Exponent,
     r: Exponent,
-    /// The peer's masked items; this party's, masked by both, sorted; its points for ids, by its rows; the peer's that it lacks, for ids.
+    /// The peer's masked items; this party's, masked by both, sorted; its points for ids, by its rows; the peer's that
+    /// it lacks, for ids.
     received: [Vec<Encoding>; 4],
 }
 
@@ -393,7 +397,8 @@ fn ids_tell_no_party_which_of_its_rows_are_in_both() {
     let (real, guessed) = by_run(receiver);
     let mut prg = inputs("simulated ids", 0);
     compare_entries("Private-ID", &real, || Ids::simulated(&mut prg).view());
-    // The masked items raised to k and untraceable ones meet where both have them, and with the inverse the other way about.
+    // The masked items raised to k and untraceable ones meet where both have them, and with the inverse the other way
+    // about.
     let meets = |name: &str| ["masked, raised", "untraceable, raised"].contains(&name) || name.ends_with("in both");
     assert_distinct("Private-ID", &guessed, meets);
 }

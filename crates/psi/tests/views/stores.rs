@@ -6,8 +6,8 @@ use tacit_psi::Item;
 use tacit_psi::okvs::Okvs;
 use tacit_views::{Kind, Run, View, biased, constants, indistinguishable, leaks, runs_needed};
 
-/// The columns of a store of keys that are the same in all runs, or secret and drawn anew, with random values. `fresh`: whether the columns that no key determines are
-/// drawn anew.
+/// The columns of a store of keys that are the same in all runs, or secret and drawn anew, with random values. `fresh`:
+/// whether the columns that no key determines are drawn anew.
 fn store(keys: usize, run: usize, fresh: bool) -> Run {
     let mut prg = inputs("stores", run);
     let items: Vec<Item> = prg.vector(keys);

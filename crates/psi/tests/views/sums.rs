@@ -1,4 +1,5 @@
-//! Sums over an intersection: what the receiver makes of its keys and the sender's corrections, and the sender of masked choices.
+//! Sums over an intersection: what the receiver makes of its keys and the sender's corrections, and the sender of
+//! masked choices.
 
 use crate::relatives::{COMMON, ITEMS, SIZES, agree, bits, compare, exponent, raise, receive, send, sets, tell, words};
 use crate::world::{Played, inputs, play_pair};
@@ -110,7 +111,8 @@ fn count(session: &mut Session, peer: PartyId, run: usize) -> Counted {
     Counted { common, keys, corrections, opened: u64::from_le_bytes(opened) }
 }
 
-/// What a sender has: both keys of each place, by how much choices differ from random ones, its order, and what the receiver opens of the sum.
+/// What a sender has: both keys of each place, by how much choices differ from random ones, its order, and what the
+/// receiver opens of the sum.
 struct Offered {
     order: Vec<u32>,
     keys: Vec<[u64; 2]>,

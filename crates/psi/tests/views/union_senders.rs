@@ -1,4 +1,5 @@
-//! Unions from the sender's view: all that it holds and decodes about its numbers and those that it guesses of the receiver's is uniform.
+//! Unions from the sender's view: all that it holds and decodes about its numbers and those that it guesses of the
+//! receiver's is uniform.
 
 use crate::enacted::Functions;
 use crate::relatives::{compare, words};
@@ -20,7 +21,8 @@ const SIZES: Sizes = Sizes { sender: ITEMS, receiver: COMMON + ITEMS };
 /// So many that views are told apart: [`compare`] asks for as many.
 const RUNS: usize = 150;
 
-/// A run's numbers: the sender's, those of the receiver that the sender lacks, and which of the sender's the receiver has.
+/// A run's numbers: the sender's, those of the receiver that the sender lacks, and which of the sender's the receiver
+/// has.
 struct Sets {
     numbers: Vec<Item>,
     /// Each can be in the bin in which the sender's number is, so that one secret stands for both.
@@ -79,7 +81,8 @@ struct Offered {
     masked: Vec<u64>,
     /// The sender's share of it.
     shares: Vec<u64>,
-    /// What the receiver's question about places has for the value less the share: for the receiver's share, if it has the number.
+    /// What the receiver's question about places has for the value less the share: for the receiver's share, if it has
+    /// the number.
     asked: Vec<u64>,
     /// The receiver's choice, as it travels.
     flips: Vec<bool>,
@@ -140,7 +143,8 @@ fn set_up(session: &mut Session, receiver: PartyId) -> Offering {
     }
 }
 
-/// What a sender has after its part but for what its transcript has: where its numbers are, too, and the points at which it evaluates for them.
+/// What a sender has after its part but for what its transcript has: where its numbers are, too, and the points at
+/// which it evaluates for them.
 struct Sent {
     offered: Offered,
     homes: Vec<usize>,
@@ -209,7 +213,8 @@ fn place_of(order: &[u32], bin: usize) -> usize {
     order.iter().position(|&at| at as usize == bin).expect("a place")
 }
 
-/// What the receiver sends in clear words: the seed and the columns of its store, masked secrets, and the question about places.
+/// What the receiver sends in clear words: the seed and the columns of its store, masked secrets, and the question
+/// about places.
 fn received(seen: &View) -> View {
     let columns = 8 * set_union::store_layout(SIZES.receiver).columns();
     seen.filter(|part: &Part| {

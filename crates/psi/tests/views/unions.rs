@@ -1,4 +1,5 @@
-//! Unions, ids by unions, and shares of joined rows: what a receiver of a union opens at each place, and what both parties of the others get.
+//! Unions, ids by unions, and shares of joined rows: what a receiver of a union opens at each place, and what both
+//! parties of the others get.
 
 use crate::relatives::{compare, words};
 use crate::world::{Played, inputs, play_once, play_pair};
@@ -193,7 +194,8 @@ fn places_in_the_senders_order_are_found() {
 
 const UNION: usize = 2 * ITEMS - COMMON;
 
-/// Both parties' items: those in common are drawn anew, the others are the same in all runs, so that a party can guess them; each in a random order.
+/// Both parties' items: those in common are drawn anew, the others are the same in all runs, so that a party can guess
+/// them; each in a random order.
 fn listed(run: usize) -> [Vec<Item>; 2] {
     let mut prg = inputs("listed items", run);
     let common: Vec<Item> = prg.vector(COMMON);
@@ -229,7 +231,8 @@ impl Ids {
             .with(Kind::Derived, "others' ids less guesses", bytemuck::cast_slice(&low(&rest)))
     }
 
-    /// Random ids, as many as the union has. With a fault, ids are one function's values, that of the party that guesses.
+    /// Random ids, as many as the union has. With a fault, ids are one function's values, that of the party that
+    /// guesses.
     fn simulated(prg: &mut Prg, one_function: bool) -> Self {
         let (own, guessed): (Vec<u128>, Vec<u128>) = (prg.vector(ITEMS), prg.vector(ITEMS - COMMON));
         let others = if one_function { guessed.clone() } else { prg.vector(ITEMS - COMMON) };
@@ -315,7 +318,8 @@ impl Identifying {
     }
 }
 
-/// Nothing says which of a party's rows the other has, and no id is one that a party computes by itself of an item that it guesses.
+/// Nothing says which of a party's rows the other has, and no id is one that a party computes by itself of an item that
+/// it guesses.
 // views: crates/psi/src/private_id_oprf.rs
 #[test]
 fn ids_by_unions_are_random_numbers_in_no_order() {

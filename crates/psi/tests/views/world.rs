@@ -61,7 +61,8 @@ pub fn pair<A: Send, B: Send>(
     })
 }
 
-/// One side: its session stays open until the other side is done too, which may still have to receive. A side that fails is known at once.
+/// One side: its session stays open until the other side is done too, which may still have to receive. A side that
+/// fails is known at once.
 fn lone<T>(
     mut session: Session,
     peer: PartyId,
@@ -75,7 +76,8 @@ fn lone<T>(
     result
 }
 
-/// One setup, then so many runs of a protocol between honest parties; `sets` gives the sender's and the receiver's items of a run.
+/// One setup, then so many runs of a protocol between honest parties; `sets` gives the sender's and the receiver's
+/// items of a run.
 pub fn play_online(
     protocol: &dyn Protocol,
     runs: usize,

@@ -1,5 +1,5 @@
-//! What only large sets take, or runs of many bins: wider words, stores of several clusters, padding of bins. Values that
-//! come out are marked: a branch that is planted on one is found each time, and nothing else.
+//! What only large sets take, or runs of many bins: wider words, stores of several clusters, padding of bins. Values
+//! that come out are marked: a branch that is planted on one is found each time, and nothing else.
 
 use super::*;
 use tacit_math::Seed;
@@ -55,7 +55,8 @@ fn stores_of_several_clusters() {
     assert_eq!(all.concat(), [("a function of two clusters".to_owned(), 2 * 2)]);
 }
 
-/// Bins, each filled up with random items, take their turns after one setup. Where matches are proved, the planted branch is on a proof.
+/// Bins, each filled up with random items, take their turns after one setup. Where matches are proved, the planted
+/// branch is on a proof.
 #[test]
 fn bins_of_a_run() {
     const BINS: usize = 2;

@@ -1,4 +1,5 @@
-//! Rounds that somebody else carries: runs that stay, runs that are saved after every call and go on elsewhere, and rounds over a session.
+//! Rounds that somebody else carries: runs that stay, runs that are saved after every call and go on elsewhere, and
+//! rounds over a session.
 
 use super::*;
 use crate::traits::{by_rounds, moving, same};
