@@ -1,7 +1,7 @@
 //! What may be learnt instead of the rows: how many keys match, and the sum of one column over the rows that do.
 //!
-//! One instance over whole sets, padded to the announced numbers of rows: counts bin by bin would tell more than the whole count.
-//! A key that repeats counts once, and its rows' values all belong to the sum.
+//! One instance over whole sets, padded to the announced numbers of rows: counts bin by bin would tell more than the
+//! whole count. A key that repeats counts once, and its rows' values all belong to the sum.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
@@ -15,8 +15,9 @@ use crate::bins::Bins;
 use crate::distinct::Distinct;
 use crate::error::MatchError;
 
-/// The receiver learns the number of matching keys. If this number is `least` or more, the receiver also learns the sum of the
-/// sender's first payload column (64-bit integers). bins: a single one. rows: announced by this party and by the peer.
+/// The receiver learns the number of matching keys. If this number is `least` or more, the receiver also learns the sum
+/// of the sender's first payload column (64-bit integers). bins: a single one. rows: announced by this party and by the
+/// peer.
 ///
 /// # Errors
 /// Those of the protocol; values that are no 64-bit integers.

@@ -1,5 +1,5 @@
-//! Key columns of Arrow batches to unambiguous bytes: two keys have the same bytes exactly if SQL calls them equal (and their
-//! normalised texts are equal).
+//! Key columns of Arrow batches to unambiguous bytes: two keys have the same bytes exactly if SQL calls them equal (and
+//! their normalised texts are equal).
 //!
 //! | kind | Arrow types | bytes |
 //! |---|---|---|
@@ -10,8 +10,8 @@
 //! | timestamp | with or without time zone | nanoseconds since 1970 (16) |
 //! | bytes | binary | themselves |
 //!
-//! A key of several columns has each column's length (4 bytes) before its bytes, so that ("ab", "c") and ("a", "bc") differ. A row
-//! with NULL, or a text without canonical spelling, in any key column has no key and matches nothing.
+//! A key of several columns has each column's length (4 bytes) before its bytes, so that ("ab", "c") and ("a", "bc")
+//! differ. A row with NULL, or a text without canonical spelling, in any key column has no key and matches nothing.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{

@@ -11,7 +11,8 @@ pub struct Distinct {
     pub tokens: Vec<Item>,
     /// How many of them are no padding.
     keys: usize,
-    /// Rows by token: those of token i are `rows[starts[i]..starts[i + 1]]`. None if every token has one row, its own index.
+    /// Rows by token: those of token i are `rows[starts[i]..starts[i + 1]]`. None if every token has one row, its own
+    /// index.
     groups: Option<Groups>,
 }
 
@@ -21,7 +22,8 @@ struct Groups {
 }
 
 impl Distinct {
-    /// Finds equal tokens. Tokens are pseudorandom, so their middle bits are the place in an open hash table of this party's own.
+    /// Finds equal tokens. Tokens are pseudorandom, so their middle bits are the place in an open hash table of this
+    /// party's own.
     ///
     /// # Panics
     /// With 2^32 tokens or more: a bin is far smaller.

@@ -7,7 +7,8 @@ use tacit_psi::{DhPsi, Kkrt, Protocol, VolePsi};
 
 use crate::error::MatchError;
 
-/// Every protocol of the room, the default first. bins: number of bins of the run; statistical bounds hold for all bins together.
+/// Every protocol of the room, the default first. bins: number of bins of the run; statistical bounds hold for all bins
+/// together.
 pub fn protocols(bins: usize) -> Vec<Arc<dyn Protocol>> {
     vec![
         Arc::new(VolePsi { variant: Variant::Fast, bins }),

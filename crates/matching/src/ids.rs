@@ -1,11 +1,13 @@
-//! Universal ids in place of the rows that match: every row of both parties gets one, and nobody learns which rows are in both.
+//! Universal ids in place of the rows that match: every row of both parties gets one, and nobody learns which rows are
+//! in both.
 //!
-//! One instance over whole sets, padded to the announced numbers of rows: the size of the union bin by bin would tell more than the whole.
-//! Rows with the same key have the same id. Padding, which matches nothing, gives an id to each row without a key; what is left
-//! of it, one for each repetition of a key, are ids without a row, so that the size of the union does not tell how often keys repeat.
+//! One instance over whole sets, padded to the announced numbers of rows: the size of the union bin by bin would tell
+//! more than the whole. Rows with the same key have the same id. Padding, which matches nothing, gives an id to each
+//! row without a key; what is left of it, one for each repetition of a key, are ids without a row, so that the size of
+//! the union does not tell how often keys repeat.
 //!
-//! With several keys ([`multi_key`]) every row has an id of its own, the same as one row of the other party's at most: the first by falling
-//! priority of the keys that shares one.
+//! With several keys ([`multi_key`]) every row has an id of its own, the same as one row of the other party's at most:
+//! the first by falling priority of the keys that shares one.
 
 use std::sync::Arc;
 
@@ -61,7 +63,8 @@ fn sizes(role: Role, [mine, theirs]: [usize; 2]) -> Sizes {
 }
 
 impl Ids {
-    /// Runs the protocol. bins: a single one, with the rows without a key. rows: announced by this party and by the peer.
+    /// Runs the protocol. bins: a single one, with the rows without a key. rows: announced by this party and by the
+    /// peer.
     ///
     /// # Errors
     /// Those of the protocol; a table of 2^32 - 1 rows or more.
@@ -122,7 +125,8 @@ impl Ids {
         Self { bins, entries, union: found.union.len(), contaminated }
     }
 
-    /// With several keys, how many rows of the sender and of the receiver share keys with more than one row of the other.
+    /// With several keys, how many rows of the sender and of the receiver share keys with more than one row of the
+    /// other.
     pub fn contaminated(&self) -> (usize, usize) {
         self.contaminated
     }
@@ -140,8 +144,8 @@ fn check(rows: usize) -> Result<(), MatchError> {
     }
 }
 
-/// The rows of the output, batch after batch: the id as text of 32 hexadecimal digits, then the payload, NULL where the party has no
-/// row with this id.
+/// The rows of the output, batch after batch: the id as text of 32 hexadecimal digits, then the payload, NULL where the
+/// party has no row with this id.
 pub struct IdRows {
     ids: Arc<Ids>,
     schema: SchemaRef,

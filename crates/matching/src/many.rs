@@ -1,4 +1,5 @@
-//! A match of more than two parties' tables: the rows whose keys all of them have, in the same order at every party that learns them.
+//! A match of more than two parties' tables: the rows whose keys all of them have, in the same order at every party
+//! that learns them.
 //!
 //! One instance over whole sets, padded to the announced numbers of rows.
 
@@ -37,9 +38,9 @@ fn places(owners: &Owners, party: PartyId) -> Places {
     Places::new(matches, owners.sizes[party.0], 1)
 }
 
-/// Matches and keeps the result of the one bin: of a recipient its rows, of another party nothing. owners: their sizes are the announced
-/// numbers of rows. Returns how many rows a recipient's output has: all combinations of the recipients' rows with one key. If these are more
-/// than `most`, nothing is kept, and all recipients find that.
+/// Matches and keeps the result of the one bin: of a recipient its rows, of another party nothing. owners: their sizes
+/// are the announced numbers of rows. Returns how many rows a recipient's output has: all combinations of the
+/// recipients' rows with one key. If these are more than `most`, nothing is kept, and all recipients find that.
 ///
 /// # Errors
 /// Those of the protocol.

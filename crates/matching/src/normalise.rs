@@ -1,5 +1,5 @@
-//! One canonical spelling of the same e-mail address, telephone number or name, by well-kept libraries. Both parties declare the
-//! same normaliser, so that the same identifier gives the same token.
+//! One canonical spelling of the same e-mail address, telephone number or name, by well-kept libraries. Both parties
+//! declare the same normaliser, so that the same identifier gives the same token.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -17,10 +17,12 @@ use crate::error::MatchError;
 pub enum Normaliser {
     /// As it stands, to the byte.
     Exact,
-    /// An e-mail address: without white space around it, NFKC, lower case, the domain in ASCII (IDNA, UTS 46). What is no address
-    /// (RFC 5321) has no canonical spelling. Dots and tags in the local part stay: what they mean is the provider's affair.
+    /// An e-mail address: without white space around it, NFKC, lower case, the domain in ASCII (IDNA, UTS 46). What is
+    /// no address (RFC 5321) has no canonical spelling. Dots and tags in the local part stay: what they mean is the
+    /// provider's affair.
     Email,
-    /// A telephone number in E.164. Numbers without a country code are read as numbers of the region, where there is one.
+    /// A telephone number in E.164. Numbers without a country code are read as numbers of the region, where there is
+    /// one.
     Phone(Option<country::Id>),
     /// A person's name: NFKC, case folded (Unicode, full folding), white space as single spaces. Accents stay.
     Name,

@@ -1,5 +1,5 @@
-//! The rows of a join as a stream of batches: first the pairs that match, then what the join keeps besides, in the same order at both
-//! parties. Where a row is the other party's alone, this party's columns are NULL.
+//! The rows of a join as a stream of batches: first the pairs that match, then what the join keeps besides, in the same
+//! order at both parties. Where a row is the other party's alone, this party's columns are NULL.
 
 use std::ops::Range;
 use std::sync::Arc;

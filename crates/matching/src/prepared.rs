@@ -1,7 +1,7 @@
 //! A large table prepared once and asked about many times: [`unbalanced`] for tables.
 //!
-//! Both sides are padded to their numbers of rows, so that neither the size of the published set nor that of a query tells how often
-//! keys repeat or how many rows have none.
+//! Both sides are padded to their numbers of rows, so that neither the size of the published set nor that of a query
+//! tells how often keys repeat or how many rows have none.
 
 use tacit_math::Seed;
 use tacit_net::{PartyId, Session};
@@ -14,7 +14,8 @@ use crate::distinct::Distinct;
 use crate::error::MatchError;
 use crate::results::{Matches, Results};
 
-/// Prepares a table of so many rows, in one bin, for `budget` asked items in all: the set to keep, and the published one.
+/// Prepares a table of so many rows, in one bin, for `budget` asked items in all: the set to keep, and the published
+/// one.
 ///
 /// # Errors
 /// A budget or a table that is too large.
@@ -24,8 +25,9 @@ pub fn prepare(bins: &Bins, rows: usize, budget: u64) -> Result<(PreparedSet, Ve
     Ok(PreparedSet::prepare(&distinct.tokens, budget)?)
 }
 
-/// Asks which keys of a table, in one bin, a prepared set of `items` rows has, and keeps the result of the bin. held: the published
-/// set, if this party has it; otherwise it is received and returned. rows: how many this party has announced.
+/// Asks which keys of a table, in one bin, a prepared set of `items` rows has, and keeps the result of the bin. held:
+/// the published set, if this party has it; otherwise it is received and returned. rows: how many this party has
+/// announced.
 ///
 /// # Errors
 /// A damaged set; the connection's failure, or a server that deviates.

@@ -1,8 +1,9 @@
-//! Keys that repeat: the rows of a join are all combinations of rows with one key, in one order at every party that learns the matches: by
-//! key, then by the first of these parties' rows, then by the second's, and so on.
+//! Keys that repeat: the rows of a join are all combinations of rows with one key, in one order at every party that
+//! learns the matches: by key, then by the first of these parties' rows, then by the second's, and so on.
 //!
-//! What a party tells of a bin is as long as public sizes say ([`Places`]), whatever matches and whatever repeats. What it says is believed
-//! as far as its announced rows go: over all bins the matching keys cannot stand in more rows than there are.
+//! What a party tells of a bin is as long as public sizes say ([`Places`]), whatever matches and whatever repeats. What
+//! it says is believed as far as its announced rows go: over all bins the matching keys cannot stand in more rows than
+//! there are.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -17,8 +18,9 @@ use crate::error::MatchError;
 /// A count of a byte; this one stands for a greater one, in 4 bytes, behind them.
 pub const LONG: u32 = u8::MAX as u32;
 
-/// The public room in which one party tells, for each key of a bin that matches, in how many of its rows the key stands: a byte for each
-/// key that could match, then 4 bytes for each that could stand in 255 rows or more. What is not needed is zero.
+/// The public room in which one party tells, for each key of a bin that matches, in how many of its rows the key
+/// stands: a byte for each key that could match, then 4 bytes for each that could stand in 255 rows or more. What is
+/// not needed is zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Places {
     keys: usize,
@@ -93,8 +95,8 @@ pub struct Repetitions {
 }
 
 impl Repetitions {
-    /// Tell each other. One round, in which each sends the bytes of its [`Places`] to each other one.
-    /// learners: those that learn the matches, in order, this party among them. mine: how often each matched key occurs here.
+    /// Tell each other. One round, in which each sends the bytes of its [`Places`] to each other one. learners: those
+    /// that learn the matches, in order, this party among them. mine: how often each matched key occurs here.
     ///
     /// # Errors
     /// The connection's failure; a peer that tells what cannot be; keys of this party that have no room.
@@ -126,8 +128,8 @@ impl Repetitions {
         (0..keys).fold(0, |sum: u64, key| sum.saturating_add(self.combinations(key, all.clone())))
     }
 
-    /// This party's row of every row of the join, of which the caller knows how many there are. matched: its distinct tokens that match,
-    /// in the order that all know.
+    /// This party's row of every row of the join, of which the caller knows how many there are. matched: its distinct
+    /// tokens that match, in the order that all know.
     pub fn rows(&self, distinct: &Distinct, matched: &[u32]) -> Vec<u32> {
         let mut rows = Vec::with_capacity(self.joint_rows() as usize);
         for (key, &token) in matched.iter().enumerate() {

@@ -1,5 +1,6 @@
-//! The intersections of all bins: each worker has a session with the peer's worker of the same number, sets the protocol up once and
-//! takes every W-th bin of those to do. What is sent depends on the padded sizes and on what the peer learns, on nothing else.
+//! The intersections of all bins: each worker has a session with the peer's worker of the same number, sets the
+//! protocol up once and takes every W-th bin of those to do. What is sent depends on the padded sizes and on what the
+//! peer learns, on nothing else.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -180,7 +181,8 @@ impl Run {
         let mut distinct = Distinct::of(bins.tokens(bin)?);
         pad(&mut distinct.tokens, capacity(self.rows[0], bins.count()), self.role, &fresh()?);
         let matched = intersect(prepared, self.learns, session, peer, &distinct.tokens, sizes)?;
-        // A peer may report a match of padding. It stands for a key without rows; an end of the run would tell the peer how many keys there are.
+        // A peer may report a match of padding. It stands for a key without rows; an end of the run would tell the peer
+        // how many keys there are.
         if self.learns == Learns::Receiver {
             let rows = matched.iter().flat_map(|&token| distinct.rows(token)).collect();
             return Ok(Matches { keys: matched.len() as u64, rows, ..Matches::default() });

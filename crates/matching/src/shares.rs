@@ -1,9 +1,10 @@
-//! Shares of the rows that match in place of the rows: of every pair both parties get additive shares of both payloads, in the same order,
-//! and nobody learns which rows are in pairs.
+//! Shares of the rows that match in place of the rows: of every pair both parties get additive shares of both payloads,
+//! in the same order, and nobody learns which rows are in pairs.
 //!
-//! One instance over whole tables ([`ps3i`]): pairs bin by bin would tell more than all pairs. By [`Rule`] keys that repeat give the product
-//! of their rows, as a join in SQL does, with or without the rows that are in several pairs; or a row is in one pair at most, by the first
-//! key that it shares. For this both parties see how often masked keys repeat.
+//! One instance over whole tables ([`ps3i`]): pairs bin by bin would tell more than all pairs. By [`Rule`] keys that
+//! repeat give the product of their rows, as a join in SQL does, with or without the rows that are in several pairs; or
+//! a row is in one pair at most, by the first key that it shares. For this both parties see how often masked keys
+//! repeat.
 
 use std::sync::Arc;
 

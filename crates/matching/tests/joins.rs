@@ -1,4 +1,5 @@
-//! Two parties' tables matched with the ideal twin of the protocols: every join, in memory and on disk, against a join in clear.
+//! Two parties' tables matched with the ideal twin of the protocols: every join, in memory and on disk, against a join
+//! in clear.
 
 #[path = "../../psi/tests/functionality/clear.rs"]
 mod clear;
@@ -238,7 +239,8 @@ fn messages_are_equally_long_whatever_repeats() {
     }
 }
 
-/// A sender that has the one key in common, and says what it likes of the number of its rows. What the honest receiver of 40 rows makes of it.
+/// A sender that has the one key in common, and says what it likes of the number of its rows. What the honest receiver
+/// of 40 rows makes of it.
 fn told_of_repetitions(told: impl FnOnce(usize) -> Vec<u8> + Send, joint_rows: u64) -> Result<usize, MatchError> {
     let (a, b) = (many(0, 40), many(39, 339));
     let mut sessions = memory::mesh(&["a", "b"], &Options::default()).into_iter();
@@ -423,7 +425,8 @@ fn tokens_are_kept_only_where_the_rows_do_not_hold_the_key() {
     }
 }
 
-/// Cut exactly between two pieces a file is still one of whole pieces, and without any it is no file: its rows are missed.
+/// Cut exactly between two pieces a file is still one of whole pieces, and without any it is no file: its rows are
+/// missed.
 #[test]
 fn files_cut_between_pieces_and_lost_files_are_noticed() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -454,7 +457,8 @@ fn files_cut_between_pieces_and_lost_files_are_noticed() {
     assert!(matches!(Bins::open(files, 2, schema()), Err(MatchError::Damaged { .. })));
 }
 
-/// A file in another one's place, of the same folder or of another run under the same key, is refused; so is another key.
+/// A file in another one's place, of the same folder or of another run under the same key, is refused; so is another
+/// key.
 #[test]
 fn swapped_files_and_other_keys_are_refused() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -558,7 +562,8 @@ proptest! {
     }
 }
 
-/// A receiver that announces as many rows as the sender has, asks about keys that nobody has, and says that every key of the sender's matches.
+/// A receiver that announces as many rows as the sender has, asks about keys that nobody has, and says that every key
+/// of the sender's matches.
 #[test]
 fn matches_that_a_receiver_makes_up_tell_it_of_no_key_how_often_it_repeats() {
     let repeats = [1usize, 1, 5, 9, 17, 3];

@@ -1,4 +1,5 @@
-//! Matches of whole tables that are no joins: sums, universal ids and shares, against the clear tables; and what their messages tell.
+//! Matches of whole tables that are no joins: sums, universal ids and shares, against the clear tables; and what their
+//! messages tell.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -279,7 +280,8 @@ fn many(from: i64, to: i64) -> Keys {
     (from..to).map(Some).collect()
 }
 
-/// So many rows, of which so many have the keys 0, 1, ... and the others keys of their own, few of them distinct if `crowded`.
+/// So many rows, of which so many have the keys 0, 1, ... and the others keys of their own, few of them distinct if
+/// `crowded`.
 fn table(rows: i64, common: i64, own: i64, crowded: bool) -> Keys {
     let others = (common..rows).map(|row| match (crowded, row % 3) {
         (true, 0) => None,
@@ -289,7 +291,8 @@ fn table(rows: i64, common: i64, own: i64, crowded: bool) -> Keys {
     (0..common).map(Some).chain(others).collect()
 }
 
-/// What is declared is equal in both: rows, and common keys. How often other keys repeat, and which rows have none, is not.
+/// What is declared is equal in both: rows, and common keys. How often other keys repeat, and which rows have none, is
+/// not.
 const LOOSE: [(i64, bool); 2] = [(40, false), (40, true)];
 
 #[test]
