@@ -1,8 +1,8 @@
 //! What a party has approved: with whom, on which engine, which operators in which order, and what they may open.
 //!
-//! Parties compare the digest of it before anything is shared, and a [`Program`] gives operators out in no other order. So the
-//! approval of a plan binds the party's own software to what it is about to execute. It binds nobody else's: a party that
-//! lies about its digest computes as it likes, and what that can change is for the engine to say.
+//! Parties compare the digest of it before anything is shared, and a [`Program`] gives operators out in no other order.
+//! So the approval of a plan binds the party's own software to what it is about to execute. It binds nobody else's: a
+//! party that lies about its digest computes as it likes, and what that can change is for the engine to say.
 
 use tacit_mpc::{Link, Permits};
 
@@ -84,11 +84,12 @@ impl Program {
         &self.operators
     }
 
-    /// Takes the next operator, which has to be the one that is asked for (as JSON). tables: the ids of the steps whose tables it is given.
+    /// Takes the next operator, which has to be the one that is asked for (as JSON). tables: the ids of the steps whose
+    /// tables it is given.
     ///
     /// # Errors
-    /// [`TableError::Input`] when what is asked for is no operator; [`TableError::Internal`] when it is another one, or is given other tables than
-    /// the plan says.
+    /// [`TableError::Input`] when what is asked for is no operator; [`TableError::Internal`] when it is another one, or
+    /// is given other tables than the plan says.
     pub fn take(&mut self, asked: &str, tables: &[usize]) -> Result<Operator> {
         let asked_for = Operator::from_json(asked)?;
         match self.operators.get(self.done) {

@@ -36,11 +36,11 @@ pub struct StepCost {
 
 /// The declared cost of every operator, in execution order, on an engine of nodes of these names.
 ///
-/// `input_rows` gives the size of each input by its step id; an input with a size in the plan needs none. For a `psi` it
-/// gives the rows of the join by its step id, and the sizes of both sides by the ids of their local steps, as for a
-/// `circuit_psi`; `link` is the network that the nodes declare; what the intersection protocol between the owners costs is not included, nor what the
-/// nodes agree on in a `keep`. `circuit` is how the engine makes
-/// shared matches of a `circuit_psi` for the sizes of both sides. `ahead`: whether the nodes have a second session to make ahead in.
+/// `input_rows` gives the size of each input by its step id; an input with a size in the plan needs none. For a `psi`
+/// it gives the rows of the join by its step id, and the sizes of both sides by the ids of their local steps, as for a
+/// `circuit_psi`; `link` is the network that the nodes declare; what the intersection protocol between the owners costs
+/// is not included, nor what the nodes agree on in a `keep`. `circuit` is how the engine makes shared matches of a
+/// `circuit_psi` for the sizes of both sides. `ahead`: whether the nodes have a second session to make ahead in.
 ///
 /// # Errors
 /// [`TableError::Input`] when the operators do not fit each other or an input's size is missing.
@@ -60,7 +60,8 @@ pub fn cost<E: Costs>(
     Ok(out)
 }
 
-/// The operators cut where a size is announced, so that the sizes of each stretch are known when its first operator's are.
+/// The operators cut where a size is announced, so that the sizes of each stretch are known when its first operator's
+/// are.
 pub fn stretches(operators: &[Operator]) -> Vec<Range<usize>> {
     let first = |place: &usize| *place == 0 || !operators[*place].announced().is_empty();
     let starts: Vec<usize> = (0..operators.len()).filter(first).collect();
@@ -88,7 +89,8 @@ impl<E: Costs> Forecast<E> {
         Self { executor, tables: HashMap::new(), names: names.to_vec(), permits: vec![] }
     }
 
-    /// The costs of the next [stretch](stretches), and what is to be made ahead for it, each with the place of its step in the stretch.
+    /// The costs of the next [stretch](stretches), and what is to be made ahead for it, each with the place of its step
+    /// in the stretch.
     ///
     /// # Errors
     /// Those of [`cost()`].
@@ -172,7 +174,8 @@ impl<E: Costs> Forecast<E> {
     }
 }
 
-/// The permits that operators need, in execution order, as a JSON list without bounds on rows. The rest as for [`cost()`].
+/// The permits that operators need, in execution order, as a JSON list without bounds on rows. The rest as for
+/// [`cost()`].
 ///
 /// # Errors
 /// [`TableError::Input`] when the operators do not fit each other.
@@ -190,8 +193,8 @@ pub fn permits<E: Costs>(
     Ok(Json::from(forecast.permits).to_string())
 }
 
-/// How many items both sides of such an operator have: as the plan says, or as `input_rows` does by the ids of the local
-/// steps.
+/// How many items both sides of such an operator have: as the plan says, or as `input_rows` does by the ids of the
+/// local steps.
 ///
 /// # Errors
 /// [`TableError::Input`] when one is missing.

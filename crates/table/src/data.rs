@@ -108,7 +108,8 @@ impl DataTable {
     /// The number of rows that the owner announces: its own, or that of their source.
     ///
     /// # Errors
-    /// [`TableError::Input`] when it is to be that of the source and is not given: the table's own would show what filters left.
+    /// [`TableError::Input`] when it is to be that of the source and is not given: the table's own would show what
+    /// filters left.
     pub fn announced_rows(&self, pad_to_source: bool) -> Result<usize> {
         if !pad_to_source {
             return Ok(self.rows);

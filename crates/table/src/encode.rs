@@ -24,7 +24,8 @@ pub(crate) fn shape(columns: &[InputColumn], rows: usize, with_valid: bool) -> S
     shape
 }
 
-/// The owner's table as a bundle of `rows` rows, of which those behind its own are not valid; then sorted, if the plan says so.
+/// The owner's table as a bundle of `rows` rows, of which those behind its own are not valid; then sorted, if the plan
+/// says so.
 ///
 /// # Errors
 /// [`TableError::Input`], naming column and row, when a value is outside its declared kind.
@@ -72,8 +73,8 @@ pub(crate) fn encode(
     Ok(block.gather(&sorted(&keys.ok_or_else(missing)?, &present)))
 }
 
-/// The rows in ascending order of the encodings' bits, the first key most significant; of equal ones those that are not present first. A row without an
-/// encoding has zeros.
+/// The rows in ascending order of the encodings' bits, the first key most significant; of equal ones those that are not
+/// present first. A row without an encoding has zeros.
 fn sorted(keys: &[Limbs], present: &Plane) -> Vec<u32> {
     let mut rows: Vec<u32> = (0..present.rows() as u32).collect();
     let compare = |&a: &u32, &b: &u32| {

@@ -1,8 +1,9 @@
 //! Kept tables: a node's shares of a table in a file, encrypted, for later sessions.
 //!
-//! A file holds what one node has of every column, and in clear the [`Header`]: name, columns, rows, the nodes, and which
-//! run has made it. What a kept table shows is its header. Each column is a part of the sealed file ([`parts`]), component by
-//! component, null planes and planes before ring elements; last come the valid bits, if some rows may not be valid.
+//! A file holds what one node has of every column, and in clear the [`Header`]: name, columns, rows, the nodes, and
+//! which run has made it. What a kept table shows is its header. Each column is a part of the sealed file ([`parts`]),
+//! component by component, null planes and planes before ring elements; last come the valid bits, if some rows may not
+//! be valid.
 
 use std::path::Path;
 
@@ -251,8 +252,8 @@ impl KeptShares {
     /// The rows that an operator reads.
     ///
     /// # Errors
-    /// [`TableError::Input`] when they are of another engine, or were read for another operator: a column of the same kind would be
-    /// opened under the permit of the one that is in the plan.
+    /// [`TableError::Input`] when they are of another engine, or were read for another operator: a column of the same
+    /// kind would be opened under the permit of the one that is in the plan.
     pub fn into_rows<B: Components>(self, kept: &Kept) -> Result<Rows<B>> {
         if self.engine != B::NAME || self.read != *kept {
             return Err(TableError::Input("these are not the shares that the operator reads".into()));
@@ -274,7 +275,8 @@ mod tests {
     const ROWS: usize = 70;
     const KIND: Kind = Kind { repr: Repr::Bits, width: 9, signed: false, nullable: false };
 
-    /// A file of two columns of one kind, of which every bit of every plane is set, also those of rows that the table does not have.
+    /// A file of two columns of one kind, of which every bit of every plane is set, also those of rows that the table
+    /// does not have.
     fn file() -> KeptFile {
         let column = |name: &str| Column { name: name.into(), encode: Encoding::Int, kind: KIND };
         let header = Header {

@@ -100,10 +100,11 @@ pub(crate) struct Order {
     pub valid_first: bool,
     /// The valid rows ascend by these columns, NULLs last.
     pub by: Vec<String>,
-    /// Whether the order tells nothing but `by`: of two valid rows that are equal in it no node knows which comes first.
+    /// Whether the order tells nothing but `by`: of two valid rows that are equal in it no node knows which comes
+    /// first.
     pub exact: bool,
-    /// Whether a sort of the plan made the order. Other orders come from an owner's file, or from keys that nobody asked
-    /// to see: no rows are opened in them, nor cut off.
+    /// Whether a sort of the plan made the order. Other orders come from an owner's file, or from keys that nobody
+    /// asked to see: no rows are opened in them, nor cut off.
     pub stated: bool,
     /// All rows, valid or not, ascend by the encodings of these columns, the first one most significant, as their owner
     /// sorted them: of equal ones those that it shared as valid and without a NULL in them are last.

@@ -1,5 +1,5 @@
-//! Every operator on every engine of nodes: the same answers, exactly the declared costs, nothing undeclared, sizes of the shape
-//! only.
+//! Every operator on every engine of nodes: the same answers, exactly the declared costs, nothing undeclared, sizes of
+//! the shape only.
 
 #[cfg(tacit_memcheck)]
 #[path = "engines/constant_time.rs"]

@@ -1,4 +1,5 @@
-//! Kept tables: what one session keeps another one reads, on both engines; damage of any kind is refused; nothing is in clear.
+//! Kept tables: what one session keeps another one reads, on both engines; damage of any kind is refused; nothing is in
+//! clear.
 
 mod world;
 
@@ -249,7 +250,8 @@ fn sealed(part: usize) -> usize {
     part + part.div_ceil(1 << 20) * 16
 }
 
-/// No branch and no address depends on a share that is kept or read again, under memcheck (docs/security/constant-time.md).
+/// No branch and no address depends on a share that is kept or read again, under memcheck
+/// (docs/security/constant-time.md).
 #[cfg(tacit_memcheck)]
 mod constant_time {
     use std::hint::black_box;

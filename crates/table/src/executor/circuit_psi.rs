@@ -1,10 +1,10 @@
 //! The engine's part of `circuit_psi`: sizes become known, and shared matches become a table.
 //!
-//! What happens between, an intersection protocol between the two owners whose results are shares, is the caller's: this
-//! room knows none. The order of calls is [`Executor::circuit_sizes`], at the owners [`Executor::circuit_side`], then the
-//! protocol, [`Executor::circuit_table`]. Discloses the sizes that the plan announces, nothing else: the rows of the
-//! table, some for each item of one side, are in an order that no node knows. Costs beyond the protocol: an announcement for
-//! each size that is announced, and a shuffle of the table.
+//! What happens between, an intersection protocol between the two owners whose results are shares, is the caller's:
+//! this room knows none. The order of calls is [`Executor::circuit_sizes`], at the owners [`Executor::circuit_side`],
+//! then the protocol, [`Executor::circuit_table`]. Discloses the sizes that the plan announces, nothing else: the rows
+//! of the table, some for each item of one side, are in an order that no node knows. Costs beyond the protocol: an
+//! announcement for each size that is announced, and a shuffle of the table.
 
 use tacit_mpc::{Backend, Block, Rows};
 

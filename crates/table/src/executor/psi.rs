@@ -17,13 +17,14 @@ use crate::operators::input::{self, Prepared};
 use crate::table::Table;
 
 impl<B: Backend> Executor<B> {
-    /// The number of items of both sides, left first, once every node knows it. own: at an owner the rows of its data, or
-    /// of their source where the plan pads to that.
+    /// The number of items of both sides, left first, once every node knows it. own: at an owner the rows of its data,
+    /// or of their source where the plan pads to that.
     ///
     /// Takes the permits for what the owners will learn, so that nothing has been sent if one is missing.
     ///
     /// # Errors
-    /// [`TableError::Policy`] before anything is sent; [`TableError::Input`] for sizes that cannot be; [`TableError::Net`].
+    /// [`TableError::Policy`] before anything is sent; [`TableError::Input`] for sizes that cannot be;
+    /// [`TableError::Net`].
     pub fn psi_sizes(&mut self, psi: &Psi, own: [Option<usize>; 2]) -> Result<[usize; 2]> {
         let site = psi_name(psi);
         check(psi.sides()).map_err(|error| error.within(&site))?;

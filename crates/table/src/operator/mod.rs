@@ -141,7 +141,8 @@ impl Operator {
         format!("{}.{}", self.id(), self.op())
     }
 
-    /// Of which steps and local steps it announces the number of rows when it is executed, instead of knowing it from the plan.
+    /// Of which steps and local steps it announces the number of rows when it is executed, instead of knowing it from
+    /// the plan.
     pub fn announced(&self) -> Vec<usize> {
         match self {
             Self::Input(x) if x.rows.is_none() => vec![x.id],

@@ -20,10 +20,12 @@ pub struct Input {
     /// Whether the announced size is that of the unfiltered source instead of the exact one.
     #[serde(default)]
     pub pad_to_source: bool,
-    /// The shared columns by whose encodings the owner sorts its rows before it shares them, the first one most significant. None: rows stay as they are.
+    /// The shared columns by whose encodings the owner sorts its rows before it shares them, the first one most
+    /// significant. None: rows stay as they are.
     #[serde(default)]
     pub sorted_by: Vec<String>,
-    /// Whether the owner's local step gives the rows in an order that the query asks for: then they may be opened in it, or cut off.
+    /// Whether the owner's local step gives the rows in an order that the query asks for: then they may be opened in
+    /// it, or cut off.
     #[serde(default)]
     pub ordered: bool,
 }
@@ -139,8 +141,8 @@ pub struct Join {
     pub left_columns: Vec<String>,
     /// Columns kept of right.
     pub right_columns: Vec<String>,
-    /// Whether the owners sorted both tables by their keys, and left keys are unique among all rows that its owner shares as valid ones: then the rows are merged
-    /// instead of sorted.
+    /// Whether the owners sorted both tables by their keys, and left keys are unique among all rows that its owner
+    /// shares as valid ones: then the rows are merged instead of sorted.
     #[serde(default)]
     pub merged: bool,
 }
@@ -270,8 +272,8 @@ pub struct Release {
     pub to: Vec<String>,
     /// The columns opened.
     pub columns: Vec<String>,
-    /// Those of them that are opened with a plane of NULLs; by default those that have one. A column that may be NULL as
-    /// far as its step can tell, but never is, needs none.
+    /// Those of them that are opened with a plane of NULLs; by default those that have one. A column that may be NULL
+    /// as far as its step can tell, but never is, needs none.
     #[serde(default)]
     pub nullable: Option<Vec<String>>,
     /// Whether the rows' order is part of the answer; if not they are shuffled first.

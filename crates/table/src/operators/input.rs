@@ -78,8 +78,8 @@ pub(crate) fn announced_rows<B: Backend>(
     usize::try_from(announced).map_err(|_| too_many(name, announced)).and_then(|rows| at_most(rows, name))
 }
 
-/// So many rows, unless they are more than the planner reckons with where nobody declares how many there are: the widths of sums and of string hashes
-/// follow from its bound (`UNDECLARED_ROWS` of tacit.plan.algebra.bounds).
+/// So many rows, unless they are more than the planner reckons with where nobody declares how many there are: the
+/// widths of sums and of string hashes follow from its bound (`UNDECLARED_ROWS` of tacit.plan.algebra.bounds).
 pub(crate) fn at_most(rows: usize, what: &str) -> Result<usize> {
     if rows > 1 << 31 { Err(too_many(what, rows as u64)) } else { Ok(rows) }
 }

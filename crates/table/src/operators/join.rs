@@ -11,10 +11,11 @@
 //! Badrinarayanan et al., CCS 2022, with the duplicate key propagation replaced by differences and prefix sums.) A left
 //! row that is not valid, or whose key is NULL, sorts behind everything, where no right row takes it over.
 //!
-//! Where the owners of both tables sorted them by the key, the sort is a merge ([`tacit_mpc::ops::merge`]), and the differences of left rows, which are in the
-//! order of their ranks, move along: sums go back as the rows came. A left row that does not count stays in its place, and the bit by which a right row knows
-//! that it found one says so; so left keys are unique among all rows that their owner shares as valid ones, and of equal keys those rows are last.
-//! An owner that sorts otherwise spoils the answer and learns nothing.
+//! Where the owners of both tables sorted them by the key, the sort is a merge ([`tacit_mpc::ops::merge`]), and the
+//! differences of left rows, which are in the order of their ranks, move along: sums go back as the rows came. A left
+//! row that does not count stays in its place, and the bit by which a right row knows that it found one says so; so
+//! left keys are unique among all rows that their owner shares as valid ones, and of equal keys those rows are last. An
+//! owner that sorts otherwise spoils the answer and learns nothing.
 //!
 //! Cost beyond the sort, for n left and m right rows, W bits of left columns and key: about 4/3 (n + 2 (n + m)) W bits
 //! and 14 rounds, and one equality of m keys. Right columns never move.
@@ -162,7 +163,8 @@ fn sort<B: Backend>(
     .map_err(TableError::from)
 }
 
-/// The row, among n left rows and then right rows, of a label. None of a number that is no label of a left row, or of no row at all.
+/// The row, among n left rows and then right rows, of a label. None of a number that is no label of a left row, or of
+/// no row at all.
 fn old_row(label: u64, n: usize, first_right: usize) -> Option<u32> {
     let label = usize::try_from(label).ok()?;
     let row =
@@ -186,7 +188,8 @@ fn copy_down<B: Backend>(b: &mut B, mut payload: Rows<B>, m: usize, sorting: Sor
     })?)
 }
 
-/// As [`copy_down`], where left and right rows are sorted by the key: the differences between left rows move along when both are merged.
+/// As [`copy_down`], where left and right rows are sorted by the key: the differences between left rows move along when
+/// both are merged.
 fn copy_down_merged<B: Backend>(b: &mut B, payload: Rows<B>, m: usize, key: &[B::Bits]) -> Result<Rows<B>> {
     let n = payload.rows;
     let (steps, merging) = ops::merge(b, n, key, payload.differences().pad_zeros(m))?;

@@ -1,4 +1,5 @@
-//! No branch and no address depends on a share: plans of every operator on both engines, under memcheck (docs/security/constant-time.md).
+//! No branch and no address depends on a share: plans of every operator on both engines, under memcheck
+//! (docs/security/constant-time.md).
 
 use std::hint::black_box;
 use std::thread;
@@ -84,7 +85,8 @@ fn sizes(data: &[Option<DataTable>; 2]) -> [Option<usize>; 2] {
     data.each_ref().map(|data| data.as_ref().map(|data| data.rows))
 }
 
-/// In place of the protocol between the owners, of which crates/psi has its own checks: its result, each side given by its owner.
+/// In place of the protocol between the owners, of which crates/psi has its own checks: its result, each side given by
+/// its owner.
 fn matched<B: Backend>(b: &mut B, psi: &CircuitPsi, own: [Option<Block>; 2]) -> Result<Matched<B>, TableError> {
     let valid = Block { rows: ROWS, bits: vec![Plane::from_fn(ROWS, |i| i < VALID)], ..Block::default() };
     let valid = b.input(PartyId(0), valid.shape(), own[0].is_some().then_some(valid))?.bits.swap_remove(0);

@@ -27,7 +27,8 @@ enum Release {
     Right,
     /// It opens rows where they are.
     Unshuffled,
-    /// It brings valid rows to the front in the order in which their owner had them, where no sort of the plan made that order.
+    /// It brings valid rows to the front in the order in which their owner had them, where no sort of the plan made
+    /// that order.
     OwnersOrder,
     /// It leaves in what rows hold that are not valid.
     Unmasked,

@@ -1,8 +1,9 @@
 //! The simulator of every operator: the operator itself, over an engine that computes nothing.
 //!
-//! Of every method the ideal engine ([`Engine::become_ideal`]) gives a node what a secure engine would: fresh random shares, of rows that are shuffled and revealed a uniformly random
-//! order of numbers that everyone knows, of what is opened the declared answer. It has no peers and no secrets. That each method of a real engine is as
-//! good is for the views of crates/mpc; that an operator needs nothing else is seen here.
+//! Of every method the ideal engine ([`Engine::become_ideal`]) gives a node what a secure engine would: fresh random
+//! shares, of rows that are shuffled and revealed a uniformly random order of numbers that everyone knows, of what is
+//! opened the declared answer. It has no peers and no secrets. That each method of a real engine is as good is for the
+//! views of crates/mpc; that an operator needs nothing else is seen here.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -38,7 +39,8 @@ pub struct Public {
 pub trait Dealing: Told {
     /// Of numbers that `dealer` knows and deals, given at the dealer: what each node holds.
     fn dealt(node: usize, planes: Option<Vec<Plane>>, rows: usize, width: usize, prg: &mut Prg) -> Vec<Vec<Plane>>;
-    /// The summand that node 0 knows of a number's components, and the one that needs no dealing: its part, by component.
+    /// The summand that node 0 knows of a number's components, and the one that needs no dealing: its part, by
+    /// component.
     fn parts<R: Ring>(node: usize, components: &[Vec<R>]) -> (Option<Vec<R>>, Vec<Option<Vec<R>>>);
     /// Which components of a mask are drawn at a node.
     fn masked(node: usize) -> &'static [bool];
@@ -113,7 +115,8 @@ impl Dealing for Two {
         [None, Some(0)][node]
     }
 
-    /// Two rows that change places exchange their masks, too: a node's shares of all rows add up to what they did before.
+    /// Two rows that change places exchange their masks, too: a node's shares of all rows add up to what they did
+    /// before.
     fn shuffled(own: &[Block], random: Vec<Block>) -> Vec<Block> {
         let [own, mut random] = [own[0].clone(), random[0].clone()];
         if own.rows > 0 {
@@ -144,7 +147,8 @@ fn fit<R: Ring>(like: &[Vec<R>], columns: &mut [Vec<R>]) {
     }
 }
 
-/// An engine, or the ideal one in its place, at one node. They are one type, so that operators are compiled for it once.
+/// An engine, or the ideal one in its place, at one node. They are one type, so that operators are compiled for it
+/// once.
 pub struct Engine<B> {
     /// In the place of the ideal engine: for what is local, and for its session, in which nothing is sent.
     inner: B,

@@ -135,7 +135,8 @@ impl Shape {
         DataTable { rows, columns: columns.collect(), pad_to: None }
     }
 
-    /// The rows that a release of these columns shows, in their order, and zeros behind them, as they are opened: the valid bits last.
+    /// The rows that a release of these columns shows, in their order, and zeros behind them, as they are opened: the
+    /// valid bits last.
     pub fn shown(&self, block: &Block, columns: &[&str]) -> Block {
         let valid = self.padded.then(|| block.bits.last().expect("valid bits"));
         let order: Vec<usize> = (0..block.rows).filter(|&row| valid.is_none_or(|valid| valid.get(row))).collect();

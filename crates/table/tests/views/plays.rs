@@ -66,7 +66,8 @@ pub struct Case {
     pub name: &'static str,
     pub tables: Vec<Shape>,
     pub step: Json,
-    /// The column by which a sort of the plan puts the first table in order, and how wide it is: an order is shown, and rows are cut off, behind a sort alone.
+    /// The column by which a sort of the plan puts the first table in order, and how wide it is: an order is shown, and
+    /// rows are cut off, behind a sort alone.
     pub sorted_by: Option<(&'static str, usize)>,
     /// As [`Play::labels`].
     pub labels: Option<fn(usize) -> Vec<u64>>,
@@ -377,7 +378,8 @@ const RESULTS: [&str; 15] = [
     "shared",
 ];
 
-/// Bits of every word that are compared with the ideal: rows of planes, the first bits behind three or ten rows, low bits of numbers.
+/// Bits of every word that are compared with the ideal: rows of planes, the first bits behind three or ten rows, low
+/// bits of numbers.
 fn lanes(effort: Effort) -> u64 {
     match effort.lanes {
         0..=2 => 0x403,
@@ -386,8 +388,8 @@ fn lanes(effort: Effort) -> u64 {
     }
 }
 
-/// What a node has of every call in a run but for messages: its shares of results, and what became public. Known are its shares of the input and what is
-/// declared, secret are the inputs.
+/// What a node has of every call in a run but for messages: its shares of results, and what became public. Known are
+/// its shares of the input and what is declared, secret are the inputs.
 fn compared([nodes, real]: [&Nodes; 2], node: usize, run: usize, effort: Effort) -> Run {
     let mut view = View::default();
     for call in nodes[node][run].iter().filter(|call| !["begin", "end"].contains(&call.name)) {

@@ -72,7 +72,8 @@ pub fn unique(random: &mut Random, rows: usize) -> Clear {
     Clear::new(&["lk", "lh", "p", "w", "lkeep"], out)
 }
 
-/// The table of keys that are unique in all rows, step 6: those without a NULL of lk, of lh, and of l3, ls and lr together.
+/// The table of keys that are unique in all rows, step 6: those without a NULL of lk, of lh, and of l3, ls and lr
+/// together.
 pub fn distinct(random: &mut Random, rows: usize) -> Clear {
     let mut keys: Vec<i128> = (-8..8).collect();
     let mut seen = HashSet::new();
