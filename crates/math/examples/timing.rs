@@ -24,7 +24,7 @@ const DIFFERENT: f64 = 10.0;
 /// How often a difference has to come.
 const CONFIRMED: usize = 3;
 
-/// Measurements of one kernel: as many as fit in this time, and at least so many.
+/// Measurements of one kernel: as many as fit in `TIME`, and at least `LEAST`.
 const TIME: Duration = Duration::from_secs(2);
 const LEAST: usize = 4_000;
 

@@ -26,7 +26,7 @@ pub fn blocks(
         assert_eq!(written.len(), count, "as many blocks as there is room for");
         return bytes.extend_from_slice(bytemuck::cast_slice(written));
     }
-    // SAFETY: the vector's unused capacity, of at least so many bytes, aligned for blocks; nobody else has it while
+    // SAFETY: at least `length` bytes of the vector's unused capacity, aligned for blocks; nobody else has it while
     // `bytes` is borrowed.
     let room = unsafe { std::slice::from_raw_parts_mut(start, count) };
     let written = write(room);

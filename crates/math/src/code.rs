@@ -105,7 +105,7 @@ pub fn accumulate<W: Symbol>(symbols: &mut [W], before: W) -> W {
     sum
 }
 
-/// Gives a vector so many symbols of no meaning, keeping its memory if it has enough.
+/// Sets a vector's length; its symbols have no meaning. Keeps its memory if that is enough.
 pub fn resize<W: Symbol>(vector: &mut Vec<W>, length: usize) {
     if vector.capacity() < length {
         *vector = vector_on_large_pages(length);

@@ -227,11 +227,11 @@ impl TweakableCircularHash {
         self.0.hash_numbered(prefix, first, blocks);
     }
 
-    /// Writes the hashes of every block plus an offset under the tweaks 0, 1, ..., so many one behind the other. One
-    /// AES a hash, and one more a block.
+    /// Writes `hashes` hashes of every block plus an offset, one behind the other, under the tweaks 0, 1, ... One AES a
+    /// hash, and one more a block.
     ///
     /// # Panics
-    /// If there is not room for so many hashes of each block.
+    /// If `out` has not room for exactly `hashes` hashes of each block.
     pub fn expand(&self, blocks: &[u128], offset: u128, hashes: usize, out: &mut [u128]) {
         assert_eq!(out.len(), hashes * blocks.len(), "room for the hashes of each block");
         let mut images = [0; PASS];

@@ -4,7 +4,7 @@
 //! them apart is the mask of their top bits: sums of the bits below carry into a top bit, but not out of it. A number
 //! of one bit is added by XOR. Bits above the last number have no meaning, before and after, and change nothing below.
 
-/// The top bit of a number of so many bits, 1 to 64, at a place in its word.
+/// The top bit of a number of `width` bits, 1 to 64, that begins at bit `place` of its word.
 pub fn top(place: u32, width: u32) -> u64 {
     1 << (place + width - 1)
 }

@@ -15,8 +15,8 @@ pub fn vector_on_large_pages<T>(capacity: usize) -> Vec<T> {
     vector
 }
 
-/// Makes room for so many more elements, as [`Vec::reserve`] does, on large pages. A vector that grows again and again
-/// soon grows no more.
+/// Makes room for `more` further elements, as [`Vec::reserve`] does, on large pages. A vector that grows again and
+/// again soon grows no more.
 pub fn reserve_on_large_pages<T: Copy>(vector: &mut Vec<T>, more: usize) {
     let needed = vector.len() + more;
     if vector.capacity() < needed {

@@ -21,7 +21,7 @@ impl std::fmt::Debug for Plane {
     }
 }
 
-/// The number of words that hold so many rows.
+/// The number of words that hold `rows` rows.
 pub const fn words_for(rows: usize) -> usize {
     rows.div_ceil(64)
 }

@@ -81,7 +81,7 @@ impl Roots {
     }
 }
 
-/// Eight vectors, so many apart.
+/// Eight vectors, `step` apart.
 #[inline(always)]
 fn loaded<L: Lanes>(vectors: &[[u64; LANES]], at: usize, step: usize) -> [L; LANES] {
     let mut x = [L::splat(0); LANES];

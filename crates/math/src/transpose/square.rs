@@ -6,7 +6,8 @@ mod wide;
 /// A transpose in place: bit j of word i becomes bit i of word j.
 pub(crate) type Square = fn(&mut [u64; 64]);
 
-/// Transposes eight squares: word i of square t is word t of line i of 64, each so many words behind the one before.
+/// Transposes eight squares: word i of square t is word t of line i of 64, each the given number of words behind the
+/// one before.
 pub(crate) type EightSquares = fn(&[u64], usize, &mut [[u64; 64]; 8]);
 
 /// Transposes a 64 x 64 bit matrix in place: bit j of word i becomes bit i of word j.
