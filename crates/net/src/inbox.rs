@@ -90,7 +90,7 @@ impl Inbox {
         self.stage = self.stage.max(stage);
     }
 
-    /// The peer waits, after so many `arrivals` there.
+    /// The peer waits, after `arrivals` messages have arrived there.
     pub fn waits(&mut self, arrivals: u64, pulse: Duration) {
         let now = Instant::now();
         let same = self.standstill.filter(|known| known.arrivals == arrivals && now - known.confirmed < 4 * pulse);

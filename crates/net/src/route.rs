@@ -15,7 +15,7 @@ pub(crate) trait Route: Send {
     /// Pass `reason` on ahead of whatever is still queued; then nothing more.
     fn abort(&self, reason: &str);
 
-    /// Wait until of everything posted no more than so many bytes have not left yet, at most `patience`.
+    /// Wait until at most `bytes` bytes of everything posted have not left yet, for `patience` at most.
     fn settle(&self, bytes: usize, patience: Duration);
 
     /// Wait until everything posted has left, at most some seconds, and release threads and sockets.

@@ -136,10 +136,9 @@ impl Session {
         Ok(())
     }
 
-    /// Wait until no more than so many bytes of what was sent to a peer are still in this process. Who makes a long
-    /// stream calls it between messages: what is made then does not run ahead of the network, and messages are written
-    /// while they are in the cache. It is no promise: a link that moves nothing for some seconds, or that has no queue,
-    /// ends the wait too.
+    /// Wait until at most `bytes` bytes of what was sent to a peer are still in this process. Call between messages of
+    /// a long stream, so that production does not outrun the network and messages are written while they are in the
+    /// cache. It is no promise: a link that moves nothing for some seconds, or that has no queue, ends the wait too.
     ///
     /// # Errors
     /// The session's failure, if it has failed; [`NetError::BadConfiguration`] if `to` is not a peer.

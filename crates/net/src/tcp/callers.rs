@@ -45,8 +45,8 @@ impl Callers {
         })
     }
 
-    /// Whether so many callers, those included that have lost their places and are about to leave, are being answered
-    /// that the next one has to wait.
+    /// Whether the next caller has to wait. Callers that have lost their places and are about to leave count as being
+    /// answered.
     pub fn full(&self) -> bool {
         self.threads.load(Relaxed) >= 2 * self.strangers
     }

@@ -58,7 +58,7 @@ impl Outbox {
         self.posted.notify_all();
     }
 
-    /// Wait until no more than so many bytes are not yet written or never will be, at most `patience`.
+    /// Wait until at most `bytes` bytes are not yet written, or until they never will be, for `patience` at most.
     pub fn settle(&self, bytes: usize, patience: Duration) {
         let deadline = Instant::now() + patience;
         let mut state = lock(&self.state);

@@ -192,7 +192,7 @@ fn contents_are_kept_for_tests_alone() {
     }
 }
 
-/// So many exchanges take 100 ms, and no try takes less. A machine that is busy makes them longer, but not every time.
+/// These `exchanges` take 100 ms, and no try takes less. A machine that is busy makes them longer, but not every time.
 fn take_100_ms(shape: Shape, exchanges: usize, length: usize) {
     let options = Options { shape, ..Options::default() };
     for transport in Transport::ALL {
