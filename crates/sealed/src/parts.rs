@@ -83,7 +83,7 @@ impl Drop for Writer {
     }
 }
 
-/// Bytes in the file of a part of so many bytes.
+/// Bytes in the file of a part of `part` bytes.
 fn sealed_bytes(part: u64) -> u64 {
     part + part.div_ceil(CHUNK as u64) * TAG as u64
 }

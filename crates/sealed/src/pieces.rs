@@ -130,7 +130,7 @@ impl Pieces {
 }
 
 impl<R: Read> Pieces<R> {
-    /// The pieces of so many bytes.
+    /// The pieces of a file of `length` bytes.
     fn of(path: PathBuf, kind: &Kind, key: &SealingKey, text: &[u8], mut file: R, length: u64) -> Result<Self> {
         let (chunks, start) = key.open(kind, &path, &mut file)?;
         if &start[START..] != text {
@@ -174,7 +174,7 @@ impl<R: Read> Pieces<R> {
         Ok(Some((rows, piece)))
     }
 
-    /// The next chunk, of so many bytes.
+    /// The next chunk, of `length` bytes.
     fn chunk(&mut self, length: usize) -> Result<Vec<u8>> {
         let cut = || SealedError::damaged(&self.path, "it is cut off");
         let (file, chunks) = self.file.as_mut().ok_or_else(cut)?;
