@@ -10,7 +10,7 @@ pub struct Columns {
     pub columns: Vec<Vec<u64>>,
 }
 
-/// Words of a column over so many runs.
+/// Words of a column over `runs` runs.
 pub fn words_for(runs: usize) -> usize {
     runs.div_ceil(64)
 }
@@ -60,7 +60,7 @@ pub fn ones(column: &[u64]) -> usize {
     column.iter().map(|word| word.count_ones() as usize).sum()
 }
 
-/// The column of so many runs that is one in each.
+/// The column over `runs` runs that is one in each.
 pub fn all_ones(runs: usize) -> Vec<u64> {
     let mut column = vec![!0; words_for(runs)];
     if let Some(last) = column.last_mut() {

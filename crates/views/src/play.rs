@@ -7,7 +7,7 @@ use tacit_net::{Options, Record, Session, Transcript, memory};
 
 use crate::View;
 
-/// Runs a protocol so many times, each in a session of its own, and gives for each party, for each run, what it saw and
+/// Runs a protocol `runs` times, each in a session of its own, and gives for each party, for each run, what it saw and
 /// what it returned. `party` gets its session, which it hands back for the end, and the number of the run.
 ///
 /// # Panics

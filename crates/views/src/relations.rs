@@ -11,7 +11,7 @@ pub struct Relation {
     pub bits: Vec<String>,
 }
 
-/// So many runs more than bits: independent bits show a relation with a probability below 2^-63.
+/// Runs beyond the number of bits: independent bits then show a relation with a probability below 2^-63.
 const MARGIN: usize = 64;
 
 /// How many runs [`leaks`] and [`constants`] take for runs such as this one.

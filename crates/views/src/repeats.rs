@@ -23,7 +23,7 @@ struct Word {
 }
 
 /// Every word that occurs again, within a run or in another one, and every difference (XOR) of two words of a run that
-/// does. A part is cut into words of so many bytes, 4, 8 or 16; a rest is left out, and so are words with a bit that is
+/// does. A part is cut into words of `bytes` bytes, 4, 8 or 16; a rest is left out, and so are words with a bit that is
 /// constant over all runs, which are no random words. For parts that should be independent and uniform; with words so
 /// short that chance makes some equal, only what chance does not explain is looked at: fewer differences, then words
 /// within a run alone.
@@ -56,7 +56,7 @@ pub fn repeats(views: &[View], bytes: usize) -> Vec<Repeat> {
     found.into_iter().map(|words| Repeat { places: words.iter().map(place).collect() }).collect()
 }
 
-/// So many random words are all different with a probability of 1 less the false alarm: n^2 / 2 pairs.
+/// The most random words that are all different but with the probability of a false alarm: n^2 / 2 pairs.
 fn most(bytes: usize) -> usize {
     (2.0 * FALSE_ALARM * 2f64.powi(8 * bytes as i32)).sqrt() as usize
 }

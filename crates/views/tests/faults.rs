@@ -17,7 +17,7 @@ fn word(prg: &mut Prg) -> u64 {
     prg.vector(1)[0]
 }
 
-/// So many runs as relations need, and some.
+/// As many runs as relations need, and some more.
 fn runs(make: impl FnMut() -> Run) -> Vec<Run> {
     let mut make = make;
     let first = make();
