@@ -118,7 +118,7 @@ pub const fn setup_cost() -> Cost {
     Cost { rounds: 1, sender: (SEED + REQUEST) as u64, receiver: (SEED + REQUEST) as u64 }
 }
 
-/// What [`Ole::cross_products`] of so many products costs; both parties send the same.
+/// What [`Ole::cross_products`] costs for `products` products; both parties send the same.
 pub const fn cost(products: usize) -> Cost {
     let blocks = products.div_ceil(BLOCK);
     let bytes = (blocks * (REQUEST + ANSWER)) as u64;
@@ -164,7 +164,7 @@ impl Ole {
         Ok(Self { peer, asker, answerer })
     }
 
-    /// This party's part in its x times the peer's y plus its y times the peer's x, for so many of both; `x` and `y`
+    /// This party's part in its x times the peer's y plus its y times the peer's x, for `count` of both; `x` and `y`
     /// give ranges of them.
     ///
     /// # Errors

@@ -15,7 +15,7 @@ pub(super) fn pack(words: &[u64], bits: u32, message: &mut Vec<u8>) {
     dispatch(Pack { words, bits, out: &mut message[start..] });
 }
 
-/// Takes words of so many bits off a message's front.
+/// Takes words of `bits` bits off a message's front.
 pub(super) fn unpack(message: &mut &[u8], bits: u32, words: &mut [u64]) {
     let (now, later) = message.split_at(bytes(bits));
     dispatch(Unpack { bytes: now, bits, words });

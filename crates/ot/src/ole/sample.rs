@@ -26,7 +26,7 @@ pub(super) fn errors(prg: &mut Prg, out: &mut [u64]) {
     dispatch(Binomial { words: out });
 }
 
-/// Uniform digits of so many bits.
+/// Uniform digits of `bits` bits.
 pub(super) fn digits(prg: &mut Prg, bits: u32, out: &mut [u64]) {
     prg.fill(out);
     out.iter_mut().for_each(|word| *word &= (1 << bits) - 1);

@@ -49,7 +49,7 @@ pub(super) fn cost<F: Field>(adversary: Adversary) -> Cost {
     }
 }
 
-/// Rounds of so many vectors, trees and checks: without checks all trees are one stream; with them each vector has a
+/// Rounds for `vectors` vectors, trees and checks: without checks all trees are one stream; with them each vector has a
 /// round in which its check is asked for while the trees of the next one come, and one with the answer.
 pub(super) fn rounds(adversary: Adversary, vectors: usize) -> u64 {
     match adversary {

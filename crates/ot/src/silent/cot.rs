@@ -41,7 +41,7 @@ const EXTENSION: usize = 8;
 /// traffic.
 const DEEPEST: u32 = 9;
 
-/// The most OTs that one noise vector gives: a batch of so many wastes nothing.
+/// The most OTs that one noise vector gives: a batch of that size wastes nothing.
 pub fn largest() -> usize {
     (least_weight(1) << (DEEPEST - 1)) - kept()
 }

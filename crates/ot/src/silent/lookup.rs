@@ -87,7 +87,7 @@ fn times_x(block: u128) -> u128 {
     (block & COORDINATES ^ highest) << 1 ^ carried << 1 ^ carried
 }
 
-/// The most correlations that one noise vector gives, whole words of 64: a batch of so many wastes nothing.
+/// The most correlations that one noise vector gives, whole words of 64: a batch of that size wastes nothing.
 pub fn largest() -> usize {
     ((least_weight(WIDTH) << (DEEPEST - 1)) - kept()) / 64 * 64
 }
@@ -104,7 +104,7 @@ fn vectors(n: usize) -> impl Iterator<Item = (Noise, usize)> {
     (0..n).step_by(most).map(move |first| most.min(n - first)).map(|used| (noise(used), used))
 }
 
-/// The noise of a vector of which so many correlations are handed out.
+/// The noise of a vector of which `used` correlations are handed out.
 pub(super) fn noise(used: usize) -> Noise {
     Noise::new(used + kept(), WIDTH)
 }

@@ -114,7 +114,7 @@ fn feeding_forward(leaves: &mut [u128]) {
     CorrelationRobustHash::new().hash_blocks(leaves);
 }
 
-/// So many runs are more than there are bits.
+/// More runs than there are bits.
 const RUNS: usize = 2_400;
 
 fn generator(number: u8) -> Prg {

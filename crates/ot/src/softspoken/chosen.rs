@@ -15,7 +15,7 @@ use super::{COLUMNS, Columns, Receiver, SCRATCH, Secret, Sender, TILE, TILES, de
 use crate::cost::Cost;
 use crate::{Adversary, OtError};
 
-/// The cost of both sides' `extend_chosen` for so many OTs; it begins no round.
+/// The cost of both sides' `extend_chosen` for `n` OTs; it begins no round.
 ///
 /// # Panics
 /// Unless k is from 1 to 8.

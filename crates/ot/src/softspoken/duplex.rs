@@ -90,7 +90,7 @@ impl Tile {
         }
     }
 
-    /// The columns of so many rows as rows.
+    /// The columns of `rows` rows, transposed to rows.
     fn turn(&mut self, rows: usize) -> &[u128] {
         let out = &mut self.rows[..rows];
         transpose::rows_of_columns(&self.columns[..2 * rows], bytemuck::cast_slice_mut::<_, [u64; 2]>(out));

@@ -67,7 +67,7 @@ fn batches(k: usize, adversary: Adversary, sizes: &[usize]) {
     assert_eq!(cost(&b_extension), (rounds, declared.iter().map(|cost| cost.receiver).sum()), "k = {k}, {adversary:?}");
 }
 
-/// So many words of bits to choose by.
+/// As many `words` of bits to choose by.
 fn bits(words: usize) -> Vec<u64> {
     (1..=words as u64).map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect()
 }

@@ -21,7 +21,7 @@ const RUNS: usize = 480;
 /// OTs of each vector.
 const N: usize = 64;
 
-/// Of so many OTs of a vector blocks are looked at.
+/// OTs of a vector whose blocks are looked at.
 const LOOKED_AT: usize = 4;
 
 /// What the parties do at a vector's beginning, and who the sender is.
