@@ -12,7 +12,7 @@ const TABLE: [(usize, f64); 6] =
 /// The standard deviation of errors that the table supposes.
 const TABLE_DEVIATION: f64 = 3.19;
 
-/// Bounds of so many products in each direction.
+/// Bounds of `count` products in each direction.
 pub fn of_products(count: f64) -> Vec<Bound> {
     let Parameters { degree, log2_plaintext, log2_dropped, error_variance, most_error, log2_flood, places } =
         ole::parameters();

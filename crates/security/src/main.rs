@@ -16,7 +16,7 @@ mod transfers;
 use bound::Bound;
 
 /// Items of each side of an intersection, rows of a table: few, many, and the most that ids by `oprf` are made for;
-/// then so many that sizes are the larger ones.
+/// then two counts for which the larger parameters are taken.
 const ITEMS: [usize; 5] = [1000, 1 << 20, 8_000_000, 1 << 24, 1_000_000_000];
 
 /// Correlations, and products, of a session of the engine `two`.
@@ -27,7 +27,7 @@ fn of_every_run() -> Vec<Bound> {
     [transfers::of_every_run(), symmetric::of_every_run()].concat()
 }
 
-/// The bounds of so many items a side.
+/// The bounds of `items` items a side.
 fn of_items(items: usize) -> Vec<Bound> {
     let (columns, rows) = (matching::columns(items), items as f64);
     let (always, checks) = (of_every_run(), transfers::of_columns(columns));

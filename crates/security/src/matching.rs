@@ -39,7 +39,7 @@ const SUBFIELD: &str = "Raghuraman, Rindal (CCS 2022), section 4";
 
 const BANDS: &str = "Kingman (1970); Bienstock et al. (USENIX Security 2023); crates/psi/src/okvs.rs";
 
-/// The numbers of bins of a run over so many items: as the command chooses them, and as many as it ever does.
+/// The numbers of bins of a run over `items` items: as the command chooses them, and as many as it ever does.
 pub fn bins_of(items: usize) -> Vec<usize> {
     let chosen = items.div_ceil(FAVOURED).min(MOST);
     if chosen == 1 { vec![1] } else { vec![chosen, MOST] }
@@ -63,7 +63,7 @@ fn statistical(what: impl Into<String>, with: String, bits: f64, source: &'stati
     Bound { what: what.into(), with, bits, kind: Kind::Statistical, source }
 }
 
-/// Bounds of an intersection of two sets of so many items in so many bins. always: of what is part of every match.
+/// Bounds of an intersection of two sets of `items` items each in `bins` bins. always: of what is part of every match.
 /// checks: of malicious VOLE.
 pub fn in_bins(items: usize, bins: usize, always: &[Bound], checks: &[Bound]) -> Vec<Bound> {
     let size = capacity(items, bins);
@@ -162,7 +162,7 @@ fn vole(name: &str, psi: VolePsi, sizes: Sizes) -> Vec<Bound> {
     bounds
 }
 
-/// Bounds of what is done over whole sets of so many items. always: of what is part of every match.
+/// Bounds of what is done over whole sets of `items` items. always: of what is part of every match.
 pub fn whole(items: usize, always: &[Bound]) -> Vec<Bound> {
     let sizes = Sizes { sender: items, receiver: items };
     let asked = tag_bits(items as u128 * u128::from(LARGEST_BUDGET));
@@ -211,7 +211,7 @@ fn circuit(sizes: Sizes) -> Vec<Bound> {
     bounds
 }
 
-/// Of so many owners of as many items each, all of whom learn the result.
+/// Bounds of a match of several owners of `items` items each, all of whom learn the result.
 fn several(items: usize, owners: usize) -> Vec<Bound> {
     let all = (0..owners).map(PartyId).collect();
     let of = Owners { sizes: vec![items; owners], leader: PartyId(0), recipients: all };
@@ -274,12 +274,12 @@ fn ids(items: usize) -> Vec<Bound> {
     bounds
 }
 
-/// Identifiers of all parties of a match of so many rows a party: of several owners, or of rows with several keys.
+/// Identifiers of all parties of a match of `rows` rows a party: of several owners, or of rows with several keys.
 pub fn identifiers(rows: f64) -> f64 {
     OWNERS.max(2 * KEYS) as f64 * rows
 }
 
-/// Of so many functions of these sizes.
+/// Bounds of `count` functions of these sizes.
 fn functions(what: &str, function: Function, count: usize) -> Vec<Bound> {
     let (strength, Sizes { sender, receiver }) = (function.strength(), function.sizes);
     vec![
@@ -305,7 +305,7 @@ fn in_bins_once(what: &str, Sizes { sender, receiver }: Sizes) -> Bound {
     )
 }
 
-/// That one of so many stores cannot be encoded.
+/// The bound on one of `count` stores that cannot be encoded.
 fn stored(what: &str, layout: &Layout, keys: usize, count: usize) -> Bound {
     let with = format!("{keys} keys, bands of {}, {count} stores", layout.band);
     statistical(format!("{what} cannot be encoded"), with, -(store(layout, keys) + (count as f64).log2()), BANDS)

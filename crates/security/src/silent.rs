@@ -178,7 +178,7 @@ impl Use {
     }
 }
 
-/// Bounds of so many correlations of the engine `two`.
+/// Bounds of `count` correlations of the engine `two`.
 pub fn of_correlations(count: f64) -> Vec<Bound> {
     let uses = [
         Use::new("silent OT", 1, cot::largest(), count),
@@ -188,7 +188,7 @@ pub fn of_correlations(count: f64) -> Vec<Bound> {
     uses.iter().flat_map(Use::bounds).collect()
 }
 
-/// Bounds of VOLE for so many columns of stores.
+/// Bounds of VOLE for `count` columns of stores.
 pub fn of_columns(count: f64) -> Vec<Bound> {
     let uses = [
         Use::new("VOLE over GF(2^64)", 64, vole::largest::<Gf64>(), count),

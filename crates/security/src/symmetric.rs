@@ -31,8 +31,8 @@ fn of_planner(name: &str) -> f64 {
     digits.and_then(|digits| digits.parse().ok()).expect("a constant of python/tacit/plan/facts/kinds.py")
 }
 
-/// Minus log2 of the advantage against a cipher in counter mode for so many blocks under one key: that no two blocks
-/// are equal.
+/// Minus log2 of the advantage against a cipher in counter mode for 2^`log2_blocks` blocks under one key: that no two
+/// blocks are equal.
 fn counter_mode(log2_blocks: f64) -> f64 {
     129.0 - 2.0 * log2_blocks
 }
@@ -66,7 +66,7 @@ pub fn of_every_run() -> Vec<Bound> {
     ]
 }
 
-/// Bounds of a match of so many identifiers of all parties.
+/// Bounds of a match of `count` identifiers of all parties together.
 pub fn of_identifiers(count: f64) -> Vec<Bound> {
     let identifiers = count.log2();
     let token_bits = 128.0 - f64::from(PADDING_BITS.count_ones());
@@ -79,7 +79,7 @@ pub fn of_identifiers(count: f64) -> Vec<Bound> {
     }]
 }
 
-/// Bounds of a query over tables of so many rows a side.
+/// Bounds of a query over tables of `items` rows a side.
 pub fn of_tables(items: f64) -> Vec<Bound> {
     let statistical = |what: &str, with: String, bits, source| Bound {
         what: what.into(),

@@ -38,7 +38,7 @@ pub fn of_every_run() -> Vec<Bound> {
     ]
 }
 
-/// Bounds of malicious VOLE for so many columns.
+/// Bounds of malicious VOLE for `count` columns.
 pub fn of_columns(count: f64) -> Vec<Bound> {
     let largest = vole::largest::<Gf128>();
     let noise = Noise::new(largest, Gf128::BITS);
@@ -52,7 +52,7 @@ pub fn of_columns(count: f64) -> Vec<Bound> {
     }]
 }
 
-/// Bounds of so many correlations of the engine `two` under the offset of a node, and of its garbling.
+/// Bounds of `count` correlations of the engine `two` under the offset of a node, and of its garbling.
 pub fn of_correlations(count: f64) -> Vec<Bound> {
     let ots = Noise::new(cot::largest(), 1);
     let vectors = (count / cot::largest() as f64).ceil().log2();
