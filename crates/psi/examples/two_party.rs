@@ -57,7 +57,7 @@ fn report(name: &str, units: usize, seconds: f64, cpu: f64, bytes: u64, rounds: 
     );
 }
 
-/// A chain of adders with so many ANDs at least.
+/// A chain of adders with at least `ands` ANDs.
 fn deep(ands: usize) -> Circuit {
     let (mut build, inputs) = Builder::new(64);
     let (mut x, y) = (inputs[..32].to_vec(), inputs[32..].to_vec());

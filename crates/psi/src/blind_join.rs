@@ -220,7 +220,7 @@ struct Lists {
 }
 
 impl Lists {
-    /// Of so many places, of which those given are listed, the last one first.
+    /// Lists over `places` places, of which those given are listed, the last one first.
     fn new(places: usize, tags: impl Iterator<Item = (u32, u128)>, spread: Spread) -> Self {
         let mut lists = Self { first: TagMap::with_capacity_and_hasher(places, spread), next: vec![LAST; places] };
         for (place, tag) in tags {

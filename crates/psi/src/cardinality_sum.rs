@@ -3,7 +3,8 @@
 //! **Computes** for the receiver how many items both have; with values at the sender also the sums, modulo 2^64, of the
 //! values of those of its items that the receiver has, for the party that is named. **Adversary** semi-honest.
 //! **Discloses** the sizes of both sets to both, the size of the intersection to the receiver, the sums to the named
-//! party if so many items as agreed count, and to that party whether they do; nobody learns which items count.
+//! party if at least the agreed number of items count, and to that party whether they do; nobody learns which items
+//! count.
 //!
 //! **Source** size: Huberman, Franklin, Hogg, "Enhancing Privacy and Trust in Electronic Communities" (EC 1999); secure
 //! under the decisional Diffie-Hellman assumption in the random oracle model. Functionality with sums: Ion, Kreuter,

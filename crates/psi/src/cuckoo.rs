@@ -33,7 +33,7 @@ pub const CHOICES: usize = 3;
 static BINS_OF_LARGEST: [OnceLock<usize>; usize::BITS as usize + 1] =
     [const { OnceLock::new() }; usize::BITS as usize + 1];
 
-/// Above so many items the ratio of bins to items is that for this many.
+/// Above this number of items the ratio of bins to items no longer changes.
 const LARGEST: usize = 1 << 12;
 
 /// Evictions by chance before a way is searched.
@@ -140,8 +140,8 @@ pub fn in_own_bins(numbers: &[u128], table: &[u32], random: &mut Prg) -> Vec<Ite
     items
 }
 
-/// For each of so many bins, the [`bins`] of these numbers, the index of the number in it, or [`EMPTY`]. None with
-/// probability 2^-45, or if numbers are not distinct.
+/// For each of the `m` [`bins`] of these numbers, the index of the number in it, or [`EMPTY`]. None with probability
+/// 2^-45, or if numbers are not distinct.
 ///
 /// # Panics
 /// If there are 2^32 - 1 numbers or more.
@@ -158,7 +158,7 @@ pub fn table(numbers: &[u128], m: usize) -> Option<Vec<u32>> {
     (0..numbers.len() as u32).all(|index| !equals(index)).then_some(table)
 }
 
-/// Assigns so many numbers to bins; None if there is no assignment.
+/// Assigns `count` numbers to `bins` bins; None if there is no assignment.
 fn place(count: usize, bins: usize, choices: impl Fn(u32) -> [usize; CHOICES]) -> Option<Vec<u32>> {
     assert!(count < EMPTY as usize, "indices are 32 bits");
     let mut table = Table { choices, occupants: vec![EMPTY; bins], random: 0x9e37_79b9_7f4a_7c15 };

@@ -146,7 +146,7 @@ impl Parameters {
     }
 }
 
-/// The binary logarithm of the probability that two random code words differ in fewer than 128 of so many places.
+/// The binary logarithm of the probability that two random code words differ in fewer than 128 of `width` positions.
 pub fn near_log2(width: usize) -> f64 {
     let (mut term, mut sum) = (1.0, 0.0);
     for place in 0..DISTANCE {

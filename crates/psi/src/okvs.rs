@@ -71,7 +71,7 @@ impl Layout {
         Self::of_run(keys, band, 1)
     }
 
-    /// For one of so many stores of a kind in a run, of which none fails but with probability 2^-45 in all.
+    /// For one of the `stores` stores of a kind in a run; one of them fails with a probability of 2^-45 in all.
     pub fn of_run(keys: usize, band: usize, stores: usize) -> Self {
         Self::with_failure(keys, band, f64::from(EVENT_BITS) + (stores.max(1) as f64).log2())
     }

@@ -27,7 +27,7 @@ pub struct Sizes {
 }
 
 impl Sizes {
-    /// Pairs of an item of one set and one of the other, in a run of so many pairs of sets of these sizes.
+    /// Pairs of an item of one set and one of the other, in a run of `bins` pairs of sets of these sizes.
     pub fn pairs(self, bins: usize) -> u128 {
         bins as u128 * self.sender as u128 * self.receiver as u128
     }

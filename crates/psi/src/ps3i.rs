@@ -44,7 +44,7 @@ impl std::fmt::Debug for SharedPairs {
     }
 }
 
-/// What a run costs with so many columns of payload at each party.
+/// What a run costs. payload: columns of payload at each party.
 pub fn cost(shape: Shape, payload: Sizes) -> Traffic {
     let mut total = blind_join::cost(shape);
     let mut add = |cost: Cost, of_sender: bool, times: usize| {

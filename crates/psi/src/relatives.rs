@@ -5,8 +5,8 @@
 //! |---|---|---|
 //! | [`Cardinality`] | [`Aggregates`] | distinct |
 //! | [`PrivateId`] | [`Identified`] | distinct |
-//! | [`MultiKeyPrivateId`] | [`Identified`], contaminated rows | so many identifiers for each row |
-//! | [`Ps3i`] | [`SharedPairs`] | so many identifiers for each row |
+//! | [`MultiKeyPrivateId`] | [`Identified`], contaminated rows | one or more identifiers for each row |
+//! | [`Ps3i`] | [`SharedPairs`] | one or more identifiers for each row |
 //!
 //! An object is one party's where the protocol takes more than items: it holds the values that go with them. None of
 //! them has a setup of its own: what a protocol sets up depends on the data's sizes and is done anew for each pair of
@@ -129,7 +129,7 @@ impl Relative for Cardinality {
 }
 
 impl PrivateId {
-    /// What it costs with a union of so many items, with which the cost grows.
+    /// What it costs with a union of `union` items; the cost grows with it.
     pub fn cost_of(self, sizes: Sizes, union: usize) -> Traffic {
         match self {
             Self::Ddh => private_id::cost(sizes.sender, sizes.receiver, union),

@@ -26,10 +26,10 @@ pub fn tell(session: &mut Session, peer: PartyId, counts: &[u32]) -> Result<(), 
     Ok(session.send(peer, firsts)?)
 }
 
-/// What the peer tells by [`tell`] about so many matches, which stand for so many rows.
+/// What the peer tells by [`tell`] about `matches` matches, which stand for `rows` rows.
 ///
 /// # Errors
-/// [`PsiError::Cheating`] if there are not so many matches and rows.
+/// [`PsiError::Cheating`] if the counts are not of `matches` matches and `rows` rows.
 pub fn hear(session: &mut Session, peer: PartyId, matches: usize, rows: usize) -> Result<Vec<u32>, PsiError> {
     let mut bytes = vec![0_u8; declared(rows) as usize];
     session.next_round();
@@ -45,12 +45,12 @@ pub fn hear(session: &mut Session, peer: PartyId, matches: usize, rows: usize) -
     Ok(firsts.windows(2).map(|pair| (pair[1] - pair[0]) as u32).collect())
 }
 
-/// What [`tell`] costs its sender, in bytes, if the matches stand for so many rows.
+/// What [`tell`] costs its sender, in bytes, if the matches stand for `rows` rows.
 pub fn declared(rows: usize) -> u64 {
     rows.div_ceil(8) as u64
 }
 
-/// Every other party of the session lets so many rounds pass.
+/// Every other party of the session lets `rounds` rounds pass.
 pub fn stand_by(session: &mut Session, rounds: u64) {
     (0..rounds).for_each(|_| session.next_round());
 }

@@ -53,7 +53,7 @@ pub const SECRET_BITS: u32 = u64::BITS;
 /// What a place without a number holds. A pseudorandom number is this one with probability 2^-128.
 const NOTHING: u128 = 0;
 
-/// The functions of a run that makes ids and unites them, for so many of the sender and of the receiver.
+/// The functions of a run that makes ids and unites them, for given numbers of keys of the sender and of the receiver.
 #[derive(Clone, Copy, Debug)]
 pub struct Functions {
     /// That of the sender's key, evaluated for ids.
@@ -66,7 +66,7 @@ pub struct Functions {
     pub at_places: Function,
 }
 
-/// Of a run with so many numbers of both.
+/// The functions of a run with `sender` and `receiver` numbers.
 pub fn functions(sender: usize, receiver: usize) -> Functions {
     let (m, in_all_bins) = (cuckoo::bins(sender, 1), cuckoo::CHOICES * receiver);
     // The secrets' words, and those of each function's sender.
@@ -80,7 +80,7 @@ pub fn functions(sender: usize, receiver: usize) -> Functions {
     }
 }
 
-/// What a run costs for so many numbers of the sender and of the receiver.
+/// What a run costs for `sender` and `receiver` numbers.
 pub fn cost(sender: usize, receiver: usize) -> Traffic {
     if sender == 0 || receiver == 0 {
         return Traffic { rounds: 1, sender: 16 * sender as u64, receiver: 0 };
@@ -108,7 +108,7 @@ pub fn cost(sender: usize, receiver: usize) -> Traffic {
     total
 }
 
-/// Checks that the secrets of so many numbers of the sender are long enough, which is so up to about 8 million.
+/// Checks that the secrets of the sender's `sender` numbers are long enough. They are for up to about 8 million.
 ///
 /// # Errors
 /// [`PsiError::Input`] if they are not.
@@ -121,7 +121,7 @@ pub fn check_size(sender: usize) -> Result<(), PsiError> {
     }
 }
 
-/// The store of secrets, of so many numbers of the receiver.
+/// The store of secrets, of the receiver's `receiver` numbers.
 pub fn store_layout(receiver: usize) -> Layout {
     Layout::new(cuckoo::CHOICES * receiver, 64 * BAND)
 }

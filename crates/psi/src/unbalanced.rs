@@ -144,7 +144,7 @@ impl PreparedSet {
     /// Goes on where `answered` items have been asked about in all, by the server's own account.
     ///
     /// # Errors
-    /// [`PsiError::Input`] if the budget never allowed so many, or if more are known to have been asked about.
+    /// [`PsiError::Input`] if `answered` is more than the budget, or less than what is known to have been asked about.
     pub fn go_on(&mut self, answered: u64) -> Result<(), PsiError> {
         if !(self.answered..=self.header.budget).contains(&answered) {
             return Err(PsiError::Input(format!("{answered} asked items do not fit the account of a prepared set")));

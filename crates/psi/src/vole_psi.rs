@@ -301,7 +301,7 @@ fn give_back<T>(vector: &mut Vec<T>, length: usize) {
     }
 }
 
-/// Room for the proofs of so many items, in the variant that has them.
+/// Room for the proofs of `items` items, in the variant that has them.
 fn no_proofs_yet(variant: Variant, items: usize) -> Vec<u64> {
     vec![0; if variant == Variant::Malicious { items } else { 0 }]
 }

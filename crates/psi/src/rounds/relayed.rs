@@ -259,7 +259,7 @@ impl<O: Send + 'static> Relayed<O> {
     }
 }
 
-/// Calls for so many rounds.
+/// How many calls a protocol of `rounds` rounds takes.
 fn calls(rounds: u64) -> u32 {
     u32::try_from(rounds + 1).expect("protocols have a few rounds")
 }

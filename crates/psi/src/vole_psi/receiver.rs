@@ -212,7 +212,7 @@ impl<const W: usize> Sent<'_, W> {
     }
 }
 
-/// Matches by this party's items, of which there are so many: each with the first of its positions. A sender that
+/// Matches by this party's items, of which there are `items`: each with the first of its positions. A sender that
 /// repeats a tag is not told so: an end of the run would say whether this party has that tag's item.
 fn by_own_items(matches: &[Match], items: usize) -> Vec<Match> {
     const NONE: u32 = u32::MAX;

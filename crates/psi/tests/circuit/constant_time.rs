@@ -18,7 +18,7 @@ const COMMON: usize = 3;
 /// What a node does with the shares, before they are opened.
 type Work<B> = fn(&Joined<B>);
 
-/// What memcheck finds in a run for so many items whose opened result is right.
+/// What memcheck finds in a run for sets of these sizes. The opened result is checked.
 fn of_run<B: Components>(name: &str, counts: (usize, usize), work: Work<B>) -> Vec<(String, usize)> {
     let name = format!("{name}, {}", B::NAME);
     let (sender, receiver) = sets(&mut generator(&name), counts, COMMON);

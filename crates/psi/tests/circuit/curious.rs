@@ -71,7 +71,7 @@ pub fn decoded(session: &mut Session, sender: PartyId, looks: &[Look], sizes: Si
     (0..stores).map(&mut decoded).collect()
 }
 
-/// Keys in so many stores (purpose 0), or pads of what is stored in store i (purpose i + 1).
+/// Keys in all stores (purpose 0), or pads of what is stored in store i (purpose i + 1).
 pub fn hashes(looks: &[Look], stores: usize, purpose: usize) -> Vec<u128> {
     let mut out: Vec<u128> = looks.iter().map(|look| look.number).collect();
     TweakableCircularHash::new().hash_blocks(&mut out, |i| ((stores + 1) * looks[i].bin + purpose) as u128);

@@ -41,7 +41,7 @@ fn tamper(blob: &mut Vec<u8>, prg: &mut Prg) {
     }
 }
 
-/// A run in which the `which`-th blob that is not empty is changed, if there are so many; also their number.
+/// A run in which the `which`-th blob that is not empty is changed, if there is one; also the number of such blobs.
 fn run(
     protocol: &Arc<dyn Protocol>,
     sets: &Sets,

@@ -56,7 +56,7 @@ fn of(protocol: &impl Protocol) -> Vec<(String, usize)> {
     of_sets(protocol.name(), protocol, ITEMS)
 }
 
-/// The same of sets of so many items.
+/// The same for sets of these sizes.
 fn of_sets(name: &str, protocol: &impl Protocol, (counts, common): ((usize, usize), usize)) -> Vec<(String, usize)> {
     let (sender, receiver) = sets(&mut generator(name), counts, common);
     let sizes = Sizes { sender: counts.0, receiver: counts.1 };

@@ -15,7 +15,7 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// Rows of so many identifiers, with `payload` columns: the row's number, and random numbers.
+    /// Rows of `columns` identifiers each, with `payload` columns: the row's number, and random numbers.
     pub fn new(identifiers: Vec<Option<Item>>, columns: usize, payload: usize, prg: &mut Prg) -> Self {
         let rows = identifiers.len() / columns;
         let column = |number| if number == 0 { (0..rows as u64).collect() } else { prg.vector(rows) };

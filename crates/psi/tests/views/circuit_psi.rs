@@ -9,7 +9,7 @@ use tacit_psi::okvs::{Layout, Okvs};
 use tacit_psi::{Item, Role, Sizes};
 use tacit_views::{Kind, Run, View, biased, constants, correlated, indistinguishable, leaks, repeats, runs_needed};
 
-/// So many items in as many bins: every item has every bin among its three.
+/// Items, and as many bins: every item has every bin among its three.
 const COUNT: usize = 3;
 const SIZES: Sizes = Sizes { sender: COUNT, receiver: COUNT };
 /// Bits of a tag for three bins; behind them is the payload.
@@ -186,7 +186,7 @@ fn every_bit_of_a_store_is_uniform_whatever_the_width_of_the_payload() {
     every_bit_is_uniform(&[(0, 0), (32, 0), (64, 0), (0, 1), (0, 2)]);
 }
 
-/// With payloads of so many planes and vectors.
+/// With payloads of these numbers of planes and vectors.
 fn every_bit_is_uniform(widths: &[(usize, usize)]) {
     for &(bits, r64) in widths {
         let views = all_bits(Shape { bits, r64, ..Shape::default() }, 80);

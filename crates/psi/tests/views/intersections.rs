@@ -19,8 +19,8 @@ const COMMON: usize = 3;
 struct Case {
     protocol: Arc<dyn Protocol>,
     sizes: Sizes,
-    /// Words of so many bits of a message as are looked at; all of it in the end, but relations take as many runs as
-    /// there are bits.
+    /// Bits of each word of a message that are looked at. All bits are in the end; relations take as many runs as there
+    /// are bits.
     lanes: u64,
     /// The steps in which the sender receives such messages, and the receiver.
     steps: [&'static str; 2],

@@ -53,7 +53,7 @@ pub fn compare_entries(what: &str, real: &[(View, View)], simulate: impl FnMut()
     compare_cut(what, &real, &made.collect::<Vec<_>>());
 }
 
-/// Both parties' items of a run: so many in common, drawn anew, the others the same in all runs; each in a random
+/// Both parties' items of a run: `COMMON` in common, drawn anew, the others the same in all runs; each in a random
 /// order.
 pub fn sets(run: usize) -> [Vec<Item>; 2] {
     let mut prg = inputs("relatives", run);
@@ -146,7 +146,7 @@ pub fn bits() -> u32 {
     tag_bits((ITEMS * ITEMS) as u128)
 }
 
-/// Random tags, of which so many are in both lists, at random places.
+/// Random tags, of which `COMMON` are in both lists, at random places.
 fn random_tags(prg: &mut Prg) -> [Vec<u128>; 2] {
     let mut draw = |count| prg.vector::<u128>(count).into_iter().map(|tag| tag >> (128 - bits())).collect::<Vec<_>>();
     let (common, first, second) = (draw(COMMON), draw(ITEMS - COMMON), draw(ITEMS - COMMON));

@@ -18,7 +18,7 @@ const ITEMS: usize = 4;
 /// The receiver has these of the sender's, and one number for each of the sender's that it shares a bin with.
 const COMMON: usize = 2;
 const SIZES: Sizes = Sizes { sender: ITEMS, receiver: COMMON + ITEMS };
-/// So many that views are told apart: [`compare`] asks for as many.
+/// Enough runs to tell views apart: [`compare`] asks for as many.
 const RUNS: usize = 150;
 
 /// A run's numbers: the sender's, those of the receiver that the sender lacks, and which of the sender's the receiver

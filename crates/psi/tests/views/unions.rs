@@ -121,7 +121,7 @@ fn unite(parts: &mut Uniting, session: &mut Session, sender: PartyId, numbers: &
     Opened { numbers, common }
 }
 
-/// What the sender and the receiver of a union see in so many runs.
+/// What the sender and the receiver of a union see in `runs` runs.
 fn played(runs: usize) -> Played<(), Opened> {
     play_once(
         |session, peer| set_union::Sender::setup(session, peer, SIZES).expect("set up"),
@@ -167,7 +167,7 @@ fn a_receiver_of_a_union_opens_nothing_that_both_have() {
 fn a_receiver_of_a_union_opens_what_it_lacks_at_random_places() {
     let bins = cuckoo::bins(ITEMS, 1);
     assert!(bins <= 64);
-    // So many that every place has a number in some runs: four of them are in about sixty places.
+    // Enough for every place to have a number in some runs: four of them are in about sixty places.
     let runs = 4 * bins + 4 * ITEMS + 80;
     let view = |(run, (_, opened)): (usize, &(View, Opened))| Run {
         view: opened.view(),

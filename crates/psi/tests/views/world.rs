@@ -14,7 +14,7 @@ pub struct Played<A, B> {
     pub receiver: Vec<(View, B)>,
 }
 
-/// Runs both sides so many times; each gets its session, its peer and the number of the run.
+/// Runs both sides `runs` times; each gets its session, its peer and the number of the run.
 pub fn play_pair<A: Send, B: Send>(
     runs: usize,
     sender: impl Fn(&mut Session, PartyId, usize) -> A + Sync,
@@ -76,8 +76,8 @@ fn lone<T>(
     result
 }
 
-/// One setup, then so many runs of a protocol between honest parties; `sets` gives the sender's and the receiver's
-/// items of a run.
+/// One setup, then `runs` runs of a protocol between honest parties; `sets` gives the sender's and the receiver's items
+/// of a run.
 pub fn play_online(
     protocol: &dyn Protocol,
     runs: usize,
@@ -95,7 +95,7 @@ pub fn play_online(
     [sender, receiver]
 }
 
-/// Both sides set up once, then so many calls of each, whose views and results are kept.
+/// Both sides set up once, then `runs` calls of each, whose views and results are kept.
 pub fn play_once<A: Send, B: Send, T: Send, U: Send>(
     set_up_sender: impl Fn(&mut Session, PartyId) -> A + Sync,
     set_up_receiver: impl Fn(&mut Session, PartyId) -> B + Sync,

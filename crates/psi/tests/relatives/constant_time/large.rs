@@ -7,7 +7,7 @@ use tacit_psi::binning::{bin_of, capacity, pad};
 use tacit_psi::chance::MOST_WORDS;
 use tacit_psi::kkrt;
 
-/// So many bins that words of 64 bits, and the shorter code, are too few for sets of a few items in each.
+/// With this number of bins, words of 64 bits and the shorter code are too short for sets of a few items in each.
 const BINS: usize = 1 << 21;
 
 /// A little more than a cluster has keys.
