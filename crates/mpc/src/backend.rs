@@ -25,10 +25,10 @@ pub trait Backend: Sized {
     /// Runs the body as a named step: the name of its metrics and of its errors.
     fn step<T>(&mut self, name: &str, body: impl FnOnce(&mut Self) -> Result<T>) -> Result<T>;
 
-    /// Shares of a public plane of so many rows.
+    /// Shares of a public plane of `rows` rows.
     fn public_bits(&self, rows: usize, value: impl FnOnce() -> Plane) -> Self::Bits;
 
-    /// Shares of a public vector of so many rows.
+    /// Shares of a public vector of `rows` rows.
     fn public_vector<R: Ring>(&self, rows: usize, value: impl FnOnce() -> Vec<R>) -> Self::Vector<R>;
 
     /// The complement of a shared plane. Local.

@@ -60,7 +60,7 @@ pub fn multiply<R: Ring, B: Backend>(
     truncate(b, &product, format.width + format.fraction, format.fraction)
 }
 
-/// Whether x < y. Exact, for numbers of one format of so many bits. A carry of an adder, without a conversion back.
+/// Whether x < y. Exact, for numbers of one format of `width` bits. A carry of an adder, without a conversion back.
 ///
 /// # Errors
 /// As the engine's.
@@ -72,7 +72,7 @@ pub fn less_than<R: Ring, B: Backend>(b: &mut B, x: &B::Vector<R>, y: &B::Vector
     sign(b, &linear::sub(x, y), width + 1)
 }
 
-/// Whether x = y. Exact, for numbers of one format of so many bits.
+/// Whether x = y. Exact, for numbers of one format of `width` bits.
 ///
 /// # Errors
 /// As the engine's.

@@ -241,7 +241,7 @@ impl Permit {
         Err(self.refused(format!("a row count to {}", nodes.join(", "))))
     }
 
-    /// Whether so many rows are no more than approved.
+    /// Whether `rows` rows are no more than approved.
     ///
     /// # Errors
     /// [`MpcError::NotPermitted`].

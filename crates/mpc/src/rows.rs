@@ -152,7 +152,7 @@ impl Block {
         self.r128.iter_mut().for_each(|c| mask(c, prg, Ring::sub));
     }
 
-    /// The rows of this bundle followed by so many rows of zeros.
+    /// The rows of this bundle followed by `more` rows of zeros.
     pub fn pad_zeros(&self, more: usize) -> Self {
         Self {
             rows: self.rows + more,
@@ -289,7 +289,7 @@ impl<B: Backend> Rows<B> {
         }
     }
 
-    /// The rows of this bundle followed by so many rows of zeros. Local.
+    /// The rows of this bundle followed by `more` rows of zeros. Local.
     pub fn pad_zeros(&self, more: usize) -> Self {
         let rows = self.rows + more;
         Self {

@@ -111,8 +111,8 @@ fn close_numbers_compare_right() {
     }
 }
 
-/// ANDs of so many rows that engines may go other ways than for few, of pairs and with a common factor, then of their
-/// results.
+/// ANDs of enough rows for engines to choose other protocols than for few: of pairs and with a common factor, then of
+/// their results.
 struct ManyAnds;
 
 impl Program for ManyAnds {
@@ -133,7 +133,7 @@ impl Program for ManyAnds {
     }
 }
 
-/// Products of so many rows that engines may go other ways than for few, in several batches, and conversions.
+/// Products of enough rows for engines to choose other protocols than for few, in several batches, and conversions.
 struct ManyProducts;
 
 impl Program for ManyProducts {
@@ -162,7 +162,7 @@ fn many_products_agree_with_few() {
     check("8195 rows of products", &ManyProducts, Shape { r32: 2, r64: 2, r128: 2, ..shape(8195) });
 }
 
-/// Injections and selections of so many rows that engines may go other ways than for few.
+/// Injections and selections of enough rows for engines to choose other protocols than for few.
 struct ManyBits;
 
 impl Program for ManyBits {
@@ -192,7 +192,7 @@ fn many_ands_agree_with_few() {
     }
 }
 
-/// A bit of ring vectors: the signs of numbers of so many bits.
+/// A bit of ring vectors: the signs of numbers of `width` bits.
 struct Signs {
     width: usize,
 }
@@ -213,7 +213,7 @@ impl Program for Signs {
 
 #[test]
 fn signs_are_bits_of_numbers() {
-    // Few rows, which go gate by gate, and so many that carries come from lookups; digits that are full and that are
+    // Few rows, which go gate by gate, and enough for carries to come from lookups; digits that are full and that are
     // not.
     for (rows, width) in [(1, 1), (65, 2), (300, 64), (6000, 33), (5999, 34), (16_500, 33), (16_449, 35)] {
         check(&format!("signs {width}"), &Signs { width }, Shape { r64: 1, r128: 1, ..shape(rows) });

@@ -154,7 +154,7 @@ fn comparisons_are_garbled_where_rounds_are_slow_or_tables_fast() {
     assert!(time >= 4 * latency, "node 1 hears of tables that node 0 makes of what it asked for");
     let near = |bandwidth| Some(Link { latency: 0.00005, bandwidth });
     let (rounds, _) = comparisons(near(400e6), Duration::ZERO);
-    assert_eq!(rounds, [4, 2], "tables take less time than so many OTs");
+    assert_eq!(rounds, [4, 2], "tables take less time than these OTs");
     for link in [None, near(50e6)] {
         let (rounds, _) = comparisons(link, Duration::ZERO);
         assert!(rounds.iter().all(|&rounds| rounds >= 6), "gate by gate: {rounds:?}");

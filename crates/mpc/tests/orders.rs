@@ -36,7 +36,7 @@ fn sorting_is_stable_and_right() {
             );
         }
     }
-    // So many rows that digits choose their places by lookups.
+    // Enough rows for digits to choose their places by lookups.
     check("long sort", &Sort { width: 3 }, Shape { bits: 4, ..shape(65_500) });
 }
 

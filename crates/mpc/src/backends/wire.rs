@@ -69,7 +69,8 @@ impl Outgoing<Masked> {
         self.push(session, cells)
     }
 
-    /// Appends so many blocks, at most a message, that `write` makes where they are sent from. They are in one message.
+    /// Appends `blocks` blocks, at most a message, that `write` makes where they are sent from. They are in one
+    /// message.
     pub(in crate::backends) fn place(
         &mut self,
         session: &mut Session,
@@ -199,7 +200,7 @@ impl<T: Pod> Arriving<T> {
         Self { from, vectors: Vec::with_capacity(lengths.len()), lengths, received: 0 }
     }
 
-    /// Receives until no more than a window is missing of so many bytes. A peer that does the same has sent them.
+    /// Receives until at most a window is missing of `bytes` bytes. A peer that does the same has sent them.
     pub(in crate::backends) fn keep_up(&mut self, session: &mut Session, bytes: usize) -> Result<()> {
         while self.received + WINDOW < bytes {
             self.receive(session, MESSAGE / size_of::<T>())?;
@@ -213,7 +214,7 @@ impl<T: Pod> Arriving<T> {
         Ok(self.vectors)
     }
 
-    /// Receives so many cells more, or all that are missing.
+    /// Receives `cells` cells more, or all that are missing.
     fn receive(&mut self, session: &mut Session, mut cells: usize) -> Result<()> {
         loop {
             let begun = self.vectors.len();
@@ -231,14 +232,14 @@ impl<T: Pod> Arriving<T> {
     }
 }
 
-/// Receives a vector of so many cells.
+/// Receives a vector of `count` cells.
 pub(in crate::backends) fn recv_cells<T: Pod>(session: &mut Session, from: PartyId, count: usize) -> Result<Vec<T>> {
     let mut cells = Vec::with_capacity(count);
     extend_cells(session, from, count, &mut cells)?;
     Ok(cells)
 }
 
-/// Receives so many more cells of a vector.
+/// Receives `count` more cells of a vector.
 fn extend_cells<T: Pod>(session: &mut Session, from: PartyId, count: usize, cells: &mut Vec<T>) -> Result<()> {
     let size = size_of::<T>();
     let (before, mut cut) = (cells.len(), Vec::new());

@@ -51,7 +51,7 @@ fn sklansky_level<B: Backend>(
     Ok(())
 }
 
-/// Plane `width` - 1 of a ring vector: the sign of numbers of so many bits. About 3 width ANDs, log2(width) + 1 rounds,
+/// Plane `width` - 1 of a ring vector: the sign of numbers of `width` bits. About 3 width ANDs, log2(width) + 1 rounds,
 /// unless the engine has a better way to find carries ([`Backend::carries`]).
 pub fn sign<R: Ring, B: Backend>(b: &mut B, x: &B::Vector<R>, width: usize) -> Result<B::Bits> {
     let [first, second] = b.summands(&[x], width)?.swap_remove(0);

@@ -3,7 +3,7 @@
 use super::Planes;
 use crate::{Backend, Result};
 
-/// What a circuit computes on planes: numbers one behind the other, each of so many planes, least significant first.
+/// What a circuit computes on planes: numbers one behind the other, each of `width` planes, least significant first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Function {
     /// x + y modulo 2^width.

@@ -33,15 +33,15 @@ pub struct Merging<B: Backend> {
 
 /// How keys are compared, and which columns of the bundle they are: the last ones of their kind.
 enum Key {
-    /// So many planes.
+    /// A number of planes.
     Planes(usize),
-    /// Elements of Z/2^64 or Z/2^128 whose differences have so many bits.
+    /// Elements of Z/2^64 or Z/2^128, with the number of bits of their differences.
     Ring64(usize),
     Ring128(usize),
 }
 
 /// Both runs as one. `key` has the planes of all rows' keys, least significant first, and `moving` what goes with them:
-/// the rows of the first run, so many, and then those of the second.
+/// the `first` rows of the first run, and then those of the second.
 pub fn merge<B: Backend>(b: &mut B, first: usize, key: &[B::Bits], moving: Rows<B>) -> Result<(Rows<B>, Merging<B>)> {
     b.step("merge", |b| {
         let mut merging = Merging { first, rows: moving.rows, exchanged: vec![] };
@@ -181,12 +181,12 @@ fn added_to<R: Ring>(vector: &[R], moved: &[R], stride: usize) -> Vec<R> {
     out
 }
 
-/// How many of so many rows have a partner above, so far away.
+/// How many of `rows` rows have a partner `stride` rows above.
 fn pairs(rows: usize, stride: usize) -> usize {
     rows / (2 * stride) * stride + (rows % (2 * stride)).saturating_sub(stride)
 }
 
-/// The lower rows of the first pairs, so many.
+/// The lower rows of the first `count` pairs.
 fn lower_rows(stride: usize, count: usize) -> impl Iterator<Item = usize> {
     (0..count).map(move |pair| pair / stride * 2 * stride + pair % stride)
 }
@@ -229,7 +229,7 @@ fn lower_word(stride: usize, out: usize) -> usize {
     out / words * 2 * words + out % words
 }
 
-/// Runs of so many ones and zeros, the ones lowest.
+/// Alternating runs of `run` ones and `run` zeros, the ones lowest.
 fn mask(run: usize) -> u64 {
     u64::MAX / ((1 << run) + 1)
 }

@@ -69,7 +69,7 @@ fn labelled<B: Backend>(b: &B, key: &[B::Bits], width: usize, label: impl Fn(usi
 }
 
 /// Sorts rows of a key and labels of `width` planes behind it by the lowest planes of the key, which are used up, until
-/// no more than so many columns are left.
+/// at most `left` columns are left.
 fn passes<B: Backend>(b: &mut B, mut columns: Planes<B>, width: usize, left: usize) -> Result<Planes<B>> {
     while columns.len() > left {
         let rest = columns.split_off(DIGIT.min(columns.len() - width));

@@ -156,7 +156,7 @@ impl Program for Function {
 }
 
 impl Function {
-    /// Whether it is so many calls that a few rows say enough.
+    /// Whether it makes many calls, which say enough of a few rows.
     pub fn is_long(self) -> bool {
         matches!(self, Self::Divide | Self::Merge | Self::Moments)
     }

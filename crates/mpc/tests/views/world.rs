@@ -15,14 +15,14 @@ use crate::watched::{Call, Shared, Watched, bundle, unwrapped};
 /// The parties; an engine's nodes are the first of them.
 pub const PARTIES: [&str; 3] = ["a", "b", "c"];
 
-/// So many rows without columns.
+/// A bundle of `rows` rows without columns.
 pub fn shape(rows: usize) -> Shape {
     Shape { rows, ..Shape::default() }
 }
 
 /// A computation on shared columns of a shape, written once for all engines.
 pub trait Program: Sync {
-    /// The columns it takes, of so many rows.
+    /// The columns it takes, of `rows` rows.
     fn shape(&self, rows: usize) -> Shape;
 
     /// The computation.
@@ -58,7 +58,7 @@ impl Source {
     pub const ALL: [Self; 7] =
         [Self::Dealt, Self::Slice, Self::Limit, Self::Concat, Self::Gather, Self::Sums, Self::Worked];
 
-    /// How many rows it takes to make so many.
+    /// How many rows it takes to make `rows` rows.
     pub fn takes(self, rows: usize) -> usize {
         match self {
             Self::Dealt | Self::Gather => rows,
@@ -178,9 +178,9 @@ pub const SIZES: [usize; 10] = [0, 1, 3, 10, 63, 64, 65, 130, 513, 577];
 pub struct Effort {
     /// Bits of a call, at most about as many; of more, some lanes are looked at, and of many more some words.
     pub bits: usize,
-    /// So many lanes at least.
+    /// The least number of lanes.
     pub lanes: usize,
-    /// So many runs at least.
+    /// The least number of runs.
     pub runs: usize,
     /// Bits of a whole run in one lane of every word, at most; of more, windows of calls are looked at.
     pub whole: usize,
@@ -226,7 +226,7 @@ pub struct Ends {
     pub declared: View,
 }
 
-/// What each node of an engine saw in so many runs of one session.
+/// What each node of an engine saw in `runs` runs of one session.
 pub fn watch<B: Told + 'static>(
     runs: usize,
     link: Option<Link>,
@@ -313,7 +313,7 @@ impl Findings {
     }
 }
 
-/// So many rows are few.
+/// The most rows that count as few.
 const FEW: usize = 3;
 
 /// The bits of a call that are looked at, if all are too many.

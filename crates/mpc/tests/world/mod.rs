@@ -19,7 +19,7 @@ const PARTIES: [&str; 3] = ["a", "b", "c"];
 #[allow(dead_code, reason = "each test file uses its part of the world")]
 pub const SIZES: [usize; 8] = [0, 1, 2, 63, 64, 65, 200, 1000];
 
-/// So many rows without columns.
+/// A bundle of `rows` rows without columns.
 #[allow(dead_code, reason = "each test file uses its part of the world")]
 pub fn shape(rows: usize) -> Shape {
     Shape { rows, ..Shape::default() }
