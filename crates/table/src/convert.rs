@@ -90,7 +90,7 @@ pub(crate) fn constant_planes<B: Backend>(b: &B, rows: usize, bits: impl Iterato
     bits.map(|bit| b.public_bits(rows, || Plane::constant(rows, bit))).collect()
 }
 
-/// One row's value in so many rows. Local.
+/// One row's value in each of `rows` rows. Local.
 pub(crate) fn repeat<B: Backend>(value: &Value<B>, rows: usize) -> Value<B> {
     // No branch on a share: `vec![x; count]` asks whether x is zero.
     fn times<T: Copy>(x: T, count: usize) -> Vec<T> {

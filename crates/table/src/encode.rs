@@ -9,7 +9,7 @@ use crate::data::{ColumnData, DataColumn, DataTable};
 use crate::error::{Result, TableError};
 use crate::operator::{Encoding, Input, InputColumn, Kind, Repr};
 
-/// The bundle's shape for so many rows: the columns in order, each with its null plane behind it, and last the valid
+/// The bundle's shape for `rows` rows: the columns in order, each with its null plane behind it, and last the valid
 /// bits if any.
 pub(crate) fn shape(columns: &[InputColumn], rows: usize, with_valid: bool) -> Shape {
     let mut shape = Shape { rows, bits: usize::from(with_valid), ..Shape::default() };

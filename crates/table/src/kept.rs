@@ -172,7 +172,7 @@ pub struct KeptFile {
 }
 
 impl KeptFile {
-    /// Opens the file of an engine whose nodes hold so many components.
+    /// Opens the file of an engine. components: how many the engine's nodes hold of each value.
     ///
     /// # Errors
     /// [`TableError::Input`] when it is none, is damaged, or was encrypted under another key.

@@ -245,7 +245,7 @@ fn chunks_have_their_place_in_their_file() {
     }
 }
 
-/// Bytes in the file of a part of so many bytes.
+/// Bytes in the file of a part of `part` bytes.
 fn sealed(part: usize) -> usize {
     part + part.div_ceil(1 << 20) * 16
 }

@@ -79,7 +79,7 @@ fn psi_name(psi: &Psi) -> String {
     format!("{}.psi", psi.id)
 }
 
-/// One side's matching rows as an input of exactly so many rows.
+/// One side's matching rows as an input, whose number of rows is exact.
 fn input_of(psi: &Psi, side: &PsiSide) -> Input {
     let (owner, columns) = (side.owner.clone(), side.columns.clone());
     Input { id: psi.id, owner, columns, rows: None, pad_to_source: false, sorted_by: vec![], ordered: false }

@@ -78,7 +78,7 @@ pub(crate) fn announced_rows<B: Backend>(
     usize::try_from(announced).map_err(|_| too_many(name, announced)).and_then(|rows| at_most(rows, name))
 }
 
-/// So many rows, unless they are more than the planner reckons with where nobody declares how many there are: the
+/// This number of rows, unless it is more than the planner reckons with where nobody declares how many there are: the
 /// widths of sums and of string hashes follow from its bound (`UNDECLARED_ROWS` of tacit.plan.algebra.bounds).
 pub(crate) fn at_most(rows: usize, what: &str) -> Result<usize> {
     if rows > 1 << 31 { Err(too_many(what, rows as u64)) } else { Ok(rows) }
@@ -88,7 +88,7 @@ fn too_many(what: &str, rows: u64) -> TableError {
     TableError::Input(format!("{what} has {rows} rows; a table has at most 2^31, so ask about fewer rows"))
 }
 
-/// Shares the owner's encoded columns, of so many rows.
+/// Shares the owner's encoded columns, of `rows` rows.
 pub(crate) fn share<B: Backend>(
     b: &mut B,
     parties: &[String],

@@ -111,7 +111,7 @@ fn given<B: Backend>(
     matched(executor.backend_mut(), psi, own)
 }
 
-/// What memcheck finds while both owners' tables are joined and released, as so many rows.
+/// What memcheck finds while both owners' tables are joined, and `rows` rows released.
 fn of_join<B: Networked>(
     operator: &Operator,
     rows: usize,

@@ -31,7 +31,7 @@ pub enum Disclosed {
 #[derive(Clone, Default)]
 pub struct Public {
     pub disclosed: VecDeque<Disclosed>,
-    /// The numbers by which shuffled rows are revealed as planes, for so many rows; none: their places.
+    /// The numbers by which shuffled rows are revealed as planes, by the number of rows; none: their places.
     pub labels: Option<fn(usize) -> Vec<u64>>,
 }
 

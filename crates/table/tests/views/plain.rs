@@ -55,7 +55,7 @@ impl Shape {
         Self { columns: columns.to_vec(), padded, rows: None }
     }
 
-    /// The same of so many rows, whatever the test says.
+    /// The same of `rows` rows, whatever the test says.
     pub fn of(self, rows: usize) -> Self {
         Self { rows: Some(rows), ..self }
     }
@@ -80,7 +80,7 @@ impl Shape {
         names.iter().map(|name| json!({"name": name, "kind": column(name).kind()})).collect()
     }
 
-    /// The input of such a table by the node "a": announced, padded to so many rows, or padded to its source.
+    /// The input of such a table by the node "a": announced, padded to `rows` rows, or padded to its source.
     pub fn input(&self, rows: Option<usize>, to_source: bool) -> Operator {
         let columns: Vec<Json> = self.columns.iter().map(Column::listed).collect();
         operator(
@@ -109,7 +109,7 @@ impl Shape {
         block
     }
 
-    /// Zeros behind so many rows.
+    /// Zeros behind the first `rows` rows.
     pub fn cut(block: &Block, rows: usize) -> Block {
         let mut cut = block.clone();
         cut.bits =

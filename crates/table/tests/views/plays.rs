@@ -129,7 +129,7 @@ pub trait Play: Sync {
         &[]
     }
 
-    /// The numbers by which it reveals shuffled rows as planes, for so many; none: their places.
+    /// The numbers by which it reveals shuffled rows as planes, by the number of rows; none: their places.
     fn labels(&self) -> Option<fn(usize) -> Vec<u64>> {
         None
     }

@@ -13,7 +13,7 @@ pub struct Case {
 
 const ALL: [&str; 9] = ["id", "k", "v", "r", "q", "b", "keep", "s", "u"];
 
-/// Every case. Announced inputs where `padded` is None, otherwise padded to so many rows.
+/// Every case. Announced inputs where `padded` is None, otherwise padded to that number of rows.
 pub fn cases(padded: Option<usize>) -> Vec<Case> {
     let t = || input_table(padded);
     let l = || input_unique(padded);
