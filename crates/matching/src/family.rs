@@ -19,7 +19,7 @@ pub fn protocols(bins: usize) -> Vec<Arc<dyn Protocol>> {
     ]
 }
 
-/// A protocol by its name, for a run of so many bins.
+/// A protocol by its name, for a run of `bins` bins.
 ///
 /// # Errors
 /// An input error that lists the names.

@@ -82,7 +82,7 @@ impl Files {
         Ok(self.folder.replace(COUNTS, counts.iter().sum(), bytemuck::cast_slice(counts))?)
     }
 
-    /// How many rows each of so many bins has, and how many have no key.
+    /// How many rows each of the `bins` bins has, and how many have no key.
     ///
     /// # Errors
     /// A file that cannot be read.
@@ -98,7 +98,7 @@ impl Files {
         }
     }
 
-    /// A bin's rows, which are so many.
+    /// A bin's `count` rows.
     ///
     /// # Errors
     /// A file that cannot be read, or has other rows.
@@ -115,7 +115,7 @@ impl Files {
         if read == count { Ok(batches) } else { Err(MatchError::damaged(&path)) }
     }
 
-    /// The tokens of a bin's rows, which are so many, with repetitions.
+    /// The tokens of a bin's `count` rows, with repetitions.
     ///
     /// # Errors
     /// A file that cannot be read, or has other tokens.

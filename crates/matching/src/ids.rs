@@ -46,7 +46,7 @@ pub struct Ids {
     contaminated: (usize, usize),
 }
 
-/// What ids by so many keys cost at most: they cost less where rows match.
+/// What ids by `keys` keys cost at most: they cost less where rows match.
 pub fn cost_by_keys(keys: usize, rows: Sizes) -> Traffic {
     multi_key::cost(shape(keys, rows), rows.sender + rows.receiver)
 }

@@ -72,7 +72,7 @@ enum Stretch {
     Pairs(usize),
     /// Rows of a bin that match nothing.
     Unmatched(usize),
-    /// So many rows of NULL.
+    /// A number of rows of NULL.
     Nulls(u64),
 }
 
@@ -80,7 +80,7 @@ enum Stretch {
 enum Present {
     /// Rows of a bin, from the place `at` on.
     Listed { bin: usize, rows: Vec<u32>, at: usize },
-    /// So many rows of NULL.
+    /// A number of rows of NULL.
     Nulls(u64),
 }
 

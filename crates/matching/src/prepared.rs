@@ -14,7 +14,7 @@ use crate::distinct::Distinct;
 use crate::error::MatchError;
 use crate::results::{Matches, Results};
 
-/// Prepares a table of so many rows, in one bin, for `budget` asked items in all: the set to keep, and the published
+/// Prepares a table of `rows` rows, in one bin, for `budget` asked items in all: the set to keep, and the published
 /// one.
 ///
 /// # Errors

@@ -28,9 +28,9 @@ pub struct Places {
 }
 
 impl Places {
-    /// Of a party that announced so many rows, in so many bins. matches: how many keys of a bin can match.
+    /// Of a party that announced `rows` rows, in `bins` bins. matches: how many keys of a bin can match.
     pub fn new(matches: usize, rows: usize, bins: usize) -> Self {
-        // Keys with so many rows spread over the bins as all keys do.
+        // Keys with 255 rows or more spread over the bins as all keys do.
         let long = match rows / LONG as usize {
             0 => 0,
             many => capacity(many, bins),
@@ -61,7 +61,7 @@ impl Places {
         Some(message)
     }
 
-    /// The counts of so many keys; None if that is not what they say.
+    /// The counts of `keys` keys; None if the message does not hold as many.
     fn read(self, message: &[u8], keys: usize) -> Option<Vec<u32>> {
         let (short, long) = message.split_at_checked(self.keys)?;
         let (short, unused) = short.split_at_checked(keys)?;

@@ -52,7 +52,8 @@ fn begun(bin: usize) -> String {
 }
 
 impl Results {
-    /// Of so many bins. folder: where the files are, some perhaps from an earlier run; None keeps them in memory.
+    /// Results of `bins` bins. folder: where the files are, some perhaps from an earlier run; None keeps them in
+    /// memory.
     pub fn new(bins: usize, folder: Option<Arc<Folder>>) -> Self {
         Self { folder, held: Mutex::new(vec![None; bins]), bins }
     }

@@ -221,7 +221,8 @@ fn messages_are_equally_long_for_all_tables_of_equal_size() {
 /// How often keys repeat, and which of them match, shows in no message's length.
 #[test]
 fn messages_are_equally_long_whatever_repeats() {
-    // Rows of so many keys, each so often, then other rows up to 600: all alike, all different, or without a key.
+    // Rows of keys that stand in as many rows as `often` says, then other rows up to 600: all alike, all different, or
+    // without a key.
     let table = |often: &[usize], own: i64, other: fn(i64) -> Option<i64>| -> Vec<Key> {
         let keys = (0i64..).zip(often).flat_map(|(key, &times)| std::iter::repeat_n(Some(key), times));
         let others = (0..).map(|row| other(row).map(|key| own + key));

@@ -36,7 +36,7 @@ fn binned(keys: &Keys, columns: usize) -> Arc<Bins> {
     Arc::new(partition.finish(schema).expect("a table").0)
 }
 
-/// Rows with so many keys.
+/// Rows with these keys.
 fn keyed(keys: &[Keys], columns: usize) -> KeyedRows {
     let rows = keys[0].len();
     let numbers = |power: u32| Arc::new((0..rows as i64).map(|row| row.pow(power)).collect::<Int64Array>()) as ArrayRef;
@@ -280,8 +280,8 @@ fn many(from: i64, to: i64) -> Keys {
     (from..to).map(Some).collect()
 }
 
-/// So many rows, of which so many have the keys 0, 1, ... and the others keys of their own, few of them distinct if
-/// `crowded`.
+/// A table of `rows` rows, of which `common` have the keys 0, 1, ... and the others keys of their own, few of them
+/// distinct if `crowded`.
 fn table(rows: i64, common: i64, own: i64, crowded: bool) -> Keys {
     let others = (common..rows).map(|row| match (crowded, row % 3) {
         (true, 0) => None,
