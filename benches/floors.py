@@ -41,7 +41,7 @@ OPERATIONS = (
 
 @dataclass(frozen=True)
 class Bound:
-    """A target of two parties: at most so many seconds, bytes an item (both ways), bytes of memory of each party.
+    """A target of two parties: the most seconds, bytes an item (both ways), bytes of memory of each party.
 
     scale: what others reach.
     """

@@ -96,7 +96,7 @@ class Bench:
                 database.execute(f"COPY ({select}) TO '{self.folder / name}.parquet' (PARQUET_VERSION v2)")
 
     def run(self, least_free: float, tell: bool) -> dict[str, Any]:
-        """One match. Raises SystemExit if a party fails, or when the disk has less than so many GB left."""
+        """One match. Raises SystemExit if a party fails, or when the disk has less than least_free GB left."""
         before = used(self.folder)
         start = time.perf_counter()
         parties = [self.start(name, tell) for name in PARTIES]

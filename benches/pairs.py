@@ -82,7 +82,7 @@ def relatives(found: list[Measured]) -> str:
 
 def transfers(found: list[Measured]) -> str:
     """Oblivious transfers and VOLE."""
-    head = ["what", "joined", "so many", "time", "rate", "bits each", "peak", "load", "floor", "ratio"]
+    head = ["what", "joined", "number", "time", "rate", "bits each", "peak", "load", "floor", "ratio"]
     rows = []
     for each in found:
         if "vole" in each:

@@ -3,8 +3,8 @@
     python benches/predictions.py                                   all programs at 2^14, 2^16 and 2^18 rows
     python benches/predictions.py --only sort --rows 16 --link none,1e9
 
-Rows are those of both owners together. Each program is measured where no link is declared and where one is, of so many
-bytes a second. Time is that of the secure steps in ``answer.cost``, over TLS: what the plan predicted and what the
+Rows are those of both owners together. Each program is measured where no link is declared and where one of a given
+bandwidth is. Time is that of the secure steps in ``answer.cost``, over TLS: what the plan predicted and what the
 parties metered. The prices that predictions follow from, and what measures each of them, are in
 crates/mpc/src/backends/two/prices.rs.
 """
@@ -44,7 +44,7 @@ HEAD = ("program", "link", "rows", "predicted", "taken", "taken/predicted", "dea
 
 
 def tables(rows: int) -> list[Table]:
-    """So many rows of two owners; half of the second one's match. Besides, some of the first one's keys alone."""
+    """Tables of two owners, ``rows`` rows in all; half of the second's match. Also some of the first one's keys alone."""
     key = 'k = { type = "BIGINT", min = 0, max = 4294967295 }'
     arm = 'arm = { type = "INTEGER", min = 0, max = 1 }'
     v, w = (f'{name} = {{ type = "BIGINT", min = 0, max = 1000000 }}' for name in "vw")

@@ -75,7 +75,7 @@ def operations(found: list[Measured], ceilings: list[Measured], peers: list[Meas
         "median, best, spread: wall clock between barriers, the slowest party's; spread is the range over the median.\n"
         "B/row: payload bytes that one party sends, mean of the three. cpu: all parties. peak: largest resident\n"
         "memory of one party's process, inputs included. wire: traffic against the most that the loopback carried,\n"
-        "in the limits above or in `exchange`. join: so many rows on each side."
+        "in the limits above or in `exchange`. join: this number of rows on each side."
     )
     title = "Operations: three parties as three processes on this machine"
     return section(title, [*TIMING, *head], rows, notes)

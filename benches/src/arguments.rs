@@ -20,7 +20,7 @@ usage: tacit-bench kernels [options]    speed of each operation between an engin
 
 options of kernels
   --engine rep3          the engine, of: rep3 (three parties), two (two parties) (default rep3)
-  --bandwidth 1e9        declare a link of so many bytes a second (default none)
+  --bandwidth 1e9        declare a link of this bandwidth, in bytes a second (default none)
   --rows 16,18,20,22     sizes, as powers of two (default 16,18,20,22)
   --only and,sort        operations (default all), of: exchange and multiply less less-planes equal shuffle sort join
                          group-by trial
@@ -61,7 +61,7 @@ options of gates
   --rows 20              rows, as powers of two (default 20): of 64 independent ANDs, of 64 ANDs with a common factor, of one
                          product of 64 bits, of 8 bits to be ring elements and of one choice between two of them
   --only ands,products   of: ands common-factor products bits choices (default all)
-  --bandwidth 1e9        declare a link of so many bytes a second (default none)
+  --bandwidth 1e9        declare a link of this bandwidth, in bytes a second (default none)
   --transport, --repeats as above
 
 options of limits

@@ -13,7 +13,7 @@ const MESSAGE: usize = 1 << 20;
 /// Messages that are on the way before a party receives.
 const AHEAD: usize = 8;
 
-/// Exchanges so many rows with every peer, in one round.
+/// Exchanges `rows` rows with every peer, in one round.
 pub fn run(session: &mut Session, rows: usize) -> Result<()> {
     let (me, parties) = (session.me(), session.parties());
     let peers: Vec<PartyId> = (0..parties).map(PartyId).filter(|&peer| peer != me).collect();

@@ -34,7 +34,7 @@ pub fn cpu_seconds() -> f64 {
     present.max(ticks.sum::<f64>() / 100.0)
 }
 
-/// The loopback as a link of so many bytes a second.
+/// The loopback as a link of `bandwidth` bytes a second.
 pub fn link(bandwidth: f64) -> Link {
     Link { latency: 20e-6, bandwidth }
 }

@@ -29,9 +29,9 @@ pub struct Group {
 /// What the coordinator asks of a connected party.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 pub enum Request {
-    /// Declare a link of so many bytes a second.
+    /// Declare a link of this bandwidth, in bytes a second.
     Declare(f64),
-    /// Run an operation once on fresh random inputs of so many rows.
+    /// Run an operation once on fresh random inputs of this number of rows.
     Run(Operation, usize),
     /// Close the session and end.
     End,

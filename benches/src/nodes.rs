@@ -110,7 +110,7 @@ impl Nodes {
         Ok(Self { parties })
     }
 
-    /// Has the parties declare a link of so many bytes a second.
+    /// Has the parties declare a link of `bandwidth` bytes a second.
     ///
     /// # Errors
     /// When a party is gone.

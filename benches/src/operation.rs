@@ -23,7 +23,7 @@ pub enum Operation {
     Shuffle,
     /// Stable sort of four 64-bit ring columns by a 32-bit key.
     Sort,
-    /// Join of two owners' tables of so many rows each: a 32-bit key, unique in one of them, and four 64-bit columns in
+    /// Join of two owners' tables of as many rows each: a 32-bit key, unique in one of them, and four 64-bit columns in
     /// all. Owners sort them where the planner has them do so.
     Join,
     /// The same of tables that nobody sorted, as other steps give them.
@@ -83,7 +83,7 @@ impl Operation {
         }
     }
 
-    /// How many of these units it handles per row, among so many parties.
+    /// How many of these units it handles per row, among `parties` parties.
     pub fn units_per_row(self, parties: usize) -> usize {
         match self {
             Self::Exchange => parties * (parties - 1) * exchange::BYTES_PER_ROW,

@@ -25,7 +25,7 @@ const PARTY: &str = "ot-party";
 /// An extension protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Extension {
-    /// SoftSpokenOT with so many bits of delta in a block; 1 is IKNP.
+    /// SoftSpokenOT with this number of bits of delta in a block; 1 is IKNP.
     SoftSpoken(usize),
     /// From a pseudorandom correlation generator.
     Silent,
@@ -34,7 +34,7 @@ enum Extension {
 /// What is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Work {
-    /// So many base OTs.
+    /// A number of base OTs.
     Base(usize),
     /// An extension in batches, its setup not counted.
     Extension {
@@ -55,7 +55,7 @@ enum Against {
 }
 
 impl Work {
-    /// Everything of the table, for so many OTs.
+    /// Everything of the table, for `n` OTs.
     fn all(n: usize) -> Vec<Self> {
         let of = |protocol| {
             let work = |(adversary, hashed)| Self::Extension { protocol, adversary, hashed, n };

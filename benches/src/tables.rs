@@ -27,7 +27,7 @@ pub fn share<B: Networked>(node: B, operation: Operation, rows: usize) -> Result
         Operation::GroupBy => &["sales"],
         _ => unreachable!("{operation:?} takes columns"),
     };
-    // Of so many rows the planner merges what owners sort between two nodes, and sorts between three.
+    // At these sizes the planner merges what owners sort between two nodes, and sorts between three.
     let merges = operation == Operation::Join && B::NODES == 2;
     let mut shared = Vec::new();
     for (owner, table) in tables.iter().enumerate() {

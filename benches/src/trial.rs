@@ -18,7 +18,7 @@ const EVENTS: usize = 4;
 const TIME: u32 = 32;
 const VALUE: u32 = 20;
 
-/// The shared sums over so many subjects, whose random data the parties draw on the way.
+/// The shared sums over `rows` subjects, whose random data the parties draw on the way.
 pub fn run<B: Networked>(b: &mut B, rows: usize) -> Result<Moments<B>> {
     let mut prg = Prg::new(&Seed::random()?);
     let mut sums: Option<Moments<B>> = None;

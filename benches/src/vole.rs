@@ -93,7 +93,8 @@ fn measure(work: Work, transport: Transport, selection: &Correlations) -> Result
     Ok(())
 }
 
-/// So many runs of two new processes, after one that is not counted: its memory comes fresh from the operating system.
+/// Runs of two new processes, `repeats` of them after one that is not counted: its memory comes fresh from the
+/// operating system.
 fn repetitions(work: Work, transport: Transport, repeats: usize) -> Result<Vec<[Run; 2]>> {
     let mut lines = processes::start(&NAMES, "vole-party", transport == Transport::Tls)?;
     let runs = (0..=repeats).map(|_| {

@@ -85,7 +85,7 @@ impl Write for ReadAhead {
     }
 }
 
-/// Bytes a second over so many connections at once, each with a thread at either end.
+/// Bytes a second over `connections` connections at once, each with a thread at either end.
 pub fn throughput(effort: Effort, connections: usize, connect: &impl Fn() -> Result<Ends>) -> Result<f64> {
     let writes = (effort.traffic / connections / WRITE).max(1);
     let ends = (0..connections).map(|_| connect()).collect::<Result<Vec<_>>>()?;

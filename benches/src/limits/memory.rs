@@ -9,7 +9,7 @@ pub fn cores() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Bytes a second that so many threads together read.
+/// Bytes a second that `threads` threads together read.
 pub fn read(effort: Effort, threads: usize) -> f64 {
     together(threads, || {
         let buffer = vec![1u64; effort.buffer / size_of::<u64>()];
@@ -17,7 +17,7 @@ pub fn read(effort: Effort, threads: usize) -> f64 {
     })
 }
 
-/// Bytes a second that so many threads together copy: each is read and written once.
+/// Bytes a second that `threads` threads together copy: each is read and written once.
 pub fn copy(effort: Effort, threads: usize) -> f64 {
     together(threads, || {
         let from = vec![1u64; effort.buffer / size_of::<u64>()];
