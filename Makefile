@@ -65,7 +65,8 @@ constant-time: valgrind
 	$(call all_pass,tacit-psi,relatives,constant_time,16)
 	$(call all_pass,tacit-psi,circuit,constant_time,3)
 
-# The tests of a package and a file that have this word in their names: so many, and all pass. Where none has it, cargo is content.
+# The tests of a package and a file that have this word in their names: the fourth argument is their number, and all
+# pass. Where none has the word, cargo is content.
 define all_pass
 cargo test --locked --package $(1) --test $(2) $(3) -- --test-threads=1 | tee -a /dev/stderr | grep --quiet "ok. $(4) passed"
 endef
