@@ -130,7 +130,7 @@ def _text(draw: st.DrawFn, name: str, nullable: bool, key: bool) -> Column:
 
 @st.composite
 def _pool(draw: st.DrawFn, low: int, high: int, least: int) -> tuple[int, ...]:
-    """A few values, at least so many if there are: often the bounds, zero and their neighbours."""
+    """A few values, at least ``least`` if there are: often the bounds, zero and their neighbours."""
     special = [each for each in (low, high, 0, 1, -1, low + 1, high - 1, 2, 10) if low <= each <= high]
     near = st.integers(max(low, -9), min(high, 9)) if low <= 9 and high >= -9 else st.integers(low, min(high, low + 9))
     found = draw(st.lists(st.one_of(st.sampled_from(special), near), min_size=1, max_size=5, unique=True))

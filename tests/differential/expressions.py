@@ -46,7 +46,7 @@ class Writer:
         return self.draw(st.sampled_from(choices))
 
     def often(self, out_of: int) -> bool:
-        """True once in so many times."""
+        """True once in ``out_of`` times."""
         return self.draw(st.integers(0, out_of - 1)) == out_of - 1
 
     def note(self, feature: str, text: str) -> str:

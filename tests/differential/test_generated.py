@@ -131,7 +131,7 @@ def _refusal(error: QueryError) -> str:
 
 
 def search(run: Callable[[Question], None], examples: int, number: int = SEED) -> None:
-    """Run so many generated questions."""
+    """Run ``examples`` generated questions."""
 
     @seed(number)
     @settings(
@@ -153,7 +153,7 @@ def search(run: Callable[[Question], None], examples: int, number: int = SEED) -
 
 
 def compare(engine: Engine, examples: int, keys: Path, suite: str = "rep3") -> Tally:
-    """Check so many generated questions on an engine."""
+    """Check ``examples`` generated questions on an engine."""
     tally = Tally()
     search(lambda question: tally.note(question, check(question, engine, keys, suite)), examples)
     return tally

@@ -29,7 +29,7 @@ from .running import Engine, among_threads, ask, by_processes, in_clear, referen
 FILES = sorted((Path(__file__).parents[1] / "slt").glob("*.slt"))
 UPDATE = bool(os.environ.get("TACIT_UPDATE"))
 EVERY = 1 if os.environ.get("HYPOTHESIS_PROFILE") == "nightly" else 5
-"""Of the queries one in so many is asked between two parties."""
+"""One in this number of queries is asked between two parties."""
 
 ENGINES = {"clear": in_clear, "rep3": among_threads, "tls": by_processes, "two": among_threads, "two-tls": by_processes}
 

@@ -1,8 +1,8 @@
 """Joins of two parties, against DuckDB: types of keys, NULLs, repetitions, no rows.
 
-What the owners can sort is merged or sorted by the nodes, whichever is predicted to take less time: of so many rows as
-are assumed where sizes are announced later it is merged, of a hundred rows with narrow keys it is sorted. What comes
-from other steps is always sorted.
+What the owners can sort is merged or sorted by the nodes, whichever is predicted to take less time: with as many rows
+as are assumed where sizes are announced later it is merged, with a hundred rows and narrow keys it is sorted. What
+comes from other steps is always sorted.
 """
 
 from __future__ import annotations

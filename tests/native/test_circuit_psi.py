@@ -31,7 +31,7 @@ class CircuitJoin(Join):
 
 
 def people(left: int, right: int, common: int, seed: int = 1, **members: object) -> CircuitJoin:
-    """So many rows of each side with different keys, of which so many are common."""
+    """Rows of each side with different keys, of which ``common`` are in both."""
     drawn = random.Random(seed)
     keys = drawn.sample(range(10 * (left + right)), left + right - common)
     ids = drawn.sample(keys[:left], left)

@@ -18,7 +18,7 @@ Messages = list[tuple[object, ...]]
 
 
 def join(seed: int, rows: int, matching: int, *, clustered: bool) -> Join:
-    """So many rows on each side, of which so many right ones match: all one left row, or each as it comes."""
+    """``rows`` rows on each side, of which ``matching`` right ones match: all one left row, or each as it comes."""
     words = random.Random(seed)
     keys = words.sample(range(1 << 40), rows)
     partners = [keys[0]] * matching if clustered else [words.choice(keys) for _ in range(matching)]

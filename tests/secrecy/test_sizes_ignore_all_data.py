@@ -19,7 +19,7 @@ from .twins import TWINS, Twins
 
 EPOCH = date(1970, 1, 1)
 FEW = 6
-"""Most draws of a column come from so many values, so that keys meet."""
+"""Most draws of a column come from this many values, so that keys meet."""
 
 
 def values(type_: Type) -> st.SearchStrategy[Any]:

@@ -75,7 +75,7 @@ def asked(message: bytes, peer: str) -> Asked:
 
 
 def offered(message: bytes, peer: str, keys: int) -> Offered:
-    """What a peer announces of its prepared table, asked about by so many key columns. Raises RunError."""
+    """What a peer announces of its prepared table, asked about by ``keys`` key columns. Raises RunError."""
     told = _told(message)
     rows, most, budget = (told.get(name) for name in ("rows", "most", "budget"))
     kinds, published, token_key = (told.get(name) for name in ("kinds", "published", "token_key"))

@@ -134,7 +134,7 @@ def _led_by(
 
 
 def check_memory(rows: int, leader_rows: int, memory: int, table: int) -> None:
-    """Refuse what does not fit into ``memory`` bytes beside a party's own table of so many. Raises RunError."""
+    """Refuse what does not fit into ``memory`` bytes beside a party's own table of ``table`` bytes. Raises RunError."""
     need = LEAST_BYTES + BYTES_PER_ROW * (rows + leader_rows) + 2 * table
     if need > max(memory, LEAST_BYTES):
         where = "at all parties" if table == 0 else "here"

@@ -91,7 +91,7 @@ def choose_whole(parameters: Parameters, facts: Facts) -> Choice:
 
 
 def check_memory(parameters: Parameters, choice: Choice, memory: int, table: int) -> None:
-    """Refuse what does not fit into ``memory`` bytes beside a party's own table of so many. Raises RunError."""
+    """Refuse what does not fit into ``memory`` bytes beside a party's own table of ``table`` bytes. Raises RunError."""
     each = BYTES_PER_ROW[choice.protocol] + BYTES_PER_KEY * (parameters.keys - 1)
     need = LEAST_BYTES + each * sum(choice.capacities) + 2 * table
     if need > max(memory, LEAST_BYTES):

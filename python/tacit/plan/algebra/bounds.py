@@ -57,7 +57,7 @@ def multiply(a: Range, b: Range) -> Range:
 
 
 def rescale(a: Range, digits: int) -> Range:
-    """All a with so many more digits after the point; a negative number of them rounds."""
+    """All a with ``digits`` more digits after the point; a negative number of them rounds."""
     if digits >= 0:
         return a[0] * 10**digits, a[1] * 10**digits
     return a[0] // 10**-digits, -(-a[1] // 10**-digits)

@@ -37,7 +37,7 @@ SMALL_PADDING = 1 << 10
 
 @dataclass(frozen=True)
 class Padded:
-    """The result is padded to so many rows; nothing is shown."""
+    """The result is padded to ``rows`` rows; nothing is shown."""
 
     rows: int
 

@@ -35,7 +35,7 @@ from tacit.plan.facts.fields import columns_of, fields
 
 Outputs = tuple[tuple[str, Expr], ...]
 EXACT_DOUBLE = 1 << 50
-"""Numbers of up to so many units of their last digit are different DOUBLEs and have different quotients by a constant.
+"""Numbers of up to this many units of their last digit are different DOUBLEs, with different quotients by a constant.
 
 Two of them differ by a factor of at least 1 + 2^-50. As DOUBLEs, which rounds decimals, they differ by one of at least
 1 + 3/4 2^-50, that is by three units in the last place, of which rounding the quotient takes one.
