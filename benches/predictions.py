@@ -44,7 +44,7 @@ HEAD = ("program", "link", "rows", "predicted", "taken", "taken/predicted", "dea
 
 
 def tables(rows: int) -> list[Table]:
-    """Tables of two owners, ``rows`` rows in all; half of the second's match. Also some of the first one's keys alone."""
+    """Tables of two owners, ``rows`` rows in all; half of the second's match, and some keys are the first's alone."""
     key = 'k = { type = "BIGINT", min = 0, max = 4294967295 }'
     arm = 'arm = { type = "INTEGER", min = 0, max = 1 }'
     v, w = (f'{name} = {{ type = "BIGINT", min = 0, max = 1000000 }}' for name in "vw")
