@@ -1,9 +1,9 @@
 """A party's ledger: the append-only, hash-chained record of what it approved and what it disclosed.
 
 One JSON object a line. Every entry holds its position, the hash of the entry before it and its own hash (SHA-256 over
-the canonical JSON of everything else in the entry), so that a change, a removal or an insertion before the last entry
-shows. A run makes two entries: ``approved`` before anything is shared, then ``completed`` or ``failed`` with what
-really happened.
+the canonical JSON of everything else in the entry). So a change, a removal or an insertion before the last entry shows.
+A run makes two entries: ``approved`` before anything is shared, then ``completed`` or ``failed`` with what really
+happened.
 """
 
 from __future__ import annotations

@@ -80,7 +80,7 @@ def federation_file(scenario: Scenario, tables: tuple[DemoTable, ...], ports: li
 def free_ports(count: int) -> list[int]:
     """Ports on the loopback interface that nobody uses, and that nobody is given for a minute who does not name them.
 
-    A port over which a connection was ended from its own side rests for so long: the system gives it to no program that
+    A port over which a connection was ended from its own side rests for so long. The system gives it to no program that
     wants any port, and to none for a connection of its own, while who names it can listen there at once.
     """
     with ExitStack() as stack:

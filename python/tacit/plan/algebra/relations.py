@@ -202,8 +202,8 @@ AggregateFunction = OneOf["sum", "count", "count_rows", "count_distinct", "min",
 class Aggregation:
     """One aggregate output: the function over a column of the input (None for count_rows, which is COUNT(*)).
 
-    known: the output's field where the planner knows more than function and column imply (a COUNT as the sum of partial
-    counts is a BIGINT that is never NULL; a sum of partial sums has the bounds of the whole sum).
+    known: the output's field where the planner knows more than function and column imply. A COUNT as the sum of partial
+    counts is a BIGINT that is never NULL. A sum of partial sums has the bounds of the whole sum.
     position: where the query computes the column, for refusals.
     """
 

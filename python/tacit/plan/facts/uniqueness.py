@@ -1,8 +1,8 @@
 """Which columns of a relation never repeat together, by declaration or by construction.
 
 A join needs one side whose keys are unique. Declared unique columns stay unique through filters, projections that keep
-them, sorts and limits; the keys of a GROUP BY or DISTINCT are unique; a join with unique left keys repeats no right
-row, and of the columns that it makes equal each may stand for the other.
+them, sorts and limits. The keys of a GROUP BY or DISTINCT are unique. A join with unique left keys repeats no right
+row. Of the columns that it makes equal each may stand for the other.
 """
 
 from __future__ import annotations
