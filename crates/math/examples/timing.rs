@@ -1,11 +1,11 @@
 //! Whether the time of the wide kernels depends on secrets: `cargo run --release -p tacit-math --example timing`.
 //!
 //! Reparaz, Balasch, Verbauwhede: "Dude, is my code constant time?", DATE 2017. Each kernel runs many times on one
-//! fixed secret or on a fresh random one, as a coin says, and Welch's t-test compares the times of both classes: all of
-//! them, and those below each of some percentiles, because a dependence may hide behind interruptions. |t| above 10 is
-//! a difference; one that comes three times in a row is none of chance, and the program ends with exit status 1. A
-//! planted kernel that stops at the first difference must be found, so that a machine too busy to measure on does not
-//! look like code without faults.
+//! fixed secret or on a fresh random one, as a coin says, and Welch's t-test compares the times of both classes. It
+//! compares all of them, and those below each of some percentiles, because a dependence may hide behind interruptions.
+//! A |t| above 10 is a difference. One that comes three times in a row is none of chance, and the program ends with
+//! exit status 1. A planted kernel that stops at the first difference must be found, so that a machine too busy to
+//! measure on does not look like code without faults.
 
 use std::hint::black_box;
 use std::mem::MaybeUninit;

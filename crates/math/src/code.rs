@@ -34,7 +34,7 @@ use std::ops::BitXor;
 pub const BLOCK: usize = 32;
 
 /// Which of the 32 others are added to each symbol of a block: rotations of one row. With the identity beside them they
-/// generate an extremal doubly even self-dual code of length 64: its words have weights 0, 12, 16, 20 and so on (pure
+/// generate an extremal doubly even self-dual code of length 64. Its words have weights 0, 12, 16, 20 and so on (pure
 /// double circulant codes: Gulliver and Harada, "Classification of Extremal Double Circulant Self-Dual Codes of Lengths
 /// 64 to 72", Designs, Codes and Cryptography 13, 1998; the tests check it).
 pub const COMBINATIONS: [u32; BLOCK] = {

@@ -18,14 +18,14 @@
 //! **Model**: AES under a published key is a random permutation π that everyone evaluates in both directions
 //! (half-gates: an ideal cipher E). **Sources**: Guo, Katz, Wang, Yu, "Efficient and Secure Multiparty Computation from
 //! Fixed-Key Block Ciphers" (IEEE S&P 2020): MMO in section 7.2, with the min-entropy of offsets as a parameter, s in
-//! 7.3, TMMO in 7.4. They add b D; for any f without π the proof of TMMO stays as it is: π(x ⊕ D) is a block that no
-//! other answer shows, so π of it and a tweak hides f(D), unless two of these blocks or one and an evaluation of the
-//! adversary's meet. Guo, Yang, Wang, Zhang, Xie, Liu, Zhao, "Half-Tree" (EUROCRYPT 2023) for trees.
+//! 7.3, TMMO in 7.4. They add b D. For any f without π the proof of TMMO stays as it is. π(x ⊕ D) is a block that no
+//! other answer shows, so π of it and a tweak hides f(D). That fails where two of these blocks meet, or one and an
+//! evaluation of the adversary's. Guo, Yang, Wang, Zhang, Xie, Liu, Zhao, "Half-Tree" (EUROCRYPT 2023) for trees.
 //!
 //! None is a random oracle, collision resistant, or one-way on inputs of little entropy: inputs must carry a uniform
 //! secret, such as an offset. Never hash data with them.
 //!
-//! Their concrete security falls with use, over all sessions together, because everyone shares one key: an attacker
+//! Their concrete security falls with use, over all sessions together, because everyone shares one key. An attacker
 //! that evaluates AES p times wins with probability about p q / 2^e against q hashes (Guo, Katz, Wang, Weng, Yu, CRYPTO
 //! 2020, give the attack on garbling). 2^40 hashes leave 87 bits to an offset of 127 random bits, and 83 to one of the
 //! 123 of silent lookups. To that comes a chance that no work changes, about q^2 / 2^(e+1): that the inputs of two
@@ -124,7 +124,7 @@ impl CorrelationRobustHash {
     }
 
     /// Adds to each of 64 rows the low halves of the hashes of its N blocks, each plus an offset, as far as the mask of
-    /// its place reaches: `blocks[k]` has the k-th block of every row, `masks[k]` the bits that are wanted of its hash.
+    /// its place reaches. `blocks[k]` has the k-th block of every row, `masks[k]` the bits that are wanted of its hash.
     pub fn add_masked<const N: usize>(
         &self,
         blocks: &[[u128; 64]; N],
@@ -137,7 +137,7 @@ impl CorrelationRobustHash {
 }
 
 /// Circular correlation robust hash H of 128-bit blocks, π(s(x)) ⊕ s(x) for the map s(high, low) = (high ⊕ low, high),
-/// as the generator of correlated trees: the children of a block x in tree i are H(x ⊕ i) and H(x ⊕ i) ⊕ x, so that the
+/// as the generator of correlated trees. The children of a block x in tree i are H(x ⊕ i) and H(x ⊕ i) ⊕ x, so that the
 /// sum of a level is that of the level above.
 ///
 /// **Contract** H(x ⊕ D) ⊕ b D looks random for a secret offset D, public x and a bit b, each x once: s and its sum

@@ -36,7 +36,7 @@ pub fn masks_of(bits: &[u64], masks: &mut [u64]) {
 }
 
 /// Switches of rows a and b, of L words each, of which two nodes hold components, at the node that knows which rows are
-/// to be exchanged: adds q to a, takes it from b, with q = k + s (e + b - a), row by row. A string k has S words, of
+/// to be exchanged. It adds q to a, takes it from b, with q = k + s (e + b - a), row by row. A string k has S words, of
 /// which the first L count. `masks` has ones for s = 1, zeros for s = 0.
 ///
 /// # Panics
@@ -58,7 +58,7 @@ pub fn switch_known<const L: usize, const S: usize>(
     switch_known_each(tops, [a, b], e, k, masks);
 }
 
-/// The same at the other node, which has two strings for every row; they change their places where `flips` has ones:
+/// The same at the other node, which has two strings for every row. They change their places where `flips` has ones:
 /// takes k_0 from a, adds it to b, and writes e = k_0 - k_1 + b - a for what a and b were.
 ///
 /// # Panics

@@ -25,7 +25,7 @@ pub fn fill(out: &mut [u8]) -> Result<(), getrandom::Error> {
     Ok(())
 }
 
-/// Does `work` on this thread with all its randomness from a seed, so that the same work can be done again: what
+/// Does `work` on this thread with all its randomness from a seed, so that the same work can be done again. What
 /// [`fill`] and what follows from it give is a function of the seed and of the order of calls. Threads that `work`
 /// starts have the operating system's.
 ///

@@ -44,8 +44,9 @@ pub fn fold_four(first: &mut [u64], others: [&[u64]; 3], low: &mut [u64], high: 
     fold_four_portable(first, others, low, high);
 }
 
-/// As [`fold_four`] onto nothing: of four vectors, of which the second lies in `low` and the third in `high`, the sum,
-/// returned in the first; of those whose low bit is set, in `low`; of those whose high bit is set, in `high`.
+/// As [`fold_four`] onto nothing: of four vectors, of which the second lies in `low` and the third in `high`, returns
+/// the sum in the first. The sum of those whose low bit is set is in `low`, that of those whose high bit is set in
+/// `high`.
 ///
 /// # Panics
 /// If the lengths differ.

@@ -260,7 +260,7 @@ fn colours(labels: __m512i) -> __mmask8 {
 }
 
 /// Blocks beside labels whose colour is one, zero beside the others. The blocks come from memory, and the garbler, who
-/// knows which colours mean what, may see how long this takes: under a mask the compiler would join the addition with
+/// knows which colours mean what, may see how long this takes. Under a mask the compiler would join the addition with
 /// the load, and a masked load takes less time where its mask is zero.
 #[inline]
 #[target_feature(enable = "avx512f")]

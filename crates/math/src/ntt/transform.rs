@@ -3,7 +3,7 @@
 //! Forward is Cooley and Tukey's, from coefficients in order to values in an order of its own; backward is Gentleman
 //! and Sande's. The order of values is the same for every prime. Products with roots are Shoup's (a root goes with the
 //! quotient of its division by the prime), reduced lazily (Harvey, *Faster arithmetic for number-theoretic transforms*,
-//! 2014): primes have 44 bits, multiplications 52, so that forward nothing has to be reduced before the end, and
+//! 2014). Primes have 44 bits, multiplications 52, so that forward nothing has to be reduced before the end, and
 //! backward little.
 
 use super::lanes::{BITS, Job, LANES, Lanes, vectors_mut};

@@ -43,9 +43,9 @@ const fn bytes(reversed: bool) -> [u8; 64] {
     from
 }
 
-/// Register r holds words 8r..8r+8. Four steps take bit (8r + w, 8b + k) to (8b + k, 8r + w):
-/// bytes of a register, so that its word b holds byte b of its eight rows; the 8 x 8 bits of each word (the affine
-/// instruction multiplies the matrix in the word by the unit vectors); words across registers; bytes of a register.
+/// Register r holds words 8r..8r+8. Four steps take bit (8r + w, 8b + k) to (8b + k, 8r + w). First bytes of a register
+/// move, so that its word b holds byte b of its eight rows. Then the 8 x 8 bits of each word do (the affine instruction
+/// multiplies the matrix in the word by the unit vectors). Last come words across registers; bytes of a register.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
 fn square(m: &mut [u64; 64]) {
     let bytes = load_bytes(&BYTES);
