@@ -7,7 +7,7 @@
 //!
 //! **Sources** truncation by way of planes, as ABY (Demmler, Schneider, Zohner, NDSS 2015) converts; division by
 //! Newton's iteration from a normalised divisor: Catrina, Saxena, "Secure Computation with Fixed-Point Numbers" (FC
-//! 2010), Protocols 3.3 to 3.5, from which this departs by exact instead of probabilistic truncation and by one
+//! 2010), Protocols 3.3 to 3.5. From these this departs by exact instead of probabilistic truncation and by one
 //! truncation at the end instead of two.
 
 use tacit_math::Ring;
@@ -89,7 +89,7 @@ pub fn equal<R: Ring, B: Backend>(b: &mut B, x: &B::Vector<R>, y: &B::Vector<R>,
 /// x / y to the format's fractional bits: what is given differs from x / y by at most |x / y| 5 2^(1 - width) +
 /// 2^-fraction; where y = 0 it is arbitrary. The quotient may take width + fraction bits.
 ///
-/// With p = width - 1, |y| is moved to the left by a secret v, a power of two, so that c = |y| v is in [2^(p-1), 2^p];
+/// With p = width - 1, |y| is moved to the left by a secret v, a power of two, so that c = |y| v is in [2^(p-1), 2^p].
 /// r = 2^2p / c comes from 2.9142 2^p - 2 c, whose relative error e is at most 0.0858, by steps r <- r (2 - c r) that
 /// square it. Two truncations a step add at most 3 2^-p. The steps end when 0.0858^(2^steps) <= 2^-p, so that |e| <= 5
 /// 2^-p. Then x / y = x v r / 2^2p, truncated once.

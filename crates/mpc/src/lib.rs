@@ -1,5 +1,5 @@
-//! Secure computation on whole vectors: the [`Backend`] trait, circuits and operations written once over it, and the
-//! engines: [`backends::Clear`] (reference, no security), [`backends::Rep3`] (three nodes, replicated sharing,
+//! Secure computation on whole vectors: the [`Backend`] trait, and circuits and operations written once over it. The
+//! engines are [`backends::Clear`] (reference, no security), [`backends::Rep3`] (three nodes, replicated sharing,
 //! semi-honest), [`backends::Two`] (two nodes, oblivious transfer, semi-honest) and [`backends::Tally`] (no data: the
 //! declared costs of an engine).
 

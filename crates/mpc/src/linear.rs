@@ -3,7 +3,7 @@
 use tacit_math::{Plane, Ring, ring};
 
 /// A share of a column `T` (a plane or a vector of ring elements), consisting of components on which every linear map
-/// acts one by one: mapping the components of a share of x gives a share of f(x), without any message.
+/// acts one by one. Mapping the components of a share of x gives a share of f(x), without any message.
 pub trait Linear<T>: Clone {
     /// Applies a linear map from several columns to `outputs` columns of `rows` rows.
     ///

@@ -2,9 +2,9 @@
 //!
 //! This opens nothing: the components of one node are as random as they were in the session. Nobody but the node itself
 //! may see them, and whoever keeps them answers for that. A sharing is static: the same components serve in any number
-//! of later sessions, because every protocol of these engines is secure for whatever sharing of its inputs the nodes
-//! hold, masks with fresh randomness what it sends, and opens a linear function of a value by components that follow
-//! from the opened value and the recipient's own.
+//! of later sessions. Every protocol of these engines is secure for whatever sharing of its inputs the nodes hold. Each
+//! masks with fresh randomness what it sends, and opens a linear function of a value by components that follow from the
+//! opened value and the recipient's own.
 
 use super::Networked;
 use super::rep3::{self, Rep3};

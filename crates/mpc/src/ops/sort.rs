@@ -1,8 +1,8 @@
 //! Stable radix sort by secret keys, and the stable partition that is its one-bit case.
 //!
-//! Least significant digit first, three bits a pass, after Asharov et al. (CCS 2022), with these departures: a pass
+//! Least significant digit first, three bits a pass, after Asharov et al. (CCS 2022), with these departures. A pass
 //! moves what is left of the key together with the row number as Boolean shares of their true width, so that nothing is
-//! composed and nothing unshuffled; opening is part of the shuffle's last round. The last pass moves nothing: the row
+//! composed and nothing unshuffled. Opening is part of the shuffle's last round. The last pass moves nothing: the row
 //! numbers before it say to whom its places belong. Eight rounds a pass under rep3.
 
 use tacit_math::{Plane, ring};
@@ -143,7 +143,7 @@ fn nonzero_digits<B: Backend>(b: &mut B, digit: &[B::Bits]) -> Result<Planes<B>>
 /// the row's number.
 ///
 /// The place of row i with digit d is the count of all rows with smaller digits plus the count of earlier rows with
-/// digit d. With f_0 = 1 - f_1 - ..., the constants add up to i for digit zero and to n - i for the differences; since
+/// digit d. With f_0 = 1 - f_1 - ..., the constants add up to i for digit zero and to n - i for the differences. Since
 /// exactly one flag is one in a row whose digit is not zero, the latter are taken in as (n - i) (f_1 + ...), which
 /// keeps the map linear.
 struct Places<const N: usize> {

@@ -6,8 +6,8 @@
 //! subject without opportunity has the greatest time as its own.
 //!
 //! Who knows a subject's events puts them in order, latest first ([`events_of`]). Then the later ones are the first
-//! few, however many, and with S_j the sum of the first j values, outcome and square are sums over the later events of
-//! S_j - S_(j-1) and S_j^2 - S_(j-1)^2, which their owner computes in clear: no shared number is multiplied by another.
+//! few, however many. With S_j the sum of the first j values, outcome and square are sums over the later events of
+//! S_j - S_(j-1) and S_j^2 - S_(j-1)^2, which their owner computes in clear. No shared number is multiplied by another.
 //! Both go in one number of 128 bits, the square in its high half, so that a bit selects both at once.
 //!
 //! For k events a subject, times of w bits: k signs of w + 1 bits, k + 1 bits times numbers of 128 bits.
