@@ -14,8 +14,8 @@
 //! sender for the whole batch; every hash takes the number of the OT, without which a batch of this kind is insecure
 //! (section 3 there). Chosen because it is one round and one proof covers the batch. **Departures** Every hash also
 //! takes the parties' names, the path of the step and a fresh nonce of the receiver, so that nothing can be moved
-//! between steps or sessions: to an honest receiver the oracles of its batch are new, and an honest sender's keys
-//! depend on its own message A, which is new; keys hash 2K instead of K (doubling permutes a group of odd order),
+//! between steps or sessions. To an honest receiver the oracles of its batch are new, and an honest sender's keys
+//! depend on its own message A, which is new. Keys hash 2K instead of K (doubling permutes a group of odd order),
 //! because doubled points are compressed in batches.
 
 #[cfg(test)]

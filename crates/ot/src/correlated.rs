@@ -5,9 +5,9 @@
 //! zero(i) ^ delta) at the sender, the x(i)-th of them at the receiver. Keys that mask messages give **chosen** OTs.
 //!
 //! **Adversary** that of the extension. **Hash** keys are hashes of blocks plus delta, to which messages are added,
-//! never a function of delta: TMMO ([`TweakableCircularHash`], Guo, Katz, Wang, Yu, S&P 2020) with the number of the OT
-//! as tweak, which a malicious receiver needs to be held off (section 5.2 there): no number is used twice under one
-//! delta. Each type therefore carries the number of its first OT.
+//! never a function of delta. They are by TMMO ([`TweakableCircularHash`], Guo, Katz, Wang, Yu, S&P 2020) with the
+//! number of the OT as tweak, which it takes to hold off a malicious receiver (section 5.2 there). No number is used
+//! twice under one delta. Each type therefore carries the number of its first OT.
 //!
 //! | operation | rounds | bytes |
 //! |---|---|---|

@@ -10,8 +10,8 @@
 //! below the first; if malicious, 32 more for each tree and 32 in all. Nothing is sent, and no round is counted, if no
 //! tree has a second level.
 //!
-//! **Source** the tree: Goldreich, Goldwasser, Micali 1986; its transfer: Boyle et al., "Efficient Two-Round OT
-//! Extension and Silent Non-Interactive Secure Computation" (CCS 2019), section 4; the proof of consistency: Roy,
+//! **Source** the tree: Goldreich, Goldwasser, Micali 1986. Its transfer: Boyle et al., "Efficient Two-Round OT
+//! Extension and Silent Non-Interactive Secure Computation" (CCS 2019), section 4. The proof of consistency: Roy,
 //! "SoftSpokenOT" (CRYPTO 2022, ePrint 2022/192), section on consistency of the punctured PRF. Two levels of the tree
 //! come from keyed AES-128 in counter mode. **Departures** one hash proves all trees together, so one abort covers
 //! them.

@@ -14,35 +14,35 @@
 //! x + e - a s, where a comes from a public seed and e has sigma 3.24 (a binomial distribution). As q/T is the integer
 //! P, which is zero modulo its own primes, encoding is a multiplication in each slot. *Answer.* The answerer has y in
 //! its slots, lifted to coefficients between -T/2 and T/2, and an encryption of zero made at setup: (-p s + e', p). It
-//! draws a ternary u, an error e'' and for each coefficient a uniform f below 2^216, and takes c_0 = b y + (-p s + e')
+//! draws a ternary u, an error e'' and for each coefficient a uniform f below 2^216. It takes c_0 = b y + (-p s + e')
 //! u + f, c_1 = a y + p u + e'', so that c_0 + c_1 s = P x y + w + f with w = e y + e' u + e'' s. It divides both by P,
 //! keeps 4 binary places of the one and 12 of the other, rounded down, adds a uniform mask r of R_T to the first, and
 //! sends them. Its shares are the slots of -r. *End.* The asker computes c_0/P + c_1/P s, rounded: the slots of x y + r
 //! modulo T, its shares.
 //!
-//! **Why shares are right.** Rounding bears errors below 1/2. f leaves up to 1/16, truncating c_0 up to 1/32;
-//! truncating c_1 leaves N uniform errors of up to 2^-13 times s, a standard deviation of 0.0074, of which 54 are
-//! borne. |x y| is at most 2^126 and T almost 2^132, so v = x y + T/4 is within T/60 of T/4. The asker takes z between
+//! **Why shares are right.** Rounding bears errors below 1/2. f leaves up to 1/16, truncating c_0 up to 1/32.
+//! Truncating c_1 leaves N uniform errors of up to 2^-13 times s, a standard deviation of 0.0074, of which 54 are
+//! borne. As |x y| is at most 2^126 and T almost 2^132, v = x y + T/4 is within T/60 of T/4. The asker takes z between
 //! -T/4 and 3T/4 with z = x y + r modulo T, the answerer r between 0 and T: x y = z - r + w T for a whole w. Where r <
 //! T/2 or z + T/4 >= T/2, w is 0; else it is 1, as v + r is then above T/2 and z + T/4 differs from it by w T. Numbers
 //! taken for one beyond a bound by an error of 2^-48 T change nothing in this: v is far from 0 and T/2.
 //!
 //! **What the asker sees** beside x y + r, which is uniform: a function of c_0 and c_1. (1) f drowns w: c_0 = P x y -
-//! c_1 s + w + f is within |w| / 2^216 of what it is without w, in each coefficient. |w| is sqrt(N) 3.24 T/2 < 2^140 in
-//! the mean, for any y, as e is as it was drawn; e' u and e'' s, below 2^19, count for nothing. That is N 2^140 /
-//! 2^216 = 2^-62 for a block, and 2^22 blocks (2^36 products) in a session stay within 2^-40. (2) Without w nothing is
-//! made of u but c_1, which is uniform under the ring-LWE assumption for u with error e''. So c_0 and c_1 tell P x y
-//! alone, whose quotient is masked by r. **What the answerer sees** are ring-LWE samples of s.
+//! c_1 s + w + f is within |w| / 2^216 of what it is without w, in each coefficient. The size of w is sqrt(N) 3.24 T/2
+//! < 2^140 in the mean, for any y, as e is as it was drawn; e' u and e'' s, below 2^19, count for nothing. That is N
+//! 2^140 / 2^216 = 2^-62 for a block, and 2^22 blocks (2^36 products) in a session stay within 2^-40. (2) Without w
+//! nothing is made of u but c_1, which is uniform under the ring-LWE assumption for u with error e''. So c_0 and c_1
+//! tell P x y alone, whose quotient is masked by r. **What the answerer sees** are ring-LWE samples of s.
 //!
 //! **Cost.** Setup: 1 round, [`setup_cost`]. A call with n products: ceil(n / (16 N)) + 1 rounds, and 1,294,336 bytes
 //! from each party for N products: 44 N for a request, 35 N for an answer. Batches of 16 blocks are asked for in the
 //! round in which the batch before is answered.
 //!
-//! **Sources.** Lyubashevsky, Peikert, Regev, EUROCRYPT 2010 (ring-LWE, the encryption); Brakerski, CRYPTO 2012, and
-//! Fan, Vercauteren, ePrint 2012/144 (message in the high part); Smart, Vercauteren, ePrint 2011/133 (slots); Juvekar,
+//! **Sources.** Lyubashevsky, Peikert, Regev, EUROCRYPT 2010 (ring-LWE, the encryption). Brakerski, CRYPTO 2012, and
+//! Fan, Vercauteren, ePrint 2012/144 (message in the high part); Smart, Vercauteren, ePrint 2011/133 (slots). Juvekar,
 //! Vaikuntanathan, Chandrakasan, *Gazelle*, USENIX Security 2018 (products by a private plaintext, rerandomised, noise
-//! drowned by more noise); Bajard et al., SAC 2016 (residue number systems); Brakerski, Vaikuntanathan, FOCS 2011 (a
-//! shorter answer by dividing it); de Castro, Juvekar, Vaikuntanathan, WAHC 2021 (OLE from ring-LWE); Rathee et al.,
+//! drowned by more noise); Bajard et al., SAC 2016 (residue number systems). Brakerski, Vaikuntanathan, FOCS 2011 (a
+//! shorter answer by dividing it); de Castro, Juvekar, Vaikuntanathan, WAHC 2021 (OLE from ring-LWE). Rathee et al.,
 //! *SIRNN*, IEEE S&P 2021 (where a number's highest bit is known, whether its shares wrap around is an AND of a bit of
 //! each). **Departures** the plaintext modulus divides the ciphertext modulus.
 

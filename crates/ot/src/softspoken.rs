@@ -13,11 +13,11 @@
 //! blocks an OT, the sender 2^k - 1 for every 2^k of those: 2 and 1.5 for k = 2, 32 for k = 8.
 //!
 //! **Source** Roy, "SoftSpokenOT: Quieter OT Extension from Small-Field Silent VOLE in the Minicrypt Model" (CRYPTO
-//! 2022, ePrint 2022/192): small-field VOLE from punctured trees (section 3), subspace VOLE with the repetition code
+//! 2022, ePrint 2022/192). Small-field VOLE from punctured trees (section 3), subspace VOLE with the repetition code
 //! and its consistency check by a universal hash (section 4), correlated OT from it (section 5). **Departures** the
-//! code word's first block is the receiver's choice and is not corrected, so bits are random and one block in b is free
-//! (`extend_chosen` corrects it, for bits of the receiver's own); each extension has a check of its own, with one word
-//! of rows that only mask it.
+//! code word's first block is the receiver's choice and is not corrected. So bits are random, and one block in b is
+//! free (`extend_chosen` corrects it, for bits of the receiver's own); each extension has a check of its own, with one
+//! word of rows that only mask it.
 
 mod chosen;
 #[cfg(test)]

@@ -118,7 +118,7 @@ fn a_sum_that_is_not_masked_is_found() {
 }
 
 /// A sender that sends a wrong correction is caught by those receivers alone that use it, for whom D has one value of
-/// one bit: so it learns one bit of D at most, and is caught with probability one half.
+/// one bit. So it learns one bit of D at most, and is caught with probability one half.
 #[test]
 fn a_wrong_correction_is_noticed_by_half_of_the_places() {
     let mut prg = Prg::new(&Seed::from_bytes([34; 16]));

@@ -3,12 +3,12 @@
 //!
 //! The receiver's blocks must be w = v + e delta for the sender's blocks v and the receiver's noise e, which is zero
 //! but for one value in each segment. The receiver draws weights r and shows y = <r, e> + a for one more VOLE (a, c = a
-//! delta + b); the sender answers with the hash of <r, v> + y delta + b and of the code's seed, which must be that of
+//! delta + b). The sender answers with the hash of <r, v> + y delta + b and of the code's seed, which must be that of
 //! <r, w> + c and of the seed that it drew.
 //!
 //! A sender whose trees disagree with its blocks passes if it guessed the places at which they do, or with probability
 //! 2 2^h / |F|, below 2^-50. A right guess of places is knowledge about the noise that it pays for with the risk of
-//! being caught: each bit learned halves its chance, which the noise parameters' margin and any use in which an abort
+//! being caught. Each bit learned halves its chance, which the noise parameters' margin and any use in which an abort
 //! is visible allow for. The receiver's messages are those of the OTs and y, masked by a; a wrong y makes only its own
 //! comparison fail.
 //!
@@ -16,9 +16,9 @@
 //! check of the one before, and the receiver evaluates and compresses them before it reads that answer. It reads it
 //! before it sends anything of the vector, which is its y, and before it gives out any correlation. So a sender gets
 //! the messages that it would get if every check ended before the next trees, each after the same checks passed, and
-//! must commit itself to trees earlier: all it can do here it can do there, and a selective failure tells the same,
-//! whether its guesses of places in one vector were right. A receiver gets trees before it has to show y; they
-//! tell nothing of delta, and the answer tells whether y is right, whenever it is asked.
+//! must commit itself to trees earlier. All that it can do here it can do there. A selective failure tells the same:
+//! whether its guesses of places in one vector were right. A receiver gets trees before it has to show y; they tell
+//! nothing of delta, and the answer tells whether y is right, whenever it is asked.
 //!
 //! **Cost** 16 bytes and one element of F from the receiver, 16 bytes from the sender, for each vector; [`rounds`].
 //! **Source** Yang, Weng, Lan, Zhang, Wang, "Ferret" (CCS 2020), Figure 7; Weng, Yang, Katz, Wang, "Wolverine" (S&P
@@ -49,7 +49,7 @@ pub(super) fn cost<F: Field>(adversary: Adversary) -> Cost {
     }
 }
 
-/// Rounds for `vectors` vectors, trees and checks: without checks all trees are one stream; with them each vector has a
+/// Rounds for `vectors` vectors, trees and checks. Without checks all trees are one stream. With them each vector has a
 /// round in which its check is asked for while the trees of the next one come, and one with the answer.
 pub(super) fn rounds(adversary: Adversary, vectors: usize) -> u64 {
     match adversary {

@@ -10,8 +10,8 @@
 //! **Hashes**: leaves are hashed before multiples of delta are added to them ([`super::tree::LeafHash`]: tweakable
 //! circular correlation robust). The sender's strings that the receiver lacks are H(c + i delta) for i other than zero;
 //! nothing that depends on delta is added to them. Each i delta is a bijective linear map of delta, which has
-//! [`ENTROPY`] random bits (correlated OT has 127): H must be correlation robust for offsets of that much min-entropy,
-//! which [`tacit_math::CorrelationRobustHash`] is up to p q / 2^123 + q^2 / 2^124 for p evaluations of AES and q hashes
+//! [`ENTROPY`] random bits (correlated OT has 127). H must be correlation robust for offsets of that much min-entropy.
+//! [`tacit_math::CorrelationRobustHash`] is so up to p q / 2^123 + q^2 / 2^124 for p evaluations of AES and q hashes
 //! (Guo, Katz, Wang, Yu, S&P 2020, section 7.2, where the min-entropy of offsets is a parameter). The second term is
 //! the chance that two inputs meet: 2^-58 for the 7 2^30 strings of 2^30 lookups.
 //!

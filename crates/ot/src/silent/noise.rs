@@ -1,11 +1,11 @@
 //! How much noise hides a vector of given length.
 //!
 //! The receiver's scalars are H e for the public binary code H with N = 2n columns and a noise vector e of t segments
-//! of equal length, each zero but for one uniformly random place with a uniformly random value from a field of 2^s
-//! elements, zero included (s = 1: the value is one). Nobody may tell H e from random. t is the largest of what two
-//! families of attacks ask for, the length of a segment being a power of two.
+//! of equal length. Each segment is zero but for one uniformly random place with a uniformly random value from a field
+//! of 2^s elements, zero included (s = 1: the value is one). Nobody may tell H e from random. t is the largest of what
+//! two families of attacks ask for, the length of a segment being a power of two.
 //!
-//! **Linear tests** (Boyle et al., CRYPTO 2019 and 2022; Couteau, Rindal, Raghuraman, CRYPTO 2021): a test v with v H
+//! **Linear tests** (Boyle et al., CRYPTO 2019 and 2022; Couteau, Rindal, Raghuraman, CRYPTO 2021). A test v with v H
 //! of weight d sees a bias of (1 - d/N)^t: one random value at a place of v hides its result altogether; with s = 1 of
 //! (1 - 2 d/N)^t. [`DISTANCE`] is the pseudo-minimum distance of the code of depth 3 and blocks of 32 that libOTe uses
 //! for it: lighter words may exist, finding them is as hard as decoding. 128 bits are asked of it, twice libOTe's 64.
@@ -14,12 +14,12 @@
 //! the geometric mean, so about 90 segments with a change leave 2^-128. Changes of a test are the ones of what the last
 //! accumulator gets. Of words that are so light there, a code with random permutations has 2^-28 in the mean for the
 //! longest vectors and 2^-20 for the shortest; each session draws its own code ([`Codes`]). The fewest changes matter
-//! most, as their words are found by enumeration: the mean bias over the code's seed is 2^-50 for the shortest vectors,
+//! most, as their words are found by enumeration. The mean bias over the code's seed is 2^-50 for the shortest vectors,
 //! because the blocks' code has no words below weight 12 (with random blocks it would be 2^-26). For s > 1 a test of
 //! few changes must also begin and end in each segment that it touches, which is rarer still.
 //!
 //! **Information sets**: guess n places without noise and solve. For s > 1 the code is binary and the noise is not, so
-//! one place hides s bits at once: a syndrome over GF(2^s) is s binary syndromes of errors with common support, and
+//! one place hides s bits at once. A syndrome over GF(2^s) is s binary syndromes of errors with common support, and
 //! each of their 2^s - 1 sums is the syndrome of an error that vanishes at half of the places in the mean. A set that
 //! contains half of all columns succeeds with one such sum if every segment's place is outside of it or the sum
 //! vanishes there: probability 3/4 for each segment, times 2^s sums. (For t <= s one would have Metzner and
@@ -27,8 +27,8 @@
 //! for s = 128.) For s = 1 the probability is 1/2. [`MARGIN`] bits are asked for above 128, and the work of each guess,
 //! at least a Gaussian elimination, is not counted. Better algorithms need fewer guesses of more work: with lists that
 //! are compared (Stern; Dumer), eliminations counted at a word a step, the best costs 2^141 for GF(2^64) and GF(2^128),
-//! 2^174 for GF(8) and more for bits: less than guesses whose eliminations count (2^161), more than the 2^136 of
-//! guesses that count for nothing. Where one of all vectors of 10^9 items is enough, they leave 2^134. Algebraic
+//! 2^174 for GF(8) and more for bits. That is less than guesses whose eliminations count (2^161), more than the 2^136
+//! of guesses that count for nothing. Where one of all vectors of 10^9 items is enough, they leave 2^134. Algebraic
 //! attacks on regular noise (Briaud, Oygarden, EUROCRYPT 2023) win for rates near one, not one half. `make security`
 //! recomputes these numbers.
 //!

@@ -3,7 +3,7 @@
 //!
 //! The root's children are k and k + delta; the children of a node x are H(x) and H(x) + x ([`CircularTreeHash`]). So
 //! the sum of every level is delta, and the sum of a level's left nodes S tells that of its right ones. For every level
-//! the sender sends its OT's zero block plus S; the receiver, whose block is that plus x delta for its choice x, finds
+//! the sender sends its OT's zero block plus S. The receiver, whose block is that plus x delta for its choice x, finds
 //! the sum of the nodes on side x, and from it the sibling of its path's node. The path takes the other side at every
 //! level. The first level needs no message: its OT's zero block is k. **Hash** of each node that the receiver lacks it
 //! knows x + delta, and it gets sums of H(x) and of H(x) + x, thus H(y + delta) + b delta for a bit b and known y:

@@ -193,7 +193,7 @@ fn a_hash_that_is_not_circular_is_found() {
 }
 
 /// Two trees with equal leaves and two values of the receiver, which a corrupted one reaches where it chooses its OTs'
-/// blocks: under one number for both leaves a multiple of delta would be left; numbers go on from tree to tree.
+/// blocks. Under one number for both leaves a multiple of delta would be left; numbers go on from tree to tree.
 #[test]
 fn equal_trees_of_two_values_do_not_show_delta() {
     let shown = |hash: &mut dyn FnMut(&mut [u128]), tree: &Tree| {

@@ -6,13 +6,13 @@
 //! ([`super::noise`]).
 //!
 //! **Cost** [`cost`] is that of [`ots`] correlated OTs (SoftSpokenOT with k = 4, 4 bytes each), 1 round for all
-//! vectors, malicious 2 more for each, and for every vector of up to [`largest`] correlations 16 t h bytes from the
-//! sender, malicious 16 more and from the receiver 16 and an element of F; the receiver sends 16 bytes more, the seed
-//! of the code. t is the number of segments of the noise, 2^h their length, t 2^h about twice the length of the vector.
-//! The OTs are h for each segment, for its tree, and in the first vector as many as F has bits, for its value.
+//! vectors, malicious 2 more for each. For every vector of up to [`largest`] correlations 16 t h bytes from the sender,
+//! malicious 16 more and from the receiver 16 and an element of F. The receiver sends 16 bytes more, the seed of the
+//! code. t is the number of segments of the noise, 2^h their length, t 2^h about twice the length of the vector. The
+//! OTs are h for each segment, for its tree, and in the first vector as many as F has bits, for its value.
 //!
 //! **Source** Boyle, Couteau, Gilboa, Ishai, Kohl, Rindal, Scholl, "Efficient Two-Round OT Extension and Silent
-//! Non-Interactive Secure Computation" (CCS 2019), Figure 3, with the trees of Half-Tree ([`super::tree`]), whose
+//! Non-Interactive Secure Computation" (CCS 2019), Figure 3. With the trees of Half-Tree ([`super::tree`]), whose
 //! leaves are hashed to make them independent of delta ([`super::tree::LeafHash`]), and the code of
 //! [`tacit_math::code`]. Later vectors take the values of their noise from the vector before, as in Weng, Yang, Katz,
 //! Wang, "Wolverine" (S&P 2021), section 5. **Departures** the values of the first vector's noise are what the choices

@@ -270,7 +270,7 @@ fn hashes_of_a_chosen_challenge_do_not_show_the_choices() {
 }
 
 /// A malicious receiver that makes its choices with a guess of one block's k bits passes for one value of these bits,
-/// and for all values of the others alike: one run in 2^k, and what it learns are these bits.
+/// and for all values of the others alike. That is one run in 2^k, and what it learns are these bits.
 #[test]
 fn a_guess_of_a_block_passes_for_one_value_of_its_bits() {
     for k in [1, 2, 4] {
