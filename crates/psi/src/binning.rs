@@ -12,8 +12,8 @@
 //!
 //! # Source
 //! Badrinarayanan et al., "A Plug-n-Play Framework for Scaling Private Set Intersection to Billion-sized Sets", section
-//! 3.1: δ = sqrt(3 m/n (σ ln 2 + ln m)) from the Chernoff bound Pr[X > (1 + δ) μ] <= exp(-δ² μ / 3), which holds for δ
-//! <= 1; for bins so small that δ > 1 we take its other form, exp(-δ μ / 3). Of the two kinds of padding proposed there
+//! 3.1. δ = sqrt(3 m/n (σ ln 2 + ln m)) from the Chernoff bound Pr[X > (1 + δ) μ] <= exp(-δ² μ / 3), which holds for δ
+//! <= 1. For bins so small that δ > 1 we take its other form, exp(-δ μ / 3). Of the two kinds of padding proposed there
 //! we take the one that never matches: tokens and both parties' paddings differ in their two lowest bits.
 
 use crate::protocol::{Item, Role};

@@ -5,11 +5,11 @@
 //! for each table. A table's order is made of two shuffles, the first known to its owner alone and the second to the
 //! peer alone, so that neither can tell which of its rows a position is. **Adversary** semi-honest. **Discloses** to
 //! both the public sizes and the graph of equal identifiers among the shuffled rows, with the sender's columns in
-//! order, up to the names of the rows; with one identifier a row, distinct in each table, that is the size of the
+//! order, up to the names of the rows. With one identifier a row, distinct in each table, that is the size of the
 //! intersection and nothing more.
 //!
 //! **Source** the exchange of doubly masked identifiers in PS3I, Buddhavarapu et al., "Private Matching for Compute"
-//! (ePrint 2020/599), section 4, and its extension to several identifiers, Buddhavarapu, Case, Gore, Knox, Mohassel,
+//! (ePrint 2020/599), section 4. Its extension to several identifiers, Buddhavarapu, Case, Gore, Knox, Mohassel,
 //! Sengupta, Taubeneck, Xue, "Multi-key Private Matching for Compute" (ePrint 2021/770); the collecting variant:
 //! Movahedi et al., "Privacy-Preserving Randomized Controlled Trials" (section 2.3).
 //!

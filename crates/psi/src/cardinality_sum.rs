@@ -3,7 +3,7 @@
 //! **Computes** for the receiver how many items both have; with values at the sender also the sums, modulo 2^64, of the
 //! values of those of its items that the receiver has, for the party that is named. **Adversary** semi-honest.
 //! **Discloses** the sizes of both sets to both, the size of the intersection to the receiver, the sums to the named
-//! party if at least the agreed number of items count, and to that party whether they do; nobody learns which items
+//! party if at least the agreed number of items count, and to that party whether they do. Nobody learns which items
 //! count.
 //!
 //! **Source** size: Huberman, Franklin, Hogg, "Enhancing Privacy and Trust in Electronic Communities" (EC 1999); secure
@@ -24,10 +24,10 @@
 //! **Departures** the OT of step 3 replaces the additively homomorphic encryption of Ion et al.: the receiver knows in
 //! clear which places count, so 64-bit sums take 12 bytes and well under a microsecond each.
 //!
-//! **Cost** for n items of the sender, m of the receiver, c columns, tags of b = 42 + log2(n m) bits: 3 rounds, 16 + 32
-//! n + m (b - log2 m + 2) / 8 bytes from the sender, 16 + 32 m from the receiver. Sums: SoftSpokenOT's setup and
-//! extension by c n OTs, then 3 rounds: c n / 8 bytes from the receiver, 8 c n from the sender, 8 c to the named party,
-//! and 1 to the sender if it is that one.
+//! **Cost** for n items of the sender, m of the receiver, c columns, tags of b = 42 + log2(n m) bits. It takes 3
+//! rounds, 16 + 32 n + m (b - log2 m + 2) / 8 bytes from the sender, 16 + 32 m from the receiver. Sums: SoftSpokenOT's
+//! setup and extension by c n OTs, then 3 rounds. These are c n / 8 bytes from the receiver, 8 c n from the sender, 8 c
+//! to the named party, and 1 to the sender if it is that one.
 
 use crate::error::PsiError;
 use crate::group::{ENCODING_BYTES, Exponent, HashToGroup};

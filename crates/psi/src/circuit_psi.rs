@@ -13,14 +13,14 @@
 //! 2. An oblivious function F of a number and a bin ([`crate::vole_psi::oprf`]): the receiver gets its value at the one
 //!    number of each bin, the sender at each of its items in each of the item's three bins.
 //! 3. A value is a tag of zeros and the payload, in whole words of 128 bits, the rest zeros. The sender draws for each
-//!    bin a mask of as many whole words, and sends a store in which each of its items, for each of its three bins, has
+//!    bin a mask of as many whole words. It sends a store in which each of its items, for each of its three bins, has
 //!    its value minus the bin's mask, under a key and a pad that are hashes of F there. What the receiver decodes is,
 //!    if the sender has the item, with the bin's mask a sharing of its value, else random.
 //! 4. Under the engine the tags' bits are compared with zero; payloads are shared as they are.
 //!
-//! **Why the receiver sees nothing**: it has F at one number of each bin, so of all that is stored under a bin's mask
-//! it can read one value at most, and a uniform mask hides all bits of that one, those that hold nothing too. With F at
-//! a second number of the same bin it would see two equal tags where both items are the sender's.
+//! **Why the receiver sees nothing**: it has F at one number of each bin. So of all that is stored under a bin's mask
+//! it can read one value at most. A uniform mask hides all bits of that one, those that hold nothing too. With F at a
+//! second number of the same bin it would see two equal tags where both items are the sender's.
 //!
 //! **Bounds** of a whole run ([`crate::chance`]):
 //! - a tag of 42 + log2 m bits is zero where nothing matches: 2^-42;
@@ -31,7 +31,7 @@
 //! Together 31 2^-45, below 2^-40.
 //!
 //! **Cost** [`CircuitPsi::declared`] is exact: 1 round with 16 bytes each; the function, with the receiver's m numbers
-//! and three for each item of the sender; then 1 round with 16 bytes for each of about 3.3 columns a sender's item and
+//! and three for each item of the sender. Then 1 round with 16 bytes for each of about 3.3 columns a sender's item and
 //! each begun 128 bits of tag and payload. Then under the engine two inputs and a conjunction of the tags' bits for
 //! each of about 1.3 n bins.
 //!

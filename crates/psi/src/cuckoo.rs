@@ -2,10 +2,10 @@
 //! most one to a bin.
 //!
 //! **How many bins** is derived from their count n so that an assignment exists except with probability 2^-45 over the
-//! numbers, which is a proof and not an experiment: by Hall's theorem it fails only if some s items have all their bins
-//! among s-1. In a smallest such set every one of those bins is hit at least twice, else the item that alone hits it
-//! could be taken away. Items have three different bins each, uniformly, so the probability is at most the sum over s
-//! from 4 to n of
+//! numbers. That is a proof and not an experiment. By Hall's theorem an assignment fails only if some s items have all
+//! their bins among s-1. In a smallest such set every one of those bins is hit at least twice, else the item that alone
+//! hits it could be taken away. Items have three different bins each, uniformly, so the probability is at most the sum
+//! over s from 4 to n of
 //!
 //! C(n, s) C(m, s-1) N(s) / (m (m-1) (m-2))^s,
 //!

@@ -4,7 +4,7 @@
 //! both, and to the receiver which of its items the sender has, and where in a fresh random order of the sender's.
 //!
 //! **Source** Meadows, "A More Efficient Cryptographic Matchmaking Protocol" (IEEE S&P 1986), and Huberman, Franklin,
-//! Hogg, "Enhancing Privacy and Trust in Electronic Communities" (EC 1999), here [`Form::Crossed`]; Jarecki and Liu,
+//! Hogg, "Enhancing Privacy and Trust in Electronic Communities" (EC 1999), here [`Form::Crossed`]. Jarecki and Liu,
 //! "Fast Secure Computation of Set Intersection" (SCN 2010), Figure 2, here [`Form::Blinded`]. Secure in the random
 //! oracle model under the decisional and the one-more gap Diffie-Hellman assumption in ristretto255.
 //!
@@ -20,7 +20,7 @@
 //! | multiplications: sender, receiver | n + m, m + n | n + m, 2 m |
 //!
 //! **Cost** 2 rounds; setup 1 round, 16 bytes each. For n items of the sender, m of the receiver, tags of b = 42 +
-//! log2(n m bins) bits: the receiver sends 32 m; the sender 32 n + ceil(b / 8) m (`Crossed`), or n (b - log2 n + 2)
+//! log2(n m bins) bits. The receiver sends 32 m, the sender 32 n + ceil(b / 8) m (`Crossed`), or n (b - log2 n + 2)
 //! bits + 32 m (`Blinded`).
 //!
 //! **Departures** Tags, not points, are sent for comparison: a wrong match has probability 2^-42 at most in all bins of

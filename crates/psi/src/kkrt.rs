@@ -7,10 +7,10 @@
 //! Intersection" (CCS 2016), Figures 3 and 7, without a stash.
 //!
 //! The receiver puts its n2 items into m bins ([`cuckoo::bins`]), an item y into one of its three bins. Each bin b has
-//! a function F(b, .) of its own, a row of an OT extension whose receiver may choose any input, not only a bit: with
+//! a function F(b, .) of its own, a row of an OT extension whose receiver may choose any input, not only a bit. With
 //! t(b), t'(b) random rows of w bits, each column of which is the stream of a base OT, the receiver sends u(b) = t(b) ^
 //! t'(b) ^ C(y) for a code C. The sender, who has secret bits s and so q(b) = t(b) ^ s t'(b) ^ s t(b), can evaluate
-//! F(b, x) = H(b, q(b) ^ s u(b) ^ s C(x)) at every x; the receiver knows H(b, t(b)), which is F(b, y), and nothing of
+//! F(b, x) = H(b, q(b) ^ s u(b) ^ s C(x)) at every x. The receiver knows H(b, t(b)), which is F(b, y), and nothing of
 //! F(b, x) for x other than y, where C(x) and C(y) differ in 128 places or more. The sender sends F of every item in
 //! each of its three bins.
 //!
@@ -18,13 +18,13 @@
 //! receiver sends 16 + m w / 8 bytes, the sender 3 n1 tags of 42 + log2(n1 n2 pairs) bits, in whole bytes. For 2^20
 //! items each: 73 + 33 bytes an item.
 //!
-//! **Parameters** for all pairs of sets of a run together ([`crate::chance`]): no assignment to bins, 2^-45; code words
+//! **Parameters** for all pairs of sets of a run together ([`crate::chance`]): no assignment to bins, 2^-45. Code words
 //! of the sender's 3 n1 evaluations nearer than 128 to the receiver's, 20 2^-45, which gives w of 448 bits (to 19.9
 //! million items in all) or 512; a false match among tags, 2^-42.
 //!
 //! **Departures** The three tags of an item are sent side by side in one random order instead of three. Items are told
 //! apart by the choice in the code, so the tags of an item that the receiver does not have are independent of each
-//! other, and those of one that it has tell it the place that it learns anyway. An empty bin has the code word zero: t'
+//! other. Those of one that it has tell it the place that it learns anyway. An empty bin has the code word zero: t'
 //! masks it alike.
 
 use crate::chance;

@@ -2,7 +2,7 @@
 //! share.
 //!
 //! **Computes** for each party the universal ids of its own rows and the list of the ids of all rows of both, rows that
-//! belong together having one id; and how many rows have more than one possible counterpart (contaminated rows, to be
+//! belong together having one id. Also how many rows have more than one possible counterpart (contaminated rows, to be
 //! judged by both). **Adversary** semi-honest. **Discloses** what [`blind_join`] tells, the graph of equal identifiers
 //! among shuffled rows, and so the size of the union; nobody learns which of its rows are in both.
 //!

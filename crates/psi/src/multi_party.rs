@@ -24,8 +24,8 @@
 //!
 //! Together 30 2^-45, below 2^-40.
 //!
-//! **Cost** [`Owners::cost`] is exact: for one owner after the other what [`oprf`] costs; in 1 round 8 (16) bytes a
-//! column of each owner's store, 1.1 columns an item; with several recipients in 1 round to each of them a tag for each
+//! **Cost** [`Owners::cost`] is exact: for one owner after the other what [`oprf`] costs. In 1 round 8 (16) bytes a
+//! column of each owner's store, 1.1 columns an item. With several recipients in 1 round to each of them a tag for each
 //! item of the smallest set, of 42 bits and the logarithm of both sizes and the number of such recipients. Nothing if
 //! any set is empty. For n owners of 2^20 items each: 20 bytes an item and owner beside the leader, 11 more for each
 //! recipient beside it.

@@ -10,7 +10,7 @@
 //! / s a column, one leaves a column. It fails when a key waits for w columns. By Kingman's inequality ("Inequalities
 //! in the theory of queues", 1970) one key waits so long with probability at most e^(-θ w), where θ > 0 solves (n / s)
 //! (e^θ - 1) = θ. So for n e^(-θ w) = 2^-45: θ = (45 + log2 n) ln 2 / w and s = n (e^θ - 1) / θ. The queue leaves out
-//! that the bits of a waiting key may be zero in the next column, which costs a few columns a key; the measured
+//! that the bits of a waiting key may be zero in the next column, which costs a few columns a key. The measured
 //! constant of the paper's fit (λ = 0.2691 w - 15.21 for s = 1.1 n and n = 2^20, where this formula gives 0.271 w - 20)
 //! is more favourable than the formula. A test measures the probability where it is large enough to be seen.
 //!

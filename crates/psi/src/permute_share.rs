@@ -8,7 +8,7 @@
 //! 2021), section 3. The owner masks every wire of a permutation network; for each switch the permuter gets, by one OT,
 //! the two differences of masks between its inputs and its outputs for the way in which it has set the switch.
 //!
-//! **Cost** with s = [`switches`] (n), about n log2 n: 1 round, 8 n bytes from the owner; then for every 2^20 switches
+//! **Cost** with s = [`switches`] (n), about n log2 n: 1 round, 8 n bytes from the owner. Then for every 2^20 switches
 //! SoftSpokenOT's extension by as many OTs and 2 rounds, with a bit a switch from the permuter and 16 bytes a switch
 //! from the owner. Memory is that of 2^20 switches. **Departures** the masks of a switch's outputs are the key of the
 //! OT for passing, so that one correction of 16 bytes replaces two messages.

@@ -11,10 +11,10 @@
 //!
 //! 1. sends H(x)^k of its items in a random order;
 //! 2. returns the peer's points, raised to its own k and sorted, so that the peer has its points raised to kk' in an
-//!    order that it cannot trace; and the peer's points in the order in which they came, raised to k r: raised to r'
-//!    these are the peer's ids;
-//! 3. takes those of its points raised to kk' that are not among the peer's points raised to k'k, sends them raised to
-//!    r and sorted: raised to r' by the peer, these are the ids that the peer does not have.
+//!    order that it cannot trace. Returned are also the peer's points in the order in which they came, raised to k r:
+//!    raised to r' these are the peer's ids;
+//! 3. takes those of its points raised to kk' that are not among the peer's points raised to k'k. It sends them raised
+//!    to r and sorted: raised to r' by the peer, these are the ids that the peer does not have.
 //!
 //! **Cost** 3 rounds. With n rows of its own, m of the peer's and u in the union, a party sends 32 n + 64 m + 32 (u -
 //! m) bytes and does at most 2 n + 2 m + (u - n) + (u - m) multiplications. **Departures** ids are hashes of 128 bits

@@ -6,7 +6,7 @@
 //! in both.
 //!
 //! **Source** Garimella, Mohassel, Rosulek, Sadeghian, Singh, "Private Set Operations from Oblivious Switching" (PKC
-//! 2021), section 6: the id of x is F(k, x) ^ F(k', x), each party holding one of the two keys of an OPRF; the union of
+//! 2021), section 6. The id of x is F(k, x) ^ F(k', x), each party holding one of the two keys of an OPRF; the union of
 //! the ids by private set union. **Departures** a full OPRF from VOLE ([`crate::vole_psi::oprf`]) instead of the
 //! paper's sloppy one; the receiver of the union sends it, sorted, to the other party.
 //!

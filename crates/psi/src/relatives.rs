@@ -12,7 +12,7 @@
 //! them has a setup of its own: what a protocol sets up depends on the data's sizes and is done anew for each pair of
 //! sets.
 //!
-//! **Bins.** None of them runs bin by bin: each discloses a number about the two sets (how many items both have), and
+//! **Bins.** None of them runs bin by bin. Each discloses a number about the two sets (how many items both have), and
 //! the numbers of all bins tell more than their sum, since both parties know which items a bin can hold.
 
 use crate::blind_join::{Rule, Shape};

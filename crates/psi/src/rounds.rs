@@ -2,10 +2,10 @@
 //!
 //! The interface is that of Badrinarayanan, Kumaresan, Christodorescu, Nagaraja, Patel, Raghuraman, Rindal, Sun, Xu, "A
 //! Plug-n-Play Framework for Scaling Private Set Intersection to Billion-sized Sets", section 4.3
-//! (`get-setup-round-count`, `setup`, `get-online-round-count`, `psi-round`), so that a cluster engine can move the
-//! bytes and keep the bins. Both parties call every round, in order; in a round in which a party has nothing to do, the
-//! bytes are empty. The input of round `id` is what the peer's round `id - 1` returned, empty for round 0; what the
-//! last round returns is empty.
+//! (`get-setup-round-count`, `setup`, `get-online-round-count`, `psi-round`). So a cluster engine can move the bytes
+//! and keep the bins. Both parties call every round, in order; in a round in which a party has nothing to do, the bytes
+//! are empty. The input of round `id` is what the peer's round `id - 1` returned, empty for round 0; what the last
+//! round returns is empty.
 //!
 //! **Executors.** An engine that ends its tasks between rounds saves a run ([`Rounds::save`]) and restores it in
 //! another process ([`Relayed::restore`]); that computes again what was computed. **Many pairs of sets** from one setup

@@ -27,9 +27,9 @@
 //!
 //! Together 31 2^-45, below 2^-40. Where words are more, functions are over GF(2^128). `make security` lists the terms.
 //!
-//! **Cost** see [`cost`], for n numbers of the sender, k of the receiver and m = 1.31 n bins: OPRFs of m numbers twice,
-//! permute and share of m numbers, 8 bytes a column of a store of 3 k keys, a tag, 16 bytes and 1 bit a bin. If one set
-//! is empty the union is the other, which is sent as it is.
+//! **Cost** see [`cost`], for n numbers of the sender, k of the receiver and m = 1.31 n bins: it takes OPRFs of m
+//! numbers twice, and permute and share of m numbers. Also 8 bytes a column of a store of 3 k keys, a tag, 16 bytes and
+//! 1 bit a bin. If one set is empty the union is the other, which is sent as it is.
 
 use crate::chance::MOST_WORDS;
 use crate::cuckoo;

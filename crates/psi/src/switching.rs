@@ -1,10 +1,10 @@
 //! A network of switches that permutes n wires, and its routing.
 //!
 //! Every switch passes or crosses two wires. A network for n wires is a layer of n/2 switches, two networks side by
-//! side for the upper wires and the lower ones, and a layer of n/2 switches; for odd n the last wire goes to the lower
-//! network by itself: Beneš, "Mathematical Theory of Connecting Networks and Telephone Traffic" (1965), for any n as in
-//! Chang and Melhem, "Arbitrary Size Benes Networks" (Parallel Processing Letters 7, 1997). Switches are numbered as
-//! [`pass`] meets them.
+//! side for the upper wires and the lower ones, and a layer of n/2 switches. For odd n the last wire goes to the lower
+//! network by itself. Sources: Beneš, "Mathematical Theory of Connecting Networks and Telephone Traffic" (1965), for
+//! any n as in Chang and Melhem, "Arbitrary Size Benes Networks" (Parallel Processing Letters 7, 1997). Switches are
+//! numbered as [`pass`] meets them.
 
 /// How many switches a network for n wires has: about n log2 n - n/2.
 pub fn switches(n: usize) -> usize {

@@ -4,9 +4,9 @@
 //! [`tag_bits`] bits for a false match with probability 2^-42 at most over all pairs ([`crate::chance`]).
 //!
 //! A sorted set of n tags is written in the form of Elias and Fano (Elias, "Efficient Storage and Retrieval by Content
-//! and Address of Static Files", JACM 1974): the low bits of every tag in order, then for every value of the high bits
-//! a 1 for each tag that has it and a 0. For n a power of two that takes b - log2 n + 2 bits a tag, and its size is a
-//! function of n and b alone.
+//! and Address of Static Files", JACM 1974). It has the low bits of every tag in order, then for every value of the
+//! high bits a 1 for each tag that has it and a 0. For n a power of two that takes b - log2 n + 2 bits a tag, and its
+//! size is a function of n and b alone.
 
 use crate::chance::TAG_BITS;
 use crate::protocol::Item;

@@ -4,7 +4,7 @@
 //! CBC-MAC with AES-128 over a prefix-free encoding: the first block holds the length of the bytes (32 bits) and the
 //! first 12 of them, every further block 16 more, the last one filled up with zeros. Under a random key it is a
 //! pseudorandom function (Bellare, Pietrzak, Rogaway, "Improved Security Analyses for CBC MACs", CRYPTO 2005, theorem
-//! 3): among q identifiers of at most l blocks, two different ones get the same token with probability below 12 l q^2 /
+//! 3). Among q identifiers of at most l blocks, two different ones get the same token with probability below 12 l q^2 /
 //! 2^126, which is 2^-55 for two sets of 10^9 identifiers of 200 bytes.
 //!
 //! # What it is not

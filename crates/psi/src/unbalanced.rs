@@ -1,9 +1,9 @@
 //! Unbalanced intersection: a large set is prepared once and asked about many times.
 //!
 //! **Computes** for a client which of its items the prepared set has. **Adversary** semi-honest. **Discloses** to the
-//! client the size of the prepared set and, for each item it asks about, whether the set has it and at which position
-//! of a fixed random order (so that it sees when two of its questions meet the same item); to the server how many items
-//! are asked about.
+//! client the size of the prepared set. For each item that the client asks about, it discloses whether the set has it
+//! and at which position of a fixed random order. So the client sees when two of its questions meet the same item. To
+//! the server it discloses how many items are asked about.
 //!
 //! **What the client keeps** is the published set: one tag an item, under the server's key k, and a multiple of the
 //! base point by k. It says nothing about an item that the client does not ask the server about, as long as the key is

@@ -4,8 +4,8 @@
 //! ([`Protocol`]).
 //!
 //! **Adversary** semi-honest or malicious, either party. **Discloses** both sizes; beyond the matches nothing. A
-//! malicious receiver may ask about more items than it declares: with 2^64 evaluations of the hash about 1.7 times as
-//! many for large sets, and some tens more for few items ([`VolePsi::questions`], by the counting argument of
+//! malicious receiver may ask about more items than it declares. With 2^64 evaluations of the hash it is about 1.7
+//! times as many for large sets, and some tens more for few items ([`VolePsi::questions`], by the counting argument of
 //! Garimella, Pinkas, Rosulek, Trieu, Yanai, CRYPTO 2021, section 6). A malicious sender that finds two items with
 //! equal tags, 2^64 evaluations again, has both behind one tag.
 //!
@@ -24,7 +24,7 @@
 //! | malicious | GF(2^128) | 256 | 128 bits | BLAKE3, with the item in the tag |
 //!
 //! **Bounds** of a whole run, all bins together ([`crate::chance`]): an item of the sender alone has decode(p, y) =
-//! h(y) with probability 2^-64, so one of 10 2^20 and less with 20 2^-45; tags of different values are equal for some
+//! h(y) with probability 2^-64, so one of 10 2^20 and less with 20 2^-45. Tags of different values are equal for some
 //! pair with 2^-42, malicious: 2^-128 a pair; a store cannot be encoded, 2^-45.
 //!
 //! **Cost** [`Protocol::declared`] is exact. Setup: that of SoftSpokenOT with k = 4. Online: the OTs and trees of
@@ -33,9 +33,9 @@
 //! bytes an element (compact 8.4 + 8, malicious 17.6 + 16) and about 2.8 MB. Nothing if either set is empty.
 //!
 //! **Source** Rindal, Schoppmann, "VOLE-PSI: Fast OPRF and Circuit-PSI from Vector-OLE" (EUROCRYPT 2021), Figure 4,
-//! with the coin toss w of its malicious variant; the subfield of 64 bits from Raghuraman, Rindal, "Blazing Fast PSI
+//! with the coin toss w of its malicious variant. The subfield of 64 bits from Raghuraman, Rindal, "Blazing Fast PSI
 //! from Improved OKVS and Subfield VOLE" (CCS 2022), section 4. **Departures** the random-band store instead of theirs;
-//! delta is that of the pair's setup and serves all of its runs, as if they were one long VOLE; the semi-honest tag
+//! delta is that of the pair's setup and serves all of its runs, as if they were one long VOLE. The semi-honest tag
 //! hash is correlation robust instead of a random oracle, and its input has no item.
 
 mod hashes;

@@ -2,13 +2,13 @@
 //!
 //! **A run that moves.** A thread cannot be moved to another process, but it can be made again: all that a party sends
 //! is a function of its role, its items, the randomness that it draws and what it has received. A run of
-//! [`Relayed::movable`] draws its randomness from one seed; what it is saved as is that seed, its items and what came
-//! in, and restoring it computes once more what had been computed, and compares the digest of what had been sent. What
-//! the protocol's object holds (values to sum, payload, rules) stays with its owner: the state has its digest, so that
-//! a run does not go on with other values than those it began with. Time and bytes are those of everything since setup,
+//! [`Relayed::movable`] draws its randomness from one seed. It is saved as that seed, its items and what came in.
+//! Restoring it computes once more what had been computed, and compares the digest of what had been sent. What the
+//! protocol's object holds (values to sum, payload, rules) stays with its owner: the state has its digest, so that a
+//! run does not go on with other values than those it began with. Time and bytes are those of everything since setup,
 //! so a run that moves has a setup of its own for each pair of sets, or few pairs, or moves between pairs seldom.
 //!
-//! **Once.** Whoever continues one state twice with different messages makes two runs with the same randomness: like a
+//! **Once.** Whoever continues one state twice with different messages makes two runs with the same randomness. Like a
 //! party whose clock is put back, it may show its secrets by the difference (two messages under one key stream, two
 //! answers under one mask). A state that is continued again with the *same* messages sends the same bytes as before,
 //! which is how a task that was lost is run again. A process refuses what it can see: of runs that it has restored,

@@ -55,8 +55,8 @@ impl Hashes {
     }
 
     /// Turns the values of these items into their tags, and puts their proofs into their places among those of all
-    /// items: in the malicious variant, where it is another random oracle of the same value and item, so that no tag
-    /// tells it.
+    /// items. There are proofs in the malicious variant, where it is another random oracle of the same value and item,
+    /// so that no tag tells it.
     pub(super) fn tags(&self, items: &[Item], numbers: &[u32], values: &mut [u128], places: &mut [u64]) {
         match self {
             Self::Ciphers { tags, .. } => tags.hash_blocks(values),

@@ -1,7 +1,7 @@
 //! The oblivious pseudorandom function inside of VOLE-PSI, for protocols above it.
 //!
-//! **Computes** for the receiver the values of a random function at its items, for the sender those at its own items;
-//! equal items have equal values of 128 bits, and the receiver cannot tell the function from a random one anywhere
+//! **Computes** for the receiver the values of a random function at its items, for the sender those at its own items.
+//! Equal items have equal values of 128 bits, and the receiver cannot tell the function from a random one anywhere
 //! else. **Adversary** semi-honest. **Discloses** both sizes. **Cost** [`Function::cost`] is exact; base OTs are
 //! included. **Bounds** for all [`Function`]s of a run together ([`crate::chance`]): an item that is not in a
 //! function's store has the value of one that is; a store cannot be encoded. **Source** as [`super`], steps 1 to 5 of

@@ -1,4 +1,4 @@
-//! The blind join of rows with several identifiers, and ids from it: each party plays with its exponents and orders in
+//! The blind join of rows with several identifiers, and ids from it. Each party plays with its exponents and orders in
 //! the open, and derives what it can raise, read by its own rows, and compute of identifiers that it guesses.
 
 use crate::relatives::{
