@@ -1,5 +1,5 @@
-//! Bins on disk, in files encrypted under the party's key: for each, rows in `N.rows`, Arrow streams in pieces, and
-//! their tokens in `N.tokens`, 16 bytes a row, unless the rows hold the key columns as they are: then tokens are made
+//! Bins on disk, in files encrypted under the party's key. Each bin has its rows in `N.rows`, Arrow streams in pieces,
+//! and their tokens in `N.tokens`, 16 bytes a row. Where the rows hold the key columns as they are, tokens are made
 //! from them again, which is faster than a disk. How many rows each bin has is in the file `counts`, so that a file
 //! that was cut between two pieces, or is gone, is noticed.
 

@@ -3,7 +3,7 @@
 //!
 //! One instance over whole sets, padded to the announced numbers of rows: the size of the union bin by bin would tell
 //! more than the whole. Rows with the same key have the same id. Padding, which matches nothing, gives an id to each
-//! row without a key; what is left of it, one for each repetition of a key, are ids without a row, so that the size of
+//! row without a key. What is left of it, one for each repetition of a key, are ids without a row, so that the size of
 //! the union does not tell how often keys repeat.
 //!
 //! With several keys ([`multi_key`]) every row has an id of its own, the same as one row of the other party's at most:

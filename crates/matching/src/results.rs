@@ -1,17 +1,18 @@
 //! Which rows matched, bin by bin. On disk a bin's result appears whole or not at all, so that a run resumes at the
 //! bins that have none.
 //!
-//! A file `N.matches` is one piece: three numbers of 8 bytes (how many keys matched, how many of the peer's rows have
-//! them, and one more than the bin that the worker did before, or 0) and 4 bytes a row that this party lists.
+//! A file `N.matches` is one piece: three numbers of 8 bytes and 4 bytes a row that this party lists. The numbers are
+//! how many keys matched, how many of the peer's rows have them, and one more than the bin that the worker did before,
+//! or 0.
 //!
 //! **Begun bins.** A file `N.begun` says how often bin N was begun here (8 bytes). It is on disk before the bin's first
 //! message, so that a peer which breaks off when it has what it wanted of a bin, and before this party has its result,
 //! cannot have the bin matched again unseen.
 //!
 //! **Confirmed bins.** A peer that could call bins undone which it has results of could ask again with other rows. So
-//! each party knows which of its bins the peer has a result of, too: a worker does one bin after another and keeps each
-//! before the next one, so that a peer that took part in a bin has kept the one before; and a peer that resumes says
-//! which bins it has, which the file `confirmed` keeps.
+//! each party knows which of its bins the peer has a result of, too. A worker does one bin after another and keeps each
+//! before the next one, so that a peer that took part in a bin has kept the one before. A peer that resumes says which
+//! bins it has, which the file `confirmed` keeps.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -2,7 +2,7 @@
 //! in the same order, and nobody learns which rows are in pairs.
 //!
 //! One instance over whole tables ([`ps3i`]): pairs bin by bin would tell more than all pairs. By [`Rule`] keys that
-//! repeat give the product of their rows, as a join in SQL does, with or without the rows that are in several pairs; or
+//! repeat give the product of their rows, as a join in SQL does, with or without the rows that are in several pairs. Or
 //! a row is in one pair at most, by the first key that it shares. For this both parties see how often masked keys
 //! repeat.
 
