@@ -17,7 +17,7 @@ const WIDEST_WINDOW: usize = 140;
 /// The heaviest outer words that are counted; heavier ones give fewer words of few changes.
 const HEAVIEST: usize = 120;
 
-/// Changes of a test along the noise by which the bias of regular noise of ones is below 2^-128: a place that is
+/// Changes of a test along the noise by which the bias of regular noise of ones is below 2^-128. A place that is
 /// uniform in a segment with one change at a uniform position divides the bias by e in the mean.
 const CHANGES: usize = 90;
 

@@ -1,8 +1,8 @@
 //! Keys of a `psi` or `circuit_psi` at their owner: which rows have equal keys, as items for an intersection protocol.
 //!
 //! An item is the keyed hash of all key columns of a row, each as its integer encoding or as its string with its length
-//! before it, so that two rows have the same item exactly when the engine's join would find their keys equal, but for a
-//! collision: two of n different keys share an item with a probability below n^2 / 2^129. A row with a NULL among its
+//! before it. So two rows have the same item exactly when the engine's join would find their keys equal, but for a
+//! collision. Two of n different keys share an item with a probability below n^2 / 2^129. A row with a NULL among its
 //! keys has no item. Whatever is missing to the public size are random items, which match nothing, so that neither
 //! NULLs nor repeated keys show.
 

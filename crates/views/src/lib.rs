@@ -11,8 +11,8 @@
 //! - [`indistinguishable`] compares real views with those of a simulator.
 //!
 //! A check that finds something says which named bits take part. By chance, one finds something in clean data with a
-//! probability below 2^-40. What none of them sees: a leak that only computing shows, such as the image of a secret
-//! under a known one-way function (so a test adds what the party can derive: [`Kind::Derived`]), and one that is
+//! probability below 2^-40. None of them sees a leak that only computing shows, such as the image of a secret under a
+//! known one-way function. So a test adds what the party can derive: [`Kind::Derived`]. Nor does one see a leak that is
 //! neither linear nor in pairs of bits.
 //!
 //! docs/security/views.md tells how to write a view test.

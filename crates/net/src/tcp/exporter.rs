@@ -2,8 +2,8 @@
 //! RFC 5705).
 //!
 //! rustls exports such keys from its buffered connections. From an unbuffered one it gives the secret that they are
-//! made of, to whoever keeps a log of keys; the derivation here is that of the RFC, and both ends of every connection
-//! check it: one of them is buffered, and a hello whose commitment does not fit the connection is refused.
+//! made of, to whoever keeps a log of keys. The derivation here is that of the RFC, and both ends of every connection
+//! check it. One of them is buffered, and a hello whose commitment does not fit the connection is refused.
 
 use crate::lock::lock;
 use rustls::crypto::tls13::{HkdfExpander, OkmBlock};

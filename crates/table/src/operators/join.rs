@@ -4,7 +4,7 @@
 //! keys, none of them NULL; with the columns of that left row. Discloses nothing: not even which rows match, or how
 //! many.
 //!
-//! Method: one stable sort of left and right rows by key, left rows first among equals; then every right row takes over
+//! Method: one stable sort of left and right rows by key, left rows first among equals. Then every right row takes over
 //! the columns of the last left row before it, and keeps them if that row's key is its own. Taking over needs no scan:
 //! the left rows are brought into their sorted order, replaced by the differences between neighbours, placed at their
 //! sorted positions among zeros, and summed up locally. (After the copy-down of secret-shared joins by sorting:
@@ -13,7 +13,7 @@
 //!
 //! Where the owners of both tables sorted them by the key, the sort is a merge ([`tacit_mpc::ops::merge`]), and the
 //! differences of left rows, which are in the order of their ranks, move along: sums go back as the rows came. A left
-//! row that does not count stays in its place, and the bit by which a right row knows that it found one says so; so
+//! row that does not count stays in its place, and the bit by which a right row knows that it found one says so. So
 //! left keys are unique among all rows that their owner shares as valid ones, and of equal keys those rows are last. An
 //! owner that sorts otherwise spoils the answer and learns nothing.
 //!

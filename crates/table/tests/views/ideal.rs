@@ -1,9 +1,9 @@
 //! The simulator of every operator: the operator itself, over an engine that computes nothing.
 //!
-//! Of every method the ideal engine ([`Engine::become_ideal`]) gives a node what a secure engine would: fresh random
-//! shares, of rows that are shuffled and revealed a uniformly random order of numbers that everyone knows, of what is
-//! opened the declared answer. It has no peers and no secrets. That each method of a real engine is as good is for the
-//! views of crates/mpc; that an operator needs nothing else is seen here.
+//! Of every method the ideal engine ([`Engine::become_ideal`]) gives a node what a secure engine would. That is fresh
+//! random shares, of rows that are shuffled and revealed a uniformly random order of numbers that everyone knows, and
+//! of what is opened the declared answer. It has no peers and no secrets. That each method of a real engine is as good
+//! is for the views of crates/mpc; that an operator needs nothing else is seen here.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
