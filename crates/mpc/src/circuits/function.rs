@@ -55,7 +55,7 @@ impl Function {
         }
     }
 
-    /// ANDs of the shallow circuit, about; those with a common factor on one level are one.
+    /// Approximate AND count of the shallow circuit; ANDs that share a factor on a level count once.
     pub fn shallow_gates(self) -> usize {
         match self {
             Self::Sum { width } => width - 1 + width / 2 * (self.rounds() - 1),

@@ -2,8 +2,8 @@
 //!
 //! Least significant digit first, three bits a pass, after Asharov et al. (CCS 2022), with these departures. A pass
 //! moves what is left of the key together with the row number as Boolean shares of their true width, so that nothing is
-//! composed and nothing unshuffled. Opening is part of the shuffle's last round. The last pass moves nothing: the row
-//! numbers before it say to whom its places belong. Eight rounds a pass under rep3.
+//! composed and nothing unshuffled. Opening is part of the shuffle's last round. The last pass does not move rows: it
+//! outputs, for each original row number, its destination. Eight rounds a pass under rep3.
 
 use tacit_math::{Plane, ring};
 
