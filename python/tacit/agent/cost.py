@@ -17,7 +17,7 @@ Metrics = Mapping[str, Mapping[str, Any]]
 class Metered:
     """One step's actual cost.
 
-    rounds_ahead: of what was made for it ahead, in a second session, while something else was done.
+    rounds_ahead: rounds of background preprocessing for this step, in a second session.
     rows: of its output, None where no party that was asked knows. bytes: sent by all parties together. seconds: the
     slowest party's.
     """

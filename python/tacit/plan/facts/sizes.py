@@ -67,7 +67,7 @@ SizeRule = Padded | Announced
 
 @once
 def size_rule(relation: Relation, catalog: Catalog) -> SizeRule | None:
-    """How the size of a local result is treated; None if it cannot be shared in one piece."""
+    """How the size of a local result is treated; None if it mixes tables with different rules, or is not local."""
     match relation:
         case Scan(table, owner, _, _, rows):
             if rows is not None:

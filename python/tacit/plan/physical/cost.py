@@ -61,7 +61,7 @@ class Network:
 class StepCost:
     """One step's cost. rows: of its output. bytes: sent by all parties together. assumed: rows rest on ASSUMED_ROWS.
 
-    rounds_ahead: of what the engine makes for the step ahead of it, while it does something else; the bytes count them.
+    rounds_ahead: rounds of background preprocessing for this step. Its bytes are included in ``bytes``.
     circuits: those that the engine garbles or not by the declared link; garbled: those of them that it does.
     """
 

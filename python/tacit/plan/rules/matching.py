@@ -164,7 +164,7 @@ def _hidden(join: Join, catalog: Catalog) -> Relation | str:
 
 
 def _unsized(side: Relation) -> str:
-    return f"the size of {owner(side)}'s part cannot be shown in one piece"
+    return f"the size of {owner(side)}'s part mixes tables with different size rules"
 
 
 def _whole(relation: Relation) -> _Whole | None:
