@@ -90,8 +90,8 @@ def choose(parameters: Parameters, facts: tuple[Mapping[str, Any], Mapping[str, 
     why = (
         f"protocol {name}: {why_protocol}",
         why_bins,
-        f"padding adds {padded:.1%}: each bin has {capacities[0]:,} and {capacities[1]:,} places, and overflows with "
-        "probability below 2^-80",
+        f"padding adds {padded:.1%}: each bin is padded to {capacities[0]:,} and {capacities[1]:,} rows, and overflows "
+        "with probability below 2^-80",
         f"{workers} worker{'s' if workers > 1 else ''}: the fewer of what the parties offer, and at most one a bin",
         chosen.why_sender,
         *_questions(parameters, name, chosen.sender, capacities, bins, rows),
