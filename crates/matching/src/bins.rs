@@ -57,7 +57,7 @@ pub struct Partition {
 }
 
 impl Partition {
-    /// An empty one. payload: the places of the columns to keep.
+    /// An empty one. payload: the positions of the columns to keep.
     pub fn new(key: &Seed, columns: Vec<KeyColumn>, payload: Vec<usize>, layout: Layout) -> Self {
         let piles = (0..=layout.bins).map(|_| Pile::default()).collect();
         let written = vec![0; layout.bins + 1];

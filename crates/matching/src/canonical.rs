@@ -29,7 +29,7 @@ use crate::normalise::Normaliser;
 /// One column of the key.
 #[derive(Clone, Debug)]
 pub struct KeyColumn {
-    /// Its place in the batches.
+    /// Its position in the batches.
     pub index: usize,
     /// How its texts become canonical.
     pub normaliser: Normaliser,

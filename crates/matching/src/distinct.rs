@@ -22,7 +22,7 @@ struct Groups {
 }
 
 impl Distinct {
-    /// Finds equal tokens. Tokens are pseudorandom, so their middle bits are the place in an open hash table of this
+    /// Finds equal tokens. Tokens are pseudorandom, so their middle bits are the position in an open hash table of this
     /// party's own.
     ///
     /// # Panics

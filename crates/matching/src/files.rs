@@ -42,7 +42,7 @@ pub struct Files {
 }
 
 impl Files {
-    /// In a folder. payload: the places of the columns that are kept.
+    /// In a folder. payload: the positions of the columns that are kept.
     pub fn new(folder: Arc<Folder>, key: &Seed, columns: &[KeyColumn], payload: &[usize]) -> Self {
         let kept = |column: &KeyColumn| {
             let index = payload.iter().position(|&place| place == column.index)?;

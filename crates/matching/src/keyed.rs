@@ -36,7 +36,8 @@ pub struct KeyedRows {
 }
 
 impl Reading {
-    /// Of no rows. keys: the columns of each key, the most important first. payload: the places of the columns to keep.
+    /// Of no rows. keys: the columns of each key, the most important first. payload: the positions of the columns to
+    /// keep.
     pub fn new(seed: &Seed, keys: Vec<Vec<KeyColumn>>, payload: Vec<usize>) -> Self {
         let tokeniser =
             |(number, columns)| Tokeniser::new(&seed.derive(&format!("tacit 2026 matching: key {number}")), columns);

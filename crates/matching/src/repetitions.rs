@@ -117,7 +117,7 @@ impl Repetitions {
         Ok(Self { counts, me: place })
     }
 
-    /// How many rows all matched keys have at the party of this place.
+    /// How many rows all matched keys have at the party of this position.
     pub fn rows_of(&self, place: usize) -> u64 {
         total(&self.counts[place])
     }

@@ -1,8 +1,8 @@
 //! Products of band matrices over GF(2) with vectors of 64-bit or 128-bit words: each row holds its bits in a band of a
 //! few hundred neighbouring columns, the rest of it is zero.
 //!
-//! Two paths with equal results: masked XORs of 512-bit registers, one a cycle, and a portable one. The bits and places
-//! of rows are public or a party's own: they choose what is added. The time does not depend on the vector.
+//! Two paths with equal results: masked XORs of 512-bit registers, one a cycle, and a portable one. The bits and
+//! positions of rows are public or a party's own: they choose what is added. The time does not depend on the vector.
 
 mod portable;
 #[cfg(target_arch = "x86_64")]
@@ -97,7 +97,7 @@ pub fn products<T: Word, const W: usize>(rows: &[Row<W>], columns: &[T], out: &m
 /// and stays. Afterwards the product of every row and the columns is its right side.
 ///
 /// # Panics
-/// If there are fewer than 64 W columns from the last row's place on.
+/// If there are fewer than 64 W columns from the last row's position on.
 pub fn substitute<T: Word, const W: usize>(pivots: &[[u64; W]], columns: &mut [T]) {
     assert!(pivots.is_empty() || pivots.len() - 1 + 64 * W <= columns.len(), "every band lies within the columns");
     if !T::substitute(pivots, columns) {

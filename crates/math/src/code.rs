@@ -172,14 +172,14 @@ impl BlockAccumulate {
         self.combine(scratch, out);
     }
 
-    /// Compresses the vector that is zero but for one value at one place in each segment, as [`Self::compress_sums`]
+    /// Compresses the vector that is zero but for one value at one position in each segment, as [`Self::compress_sums`]
     /// does.
     ///
-    /// A running sum is that of the segments before plus, from the place on, the value: it is computed where it is
-    /// needed, from the comparison of a public index with the place. No address depends on where the values are.
+    /// A running sum is that of the segments before plus, from the position on, the value: it is computed where it is
+    /// needed, from the comparison of a public index with the position. No address depends on where the values are.
     ///
     /// # Panics
-    /// If there is not one place and one value for each segment.
+    /// If there is not one position and one value for each segment.
     pub fn compress_sparse<W: Symbol>(&self, places: &[u32], values: &[W], scratch: &mut Vec<W>, out: &mut Vec<W>) {
         assert_eq!(places.len(), values.len(), "one value in each segment");
         assert_eq!(values.len() << self.log_segment, self.length(), "one value for each segment");

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 pub struct Group {
     /// The place of a product, and whether its first factor is the common one (else its second one is).
     at: (usize, bool),
-    /// The places of the products, and for each whether its first factor is the other one (else its second one is).
+    /// The positions of the products, and for each whether its first factor is the other one (else its second one is).
     pub outputs: Vec<(usize, bool)>,
 }
 

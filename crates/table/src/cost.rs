@@ -89,8 +89,8 @@ impl<E: Costs> Forecast<E> {
         Self { executor, tables: HashMap::new(), names: names.to_vec(), permits: vec![] }
     }
 
-    /// The costs of the next [stretch](stretches), and what is to be made ahead for it, each with the place of its step
-    /// in the stretch.
+    /// The costs of the next [stretch](stretches), and what is to be made ahead for it, each with the position of its
+    /// step in the stretch.
     ///
     /// # Errors
     /// Those of [`cost()`].

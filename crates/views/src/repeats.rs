@@ -6,8 +6,8 @@ use crate::{FALSE_ALARM, View};
 /// Words that are equal, or two pairs of words with equal XOR.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Repeat {
-    /// Where: run, part and number of the word in its part; two places, or four of which the first two and the last two
-    /// differ alike.
+    /// Where: run, part and number of the word in its part; two positions, or four of which the first two and the last
+    /// two differ alike.
     pub places: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Sums of blocks of 128 bits on vector registers, some of them at secret places.
+//! Sums of blocks of 128 bits on vector registers, some of them at secret positions.
 
 #[cfg(target_arch = "x86_64")]
 use core::arch::x86_64::{__m128i, _mm_and_si128, _mm_xor_si128};
@@ -56,8 +56,8 @@ pub(super) fn accumulate_reordered(blocks: &[u128], indices: &[u32], out: &mut [
     }
 }
 
-/// Adds a block to all blocks from a secret place on, which is below their number: what a value at this place adds to
-/// running sums.
+/// Adds a block to all blocks from a secret position on, which is below their number: what a value at this position
+/// adds to running sums.
 pub fn add_from(blocks: &mut [u128], place: u32, block: u128) {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx512f") {
@@ -85,7 +85,7 @@ fn add_from_wide(blocks: &mut [u128], place: u32, block: u128) {
     add_from_each(blocks, place, block);
 }
 
-/// Adds two blocks to the pair at a secret place.
+/// Adds two blocks to the pair at a secret position.
 pub fn add_at(pairs: &mut [[u128; 2]], place: u32, both: [u128; 2]) {
     let both: [Register; 2] = both.map(bytemuck::cast);
     for (i, pair) in pairs.iter_mut().enumerate() {

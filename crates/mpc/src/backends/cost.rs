@@ -30,7 +30,7 @@ pub struct Needs(pub(super) Vec<[usize; 2]>);
 /// A part of the stock that is made ahead.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ordered {
-    /// The place, among the steps it was asked for, of the one that is the first to use it.
+    /// The position, among the steps it was asked for, of the one that is the first to use it.
     pub step: usize,
     /// What the engine is to make.
     pub order: Order,

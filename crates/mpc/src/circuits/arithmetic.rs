@@ -52,7 +52,7 @@ fn sklansky_level<B: Backend>(
 }
 
 /// Plane `width` - 1 of a ring vector: the sign of numbers of `width` bits. About 3 width ANDs, log2(width) + 1 rounds,
-/// unless the engine has a better way to find carries ([`Backend::carries`]).
+/// unless the engine has a cheaper protocol for carries ([`Backend::carries`]).
 pub fn sign<R: Ring, B: Backend>(b: &mut B, x: &B::Vector<R>, width: usize) -> Result<B::Bits> {
     let [first, second] = b.summands(&[x], width)?.swap_remove(0);
     let top = width - 1;

@@ -22,7 +22,7 @@ use tacit_math::{Plane, Ring};
 use crate::circuits::{self, Planes};
 use crate::{Backend, Linear, Result, Rows, linear};
 
-/// The way that the rows of two runs took when they were merged.
+/// Which rows were exchanged when two runs were merged: by it others are merged alike, or taken apart again.
 pub struct Merging<B: Backend> {
     /// Rows of the first run, and of both.
     first: usize,

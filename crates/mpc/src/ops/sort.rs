@@ -82,9 +82,9 @@ fn passes<B: Backend>(b: &mut B, mut columns: Planes<B>, width: usize, left: usi
     Ok(columns)
 }
 
-/// Moves every row to the place that its secret label stands for; a number that is no label stands for none. The
-/// labels, as a set, and the places are public; a label has at most 64 planes, and no two labels one place. 3 rounds
-/// under rep3.
+/// Moves every row to the position that its secret label stands for; a number that is no label stands for none. The
+/// labels, as a set, and the positions are public; a label has at most 64 planes, and no two labels one position. 3
+/// rounds under rep3.
 ///
 /// # Errors
 /// [`MpcError::Misbehaved`](crate::MpcError::Misbehaved) when what the nodes reveal together is not every label once.

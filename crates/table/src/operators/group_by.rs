@@ -6,9 +6,9 @@
 //! Method: sort by key, valid rows first; mark the last row of each group; sum up values from the first row on,
 //! locally; move the marked rows to the front; the differences between neighbours' sums are the groups' sums. What rows
 //! that are not valid hold never enters a group, since they come behind all others. MIN and MAX extend the sort key by
-//! the value, so that the answer is in a group's last (or first) row; COUNT DISTINCT counts the places where it
+//! the value, so that the answer is in a group's last (or first) row; COUNT DISTINCT counts the positions where it
 //! changes. Each further column of these functions is a sort of its own by the same key, whose groups come out in the
-//! same places.
+//! same positions.
 //!
 //! Cost beyond the sorts, W bits moved: 4/3 W bits to apply each sort, one equality of the key's width, 4/3 W bits and
 //! 7 rounds to bring the groups to the front.

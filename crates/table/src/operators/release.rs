@@ -2,8 +2,8 @@
 //!
 //! Functionality: the recipients learn the valid rows of the named columns. Before opening, every row that is not valid
 //! and every value that is NULL is zeroed. The rows are shuffled or, if their order is part of the answer, a sort of
-//! the plan put the valid ones first. So neither the content nor the place of a row that is not valid shows. They learn
-//! the number of valid rows, and the public number of all rows.
+//! the plan put the valid ones first. So neither the content nor the position of a row that is not valid shows. They
+//! learn the number of valid rows, and the public number of all rows.
 
 use tacit_math::Plane;
 use tacit_mpc::{Backend, OpenedColumn, PermitKind, Permits, linear};

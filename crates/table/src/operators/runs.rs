@@ -19,7 +19,7 @@ pub(crate) struct Run<'a, B: Backend> {
     /// Its direction.
     pub direction: Direction,
     name: Option<&'a str>,
-    /// The places of its aggregates in the list of all.
+    /// The positions of its aggregates in the list of all.
     pub aggregates: Vec<usize>,
 }
 

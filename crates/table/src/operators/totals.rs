@@ -140,7 +140,7 @@ impl<B: Backend> Totals<B> {
         }
     }
 
-    /// Appends the vector to a bundle; gives its place there.
+    /// Appends the vector to a bundle; gives its position there.
     pub fn push(self, rows: &mut Rows<B>) -> Place {
         match self {
             Self::M32(x) => {
