@@ -9,14 +9,14 @@
 //! sent at once.
 //!
 //! **Source** McQuoid, Rosulek, Roy, "Batching Base Oblivious Transfers" (ASIACRYPT 2021, ePrint 2021/682), Figure 3,
-//! with the programmable-once function of Masny and Rindal ("Endemic Oblivious Transfer", CCS 2019; section 5.3 there)
-//! and hashed Diffie-Hellman with tags (section 6.1 there). It is Masny and Rindal's OT with one message A of the
-//! sender for the whole batch; every hash takes the number of the OT, without which a batch of this kind is insecure
-//! (section 3 there). Chosen because it is one round and one proof covers the batch. **Departures** Every hash also
-//! takes the parties' names, the path of the step and a fresh nonce of the receiver, so that nothing can be moved
-//! between steps or sessions. To an honest receiver the oracles of its batch are new, and an honest sender's keys
-//! depend on its own message A, which is new. Keys hash 2K instead of K (doubling permutes a group of odd order),
-//! because doubled points are compressed in batches.
+//! with the programmable-once function of Masny and Rindal ("Endemic Oblivious Transfer", CCS 2019; section 5.3 there).
+//! Also hashed Diffie-Hellman with prefixes of the hash, "tags" there (section 6.1). It is Masny and Rindal's OT with
+//! one message A of the sender for the whole batch; every hash takes the number of the OT, without which a batch of
+//! this kind is insecure (section 3 there). Chosen because it is one round and one proof covers the batch.
+//! **Departures** Every hash also takes the parties' names, the path of the step and a fresh nonce of the receiver, so
+//! that nothing can be moved between steps or sessions. To an honest receiver the oracles of its batch are new, and an
+//! honest sender's keys depend on its own message A, which is new. Keys hash 2K instead of K (doubling permutes a group
+//! of odd order), because doubled points are compressed in batches.
 
 #[cfg(test)]
 mod views;

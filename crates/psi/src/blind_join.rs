@@ -70,9 +70,9 @@ pub struct Joined {
 /// What a party knows after the join.
 pub(crate) struct BlindJoin {
     pub joined: Joined,
-    /// This party's own shuffle of its rows: the row at each place in which it sent them.
+    /// This party's own shuffle of its rows: the row at each position in which it sent them.
     pub mine: Vec<u32>,
-    /// This party's shuffle of the peer's rows: for each position, the place at which the peer sent that row.
+    /// This party's shuffle of the peer's rows: for each index in it, the position at which the peer sent that row.
     pub theirs: Vec<u32>,
 }
 

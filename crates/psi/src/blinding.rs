@@ -111,7 +111,7 @@ impl Blinds {
     /// 2 (Q - r K) for points Q that answer the items `part`, and a public point K.
     ///
     /// # Errors
-    /// The place of an encoding that is no point other than the identity.
+    /// The position of an encoding that is no point other than the identity.
     pub fn unblind(
         &self,
         key: &FixedPoint,

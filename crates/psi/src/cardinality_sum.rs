@@ -13,16 +13,17 @@
 //! Generation" (CRYPTO 1999), section 4.1.
 //! 1. Masked items cross, the sender's in a random order; the sender returns the receiver's, masked again, as a sorted
 //!    set of tags.
-//! 2. The receiver sees for each place of the sender's order whether it is in that set, but not whose place it is.
-//! 3. By one OT for each place and column the receiver gets k or k + v as the place is out or in; the sum of the k is
-//!    the sender's.
+//! 2. The receiver sees for each position of the sender's order whether it is in that set, but not whose position it
+//!    is.
+//! 3. By one OT for each position and column the receiver gets k or k + v as the position is out or in; the sum of the
+//!    k is the sender's.
 //!
 //! **Few items** A sum over one item is that item's value. If fewer items than [`Sums::least`] count, the receiver
 //! chooses in step 3 as if none did: what it gets are k alone, the messages are as long as ever, and the sender sees no
 //! difference.
 //!
 //! **Departures** the OT of step 3 replaces the additively homomorphic encryption of Ion et al.: the receiver knows in
-//! clear which places count, so 64-bit sums take 12 bytes and well under a microsecond each.
+//! clear which positions count, so 64-bit sums take 12 bytes and well under a microsecond each.
 //!
 //! **Cost** for n items of the sender, m of the receiver, c columns, tags of b = 42 + log2(n m) bits. It takes 3
 //! rounds, 16 + 32 n + m (b - log2 m + 2) / 8 bytes from the sender, 16 + 32 m from the receiver. Sums: SoftSpokenOT's
@@ -235,9 +236,9 @@ fn receive_sums(
     Ok(enough.then_some(opened))
 }
 
-/// The choices of step 3's transfers, 64 to a word, lowest first: for each column and each place of the sender's order
-/// whether the item there counts, which none does if not enough do. Tags are looked up in the open; from here on what
-/// follows from them is secret.
+/// The choices of step 3's transfers, 64 to a word, lowest first: for each column and each position of the sender's
+/// order whether the item there counts, which none does if not enough do. Tags are looked up in the open; from here on
+/// what follows from them is secret.
 pub fn choices(mut common: Vec<bool>, enough: bool, columns: usize) -> Vec<u64> {
     common.iter_mut().for_each(|both| *both &= enough);
     tacit_marks::secret(&mut common);

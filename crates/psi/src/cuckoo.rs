@@ -13,7 +13,7 @@
 //! z^(3s) for any z > 0 (coefficients of a power series are not negative), or without that condition
 //! ((s-1)(s-2)(s-3))^s. For a fixed ratio m/n every term falls with n, so the ratio of [`LARGEST`] items serves larger
 //! sets: 1.306. Insertion finds an assignment whenever there is one. A run of several tables takes 45 + log2 of their
-//! number in place of 45, so that all of them have one ([`crate::chance`]).
+//! number instead of 45, so that all of them have one ([`crate::chance`]).
 //!
 //! **Source** the counting: Fountoulakis, Panagiotou, "Sharp Load Thresholds for Cuckoo Hashing" (Random Structures &
 //! Algorithms 2012), section 3. Experiments give about the same for large sets: Pinkas, Schneider, Zohner, "Scalable

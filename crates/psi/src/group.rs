@@ -47,7 +47,7 @@ impl HashToGroup {
     }
 }
 
-/// The place of an encoding that is not canonical, is no point of the group, or is its identity.
+/// The position of an encoding that is not canonical, is no point of the group, or is its identity.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct InvalidPoint(pub usize);
 
@@ -127,7 +127,7 @@ impl Exponent {
     /// Points raised to this exponent.
     ///
     /// # Errors
-    /// The place of an encoding that is no point other than the identity.
+    /// The position of an encoding that is no point other than the identity.
     pub fn raise(&self, points: &[Encoding]) -> Result<Vec<Encoding>, InvalidPoint> {
         in_parallel(points.len(), |part, out| Kernel::best().raise(&self.0, &points[part], out))
     }

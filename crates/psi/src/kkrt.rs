@@ -11,7 +11,7 @@
 //! t(b), t'(b) random rows of w bits, each column of which is the stream of a base OT, the receiver sends u(b) = t(b) ^
 //! t'(b) ^ C(y) for a code C. The sender, who has secret bits s and so q(b) = t(b) ^ s t'(b) ^ s t(b), can evaluate
 //! F(b, x) = H(b, q(b) ^ s u(b) ^ s C(x)) at every x. The receiver knows H(b, t(b)), which is F(b, y), and nothing of
-//! F(b, x) for x other than y, where C(x) and C(y) differ in 128 places or more. The sender sends F of every item in
+//! F(b, x) for x other than y, where C(x) and C(y) differ in 128 positions or more. The sender sends F of every item in
 //! each of its three bins.
 //!
 //! **Cost** setup: 512 base OTs, 1 round; the sender of items receives them. Online, if no set is empty: 2 rounds; the
@@ -24,7 +24,7 @@
 //!
 //! **Departures** The three tags of an item are sent side by side in one random order instead of three. Items are told
 //! apart by the choice in the code, so the tags of an item that the receiver does not have are independent of each
-//! other. Those of one that it has tell it the place that it learns anyway. An empty bin has the code word zero: t'
+//! other. Those of one that it has tell it the position that it learns anyway. An empty bin has the code word zero: t'
 //! masks it alike.
 
 use crate::chance;

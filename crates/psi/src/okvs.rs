@@ -3,11 +3,11 @@
 //!
 //! **Construction**: random-band matrices (RB-OKVS) of Bienstock, Patel, Seo, Yeo, "Near-Optimal Oblivious Key-Value
 //! Stores for Efficient PSI, PSU and Volume-Hiding Multi-Maps" (USENIX Security 2023). A key's row has w = 64 W random
-//! bits in neighbouring columns from a random place on; the value is the XOR of the columns under its ones. Columns
+//! bits in neighbouring columns from a random position on; the value is the XOR of the columns under its ones. Columns
 //! that no row determines are random, so that the store of random values is a uniform vector, whatever the keys.
 //!
-//! **Failure**: with n keys at random among s places, elimination from left to right is a queue: keys arrive at rate n
-//! / s a column, one leaves a column. It fails when a key waits for w columns. By Kingman's inequality ("Inequalities
+//! **Failure**: with n keys at random among s positions, elimination from left to right is a queue: keys arrive at rate
+//! n / s a column, one leaves a column. It fails when a key waits for w columns. By Kingman's inequality ("Inequalities
 //! in the theory of queues", 1970) one key waits so long with probability at most e^(-θ w), where θ > 0 solves (n / s)
 //! (e^θ - 1) = θ. So for n e^(-θ w) = 2^-45: θ = (45 + log2 n) ln 2 / w and s = n (e^θ - 1) / θ. The queue leaves out
 //! that the bits of a waiting key may be zero in the next column, which costs a few columns a key. The measured
@@ -21,9 +21,9 @@
 //! **Runs**: a run of several stores of a kind takes 45 + log2 of their number in place of 45, so that none of them
 //! fails ([`crate::chance`]).
 //!
-//! **Clusters**: places are cut into ranges of about 2^16 keys with w columns at the end of each for the waiting keys,
-//! so that elimination works within the second-level cache and memory is that of one range. Each range's queue starts
-//! empty, which is never worse.
+//! **Clusters**: positions are cut into ranges of about 2^16 keys with w columns at the end of each for the waiting
+//! keys, so that elimination works within the second-level cache and memory is that of one range. Each range's queue
+//! starts empty, which is never worse.
 //!
 //! | n | w | columns a key |
 //! |---|---|---|
@@ -139,7 +139,7 @@ impl<const W: usize> Okvs<W> {
         self.layout
     }
 
-    /// The order in which `items` are encoded and decoded: by their places.
+    /// The order in which `items` are encoded and decoded: by their positions.
     pub fn order(&self, items: &[Item]) -> Order {
         Order::new(&self.layout, &self.place, items)
     }

@@ -110,7 +110,7 @@ impl Permuter {
         Ok(Self(softspoken::Receiver::setup(session, owner, Adversary::SemiHonest, K)?))
     }
 
-    /// This party's shares of one column of the owner's numbers: number `order[i]` is at place i.
+    /// This party's shares of one column of the owner's numbers: number `order[i]` is at position i.
     ///
     /// # Errors
     /// The connection's failure, or a peer that deviates.

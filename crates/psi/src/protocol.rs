@@ -55,7 +55,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// Whether it is one for sets of these sizes: an order of all the sender's items, or matches of items and places
+    /// Whether it is one for sets of these sizes: an order of all the sender's items, or matches of items and positions
     /// that there are, none of them twice. What a plug-in gives is not trusted to be.
     pub fn fits(&self, sizes: Sizes) -> bool {
         match self {

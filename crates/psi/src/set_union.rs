@@ -11,9 +11,9 @@
 //!    a, and random otherwise.
 //! 2. Permute and share: the secrets in a random order π of the sender, as shares u + v = s(π(i)).
 //! 3. The receiver evaluates another OPRF at (i, v) and the sender sends its values at (i, t(π(i)) - u): equal where
-//!    the receiver has that number. It knows for each place of π whether it has the number that is there, but not which
-//!    it is.
-//! 4. By one OT for each place the receiver gets the number that is there if it does not have it, or nothing for an
+//!    the receiver has that number. It knows for each position of π whether it has the number that is there, but not
+//!    which it is.
+//! 4. By one OT for each position the receiver gets the number that is there if it does not have it, or nothing for an
 //!    empty bin.
 //!
 //! **What chance can break** in a run that unites the ids of two functions more ([`crate::private_id_oprf`]), of n
@@ -62,7 +62,7 @@ pub struct Functions {
     pub of_receiver: Function,
     /// At numbers in bins: the receiver's in all of theirs, the sender's in their own.
     pub in_bins: Function,
-    /// At places of the sender's order.
+    /// At positions of the sender's order.
     pub at_places: Function,
 }
 

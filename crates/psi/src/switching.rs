@@ -60,7 +60,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// The settings that bring wire `order[i]` to place i. Whoever applies an order addresses memory by it, but
+    /// The settings that bring wire `order[i]` to position i. Whoever applies an order addresses memory by it, but
     /// transfers must not show it: from here on it is secret.
     pub fn route(order: &[u32]) -> Vec<u64> {
         let mut settings = Self { bits: vec![0; switches(order.len()).div_ceil(64)], next: 0 };

@@ -59,7 +59,7 @@ pub(crate) fn low_bits(bits: u32) -> u128 {
     if bits == 128 { u128::MAX } else { (1 << bits) - 1 }
 }
 
-/// Every tag with its place, by tag.
+/// Every tag with its position, by tag.
 pub fn sorted_places(tags: &[u128]) -> Vec<(u128, u32)> {
     let mut places: Vec<(u128, u32)> = tags.iter().copied().zip(0..).collect();
     places.sort_unstable();
@@ -166,7 +166,7 @@ impl SortedTags {
         ones.zip(0..).map(|(one, place)| self.compose((one - place) as u128, place))
     }
 
-    /// The place of a tag in the order, if it is in the set.
+    /// The position of a tag in the order, if it is in the set.
     pub fn place(&self, tag: u128) -> Option<u32> {
         if tag > low_bits(self.shape.bits) {
             return None;

@@ -141,13 +141,13 @@ impl PreparedSet {
         self.header.budget - self.answered
     }
 
-    /// Goes on where `answered` items have been asked about in all, by the server's own account.
+    /// Goes on where `answered` items have been asked about in all, by the server's own count.
     ///
     /// # Errors
     /// [`PsiError::Input`] if `answered` is more than the budget, or less than what is known to have been asked about.
     pub fn go_on(&mut self, answered: u64) -> Result<(), PsiError> {
         if !(self.answered..=self.header.budget).contains(&answered) {
-            return Err(PsiError::Input(format!("{answered} asked items do not fit the account of a prepared set")));
+            return Err(PsiError::Input(format!("{answered} asked items do not fit the budget of a prepared set")));
         }
         self.answered = answered;
         Ok(())

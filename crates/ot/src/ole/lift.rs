@@ -1,4 +1,4 @@
-//! From digits in the residue number system of T to integers below T, modulo a power of two.
+//! From residues modulo the primes of T to integers below T, modulo a power of two.
 
 use super::moduli::{KEPT, Moduli};
 use tacit_math::Ring;

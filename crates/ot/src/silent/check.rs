@@ -6,24 +6,24 @@
 //! delta + b). The sender answers with the hash of <r, v> + y delta + b and of the code's seed, which must be that of
 //! <r, w> + c and of the seed that it drew.
 //!
-//! A sender whose trees disagree with its blocks passes if it guessed the places at which they do, or with probability
-//! 2 2^h / |F|, below 2^-50. A right guess of places is knowledge about the noise that it pays for with the risk of
-//! being caught. Each bit learned halves its chance, which the noise parameters' margin and any use in which an abort
-//! is visible allow for. The receiver's messages are those of the OTs and y, masked by a; a wrong y makes only its own
-//! comparison fail.
+//! A sender whose trees disagree with its blocks passes if it guessed the positions at which they do, or with
+//! probability 2 2^h / |F|, below 2^-50. A right guess of positions is knowledge about the noise that it pays for with
+//! the risk of being caught. Each bit learned halves its chance, which the noise parameters' margin and any use in
+//! which an abort is visible allow for. The receiver's messages are those of the OTs and y, masked by a; a wrong y
+//! makes only its own comparison fail.
 //!
 //! **Order** Vectors follow each other without waiting: the sender sends the trees of a vector before it answers the
 //! check of the one before, and the receiver evaluates and compresses them before it reads that answer. It reads it
 //! before it sends anything of the vector, which is its y, and before it gives out any correlation. So a sender gets
 //! the messages that it would get if every check ended before the next trees, each after the same checks passed, and
 //! must commit itself to trees earlier. All that it can do here it can do there. A selective failure tells the same:
-//! whether its guesses of places in one vector were right. A receiver gets trees before it has to show y; they tell
+//! whether its guesses of positions in one vector were right. A receiver gets trees before it has to show y; they tell
 //! nothing of delta, and the answer tells whether y is right, whenever it is asked.
 //!
 //! **Cost** 16 bytes and one element of F from the receiver, 16 bytes from the sender, for each vector; [`rounds`].
 //! **Source** Yang, Weng, Lan, Zhang, Wang, "Ferret" (CCS 2020), Figure 7; Weng, Yang, Katz, Wang, "Wolverine" (S&P
 //! 2021), Figure 7.
-//! **Departures** weights r(i, j) = chi(i) rho^j for segment i and place j instead of independent ones: rho^j is
+//! **Departures** weights r(i, j) = chi(i) rho^j for segment i and position j instead of independent ones: rho^j is
 //! computed from the bits of the secret j without a table. The sender's answer is compared by the receiver alone: the
 //! sender has nothing to be convinced of. Answers are one vector late.
 
@@ -142,7 +142,7 @@ pub(super) struct Questions<F> {
 /// A vector of the receiver whose check it has not asked for yet.
 pub(super) struct Evaluated<F> {
     pub noise: Noise,
-    /// The place of the noise in every segment.
+    /// The position of the noise in every segment.
     pub places: Vec<u32>,
     /// Its value there.
     pub values: Vec<F>,

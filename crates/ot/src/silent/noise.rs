@@ -1,27 +1,27 @@
 //! How much noise hides a vector of given length.
 //!
 //! The receiver's scalars are H e for the public binary code H with N = 2n columns and a noise vector e of t segments
-//! of equal length. Each segment is zero but for one uniformly random place with a uniformly random value from a field
-//! of 2^s elements, zero included (s = 1: the value is one). Nobody may tell H e from random. t is the largest of what
-//! two families of attacks ask for, the length of a segment being a power of two.
+//! of equal length. Each segment is zero but for one uniformly random position with a uniformly random value from a
+//! field of 2^s elements, zero included (s = 1: the value is one). Nobody may tell H e from random. t is the largest of
+//! what two families of attacks ask for, the length of a segment being a power of two.
 //!
 //! **Linear tests** (Boyle et al., CRYPTO 2019 and 2022; Couteau, Rindal, Raghuraman, CRYPTO 2021). A test v with v H
-//! of weight d sees a bias of (1 - d/N)^t: one random value at a place of v hides its result altogether; with s = 1 of
-//! (1 - 2 d/N)^t. [`DISTANCE`] is the pseudo-minimum distance of the code of depth 3 and blocks of 32 that libOTe uses
-//! for it: lighter words may exist, finding them is as hard as decoding. 128 bits are asked of it, twice libOTe's 64.
-//! For s = 1 weight is not all: a test that is one on a whole segment of regular noise loses nothing there. What hides
-//! its result are changes: a segment in which the test changes at a uniform place leaves |1 - 2u| of the bias, 1/e in
-//! the geometric mean, so about 90 segments with a change leave 2^-128. Changes of a test are the ones of what the last
-//! accumulator gets. Of words that are so light there, a code with random permutations has 2^-28 in the mean for the
-//! longest vectors and 2^-20 for the shortest; each session draws its own code ([`Codes`]). The fewest changes matter
-//! most, as their words are found by enumeration. The mean bias over the code's seed is 2^-50 for the shortest vectors,
-//! because the blocks' code has no words below weight 12 (with random blocks it would be 2^-26). For s > 1 a test of
-//! few changes must also begin and end in each segment that it touches, which is rarer still.
+//! of weight d sees a bias of (1 - d/N)^t: one random value at a position of v hides its result altogether; with s = 1
+//! of (1 - 2 d/N)^t. [`DISTANCE`] is the pseudo-minimum distance of the code of depth 3 and blocks of 32 that libOTe
+//! uses for it: lighter words may exist, finding them is as hard as decoding. 128 bits are asked of it, twice
+//! libOTe's 64. For s = 1 weight is not all: a test that is one on a whole segment of regular noise loses nothing
+//! there. What hides its result are changes: a segment in which the test changes at a uniform position leaves |1 - 2u|
+//! of the bias, 1/e in the geometric mean, so about 90 segments with a change leave 2^-128. Changes of a test are the
+//! ones of what the last accumulator gets. Of words that are so light there, a code with random permutations has 2^-28
+//! in the mean for the longest vectors and 2^-20 for the shortest; each session draws its own code ([`Codes`]). The
+//! fewest changes matter most, as their words are found by enumeration. The mean bias over the code's seed is 2^-50 for
+//! the shortest vectors, because the blocks' code has no words below weight 12 (with random blocks it would be 2^-26).
+//! For s > 1 a test of few changes must also begin and end in each segment that it touches, which is rarer still.
 //!
-//! **Information sets**: guess n places without noise and solve. For s > 1 the code is binary and the noise is not, so
-//! one place hides s bits at once. A syndrome over GF(2^s) is s binary syndromes of errors with common support, and
-//! each of their 2^s - 1 sums is the syndrome of an error that vanishes at half of the places in the mean. A set that
-//! contains half of all columns succeeds with one such sum if every segment's place is outside of it or the sum
+//! **Information sets**: guess n positions without noise and solve. For s > 1 the code is binary and the noise is not,
+//! so one position hides s bits at once. A syndrome over GF(2^s) is s binary syndromes of errors with common support,
+//! and each of their 2^s - 1 sums is the syndrome of an error that vanishes at half of the positions in the mean. A set
+//! that contains half of all columns succeeds with one such sum if every segment's position is outside of it or the sum
 //! vanishes there: probability 3/4 for each segment, times 2^s sums. (For t <= s one would have Metzner and
 //! Kapturowski's decoder of interleaved codes, which takes polynomial time; parameters of binary noise would be broken
 //! for s = 128.) For s = 1 the probability is 1/2. [`MARGIN`] bits are asked for above 128, and the work of each guess,
@@ -58,7 +58,7 @@ pub const LEAST: usize = 16384;
 /// The noise of one vector.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Noise {
-    /// Segments, each with one noisy place.
+    /// Segments, each with one noisy position.
     pub segments: usize,
     /// The length of a segment is two to this power.
     pub depth: u32,
@@ -77,7 +77,7 @@ impl Noise {
         Self { segments: length.div_ceil(1 << depth).max(least), depth, outputs }
     }
 
-    /// Places of the noise vector.
+    /// Positions of the noise vector.
     pub fn length(&self) -> usize {
         self.segments << self.depth
     }
@@ -131,7 +131,7 @@ impl Codes {
     }
 }
 
-/// The least number of noisy places for values from a field of 2^bits elements; for one bit the values are one.
+/// The least number of noisy positions for values from a field of 2^bits elements; for one bit the values are one.
 pub fn least_weight(bits: usize) -> usize {
     // By how much a place under a test lessens its bias, and the share of values at which a given nonzero linear form
     // vanishes.

@@ -1,4 +1,4 @@
-//! A vector of blocks that one party knows and the other knows but for one secret place, from correlated OTs: the
+//! A vector of blocks that one party knows and the other knows but for one secret position, from correlated OTs: the
 //! correlated GGM tree.
 //!
 //! The root's children are k and k + delta; the children of a node x are H(x) and H(x) + x ([`CircularTreeHash`]). So
@@ -16,7 +16,7 @@
 //! (EUROCRYPT 2023), Figure 3 and protocol of Figure 6. **Departure** the trees' numbers. **Cost** 16 (h - 1) bytes
 //! from the sender, for 2^h blocks.
 //!
-//! The receiver finds its place by comparing it with every index of a level, so that no address depends on it.
+//! The receiver finds its position by comparing it with every index of a level, so that no address depends on it.
 
 use tacit_math::code::{add_at, resize};
 use tacit_math::{CircularTreeHash, TweakableCircularHash};
@@ -31,7 +31,7 @@ const PIECE: usize = 32;
 
 /// What a receiver has of one tree besides the known leaves.
 pub(super) struct Hole {
-    /// The place of the unknown leaf.
+    /// The position of the unknown leaf.
     pub place: u32,
     /// The sum of all other leaves, which is the unknown one plus delta.
     pub sum: u128,

@@ -1,5 +1,5 @@
 //! Values as words: the planes of a block, 64 to a word, then its vectors; those over Z/2^128 take two words from an
-//! even place on, low word first.
+//! even position on, low word first.
 
 use tacit_math::{Plane, transpose};
 use tacit_mpc::{Block, Shape};

@@ -1,10 +1,10 @@
-//! Items by the places of their rows.
+//! Items by the positions of their rows.
 
 use super::{BATCH, Layout};
 use crate::protocol::Item;
 use tacit_math::BlockCipher;
 
-/// Items' numbers and places, by place: first all of the first cluster.
+/// Items' numbers and positions, by position: first all of the first cluster.
 pub struct Order {
     numbers: Vec<u32>,
     places: Vec<u32>,
