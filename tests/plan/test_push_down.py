@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
 from tacit.plan.algebra.relations import Aggregate, Filter, Join, Limit, Project, Relation, Scan, Union
 from tacit.plan.algebra.trees import children, owner, scans
+from tacit.plan.facts.catalog import Catalog
 from tacit.plan.facts.fields import columns_of, fields
 from tacit.plan.facts.readers import Readers
 from tacit.plan.facts.sizes import Announced, Padded, size_rule
@@ -119,6 +121,39 @@ def test_sizes() -> None:
     assert size_rule(counted(padded, "b"), MIXED) == Padded(40)
     groups = size_rule(counted(consenting, "b"), MIXED)
     assert isinstance(groups, Announced) and groups.rule == "owner consent: groups"
+
+
+@pytest.mark.parametrize(
+    ("consents", "of_groups", "of_filtered_groups", "of_groups_of_filtered"),
+    [
+        (set(), "source", "source", "source"),
+        ({"filter"}, "source", "source", "none"),
+        ({"groups"}, "exact", "none", "source"),
+        ({"filter", "groups"}, "exact", "exact", "exact"),
+    ],
+    ids=["nothing", "filter", "groups", "both"],
+)
+def test_an_exact_size_needs_consent_to_all_that_it_shows(
+    consents: set[str], of_groups: str, of_filtered_groups: str, of_groups_of_filtered: str
+) -> None:
+    tables = [replace(each, consents=frozenset(consents)) for each in MIXED.tables]
+    catalog = replace(MIXED, tables=tuple(tables))
+    rows = bound("SELECT * FROM consenting")
+    groups = counted(rows, "b")
+    found = (groups, filtered(groups, above(groups, "n", 1)), counted(filtered(rows, above(rows, "k", 0)), "b"))
+    assert [shown(each, catalog) for each in found] == [of_groups, of_filtered_groups, of_groups_of_filtered]
+
+
+def shown(relation: Relation, catalog: Catalog) -> str:
+    """Whose number of rows is announced: the relation's, that of its tables, or none."""
+    match size_rule(relation, catalog):
+        case Announced(source=True):
+            return "source"
+        case Announced():
+            return "exact"
+        case found:
+            assert found is None
+            return "none"
 
 
 def test_a_hidden_size_is_not_added_to_a_shown_one() -> None:

@@ -1,9 +1,10 @@
 """How many rows of a party's local result enter MPC, and what that shows.
 
 A local result is padded to a public bound where there is one, and then its true size stays hidden. With the owner's
-consent ("filter" for filtered rows and joins, "groups" for local groups) its exact size is announced to all nodes
-instead. Without a declared bound and without consent it is padded to the number of rows its tables have before any
-filter, which is announced. Where these differ between the tables of one result, it is shared in parts.
+consent ("filter" for filtered rows and joins, "groups" for local groups, both for groups of filtered rows and for
+conditions on groups) its exact size is announced to all nodes instead. Without a declared bound and without consent it
+is padded to the number of rows its tables have before any filter, which is announced. Where these differ between the
+tables of one result, it is shared in parts.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from tacit.plan.algebra.relations import (
     Sort,
     Union,
 )
-from tacit.plan.algebra.trees import scans
+from tacit.plan.algebra.trees import children, scans
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.facts.fields import group_domain, most_rows
 
@@ -78,9 +79,11 @@ def size_rule(relation: Relation, catalog: Catalog) -> SizeRule | None:
         case Project(input, _) | Broadcast(input, _) | Sort(input, _):
             return size_rule(input, catalog)
         case Filter(input, _):
-            return _consented(relation, "filter", "rows left by local filters", catalog) or size_rule(input, catalog)
+            left = _consented(relation, "rows left by local filters", catalog)
+            return left or _not_exact(size_rule(input, catalog))
         case Join(_, right, _, _):
-            return _consented(relation, "filter", "rows left by a local join", catalog) or size_rule(right, catalog)
+            left = _consented(relation, "rows left by a local join", catalog)
+            return left or _not_exact(size_rule(right, catalog))
         case Union(inputs):
             return _union([size_rule(each, catalog) for each in inputs])
         case Aggregate():
@@ -101,15 +104,35 @@ def most_matches(match_: Match, catalog: Catalog) -> int:
     return min(most_rows(match_), right.most, left.most if match_.right_unique else right.most)
 
 
-def _consented(relation: Relation, consent: str, what: str, catalog: Catalog) -> Announced | None:
-    """An announcement that the owner of all tables beneath consents to."""
-    tables = sorted({scan.table for scan in scans(relation)})
-    if not all(consent in table.consents for table in catalog.tables if table.name in tables):
+def _consented(relation: Relation, what: str, catalog: Catalog) -> Announced | None:
+    """An announcement of the exact size, if the owner consents for all tables beneath to all that this shows."""
+    tables, needed = sorted({scan.table for scan in scans(relation)}), _needed(relation)
+    if not all(needed <= table.consents for table in catalog.tables if table.name in tables):
         return None
     shown = f"the exact number of {what} of {' and '.join(tables)}"
     # Keys of a local join are unique on one side, so it has no more rows than its tables together.
     most = min(most_rows(relation), sum(_most(scan.table, catalog) for scan in scans(relation)))
-    return Announced(shown, "fewer rows enter MPC", f"owner consent: {consent}", most=most)
+    rule = " and ".join(f"owner consent: {each}" for each in sorted(needed))
+    return Announced(shown, "fewer rows enter MPC", rule, most=most)
+
+
+def _needed(relation: Relation) -> frozenset[str]:
+    """The consents without which nobody may see how many rows a relation has."""
+    beneath = frozenset[str]().union(*map(_needed, children(relation)))
+    match relation:
+        case Filter() | Join() | Match():
+            return beneath | {"filter"}
+        case Aggregate(_, keys, _):
+            return beneath | {"groups"} if keys else frozenset()
+        case Broadcast(input, _):
+            return _needed(input)
+        case Scan() | KeptScan() | Opened() | Project() | Union() | Sort() | Limit():
+            return beneath
+
+
+def _not_exact(rule: SizeRule | None) -> SizeRule | None:
+    """The rule of an input for what may have fewer rows; None where that would show how many fewer."""
+    return None if isinstance(rule, Announced) and not rule.source else rule
 
 
 def _most(name: str, catalog: Catalog) -> int:
@@ -136,9 +159,9 @@ def _groups(relation: Aggregate, catalog: Catalog) -> SizeRule | None:
     domain, input = group_domain(relation.input, relation.keys), size_rule(relation.input, catalog)
     if domain is not None and domain <= SMALL_PADDING:
         return Padded(min(domain, input.rows) if isinstance(input, Padded) and relation.keys else domain)
-    consented = _consented(relation, "groups", "local groups", catalog)
+    consented = _consented(relation, "local groups", catalog)
     if consented is not None:
         return consented
     if isinstance(input, Padded):
         return Padded(input.rows if domain is None else min(domain, input.rows))
-    return Padded(domain) if domain is not None and domain <= LARGEST_PADDING else input
+    return Padded(domain) if domain is not None and domain <= LARGEST_PADDING else _not_exact(input)
