@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from tacit.plan.algebra.types import Boolean, Date, Decimal, Field, Integer, Type, Varchar
-from tacit.plan.facts.catalog import Catalog, Column, Table
+from tacit.plan.facts.catalog import Catalog, Column, KeptColumn, KeptTable, Table
+from tacit.plan.facts.kinds import Kind
 
-Columns = Iterable[tuple[str, Type, bool]]
+Columns = Sequence[tuple[str, Type, bool]]
 
 
 def table(
@@ -101,4 +103,22 @@ MATCHING = catalog(
     table("volunteers", "lab", SHOPPERS, [["id"]], rows=100_000, readers={"id": frozenset({"shop", "bank"})}),
 )
 
-CATALOGS = {"matching": MATCHING, "credit": CREDIT, "market": MARKET, "health": HEALTH, "mixed": MIXED}
+
+def kept_table(name: str, columns: Columns, rows: int, single: bool = False) -> KeptTable:
+    """A kept table, of which nothing is known but what its columns are."""
+    bits = Kind("bits", 30, signed=False, nullable=False)
+    found = tuple(KeptColumn(Field(*each), bits, frozenset()) for each in columns)
+    return KeptTable(name, "0" * 32, found, rows, True, single, (), ("p",), ("padded",), "00", "SELECT ...")
+
+
+COUNTS: Columns = [("g", Integer(0, 3, "INTEGER"), False), ("n", Integer(0, 50, "BIGINT"), False)]
+KEPT = replace(MIXED, kept=(kept_table("counts", COUNTS, 4), kept_table("whole", COUNTS[1:], 1, single=True)))
+
+CATALOGS = {
+    "matching": MATCHING,
+    "credit": CREDIT,
+    "market": MARKET,
+    "health": HEALTH,
+    "mixed": MIXED,
+    "kept": KEPT,
+}

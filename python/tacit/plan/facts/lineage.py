@@ -1,0 +1,139 @@
+"""Lineage: from which sources a relation's columns and rows derive, and through which operators.
+
+Two things are kept apart. The *values* of a column are computed from some sources, row by row. The *presence* of rows
+depends on others: which rows there are, how often, in which order, and which rows an aggregate is over. Conditions,
+keys of joins and groups, sort keys and the tables' own rows are presence. A column of which a source is in neither
+stays the same, whatever that source holds.
+
+The lineage is that of a tree. A rule may change operators on the way, such as a COUNT into a sum of partial counts; it
+adds no source that the bound query does not have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from tacit.plan.algebra.once import once
+from tacit.plan.algebra.relations import (
+    Aggregate,
+    Broadcast,
+    Call,
+    ColumnRef,
+    Expr,
+    Filter,
+    Join,
+    KeptScan,
+    Limit,
+    Literal,
+    Match,
+    Opened,
+    Project,
+    Relation,
+    Scan,
+    Sort,
+    Union,
+)
+from tacit.plan.facts.catalog import Catalog
+from tacit.plan.facts.fields import columns_of, names
+from tacit.plan.facts.sources import Source, Use, Uses, passed
+
+Columns = Mapping[str, Uses]
+
+
+@dataclass(frozen=True)
+class Lineage:
+    """values: what each column is computed from. presence: what decides which rows there are, and in which order."""
+
+    values: Columns
+    presence: Uses
+
+
+@once
+def lineage(relation: Relation, catalog: Catalog) -> Lineage:
+    """The lineage of a relation that is computed from tables."""
+    match relation:
+        case Scan(table, owner, columns):
+            values = {name: _from(Source(owner, table, source)) for name, source in columns}
+            return Lineage(values, _from(Source(owner, table, None)))
+        case KeptScan():
+            return _kept(relation)
+        case Opened():
+            raise AssertionError("what a tail reads derives as the release says that opened it")
+        case Filter(input, predicate):
+            below = lineage(input, catalog)
+            return Lineage(below.values, below.presence | passed(_expr(predicate, below.values), "filter"))
+        case Project(input, outputs):
+            below = lineage(input, catalog)
+            return Lineage({name: _expr(each, below.values) for name, each in outputs}, below.presence)
+        case Union(inputs):
+            parts = [lineage(each, catalog) for each in inputs]
+            values = {name: _all(part.values[name] for part in parts) for name in names(relation)}
+            return Lineage(values, _all(part.presence for part in parts))
+        case Join(left, right, left_keys, right_keys) | Match(left, right, left_keys, right_keys):
+            return _join(lineage(left, catalog), lineage(right, catalog), left_keys, right_keys)
+        case Broadcast(input, scalar):
+            return _broadcast(lineage(input, catalog), lineage(scalar, catalog))
+        case Aggregate(input, _, _):
+            return _aggregate(relation, lineage(input, catalog))
+        case Sort(input, keys):
+            below = lineage(input, catalog)
+            order = _all(below.values[key.column] for key in keys)
+            return Lineage(below.values, below.presence | passed(order, "sort"))
+        case Limit(input, _, _):
+            below = lineage(input, catalog)
+            return Lineage(below.values, passed(below.presence, "limit"))
+
+
+def _kept(relation: KeptScan) -> Lineage:
+    """The table itself is the source. That it has its one row says nothing."""
+    values = {name: _from(Source(None, relation.table, source)) for name, source in relation.columns}
+    return Lineage(values, frozenset() if relation.single else _from(Source(None, relation.table, None)))
+
+
+def _join(left: Lineage, right: Lineage, left_keys: tuple[str, ...], right_keys: tuple[str, ...]) -> Lineage:
+    """Both sides' keys decide which rows of either are there, and so does whatever decides that on its own side."""
+    keys = _all(left.values[key] for key in left_keys) | _all(right.values[key] for key in right_keys)
+    return Lineage({**left.values, **right.values}, left.presence | right.presence | passed(keys, "join"))
+
+
+def _broadcast(input: Lineage, scalar: Lineage) -> Lineage:
+    """The scalar is one row whatever the data, so that what decided its rows is in its value alone."""
+    beside = {name: uses | scalar.presence for name, uses in scalar.values.items()}
+    return Lineage({**input.values, **beside}, input.presence)
+
+
+def _aggregate(relation: Aggregate, below: Lineage) -> Lineage:
+    keys = {key: passed(below.values[key], "group") for key in relation.keys}
+    values = {
+        each.name: passed(below.values[each.column] if each.column is not None else (), each.function)
+        for each in relation.aggregations
+    }
+    rows = passed(below.presence, "group" if relation.keys else "aggregate")
+    return Lineage({**keys, **values}, rows | _all(keys.values()))
+
+
+def _expr(expr: Expr, columns: Columns) -> Uses:
+    """What an expression is computed from."""
+    match expr:
+        case ColumnRef(name):
+            return columns[name]
+        case Literal():
+            return frozenset()
+        case Call("if", (condition, then, otherwise)):
+            branches = _expr(then, columns) | _expr(otherwise, columns)
+            return passed(_expr(condition, columns), "condition") | passed(branches, "if")
+        case Call("mul" | "div", (value, constant)) if not columns_of(constant):
+            return passed(_expr(value, columns), "scale")
+        case Call("mul", (constant, value)) if not columns_of(constant):
+            return passed(_expr(value, columns), "scale")
+        case Call(op, args):
+            return passed(_all(_expr(each, columns) for each in args), op)
+
+
+def _from(source: Source) -> Uses:
+    return frozenset({Use(source)})
+
+
+def _all(sets: Iterable[Uses]) -> Uses:
+    return frozenset[Use]().union(*sets)

@@ -1,0 +1,62 @@
+"""Where what is shown begins: columns of tables, and the operators between them and what is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal as OneOf
+
+from tacit.plan.algebra.relations import AggregateFunction, Operator
+
+Passage = (
+    Operator
+    | AggregateFunction
+    | OneOf[
+        "scale",  # a product with a constant, or a quotient by one
+        "condition",  # of an "if"; its branches pass an "if"
+        "filter",
+        "join",
+        "group",  # GROUP BY and DISTINCT: by these values, or of these rows
+        "aggregate",  # all rows become one
+        "sort",
+        "limit",
+    ]
+)
+"""What a value passes on its way to what is shown: an operator of an expression, an aggregate, or a relation's one."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A column of a table; without a column, which rows the table has.
+
+    owner: None for a kept table of which nothing is known but that it was kept.
+    """
+
+    owner: str | None
+    table: str
+    column: str | None
+
+
+@dataclass(frozen=True)
+class Use:
+    """A source and what is between it and what is shown, in this order; repeats in a row count once."""
+
+    source: Source
+    through: tuple[Passage, ...] = ()
+
+
+Uses = frozenset[Use]
+
+
+def passed(uses: Iterable[Use], by: Passage) -> Uses:
+    """The uses after one more operator."""
+    return frozenset(each if each.through[-1:] == (by,) else Use(each.source, (*each.through, by)) for each in uses)
+
+
+def ordered(uses: Uses) -> tuple[Use, ...]:
+    """The uses in the one order in which all parties write them."""
+    return tuple(sorted(uses, key=_place))
+
+
+def _place(use: Use) -> tuple[str, str, str, tuple[Passage, ...]]:
+    return use.source.owner or "", use.source.table, use.source.column or "", use.through
