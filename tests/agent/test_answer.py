@@ -18,9 +18,12 @@ import pytest
 
 from tacit.agent.answer import Answer, save_answer
 from tacit.agent.cost import Cost
-from tacit.plan.physical.placed import Disclosure, PlacedPlan
+from tacit.plan.facts.catalog import DisclosureRule
+from tacit.plan.physical.disclosure import Derivation, Disclosure, OpenedColumns, Site
+from tacit.plan.physical.placed import PlacedPlan
 
-DISCLOSURE = Disclosure(("regulator",), "answer", "9.release", "the <answer>", "it is asked", "query", {})
+SHOWN = OpenedColumns((), ("<zip>",), (), "1")
+DISCLOSURE = Disclosure(("regulator",), Site(9, "release"), SHOWN, Derivation((), (), 1), (DisclosureRule.QUERY,))
 PLAN = PlacedPlan("SELECT 1", "rep3", ("a", "b", "c"), ("regulator",), (), (DISCLOSURE,))
 ROWS = """SELECT * FROM (VALUES
     (3::BIGINT, 170141183460469231731687303715884105::HUGEINT,
@@ -98,7 +101,7 @@ def test_displays(answer: Answer) -> None:
     shown = answer._repr_html_()
     assert "x&lt;y" in shown
     assert "x<y" not in shown
-    assert "the &lt;answer&gt;" in shown
+    assert "the answer: &lt;zip&gt;" in shown
 
 
 def test_a_missing_library_is_told_in_one_sentence(tmp_path: Path) -> None:

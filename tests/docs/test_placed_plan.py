@@ -16,8 +16,8 @@ import pytest
 
 from tacit.plan.facts.kinds import Encoding
 from tacit.plan.physical import operators, values
+from tacit.plan.physical.disclosure import DisclosureKind, Permit
 from tacit.plan.physical.operators import OPERATORS
-from tacit.plan.physical.placed import DisclosureKind, Permit
 from tacit.plan.physical.record import Record
 
 PAGE = Path(__file__).parents[2] / "docs" / "placed-plan.md"

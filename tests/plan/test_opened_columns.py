@@ -17,12 +17,14 @@ import pytest
 from tacit import _native
 from tacit.agent.steps import secure_operators
 from tacit.plan.account.explain import explain_text
+from tacit.plan.account.sentences import what
 from tacit.plan.algebra.bounds import UNDECLARED_ROWS
 from tacit.plan.algebra.expressions import substitute
 from tacit.plan.algebra.relations import Call, ColumnRef, Expr, Limit, Literal, Opened, Project, Relation, Sort
 from tacit.plan.algebra.types import Double
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.facts.kinds import Kind
+from tacit.plan.physical.disclosure import OpenedColumns
 from tacit.plan.physical.operators import Named
 from tacit.plan.physical.operators import Project as Computing
 from tacit.plan.physical.placed import InputStep, LocalStep, PlacedPlan, ReleaseStep, SecureStep, TailStep
@@ -98,7 +100,7 @@ def unexplained(plan: PlacedPlan) -> set[str]:
             continue
         answer = outputs(tail.relation)
         known = {each.name for each in answer.values() if isinstance(each, ColumnRef)}
-        for listed in re.findall("; and beyond it (.+?), from which ", disclosure.what):
+        for listed in re.findall("; and beyond it (.+?), from which ", what(disclosure)):
             known |= set(re.split(", | and ", listed))
         while new := {each for expr in answer.values() if (each := implied(expr, known))} - known:
             known |= new
@@ -137,7 +139,7 @@ def test_explain_prints_each_opened_column(path: Path) -> None:
         assert ("What may be opened, and nothing else" in text) == bool(plan.disclosures)
         shown = " ".join(text.partition("What may be opened")[2].partition("\n\n")[0].split())
         for disclosure in plan.disclosures:
-            assert disclosure.site in shown
+            assert disclosure.site.name in shown
             for column in disclosure.permit.columns:
                 assert f" {column.name}:" in shown, plan.query
 
@@ -166,16 +168,18 @@ def test_a_column_more_in_a_permit_is_found() -> None:
     """As if the planner opened more than its sentences say."""
     plan = credit()
     (disclosure,) = plan.disclosures
+    assert isinstance(disclosure.shown, OpenedColumns)
     extra = Named("ssn", Kind("bits", 30, signed=False, nullable=False))
-    permit = replace(disclosure.permit, columns=(*disclosure.permit.columns, extra))
-    forged = replace(disclosure, permit=permit)
+    columns = (*disclosure.shown.columns, extra)
+    forged = replace(disclosure, shown=replace(disclosure.shown, columns=columns))
     assert unexplained(replace(plan, disclosures=(forged,))) == {"ssn"}
 
 
 def test_an_operand_that_no_sentence_names_is_found() -> None:
     plan = credit()
     (disclosure,) = plan.disclosures
-    forged = replace(disclosure, what=disclosure.what.partition("; and beyond it ")[0])
+    assert isinstance(disclosure.shown, OpenedColumns)
+    forged = replace(disclosure, shown=replace(disclosure.shown, beyond=()))
     assert unexplained(replace(plan, disclosures=(forged,))) == {"sum_score", "count_score"}
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from tacit.plan.algebra.relations import Aggregate, Filter, Join, Limit, Project, Relation, Scan, Union
 from tacit.plan.algebra.trees import children, owner, scans
-from tacit.plan.facts.catalog import Catalog
+from tacit.plan.facts.catalog import Catalog, DisclosureRule
 from tacit.plan.facts.fields import columns_of, fields
 from tacit.plan.facts.readers import Readers
 from tacit.plan.facts.sizes import Announced, Padded, size_rule
@@ -115,12 +115,16 @@ def test_sizes() -> None:
     shown = size_rule(filtered(announced, above(announced, "k", 0)), MIXED)
     assert isinstance(shown, Announced) and shown.source
     consented = size_rule(filtered(consenting, above(consenting, "k", 0)), MIXED)
-    assert isinstance(consented, Announced) and consented.rule == "owner consent: filter" and not consented.source
+    assert (
+        isinstance(consented, Announced)
+        and consented.rules == (DisclosureRule.FILTER_CONSENT,)
+        and not consented.source
+    )
     assert size_rule(counted(announced), MIXED) == Padded(1)
     assert size_rule(counted(announced, "g"), MIXED) == Padded(4)
     assert size_rule(counted(padded, "b"), MIXED) == Padded(40)
     groups = size_rule(counted(consenting, "b"), MIXED)
-    assert isinstance(groups, Announced) and groups.rule == "owner consent: groups"
+    assert isinstance(groups, Announced) and groups.rules == (DisclosureRule.GROUPS_CONSENT,)
 
 
 @pytest.mark.parametrize(

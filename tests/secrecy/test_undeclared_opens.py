@@ -6,13 +6,13 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tacit import _native
 from tacit.agent.federation import Federation
 from tacit.plan import plan_hash
+from tacit.plan.physical.disclosure import AnnouncedRows, Disclosure, OpenedColumns, Site
 from tacit.plan.physical.operators import Join, Ordered, Release, Sort
 from tacit.plan.physical.placed import InputStep, PlacedPlan, ReleaseStep, SecureStep, Step
 
@@ -203,13 +203,24 @@ def test_without_its_permit_no_demo_gives_an_answer(twins: Twins, tmp_path: Path
     assert all(each.opened == [] and each.released == {} for each in seen.values())
 
 
-@pytest.mark.parametrize(
-    "change",
-    [{"recipients": ("bureau_a",)}, {"columns": ()}, {"site": "9.group_by"}, {"kind": "size"}, {"rows": 3}],
-    ids=lambda change: next(iter(change)),
-)
-def test_a_permit_must_fit_exactly(change: dict[str, Any], federation: Federation, plan: PlacedPlan) -> None:
-    forged = tuple(replace(d, permit=replace(d.permit, **change)) for d in plan.disclosures)
+def without_columns(disclosure: Disclosure) -> Disclosure:
+    assert isinstance(disclosure.shown, OpenedColumns)
+    return replace(disclosure, shown=replace(disclosure.shown, columns=()))
+
+
+FORGERIES: dict[str, Callable[[Disclosure], Disclosure]] = {
+    "recipients": lambda each: replace(each, recipients=("bureau_a",)),
+    "columns": without_columns,
+    "site": lambda each: replace(each, site=Site(9, "group_by")),
+    "kind": lambda each: replace(each, shown=AnnouncedRows("bureau_a", ())),
+    "rows": lambda each: replace(each, derivation=replace(each.derivation, rows=3)),
+}
+
+
+@pytest.mark.parametrize("change", FORGERIES)
+def test_a_permit_must_fit_exactly(change: str, federation: Federation, plan: PlacedPlan) -> None:
+    forged = tuple(map(FORGERIES[change], plan.disclosures))
+    assert [each.permit for each in forged] != [each.permit for each in plan.disclosures]
     seen = rehearse(federation, replace(plan, disclosures=forged))
     assert_refused(seen, at=set(plan.nodes))
     assert all(each.opened == [] for each in seen.values())
@@ -221,6 +232,7 @@ def test_the_plan_hash_shows_every_such_change(change: Change, plan: PlacedPlan)
     assert plan_hash(change(plan)) != plan_hash(plan)
 
 
-def test_the_plan_hash_covers_the_permits(plan: PlacedPlan) -> None:
-    forged = tuple(replace(d, permit=replace(d.permit, recipients=("bureau_a",))) for d in plan.disclosures)
+@pytest.mark.parametrize("change", FORGERIES)
+def test_the_plan_hash_covers_the_permits(change: str, plan: PlacedPlan) -> None:
+    forged = tuple(map(FORGERIES[change], plan.disclosures))
     assert plan_hash(replace(plan, disclosures=forged)) != plan_hash(plan)

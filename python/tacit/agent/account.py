@@ -10,7 +10,10 @@ from tacit.agent.faults import RunError
 from tacit.agent.federation import Federation
 from tacit.agent.steps import participants
 from tacit.plan import plan_hash
-from tacit.plan.physical.placed import Disclosure, DropStep, KeepStep, PlacedPlan
+from tacit.plan.account.sentences import rule, what
+from tacit.plan.account.serialise import disclosure_json
+from tacit.plan.physical.disclosure import Disclosure
+from tacit.plan.physical.placed import DropStep, KeepStep, PlacedPlan
 
 JSON = dict[str, Any]
 
@@ -80,21 +83,16 @@ def _reference(approved: JSON) -> JSON:
 
 
 def _disclosure(disclosure: Disclosure) -> JSON:
-    return {
-        "recipients": list(disclosure.recipients),
-        "kind": disclosure.kind,
-        "site": disclosure.site,
-        "what": disclosure.what,
-        "rule": disclosure.rule,
-    }
+    """A disclosure as data, and in words."""
+    return {**disclosure_json(disclosure), "what": what(disclosure), "rule": rule(disclosure)}
 
 
 def _actual_rows(disclosure: Disclosure, opened: Mapping[str, int], metrics: Metrics) -> int | None:
     """How many rows the site disclosed, as far as this party knows: all know sizes, recipients the opened rows."""
     if disclosure.kind == "size":
-        rows = metrics.get(disclosure.site, {}).get("rows")
+        rows = metrics.get(disclosure.site.name, {}).get("rows")
         return None if rows is None else int(rows)
-    return opened.get(disclosure.site)
+    return opened.get(disclosure.site.name)
 
 
 def _cost(metrics: Metrics) -> JSON:

@@ -11,7 +11,10 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 
 from tacit.agent.cost import Cost
-from tacit.plan.physical.placed import Disclosure, PlacedPlan
+from tacit.plan import learnt
+from tacit.plan.account.sentences import what
+from tacit.plan.physical.disclosure import Disclosure
+from tacit.plan.physical.placed import PlacedPlan
 
 if TYPE_CHECKING:
     import pandas
@@ -58,8 +61,13 @@ class Answer:
 
     @property
     def disclosures(self) -> tuple[Disclosure, ...]:
-        """Everything that any party learnt besides its own input."""
+        """Everything that any party learnt besides its own input, as data."""
         return self.plan.disclosures
+
+    @property
+    def learnt(self) -> tuple[str, ...]:
+        """The same in sentences, also about parties that learnt nothing."""
+        return learnt(self.plan)
 
     @property
     def columns(self) -> list[str]:
@@ -131,10 +139,10 @@ class Answer:
         rows = "".join(_html_row(row) for row in self._rows().limit(SHOWN_ROWS).fetchall())
         hidden = len(self) - SHOWN_ROWS
         rest = f"<p>and {hidden:,} more rows</p>" if hidden > 0 else ""
-        learnt = "".join(
-            f"<li>{html.escape(', '.join(d.recipients))}: {html.escape(d.what)}</li>" for d in self.disclosures
+        items = "".join(
+            f"<li>{html.escape(', '.join(d.recipients))}: {html.escape(what(d))}</li>" for d in self.disclosures
         )
-        account = f"<details><summary>What each party learnt</summary><ul>{learnt}</ul></details>"
+        account = f"<details><summary>What each party learnt</summary><ul>{items}</ul></details>"
         return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{rest}{account}"
 
     def _rows(self) -> duckdb.DuckDBPyRelation:

@@ -15,11 +15,12 @@ from tacit.plan.facts.fields import fields
 from tacit.plan.facts.kinds import Rep, hash_width, kind_of_field
 from tacit.plan.physical.cost import predict, total
 from tacit.plan.physical.demands import Demands
+from tacit.plan.physical.disclosure import Disclosure
 from tacit.plan.physical.kept import about
 from tacit.plan.physical.lower import Lowering
 from tacit.plan.physical.merging import choose_merged
 from tacit.plan.physical.operators import Keep, Release
-from tacit.plan.physical.placed import Disclosure, KeepStep, PlacedPlan, ReleaseStep, Step, TailStep
+from tacit.plan.physical.placed import KeepStep, PlacedPlan, ReleaseStep, Step, TailStep
 from tacit.plan.physical.secure_expressions import SecureColumn
 from tacit.plan.physical.tables import SharedTable
 from tacit.plan.rules.matching import Reasons, choose_matches
@@ -135,7 +136,7 @@ def _answered(
     release, table = _release(core, table, split, recipients, lowering)
     tail = TailStep(release.id + 1, recipients, opened_by(split.tail, release.id, fields(core)), fields(split.tail))
     outputs = tuple(each.name for each in fields(split.tail))
-    return (release, tail), (release_disclosure(release, outputs, split.beyond, table),)
+    return (release, tail), (release_disclosure(release, outputs, split.beyond, core, table, lowering.catalog),)
 
 
 def _kept(core: Relation, table: SharedTable, lowering: Lowering, kept: KeptAs) -> _End:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from tacit.plan.account.sentences import reason, rule, what
 from tacit.plan.algebra.relations import Relation
 from tacit.plan.algebra.trees import scans
+from tacit.plan.physical.disclosure import Disclosure
 from tacit.plan.physical.placed import (
-    Disclosure,
     DropStep,
     InputStep,
     KeepStep,
@@ -58,7 +59,8 @@ def _of_party(party: str, plan: PlacedPlan) -> list[str]:
     mine = [each for each in plan.disclosures if party in each.recipients and not _own_size(each, party, plan)]
     if mine:
         return [
-            f"{party} learns {each.what} ({each.reason}; allowed by: {each.rule}; step {each.site})." for each in mine
+            f"{party} learns {what(each)} ({reason(each)}; allowed by: {rule(each)}; step {each.site.name})."
+            for each in mine
         ]
     if party in plan.recipients:
         return [f"{party} gets the answer from its own tables and learns nothing new."]
@@ -93,7 +95,7 @@ def tables(relation: Relation) -> str:
 
 def _own_size(disclosure: Disclosure, party: str, plan: PlacedPlan) -> bool:
     """Whether a disclosed size is the party's own, which it knows."""
-    return disclosure.kind == "size" and any(disclosure.site in own_sizes(step, party) for step in plan.steps)
+    return disclosure.kind == "size" and any(disclosure.site.name in own_sizes(step, party) for step in plan.steps)
 
 
 def own_sizes(step: Step, party: str) -> tuple[str, ...]:

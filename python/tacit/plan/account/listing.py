@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from tacit.plan.account.describe import column_text, name, rows, what, where
 from tacit.plan.account.quantities import duration, size
 from tacit.plan.physical.cost import ASSUMED_ROWS, StepCost, total
-from tacit.plan.physical.placed import Disclosure, PlacedPlan
+from tacit.plan.physical.disclosure import Disclosure
+from tacit.plan.physical.placed import PlacedPlan
 
 LEARNT_TITLE = "What each party will learn"
 """Over the sentences of ``account``."""
@@ -41,7 +42,7 @@ def permit_listing(plan: PlacedPlan) -> Listing:
 
 def _permit_row(disclosure: Disclosure) -> tuple[str, ...]:
     permit = disclosure.permit
-    match disclosure.kind:
+    match permit.kind:
         case "size":
             what = "a number of rows"
         case "matches":
@@ -49,7 +50,7 @@ def _permit_row(disclosure: Disclosure) -> tuple[str, ...]:
         case "answer" | "value":
             what = ", ".join(column_text(each.name, each.kind) for each in permit.columns)
     most = "" if permit.rows is None else f"{permit.rows:,}"
-    return disclosure.site, ", ".join(disclosure.recipients), most, what
+    return permit.site, ", ".join(disclosure.recipients), most, what
 
 
 def cost_listing(costs: tuple[StepCost, ...]) -> Listing:

@@ -8,6 +8,8 @@ from dataclasses import fields, is_dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+from tacit.plan.facts.sources import Use
+from tacit.plan.physical.disclosure import Disclosure
 from tacit.plan.physical.placed import PlacedPlan
 from tacit.plan.physical.record import JSON, Record
 
@@ -28,6 +30,8 @@ def encoded(value: object) -> Any:
     Operators and permits are as native code reads them."""
     if isinstance(value, Record):
         return value.json()
+    if isinstance(value, Disclosure):
+        return disclosure_json(value)
     if is_dataclass(value) and not isinstance(value, type):
         members = {each.name: encoded(getattr(value, each.name)) for each in fields(value) if each.name not in LEFT_OUT}
         return {"node": type(value).__name__} | members
@@ -40,6 +44,31 @@ def encoded(value: object) -> Any:
     if value is None or isinstance(value, bool | int | float | str):
         return value
     raise TypeError(f"a plan holds no {type(value).__name__}")
+
+
+def disclosure_json(disclosure: Disclosure) -> JSON:
+    """A disclosure as data, with what follows from it: its kind and its permit."""
+    derivation = disclosure.derivation
+    return {
+        "recipients": list(disclosure.recipients),
+        "kind": disclosure.kind,
+        "site": disclosure.site.name,
+        "step": disclosure.site.step,
+        "shown": encoded(disclosure.shown),
+        "derivation": {
+            "values": {name: [_use(each) for each in uses] for name, uses in derivation.values},
+            "presence": [_use(each) for each in derivation.presence],
+            "rows": derivation.rows,
+        },
+        "rules": [rule.value for rule in disclosure.rules],
+        "permit": disclosure.permit.json(),
+    }
+
+
+def _use(use: Use) -> JSON:
+    source = use.source
+    begins = {"owner": source.owner, "table": source.table, "column": source.column}
+    return {**begins, "through": list(use.through)}
 
 
 def canonical(value: object) -> str:

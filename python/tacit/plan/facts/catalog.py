@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 from tacit.plan.algebra.types import Field
 from tacit.plan.facts.kinds import Kind
@@ -84,6 +85,20 @@ class Link:
 
     latency: float
     bandwidth: float
+
+
+class DisclosureRule(StrEnum):
+    """What allows a disclosure, in the words that people read."""
+
+    QUERY = "query"
+    """The recipients ask, and all parties approve the query."""
+    UNDECLARED_ROWS = "no declared rows"
+    """The owner of a table declares no bound to which its rows could be padded."""
+    FILTER_CONSENT = "owner consent: filter"
+    GROUPS_CONSENT = "owner consent: groups"
+    MATCHES_CONSENT = "owner consent: matches"
+    READABLE_KEYS = "all nodes read the keys"
+    """The owner names all nodes as readers of the columns that are matched."""
 
 
 ENGINES = {"rep3": 3, "two": 2}

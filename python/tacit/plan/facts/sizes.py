@@ -10,6 +10,7 @@ tables of one result, it is shared in parts.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal as OneOf
 
 from tacit.plan.algebra.bounds import UNDECLARED_ROWS
 from tacit.plan.algebra.once import once
@@ -29,7 +30,7 @@ from tacit.plan.algebra.relations import (
     Union,
 )
 from tacit.plan.algebra.trees import children, scans
-from tacit.plan.facts.catalog import Catalog
+from tacit.plan.facts.catalog import Catalog, DisclosureRule
 from tacit.plan.facts.fields import group_domain, most_rows
 
 LARGEST_PADDING = 1 << 20
@@ -49,16 +50,23 @@ class Padded:
 
 
 @dataclass(frozen=True)
+class Counted:
+    """Rows of an owner's tables: all of them, those that local filters or joins leave, or their local groups."""
+
+    rows: OneOf["all", "filtered", "joined", "groups"]
+    tables: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Announced:
-    """A number of rows is shown to all nodes. what: of what. reason, rule: why, and what allows it.
+    """A number of rows is shown to all nodes: the sum of what is counted. rules: what allows it.
 
     source: the result is padded to the rows its tables have before any filter or grouping, so that is the number shown.
     most: no larger number may be shown.
     """
 
-    what: str
-    reason: str
-    rule: str
+    counted: tuple[Counted, ...]
+    rules: tuple[DisclosureRule, ...]
     source: bool = False
     most: int = UNDECLARED_ROWS
 
@@ -68,21 +76,20 @@ SizeRule = Padded | Announced
 
 @once
 def size_rule(relation: Relation, catalog: Catalog) -> SizeRule | None:
-    """How the size of a local result is treated; None if it mixes tables with different rules, or is not local."""
+    """How the size of a local result is treated; None if parts of it fall under different rules, or it is not local."""
     match relation:
-        case Scan(table, owner, _, _, rows):
+        case Scan(table, _, _, _, rows):
             if rows is not None:
                 return Padded(rows)
-            what = f"the exact number of rows of {table}"
-            reason, rule = f"{owner} declares no rows for it", "no declared rows"
-            return Announced(what, reason, rule, source=True, most=_most(table, catalog))
+            rules = (DisclosureRule.UNDECLARED_ROWS,)
+            return Announced((Counted("all", (table,)),), rules, source=True, most=_most(table, catalog))
         case Project(input, _) | Broadcast(input, _) | Sort(input, _):
             return size_rule(input, catalog)
         case Filter(input, _):
-            left = _consented(relation, "rows left by local filters", catalog)
+            left = _consented(relation, "filtered", catalog)
             return left or _not_exact(size_rule(input, catalog))
         case Join(_, right, _, _):
-            left = _consented(relation, "rows left by a local join", catalog)
+            left = _consented(relation, "joined", catalog)
             return left or _not_exact(size_rule(right, catalog))
         case Union(inputs):
             return _union([size_rule(each, catalog) for each in inputs])
@@ -104,16 +111,15 @@ def most_matches(match_: Match, catalog: Catalog) -> int:
     return min(most_rows(match_), right.most, left.most if match_.right_unique else right.most)
 
 
-def _consented(relation: Relation, what: str, catalog: Catalog) -> Announced | None:
+def _consented(relation: Relation, rows: OneOf["filtered", "joined", "groups"], catalog: Catalog) -> Announced | None:
     """An announcement of the exact size, if the owner consents for all tables beneath to all that this shows."""
     tables, needed = sorted({scan.table for scan in scans(relation)}), _needed(relation)
     if not all(needed <= table.consents for table in catalog.tables if table.name in tables):
         return None
-    shown = f"the exact number of {what} of {' and '.join(tables)}"
     # Keys of a local join are unique on one side, so it has no more rows than its tables together.
     most = min(most_rows(relation), sum(_most(scan.table, catalog) for scan in scans(relation)))
-    rule = " and ".join(f"owner consent: {each}" for each in sorted(needed))
-    return Announced(shown, "fewer rows enter MPC", rule, most=most)
+    rules = tuple(DisclosureRule(f"owner consent: {each}") for each in sorted(needed))
+    return Announced((Counted(rows, tuple(tables)),), rules, most=most)
 
 
 def _needed(relation: Relation) -> frozenset[str]:
@@ -147,10 +153,10 @@ def _union(rules: list[SizeRule | None]) -> SizeRule | None:
     announced = [rule for rule in rules if isinstance(rule, Announced)]
     if len(padded) == len(rules):
         return Padded(sum(rule.rows for rule in padded))
-    if len(announced) == len(rules) and len({(rule.source, rule.rule) for rule in announced}) == 1:
-        what = " plus ".join(dict.fromkeys(rule.what for rule in announced))
+    if len(announced) == len(rules) and len({(rule.source, rule.rules) for rule in announced}) == 1:
+        counted = dict.fromkeys(each for rule in announced for each in rule.counted)
         most = min(sum(rule.most for rule in announced), UNDECLARED_ROWS)
-        return Announced(what, announced[0].reason, announced[0].rule, announced[0].source, most)
+        return Announced(tuple(counted), announced[0].rules, announced[0].source, most)
     return None
 
 
@@ -159,7 +165,7 @@ def _groups(relation: Aggregate, catalog: Catalog) -> SizeRule | None:
     domain, input = group_domain(relation.input, relation.keys), size_rule(relation.input, catalog)
     if domain is not None and domain <= SMALL_PADDING:
         return Padded(min(domain, input.rows) if isinstance(input, Padded) and relation.keys else domain)
-    consented = _consented(relation, "local groups", catalog)
+    consented = _consented(relation, "groups", catalog)
     if consented is not None:
         return consented
     if isinstance(input, Padded):

@@ -32,12 +32,11 @@ from tacit.plan.facts.catalog import Catalog
 from tacit.plan.facts.fields import field_of, fields, group_domain
 from tacit.plan.facts.kinds import Rep, equality_rep, kind_of_field, order_rep
 from tacit.plan.facts.readers import Readers
-from tacit.plan.facts.sizes import Announced
 from tacit.plan.physical import operators as ops
 from tacit.plan.physical.demands import Demands, Want, part
 from tacit.plan.physical.emitter import Emitter, passed
 from tacit.plan.physical.lower_aggregate import grouped
-from tacit.plan.physical.lower_input import place_input
+from tacit.plan.physical.lower_input import Announcement, place_input
 from tacit.plan.physical.lower_psi import place_match
 from tacit.plan.physical.merging import agree, sortable
 from tacit.plan.physical.placed import KeptStep
@@ -49,7 +48,7 @@ from tacit.plan.rules.push_down import is_local
 class Lowering:
     """Places relations one after the other.
 
-    announced: what each announced size shows, by its site. matches: step to each Match that shows any. merged: joins to
+    announced: the sizes that are announced. matches: step to each Match that shows any. merged: joins to
     do by merging where both sides can be sorted by their owners. mergeable: all joins where they can.
     """
 
@@ -60,7 +59,7 @@ class Lowering:
         self.demands = demands
         self.hashed = demands.hashed
         self.emit = Emitter(Readers(catalog), demands.hashed)
-        self.announced: dict[str, Announced] = {}
+        self.announced: list[Announcement] = []
         self.matches: dict[int, Match] = {}
         self.placed: dict[Relation, SharedTable] = {}
 
@@ -73,7 +72,7 @@ class Lowering:
     def _place(self, relation: Relation) -> SharedTable:
         if is_local(relation, self.catalog):
             table, announced = place_input(relation, self.demands.found[relation], self.catalog, self.emit)
-            self.announced |= {f"{table.step}.input": announced} if announced is not None else {}
+            self.announced += announced
             return table
         match relation:
             case Filter():
@@ -190,7 +189,7 @@ class Lowering:
 
     def _match(self, relation: Match) -> SharedTable:
         table, announced = place_match(relation, self.demands.found[relation], self.catalog, self.emit)
-        self.announced |= announced
+        self.announced += announced
         if not relation.hidden:
             self.matches[table.step] = relation
         return table

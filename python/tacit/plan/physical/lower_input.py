@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from tacit.plan.algebra.expressions import reference
 from tacit.plan.algebra.relations import Limit, Project, Relation, Scan, Sort, Union
 from tacit.plan.algebra.trees import owner
@@ -10,6 +12,7 @@ from tacit.plan.facts.fields import fields, names
 from tacit.plan.facts.kinds import kind_of_field
 from tacit.plan.facts.sizes import Announced, Padded, SizeRule, size_rule
 from tacit.plan.physical.demands import Want
+from tacit.plan.physical.disclosure import Site
 from tacit.plan.physical.emitter import Emitter
 from tacit.plan.physical.operators import Input, Shared
 from tacit.plan.physical.placed import InputStep, LocalStep
@@ -18,10 +21,19 @@ from tacit.plan.physical.tables import Rows, SharedTable, exactly, physical_name
 from tacit.plan.rules.simplify import projected
 
 
+@dataclass(frozen=True)
+class Announcement:
+    """At a site the size of a local relation is shown to all nodes."""
+
+    site: Site
+    relation: Relation
+    size: Announced
+
+
 def place_input(
     relation: Relation, want: Want, catalog: Catalog, emit: Emitter
-) -> tuple[SharedTable, Announced | None]:
-    """Append both steps. Returns the shared table, and what its size shows if that is announced."""
+) -> tuple[SharedTable, tuple[Announcement, ...]]:
+    """Append both steps. Returns the shared table, and its size if that is announced."""
     party, rule = owner(relation), size_rule(relation, catalog)
     assert party is not None and rule is not None, "is_local holds"
     local = projected(relation, tuple((each.name, reference(each)) for each in fields(relation) if each.name in want))
@@ -29,12 +41,18 @@ def place_input(
     emit.steps.append(LocalStep(emit.next, party, local, fields(local)))
     step = emit.next
     rows = rule.rows if isinstance(rule, Padded) else None
-    announced = rule if isinstance(rule, Announced) else None
-    pad_to_source = announced is not None and announced.source and not keeps_rows(relation)
+    pad_to_source = isinstance(rule, Announced) and rule.source and not keeps_rows(relation)
     operator = Input(step, party, physical, rows, pad_to_source, ordered=in_order(local))
     emit.steps.append(InputStep(step - 1, operator, emit.readable(relation, columns)))
     count = rule_rows(rule, f"rows({step})")
-    return SharedTable(step, columns, physical_of(columns), count), announced
+    return SharedTable(step, columns, physical_of(columns), count), announcements(
+        Site(step, operator.op), relation, rule
+    )
+
+
+def announcements(site: Site, relation: Relation, rule: SizeRule) -> tuple[Announcement, ...]:
+    """What a size rule shows at a site."""
+    return (Announcement(site, relation, rule),) if isinstance(rule, Announced) else ()
 
 
 def rule_rows(rule: SizeRule, text: str) -> Rows:

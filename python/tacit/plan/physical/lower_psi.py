@@ -14,10 +14,11 @@ from tacit.plan.algebra.trees import owner
 from tacit.plan.algebra.types import Type, Varchar
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.facts.fields import fields, row_bound
-from tacit.plan.facts.sizes import Announced, Padded, most_matches, size_rule
+from tacit.plan.facts.sizes import Announced, Padded, SizeRule, most_matches, size_rule
 from tacit.plan.physical.demands import Want
+from tacit.plan.physical.disclosure import Site
 from tacit.plan.physical.emitter import Emitter
-from tacit.plan.physical.lower_input import entering, keeps_rows
+from tacit.plan.physical.lower_input import Announcement, announcements, entering, keeps_rows
 from tacit.plan.physical.operators import CircuitPsi, Key, Psi, Side
 from tacit.plan.physical.placed import LocalStep, PsiStep
 from tacit.plan.physical.secure_expressions import Columns
@@ -27,18 +28,17 @@ from tacit.plan.rules.simplify import projected
 
 @dataclass(frozen=True)
 class _Placed:
-    """One side after its local step. announced: what its size shows. most: no more rows than this."""
+    """One side after its local step. size: how its size is treated."""
 
     side: Side
     columns: Columns
-    announced: Announced | None
-    most: int
+    size: SizeRule
 
 
 def place_match(
     relation: Match, want: Want, catalog: Catalog, emit: Emitter
-) -> tuple[SharedTable, dict[str, Announced]]:
-    """Append the steps. Returns the join as a shared table, and by site what the sizes of its sides show."""
+) -> tuple[SharedTable, tuple[Announcement, ...]]:
+    """Append the steps. Returns the join as a shared table, and the sizes of its sides that are announced."""
     taken: set[str] = set()
     left = _place_side(relation.left, relation.left_keys, want, catalog, emit, taken)
     right = _place_side(relation.right, relation.right_keys, want, catalog, emit, taken)
@@ -49,14 +49,14 @@ def place_match(
         else Psi(step, left.side, right.side, relation.right_unique)
     )
     known = _circuit_rows(left.side.rows, right.side.rows) if relation.hidden else None
-    most = _circuit_rows(left.most, right.most) if relation.hidden else most_matches(relation, catalog)
+    most = _circuit_rows(left.size.most, right.size.most) if relation.hidden else most_matches(relation, catalog)
     assert most is not None, "both sides have a bound"
     columns = {**left.columns, **right.columns}
     readers = emit.readable(relation, columns)
     bound = known if relation.hidden else row_bound(relation)
     emit.steps.append(PsiStep(operator, bound, readers))
-    sites = {f"{step}.{operator.op}/left": left.announced, f"{step}.{operator.op}/right": right.announced}
-    announced = {site: shown for site, shown in sites.items() if shown is not None}
+    announced = announcements(Site(step, operator.op, "left"), relation.left, left.size)
+    announced += announcements(Site(step, operator.op, "right"), relation.right, right.size)
     rows = Rows(None, f"rows({step})", most) if known is None else exactly(known)
     return SharedTable(step, columns, physical_of(columns), rows), announced
 
@@ -87,7 +87,7 @@ def _place_side(
     pad_to_source = isinstance(rule, Announced) and rule.source and not keeps_rows(relation)
     matched = tuple(Key(key, _key_encoding(types[key])) for key in keys)
     side = Side(step, party, rows, pad_to_source, matched, physical)
-    return _Placed(side, columns, rule if isinstance(rule, Announced) else None, rule.most)
+    return _Placed(side, columns, rule)
 
 
 def _key_encoding(type_: Type) -> OneOf["int", "hash"]:

@@ -5,13 +5,13 @@ share leaves. Steps with an ``operator`` are executed by the native session (doc
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal as OneOf
 
 from tacit.plan.algebra.relations import Relation
 from tacit.plan.algebra.types import Field
 from tacit.plan.facts.catalog import Catalog
-from tacit.plan.physical.operators import CircuitPsi, Input, Keep, Kept, Named, Psi, Release, Secure, Side
-from tacit.plan.physical.record import JSON, Record
+from tacit.plan.physical.disclosure import Disclosure
+from tacit.plan.physical.operators import CircuitPsi, Input, Keep, Kept, Psi, Release, Secure, Side
+from tacit.plan.physical.record import JSON
 
 Readable = tuple[tuple[str, tuple[str, ...]], ...]
 """Column to the parties that may see it in clear."""
@@ -151,42 +151,6 @@ NativeStep = InputStep | PsiStep | KeptStep | SecureStep | KeepStep | ReleaseSte
 """What the native session executes."""
 
 Step = LocalStep | NativeStep | TailStep | DropStep
-
-
-DisclosureKind = OneOf["answer", "value", "size", "matches"]
-
-
-@dataclass(frozen=True)
-class Permit(Record):
-    """What the native session checks when a site opens or tells something.
-
-    columns: those that are opened, with their kinds. rows: no more, valid or not; None where no bound is known.
-    """
-
-    site: str
-    kind: DisclosureKind
-    recipients: tuple[str, ...]
-    columns: tuple[Named, ...] = ()
-    rows: int | None = None
-
-
-@dataclass(frozen=True)
-class Disclosure:
-    """One thing that parties learn besides their own inputs.
-
-    kind: "answer" (the query's own result), "value" (opened values beyond the answer), "size" (a row count), "matches"
-    (which of its own rows match another owner's).
-    site: name of the step that discloses it. rule: what allows it ("query", "declared size", "owner consent: filter",
-    ...).
-    """
-
-    recipients: tuple[str, ...]
-    kind: DisclosureKind
-    site: str
-    what: str
-    reason: str
-    rule: str
-    permit: Permit
 
 
 @dataclass(frozen=True)

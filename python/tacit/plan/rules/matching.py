@@ -36,7 +36,7 @@ from tacit.plan.algebra.relations import (
 )
 from tacit.plan.algebra.trees import children, over_children, owner, scans
 from tacit.plan.algebra.types import Boolean
-from tacit.plan.facts.catalog import Catalog
+from tacit.plan.facts.catalog import Catalog, DisclosureRule
 from tacit.plan.facts.fields import column, fields, names
 from tacit.plan.facts.readers import Readers
 from tacit.plan.facts.sizes import size_rule
@@ -84,7 +84,7 @@ def _chosen(
         case Match(hidden=True):
             return tree, done, f"by circuit-PSI, which shows nobody what matches: {missing}{faster}"
         case Match():
-            return tree, done, f"by private set intersection ({permission(done, catalog)}): {faster}"
+            return tree, done, f"by private set intersection ({' and '.join(permission(done, catalog))}): {faster}"
         case _:
             return tree, done, f"oblivious: {missing}{faster}"
 
@@ -105,11 +105,11 @@ def _match_of(relation: Relation) -> Relation:
     return next(each for each in _walk(relation) if isinstance(each, Match))
 
 
-def permission(match_: Match, catalog: Catalog) -> str:
+def permission(match_: Match, catalog: Catalog) -> tuple[DisclosureRule, ...]:
     """What allows both owners to learn which rows match."""
     sides = ((match_.left, match_.left_keys), (match_.right, match_.right_keys))
-    rules = dict.fromkeys(_permitted(side, keys, catalog) or "" for side, keys in sides)
-    return " and ".join(rules)
+    found = dict.fromkeys(_permitted(side, keys, catalog) for side, keys in sides)
+    return tuple(rule for rule in found if rule is not None)
 
 
 def _candidates(relation: Relation, catalog: Catalog) -> Iterator[Join]:
@@ -164,7 +164,7 @@ def _hidden(join: Join, catalog: Catalog) -> Relation | str:
 
 
 def _unsized(side: Relation) -> str:
-    return f"the size of {owner(side)}'s part mixes tables with different size rules"
+    return f"the size of {owner(side)}'s part falls under different size rules"
 
 
 def _whole(relation: Relation) -> _Whole | None:
@@ -212,14 +212,14 @@ def _side(whole: _Whole, taken: set[str]) -> tuple[Relation, str]:
     return projected(whole.base, columns), name
 
 
-def _permitted(side: Relation, keys: tuple[str, ...], catalog: Catalog) -> str | None:
+def _permitted(side: Relation, keys: tuple[str, ...], catalog: Catalog) -> DisclosureRule | None:
     """What allows to learn which rows of a side match; None if nothing does."""
     tables = {scan.table for scan in scans(side)}
     if all("matches" in table.consents for table in catalog.tables if table.name in tables):
-        return "owner consent: matches"
+        return DisclosureRule.MATCHES_CONSENT
     readers = Readers(catalog).of(side)
     if all(readers[key] >= set(catalog.nodes) for key in keys):
-        return "all nodes read the keys"
+        return DisclosureRule.READABLE_KEYS
     return None
 
 

@@ -1,0 +1,140 @@
+"""Disclosures as data: what parties learn besides their own inputs, and what it derives from.
+
+Permits follow from disclosures, and the sentences that people read do (tacit.plan.account.sentences).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal as OneOf
+
+from tacit.plan.facts.catalog import DisclosureRule
+from tacit.plan.facts.sizes import Counted
+from tacit.plan.facts.sources import Use
+from tacit.plan.physical.operators import Named
+from tacit.plan.physical.record import Record
+from tacit.plan.rules.push_up import Beyond
+
+DisclosureKind = OneOf["answer", "value", "size", "matches"]
+
+
+@dataclass(frozen=True)
+class Permit(Record):
+    """What the native session checks when a site opens or tells something.
+
+    columns: those that are opened, with their kinds. rows: no more, valid or not; None where no bound is known.
+    """
+
+    site: str
+    kind: DisclosureKind
+    recipients: tuple[str, ...]
+    columns: tuple[Named, ...] = ()
+    rows: int | None = None
+
+
+@dataclass(frozen=True)
+class Site:
+    """Where something is disclosed: a step by its operator, and the side of it, if only one side is shown."""
+
+    step: int
+    op: str
+    side: OneOf["left", "right"] | None = None
+
+    @property
+    def name(self) -> str:
+        """As permits name it."""
+        return f"{self.step}.{self.op}" + ("" if self.side is None else f"/{self.side}")
+
+
+@dataclass(frozen=True)
+class AnnouncedRows:
+    """How many rows an owner's part has: the sum of what is counted."""
+
+    owner: str
+    counted: tuple[Counted, ...]
+
+
+@dataclass(frozen=True)
+class Matched:
+    """Rows of one owner's tables that are matched with another's. groups: how often they are grouped before."""
+
+    owner: str
+    tables: tuple[str, ...]
+    groups: int
+
+
+@dataclass(frozen=True)
+class MatchingRows:
+    """Which of an owner's rows match others by pairs of keys. repeats: and how many others each of them matches."""
+
+    own: Matched
+    others: Matched
+    keys: tuple[tuple[str, str], ...]
+    repeats: bool
+
+
+@dataclass(frozen=True)
+class NumberOfMatches:
+    """How many rows match others by pairs of keys."""
+
+    rows: Matched
+    others: Matched
+    keys: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class OpenedColumns:
+    """The values of columns. columns: with their kinds. outputs: the answer, which is computed from them.
+
+    beyond: columns that the answer does not imply. bound: a formula of the most rows.
+    """
+
+    columns: tuple[Named, ...]
+    outputs: tuple[str, ...]
+    beyond: tuple[Beyond, ...]
+    bound: str
+
+
+Shown = AnnouncedRows | MatchingRows | NumberOfMatches | OpenedColumns
+
+
+@dataclass(frozen=True)
+class Derivation:
+    """What is shown derives from these sources, through these operators (tacit.plan.facts.lineage).
+
+    values: of each column that is opened. presence: of which rows there are, how many, and in which order. rows: no
+    more are shown; None where no number is.
+    """
+
+    values: tuple[tuple[str, tuple[Use, ...]], ...]
+    presence: tuple[Use, ...]
+    rows: int | None
+
+
+@dataclass(frozen=True)
+class Disclosure:
+    """One thing that parties learn besides their own inputs. rules: what allows it."""
+
+    recipients: tuple[str, ...]
+    site: Site
+    shown: Shown
+    derivation: Derivation
+    rules: tuple[DisclosureRule, ...]
+
+    @property
+    def kind(self) -> DisclosureKind:
+        """ "answer" (the query's own result), "value" (opened values beyond the answer), "size" (a number of rows),
+        "matches" (which rows match another owner's)."""
+        match self.shown:
+            case OpenedColumns(beyond=beyond):
+                return "value" if beyond else "answer"
+            case AnnouncedRows() | NumberOfMatches():
+                return "size"
+            case MatchingRows():
+                return "matches"
+
+    @property
+    def permit(self) -> Permit:
+        """Without it the native session opens nothing; what it lists is opened, and nothing else."""
+        columns = self.shown.columns if isinstance(self.shown, OpenedColumns) else ()
+        return Permit(self.site.name, self.kind, self.recipients, columns, self.derivation.rows)
