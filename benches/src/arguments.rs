@@ -1,7 +1,7 @@
 //! The command line.
 
 use crate::Result;
-use crate::gates::Gate;
+use crate::gate::Gate;
 use crate::nodes::{Engine, Transport};
 use crate::operation::Operation;
 use std::time::Duration;

@@ -5,18 +5,11 @@ use crate::message::{Request, Run};
 use crate::operation::Operation;
 use crate::party;
 use crate::processes::{self, Line};
+use crate::roster::names;
 use std::io::{BufReader, PipeReader, PipeWriter, pipe};
 use std::thread;
 use tacit_mpc::backends::{Networked, Rep3, Two};
 use tacit_net::{Options, Session, memory};
-
-/// The parties' names; an engine's nodes are the first of them.
-const NAMES: [&str; 3] = ["a", "b", "c"];
-
-/// The names of an engine's nodes.
-pub fn names<B: Networked>() -> &'static [&'static str] {
-    &NAMES[..B::NODES]
-}
 
 /// The engine that the nodes run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

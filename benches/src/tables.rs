@@ -1,8 +1,8 @@
 //! Operations on tables: operators of a placed plan (docs/placed-plan.md), executed as in a query.
 
 use crate::Result;
-use crate::nodes::names;
 use crate::operation::Operation;
+use crate::roster::names;
 use serde_json::{Value, json};
 use tacit_mpc::Permits;
 use tacit_mpc::backends::Networked;
