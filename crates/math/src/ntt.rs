@@ -10,10 +10,12 @@ mod transform;
 mod vectors;
 #[cfg(target_arch = "x86_64")]
 mod wide;
+mod widest;
 
-use lanes::{BITS, run};
+use lanes::BITS;
 use transform::{Backward, Forward, Roots};
 use vectors::{Added, Combination, Multiples, Products, Quotients, Scaled};
+use widest::run;
 
 /// Coefficients of a polynomial.
 pub const DEGREE: usize = 1 << 14;

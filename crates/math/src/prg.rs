@@ -6,7 +6,6 @@ use bytemuck::Pod;
 use zeroize::Zeroize;
 
 use crate::aes128::Aes128;
-use crate::randomness;
 
 /// A 128-bit secret key. Debug shows nothing of it; it is erased when dropped.
 #[derive(Clone)]
@@ -25,16 +24,6 @@ impl Drop for Seed {
 }
 
 impl Seed {
-    /// A fresh seed ([`randomness`]).
-    ///
-    /// # Errors
-    /// When the operating system gives no randomness.
-    pub fn random() -> Result<Self, getrandom::Error> {
-        let mut bytes = [0; 16];
-        randomness::fill(&mut bytes)?;
-        Ok(Self(bytes))
-    }
-
     /// A seed from given bytes (received from a peer over a secure channel, or fixed in a test).
     pub fn from_bytes(bytes: [u8; 16]) -> Self {
         Self(bytes)

@@ -25,6 +25,18 @@ pub fn fill(out: &mut [u8]) -> Result<(), getrandom::Error> {
     Ok(())
 }
 
+impl Seed {
+    /// A fresh seed ([`fill`]).
+    ///
+    /// # Errors
+    /// When the operating system gives no randomness.
+    pub fn random() -> Result<Self, getrandom::Error> {
+        let mut bytes = [0; 16];
+        fill(&mut bytes)?;
+        Ok(Self::from_bytes(bytes))
+    }
+}
+
 /// Does `work` on this thread with all its randomness from a seed, so that the same work can be done again. What
 /// [`fill`] and what follows from it give is a function of the seed and of the order of calls. Threads that `work`
 /// starts have the operating system's.

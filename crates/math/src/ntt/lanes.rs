@@ -40,16 +40,6 @@ pub(super) trait Job {
     fn run<L: Lanes>(self);
 }
 
-/// Runs a loop with the widest multiplications of this processor.
-#[inline]
-pub(super) fn run(job: impl Job) {
-    #[cfg(target_arch = "x86_64")]
-    if let Some(wide) = super::wide::Wide::detect() {
-        return wide.run(job);
-    }
-    job.run::<Portable>();
-}
-
 /// The vectors of a slice.
 #[inline(always)]
 pub(super) fn vectors(words: &[u64]) -> &[[u64; LANES]] {

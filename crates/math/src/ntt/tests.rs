@@ -1,5 +1,6 @@
-use super::lanes::{Portable, run};
+use super::lanes::Portable;
 use super::vectors::{Added, Combination, Multiples, Products, Quotients, Scaled};
+use super::widest::run;
 use super::{Backward, DEGREE, Forward, Prime, multiply};
 use crate::{Prg, Seed};
 use std::sync::LazyLock;
