@@ -24,6 +24,7 @@ mod lock;
 pub mod memory;
 mod meter;
 mod options;
+mod party;
 mod pool;
 pub mod relay;
 mod route;
@@ -38,8 +39,9 @@ pub use fault::Fault;
 pub use frame::{FRAME_HEADER, MAX_FRAME_PAYLOAD};
 pub use meter::{Counters, Meter, Snapshot, StepCounters};
 pub use options::{Options, Record, Security, Shape};
+pub use party::PartyId;
 pub use secret::Secret;
-pub use session::{PartyId, Session};
+pub use session::Session;
 pub use transcript::{Direction, Message, Opened, Seen, Source, Transcript};
 
 /// What both ends of a connection have to run: the version of tacit, and the noise of silent correlations where it is

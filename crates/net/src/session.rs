@@ -6,6 +6,7 @@ use crate::frame::{self, Frame, Kind};
 use crate::hub::Hub;
 use crate::meter::{Meter, Step};
 use crate::options::Record;
+use crate::party::PartyId;
 use crate::route::Links;
 use crate::secret::Secret;
 use crate::transcript::{Direction, Message, Source, Transcript};
@@ -18,10 +19,6 @@ const STANDSTILL: u32 = 60;
 
 /// Where errors are located that come after the last step.
 const CLOSE: &str = "close";
-
-/// Index of a party in the session's party list.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, PartialOrd, Ord)]
-pub struct PartyId(pub usize);
 
 /// One party's end of a fully connected group. Used by one thread; dropping it without [`Session::close`] tells every
 /// peer that this party failed.

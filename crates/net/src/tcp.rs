@@ -18,6 +18,7 @@ mod incoming;
 mod link;
 mod outbox;
 mod outgoing;
+mod parley;
 mod reader;
 mod rendezvous;
 mod socket;

@@ -2,7 +2,7 @@
 
 use crate::lock::lock;
 use crate::options::Record;
-use crate::session::PartyId;
+use crate::party::PartyId;
 use std::sync::Mutex;
 
 /// Whether a message left or reached this party.

@@ -5,6 +5,7 @@ use super::group::Group;
 use super::hello::{End, Greeting, Opening};
 use super::incoming::Incoming;
 use super::outgoing::Outgoing;
+use super::parley::Parley;
 use super::socket::Socket;
 use super::tls;
 use crate::error::NetError;
@@ -36,14 +37,6 @@ pub(super) struct Met<C> {
     pub connection: C,
     /// The connection's part of what the two parties have in common.
     pub contribution: Exported,
-}
-
-/// A connection on which both ends speak, one at a time.
-pub(super) trait Parley: Read {
-    fn say(&mut self, bytes: &[u8]) -> io::Result<()>;
-
-    /// A key that both ends have and nobody else; `None` without TLS.
-    fn export(&self, purpose: Purpose) -> io::Result<Option<Exported>>;
 }
 
 impl Group {

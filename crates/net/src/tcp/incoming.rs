@@ -4,7 +4,7 @@
 //! where they lie, which saves a copy and many small reads against the buffered one.
 
 use super::exporter::{Exported, ExporterSecret, Purpose};
-use super::handshake::Parley;
+use super::parley::Parley;
 use super::socket::Socket;
 use rustls::pki_types::CertificateDer;
 use rustls::server::UnbufferedServerConnection;

@@ -1,7 +1,7 @@
 //! The connection on which this party sends to one peer. Used by one thread.
 
 use super::exporter::{Exported, Purpose};
-use super::handshake::Parley;
+use super::parley::Parley;
 use super::socket::Socket;
 use super::tls;
 use rustls::{ClientConfig, ClientConnection, Stream};
