@@ -7,9 +7,9 @@ use tacit_math::Plane;
 use tacit_mpc::circuits::Planes;
 use tacit_mpc::{Backend, Linear, Rows, ops};
 
-use super::group_by::Sorted;
 use super::order::from_key_planes;
 use super::runs::{Run, column_name};
+use super::sorted::Sorted;
 use super::totals::{Modulus, Place, Totals, same_as_next, same_as_previous};
 use crate::convert::to_kind;
 use crate::error::{Result, TableError};

@@ -22,43 +22,11 @@ use tacit_mpc::{Backend, ops};
 use super::collect::Collector;
 use super::order::{Direction, from_key_planes, key_planes};
 use super::runs::{Run, runs, summed_columns};
-use super::totals::same_as_next;
+use super::sorted::Sorted;
 use crate::bundle::bundle;
 use crate::error::{Result, TableError};
 use crate::operator::GroupBy;
 use crate::table::{Column, Order, Table, Value};
-
-/// A table in the order of one of its sorts.
-pub(crate) struct Sorted<B: Backend> {
-    /// Rows of the table.
-    pub rows: usize,
-    /// The sort key's part for the ordering column, if any.
-    pub value: Planes<B>,
-    /// The part for the group keys.
-    group: Planes<B>,
-    /// Whether a row is not valid; None: all are.
-    invalid: Option<B::Bits>,
-}
-
-impl<B: Backend> Sorted<B> {
-    /// Whether each row is in the group of the next one.
-    fn same_group(&self, b: &mut B) -> Result<B::Bits> {
-        let planes: Planes<B> = self.group.iter().chain(&self.invalid).cloned().collect();
-        same_as_next(b, self.rows, &planes)
-    }
-
-    /// Which rows are the last ones of their group.
-    fn ends(&self, b: &mut B, same_group: &B::Bits) -> Result<B::Bits> {
-        let last = b.not(same_group);
-        match &self.invalid {
-            None => Ok(last),
-            Some(invalid) => {
-                let valid = b.not(invalid);
-                Ok(b.and(&[&valid], &[&last])?.swap_remove(0))
-            }
-        }
-    }
-}
 
 /// Groups and aggregates.
 pub(crate) fn group_by<B: Backend>(b: &mut B, table: &Table<B>, group_by: &GroupBy) -> Result<Table<B>> {

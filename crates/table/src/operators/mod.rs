@@ -11,5 +11,6 @@ pub(crate) mod project;
 pub(crate) mod release;
 mod runs;
 pub(crate) mod scalar;
+mod sorted;
 mod totals;
 pub(crate) mod union;
