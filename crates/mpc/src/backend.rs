@@ -3,19 +3,14 @@
 use tacit_math::{Plane, Ring};
 use tacit_net::PartyId;
 
-use crate::circuits::Function;
-use crate::{Block, Linear, LinearScan, Permit, Result, Rows, Shape, circuits, linear};
+use crate::function::Function;
+use crate::{Block, Linear, LinearScan, Permit, Result, Rows, Shape, SharedTypes, linear};
 
 /// A secure computation engine at one node. Every node calls the same methods with the same public arguments in the
 /// same order. All methods work on whole vectors; those that take `&mut self` may communicate.
 ///
 /// Values are shares: nothing about a secret can be read except through [`Backend::open`], which needs a [`Permit`].
-pub trait Backend: Sized {
-    /// A shared bit plane.
-    type Bits: Linear<Plane>;
-    /// A shared vector over a ring.
-    type Vector<R: Ring>: Linear<Vec<R>>;
-
+pub trait Backend: SharedTypes {
     /// The widest number that is cheaper to convert to a ring plane by plane than through an adder.
     const INJECT_AT_MOST: usize;
 
@@ -61,7 +56,7 @@ pub trait Backend: Sized {
     /// Fewer planes with the same conjunction as the given ones, which are at least two and equally long. By ANDs of
     /// pairs, one round, unless the engine has a cheaper way.
     fn conjoin(&mut self, planes: Vec<Self::Bits>) -> Result<Vec<Self::Bits>> {
-        circuits::and_pairs(self, planes)
+        and_pairs(self, planes)
     }
 
     /// A whole circuit on planes of one length, if the engine has a way that takes less time than gate by gate. None,
@@ -138,4 +133,13 @@ pub trait Backend: Sized {
     /// The owner tells all nodes a number of rows, no larger than the permit says, which is of kind size and for all of
     /// them.
     fn announce(&mut self, owner: PartyId, number: Option<u64>, permit: Permit) -> Result<u64>;
+}
+
+/// The ANDs of pairs of planes, and the last one as it is if their number is odd. One round.
+pub fn and_pairs<B: Backend>(b: &mut B, mut planes: Vec<B::Bits>) -> Result<Vec<B::Bits>> {
+    let odd = if planes.len() % 2 == 1 { planes.pop() } else { None };
+    let half = planes.len() / 2;
+    planes = b.and(&planes[..half].iter().collect::<Vec<_>>(), &planes[half..].iter().collect::<Vec<_>>())?;
+    planes.extend(odd);
+    Ok(planes)
 }

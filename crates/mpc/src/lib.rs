@@ -6,9 +6,11 @@
 pub mod backend;
 pub mod backends;
 mod bits;
+pub mod block;
 pub mod circuits;
 pub mod error;
 pub mod fixed;
+mod function;
 pub mod linear;
 mod link;
 pub mod ops;
@@ -16,12 +18,15 @@ pub mod permit;
 pub mod products;
 pub mod rows;
 pub mod scan;
+mod shared_types;
 
 pub use backend::Backend;
+pub use block::{Block, Shape};
 pub use error::{MpcError, Result};
 pub use linear::Linear;
 pub use link::Link;
 pub use permit::{OpenedColumn, OpenedKind, Permit, PermitKind, Permits, Sharing};
 pub use products::common_factors;
-pub use rows::{Block, Rows, Shape};
+pub use rows::Rows;
 pub use scan::LinearScan;
+pub use shared_types::SharedTypes;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use permits::permit;
 use tacit_math::{Plane, Prg, Seed};
-use tacit_mpc::backends::two::TwoCosts;
+use tacit_mpc::backends::two::{Order, TwoCosts};
 use tacit_mpc::backends::{Clear, Cost, Networked, Ordered, Tally, Two};
 use tacit_mpc::{Backend, Block, Linear, Link, MpcError, Result, Rows, Shape};
 use tacit_net::{Direction, Message, NetError, Options, PartyId, Record, Session, memory};
@@ -49,7 +49,7 @@ fn shape(rows: usize) -> Shape {
 }
 
 /// Declared costs of the steps without their stock, what is made ahead, and declared costs with it.
-fn declared(rows: usize, link: Option<Link>) -> (Vec<Cost>, Vec<Ordered>, Vec<Cost>) {
+fn declared(rows: usize, link: Option<Link>) -> (Vec<Cost>, Vec<Ordered<Order>>, Vec<Cost>) {
     let costs = |ahead: bool| {
         let mut b = Tally::<TwoCosts>::new(NODES.map(String::from).to_vec());
         link.into_iter().for_each(|link| b.declare(link));
@@ -70,7 +70,7 @@ fn declared(rows: usize, link: Option<Link>) -> (Vec<Cost>, Vec<Ordered>, Vec<Co
 }
 
 /// What is made ahead when each step is foreseen only when the one before is: more and smaller fillings.
-fn step_by_step(rows: usize) -> Vec<Ordered> {
+fn step_by_step(rows: usize) -> Vec<Ordered<Order>> {
     let mut b = Tally::<TwoCosts>::new(NODES.map(String::from).to_vec());
     b.make_ahead();
     let (mut state, mut orders) = (b.columns(shape(rows)), vec![]);
@@ -90,7 +90,7 @@ struct View {
     messages: Vec<Vec<Message>>,
 }
 
-fn run(input: &Block, link: Option<Link>, orders: &[Ordered]) -> Vec<View> {
+fn run(input: &Block, link: Option<Link>, orders: &[Ordered<Order>]) -> Vec<View> {
     let options = Options { record: Record::Sizes, ..Options::default() };
     let node = |[session, background]: [Session; 2]| {
         let (meter, transcript) = (background.meter(), background.transcript().expect("a record"));

@@ -99,7 +99,7 @@ impl<E: Costs> Forecast<E> {
         operators: &[Operator],
         input_rows: &HashMap<usize, usize>,
         circuit: impl Fn(&mut Tally<E>, &CircuitPsi, [usize; 2]) -> Result<Matched<Tally<E>>>,
-    ) -> Result<(Vec<StepCost>, Vec<Ordered>)> {
+    ) -> Result<(Vec<StepCost>, Vec<Ordered<E::Order>>)> {
         let (mut costs, mut needs) = (Vec::new(), Vec::new());
         for operator in operators {
             costs.push(self.step(operator, input_rows, &circuit)?);

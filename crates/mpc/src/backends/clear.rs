@@ -6,7 +6,7 @@ use tacit_net::PartyId;
 
 use crate::bits::{planes_of, vector_of};
 use crate::linear::Column;
-use crate::{Backend, Block, Linear, LinearScan, MpcError, Permit, Result, Rows, Shape};
+use crate::{Backend, Block, Linear, LinearScan, MpcError, Permit, Result, Rows, Shape, SharedTypes};
 
 /// A value in clear, in place of a share.
 #[derive(Clone)]
@@ -58,10 +58,12 @@ fn close_rows(block: Block) -> Rows<Clear> {
     }
 }
 
-impl Backend for Clear {
+impl SharedTypes for Clear {
     type Bits = Open<Plane>;
     type Vector<R: Ring> = Open<Vec<R>>;
+}
 
+impl Backend for Clear {
     const INJECT_AT_MOST: usize = 6;
     const SIGNS: bool = false;
 

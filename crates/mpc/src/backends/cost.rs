@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use super::two::Order;
 use crate::circuits::Function;
 use crate::{Link, Shape};
 
@@ -29,7 +28,7 @@ pub struct Needs(pub(super) Vec<[usize; 2]>);
 
 /// A part of the stock that is made ahead.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ordered {
+pub struct Ordered<Order> {
     /// The position, among the steps it was asked for, of the one that is the first to use it.
     pub step: usize,
     /// What the engine is to make.
@@ -52,6 +51,8 @@ pub struct Products {
 /// The formulas of an engine, one for each communicating primitive of [`crate::Backend`]. They may depend on what was
 /// called before (nodes may take roles in turn).
 pub trait Costs: Default {
+    /// An order of stock that the engine makes ahead of its use.
+    type Order;
     /// [`crate::Backend::INJECT_AT_MOST`] of the engine.
     const INJECT_AT_MOST: usize;
     /// [`crate::Backend::SIGNS`] of the engine.
@@ -89,7 +90,7 @@ pub trait Costs: Default {
         Needs::default()
     }
     /// What is made ahead for the needs of steps that follow each other, known together.
-    fn orders(&mut self, _steps: &[Needs]) -> Vec<Ordered> {
+    fn orders(&mut self, _steps: &[Needs]) -> Vec<Ordered<Self::Order>> {
         Vec::new()
     }
     /// Inner products, one for each output, over a ring of so many bytes an element.

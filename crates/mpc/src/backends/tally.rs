@@ -9,9 +9,10 @@ use tacit_math::{Plane, Ring};
 use tacit_net::PartyId;
 
 use super::cost::{Cost, Costs, Needs, Ordered, Products};
+use crate::backend::and_pairs;
 use crate::circuits::Function;
 use crate::products::common_factors;
-use crate::{Backend, Block, Linear, LinearScan, Link, Permit, Result, Rows, Shape, circuits};
+use crate::{Backend, Block, Linear, LinearScan, Link, Permit, Result, Rows, Shape, SharedTypes};
 
 /// A column of which only the number of rows is known.
 #[derive(Clone)]
@@ -82,7 +83,7 @@ impl<E: Costs> Tally<E> {
     }
 
     /// What is made ahead for steps that follow each other ([`Costs::orders`]).
-    pub fn orders(&mut self, steps: &[Needs]) -> Vec<Ordered> {
+    pub fn orders(&mut self, steps: &[Needs]) -> Vec<Ordered<E::Order>> {
         self.engine.orders(steps)
     }
 
@@ -106,10 +107,12 @@ where
     columns.iter().map(|c| c.0).collect()
 }
 
-impl<E: Costs> Backend for Tally<E> {
+impl<E: Costs> SharedTypes for Tally<E> {
     type Bits = Counted;
     type Vector<R: Ring> = Counted;
+}
 
+impl<E: Costs> Backend for Tally<E> {
     fn step<T>(&mut self, _name: &str, body: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         body(self)
     }
@@ -137,7 +140,7 @@ impl<E: Costs> Backend for Tally<E> {
     fn conjoin(&mut self, mut planes: Vec<Counted>) -> Result<Vec<Counted>> {
         let rows = planes.first().map_or(0, |plane| plane.0);
         let Some((cost, left)) = self.engine.conjoin(rows, planes.len()) else {
-            return circuits::and_pairs(self, planes);
+            return and_pairs(self, planes);
         };
         self.total += cost;
         planes.truncate(left);

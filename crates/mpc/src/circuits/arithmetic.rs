@@ -2,7 +2,7 @@
 
 use tacit_math::Ring;
 
-use super::function::whole;
+use super::whole::whole;
 use super::{Function, Planes};
 use crate::{Backend, Result, linear};
 

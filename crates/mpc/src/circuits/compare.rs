@@ -1,7 +1,7 @@
 //! Equality and order.
 
 use super::arithmetic::carry_out;
-use super::function::whole;
+use super::whole::whole;
 use super::{Function, Planes};
 use crate::{Backend, Result, linear};
 
@@ -20,15 +20,6 @@ pub fn and_all<B: Backend>(b: &mut B, rows: usize, mut planes: Planes<B>) -> Res
         planes = b.conjoin(planes)?;
     }
     Ok(planes.swap_remove(0))
-}
-
-/// The ANDs of pairs of planes, and the last one as it is if their number is odd. One round.
-pub fn and_pairs<B: Backend>(b: &mut B, mut planes: Planes<B>) -> Result<Planes<B>> {
-    let odd = if planes.len() % 2 == 1 { planes.pop() } else { None };
-    let half = planes.len() / 2;
-    planes = b.and(&planes[..half].iter().collect::<Vec<_>>(), &planes[half..].iter().collect::<Vec<_>>())?;
-    planes.extend(odd);
-    Ok(planes)
 }
 
 /// OR of all planes, as [`and_all`].

@@ -6,18 +6,19 @@
 mod arithmetic;
 mod compare;
 mod convert;
-mod function;
 mod leading;
 mod select;
+mod whole;
 
 pub use arithmetic::{add, sign};
-pub use compare::{and_all, and_pairs, equal, less_than, or_all};
+pub use compare::{and_all, equal, less_than, or_all};
 pub use convert::{resize, to_planes, to_ring};
-pub use function::Function;
 pub use leading::leading_one;
 pub use select::{mask_all, mux};
 
-use crate::Backend;
+pub use crate::function::Function;
+
+use crate::SharedTypes;
 
 /// A shared number: its planes, least significant first.
-pub type Planes<B> = Vec<<B as Backend>::Bits>;
+pub type Planes<B> = Vec<<B as SharedTypes>::Bits>;

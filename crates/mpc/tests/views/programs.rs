@@ -172,6 +172,7 @@ fn functions<B: Told + 'static>(long: bool, rows: &[usize], effort: Effort) {
 
 // views: crates/mpc/src/circuits/arithmetic.rs
 // views: crates/mpc/src/circuits/compare.rs
+// views: crates/mpc/src/circuits/whole.rs
 // views: crates/mpc/src/circuits/convert.rs
 // views: crates/mpc/src/circuits/leading.rs
 // views: crates/mpc/src/circuits/select.rs

@@ -8,7 +8,7 @@ use bytemuck::cast_slice;
 use tacit_math::{Plane, Ring};
 use tacit_mpc::backends::Networked;
 use tacit_mpc::circuits::Function;
-use tacit_mpc::{Backend, Block, Linear, LinearScan, Permit, Result, Rows, Shape};
+use tacit_mpc::{Backend, Block, Linear, LinearScan, Permit, Result, Rows, Shape, SharedTypes};
 use tacit_net::{PartyId, Transcript};
 use tacit_views::{Kind, View};
 
@@ -194,10 +194,12 @@ pub fn unwrapped<
     Rows { rows: rows.rows, bits: rows.bits, r32: rows.r32, r64: rows.r64, r128: rows.r128 }
 }
 
-impl<B: Networked> Backend for Watched<B> {
+impl<B: Networked> SharedTypes for Watched<B> {
     type Bits = B::Bits;
     type Vector<R: Ring> = B::Vector<R>;
+}
 
+impl<B: Networked> Backend for Watched<B> {
     const INJECT_AT_MOST: usize = B::INJECT_AT_MOST;
     const SIGNS: bool = B::SIGNS;
 

@@ -83,6 +83,7 @@ fn group_least() -> Case {
 }
 
 // views: crates/table/src/operators/group_by.rs
+// views: crates/table/src/operators/sorted.rs
 // views: crates/table/src/operators/collect.rs
 #[test]
 fn groups_are_seen_by_nobody() {

@@ -9,9 +9,10 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 
 use tacit_math::{Plane, Prg, Ring, Seed, permutation, ring};
+use tacit_mpc::backend::and_pairs;
 use tacit_mpc::backends::{Components, Networked, Rep3, Two};
 use tacit_mpc::circuits::Function;
-use tacit_mpc::{Backend, Block, Linear, LinearScan, Permit, Result, Rows, Shape, circuits};
+use tacit_mpc::{Backend, Block, Linear, LinearScan, Permit, Result, Rows, Shape, SharedTypes};
 use tacit_net::{PartyId, Session};
 
 use crate::plain::Sorting;
@@ -228,10 +229,12 @@ fn planes_of<R: Ring>(numbers: &[R], width: usize) -> Vec<Plane> {
     (0..width as u32).map(|j| Plane::from_fn(numbers.len(), |i| numbers[i].bit(j) == R::ONE)).collect()
 }
 
-impl<B: Dealing + 'static> Backend for Engine<B> {
+impl<B: Dealing + 'static> SharedTypes for Engine<B> {
     type Bits = B::Bits;
     type Vector<R: Ring> = B::Vector<R>;
+}
 
+impl<B: Dealing + 'static> Backend for Engine<B> {
     const INJECT_AT_MOST: usize = B::INJECT_AT_MOST;
     const SIGNS: bool = B::SIGNS;
 
@@ -271,7 +274,7 @@ impl<B: Dealing + 'static> Backend for Engine<B> {
     }
 
     fn conjoin(&mut self, planes: Vec<Self::Bits>) -> Result<Vec<Self::Bits>> {
-        if self.is_real() { self.inner.conjoin(planes) } else { circuits::and_pairs(self, planes) }
+        if self.is_real() { self.inner.conjoin(planes) } else { and_pairs(self, planes) }
     }
 
     fn whole(&mut self, function: Function, inputs: &[&Self::Bits]) -> Result<Option<Vec<Self::Bits>>> {

@@ -26,6 +26,9 @@ fn every_node(rounds: u64, sent: u64) -> Cost {
 }
 
 impl Costs for Rep3Costs {
+    /// Nothing is made ahead.
+    type Order = std::convert::Infallible;
+
     const INJECT_AT_MOST: usize = 6;
     const SIGNS: bool = false;
 

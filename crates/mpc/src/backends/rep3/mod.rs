@@ -24,7 +24,7 @@ pub(in crate::backends) use input::{components, share_rows};
 use crate::backends::generator::generator;
 use crate::backends::{Costs, Networked};
 use crate::linear::Column;
-use crate::{Backend, Block, Linear, LinearScan, Permit, Result, Rows, Shape};
+use crate::{Backend, Block, Linear, LinearScan, Permit, Result, Rows, Shape, SharedTypes};
 
 /// A node's share: components i and i+1 of three. Not printable, not comparable.
 #[derive(Clone)]
@@ -142,10 +142,12 @@ impl Networked for Rep3 {
     }
 }
 
-impl Backend for Rep3 {
+impl SharedTypes for Rep3 {
     type Bits = Share<Plane>;
     type Vector<R: Ring> = Share<Vec<R>>;
+}
 
+impl Backend for Rep3 {
     const INJECT_AT_MOST: usize = Rep3Costs::INJECT_AT_MOST;
     const SIGNS: bool = Rep3Costs::SIGNS;
 

@@ -7,20 +7,17 @@ use tacit_ot::ole;
 use tacit_ot::silent::lookup::{self, WIDTH};
 
 use super::NODES;
-use super::batches::batches;
-use super::bit_product::need_of;
-use super::carry;
-use super::choice::{circuit, garbles};
-use super::choose;
-use super::conjunction::{self, ENTRIES};
-use super::garbled::{Batches, Circuit, Transfers};
-use super::multiply;
-use super::network;
+use super::garbled::{self, Batches, Circuit, Transfers};
+use super::lookups::{ENTRIES, carry, parts, table};
 use super::prices::{Processor, Work};
-use super::shuffle::{Layout, chunks, revealed};
-use super::stock::account::{Account, Foreseen, made_for};
-use super::stock::{BATCH, streams};
-use super::table;
+use super::products::batches::batches;
+use super::products::bit_product::need_of;
+use super::products::multiply;
+use super::rows::shuffle::{chunks, revealed};
+use super::rows::{Layout, network};
+use super::strategy::{self, Way};
+use super::transfers::account::{Account, Foreseen, made_for};
+use super::transfers::{BATCH, Order, streams};
 use crate::backends::cost::{Cost, Costs, Needs, Ordered, Products};
 use crate::circuits::Function;
 use crate::{Link, Shape};
@@ -98,7 +95,7 @@ impl TwoCosts {
     /// Lookups for so many groups of planes, of which the sender sends so many words for one of rows.
     fn lookups(&mut self, rows: usize, groups: usize, words_sent: usize) -> Cost {
         self.processor.add(Work::Lookup, rows * groups);
-        let words = conjunction::parts(rows).map(|part| groups * part.len());
+        let words = parts(rows).map(|part| groups * part.len());
         let (made, mut cost) = self.made_lookups([0, 1].map(|direction| 64 * words[direction]));
         let sent = |node: usize| made[node] + 8 * (words_sent * words[node] + WIDTH * words[1 - node]) as u64;
         cost += Cost { rounds: 3, sent: (0..NODES).map(sent).collect() };
@@ -177,6 +174,8 @@ impl TwoCosts {
 }
 
 impl Costs for TwoCosts {
+    type Order = Order;
+
     const INJECT_AT_MOST: usize = 128;
     const SIGNS: bool = true;
 
@@ -203,25 +202,25 @@ impl Costs for TwoCosts {
     }
 
     fn conjoin(&mut self, rows: usize, planes: usize) -> Option<(Cost, usize)> {
-        let way = conjunction::Way::of(self.link, rows, planes)?;
+        let way = strategy::conjunction(self.link, rows, planes)?;
         let cost = match way {
-            conjunction::Way::Streamed(groups) => self.looked_up(rows, groups, 1),
-            conjunction::Way::Silent(groups) => self.lookups(rows, groups, ENTRIES),
+            Way::Streamed(groups) => self.looked_up(rows, groups, 1),
+            Way::Silent(groups) => self.lookups(rows, groups, ENTRIES),
         };
-        Some((cost, way.counts(planes).1))
+        Some((cost, way.conjoined(planes).1))
     }
 
     fn carries(&mut self, rows: usize, width: usize) -> Option<(Cost, usize)> {
-        let way = carry::Way::of(self.link, rows, width)?;
+        let way = strategy::carries(self.link, rows, width)?;
         let cost = match way {
-            carry::Way::Streamed(digits) => self.looked_up(rows, digits, carry::BITS),
-            carry::Way::Silent(digits) => self.lookups(rows, digits, carry::SENT),
+            Way::Streamed(digits) => self.looked_up(rows, digits, carry::BITS),
+            Way::Silent(digits) => self.lookups(rows, digits, carry::SENT),
         };
         Some((cost, way.digits()))
     }
 
     fn carries_of_planes(&mut self, rows: usize, width: usize) -> Option<(Cost, usize)> {
-        let digits = carry::digits_of_planes(self.link, rows, width)?;
+        let digits = strategy::carries_of_planes(self.link, rows, width)?;
         Some((self.looked_up(rows, digits, carry::BITS), digits))
     }
 
@@ -241,13 +240,14 @@ impl Costs for TwoCosts {
         self.ahead.as_mut().map(Foreseen::take).unwrap_or_default()
     }
 
-    fn orders(&mut self, steps: &[Needs]) -> Vec<Ordered> {
+    fn orders(&mut self, steps: &[Needs]) -> Vec<Ordered<Order>> {
         self.ahead.as_mut().map(|ahead| ahead.orders(steps, self.link)).unwrap_or_default()
     }
 
     fn whole(&mut self, function: Function, rows: usize) -> Option<Cost> {
         let link = self.link?;
-        garbles(link, function, rows).then(|| self.garbled(&circuit(function), rows, function.inputs()))
+        strategy::garbles(link, function, rows)
+            .then(|| self.garbled(&garbled::circuit(function), rows, function.inputs()))
     }
 
     fn inner_products(&mut self, outputs: &[Products], bytes: usize) -> Cost {
@@ -255,7 +255,7 @@ impl Costs for TwoCosts {
         if products == 0 {
             return both(0, 0);
         }
-        if multiply::by_evaluation(products) {
+        if strategy::evaluates(products) {
             let first = !std::mem::replace(&mut self.evaluates, true);
             let setup = if first { ole::setup_cost() } else { Default::default() };
             let evaluations = products * multiply::evaluations(bits);
@@ -288,8 +288,11 @@ impl Costs for TwoCosts {
 
     fn scan_product(&mut self, rows: usize, bits: usize, bytes: usize) -> Cost {
         let mut cost = self.inject(&vec![rows; bits], bytes);
-        cost +=
-            if choose::looks_up(rows, bits) { self.chosen(rows, bytes) } else { self.select(&vec![rows; bits], bytes) };
+        cost += if strategy::chooses(rows, bits) {
+            self.chosen(rows, bytes)
+        } else {
+            self.select(&vec![rows; bits], bytes)
+        };
         cost
     }
 

@@ -1,15 +1,91 @@
-//! Whether a circuit is garbled or goes gate by gate: by the time that both would take on the declared link.
+//! Which protocol computes an operation: a function of public sizes and of the declared link, the same at both nodes and in the declared costs.
 //!
-//! Gate by gate costs rounds, garbling costs bytes: on a slow network few rows are garbled, on a fast one, or with many rows, none. Gate by gate
+//! Whether a circuit is garbled or goes gate by gate follows from the time that both would take. Gate by gate costs rounds, garbling costs bytes: on a slow network few rows are garbled, on a fast one, or with many rows, none. Gate by gate
 //! is reckoned with what the engine does then: ANDs and lookups by OTs from the stock or, many of them on a fast link, by streamed ones. Both nodes and the declared
 //! costs decide alike, because it is a function of public sizes and the declared link; without one, nothing is garbled.
 
-use super::garbled::{Builder, Circuit, Wire};
+use tacit_math::plane::words_for;
+use tacit_ot::silent::lookup;
+
+use super::lookups::{ENTRIES, table};
 use super::prices::Work;
-use super::stock::streams;
-use super::{carry, conjunction};
+use super::transfers::streams;
 use crate::Link;
 use crate::circuits::Function;
+
+/// From so many silent lookups on they are made; below, ANDs take less traffic if the stock is made by silent OT.
+const LEAST: usize = 1 << 16;
+
+/// From so many products on, a block of evaluations takes less time and fewer bytes than transfers, on any link.
+pub(super) const MANY: usize = 1 << 13;
+
+/// How digits are looked up, so many of each row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    /// By streamed transfers.
+    Streamed(usize),
+    /// By silent ones.
+    Silent(usize),
+}
+
+impl Way {
+    /// Digits of a row.
+    pub(super) fn digits(self) -> usize {
+        match self {
+            Self::Streamed(digits) | Self::Silent(digits) => digits,
+        }
+    }
+
+    /// Where the digits are groups of so many planes: how many planes are conjoined, and how many there are in the end. One plane may be missing of
+    /// the last streamed group.
+    pub(super) fn conjoined(self, planes: usize) -> (usize, usize) {
+        let (groups, conjoined) = match self {
+            Self::Streamed(groups) => (groups, planes.min(groups * table::WIDTH)),
+            Self::Silent(groups) => (groups, groups * lookup::WIDTH),
+        };
+        (conjoined, groups + planes - conjoined)
+    }
+
+    /// The way for so many streamed or silent digits of each row, unless gates are better.
+    fn of(link: Option<Link>, rows: usize, streamed: usize, silent: usize) -> Option<Self> {
+        if streams::is_fast(link) {
+            looks_up(link, rows, streamed).then_some(Self::Streamed(streamed))
+        } else {
+            (64 * words_for(rows) * silent >= LEAST).then_some(Self::Silent(silent))
+        }
+    }
+}
+
+/// How so many planes are conjoined, unless ANDs are better.
+pub(super) fn conjunction(link: Option<Link>, rows: usize, planes: usize) -> Option<Way> {
+    Way::of(link, rows, (planes + 1) / table::WIDTH, planes / lookup::WIDTH)
+}
+
+/// How the carries of numbers of so many bits are found, of which each node knows one, unless gates are better.
+pub(super) fn carries(link: Option<Link>, rows: usize, width: usize) -> Option<Way> {
+    Way::of(link, rows, width.div_ceil(table::WIDTH), width.div_ceil(lookup::WIDTH))
+}
+
+/// Into how many digits two shared numbers of so many bits go, if that is better than gates.
+pub(super) fn carries_of_planes(link: Option<Link>, rows: usize, width: usize) -> Option<usize> {
+    let digits = width.div_ceil(table::PAIRS);
+    looks_up(link, rows, digits).then_some(digits)
+}
+
+/// Whether so many digits of each row are looked up by streamed transfers.
+fn looks_up(link: Option<Link>, rows: usize, digits: usize) -> bool {
+    streams::streams(link, table::counts(rows, digits)[0])
+}
+
+/// Whether elements for digits of so many nonzero values, of so many rows, are looked up.
+pub(super) fn chooses(rows: usize, values: usize) -> bool {
+    values == ENTRIES && 64 * words_for(rows) >= LEAST
+}
+
+/// Whether so many products are made by oblivious linear evaluation.
+pub(super) fn evaluates(products: usize) -> bool {
+    products >= MANY
+}
 
 /// What a row takes of something.
 #[derive(Clone, Copy)]
@@ -67,32 +143,30 @@ impl Reckoning {
         }
     }
 
+    /// Adds the lookups of all digits.
+    fn add_lookups(&mut self, way: Way) {
+        match way {
+            Way::Streamed(digits) => self.add(2, digits, STREAMED_LOOKUP),
+            Way::Silent(digits) => self.add(3, digits, LOOKUP),
+        }
+    }
+
     /// Adds what finds a function's carry.
-    fn add_carry(&mut self, function: Function, way: Option<carry::Way>) {
-        let digits = match way {
-            None => return self.add_ands(function.rounds(), function.shallow_gates()),
-            Some(carry::Way::Streamed(digits)) => {
-                self.add(2, digits, STREAMED_LOOKUP);
-                digits
-            }
-            Some(carry::Way::Silent(digits)) => {
-                self.add(3, digits, LOOKUP);
-                digits
-            }
-        };
-        self.add_ands(levels(digits), digits - 1);
+    fn add_carry(&mut self, function: Function, way: Option<Way>) {
+        let Some(way) = way else { return self.add_ands(function.rounds(), function.shallow_gates()) };
+        self.add_lookups(way);
+        self.add_ands(levels(way.digits()), way.digits() - 1);
     }
 
     /// Adds the conjunction of planes, level by level.
     fn add_conjunction(&mut self, mut planes: usize) {
         while planes > 1 {
-            let way = conjunction::Way::of(Some(self.link), self.rows, planes);
+            let way = conjunction(Some(self.link), self.rows, planes);
             match way {
                 None => self.add_ands(1, planes / 2),
-                Some(conjunction::Way::Streamed(groups)) => self.add(2, groups, STREAMED_LOOKUP),
-                Some(conjunction::Way::Silent(groups)) => self.add(3, groups, LOOKUP),
+                Some(way) => self.add_lookups(way),
             }
-            planes = way.map_or(planes.div_ceil(2), |way| way.counts(planes).1);
+            planes = way.map_or(planes.div_ceil(2), |way| way.conjoined(planes).1);
         }
     }
 }
@@ -110,10 +184,10 @@ pub(super) fn garbles(link: Link, function: Function, rows: usize) -> bool {
 fn gate_by_gate_seconds(link: Link, function: Function, rows: usize) -> f64 {
     let mut reckoning = Reckoning::new(link, rows);
     match function {
-        Function::SumSign { width } => reckoning.add_carry(function, carry::Way::of(Some(link), rows, width - 1)),
+        Function::SumSign { width } => reckoning.add_carry(function, carries(Some(link), rows, width - 1)),
         Function::All { planes } => reckoning.add_conjunction(planes),
         Function::LessThan { width } => {
-            let way = carry::digits_of_planes(Some(link), rows, width).map(carry::Way::Streamed);
+            let way = carries_of_planes(Some(link), rows, width).map(Way::Streamed);
             reckoning.add_carry(function, way);
         }
         Function::Sum { .. } => reckoning.add_ands(function.rounds(), function.shallow_gates()),
@@ -130,38 +204,12 @@ fn garbled_seconds(link: Link, function: Function, rows: usize) -> f64 {
     GARBLED_ROUNDS * link.latency + asking + computing.max(sending)
 }
 
-/// The smallest circuit of a function.
-pub(super) fn circuit(function: Function) -> Circuit {
-    let (mut build, inputs) = Builder::new(function.inputs());
-    let (x, y) = inputs.split_at(inputs.len() / 2);
-    let outputs: Vec<Wire> = match function {
-        Function::Sum { .. } => build.add(x, y),
-        Function::SumSign { .. } => build.add(x, y).split_off(x.len() - 1),
-        Function::LessThan { .. } => vec![build.less_than(x, y)],
-        Function::All { .. } => {
-            let (first, others) = inputs.split_first().expect("at least one plane");
-            vec![others.iter().fold(*first, |all, &plane| build.and(all, plane))]
-        }
-    };
-    build.finish(&outputs)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Function, Link, circuit, garbles};
+    use super::{Function, LEAST, Link, Way, carries, conjunction, garbles, looks_up, lookup};
 
     const COMPARISON: Function = Function::LessThan { width: 32 };
     const SIGN: Function = Function::SumSign { width: 33 };
-
-    #[test]
-    fn circuits_have_the_gates_that_are_reckoned_with() {
-        let sums = [Function::Sum { width: 20 }, Function::SumSign { width: 20 }, Function::Sum { width: 1 }];
-        for function in sums.into_iter().chain([COMPARISON, Function::All { planes: 7 }]) {
-            let circuit = circuit(function);
-            let sizes = (circuit.inputs(), circuit.outputs(), circuit.ands());
-            assert_eq!(sizes, (function.inputs(), function.outputs(), function.least_gates()), "{function:?}");
-        }
-    }
 
     #[test]
     fn few_rows_on_a_slow_network_are_garbled() {
@@ -187,5 +235,39 @@ mod tests {
         for function in [COMPARISON, SIGN, Function::All { planes: 61 }] {
             assert!(garbles(fast, function, 100) && !garbles(fast, function, 1 << 18), "{function:?}");
         }
+    }
+
+    #[test]
+    fn few_planes_are_conjoined_by_ands() {
+        assert_eq!(conjunction(None, LEAST, lookup::WIDTH - 1), None);
+        assert_eq!(conjunction(None, LEAST, lookup::WIDTH), Some(Way::Silent(1)));
+        assert_eq!(conjunction(None, LEAST - 64, lookup::WIDTH), None);
+        assert_eq!(conjunction(None, 1, lookup::WIDTH * LEAST / 64 + 1), Some(Way::Silent(LEAST / 64)));
+    }
+
+    #[test]
+    fn three_planes_more_are_a_group_if_they_are_streamed() {
+        let fast = Some(Link { latency: 1e-4, bandwidth: 1e9 });
+        let after = |planes| conjunction(fast, 1 << 17, planes).map(|way| way.conjoined(planes));
+        assert_eq!([1, 2, 3, 4].map(after), [None, None, Some((3, 1)), Some((4, 1))]);
+        assert_eq!([5, 6, 7, 61].map(after), [Some((4, 2)), Some((4, 3)), Some((7, 2)), Some((60, 16))]);
+        assert_eq!(Way::Silent(20).conjoined(61), (60, 21));
+    }
+
+    #[test]
+    fn few_rows_go_gate_by_gate() {
+        assert_eq!(carries(None, 100, 32), None);
+        assert_eq!(carries(None, 1 << 16, 32), Some(Way::Silent(11)));
+        assert_eq!(carries(None, 1 << 16, 1), Some(Way::Silent(1)));
+        let fast = Some(Link { latency: 1e-4, bandwidth: 1e9 });
+        assert_eq!(carries(fast, 1 << 13, 32), None);
+        assert_eq!(carries(fast, 1 << 14, 32), Some(Way::Streamed(8)));
+    }
+
+    #[test]
+    fn many_digits_on_a_fast_link_are_looked_up() {
+        let link = |bandwidth| Some(Link { latency: 1e-4, bandwidth });
+        assert!(looks_up(link(1e9), 1 << 14, 8) && !looks_up(link(1e9), 1 << 13, 8));
+        assert!(!looks_up(link(1e8), 1 << 20, 8) && !looks_up(None, 1 << 20, 8));
     }
 }

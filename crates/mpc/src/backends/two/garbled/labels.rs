@@ -3,51 +3,18 @@
 //! The labels of an input x0 XOR x1 come from correlated OTs that node 0 sends, whose offset is the garbling's and serves nothing else: node 1
 //! chooses by x1 and holds zero + x1 delta; with x0 delta added to node 0's block, node 1's block is the label of x0 XOR x1. Of an input that node 0
 //! alone knows the label is drawn from the common generator, and the zero label is it XOR x0 delta.
-//!
-//! The OTs are by SoftSpokenOT with k = 2: its receiver is node 1, whose one message both makes the OTs and chooses, so that a batch is asked
-//! for in it and waits for nothing; it is small beside the tables that come back, and silent OT would take three times as much computing.
 
 use tacit_math::Prg;
 use tacit_math::half_gates::add_offset;
 use tacit_math::plane::words_for;
-use tacit_net::{PartyId, Session};
-use tacit_ot::softspoken::{self, Receiver, Sender};
-use tacit_ot::{Adversary, Cost};
+use tacit_net::Session;
 
 use super::Input;
 use super::tile::Tile;
+use super::transfers::Transfers;
 use crate::Result;
 use crate::backends::two::Two;
-use crate::backends::two::stock::Stock;
-
-/// SoftSpokenOT's k.
-const BLOCK_BITS: usize = 2;
-
-/// What a node keeps between circuits to make labels by OT.
-pub(in crate::backends::two) enum Transfers {
-    Garbler(Sender),
-    Evaluator(Receiver),
-}
-
-impl Transfers {
-    fn setup(session: &mut Session, peer: PartyId, delta: u128) -> Result<Self> {
-        let adversary = Adversary::SemiHonest;
-        Ok(match session.me() {
-            PartyId(0) => Self::Garbler(Sender::setup_with(session, peer, adversary, BLOCK_BITS, delta)?),
-            _ => Self::Evaluator(Receiver::setup(session, peer, adversary, BLOCK_BITS)?),
-        })
-    }
-
-    /// What the setup costs; the garbler is the sender.
-    pub(in crate::backends::two) fn setup_cost() -> Cost {
-        softspoken::setup_cost(BLOCK_BITS, Adversary::SemiHonest)
-    }
-
-    /// Bytes by which the evaluator asks for a batch with so many inputs by OT.
-    pub(in crate::backends::two) fn bytes_asked(rows: usize, transferred: usize) -> u64 {
-        softspoken::chosen_cost(BLOCK_BITS, 64 * words_for(rows) * transferred).receiver.max(1)
-    }
-}
+use crate::backends::two::transfers::Stock;
 
 /// The labels of a batch's inputs that are transferred: zero labels at node 0, those held at node 1.
 #[derive(Default)]

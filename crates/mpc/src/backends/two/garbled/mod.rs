@@ -18,23 +18,27 @@ use std::collections::VecDeque;
 use tacit_math::{Plane, Prg, Seed, plane::words_for};
 use tacit_net::{PartyId, Session};
 
-use super::stock::Stock;
+use super::transfers::Stock;
 use super::{Share, Two};
 use crate::Result;
 use crate::backends::generator::generator;
 use crate::backends::wire::Outgoing;
 
 mod circuit;
+mod function;
 mod half_gates;
 #[cfg(test)]
 mod known_answers;
 mod labels;
 mod tile;
+mod transfers;
 #[cfg(test)]
 mod views;
 
 pub use circuit::{Builder, Circuit, Wire};
-pub(super) use labels::Transfers;
+pub(super) use function::circuit;
+
+pub(super) use transfers::Transfers;
 
 use half_gates::{Keys, TILE};
 use labels::{Labels, draw};

@@ -7,17 +7,17 @@ use tacit_views::{Kind, View, leaks};
 
 use super::half_gates::Keys;
 use super::tile::{Memory, Tile};
-use super::{Circuit, Input};
+use super::{Circuit, Input, circuit};
+use crate::backends::two::Two;
 use crate::backends::two::views::{
     Own, Protocol, Source, Strings, blocks, check, check_simulator, meetings, plane, runs_for, runs_of, shape, watch,
 };
-use crate::backends::two::{Two, choice};
 use crate::circuits::Function;
 use crate::{Block, Result, Rows};
 
 fn evaluated(b: &mut Two, x: Rows<Two>, function: Function) -> Result<Rows<Two>> {
     let inputs: Vec<Input<'_>> = x.bits.iter().map(Input::Shared).collect();
-    let bits = b.garbled(&choice::circuit(function), &inputs)?;
+    let bits = b.garbled(&circuit(function), &inputs)?;
     Ok(Rows { bits, ..Rows::empty(x.rows) })
 }
 
@@ -35,7 +35,7 @@ fn conjoined(b: &mut Two, mut x: Rows<Two>) -> Result<Rows<Two>> {
         x.bits[0].0 = Plane::zeros(x.rows);
     }
     let inputs = [Input::OfGarbler(&x.bits[0]), Input::Shared(&x.bits[1]), Input::Shared(&x.bits[2])];
-    let bits = b.garbled(&choice::circuit(Function::All { planes: 3 }), &inputs)?;
+    let bits = b.garbled(&circuit(Function::All { planes: 3 }), &inputs)?;
     Ok(Rows { bits, ..Rows::empty(x.rows) })
 }
 
@@ -51,7 +51,7 @@ const COMPARE: Protocol<'_> = of("garbled comparison", 4, &compared);
 const CONJOIN: Protocol<'_> = of("garbled conjunction", 3, &conjoined);
 
 // views: Two::whole
-// views: crates/mpc/src/backends/two/garbled.rs
+// views: crates/mpc/src/backends/two/garbled/mod.rs
 #[test]
 fn garbled_circuits_tell_nothing() {
     check(&COMPARE, 1, Source::Dealt, None);
@@ -128,7 +128,7 @@ fn is_output(colours: &[Vec<u64>], output: &Block) -> bool {
 
 /// Labels and tables at random, again until the outputs' colours are this node's shares. A garbler's offset is its own, and what it is asked is random.
 fn simulated(function: Function, drawn: usize, node: usize, own: &Own, prg: &mut Prg) -> Vec<Vec<u8>> {
-    let circuit = choice::circuit(function);
+    let circuit = circuit(function);
     let delta = 0x0123_4567_89ab_cdef_0f1e_2d3c_4b5a_6979;
     let held = loop {
         let mut held = Held::random(&circuit, own.input.rows, prg);
@@ -174,10 +174,11 @@ fn garbled_circuits_are_simulated() {
 /// Of every input in every row node 1 holds one label, that of the input's value. Neither it nor anything that node 1 sees or evaluates is the other label of
 /// a wire, or differs from it by what would show it: no two blocks of its view differ by the offset.
 // views: crates/mpc/src/backends/two/garbled/labels.rs
+// views: crates/mpc/src/backends/two/garbled/transfers.rs
 #[test]
 fn an_evaluator_holds_one_label_of_each_wire() {
     const ROWS: usize = 3;
-    let circuit = choice::circuit(Function::All { planes: 3 });
+    let circuit = circuit(Function::All { planes: 3 });
     let owns = watch(&CONJOIN, ROWS, Source::Dealt, None, 200);
     let (mut offsets, mut words, mut others) = (vec![], vec![], vec![]);
     for (garbler, evaluator) in owns[0].iter().zip(&owns[1]) {

@@ -27,63 +27,31 @@ use tacit_math::Plane;
 use tacit_math::plane::words_for;
 use tacit_ot::silent::lookup::{STRINGS, WIDTH};
 
-use super::conjunction::{ENTRIES, LEAST, parts};
-use super::stock::{Lookups, streams};
-use super::table::{self, one_hot};
-use super::{Share, Two};
+use super::table::{self, PAIRS, one_hot};
+use super::{ENTRIES, parts};
+use crate::Result;
+use crate::backends::two::strategy::Way;
+use crate::backends::two::transfers::Lookups;
+use crate::backends::two::{Share, Two};
 use crate::backends::wire::{Outgoing, recv_cells};
-use crate::{Link, Result};
 
 /// Bits of a digit that are wanted.
-pub(super) const BITS: usize = 2;
+pub(in crate::backends::two) const BITS: usize = 2;
 
 /// What a node sends of every word of a digit as its sender.
-pub(super) const SENT: usize = BITS * ENTRIES;
-
-/// How carries are found, in so many digits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
-    /// By streamed transfers.
-    Streamed(usize),
-    /// By silent ones.
-    Silent(usize),
-}
-
-impl Way {
-    /// The way for numbers of so many bits, unless gates are better.
-    pub(super) fn of(link: Option<Link>, rows: usize, width: usize) -> Option<Self> {
-        let streamed = width.div_ceil(table::WIDTH);
-        let silent = width.div_ceil(WIDTH);
-        if streams::is_fast(link) {
-            table::looks_up(link, rows, streamed).then_some(Self::Streamed(streamed))
-        } else {
-            (64 * words_for(rows) * silent >= LEAST).then_some(Self::Silent(silent))
-        }
-    }
-
-    /// Into how many digits numbers go.
-    pub(super) fn digits(self) -> usize {
-        match self {
-            Self::Streamed(digits) | Self::Silent(digits) => digits,
-        }
-    }
-}
-
-/// Bits of each of two shared numbers in a digit.
-const PAIRS: usize = table::WIDTH / 2;
-
-/// Into how many digits two shared numbers go, if that is better than gates.
-pub(super) fn digits_of_planes(link: Option<Link>, rows: usize, width: usize) -> Option<usize> {
-    let digits = width.div_ceil(PAIRS);
-    table::looks_up(link, rows, digits).then_some(digits)
-}
+pub(in crate::backends::two) const SENT: usize = BITS * ENTRIES;
 
 /// For each digit, the words of a bit.
 type Words = [Vec<Vec<u64>>; BITS];
 
 impl Two {
     /// Which digits of the sum of both nodes' numbers carry, and which hand on a carry, lowest first. `own` are the planes of this node's number.
-    pub(super) fn carries_of(&mut self, rows: usize, own: Vec<Plane>, way: Way) -> Result<[Vec<Share<Plane>>; BITS]> {
+    pub(in crate::backends::two) fn carries_of(
+        &mut self,
+        rows: usize,
+        own: Vec<Plane>,
+        way: Way,
+    ) -> Result<[Vec<Share<Plane>>; BITS]> {
         match way {
             Way::Streamed(_) => {
                 let planes = whole_digits::<{ table::WIDTH }>(rows, own);
@@ -95,7 +63,7 @@ impl Two {
     }
 
     /// The same of the sum of two shared numbers.
-    pub(super) fn carries_of_shared(
+    pub(in crate::backends::two) fn carries_of_shared(
         &mut self,
         x: &[Share<Plane>],
         y: &[Share<Plane>],
@@ -183,7 +151,7 @@ fn whole_digits<const W: usize>(rows: usize, own: Vec<Plane>) -> Vec<Share<Plane
 }
 
 /// For every r the rows in which r > z, and those in which r = z.
-pub(super) fn sums<const W: usize, const N: usize>(z: [u64; W]) -> [[u64; N]; BITS] {
+pub(in crate::backends::two) fn sums<const W: usize, const N: usize>(z: [u64; W]) -> [[u64; N]; BITS] {
     let same: [u64; N] = one_hot(z);
     let mut greater = [0; N];
     (1..N).for_each(|r| greater[r] = greater[r - 1] ^ same[r - 1]);
@@ -206,7 +174,7 @@ const SUMS_OF_PAIRS: [[u64; table::STRINGS]; BITS] = {
 };
 
 /// What was at a XOR d is at a.
-pub(super) fn moved<const W: usize, const N: usize>(mut table: [u64; N], d: [u64; W]) -> [u64; N] {
+pub(in crate::backends::two) fn moved<const W: usize, const N: usize>(mut table: [u64; N], d: [u64; W]) -> [u64; N] {
     for (i, d) in d.into_iter().enumerate() {
         for low in (0..N).filter(|place| place >> i & 1 == 0) {
             let high = low | 1 << i;
@@ -220,8 +188,7 @@ pub(super) fn moved<const W: usize, const N: usize>(mut table: [u64; N], d: [u64
 
 #[cfg(test)]
 mod tests {
-    use super::{STRINGS, WIDTH, Way, moved, sums};
-    use crate::Link;
+    use super::{STRINGS, WIDTH, moved, sums};
 
     #[test]
     fn every_pair_of_digits_has_its_sum() {
@@ -238,15 +205,5 @@ mod tests {
                 assert_eq!((greater[a] >> row & 1 == 1, same[a] >> row & 1 == 1), (a ^ d > z, a ^ d == z));
             }
         }
-    }
-
-    #[test]
-    fn few_rows_go_gate_by_gate() {
-        assert_eq!(Way::of(None, 100, 32), None);
-        assert_eq!(Way::of(None, 1 << 16, 32), Some(Way::Silent(11)));
-        assert_eq!(Way::of(None, 1 << 16, 1), Some(Way::Silent(1)));
-        let fast = Some(Link { latency: 1e-4, bandwidth: 1e9 });
-        assert_eq!(Way::of(fast, 1 << 13, 32), None);
-        assert_eq!(Way::of(fast, 1 << 14, 32), Some(Way::Streamed(8)));
     }
 }

@@ -7,7 +7,7 @@
 //! m_a. Both sum up to T_a, the element that was meant. d is masked by a, what is sent by elements of m that the receiver lacks. The same for
 //! the other node's components at the same time.
 //!
-//! It replaces a product of a bit and an element for every v_t ([`super::bit_product`]), which takes 2^w - 1 OTs in each direction for the same bytes.
+//! It replaces a product of a bit and an element for every v_t ([`crate::backends::two::products::bit_product`]), which takes 2^w - 1 OTs in each direction for the same bytes.
 //!
 //! Lookups: one a row in each direction, rows rounded up to words. Rounds: 2, and those of making lookups. Each node sends w bits and 2^w - 1 elements a row.
 //!
@@ -17,23 +17,22 @@ use tacit_math::plane::words_for;
 use tacit_math::{Plane, Ring};
 use tacit_ot::silent::lookup::{STRINGS, WIDTH};
 
-use super::conjunction::{ENTRIES, LEAST};
-use super::stock::Elements;
-use super::{NODES, Share, Two};
+use super::ENTRIES;
 use crate::Result;
+use crate::backends::two::transfers::Elements;
+use crate::backends::two::{NODES, Share, Two};
 use crate::backends::wire::{Outgoing, recv_cells};
 
 /// Rows whose elements are sent or received at a time.
 const PIECE: usize = 512;
 
-/// Whether digits of so many nonzero values, of so many rows, are looked up.
-pub(super) fn looks_up(rows: usize, values: usize) -> bool {
-    values == ENTRIES && 64 * words_for(rows) >= LEAST
-}
-
 impl Two {
     /// This node's shares of the elements that the digits choose; `factors[t - 1]` are its components of v_t.
-    pub(super) fn chosen<R: Ring>(&mut self, digit: &[&Share<Plane>], factors: &[&[R]]) -> Result<Vec<R>> {
+    pub(in crate::backends::two) fn chosen<R: Ring>(
+        &mut self,
+        digit: &[&Share<Plane>],
+        factors: &[&[R]],
+    ) -> Result<Vec<R>> {
         assert!(digit.len() == WIDTH && factors.len() == ENTRIES, "an element for every digit but zero");
         let (rows, peer) = (factors[0].len(), self.peer());
         let words = words_for(rows);
@@ -99,7 +98,7 @@ fn bit_of(words: &[u64], row: usize) -> u64 {
 }
 
 /// Entries whose places differ in one bit change places where `one` is one and not zero; the same is done in either case.
-pub(super) fn exchange<R: Ring>(table: &mut [R; STRINGS], bit: usize, one: R) {
+pub(in crate::backends::two) fn exchange<R: Ring>(table: &mut [R; STRINGS], bit: usize, one: R) {
     for low in (0..STRINGS).filter(|place| place >> bit & 1 == 0) {
         let high = low | 1 << bit;
         let change = table[high].sub(table[low]).mul(one);

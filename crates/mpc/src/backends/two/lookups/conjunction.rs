@@ -23,58 +23,21 @@ use tacit_math::Plane;
 use tacit_math::plane::words_for;
 use tacit_ot::silent::lookup::{STRINGS, WIDTH};
 
-use super::stock::{Lookups, streams};
 use super::table::{self, one_hot};
-use super::{NODES, Share, Two};
+use super::{ENTRIES, parts};
+use crate::Result;
+use crate::backends::two::strategy::Way;
+use crate::backends::two::transfers::Lookups;
+use crate::backends::two::{Share, Two};
 use crate::backends::wire::{Outgoing, recv_cells};
-use crate::{Link, Result};
-
-/// From so many silent lookups on they are made; below, ANDs take less traffic if the stock is made by silent OT.
-pub(super) const LEAST: usize = 1 << 16;
-
-/// What a node sends of every word of a group as its sender.
-pub(super) const ENTRIES: usize = STRINGS - 1;
-
-/// How planes are conjoined at once, in so many groups.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
-    /// By streamed transfers; one plane may be missing of the last group.
-    Streamed(usize),
-    /// By silent ones.
-    Silent(usize),
-}
-
-impl Way {
-    /// The way for so many planes, unless ANDs are better.
-    pub(super) fn of(link: Option<Link>, rows: usize, planes: usize) -> Option<Self> {
-        let (streamed, silent) = ((planes + 1) / table::WIDTH, planes / WIDTH);
-        if streams::is_fast(link) {
-            table::looks_up(link, rows, streamed).then_some(Self::Streamed(streamed))
-        } else {
-            (64 * words_for(rows) * silent >= LEAST).then_some(Self::Silent(silent))
-        }
-    }
-
-    /// How many of the planes are conjoined, and how many planes there are in the end.
-    pub(super) fn counts(self, planes: usize) -> (usize, usize) {
-        let (groups, conjoined) = match self {
-            Self::Streamed(groups) => (groups, planes.min(groups * table::WIDTH)),
-            Self::Silent(groups) => (groups, groups * WIDTH),
-        };
-        (conjoined, groups + planes - conjoined)
-    }
-}
-
-/// The words of which each node is the sender.
-pub(super) fn parts(rows: usize) -> [Range<usize>; NODES] {
-    let words = words_for(rows);
-    let middle = words.div_ceil(2);
-    [0..middle, middle..words]
-}
 
 impl Two {
     /// The conjunctions of the groups of planes.
-    pub(super) fn conjunctions(&mut self, mut planes: Vec<Share<Plane>>, way: Way) -> Result<Vec<Share<Plane>>> {
+    pub(in crate::backends::two) fn conjunctions(
+        &mut self,
+        mut planes: Vec<Share<Plane>>,
+        way: Way,
+    ) -> Result<Vec<Share<Plane>>> {
         let rows = planes[0].0.rows();
         match way {
             Way::Streamed(groups) => {
@@ -101,7 +64,7 @@ impl Two {
     }
 
     /// Sends the receiver's d, and receives the peer's: for each group its planes, one after the other.
-    pub(super) fn exchange_flips(
+    pub(in crate::backends::two) fn exchange_flips(
         &mut self,
         groups: &[&[Share<Plane>]],
         places: &[Vec<u64>; WIDTH],
@@ -165,35 +128,5 @@ impl Two {
             }
         }
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{LEAST, WIDTH, Way, parts};
-    use crate::Link;
-
-    #[test]
-    fn both_nodes_send_for_half_of_the_words() {
-        for (rows, [first, second]) in [(0, [0, 0]), (1, [1, 0]), (64, [1, 0]), (65, [1, 1]), (300, [3, 2])] {
-            assert_eq!(parts(rows), [0..first, first..first + second]);
-        }
-    }
-
-    #[test]
-    fn few_rows_are_multiplied() {
-        assert_eq!(Way::of(None, LEAST, WIDTH - 1), None);
-        assert_eq!(Way::of(None, LEAST, WIDTH), Some(Way::Silent(1)));
-        assert_eq!(Way::of(None, LEAST - 64, WIDTH), None);
-        assert_eq!(Way::of(None, 1, WIDTH * LEAST / 64 + 1), Some(Way::Silent(LEAST / 64)));
-    }
-
-    #[test]
-    fn three_planes_more_are_a_group_if_they_are_streamed() {
-        let fast = Some(Link { latency: 1e-4, bandwidth: 1e9 });
-        let after = |planes| Way::of(fast, 1 << 17, planes).map(|way| way.counts(planes));
-        assert_eq!([1, 2, 3, 4].map(after), [None, None, Some((3, 1)), Some((4, 1))]);
-        assert_eq!([5, 6, 7, 61].map(after), [Some((4, 2)), Some((4, 3)), Some((7, 2)), Some((60, 16))]);
-        assert_eq!(Way::Silent(20).counts(61), (60, 21));
     }
 }

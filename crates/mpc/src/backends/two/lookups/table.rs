@@ -22,18 +22,21 @@ use tacit_math::plane::words_for;
 use tacit_math::transpose::square;
 use tacit_math::{CorrelationRobustHash, Plane};
 
-use super::conjunction::parts;
-use super::stock::{Stock, streams};
-use super::{NODES, Share, Two};
+use super::parts;
+use crate::Result;
 use crate::backends::cost::Cost;
+use crate::backends::two::transfers::{Stock, streams};
+use crate::backends::two::{NODES, Share, Two};
 use crate::backends::wire::{Outgoing, recv_cells};
-use crate::{Link, Result};
 
 /// Bits of a digit.
-pub(super) const WIDTH: usize = 4;
+pub(in crate::backends::two) const WIDTH: usize = 4;
+
+/// Bits of each of two shared numbers in a digit.
+pub(in crate::backends::two) const PAIRS: usize = WIDTH / 2;
 
 /// Strings to look up.
-pub(super) const STRINGS: usize = 1 << WIDTH;
+pub(in crate::backends::two) const STRINGS: usize = 1 << WIDTH;
 
 /// Strings that are sent.
 const ENTRIES: usize = STRINGS - 1;
@@ -43,23 +46,18 @@ const WITH_BIT: [u64; WIDTH] =
     [0xaaaa_aaaa_aaaa_aaaa, 0xcccc_cccc_cccc_cccc, 0xf0f0_f0f0_f0f0_f0f0, 0xff00_ff00_ff00_ff00];
 
 /// The strings of 64 rows: for each of their bits, the rows in which the string of each number has it.
-pub(super) type Table<const BITS: usize> = [[u64; STRINGS]; BITS];
+pub(in crate::backends::two) type Table<const BITS: usize> = [[u64; STRINGS]; BITS];
 
 /// A digit's bits of 64 rows.
-pub(super) type Digit = [u64; WIDTH];
+pub(in crate::backends::two) type Digit = [u64; WIDTH];
 
 /// OTs of each direction that so many digits take: node d is the sender in direction d.
-fn counts(rows: usize, digits: usize) -> [usize; NODES] {
+pub(in crate::backends::two) fn counts(rows: usize, digits: usize) -> [usize; NODES] {
     parts(rows).map(|part| 64 * WIDTH * digits * part.len())
 }
 
-/// Whether so many digits of each row are looked up this way.
-pub(super) fn looks_up(link: Option<Link>, rows: usize, digits: usize) -> bool {
-    streams::streams(link, counts(rows, digits)[0])
-}
-
 /// What looking up costs, strings of so many bits, once streams have begun.
-pub(super) fn cost(rows: usize, digits: usize, bits: usize) -> Cost {
+pub(in crate::backends::two) fn cost(rows: usize, digits: usize, bits: usize) -> Cost {
     let mut sent = streams::chosen_cost(counts(rows, digits));
     let words = parts(rows).map(|part| digits * part.len());
     sent.iter_mut().zip(words).for_each(|(sent, words)| *sent += (8 * bits * ENTRIES * words) as u64);
@@ -68,7 +66,7 @@ pub(super) fn cost(rows: usize, digits: usize, bits: usize) -> Cost {
 
 impl Two {
     /// What every digit looks up. `table` writes the strings for the sender's part of a digit, by the receiver's part.
-    pub(super) fn look_up<const BITS: usize>(
+    pub(in crate::backends::two) fn look_up<const BITS: usize>(
         &mut self,
         rows: usize,
         digits: &[[&Plane; WIDTH]],
@@ -195,7 +193,7 @@ fn chosen(here: &[u64], entries: &[u64]) -> u64 {
 }
 
 /// For each number the rows in which the bits are its own.
-pub(super) fn one_hot<const W: usize, const N: usize>(bits: [u64; W]) -> [u64; N] {
+pub(in crate::backends::two) fn one_hot<const W: usize, const N: usize>(bits: [u64; W]) -> [u64; N] {
     const { assert!(N == 1 << W, "a number for each choice of bits") };
     let mut out = [0; N];
     out[0] = !0;
@@ -212,8 +210,7 @@ pub(super) fn one_hot<const W: usize, const N: usize>(bits: [u64; W]) -> [u64; N
 mod tests {
     use tacit_math::{CorrelationRobustHash, Prg, Seed};
 
-    use super::{STRINGS, Table, WIDTH, WITH_BIT, looks_up, one_hot, pads_of_receiver, pads_of_sender};
-    use crate::Link;
+    use super::{STRINGS, Table, WIDTH, WITH_BIT, one_hot, pads_of_receiver, pads_of_sender};
 
     #[test]
     fn every_row_has_one_place() {
@@ -255,12 +252,5 @@ mod tests {
         for (i, chunks) in WITH_BIT.into_iter().enumerate() {
             (0..64).for_each(|place| assert_eq!(chunks >> place & 1 == 1, (place % STRINGS) >> i & 1 == 1));
         }
-    }
-
-    #[test]
-    fn many_digits_on_a_fast_link_are_looked_up() {
-        let link = |bandwidth| Some(Link { latency: 1e-4, bandwidth });
-        assert!(looks_up(link(1e9), 1 << 14, 8) && !looks_up(link(1e9), 1 << 13, 8));
-        assert!(!looks_up(link(1e8), 1 << 20, 8) && !looks_up(None, 1 << 20, 8));
     }
 }

@@ -15,9 +15,9 @@ use std::ops::Range;
 
 use tacit_math::{CorrelationRobustHash, Plane, transpose};
 
-use super::stock::{BATCH, streams};
-use super::{NODES, Share, Two};
 use crate::Result;
+use crate::backends::two::transfers::{BATCH, streams};
+use crate::backends::two::{NODES, Share, Two};
 use crate::backends::wire::{Outgoing, recv_cells};
 use crate::products::{Group, common_factors};
 
@@ -40,7 +40,7 @@ struct Sent {
 }
 
 impl Two {
-    pub(super) fn and_planes(
+    pub(in crate::backends::two) fn and_planes(
         &mut self,
         x: &[&Share<Plane>],
         y: &[&Share<Plane>],

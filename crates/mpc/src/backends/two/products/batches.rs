@@ -1,10 +1,10 @@
 //! Cutting the work of a call into batches, each of which uses a bounded number of OTs in one round.
 
-use super::stock::BATCH;
+use crate::backends::two::transfers::BATCH;
 
 /// Rows of a job that are done together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Segment {
+pub(in crate::backends::two) struct Segment {
     /// Which job.
     pub job: usize,
     /// Its first row: a multiple of 64.
@@ -14,7 +14,7 @@ pub(super) struct Segment {
 }
 
 /// Jobs of so many rows, an OT each, in order: cut into batches of at most [`BATCH`] OTs, whole words of them for every segment.
-pub(super) fn batches(jobs: &[usize]) -> Vec<Vec<Segment>> {
+pub(in crate::backends::two) fn batches(jobs: &[usize]) -> Vec<Vec<Segment>> {
     let mut out: Vec<Vec<Segment>> = Vec::new();
     let mut left = 0;
     for (job, &all) in jobs.iter().enumerate() {

@@ -9,7 +9,7 @@
 //! - `inject`: b = b0 + b1 (1 - 2 b0), one product, its direction alternating from plane to plane.
 //! - `select`: (b0 XOR b1) (v0 + v1) = b0 v0 + b1 v1 + b1 (1 - 2 b0) v0 + b0 (1 - 2 b1) v1, two products.
 //! - products of ring elements by evaluation lack a number where a bit of each node is one, two products ([`super::multiply`]).
-//! - `scan_product`: the bits injected, then each selects the factor that the scan gives for it, or the digit chooses it ([`super::choose`]).
+//! - `scan_product`: the bits injected, then each selects the factor that the scan gives for it, or the digit chooses it ([`crate::backends::two::lookups::choose`]).
 //!
 //! OTs: one a product, rows rounded up to words; from the stock, or streamed if they are many and the declared link is fast ([`streams`]). Rounds:
 //! one a batch of products, and those of making stock; streamed, one more in all, as a batch is streamed in the round in which the one
@@ -21,13 +21,13 @@ use std::slice;
 use tacit_math::{CorrelationRobustHash, Plane, Ring, packed};
 
 use super::batches::{Segment, batches};
-use super::stock::streams;
-use super::{NODES, Share, Two, choose};
+use crate::backends::two::transfers::streams;
+use crate::backends::two::{NODES, Share, Two, strategy};
 use crate::backends::wire::{Outgoing, recv_cells};
 use crate::{LinearScan, Result};
 
 /// Products of many rows: this node's part in them.
-pub(super) struct BitProduct<'a, R> {
+pub(in crate::backends::two) struct BitProduct<'a, R> {
     pub rows: usize,
     /// This node's bits, if it has any to multiply with the peer's elements.
     pub bits: Option<&'a [u64]>,
@@ -50,7 +50,10 @@ struct Batch<'a, R> {
 }
 
 /// How many OTs of each direction a batch takes, if node d gives elements to the products that `directions` says.
-pub(super) fn need_of(segments: &[Segment], directions: impl Fn(usize) -> [bool; NODES]) -> [usize; NODES] {
+pub(in crate::backends::two) fn need_of(
+    segments: &[Segment],
+    directions: impl Fn(usize) -> [bool; NODES],
+) -> [usize; NODES] {
     let mut need = [0; NODES];
     for segment in segments {
         for (need, gives) in need.iter_mut().zip(directions(segment.job)) {
@@ -62,7 +65,10 @@ pub(super) fn need_of(segments: &[Segment], directions: impl Fn(usize) -> [bool;
 
 impl Two {
     /// This node's shares of the products; where it has both bits and elements, of the sum of both products.
-    pub(super) fn bit_products<R: Ring>(&mut self, products: &[BitProduct<'_, R>]) -> Result<Vec<Vec<R>>> {
+    pub(in crate::backends::two) fn bit_products<R: Ring>(
+        &mut self,
+        products: &[BitProduct<'_, R>],
+    ) -> Result<Vec<Vec<R>>> {
         let jobs: Vec<usize> = products.iter().map(|product| product.rows).collect();
         let mut shares: Vec<Vec<R>> = products.iter().map(|product| Vec::with_capacity(product.rows)).collect();
         let batches = batches(&jobs);
@@ -190,7 +196,10 @@ impl Two {
         Ok(())
     }
 
-    pub(super) fn inject_bits<R: Ring>(&mut self, bits: &[&Share<Plane>]) -> Result<Vec<Share<Vec<R>>>> {
+    pub(in crate::backends::two) fn inject_bits<R: Ring>(
+        &mut self,
+        bits: &[&Share<Plane>],
+    ) -> Result<Vec<Share<Vec<R>>>> {
         let products: Vec<BitProduct<'_, R>> = bits
             .iter()
             .map(|plane| {
@@ -215,7 +224,7 @@ impl Two {
         self.turn
     }
 
-    pub(super) fn bits_times_vectors<R: Ring>(
+    pub(in crate::backends::two) fn bits_times_vectors<R: Ring>(
         &mut self,
         bits: &[&Share<Plane>],
         x: &[&Share<Vec<R>>],
@@ -241,7 +250,7 @@ impl Two {
         Ok(shares)
     }
 
-    pub(super) fn bits_times_scan<R: Ring, S: LinearScan<R, N>, const N: usize>(
+    pub(in crate::backends::two) fn bits_times_scan<R: Ring, S: LinearScan<R, N>, const N: usize>(
         &mut self,
         digit: &[&Share<Plane>],
         bits: [&Share<Plane>; N],
@@ -253,7 +262,7 @@ impl Two {
         let mut sum = vec![R::ZERO; rows];
         S::start(columns).piece(columns, factors.each_mut().map(Vec::as_mut_slice), &mut sum);
         let factors = factors.each_ref().map(Vec::as_slice);
-        let selected = if choose::looks_up(rows, N) {
+        let selected = if strategy::chooses(rows, N) {
             vec![self.chosen(digit, &factors)?]
         } else {
             self.selections(&bits, &factors)?

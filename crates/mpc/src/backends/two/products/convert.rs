@@ -11,19 +11,23 @@
 
 use tacit_math::{Plane, Ring};
 
-use super::{Share, Two};
 use crate::Result;
+use crate::backends::two::{Share, Two};
 use crate::backends::wire::{Outgoing, recv_plane};
 use crate::bits::{planes_of, vector_of};
 
 impl Two {
-    pub(super) fn two_summands<R: Ring>(&self, x: &Share<Vec<R>>, width: usize) -> [Vec<Share<Plane>>; 2] {
+    pub(in crate::backends::two) fn two_summands<R: Ring>(
+        &self,
+        x: &Share<Vec<R>>,
+        width: usize,
+    ) -> [Vec<Share<Plane>>; 2] {
         let zeros = || (0..width).map(|_| Share(Plane::zeros(x.0.len()))).collect();
         let own = planes_of(&x.0, width).into_iter().map(Share).collect();
         if self.me() == 0 { [own, zeros()] } else { [zeros(), own] }
     }
 
-    pub(super) fn ring_mask<R: Ring>(&mut self, rows: usize) -> (Share<Vec<R>>, Vec<Share<Plane>>) {
+    pub(in crate::backends::two) fn ring_mask<R: Ring>(&mut self, rows: usize) -> (Share<Vec<R>>, Vec<Share<Plane>>) {
         let width = R::BITS as usize;
         if self.me() == 1 {
             return (Share(vec![R::ZERO; rows]), (0..width).map(|_| Share(Plane::zeros(rows))).collect());
@@ -33,7 +37,7 @@ impl Two {
         (Share(y), planes_of(&negated, width).into_iter().map(Share).collect())
     }
 
-    pub(super) fn ring_unmask<R: Ring>(
+    pub(in crate::backends::two) fn ring_unmask<R: Ring>(
         &mut self,
         y: Share<Vec<R>>,
         difference: &[&Share<Plane>],

@@ -3,7 +3,7 @@
 //! Functionality: out = sum over t of x_t y_t, element by element. Discloses nothing. Of a product of shares each node computes what it knows alone;
 //! the cross products x_0 y_1 and x_1 y_0 are shared between them.
 //!
-//! *Many*, [`MANY`] products or more: [`tacit_ot::ole`] gives shares of the integers' products, of signed 64-bit ones, but for a public number where
+//! *Many*, [`strategy::MANY`] products or more: [`tacit_ot::ole`] gives shares of the integers' products, of signed 64-bit ones, but for a public number where
 //! a bit of each node is one: a product of bits and elements ([`super::bit_product`]) adds that. A number of 128 bits is l + 2^64 h, and takes three
 //! products: l l', and l h' and h l' times 2^64. Bytes and rounds are those of [`tacit_ot::ole::cost`], once those of its setup, and those of the
 //! products of bits.
@@ -22,31 +22,23 @@ use tacit_math::{CorrelationRobustHash, Ring};
 use tacit_ot::ole::{CrossProducts, Ole};
 
 use super::bit_product::BitProduct;
-use super::stock::Stock;
-use super::{NODES, Share, Two};
 use crate::Result;
+use crate::backends::two::transfers::Stock;
+use crate::backends::two::{NODES, Share, Two, strategy};
 use crate::backends::wire::{Outgoing, recv_cells};
 
-/// From so many products on, a block of evaluations takes less time and fewer bytes than transfers, on any link.
-pub(super) const MANY: usize = 1 << 13;
-
-/// Whether so many products are made by oblivious linear evaluation.
-pub(super) fn by_evaluation(products: usize) -> bool {
-    products >= MANY
-}
-
 /// The evaluations that a product of so many bits takes.
-pub(super) fn evaluations(bits: usize) -> usize {
+pub(in crate::backends::two) fn evaluations(bits: usize) -> usize {
     if bits > 64 { 3 } else { 1 }
 }
 
 /// The OTs of each direction that so many products of so many bits take: whole words of choices.
-pub(super) fn transfers(products: usize, bits: usize) -> usize {
+pub(in crate::backends::two) fn transfers(products: usize, bits: usize) -> usize {
     (products * bits).next_multiple_of(64)
 }
 
 /// The ring elements that carry the masked differences of one product.
-pub(super) fn packed_elements(bits: usize) -> usize {
+pub(in crate::backends::two) fn packed_elements(bits: usize) -> usize {
     bits / 2 + 1
 }
 
@@ -57,7 +49,7 @@ const PIECE: usize = 128;
 type Pairs<'a, R> = [(&'a [R], &'a [R])];
 
 impl Two {
-    pub(super) fn inner_products_of_vectors<R: Ring>(
+    pub(in crate::backends::two) fn inner_products_of_vectors<R: Ring>(
         &mut self,
         terms: &[Vec<(&Share<Vec<R>>, &Share<Vec<R>>)>],
     ) -> Result<Vec<Share<Vec<R>>>> {
@@ -65,7 +57,7 @@ impl Two {
         let products = pairs.iter().map(|(x, _)| x.len()).sum();
         let cross: Vec<R> = match products {
             0 => vec![],
-            _ if by_evaluation(products) => self.evaluated(&pairs)?,
+            _ if strategy::evaluates(products) => self.evaluated(&pairs)?,
             _ => self.transferred(&pairs, products)?,
         };
         let mut cross = &cross[..];
@@ -239,7 +231,7 @@ impl<R: Ring> Sent<R> {
 }
 
 /// The sum of the 2^i m_i.
-pub(super) fn weighted_sum<R: Ring>(strings: &[u128]) -> R {
+pub(in crate::backends::two) fn weighted_sum<R: Ring>(strings: &[u128]) -> R {
     strings.iter().zip(0..).fold(R::ZERO, |sum, (&string, i)| sum.add(R::from_u128(string).shl(i)))
 }
 
@@ -256,7 +248,7 @@ fn pack_differences<R: Ring>(zero: &[u128], one: &[u128], x: R, packed: &mut Vec
 }
 
 /// The sum of the 2^i e_i over the bits that are set in a number.
-pub(super) fn chosen<R: Ring>(packed: &[R], number: R) -> R {
+pub(in crate::backends::two) fn chosen<R: Ring>(packed: &[R], number: R) -> R {
     let k = R::BITS;
     let if_set = |i: u32| R::ZERO.sub(number.bit(i));
     let mut sum = R::ZERO;

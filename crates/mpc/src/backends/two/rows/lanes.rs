@@ -34,7 +34,7 @@ impl Place {
 
 /// How the rows of a bundle lie in lanes.
 #[derive(Clone)]
-pub(super) struct Layout {
+pub(in crate::backends::two) struct Layout {
     shape: Shape,
     /// Vectors of at most 64 bits, in order.
     places: Vec<Place>,
@@ -45,7 +45,7 @@ pub(super) struct Layout {
 
 impl Layout {
     /// Of a bundle, and of one behind it whose vectors of 32 bits hold numbers of rows.
-    pub(super) fn of(shape: Shape, reveal: Shape) -> Self {
+    pub(in crate::backends::two) fn of(shape: Shape, reveal: Shape) -> Self {
         let both = shape.beside(reveal);
         let planes = (0..both.bits).step_by(LANE as usize).map(|first| (both.bits - first).min(LANE as usize) as u32);
         let mut used: Vec<u32> = planes.collect();
@@ -61,22 +61,22 @@ impl Layout {
     }
 
     /// Lanes of one row.
-    pub(super) fn lanes(&self) -> usize {
+    pub(in crate::backends::two) fn lanes(&self) -> usize {
         self.tops.len()
     }
 
     /// Bytes of one row on the wire.
-    pub(super) fn bytes(&self) -> usize {
+    pub(in crate::backends::two) fn bytes(&self) -> usize {
         self.bytes.iter().sum()
     }
 
     /// Pairs of lanes at the end that hold one number.
-    pub(super) fn pairs(&self) -> usize {
+    pub(in crate::backends::two) fn pairs(&self) -> usize {
         self.shape.r128
     }
 
     /// The rows, one after the other.
-    pub(super) fn pack(&self, block: &Block) -> Vec<u64> {
+    pub(in crate::backends::two) fn pack(&self, block: &Block) -> Vec<u64> {
         let (width, rows) = (self.lanes(), self.shape.rows);
         let mut out = vec![0; width * rows];
         for (lane, planes) in block.bits.chunks(LANE as usize).enumerate() {
@@ -99,7 +99,7 @@ impl Layout {
     }
 
     /// The inverse of [`Self::pack`].
-    pub(super) fn unpack(&self, rows: &[u64]) -> Block {
+    pub(in crate::backends::two) fn unpack(&self, rows: &[u64]) -> Block {
         let (width, shape) = (self.lanes(), self.shape);
         let lane = |lane: usize| rows.iter().skip(lane).step_by(width.max(1)).copied();
         let mut bits = Vec::new();
@@ -118,7 +118,7 @@ impl Layout {
     }
 
     /// Rows as they are sent, in place of what was there.
-    pub(super) fn write(&self, rows: &[u64], out: &mut Vec<u8>) {
+    pub(in crate::backends::two) fn write(&self, rows: &[u64], out: &mut Vec<u8>) {
         let lanes = self.lanes().max(1);
         let total = rows.len() / lanes * self.bytes();
         // Lanes are written whole, each over what is too much of the one before.
@@ -134,7 +134,7 @@ impl Layout {
     }
 
     /// The inverse of [`Self::write`], into rows that are there. What no column fills is zero.
-    pub(super) fn read(&self, sent: &[u8], rows: &mut [u64]) {
+    pub(in crate::backends::two) fn read(&self, sent: &[u8], rows: &mut [u64]) {
         let mut at = 0;
         for row in rows.chunks_exact_mut(self.lanes().max(1)) {
             for (lane, &bytes) in row.iter_mut().zip(&self.bytes) {
@@ -176,7 +176,7 @@ fn joined([low, high]: [u64; 2]) -> u128 {
 }
 
 /// The switches on rows of a layout, many at a time. Their equations: [`super::permute`]. A string has its lanes rounded up to an even number.
-pub(super) trait Algebra: Copy {
+pub(in crate::backends::two) trait Algebra: Copy {
     /// Lanes of a row.
     fn lanes(&self) -> usize;
 
@@ -190,12 +190,12 @@ pub(super) trait Algebra: Copy {
 
 /// Rows of so many lanes, strings of so many: both known when this is compiled. No vectors of 128 bits.
 #[derive(Clone, Copy)]
-pub(super) struct Narrow<const LANES: usize, const STRING: usize> {
+pub(in crate::backends::two) struct Narrow<const LANES: usize, const STRING: usize> {
     tops: [u64; LANES],
 }
 
 impl<const LANES: usize, const STRING: usize> Narrow<LANES, STRING> {
-    pub(super) fn of(layout: &Layout) -> Self {
+    pub(in crate::backends::two) fn of(layout: &Layout) -> Self {
         const { assert!(STRING == LANES.next_multiple_of(2), "strings of whole blocks") };
         assert!(layout.pairs() == 0, "a layout of that kind");
         Self { tops: layout.tops[..].try_into().expect("so many lanes") }
@@ -221,12 +221,12 @@ impl<const LANES: usize, const STRING: usize> Algebra for Narrow<LANES, STRING> 
 
 /// Rows of any layout.
 #[derive(Clone, Copy)]
-pub(super) struct Wide<'a> {
+pub(in crate::backends::two) struct Wide<'a> {
     layout: &'a Layout,
 }
 
 impl<'a> Wide<'a> {
-    pub(super) fn of(layout: &'a Layout) -> Self {
+    pub(in crate::backends::two) fn of(layout: &'a Layout) -> Self {
         Self { layout }
     }
 

@@ -11,13 +11,13 @@
 use crate::Result;
 
 /// The number of switches for n rows: the sum over all i up to n of log2(i), rounded up.
-pub(super) fn switches(n: usize) -> usize {
+pub(in crate::backends::two) fn switches(n: usize) -> usize {
     let layers = usize::BITS - n.saturating_sub(1).leading_zeros();
     (n * layers as usize + 1).saturating_sub(1 << layers)
 }
 
 /// The settings, packed, that move row i to the place p[i]: a bit is one where a switch exchanges its rows.
-pub(super) fn settings(p: &[u32]) -> Vec<u64> {
+pub(in crate::backends::two) fn settings(p: &[u32]) -> Vec<u64> {
     let n = p.len();
     let mut router = Router { words: vec![0; switches(n).div_ceil(64)], inverse: vec![0; n], side: vec![OPEN; n] };
     router.route(0, &mut p.to_vec(), &mut vec![0; n]);
@@ -98,7 +98,7 @@ impl Router {
 const RUN: usize = 512;
 
 /// What the switches do to pairs of rows, called in the order of the settings.
-pub(super) trait Switches {
+pub(in crate::backends::two) trait Switches {
     /// Lanes of a row.
     fn lanes(&self) -> usize;
 
@@ -107,7 +107,7 @@ pub(super) trait Switches {
 }
 
 /// Sends rows through the network.
-pub(super) fn evaluate(rows: &mut [u64], switches: &mut impl Switches) -> Result<()> {
+pub(in crate::backends::two) fn evaluate(rows: &mut [u64], switches: &mut impl Switches) -> Result<()> {
     if switches.lanes() == 0 {
         return Ok(());
     }

@@ -1,7 +1,4 @@
-//! Input by an owner, the only way out, and numbers told to the other node.
-//!
-//! `input`: the owner's component is the value less what the common generator gives, which is the peer's component: it knows nothing of
-//! the value. No message.
+//! The only way out of sharing, and numbers told to the other node.
 //!
 //! `open`: the recipients learn the values, nobody else learns anything. To each recipient the other node sends its component. Bits
 //! behind the last row of a plane are zero ([`tacit_math::Plane`]). 1 round; one copy of the data for each recipient.
@@ -10,23 +7,13 @@
 
 use tacit_net::PartyId;
 
-use super::{NODES, Share, Two};
 use crate::backends::recipients::{announce, recipients, record};
+use crate::backends::two::{NODES, Share, Two};
 use crate::backends::wire::{recv_block, send_open};
-use crate::{Block, Permit, Result, Rows, Shape};
+use crate::{Block, Permit, Result, Rows};
 
 impl Two {
-    pub(super) fn input_block(&mut self, owner: PartyId, shape: Shape, data: Option<Block>) -> Rows<Self> {
-        if self.session.me() != owner {
-            return share_rows(Block::random(shape, &mut self.common));
-        }
-        let mut data = data.expect("the owner has the data");
-        assert_eq!(data.shape(), shape, "data of the declared shape");
-        data.subtract_random(&mut self.common);
-        share_rows(data)
-    }
-
-    pub(super) fn open_rows(&mut self, rows: &Rows<Self>, permit: Permit) -> Result<Option<Block>> {
+    pub(in crate::backends::two) fn open_rows(&mut self, rows: &Rows<Self>, permit: Permit) -> Result<Option<Block>> {
         let recipients = recipients(&self.session, NODES, &permit, rows.shape())?;
         self.session.next_round();
         let (peer, shape) = (self.peer(), rows.shape());
@@ -41,7 +28,12 @@ impl Two {
         Ok(Some(record(&self.session, opened)))
     }
 
-    pub(super) fn announce_number(&mut self, owner: PartyId, number: Option<u64>, permit: Permit) -> Result<u64> {
+    pub(in crate::backends::two) fn announce_number(
+        &mut self,
+        owner: PartyId,
+        number: Option<u64>,
+        permit: Permit,
+    ) -> Result<u64> {
         announce(&mut self.session, NODES, owner, number, &permit)
     }
 }

@@ -10,7 +10,7 @@
 //! Source: Mohassel, Sadeghian, EUROCRYPT 2013, section 3.2, with one string of a row's size a switch instead of two: a
 //! random OT gives k_0, so that only a difference is sent.
 //!
-//! OTs: one a switch, about n log2(n) - n. Rounds: 2 for every [`BATCH`](super::stock::BATCH) switches, and those of making stock.
+//! OTs: one a switch, about n log2(n) - n. Rounds: 2 for every [`BATCH`](crate::backends::two::transfers::BATCH) switches, and those of making stock.
 //! The owner sends one bit a switch, the other node one row.
 
 use std::collections::VecDeque;
@@ -22,8 +22,8 @@ use tacit_net::PartyId;
 use super::lanes::{Algebra, Layout, Narrow, Wide};
 use super::network::{self, Switches};
 use super::shuffle::chunks;
-use super::{NODES, Two};
 use crate::Result;
+use crate::backends::two::{NODES, Two};
 use crate::backends::wire::{Masked, Outgoing, recv_cells};
 
 /// Switches whose strings are made or received at a time: they stay in the cache. Whole words of settings.
@@ -31,7 +31,7 @@ const PIECE: usize = 1 << 10;
 
 impl Two {
     /// Replaces this node's component of the rows, which are packed; `own` are the settings at the permutation's owner.
-    pub(super) fn permute(
+    pub(in crate::backends::two) fn permute(
         &mut self,
         rows: &mut [u64],
         layout: &Layout,

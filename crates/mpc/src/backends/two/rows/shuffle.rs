@@ -9,22 +9,22 @@
 use tacit_math::permutation;
 use tacit_net::PartyId;
 
-pub(super) use super::lanes::Layout;
+use super::lanes::Layout;
 use super::network;
 use super::open::{component, share_rows};
-use super::stock::BATCH;
-use super::{NODES, Two};
+use crate::backends::two::transfers::BATCH;
+use crate::backends::two::{NODES, Two};
 use crate::backends::wire::Outgoing;
 use crate::{Block, Result, Rows, Shape};
 
 impl Two {
-    pub(super) fn shuffle_by_both(&mut self, rows: Rows<Self>) -> Result<Rows<Self>> {
+    pub(in crate::backends::two) fn shuffle_by_both(&mut self, rows: Rows<Self>) -> Result<Rows<Self>> {
         let nothing = Block::zeros(Shape { rows: rows.rows, ..Shape::default() });
         let (moved, _) = self.permute_by_both(component(rows), nothing)?;
         Ok(share_rows(moved))
     }
 
-    pub(super) fn shuffle_by_both_and_reveal(
+    pub(in crate::backends::two) fn shuffle_by_both_and_reveal(
         &mut self,
         rows: Rows<Self>,
         reveal: Rows<Self>,
@@ -62,7 +62,7 @@ impl Two {
 }
 
 /// How what is revealed lies in messages.
-pub(super) fn revealed(reveal: Shape) -> Layout {
+pub(in crate::backends::two) fn revealed(reveal: Shape) -> Layout {
     Layout::of(Shape { rows: reveal.rows, ..Shape::default() }, reveal)
 }
 
@@ -89,6 +89,6 @@ fn split(mut both: Block, left: Shape) -> (Block, Block) {
 }
 
 /// The sizes of the batches of switches.
-pub(super) fn chunks(switches: usize) -> impl Iterator<Item = usize> {
+pub(in crate::backends::two) fn chunks(switches: usize) -> impl Iterator<Item = usize> {
     (0..switches).step_by(BATCH).map(move |start| (switches - start).min(BATCH))
 }

@@ -187,7 +187,7 @@ impl Foreseen {
 
     /// What is made for the needs of steps that follow each other, in the order in which it will be used, so that whoever waits for a filling
     /// has taken all that were made before it.
-    pub(in crate::backends::two) fn orders(&mut self, steps: &[Needs], link: Option<Link>) -> Vec<Ordered> {
+    pub(in crate::backends::two) fn orders(&mut self, steps: &[Needs], link: Option<Link>) -> Vec<Ordered<Order>> {
         let all = || steps.iter().flat_map(|needs| &needs.0);
         let mut coming = [0, 1].map(|direction| all().map(|need| need[direction]).sum::<usize>());
         let mut orders = Vec::new();

@@ -30,11 +30,12 @@ use tacit_ot::correlated::CotReceiver;
 use tacit_ot::silent::lookup;
 use zeroize::Zeroizing;
 
+pub use account::Order;
 pub(super) use lookups::{Elements, Lookups};
 
 use super::NODES;
 use crate::{Link, MpcError, Result};
-use account::{Account, Order};
+use account::Account;
 use ahead::Ahead;
 use filler::Filler;
 

@@ -159,11 +159,11 @@ fn assert_aligned(sender: &Handed, receiver: &Handed, offset: u128) {
 
 /// Every OT is given once, to both ends at the same place, whatever it was made by and for. No message shows an offset, as a difference of two blocks
 /// that a node sees, nor a node's choices.
-// views: crates/mpc/src/backends/two/stock.rs
-// views: crates/mpc/src/backends/two/stock/ahead.rs
-// views: crates/mpc/src/backends/two/stock/filler.rs
-// views: crates/mpc/src/backends/two/stock/streams.rs
-// views: crates/mpc/src/backends/two/stock/lookups.rs
+// views: crates/mpc/src/backends/two/transfers/mod.rs
+// views: crates/mpc/src/backends/two/transfers/ahead.rs
+// views: crates/mpc/src/backends/two/transfers/filler.rs
+// views: crates/mpc/src/backends/two/transfers/streams.rs
+// views: crates/mpc/src/backends/two/transfers/lookups.rs
 #[test]
 fn no_correlation_is_taken_twice_and_no_message_shows_one() {
     let sessions = [both(false, false), both(true, false)];

@@ -8,9 +8,10 @@ use super::{
     FEW, MANY, NODES, Own, Protocol, Source, Strings, check, check_rows, check_simulator, check_sources, findings,
     plane, shape, watch, words,
 };
-use crate::backends::two::conjunction::{self, ENTRIES, parts};
-use crate::backends::two::table::one_hot;
-use crate::backends::two::{Two, carry};
+use crate::backends::two::Two;
+use crate::backends::two::lookups::table::one_hot;
+use crate::backends::two::lookups::{ENTRIES, carry, parts};
+use crate::backends::two::strategy::Way;
 use crate::{Link, Result, Rows};
 
 /// x AND y.
@@ -27,28 +28,28 @@ fn group(b: &mut Two, x: Rows<Two>) -> Result<Rows<Two>> {
 }
 
 fn silent_conjunctions(b: &mut Two, x: Rows<Two>) -> Result<Rows<Two>> {
-    let bits = b.conjunctions(x.bits, conjunction::Way::Silent(1))?;
+    let bits = b.conjunctions(x.bits, Way::Silent(1))?;
     Ok(Rows { bits, ..Rows::empty(x.rows) })
 }
 
 fn streamed_conjunctions(b: &mut Two, x: Rows<Two>) -> Result<Rows<Two>> {
-    let bits = b.conjunctions(x.bits, conjunction::Way::Streamed(1))?;
+    let bits = b.conjunctions(x.bits, Way::Streamed(1))?;
     Ok(Rows { bits, ..Rows::empty(x.rows) })
 }
 
 /// Carries of the sum of the nodes' own components.
-fn carries(b: &mut Two, x: Rows<Two>, way: carry::Way) -> Result<Rows<Two>> {
+fn carries(b: &mut Two, x: Rows<Two>, way: Way) -> Result<Rows<Two>> {
     let own = x.bits.into_iter().map(|share| share.0).collect();
     let bits = b.carries_of(x.rows, own, way)?.into_iter().flatten().collect();
     Ok(Rows { bits, ..Rows::empty(x.rows) })
 }
 
 fn silent_carries(b: &mut Two, x: Rows<Two>) -> Result<Rows<Two>> {
-    carries(b, x, carry::Way::Silent(1))
+    carries(b, x, Way::Silent(1))
 }
 
 fn streamed_carries(b: &mut Two, x: Rows<Two>) -> Result<Rows<Two>> {
-    carries(b, x, carry::Way::Streamed(1))
+    carries(b, x, Way::Streamed(1))
 }
 
 fn carries_of_shared(b: &mut Two, x: Rows<Two>) -> Result<Rows<Two>> {
@@ -74,7 +75,7 @@ fn protocols() -> Vec<Protocol<'static>> {
 
 // views: Two::and
 // views: Two::and_xor
-// views: crates/mpc/src/backends/two/and.rs
+// views: crates/mpc/src/backends/two/products/and.rs
 #[test]
 fn ands_tell_nothing() {
     for protocol in &protocols()[..2] {
@@ -116,9 +117,9 @@ fn streamed_ands_tell_nothing() {
 // views: Two::conjoin
 // views: Two::carries
 // views: Two::carries_of_planes
-// views: crates/mpc/src/backends/two/conjunction.rs
-// views: crates/mpc/src/backends/two/carry.rs
-// views: crates/mpc/src/backends/two/table.rs
+// views: crates/mpc/src/backends/two/lookups/conjunction.rs
+// views: crates/mpc/src/backends/two/lookups/carry.rs
+// views: crates/mpc/src/backends/two/lookups/table.rs
 #[test]
 fn lookups_tell_nothing() {
     protocols()[2..].iter().for_each(|protocol| drop(check(protocol, 3, Source::Slice, None)));

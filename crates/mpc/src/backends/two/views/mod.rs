@@ -20,8 +20,9 @@ use tacit_views::{
     Kind, Part, Run, View, biased, constants, correlated, indistinguishable, leaks, repeats, runs_needed,
 };
 
-use super::stock::Stock;
-use super::{NODES, Two, component, network, share_rows};
+use super::rows::network;
+use super::transfers::Stock;
+use super::{NODES, Two, component, share_rows};
 use crate::backends::{Components, Networked};
 use crate::{Block, Link, Result, Rows, Shape, linear};
 

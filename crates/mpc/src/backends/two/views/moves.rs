@@ -12,7 +12,8 @@ use super::{
     shape, watch, with_columns, words,
 };
 use crate::backends::generator::generator;
-use crate::backends::two::{Share, Two, network};
+use crate::backends::two::rows::network;
+use crate::backends::two::{Share, Two};
 use crate::{Backend, OpenedColumn, OpenedKind, PermitKind, Permits, Result, Rows, Shape, Sharing};
 
 fn shuffled(b: &mut Two, x: Rows<Two>) -> Result<Rows<Two>> {
@@ -85,9 +86,9 @@ const OPEN: Protocol<'_> =
     Protocol { name: "open", shape: shape(3, 0), strings: Strings::None, used: None, run: &opened };
 
 // views: Two::shuffle
-// views: crates/mpc/src/backends/two/permute.rs
-// views: crates/mpc/src/backends/two/lanes.rs
-// views: crates/mpc/src/backends/two/network.rs
+// views: crates/mpc/src/backends/two/rows/permute.rs
+// views: crates/mpc/src/backends/two/rows/lanes.rs
+// views: crates/mpc/src/backends/two/rows/network.rs
 #[test]
 fn shuffles_tell_nothing() {
     for protocol in [SHUFFLE, WIDE] {
@@ -98,7 +99,7 @@ fn shuffles_tell_nothing() {
 
 /// What is revealed is public: a random arrangement, whatever a node's own order is.
 // views: Two::shuffle_reveal
-// views: crates/mpc/src/backends/two/shuffle.rs
+// views: crates/mpc/src/backends/two/rows/shuffle.rs
 #[test]
 fn what_is_revealed_is_an_arrangement_and_nothing_else() {
     let runs = runs_for(&REVEAL, ROWS, Source::Dealt, None).max(1_500);
@@ -288,6 +289,7 @@ fn moves_are_simulated() {
 }
 
 /// What a node gets of the other one's data says nothing of it; no message is sent.
+// views: crates/mpc/src/backends/two/rows/input.rs
 // views: Two::input
 #[test]
 fn inputs_send_nothing() {
@@ -310,7 +312,7 @@ fn inputs_send_nothing() {
 
 /// The recipient sees the opened rows and nothing behind them, however they came about; the other node sees nothing.
 // views: Two::open
-// views: crates/mpc/src/backends/two/open.rs
+// views: crates/mpc/src/backends/two/rows/open.rs
 #[test]
 fn openings_show_their_rows() {
     for source in Source::ALL {

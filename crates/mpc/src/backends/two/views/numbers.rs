@@ -9,9 +9,10 @@ use super::{
     FEW, NODES, Own, Protocol, Source, Strings, check, check_rows, check_simulator, check_sources, findings, plane,
     shape, watch, words,
 };
-use crate::backends::two::choose::exchange;
-use crate::backends::two::conjunction::ENTRIES;
-use crate::backends::two::multiply::{MANY, chosen, packed_elements, weighted_sum};
+use crate::backends::two::lookups::ENTRIES;
+use crate::backends::two::lookups::choose::exchange;
+use crate::backends::two::products::multiply::{chosen, packed_elements, weighted_sum};
+use crate::backends::two::strategy::MANY;
 use crate::backends::two::{Share, Two};
 use crate::bits::planes_of;
 use crate::{Backend, Block, LinearScan, Result, Rows};
@@ -108,8 +109,8 @@ const UNMASK: Protocol<'_> =
 
 // views: Two::inject
 // views: Two::select
-// views: crates/mpc/src/backends/two/bit_product.rs
-// views: crates/mpc/src/backends/two/batches.rs
+// views: crates/mpc/src/backends/two/products/bit_product.rs
+// views: crates/mpc/src/backends/two/products/batches.rs
 #[test]
 fn products_tell_nothing() {
     check(&SELECT, 3, Source::Slice, None);
@@ -119,7 +120,7 @@ fn products_tell_nothing() {
 /// By transfers: these are few.
 // views: Two::mul
 // views: Two::inner_products
-// views: crates/mpc/src/backends/two/multiply.rs
+// views: crates/mpc/src/backends/two/products/multiply.rs
 #[test]
 fn products_of_elements_tell_nothing() {
     check(&MULTIPLY, 1, Source::Dealt, None);
@@ -283,14 +284,14 @@ fn evaluated_products_tell_nothing() {
     assert!(!findings(&bare.collect::<Vec<_>>(), 64).is_empty(), "a number that is not masked is found");
 }
 
-// views: crates/mpc/src/backends/two/choose.rs
+// views: crates/mpc/src/backends/two/lookups/choose.rs
 #[test]
 fn chosen_elements_tell_nothing() {
     check(&CHOOSE, 3, Source::Slice, None);
 }
 
 // views: Two::unmask
-// views: crates/mpc/src/backends/two/convert.rs
+// views: crates/mpc/src/backends/two/products/convert.rs
 #[test]
 fn conversions_open_what_is_masked_and_nothing_behind_it() {
     for source in [Source::Slice, Source::Concat, Source::Kept] {

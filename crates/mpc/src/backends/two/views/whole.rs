@@ -27,7 +27,7 @@ const EVERYTHING: Protocol<'_> =
 
 /// A run of many methods tells no more than each of them: relations in the first row of planes and the lowest bit of numbers, over all messages and
 /// OTs.
-// views: crates/mpc/src/backends/two/mod.rs
+// views: crates/mpc/src/backends/two/node.rs
 #[test]
 fn a_whole_run_tells_nothing() {
     let lowest = |owns: &[Vec<super::Own>; NODES], node: usize| -> Vec<Run> {

@@ -1,7 +1,4 @@
-//! Circuits by name, for engines that can evaluate one as a whole.
-
-use super::Planes;
-use crate::{Backend, Result};
+//! Circuits by name.
 
 /// What a circuit computes on planes: numbers one behind the other, each of `width` planes, least significant first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,11 +70,4 @@ impl Function {
             Self::All { planes } => planes - 1,
         }
     }
-}
-
-/// The function of these numbers, if the engine evaluates it as a whole.
-pub(super) fn whole<B: Backend>(b: &mut B, function: Function, numbers: &[&[B::Bits]]) -> Result<Option<Planes<B>>> {
-    let inputs: Vec<&B::Bits> = numbers.iter().copied().flatten().collect();
-    assert_eq!(inputs.len(), function.inputs(), "planes of every number");
-    b.whole(function, &inputs)
 }

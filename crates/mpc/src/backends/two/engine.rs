@@ -1,0 +1,167 @@
+//! The engine's trait: every operation of [`Backend`] and the function that runs it.
+
+use tacit_math::{Plane, Ring};
+use tacit_net::{PartyId, Session};
+
+use super::garbled::{self, Input};
+use super::node::{Share, Two};
+use super::{NODES, TwoCosts, strategy};
+use crate::backend::and_pairs;
+use crate::backends::{Costs, Networked};
+use crate::bits::planes_of;
+use crate::circuits::Function;
+use crate::{Backend, Block, Linear, LinearScan, Link, Permit, Result, Rows, Shape, SharedTypes};
+
+impl Networked for Two {
+    const NAME: &'static str = "two";
+    const NODES: usize = NODES;
+    type Formulas = TwoCosts;
+
+    fn start(session: Session) -> Result<Self> {
+        Self::new(session)
+    }
+
+    fn declare(&mut self, link: Link) {
+        self.link = Some(link);
+        self.stock.declare(link);
+    }
+
+    fn session(&self) -> &Session {
+        &self.session
+    }
+
+    fn session_mut(&mut self) -> &mut Session {
+        &mut self.session
+    }
+
+    fn into_session(self) -> Session {
+        self.stock.end();
+        self.session
+    }
+
+    fn abort(self, reason: &str) {
+        self.stock.abort(reason);
+        self.session.abort(reason);
+    }
+}
+
+impl SharedTypes for Two {
+    type Bits = Share<Plane>;
+    type Vector<R: Ring> = Share<Vec<R>>;
+}
+
+impl Backend for Two {
+    const INJECT_AT_MOST: usize = TwoCosts::INJECT_AT_MOST;
+    const SIGNS: bool = TwoCosts::SIGNS;
+
+    fn step<T>(&mut self, name: &str, body: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        self.session.enter(name);
+        let out = body(self);
+        self.session.leave();
+        out
+    }
+
+    fn public_bits(&self, rows: usize, value: impl FnOnce() -> Plane) -> Self::Bits {
+        self.public(value, || Plane::zeros(rows))
+    }
+
+    fn public_vector<R: Ring>(&self, rows: usize, value: impl FnOnce() -> Vec<R>) -> Self::Vector<R> {
+        self.public(value, || vec![R::ZERO; rows])
+    }
+
+    fn and_xor(
+        &mut self,
+        x: &[&Self::Bits],
+        y: &[&Self::Bits],
+        base: &[Option<&Self::Bits>],
+    ) -> Result<Vec<Self::Bits>> {
+        self.and_planes(x, y, base)
+    }
+
+    fn conjoin(&mut self, mut planes: Vec<Self::Bits>) -> Result<Vec<Self::Bits>> {
+        let rows = planes.first().map_or(0, |plane| plane.rows());
+        let Some(way) = strategy::conjunction(self.link, rows, planes.len()) else {
+            return and_pairs(self, planes);
+        };
+        let others = planes.split_off(way.conjoined(planes.len()).0);
+        let mut conjunctions = self.conjunctions(planes, way)?;
+        conjunctions.extend(others);
+        Ok(conjunctions)
+    }
+
+    fn whole(&mut self, function: Function, inputs: &[&Self::Bits]) -> Result<Option<Vec<Self::Bits>>> {
+        if !self.link.is_some_and(|link| strategy::garbles(link, function, inputs[0].rows())) {
+            return Ok(None);
+        }
+        let inputs: Vec<Input<'_>> = inputs.iter().copied().map(Input::Shared).collect();
+        let outputs = self.step("garbled", |b| b.garbled(&garbled::circuit(function), &inputs));
+        outputs.map(Some)
+    }
+
+    fn inner_products<R: Ring>(
+        &mut self,
+        terms: &[Vec<(&Self::Vector<R>, &Self::Vector<R>)>],
+    ) -> Result<Vec<Self::Vector<R>>> {
+        self.inner_products_of_vectors(terms)
+    }
+
+    fn select<R: Ring>(&mut self, bits: &[&Self::Bits], x: &[&Self::Vector<R>]) -> Result<Vec<Self::Vector<R>>> {
+        self.bits_times_vectors(bits, x)
+    }
+
+    fn scan_product<R: Ring, S: LinearScan<R, N>, const N: usize>(
+        &mut self,
+        digit: &[&Self::Bits],
+        bits: [&Self::Bits; N],
+    ) -> Result<Self::Vector<R>> {
+        self.bits_times_scan::<R, S, N>(digit, bits)
+    }
+
+    fn inject<R: Ring>(&mut self, bits: &[&Self::Bits]) -> Result<Vec<Self::Vector<R>>> {
+        self.inject_bits(bits)
+    }
+
+    fn summands<R: Ring>(&mut self, x: &[&Self::Vector<R>], width: usize) -> Result<Vec<[Vec<Self::Bits>; 2]>> {
+        Ok(x.iter().map(|x| self.two_summands(x, width)).collect())
+    }
+
+    fn carries<R: Ring>(&mut self, x: &Self::Vector<R>, width: usize) -> Result<Option<[Vec<Self::Bits>; 2]>> {
+        let Some(way) = strategy::carries(self.link, x.0.len(), width) else { return Ok(None) };
+        self.carries_of(x.0.len(), planes_of(&x.0, width), way).map(Some)
+    }
+
+    fn carries_of_planes(&mut self, x: &[Self::Bits], y: &[Self::Bits]) -> Result<Option<[Vec<Self::Bits>; 2]>> {
+        if strategy::carries_of_planes(self.link, x[0].0.rows(), x.len()).is_none() {
+            return Ok(None);
+        }
+        self.carries_of_shared(x, y).map(Some)
+    }
+
+    fn mask<R: Ring>(&mut self, rows: usize) -> Result<(Self::Vector<R>, Vec<Self::Bits>)> {
+        Ok(self.ring_mask(rows))
+    }
+
+    fn unmask<R: Ring>(&mut self, mask: Self::Vector<R>, difference: &[&Self::Bits]) -> Result<Self::Vector<R>> {
+        self.ring_unmask(mask, difference)
+    }
+
+    fn shuffle(&mut self, rows: Rows<Self>) -> Result<Rows<Self>> {
+        self.step("shuffle", |b| b.shuffle_by_both(rows))
+    }
+
+    fn shuffle_reveal(&mut self, rows: Rows<Self>, reveal: Rows<Self>) -> Result<(Rows<Self>, Block)> {
+        self.step("shuffle", |b| b.shuffle_by_both_and_reveal(rows, reveal))
+    }
+
+    fn input(&mut self, owner: PartyId, shape: Shape, data: Option<Block>) -> Result<Rows<Self>> {
+        Ok(self.input_block(owner, shape, data))
+    }
+
+    fn open(&mut self, rows: &Rows<Self>, permit: Permit) -> Result<Option<Block>> {
+        self.open_rows(rows, permit)
+    }
+
+    fn announce(&mut self, owner: PartyId, number: Option<u64>, permit: Permit) -> Result<u64> {
+        self.announce_number(owner, number, permit)
+    }
+}

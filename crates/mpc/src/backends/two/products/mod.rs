@@ -1,0 +1,7 @@
+//! Products of shared bits and ring elements, and conversions between both.
+
+pub(super) mod and;
+pub(super) mod batches;
+pub(super) mod bit_product;
+pub(super) mod convert;
+pub(super) mod multiply;

@@ -1,0 +1,27 @@
+//! Input by an owner.
+//!
+//! Functionality: shares of the owner's bundle. Discloses nothing. The owner's component is the bundle less the output of the common generator,
+//! which is the peer's component. No message.
+
+use tacit_net::PartyId;
+
+use super::share_rows;
+use crate::backends::two::Two;
+use crate::{Block, Rows, Shape};
+
+impl Two {
+    pub(in crate::backends::two) fn input_block(
+        &mut self,
+        owner: PartyId,
+        shape: Shape,
+        data: Option<Block>,
+    ) -> Rows<Self> {
+        if self.session.me() != owner {
+            return share_rows(Block::random(shape, &mut self.common));
+        }
+        let mut data = data.expect("the owner has the data");
+        assert_eq!(data.shape(), shape, "data of the declared shape");
+        data.subtract_random(&mut self.common);
+        share_rows(data)
+    }
+}

@@ -1,0 +1,11 @@
+//! Whole rows: input, opening, permutations.
+
+mod input;
+mod lanes;
+pub(super) mod network;
+mod open;
+mod permute;
+pub(super) mod shuffle;
+
+pub(super) use lanes::Layout;
+pub(in crate::backends) use open::{component, share_rows};
