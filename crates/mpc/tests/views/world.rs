@@ -344,11 +344,12 @@ impl Sample {
         Self { lanes, ..every_word }
     }
 
-    /// Whether the sample has a word of a part with this many bits. A column of numbers has a word for each row; a
-    /// column of bits has one for 64 rows.
+    /// Whether the sample has a word of a part with this many bits. A column of 64-bit numbers has a word for each row; a column of
+    /// bits has one for 64 rows. Any other part counts as one column.
     fn has_word(self, bits: usize, word: usize) -> bool {
         let Some(rows) = self.rows.filter(|&rows| rows > 3 * 64) else { return true };
-        let column = if bits.is_multiple_of(64 * rows) { rows } else { words_for(rows) };
+        let columns = [rows, words_for(rows), bits.div_ceil(64).max(1)];
+        let column = columns.into_iter().find(|&words| bits.is_multiple_of(64 * words)).unwrap_or(columns[2]);
         [0, column / 2, column - 1].contains(&(word % column))
     }
 
@@ -481,8 +482,15 @@ pub fn runs_for<B: Told>(pilot: &[Runs], effort: Effort) -> usize {
     most.max(effort.runs)
 }
 
+/// The rows of a call: those of its planes, of its numbers if it has no planes.
 fn rows(call: &Call) -> usize {
-    call.shared.iter().find(|shared| shared.cell.is_none()).map_or(0, |shared| shared.rows)
+    let planes = call.shared.iter().find(|shared| shared.cell.is_none());
+    planes.or(call.shared.first()).map_or(0, |shared| shared.rows)
+}
+
+/// The rows of a run's first call with shares. An owner's run begins without shares.
+fn rows_of_run(calls: &[Call]) -> usize {
+    calls.iter().map(rows).find(|&rows| rows > 0).unwrap_or(0)
 }
 
 /// The calls that are looked at together: all of a run, or windows of as many as the effort has bits for. Each window
@@ -492,7 +500,7 @@ fn windows(calls: &Calls<'_>, effort: Effort) -> Vec<Range<usize>> {
     let seen = |call: &Call| {
         let random = call.seen.only(&[Kind::Received, Kind::Drawn]).filter(|part| !is_permutation(part));
         let run = Run { view: random, known: call.public.clone(), secret: View::default() };
-        Sample { lanes: 1, rows: Some(rows(&own[0])) }.bits(&run) / 64
+        Sample { lanes: 1, rows: Some(rows_of_run(own)) }.bits(&run) / 64
     };
     let (mut windows, mut first) = (Vec::new(), 0);
     loop {
@@ -526,7 +534,7 @@ fn whole<B: Told>(calls: &Calls<'_>, run: usize, effort: Effort, window: &Range<
         }
     }
     all.known = told;
-    Sample::new(&all, rows(&calls.nodes[calls.node][run][0]), effort).of(&all)
+    Sample::new(&all, rows_of_run(&calls.nodes[calls.node][run]), effort).of(&all)
 }
 
 /// What the battery finds in the runs of all nodes.
