@@ -54,7 +54,7 @@ impl Gate {
         }
     }
 
-    /// Shape of the input of so many rows.
+    /// Shape of an input with this number of rows.
     pub fn inputs(self, rows: usize) -> Shape {
         let (bits, r64) = match self {
             Self::Ands => (2 * WIDTH, 0),

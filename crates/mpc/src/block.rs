@@ -200,7 +200,7 @@ pub fn gather_planes(planes: &[&Plane], from: &[u32]) -> Vec<Plane> {
     planes.chunks(64).flat_map(|group| transpose::gather_planes(group, from)).collect()
 }
 
-/// A column followed by so many zeros.
+/// A column followed by `more` zeros.
 pub(crate) fn padded<R: Ring>(column: &[R], more: usize) -> Vec<R> {
     let mut out = column.to_vec();
     out.resize(column.len() + more, R::ZERO);

@@ -344,8 +344,8 @@ impl Sample {
         Self { lanes, ..every_word }
     }
 
-    /// Whether the sample has a word of a part with this many bits. A column of 64-bit numbers has a word for each row; a column of
-    /// bits has one for 64 rows. Any other part counts as one column.
+    /// Whether the sample has a word of a part with this many bits. A column of 64-bit numbers has a word for each
+    /// row; a column of bits has one for 64 rows. Any other part counts as one column.
     fn has_word(self, bits: usize, word: usize) -> bool {
         let Some(rows) = self.rows.filter(|&rows| rows > 3 * 64) else { return true };
         let columns = [rows, words_for(rows), bits.div_ceil(64).max(1)];
