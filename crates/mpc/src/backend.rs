@@ -59,8 +59,8 @@ pub trait Backend: SharedTypes {
         and_pairs(self, planes)
     }
 
-    /// A whole circuit on planes of one length, if the engine has a way that takes less time than gate by gate. None,
-    /// and nothing sent, if not; which one is a function of public sizes.
+    /// A whole circuit on planes of one length, if the engine has a way that takes less time than gate by gate. Returns
+    /// None without communicating otherwise. The choice depends only on public sizes.
     fn whole(&mut self, _function: Function, _inputs: &[&Self::Bits]) -> Result<Option<Vec<Self::Bits>>> {
         Ok(None)
     }
@@ -94,8 +94,8 @@ pub trait Backend: SharedTypes {
     fn summands<R: Ring>(&mut self, x: &[&Self::Vector<R>], width: usize) -> Result<Vec<[Vec<Self::Bits>; 2]>>;
 
     /// For the sum of both summands of x ([`Backend::summands`]) in their low `width` bits, digit by digit, lowest
-    /// first: whether a digit carries by itself, and whether it hands on a carry. None, and nothing sent, if the engine
-    /// has no better way than gates; which one is a function of public sizes.
+    /// first: whether a digit carries by itself, and whether it hands on a carry. Returns None without communicating if
+    /// gates are cheaper. The choice depends only on public sizes.
     fn carries<R: Ring>(&mut self, _x: &Self::Vector<R>, _width: usize) -> Result<Option<[Vec<Self::Bits>; 2]>> {
         Ok(None)
     }

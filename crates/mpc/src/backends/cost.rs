@@ -59,20 +59,20 @@ pub trait Costs: Default {
     const SIGNS: bool;
     /// ANDs, in groups with a common factor.
     fn and(&mut self, groups: &[Products]) -> Cost;
-    /// [`crate::Backend::conjoin`] of so many planes, and how many it leaves, if the engine has a way other than ANDs
-    /// of pairs.
+    /// [`crate::Backend::conjoin`] of that many planes, and how many it leaves, if the engine has a protocol other than
+    /// ANDs of pairs.
     fn conjoin(&mut self, _rows: usize, _planes: usize) -> Option<(Cost, usize)> {
         None
     }
-    /// [`crate::Backend::carries`] of so many bits, and in how many digits, if the engine has that.
+    /// [`crate::Backend::carries`] of numbers of that width, and in how many digits, if the engine has that.
     fn carries(&mut self, _rows: usize, _width: usize) -> Option<(Cost, usize)> {
         None
     }
-    /// [`crate::Backend::carries_of_planes`] of so many bits, and in how many digits, if the engine has that.
+    /// [`crate::Backend::carries_of_planes`] of numbers of that width, and in how many digits, if the engine has that.
     fn carries_of_planes(&mut self, _rows: usize, _width: usize) -> Option<(Cost, usize)> {
         None
     }
-    /// A whole circuit on so many rows, where the engine evaluates it as one ([`crate::Backend::whole`]).
+    /// A whole circuit on that many rows, where the engine evaluates it as one ([`crate::Backend::whole`]).
     fn whole(&mut self, _function: Function, _rows: usize) -> Option<Cost> {
         None
     }
@@ -93,16 +93,16 @@ pub trait Costs: Default {
     fn orders(&mut self, _steps: &[Needs]) -> Vec<Ordered<Self::Order>> {
         Vec::new()
     }
-    /// Inner products, one for each output, over a ring of so many bytes an element.
+    /// Inner products, one for each output, over a ring of `bytes` bytes an element.
     fn inner_products(&mut self, outputs: &[Products], bytes: usize) -> Cost;
-    /// Vectors of these lengths over a ring of so many bytes an element, each times a bit.
+    /// Vectors of these lengths over a ring of `bytes` bytes an element, each times a bit.
     fn select(&mut self, rows: &[usize], bytes: usize) -> Cost {
         let mut cost = self.inject(rows, bytes);
         let products: Vec<Products> = rows.iter().map(|&rows| Products { rows, count: 1 }).collect();
         cost += self.inner_products(&products, bytes);
         cost
     }
-    /// A sum of so many bits times vectors that a scan of the bits gives.
+    /// A sum of `bits` bits times vectors that a scan of the bits gives.
     fn scan_product(&mut self, rows: usize, bits: usize, bytes: usize) -> Cost {
         let mut cost = self.inject(&vec![rows; bits], bytes);
         cost += self.inner_products(&[Products { rows, count: bits }], bytes);
@@ -110,9 +110,9 @@ pub trait Costs: Default {
     }
     /// Injection of planes of these lengths.
     fn inject(&mut self, rows: &[usize], bytes: usize) -> Cost;
-    /// Decomposition of vectors of these lengths to so many planes.
+    /// Decomposition of vectors of these lengths to `width` planes.
     fn summands(&mut self, rows: &[usize], width: usize) -> Cost;
-    /// A mask of so many planes.
+    /// A mask of `width` planes.
     fn mask(&mut self, rows: usize, width: usize) -> Cost;
     /// Its removal.
     fn unmask(&mut self, rows: usize, width: usize) -> Cost;

@@ -51,7 +51,7 @@ fn both(rounds: u64, sent: u64) -> Cost {
 }
 
 impl TwoCosts {
-    /// Making what is missing of so many OTs in each direction, unless that is done ahead, and taking them.
+    /// Making what is missing of the OTs needed in each direction, unless that is done ahead, and taking them.
     fn stock(&mut self, need: [usize; NODES]) -> Cost {
         let mut cost = both(0, 0);
         match &mut self.ahead {
@@ -92,7 +92,7 @@ impl TwoCosts {
         cost
     }
 
-    /// Lookups for so many groups of planes, of which the sender sends so many words for one of rows.
+    /// Lookups for `groups` groups of planes, for each of which the sender sends `words_sent` words for a word of rows.
     fn lookups(&mut self, rows: usize, groups: usize, words_sent: usize) -> Cost {
         self.processor.add(Work::Lookup, rows * groups);
         let words = parts(rows).map(|part| groups * part.len());
@@ -102,14 +102,15 @@ impl TwoCosts {
         cost
     }
 
-    /// What each node sends to make so many lookups of each direction; and the cost of the stock that they take.
+    /// What each node sends to make the given numbers of lookups of each direction, and the cost of the stock that they
+    /// take.
     fn made_lookups(&mut self, counts: [usize; NODES]) -> ([u64; NODES], Cost) {
         let made = [0, 1].map(|d| lookup::extension_cost(self.accounts[d].begins_lookups(counts[d]), counts[d]));
         let need = [0, 1].map(|direction| self.accounts[direction].for_lookups(counts[direction]));
         ([0, 1].map(|node| made[node].sender + made[1 - node].receiver), self.stock(need))
     }
 
-    /// Streamed lookups of so many digits of each row, strings of so many bits.
+    /// Streamed lookups of `digits` digits of each row, strings of `bits` bits.
     fn looked_up(&mut self, rows: usize, digits: usize, bits: usize) -> Cost {
         let mut cost = self.streamed([0; NODES]);
         self.processor.add(Work::StreamedOt, table::WIDTH * rows * digits);
@@ -118,7 +119,7 @@ impl TwoCosts {
         cost
     }
 
-    /// Elements of so many bytes chosen by digits.
+    /// Elements of `bytes` bytes chosen by digits.
     fn chosen(&mut self, rows: usize, bytes: usize) -> Cost {
         let lookups = 64 * words_for(rows);
         self.processor.add(Work::Choice, NODES * rows * bytes.div_ceil(8));
@@ -128,7 +129,8 @@ impl TwoCosts {
         cost
     }
 
-    /// A garbled circuit on so many rows, of whose inputs node 1 knows a part of so many ([`super::Two::garbled`]).
+    /// A garbled circuit on `rows` rows, of whose inputs node 1 knows a part of `transferred`
+    /// ([`super::Two::garbled`]).
     pub fn garbled(&mut self, circuit: &Circuit, rows: usize, transferred: usize) -> Cost {
         let mut cost = both(0, 0);
         if rows == 0 {

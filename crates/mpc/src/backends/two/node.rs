@@ -35,8 +35,8 @@ const PURPOSE: &str = "two: generator of both nodes";
 pub struct Two {
     pub(super) session: Session,
     pub(super) stock: Stock,
-    /// The offset of the labels that this node garbles with. Nothing else has it: what would give away the stock's offset opens no circuit, and what
-    /// would give away this one opens no transfer.
+    /// The offset of the labels that this node garbles with. Nothing else has it: what would give away the stock's
+    /// offset opens no circuit, and what would give away this one opens no transfer.
     pub(super) garbling: Zeroizing<u128>,
     /// OT state for garbled input labels, created by the first garbled circuit.
     pub(super) transfers: Option<Transfers>,
@@ -53,17 +53,18 @@ pub struct Two {
 }
 
 impl Two {
-    /// Sets the engine up on a session of exactly two parties: base OTs in both directions. The generator that both hold begins with
-    /// a secret that they have in common in this session, so that no seed is sent.
+    /// Sets the engine up on a session of exactly two parties: base OTs in both directions. The generator that both
+    /// hold begins with a secret that they have in common in this session, so that no seed is sent.
     ///
     /// # Errors
-    /// When the peer is gone or misbehaves, the operating system gives no randomness, or somebody else carries the session's bytes.
+    /// When the peer is gone or misbehaves, the operating system gives no randomness, or somebody else carries the
+    /// session's bytes.
     pub fn new(session: Session) -> Result<Self> {
         Self::begin(session, Stock::new)
     }
 
-    /// As [`Self::new`], with a second session between the same nodes, in which all stock is made: ahead of its use, if it is ordered
-    /// ([`Self::order`]).
+    /// As [`Self::new`], with a second session between the same nodes, in which all stock is made: ahead of its use, if
+    /// it is ordered ([`Self::order`]).
     ///
     /// # Errors
     /// Those of [`Self::new`].
@@ -71,8 +72,8 @@ impl Two {
         Self::begin(session, |session| Stock::made_ahead(session, background))
     }
 
-    /// Has stock made for a step, in the background, after what was ordered before. All nodes order the same in the same order, in which
-    /// the steps use it ([`Costs::orders`]).
+    /// Has stock made for a step, in the background, after what was ordered before. All nodes order the same in the
+    /// same order, in which the steps use it ([`Costs::orders`]).
     pub fn order(&mut self, step: &str, order: Order) {
         self.stock.order(step, order);
     }

@@ -1,8 +1,9 @@
-//! What a node's processor takes for what the engine does: predicted times and the choice of garbling follow from it.
+//! CPU time of each primitive at a node. Predicted times and the choice of garbling follow from it.
 //!
-//! Both nodes compute at the same time, and much the same; where they do not, a price is half of what both take together. What bytes and
-//! rounds take is the network's. Beside each price is what measures it: the time of one node in that program's table, less the prices above
-//! it that are part of the same operation. `benches/predictions.py` compares whole queries with what follows from the prices.
+//! Both nodes compute at the same time, and much the same; where they do not, a price is half of what both take
+//! together. What bytes and rounds take is the network's. Beside each price is what measures it: the time of one node
+//! in that program's table, less the prices above it that are part of the same operation. `benches/predictions.py`
+//! compares whole queries with what follows from the prices.
 
 use std::time::Duration;
 
@@ -13,7 +14,8 @@ pub(super) enum Work {
     BaseOts,
     /// The setup of silent OT in one direction.
     SilentSetup,
-    /// An OT that is made for the stock: by SoftSpokenOT with k = 4, by silent OT, or on a fast link by SoftSpokenOT with k = 2.
+    /// An OT that is made for the stock: by SoftSpokenOT with k = 4, by silent OT, or on a fast link by SoftSpokenOT
+    /// with k = 2.
     ExtendedOt,
     SilentOt,
     FastOt,

@@ -1,8 +1,11 @@
-//! Which protocol computes an operation: a function of public sizes and of the declared link, the same at both nodes and in the declared costs.
+//! Which protocol computes an operation: a function of public sizes and of the declared link, the same at both nodes
+//! and in the declared costs.
 //!
-//! Whether a circuit is garbled or goes gate by gate follows from the time that both would take. Gate by gate costs rounds, garbling costs bytes: on a slow network few rows are garbled, on a fast one, or with many rows, none. Gate by gate
-//! is reckoned with what the engine does then: ANDs and lookups by OTs from the stock or, many of them on a fast link, by streamed ones. Both nodes and the declared
-//! costs decide alike, because it is a function of public sizes and the declared link; without one, nothing is garbled.
+//! Whether a circuit is garbled or goes gate by gate follows from the time that both would take. Gate by gate costs
+//! rounds, garbling costs bytes: on a slow network few rows are garbled, on a fast one, or with many rows, none. Gate
+//! by gate is reckoned with what the engine does then: ANDs and lookups by OTs from the stock or, many of them on a
+//! fast link, by streamed ones. Both nodes and the declared costs decide alike, because it is a function of public
+//! sizes and the declared link; without one, nothing is garbled.
 
 use tacit_math::plane::words_for;
 use tacit_ot::silent::lookup;
@@ -13,13 +16,13 @@ use super::transfers::streams;
 use crate::Link;
 use crate::circuits::Function;
 
-/// From so many silent lookups on they are made; below, ANDs take less traffic if the stock is made by silent OT.
+/// The least number of silent lookups that are made. Below, ANDs take less traffic if the stock is made by silent OT.
 const LEAST: usize = 1 << 16;
 
-/// From so many products on, a block of evaluations takes less time and fewer bytes than transfers, on any link.
+/// From this number of products on, a block of evaluations takes less time and fewer bytes than transfers, on any link.
 pub(super) const MANY: usize = 1 << 13;
 
-/// How digits are looked up, so many of each row.
+/// How digits are looked up, with the number of digits of each row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
     /// By streamed transfers.
@@ -36,8 +39,8 @@ impl Way {
         }
     }
 
-    /// Where the digits are groups of so many planes: how many planes are conjoined, and how many there are in the end. One plane may be missing of
-    /// the last streamed group.
+    /// Where the digits are groups of planes: how many planes are conjoined, and how many there are in the end. One
+    /// plane may be missing of the last streamed group.
     pub(super) fn conjoined(self, planes: usize) -> (usize, usize) {
         let (groups, conjoined) = match self {
             Self::Streamed(groups) => (groups, planes.min(groups * table::WIDTH)),
@@ -46,7 +49,7 @@ impl Way {
         (conjoined, groups + planes - conjoined)
     }
 
-    /// The way for so many streamed or silent digits of each row, unless gates are better.
+    /// How `streamed` or `silent` digits of each row are looked up, unless gates are better.
     fn of(link: Option<Link>, rows: usize, streamed: usize, silent: usize) -> Option<Self> {
         if streams::is_fast(link) {
             looks_up(link, rows, streamed).then_some(Self::Streamed(streamed))
@@ -56,33 +59,33 @@ impl Way {
     }
 }
 
-/// How so many planes are conjoined, unless ANDs are better.
+/// How `planes` planes are conjoined, unless ANDs are better.
 pub(super) fn conjunction(link: Option<Link>, rows: usize, planes: usize) -> Option<Way> {
     Way::of(link, rows, (planes + 1) / table::WIDTH, planes / lookup::WIDTH)
 }
 
-/// How the carries of numbers of so many bits are found, of which each node knows one, unless gates are better.
+/// How the carries of numbers of `width` bits are found, of which each node knows one, unless gates are better.
 pub(super) fn carries(link: Option<Link>, rows: usize, width: usize) -> Option<Way> {
     Way::of(link, rows, width.div_ceil(table::WIDTH), width.div_ceil(lookup::WIDTH))
 }
 
-/// Into how many digits two shared numbers of so many bits go, if that is better than gates.
+/// Into how many digits two shared numbers of `width` bits go, if that is better than gates.
 pub(super) fn carries_of_planes(link: Option<Link>, rows: usize, width: usize) -> Option<usize> {
     let digits = width.div_ceil(table::PAIRS);
     looks_up(link, rows, digits).then_some(digits)
 }
 
-/// Whether so many digits of each row are looked up by streamed transfers.
+/// Whether `digits` digits of each row are looked up by streamed transfers.
 fn looks_up(link: Option<Link>, rows: usize, digits: usize) -> bool {
     streams::streams(link, table::counts(rows, digits)[0])
 }
 
-/// Whether elements for digits of so many nonzero values, of so many rows, are looked up.
+/// Whether elements for digits of `values` nonzero values, of `rows` rows, are looked up.
 pub(super) fn chooses(rows: usize, values: usize) -> bool {
     values == ENTRIES && 64 * words_for(rows) >= LEAST
 }
 
-/// Whether so many products are made by oblivious linear evaluation.
+/// Whether `products` products are made by oblivious linear evaluation.
 pub(super) fn evaluates(products: usize) -> bool {
     products >= MANY
 }
@@ -128,13 +131,13 @@ impl Reckoning {
         Self { link, rows, seconds: 0.0 }
     }
 
-    /// Adds rounds, in which every row takes so many at a price.
+    /// Adds rounds, in which every row takes `count` at a price.
     fn add(&mut self, rounds: usize, count: usize, price: Price) {
         self.seconds += rounds as f64 * self.link.latency;
         self.seconds += (self.rows * count) as f64 * (price.seconds + price.bytes / self.link.bandwidth);
     }
 
-    /// Adds so many ANDs a row on so many levels.
+    /// Adds `count` ANDs a row on `levels` levels.
     fn add_ands(&mut self, levels: usize, count: usize) {
         if streams::streams(Some(self.link), self.rows * count / levels.max(1)) {
             self.add(2 * levels, count, STREAMED_AND);

@@ -14,7 +14,8 @@ enum Gate {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Sum(pub(super) usize, pub(super) Option<usize>);
 
-/// What is done in one pass over the rows. Operands and result have places that are used again when nobody needs their old content.
+/// What is done in one pass over the rows. Operands and result have places that are used again when nobody needs their
+/// old content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     /// x XOR y.
@@ -67,8 +68,9 @@ impl Step {
 pub struct Builder {
     inputs: usize,
     gates: Vec<Gate>,
-    /// Of every wire the linear form: which inputs and results of ANDs it is the sum of, but for a constant. Each of these has a number of its own; a
-    /// form is the sum of its numbers. Equal forms have equal sums; two others collide with probability 2^-128.
+    /// Of every wire the linear form: which inputs and results of ANDs it is the sum of, but for a constant. Each of
+    /// these has a number of its own; a form is the sum of its numbers. Equal forms have equal sums; two others collide
+    /// with probability 2^-128.
     forms: Vec<u128>,
     /// Gives the numbers.
     numbers: Prg,
@@ -89,7 +91,7 @@ pub struct Circuit {
 }
 
 impl Builder {
-    /// A circuit of so many inputs, and their wires.
+    /// A circuit of `inputs` inputs, and their wires.
     pub fn new(inputs: usize) -> (Self, Vec<Wire>) {
         let mut numbers = Prg::new(&Seed::from_bytes(*b"forms of a wire."));
         let forms = numbers.vector(inputs);
@@ -121,9 +123,9 @@ impl Builder {
     /// x AND y.
     ///
     /// # Panics
-    /// If it is no product: if x or y is constant, as the XOR of a wire with itself or its complement is, or if x and y are equal or each other's
-    /// complements. A constant has the same label in every row, zero or the offset; rows are garbled under one key, so tables of two rows would
-    /// differ by the offset.
+    /// If it is no product: if x or y is constant, as the XOR of a wire with itself or its complement is, or if x and y
+    /// are equal or each other's complements. A constant has the same label in every row, zero or the offset; rows are
+    /// garbled under one key, so tables of two rows would differ by the offset.
     pub fn and(&mut self, x: Wire, y: Wire) -> Wire {
         assert!(self.is_product(x, y), "an AND whose operands are constant or each other");
         self.push(Gate::And(x.0, y.0))
@@ -223,8 +225,8 @@ impl Builder {
         Circuit { inputs: self.inputs, ands, steps, outputs: outputs.iter().map(|&wire| place[wire]).collect(), places }
     }
 
-    /// The gates as steps over wires. An XOR that only one gate reads becomes part of that gate where it can; one that only reads an AND and
-    /// something older, part of the AND.
+    /// The gates as steps over wires. An XOR that only one gate reads becomes part of that gate where it can; one that
+    /// only reads an AND and something older, part of the AND.
     fn fused(&self, outputs: &[usize]) -> Vec<Step> {
         let mut uses = vec![0; self.inputs + self.gates.len()];
         self.gates.iter().flat_map(operands).chain(outputs.iter().copied()).for_each(|wire| uses[wire] += 1);

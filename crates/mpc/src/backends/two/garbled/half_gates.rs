@@ -1,15 +1,16 @@
 //! Half-gates garbling of one gate for a tile of rows.
 //!
-//! Computes, for every row, a table of two blocks and the output's label from the inputs' labels. A label of a wire with bit v is
-//! zero + v delta; the lowest bit of delta is one, so that the lowest bit of a label (its colour) tells nothing of v to who
-//! holds one label. XOR of labels is XOR of bits (free XOR: Kolesnikov, Schneider, ICALP 2008).
+//! Computes, for every row, a table of two blocks and the output's label from the inputs' labels. A label of a wire
+//! with bit v is zero + v delta; the lowest bit of delta is one, so that the lowest bit of a label (its colour) tells
+//! nothing of v to who holds one label. XOR of labels is XOR of bits (free XOR: Kolesnikov, Schneider, ICALP 2008).
 //!
-//! **Source** Zahur, Rosulek, Evans, "Two Halves Make a Whole" (EUROCRYPT 2015), Figure 2.
-//! **Hash** MiTCCRH: H(x, i) = E_i(s(x)) XOR s(x) with s(l, r) = (l + r, l) and a fresh AES key for each i, from a random start in each session. Guo,
-//! Katz, Wang, Weng, Yu, "Better Concrete Security for Half-Gates Garbling (in the Multi-Instance Setting)" (CRYPTO 2020), section 4, prove it with a
-//! bound in which only the calls under one key count, not those of all gates and sessions: 2 for each row of a tile here, 512, against an offset of
-//! 127 random bits (its lowest one is one), so p calls of AES win with probability about p 2^10 / 2^127. The two halves of a gate have a key each;
-//! rows of a tile share it, as their labels are random and differ. The arithmetic is in [`tacit_math::half_gates`].
+//! **Source** Zahur, Rosulek, Evans, "Two Halves Make a Whole" (EUROCRYPT 2015), Figure 2. **Hash** MiTCCRH: H(x, i) =
+//! E_i(s(x)) XOR s(x) with s(l, r) = (l + r, l) and a fresh AES key for each i, from a random start in each session.
+//! Guo, Katz, Wang, Weng, Yu, "Better Concrete Security for Half-Gates Garbling (in the Multi-Instance Setting)"
+//! (CRYPTO 2020), section 4, prove it with a bound in which only the calls under one key count, not those of all gates
+//! and sessions. Here that is 2 for each row of a tile, 512, against an offset of 127 random bits (its lowest one is
+//! one). So p calls of AES win with probability about p 2^10 / 2^127. The two halves of a gate have a key each; rows of
+//! a tile share it, as their labels are random and differ. The arithmetic is in [`tacit_math::half_gates`].
 
 use std::mem::MaybeUninit;
 
@@ -37,8 +38,8 @@ impl Keys {
     }
 }
 
-/// Garbles a gate: from zero labels of at most [`TILE`] rows the zero labels of the result, and the tables: two blocks a row, all of the
-/// garbler's halves and then all of the evaluator's.
+/// Garbles a gate: from zero labels of at most [`TILE`] rows the zero labels of the result, and the tables: two blocks
+/// a row, all of the garbler's halves and then all of the evaluator's.
 pub(super) fn garble<'t>(
     keys: &mut Keys,
     delta: u128,
@@ -133,8 +134,9 @@ mod tests {
         }
     }
 
-    /// Why circuits refuse constant operands: a wire that is the XOR of equal ones has the label zero in every row, so under the gate's one key its
-    /// hashes are the same in all rows, and the tables of two rows whose other operands have different colours differ by delta.
+    /// Why circuits refuse constant operands: a wire that is the XOR of equal ones has the label zero in every row. So
+    /// under the gate's one key its hashes are the same in all rows, and the tables of two rows whose other operands
+    /// have different colours differ by delta.
     #[test]
     fn tables_of_a_constant_operand_show_delta() {
         let mut prg = Prg::new(&Seed::from_bytes([11; 16]));

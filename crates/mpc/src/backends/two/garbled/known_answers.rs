@@ -1,7 +1,8 @@
-//! Known answers of garbling: a file of labels and tables, what this room computes, and an implementation that shares no code with it.
+//! Known answers of garbling: a file of labels and tables, what this room computes, and an implementation that shares
+//! no code with it.
 //!
-//! The other implementation goes row by row and gate by gate over the circuit as it is written, with AES from another library. `TACIT_UPDATE_GOLDEN=1`
-//! lets it write the file anew.
+//! The other implementation goes row by row and gate by gate over the circuit as it is written, with AES from another
+//! library. `TACIT_UPDATE_GOLDEN=1` lets it write the file anew.
 
 use std::mem::MaybeUninit;
 
@@ -58,8 +59,9 @@ fn vectors() -> Vectors {
 }
 
 mod plain {
-    //! Zahur, Rosulek, Evans, "Two Halves Make a Whole" (EUROCRYPT 2015), Figure 2, with H(x, i) = AES_i(s(x)) + s(x), s(l, r) = (l + r, l), of Guo, Katz,
-    //! Wang, Weng, Yu (CRYPTO 2020), section 4.2. A block's bytes are little-endian.
+    //! Zahur, Rosulek, Evans, "Two Halves Make a Whole" (EUROCRYPT 2015), Figure 2, with H(x, i) = AES_i(s(x)) + s(x),
+    //! s(l, r) = (l + r, l), of Guo, Katz, Wang, Weng, Yu (CRYPTO 2020), section 4.2. A block's bytes are
+    //! little-endian.
 
     use super::*;
 

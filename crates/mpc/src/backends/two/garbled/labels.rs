@@ -1,8 +1,9 @@
 //! Labels of a circuit's inputs, batch by batch.
 //!
-//! The labels of an input x0 XOR x1 come from correlated OTs that node 0 sends, whose offset is the garbling's and serves nothing else: node 1
-//! chooses by x1 and holds zero + x1 delta; with x0 delta added to node 0's block, node 1's block is the label of x0 XOR x1. Of an input that node 0
-//! alone knows the label is drawn from the common generator, and the zero label is it XOR x0 delta.
+//! The labels of an input x0 XOR x1 come from correlated OTs that node 0 sends, whose offset is the garbling's and
+//! serves nothing else. Node 1 chooses by x1 and holds zero + x1 delta. With x0 delta added to node 0's block, node 1's
+//! block is the label of x0 XOR x1. Of an input that node 0 alone knows the label is drawn from the common generator,
+//! and the zero label is it XOR x0 delta.
 
 use tacit_math::Prg;
 use tacit_math::half_gates::add_offset;
@@ -26,7 +27,7 @@ pub(super) struct Labels {
 }
 
 impl Labels {
-    /// Makes room for so many words of rows of so many inputs. What is there is to be overwritten.
+    /// Makes room for `words` words of rows of `inputs` inputs. What is there is to be overwritten.
     fn resize(&mut self, words: usize, inputs: usize) {
         self.stride = 64 * words;
         self.blocks.resize(64 * words * inputs, 0);
@@ -70,7 +71,8 @@ impl Two {
         Ok(())
     }
 
-    /// Node 1 asks for the tables of rows from `start`, a multiple of 64, by sending its part of the inputs; it gets their labels.
+    /// Node 1 asks for the tables of rows from `start`, a multiple of 64, by sending its part of the inputs; it gets
+    /// their labels.
     pub(super) fn ask(&mut self, inputs: &[Input<'_>], start: usize, rows: usize, labels: &mut Labels) -> Result<()> {
         let (peer, own) = (self.peer(), transferred(inputs, start, rows));
         labels.resize(words_for(rows), own.len() / words_for(rows));

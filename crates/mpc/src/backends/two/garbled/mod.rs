@@ -1,17 +1,18 @@
 //! A circuit of any depth on shared planes in a constant number of rounds, by garbling (Yao).
 //!
-//! Functionality: shares of the circuit's outputs, row by row. Discloses nothing. Node 0 garbles, node 1 evaluates. Labels of the inputs come from
-//! correlated OTs or from the common generator ([`labels`]). The colours of an output's two labels at node 0 and at node 1 are its shares: no
-//! message.
+//! Functionality: shares of the circuit's outputs, row by row. Discloses nothing. Node 0 garbles, node 1 evaluates.
+//! Labels of the inputs come from correlated OTs or from the common generator ([`labels`]). The colours of an output's
+//! two labels at node 0 and at node 1 are its shares: no message.
 //!
-//! Rows go in batches of about [`TABLES`] bytes of tables, which node 1 asks for with its part of the inputs, some ahead of the one it
-//! evaluates: node 0 garbles, the network carries both directions and node 1 evaluates at the same time, and what is on its way is bounded whatever
-//! the network. Node 0 garbles no more than a message ahead of what has left it. Within a batch rows go in tiles of [`TILE`], whose labels stay near
-//! one core.
-//! **Source** Yao, FOCS 1986; conversions: Demmler, Schneider, Zohner, NDSS 2015 (ABY), section IV.
+//! Rows go in batches of about [`TABLES`] bytes of tables, which node 1 asks for with its part of the inputs, some
+//! ahead of the one it evaluates. Node 0 garbles, the network carries both directions and node 1 evaluates at the same
+//! time, and what is on its way is bounded whatever the network. Node 0 garbles no more than a message ahead of what
+//! has left it. Within a batch rows go in tiles of [`TILE`], whose labels stay near one core. **Source** Yao, FOCS
+//! 1986; conversions: Demmler, Schneider, Zohner, NDSS 2015 (ABY), section IV.
 //!
-//! OTs: one a row and input that node 1 knows a part of. Rounds: 2 for any number of rows (none for none), and 2 more the first time that there are
-//! OTs, for their setup. Node 0 sends 32 bytes a row and AND; node 1 8 bytes an OT, or one byte a batch without any.
+//! OTs: one a row and input that node 1 knows a part of. Rounds: 2 for any number of rows (none for none), and 2 more
+//! the first time that there are OTs, for their setup. Node 0 sends 32 bytes a row and AND; node 1 8 bytes an OT, or
+//! one byte a batch without any.
 
 use std::collections::VecDeque;
 

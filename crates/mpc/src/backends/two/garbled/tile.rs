@@ -63,7 +63,7 @@ impl<'a> Places<'a> {
 }
 
 impl<'a> Tile<'a> {
-    /// A tile of so many rows. Labels of inputs without any are to be written to [`Self::input`].
+    /// A tile of `rows` rows. Labels of inputs without any are to be written to [`Self::input`].
     pub(super) fn new(memory: &'a mut Memory, inputs: Vec<Option<&'a [u128]>>, rows: usize) -> Self {
         Self { rows, inputs, memory }
     }

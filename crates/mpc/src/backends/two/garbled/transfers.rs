@@ -1,7 +1,8 @@
 //! OT of labels.
 //!
-//! The OTs are by SoftSpokenOT with k = 2: its receiver is node 1, whose one message both makes the OTs and chooses, so that a batch is asked
-//! for in it and waits for nothing; it is small beside the tables that come back, and silent OT would take three times as much computing.
+//! The OTs are by SoftSpokenOT with k = 2: its receiver is node 1, whose one message both makes the OTs and chooses, so
+//! that a batch is asked for in it and waits for nothing. It is small beside the tables that come back, and silent OT
+//! would take three times as much computing.
 
 use tacit_math::plane::words_for;
 use tacit_net::{PartyId, Session};
@@ -33,7 +34,7 @@ impl Transfers {
         softspoken::setup_cost(BLOCK_BITS, Adversary::SemiHonest)
     }
 
-    /// Bytes by which the evaluator asks for a batch with so many inputs by OT.
+    /// Bytes by which the evaluator asks for a batch with `transferred` inputs by OT.
     pub(in crate::backends::two) fn bytes_asked(rows: usize, transferred: usize) -> u64 {
         softspoken::chosen_cost(BLOCK_BITS, 64 * words_for(rows) * transferred).receiver.max(1)
     }

@@ -58,7 +58,8 @@ fn garbled_circuits_tell_nothing() {
     check(&CONJOIN, 1, Source::Slice, None);
 }
 
-/// One node's data of one run of a circuit: its part of the labels of each input, and the tables of each AND, if it got them.
+/// One node's data of one run of a circuit: its part of the labels of each input, and the tables of each AND, if it got
+/// them.
 struct Held {
     start: u128,
     labels: Vec<Vec<u128>>,
@@ -126,7 +127,8 @@ fn is_output(colours: &[Vec<u64>], output: &Block) -> bool {
     planes.zip(&output.bits).all(|(made, bits)| made.words() == bits.words())
 }
 
-/// Labels and tables at random, again until the outputs' colours are this node's shares. A garbler's offset is its own, and what it is asked is random.
+/// Labels and tables at random, again until the outputs' colours are this node's shares. A garbler's offset is its own,
+/// and what it is asked is random.
 fn simulated(function: Function, drawn: usize, node: usize, own: &Own, prg: &mut Prg) -> Vec<Vec<u8>> {
     let circuit = circuit(function);
     let delta = 0x0123_4567_89ab_cdef_0f1e_2d3c_4b5a_6979;
@@ -171,8 +173,9 @@ fn garbled_circuits_are_simulated() {
     check_simulator(&CONJOIN, 3, simulated_conjunction);
 }
 
-/// Of every input in every row node 1 holds one label, that of the input's value. Neither it nor anything that node 1 sees or evaluates is the other label of
-/// a wire, or differs from it by what would show it: no two blocks of its view differ by the offset.
+/// Of every input in every row node 1 holds one label, that of the input's value. Neither it nor anything that node 1
+/// sees or evaluates is the other label of a wire, or differs from it by what would show it: no two blocks of its view
+/// differ by the offset.
 // views: crates/mpc/src/backends/two/garbled/labels.rs
 // views: crates/mpc/src/backends/two/garbled/transfers.rs
 #[test]

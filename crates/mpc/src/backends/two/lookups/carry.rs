@@ -1,25 +1,28 @@
 //! Carries of the sum of two numbers of which each node knows one, digit by digit, by transfers of two bits of several.
 //!
 //! Functionality: for numbers x of node 0 and y of node 1 in digits of w bits, shares of \[x_i + y_i > 2^w - 1\] and
-//! \[x_i + y_i = 2^w - 1\] for every digit i: whether it carries by itself, and whether it hands on a carry. Discloses nothing. Of a digit one node
-//! (the sender) has s, the other one (the receiver) r, and z = 2^w - 1 - s: the bits are r > z and r = z.
+//! \[x_i + y_i = 2^w - 1\] for every digit i. These say whether it carries by itself, and whether it hands on a carry.
+//! Discloses nothing. Of a digit one node (the sender) has s, the other one (the receiver) r, and z = 2^w - 1 - s: the
+//! bits are r > z and r = z.
 //!
 //! - Streamed, if they are many and the declared link is fast: w = 4, by [`super::table`].
-//! - Otherwise w = 3. A random lookup gives the sender a table
-//!   of 2^w pairs of random bits, the receiver one of them at a random place a. The receiver sends d = a XOR r; the sender the pairs of bits for
-//!   r = a XOR d, for every a, masked by its table and, so that one pair less is sent, by the sum for a = 0, which it keeps. What the nodes then have sums up
-//!   to the pair at a. Rounds: 2, and those of making lookups. The receiver sends w bits a row and digit, the sender 2 (2^w - 1).
+//! - Otherwise w = 3. A random lookup gives the sender a table of 2^w pairs of random bits, the receiver one of them at
+//!   a random place a. The receiver sends d = a XOR r. The sender sends the pairs of bits for r = a XOR d, for every a,
+//!   masked by its table and, so that one pair less is sent, by the sum for a = 0, which it keeps. What the nodes then
+//!   have sums up to the pair at a. Rounds: 2, and those of making lookups. The receiver sends w bits a row and digit,
+//!   the sender 2 (2^w - 1).
 //!
-//! The comparison of numbers that each node knows one of (Yao's millionaires) follows by a tree of ANDs: in each direction 3/4 OT a bit if streamed, else 1/3 OT
-//! and 1/6 lookup, where gates take 2 OTs.
+//! The comparison of numbers that each node knows one of (Yao's millionaires) follows by a tree of ANDs: in each
+//! direction 3/4 OT a bit if streamed, else 1/3 OT and 1/6 lookup, where gates take 2 OTs.
 //!
-//! Of numbers that are shared themselves, two bits of each are a digit, streamed where that is done: the sender's table has the carries of what its own part and r sum up to.
-//! That takes 3/2 OT a bit in each direction.
+//! Of numbers that are shared themselves, two bits of each are a digit, streamed where that is done: the sender's table
+//! has the carries of what its own part and r sum up to. That takes 3/2 OT a bit in each direction.
 //!
 //! Each node is the sender of half of the rows' words. Lookups: one a row and digit, rows rounded up to words.
 //!
-//! Source: Rathee, Rathee, Kumar, Chandran, Gupta, Rastogi, Sharma, "CrypTFlow2" (CCS 2020), section 3.1: comparison by one-of-many transfers of
-//! digits and a tree of ANDs. **Departures** random lookups corrected when they are used, as in [`super::conjunction`]; digits of three bits there.
+//! Source: Rathee, Rathee, Kumar, Chandran, Gupta, Rastogi, Sharma, "CrypTFlow2" (CCS 2020), section 3.1: comparison by
+//! one-of-many transfers of digits and a tree of ANDs. **Departures** random lookups corrected when they are used, as
+//! in [`super::conjunction`]; digits of three bits there.
 
 use std::ops::Range;
 
@@ -45,7 +48,8 @@ pub(in crate::backends::two) const SENT: usize = BITS * ENTRIES;
 type Words = [Vec<Vec<u64>>; BITS];
 
 impl Two {
-    /// Which digits of the sum of both nodes' numbers carry, and which hand on a carry, lowest first. `own` are the planes of this node's number.
+    /// Which digits of the sum of both nodes' numbers carry, and which hand on a carry, lowest first. `own` are the
+    /// planes of this node's number.
     pub(in crate::backends::two) fn carries_of(
         &mut self,
         rows: usize,
@@ -143,7 +147,8 @@ impl Two {
     }
 }
 
-/// The planes of a number in whole digits of so many bits. What is missing of the lowest one are zeros below: they do not carry.
+/// The planes of a number in whole digits of `W` bits. What is missing of the lowest one are zeros below: they do not
+/// carry.
 fn whole_digits<const W: usize>(rows: usize, own: Vec<Plane>) -> Vec<Share<Plane>> {
     let missing = own.len().next_multiple_of(W) - own.len();
     let zeros = (0..missing).map(|_| Plane::zeros(rows));

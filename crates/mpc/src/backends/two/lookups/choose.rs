@@ -1,17 +1,21 @@
 //! One of several shared ring elements, chosen by a shared digit of w = [`WIDTH`] bits.
 //!
-//! Functionality: shares of v_t for the digit t of each row, given shares of v_1, v_2, ...; v_0 = 0. Discloses nothing. A node (the sender) has the
-//! components u_t of the v_t and a part s of the digit, the other one (the receiver) the part r: the receiver is to look up u_(r XOR s). A random lookup gives
-//! the sender a table of 2^w random elements m, the receiver m_a at a random place a. The receiver sends d = a XOR r. With T_a = u_(a XOR d XOR s)
-//! the sender keeps T_0 - m_0 and sends T_a - m_a - (T_0 - m_0) for every other a; the receiver adds what it got for its a, if that is not 0, to
-//! m_a. Both sum up to T_a, the element that was meant. d is masked by a, what is sent by elements of m that the receiver lacks. The same for
-//! the other node's components at the same time.
+//! Functionality: shares of v_t for the digit t of each row, given shares of v_1, v_2, ...; v_0 = 0. Discloses nothing.
+//! A node (the sender) has the components u_t of the v_t and a part s of the digit, the other one (the receiver) the
+//! part r: the receiver is to look up u_(r XOR s). A random lookup gives the sender a table of 2^w random elements m,
+//! the receiver m_a at a random place a. The receiver sends d = a XOR r. With T_a = u_(a XOR d XOR s) the sender keeps
+//! T_0 - m_0 and sends T_a - m_a - (T_0 - m_0) for every other a; the receiver adds what it got for its a, if that is
+//! not 0, to m_a. Both sum up to T_a, the element that was meant. d is masked by a, what is sent by elements of m that
+//! the receiver lacks. The same for the other node's components at the same time.
 //!
-//! It replaces a product of a bit and an element for every v_t ([`crate::backends::two::products::bit_product`]), which takes 2^w - 1 OTs in each direction for the same bytes.
+//! It replaces a product of a bit and an element for every v_t ([`crate::backends::two::products::bit_product`]), which
+//! takes 2^w - 1 OTs in each direction for the same bytes.
 //!
-//! Lookups: one a row in each direction, rows rounded up to words. Rounds: 2, and those of making lookups. Each node sends w bits and 2^w - 1 elements a row.
+//! Lookups: one a row in each direction, rows rounded up to words. Rounds: 2, and those of making lookups. Each node
+//! sends w bits and 2^w - 1 elements a row.
 //!
-//! Source: as [`super::conjunction`], with strings of a ring element: Beaver, "Precomputing Oblivious Transfer" (CRYPTO 1995).
+//! Source: as [`super::conjunction`], with strings of a ring element: Beaver, "Precomputing Oblivious Transfer" (CRYPTO
+//! 1995).
 
 use tacit_math::plane::words_for;
 use tacit_math::{Plane, Ring};
@@ -97,7 +101,8 @@ fn bit_of(words: &[u64], row: usize) -> u64 {
     words[row / 64] >> (row % 64) & 1
 }
 
-/// Entries whose places differ in one bit change places where `one` is one and not zero; the same is done in either case.
+/// Entries whose places differ in one bit change places where `one` is one and not zero; the same is done in either
+/// case.
 pub(in crate::backends::two) fn exchange<R: Ring>(table: &mut [R; STRINGS], bit: usize, one: R) {
     for low in (0..STRINGS).filter(|place| place >> bit & 1 == 0) {
         let high = low | 1 << bit;

@@ -1,21 +1,23 @@
 //! Conjunctions of several planes at once, by transfers of one bit of several.
 //!
-//! Functionality: out = x_1 AND ... AND x_w for the w planes of each group. Discloses nothing. Of a row, one node (the sender) has
-//! the bits s, the other one (the receiver) r; the result is whether r is the complement of s.
+//! Functionality: out = x_1 AND ... AND x_w for the w planes of each group. Discloses nothing. Of a row, one node (the
+//! sender) has the bits s, the other one (the receiver) r; the result is whether r is the complement of s.
 //!
-//! Streamed, if they are many and the declared link is fast: w = 4, by [`super::table`], 4/3 OTs for each plane less where an AND takes two. Otherwise w = 3,
-//! as follows. A random lookup gives the sender a table m of 2^w random bits,
-//! the receiver a random place a and m_a. The receiver sends d = a XOR r. Then r is the complement of s exactly if a is p = NOT s XOR d, which the sender
-//! knows: it sends m_j XOR m_0 XOR \[j = p\] XOR \[0 = p\] for every j but 0 and keeps m_0 XOR \[0 = p\]. The receiver XORs m_a and, unless a is 0,
-//! what it got for a: both sum up to \[a = p\]. d is masked by a, and all that the receiver does not need by bits of m that it lacks.
+//! Streamed, if they are many and the declared link is fast: w = 4, by [`super::table`], 4/3 OTs for each plane less
+//! where an AND takes two. Otherwise w = 3, as follows. A random lookup gives the sender a table m of 2^w random bits,
+//! the receiver a random place a and m_a. The receiver sends d = a XOR r. Then r is the complement of s exactly if a is
+//! p = NOT s XOR d, which the sender knows. It sends m_j XOR m_0 XOR \[j = p\] XOR \[0 = p\] for every j but 0 and
+//! keeps m_0 XOR \[0 = p\]. The receiver XORs m_a and, unless a is 0, what it got for a: both sum up to \[a = p\]. d is
+//! masked by a, and all that the receiver does not need by bits of m that it lacks.
 //!
-//! Each node is the sender of half of the rows' words. Lookups: one a row and group, rows rounded up to words. Rounds: 2, and
-//! those of making lookups. The receiver sends w bits a row and group, the sender 2^w - 1: for w = 3 that is 5 bits for each
-//! plane less, where an AND takes 4; but it takes half a lookup instead of two OTs.
+//! Each node is the sender of half of the rows' words. Lookups: one a row and group, rows rounded up to words. Rounds:
+//! 2, and those of making lookups. The receiver sends w bits a row and group, the sender 2^w - 1: for w = 3 that is 5
+//! bits for each plane less, where an AND takes 4; but it takes half a lookup instead of two OTs.
 //!
-//! Source: Chandran, Gupta, Shah, "Circuit-PSI with Linear Complexity via Relaxed Batch OPPRF" (PoPETs 2022), whose equality test has one-of-sixteen
-//! transfers as leaves; random transfers corrected when they are used: Beaver, "Precomputing Oblivious Transfer" (CRYPTO 1995).
-//! **Departures** every level is by transfers, not the leaves alone; tables of eight.
+//! Source: Chandran, Gupta, Shah, "Circuit-PSI with Linear Complexity via Relaxed Batch OPPRF" (PoPETs 2022), whose
+//! equality test has one-of-sixteen transfers as leaves; random transfers corrected when they are used: Beaver,
+//! "Precomputing Oblivious Transfer" (CRYPTO 1995). **Departures** every level is by transfers, not the leaves alone;
+//! tables of eight.
 
 use std::ops::Range;
 

@@ -1,22 +1,26 @@
-//! Lookups of shared digits in tables that each node can write for its own part of them, by transfers of one string of sixteen.
+//! Lookups of shared digits in tables that each node can write for its own part of them, by transfers of one string of
+//! sixteen.
 //!
-//! Functionality: for a function f of digits of w = [`WIDTH`] bits to strings of one or two bits, shares of f(s XOR r), or of any function of s and
-//! r, of which one node (the sender) has s, the other one (the receiver) r. Discloses nothing. The receiver learns the pad m_r of sixteen pads that
-//! the sender has. The sender keeps k = m_0 XOR f(s, 0) and sends m_v XOR f(s, v) XOR k for every v but 0; the receiver XORs m_r and, unless r is 0,
-//! what it got for r: both sum up to f(s, r).
+//! Functionality: for a function f of digits of w = [`WIDTH`] bits to strings of one or two bits, shares of f(s XOR r),
+//! or of any function of s and r. One node (the sender) has s, the other one (the receiver) r. Discloses nothing. The
+//! receiver learns the pad m_r of sixteen pads that the sender has. The sender keeps k = m_0 XOR f(s, 0) and sends m_v
+//! XOR f(s, v) XOR k for every v but 0. The receiver XORs m_r and, unless r is 0, what it got for r: both sum up to
+//! f(s, r).
 //!
-//! **Pads** come from w OTs, one for each bit of r, whose bits the receiver chose: OT j gives the sender the blocks q_j and q_j XOR delta, the
-//! receiver the one that r_j says. Of a block's hash H, chunk v, as long as a string, belongs to the string v: m_v is the XOR of the chunks v of
-//! H(q_j XOR v_j delta) over all j. So pads take 2 w hashes at the sender and w at the receiver. For v other than r there is a j with
-//! v_j other than r_j, hence in m_v a chunk of a hash of which the receiver knows neither the block nor anything else: correlation robustness makes
-//! these hashes look random, and chunks of different v lie at different places. So all pads but m_r together look random to the receiver.
+//! **Pads** come from w OTs, one for each bit of r, whose bits the receiver chose: OT j gives the sender the blocks q_j
+//! and q_j XOR delta, the receiver the one that r_j says. Of a block's hash H, chunk v, as long as a string, belongs to
+//! the string v: m_v is the XOR of the chunks v of H(q_j XOR v_j delta) over all j. So pads take 2 w hashes at the
+//! sender and w at the receiver. For v other than r there is a j with v_j other than r_j, hence in m_v a chunk of a
+//! hash of which the receiver knows neither the block nor anything else. Correlation robustness makes these hashes look
+//! random, and chunks of different v lie at different places. So all pads but m_r together look random to the receiver.
 //!
-//! Each node is the sender of half of the rows' words. OTs: w a row and digit, rows rounded up to words, streamed ([`streams`]). Rounds: 2. A row and
-//! digit costs its receiver w/64 blocks of corrections for each of SoftSpokenOT's trees, which carry its choices too, and its sender 15 strings.
+//! Each node is the sender of half of the rows' words. OTs: w a row and digit, rows rounded up to words, streamed
+//! ([`streams`]). Rounds: 2. A row and digit costs its receiver w/64 blocks of corrections for each of SoftSpokenOT's
+//! trees, which carry its choices too, and its sender 15 strings.
 //!
-//! Source: Naor, Pinkas, "Oblivious Transfer and Polynomial Evaluation" (STOC 1999), section 3.1: one of 2^w strings from w transfers of one of two.
-//! **Departures** a hash of one block gives the pads of all strings, chunk by chunk, where theirs is a function of the key and the string's number;
-//! one pad is a share, so that fifteen strings are sent.
+//! Source: Naor, Pinkas, "Oblivious Transfer and Polynomial Evaluation" (STOC 1999), section 3.1: one of 2^w strings
+//! from w transfers of one of two. **Departures** a hash of one block gives the pads of all strings, chunk by chunk,
+//! where theirs is a function of the key and the string's number; one pad is a share, so that fifteen strings are sent.
 
 use tacit_math::plane::words_for;
 use tacit_math::transpose::square;
@@ -51,12 +55,12 @@ pub(in crate::backends::two) type Table<const BITS: usize> = [[u64; STRINGS]; BI
 /// A digit's bits of 64 rows.
 pub(in crate::backends::two) type Digit = [u64; WIDTH];
 
-/// OTs of each direction that so many digits take: node d is the sender in direction d.
+/// OTs of each direction that `digits` digits a row take: node d is the sender in direction d.
 pub(in crate::backends::two) fn counts(rows: usize, digits: usize) -> [usize; NODES] {
     parts(rows).map(|part| 64 * WIDTH * digits * part.len())
 }
 
-/// What looking up costs, strings of so many bits, once streams have begun.
+/// What looking up costs, strings of `bits` bits, once streams have begun.
 pub(in crate::backends::two) fn cost(rows: usize, digits: usize, bits: usize) -> Cost {
     let mut sent = streams::chosen_cost(counts(rows, digits));
     let words = parts(rows).map(|part| digits * part.len());

@@ -1,15 +1,16 @@
 //! AND of planes, in groups with a common factor.
 //!
-//! Functionality: out[k] = x[k] AND y[k] XOR base[k]. Discloses nothing. For a group x y_1, ..., x y_k the cross products x0 y1_j
-//! take one random OT a row with strings of k bits: node 0 has a random bit c and the string m_c, node 1 has m_0 and m_1. Node 0
-//! sends d = c XOR x0, node 1 sends e = m_0 XOR m_1 XOR y1. Node 0 takes m_c XOR c e = m_0 XOR c y1, node 1 takes
-//! m_0 XOR d y1: their sum is x0 y1. The same the other way round at the same time. d and e are masked by bits that their
-//! receiver does not know. With k = 1 that is Beaver's multiplication with a triple of two random OTs (Asharov, Lindell,
-//! Schneider, Zohner, CCS 2013, section 5.1); a common factor as there in section 5.2 ("vector multiplication triples": Mohassel,
-//! Zhang, S&P 2017).
+//! Functionality: out[k] = x[k] AND y[k] XOR base[k]. Discloses nothing. For a group x y_1, ..., x y_k the cross
+//! products x0 y1_j take one random OT a row with strings of k bits: node 0 has a random bit c and the string m_c, node
+//! 1 has m_0 and m_1. Node 0 sends d = c XOR x0, node 1 sends e = m_0 XOR m_1 XOR y1. Node 0 takes m_c XOR c e = m_0
+//! XOR c y1, node 1 takes m_0 XOR d y1: their sum is x0 y1. The same the other way round at the same time. d and e are
+//! masked by bits that their receiver does not know. With k = 1 that is Beaver's multiplication with a triple of two
+//! random OTs (Asharov, Lindell, Schneider, Zohner, CCS 2013, section 5.1); a common factor as there in section 5.2
+//! ("vector multiplication triples": Mohassel, Zhang, S&P 2017).
 //!
-//! OTs: one a row and group in each direction, rows rounded up to words; from the stock, or streamed if they are many and the declared link is
-//! fast ([`streams`]). Rounds: 1, and those of making OTs. Each node sends k + 1 bits a row and group.
+//! OTs: one a row and group in each direction, rows rounded up to words; from the stock, or streamed if they are many
+//! and the declared link is fast ([`streams`]). Rounds: 1, and those of making OTs. Each node sends k + 1 bits a row
+//! and group.
 
 use std::ops::Range;
 
@@ -68,7 +69,7 @@ impl Two {
         Ok(products.into_iter().map(|product| product.expect("every product is in a group")).collect())
     }
 
-    /// Random OTs of both directions: for each size so many words of rows, with strings of so many bits.
+    /// Random OTs of both directions: each size is a number of words of rows and of bits of a string.
     fn random_strings(&mut self, sizes: &[(usize, usize)]) -> Result<(Vec<Received>, Vec<Sent>)> {
         let mut received: Vec<_> = sizes.iter().map(|&size| Received::with_capacity(size)).collect();
         let mut sent: Vec<_> = sizes.iter().map(|&size| Sent::with_capacity(size)).collect();
@@ -207,7 +208,7 @@ impl Places {
         Self { left: sizes.iter().map(|(words, _)| 64 * words).collect(), group: 0 }
     }
 
-    /// Gives every group its part of the next so many.
+    /// Gives every group its part of the next `count`.
     fn take(&mut self, count: usize, mut give: impl FnMut(usize, Range<usize>)) {
         let mut start = 0;
         while start < count {

@@ -13,7 +13,8 @@ pub(in crate::backends::two) struct Segment {
     pub rows: usize,
 }
 
-/// Jobs of so many rows, an OT each, in order: cut into batches of at most [`BATCH`] OTs, whole words of them for every segment.
+/// Jobs of these numbers of rows, an OT for each row, in order: cut into batches of at most [`BATCH`] OTs, whole words
+/// of them for every segment.
 pub(in crate::backends::two) fn batches(jobs: &[usize]) -> Vec<Vec<Segment>> {
     let mut out: Vec<Vec<Segment>> = Vec::new();
     let mut left = 0;

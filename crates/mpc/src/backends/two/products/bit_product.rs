@@ -1,19 +1,23 @@
 //! Bits times ring elements: injection, selection, and products with a scan of the bits.
 //!
-//! Functionality: for bits that one node knows and ring elements s that the other one knows, shares of their products, one random OT
-//! each. Node R has a random bit c and the string m_c, node S has m_0 and m_1. R sends d = c XOR bit, S sends e = m_0 - m_1 + s,
-//! in one round. R holds m_c + c e = m_0 + c s and takes (1 - 2d) times that, S takes s d - (1 - 2d) m_0; the sum is
-//! s (d + c - 2 c d) = s bit. Discloses nothing: d and e are masked by a bit and by a string that their receiver does not know.
-//! Source: Demmler, Schneider, Zohner, NDSS 2015 (ABY), section III.E, with random OTs corrected in the same round.
+//! Functionality: for bits that one node knows and ring elements s that the other one knows, shares of their products,
+//! one random OT each. Node R has a random bit c and the string m_c, node S has m_0 and m_1. R sends d = c XOR bit, S
+//! sends e = m_0 - m_1 + s, in one round. R holds m_c + c e = m_0 + c s and takes (1 - 2d) times that, S takes s d -
+//! (1 - 2d) m_0; the sum is s (d + c - 2 c d) = s bit. Discloses nothing: d and e are masked by a bit and by a string
+//! that their receiver does not know. Source: Demmler, Schneider, Zohner, NDSS 2015 (ABY), section III.E, with random
+//! OTs corrected in the same round.
 //!
 //! - `inject`: b = b0 + b1 (1 - 2 b0), one product, its direction alternating from plane to plane.
 //! - `select`: (b0 XOR b1) (v0 + v1) = b0 v0 + b1 v1 + b1 (1 - 2 b0) v0 + b0 (1 - 2 b1) v1, two products.
-//! - products of ring elements by evaluation lack a number where a bit of each node is one, two products ([`super::multiply`]).
-//! - `scan_product`: the bits injected, then each selects the factor that the scan gives for it, or the digit chooses it ([`crate::backends::two::lookups::choose`]).
+//! - products of ring elements by evaluation lack a number where a bit of each node is one, two products
+//!   ([`super::multiply`]).
+//! - `scan_product`: the bits injected, then each selects the factor that the scan gives for it, or the digit chooses
+//!   it ([`crate::backends::two::lookups::choose`]).
 //!
-//! OTs: one a product, rows rounded up to words; from the stock, or streamed if they are many and the declared link is fast ([`streams`]). Rounds:
-//! one a batch of products, and those of making stock; streamed, one more in all, as a batch is streamed in the round in which the one
-//! before is multiplied. A product costs its sender one ring element and its receiver one bit.
+//! OTs: one a product, rows rounded up to words; from the stock, or streamed if they are many and the declared link is
+//! fast ([`streams`]). Rounds: one a batch of products, and those of making stock; streamed, one more in all, as a
+//! batch is streamed in the round in which the one before is multiplied. A product costs its sender one ring element
+//! and its receiver one bit.
 
 use std::hint::black_box;
 use std::slice;

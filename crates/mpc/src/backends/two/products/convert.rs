@@ -6,8 +6,8 @@
 //!
 //! `ring_mask`: node 0 draws y and knows the planes of -y. No message.
 //!
-//! `ring_unmask`: the planes of x - y are opened to node 1, which does not know y; they become its component. 1 round; node 0
-//! sends as many bits a row as the ring has.
+//! `ring_unmask`: the planes of x - y are opened to node 1, which does not know y; they become its component. 1 round;
+//! node 0 sends as many bits a row as the ring has.
 
 use tacit_math::{Plane, Ring};
 

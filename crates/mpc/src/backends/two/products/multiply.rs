@@ -1,20 +1,22 @@
-//! Multiplication over Z/2^k: inner products of shares, by oblivious linear evaluation if there are many products and by transfers if there are few.
+//! Multiplication over Z/2^k: inner products of shares, by oblivious linear evaluation if there are many products and
+//! by transfers if there are few.
 //!
-//! Functionality: out = sum over t of x_t y_t, element by element. Discloses nothing. Of a product of shares each node computes what it knows alone;
-//! the cross products x_0 y_1 and x_1 y_0 are shared between them.
+//! Functionality: out = sum over t of x_t y_t, element by element. Discloses nothing. Of a product of shares each node
+//! computes what it knows alone; the cross products x_0 y_1 and x_1 y_0 are shared between them.
 //!
-//! *Many*, [`strategy::MANY`] products or more: [`tacit_ot::ole`] gives shares of the integers' products, of signed 64-bit ones, but for a public number where
-//! a bit of each node is one: a product of bits and elements ([`super::bit_product`]) adds that. A number of 128 bits is l + 2^64 h, and takes three
-//! products: l l', and l h' and h l' times 2^64. Bytes and rounds are those of [`tacit_ot::ole::cost`], once those of its setup, and those of the
-//! products of bits.
+//! *Many*, [`strategy::MANY`] products or more: [`tacit_ot::ole`] gives shares of the signed 64-bit products, up to a
+//! public offset T wherever both nodes' wrap bits are one. A product of bits and elements ([`super::bit_product`]) adds
+//! that. A number of 128 bits is l + 2^64 h, and takes three products: l l', and l h' and h l' times 2^64. Bytes and
+//! rounds are those of [`tacit_ot::ole::cost`], once those of its setup, and those of the products of bits.
 //!
-//! *Few*: a cross product x y of an x that node S knows and a y that node R knows takes k random OTs (Gilboa). Their choices c_i are the bits of a
-//! random number a that R knows. S sends e_i = m_0 - m_1 + x for each, of which only the low k - i bits matter, so that e_i and e_(k-i) share a ring
-//! element. The sum of the 2^i (m_c + c_i e_i) is then x a more than that of the 2^i m_0: R takes the one and S minus the other. R also sends d = y -
-//! a, and S adds x d. d is masked by a, e_i by the string that R lacks. One round, and those of making stock; for each product and direction k OTs,
-//! one ring element from the receiver and k/2 + 1 from the sender; OTs are rounded up to words.
-//! Source: Gilboa, CRYPTO 1999, section 4.1; packing of Demmler, Schneider, Zohner, NDSS 2015 (ABY), section III.A.3.
-//! **Departures** the random number is corrected once, by a difference, instead of bit by bit.
+//! *Few*: a cross product x y of an x that node S knows and a y that node R knows takes k random OTs (Gilboa). Their
+//! choices c_i are the bits of a random number a that R knows. S sends e_i = m_0 - m_1 + x for each, of which only the
+//! low k - i bits matter, so that e_i and e_(k-i) share a ring element. The sum of the 2^i (m_c + c_i e_i) is then x a
+//! more than that of the 2^i m_0: R takes the one and S minus the other. R also sends d = y - a, and S adds x d. d is
+//! masked by a, e_i by the string that R lacks. One round, and those of making stock; for each product and direction k
+//! OTs, one ring element from the receiver and k/2 + 1 from the sender; OTs are rounded up to words. Source: Gilboa,
+//! CRYPTO 1999, section 4.1; packing of Demmler, Schneider, Zohner, NDSS 2015 (ABY), section III.A.3. **Departures**
+//! the random number is corrected once, by a difference, instead of bit by bit.
 
 use std::ops::Range;
 
@@ -27,12 +29,12 @@ use crate::backends::two::transfers::Stock;
 use crate::backends::two::{NODES, Share, Two, strategy};
 use crate::backends::wire::{Outgoing, recv_cells};
 
-/// The evaluations that a product of so many bits takes.
+/// The evaluations that a product of `bits` bits takes.
 pub(in crate::backends::two) fn evaluations(bits: usize) -> usize {
     if bits > 64 { 3 } else { 1 }
 }
 
-/// The OTs of each direction that so many products of so many bits take: whole words of choices.
+/// The OTs of each direction that `products` products of `bits` bits take: whole words of choices.
 pub(in crate::backends::two) fn transfers(products: usize, bits: usize) -> usize {
     (products * bits).next_multiple_of(64)
 }

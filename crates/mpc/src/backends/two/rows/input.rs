@@ -1,7 +1,7 @@
 //! Input by an owner.
 //!
-//! Functionality: shares of the owner's bundle. Discloses nothing. The owner's component is the bundle less the output of the common generator,
-//! which is the peer's component. No message.
+//! Functionality: shares of the owner's bundle. Discloses nothing. The owner's component is the bundle less the output
+//! of the common generator, which is the peer's component. No message.
 
 use tacit_net::PartyId;
 

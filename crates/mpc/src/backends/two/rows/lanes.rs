@@ -1,8 +1,9 @@
 //! Rows of a bundle as lanes of 64 bits, in memory and on the wire, and the switches on them.
 //!
-//! A row is one run of lanes, in which columns lie packed ([`tacit_math::packed`]): planes 64 to a lane, then vectors of numbers, each in the first lane that
-//! has room for it, then two lanes for each vector of 128 bits. On the wire a lane takes as many bytes as its columns fill. Row numbers that are
-//! to be revealed take the bits that they need, not 32.
+//! A row is one run of lanes, in which columns lie packed ([`tacit_math::packed`]): planes 64 to a lane. Then come
+//! vectors of numbers, each in the first lane that has room for it, then two lanes for each vector of 128 bits. On the
+//! wire a lane takes as many bytes as its columns fill. Row numbers that are to be revealed take the bits that they
+//! need, not 32.
 
 use tacit_math::{packed, transpose};
 
@@ -149,7 +150,7 @@ impl Layout {
     }
 }
 
-/// Room for one more vector of so many bits, in the first lane that has it or in a new one.
+/// Room for one more vector of `width` bits, in the first lane that has it or in a new one.
 fn place(used: &mut Vec<u32>, tops: &mut Vec<u64>, width: u32) -> Place {
     let lane = used.iter().position(|used| used + width <= LANE).unwrap_or(used.len());
     if lane == used.len() {
@@ -175,20 +176,22 @@ fn joined([low, high]: [u64; 2]) -> u128 {
     u128::from(high) << 64 | u128::from(low)
 }
 
-/// The switches on rows of a layout, many at a time. Their equations: [`super::permute`]. A string has its lanes rounded up to an even number.
+/// The switches on rows of a layout, many at a time. Their equations: [`super::permute`]. A string has its lanes
+/// rounded up to an even number.
 pub(in crate::backends::two) trait Algebra: Copy {
     /// Lanes of a row.
     fn lanes(&self) -> usize;
 
-    /// What the owner's switches do to its components a, b, given e and the strings k; a mask is all ones if the rows are exchanged.
+    /// What the owner's switches do to its components a, b, given e and the strings k; a mask is all ones if the rows
+    /// are exchanged.
     fn own(&self, rows: [&mut [u64]; 2], e: &[u64], k: &[u64], masks: &[u64]);
 
-    /// What the other node's switches do to its components a, b, and what it sends as e, given both strings; they change places where a
-    /// flip is all ones.
+    /// What the other node's switches do to its components a, b, and what it sends as e, given both strings; they
+    /// change places where a flip is all ones.
     fn other(&self, rows: [&mut [u64]; 2], strings: [&[u64]; 2], flips: &[u64], e: &mut [u64]);
 }
 
-/// Rows of so many lanes, strings of so many: both known when this is compiled. No vectors of 128 bits.
+/// Rows of `LANES` lanes, strings of `STRING` lanes: both known when this is compiled. No vectors of 128 bits.
 #[derive(Clone, Copy)]
 pub(in crate::backends::two) struct Narrow<const LANES: usize, const STRING: usize> {
     tops: [u64; LANES],
@@ -198,7 +201,7 @@ impl<const LANES: usize, const STRING: usize> Narrow<LANES, STRING> {
     pub(in crate::backends::two) fn of(layout: &Layout) -> Self {
         const { assert!(STRING == LANES.next_multiple_of(2), "strings of whole blocks") };
         assert!(layout.pairs() == 0, "a layout of that kind");
-        Self { tops: layout.tops[..].try_into().expect("so many lanes") }
+        Self { tops: layout.tops[..].try_into().expect("as many lanes as the type has") }
     }
 }
 
@@ -296,7 +299,7 @@ mod tests {
     use super::{Algebra, Layout, Narrow, Wide};
     use crate::{Block, Shape};
 
-    /// Numbers of rows among 70 take so many bits.
+    /// The bits of a number of a row among 70.
     const NUMBER: u32 = 7;
 
     /// A switch of two nodes on every row, on the way from and to blocks and the wire.

@@ -1,12 +1,13 @@
 //! Waksman's permutation network for any number of rows: its switches' settings and its evaluation.
 //!
-//! For n rows, n/2 switches exchange the rows of each pair or not; the first row of each pair goes on to a network of half the
-//! size, the second one to another; their outputs meet in pairs again at (n - 1)/2 switches. With n odd, the last row goes to the
-//! second, larger network alone. About n log2(n) - n switches. Source: Beauquier, Darrot, "On arbitrary size Waksman
-//! networks and their vulnerability", Parallel Processing Letters 2002; routing by the looping algorithm (Opferman,
-//! Tsao-Wu, 1971).
+//! For n rows, n/2 switches exchange the rows of each pair or not. The first row of each pair goes on to a network of
+//! half the size, the second one to another; their outputs meet in pairs again at (n - 1)/2 switches. With n odd, the
+//! last row goes to the second, larger network alone. About n log2(n) - n switches. Source: Beauquier, Darrot, "On
+//! arbitrary size Waksman networks and their vulnerability", Parallel Processing Letters 2002; routing by the looping
+//! algorithm (Opferman, Tsao-Wu, 1971).
 //!
-//! Settings and evaluation go through the switches in the same order: those before, the first half, the second half, those after.
+//! Settings and evaluation go through the switches in the same order: those before, the first half, the second half,
+//! those after.
 
 use crate::Result;
 

@@ -1,7 +1,8 @@
 //! The only way out of sharing, and numbers told to the other node.
 //!
-//! `open`: the recipients learn the values, nobody else learns anything. To each recipient the other node sends its component. Bits
-//! behind the last row of a plane are zero ([`tacit_math::Plane`]). 1 round; one copy of the data for each recipient.
+//! `open`: the recipients learn the values, nobody else learns anything. To each recipient the other node sends its
+//! component. Bits behind the last row of a plane are zero ([`tacit_math::Plane`]). 1 round; one copy of the data for
+//! each recipient.
 //!
 //! `announce`: 1 round, 8 bytes from the owner.
 

@@ -1,17 +1,17 @@
 //! Permuting shared rows by a permutation that one node knows.
 //!
-//! Functionality: shares of the rows in the order of the owner's permutation. Discloses nothing. The rows go through a Waksman
-//! network ([`super::network`]) of which the owner knows the settings. A switch with bit s turns (a, b) to (a + q, b - q) with
-//! q = s (b - a); of that the owner's own part is local, and s (b' - a') for the other node's components a', b' takes
-//! one random OT: the owner tells d = c XOR s, so that of the strings k_0 = m_d, k_1 = m_(1-d) it has k_s; the other node sends
-//! e = k_0 - k_1 + b' - a', the owner takes k_s + s e = k_0 + s (b' - a') and the other one -k_0. Since the other node's
-//! components after a switch are a' - k_0 and b' + k_0, it can go through the whole network alone and send all e at once: the
-//! number of rounds does not depend on the depth. d is masked by a random bit and e by a string that the owner does not have.
-//! Source: Mohassel, Sadeghian, EUROCRYPT 2013, section 3.2, with one string of a row's size a switch instead of two: a
-//! random OT gives k_0, so that only a difference is sent.
+//! Functionality: shares of the rows in the order of the owner's permutation. Discloses nothing. The rows go through a
+//! Waksman network ([`super::network`]) of which the owner knows the settings. A switch with bit s turns (a, b) to (a +
+//! q, b - q) with q = s (b - a). Of that the owner's own part is local, and s (b' - a') for the other node's components
+//! a', b' takes one random OT. The owner tells d = c XOR s, so that of the strings k_0 = m_d, k_1 = m_(1-d) it has k_s.
+//! The other node sends e = k_0 - k_1 + b' - a', the owner takes k_s + s e = k_0 + s (b' - a') and the other one -k_0.
+//! Since the other node's components after a switch are a' - k_0 and b' + k_0, it can go through the whole network
+//! alone and send all e at once: the number of rounds does not depend on the depth. d is masked by a random bit and e
+//! by a string that the owner does not have. Source: Mohassel, Sadeghian, EUROCRYPT 2013, section 3.2, with one string
+//! of a row's size a switch instead of two: a random OT gives k_0, so that only a difference is sent.
 //!
-//! OTs: one a switch, about n log2(n) - n. Rounds: 2 for every [`BATCH`](crate::backends::two::transfers::BATCH) switches, and those of making stock.
-//! The owner sends one bit a switch, the other node one row.
+//! OTs: one a switch, about n log2(n) - n. Rounds: 2 for every [`BATCH`](crate::backends::two::transfers::BATCH)
+//! switches, and those of making stock. The owner sends one bit a switch, the other node one row.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -123,7 +123,7 @@ impl Feed<'_> {
         self.layout.lanes().div_ceil(2)
     }
 
-    /// How many of the piece's switches come next, of at most so many, and the first of them.
+    /// The piece's next switches, at most `most`.
     fn take(&mut self, most: usize) -> Range<usize> {
         let first = self.next;
         self.next = self.ready.min(first + most);
@@ -131,7 +131,7 @@ impl Feed<'_> {
     }
 }
 
-/// A range of switches in words, so many for each.
+/// A range of switches in words, `each` for a switch.
 fn words(switches: &Range<usize>, each: usize) -> Range<usize> {
     switches.start * each..switches.end * each
 }

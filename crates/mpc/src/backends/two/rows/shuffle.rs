@@ -1,8 +1,9 @@
 //! Shuffling: each node in turn permutes by a permutation that only it knows; optionally a second bundle is revealed.
 //!
-//! Functionality: the rows in an order of which each node knows one of two random permutations. Discloses nothing, but of the second
-//! bundle, by the contract of [`crate::Backend::shuffle_reveal`], a uniformly random arrangement of public rows. One node's
-//! permutation: [`super::permute`]. The order is composed of both, so to each node it is uniformly random.
+//! Functionality: the rows in an order of which each node knows one of two random permutations. Discloses nothing, but
+//! of the second bundle, by the contract of [`crate::Backend::shuffle_reveal`], a uniformly random arrangement of
+//! public rows. One node's permutation: [`super::permute`]. The order is composed of both, so to each node it is
+//! uniformly random.
 //!
 //! Rounds: those of two permutations; 1 to reveal, in which each node sends its component, row by row.
 

@@ -12,7 +12,7 @@ use crate::backends::two::prices::{Processor, Work};
 /// Fewest OTs that are made at a time; all fillings are multiples of it.
 const FIRST: usize = 1 << 12;
 
-/// From so many OTs on they are made by silent OT, which needs a setup of its own and next to no traffic.
+/// From this number of OTs on they are made by silent OT, which needs a setup of its own and next to no traffic.
 const SILENT_FROM: usize = 1 << 18;
 
 /// SoftSpokenOT's k: 3.9 bytes an OT from its receiver, 8 and 7.5 AES blocks an OT.
@@ -49,7 +49,7 @@ impl Way {
     }
 }
 
-/// A filling, and which node sends with what it holds.
+/// A batch of OTs to generate, and which node is the OT sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Order {
     pub(super) direction: usize,
@@ -57,8 +57,7 @@ pub struct Order {
 }
 
 impl Order {
-    /// What it costs, and adds what it takes of the processor; `streamed` says whether streams have been set up, and changes if they are for
-    /// this order.
+    /// Returns the traffic, adds the CPU time; sets `streamed` if this order sets streams up.
     pub(in crate::backends::two) fn cost(&self, streamed: &mut bool, processor: &mut Processor) -> Cost {
         let (adversary, Filling { ots, way }) = (Adversary::SemiHonest, self.filling);
         let made = match way {
@@ -92,12 +91,13 @@ pub(in crate::backends::two) struct Account {
 }
 
 impl Account {
-    /// What must be made on the declared link so that so many are there, if they are not: in growing fillings.
+    /// What must be made on the declared link so that `need` are there, if they are not: in growing fillings.
     pub(super) fn short(&self, need: usize, link: Option<Link>) -> Option<Filling> {
         self.filling(need, self.growing(), link)
     }
 
-    /// The same where it is known how many will be taken in all, these included: in large fillings, and no more than those.
+    /// The same where it is known how many will be taken in all, these included: in large fillings, and no more than
+    /// those.
     pub(super) fn short_of(&self, need: usize, coming: usize, link: Option<Link>) -> Option<Filling> {
         self.filling(need, coming.saturating_sub(self.left).min(BATCH), link)
     }
@@ -129,17 +129,17 @@ impl Account {
         self.silent |= filling.way == Way::FirstSilent;
     }
 
-    /// Takes so many of those that are there.
+    /// Takes `count` of those that are there.
     pub(super) fn take(&mut self, count: usize) {
         self.left = self.left.checked_sub(count).expect("no more is taken than was prepared");
     }
 
-    /// Whether so many lookups would be the first ones.
+    /// Whether `count` lookups would be the first ones.
     pub(in crate::backends::two) fn begins_lookups(&self, count: usize) -> bool {
         count > 0 && !self.looks_up
     }
 
-    /// How many OTs so many lookups take, whole words of them; they are begun.
+    /// How many OTs `count` lookups take, whole words of them; they are begun.
     pub(in crate::backends::two) fn for_lookups(&mut self, count: usize) -> usize {
         let need = lookup::ots(!self.looks_up, count).next_multiple_of(64);
         self.looks_up |= count > 0;
@@ -147,7 +147,8 @@ impl Account {
     }
 }
 
-/// The accounts of both directions where stock is made as it is needed: what is made for so many of each, which are taken.
+/// The accounts of both directions where stock is made as it is needed: what is made for the need of each, which is
+/// taken.
 pub(in crate::backends::two) fn made_for(
     accounts: &mut [Account; NODES],
     need: [usize; NODES],
@@ -175,7 +176,7 @@ pub(in crate::backends::two) struct Foreseen {
 }
 
 impl Foreseen {
-    /// So many of each direction will be taken together.
+    /// The need of each direction, which will be taken together.
     pub(in crate::backends::two) fn note(&mut self, need: [usize; NODES]) {
         self.needs.0.push(need);
     }
@@ -185,8 +186,8 @@ impl Foreseen {
         std::mem::take(&mut self.needs)
     }
 
-    /// What is made for the needs of steps that follow each other, in the order in which it will be used, so that whoever waits for a filling
-    /// has taken all that were made before it.
+    /// What is made for the needs of steps that follow each other, in the order in which it will be used, so that
+    /// whoever waits for a filling has taken all that were made before it.
     pub(in crate::backends::two) fn orders(&mut self, steps: &[Needs], link: Option<Link>) -> Vec<Ordered<Order>> {
         let all = || steps.iter().flat_map(|needs| &needs.0);
         let mut coming = [0, 1].map(|direction| all().map(|need| need[direction]).sum::<usize>());

@@ -1,4 +1,5 @@
-//! Random transfers of one of several short strings, in both directions: made when they are used, from OTs of the stock.
+//! Random transfers of one of several short strings, in both directions: made when they are used, from OTs of the
+//! stock.
 
 use tacit_math::{CorrelationRobustHash, Ring};
 use tacit_net::{PartyId, Session};
@@ -29,7 +30,8 @@ pub(in crate::backends::two) struct Elements<R> {
 }
 
 impl Stock {
-    /// So many lookups of each direction, whole words of them: `counts[d]` in tables of node d. One round, and those of making stock.
+    /// Lookups of each direction, whole words of them: `counts[d]` in tables of node d. One round, and those of making
+    /// stock.
     pub(in crate::backends::two) fn lookups<const BITS: usize>(
         &mut self,
         session: &mut Session,
@@ -80,7 +82,7 @@ impl Stock {
         Ok(Elements { places, found, tables })
     }
 
-    /// So many lookups, as [`Self::lookups`]: `sent` gets the blocks of the tables, `received` those that are looked up.
+    /// Makes lookups, as [`Self::lookups`]: `sent` gets the blocks of the tables, `received` those that are looked up.
     fn make_lookups(
         &mut self,
         session: &mut Session,
@@ -105,13 +107,13 @@ impl Stock {
         Ok(made?)
     }
 
-    /// The next so many correlated OTs that this node sends.
+    /// The next `count` correlated OTs that this node sends.
     pub(super) fn offered(&mut self, count: usize) -> CotSender {
         let next = self.next_sent(count);
         CotSender { first: 0, delta: *self.delta, zero: self.sending.0[next].to_vec() }
     }
 
-    /// The next so many correlated OTs that this node receives.
+    /// The next `count` correlated OTs that this node receives.
     pub(super) fn chosen(&mut self, count: usize) -> CotReceiver {
         let next = self.next_received(count);
         let kept = &self.receiving.0;
@@ -130,7 +132,7 @@ fn empty<const N: usize>(capacity: usize) -> [Vec<u64>; N] {
     [(); N].map(|()| Vec::with_capacity(capacity))
 }
 
-/// Appends so many bits of the hashes of blocks, each plus an offset.
+/// Appends `BITS` bits of the hashes of blocks, each plus an offset.
 fn hash_bits<const BITS: usize>(
     hash: &CorrelationRobustHash,
     blocks: &[u128],

@@ -1,17 +1,19 @@
 //! The stock of correlated OTs in both directions, made ahead in batches.
 //!
-//! Direction d has node d as its sender. Every use takes from the stock in the same order at both nodes. When a direction has too
-//! few left, more are made at once, in growing batches, so that few rounds go to making stock and short sessions make little.
-//! How many are made follows from how many were taken, which is public: [`Account`] tells it, to the stock and to the declared costs.
-//! Where it is known what will be taken, all is made [`ahead`] of its use, in a session of its own.
+//! Direction d has node d as its sender. Every use takes from the stock in the same order at both nodes. When a
+//! direction has too few left, more are made at once, in growing batches, so that few rounds go to making stock and
+//! short sessions make little. How many are made follows from how many were taken, which is public: [`Account`] tells
+//! it, to the stock and to the declared costs. Where it is known what will be taken, all is made [`ahead`] of its use,
+//! in a session of its own.
 //!
-//! Small batches come from SoftSpokenOT, large ones from silent OT or, on a fast link, from SoftSpokenOT with shorter trees, all under one offset
-//! for each direction, a **departure** from their sources, each of which has one of its own. On a fast link most large operations need no stock: their OTs are
-//! made when they are used ([`streams`]).
+//! Small batches come from SoftSpokenOT, large ones from silent OT or, on a fast link, from SoftSpokenOT with shorter
+//! trees, all under one offset for each direction, a **departure** from their sources, each of which has one of its
+//! own. On a fast link most large operations need no stock: their OTs are made when they are used ([`streams`]).
 //!
-//! **Hashes** random OTs are correlated ones hashed with [`CorrelationRobustHash`], which suffices against a semi-honest peer: what the receiver
-//! lacks is H(x + i delta) for blocks x that it has and nonzero i, and what is added to it are messages made of shares, never a function of delta.
-//! Strings of several blocks are hashed with [`TweakableCircularHash`] under the number of the block.
+//! **Hashes** random OTs are correlated ones hashed with [`CorrelationRobustHash`], which suffices against a
+//! semi-honest peer. What the receiver lacks is H(x + i delta) for blocks x that it has and nonzero i, and what is
+//! added to it are messages made of shares, never a function of delta. Strings of several blocks are hashed with
+//! [`TweakableCircularHash`] under the number of the block.
 
 pub(super) mod account;
 mod ahead;
@@ -49,7 +51,8 @@ const PIECE: usize = 512;
 pub(super) struct Stock {
     me: usize,
     accounts: [Account; NODES],
-    /// The offset of everything that this node sends but labels of circuits, which have one of their own: a [`lookup::delta`], thus odd.
+    /// The offset of everything that this node sends but labels of circuits, which have one of their own: a
+    /// [`lookup::delta`], thus odd.
     delta: Zeroizing<u128>,
     /// What is made in the engine's session: streams, and all else unless it is made ahead.
     filler: Filler,
@@ -149,7 +152,7 @@ impl Stock {
         self.ahead.iter().for_each(|ahead| ahead.abort(reason));
     }
 
-    /// Makes sure that so many OTs of each direction are there: `need[d]` with node d as sender.
+    /// Makes sure that the OTs needed of each direction are there: `need[d]` with node d as sender.
     pub(super) fn prepare(&mut self, session: &mut Session, need: [usize; NODES]) -> Result<()> {
         for (direction, need) in need.into_iter().enumerate() {
             while let Some(filling) = self.accounts[direction].short(need, self.link) {
@@ -208,20 +211,21 @@ impl Stock {
         next
     }
 
-    /// The next so many OTs that this node sends, not hashed: the hash, the offset and the zero blocks.
+    /// The next `count` OTs that this node sends, not hashed: the hash, the offset and the zero blocks.
     pub(super) fn sent_blocks(&mut self, count: usize) -> (&CorrelationRobustHash, u128, &[u128]) {
         let next = self.next_sent(count);
         (&self.hash, *self.delta, &self.sending.0[next])
     }
 
-    /// The next so many OTs that this node receives, not hashed: the hash, the choices and the blocks.
+    /// The next `count` OTs that this node receives, not hashed: the hash, the choices and the blocks.
     pub(super) fn received_blocks(&mut self, count: usize) -> (&CorrelationRobustHash, &[u64], &[u128]) {
         let next = self.next_received(count);
         let kept = &self.receiving.0;
         (&self.hash, &kept.choices[next.start / 64..next.end / 64], &kept.blocks[next])
     }
 
-    /// Both strings of the next so many OTs that this node sends, of several blocks, one string after the other, in place of what was there.
+    /// Both strings of the next `count` OTs that this node sends, of several blocks, one string after the other, in
+    /// place of what was there.
     pub(super) fn sent_long(&mut self, count: usize, blocks: usize, out: &mut [Vec<u128>; 2]) {
         let next = self.next_sent(count);
         let zero = &self.sending.0[next];
@@ -230,13 +234,13 @@ impl Stock {
         self.strings(zero, *self.delta, blocks, second);
     }
 
-    /// The chosen strings of the next so many OTs that this node receives, in the same way.
+    /// The chosen strings of the next `count` OTs that this node receives, in the same way.
     pub(super) fn received_long(&mut self, count: usize, blocks: usize, out: &mut Vec<u128>) {
         let next = self.next_received(count);
         self.strings(&self.receiving.0.blocks[next], 0, blocks, out);
     }
 
-    /// The choices of the next so many OTs that this node receives; they are not taken.
+    /// The choices of the next `count` OTs that this node receives; they are not taken.
     pub(super) fn choices_ahead(&self, count: usize) -> &[u64] {
         let (kept, used) = &self.receiving;
         &kept.choices[*used / 64..(*used + count) / 64]

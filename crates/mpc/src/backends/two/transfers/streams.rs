@@ -1,6 +1,7 @@
 //! OTs of both directions on a fast link: made when they are used, tile by tile, so that nothing of them is stored.
 //!
-//! SoftSpokenOT with k = 2 takes half of silent OT's processor time, for 7.9 bytes an OT: less in all where a byte takes a nanosecond or less.
+//! SoftSpokenOT with k = 2 takes half of silent OT's processor time, for 7.9 bytes an OT: less in all where a byte
+//! takes a nanosecond or less.
 
 use tacit_math::CorrelationRobustHash;
 use tacit_net::Session;
@@ -14,7 +15,8 @@ use crate::{Link, Result};
 /// SoftSpokenOT's k.
 pub(super) const DEPTH: usize = 2;
 
-/// From so many OTs of a direction on they are streamed, or made this way for the stock: less does not pay for the setup and the round.
+/// From this number of OTs of a direction on they are streamed, or made this way for the stock: less does not pay for
+/// the setup and the round.
 const FROM: usize = 1 << 18;
 
 /// Bytes a second from which on the link is fast.
@@ -25,12 +27,13 @@ pub(in crate::backends::two) fn is_fast(link: Option<Link>) -> bool {
     link.is_some_and(|link| link.bandwidth >= FAST)
 }
 
-/// Whether so many OTs of each direction are streamed.
+/// Whether `ots` OTs of each direction are streamed.
 pub(in crate::backends::two) fn streams(link: Option<Link>, ots: usize) -> bool {
     ots >= FROM && is_fast(link)
 }
 
-/// What `counts[d]` streamed OTs with node d as sender cost, without the round that they are part of; `first` if there were none before.
+/// What `counts[d]` streamed OTs with node d as sender cost, without the round that they are part of; `first` if there
+/// were none before.
 pub(in crate::backends::two) fn cost(first: bool, counts: [usize; NODES]) -> Cost {
     let mut cost = Cost { rounds: 0, sent: vec![0; NODES] };
     for (sender, count) in counts.into_iter().enumerate() {
@@ -46,7 +49,8 @@ pub(in crate::backends::two) fn cost(first: bool, counts: [usize; NODES]) -> Cos
     cost
 }
 
-/// What each node sends for `counts[d]` streamed OTs with node d as sender whose bits their receiver chose, once streams have begun.
+/// What each node sends for `counts[d]` streamed OTs with node d as sender whose bits their receiver chose, once
+/// streams have begun.
 pub(in crate::backends::two) fn chosen_cost(counts: [usize; NODES]) -> Vec<u64> {
     (0..NODES).map(|node| softspoken::chosen_cost(DEPTH, counts[1 - node]).receiver).collect()
 }
@@ -58,8 +62,9 @@ pub(super) struct Streams {
 }
 
 impl Stock {
-    /// `counts[d]` OTs with node d as sender, whole words of them, in the present round and after [`Self::begin_streams`]. `sent` gets the zero
-    /// blocks and the offset, `received` the choices and blocks, tile by tile.
+    /// `counts[d]` OTs with node d as sender, whole words of them, in the present round and after
+    /// [`Self::begin_streams`]. `sent` gets the zero blocks and the offset, `received` the choices and blocks, tile by
+    /// tile.
     pub(in crate::backends::two) fn stream(
         &mut self,
         session: &mut Session,
@@ -81,7 +86,8 @@ impl Stock {
         Ok(streamed?)
     }
 
-    /// As [`Self::stream`]: so many OTs with this node as sender, and one of which it is the receiver for each bit that it chose.
+    /// As [`Self::stream`]: `send` OTs with this node as sender, and one of which it is the receiver for each bit that
+    /// it chose.
     pub(in crate::backends::two) fn stream_chosen(
         &mut self,
         session: &mut Session,

@@ -1,7 +1,9 @@
-//! What the stock hands out, and what a node sees while it is made: ahead and in the session, in every way, for every kind of use.
+//! What the stock hands out, and what a node sees while it is made: ahead and in the session, in every way, for every
+//! kind of use.
 //!
-//! Sessions here make correlations for nothing, so that each OT is seen with both of its ends. A node's view is the messages of both sessions and the
-//! OTs that it was given; the peer's offset, its choices and the strings that the node did not choose are secret.
+//! Sessions here make correlations for nothing, so that each OT is seen with both of its ends. A node's view is the
+//! messages of both sessions and the OTs that it was given; the peer's offset, its choices and the strings that the
+//! node did not choose are secret.
 
 use std::thread;
 
@@ -157,8 +159,8 @@ fn assert_aligned(sender: &Handed, receiver: &Handed, offset: u128) {
     }
 }
 
-/// Every OT is given once, to both ends at the same place, whatever it was made by and for. No message shows an offset, as a difference of two blocks
-/// that a node sees, nor a node's choices.
+/// Every OT is given once, to both ends at the same place, whatever it was made by and for. No message shows an offset,
+/// as a difference of two blocks that a node sees, nor a node's choices.
 // views: crates/mpc/src/backends/two/transfers/mod.rs
 // views: crates/mpc/src/backends/two/transfers/ahead.rs
 // views: crates/mpc/src/backends/two/transfers/filler.rs
@@ -232,8 +234,8 @@ fn parts(handed: &Handed) -> Vec<std::ops::Range<usize>> {
     (0..handed.received.blocks.len().min(OTS * WAYS.len())).step_by(OTS).map(|first| first..first + OTS).collect()
 }
 
-/// What a receiver has of an OT, its block and string, says nothing of the other string, and what a sender has nothing of the choice. Both are simulated by
-/// random blocks, but that the lowest bit of a silent OT's block is its choice.
+/// What a receiver has of an OT, its block and string, says nothing of the other string, and what a sender has nothing
+/// of the choice. Both are simulated by random blocks, but that the lowest bit of a silent OT's block is its choice.
 #[test]
 fn ots_are_those_of_a_dealer() {
     let mut prg = Prg::new(&Seed::from_bytes([61; 16]));
@@ -274,7 +276,8 @@ fn ots_are_those_of_a_dealer() {
     }
 }
 
-/// Of a lookup the receiver has the string at its place, and no other one; no string comes twice, in one call or in two.
+/// Of a lookup the receiver has the string at its place, and no other one; no string comes twice, in one call or in
+/// two.
 #[test]
 fn lookups_are_those_of_a_dealer() {
     let mut prg = Prg::new(&Seed::from_bytes([62; 16]));

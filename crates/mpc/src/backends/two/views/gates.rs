@@ -133,7 +133,8 @@ fn ands_of_many_rows_tell_nothing() {
     }
 }
 
-/// A run makes lookups, whatever the row count, and a row count takes about a thousand: the ends of words for either part of the rows.
+/// A run makes lookups, whatever the row count, and a row count takes about a thousand: the ends of words for either
+/// part of the rows.
 #[test]
 #[ignore = "minutes: make nightly"]
 fn lookups_of_many_rows_tell_nothing() {
@@ -218,7 +219,8 @@ fn simulated_carry(node: usize, own: &Own, prg: &mut Prg) -> Vec<Vec<u8>> {
     places.into_iter().chain(found).chain(tables).chain([flips, entries]).map(|part| words(&part)).collect()
 }
 
-/// Streamed tables of one digit of the node's own planes: the first pad that the sender has and what the receiver found make the output right.
+/// Streamed tables of one digit of the node's own planes: the first pad that the sender has and what the receiver found
+/// make the output right.
 fn simulated_table<const BITS: usize>(
     node: usize,
     own: &Own,

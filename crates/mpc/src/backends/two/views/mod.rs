@@ -1,8 +1,10 @@
 //! What can a node of this engine compute from everything that it saw? One file for each kind of protocol.
 //!
-//! Given ideal correlations: a node's view is the messages of the protocol, its own shares in and out, and what the correlations gave it, hashed as the protocol
-//! does: the strings that it can decode, and both of those that it offered. How correlations are made is for the views of crates/ot; the messages of
-//! that are left out. A simulator stands beside the protocol's test: from a node's own shares in and out it makes the view, without anything of the peer.
+//! Given ideal correlations: a node's view is the messages of the protocol, its own shares in and out, and what the
+//! correlations gave it. The latter is hashed as the protocol does: the strings that it can decode, and both of those
+//! that it offered. How correlations are made is for the views of crates/ot; the messages of that are left out. A
+//! simulator stands beside the protocol's test: from a node's own shares in and out it makes the view, without anything
+//! of the peer.
 
 mod faults;
 mod gates;
@@ -88,11 +90,11 @@ impl Source {
 /// What the OTs that a protocol takes of the stock are strings of.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Strings {
-    /// So many bits, 64 strings to a word.
+    /// A number of bits, 64 strings to a word.
     Bits(usize),
-    /// Ring elements of so many bytes.
+    /// Ring elements of this number of bytes.
     Elements(usize),
-    /// Rows of so many blocks.
+    /// Rows of this number of blocks.
     Blocks(usize),
     /// It takes none: what it draws is noted.
     None,
@@ -101,10 +103,10 @@ pub(super) enum Strings {
 /// A protocol, as the test calls it.
 pub(super) struct Protocol<'a> {
     pub name: &'a str,
-    /// Of what it takes, for so many rows.
+    /// Of what it takes, for any number of rows.
     pub shape: Shape,
     pub strings: Strings,
-    /// How many of these strings count for so many rows, if not all.
+    /// How many of these strings count, by the number of rows, if not all.
     pub used: Option<fn(usize) -> usize>,
     pub run: &'a (dyn Fn(&mut Two, Rows<Two>) -> Result<Rows<Two>> + Sync),
 }
@@ -130,7 +132,7 @@ fn ahead(rows: usize) -> usize {
     64 * (rows + 64)
 }
 
-/// Runs a protocol so many times in one session, on new inputs each time, and gives what each node had.
+/// Runs a protocol several times in one session, on new inputs each time, and gives what each node had.
 pub(super) fn watch(
     protocol: &Protocol<'_>,
     rows: usize,
@@ -210,7 +212,8 @@ fn strings(b: &Two, strings: Strings, blocks: &[u128], offset: u128) -> Vec<u8> 
     }
 }
 
-/// Places of two words that are equal or differ by one of some offsets. Of 2^20 random words and seven offsets none do but with 2^-85.
+/// Places of two words that are equal or differ by one of some offsets. Of 2^20 random words and seven offsets none do
+/// but with 2^-85.
 pub(super) fn meetings(words: impl IntoIterator<Item = u128>, offsets: &[u128]) -> Vec<[usize; 2]> {
     let (mut places, mut found) = (HashMap::new(), Vec::new());
     for (place, word) in words.into_iter().enumerate() {
@@ -293,7 +296,8 @@ pub(super) fn runs_for(protocol: &Protocol<'_>, rows: usize, source: Source, lin
     needed(0).max(needed(1)).max(400)
 }
 
-/// The name of a node's own order of rows, as it is drawn for a permutation: the settings of its switches, which are not uniform.
+/// The name of a node's own order of rows, as it is drawn for a permutation: the settings of its switches, which are
+/// not uniform.
 const ORDER: &str = "order";
 
 /// Has the order that a node permutes by next drawn from a generator of its own, and notes it.
@@ -333,7 +337,8 @@ pub(super) fn findings_in(runs: &[Run], rows: usize, lanes: u64) -> Vec<String> 
     found
 }
 
-/// Views without the bits of planes behind the last row, where they are zero in all of them. One that is not stays, and has to be random.
+/// Views without the bits of planes behind the last row, where they are zero in all of them. One that is not stays, and
+/// has to be random.
 fn without_zero_padding(views: Vec<View>, rows: usize) -> Vec<View> {
     let column = 64 * words_for(rows);
     let padding = |part: &Part, bit: usize| part.bits().is_multiple_of(column) && bit % column >= rows;
@@ -402,7 +407,7 @@ pub(super) fn plane(block: &Block, which: usize) -> &[u64] {
     block.bits[which].words()
 }
 
-/// So many rows of some columns.
+/// The shape of some columns, without rows.
 pub(super) const fn shape(bits: usize, r64: usize) -> Shape {
     Shape { rows: 0, bits, r32: 0, r64, r128: 0 }
 }

@@ -126,7 +126,7 @@ fn what_is_revealed_is_an_arrangement_and_nothing_else() {
     }
 }
 
-/// The numbers of so many bits in the lowest bits of a lane.
+/// Numbers of `width` bits in the lowest bits of a lane.
 struct Field {
     width: u32,
 }
@@ -154,8 +154,8 @@ impl Field {
 }
 
 impl Passing<'_> {
-    /// What the three switches add to their first rows and take from their second ones, so that the rows become those that are asked for, if
-    /// any are. The first one is random in any case: sums of a node's components stay.
+    /// What the three switches add to their first rows and take from their second ones, so that the rows become those
+    /// that are asked for, if any are. The first one is random in any case: sums of a node's components stay.
     fn pass(&mut self, wanted: Option<[u64; ROWS]>, mut switch: impl FnMut(usize, [u64; 2], u64, &mut Prg)) {
         for (number, [a, b]) in [[0, 1], [1, 2], [0, 1]].into_iter().enumerate() {
             let random = self.prg.vector::<u64>(1)[0];
@@ -171,8 +171,8 @@ impl Passing<'_> {
     }
 }
 
-/// One lane of both passes of a node, the first of which is the one by its own order at node 0: e and k of that, k_0 of the other one; and the
-/// rows that it has in the end.
+/// One lane of both passes of a node, the first of which is the one by its own order at node 0. It has e and k of that,
+/// k_0 of the other one; and the rows that it has in the end.
 fn simulated_lane(
     node: usize,
     field: &Field,
@@ -201,8 +201,8 @@ fn simulated_lane(
     [own, other]
 }
 
-/// The view of a shuffle of lanes, of a node whose components in and out are these, and which are sent in so many bytes each; `message` is what
-/// follows.
+/// The view of a shuffle of lanes, of a node whose components in and out are these, and which are sent in that number
+/// of bytes each; `message` is what follows.
 fn simulated_passes(
     node: usize,
     lanes: &[(Field, usize, [[u64; ROWS]; 2])],

@@ -1,4 +1,5 @@
-//! Protocols on ring elements: products of bits and elements, products of elements, chosen elements, and planes that become numbers.
+//! Protocols on ring elements: products of bits and elements, products of elements, chosen elements, and planes that
+//! become numbers.
 
 use tacit_math::plane::words_for;
 use tacit_math::{Plane, Prg};
@@ -133,7 +134,8 @@ fn products_with_scans_tell_nothing() {
     check(&SCAN, 3, Source::Slice, None);
 }
 
-/// Each node knows the planes of its component of a number, and node 0 the masks that it draws: a function of what is a node's own, without a message.
+/// Each node knows the planes of its component of a number, and node 0 the masks that it draws: a function of what is a
+/// node's own, without a message.
 // views: Two::summands
 // views: Two::mask
 #[test]
@@ -163,7 +165,7 @@ fn summands_and_masks_send_nothing() {
     assert!(owns[1].iter().all(|own| own.output.r64[0] == [0; 3]), "node 1 knows nothing of a mask");
 }
 
-/// So many products that they are evaluated.
+/// Enough products to be evaluated.
 const EVALUATED: usize = MANY;
 
 const EVALUATE: Protocol<'_> = Protocol { name: "products by evaluation", strings: Strings::Elements(8), ..MULTIPLY };
@@ -234,7 +236,8 @@ impl Evaluation {
         }
     }
 
-    /// A view with the same own numbers and output: the first string that this node offered is what makes the output right.
+    /// A view with the same own numbers and output: the first string that this node offered is what makes the output
+    /// right.
     fn simulated(&self, modulus: u64, prg: &mut Prg) -> Self {
         let [share, masked, chosen, one, bits] = prg.vector::<u64>(5)[..] else { unreachable!("five words") };
         let [b, wraps, flip, choice] = [0, 1, 2, 3].map(|at| bits >> at & 1);
@@ -247,8 +250,8 @@ impl Evaluation {
     }
 }
 
-/// Of many products every row of one call is a run. The evaluation gives each node a share, a bit and a number, here noted as from a dealer; what the
-/// products of these bits and numbers show is seen and simulated with them.
+/// Of many products every row of one call is a run. The evaluation gives each node a share, a bit and a number, here
+/// noted as from a dealer; what the products of these bits and numbers show is seen and simulated with them.
 #[test]
 fn evaluated_products_tell_nothing() {
     let owns = watch(&EVALUATE, EVALUATED, Source::Dealt, None, 1);
@@ -330,8 +333,8 @@ fn simulated_selection(_node: usize, own: &Own, prg: &mut Prg) -> Vec<Vec<u8>> {
     [of.flips, of.masked, of.choices, of.strings, of.zero, of.one].iter().map(|part| bytes(part)).collect()
 }
 
-/// Products of bits and elements, one for each plane: those that this node gives the elements of, of which the first strings make the output right, and
-/// those that it gives the bits of, of which the received strings do.
+/// Products of bits and elements, one for each plane: those that this node gives the elements of, of which the first
+/// strings make the output right, and those that it gives the bits of, of which the received strings do.
 fn simulated_injection(node: usize, own: &Own, prg: &mut Prg) -> Vec<Vec<u8>> {
     let (rows, all) = (own.input.rows, words_for(own.input.rows));
     let [flips, choices] = [(); 2].map(|()| prg.vector::<u64>(all));

@@ -25,8 +25,8 @@ fn everything(b: &mut Two, x: Rows<Two>) -> Result<Rows<Two>> {
 const EVERYTHING: Protocol<'_> =
     Protocol { name: "everything", shape: shape(3, 1), strings: Strings::Blocks(1), used: None, run: &everything };
 
-/// A run of many methods tells no more than each of them: relations in the first row of planes and the lowest bit of numbers, over all messages and
-/// OTs.
+/// A run of many methods tells no more than each of them: relations in the first row of planes and the lowest bit of
+/// numbers, over all messages and OTs.
 // views: crates/mpc/src/backends/two/node.rs
 #[test]
 fn a_whole_run_tells_nothing() {
@@ -51,8 +51,8 @@ struct Begun {
     common: Vec<u128>,
 }
 
-/// Offsets and generators are new in every session; the peer sees neither offset, as a block or a difference of two, nor what the node's own generator
-/// gives. Public values are component 0, without a message.
+/// Offsets and generators are new in every session; the peer sees neither offset, as a block or a difference of two,
+/// nor what the node's own generator gives. Public values are component 0, without a message.
 #[test]
 fn a_session_begins_with_secrets_of_its_own() {
     let begin = |session, _| {
