@@ -83,7 +83,7 @@ impl Bound {
             with: format!("{} events", chances.len()),
             bits: -log2_sum(&chances),
             kind: Kind::Run,
-            source: "the sum of these lines; shares of events: crates/psi/src/chance.rs",
+            source: "the sum of these lines; shares of events: crates/psi/src/parts/chance.rs",
         }
     }
 }

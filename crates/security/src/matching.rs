@@ -37,7 +37,7 @@ const ALL_PAIRS: &str = "union bound over all pairs of all bins";
 
 const SUBFIELD: &str = "Raghuraman, Rindal (CCS 2022), section 4";
 
-const BANDS: &str = "Kingman (1970); Bienstock et al. (USENIX Security 2023); crates/psi/src/okvs.rs";
+const BANDS: &str = "Kingman (1970); Bienstock et al. (USENIX Security 2023); crates/psi/src/parts/okvs.rs";
 
 /// The numbers of bins of a run over `items` items: as the command chooses them, and as many as it ever does.
 pub fn bins_of(items: usize) -> Vec<usize> {
@@ -301,7 +301,7 @@ fn in_bins_once(what: &str, Sizes { sender, receiver }: Sizes) -> Bound {
         format!("{what}: two numbers are one in their bins"),
         with,
         123.0 - 2.0 * all,
-        "crates/psi/src/cuckoo.rs",
+        "crates/psi/src/parts/cuckoo.rs",
     )
 }
 

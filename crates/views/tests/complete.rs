@@ -25,7 +25,7 @@ const ENGINES: [&str; 2] = ["Rep3", "Two"];
 const LOCAL: [&str; 4] = ["step", "public_bits", "public_vector", "not"];
 
 /// Files that exchange no message, each with what it is.
-const SILENT: [(&str, &str); 55] = [
+const SILENT: [(&str, &str); 58] = [
     ("crates/mpc/src/backends/cell.rs", "arithmetic of one element"),
     ("crates/mpc/src/backends/clear.rs", "the engine without security, of one party"),
     ("crates/mpc/src/backends/components.rs", "shares as files have them"),
@@ -61,26 +61,32 @@ const SILENT: [(&str, &str); 55] = [
     ("crates/ot/src/silent.rs", "a list of modules"),
     ("crates/ot/src/silent/supply.rs", "what is left of a batch"),
     ("crates/ot/src/vole.rs", "types"),
-    ("crates/psi/src/binning.rs", "which item goes in which bin, in memory"),
-    ("crates/psi/src/chance.rs", "constants"),
-    ("crates/psi/src/circuit_psi/words.rs", "an encoding"),
-    ("crates/psi/src/cuckoo.rs", "a hash table in memory; what is sent of it is seen in circuit_psi.rs"),
+    ("crates/psi/src/parts/binning.rs", "which item goes in which bin, in memory"),
+    ("crates/psi/src/parts/chance.rs", "constants"),
+    ("crates/psi/src/intersection/circuit_psi/words.rs", "an encoding"),
+    ("crates/psi/src/parts/cuckoo.rs", "a hash table in memory; what is sent of it is seen in circuit_psi.rs"),
     ("crates/psi/src/error.rs", "errors"),
-    ("crates/psi/src/group.rs", "arithmetic of curve points"),
+    ("crates/psi/src/parts/group.rs", "arithmetic of curve points"),
     ("crates/psi/src/lib.rs", "a list of modules"),
-    ("crates/psi/src/matching.rs", "equal tags in memory"),
-    ("crates/psi/src/okvs/elimination.rs", "linear algebra; the store is seen in okvs.rs"),
-    ("crates/psi/src/okvs/order.rs", "an order of rows in memory"),
-    ("crates/psi/src/protocol.rs", "traits"),
-    ("crates/psi/src/relatives.rs", "protocols of this room behind traits"),
-    ("crates/psi/src/rounds.rs", "a trait"),
-    ("crates/psi/src/rounds/state.rs", "an encoding of a state that its own party keeps"),
-    ("crates/psi/src/switching.rs", "settings of switches in memory; what is sent of them is seen in permute_share.rs"),
-    ("crates/psi/src/tag_map.rs", "maps in memory"),
+    ("crates/psi/src/parts/tag_lookup.rs", "equal tags in memory"),
+    ("crates/psi/src/parts/okvs/elimination.rs", "linear algebra; the store is seen in okvs.rs"),
+    ("crates/psi/src/parts/okvs/order.rs", "an order of rows in memory"),
+    ("crates/psi/src/interface/protocol.rs", "traits"),
+    ("crates/psi/src/relatives/mod.rs", "protocols of this room behind traits"),
+    ("crates/psi/src/interface/rounds.rs", "a trait"),
+    ("crates/psi/src/interface/rounds/state.rs", "an encoding of a state that its own party keeps"),
+    (
+        "crates/psi/src/parts/switching.rs",
+        "settings of switches in memory; what is sent of them is seen in permute_share.rs",
+    ),
+    ("crates/psi/src/parts/tag_map.rs", "maps in memory"),
     ("crates/table/src/operators/filter.rs", "one AND of planes"),
     ("crates/table/src/operators/mod.rs", "a list of modules"),
     ("crates/table/src/operators/project.rs", "chooses columns"),
     ("crates/table/src/operators/runs.rs", "comparisons of neighbours, by circuits"),
+    ("crates/psi/src/interface/mod.rs", "a list of modules"),
+    ("crates/psi/src/intersection/mod.rs", "a list of modules"),
+    ("crates/psi/src/parts/mod.rs", "a list of modules"),
 ];
 
 /// Modules of tests within these rooms.

@@ -42,7 +42,7 @@ SECONDS_PER_ROW = {
 """Processor time a party and row of both tables, measured on a core with AVX-512; others take up to thrice as long."""
 
 LARGEST_UNION = 8_000_000
-"""Keys of the sender that ids by ``oprf`` are long enough for; crates/psi/src/set_union.rs refuses more."""
+"""Keys of the sender that ids by ``oprf`` are long enough for; crates/psi/src/relatives/set_union.rs refuses more."""
 
 SECONDS_PER_KEY = 8e-6
 """The same for each further key of a row: a multiplication."""

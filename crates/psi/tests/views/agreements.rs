@@ -25,7 +25,7 @@ fn received(seen: &View) -> View {
 }
 
 /// Before a party has opened its own bytes it must not be able to compute the key: it sees a commitment alone.
-// views: crates/psi/src/tokens.rs
+// views: crates/psi/src/parts/tokens.rs
 #[test]
 fn commitments_to_a_key_tell_nothing_of_it() {
     let played = play(&["a", "b", "c"], 300, |mut session, _| {
@@ -161,7 +161,7 @@ fn with_raised(points: &[Encoding], key: &Exponent) -> View {
     View::default().with(Kind::Received, "questions", points.concat()).with(Kind::Derived, "raised", raised.concat())
 }
 
-// views: crates/psi/src/unbalanced.rs crates/psi/src/blinding.rs
+// views: crates/psi/src/intersection/unbalanced.rs crates/psi/src/parts/blinding.rs
 #[test]
 fn questions_are_random_points_and_other_tags_cannot_be_computed() {
     let runs = 300;
@@ -237,7 +237,7 @@ fn sets(run: usize) -> ([Vec<Item>; 2], Vec<bool>) {
 
 /// The sender learns its matches, which are its output, and that is all that the bits say: with a receiver who learns
 /// alone no message comes.
-// views: crates/psi/src/alignment.rs
+// views: crates/psi/src/intersection/alignment.rs
 #[test]
 fn bits_that_tell_matches_tell_the_output_alone() {
     for learns in [Learns::Both, Learns::Receiver] {
@@ -281,7 +281,7 @@ fn bits_that_tell_matches_tell_the_output_alone() {
 }
 
 /// Counts are disclosed; the message is a function of them alone.
-// views: crates/psi/src/row_counts.rs
+// views: crates/psi/src/parts/row_counts.rs
 #[test]
 fn counts_of_rows_are_made_from_the_counts() {
     let counts = |run: usize| {
@@ -329,7 +329,7 @@ fn split(view: &View) -> (Vec<u8>, Vec<u8>) {
 }
 
 /// Blobs have the messages of the protocol itself, between lengths and headers that follow from the sizes.
-// views: crates/psi/src/rounds/driven.rs crates/psi/src/rounds/relayed.rs
+// views: crates/psi/src/interface/rounds/driven.rs crates/psi/src/interface/rounds/relayed.rs
 #[test]
 fn blobs_have_the_protocols_messages_and_nothing_else() {
     let psi = || Arc::new(DhPsi { bins: 1 });

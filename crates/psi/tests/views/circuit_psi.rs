@@ -85,7 +85,7 @@ fn simulated(real: &View, prg: &mut Prg) -> View {
     real.parts().iter().fold(View::default(), uniform)
 }
 
-// views: crates/psi/src/circuit_psi.rs
+// views: crates/psi/src/intersection/circuit_psi.rs
 #[test]
 fn a_receiver_decodes_nothing_but_uniform_words() {
     let shape = Shape { bits: 64, ..Shape::default() };

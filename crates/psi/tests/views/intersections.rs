@@ -163,12 +163,12 @@ fn items(name: &str, items: &[Item]) -> View {
     View::default().with(Kind::Own, name, bytemuck::cast_slice(items))
 }
 
-// views: crates/psi/src/dh_psi.rs
-// views: crates/psi/src/kkrt.rs
-// views: crates/psi/src/tags.rs
-// views: crates/psi/src/vole_psi.rs
-// views: crates/psi/src/vole_psi/sender.rs
-// views: crates/psi/src/vole_psi/receiver.rs
+// views: crates/psi/src/intersection/dh_psi.rs
+// views: crates/psi/src/intersection/kkrt.rs
+// views: crates/psi/src/parts/tags.rs
+// views: crates/psi/src/intersection/vole_psi.rs
+// views: crates/psi/src/intersection/vole_psi/sender.rs
+// views: crates/psi/src/intersection/vole_psi/receiver.rs
 #[test]
 fn what_a_party_receives_is_made_from_the_sizes() {
     for Case { protocol, sizes, lanes, steps, simulated, uniform } in cases() {

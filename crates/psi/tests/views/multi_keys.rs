@@ -248,7 +248,7 @@ fn evaluate(session: &mut Session, peer: PartyId, run: usize) -> [View; 2] {
     [everything(blind.view(), "points of ids", &received, &[&r]), guessed]
 }
 
-// views: crates/psi/src/multi_key.rs crates/psi/src/blind_join.rs
+// views: crates/psi/src/relatives/multi_key.rs crates/psi/src/relatives/blind_join.rs
 #[test]
 fn rows_of_several_identifiers_tell_the_graph_and_no_row_or_column_of_it() {
     let honest = |role| {

@@ -90,7 +90,7 @@ fn simulated(prg: &mut Prg) -> View {
     derived(&[first, second])
 }
 
-// views: crates/psi/src/multi_party.rs
+// views: crates/psi/src/intersection/multi_party.rs
 #[test]
 fn a_leader_decodes_uniform_words_of_what_not_all_have() {
     let runs = 90;
@@ -176,7 +176,7 @@ fn precedence(common: &[Item], place: impl Fn(Item) -> usize) -> Vec<u8> {
 }
 
 /// The leader's items may come in an order that tells more than the items: that of rows, by time or by amount.
-// views: crates/psi/src/multi_party.rs
+// views: crates/psi/src/intersection/multi_party.rs
 #[test]
 fn a_recipient_sees_no_order_of_the_leaders_items() {
     const SAME: usize = 4;

@@ -25,7 +25,7 @@ fn simulated(real: &View, prg: &mut tacit_math::Prg) -> View {
         .fold(View::default(), |view, part| view.with(part.kind, &part.name, prg.vector::<u8>(part.bytes.len())))
 }
 
-// views: crates/psi/src/permute_share.rs
+// views: crates/psi/src/parts/permute_share.rs
 #[test]
 fn the_permuter_sees_nothing_of_the_data_and_the_owner_nothing_of_the_order() {
     let Played { sender: owner, receiver: permuter } = play_once(

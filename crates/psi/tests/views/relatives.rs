@@ -235,7 +235,7 @@ fn by_run(seen: Vec<(View, [View; 2])>) -> (Vec<(View, View)>, Vec<View>) {
     seen.into_iter().enumerate().map(of_run).unzip()
 }
 
-// views: crates/psi/src/masking.rs
+// views: crates/psi/src/parts/masking.rs
 #[test]
 fn the_size_of_the_intersection_is_all_that_is_told() {
     let runs = 160;
@@ -384,7 +384,7 @@ fn identify(session: &mut Session, peer: PartyId, run: usize) -> [View; 2] {
     [ids.view(), guessed]
 }
 
-// views: crates/psi/src/private_id.rs crates/psi/src/masking.rs
+// views: crates/psi/src/relatives/private_id.rs crates/psi/src/parts/masking.rs
 #[test]
 fn ids_tell_no_party_which_of_its_rows_are_in_both() {
     let runs = 240;
@@ -551,7 +551,7 @@ fn simulated_ids(prg: &mut Prg, sorted: std::ops::Range<usize>, count: usize, tw
     everything(blind.view(), name, &points, &exponents)
 }
 
-// views: crates/psi/src/multi_key.rs crates/psi/src/blind_join.rs
+// views: crates/psi/src/relatives/multi_key.rs crates/psi/src/relatives/blind_join.rs
 #[test]
 fn a_blind_join_tells_the_graph_of_shuffled_rows() {
     let runs = 240;

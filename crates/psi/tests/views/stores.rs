@@ -23,7 +23,7 @@ fn store(keys: usize, run: usize, fresh: bool) -> Run {
     Run { view: view.lanes(1), known: View::default(), secret: secret.lanes(1) }
 }
 
-// views: crates/psi/src/okvs.rs
+// views: crates/psi/src/parts/okvs.rs
 #[test]
 fn stores_of_random_values_are_uniform() {
     // Dense rows, and bands.

@@ -167,7 +167,7 @@ fn corrections(keys: &[[u64; 2]], values: &[u64]) -> Vec<u64> {
     keys.iter().zip(values).map(|([k, other], value)| value.wrapping_add(*k).wrapping_sub(*other)).collect()
 }
 
-// views: crates/psi/src/cardinality_sum.rs
+// views: crates/psi/src/relatives/cardinality_sum.rs
 #[test]
 fn a_sum_is_all_that_transfers_of_values_tell() {
     let honest = |session: &mut Session, peer, run: usize| {

@@ -251,7 +251,7 @@ fn leaning(views: &[View]) -> [usize; 2] {
     [biased(views).len(), repeats(&words, 8).len()]
 }
 
-// views: crates/psi/src/set_union.rs
+// views: crates/psi/src/relatives/set_union.rs
 #[test]
 fn a_sender_of_a_union_sees_uniform_words_whatever_the_receiver_has() {
     let Played { sender, receiver } = play_once(

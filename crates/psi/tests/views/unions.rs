@@ -138,7 +138,7 @@ fn new(run: usize) -> Vec<Item> {
     a.into_iter().filter(|number| !b.contains(number)).collect()
 }
 
-// views: crates/psi/src/set_union.rs
+// views: crates/psi/src/relatives/set_union.rs
 #[test]
 fn a_receiver_of_a_union_opens_nothing_that_both_have() {
     let Played { receiver, sender } = played(80);
@@ -320,7 +320,7 @@ impl Identifying {
 
 /// Nothing says which of a party's rows the other has, and no id is one that a party computes by itself of an item that
 /// it guesses.
-// views: crates/psi/src/private_id_oprf.rs
+// views: crates/psi/src/relatives/private_id_oprf.rs
 #[test]
 fn ids_by_unions_are_random_numbers_in_no_order() {
     ids_are_random_numbers(&[Role::Sender]);
@@ -380,7 +380,7 @@ fn ids_of_one_function_are_found() {
 }
 
 /// Shares of both payloads, of pairs in an order that is nobody's, beside a party's own payload.
-// views: crates/psi/src/ps3i.rs
+// views: crates/psi/src/relatives/ps3i.rs
 #[test]
 fn shares_of_joined_rows_are_uniform() {
     let runs = 86;

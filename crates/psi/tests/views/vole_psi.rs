@@ -12,8 +12,8 @@ const ITEMS: usize = 8;
 const COMMON: usize = 3;
 const SIZES: Sizes = Sizes { sender: ITEMS, receiver: ITEMS };
 
-// views: crates/psi/src/vole_psi/oprf.rs
-// views: crates/psi/src/vole_psi/hashes.rs
+// views: crates/psi/src/intersection/vole_psi/oprf.rs
+// views: crates/psi/src/intersection/vole_psi/hashes.rs
 #[test]
 fn a_receiver_computes_no_tag_but_those_of_its_items() {
     let psi = VolePsi { variant: Variant::Fast, bins: 1 };

@@ -1,0 +1,4 @@
+//! What a protocol computes, with a transport and without one.
+
+pub mod protocol;
+pub mod rounds;
