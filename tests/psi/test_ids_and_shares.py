@@ -119,6 +119,7 @@ PEOPLE_A = """SELECT CASE WHEN i % 3 > 0 THEN i // 2 END AS id, i AS number,
 PEOPLE_B = """SELECT CASE WHEN i % 4 > 0 THEN i // 3 + 10 END AS id, CASE WHEN i % 3 > 0 THEN 'p' || i END AS phone,
               i * 100 AS amount FROM range(50) t(i)"""
 EITHER = "SELECT a.number, b.amount FROM 'a.parquet' a JOIN 'b.parquet' b ON a.id = b.id OR a.phone = b.phone"
+UNDECLARED = {"latency": 0.0, "bandwidth": None}
 OF_SHARES = {"a": ("--columns", "number"), "b": ("--columns", "amount")}
 
 
@@ -238,14 +239,14 @@ def test_values_that_are_no_integers_are_named(pair: Pair) -> None:
 
 
 def test_tables_too_large_for_the_memory_are_refused_by_both_alike() -> None:
-    facts = {"rows": 10**8, "memory": 3 << 30, "columns": []}
+    facts = {"rows": 10**8, "memory": 3 << 30, "columns": [], **UNDECLARED}
     parameters = Parameters(("a", "b"), ("exact",), ("a", "b"), reveal="ids")
     with pytest.raises(RunError, match=r"works in memory and needs .* MiB .*; declare more --memory at both"):
         choose_whole(parameters, (facts, facts))
 
 
 def test_a_table_too_large_for_its_owners_memory_is_refused_there() -> None:
-    facts = {"rows": 10**5, "memory": 2 << 30, "columns": ["n"]}
+    facts = {"rows": 10**5, "memory": 2 << 30, "columns": ["n"], **UNDECLARED}
     for parameters in (
         Parameters(("a", "b"), ("exact",), ("a", "b"), reveal="shares"),
         Parameters(("a", "b"), ("exact", "exact"), ("a", "b"), reveal="ids", widths=(1, 1)),
@@ -256,11 +257,16 @@ def test_a_table_too_large_for_its_owners_memory_is_refused_there() -> None:
             check_memory(parameters, choice, 2 << 30, 10**9)
 
 
-@pytest.mark.parametrize(("rows", "protocol"), [(100, "private-id-ddh"), (10**6, "private-id-oprf")])
-def test_the_protocol_for_ids_follows_from_the_sizes(rows: int, protocol: str) -> None:
-    facts = {"rows": rows, "memory": 3 << 30, "columns": []}
+@pytest.mark.parametrize(
+    ("rows", "bandwidth", "protocol"),
+    [(100, None, "private-id-ddh"), (10**6, None, "private-id-oprf"), (10**6, 1e6, "private-id-ddh")],
+)
+def test_the_protocol_for_ids_follows_from_the_sizes_and_the_worse_network(
+    rows: int, bandwidth: float | None, protocol: str
+) -> None:
+    facts = {"rows": rows, "memory": 3 << 30, "columns": [], **UNDECLARED}
     parameters = Parameters(("a", "b"), ("exact",), ("a", "b"), reveal="ids")
-    assert choose_whole(parameters, (facts, facts)).protocol == protocol
+    assert choose_whole(parameters, (facts, {**facts, "bandwidth": bandwidth})).protocol == protocol
 
 
 def test_messages_say_only_what_is_declared(pair: Pair) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from tacit import _native
 from tacit.agent.faults import Fault, RunError
+from tacit.plan.physical.cost import Network
 from tacit.psi.parameters import Parameters
 
 FAVOURED = 1 << 20
@@ -36,9 +37,6 @@ MALICIOUS = "vole-malicious"
 
 AUTOMATIC = ("vole", "vole-compact", "dh")
 """What ``auto`` chooses from: the protocols against semi-honest parties that are fastest on some network."""
-
-BYTES_PER_SECOND = 300e6
-"""What a connection carries where the federation file names no bandwidth."""
 
 
 @dataclass(frozen=True)
@@ -102,22 +100,26 @@ def choose(parameters: Parameters, facts: tuple[Mapping[str, Any], Mapping[str, 
 
 
 @dataclass(frozen=True)
-class DeclaredNetwork:
-    """Seconds of one way, and bytes a second: the worst of what the parties' federation files declare."""
+class DeclaredNetwork(Network):
+    """The worst of what the parties' federation files declare; what none declares is as in a plan for SQL."""
 
-    latency: float
-    bandwidth: float | None
+    declared: bool = False
 
     @classmethod
     def of(cls, facts: Sequence[Mapping[str, Any]]) -> DeclaredNetwork:
         bandwidths = [float(each["bandwidth"]) for each in facts if each["bandwidth"] is not None]
-        return cls(max(float(each["latency"]) for each in facts), min(bandwidths, default=None))
+        latency = max(float(each["latency"]) for each in facts)
+        declared = bool(bandwidths) or latency > 0
+        return cls(latency or cls.latency, min(bandwidths, default=cls.bandwidth), declared)
 
     def __str__(self) -> str:
-        if self.bandwidth is None and self.latency == 0:
+        if not self.declared:
             return "on a fast network, as no other is declared"
-        carried = self.bandwidth or BYTES_PER_SECOND
-        return f"at {1e3 * self.latency:g} ms one way and {carried / 1e6:g} MB/s"
+        return f"at {1e3 * self.latency:g} ms one way and {self.bandwidth / 1e6:g} MB/s"
+
+    def seconds(self, sent: int, rounds: int) -> float:
+        """The time that bytes in one direction and rounds take."""
+        return sent / self.bandwidth + rounds * self.latency
 
 
 @dataclass(frozen=True)
@@ -146,7 +148,7 @@ def _option(
     seconds = SECONDS_TO_BEGIN.get(name, DEFAULT_SECONDS_TO_BEGIN)
     seconds += SECONDS_PER_TOKEN.get(name, DEFAULT_SECONDS_PER_TOKEN) * bins * sum(capacities) / 2
     # Both directions carry at the same time.
-    seconds += max(sent) / (network.bandwidth or BYTES_PER_SECOND) + rounds * network.latency
+    seconds += network.seconds(max(sent), rounds)
     return _Option(name, sender, why_sender, sent, rounds, seconds)
 
 

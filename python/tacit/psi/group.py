@@ -14,7 +14,7 @@ from tacit import _native
 from tacit.agent.faults import Fault, RunError
 from tacit.psi.agreement import Agreement, together
 from tacit.psi.announcement import heard
-from tacit.psi.choice import BYTES_PER_SECOND, Chosen, DeclaredNetwork
+from tacit.psi.choice import Chosen, DeclaredNetwork
 from tacit.psi.match import OUTPUT_BYTES, Limits, Report, Tell
 from tacit.psi.members import Members
 from tacit.psi.partition import Counts, partition
@@ -121,8 +121,7 @@ def _led_by(
     others = [size for party, size in enumerate(rows) if party != leader]
     seconds = sum(SECONDS_TO_BEGIN + SECONDS_PER_ROW * (size + rows[leader]) / 2 for size in others)
     # All that is sent goes through the leader's connection, both directions at the same time.
-    seconds += max(sent[leader], sum(sent) - sent[leader]) / (network.bandwidth or BYTES_PER_SECOND)
-    seconds += rounds * network.latency
+    seconds += network.seconds(max(sent[leader], sum(sent) - sent[leader]), rounds)
     name = parameters.parties[leader]
     alone = "it alone learns the matches" if len(recipients) == 1 else "this way it takes the least time"
     why = (

@@ -11,7 +11,7 @@ from typing import Any
 
 from tacit import _native
 from tacit.agent.faults import Fault, RunError
-from tacit.psi.choice import BYTES_PER_SECOND, Choice
+from tacit.psi.choice import Choice, DeclaredNetwork
 from tacit.psi.parameters import Parameters
 
 ID_COLUMN = "universal_id"
@@ -128,17 +128,26 @@ def _options(parameters: Parameters, rows: tuple[int, int], facts: Facts) -> lis
         why = "the one for numbers in place of rows"
         summed = parameters.summed is not None
         costs = [("dh-cardinality", sender, _native.aggregate_cost(rows[sender], rows[1 - sender], summed))]
-    return [_choice(name, sender, cost, rows, parameters.keys, why) for name, sender, cost in costs]
+    network = DeclaredNetwork.of(facts)
+    return [_choice(name, sender, cost, rows, parameters.keys, network, why) for name, sender, cost in costs]
 
 
 def _ids_cost(method: str, rows: tuple[int, int], sender: int) -> dict[str, int]:
     return _native.ids_cost(method, rows[sender], rows[1 - sender])
 
 
-def _choice(name: str, sender: int, cost: Mapping[str, int], rows: tuple[int, int], keys: int, why: str) -> Choice:
+def _choice(
+    name: str,
+    sender: int,
+    cost: Mapping[str, int],
+    rows: tuple[int, int],
+    keys: int,
+    network: DeclaredNetwork,
+    why: str,
+) -> Choice:
     sent = (cost["sender"], cost["receiver"]) if sender == 0 else (cost["receiver"], cost["sender"])
     each = SECONDS_PER_ROW[name] + SECONDS_PER_KEY * (keys - 1)
-    seconds = SECONDS_TO_BEGIN[name] + each * sum(rows) + sum(sent) / BYTES_PER_SECOND
+    seconds = SECONDS_TO_BEGIN[name] + each * sum(rows) + network.seconds(sum(sent), cost["rounds"])
     reasons = (
         f"protocol {name}: {why}",
         "1 bin, in memory: what bins of it would tell is more than what the whole tells",
