@@ -5,17 +5,15 @@ Each column of a permit is an output of the query, or is listed beyond the answe
 
 from __future__ import annotations
 
-import json
+import ast
 import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tacit import _native
-from tacit.agent.steps import secure_operators
+import tacit
 from tacit.plan.account.explain import explain_text
 from tacit.plan.account.sentences import what
 from tacit.plan.algebra.bounds import UNDECLARED_ROWS
@@ -33,7 +31,9 @@ from tacit.sql import compile_query
 
 from .catalogs import CATALOGS
 from .golden import cases, files
+from .permits import assert_permits_are_those_needed
 
+PACKAGE = Path(tacit.__file__).parent
 GOLDEN = Path(__file__).parent / "golden"
 PLANS = pytest.mark.parametrize("path", files(GOLDEN), ids=lambda path: path.stem)
 
@@ -148,16 +148,32 @@ def test_explain_prints_each_opened_column(path: Path) -> None:
 def test_permits_are_those_that_the_operators_need(path: Path) -> None:
     """The planner's account against the native session's own, made of the operators alone."""
     for plan in plans(path):
-        operators = json.dumps([each.json() for each in secure_operators(plan)])
-        needed = json.loads(_native.permits(plan.engine, operators, nodes=list(plan.nodes)))
-        assert normal(each.permit.json() for each in plan.disclosures) == normal(needed), plan.query
+        assert_permits_are_those_needed(plan)
 
 
-def normal(permits: Any) -> list[str]:
-    """Without what native code does not know: whether columns are the answer, and how many rows there may be."""
-    kinds = {"answer": "opened", "value": "opened"}
-    plain = [each | {"kind": kinds.get(each["kind"], each["kind"]), "rows": None} for each in permits]
-    return sorted(json.dumps(each | {"recipients": sorted(each["recipients"])}, sort_keys=True) for each in plain)
+def test_no_permit_exists_without_a_disclosure() -> None:
+    """One place makes permits, of what a disclosure says."""
+    made = [
+        path.relative_to(PACKAGE)
+        for path in sorted(PACKAGE.rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] == "Permit"
+    ]
+    assert made == [Path("plan/physical/disclosure.py")]
+
+
+@PLANS
+def test_each_opened_column_and_number_has_sources(path: Path) -> None:
+    for plan in plans(path):
+        assert plan.catalog is not None
+        declared = {(each.owner, each.name): {c.field.name for c in each.columns} for each in plan.catalog.tables}
+        for disclosure in plan.disclosures:
+            derivation, permit = disclosure.derivation, disclosure.permit
+            assert [name for name, _ in derivation.values] == [each.name for each in permit.columns]
+            assert derivation.presence, "rows come from tables"
+            uses = [*derivation.presence, *(use for _, found in derivation.values for use in found)]
+            for source in (use.source for use in uses):
+                assert source.column is None or source.column in declared[str(source.owner), source.table]
 
 
 def credit() -> PlacedPlan:

@@ -1,0 +1,33 @@
+"""Permits of generated plans: one for each disclosure, and exactly those that the operators need."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from tests.plan.permits import assert_permits_are_those_needed
+
+from tacit.plan.algebra.refusals import QueryError
+from tacit.sql import compile_query
+
+from .federations import store
+from .queries import Question
+from .test_generated import NIGHTLY, search
+
+
+def test_permits_are_those_that_operators_need(keys: Path) -> None:
+    opened = 0
+
+    def run(question: Question) -> None:
+        nonlocal opened
+        with tempfile.TemporaryDirectory(prefix="tacit-test-") as folder:
+            catalog = store(question.world.declared(), Path(folder), keys).catalog
+        try:
+            plan = compile_query(question.query, catalog, question.to)
+        except QueryError:
+            return
+        assert_permits_are_those_needed(plan)
+        opened += len(plan.disclosures)
+
+    search(run, 1000 if NIGHTLY else 40)
+    assert opened > 40
