@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -89,6 +90,24 @@ def test_the_ledger_shows_and_verifies(tacit: Tacit, folder: Path) -> None:
     done = tacit("ledger", "--verify")
     assert done.returncode == 2
     assert "bureau_b.jsonl, line 1: the entry was changed" in one_sentence(done.stderr)
+
+
+def test_ledgers_that_had_sentences_alone_are_shown_verified_and_carried_on(tacit: Tacit, folder: Path) -> None:
+    ledger = folder / "ledger" / "regulator.jsonl"
+    ledger.parent.mkdir()
+    shutil.copy(Path(__file__).parent / "ledgers" / "in-sentences.jsonl", ledger)
+    assert "2 entries, chain intact" in tacit("ledger", "--verify").stdout
+    shown = " ".join(tacit("ledger", "--name", "regulator").stdout.split())
+    assert "to regulator: the answer: zip and avg_score, of at most 40 rows; and beyond it sum_score and" in shown
+    tacit("sql", JOIN)
+    assert "4 entries, chain intact" in tacit("ledger", "--name", "regulator", "--verify").stdout
+    approved, completed = map(json.loads, ledger.read_text().splitlines()[2:])
+    for (disclosure,) in (approved["disclosures"], completed["disclosures"]):
+        assert disclosure["what"] == "the answer: n, one row" and disclosure["rules"] == ["query"]
+        assert disclosure["derivation"]["values"] == {"n": []}, "it counts rows and shows no column"
+        deciding = {(each["table"], each["column"]) for each in disclosure["derivation"]["presence"]}
+        assert deciding >= {("scores_a", "ssn"), ("demographics", "ssn")}
+    assert completed["disclosures"][0]["rows"] == 1
 
 
 def test_keys_are_not_replaced(tacit: Tacit) -> None:
