@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import astuple, replace
 
 import pytest
 
 from tacit.plan import learnt, plan_hash
 from tacit.plan.algebra.refusals import QueryError
 from tacit.plan.facts.catalog import Catalog, KeptTable
+from tacit.plan.facts.lineage import Lineage, lineage
 from tacit.plan.physical.kept import kept_table
 from tacit.plan.physical.operators import Join
 from tacit.plan.physical.placed import JSON, InputStep, KeepStep, KeptStep, PlacedPlan, SecureStep
-from tacit.sql import compile_query
+from tacit.sql import bind, compile_query
 
 from .catalogs import CREDIT, MIXED
 
@@ -25,8 +26,8 @@ def compiled(query: str, catalog: Catalog) -> PlacedPlan:
     return compile_query(query, catalog, catalog.nodes[:1])
 
 
-def kept(query: str, catalog: Catalog, id: str = "0" * 32) -> KeptTable:
-    """The table that a query keeps, as its files would describe it."""
+def kept(query: str, catalog: Catalog, id: str = "0" * 32, forget: tuple[str, ...] = ()) -> KeptTable:
+    """The table that a query keeps, as its files would describe it. forget: what they do not say."""
     plan = compiled(query, catalog)
     step = plan.steps[-1]
     assert isinstance(step, KeepStep)
@@ -35,7 +36,13 @@ def kept(query: str, catalog: Catalog, id: str = "0" * 32) -> KeptTable:
     columns = [{"name": name, **_physical(name, source.operator.json())} for name in step.operator.columns]
     header = {"table": step.operator.table, "id": id, "rows": 100, "padded": True, "columns": columns}
     about = step.about | {"plan_hash": plan_hash(plan).hex(), "query": query}
+    about["fields"] = [without(each, forget) for each in about["fields"]]
+    about = without(about, forget)
     return kept_table(json.loads(json.dumps(header | {"about": about})))
+
+
+def without(members: JSON, names: tuple[str, ...]) -> JSON:
+    return {name: each for name, each in members.items() if name not in names}
 
 
 def _physical(name: str, operator: JSON) -> JSON:
@@ -69,6 +76,37 @@ def test_origins_are_passed_on(credit: Catalog) -> None:
     table = kept(query, credit)
     assert table.owners == ("bureau_a", "bureau_b", "regulator")
     assert table.tables == ("demographics", "scores_a", "scores_b")
+
+
+SCORES = "SELECT zip, SUM(score) AS score FROM totals WHERE ssn > 5 GROUP BY zip"
+
+
+def listed(found: Lineage) -> dict[str, set[tuple[str | None, str, str | None]]]:
+    uses = {**found.values, "rows": found.presence}
+    return {name: {astuple(use.source) for use in each} for name, each in uses.items()}
+
+
+def test_lineage_goes_back_to_what_the_table_was_made_of(credit: Catalog) -> None:
+    found = lineage(bind(SCORES, credit), credit)
+    assert listed(found)["zip"] == {("regulator", "demographics", "zip")}
+    assert listed(found)["score"] == {("bureau_a", "scores_a", "score")}
+    keys = {("regulator", "demographics", "ssn"), ("bureau_a", "scores_a", "ssn")}
+    rows = {("regulator", "demographics", None), ("bureau_a", "scores_a", None), ("regulator", "demographics", "zip")}
+    assert listed(found)["rows"] == keys | rows
+    (score,) = found.values["score"]
+    assert score.through == ("sum",), "a sum of sums"
+
+
+def test_a_table_whose_files_do_not_say_is_a_source_itself(credit: Catalog) -> None:
+    silent = tuple(replace(each, uses=None) for each in credit.kept[0].columns)
+    catalog = replace(credit, kept=(replace(credit.kept[0], columns=silent, presence=None),))
+    found = lineage(bind(SCORES, catalog), catalog)
+    assert listed(found)["score"] == {(None, "totals", "score")}
+    assert listed(found)["rows"] == {(None, "totals", None), (None, "totals", "ssn"), (None, "totals", "zip")}
+
+
+def test_headers_of_earlier_versions_are_read(credit: Catalog) -> None:
+    assert kept(TOTALS, CREDIT, forget=("uses", "presence")).presence is None
 
 
 def test_the_hash_covers_which_table_is_read_and_no_other(credit: Catalog) -> None:

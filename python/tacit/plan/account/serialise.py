@@ -8,7 +8,6 @@ from dataclasses import fields, is_dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from tacit.plan.facts.sources import Use
 from tacit.plan.physical.disclosure import Disclosure
 from tacit.plan.physical.placed import PlacedPlan
 from tacit.plan.physical.record import JSON, Record
@@ -56,19 +55,13 @@ def disclosure_json(disclosure: Disclosure) -> JSON:
         "step": disclosure.site.step,
         "shown": encoded(disclosure.shown),
         "derivation": {
-            "values": {name: [_use(each) for each in uses] for name, uses in derivation.values},
-            "presence": [_use(each) for each in derivation.presence],
+            "values": {name: [each.json() for each in uses] for name, uses in derivation.values},
+            "presence": [each.json() for each in derivation.presence],
             "rows": derivation.rows,
         },
         "rules": [rule.value for rule in disclosure.rules],
         "permit": disclosure.permit.json(),
     }
-
-
-def _use(use: Use) -> JSON:
-    source = use.source
-    begins = {"owner": source.owner, "table": source.table, "column": source.column}
-    return {**begins, "through": list(use.through)}
 
 
 def canonical(value: object) -> str:

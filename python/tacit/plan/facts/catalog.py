@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from tacit.plan.algebra.types import Field
 from tacit.plan.facts.kinds import Kind
+from tacit.plan.facts.sources import Use
 
 
 @dataclass(frozen=True)
@@ -50,11 +51,15 @@ class Table:
 
 @dataclass(frozen=True)
 class KeptColumn:
-    """A column of a kept table. kind: in which it is kept. readers: as they were found when it was kept."""
+    """A column of a kept table. kind: in which it is kept. readers: as they were found when it was kept.
+
+    uses: its lineage from then; None in files that do not say.
+    """
 
     field: Field
     kind: Kind
     readers: frozenset[str]
+    uses: tuple[Use, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -63,7 +68,7 @@ class KeptTable:
 
     id: random, common to the parts of all nodes. rows: its public number of rows. padded: whether some of them may not
     be valid. single: exactly one is. owners, tables: whose data, of which tables, entered it. plan_hash, query: of the
-    run that made it.
+    run that made it. presence: the lineage of which rows there are; None in files that do not say.
     """
 
     name: str
@@ -77,6 +82,7 @@ class KeptTable:
     tables: tuple[str, ...]
     plan_hash: str
     query: str
+    presence: tuple[Use, ...] | None = None
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ from tacit.plan.algebra.relations import (
     Sort,
     Union,
 )
-from tacit.plan.facts.catalog import Catalog
+from tacit.plan.facts.catalog import Catalog, KeptTable
 from tacit.plan.facts.fields import columns_of, names
 from tacit.plan.facts.sources import Source, Use, Uses, passed
 
@@ -57,7 +57,7 @@ def lineage(relation: Relation, catalog: Catalog) -> Lineage:
             values = {name: _from(Source(owner, table, source)) for name, source in columns}
             return Lineage(values, _from(Source(owner, table, None)))
         case KeptScan():
-            return _kept(relation)
+            return _kept(relation, next(each for each in catalog.kept if each.name == relation.table))
         case Opened():
             raise AssertionError("what a tail reads derives as the release says that opened it")
         case Filter(input, predicate):
@@ -85,10 +85,13 @@ def lineage(relation: Relation, catalog: Catalog) -> Lineage:
             return Lineage(below.values, passed(below.presence, "limit"))
 
 
-def _kept(relation: KeptScan) -> Lineage:
-    """The table itself is the source. That it has its one row says nothing."""
-    values = {name: _from(Source(None, relation.table, source)) for name, source in relation.columns}
-    return Lineage(values, frozenset() if relation.single else _from(Source(None, relation.table, None)))
+def _kept(relation: KeptScan, table: KeptTable) -> Lineage:
+    """What the table's files say. Where they do not, it is a source itself; that it has its one row says nothing."""
+    if table.presence is None:
+        values = {name: _from(Source(None, relation.table, source)) for name, source in relation.columns}
+        return Lineage(values, frozenset() if relation.single else _from(Source(None, relation.table, None)))
+    uses = {each.field.name: frozenset(each.uses or ()) for each in table.columns}
+    return Lineage({name: uses[source] for name, source in relation.columns}, frozenset(table.presence))
 
 
 def _join(left: Lineage, right: Lineage, left_keys: tuple[str, ...], right_keys: tuple[str, ...]) -> Lineage:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
 from typing import Literal as OneOf
 
 from tacit.plan.algebra.relations import AggregateFunction, Operator
@@ -43,6 +44,15 @@ class Use:
 
     source: Source
     through: tuple[Passage, ...] = ()
+
+    def json(self) -> dict[str, Any]:
+        """As accounts, ledgers and headers of kept tables have it."""
+        return {**asdict(self.source), "through": list(self.through)}
+
+    @classmethod
+    def of(cls, said: Mapping[str, Any]) -> Use:
+        """What ``json`` wrote."""
+        return cls(Source(said["owner"], said["table"], said["column"]), tuple(said["through"]))
 
 
 Uses = frozenset[Use]

@@ -1,7 +1,7 @@
 """What later plans have to know of a kept table: the planner's part of its files' headers, written and read.
 
-The header of a kept table says what it consists of (columns with their kinds, rows, nodes); ``about`` adds what its
-columns mean: types with their exact bounds, keys that never repeat, readers, and whose data is in it.
+The header of a kept table says what it consists of: columns with their kinds, rows, nodes. ``about`` adds what its
+columns mean: types with their exact bounds, keys that never repeat, readers, whose data is in it, and its lineage.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ from tacit.plan.algebra.types import Field, Type
 from tacit.plan.facts.catalog import Catalog, KeptColumn, KeptTable
 from tacit.plan.facts.fields import fields
 from tacit.plan.facts.kinds import Kind
+from tacit.plan.facts.lineage import lineage
 from tacit.plan.facts.readers import Readers
+from tacit.plan.facts.sources import Use, ordered
 from tacit.plan.facts.uniqueness import unique_keys
 from tacit.plan.physical.record import JSON
 
@@ -24,7 +26,7 @@ TYPES = {each.__name__: each for each in get_args(Type)}
 
 def about(relation: Relation, single: bool, catalog: Catalog) -> JSON:
     """The meaning of a relation that is to be kept. single: it has exactly one row, whatever the data."""
-    readers = Readers(catalog).of(relation)
+    readers, derived = Readers(catalog).of(relation), lineage(relation, catalog)
     sources = [table for table in catalog.kept if table.name in {scan.table for scan in kept_scans(relation)}]
     owners = {scan.owner for scan in scans(relation)}.union(*(table.owners for table in sources))
     tables = {scan.table for scan in scans(relation)}.union(*(table.tables for table in sources))
@@ -35,9 +37,11 @@ def about(relation: Relation, single: bool, catalog: Catalog) -> JSON:
                 "type": {"name": type(each.type).__name__, **dataclasses.asdict(each.type)},
                 "nullable": each.nullable,
                 "readers": sorted(readers[each.name]),
+                "uses": [use.json() for use in ordered(derived.values[each.name])],
             }
             for each in fields(relation)
         ],
+        "presence": [use.json() for use in ordered(derived.presence)],
         "single": single,
         "unique": sorted(sorted(keys) for keys in unique_keys(relation, catalog)),
         "owners": sorted(owners),
@@ -61,6 +65,7 @@ def kept_table(header: JSON) -> KeptTable:
         tables=tuple(said["tables"]),
         plan_hash=said["plan_hash"],
         query=said["query"],
+        presence=_uses(said.get("presence")),
     )
 
 
@@ -68,7 +73,12 @@ def _column(said: JSON, physical: JSON) -> KeptColumn:
     if said["name"] != physical["name"]:
         raise ValueError(f"columns {said['name']} and {physical['name']}")
     kind = Kind(**physical["kind"], encode=physical["encode"])
-    return KeptColumn(Field(said["name"], _type(said["type"]), said["nullable"]), kind, frozenset(said["readers"]))
+    field = Field(said["name"], _type(said["type"]), said["nullable"])
+    return KeptColumn(field, kind, frozenset(said["readers"]), _uses(said.get("uses")))
+
+
+def _uses(said: list[JSON] | None) -> tuple[Use, ...] | None:
+    return None if said is None else tuple(map(Use.of, said))
 
 
 def _type(said: JSON) -> Type:
