@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from tacit.plan.algebra.relations import Aggregate, Match, Project, Relation
 from tacit.plan.algebra.trees import owner, scans
 from tacit.plan.facts.catalog import Catalog, DisclosureRule
+from tacit.plan.facts.floors import least_rows
 from tacit.plan.facts.lineage import lineage
 from tacit.plan.facts.sizes import most_matches
 from tacit.plan.facts.sources import Source, Use, ordered
@@ -104,13 +105,13 @@ def release_disclosure(
 
     core: what is opened. table: the same shared, each column under its own name.
     """
-    found = lineage(core, catalog)
+    found, least = lineage(core, catalog), least_rows(core)
     columns = tuple(Named(each.name, table.columns[each.name][0].kind) for each in release.fields)
     values = tuple((each.name, ordered(found.values[each.name])) for each in release.fields)
     return Disclosure(
         release.operator.to,
         Site(release.id, release.operator.op),
         OpenedColumns(columns, outputs, beyond, table.rows.text),
-        Derivation(values, ordered(found.presence), table.rows.most),
+        Derivation(values, ordered(found.presence), table.rows.most, least if least > 1 else None),
         (DisclosureRule.QUERY,),
     )

@@ -58,6 +58,7 @@ def disclosure_json(disclosure: Disclosure) -> JSON:
             "values": {name: [each.json() for each in uses] for name, uses in derivation.values},
             "presence": [each.json() for each in derivation.presence],
             "rows": derivation.rows,
+            "floor": derivation.floor,
         },
         "rules": [rule.value for rule in disclosure.rules],
         "permit": disclosure.permit.json(),

@@ -103,12 +103,14 @@ class Derivation:
     """What is shown derives from these sources, through these operators (tacit.plan.facts.lineage).
 
     values: of each column that is opened. presence: of which rows there are, how many, and in which order. rows: no
-    more are shown; None where no number is.
+    more are shown; None where no number is. floor: each row that is opened stands for this many rows of tables at
+    least, by the query's own conditions (tacit.plan.facts.floors); None where they do not say.
     """
 
     values: tuple[tuple[str, tuple[Use, ...]], ...]
     presence: tuple[Use, ...]
     rows: int | None
+    floor: int | None = None
 
 
 @dataclass(frozen=True)
