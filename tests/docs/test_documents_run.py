@@ -11,6 +11,8 @@ import os
 import re
 import subprocess
 import sys
+import venv
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
@@ -47,11 +49,14 @@ def examples(document: str) -> list[Example]:
     return found
 
 
-def execute(example: Example, folder: Path) -> subprocess.CompletedProcess[str]:
-    programs = {"sh": ["bash", "-euo", "pipefail", "-c"], "python": [sys.executable, "-c"]}
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+def execute(
+    example: Example, folder: Path, python: str = sys.executable, programs: str = os.environ["PATH"]
+) -> subprocess.CompletedProcess[str]:
+    """Run an example. python: what has tacit. programs: where there are others."""
+    interpreters = {"sh": ["bash", "-euo", "pipefail", "-c"], "python": [python, "-c"]}
+    path = f"{Path(python).parent}{os.pathsep}{programs}"
     return subprocess.run(
-        [*programs[example.language], example.text],
+        [*interpreters[example.language], example.text],
         cwd=folder,
         env={**os.environ, "PATH": path, "COLUMNS": "100"},
         capture_output=True,
@@ -73,14 +78,60 @@ def lines(text: str) -> list[str]:
     return [line.rstrip() for line in text.strip("\n").splitlines()]
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
-def test_examples_run_and_print_what_the_document_says(document: Path, tmp_path: Path) -> None:
+def check(document: Path, run: Callable[[Example], subprocess.CompletedProcess[str]]) -> None:
+    """Run all examples, each where those before it left the folder."""
     for example in examples(on_free_ports(document.read_text())):
         where = f"{document.name}, line {example.line}"
-        done = execute(example, tmp_path)
+        done = run(example)
         assert done.returncode == 0, f"{where} ended with {done.returncode}:\n{done.stderr}"
         if example.prints is not None:
             assert lines(done.stdout) == lines(example.prints), f"{where} prints something else"
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_examples_run_and_print_what_the_document_says(document: Path, tmp_path: Path) -> None:
+    check(document, lambda example: execute(example, tmp_path))
+
+
+@pytest.mark.nightly
+def test_a_wheel_is_small_and_runs_the_tour_where_there_is_no_compiler(tmp_path: Path) -> None:
+    run(sys.executable, "-m", "maturin", "build", "--quiet", "--release", "--out", str(tmp_path))
+    (wheel,) = tmp_path.glob("*.whl")
+    assert "-abi3-" in wheel.name
+    assert wheel.stat().st_size < 30e6
+    venv.create(tmp_path / "venv", symlinks=True)
+    python = str(tmp_path / "venv" / "bin" / "python")
+    packages = Path(run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip())
+    install(python, str(wheel))
+    assert sum(file.stat().st_size for file in packages.rglob("*") if file.is_file()) < 120e6
+    clock = "import time; start = time.perf_counter(); import tacit; print(time.perf_counter() - start)"
+    assert min(float(run(python, "-c", clock)) for _ in range(5)) < 0.3
+    install(python, f"{wheel}[polars]")
+    folder = tmp_path / "tour"
+    folder.mkdir()
+    check(ROOT / "README.md", lambda example: execute(example, folder, python, "/usr/bin:/bin"))
+
+
+def install(python: str, wheel: str) -> None:
+    """Install a wheel and what it needs for an interpreter, in the tested versions and as they come."""
+    pins = ["--constraint", str(ROOT / "constraints.txt"), "--only-binary", ":all:", "--no-compile"]
+    run(
+        sys.executable,
+        "-m",
+        "pip",
+        "--python",
+        python,
+        "--disable-pip-version-check",
+        "install",
+        "--quiet",
+        *pins,
+        wheel,
+    )
+
+
+def run(*command: str) -> str:
+    """What a program prints."""
+    return subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
 def test_blocks_are_found_with_their_output() -> None:
