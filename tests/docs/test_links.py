@@ -9,6 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+PATH = re.compile(r"`((?:crates|python|tests|benches|docs)/[\w./-]+)`")
 LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)")
 
 
@@ -16,6 +17,12 @@ LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)")
 def test_links_lead_to_files(document: Path) -> None:
     for target in LINK.findall(document.read_text()):
         assert (document.parent / target).exists(), f"{document.name} links to {target}, which does not exist"
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_files_that_a_document_names_are_there(document: Path) -> None:
+    for path in PATH.findall(document.read_text()):
+        assert "NAME" in path or (ROOT / path).exists(), f"{document.name} names {path}, which does not exist"
 
 
 def test_the_index_has_every_decision_by_its_title() -> None:
