@@ -8,15 +8,16 @@ from typing import get_args
 
 import pytest
 
-from tacit.plan.algebra.relations import Join, Match, Opened, Relation
+from tacit.plan.algebra.relations import Aggregate, Aggregation, Call, Join, Match, Opened, Project, Relation
 from tacit.plan.algebra.trees import children, over_children
+from tacit.plan.algebra.types import Field, Integer
 from tacit.plan.facts.catalog import Catalog
-from tacit.plan.facts.fields import names
+from tacit.plan.facts.fields import column, names
 from tacit.plan.facts.lineage import Lineage, lineage
-from tacit.plan.facts.sources import Source, Uses, ordered
+from tacit.plan.facts.sources import MOST_WAYS, Source, Uses, ordered
 from tacit.sql import bind
 
-from .catalogs import CATALOGS
+from .catalogs import CATALOGS, MIXED
 from .dependence import as_sql, filled, seen, sources, touched
 from .golden import Case, cases, check
 
@@ -24,6 +25,7 @@ CASES = Path(__file__).parent / "lineage" / "cases.slt"
 ALL = cases(CASES)
 EACH = pytest.mark.parametrize("case", ALL, ids=lambda case: case.comment.removeprefix("# "))
 TRIES = 60
+NUMBER = Integer(-100, 100)
 
 
 def test_sources_and_operators() -> None:
@@ -101,6 +103,21 @@ def test_sources_are_those_that_matter_and_no_others(case: Case) -> None:
         if not unseen:
             return
     raise AssertionError(f"nothing shows that these matter: {unseen}")
+
+
+def test_ways_of_deep_queries_are_few_and_keep_their_sources() -> None:
+    """Each level doubles the ways from s to the sum: by itself, and by a product."""
+    relation = bind("SELECT g, s, k FROM padded", MIXED)
+    for _ in range(40):
+        square = Call("mul", (column(relation, "s"), column(relation, "s")), NUMBER, False)
+        both = Call("add", (column(relation, "s"), square), NUMBER, False)
+        relation = Project(relation, (("g", column(relation, "g")), ("s", both), ("k", column(relation, "k"))))
+        relation = Aggregate(relation, ("g", "k"), (Aggregation("s", "sum", "s", Field("s", NUMBER, False)),))
+    found = lineage(relation, MIXED)
+    assert len(found.values["s"]) <= MOST_WAYS
+    assert {use.source.column for use in found.values["s"]} == {"s"}
+    assert {passage for use in found.values["s"] for passage in use.through} == {"add", "mul", "sum"}
+    assert {use.source.column for use in found.presence} == {None, "g", "k"}
 
 
 def test_lineage_is_computed_once() -> None:

@@ -36,7 +36,7 @@ from tacit.plan.algebra.relations import (
 )
 from tacit.plan.facts.catalog import Catalog, KeptTable
 from tacit.plan.facts.fields import columns_of, names
-from tacit.plan.facts.sources import Source, Use, Uses, passed
+from tacit.plan.facts.sources import Source, Use, Uses, few, passed
 
 Columns = Mapping[str, Uses]
 
@@ -52,6 +52,12 @@ class Lineage:
 @once
 def lineage(relation: Relation, catalog: Catalog) -> Lineage:
     """The lineage of a relation that is computed from tables."""
+    found = _of(relation, catalog)
+    return Lineage({name: few(uses) for name, uses in found.values.items()}, few(found.presence))
+
+
+def _of(relation: Relation, catalog: Catalog) -> Lineage:
+    """The lineage of an operator, from those of its inputs."""
     match relation:
         case Scan(table, owner, columns):
             values = {name: _from(Source(owner, table, source)) for name, source in columns}

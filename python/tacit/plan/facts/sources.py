@@ -57,10 +57,27 @@ class Use:
 
 Uses = frozenset[Use]
 
+MOST_WAYS = 16
+"""Of one source. Each level of a query can double their number, so that all ways of a deep query are too many."""
+
 
 def passed(uses: Iterable[Use], by: Passage) -> Uses:
     """The uses after one more operator."""
     return frozenset(each if each.through[-1:] == (by,) else Use(each.source, (*each.through, by)) for each in uses)
+
+
+def few(uses: Uses) -> Uses:
+    """The same sources. More ways of one than ``MOST_WAYS`` are told as one: all operators on them, by their names."""
+    ways: dict[Source, list[Use]] = {}
+    for each in uses:
+        ways.setdefault(each.source, []).append(each)
+    return frozenset(
+        each for source, found in ways.items() for each in (found if len(found) <= MOST_WAYS else [_one(source, found)])
+    )
+
+
+def _one(source: Source, ways: Iterable[Use]) -> Use:
+    return Use(source, tuple(sorted({passage for way in ways for passage in way.through})))
 
 
 def ordered(uses: Uses) -> tuple[Use, ...]:
