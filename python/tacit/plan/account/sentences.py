@@ -61,6 +61,8 @@ def _counted(rows: Counted) -> str:
             return f"rows left by a local join of {of}"
         case "groups":
             return f"local groups of {of}"
+        case "filtered groups":
+            return f"local groups of {of} that a condition leaves"
 
 
 def _rows(side: Matched) -> str:

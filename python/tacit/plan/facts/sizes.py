@@ -49,11 +49,14 @@ class Padded:
         return self.rows
 
 
+Made = OneOf["all", "filtered", "joined", "groups", "filtered groups"]
+
+
 @dataclass(frozen=True)
 class Counted:
-    """Rows of an owner's tables: all of them, those that local filters or joins leave, or their local groups."""
+    """Rows of an owner's tables: all of them, or what local operators make of them, by the last one that counts."""
 
-    rows: OneOf["all", "filtered", "joined", "groups"]
+    rows: Made
     tables: tuple[str, ...]
 
 
@@ -86,7 +89,8 @@ def size_rule(relation: Relation, catalog: Catalog) -> SizeRule | None:
         case Project(input, _) | Broadcast(input, _) | Sort(input, _):
             return size_rule(input, catalog)
         case Filter(input, _):
-            left = _consented(relation, "filtered", catalog)
+            grouped = "groups" in _needed(input)
+            left = _consented(relation, "filtered groups" if grouped else "filtered", catalog)
             return left or _not_exact(size_rule(input, catalog))
         case Join(_, right, _, _):
             left = _consented(relation, "joined", catalog)
@@ -111,7 +115,7 @@ def most_matches(match_: Match, catalog: Catalog) -> int:
     return min(most_rows(match_), right.most, left.most if match_.right_unique else right.most)
 
 
-def _consented(relation: Relation, rows: OneOf["filtered", "joined", "groups"], catalog: Catalog) -> Announced | None:
+def _consented(relation: Relation, made: Made, catalog: Catalog) -> Announced | None:
     """An announcement of the exact size, if the owner consents for all tables beneath to all that this shows."""
     tables, needed = sorted({scan.table for scan in scans(relation)}), _needed(relation)
     if not all(needed <= table.consents for table in catalog.tables if table.name in tables):
@@ -119,7 +123,7 @@ def _consented(relation: Relation, rows: OneOf["filtered", "joined", "groups"], 
     # Keys of a local join are unique on one side, so it has no more rows than its tables together.
     most = min(most_rows(relation), sum(_most(scan.table, catalog) for scan in scans(relation)))
     rules = tuple(DisclosureRule(f"owner consent: {each}") for each in sorted(needed))
-    return Announced((Counted(rows, tuple(tables)),), rules, most=most)
+    return Announced((Counted(made, tuple(tables)),), rules, most=most)
 
 
 def _needed(relation: Relation) -> frozenset[str]:
