@@ -3,11 +3,11 @@
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use tacit_matching::MatchError;
-use tacit_mpc::MpcError;
 pub use tacit_net::Fault;
 use tacit_net::NetError;
 use tacit_psi::PsiError;
-use tacit_table::TableError;
+use tacit_run::RunError;
+use tacit_run::containment::Panicked;
 
 pyo3::create_exception!(
     tacit._native,
@@ -47,19 +47,6 @@ pyo3::create_exception!(
 );
 pyo3::create_exception!(tacit._native, InternalError, TacitError, "tacit's own fault.");
 
-/// What peers are told when this party ends because of a fault: the kind only, because an error's own words may quote data.
-pub fn reason_for_peers(fault: Fault) -> &'static str {
-    match fault {
-        Fault::Input => "its own input was refused",
-        Fault::Policy => "its policy refused",
-        Fault::Misbehaved => "a peer misbehaved",
-        Fault::Cheating => "a peer cheated",
-        Fault::Gone => "it lost a peer",
-        Fault::Interrupted => "it was interrupted",
-        Fault::Internal => "it failed",
-    }
-}
-
 /// An error on its way to Python.
 #[derive(Clone, Debug)]
 pub struct Failure {
@@ -79,12 +66,6 @@ impl Failure {
         Self { fault, message: message.into(), peer: None, step: None }
     }
 
-    /// A failure that concerns this peer and this step, where there are.
-    fn placed(fault: Fault, message: String, place: [Option<&str>; 2]) -> Self {
-        let [peer, step] = place.map(|text| text.map(str::to_owned));
-        Self { fault, message, peer, step }
-    }
-
     /// A wrong input.
     pub fn input(message: impl Into<String>) -> Self {
         Self::new(Fault::Input, message)
@@ -97,40 +78,36 @@ impl Failure {
     }
 }
 
-impl From<NetError> for Failure {
-    fn from(error: NetError) -> Self {
-        Self::placed(error.fault(), error.to_string(), [error.peer(), error.step()])
-    }
-}
-
-impl From<MpcError> for Failure {
-    fn from(error: MpcError) -> Self {
-        let place = match &error {
-            MpcError::Net(error) => [error.peer(), error.step()],
-            MpcError::NotPermitted { site, .. } => [None, Some(site.as_str())],
-            MpcError::Misbehaved(_) | MpcError::Randomness(_) => [None, None],
-        };
-        Self::placed(error.fault(), error.to_string(), place)
+impl From<RunError> for Failure {
+    fn from(error: RunError) -> Self {
+        let [peer, step] = error.place().map(|text| text.map(str::to_owned));
+        Self { fault: error.fault(), message: error.to_string(), peer, step }
     }
 }
 
 impl From<MatchError> for Failure {
     fn from(error: MatchError) -> Self {
         let place = if let MatchError::Protocol(error) = &error { error.place() } else { [None, None] };
-        Self::placed(error.fault(), error.to_string(), place)
+        let [peer, step] = place.map(|text| text.map(str::to_owned));
+        Self { fault: error.fault(), message: error.to_string(), peer, step }
+    }
+}
+
+impl From<NetError> for Failure {
+    fn from(error: NetError) -> Self {
+        RunError::from(error).into()
     }
 }
 
 impl From<PsiError> for Failure {
     fn from(error: PsiError) -> Self {
-        MatchError::from(error).into()
+        RunError::from(error).into()
     }
 }
 
-impl From<TableError> for Failure {
-    fn from(error: TableError) -> Self {
-        let place = if let TableError::Net(error) = &error { [error.peer(), error.step()] } else { [None, None] };
-        Self::placed(error.fault(), error.to_string(), place)
+impl From<Panicked> for Failure {
+    fn from(panic: Panicked) -> Self {
+        RunError::from(panic).into()
     }
 }
 

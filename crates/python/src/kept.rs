@@ -1,130 +1,19 @@
-//! Kept tables: `keep`, in which the nodes agree on a table and each writes its own file, and files for `kept`.
-//!
-//! `keep`: every node draws 16 random bytes and sends them to all others; the table's id is the hash of all of them, of its name and of
-//! the plan. Each node writes its file and then sends the digest of what all files have in common to all others, so that every
-//! node knows that every other one has written, and the same. The caller gives the file its name only afterwards.
-//!
-//! Discloses nothing. Rounds: 2. Each node sends 48 bytes to each other node.
+//! Kept tables: their files at one node, and the shares that a session takes of them.
 
 use std::path::PathBuf;
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard};
 
 use pyo3::prelude::*;
-use tacit_math::Seed;
-use tacit_mpc::backends::{Components, Networked, Rep3, Two};
-use tacit_net::{NetError, PartyId, Session};
-use tacit_table::kept::{self, Header, SealingKey};
-use tacit_table::operator::Keep;
-use tacit_table::{Executor, Operator, Table};
+use tacit_run::kept::{self, KeptTable, header_of, sealing_key};
+use tacit_run::{RunError, contain};
+use tacit_table::kept::KeptShares as Shares;
 
-use crate::containment::contain;
 use crate::fault::{Failure, Fault, Result};
-
-/// Bytes by which a node contributes to a table's id.
-const CONTRIBUTION: usize = 16;
-const DIGEST: usize = 32;
-const ID: usize = 16;
-
-/// Where and how a node writes what it keeps.
-pub struct Target {
-    /// The file, which exists already.
-    pub path: PathBuf,
-    /// The party's key.
-    pub key: SealingKey,
-    /// What the planner has to know of the table, as JSON.
-    pub about: String,
-}
-
-/// Rounds, and bytes that each of so many nodes sends.
-pub fn declared(nodes: usize) -> (u64, u64) {
-    (2, ((nodes - 1) * (CONTRIBUTION + DIGEST)) as u64)
-}
-
-/// Keeps a table among nodes. Returns the header of this node's file, as JSON.
-pub fn keep<B: Components>(
-    executor: &mut Executor<B>,
-    operator: &Operator,
-    table: &Table<B>,
-    target: &Target,
-) -> Result<String> {
-    let Operator::Keep(keep) = operator else {
-        return Err(Failure::input(format!("{} is no keep; give it to the method that executes it", operator.name())));
-    };
-    let session = executor.backend_mut().session_mut();
-    session.enter(&operator.name());
-    let mine = *Seed::random().map_err(|e| Failure::new(Fault::Internal, format!("no randomness: {e}")))?.expose();
-    let id = id(&keep.table, &target.about, &exchange(session, &mine)?);
-    let header = header(session, keep, table, &id, target)?;
-    kept::write(table, &header, &target.path, &target.key)?;
-    let digest = header.digest();
-    let told = exchange(session, &digest)?;
-    if let Some(place) = told.iter().position(|other| other[..] != digest) {
-        let (peer, step) = (session.name(PartyId(place)).to_owned(), session.path().to_owned());
-        let detail = "it describes the kept table in another way".to_owned();
-        return Err(NetError::Desynchronised { peer, step, detail }.into());
-    }
-    session.leave();
-    Ok(header.json())
-}
-
-fn header<B: Components>(
-    session: &Session,
-    keep: &Keep,
-    table: &Table<B>,
-    id: &[u8],
-    target: &Target,
-) -> Result<Header> {
-    let nodes: Vec<String> = (0..session.parties()).map(|party| session.name(PartyId(party)).to_owned()).collect();
-    let mut header = Header::new(table, keep, id, &nodes, session.me().0)?;
-    header.about = target.about.parse().map_err(|_| Failure::input("what is known of the kept table is no JSON"))?;
-    Ok(header)
-}
-
-/// The id of a table, from what every node contributed.
-fn id(table: &str, about: &str, contributions: &[Vec<u8>]) -> [u8; ID] {
-    let mut hash = blake3::Hasher::new_derive_key("tacit 2026-11-22 id of a kept table");
-    for part in [table.as_bytes(), about.as_bytes()].into_iter().chain(contributions.iter().map(Vec::as_slice)) {
-        hash.update(&(part.len() as u64).to_le_bytes()).update(part);
-    }
-    hash.finalize().as_bytes()[..ID].try_into().expect("shorter than a hash")
-}
-
-/// One round in which every node tells all others as many bytes. Returns what each told, in engine order.
-fn exchange(session: &mut Session, mine: &[u8]) -> Result<Vec<Vec<u8>>> {
-    session.next_round();
-    let (me, nodes) = (session.me(), session.parties());
-    for peer in (0..nodes).map(PartyId).filter(|&peer| peer != me) {
-        session.send(peer, mine.to_vec())?;
-    }
-    let mut told = vec![mine.to_vec(); nodes];
-    for peer in (0..nodes).map(PartyId).filter(|&peer| peer != me) {
-        session.recv(peer, &mut told[peer.0])?;
-    }
-    Ok(told)
-}
-
-/// How many components a node of an engine holds.
-fn components(engine: &str) -> Option<usize> {
-    match engine {
-        Rep3::NAME => Some(Rep3::COUNT),
-        Two::NAME => Some(Two::COUNT),
-        _ => None,
-    }
-}
-
-/// A party's key for its files.
-///
-/// # Errors
-/// When it has not 32 bytes.
-pub fn sealing_key(key: &[u8]) -> Result<SealingKey> {
-    let bytes = key.try_into().map_err(|_| Failure::input(format!("a key has 32 bytes, not {}", key.len())))?;
-    Ok(SealingKey::new(bytes))
-}
 
 /// What the file of a kept table says of itself (JSON), unchecked.
 #[pyfunction]
 pub fn kept_header(py: Python<'_>, path: PathBuf) -> Result<String> {
-    py.detach(|| contain(|| Ok(Header::unchecked(&path)?.json())))
+    Ok(py.detach(|| contain(|| header_of(&path)))?)
 }
 
 /// The file of a kept table at one node.
@@ -136,64 +25,29 @@ impl KeptFile {
     /// Open a file and check all but its shares. key: 32 bytes.
     #[staticmethod]
     fn open(py: Python<'_>, path: PathBuf, key: &[u8]) -> Result<Self> {
-        let key = sealing_key(key)?;
-        let open = || kept::KeptFile::open(&path, &key, components);
-        py.detach(|| contain(|| Ok(Self(Mutex::new(open()?)))))
+        let file = py.detach(|| contain(|| kept::KeptFile::open(&path, &sealing_key(key)?)))?;
+        Ok(Self(Mutex::new(file)))
     }
 
     /// What it says of itself (JSON).
     #[getter]
     fn header(&self) -> Result<String> {
-        Ok(self.lock()?.header().json())
+        Ok(self.lock()?.header())
     }
 
     /// Read the shares that a kept operator takes.
     fn read(&self, py: Python<'_>, operator: &str) -> Result<KeptShares> {
         py.detach(|| {
-            contain(|| {
-                let Operator::Kept(kept) = Operator::from_json(operator)? else {
-                    return Err(Failure::input("the operator reads no kept table"));
-                };
-                let mut file = self.lock()?;
-                let (digest, header) = (file.header().digest(), file.header());
-                let named = format!("{} ({:.8} here)", header.table, header.id);
-                let table = KeptTable { digest, named };
-                Ok(KeptShares { table, shares: Mutex::new(Some(file.read(&kept)?)) })
-            })
+            let mut file = self.lock()?;
+            let (table, shares) = contain::<_, RunError>(|| file.read(operator))?;
+            Ok(KeptShares { table, shares: Mutex::new(Some(shares)) })
         })
     }
 }
 
 impl KeptFile {
-    fn lock(&self) -> Result<std::sync::MutexGuard<'_, kept::KeptFile>> {
+    fn lock(&self) -> Result<MutexGuard<'_, kept::KeptFile>> {
         self.0.lock().map_err(|_| Failure::new(Fault::Internal, "a reader of a kept table has failed"))
-    }
-}
-
-/// A kept table as nodes compare it.
-#[derive(Clone)]
-pub struct KeptTable {
-    /// Of what the nodes' files have in common.
-    pub digest: [u8; 32],
-    named: String,
-}
-
-impl KeptTable {
-    /// The digest of several tables in their order.
-    pub fn digest_of(tables: &[Self]) -> [u8; 32] {
-        let mut hash = blake3::Hasher::new_derive_key("tacit 2026-11-22 kept tables that a plan reads");
-        for table in tables {
-            hash.update(&table.digest);
-        }
-        *hash.finalize().as_bytes()
-    }
-
-    /// Which tables they are, for a person whose peer has others.
-    pub fn described(tables: &[Self]) -> String {
-        let mut names: Vec<&str> = tables.iter().map(|table| table.named.as_str()).collect();
-        names.dedup();
-        let advice = "compare with `tacit tables` at both, then DROP TABLE what differs and make it again";
-        format!("{}; {advice}", names.join(", "))
     }
 }
 
@@ -201,7 +55,7 @@ impl KeptTable {
 #[pyclass(frozen, module = "tacit._native")]
 pub struct KeptShares {
     table: KeptTable,
-    shares: Mutex<Option<kept::KeptShares>>,
+    shares: Mutex<Option<Shares>>,
 }
 
 impl KeptShares {
@@ -211,7 +65,7 @@ impl KeptShares {
     }
 
     /// The shares, once.
-    pub fn take(&self) -> Result<kept::KeptShares> {
+    pub fn take(&self) -> Result<Shares> {
         let taken = self.shares.lock().ok().and_then(|mut shares| shares.take());
         taken.ok_or_else(|| Failure::input("these shares were taken before; read the file again"))
     }

@@ -2,22 +2,15 @@
 //!
 //! Python holds handles (`Session`, `SharedTable`) and calls one coarse method per operator. Every method
 //! that may block runs its work on a native thread without the GIL (`waiting`); every error becomes one Python exception
-//! class per fault (`fault`); panics never show content (`containment`). Tables cross as Arrow (`arrow`).
+//! class per fault (`fault`); panics never show content. Tables cross as Arrow (`arrow`).
 
-mod approved;
 mod arrow;
-mod circuit_join;
-mod connection;
-mod containment;
 mod cost;
-mod engine;
 mod fault;
-mod foresight;
 mod kept;
 mod keys;
-mod lifecycle;
 mod matching;
-mod psi_join;
+mod party;
 mod report;
 mod session;
 mod table;
@@ -30,8 +23,6 @@ use pyo3::prelude::*;
 mod native {
     use pyo3::prelude::*;
 
-    #[pymodule_export]
-    use crate::connection::Party;
     #[pymodule_export]
     use crate::cost::{circuit_psi_rows, cost, operators, permits};
     #[pymodule_export]
@@ -46,13 +37,15 @@ mod native {
         write_sealed,
     };
     #[pymodule_export]
+    use crate::party::Party;
+    #[pymodule_export]
     use crate::session::Session;
     #[pymodule_export]
     use crate::table::{Opened, SharedTable};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        crate::containment::install_hook();
+        tacit_run::containment::install_hook();
         tacit_math::allocator::keep_large_vectors();
         crate::fault::register(module)
     }

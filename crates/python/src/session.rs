@@ -5,17 +5,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use pyo3::prelude::*;
+use tacit_run::kept::{Target, sealing_key};
+use tacit_run::{
+    Agreement, Approved, Connected, End, Lifecycle, Link, Network, RunError, Shares, Watch, clear, contain,
+    declared_link, in_memory, options, reason_for_peers,
+};
 use tacit_table::{DataTable, Operator};
 
-use crate::approved::Approved;
 use crate::arrow::{Stream, import_stream, read_table, to_batch};
-use crate::connection::{Agreement, Connected, Network, Party, clear, declared_link, in_memory, options};
-use crate::containment::contain;
-use crate::engine::Shares;
-use crate::fault::{Failure, Fault, Result, reason_for_peers};
-use crate::kept::{KeptShares, Target, sealing_key};
+use crate::fault::{Failure, Result};
+use crate::kept::KeptShares;
 use crate::keys::PrivateKey;
-use crate::lifecycle::{End, Lifecycle, Watch};
+use crate::party::Party;
 use crate::report::{self, Entry, StepMetrics};
 use crate::table::{Opened, SharedTable};
 use crate::waiting::wait_for;
@@ -58,13 +59,15 @@ impl Session {
         link: Option<(f64, f64)>,
         kept: Option<Vec<Bound<'_, KeptShares>>>,
     ) -> PyResult<Self> {
-        let (link, plan_hash) = (link.map(declared_link).transpose()?, hash(plan_hash)?);
+        let (link, plan_hash) = (declared(link)?, hash(plan_hash)?);
         let kept = Some(kept.iter().flatten().map(|shares| shares.get().table().clone()).collect());
         let engine = engine.to_owned();
         let agreement = Agreement { engine, nodes, plan_hash, permits, operators, link, kept, ahead: true };
-        let options = options(tls, [connect_timeout, idle_timeout], latency, bandwidth, record)?;
-        let network = Network { parties, me, private_key_pem, options };
-        Ok(Self::new(wait_for(py, move || network.connect(&agreement), || ())?))
+        let options =
+            options(tls, [connect_timeout, idle_timeout], latency, bandwidth, record).map_err(Failure::from)?;
+        let parties = parties.into_iter().map(Party::into_endpoint).collect();
+        let network = Network { parties, me, private_key_pem: private_key_pem.0, options };
+        Ok(Self::new(wait_for(py, move || Ok(network.connect(&agreement)?), || ())?))
     }
 
     /// The ends of all nodes of an engine in this process (tests): each is driven by its own thread. Nodes that wait for each
@@ -83,10 +86,10 @@ impl Session {
         link: Option<(f64, f64)>,
         ahead: bool,
     ) -> PyResult<Vec<Self>> {
-        let link = link.map(declared_link).transpose()?;
+        let link = declared(link)?;
         let agreement = Agreement { link, ahead, ..Agreement::within_process(engine, nodes, permits, operators) };
-        let options = options(true, [idle_timeout; 2], 0.0, None, record)?;
-        Ok(wait_for(py, move || in_memory(&agreement, &options), || ())?.into_iter().map(Self::new).collect())
+        let options = options(true, [idle_timeout; 2], 0.0, None, record).map_err(Failure::from)?;
+        Ok(wait_for(py, move || Ok(in_memory(&agreement, &options)?), || ())?.into_iter().map(Self::new).collect())
     }
 
     /// The reference engine without any security: one session plays every party. Only for tests.
@@ -112,7 +115,7 @@ impl Session {
     ) -> PyResult<SharedTable> {
         let stream = data.map(import_stream).transpose()?;
         self.make(py, operator, vec![], move |approved, operator| {
-            approved.engine.input(operator, read(stream, pad_to)?)
+            Ok(approved.engine.input(operator, read(stream, pad_to)?)?)
         })
     }
 
@@ -129,7 +132,7 @@ impl Session {
         let (left, right) = (left.map(import_stream).transpose()?, right.map(import_stream).transpose()?);
         let (pad_left, pad_right) = pad_to.unwrap_or_default();
         self.make(py, operator, vec![], move |approved, operator| {
-            approved.engine.psi(operator, [read(left, pad_left)?, read(right, pad_right)?])
+            Ok(approved.engine.psi(operator, [read(left, pad_left)?, read(right, pad_right)?])?)
         })
     }
 
@@ -138,7 +141,7 @@ impl Session {
         let steps = inputs.iter().map(|input| input.get().step).collect();
         let inputs: Vec<Arc<Shares>> = inputs.iter().map(|input| self.shares(input.get())).collect::<Result<_>>()?;
         self.make(py, operator, steps, move |approved, operator| {
-            approved.engine.run(operator, inputs.iter().map(Arc::as_ref))
+            Ok(approved.engine.run(operator, inputs.iter().map(Arc::as_ref))?)
         })
     }
 
@@ -147,7 +150,7 @@ impl Session {
         let (digest, shares) = (shares.get().table().digest, shares.get().take()?);
         self.make(py, operator, vec![], move |approved, operator| {
             approved.check_kept(operator, digest)?;
-            approved.engine.kept(operator, shares)
+            Ok(approved.engine.kept(operator, shares)?)
         })
     }
 
@@ -164,9 +167,9 @@ impl Session {
         about: String,
     ) -> PyResult<String> {
         let (step, input) = (input.get().step, self.shares(input.get())?);
-        let target = Target { path, key: sealing_key(key)?, about };
+        let target = Target { path, key: sealing_key(key).map_err(Failure::from)?, about };
         self.operate(py, operator, vec![step], move |approved, operator| {
-            approved.engine.keep(operator, &input, &target)
+            Ok(approved.engine.keep(operator, &input, &target)?)
         })
     }
 
@@ -195,8 +198,8 @@ impl Session {
         if self.lifecycle.ended() == Some(End::Closed) {
             return Ok(());
         }
-        let approved = self.lifecycle.take()?;
-        let closed = wait_for(py, move || approved.engine.close(), || self.watch.interrupt(INTERRUPTED));
+        let approved = self.lifecycle.take().map_err(Failure::from)?;
+        let closed = wait_for(py, move || Ok(approved.engine.close()?), || self.watch.interrupt(INTERRUPTED));
         self.lifecycle.end(if closed.is_ok() { End::Closed } else { End::Failed });
         closed
     }
@@ -234,7 +237,7 @@ impl Session {
         tables: Vec<usize>,
         work: impl FnOnce(&mut Approved, &Operator) -> Result<T> + Send + 'static,
     ) -> PyResult<T> {
-        let approved = self.lifecycle.take()?;
+        let approved = self.lifecycle.take().map_err(Failure::from)?;
         let outcome =
             wait_for(py, move || execute(approved, &operator, &tables, work), || self.watch.interrupt(INTERRUPTED));
         let (approved, value) = outcome.inspect_err(|_| drop(self.lifecycle.end(End::Failed)))?;
@@ -242,7 +245,7 @@ impl Session {
             None => Ok(value),
             Some(approved) => {
                 py.detach(|| drop(approved));
-                Err(Failure::input("the session was aborted while the operator ran").into())
+                Err(Failure::from(RunError::Aborted).into())
             }
         }
     }
@@ -302,6 +305,10 @@ fn read(stream: Option<Stream>, pad_to: Option<usize>) -> Result<Option<DataTabl
     stream.map(|stream| read_table(stream).map(|table| DataTable { pad_to, ..table })).transpose()
 }
 
+fn declared(link: Option<(f64, f64)>) -> Result<Option<Link>> {
+    Ok(link.map(declared_link).transpose()?)
+}
+
 fn hash(bytes: &[u8]) -> Result<[u8; 32]> {
-    bytes.try_into().map_err(|_| Failure::new(Fault::Input, format!("a hash has 32 bytes, not {}", bytes.len())))
+    Ok(bytes.try_into().map_err(|_| RunError::HashLength(bytes.len()))?)
 }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
+use tacit_run::Shares;
 
 use crate::arrow::export_stream;
-use crate::engine::Shares;
 
 /// A handle on this node's shares of a table. Shows only public facts.
 #[pyclass(frozen, module = "tacit._native")]

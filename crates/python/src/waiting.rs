@@ -6,8 +6,8 @@ use std::thread;
 use std::time::Duration;
 
 use pyo3::prelude::*;
+use tacit_run::contain;
 
-use crate::containment::contain;
 use crate::fault::{Failure, Fault, Result};
 
 /// How often a waiting thread asks Python for signals.

@@ -12,12 +12,12 @@ use tacit_matching::keyed::Reading;
 use tacit_matching::output::total;
 use tacit_matching::{Bins, Counts, Join, KeyColumn, KeyedRows, Layout, Normaliser, Partition, Results, Rows};
 use tacit_math::Seed;
+use tacit_run::kept::sealing_key;
 use tacit_sealed::Folder;
 
 use super::rows::{MatchedRows, Reader};
 use crate::arrow::{Stream, import_stream};
 use crate::fault::{Failure, Result};
-use crate::kept::sealing_key;
 use crate::waiting::wait_for;
 
 /// A party's rows in bins, and the result of every bin that has been matched.

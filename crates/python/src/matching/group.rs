@@ -11,9 +11,9 @@ use tacit_psi::tokens::agree_key;
 
 use super::binned::Binned;
 use super::joined::{Connection, Metrics, Shape, exchange};
-use crate::connection::Party;
 use crate::fault::{Failure, Result};
 use crate::keys::PrivateKey;
+use crate::party::Party;
 
 /// Connected parties that compared version and plan.
 #[pyclass(frozen, module = "tacit._native")]

@@ -8,11 +8,11 @@ use pyo3::prelude::*;
 use tacit_matching::Progress;
 use tacit_net::tcp::{self, Endpoint, Hello, Identity};
 use tacit_net::{Options, PartyId, Session};
+use tacit_run::{Watch, options, reason_for_peers};
 
-use crate::connection::{Party, options};
-use crate::fault::{Failure, Fault, Result, reason_for_peers};
+use crate::fault::{Failure, Fault, Result};
 use crate::keys::PrivateKey;
-use crate::lifecycle::Watch;
+use crate::party::Party;
 use crate::waiting::wait_for;
 
 /// Longest message of [`exchange`].
@@ -78,7 +78,7 @@ impl Connection {
         shape: Shape,
     ) -> PyResult<Self> {
         let timeouts = [shape.connect_timeout, shape.idle_timeout];
-        let options = options(true, timeouts, shape.latency, shape.bandwidth, false)?;
+        let options = options(true, timeouts, shape.latency, shape.bandwidth, false).map_err(Failure::from)?;
         let endpoints: Vec<Endpoint> = parties.into_iter().map(Party::into_endpoint).collect();
         let own = endpoints.get(me);
         let own = own.ok_or_else(|| Failure::input(format!("there is no party {me} among {}", endpoints.len())))?;

@@ -18,9 +18,9 @@ use super::joined::{Connection, Metrics, Shape, exchange};
 use super::plugin::plugged;
 use super::prepared::PreparedSet;
 use super::whole::{Identified, SharedRows, announced, method_named};
-use crate::connection::Party;
 use crate::fault::Failure;
 use crate::keys::PrivateKey;
+use crate::party::Party;
 
 /// Two connected parties that compared version and plan.
 #[pyclass(frozen, module = "tacit._native")]

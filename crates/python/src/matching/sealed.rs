@@ -6,10 +6,10 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use tacit_matching::MatchError;
 use tacit_matching::files::SEALED;
+use tacit_run::kept::sealing_key;
 use tacit_sealed::pieces;
 
 use crate::fault::Result;
-use crate::kept::sealing_key;
 
 /// Write a file, whole or not at all, in the place of any other; on disk when this returns. label: what the file is, for who reads it.
 #[pyfunction]

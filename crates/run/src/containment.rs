@@ -6,11 +6,17 @@ use std::cell::RefCell;
 use std::io::Write;
 use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
 
-use crate::fault::{Failure, Fault, Result};
-
 thread_local! {
     /// Where the last panic of this thread happened.
     static PLACE: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// The code panicked.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("internal error at {place}; the run has ended; please report this place and what was run")]
+pub struct Panicked {
+    /// The place in tacit's source.
+    pub place: String,
 }
 
 /// From now on panics of this module print their place only. Other modules of the process have hooks of their own.
@@ -26,11 +32,9 @@ pub fn install_hook() {
 /// Runs `body`. A panic becomes an internal error.
 ///
 /// What `body` was changing may be left half changed: the caller does not use it again, except to end it.
-pub fn contain<T>(body: impl FnOnce() -> Result<T>) -> Result<T> {
+pub fn contain<T, E: From<Panicked>>(body: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
     panic::catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|_content| {
         let place = PLACE.take().unwrap_or_else(|| "an unknown place".to_owned());
-        let message =
-            format!("internal error at {place}; the run has ended; please report this place and what was run");
-        Err(Failure::new(Fault::Internal, message))
+        Err(Panicked { place }.into())
     })
 }

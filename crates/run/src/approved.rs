@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use tacit_table::{Operator, Program};
 
 use crate::engine::Engine;
-use crate::fault::{Failure, Fault, Result};
+use crate::error::{Result, RunError};
 use crate::kept::KeptTable;
 
 /// The ids of the operators that read kept tables, in order.
@@ -46,10 +46,7 @@ impl Approved {
     /// An internal error when it is another one.
     pub fn check_kept(&self, operator: &Operator, digest: [u8; 32]) -> Result<()> {
         match &self.kept {
-            Some(kept) if kept.get(&operator.id()) != Some(&digest) => {
-                let told = "the shares are of another kept table than this party approved";
-                Err(Failure::new(Fault::Internal, format!("{told}; this is a fault in this party's tacit")))
-            }
+            Some(kept) if kept.get(&operator.id()) != Some(&digest) => Err(RunError::OtherKept),
             _ => Ok(()),
         }
     }

@@ -16,7 +16,7 @@ use tacit_psi::circuit_psi::{Binned, Joined, Payloads};
 use tacit_psi::{Role, Sizes, Traffic, circuit_psi, row_counts};
 use tacit_table::{CircuitPsi, DataTable, Executor, Matched, Operator, Table, TableError};
 
-use crate::fault::{Failure, Result};
+use crate::error::{Result, RunError};
 use crate::psi_join::{BothSides, Learn, announced, owners};
 
 /// The protocol for both sides, and which of them is the receiver, whose items are the rows of the join.
@@ -121,7 +121,7 @@ fn bin(
 pub fn in_clear(executor: &mut Executor<Clear>, psi: &CircuitPsi, data: BothSides) -> Result<Table<Clear>> {
     let sizes = executor.circuit_sizes(psi, announced(psi.sides(), &data)?)?;
     let [Some(left), Some(right)] = data else {
-        return Err(Failure::input("the engine without security is both owners of a psi; give both sides' data"));
+        return Err(RunError::OneSide);
     };
     let side = |side: usize, data: &DataTable| executor.circuit_side(psi, side, data, sizes[side]);
     let [(items, left), (others, right)] = [side(0, &left)?, side(1, &right)?];

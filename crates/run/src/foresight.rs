@@ -10,9 +10,8 @@ use tacit_mpc::backends::two::TwoCosts;
 use tacit_table::cost::stretches;
 use tacit_table::{Forecast, Operator};
 
-use crate::circuit_join;
-use crate::cost::place;
-use crate::fault::Result;
+use crate::cost::shared_matches;
+use crate::error::Result;
 
 /// What is still to come of a plan.
 pub struct Foresight {
@@ -43,11 +42,7 @@ impl Foresight {
             && self.operators[stretch.start].announced().iter().all(|id| self.sizes.contains_key(id))
         {
             let operators = &self.operators[stretch.clone()];
-            let nodes = &self.nodes;
-            let (_, orders) = self.forecast.stretch(operators, &self.sizes, |b, psi, sizes| {
-                let owners = [place(nodes, &psi.left.owner)?, place(nodes, &psi.right.owner)?];
-                circuit_join::matched(b, psi, sizes, owners, None)
-            })?;
+            let (_, orders) = self.forecast.stretch(operators, &self.sizes, shared_matches(&self.nodes))?;
             orders.iter().for_each(|ordered| engine.order(&operators[ordered.step].name(), ordered.order));
             self.stretches.pop_front();
         }

@@ -17,7 +17,7 @@ use tacit_psi::{Declared, DhPsi, Protocol, PsiError, Role, Sizes, Traffic, VoleP
 use tacit_table::operator::PsiSide;
 use tacit_table::{DataTable, Executor, KeyGroups, Operator, Psi, Table, TableError};
 
-use crate::fault::{Failure, Result};
+use crate::error::{Result, RunError};
 
 /// An owner's data for each side, left first.
 pub type BothSides = [Option<DataTable>; 2];
@@ -158,7 +158,7 @@ fn exchange_counts(
     }
 }
 
-fn miscounted(session: &Session, peer: PartyId) -> Failure {
+fn miscounted(session: &Session, peer: PartyId) -> RunError {
     PsiError::cheating(session, peer, "it announces another number of rows than there are matches").into()
 }
 
@@ -166,7 +166,7 @@ fn miscounted(session: &Session, peer: PartyId) -> Failure {
 pub fn in_clear(executor: &mut Executor<Clear>, psi: &Psi, data: BothSides) -> Result<Table<Clear>> {
     let sizes = executor.psi_sizes(psi, announced(psi.sides(), &data)?)?;
     let [Some(left), Some(right)] = data else {
-        return Err(Failure::input("the engine without security is both owners of a psi; give both sides' data"));
+        return Err(RunError::OneSide);
     };
     let keys = [executor.psi_keys(psi, 0, &left, sizes[0])?, executor.psi_keys(psi, 1, &right, sizes[1])?];
     let places: std::collections::HashMap<u128, u32> = keys[1].items.iter().copied().zip(0..).collect();
@@ -195,7 +195,7 @@ pub fn owners(session: &Session, sides: [&PsiSide; 2]) -> Result<[PartyId; 2]> {
     let place = |owner: &str| (0..session.parties()).map(PartyId).find(|&id| session.name(id) == owner);
     match sides.map(|side| place(&side.owner)) {
         [Some(left), Some(right)] if left != right => Ok([left, right]),
-        _ => Err(Failure::from(TableError::Input(format!(
+        _ => Err(RunError::from(TableError::Input(format!(
             "a psi of {:?} and {:?}, which are not two of the nodes",
             sides[0].owner, sides[1].owner
         )))),

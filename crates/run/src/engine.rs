@@ -6,7 +6,7 @@ use tacit_table::kept::KeptShares;
 use tacit_table::{DataTable, Executor, Operator, Table};
 
 use crate::circuit_join;
-use crate::fault::{Failure, Result};
+use crate::error::{Result, RunError};
 use crate::foresight::Foresight;
 use crate::kept::{self, Target};
 use crate::psi_join::{self, BothSides, Learn};
@@ -27,17 +27,13 @@ impl Suite {
     /// An input error for another name, or other nodes than as many different ones as the engine has.
     pub fn among(name: &str, nodes: &[String]) -> Result<Self> {
         let suite = [Self::Rep3, Self::Two].into_iter().find(|suite| suite.name() == name);
-        let suite = suite.ok_or_else(|| {
-            Failure::input(format!("there is no engine {name:?} of nodes; the engines are \"rep3\" and \"two\""))
-        })?;
+        let suite = suite.ok_or_else(|| RunError::NoEngine(name.to_owned()))?;
         let (count, needed) = (nodes.len(), suite.nodes());
         if count != needed {
-            return Err(Failure::input(format!(
-                "the engine {name} has {needed} nodes, not {count}; name {needed} nodes"
-            )));
+            return Err(RunError::NodeCount { engine: suite.name(), needed, given: count });
         }
         if (1..count).any(|i| nodes[..i].contains(&nodes[i])) {
-            return Err(Failure::input("a node is named twice; name each party once"));
+            return Err(RunError::NodeTwice);
         }
         Ok(suite)
     }
@@ -100,34 +96,30 @@ impl Shares {
     fn clear(&self) -> Result<&Table<Clear>> {
         match self {
             Self::Clear(table) => Ok(table),
-            Self::Rep3(_) | Self::Two(_) => Err(other_engine()),
+            Self::Rep3(_) | Self::Two(_) => Err(RunError::OtherEngine),
         }
     }
 
     fn rep3(&self) -> Result<&Table<Rep3>> {
         match self {
             Self::Rep3(table) => Ok(table),
-            Self::Clear(_) | Self::Two(_) => Err(other_engine()),
+            Self::Clear(_) | Self::Two(_) => Err(RunError::OtherEngine),
         }
     }
 
     fn two(&self) -> Result<&Table<Two>> {
         match self {
             Self::Two(table) => Ok(table),
-            Self::Clear(_) | Self::Rep3(_) => Err(other_engine()),
+            Self::Clear(_) | Self::Rep3(_) => Err(RunError::OtherEngine),
         }
     }
-}
-
-fn other_engine() -> Failure {
-    Failure::input("a table of another engine; give tables of this session")
 }
 
 impl Engine {
     /// Shares the owner's table (given only at the owner).
     pub fn input(&mut self, operator: &Operator, data: Option<DataTable>) -> Result<Shares> {
         if data.is_none() && self.owns(operator) {
-            return Err(Failure::input("this party owns the input; give its data"));
+            return Err(RunError::NoData);
         }
         match self {
             Self::Clear(executor) => Ok(Shares::Clear(executor.input(operator, data)?)),
@@ -187,7 +179,7 @@ impl Engine {
         if let (Some(session), Some(sides)) = (self.session(), operator.matched_sides()) {
             let owned = sides.map(|side| side.owner == session.name(session.me()));
             if data.each_ref().map(Option::is_some) != owned {
-                return Err(Failure::input("each owner of a psi gives the data of its own side, and of no other"));
+                return Err(RunError::OtherSide);
             }
         }
         match self {
@@ -207,7 +199,7 @@ impl Engine {
     /// A kept table's shares as a table.
     pub fn kept(&mut self, operator: &Operator, shares: KeptShares) -> Result<Shares> {
         match self {
-            Self::Clear(_) => Err(unkept()),
+            Self::Clear(_) => Err(RunError::Unkept),
             Self::Rep3(executor) => {
                 Ok(Shares::Rep3(executor.kept(operator, |_, kept| shares.into_rows::<Rep3>(kept))?))
             }
@@ -220,7 +212,7 @@ impl Engine {
     /// Keeps a table for later sessions. Returns what this node's file says of itself.
     pub fn keep(&mut self, operator: &Operator, input: &Shares, target: &Target) -> Result<String> {
         match self {
-            Self::Clear(_) => Err(unkept()),
+            Self::Clear(_) => Err(RunError::Unkept),
             Self::Rep3(executor) => kept::keep(executor, operator, input.rep3()?, target),
             Self::Two(executor, _) => kept::keep(executor, operator, input.two()?, target),
         }
@@ -269,10 +261,6 @@ fn matched<B: Networked>(
     }
 }
 
-fn unkept() -> Failure {
-    Failure::input("the engine without security has no shares to keep")
-}
-
-fn no_psi(operator: &Operator) -> Failure {
-    Failure::input(format!("{} is no psi; give it to the method that executes it", operator.name()))
+fn no_psi(operator: &Operator) -> RunError {
+    RunError::NoPsi(operator.name())
 }

@@ -2,50 +2,23 @@
 
 use std::time::Duration;
 
-use pyo3::prelude::*;
 use tacit_mpc::Link;
 use tacit_mpc::backends::{Clear, Networked, Rep3, Two};
 use tacit_mpc::{Backend, Permits};
 use tacit_net::tcp::{self, Endpoint, Hello, Identity};
 use tacit_net::{Options, Record, Security, Shape, memory};
 use tacit_table::{Approval, Executor, Program};
+use zeroize::Zeroizing;
 
 use crate::approved::{Approved, readers};
 use crate::engine::{Engine, Suite};
-use crate::fault::{Failure, Fault, Result};
+use crate::error::{Result, RunError};
 use crate::foresight::Foresight;
 use crate::kept::KeptTable;
-use crate::keys::PrivateKey;
 use crate::lifecycle::Watch;
 
 /// Domain of the key of VARCHAR hashes.
 const HASH_KEY_CONTEXT: &str = "tacit 2026-11-21 key of VARCHAR hashes";
-
-/// Static description of one party for ``Session.connect``.
-#[pyclass(frozen, from_py_object, module = "tacit._native")]
-#[derive(Clone)]
-pub struct Party {
-    endpoint: Endpoint,
-}
-
-#[pymethods]
-impl Party {
-    #[new]
-    fn new(name: String, address: String, certificate_pem: String) -> Self {
-        Self { endpoint: Endpoint { name, address, certificate_pem } }
-    }
-
-    fn __repr__(&self) -> String {
-        format!("Party({:?}, {:?})", self.endpoint.name, self.endpoint.address)
-    }
-}
-
-impl Party {
-    /// Where the party is and how it proves who it is.
-    pub fn into_endpoint(self) -> Endpoint {
-        self.endpoint
-    }
-}
 
 /// A session that has just begun.
 pub struct Connected {
@@ -130,12 +103,10 @@ impl Agreement {
     /// # Errors
     /// An input error when permits or operators are malformed, or kept tables are missing.
     fn plan(&self) -> Result<Plan> {
-        let permits = Permits::from_json(&self.permits).map_err(Failure::input)?;
+        let permits = Permits::from_json(&self.permits).map_err(RunError::Permits)?;
         let program = Program::from_json(&self.operators)?;
         match (&self.kept, readers(&program).count()) {
-            (Some(given), needed) if given.len() != needed => {
-                Err(Failure::input(format!("{} kept tables for a plan that reads {needed}; give all", given.len())))
-            }
+            (Some(given), needed) if given.len() != needed => Err(RunError::KeptCount { given: given.len(), needed }),
             _ => Ok(Plan { permits, program }),
         }
     }
@@ -211,8 +182,7 @@ struct Plan {
 /// When no network is like that.
 pub fn declared_link((latency, bandwidth): (f64, f64)) -> Result<Link> {
     if !(latency.is_finite() && latency >= 0.0 && bandwidth.is_finite() && bandwidth > 0.0) {
-        let given = format!("a link of {latency} s and {bandwidth} bytes per second");
-        return Err(Failure::input(format!("{given}; give a latency of at least 0 and a bandwidth above 0")));
+        return Err(RunError::Link { latency, bandwidth });
     }
     Ok(Link { latency, bandwidth })
 }
@@ -220,11 +190,11 @@ pub fn declared_link((latency, bandwidth): (f64, f64)) -> Result<Link> {
 /// How a party connects to the others.
 pub struct Network {
     /// All parties.
-    pub parties: Vec<Party>,
+    pub parties: Vec<Endpoint>,
     /// This party's name.
     pub me: String,
     /// This party's private key.
-    pub private_key_pem: PrivateKey,
+    pub private_key_pem: Zeroizing<Vec<u8>>,
     /// Time limits, security, shaping.
     pub options: Options,
 }
@@ -235,11 +205,9 @@ impl Network {
         let suite = agreement.suite()?;
         let plan = agreement.plan()?;
         let endpoints = self.endpoints(suite, &agreement.nodes)?;
-        let me = agreement.nodes.iter().position(|node| *node == self.me).ok_or_else(|| {
-            let (me, engine) = (&self.me, suite.name());
-            Failure::input(format!("party {me:?} is not a node of this plan; only nodes run the engine {engine}"))
-        })?;
-        let identity = Identity::from_pem(&*self.private_key_pem.0, &endpoints[me].certificate_pem)?;
+        let me = agreement.nodes.iter().position(|node| *node == self.me);
+        let me = me.ok_or(RunError::NotANode { party: self.me, engine: suite.name() })?;
+        let identity = Identity::from_pem(&*self.private_key_pem, &endpoints[me].certificate_pem)?;
         let hello = agreement.hello(suite, &plan);
         let sessions: Sessions = if agreement.makes_ahead(suite) {
             tcp::connect_two(&endpoints, me, identity, hello, &self.options)?.into()
@@ -251,17 +219,12 @@ impl Network {
 
     /// The nodes' endpoints, in engine order.
     fn endpoints(&self, suite: Suite, nodes: &[String]) -> Result<Vec<Endpoint>> {
-        if let Some(party) = self.parties.iter().find(|party| !nodes.contains(&party.endpoint.name)) {
-            let (name, engine) = (&party.endpoint.name, suite.name());
-            return Err(Failure::input(format!(
-                "party {name:?} is not a node; the engine {engine} runs among its nodes only"
-            )));
+        if let Some(party) = self.parties.iter().find(|party| !nodes.contains(&party.name)) {
+            return Err(RunError::Bystander { party: party.name.clone(), engine: suite.name() });
         }
         let endpoint = |node: &String| {
-            let party = self.parties.iter().find(|party| party.endpoint.name == *node);
-            let party =
-                party.ok_or_else(|| Failure::input(format!("node {node:?} is none of the parties; describe it")))?;
-            Ok(party.endpoint.clone())
+            let party = self.parties.iter().find(|party| party.name == *node);
+            party.cloned().ok_or_else(|| RunError::Undescribed(node.clone()))
         };
         nodes.iter().map(endpoint).collect()
     }
@@ -280,31 +243,25 @@ pub fn in_memory(agreement: &Agreement, options: &Options) -> Result<Vec<Connect
     std::thread::scope(|scope| {
         let start = |sessions| scope.spawn(move || agreement.start(suite, sessions, agreement.plan()?));
         let ends: Vec<_> = sessions.into_iter().map(start).collect();
-        ends.into_iter()
-            .map(|end| {
-                end.join().unwrap_or_else(|_content| Err(Failure::new(Fault::Internal, "an engine did not start")))
-            })
-            .collect()
+        ends.into_iter().map(|end| end.join().unwrap_or(Err(RunError::NotStarted))).collect()
     })
 }
 
 /// The engine without security, as every party at once.
 pub fn clear(agreement: &Agreement) -> Result<Connected> {
-    let me = agreement.nodes.first().cloned().ok_or_else(|| Failure::input("no parties; name at least one"))?;
+    let me = agreement.nodes.first().cloned().ok_or(RunError::NoParties)?;
     let Plan { permits, program } = agreement.plan()?;
     let engine = Engine::Clear(Box::new(agreement.executor(Clear::new()?, permits)));
     let approved = Approved::new(engine, program, None);
     Ok(Connected { me, nodes: agreement.nodes.clone(), approved, watch: Watch::default() })
 }
 
-/// Options from Python's numbers: seconds, and bytes per second.
+/// Options from numbers: seconds, and bytes per second.
 pub fn options(tls: bool, timeouts: [f64; 2], latency: f64, bandwidth: Option<f64>, record: bool) -> Result<Options> {
     let [connect_timeout, idle_timeout] = timeouts;
     let bandwidth = match bandwidth {
         Some(rate) if rate >= 1.0 => Some(rate as u64),
-        Some(rate) => {
-            return Err(Failure::input(format!("a bandwidth of {rate} bytes per second; give at least 1, or None")));
-        }
+        Some(rate) => return Err(RunError::Bandwidth(rate)),
         None => None,
     };
     Ok(Options {
@@ -316,7 +273,6 @@ pub fn options(tls: bool, timeouts: [f64; 2], latency: f64, bandwidth: Option<f6
     })
 }
 
-fn seconds(name: &str, value: f64) -> Result<Duration> {
-    Duration::try_from_secs_f64(value)
-        .map_err(|error| Failure::input(format!("{name} is {value} s: {error}; give a number of seconds")))
+fn seconds(name: &'static str, value: f64) -> Result<Duration> {
+    Duration::try_from_secs_f64(value).map_err(|error| RunError::Seconds { name, value, detail: error.to_string() })
 }

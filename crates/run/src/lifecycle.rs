@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tacit_net::{AbortHandle, Meter, Transcript};
 
 use crate::approved::Approved;
-use crate::fault::{Failure, Result};
+use crate::error::{Result, RunError};
 
 /// Where a session's engine is. No lock is held while an operator runs: the operator has taken the engine.
 pub struct Lifecycle(Mutex<State>);
@@ -28,7 +28,7 @@ pub enum End {
 }
 
 impl End {
-    fn description(self) -> &'static str {
+    pub(crate) fn description(self) -> &'static str {
         match self {
             Self::Closed => "it was closed",
             Self::Aborted => "it was aborted",
@@ -55,10 +55,10 @@ impl Lifecycle {
         let mut state = self.state();
         match std::mem::replace(&mut *state, State::Busy) {
             State::Ready(engine) => Ok(engine),
-            State::Busy => Err(Failure::input("the session executes another operator; drive it by one thread")),
+            State::Busy => Err(RunError::Busy),
             State::Over(end) => {
                 *state = State::Over(end);
-                Err(Failure::input(format!("the session has ended ({}); connect again", end.description())))
+                Err(RunError::Ended(end))
             }
         }
     }

@@ -1,0 +1,107 @@
+//! Declared costs of operators, without data.
+
+use std::collections::HashMap;
+
+use tacit_mpc::backends::{Networked, Rep3, Two};
+use tacit_mpc::{Backend, Link};
+use tacit_net::PartyId;
+use tacit_table::cost::psi_sizes;
+use tacit_table::{CircuitPsi, Matched, Operator, Program, StepCost, TableError};
+
+use crate::engine::Suite;
+use crate::error::Result;
+use crate::{circuit_join, kept, psi_join};
+
+/// The declared cost of operators (a JSON list in execution order) on an engine of these nodes.
+///
+/// rows: row count per input step id. ahead: whether the engine makes ahead what it can, in a second session, whose bytes
+/// are counted too. Returns each operator's name with its cost.
+///
+/// # Errors
+/// When there is no such engine, the operators do not fit each other, or a size is missing.
+pub fn cost(
+    engine: &str,
+    operators: &str,
+    rows: &HashMap<usize, usize>,
+    nodes: &[String],
+    link: Option<Link>,
+    ahead: bool,
+) -> Result<Vec<(String, StepCost)>> {
+    let suite = Suite::among(engine, nodes)?;
+    let operators = Operator::list_from_json(operators)?;
+    let mut costs = match suite {
+        Suite::Rep3 => of_engine::<Rep3>(&operators, rows, nodes, link, ahead)?,
+        Suite::Two => of_engine::<Two>(&operators, rows, nodes, link, ahead)?,
+    };
+    for (operator, cost) in operators.iter().zip(&mut costs) {
+        if let Operator::Keep(_) = operator {
+            let (rounds, sent) = kept::declared(nodes.len());
+            cost.rounds += rounds;
+            cost.sent.iter_mut().for_each(|bytes| *bytes += sent);
+        }
+        let Some(sides) = operator.matched_sides() else { continue };
+        let sizes = psi_sizes(sides, operator, rows)?;
+        let (rounds, sent) = match operator {
+            Operator::CircuitPsi(psi) => circuit_join::declared(psi, sizes),
+            Operator::Psi(psi) => psi_join::declared(psi, sizes, cost.rows),
+            _ => continue,
+        };
+        cost.rounds += rounds;
+        for (side, bytes) in sides.into_iter().zip(sent) {
+            cost.sent[place(nodes, &side.owner)?.0] += bytes;
+        }
+    }
+    Ok(operators.iter().map(Operator::name).zip(costs).collect())
+}
+
+/// What the engine's parts cost.
+fn of_engine<B: Networked>(
+    operators: &[Operator],
+    rows: &HashMap<usize, usize>,
+    nodes: &[String],
+    link: Option<Link>,
+    ahead: bool,
+) -> std::result::Result<Vec<StepCost>, TableError> {
+    tacit_table::cost::<B::Formulas>(nodes, operators, rows, link, ahead, shared_matches(nodes))
+}
+
+/// The permits that operators (a JSON list in execution order) need, as a JSON list without bounds on rows.
+///
+/// # Errors
+/// When there is no such engine, or the operators do not fit each other.
+pub fn permits(engine: &str, operators: &str, nodes: &[String]) -> Result<String> {
+    let suite = Suite::among(engine, nodes)?;
+    let operators = Operator::list_from_json(operators)?;
+    Ok(match suite {
+        Suite::Rep3 => permits_of::<Rep3>(&operators, nodes)?,
+        Suite::Two => permits_of::<Two>(&operators, nodes)?,
+    })
+}
+
+fn permits_of<B: Networked>(operators: &[Operator], nodes: &[String]) -> std::result::Result<String, TableError> {
+    tacit_table::cost::permits::<B::Formulas>(nodes, operators, shared_matches(nodes))
+}
+
+/// How an engine without data finds the matches of a `circuit_psi` among these nodes.
+pub fn shared_matches<B: Backend>(
+    nodes: &[String],
+) -> impl Fn(&mut B, &CircuitPsi, [usize; 2]) -> std::result::Result<Matched<B>, TableError> {
+    |b, psi, sizes| {
+        let owners = [place(nodes, &psi.left.owner)?, place(nodes, &psi.right.owner)?];
+        circuit_join::matched(b, psi, sizes, owners, None)
+    }
+}
+
+/// The place of an owner among the nodes.
+fn place(nodes: &[String], owner: &str) -> std::result::Result<PartyId, TableError> {
+    let place = nodes.iter().position(|node| node == owner);
+    place.map(PartyId).ok_or_else(|| TableError::Input(format!("the owner {owner:?} is no node")))
+}
+
+/// Operators (a JSON list in execution order) as they are understood, each as JSON with all members: what parties compare.
+///
+/// # Errors
+/// When they are malformed.
+pub fn operators(listed: &str) -> Result<Vec<String>> {
+    Ok(Program::from_json(listed)?.texts())
+}

@@ -1,0 +1,245 @@
+//! What can go wrong in a run, by whose fault it is, and what peers are told of it.
+
+use tacit_mpc::MpcError;
+use tacit_net::{Fault, NetError};
+use tacit_psi::PsiError;
+use tacit_table::TableError;
+
+use crate::containment::Panicked;
+use crate::lifecycle::End;
+
+/// The result of a step of a run.
+pub type Result<T, E = RunError> = std::result::Result<T, E>;
+
+/// What ended a run, or keeps it from beginning.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The connection to a peer failed.
+    #[error(transparent)]
+    Net(#[from] NetError),
+    /// The engine failed.
+    #[error(transparent)]
+    Mpc(#[from] MpcError),
+    /// A table operation failed.
+    #[error(transparent)]
+    Table(#[from] TableError),
+    /// The intersection of two owners' tables failed.
+    #[error(transparent)]
+    Psi(#[from] PsiError),
+    /// The code panicked.
+    #[error(transparent)]
+    Panicked(#[from] Panicked),
+    /// One of the above in this step.
+    #[error("{error}")]
+    In {
+        /// The step's name.
+        step: String,
+        /// What went wrong in it.
+        error: Box<RunError>,
+    },
+
+    /// No engine of nodes has this name.
+    #[error("there is no engine {0:?} of nodes; the engines are \"rep3\" and \"two\"")]
+    NoEngine(String),
+    /// An engine among too few or too many nodes.
+    #[error("the engine {engine} has {needed} nodes, not {given}; name {needed} nodes")]
+    NodeCount {
+        /// The engine's name.
+        engine: &'static str,
+        /// How many nodes it has.
+        needed: usize,
+        /// How many are named.
+        given: usize,
+    },
+    /// Two nodes with one name.
+    #[error("a node is named twice; name each party once")]
+    NodeTwice,
+    /// A run without anybody.
+    #[error("no parties; name at least one")]
+    NoParties,
+    /// A party that connects and is no node.
+    #[error("party {party:?} is not a node of this plan; only nodes run the engine {engine}")]
+    NotANode {
+        /// The party's name.
+        party: String,
+        /// The engine's name.
+        engine: &'static str,
+    },
+    /// A party that is described and is no node.
+    #[error("party {party:?} is not a node; the engine {engine} runs among its nodes only")]
+    Bystander {
+        /// The party's name.
+        party: String,
+        /// The engine's name.
+        engine: &'static str,
+    },
+    /// A node without an address.
+    #[error("node {0:?} is none of the parties; describe it")]
+    Undescribed(String),
+    /// Permits that are malformed.
+    #[error("{0}")]
+    Permits(String),
+    /// No network has this latency and this bandwidth.
+    #[error(
+        "a link of {latency} s and {bandwidth} bytes per second; give a latency of at least 0 and a bandwidth above 0"
+    )]
+    Link {
+        /// In seconds.
+        latency: f64,
+        /// In bytes a second.
+        bandwidth: f64,
+    },
+    /// A bandwidth to which nothing can be slowed down.
+    #[error("a bandwidth of {0} bytes per second; give at least 1, or None")]
+    Bandwidth(f64),
+    /// A time that is none.
+    #[error("{name} is {value} s: {detail}; give a number of seconds")]
+    Seconds {
+        /// Of the option.
+        name: &'static str,
+        /// In seconds.
+        value: f64,
+        /// Why it is none.
+        detail: String,
+    },
+    /// A hash of another length.
+    #[error("a hash has 32 bytes, not {0}")]
+    HashLength(usize),
+
+    /// The owner's data cannot be read.
+    #[error("{0}")]
+    Unreadable(String),
+    /// No data at its owner.
+    #[error("this party owns the input; give its data")]
+    NoData,
+    /// Data of another party's side, or none of this party's.
+    #[error("each owner of a psi gives the data of its own side, and of no other")]
+    OtherSide,
+    /// One side alone on the engine that is both owners.
+    #[error("the engine without security is both owners of a psi; give both sides' data")]
+    OneSide,
+    /// An operator other than psi.
+    #[error("{0} is no psi; give it to the method that executes it")]
+    NoPsi(String),
+    /// An operator other than keep.
+    #[error("{0} is no keep; give it to the method that executes it")]
+    NoKeep(String),
+    /// An operator other than kept.
+    #[error("the operator reads no kept table")]
+    NoKept,
+    /// A table of another engine.
+    #[error("a table of another engine; give tables of this session")]
+    OtherEngine,
+
+    /// Keeping without nodes.
+    #[error("the engine without security has no shares to keep")]
+    Unkept,
+    /// More or fewer kept tables than the plan reads.
+    #[error("{given} kept tables for a plan that reads {needed}; give all")]
+    KeptCount {
+        /// How many are given.
+        given: usize,
+        /// How many the plan reads.
+        needed: usize,
+    },
+    /// Shares of a kept table that the nodes have not compared.
+    #[error("the shares are of another kept table than this party approved; this is a fault in this party's tacit")]
+    OtherKept,
+    /// A planner's knowledge of a kept table that is no JSON.
+    #[error("what is known of the kept table is no JSON")]
+    About,
+    /// A key of another length.
+    #[error("a key has 32 bytes, not {0}")]
+    KeyLength(usize),
+    /// No randomness for the id of a kept table.
+    #[error("no randomness: {0}")]
+    Randomness(String),
+
+    /// A second thread at a busy session.
+    #[error("the session executes another operator; drive it by one thread")]
+    Busy,
+    /// A session that is over.
+    #[error("the session has ended ({}); connect again", .0.description())]
+    Ended(End),
+    /// The session was aborted under an operator.
+    #[error("the session was aborted while the operator ran")]
+    Aborted,
+    /// An engine of this process that ended before it began.
+    #[error("an engine did not start")]
+    NotStarted,
+}
+
+impl RunError {
+    /// Whose fault it is.
+    pub fn fault(&self) -> Fault {
+        match self {
+            Self::Net(error) => error.fault(),
+            Self::Mpc(error) => error.fault(),
+            Self::Table(error) => error.fault(),
+            Self::Psi(error) => error.fault(),
+            Self::In { error, .. } => error.fault(),
+            Self::Panicked(_) | Self::OtherKept | Self::Randomness(_) | Self::NotStarted => Fault::Internal,
+            Self::NoEngine(_)
+            | Self::NodeCount { .. }
+            | Self::NodeTwice
+            | Self::NoParties
+            | Self::NotANode { .. }
+            | Self::Bystander { .. }
+            | Self::Undescribed(_)
+            | Self::Permits(_)
+            | Self::Link { .. }
+            | Self::Bandwidth(_)
+            | Self::Seconds { .. }
+            | Self::HashLength(_)
+            | Self::Unreadable(_)
+            | Self::NoData
+            | Self::OtherSide
+            | Self::OneSide
+            | Self::NoPsi(_)
+            | Self::NoKeep(_)
+            | Self::NoKept
+            | Self::OtherEngine
+            | Self::Unkept
+            | Self::KeptCount { .. }
+            | Self::About
+            | Self::KeyLength(_)
+            | Self::Busy
+            | Self::Ended(_)
+            | Self::Aborted => Fault::Input,
+        }
+    }
+
+    /// The peer and the step concerned, where there are.
+    pub fn place(&self) -> [Option<&str>; 2] {
+        match self {
+            Self::Net(error) | Self::Mpc(MpcError::Net(error)) | Self::Table(TableError::Net(error)) => {
+                [error.peer(), error.step()]
+            }
+            Self::Mpc(MpcError::NotPermitted { site, .. }) => [None, Some(site)],
+            Self::Psi(error) => error.place(),
+            Self::In { step, error } => {
+                let [peer, within] = error.place();
+                [peer, Some(within.unwrap_or(step))]
+            }
+            _ => [None, None],
+        }
+    }
+
+    /// The same, located in a step unless it is located already.
+    pub fn at(self, step: &str) -> Self {
+        Self::In { step: step.to_owned(), error: Box::new(self) }
+    }
+}
+
+/// What peers are told when this party ends because of a fault: the kind only, because an error's own words may quote data.
+pub fn reason_for_peers(fault: Fault) -> &'static str {
+    match fault {
+        Fault::Input => "its own input was refused",
+        Fault::Policy => "its policy refused",
+        Fault::Misbehaved => "a peer misbehaved",
+        Fault::Cheating => "a peer cheated",
+        Fault::Gone => "it lost a peer",
+        Fault::Interrupted => "it was interrupted",
+        Fault::Internal => "it failed",
+    }
+}

@@ -1,0 +1,184 @@
+//! Kept tables: `keep`, in which the nodes agree on a table and each writes its own file, and files for `kept`.
+//!
+//! `keep`: every node draws 16 random bytes and sends them to all others; the table's id is the hash of all of them, of its name and of
+//! the plan. Each node writes its file and then sends the digest of what all files have in common to all others, so that every
+//! node knows that every other one has written, and the same. The caller gives the file its name only afterwards.
+//!
+//! Discloses nothing. Rounds: 2. Each node sends 48 bytes to each other node.
+
+use std::path::{Path, PathBuf};
+
+use tacit_math::Seed;
+use tacit_mpc::backends::{Components, Networked, Rep3, Two};
+use tacit_net::{NetError, PartyId, Session};
+use tacit_table::kept::{self, Header, KeptShares, SealingKey};
+use tacit_table::operator::Keep;
+use tacit_table::{Executor, Operator, Table};
+
+use crate::error::{Result, RunError};
+
+/// Bytes by which a node contributes to a table's id.
+const CONTRIBUTION: usize = 16;
+const DIGEST: usize = 32;
+const ID: usize = 16;
+
+/// Where and how a node writes what it keeps.
+pub struct Target {
+    /// The file, which exists already.
+    pub path: PathBuf,
+    /// The party's key.
+    pub key: SealingKey,
+    /// What the planner has to know of the table, as JSON.
+    pub about: String,
+}
+
+/// Rounds, and bytes that each of so many nodes sends.
+pub fn declared(nodes: usize) -> (u64, u64) {
+    (2, ((nodes - 1) * (CONTRIBUTION + DIGEST)) as u64)
+}
+
+/// Keeps a table among nodes. Returns the header of this node's file, as JSON.
+pub fn keep<B: Components>(
+    executor: &mut Executor<B>,
+    operator: &Operator,
+    table: &Table<B>,
+    target: &Target,
+) -> Result<String> {
+    let Operator::Keep(keep) = operator else {
+        return Err(RunError::NoKeep(operator.name()));
+    };
+    let session = executor.backend_mut().session_mut();
+    session.enter(&operator.name());
+    let mine = *Seed::random().map_err(|e| RunError::Randomness(e.to_string()))?.expose();
+    let id = id(&keep.table, &target.about, &exchange(session, &mine)?);
+    let header = header(session, keep, table, &id, target)?;
+    kept::write(table, &header, &target.path, &target.key)?;
+    let digest = header.digest();
+    let told = exchange(session, &digest)?;
+    if let Some(place) = told.iter().position(|other| other[..] != digest) {
+        let (peer, step) = (session.name(PartyId(place)).to_owned(), session.path().to_owned());
+        let detail = "it describes the kept table in another way".to_owned();
+        return Err(NetError::Desynchronised { peer, step, detail }.into());
+    }
+    session.leave();
+    Ok(header.json())
+}
+
+fn header<B: Components>(
+    session: &Session,
+    keep: &Keep,
+    table: &Table<B>,
+    id: &[u8],
+    target: &Target,
+) -> Result<Header> {
+    let nodes: Vec<String> = (0..session.parties()).map(|party| session.name(PartyId(party)).to_owned()).collect();
+    let mut header = Header::new(table, keep, id, &nodes, session.me().0)?;
+    header.about = target.about.parse().map_err(|_| RunError::About)?;
+    Ok(header)
+}
+
+/// The id of a table, from what every node contributed.
+fn id(table: &str, about: &str, contributions: &[Vec<u8>]) -> [u8; ID] {
+    let mut hash = blake3::Hasher::new_derive_key("tacit 2026-11-22 id of a kept table");
+    for part in [table.as_bytes(), about.as_bytes()].into_iter().chain(contributions.iter().map(Vec::as_slice)) {
+        hash.update(&(part.len() as u64).to_le_bytes()).update(part);
+    }
+    hash.finalize().as_bytes()[..ID].try_into().expect("shorter than a hash")
+}
+
+/// One round in which every node tells all others as many bytes. Returns what each told, in engine order.
+fn exchange(session: &mut Session, mine: &[u8]) -> Result<Vec<Vec<u8>>> {
+    session.next_round();
+    let (me, nodes) = (session.me(), session.parties());
+    for peer in (0..nodes).map(PartyId).filter(|&peer| peer != me) {
+        session.send(peer, mine.to_vec())?;
+    }
+    let mut told = vec![mine.to_vec(); nodes];
+    for peer in (0..nodes).map(PartyId).filter(|&peer| peer != me) {
+        session.recv(peer, &mut told[peer.0])?;
+    }
+    Ok(told)
+}
+
+/// How many components a node of an engine holds.
+fn components(engine: &str) -> Option<usize> {
+    match engine {
+        Rep3::NAME => Some(Rep3::COUNT),
+        Two::NAME => Some(Two::COUNT),
+        _ => None,
+    }
+}
+
+/// A party's key for its files.
+///
+/// # Errors
+/// When it has not 32 bytes.
+pub fn sealing_key(key: &[u8]) -> Result<SealingKey> {
+    let bytes = key.try_into().map_err(|_| RunError::KeyLength(key.len()))?;
+    Ok(SealingKey::new(bytes))
+}
+
+/// What the file of a kept table says of itself (JSON), unchecked.
+///
+/// # Errors
+/// When it is no such file, or cannot be read.
+pub fn header_of(path: &Path) -> Result<String> {
+    Ok(Header::unchecked(path)?.json())
+}
+
+/// The file of a kept table at one node.
+pub struct KeptFile(kept::KeptFile);
+
+impl KeptFile {
+    /// Opens a file and checks all but its shares.
+    ///
+    /// # Errors
+    /// When it is no such file, is damaged, or was encrypted under another key.
+    pub fn open(path: &Path, key: &SealingKey) -> Result<Self> {
+        Ok(Self(kept::KeptFile::open(path, key, components)?))
+    }
+
+    /// What it says of itself (JSON).
+    pub fn header(&self) -> String {
+        self.0.header().json()
+    }
+
+    /// The shares that a kept operator (as JSON) takes, and of which table they are.
+    ///
+    /// # Errors
+    /// When the operator is none of these, or reads another table.
+    pub fn read(&mut self, operator: &str) -> Result<(KeptTable, KeptShares)> {
+        let Operator::Kept(kept) = Operator::from_json(operator)? else { return Err(RunError::NoKept) };
+        let header = self.0.header();
+        let named = format!("{} ({:.8} here)", header.table, header.id);
+        let table = KeptTable { digest: header.digest(), named };
+        Ok((table, self.0.read(&kept)?))
+    }
+}
+
+/// A kept table as nodes compare it.
+#[derive(Clone)]
+pub struct KeptTable {
+    /// Of what the nodes' files have in common.
+    pub digest: [u8; 32],
+    named: String,
+}
+
+impl KeptTable {
+    /// The digest of several tables in their order.
+    pub fn digest_of(tables: &[Self]) -> [u8; 32] {
+        let mut hash = blake3::Hasher::new_derive_key("tacit 2026-11-22 kept tables that a plan reads");
+        for table in tables {
+            hash.update(&table.digest);
+        }
+        *hash.finalize().as_bytes()
+    }
+
+    /// Which tables they are, for a person whose peer has others.
+    pub fn described(tables: &[Self]) -> String {
+        let mut names: Vec<&str> = tables.iter().map(|table| table.named.as_str()).collect();
+        names.dedup();
+        let advice = "compare with `tacit tables` at both, then DROP TABLE what differs and make it again";
+        format!("{}; {advice}", names.join(", "))
+    }
+}

@@ -1,0 +1,26 @@
+//! Runs the secure part of a placed plan at one node: engines, operators in their order, permits, declared costs, kept
+//! parts, and how a session begins and ends.
+//!
+//! Tables and intersections do not know each other; they meet here. Whatever drives a run, Python or Rust, stands above.
+
+mod approved;
+mod circuit_join;
+mod connection;
+pub mod containment;
+mod cost;
+mod engine;
+mod error;
+mod foresight;
+pub mod kept;
+mod lifecycle;
+mod psi_join;
+
+pub use approved::Approved;
+pub use circuit_join::rows as circuit_psi_rows;
+pub use connection::{Agreement, Connected, Network, clear, declared_link, in_memory, options};
+pub use containment::contain;
+pub use cost::{cost, operators, permits};
+pub use engine::{Engine, Shares};
+pub use error::{Result, RunError, reason_for_peers};
+pub use lifecycle::{End, Lifecycle, Watch};
+pub use tacit_mpc::Link;
