@@ -1,13 +1,12 @@
 //! The session handle: one method per operator.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use pyo3::prelude::*;
 use tacit_run::kept::{Target, sealing_key};
 use tacit_run::{
-    Agreement, Approved, Connected, End, Lifecycle, Link, Network, RunError, Shares, Watch, clear, contain,
+    Agreement, Approved, Connected, End, Facts, Lifecycle, Link, Network, RunError, Watch, clear, contain,
     declared_link, in_memory, options, reason_for_peers,
 };
 use tacit_table::{DataTable, Operator};
@@ -115,7 +114,7 @@ impl Session {
     ) -> PyResult<SharedTable> {
         let stream = data.map(import_stream).transpose()?;
         self.make(py, operator, vec![], move |approved, operator| {
-            Ok(approved.engine.input(operator, read(stream, pad_to)?)?)
+            Ok(approved.node.input(operator, read(stream, pad_to)?)?)
         })
     }
 
@@ -132,17 +131,14 @@ impl Session {
         let (left, right) = (left.map(import_stream).transpose()?, right.map(import_stream).transpose()?);
         let (pad_left, pad_right) = pad_to.unwrap_or_default();
         self.make(py, operator, vec![], move |approved, operator| {
-            Ok(approved.engine.psi(operator, [read(left, pad_left)?, read(right, pad_right)?])?)
+            Ok(approved.node.psi(operator, [read(left, pad_left)?, read(right, pad_right)?])?)
         })
     }
 
     /// Execute one secure operator.
     fn run(&self, py: Python<'_>, operator: String, inputs: Vec<Bound<'_, SharedTable>>) -> PyResult<SharedTable> {
-        let steps = inputs.iter().map(|input| input.get().step).collect();
-        let inputs: Vec<Arc<Shares>> = inputs.iter().map(|input| self.shares(input.get())).collect::<Result<_>>()?;
-        self.make(py, operator, steps, move |approved, operator| {
-            Ok(approved.engine.run(operator, inputs.iter().map(Arc::as_ref))?)
-        })
+        let steps = inputs.iter().map(|input| self.step(input.get())).collect::<Result<_>>()?;
+        self.make(py, operator, steps, move |approved, operator| Ok(approved.node.run(operator)?))
     }
 
     /// A kept table as a table of this session. shares: what its file gave for the operator.
@@ -150,7 +146,7 @@ impl Session {
         let (digest, shares) = (shares.get().table().digest, shares.get().take()?);
         self.make(py, operator, vec![], move |approved, operator| {
             approved.check_kept(operator, digest)?;
-            Ok(approved.engine.kept(operator, shares)?)
+            Ok(approved.node.kept(operator, shares)?)
         })
     }
 
@@ -166,18 +162,16 @@ impl Session {
         key: &[u8],
         about: String,
     ) -> PyResult<String> {
-        let (step, input) = (input.get().step, self.shares(input.get())?);
+        let step = self.step(input.get())?;
         let target = Target { path, key: sealing_key(key).map_err(Failure::from)?, about };
-        self.operate(py, operator, vec![step], move |approved, operator| {
-            Ok(approved.engine.keep(operator, &input, &target)?)
-        })
+        self.operate(py, operator, vec![step], move |approved, operator| Ok(approved.node.keep(operator, &target)?))
     }
 
     /// Open to the operator's recipients; None at other parties.
     fn release(&self, py: Python<'_>, operator: String, input: &Bound<'_, SharedTable>) -> PyResult<Option<Opened>> {
-        let (step, input) = (input.get().step, self.shares(input.get())?);
+        let step = self.step(input.get())?;
         self.operate(py, operator, vec![step], move |approved, operator| {
-            let opened = approved.engine.release(operator, &input)?;
+            let opened = approved.node.release(operator)?;
             opened.map(|table| to_batch(table).map(Opened)).transpose()
         })
     }
@@ -199,7 +193,7 @@ impl Session {
             return Ok(());
         }
         let approved = self.lifecycle.take().map_err(Failure::from)?;
-        let closed = wait_for(py, move || Ok(approved.engine.close()?), || self.watch.interrupt(INTERRUPTED));
+        let closed = wait_for(py, move || Ok(approved.node.close()?), || self.watch.interrupt(INTERRUPTED));
         self.lifecycle.end(if closed.is_ok() { End::Closed } else { End::Failed });
         closed
     }
@@ -209,7 +203,7 @@ impl Session {
         py.detach(|| {
             self.watch.interrupt(reason);
             if let Some(approved) = self.lifecycle.end(End::Aborted) {
-                approved.engine.abort(reason);
+                approved.node.abort(reason);
             }
         });
     }
@@ -256,16 +250,16 @@ impl Session {
         py: Python<'_>,
         operator: String,
         tables: Vec<usize>,
-        work: impl FnOnce(&mut Approved, &Operator) -> Result<Shares> + Send + 'static,
+        work: impl FnOnce(&mut Approved, &Operator) -> Result<Facts> + Send + 'static,
     ) -> PyResult<SharedTable> {
         let made = move |approved: &mut Approved, operator: &Operator| Ok((operator.id(), work(approved, operator)?));
-        let (step, shares) = self.operate(py, operator, tables, made)?;
-        Ok(SharedTable { session: self.id, step, shares: Arc::new(shares) })
+        let (step, facts) = self.operate(py, operator, tables, made)?;
+        Ok(SharedTable { session: self.id, step, facts })
     }
 
-    fn shares(&self, table: &SharedTable) -> Result<Arc<Shares>> {
+    fn step(&self, table: &SharedTable) -> Result<usize> {
         if table.session == self.id {
-            Ok(Arc::clone(&table.shares))
+            Ok(table.step)
         } else {
             Err(Failure::input("a table of another session; give tables that this session returned"))
         }
@@ -295,7 +289,7 @@ fn execute<T>(
     match outcome {
         Ok(value) => Ok((approved, value)),
         Err(failure) => {
-            approved.engine.abort(reason_for_peers(failure.fault));
+            approved.node.abort(reason_for_peers(failure.fault));
             Err(failure)
         }
     }

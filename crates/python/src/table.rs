@@ -1,11 +1,9 @@
 //! Handles on tables: shared ones, which show public facts only, and opened ones.
 
-use std::sync::Arc;
-
 use arrow_array::RecordBatch;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
-use tacit_run::Shares;
+use tacit_run::Facts;
 
 use crate::arrow::export_stream;
 
@@ -16,8 +14,8 @@ pub struct SharedTable {
     pub session: u64,
     /// The id of the operator that made it.
     pub step: usize,
-    /// The shares.
-    pub shares: Arc<Shares>,
+    /// What is public of it.
+    pub facts: Facts,
 }
 
 #[pymethods]
@@ -25,13 +23,13 @@ impl SharedTable {
     /// The public bound on the number of rows.
     #[getter]
     fn rows(&self) -> usize {
-        self.shares.rows()
+        self.facts.rows
     }
 
     /// The names of the columns.
     #[getter]
     fn columns(&self) -> Vec<String> {
-        self.shares.columns()
+        self.facts.columns.clone()
     }
 
     fn __repr__(&self) -> String {

@@ -1,12 +1,12 @@
-//! An engine bound to what its party has approved: it executes the operators of the plan in their order, and nothing else.
+//! A node bound to what its party has approved: it executes the operators of the plan in their order, and nothing else.
 
 use std::collections::HashMap;
 
 use tacit_table::{Operator, Program};
 
-use crate::engine::Engine;
 use crate::error::{Result, RunError};
 use crate::kept::KeptTable;
+use crate::node::Node;
 
 /// The ids of the operators that read kept tables, in order.
 pub fn readers(program: &Program) -> impl Iterator<Item = usize> {
@@ -14,10 +14,10 @@ pub fn readers(program: &Program) -> impl Iterator<Item = usize> {
     program.operators().iter().filter(reads).map(Operator::id)
 }
 
-/// An engine with what it will execute.
+/// A node with what it will execute.
 pub struct Approved {
-    /// The engine.
-    pub engine: Engine,
+    /// The node.
+    pub node: Box<dyn Node>,
     program: Program,
     /// Digests of the kept tables that the plan reads, by the ids of the operators that read them. None among nodes of one
     /// process, which do not compare them.
@@ -26,18 +26,21 @@ pub struct Approved {
 
 impl Approved {
     /// Before the first operator of the program. kept: the tables that [readers] read, one for each.
-    pub fn new(engine: Engine, program: Program, kept: Option<&[KeptTable]>) -> Self {
+    pub fn new(node: Box<dyn Node>, program: Program, kept: Option<&[KeptTable]>) -> Self {
         let kept = kept.map(|tables| readers(&program).zip(tables).map(|(id, table)| (id, table.digest)).collect());
-        Self { engine, program, kept }
+        Self { node, program, kept }
     }
 
     /// The operator that is executed now: the next one of the program, which has to be that which is asked for (as JSON). tables: the ids of
-    /// the steps whose tables it is given.
+    /// the steps whose tables it is given. Tables that neither it nor a later one takes are dropped.
     ///
     /// # Errors
     /// An internal error when another one is asked for, or with other tables; an input error when what is asked for is no operator.
     pub fn next(&mut self, asked: &str, tables: &[usize]) -> Result<Operator> {
-        Ok(self.program.take(asked, tables)?)
+        let operator = self.program.take(asked, tables)?;
+        let Self { node, program, .. } = self;
+        node.drop_tables(&|step| operator.inputs().contains(&step) || program.needs(step));
+        Ok(operator)
     }
 
     /// Whether an operator may read shares of the kept table with this digest: that which the nodes have compared.

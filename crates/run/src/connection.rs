@@ -2,20 +2,18 @@
 
 use std::time::Duration;
 
-use tacit_mpc::Link;
-use tacit_mpc::backends::{Clear, Networked, Rep3, Two};
-use tacit_mpc::{Backend, Permits};
+use tacit_mpc::{Backend, Link, Permits};
 use tacit_net::tcp::{self, Endpoint, Hello, Identity};
 use tacit_net::{Options, Record, Security, Shape, memory};
 use tacit_table::{Approval, Executor, Program};
 use zeroize::Zeroizing;
 
 use crate::approved::{Approved, readers};
-use crate::engine::{Engine, Suite};
 use crate::error::{Result, RunError};
-use crate::foresight::Foresight;
 use crate::kept::KeptTable;
 use crate::lifecycle::Watch;
+use crate::node::ClearNode;
+use crate::registry::Engine;
 
 /// Domain of the key of VARCHAR hashes.
 const HASH_KEY_CONTEXT: &str = "tacit 2026-11-21 key of VARCHAR hashes";
@@ -33,9 +31,11 @@ pub struct Connected {
 }
 
 /// The sessions of a run: that of the engine, and another one where something is made ahead.
-struct Sessions {
-    main: tacit_net::Session,
-    background: Option<tacit_net::Session>,
+pub struct Sessions {
+    /// That of the engine.
+    pub main: tacit_net::Session,
+    /// That in which stock is made ahead.
+    pub background: Option<tacit_net::Session>,
 }
 
 impl Sessions {
@@ -84,8 +84,8 @@ impl Agreement {
     }
 
     /// The engine, if it can run among the nodes.
-    fn suite(&self) -> Result<Suite> {
-        Suite::among(&self.engine, &self.nodes)
+    fn engine(&self) -> Result<&'static Engine> {
+        Engine::among(&self.engine, &self.nodes)
     }
 
     /// The key under which all owners hash strings of unknown length.
@@ -112,11 +112,11 @@ impl Agreement {
     }
 
     /// What this party says to others before anything is shared.
-    fn hello(&self, suite: Suite, plan: &Plan) -> Hello {
+    fn hello(&self, engine: &Engine, plan: &Plan) -> Hello {
         let tables = self.kept.as_deref().unwrap_or_default();
         let approval = Approval {
             version: tacit_net::VERSION,
-            engine: suite.name(),
+            engine: engine.name,
             nodes: &self.nodes,
             link: self.link,
             kept: &tables.iter().map(|table| table.digest).collect::<Vec<_>>(),
@@ -124,7 +124,7 @@ impl Agreement {
             permits: &plan.permits,
             program: &plan.program,
         };
-        let hello = Hello::new(self.plan_hash, suite.name()).approving(approval.digest());
+        let hello = Hello::new(self.plan_hash, engine.name).approving(approval.digest());
         if tables.is_empty() {
             hello
         } else {
@@ -132,40 +132,21 @@ impl Agreement {
         }
     }
 
-    fn executor<B: Backend>(&self, backend: B, permits: Permits) -> Executor<B> {
+    /// What executes the plan's operators on an engine, under its permits.
+    pub fn executor<B: Backend>(&self, backend: B, permits: Permits) -> Executor<B> {
         Executor::new(backend, permits, self.nodes.clone(), self.hash_key())
     }
 
     /// Whether the engine makes ahead what it needs, in a second session.
-    fn makes_ahead(&self, suite: Suite) -> bool {
-        matches!(suite, Suite::Two) && self.ahead
+    fn makes_ahead(&self, engine: &Engine) -> bool {
+        engine.ahead && self.ahead
     }
 
-    fn declare<B: Networked>(&self, mut engine: B) -> B {
-        self.link.into_iter().for_each(|link| engine.declare(link));
-        engine
-    }
-
-    /// The engine two, with what is foreseen of its plan.
-    fn begin_two(&self, sessions: Sessions, permits: Permits, program: &Program) -> Result<Engine> {
-        let Some(background) = sessions.background else {
-            let engine = self.declare(Two::start(sessions.main)?);
-            return Ok(Engine::Two(Box::new(self.executor(engine, permits)), None));
-        };
-        let mut foresight = Foresight::new(program.operators(), &self.nodes, self.link);
-        let mut engine = self.declare(Two::with_stock_ahead(sessions.main, background)?);
-        foresight.order(&mut engine, &[])?;
-        Ok(Engine::Two(Box::new(self.executor(engine, permits)), Some(Box::new(foresight))))
-    }
-
-    fn start(&self, suite: Suite, sessions: Sessions, plan: Plan) -> Result<Connected> {
+    fn start(&self, engine: &Engine, sessions: Sessions, plan: Plan) -> Result<Connected> {
         let (me, watch) = (sessions.main.name(sessions.main.me()).to_owned(), sessions.watch());
         let Plan { permits, program } = plan;
-        let engine = match suite {
-            Suite::Rep3 => Engine::Rep3(Box::new(self.executor(self.declare(Rep3::start(sessions.main)?), permits))),
-            Suite::Two => self.begin_two(sessions, permits, &program)?,
-        };
-        let approved = Approved::new(engine, program, self.kept.as_deref());
+        let node = (engine.start)(sessions, self, permits, &program)?;
+        let approved = Approved::new(node, program, self.kept.as_deref());
         Ok(Connected { me, nodes: self.nodes.clone(), approved, watch })
     }
 }
@@ -202,25 +183,25 @@ pub struct Network {
 impl Network {
     /// Connects and starts the engine.
     pub fn connect(self, agreement: &Agreement) -> Result<Connected> {
-        let suite = agreement.suite()?;
+        let engine = agreement.engine()?;
         let plan = agreement.plan()?;
-        let endpoints = self.endpoints(suite, &agreement.nodes)?;
+        let endpoints = self.endpoints(engine, &agreement.nodes)?;
         let me = agreement.nodes.iter().position(|node| *node == self.me);
-        let me = me.ok_or(RunError::NotANode { party: self.me, engine: suite.name() })?;
+        let me = me.ok_or(RunError::NotANode { party: self.me, engine: engine.name })?;
         let identity = Identity::from_pem(&*self.private_key_pem, &endpoints[me].certificate_pem)?;
-        let hello = agreement.hello(suite, &plan);
-        let sessions: Sessions = if agreement.makes_ahead(suite) {
+        let hello = agreement.hello(engine, &plan);
+        let sessions: Sessions = if agreement.makes_ahead(engine) {
             tcp::connect_two(&endpoints, me, identity, hello, &self.options)?.into()
         } else {
             tcp::connect(&endpoints, me, identity, hello, &self.options)?.into()
         };
-        agreement.start(suite, sessions, plan)
+        agreement.start(engine, sessions, plan)
     }
 
     /// The nodes' endpoints, in engine order.
-    fn endpoints(&self, suite: Suite, nodes: &[String]) -> Result<Vec<Endpoint>> {
+    fn endpoints(&self, engine: &Engine, nodes: &[String]) -> Result<Vec<Endpoint>> {
         if let Some(party) = self.parties.iter().find(|party| !nodes.contains(&party.name)) {
-            return Err(RunError::Bystander { party: party.name.clone(), engine: suite.name() });
+            return Err(RunError::Bystander { party: party.name.clone(), engine: engine.name });
         }
         let endpoint = |node: &String| {
             let party = self.parties.iter().find(|party| party.name == *node);
@@ -232,16 +213,16 @@ impl Network {
 
 /// The ends of all nodes of an engine in this process.
 pub fn in_memory(agreement: &Agreement, options: &Options) -> Result<Vec<Connected>> {
-    let suite = agreement.suite()?;
+    let engine = agreement.engine()?;
     let names: Vec<&str> = agreement.nodes.iter().map(String::as_str).collect();
-    let sessions: Vec<Sessions> = if agreement.makes_ahead(suite) {
+    let sessions: Vec<Sessions> = if agreement.makes_ahead(engine) {
         memory::mesh_of_two(&names, options).into_iter().map(Sessions::from).collect()
     } else {
         memory::mesh(&names, options).into_iter().map(Sessions::from).collect()
     };
     // An end may wait for the others.
     std::thread::scope(|scope| {
-        let start = |sessions| scope.spawn(move || agreement.start(suite, sessions, agreement.plan()?));
+        let start = |sessions| scope.spawn(move || agreement.start(engine, sessions, agreement.plan()?));
         let ends: Vec<_> = sessions.into_iter().map(start).collect();
         ends.into_iter().map(|end| end.join().unwrap_or(Err(RunError::NotStarted))).collect()
     })
@@ -251,8 +232,7 @@ pub fn in_memory(agreement: &Agreement, options: &Options) -> Result<Vec<Connect
 pub fn clear(agreement: &Agreement) -> Result<Connected> {
     let me = agreement.nodes.first().cloned().ok_or(RunError::NoParties)?;
     let Plan { permits, program } = agreement.plan()?;
-    let engine = Engine::Clear(Box::new(agreement.executor(Clear::new()?, permits)));
-    let approved = Approved::new(engine, program, None);
+    let approved = Approved::new(ClearNode::start(agreement, permits)?, program, None);
     Ok(Connected { me, nodes: agreement.nodes.clone(), approved, watch: Watch::default() })
 }
 

@@ -2,14 +2,13 @@
 
 use std::collections::HashMap;
 
-use tacit_mpc::backends::{Networked, Rep3, Two};
 use tacit_mpc::{Backend, Link};
 use tacit_net::PartyId;
 use tacit_table::cost::psi_sizes;
 use tacit_table::{CircuitPsi, Matched, Operator, Program, StepCost, TableError};
 
-use crate::engine::Suite;
 use crate::error::Result;
+use crate::registry::Engine;
 use crate::{circuit_join, kept, psi_join};
 
 /// The declared cost of operators (a JSON list in execution order) on an engine of these nodes.
@@ -27,12 +26,9 @@ pub fn cost(
     link: Option<Link>,
     ahead: bool,
 ) -> Result<Vec<(String, StepCost)>> {
-    let suite = Suite::among(engine, nodes)?;
+    let engine = Engine::among(engine, nodes)?;
     let operators = Operator::list_from_json(operators)?;
-    let mut costs = match suite {
-        Suite::Rep3 => of_engine::<Rep3>(&operators, rows, nodes, link, ahead)?,
-        Suite::Two => of_engine::<Two>(&operators, rows, nodes, link, ahead)?,
-    };
+    let mut costs = (engine.cost)(nodes, &operators, rows, link, ahead)?;
     for (operator, cost) in operators.iter().zip(&mut costs) {
         if let Operator::Keep(_) = operator {
             let (rounds, sent) = kept::declared(nodes.len());
@@ -54,32 +50,14 @@ pub fn cost(
     Ok(operators.iter().map(Operator::name).zip(costs).collect())
 }
 
-/// What the engine's parts cost.
-fn of_engine<B: Networked>(
-    operators: &[Operator],
-    rows: &HashMap<usize, usize>,
-    nodes: &[String],
-    link: Option<Link>,
-    ahead: bool,
-) -> std::result::Result<Vec<StepCost>, TableError> {
-    tacit_table::cost::<B::Formulas>(nodes, operators, rows, link, ahead, shared_matches(nodes))
-}
-
 /// The permits that operators (a JSON list in execution order) need, as a JSON list without bounds on rows.
 ///
 /// # Errors
 /// When there is no such engine, or the operators do not fit each other.
 pub fn permits(engine: &str, operators: &str, nodes: &[String]) -> Result<String> {
-    let suite = Suite::among(engine, nodes)?;
+    let engine = Engine::among(engine, nodes)?;
     let operators = Operator::list_from_json(operators)?;
-    Ok(match suite {
-        Suite::Rep3 => permits_of::<Rep3>(&operators, nodes)?,
-        Suite::Two => permits_of::<Two>(&operators, nodes)?,
-    })
-}
-
-fn permits_of<B: Networked>(operators: &[Operator], nodes: &[String]) -> std::result::Result<String, TableError> {
-    tacit_table::cost::permits::<B::Formulas>(nodes, operators, shared_matches(nodes))
+    Ok((engine.permits)(nodes, &operators)?)
 }
 
 /// How an engine without data finds the matches of a `circuit_psi` among these nodes.

@@ -39,8 +39,13 @@ pub enum RunError {
     },
 
     /// No engine of nodes has this name.
-    #[error("there is no engine {0:?} of nodes; the engines are \"rep3\" and \"two\"")]
-    NoEngine(String),
+    #[error("there is no engine {name:?} of nodes; the engines are {}", .engines.map(|name| format!("{name:?}")).join(" and "))]
+    NoEngine {
+        /// The name.
+        name: String,
+        /// The names that engines have.
+        engines: [&'static str; 2],
+    },
     /// An engine among too few or too many nodes.
     #[error("the engine {engine} has {needed} nodes, not {given}; name {needed} nodes")]
     NodeCount {
@@ -127,9 +132,17 @@ pub enum RunError {
     /// An operator other than kept.
     #[error("the operator reads no kept table")]
     NoKept,
-    /// A table of another engine.
-    #[error("a table of another engine; give tables of this session")]
-    OtherEngine,
+    /// An operator other than release.
+    #[error("{0} is no release; give it to the method that executes it")]
+    NoRelease(String),
+    /// A table that no step before has made.
+    #[error("{operator}: step {step} gives no table before it")]
+    NoTable {
+        /// The operator's name.
+        operator: String,
+        /// The step whose table it takes.
+        step: usize,
+    },
 
     /// Keeping without nodes.
     #[error("the engine without security has no shares to keep")]
@@ -179,7 +192,7 @@ impl RunError {
             Self::Psi(error) => error.fault(),
             Self::In { error, .. } => error.fault(),
             Self::Panicked(_) | Self::OtherKept | Self::Randomness(_) | Self::NotStarted => Fault::Internal,
-            Self::NoEngine(_)
+            Self::NoEngine { .. }
             | Self::NodeCount { .. }
             | Self::NodeTwice
             | Self::NoParties
@@ -198,7 +211,8 @@ impl RunError {
             | Self::NoPsi(_)
             | Self::NoKeep(_)
             | Self::NoKept
-            | Self::OtherEngine
+            | Self::NoRelease(_)
+            | Self::NoTable { .. }
             | Self::Unkept
             | Self::KeptCount { .. }
             | Self::About

@@ -9,13 +9,14 @@
 use std::path::{Path, PathBuf};
 
 use tacit_math::Seed;
-use tacit_mpc::backends::{Components, Networked, Rep3, Two};
+use tacit_mpc::backends::Components;
 use tacit_net::{NetError, PartyId, Session};
 use tacit_table::kept::{self, Header, KeptShares, SealingKey};
 use tacit_table::operator::Keep;
 use tacit_table::{Executor, Operator, Table};
 
 use crate::error::{Result, RunError};
+use crate::registry::Engine;
 
 /// Bytes by which a node contributes to a table's id.
 const CONTRIBUTION: usize = 16;
@@ -37,18 +38,16 @@ pub fn declared(nodes: usize) -> (u64, u64) {
     (2, ((nodes - 1) * (CONTRIBUTION + DIGEST)) as u64)
 }
 
-/// Keeps a table among nodes. Returns the header of this node's file, as JSON.
+/// Keeps a table among nodes, in the step of this name. Returns the header of this node's file, as JSON.
 pub fn keep<B: Components>(
     executor: &mut Executor<B>,
-    operator: &Operator,
+    step: &str,
+    keep: &Keep,
     table: &Table<B>,
     target: &Target,
 ) -> Result<String> {
-    let Operator::Keep(keep) = operator else {
-        return Err(RunError::NoKeep(operator.name()));
-    };
     let session = executor.backend_mut().session_mut();
-    session.enter(&operator.name());
+    session.enter(step);
     let mine = *Seed::random().map_err(|e| RunError::Randomness(e.to_string()))?.expose();
     let id = id(&keep.table, &target.about, &exchange(session, &mine)?);
     let header = header(session, keep, table, &id, target)?;
@@ -100,15 +99,6 @@ fn exchange(session: &mut Session, mine: &[u8]) -> Result<Vec<Vec<u8>>> {
     Ok(told)
 }
 
-/// How many components a node of an engine holds.
-fn components(engine: &str) -> Option<usize> {
-    match engine {
-        Rep3::NAME => Some(Rep3::COUNT),
-        Two::NAME => Some(Two::COUNT),
-        _ => None,
-    }
-}
-
 /// A party's key for its files.
 ///
 /// # Errors
@@ -135,7 +125,7 @@ impl KeptFile {
     /// # Errors
     /// When it is no such file, is damaged, or was encrypted under another key.
     pub fn open(path: &Path, key: &SealingKey) -> Result<Self> {
-        Ok(Self(kept::KeptFile::open(path, key, components)?))
+        Ok(Self(kept::KeptFile::open(path, key, |name| Engine::named(name).map(|engine| engine.components))?))
     }
 
     /// What it says of itself (JSON).

@@ -115,6 +115,11 @@ impl Program {
         }
     }
 
+    /// Whether an operator that has not been taken yet takes the table of a step.
+    pub fn needs(&self, step: usize) -> bool {
+        self.operators[self.done..].iter().any(|operator| operator.inputs().contains(&step))
+    }
+
     /// Every operator as JSON, as it was understood: however it was written, members are in one order and all there.
     pub fn texts(&self) -> Vec<String> {
         self.operators.iter().map(Operator::to_json).collect()

@@ -1,0 +1,265 @@
+//! One node of a run, whatever its engine: the tables that it holds, and what it executes on them.
+
+use std::collections::HashMap;
+
+use tacit_mpc::backends::Clear;
+use tacit_mpc::{Backend, Permits};
+use tacit_table::kept::KeptShares;
+use tacit_table::{DataTable, Executor, Operator, Program, Table};
+
+use crate::circuit_join;
+use crate::connection::{Agreement, Sessions};
+use crate::error::{Result, RunError};
+use crate::foresight::Foresight;
+use crate::kept::{self, Target};
+use crate::psi_join::{self, BothSides, Learn};
+use crate::registry::Suite;
+
+/// What every node knows of a shared table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Facts {
+    /// The public bound on the number of rows.
+    pub rows: usize,
+    /// The names of the columns.
+    pub columns: Vec<String>,
+}
+
+/// One party's node. It holds the table of every step, or its shares, under the step's id.
+pub trait Node: Send {
+    /// Shares the owner's table, which is given only there.
+    fn input(&mut self, operator: &Operator, data: Option<DataTable>) -> Result<Facts>;
+
+    /// Joins two owners' tables by private set intersection. Each owner gives its side.
+    fn psi(&mut self, operator: &Operator, data: BothSides) -> Result<Facts>;
+
+    /// Executes a secure operator on the tables of the steps that it names.
+    fn run(&mut self, operator: &Operator) -> Result<Facts>;
+
+    /// A kept table's shares as a table.
+    fn kept(&mut self, operator: &Operator, shares: KeptShares) -> Result<Facts>;
+
+    /// Keeps a table for later sessions. Returns what this node's file says of itself.
+    fn keep(&mut self, operator: &Operator, target: &Target) -> Result<String>;
+
+    /// Opens a table to the operator's recipients. None at other nodes.
+    fn release(&mut self, operator: &Operator) -> Result<Option<DataTable>>;
+
+    /// Drops the tables of the steps that are not needed.
+    fn drop_tables(&mut self, needed: &dyn Fn(usize) -> bool);
+
+    /// Ends in order, with an acknowledgement from every peer.
+    fn close(self: Box<Self>) -> Result<()>;
+
+    /// Ends at once and tells every peer.
+    fn abort(self: Box<Self>, reason: &str);
+}
+
+/// An engine with the plan's permits, and the tables of steps.
+struct Held<B: Backend> {
+    executor: Executor<B>,
+    tables: HashMap<usize, Table<B>>,
+}
+
+impl<B: Backend> Held<B> {
+    fn new(executor: Executor<B>) -> Self {
+        Self { executor, tables: HashMap::new() }
+    }
+
+    fn hold(&mut self, operator: &Operator, table: Table<B>) -> Facts {
+        let facts = Facts { rows: table.rows(), columns: table.names().map(str::to_owned).collect() };
+        self.tables.insert(operator.id(), table);
+        facts
+    }
+
+    fn input(&mut self, operator: &Operator, data: Option<DataTable>) -> Result<Facts> {
+        let table = self.executor.input(operator, data)?;
+        Ok(self.hold(operator, table))
+    }
+
+    fn run(&mut self, operator: &Operator) -> Result<Facts> {
+        let Self { executor, tables } = self;
+        let inputs = operator.inputs().into_iter().map(|step| table(tables, operator, step));
+        let made = executor.run(operator, &inputs.collect::<Result<Vec<_>>>()?)?;
+        Ok(self.hold(operator, made))
+    }
+
+    fn release(&mut self, operator: &Operator) -> Result<Option<DataTable>> {
+        let Operator::Release(release) = operator else { return Err(RunError::NoRelease(operator.name())) };
+        let Self { executor, tables } = self;
+        Ok(executor.release(operator, table(tables, operator, release.input)?)?)
+    }
+}
+
+/// The table of a step that an operator takes.
+fn table<'a, B: Backend>(
+    tables: &'a HashMap<usize, Table<B>>,
+    operator: &Operator,
+    step: usize,
+) -> Result<&'a Table<B>> {
+    tables.get(&step).ok_or_else(|| RunError::NoTable { operator: operator.name(), step })
+}
+
+/// A node of an engine of nodes.
+pub struct NodeOf<B: Suite> {
+    held: Held<B>,
+    /// What is known of the plan, where stock is made ahead.
+    foresight: Option<Foresight<B>>,
+}
+
+impl<B: Suite> NodeOf<B>
+where
+    Self: Send,
+{
+    /// Sets the engine up, with what is foreseen of its plan if there is a session to make it in.
+    ///
+    /// # Errors
+    /// Those of the engine.
+    pub fn start(
+        sessions: Sessions,
+        agreement: &Agreement,
+        permits: Permits,
+        program: &Program,
+    ) -> Result<Box<dyn Node>> {
+        let Sessions { main, background } = sessions;
+        let (mut engine, mut foresight) = match background.zip(B::AHEAD) {
+            Some((background, ahead)) => {
+                let foresight = Foresight::new(program.operators(), &agreement.nodes, agreement.link, ahead.order);
+                ((ahead.start)(main, background)?, Some(foresight))
+            }
+            None => (B::start(main)?, None),
+        };
+        agreement.link.into_iter().for_each(|link| engine.declare(link));
+        foresee(&mut foresight, &mut engine, &[])?;
+        Ok(Box::new(Self { held: Held::new(agreement.executor(engine, permits)), foresight }))
+    }
+
+    fn is(&self, party: &str) -> bool {
+        let session = self.held.executor.backend().session();
+        session.name(session.me()) == party
+    }
+}
+
+/// Has stock made ahead for what follows from announced sizes.
+fn foresee<B: Suite>(foresight: &mut Option<Foresight<B>>, engine: &mut B, sizes: &[(usize, usize)]) -> Result<()> {
+    foresight.as_mut().map_or(Ok(()), |foresight| foresight.order(engine, sizes))
+}
+
+impl<B: Suite> Node for NodeOf<B>
+where
+    Self: Send,
+{
+    fn input(&mut self, operator: &Operator, data: Option<DataTable>) -> Result<Facts> {
+        if let (Operator::Input(input), None) = (operator, &data)
+            && self.is(&input.owner)
+        {
+            return Err(RunError::NoData);
+        }
+        let facts = self.held.input(operator, data)?;
+        foresee(&mut self.foresight, self.held.executor.backend_mut(), &[(operator.id(), facts.rows)])?;
+        Ok(facts)
+    }
+
+    fn psi(&mut self, operator: &Operator, data: BothSides) -> Result<Facts> {
+        if let Some(sides) = operator.matched_sides()
+            && sides.map(|side| self.is(&side.owner)) != data.each_ref().map(Option::is_some)
+        {
+            return Err(RunError::OtherSide);
+        }
+        let Self { held, foresight } = self;
+        let learn: Learn<'_, B> = &mut |engine, sizes| foresee(foresight, engine, sizes);
+        let table = match operator {
+            Operator::Psi(psi) => psi_join::among_nodes(&mut held.executor, psi, data, learn)?,
+            Operator::CircuitPsi(psi) => circuit_join::among_nodes(&mut held.executor, psi, data, learn)?,
+            _ => return Err(RunError::NoPsi(operator.name())),
+        };
+        Ok(held.hold(operator, table))
+    }
+
+    fn run(&mut self, operator: &Operator) -> Result<Facts> {
+        self.held.run(operator)
+    }
+
+    fn kept(&mut self, operator: &Operator, shares: KeptShares) -> Result<Facts> {
+        let table = self.held.executor.kept(operator, |_, kept| shares.into_rows::<B>(kept))?;
+        Ok(self.held.hold(operator, table))
+    }
+
+    fn keep(&mut self, operator: &Operator, target: &Target) -> Result<String> {
+        let Operator::Keep(keep) = operator else { return Err(RunError::NoKeep(operator.name())) };
+        let Held { executor, tables } = &mut self.held;
+        kept::keep(executor, &operator.name(), keep, table(tables, operator, keep.input)?, target)
+    }
+
+    fn release(&mut self, operator: &Operator) -> Result<Option<DataTable>> {
+        self.held.release(operator)
+    }
+
+    fn drop_tables(&mut self, needed: &dyn Fn(usize) -> bool) {
+        self.held.tables.retain(|&step, _| needed(step));
+    }
+
+    fn close(self: Box<Self>) -> Result<()> {
+        Ok(self.held.executor.into_backend().into_session().close()?)
+    }
+
+    fn abort(self: Box<Self>, reason: &str) {
+        self.held.executor.into_backend().abort(reason);
+    }
+}
+
+/// The engine without security, as every party at once.
+pub struct ClearNode(Held<Clear>);
+
+impl ClearNode {
+    /// Sets it up with the plan's permits.
+    ///
+    /// # Errors
+    /// When the operating system gives no randomness.
+    pub fn start(agreement: &Agreement, permits: Permits) -> Result<Box<dyn Node>> {
+        Ok(Box::new(Self(Held::new(agreement.executor(Clear::new()?, permits)))))
+    }
+}
+
+impl Node for ClearNode {
+    fn input(&mut self, operator: &Operator, data: Option<DataTable>) -> Result<Facts> {
+        if data.is_none() && matches!(operator, Operator::Input(_)) {
+            return Err(RunError::NoData);
+        }
+        self.0.input(operator, data)
+    }
+
+    fn psi(&mut self, operator: &Operator, data: BothSides) -> Result<Facts> {
+        let table = match operator {
+            Operator::Psi(psi) => psi_join::in_clear(&mut self.0.executor, psi, data)?,
+            Operator::CircuitPsi(psi) => circuit_join::in_clear(&mut self.0.executor, psi, data)?,
+            _ => return Err(RunError::NoPsi(operator.name())),
+        };
+        Ok(self.0.hold(operator, table))
+    }
+
+    fn run(&mut self, operator: &Operator) -> Result<Facts> {
+        self.0.run(operator)
+    }
+
+    fn kept(&mut self, _operator: &Operator, _shares: KeptShares) -> Result<Facts> {
+        Err(RunError::Unkept)
+    }
+
+    fn keep(&mut self, _operator: &Operator, _target: &Target) -> Result<String> {
+        Err(RunError::Unkept)
+    }
+
+    fn release(&mut self, operator: &Operator) -> Result<Option<DataTable>> {
+        self.0.release(operator)
+    }
+
+    fn drop_tables(&mut self, needed: &dyn Fn(usize) -> bool) {
+        self.0.tables.retain(|&step, _| needed(step));
+    }
+
+    fn close(self: Box<Self>) -> Result<()> {
+        Ok(())
+    }
+
+    fn abort(self: Box<Self>, _reason: &str) {}
+}

@@ -1,0 +1,105 @@
+//! The engines of nodes that plans run on: the one place that names them.
+
+use std::collections::HashMap;
+
+use tacit_mpc::backends::{Components, Networked, Rep3, Two};
+use tacit_mpc::{Link, MpcError, Permits};
+use tacit_net::Session;
+use tacit_table::{Operator, Program, StepCost, TableError};
+
+use crate::connection::{Agreement, Sessions};
+use crate::cost::shared_matches;
+use crate::error::{Result, RunError};
+use crate::foresight::OrderOf;
+use crate::node::{Node, NodeOf};
+
+/// All engines of nodes.
+static ENGINES: [Engine; 2] = [Engine::of::<Rep3>(), Engine::of::<Two>()];
+
+/// What a run needs of an engine of nodes beyond its operations.
+pub trait Suite: Components + 'static {
+    /// How its nodes make stock ahead of its use, if they can.
+    const AHEAD: Option<Ahead<Self>>;
+}
+
+impl Suite for Rep3 {
+    const AHEAD: Option<Ahead<Self>> = None;
+}
+
+impl Suite for Two {
+    const AHEAD: Option<Ahead<Self>> = Some(Ahead { start: Two::with_stock_ahead, order: Two::order });
+}
+
+/// How an engine makes stock ahead, in a second session between the same nodes.
+pub struct Ahead<B: Networked> {
+    /// Sets the engine up on both sessions.
+    pub start: fn(Session, Session) -> Result<B, MpcError>,
+    /// Has stock made for the step of this name. All nodes order the same in the same order.
+    pub order: fn(&mut B, &str, OrderOf<B>),
+}
+
+/// An engine of nodes: how to make a node of it, and what it costs.
+pub struct Engine {
+    /// The name, as federation files have it.
+    pub name: &'static str,
+    /// How many nodes it has.
+    pub nodes: usize,
+    /// How many components of every value a node holds.
+    pub components: usize,
+    /// Whether its nodes can make stock ahead.
+    pub ahead: bool,
+    /// Makes this party's node.
+    pub start: fn(Sessions, &Agreement, Permits, &Program) -> Result<Box<dyn Node>>,
+    /// What operators cost, without what two owners do with each other.
+    pub cost: Cost,
+    /// The permits that operators need, as a JSON list without bounds on rows.
+    pub permits: fn(&[String], &[Operator]) -> Result<String, TableError>,
+}
+
+type Cost = fn(&[String], &[Operator], &HashMap<usize, usize>, Option<Link>, bool) -> Result<Vec<StepCost>, TableError>;
+
+impl Engine {
+    const fn of<B: Suite>() -> Self
+    where
+        NodeOf<B>: Send,
+    {
+        Self {
+            name: B::NAME,
+            nodes: B::NODES,
+            components: B::COUNT,
+            ahead: B::AHEAD.is_some(),
+            start: NodeOf::<B>::start,
+            cost: |nodes, operators, rows, link, ahead| {
+                tacit_table::cost::<B::Formulas>(nodes, operators, rows, link, ahead, shared_matches(nodes))
+            },
+            permits: |nodes, operators| {
+                tacit_table::cost::permits::<B::Formulas>(nodes, operators, shared_matches(nodes))
+            },
+        }
+    }
+
+    /// The engine of this name.
+    pub fn named(name: &str) -> Option<&'static Self> {
+        ENGINES.iter().find(|engine| engine.name == name)
+    }
+
+    /// The engine of a name, among nodes of these names.
+    ///
+    /// # Errors
+    /// [`RunError::NoEngine`]; [`RunError::NodeCount`] and [`RunError::NodeTwice`] for nodes that are not as many
+    /// different ones as the engine has.
+    pub fn among(name: &str, nodes: &[String]) -> Result<&'static Self> {
+        let engine = Self::named(name).ok_or_else(|| RunError::NoEngine {
+            name: name.to_owned(),
+            engines: ENGINES.each_ref().map(|engine| engine.name),
+        })?;
+        let (given, needed) = (nodes.len(), engine.nodes);
+        if given != needed {
+            return Err(RunError::NodeCount { engine: engine.name, needed, given });
+        }
+        if (1..given).any(|i| nodes[..i].contains(&nodes[i])) {
+            return Err(RunError::NodeTwice);
+        }
+        Ok(engine)
+    }
+}
