@@ -92,7 +92,10 @@ class Party:
 
 @final
 class Session:
-    """One party's end of a connected group of nodes running one placed plan."""
+    """One party's end of a connected group of nodes running one placed plan.
+
+    It has the whole plan from its begin. Every step is executed by the id of its operator, in the plan's order.
+    """
 
     @staticmethod
     def connect(
@@ -149,7 +152,7 @@ class Session:
 
     @property
     def me(self) -> str: ...
-    def input(self, operator: str, data: ArrowStream | None, *, pad_to: int | None = None) -> SharedTable:
+    def input(self, step: int, data: ArrowStream | None, *, pad_to: int | None = None) -> SharedTable:
         """Share the owner's table (data only at the owner).
 
         pad_to: for an operator with "pad_to_source": the rows of the unfiltered source, which is what is announced.
@@ -157,7 +160,7 @@ class Session:
 
     def psi(
         self,
-        operator: str,
+        step: int,
         left: ArrowStream | None,
         right: ArrowStream | None,
         *,
@@ -168,19 +171,19 @@ class Session:
         pad_to: for sides with "pad_to_source": the rows of the unfiltered source, which is what is announced.
         """
 
-    def run(self, operator: str, inputs: list[SharedTable]) -> SharedTable:
-        """Execute one secure operator."""
+    def run(self, step: int) -> SharedTable:
+        """Execute a secure operator on the tables of the steps that it names."""
 
-    def kept(self, operator: str, shares: KeptShares) -> SharedTable:
-        """A kept table as a table of this session. shares: what its file gave for the operator."""
+    def kept(self, step: int, shares: KeptShares) -> SharedTable:
+        """Take up a kept table. shares: what its file gave for the operator."""
 
-    def keep(self, operator: str, input: SharedTable, path: str, key: bytes, about: str) -> str:
+    def keep(self, step: int, path: str, key: bytes, about: str) -> str:
         """Keep a table: write this node's shares to a file under a key of 32 bytes, and know that all nodes have.
 
         about: what the planner has to know of the table, as JSON. Returns what the file says of itself, as JSON.
         """
 
-    def release(self, operator: str, input: SharedTable) -> Opened | None:
+    def release(self, step: int) -> Opened | None:
         """Open to the operator's recipients; None at other parties."""
 
     def metrics(self, *, nested: bool = False) -> list[dict[str, Any]]:
@@ -210,7 +213,7 @@ class Session:
 
 @final
 class SharedTable:
-    """A handle on this node's shares of a table. Shows only public facts."""
+    """What is public of a shared table. The session holds its shares, as long as the plan needs them."""
 
     @property
     def rows(self) -> int: ...

@@ -87,30 +87,22 @@ class Plan:
 
     def drive(self, session: _native.Session, *, everyone: bool = False) -> dict[int, _native.Opened]:
         """Execute all operators as one party (everyone: with all parties' data); what was opened, by step."""
-        tables: dict[int, _native.SharedTable] = {}
         opened: dict[int, _native.Opened] = {}
         for operator in self.operators:
-            step, text = operator["id"], json.dumps(operator)
+            step = operator["id"]
             match operator["op"]:
                 case "input":
                     owner, data = self.data[step]
                     own = everyone or session.me == owner
-                    tables[step] = session.input(text, data if own else None, pad_to=self.pad_to.get(step))
+                    session.input(step, data if own else None, pad_to=self.pad_to.get(step))
                 case "release":
-                    result = session.release(text, tables[operator["input"]])
+                    result = session.release(step)
                     if result is not None:
                         opened[step] = result
                 case _:
-                    tables[step] = session.run(text, [tables[i] for i in inputs(operator)])
+                    session.run(step)
         session.close()
         return opened
-
-
-def inputs(operator: JSON) -> list[int]:
-    """The steps whose tables an operator takes."""
-    members = ("inputs",) if "inputs" in operator else ("input", "left", "right", "scalar")
-    listed = [operator[member] for member in members if member in operator]
-    return listed[0] if "inputs" in operator else listed
 
 
 def rows_of(opened: _native.Opened) -> Rows:

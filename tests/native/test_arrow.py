@@ -44,8 +44,8 @@ relation = duckdb.sql(query)
 operator = {"id": 1, "op": "input", "owner": "a", "columns": columns, "rows": 6000, "ordered": True}
 release = {"id": 2, "op": "release", "input": 1, "to": ["a"], "columns": names, "ordered": True}
 session = _native.Session.clear(["a", "b", "c"], json.dumps(permits), json.dumps([operator, release]))
-table = session.input(json.dumps(operator), relation)
-opened = session.release(json.dumps(release), table)
+session.input(1, relation)
+opened = session.release(2)
 assert duckdb.sql("FROM opened").fetchall() == duckdb.sql(query).fetchall()
 assert duckdb.sql("SELECT sum(n) FROM opened").fetchall() == duckdb.sql(f"SELECT sum(n) FROM ({query})").fetchall()
 """

@@ -73,8 +73,8 @@ def between_two(join: CircuitJoin, ahead: bool) -> Rows:
 
     def drive(session: _native.Session) -> Rows:
         sides = (join.left, None) if session.me == "b" else (None, join.right)
-        table = session.psi(json.dumps(plan[0]), *sides, pad_to=join.pad_to)
-        opened = session.release(json.dumps(plan[1]), table)
+        session.psi(plan[0]["id"], *sides, pad_to=join.pad_to)
+        opened = session.release(plan[1]["id"])
         session.close()
         return [] if opened is None else sorted(rows_of(opened), key=repr)
 
@@ -143,7 +143,7 @@ def test_repeated_keys_and_wrong_data_are_the_owners_fault() -> None:
     too_many = people(10, 10, 2, rows=(5, None))
     assert isinstance(failures(too_many, too_many.drive)["b"], _native.InputError)
     nobody = people(5, 5, 2)
-    found = failures(nobody, lambda session: session.psi(json.dumps(nobody.operators[0]), None, None))
+    found = failures(nobody, lambda session: session.psi(nobody.operators[0]["id"], None, None))
     assert isinstance(found["b"], _native.InputError) and isinstance(found["c"], _native.InputError)
 
 

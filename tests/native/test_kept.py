@@ -40,8 +40,8 @@ def keep(engine: str, data: pa.Table, folder: Path) -> list[tuple[JSON, list[Any
     """Every node's header, metrics and transcript."""
 
     def node(session: _native.Session) -> tuple[JSON, list[Any], list[Any]]:
-        table = session.input(json.dumps(INPUT), data if session.me == "a" else None)
-        header = session.keep(json.dumps(KEEP), table, str(folder / session.me), key(session.me), '{"of": "me"}')
+        session.input(INPUT["id"], data if session.me == "a" else None)
+        header = session.keep(KEEP["id"], str(folder / session.me), key(session.me), '{"of": "me"}')
         session.close()
         return json.loads(header), session.metrics(), session.transcript()
 
@@ -55,7 +55,8 @@ def read(engine: str, folder: Path) -> tuple[list[tuple[Any, ...]], list[list[An
 
     def node(session: _native.Session) -> tuple[_native.Opened | None, list[Any]]:
         shares = _native.KeptFile.open(str(folder / session.me), key(session.me)).read(json.dumps(KEPT))
-        opened = session.release(json.dumps(RELEASE), session.kept(json.dumps(KEPT), shares))
+        session.kept(KEPT["id"], shares)
+        opened = session.release(RELEASE["id"])
         session.close()
         return opened, session.transcript()
 
@@ -123,8 +124,8 @@ def test_shares_serve_once_and_only_where_they_fit(tmp_path: Path) -> None:
     shares = file.read(json.dumps(KEPT))
     three = _native.Session.in_memory(ENGINES["rep3"], "[]", json.dumps([KEPT]))
     with pytest.raises(_native.InputError, match="not the shares that the operator reads"):
-        three[0].kept(json.dumps(KEPT), shares)
+        three[0].kept(KEPT["id"], shares)
     with pytest.raises(_native.InputError, match="taken before"):
-        three[1].kept(json.dumps(KEPT), shares)
+        three[1].kept(KEPT["id"], shares)
     for secret in (file, shares):
         assert "secret" not in repr(secret)

@@ -30,9 +30,9 @@ try:
         parties, task["me"], task["nodes"], task["key"],
         bytes.fromhex(task["plan_hash"]), json.dumps(task["permits"]), json.dumps(task["operators"]),
         connect_timeout=task["connect_timeout"])
-    share, release, *_ = (json.dumps(operator) for operator in task["operators"])
-    table = session.input(share, duckdb.sql("SELECT 7 * i AS x FROM range(100) r(i)") if task["me"] == "b" else None)
-    opened = session.release(release, table)
+    share, release, *_ = (operator["id"] for operator in task["operators"])
+    session.input(share, duckdb.sql("SELECT 7 * i AS x FROM range(100) r(i)") if task["me"] == "b" else None)
+    opened = session.release(release)
     session.close()
     result = None if opened is None else [x for (x,) in duckdb.sql("FROM opened").fetchall()]
     print(json.dumps({"opened": result, "metrics": session.metrics()}))

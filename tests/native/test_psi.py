@@ -72,12 +72,12 @@ class Join:
         return json.dumps([each for place, each in enumerate(listed) if place not in self.permits_left_out])
 
     def drive(self, session: _native.Session, *, everyone: bool = False) -> _native.Opened | None:
-        psi, release = map(json.dumps, self.operators)
+        psi, release = (operator["id"] for operator in self.operators)
         left, right = (
             data if everyone or session.me == owner else None for owner, data in (("b", self.left), ("c", self.right))
         )
-        table = session.psi(psi, left, right, pad_to=self.pad_to)
-        opened = session.release(release, table)
+        session.psi(psi, left, right, pad_to=self.pad_to)
+        opened = session.release(release)
         session.close()
         return opened
 
@@ -143,7 +143,7 @@ def test_a_side_is_not_announced_as_it_is_in_place_of_its_source() -> None:
     left, right = join.left, join.right
     session = _native.Session.clear(NODES, join.permits(), json.dumps(join.operators))
     with pytest.raises(_native.InputError, match="padded to those of their source: give its number"):
-        session.psi(json.dumps(join.operators[0]), left, right)
+        session.psi(join.operators[0]["id"], left, right)
 
 
 @ENGINES
@@ -224,7 +224,7 @@ def test_wrong_data_is_the_owners_fault() -> None:
     too_many = people(10, rows=(5, None))
     assert isinstance(failures(too_many, too_many.drive)["b"], _native.InputError)
     nobody = people(5)
-    found = failures(nobody, lambda session: session.psi(json.dumps(nobody.operators[0]), None, None))
+    found = failures(nobody, lambda session: session.psi(nobody.operators[0]["id"], None, None))
     assert isinstance(found["b"], _native.InputError) and isinstance(found["c"], _native.InputError)
 
 
@@ -249,11 +249,11 @@ def test_a_malformed_psi_is_an_input_error(change: JSON, message: str) -> None:
     sessions = _native.Session.in_memory(NODES, json.dumps(permits), json.dumps([psi]))
     left = join.left if psi["left"]["owner"] == "b" else None
     with pytest.raises(_native.InputError, match=message):
-        sessions[1].psi(json.dumps(psi), left, None)
+        sessions[1].psi(psi["id"], left, None)
 
 
 def test_a_psi_is_no_operator_of_run() -> None:
     join = people(5)
     session = _native.Session.clear(NODES, join.permits(), json.dumps(join.operators))
     with pytest.raises(_native.TacitError):
-        session.run(json.dumps(join.operators[0]), [])
+        session.run(join.operators[0]["id"])

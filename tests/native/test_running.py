@@ -93,23 +93,21 @@ def wait_for_step(session: _native.Session, step: str) -> None:
 def test_a_second_thread_cannot_drive_a_busy_session() -> None:
     plan = sorting(100_000)
     sessions = _native.Session.in_memory(NODES, json.dumps(plan.permits()), json.dumps(plan.operators))
-    operator = json.dumps(plan.operators[0])
     # The owner waits for nobody, so its peers wait for it.
-    waiting = threading.Thread(target=lambda: sessions[1].input(operator, None))
+    waiting = threading.Thread(target=lambda: sessions[1].input(1, None))
     waiting.start()
     wait_for_step(sessions[1], "1.input")
     with pytest.raises(_native.InputError, match="one thread"):
-        sessions[1].input(operator, None)
-    sessions[0].input(operator, plan.data[1][1])
+        sessions[1].input(1, None)
+    sessions[0].input(1, plan.data[1][1])
     waiting.join()
 
 
 def test_an_abort_from_another_thread_ends_a_waiting_operator() -> None:
     plan = sorting(10)
     sessions = _native.Session.in_memory(NODES, json.dumps(plan.permits()), json.dumps(plan.operators))
-    operator = json.dumps(plan.operators[0])
     with ThreadPoolExecutor(1) as threads:
-        waiting = threads.submit(sessions[1].input, operator, None)
+        waiting = threads.submit(sessions[1].input, 1, None)
         wait_for_step(sessions[1], "1.input")
         sessions[1].abort("enough")
         with pytest.raises(_native.InputError, match="enough"):
@@ -135,7 +133,8 @@ failures = []
 
 def drive(session, data):
     try:
-        session.run(sort, [session.input(share, data)])
+        session.input(1, data)
+        session.run(2)
     except _native.PeerGoneError as error:
         failures.append((session.me, str(error)))
 
@@ -177,10 +176,10 @@ def test_ctrl_c_ends_a_long_operator_and_the_peers_learn_it() -> None:
 def test_other_python_threads_run_while_an_operator_runs() -> None:
     plan = sorting(300_000)
     session = _native.Session.clear(NODES, "[]", json.dumps(plan.operators))
-    table = session.input(json.dumps(plan.operators[0]), plan.data[1][1])
+    session.input(1, plan.data[1][1])
     ticks = 0
     with ThreadPoolExecutor(1) as threads:
-        running = threads.submit(session.run, json.dumps(plan.operators[1]), [table])
+        running = threads.submit(session.run, 2)
         while not running.done():
             ticks += 1
             time.sleep(0.001)

@@ -81,15 +81,16 @@ def announced_size(plan: PlacedPlan) -> PlacedPlan:
     return with_step(plan, replace(step, operator=replace(step.operator, rows=None)))
 
 
-CHANGES: tuple[Change, ...] = (
-    to_a_bureau,
-    to_a_bureau_as_well,
-    other_columns,
-    one_release_more,
-    released_twice,
-    announced_size,
-)
-ALL = pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
+MEMBERS: tuple[Change, ...] = (to_a_bureau, to_a_bureau_as_well, other_columns, announced_size)
+"""Steps that keep their ids and have other members."""
+
+STEPS: tuple[Change, ...] = (one_release_more, released_twice)
+"""Steps that nobody approved."""
+
+ALL = pytest.mark.parametrize("change", MEMBERS + STEPS, ids=lambda change: change.__name__)
+OF_MEMBERS = pytest.mark.parametrize("change", MEMBERS, ids=lambda change: change.__name__)
+OF_STEPS = pytest.mark.parametrize("change", STEPS, ids=lambda change: change.__name__)
+EACH_PARTY = pytest.mark.parametrize("party", ["regulator", "bureau_a", "bureau_b"])
 
 
 def assert_refused(
@@ -129,12 +130,12 @@ def test_a_plan_that_opens_more_than_was_approved_ends_at_all(
         assert [entry["kind"] for entry in entries(federation, party)] == ["approved", "failed"]
 
 
-@ALL
-@pytest.mark.parametrize("party", ["regulator", "bureau_a", "bureau_b"])
+@OF_STEPS
+@EACH_PARTY
 def test_one_party_that_follows_another_plan_gets_nothing(
     change: Change, party: str, federation: Federation, plan: PlacedPlan
 ) -> None:
-    """Its native session executes nothing but what it approved, so that no step of another plan begins."""
+    """Its native session executes no step but those that it approved."""
     seen = rehearse(federation, plan, {party: change(plan)})
     assert_refused(seen, at={party}, error=_native.InternalError)
     if change is not released_twice:
@@ -142,7 +143,7 @@ def test_one_party_that_follows_another_plan_gets_nothing(
     assert all(each.released == {} for each in seen.values())
 
 
-@ALL
+@OF_STEPS
 def test_all_parties_that_follow_another_plan_get_nothing(
     change: Change, federation: Federation, plan: PlacedPlan
 ) -> None:
@@ -152,6 +153,32 @@ def test_all_parties_that_follow_another_plan_get_nothing(
     if change is not released_twice:
         assert all(each.opened == [] for each in seen.values())
     assert all(each.released == {} for each in seen.values())
+
+
+def assert_as_approved(seen: dict[str, Seen], approved: dict[str, Seen]) -> None:
+    """Every party saw what the approved plan shows: the same messages, and the same values opened."""
+    for party, each in seen.items():
+        assert each.error is None, party
+        assert each.messages == approved[party].messages, party
+        assert each.opened == approved[party].opened, party
+        assert each.released == approved[party].released, party
+
+
+@OF_MEMBERS
+@EACH_PARTY
+def test_one_party_with_other_members_executes_the_approved_ones(
+    change: Change, party: str, federation: Federation, plan: PlacedPlan
+) -> None:
+    """A step is asked for by its id: who holds another recipient, column or size cannot have it executed."""
+    assert_as_approved(rehearse(federation, plan, {party: change(plan)}), rehearse(federation, plan))
+
+
+@OF_MEMBERS
+def test_all_parties_with_other_members_execute_the_approved_ones(
+    change: Change, federation: Federation, plan: PlacedPlan
+) -> None:
+    seen = rehearse(federation, plan, dict.fromkeys(plan.nodes, change(plan)))
+    assert_as_approved(seen, rehearse(federation, plan))
 
 
 def one_step_more(plan: PlacedPlan) -> PlacedPlan:

@@ -70,12 +70,6 @@ impl Failure {
     pub fn input(message: impl Into<String>) -> Self {
         Self::new(Fault::Input, message)
     }
-
-    /// The same, located in a step unless it is located already.
-    pub fn at(mut self, step: &str) -> Self {
-        self.step.get_or_insert_with(|| step.to_owned());
-        self
-    }
 }
 
 impl From<RunError> for Failure {

@@ -4,9 +4,8 @@ use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard};
 
 use pyo3::prelude::*;
-use tacit_run::kept::{self, KeptTable, header_of, sealing_key};
+use tacit_run::kept::{self, KeptPart, KeptTable, header_of, sealing_key};
 use tacit_run::{RunError, contain};
-use tacit_table::kept::KeptShares as Shares;
 
 use crate::fault::{Failure, Fault, Result};
 
@@ -39,8 +38,8 @@ impl KeptFile {
     fn read(&self, py: Python<'_>, operator: &str) -> Result<KeptShares> {
         py.detach(|| {
             let mut file = self.lock()?;
-            let (table, shares) = contain::<_, RunError>(|| file.read(operator))?;
-            Ok(KeptShares { table, shares: Mutex::new(Some(shares)) })
+            let part = contain::<_, RunError>(|| file.read(operator))?;
+            Ok(KeptShares { table: part.table.clone(), part: Mutex::new(Some(part)) })
         })
     }
 }
@@ -55,7 +54,7 @@ impl KeptFile {
 #[pyclass(frozen, module = "tacit._native")]
 pub struct KeptShares {
     table: KeptTable,
-    shares: Mutex<Option<Shares>>,
+    part: Mutex<Option<KeptPart>>,
 }
 
 impl KeptShares {
@@ -65,8 +64,8 @@ impl KeptShares {
     }
 
     /// The shares, once.
-    pub fn take(&self) -> Result<Shares> {
-        let taken = self.shares.lock().ok().and_then(|mut shares| shares.take());
+    pub fn take(&self) -> Result<KeptPart> {
+        let taken = self.part.lock().ok().and_then(|mut part| part.take());
         taken.ok_or_else(|| Failure::input("these shares were taken before; read the file again"))
     }
 }

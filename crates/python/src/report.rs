@@ -1,9 +1,8 @@
 //! What a session tells about itself: metered costs and the transcript, as lists of dictionaries.
 
-use std::sync::Arc;
-
 use pyo3::prelude::*;
-use tacit_net::{Counters, Direction, Meter, Transcript};
+use tacit_net::Direction;
+use tacit_run::Session;
 
 /// What one step has cost this party so far.
 #[derive(IntoPyObject)]
@@ -17,37 +16,23 @@ pub struct StepMetrics {
     waiting_seconds: f64,
 }
 
-impl StepMetrics {
-    /// What is made in the background takes its own rounds and none of the step's time.
-    fn new(step: &str, counters: Counters, background: Counters) -> Self {
+impl From<tacit_run::StepMetrics> for StepMetrics {
+    fn from(metrics: tacit_run::StepMetrics) -> Self {
         Self {
-            step: step.to_owned(),
-            bytes_sent: counters.bytes_sent + background.bytes_sent,
-            bytes_received: counters.bytes_received + background.bytes_received,
-            rounds: counters.rounds,
-            rounds_ahead: background.rounds,
-            seconds: counters.wall.as_secs_f64(),
-            waiting_seconds: counters.waiting.as_secs_f64(),
+            step: metrics.step,
+            bytes_sent: metrics.bytes_sent,
+            bytes_received: metrics.bytes_received,
+            rounds: metrics.rounds,
+            rounds_ahead: metrics.rounds_ahead,
+            seconds: metrics.wall.as_secs_f64(),
+            waiting_seconds: metrics.waiting.as_secs_f64(),
         }
     }
 }
 
-/// The cost per step of the plan, each with everything nested in it; or with `nested`, of every nested step by itself. The meters are those of the
-/// session and of what is made in the background, if anything is.
-pub fn metrics(meters: &[Arc<Meter>], nested: bool) -> Vec<StepMetrics> {
-    let mut steps: Vec<(String, [Counters; 2])> = Vec::new();
-    for (place, meter) in meters.iter().enumerate() {
-        for step in meter.snapshot().steps.into_iter().filter(|step| !step.path.is_empty()) {
-            let outermost = step.path.split('/').next().unwrap_or_default();
-            let name = if nested { &step.path } else { outermost };
-            let known = steps.iter().position(|(known, _)| known == name).unwrap_or_else(|| {
-                steps.push((name.to_owned(), Default::default()));
-                steps.len() - 1
-            });
-            steps[known].1[place] += step.counters;
-        }
-    }
-    steps.iter().map(|(step, [counters, background])| StepMetrics::new(step, *counters, *background)).collect()
+/// The cost per step of the plan, each with everything nested in it; or with `nested`, of every nested step by itself.
+pub fn metrics(session: &Session, nested: bool) -> Vec<StepMetrics> {
+    session.metrics(nested).into_iter().map(StepMetrics::from).collect()
 }
 
 /// One entry of a transcript.
@@ -77,7 +62,8 @@ pub struct OpenedEntry {
 }
 
 /// All messages, then all opened values, each in order; of one session after the other.
-pub fn transcript(transcripts: &[Arc<Transcript>], nodes: &[String]) -> Vec<Entry> {
+pub fn transcript(session: &Session) -> Vec<Entry> {
+    let (transcripts, nodes) = (session.transcripts(), session.nodes());
     let messages = transcripts.iter().flat_map(|transcript| transcript.messages()).map(|message| {
         let direction = match message.direction {
             Direction::Sent => "sent",

@@ -1,4 +1,4 @@
-//! Handles on tables: shared ones, which show public facts only, and opened ones.
+//! Tables as Python sees them: the public facts of shared ones, and opened ones.
 
 use arrow_array::RecordBatch;
 use pyo3::prelude::*;
@@ -7,29 +7,22 @@ use tacit_run::Facts;
 
 use crate::arrow::export_stream;
 
-/// A handle on this node's shares of a table. Shows only public facts.
+/// What is public of a shared table. The session holds its shares, as long as the plan needs them.
 #[pyclass(frozen, module = "tacit._native")]
-pub struct SharedTable {
-    /// The session whose shares these are: a number unique in this process.
-    pub session: u64,
-    /// The id of the operator that made it.
-    pub step: usize,
-    /// What is public of it.
-    pub facts: Facts,
-}
+pub struct SharedTable(pub Facts);
 
 #[pymethods]
 impl SharedTable {
     /// The public bound on the number of rows.
     #[getter]
     fn rows(&self) -> usize {
-        self.facts.rows
+        self.0.rows
     }
 
     /// The names of the columns.
     #[getter]
     fn columns(&self) -> Vec<String> {
-        self.facts.columns.clone()
+        self.0.columns.clone()
     }
 
     fn __repr__(&self) -> String {

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use tacit_table::{Operator, Program};
 
 use crate::error::{Result, RunError};
-use crate::kept::KeptTable;
-use crate::node::Node;
+use crate::kept::{KeptPart, KeptTable};
+use crate::node::{Facts, Node};
 
 /// The ids of the operators that read kept tables, in order.
 pub fn readers(program: &Program) -> impl Iterator<Item = usize> {
@@ -16,8 +16,7 @@ pub fn readers(program: &Program) -> impl Iterator<Item = usize> {
 
 /// A node with what it will execute.
 pub struct Approved {
-    /// The node.
-    pub node: Box<dyn Node>,
+    node: Box<dyn Node>,
     program: Program,
     /// Digests of the kept tables that the plan reads, by the ids of the operators that read them. None among nodes of one
     /// process, which do not compare them.
@@ -31,26 +30,42 @@ impl Approved {
         Self { node, program, kept }
     }
 
-    /// The operator that is executed now: the next one of the program, which has to be that which is asked for (as JSON). tables: the ids of
-    /// the steps whose tables it is given. Tables that neither it nor a later one takes are dropped.
+    /// Executes a step, which has to be the next one of the program. Afterwards the tables go that no later one takes.
     ///
     /// # Errors
-    /// An internal error when another one is asked for, or with other tables; an input error when what is asked for is no operator.
-    pub fn next(&mut self, asked: &str, tables: &[usize]) -> Result<Operator> {
-        let operator = self.program.take(asked, tables)?;
+    /// An internal error when it is another step's turn; those of `work`, located in the step.
+    pub fn execute<T>(&mut self, step: usize, work: impl FnOnce(&mut dyn Node, &Operator) -> Result<T>) -> Result<T> {
         let Self { node, program, .. } = self;
-        node.drop_tables(&|step| operator.inputs().contains(&step) || program.needs(step));
-        Ok(operator)
+        let operator = program.take(step)?;
+        let done = work(&mut **node, &operator).map_err(|error| error.at(&operator.name()))?;
+        node.drop_tables(&|step| program.needs(step));
+        Ok(done)
     }
 
-    /// Whether an operator may read shares of the kept table with this digest: that which the nodes have compared.
+    /// Executes a step that reads a kept table: that which the nodes have compared.
     ///
     /// # Errors
-    /// An internal error when it is another one.
-    pub fn check_kept(&self, operator: &Operator, digest: [u8; 32]) -> Result<()> {
-        match &self.kept {
-            Some(kept) if kept.get(&operator.id()) != Some(&digest) => Err(RunError::OtherKept),
-            _ => Ok(()),
-        }
+    /// Those of [`Self::execute`]; an internal error for a part of another table.
+    pub fn kept(&mut self, step: usize, part: KeptPart) -> Result<Facts> {
+        let other = self.kept.as_ref().is_some_and(|kept| kept.get(&step) != Some(&part.table.digest));
+        self.execute(
+            step,
+            |node, operator| {
+                if other { Err(RunError::OtherKept) } else { node.kept(operator, part.shares) }
+            },
+        )
+    }
+
+    /// Ends in order, with an acknowledgement from every peer.
+    ///
+    /// # Errors
+    /// When a peer does not acknowledge.
+    pub fn close(self) -> Result<()> {
+        self.node.close()
+    }
+
+    /// Ends at once and tells every peer.
+    pub fn abort(self, reason: &str) {
+        self.node.abort(reason);
     }
 }

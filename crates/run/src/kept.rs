@@ -133,17 +133,25 @@ impl KeptFile {
         self.0.header().json()
     }
 
-    /// The shares that a kept operator (as JSON) takes, and of which table they are.
+    /// What a kept operator (as JSON) takes up.
     ///
     /// # Errors
     /// When the operator is none of these, or reads another table.
-    pub fn read(&mut self, operator: &str) -> Result<(KeptTable, KeptShares)> {
+    pub fn read(&mut self, operator: &str) -> Result<KeptPart> {
         let Operator::Kept(kept) = Operator::from_json(operator)? else { return Err(RunError::NoKept) };
         let header = self.0.header();
         let named = format!("{} ({:.8} here)", header.table, header.id);
         let table = KeptTable { digest: header.digest(), named };
-        Ok((table, self.0.read(&kept)?))
+        Ok(KeptPart { table, shares: self.0.read(&kept)? })
     }
+}
+
+/// This node's shares of a kept table, for one session. Not printable.
+pub struct KeptPart {
+    /// Of which table they are.
+    pub table: KeptTable,
+    /// The shares.
+    pub shares: KeptShares,
 }
 
 /// A kept table as nodes compare it.

@@ -84,35 +84,22 @@ impl Program {
         &self.operators
     }
 
-    /// Takes the next operator, which has to be the one that is asked for (as JSON). tables: the ids of the steps whose
-    /// tables it is given.
+    /// Takes the next operator, which has to be the step of this id. It takes the tables of the steps that it names.
     ///
     /// # Errors
-    /// [`TableError::Input`] when what is asked for is no operator; [`TableError::Internal`] when it is another one, or
-    /// is given other tables than the plan says.
-    pub fn take(&mut self, asked: &str, tables: &[usize]) -> Result<Operator> {
-        let asked_for = Operator::from_json(asked)?;
-        match self.operators.get(self.done) {
-            Some(next) if next.to_json() == asked_for.to_json() => {
-                if next.inputs() != tables {
-                    return Err(TableError::Internal(format!(
-                        "{} was given the tables of steps {tables:?} where the approved plan has {:?}; this is a fault in this party's tacit, and nothing was executed",
-                        next.name(),
-                        next.inputs()
-                    )));
-                }
-                self.done += 1;
-                Ok(next.clone())
-            }
-            next => {
-                let next = next.map_or("nothing".into(), Operator::name);
-                let asked_for = asked_for.name();
-                let same = if next == asked_for { ", with other members," } else { "" };
-                Err(TableError::Internal(format!(
-                    "{asked_for}{same} was to be executed where the approved plan has {next}; this is a fault in this party's tacit, and nothing was executed"
-                )))
-            }
+    /// [`TableError::Internal`] when another step, or none, is next.
+    pub fn take(&mut self, step: usize) -> Result<Operator> {
+        let next = self.operators.get(self.done);
+        if let Some(operator) = next.filter(|operator| operator.id() == step) {
+            self.done += 1;
+            return Ok(operator.clone());
         }
+        let asked = self.operators.iter().find(|operator| operator.id() == step);
+        let asked = asked.map_or_else(|| format!("step {step}"), Operator::name);
+        let next = next.map_or("nothing".into(), Operator::name);
+        Err(TableError::Internal(format!(
+            "{asked} was to be executed where the approved plan has {next}; this is a fault in this party's tacit, and nothing was executed"
+        )))
     }
 
     /// Whether an operator that has not been taken yet takes the table of a step.
@@ -241,18 +228,18 @@ mod tests {
     #[test]
     fn operators_are_given_out_in_their_order_and_once() {
         let mut program = Program::from_json(&list(&[SORT, LIMIT])).expect("a list");
-        let refused = |program: &mut Program, asked: &str, tables: &[usize], told: &str| {
-            let error = program.take(asked, tables).expect_err("it is not next");
-            assert!(matches!(&error, TableError::Internal(text) if text.contains(told)), "{error}");
+        let refused = |program: &mut Program, step: usize, told: &str| {
+            let error = program.take(step).expect_err("it is not next");
+            assert!(matches!(&error, TableError::Internal(text) if text.starts_with(told)), "{error}");
         };
-        refused(&mut program, LIMIT, &[2], "3.limit was to be executed where the approved plan has 2.sort");
-        refused(&mut program, &SORT.replace("true", "false"), &[1], "2.sort, with other members,");
-        assert_eq!(program.take(SORT, &[1]).expect("it is next").id(), 2);
-        refused(&mut program, SORT, &[1], "2.sort was to be executed where the approved plan has 3.limit");
-        refused(&mut program, LIMIT, &[1], "3.limit was given the tables of steps [1] where the approved plan has [2]");
-        assert_eq!(program.take(LIMIT, &[2]).expect("it is next").id(), 3);
-        refused(&mut program, LIMIT, &[2], "3.limit was to be executed where the approved plan has nothing");
-        assert!(matches!(program.take("{}", &[]), Err(TableError::Input(_))));
+        refused(&mut program, 3, "3.limit was to be executed where the approved plan has 2.sort");
+        refused(&mut program, 9, "step 9 was to be executed where the approved plan has 2.sort");
+        assert_eq!(program.take(2).expect("it is next").id(), 2);
+        refused(&mut program, 2, "2.sort was to be executed where the approved plan has 3.limit");
+        assert_eq!([1, 2, 3].map(|step| program.needs(step)), [false, true, false]);
+        assert_eq!(program.take(3).expect("it is next").id(), 3);
+        refused(&mut program, 3, "3.limit was to be executed where the approved plan has nothing");
+        assert!(!program.needs(2), "nothing is left to take it");
     }
 
     /// A table is known by the id of its operator.

@@ -25,14 +25,13 @@ from tacit.agent.federation import Federation
 from tacit.agent.kept_store import KeptStore
 from tacit.agent.ledger import Ledger, LedgerError
 from tacit.agent.reporter import Reporter
-from tacit.agent.steps import last_uses, participants, secure_operators
+from tacit.agent.steps import participants, secure_operators
 from tacit.local import LocalEngine
 from tacit.plan import plan_hash
 from tacit.plan.account.describe import name as step_name
 from tacit.plan.account.serialise import canonical
 from tacit.plan.facts.catalog import KeptTable
 from tacit.plan.physical.cost import declared_link
-from tacit.plan.physical.operators import inputs
 from tacit.plan.physical.placed import (
     DropStep,
     InputStep,
@@ -71,7 +70,6 @@ class PartyRun:
     plan: PlacedPlan
     emit: EventSink
     answer: Path | None = None
-    _tables: dict[int, _native.SharedTable] = field(default_factory=dict)
     _opened: dict[int, _native.Opened] = field(default_factory=dict)
     _opened_rows: dict[str, int] = field(default_factory=dict)
     _taken_up: dict[int, _native.KeptShares] = field(default_factory=dict)
@@ -128,13 +126,10 @@ class PartyRun:
         try:
             reporter.attach(session)
             reporter.phase("computing")
-            last_use = last_uses(self.plan)
-            for place, step in enumerate(self.plan.steps):
+            for step in self.plan.steps:
                 if isinstance(step, NativeStep):
                     with reporter.step(step_name(step)) as figures:
                         figures["rows"] = self._secure_step(session, engine, step)
-                    for table in last_use.get(place, ()):
-                        del self._tables[table]
             session.close()
         except BaseException as error:
             session.abort(ABORT_REASONS[diagnose(error).fault])
@@ -163,50 +158,47 @@ class PartyRun:
 
     def _secure_step(self, session: _native.Session, engine: LocalEngine, step: NativeStep) -> int | None:
         """Execute one step; its public number of rows, where this party knows it."""
-        operator = json.dumps(step.operator.json())
         match step:
             case InputStep():
-                self._tables[step.id] = self._input(session, engine, operator, step)
+                return self._input(session, engine, step).rows
             case PsiStep():
-                self._tables[step.id] = self._psi(session, engine, operator, step)
+                return self._psi(session, engine, step).rows
             case KeptStep():
-                self._tables[step.id] = session.kept(operator, self._taken_up.pop(step.id))
+                return session.kept(step.id, self._taken_up.pop(step.id)).rows
             case KeepStep():
-                return self._keep(session, operator, step)
+                return self._keep(session, step)
             case SecureStep():
-                self._tables[step.id] = session.run(operator, [self._tables[id] for id in inputs(step.operator)])
+                return session.run(step.id).rows
             case ReleaseStep():
-                return self._release(session, operator, step)
-        return self._tables[step.id].rows
+                return self._release(session, step)
 
     def _owns(self, owner: str) -> bool:
         """Whether an owner's local results are here."""
         return owner == self.me
 
-    def _input(
-        self, session: _native.Session, engine: LocalEngine, operator: str, step: InputStep
-    ) -> _native.SharedTable:
+    def _input(self, session: _native.Session, engine: LocalEngine, step: InputStep) -> _native.SharedTable:
         if not self._owns(step.operator.owner):
-            return session.input(operator, None)
+            return session.input(step.id, None)
         pad_to = engine.source_rows(step.local) if step.operator.pad_to_source else None
-        return session.input(operator, engine.encode(step.local, step.operator.columns), pad_to=pad_to)
+        return session.input(step.id, engine.encode(step.local, step.operator.columns), pad_to=pad_to)
 
-    def _psi(self, session: _native.Session, engine: LocalEngine, operator: str, step: PsiStep) -> _native.SharedTable:
+    def _psi(self, session: _native.Session, engine: LocalEngine, step: PsiStep) -> _native.SharedTable:
         own = [side if self._owns(side.owner) else None for side in step.sides]
         left, right = (engine.encode(side.local, side.given) if side else None for side in own)
         pad_left, pad_right = (engine.source_rows(side.local) if side and side.pad_to_source else None for side in own)
-        return session.psi(operator, left, right, pad_to=(pad_left, pad_right))
+        return session.psi(step.id, left, right, pad_to=(pad_left, pad_right))
 
-    def _keep(self, session: _native.Session, operator: str, step: KeepStep) -> int:
+    def _keep(self, session: _native.Session, step: KeepStep) -> int:
         """Write this party's part. It gets its name when the session has ended well at all nodes."""
         about = step.about | {"plan_hash": plan_hash(self.plan).hex(), "query": self.plan.query}
-        path, table = str(self._unfinished[step.id]), self._tables[step.operator.input]
-        header = json.loads(session.keep(operator, table, path, self.store.key(), canonical(about)))
-        self._done["kept"] = {"table": step.operator.table, "id": header["id"], "rows": header["rows"]}
-        return table.rows
+        path = str(self._unfinished[step.id])
+        header = json.loads(session.keep(step.id, path, self.store.key(), canonical(about)))
+        rows: int = header["rows"]
+        self._done["kept"] = {"table": step.operator.table, "id": header["id"], "rows": rows}
+        return rows
 
-    def _release(self, session: _native.Session, operator: str, step: ReleaseStep) -> int | None:
-        opened = session.release(operator, self._tables[step.operator.input])
+    def _release(self, session: _native.Session, step: ReleaseStep) -> int | None:
+        opened = session.release(step.id)
         if opened is None:
             return None
         self._opened[step.id] = opened

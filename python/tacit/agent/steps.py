@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tacit.plan.physical.operators import Operator, inputs
+from tacit.plan.physical.operators import Operator
 from tacit.plan.physical.placed import (
     DropStep,
     InputStep,
@@ -43,12 +43,3 @@ def participants(plan: PlacedPlan, parties: tuple[str, ...]) -> tuple[str, ...]:
             case KeptStep() | SecureStep() | KeepStep():
                 pass
     return tuple(party for party in parties if party in found)
-
-
-def last_uses(plan: PlacedPlan) -> dict[int, tuple[int, ...]]:
-    """The shared tables that no step needs after a given one, by its place in the plan: their memory can go."""
-    last: dict[int, int] = {}
-    for place, step in enumerate(plan.steps):
-        if isinstance(step, NativeStep):
-            last |= dict.fromkeys(inputs(step.operator), place)
-    return {user: tuple(table for table, step in last.items() if step == user) for user in set(last.values())}

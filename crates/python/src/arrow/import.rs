@@ -13,10 +13,10 @@ use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchReader};
 use arrow_buffer::BooleanBuffer;
 use arrow_schema::{ArrowError, DataType, Field};
 use tacit_math::Plane;
+use tacit_run::{Result, RunError};
 use tacit_table::{ColumnData, DataColumn, DataTable, Text};
 
 use super::Stream;
-use crate::fault::{Failure, Result};
 
 /// Reads a whole stream.
 ///
@@ -34,8 +34,8 @@ pub fn read_table(stream: Stream) -> Result<DataTable> {
     })
 }
 
-fn unreadable(error: &ArrowError) -> Failure {
-    Failure::input(format!("the owner's data cannot be read as Arrow: {error}"))
+fn unreadable(error: &ArrowError) -> RunError {
+    RunError::Unreadable(format!("the owner's data cannot be read as Arrow: {error}"))
 }
 
 fn column(field: &Field, index: usize, batches: &[RecordBatch]) -> Result<DataColumn> {
@@ -69,7 +69,7 @@ fn values(field: &Field, chunks: &[&ArrayRef]) -> Result<ColumnData> {
     Ok(data)
 }
 
-fn unsupported(field: &Field, kind: &DataType) -> Failure {
+fn unsupported(field: &Field, kind: &DataType) -> RunError {
     let name = field.name();
     let advice = match kind {
         DataType::Decimal32(_, scale)
@@ -79,7 +79,7 @@ fn unsupported(field: &Field, kind: &DataType) -> Failure {
         DataType::Dictionary(..) => "give the strings themselves".to_owned(),
         _ => "give integers, decimals of scale 0, booleans, dates (date32) or strings".to_owned(),
     };
-    Failure::input(format!("column {name:?} has the Arrow type {kind}, which cannot be shared; {advice}"))
+    RunError::Unreadable(format!("column {name:?} has the Arrow type {kind}, which cannot be shared; {advice}"))
 }
 
 fn integers<T: ArrowPrimitiveType>(chunks: &[&ArrayRef]) -> ColumnData
@@ -113,7 +113,11 @@ fn widest(field: &Field, chunks: &[&ArrayRef]) -> Result<ColumnData> {
     let one = |(row, value): (usize, Option<arrow_buffer::i256>)| match value {
         None => Ok(0),
         Some(value) => value.to_i128().ok_or_else(|| {
-            Failure::input(format!("column {:?}, row {}: the value has more than 128 bits", field.name(), row + 1))
+            RunError::Unreadable(format!(
+                "column {:?}, row {}: the value has more than 128 bits",
+                field.name(),
+                row + 1
+            ))
         }),
     };
     Ok(ColumnData::Wide(all.enumerate().map(one).collect::<Result<_>>()?))
