@@ -38,10 +38,10 @@ impl From<(String, StepCost)> for OperatorCost {
 
 /// Declared cost of input, secure and release operators (a JSON list in execution order), without data.
 ///
-/// nodes: the names of the nodes in engine order, as the operators name owners and recipients. rows: row count per input step
-/// id. link: latency and bandwidth between the nodes, as they declare them. ahead: whether the engine makes ahead what it can, in a
-/// second session, whose bytes are counted too.
-/// Returns, per operator, {"step","rows","rounds","rounds_ahead","bytes_sent":[per node],"circuits","garbled","processor"}.
+/// nodes: the names of the nodes in engine order, as the operators name owners and recipients. rows: row count per
+/// input step id. link: latency and bandwidth between the nodes, as they declare them. ahead: whether the engine makes
+/// ahead what it can, in a second session, whose bytes are counted too. Returns, per operator,
+/// {"step","rows","rounds","rounds_ahead","bytes_sent":[per node],"circuits","garbled","processor"}.
 #[pyfunction]
 #[pyo3(signature = (engine, operators, rows, *, nodes, link=None, ahead=false))]
 pub fn cost(
@@ -58,20 +58,22 @@ pub fn cost(
     Ok(costs.into_iter().map(OperatorCost::from).collect())
 }
 
-/// The permits that operators (a JSON list in execution order) need, as a JSON list without bounds on rows: what a planner has to disclose.
+/// The permits that operators (a JSON list in execution order) need, as a JSON list without bounds on rows: what a
+/// planner has to disclose.
 #[pyfunction]
 #[pyo3(signature = (engine, operators, *, nodes))]
 pub fn permits(py: Python<'_>, engine: &str, operators: &str, nodes: Vec<String>) -> Result<String> {
     Ok(py.detach(|| contain(|| tacit_run::permits(engine, operators, &nodes)))?)
 }
 
-/// How many rows a `circuit_psi` of so many items on both sides has.
+/// How many rows a `circuit_psi` of `left` and `right` items has.
 #[pyfunction]
 pub fn circuit_psi_rows(left: usize, right: usize) -> usize {
     tacit_run::circuit_psi_rows([left, right])
 }
 
-/// Operators (a JSON list in execution order) as they are understood, each as JSON with all members: what parties compare.
+/// Operators (a JSON list in execution order) as they are understood, each as JSON with all members: what parties
+/// compare.
 #[pyfunction]
 pub fn operators(listed: &str) -> Result<Vec<String>> {
     Ok(tacit_run::operators(listed)?)

@@ -7,8 +7,8 @@ use zeroize::Zeroizing;
 
 use crate::fault::Result;
 
-/// A party's private key (PEM) as Python gives it: a bytearray, which its holder can erase, or bytes or a string, which nobody
-/// can. This copy is erased when it is dropped.
+/// A party's private key (PEM) as Python gives it: a bytearray, which its holder can erase, or bytes or a string, which
+/// nobody can. This copy is erased when it is dropped.
 pub struct PrivateKey(pub Zeroizing<Vec<u8>>);
 
 impl<'a, 'py> FromPyObject<'a, 'py> for PrivateKey {
@@ -26,7 +26,8 @@ impl<'a, 'py> FromPyObject<'a, 'py> for PrivateKey {
     }
 }
 
-/// A fresh (private key PEM, self-signed certificate PEM) for a party. The key is a bytearray, so that it can be erased.
+/// A fresh (private key PEM, self-signed certificate PEM) for a party. The key is a bytearray, so that it can be
+/// erased.
 #[pyfunction]
 pub fn generate_keys<'py>(py: Python<'py>, name: &str) -> Result<(Bound<'py, PyByteArray>, String)> {
     let (key, certificate) = py.detach(|| keys::generate(name))?;

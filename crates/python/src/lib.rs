@@ -1,8 +1,8 @@
 //! The binding: the Python module `tacit._native`.
 //!
-//! Python holds handles (`Session`, `SharedTable`) and calls one coarse method per operator. Every method
-//! that may block runs its work on a native thread without the GIL (`waiting`); every error becomes one Python exception
-//! class per fault (`fault`); panics never show content. Tables cross as Arrow (`arrow`).
+//! Python holds handles (`Session`, `SharedTable`) and calls one coarse method per operator. Every method that may
+//! block runs its work on a native thread without the GIL (`waiting`); every error becomes one Python exception class
+//! per fault (`fault`); panics never show content. Tables cross as Arrow (`arrow`).
 
 mod arrow;
 mod cost;
@@ -18,7 +18,8 @@ mod waiting;
 
 use pyo3::prelude::*;
 
-/// The native module: handles on sessions and shared tables. One coarse method per operator; the GIL is released in each.
+/// The native module: handles on sessions and shared tables. One coarse method per operator; the GIL is released in
+/// each.
 #[pymodule(name = "_native")]
 mod native {
     use pyo3::prelude::*;

@@ -19,14 +19,16 @@ use crate::waiting::wait_for;
 
 /// One party's end of a connected group of nodes running one placed plan.
 ///
-/// Driven by one thread. A native error of an operator, or Ctrl-C, ends the session and tells every peer what kind of error it was.
+/// Driven by one thread. A native error of an operator, or Ctrl-C, ends the session and tells every peer what kind of
+/// error it was.
 #[pyclass(frozen, module = "tacit._native")]
 pub struct Session(Arc<tacit_run::Session>);
 
 #[pymethods]
 impl Session {
-    /// Connect to all peers over TLS 1.3 and compare versions, plan hashes and what is approved. permits: JSON list. operators: JSON list of all
-    /// that the session will execute, in order. kept: for each operator that reads a kept table, in order, the shares that it will take.
+    /// Connect to all peers over TLS 1.3 and compare versions, plan hashes and what is approved. permits: JSON list.
+    /// operators: JSON list of all that the session will execute, in order. kept: for each operator that reads a kept
+    /// table, in order, the shares that it will take.
     #[staticmethod]
     #[pyo3(signature = (parties, me, nodes, private_key_pem, plan_hash, permits, operators, *, engine="rep3", tls=true, connect_timeout=30.0, idle_timeout=30.0, latency=0.0, bandwidth=None, record=false, link=None, kept=None))]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
@@ -60,8 +62,9 @@ impl Session {
         Ok(Self::new(wait_for(py, move || Ok(tacit_run::Session::connect(network, &agreement)?), || ())?))
     }
 
-    /// The ends of all nodes of an engine in this process (tests): each is driven by its own thread. Nodes that wait for each
-    /// other, none of which can go on, know it after 15 times the idle timeout. ahead: whether an engine that can makes ahead what it needs.
+    /// The ends of all nodes of an engine in this process (tests): each is driven by its own thread. Nodes that wait
+    /// for each other, none of which can go on, know it after 15 times the idle timeout. ahead: whether an engine that
+    /// can makes ahead what it needs.
     #[staticmethod]
     #[pyo3(signature = (nodes, permits, operators, *, engine="rep3", idle_timeout=30.0, record=false, link=None, ahead=true))]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]

@@ -18,8 +18,8 @@ pub fn readers(program: &Program) -> impl Iterator<Item = usize> {
 pub struct Approved {
     node: Box<dyn Node>,
     program: Program,
-    /// Digests of the kept tables that the plan reads, by the ids of the operators that read them. None among nodes of one
-    /// process, which do not compare them.
+    /// Digests of the kept tables that the plan reads, by the ids of the operators that read them. None among nodes of
+    /// one process, which do not compare them.
     kept: Option<HashMap<usize, [u8; 32]>>,
 }
 

@@ -1,7 +1,7 @@
 //! The operator `circuit_psi`: an inner join of two owners' tables by private set intersection into shares.
 //!
-//! The owners put their rows into bins over the session of the engine, while the other nodes let as many rounds pass; then
-//! all nodes find under the engine which bins match, and shuffle them. Keys are unique on both sides.
+//! The owners put their rows into bins over the session of the engine, while the other nodes let as many rounds pass;
+//! then all nodes find under the engine which bins match, and shuffle them. Keys are unique on both sides.
 //!
 //! Discloses the sizes that the plan announces, nothing else.
 //!
@@ -26,8 +26,8 @@ struct Protocol {
 }
 
 impl Protocol {
-    /// The receiver has fewer items, so that the join has fewer rows; if both have as many, the wider columns, which cost a
-    /// sender more.
+    /// The receiver has fewer items, so that the join has fewer rows; if both have as many, the wider columns, which
+    /// cost a sender more.
     fn new(psi: &CircuitPsi, sizes: [usize; 2]) -> Self {
         let shapes = psi.sides().map(|side| Shape { rows: 1, ..side.shape() });
         let width = |side: usize| shapes[side].bits + 64 * shapes[side].r64 + 128 * shapes[side].r128;
@@ -54,7 +54,7 @@ pub fn declared(psi: &CircuitPsi, sizes: [usize; 2]) -> (u64, [u64; 2]) {
     (rounds, if protocol.receiver == 0 { [receiver, sender] } else { [sender, receiver] })
 }
 
-/// How many rows a join of so many items has.
+/// How many rows a join of these numbers of items has.
 pub fn rows(sizes: [usize; 2]) -> usize {
     let sizes = Sizes { sender: sizes[0].max(sizes[1]), receiver: sizes[0].min(sizes[1]) };
     circuit_psi::CircuitPsi::new(sizes, Payloads::default()).bins()
@@ -76,7 +76,8 @@ pub fn matched<B: Backend>(
     Ok(Matched { valid: matches, sides })
 }
 
-/// The join on an engine of nodes: `data` holds this party's side, if it has one. learn: told the sizes of both sides by their local steps.
+/// The join on an engine of nodes: `data` holds this party's side, if it has one. learn: told the sizes of both sides
+/// by their local steps.
 pub fn among_nodes<B: Networked>(
     executor: &mut Executor<B>,
     psi: &CircuitPsi,

@@ -70,7 +70,8 @@ pub struct Agreement {
     pub operators: String,
     /// The network between the nodes, as they declare it.
     pub link: Option<Link>,
-    /// The kept tables that the operators read, one for each that reads one, in order. None among nodes that do not compare them.
+    /// The kept tables that the operators read, one for each that reads one, in order. None among nodes that do not
+    /// compare them.
     pub kept: Option<Vec<KeptTable>>,
     /// Whether an engine that can makes ahead what it needs, in a second session.
     pub ahead: bool,
@@ -90,10 +91,10 @@ impl Agreement {
 
     /// The key under which all owners hash strings of unknown length.
     ///
-    /// All parties know it, because they know the plan; it need not be secret. A hash leaves its owner only as shares, and only
-    /// the outcome of comparisons under sharing is ever used, so nobody can search for strings that match one. The key is there
-    /// so that collisions cannot be prepared before the plan is fixed; without preparation two different strings collide with a
-    /// probability of 2^-128 a pair.
+    /// All parties know it, because they know the plan; it need not be secret. A hash leaves its owner only as shares,
+    /// and only the outcome of comparisons under sharing is ever used, so nobody can search for strings that match one.
+    /// The key is there so that collisions cannot be prepared before the plan is fixed; without preparation two
+    /// different strings collide with a probability of 2^-128 a pair.
     fn hash_key(&self) -> [u8; 32] {
         blake3::derive_key(HASH_KEY_CONTEXT, &self.plan_hash)
     }

@@ -13,8 +13,8 @@ use crate::{circuit_join, kept, psi_join};
 
 /// The declared cost of operators (a JSON list in execution order) on an engine of these nodes.
 ///
-/// rows: row count per input step id. ahead: whether the engine makes ahead what it can, in a second session, whose bytes
-/// are counted too. Returns each operator's name with its cost.
+/// rows: row count per input step id. ahead: whether the engine makes ahead what it can, in a second session, whose
+/// bytes are counted too. Returns each operator's name with its cost.
 ///
 /// # Errors
 /// When there is no such engine, the operators do not fit each other, or a size is missing.
@@ -76,7 +76,8 @@ fn place(nodes: &[String], owner: &str) -> std::result::Result<PartyId, TableErr
     place.map(PartyId).ok_or_else(|| TableError::Input(format!("the owner {owner:?} is no node")))
 }
 
-/// Operators (a JSON list in execution order) as they are understood, each as JSON with all members: what parties compare.
+/// Operators (a JSON list in execution order) as they are understood, each as JSON with all members: what parties
+/// compare.
 ///
 /// # Errors
 /// When they are malformed.

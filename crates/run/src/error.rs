@@ -245,7 +245,8 @@ impl RunError {
     }
 }
 
-/// What peers are told when this party ends because of a fault: the kind only, because an error's own words may quote data.
+/// What peers are told when this party ends because of a fault: the kind only, because an error's own words may quote
+/// data.
 pub fn reason_for_peers(fault: Fault) -> &'static str {
     match fault {
         Fault::Input => "its own input was refused",

@@ -1,5 +1,5 @@
-//! What stock a plan takes, told to the engine as soon as it is known: the plan's operators are run on row counts alone, ahead of
-//! the engine, as far as the sizes are known that are announced when they are executed.
+//! Tells the engine what stock a plan takes, as soon as that is known. The plan's operators are run on row counts
+//! alone, ahead of the engine, as far as the announced sizes are known that they need.
 
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
@@ -46,7 +46,8 @@ impl<B: Networked> Foresight<B> {
         }
     }
 
-    /// Orders all that is known to be needed, now that these sizes are announced too. Every node calls it at the same place.
+    /// Orders all that is known to be needed, now that these sizes are announced too. Every node calls it at the same
+    /// place.
     ///
     /// # Errors
     /// An input error when the operators do not fit each other.

@@ -1,8 +1,9 @@
 //! Kept tables: `keep`, in which the nodes agree on a table and each writes its own file, and files for `kept`.
 //!
-//! `keep`: every node draws 16 random bytes and sends them to all others; the table's id is the hash of all of them, of its name and of
-//! the plan. Each node writes its file and then sends the digest of what all files have in common to all others, so that every
-//! node knows that every other one has written, and the same. The caller gives the file its name only afterwards.
+//! `keep`: every node draws 16 random bytes and sends them to all others; the table's id is the hash of all of them, of
+//! its name and of the plan. Each node writes its file and then sends the digest of what all files have in common to
+//! all others, so that every node knows that every other one has written, and the same. The caller gives the file its
+//! name only afterwards.
 //!
 //! Discloses nothing. Rounds: 2. Each node sends 48 bytes to each other node.
 
@@ -33,7 +34,7 @@ pub struct Target {
     pub about: String,
 }
 
-/// Rounds, and bytes that each of so many nodes sends.
+/// Rounds, and bytes that each node sends, among `nodes` nodes.
 pub fn declared(nodes: usize) -> (u64, u64) {
     (2, ((nodes - 1) * (CONTRIBUTION + DIGEST)) as u64)
 }

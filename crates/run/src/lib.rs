@@ -1,7 +1,8 @@
 //! Runs the secure part of a placed plan at one node: engines, operators in their order, permits, declared costs, kept
 //! parts, and how a session begins and ends.
 //!
-//! Tables and intersections do not know each other; they meet here. Whatever drives a run, Python or Rust, stands above.
+//! Tables and intersections do not know each other; they meet here. Whatever drives a run, Python or Rust, stands
+//! above.
 
 mod approved;
 mod circuit_join;

@@ -4,8 +4,8 @@
 //! shares the columns of its matching rows. Rooms for tables and for intersections do not know each other, so they meet
 //! here.
 //!
-//! Discloses to both owners which of their rows match; to the left one, where right keys repeat, how many right rows match
-//! each of its own; to all nodes the sizes that the plan announces, and how many rows the join has.
+//! Discloses to both owners which of their rows match. The left one also learns, where right keys repeat, how many
+//! right rows match each of its own. All nodes learn the sizes that the plan announces, and how many rows the join has.
 //!
 //! Rounds and bytes: [`declared`], and what `tacit_table::cost` says of announcements and inputs.
 
@@ -22,7 +22,7 @@ use crate::error::{Result, RunError};
 /// An owner's data for each side, left first.
 pub type BothSides = [Option<DataTable>; 2];
 
-/// Up to so many items of both sides together, VOLE's fixed cost is more than that of multiplying points of a curve.
+/// Up to this many items of both sides together, Diffie-Hellman takes less time than VOLE with its fixed cost.
 const FEW: usize = 2_000;
 
 /// The intersection protocol of a join with sides of these sizes.
@@ -75,7 +75,8 @@ struct Side {
 /// Told at every node of sizes that have been announced, by the ids of steps and local steps.
 pub type Learn<'a, B> = &'a mut dyn FnMut(&mut B, &[(usize, usize)]) -> Result<()>;
 
-/// The join on an engine of nodes: `data` holds this party's side, if it has one. learn: told the sizes of both sides and of the join.
+/// The join on an engine of nodes: `data` holds this party's side, if it has one. learn: told the sizes of both sides
+/// and of the join.
 pub fn among_nodes<B: Networked>(
     executor: &mut Executor<B>,
     psi: &Psi,
@@ -94,7 +95,8 @@ pub fn among_nodes<B: Networked>(
     let counts = side.as_ref().map(|side| side.keys.counts(&matching));
     let total = |counts: &Vec<u32>| counts.iter().map(|&count| count as usize).sum();
     let rows = executor.psi_rows(psi, counts.as_ref().filter(|_| data[1].is_some()).map(total))?;
-    // Each right row meets one left row at most, and under right_unique the other way round. Nothing is allocated for more.
+    // Each right row meets one left row at most, and under right_unique the other way round. Nothing is allocated for
+    // more.
     if rows > sizes[1] || psi.right_unique && rows > sizes[0] {
         return Err(miscounted(executor.backend().session(), right));
     }

@@ -98,7 +98,8 @@ impl Session {
         self.work(|approved| approved.kept(step, part))
     }
 
-    /// Keeps a table: writes this node's part, and knows that all nodes have. Returns what the file says of itself (JSON).
+    /// Keeps a table: writes this node's part, and knows that all nodes have. Returns what the file says of itself
+    /// (JSON).
     ///
     /// # Errors
     /// When it is not this step's turn, the file cannot be written, or a node keeps something else.
@@ -136,7 +137,8 @@ impl Session {
         progress::metrics(&self.watch.meters, nested)
     }
 
-    /// What was sent, received and opened, where that is recorded: of the session and of what is made in the background.
+    /// What was sent, received and opened, where that is recorded: of the session and of what is made in the
+    /// background.
     pub fn transcripts(&self) -> &[Arc<Transcript>] {
         &self.watch.transcripts
     }

@@ -1,4 +1,5 @@
-//! Whole plans, from owners' data to answers: on every engine the same, in one process and over TLS, at the declared cost.
+//! Whole plans, from owners' data to answers: on every engine the same, in one process and over TLS, at the declared
+//! cost.
 
 mod world;
 

@@ -31,9 +31,9 @@ pub fn import_stream(source: &Bound<'_, PyAny>) -> PyResult<Stream> {
     let exported = source.call_method0(name)?;
     let capsule = exported.cast::<PyCapsule>()?;
     let pointer = capsule.pointer_checked(Some(STREAM))?.cast::<FFI_ArrowArrayStream>();
-    // SAFETY: by the specification a capsule of this name points to an initialised ArrowArrayStream, which stays in place as
-    // long as the capsule lives. Taking it marks the capsule's one as released, so that it is released once. The GIL is held,
-    // so no other thread takes it at the same time.
+    // SAFETY: by the specification a capsule of this name points to an initialised ArrowArrayStream, which stays in
+    // place as long as the capsule lives. Taking it marks the capsule's one as released, so that it is released once.
+    // The GIL is held, so no other thread takes it at the same time.
     Ok(unsafe { FFI_ArrowArrayStream::from_raw(pointer.as_ptr()) })
 }
 

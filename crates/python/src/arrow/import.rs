@@ -1,7 +1,7 @@
 //! Owners' tables: Arrow record batches to tables in clear.
 //!
-//! Batches are read where the exporter put them; every value is copied once, into columns that own their memory, because
-//! foreign memory cannot be reused for shares.
+//! Batches are read where the exporter put them; every value is copied once, into columns that own their memory,
+//! because foreign memory cannot be reused for shares.
 
 use arrow_array::cast::AsArray;
 use arrow_array::ffi_stream::RecordBatchStreamReader;

@@ -38,8 +38,9 @@ pub struct Totals {
 
 #[pymethods]
 impl Binned {
-    /// Put a table into bins. columns: place and normaliser of every key column; payload: places of the columns to keep. folder: of the
-    /// bins' files, with the run's name and the key under which they are encrypted; None keeps everything in memory.
+    /// Put a table into bins. columns: place and normaliser of every key column; payload: places of the columns to
+    /// keep. folder: of the bins' files, with the run's name and the key under which they are encrypted; None keeps
+    /// everything in memory.
     #[staticmethod]
     #[pyo3(signature = (data, *, key, columns, payload, bins, folder=None, flush_bytes=1 << 28, keep_keyless=false))]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
@@ -61,8 +62,8 @@ impl Binned {
         wait_for(py, move || partition(stream, &Seed::from_bytes(key), columns, payload, layout), || ())
     }
 
-    /// The bins and results that an earlier run has left in a folder. data: a table of the same columns, its rows ignored; the rest as
-    /// it was given to `partition`.
+    /// The bins and results that an earlier run has left in a folder. data: a table of the same columns, its rows
+    /// ignored; the rest as it was given to `partition`.
     #[staticmethod]
     #[pyo3(signature = (data, *, key, columns, payload, bins, folder))]
     fn reopen(
@@ -83,7 +84,8 @@ impl Binned {
         Ok(Self { bins: Arc::new(bins), results, counts: Counts::default() })
     }
 
-    /// Rows in all, rows with NULL in a key column, and by key column the rows without canonical spelling and the first of them.
+    /// Rows in all, rows with NULL in a key column, and by key column the rows without canonical spelling and the first
+    /// of them.
     #[getter]
     fn counts(&self) -> (u64, u64, Vec<(u64, Option<u64>)>) {
         (self.counts.rows, self.counts.null, self.counts.invalid.clone())
@@ -127,7 +129,8 @@ impl Binned {
         })
     }
 
-    /// The rows of a join (inner, left, right, full, anti). first: whether this is the first party; peer_rows: all rows of the other.
+    /// The rows of a join (inner, left, right, full, anti). first: whether this is the first party; peer_rows: all rows
+    /// of the other.
     fn output(&self, py: Python<'_>, join: &str, first: bool, peer_rows: u64) -> Result<MatchedRows> {
         let join = Join::named(join).ok_or_else(|| {
             Failure::input(format!("there is no join {join:?}; choose inner, left, right, full or anti"))
@@ -147,8 +150,8 @@ pub struct KeyedTable {
 
 #[pymethods]
 impl KeyedTable {
-    /// Read a table. keys: place and normaliser of every column of every key, the most important key first; payload: places of the
-    /// columns to keep.
+    /// Read a table. keys: place and normaliser of every column of every key, the most important key first; payload:
+    /// places of the columns to keep.
     #[staticmethod]
     #[pyo3(signature = (data, *, key, keys, payload))]
     fn read(
@@ -176,7 +179,8 @@ impl KeyedTable {
         wait_for(py, read, || ())
     }
 
-    /// Rows in all, rows without any key, and by column of every key the values without canonical spelling and the first row of them.
+    /// Rows in all, rows without any key, and by column of every key the values without canonical spelling and the
+    /// first row of them.
     #[getter]
     fn counts(&self) -> (u64, u64, Vec<(u64, Option<u64>)>) {
         (self.counts.rows, self.counts.null, self.counts.invalid.clone())

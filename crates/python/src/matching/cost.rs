@@ -31,7 +31,7 @@ pub struct MatchingCost {
     bin: Phase,
 }
 
-/// The padded size of each of so many bins for an announced number of rows.
+/// The padded size of each of `bins` bins for an announced number of rows.
 #[pyfunction]
 pub fn matching_capacity(rows: usize, bins: usize) -> Result<usize> {
     if bins == 0 || bins > binning::MOST {
@@ -40,13 +40,13 @@ pub fn matching_capacity(rows: usize, bins: usize) -> Result<usize> {
     Ok(binning::capacity(rows, bins))
 }
 
-/// Bytes by which a party that announced so many rows tells in each of so many bins how often its keys repeat.
+/// Bytes by which a party that announced `rows` rows tells in each of `bins` bins how often its keys repeat.
 #[pyfunction]
 pub fn matching_counts_bytes(matches: usize, rows: usize, bins: usize) -> usize {
     Places::new(matches, rows, bins).bytes()
 }
 
-/// The declared cost of a protocol with so many padded bins, each of these sizes.
+/// The declared cost of a protocol with `bins` padded bins, each of these sizes.
 #[pyfunction]
 pub fn matching_cost(
     protocol: &str,
@@ -61,7 +61,8 @@ pub fn matching_cost(
     Ok(MatchingCost { setup: declared.setup.into(), bin: declared.online.into() })
 }
 
-/// About how many items of each of so many bins a receiver may ask that deviates from the protocol against malicious parties, with 2^64 hashes for each.
+/// About how many items of each bin a receiver that deviates may ask with 2^64 hashes for each, under the protocol
+/// against malicious parties.
 #[pyfunction]
 pub fn matching_questions(receiver: usize, bins: usize) -> usize {
     let sizes = Sizes { sender: receiver, receiver };

@@ -52,8 +52,8 @@ impl Group {
         Ok(PyBytes::new(py, &key))
     }
 
-    /// Find the rows whose keys all tables have. table: in one bin. rows: announced, by party. leader, recipients: by number. most: rows
-    /// that the output may have. Returns how many it has; if these are more, nothing is kept.
+    /// Find the rows whose keys all tables have. table: in one bin. rows: announced, by party. leader, recipients: by
+    /// number. most: rows that the output may have. Returns how many it has; if these are more, nothing is kept.
     #[pyo3(signature = (table, *, rows, leader, recipients, most))]
     fn intersect(
         &self,

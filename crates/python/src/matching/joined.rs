@@ -91,7 +91,7 @@ impl Connection {
         Ok(Self { how, sessions: Arc::new(Mutex::new(vec![session])), watches, progress: Arc::default() })
     }
 
-    /// Connects further workers, until there are so many. All parties call it at the same point, after an exchange.
+    /// Connects further workers, until there are `count`. All parties call it at the same point, after an exchange.
     pub fn add_workers(&self, py: Python<'_>, count: usize) -> PyResult<()> {
         let how = Arc::clone(&self.how);
         self.work(py, move |sessions| {

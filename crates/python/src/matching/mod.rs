@@ -1,4 +1,5 @@
-//! The binding of private set intersection: connections of two parties and of more, a party's rows in bins, and their match.
+//! The binding of private set intersection: connections of two parties and of more, a party's rows in bins, and their
+//! match.
 
 mod binned;
 mod cost;

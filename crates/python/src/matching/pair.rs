@@ -62,14 +62,14 @@ impl Pair {
         Ok(PyBytes::new(py, &key))
     }
 
-    /// Connect further workers, until there are so many. Both parties call it at the same point, after an exchange.
+    /// Connect further workers, until there are `count`. Both parties call it at the same point, after an exchange.
     fn add_workers(&self, py: Python<'_>, count: usize) -> PyResult<()> {
         self.0.add_workers(py, count)
     }
 
-    /// Match a table's bins. sender: this party's role. both_learn: whether the sender learns the matches too. rows: announced by
-    /// this party and by the peer. todo: the bins to do. joint_rows: how many rows of the join fit into memory. plugin: a protocol
-    /// written elsewhere and its name, in place of a named one.
+    /// Match a table's bins. sender: this party's role. both_learn: whether the sender learns the matches too. rows:
+    /// announced by this party and by the peer. todo: the bins to do. joint_rows: how many rows of the join fit into
+    /// memory. plugin: a protocol written elsewhere and its name, in place of a named one.
     #[pyo3(signature = (table, protocol, *, sender, both_learn, rows, todo, joint_rows, plugin=None))]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn run(
@@ -97,7 +97,7 @@ impl Pair {
         self.0.work(py, move |sessions| Ok(run.execute(protocol.as_ref(), sessions, &bins, &results, &progress)?))
     }
 
-    /// How many keys match, and, if at least so many do as `least` says, the sum of the sender's first payload column over them.
+    /// How many keys match, and, if at least `least` do, the sum of the sender's first payload column over them.
     /// None at the sender.
     fn aggregate(
         &self,
@@ -115,7 +115,8 @@ impl Pair {
         })
     }
 
-    /// Give every row of both parties a universal id. method: as in `ids_methods`. rows: announced by this party and by the peer.
+    /// Give every row of both parties a universal id. method: as in `ids_methods`. rows: announced by this party and by
+    /// the peer.
     fn identify(
         &self,
         py: Python<'_>,
@@ -130,7 +131,8 @@ impl Pair {
             .work(py, move |sessions| Ok(Identified(Arc::new(Ids::agree(&mut sessions[0], role, method, bins, rows)?))))
     }
 
-    /// Give every row of both parties a universal id by the first of several keys that two rows share. theirs: the peer's rows.
+    /// Give every row of both parties a universal id by the first of several keys that two rows share. theirs: the
+    /// peer's rows.
     fn identify_by_keys(
         &self,
         py: Python<'_>,
@@ -145,9 +147,9 @@ impl Pair {
         })
     }
 
-    /// Share both payloads of the pairs of rows that match. mine, theirs: (rows, columns), announced. names: of all columns of shares,
-    /// the sender's first. single: a row is in one pair at most; otherwise dropped says whether rows of the sender and of the receiver
-    /// that have several counterparts are left out.
+    /// Share both payloads of the pairs of rows that match. mine, theirs: (rows, columns), announced. names: of all
+    /// columns of shares, the sender's first. single: a row is in one pair at most; otherwise dropped says whether rows
+    /// of the sender and of the receiver that have several counterparts are left out.
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     #[pyo3(signature = (table, *, sender, mine, theirs, names, single, dropped))]
     fn share(
@@ -175,7 +177,7 @@ impl Pair {
         })
     }
 
-    /// Answer a query about so many items from a prepared set, after the published set if the client does not have it.
+    /// Answer a query about `asked` items from a prepared set, after the published set if the client does not have it.
     fn answer(
         &self,
         py: Python<'_>,
@@ -194,8 +196,8 @@ impl Pair {
         })
     }
 
-    /// Ask which keys of a table of so many rows a prepared set of `items` rows has. held: the published set; it is received and
-    /// returned if this party does not have it.
+    /// Ask which keys of a table of `rows` rows a prepared set of `items` rows has. held: the published set; it is
+    /// received and returned if this party does not have it.
     fn ask<'py>(
         &self,
         py: Python<'py>,

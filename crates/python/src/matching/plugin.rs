@@ -1,4 +1,5 @@
-//! A protocol written in Python, or in any language that Python can call: an object with the rounds of `tacit_psi::Rounds`.
+//! A protocol written in Python, or in any language that Python can call: an object with the rounds of
+//! `tacit_psi::Rounds`.
 
 use std::sync::Arc;
 
@@ -7,7 +8,8 @@ use pyo3::types::PyBytes;
 use tacit_ot::Adversary;
 use tacit_psi::{Declared, Driven, Item, Match, Outcome, PsiError, Role, Rounds, Sizes, Traffic};
 
-/// The protocol of an object with `declared(sender, receiver)` and `party(role)`, each party an object with the rounds. name: for errors.
+/// The protocol of an object with `declared(sender, receiver)` and `party(role)`, each party an object with the rounds.
+/// name: for errors.
 pub fn plugged(plugin: Py<PyAny>, name: &str) -> Driven {
     let makes = Python::attach(|py| plugin.clone_ref(py));
     let called: Arc<str> = name.into();

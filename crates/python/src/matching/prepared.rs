@@ -18,7 +18,7 @@ pub struct PreparedSet(pub Arc<Mutex<unbalanced::PreparedSet>>);
 
 #[pymethods]
 impl PreparedSet {
-    /// Prepare a table of so many rows for `budget` asked items in all: the set to keep, and the published one.
+    /// Prepare a table of `rows` rows for `budget` asked items in all: the set to keep, and the published one.
     #[staticmethod]
     fn prepare<'py>(
         py: Python<'py>,
@@ -31,7 +31,7 @@ impl PreparedSet {
         Ok((Self(Arc::new(Mutex::new(set))), PyBytes::new(py, &published)))
     }
 
-    /// The set whose secret part is in a file, after so many asked items.
+    /// The set whose secret part is in a file, after `answered` asked items.
     #[staticmethod]
     fn load(py: Python<'_>, secret: Vec<u8>, answered: u64) -> Result<Self> {
         let secret = zeroize::Zeroizing::new(secret);
@@ -48,13 +48,13 @@ impl PreparedSet {
     }
 }
 
-/// The declared cost of a query about so many rows; the owner is the sender.
+/// The declared cost of a query about `asked` rows; the owner is the sender.
 #[pyfunction]
 pub fn query_cost(asked: usize) -> Phase {
     unbalanced::query_cost(asked).into()
 }
 
-/// Bytes of a published set of so many rows, for so many asked items in all.
+/// Bytes of a published set of `rows` rows, for `budget` asked items in all.
 #[pyfunction]
 pub fn published_bytes(rows: usize, budget: u64) -> usize {
     unbalanced::published_bytes(rows, budget)

@@ -11,7 +11,8 @@ use tacit_sealed::pieces;
 
 use crate::fault::Result;
 
-/// Write a file, whole or not at all, in the place of any other; on disk when this returns. label: what the file is, for who reads it.
+/// Write a file, whole or not at all, in the place of any other; on disk when this returns. label: what the file is,
+/// for who reads it.
 #[pyfunction]
 pub fn write_sealed(py: Python<'_>, path: PathBuf, key: Vec<u8>, label: &str, content: &[u8]) -> Result<()> {
     let key = sealing_key(&key)?;

@@ -68,13 +68,13 @@ impl SharedRows {
     }
 }
 
-/// The declared cost of universal ids for tables of so many rows: at most, for it grows with the union.
+/// The declared cost of universal ids for tables of these numbers of rows: at most, for it grows with the union.
 #[pyfunction]
 pub fn ids_cost(method: &str, sender: usize, receiver: usize) -> Result<Phase> {
     Ok(method_named(method)?.cost(Sizes { sender, receiver }).into())
 }
 
-/// The declared cost of universal ids by so many keys: at most, for it grows with the union.
+/// The declared cost of universal ids by `keys` keys: at most, for it grows with the union.
 #[pyfunction]
 pub fn ids_by_keys_cost(keys: usize, sender: usize, receiver: usize) -> Phase {
     cost_by_keys(keys, Sizes { sender, receiver }).into()
@@ -86,7 +86,7 @@ pub fn ids_methods() -> Vec<&'static str> {
     METHODS.iter().map(|(name, _)| *name).collect()
 }
 
-/// The declared cost of shares of pairs by so many keys, for (rows, columns) of the sender and of the receiver.
+/// The declared cost of shares of pairs by `keys` keys, for (rows, columns) of the sender and of the receiver.
 #[pyfunction]
 pub fn shares_cost(keys: usize, sender: (usize, usize), receiver: (usize, usize)) -> Phase {
     announced(keys, sender, receiver).cost().into()

@@ -212,7 +212,8 @@ impl Networks {
     }
 }
 
-/// Every node of an engine over TCP with TLS, in a thread of its own. agreement: what this node approves; work: what it does.
+/// Every node of an engine over TCP with TLS, in a thread of its own. agreement: what this node approves; work: what it
+/// does.
 pub fn over_tls<T: Send>(
     nodes: &[String],
     agreement: impl Fn(usize) -> Agreement + Sync,
