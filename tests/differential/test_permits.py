@@ -1,11 +1,11 @@
-"""Permits of generated plans: one for each disclosure, and exactly those that the operators need."""
+"""Generated plans: permits are exactly those that the operators need; owners consent to each exact size."""
 
 from __future__ import annotations
 
 import tempfile
 from pathlib import Path
 
-from tests.plan.permits import assert_permits_are_those_needed
+from tests.plan.permits import assert_exact_sizes_are_consented, assert_permits_are_those_needed
 
 from tacit.plan.algebra.refusals import QueryError
 from tacit.sql import compile_query
@@ -15,11 +15,11 @@ from .queries import Question
 from .test_generated import NIGHTLY, search
 
 
-def test_permits_are_those_that_operators_need(keys: Path) -> None:
-    opened = 0
+def test_permits_are_needed_and_sizes_consented(keys: Path) -> None:
+    opened, exact = 0, 0
 
     def run(question: Question) -> None:
-        nonlocal opened
+        nonlocal opened, exact
         with tempfile.TemporaryDirectory(prefix="tacit-test-") as folder:
             catalog = store(question.world.declared(), Path(folder), keys).catalog
         try:
@@ -28,6 +28,7 @@ def test_permits_are_those_that_operators_need(keys: Path) -> None:
             return
         assert_permits_are_those_needed(plan)
         opened += len(plan.disclosures)
+        exact += assert_exact_sizes_are_consented(plan)
 
     search(run, 1000 if NIGHTLY else 40)
-    assert opened > 40
+    assert opened > 40 and exact > 5

@@ -1,4 +1,4 @@
-"""A plan's permits against those that its operators need, as native code makes them of the operators alone."""
+"""What a plan allows itself: permits, against those that its operators need, and exact sizes, against consents."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ from typing import Any
 
 from tacit import _native
 from tacit.agent.steps import secure_operators
-from tacit.plan.physical.placed import PlacedPlan
+from tacit.plan.algebra.relations import Aggregate, Broadcast, Filter, Join, Relation
+from tacit.plan.algebra.trees import children, scans
+from tacit.plan.physical.placed import InputStep, LocalStep, PlacedPlan, PsiStep, Step
 
 
 def assert_permits_are_those_needed(plan: PlacedPlan) -> None:
+    """As native code makes them of the operators alone."""
     operators = json.dumps([each.json() for each in secure_operators(plan)])
     needed = json.loads(_native.permits(plan.engine, operators, nodes=list(plan.nodes)))
     assert _normal(each.permit.json() for each in plan.disclosures) == _normal(needed), plan.query
@@ -21,3 +24,43 @@ def _normal(permits: Any) -> list[str]:
     kinds = {"answer": "opened", "value": "opened"}
     plain = [each | {"kind": kinds.get(each["kind"], each["kind"]), "rows": None} for each in permits]
     return sorted(json.dumps(each | {"recipients": sorted(each["recipients"])}, sort_keys=True) for each in plain)
+
+
+def assert_exact_sizes_are_consented(plan: PlacedPlan) -> int:
+    """How many local parts are shared with as many rows as they have: whatever that shows, their owners consent to."""
+    assert plan.catalog is not None
+    consents = {table.name: table.consents for table in plan.catalog.tables}
+    parts = {step.id: step.relation for step in plan.steps if isinstance(step, LocalStep)}
+    exact = [parts[local] for step in plan.steps for local in _exact(step)]
+    for part in exact:
+        for scan in scans(part):
+            assert _shown(part) <= consents[scan.table], plan.query
+    return len(exact)
+
+
+def _exact(step: Step) -> list[int]:
+    """The local steps whose true sizes a step announces."""
+    match step:
+        case InputStep(local, operator):
+            return [local] if operator.rows is None and not operator.pad_to_source else []
+        case PsiStep():
+            return [side.local for side in step.sides if side.rows is None and not side.pad_to_source]
+        case _:
+            return []
+
+
+def _shown(relation: Relation) -> set[str]:
+    """Consents to what the size of a local part tells."""
+    match relation:
+        case Aggregate(_, ()):
+            return set()
+        case Aggregate(input, _):
+            return _shown(input) | {"groups"}
+        case Filter(input, _):
+            return _shown(input) | {"filter"}
+        case Join(left, right):
+            return _shown(left) | _shown(right) | {"filter"}
+        case Broadcast(input, _):
+            return _shown(input)
+        case _:
+            return set().union(*map(_shown, children(relation)))

@@ -31,7 +31,7 @@ from tacit.sql import compile_query
 
 from .catalogs import CATALOGS
 from .golden import cases, files
-from .permits import assert_permits_are_those_needed
+from .permits import assert_exact_sizes_are_consented, assert_permits_are_those_needed
 
 PACKAGE = Path(tacit.__file__).parent
 GOLDEN = Path(__file__).parent / "golden"
@@ -149,6 +149,7 @@ def test_permits_are_those_that_the_operators_need(path: Path) -> None:
     """The planner's account against the native session's own, made of the operators alone."""
     for plan in plans(path):
         assert_permits_are_those_needed(plan)
+        assert_exact_sizes_are_consented(plan)
 
 
 def test_no_permit_exists_without_a_disclosure() -> None:

@@ -125,8 +125,8 @@ class Disclosure:
 
     @property
     def kind(self) -> DisclosureKind:
-        """ "answer" (the query's own result), "value" (opened values beyond the answer), "size" (a number of rows),
-        "matches" (which rows match another owner's)."""
+        """What it is: "answer" (the query's own result), "value" (opened values beyond the answer), "size" (a number of
+        rows) or "matches" (which rows match another owner's)."""
         match self.shown:
             case OpenedColumns(beyond=beyond):
                 return "value" if beyond else "answer"
@@ -137,6 +137,6 @@ class Disclosure:
 
     @property
     def permit(self) -> Permit:
-        """Without it the native session opens nothing; what it lists is opened, and nothing else."""
+        """The right to show this and nothing else, as the native session checks it."""
         columns = self.shown.columns if isinstance(self.shown, OpenedColumns) else ()
         return Permit(self.site.name, self.kind, self.recipients, columns, self.derivation.rows)
