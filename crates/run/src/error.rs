@@ -39,12 +39,12 @@ pub enum RunError {
     },
 
     /// No engine of nodes has this name.
-    #[error("there is no engine {name:?} of nodes; the engines are {}", .engines.map(|name| format!("{name:?}")).join(" and "))]
+    #[error("there is no engine {name:?} of nodes; the engines are {}", quoted(.engines))]
     NoEngine {
         /// The name.
         name: String,
         /// The names that engines have.
-        engines: [&'static str; 2],
+        engines: Vec<&'static str>,
     },
     /// An engine among too few or too many nodes.
     #[error("the engine {engine} has {needed} nodes, not {given}; name {needed} nodes")]
@@ -243,6 +243,11 @@ impl RunError {
     pub fn at(self, step: &str) -> Self {
         Self::In { step: step.to_owned(), error: Box::new(self) }
     }
+}
+
+/// Names as a person reads them: "a" and "b".
+fn quoted(names: &[&str]) -> String {
+    names.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(" and ")
 }
 
 /// What peers are told when this party ends because of a fault: the kind only, because an error's own words may quote

@@ -14,17 +14,15 @@ use crate::foresight::OrderOf;
 use crate::node::{Node, NodeOf};
 
 /// All engines of nodes.
-static ENGINES: [Engine; 2] = [Engine::of::<Rep3>(), Engine::of::<Two>()];
+static ENGINES: &[Engine] = &[Engine::of::<Rep3>(), Engine::of::<Two>()];
 
 /// What a run needs of an engine of nodes beyond its operations.
 pub trait Suite: Components + 'static {
     /// How its nodes make stock ahead of its use, if they can.
-    const AHEAD: Option<Ahead<Self>>;
-}
-
-impl Suite for Rep3 {
     const AHEAD: Option<Ahead<Self>> = None;
 }
+
+impl Suite for Rep3 {}
 
 impl Suite for Two {
     const AHEAD: Option<Ahead<Self>> = Some(Ahead { start: Two::with_stock_ahead, order: Two::order });
@@ -91,7 +89,7 @@ impl Engine {
     pub fn among(name: &str, nodes: &[String]) -> Result<&'static Self> {
         let engine = Self::named(name).ok_or_else(|| RunError::NoEngine {
             name: name.to_owned(),
-            engines: ENGINES.each_ref().map(|engine| engine.name),
+            engines: ENGINES.iter().map(|engine| engine.name).collect(),
         })?;
         let (given, needed) = (nodes.len(), engine.nodes);
         if given != needed {
