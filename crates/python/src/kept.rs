@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard};
 
 use pyo3::prelude::*;
-use tacit_run::kept::{self, KeptPart, KeptTable, header_of, sealing_key};
+use tacit_run::kept::{KeptPart, KeptTable, header_of, sealing_key};
+use tacit_run::kept_file;
 use tacit_run::{RunError, contain};
 
 use crate::fault::{Failure, Fault, Result};
@@ -17,14 +18,14 @@ pub fn kept_header(py: Python<'_>, path: PathBuf) -> Result<String> {
 
 /// The file of a kept table at one node.
 #[pyclass(frozen, module = "tacit._native")]
-pub struct KeptFile(Mutex<kept::KeptFile>);
+pub struct KeptFile(Mutex<kept_file::KeptFile>);
 
 #[pymethods]
 impl KeptFile {
     /// Open a file and check all but its shares. key: 32 bytes.
     #[staticmethod]
     fn open(py: Python<'_>, path: PathBuf, key: &[u8]) -> Result<Self> {
-        let file = py.detach(|| contain(|| kept::KeptFile::open(&path, &sealing_key(key)?)))?;
+        let file = py.detach(|| contain(|| kept_file::KeptFile::open(&path, &sealing_key(key)?)))?;
         Ok(Self(Mutex::new(file)))
     }
 
@@ -45,7 +46,7 @@ impl KeptFile {
 }
 
 impl KeptFile {
-    fn lock(&self) -> Result<MutexGuard<'_, kept::KeptFile>> {
+    fn lock(&self) -> Result<MutexGuard<'_, kept_file::KeptFile>> {
         self.0.lock().map_err(|_| Failure::new(Fault::Internal, "a reader of a kept table has failed"))
     }
 }

@@ -5,14 +5,8 @@ use std::collections::HashMap;
 use tacit_table::{Operator, Program};
 
 use crate::error::{Result, RunError};
-use crate::kept::{KeptPart, KeptTable};
+use crate::kept::{KeptPart, KeptTable, readers};
 use crate::node::{Facts, Node};
-
-/// The ids of the operators that read kept tables, in order.
-pub fn readers(program: &Program) -> impl Iterator<Item = usize> {
-    let reads = |operator: &&Operator| matches!(operator, Operator::Kept(_));
-    program.operators().iter().filter(reads).map(Operator::id)
-}
 
 /// A node with what it will execute.
 pub struct Approved {

@@ -76,6 +76,22 @@ pub fn matched<B: Backend>(
     Ok(Matched { valid: matches, sides })
 }
 
+/// How an engine without data finds the matches of a `circuit_psi` among these nodes.
+pub fn shared_matches<B: Backend>(
+    nodes: &[String],
+) -> impl Fn(&mut B, &CircuitPsi, [usize; 2]) -> std::result::Result<Matched<B>, TableError> {
+    |b, psi, sizes| {
+        let owners = [place(nodes, &psi.left.owner)?, place(nodes, &psi.right.owner)?];
+        matched(b, psi, sizes, owners, None)
+    }
+}
+
+/// The place of an owner among the nodes.
+pub fn place(nodes: &[String], owner: &str) -> std::result::Result<PartyId, TableError> {
+    let place = nodes.iter().position(|node| node == owner);
+    place.map(PartyId).ok_or_else(|| TableError::Input(format!("the owner {owner:?} is no node")))
+}
+
 /// The join on an engine of nodes: `data` holds this party's side, if it has one. learn: told the sizes of both sides
 /// by their local steps.
 pub fn among_nodes<B: Networked>(

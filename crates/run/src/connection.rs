@@ -2,21 +2,19 @@
 
 use std::time::Duration;
 
-use tacit_mpc::{Backend, Link, Permits};
+use tacit_mpc::Link;
 use tacit_net::tcp::{self, Endpoint, Hello, Identity};
 use tacit_net::{Options, Record, Security, Shape, memory};
-use tacit_table::{Approval, Executor, Program};
+use tacit_table::Approval;
 use zeroize::Zeroizing;
 
-use crate::approved::{Approved, readers};
+use crate::agreement::{Agreement, Plan, Sessions};
+use crate::approved::Approved;
 use crate::error::{Result, RunError};
 use crate::kept::KeptTable;
 use crate::lifecycle::Watch;
 use crate::node::ClearNode;
 use crate::registry::Engine;
-
-/// Domain of the key of VARCHAR hashes.
-const HASH_KEY_CONTEXT: &str = "tacit 2026-11-21 key of VARCHAR hashes";
 
 /// A session that has just begun.
 pub struct Connected {
@@ -30,86 +28,16 @@ pub struct Connected {
     pub watch: Watch,
 }
 
-/// The sessions of a run: that of the engine, and another one where something is made ahead.
-pub struct Sessions {
-    /// That of the engine.
-    pub main: tacit_net::Session,
-    /// That in which stock is made ahead.
-    pub background: Option<tacit_net::Session>,
-}
-
 impl Sessions {
     fn watch(&self) -> Watch {
         Watch::of(&[Some(&self.main), self.background.as_ref()].into_iter().flatten().collect::<Vec<_>>())
     }
 }
 
-impl From<tacit_net::Session> for Sessions {
-    fn from(main: tacit_net::Session) -> Self {
-        Self { main, background: None }
-    }
-}
-
-impl From<[tacit_net::Session; 2]> for Sessions {
-    fn from([main, background]: [tacit_net::Session; 2]) -> Self {
-        Self { main, background: Some(background) }
-    }
-}
-
-/// What all nodes of a run agree on.
-pub struct Agreement {
-    /// The engine's name.
-    pub engine: String,
-    /// The nodes in engine order.
-    pub nodes: Vec<String>,
-    /// The plan's hash.
-    pub plan_hash: [u8; 32],
-    /// The approved permits, as JSON.
-    pub permits: String,
-    /// The operators that will be executed, as JSON.
-    pub operators: String,
-    /// The network between the nodes, as they declare it.
-    pub link: Option<Link>,
-    /// The kept tables that the operators read, one for each that reads one, in order. None among nodes that do not
-    /// compare them.
-    pub kept: Option<Vec<KeptTable>>,
-    /// Whether an engine that can makes ahead what it needs, in a second session.
-    pub ahead: bool,
-}
-
 impl Agreement {
-    /// For sessions of one process, which compare no plans: the permits stand in for the plan.
-    pub fn within_process(engine: &str, nodes: Vec<String>, permits: String, operators: String) -> Self {
-        let plan_hash = *blake3::hash(permits.as_bytes()).as_bytes();
-        Self { engine: engine.to_owned(), nodes, plan_hash, permits, operators, link: None, kept: None, ahead: true }
-    }
-
     /// The engine, if it can run among the nodes.
     fn engine(&self) -> Result<&'static Engine> {
         Engine::among(&self.engine, &self.nodes)
-    }
-
-    /// The key under which all owners hash strings of unknown length.
-    ///
-    /// All parties know it, because they know the plan; it need not be secret. A hash leaves its owner only as shares,
-    /// and only the outcome of comparisons under sharing is ever used, so nobody can search for strings that match one.
-    /// The key is there so that collisions cannot be prepared before the plan is fixed; without preparation two
-    /// different strings collide with a probability of 2^-128 a pair.
-    fn hash_key(&self) -> [u8; 32] {
-        blake3::derive_key(HASH_KEY_CONTEXT, &self.plan_hash)
-    }
-
-    /// The plan before its first step.
-    ///
-    /// # Errors
-    /// An input error when permits or operators are malformed, or kept tables are missing.
-    fn plan(&self) -> Result<Plan> {
-        let permits = Permits::from_json(&self.permits).map_err(RunError::Permits)?;
-        let program = Program::from_json(&self.operators)?;
-        match (&self.kept, readers(&program).count()) {
-            (Some(given), needed) if given.len() != needed => Err(RunError::KeptCount { given: given.len(), needed }),
-            _ => Ok(Plan { permits, program }),
-        }
     }
 
     /// What this party says to others before anything is shared.
@@ -133,11 +61,6 @@ impl Agreement {
         }
     }
 
-    /// What executes the plan's operators on an engine, under its permits.
-    pub fn executor<B: Backend>(&self, backend: B, permits: Permits) -> Executor<B> {
-        Executor::new(backend, permits, self.nodes.clone(), self.hash_key())
-    }
-
     /// Whether the engine makes ahead what it needs, in a second session.
     fn makes_ahead(&self, engine: &Engine) -> bool {
         engine.ahead && self.ahead
@@ -150,12 +73,6 @@ impl Agreement {
         let approved = Approved::new(node, program, self.kept.as_deref());
         Ok(Connected { me, nodes: self.nodes.clone(), approved, watch })
     }
-}
-
-/// What a node will execute and may open: a step of a run uses up its part.
-struct Plan {
-    permits: Permits,
-    program: Program,
 }
 
 /// The network between nodes from its latency in seconds and its bandwidth in bytes a second.

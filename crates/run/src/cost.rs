@@ -2,10 +2,9 @@
 
 use std::collections::HashMap;
 
-use tacit_mpc::{Backend, Link};
-use tacit_net::PartyId;
+use tacit_mpc::Link;
 use tacit_table::cost::psi_sizes;
-use tacit_table::{CircuitPsi, Matched, Operator, Program, StepCost, TableError};
+use tacit_table::{Operator, Program, StepCost};
 
 use crate::error::Result;
 use crate::registry::Engine;
@@ -44,7 +43,7 @@ pub fn cost(
         };
         cost.rounds += rounds;
         for (side, bytes) in sides.into_iter().zip(sent) {
-            cost.sent[place(nodes, &side.owner)?.0] += bytes;
+            cost.sent[circuit_join::place(nodes, &side.owner)?.0] += bytes;
         }
     }
     Ok(operators.iter().map(Operator::name).zip(costs).collect())
@@ -58,22 +57,6 @@ pub fn permits(engine: &str, operators: &str, nodes: &[String]) -> Result<String
     let engine = Engine::among(engine, nodes)?;
     let operators = Operator::list_from_json(operators)?;
     Ok((engine.permits)(nodes, &operators)?)
-}
-
-/// How an engine without data finds the matches of a `circuit_psi` among these nodes.
-pub fn shared_matches<B: Backend>(
-    nodes: &[String],
-) -> impl Fn(&mut B, &CircuitPsi, [usize; 2]) -> std::result::Result<Matched<B>, TableError> {
-    |b, psi, sizes| {
-        let owners = [place(nodes, &psi.left.owner)?, place(nodes, &psi.right.owner)?];
-        circuit_join::matched(b, psi, sizes, owners, None)
-    }
-}
-
-/// The place of an owner among the nodes.
-fn place(nodes: &[String], owner: &str) -> std::result::Result<PartyId, TableError> {
-    let place = nodes.iter().position(|node| node == owner);
-    place.map(PartyId).ok_or_else(|| TableError::Input(format!("the owner {owner:?} is no node")))
 }
 
 /// Operators (a JSON list in execution order) as they are understood, each as JSON with all members: what parties

@@ -6,7 +6,6 @@ use tacit_psi::PsiError;
 use tacit_table::TableError;
 
 use crate::containment::Panicked;
-use crate::lifecycle::End;
 
 /// The result of a step of a run.
 pub type Result<T, E = RunError> = std::result::Result<T, E>;
@@ -261,5 +260,26 @@ pub fn reason_for_peers(fault: Fault) -> &'static str {
         Fault::Gone => "it lost a peer",
         Fault::Interrupted => "it was interrupted",
         Fault::Internal => "it failed",
+    }
+}
+
+/// How a session ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// In order.
+    Closed,
+    /// By this party's wish.
+    Aborted,
+    /// By an error.
+    Failed,
+}
+
+impl End {
+    pub(crate) fn description(self) -> &'static str {
+        match self {
+            Self::Closed => "it was closed",
+            Self::Aborted => "it was aborted",
+            Self::Failed => "an error ended it",
+        }
     }
 }

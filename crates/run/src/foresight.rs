@@ -9,7 +9,7 @@ use tacit_mpc::backends::{Costs, Networked};
 use tacit_table::cost::stretches;
 use tacit_table::{Forecast, Operator};
 
-use crate::cost::shared_matches;
+use crate::circuit_join::shared_matches;
 use crate::error::Result;
 
 /// What an engine is told to make for a step.

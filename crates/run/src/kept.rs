@@ -14,10 +14,9 @@ use tacit_mpc::backends::Components;
 use tacit_net::{NetError, PartyId, Session};
 use tacit_table::kept::{self, Header, KeptShares, SealingKey};
 use tacit_table::operator::Keep;
-use tacit_table::{Executor, Operator, Table};
+use tacit_table::{Executor, Operator, Program, Table};
 
 use crate::error::{Result, RunError};
-use crate::registry::Engine;
 
 /// Bytes by which a node contributes to a table's id.
 const CONTRIBUTION: usize = 16;
@@ -32,6 +31,12 @@ pub struct Target {
     pub key: SealingKey,
     /// What the planner has to know of the table, as JSON.
     pub about: String,
+}
+
+/// The ids of the operators that read kept tables, in order.
+pub fn readers(program: &Program) -> impl Iterator<Item = usize> {
+    let reads = |operator: &&Operator| matches!(operator, Operator::Kept(_));
+    program.operators().iter().filter(reads).map(Operator::id)
 }
 
 /// Rounds, and bytes that each node sends, among `nodes` nodes.
@@ -117,36 +122,6 @@ pub fn header_of(path: &Path) -> Result<String> {
     Ok(Header::unchecked(path)?.json())
 }
 
-/// The file of a kept table at one node.
-pub struct KeptFile(kept::KeptFile);
-
-impl KeptFile {
-    /// Opens a file and checks all but its shares.
-    ///
-    /// # Errors
-    /// When it is no such file, is damaged, or was encrypted under another key.
-    pub fn open(path: &Path, key: &SealingKey) -> Result<Self> {
-        Ok(Self(kept::KeptFile::open(path, key, |name| Engine::named(name).map(|engine| engine.components))?))
-    }
-
-    /// What it says of itself (JSON).
-    pub fn header(&self) -> String {
-        self.0.header().json()
-    }
-
-    /// What a kept operator (as JSON) takes up.
-    ///
-    /// # Errors
-    /// When the operator is none of these, or reads another table.
-    pub fn read(&mut self, operator: &str) -> Result<KeptPart> {
-        let Operator::Kept(kept) = Operator::from_json(operator)? else { return Err(RunError::NoKept) };
-        let header = self.0.header();
-        let named = format!("{} ({:.8} here)", header.table, header.id);
-        let table = KeptTable { digest: header.digest(), named };
-        Ok(KeptPart { table, shares: self.0.read(&kept)? })
-    }
-}
-
 /// This node's shares of a kept table, for one session. Not printable.
 pub struct KeptPart {
     /// Of which table they are.
@@ -160,7 +135,8 @@ pub struct KeptPart {
 pub struct KeptTable {
     /// Of what the nodes' files have in common.
     pub digest: [u8; 32],
-    named: String,
+    /// Its name and id, as a person reads them.
+    pub named: String,
 }
 
 impl KeptTable {

@@ -4,6 +4,7 @@
 //! Tables and intersections do not know each other; they meet here. Whatever drives a run, Python or Rust, stands
 //! above.
 
+mod agreement;
 mod approved;
 mod circuit_join;
 mod connection;
@@ -12,19 +13,22 @@ mod cost;
 mod error;
 mod foresight;
 pub mod kept;
+pub mod kept_file;
 mod lifecycle;
 mod node;
 mod progress;
 mod psi_join;
 mod registry;
 mod session;
+mod suite;
 
+pub use agreement::Agreement;
 pub use circuit_join::rows as circuit_psi_rows;
-pub use connection::{Agreement, Network, declared_link, options};
+pub use connection::{Network, declared_link, options};
 pub use containment::contain;
 pub use cost::{cost, operators, permits};
-pub use error::{Result, RunError, reason_for_peers};
-pub use lifecycle::{End, Watch};
+pub use error::{End, Result, RunError, reason_for_peers};
+pub use lifecycle::Watch;
 pub use node::Facts;
 pub use progress::StepMetrics;
 pub use psi_join::BothSides;

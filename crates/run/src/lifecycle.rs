@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tacit_net::{AbortHandle, Meter, Transcript};
 
 use crate::approved::Approved;
-use crate::error::{Result, RunError};
+use crate::error::{End, Result, RunError};
 
 /// Where a session's engine is. No lock is held while an operator runs: the operator has taken the engine.
 pub struct Lifecycle(Mutex<State>);
@@ -14,27 +14,6 @@ enum State {
     Ready(Approved),
     Busy,
     Over(End),
-}
-
-/// How a session ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
-    /// In order.
-    Closed,
-    /// By this party's wish.
-    Aborted,
-    /// By an error.
-    Failed,
-}
-
-impl End {
-    pub(crate) fn description(self) -> &'static str {
-        match self {
-            Self::Closed => "it was closed",
-            Self::Aborted => "it was aborted",
-            Self::Failed => "an error ended it",
-        }
-    }
 }
 
 impl Lifecycle {

@@ -7,13 +7,13 @@ use tacit_mpc::{Backend, Permits};
 use tacit_table::kept::KeptShares;
 use tacit_table::{DataTable, Executor, Operator, Program, Table};
 
+use crate::agreement::{Agreement, Sessions};
 use crate::circuit_join;
-use crate::connection::{Agreement, Sessions};
 use crate::error::{Result, RunError};
 use crate::foresight::Foresight;
 use crate::kept::{self, Target};
 use crate::psi_join::{self, BothSides, Learn};
-use crate::registry::Suite;
+use crate::suite::Suite;
 
 /// What every node knows of a shared table.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,38 +2,23 @@
 
 use std::collections::HashMap;
 
-use tacit_mpc::backends::{Components, Networked, Rep3, Two};
-use tacit_mpc::{Link, MpcError, Permits};
-use tacit_net::Session;
+use tacit_mpc::backends::{Rep3, Two};
+use tacit_mpc::{Link, Permits};
 use tacit_table::{Operator, Program, StepCost, TableError};
 
-use crate::connection::{Agreement, Sessions};
-use crate::cost::shared_matches;
+use crate::agreement::{Agreement, Sessions};
+use crate::circuit_join::shared_matches;
 use crate::error::{Result, RunError};
-use crate::foresight::OrderOf;
 use crate::node::{Node, NodeOf};
+use crate::suite::{Ahead, Suite};
 
 /// All engines of nodes.
 static ENGINES: &[Engine] = &[Engine::of::<Rep3>(), Engine::of::<Two>()];
-
-/// What a run needs of an engine of nodes beyond its operations.
-pub trait Suite: Components + 'static {
-    /// How its nodes make stock ahead of its use, if they can.
-    const AHEAD: Option<Ahead<Self>> = None;
-}
 
 impl Suite for Rep3 {}
 
 impl Suite for Two {
     const AHEAD: Option<Ahead<Self>> = Some(Ahead { start: Two::with_stock_ahead, order: Two::order });
-}
-
-/// How an engine makes stock ahead, in a second session between the same nodes.
-pub struct Ahead<B: Networked> {
-    /// Sets the engine up on both sessions.
-    pub start: fn(Session, Session) -> Result<B, MpcError>,
-    /// Has stock made for the step of this name. All nodes order the same in the same order.
-    pub order: fn(&mut B, &str, OrderOf<B>),
 }
 
 /// An engine of nodes: how to make a node of it, and what it costs.

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use tacit_net::{Options, Transcript};
 use tacit_table::{DataTable, Operator};
 
+use crate::agreement::Agreement;
 use crate::approved::Approved;
-use crate::connection::{self, Agreement, Connected, Network};
+use crate::connection::{self, Connected, Network};
 use crate::containment::contain;
-use crate::error::{Result, RunError, reason_for_peers};
+use crate::error::{End, Result, RunError, reason_for_peers};
 use crate::kept::{KeptPart, Target};
-use crate::lifecycle::{End, Lifecycle, Watch};
+use crate::lifecycle::{Lifecycle, Watch};
 use crate::node::{Facts, Node};
 use crate::progress::{self, StepMetrics};
 use crate::psi_join::BothSides;

@@ -9,7 +9,8 @@ use std::thread;
 
 use tacit_net::tcp::Endpoint;
 use tacit_net::{Options, keys};
-use tacit_run::kept::{KeptFile, KeptPart, Target, sealing_key};
+use tacit_run::kept::{KeptPart, Target, sealing_key};
+use tacit_run::kept_file::KeptFile;
 use tacit_run::{Agreement, BothSides, Network, Result, Session, permits};
 use tacit_table::{ColumnData, DataColumn, DataTable, Operator};
 

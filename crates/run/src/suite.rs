@@ -1,0 +1,21 @@
+//! What a run needs of an engine's type.
+
+use tacit_mpc::MpcError;
+use tacit_mpc::backends::{Components, Networked};
+use tacit_net::Session;
+
+use crate::foresight::OrderOf;
+
+/// What a run needs of an engine of nodes beyond its operations.
+pub trait Suite: Components + 'static {
+    /// How its nodes make stock ahead of its use, if they can.
+    const AHEAD: Option<Ahead<Self>> = None;
+}
+
+/// How an engine makes stock ahead, in a second session between the same nodes.
+pub struct Ahead<B: Networked> {
+    /// Sets the engine up on both sessions.
+    pub start: fn(Session, Session) -> Result<B, MpcError>,
+    /// Has stock made for the step of this name. All nodes order the same in the same order.
+    pub order: fn(&mut B, &str, OrderOf<B>),
+}
