@@ -9,6 +9,10 @@ import subprocess
 from graphlib import TopologicalSorter
 from pathlib import Path
 
+import pytest
+
+from .rust_files import edges
+
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "python" / "tacit"
 
@@ -75,6 +79,29 @@ def test_no_python_files_import_each_other_in_a_circle() -> None:
     modules = {name.removesuffix(".__init__"): path for name, path in files.items() if path.parent != PACKAGE}
     graph = {name: _files_of(imported_modules(path), modules) - {name} for name, path in modules.items()}
     assert len([*TopologicalSorter(graph).static_order()]) == len(modules)
+
+
+LIBRARIES = sorted([*ROOT.glob("crates/*/src/lib.rs"), ROOT / "benches" / "src" / "main.rs"])
+
+
+@pytest.mark.parametrize("library", LIBRARIES, ids=lambda library: library.parents[1].name)
+def test_no_rust_files_take_names_from_each_other_in_a_circle(library: Path) -> None:
+    graph = edges(library)
+    assert len([*TopologicalSorter(graph).static_order()]) == len(graph)
+
+
+def test_circles_of_rust_files_are_found(tmp_path: Path) -> None:
+    source = tmp_path / "crate" / "src"
+    (source / "a").mkdir(parents=True)
+    (source / "lib.rs").write_text("mod a;\nmod b;\npub use a::First;\n")
+    (source / "a.rs").write_text("mod part;\nuse part::Third;\npub struct First(Third, crate::b::Second);\n")
+    (source / "a" / "part.rs").write_text("use super::First;\npub struct Third;\n")
+    (source / "b.rs").write_text("pub struct Second;\n#[cfg(test)]\nmod tests {\n    use crate::First;\n}\n")
+    first, second = ("crate", "a"), ("crate", "b")
+    graph = edges(source / "lib.rs")
+    assert (graph[first], graph[second]) == ({second}, set())
+    (source / "b.rs").write_text("use crate::First;\npub struct Second(First);\n")
+    assert edges(source / "lib.rs")[second] == {first}
 
 
 def _files_of(imported: set[str], modules: dict[str, Path]) -> set[str]:

@@ -1,0 +1,1 @@
+"""Documents and what they say of the code."""
