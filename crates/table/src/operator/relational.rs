@@ -218,6 +218,8 @@ pub enum AggregateFunction {
     Max,
     /// COUNT of distinct non-NULL values.
     CountDistinct,
+    /// The sum of the two middle non-NULL values, of an odd number twice the middle one; NULL over nothing.
+    Middle,
     /// The value of any row of a group, for a column that the keys determine.
     Any,
 }

@@ -1,12 +1,13 @@
 //! `aggregate`: one row for the whole table, always valid.
 //!
 //! Functionality: sums and counts over valid rows are local once values of rows that are not valid are zero; MIN and
-//! MAX are a tree of comparisons; COUNT DISTINCT sorts. Discloses nothing.
+//! MAX are a tree of comparisons; COUNT DISTINCT and the middle values sort. Discloses nothing.
 
 use tacit_math::Plane;
 use tacit_mpc::circuits::{self, Planes};
 use tacit_mpc::{Backend, Linear, Rows, linear, ops};
 
+use super::middle;
 use super::order::{Direction, from_key_planes, key_planes};
 use super::runs::column_name;
 use super::totals::{Modulus, Totals, same_as_next, same_as_previous};
@@ -42,6 +43,7 @@ fn one<B: Backend>(b: &mut B, table: &Table<B>, aggregation: &Aggregation) -> Re
         }
         AggregateFunction::CountDistinct => Some(distinct(b, table, table.value(column_name(aggregation)?)?)?),
         AggregateFunction::Min | AggregateFunction::Max => return extreme(b, table, aggregation),
+        AggregateFunction::Middle => return middle(b, table, aggregation),
         AggregateFunction::Any | AggregateFunction::Sum => {
             return Err(TableError::Input(format!("{:?}: \"any\" needs group keys", aggregation.name)));
         }
@@ -145,22 +147,43 @@ fn largest<B: Backend>(b: &mut B, mut key: Planes<B>) -> Result<Planes<B>> {
     Ok(key)
 }
 
-/// One bit for each distinct value among valid rows that are not NULL.
-fn distinct<B: Backend>(b: &mut B, table: &Table<B>, value: &Value<B>) -> Result<B::Bits> {
+/// The two middle values of valid rows that are not NULL, added up.
+fn middle<B: Backend>(b: &mut B, table: &Table<B>, aggregation: &Aggregation) -> Result<Value<B>> {
+    let (rows, column) = (table.rows, table.value(column_name(aggregation)?)?);
+    let bare = Value { null: None, ..Value::clone(column) };
+    let (key, present) = sorted(b, table, column)?;
+    let count = match &present {
+        Some(present) => linear::total(&b.inject::<u32>(&[present])?[0]),
+        None => b.public_vector(1, || vec![rows as u32]),
+    };
+    let flags = middle::of_all(b, rows, &count, present)?;
+    let values = from_key_planes(b, key, &bare, Direction::ASCENDING);
+    let total = Totals::selected(b, &values, &flags, Modulus::of_sum(aggregation.kind))?.sum();
+    let null = Totals::M32(count).is_zero(b, ops::label_width(rows + 1))?;
+    total.into_value(b, aggregation.kind, Some(null))
+}
+
+/// A column's sort key in its order, and which rows are valid and not NULL; None: all. Others come last.
+fn sorted<B: Backend>(b: &mut B, table: &Table<B>, column: &Value<B>) -> Result<(Planes<B>, Option<B::Bits>)> {
     let rows = table.rows;
-    let present = present(b, table.valid.as_ref(), &[value])?.swap_remove(0);
-    let bare = Value { null: None, ..value.clone() };
+    let present = present(b, table.valid.as_ref(), &[column])?.swap_remove(0);
+    let bare = Value { null: None, ..column.clone() };
     let mut key = key_planes(b, &bare, Direction::ASCENDING)?;
     key.extend(present.as_ref().map(|present| b.not(present)));
     let destinations = ops::sort_order(b, rows, &key)?;
-    let sorted = ops::apply(b, Rows { bits: key, ..Rows::empty(rows) }, destinations)?.bits;
-    let same = same_as_next(b, rows, &sorted)?;
+    let mut sorted = ops::apply(b, Rows { bits: key, ..Rows::empty(rows) }, destinations)?.bits;
+    let absent = if present.is_some() { sorted.pop() } else { None };
+    Ok((sorted, absent.map(|absent| b.not(&absent))))
+}
+
+/// One bit for each distinct value among valid rows that are not NULL.
+fn distinct<B: Backend>(b: &mut B, table: &Table<B>, value: &Value<B>) -> Result<B::Bits> {
+    let (mut key, present) = sorted(b, table, value)?;
+    key.extend(present.clone());
+    let same = same_as_next(b, table.rows, &key)?;
     let new = b.not(&same_as_previous::<B>(&same));
-    match sorted.last() {
-        Some(absent) if present.is_some() => {
-            let present = b.not(absent);
-            Ok(b.and(&[&new], &[&present])?.swap_remove(0))
-        }
-        _ => Ok(new),
+    match present {
+        Some(present) => Ok(b.and(&[&new], &[&present])?.swap_remove(0)),
+        None => Ok(new),
     }
 }

@@ -27,6 +27,10 @@ enum Summand {
     Values(String),
     /// One for each distinct value, not NULL, of the ordering column.
     Distinct,
+    /// One for each value, not NULL, of the ordering column.
+    Ordered,
+    /// The two middle values of the ordering column.
+    Middle,
 }
 
 /// How an aggregate's column is made once the groups are at the front.
@@ -46,6 +50,8 @@ pub(crate) struct Collector<'a, B: Backend> {
     run: &'a Run<'a, B>,
     sorted: &'a Sorted<B>,
     same_group: &'a B::Bits,
+    /// The rows with the middle values of the ordering column, if an aggregate is of these.
+    middle: Option<[B::Bits; 2]>,
     payload: &'a HashMap<String, Value<B>>,
     summands: Vec<(Summand, Modulus)>,
     /// Where each summand's prefix sums are; behind each group's last row, the sum up to there.
@@ -62,10 +68,11 @@ impl<'a, B: Backend> Collector<'a, B> {
         run: &'a Run<'a, B>,
         sorted: &'a Sorted<B>,
         same_group: &'a B::Bits,
+        middle: Option<[B::Bits; 2]>,
         payload: &'a HashMap<String, Value<B>>,
     ) -> Self {
         let (summands, places, answers) = (vec![], vec![], vec![]);
-        Self { run, sorted, same_group, payload, summands, places, answers, last: 0..0, first: 0..0 }
+        Self { run, sorted, same_group, middle, payload, summands, places, answers, last: 0..0, first: 0..0 }
     }
 
     /// What has to move to the front: sums and, as planes, columns whose value at a group's end is the answer.
@@ -101,6 +108,7 @@ impl<'a, B: Backend> Collector<'a, B> {
                 Answer::Sum { total: self.place(Summand::Distinct, count), count: None }
             }
             AggregateFunction::Sum => self.sum(aggregate)?,
+            AggregateFunction::Middle => self.middle(aggregate),
             AggregateFunction::Min if !self.run.direction.descending => Answer::First,
             AggregateFunction::Min | AggregateFunction::Max => Answer::Last,
             AggregateFunction::Any => self.any(column_name(aggregate)?, moving),
@@ -118,6 +126,13 @@ impl<'a, B: Backend> Collector<'a, B> {
         let known = self.summands.iter().find(|(summand, _)| *summand == present).map(|&(_, modulus)| modulus);
         let count = self.place(present, known.unwrap_or(Modulus::M32));
         Ok(Answer::Sum { total, count: Some(count) })
+    }
+
+    /// NULL where no value is: only of a column with NULLs.
+    fn middle(&mut self, aggregate: &Aggregation) -> Answer {
+        let total = self.place(Summand::Middle, Modulus::of_sum(aggregate.kind));
+        let count = self.sorted.present(self.run).map(|_| self.place(Summand::Ordered, Modulus::M32));
+        Answer::Sum { total, count }
     }
 
     fn any(&self, name: &str, moving: &mut Rows<B>) -> Answer {
@@ -156,6 +171,8 @@ impl<'a, B: Backend> Collector<'a, B> {
                     Summand::Rows => out[place] = Some(Totals::public(b, rows, |_| 1, modulus)),
                     Summand::Values(name) => values.push((place, &self.payload[name])),
                     Summand::Distinct => bits.push((place, self.new_values(b)?)),
+                    Summand::Ordered => bits.extend(self.sorted.present(self.run).map(|bit| (place, bit.clone()))),
+                    Summand::Middle => out[place] = Some(self.middle_values(b, modulus)?),
                     Summand::Present(name) => {
                         let null = self.payload[name].null.as_ref();
                         bits.extend(null.map(|null| (place, b.not(null))));
@@ -179,12 +196,18 @@ impl<'a, B: Backend> Collector<'a, B> {
         let same_value = same_as_next(b, rows, &self.sorted.value)?;
         let same = b.and(&[&same_value], &[self.same_group])?.swap_remove(0);
         let new = b.not(&same_as_previous::<B>(&same));
-        let nullable = self.run.column.as_ref().is_some_and(|value| value.null.is_some());
-        match self.sorted.value.last() {
-            // NULLs come first, so that the key's top plane is zero for NULL.
-            Some(present) if nullable => Ok(b.and(&[&new], &[present])?.swap_remove(0)),
-            _ => Ok(new),
+        match self.sorted.present(self.run) {
+            Some(present) => Ok(b.and(&[&new], &[present])?.swap_remove(0)),
+            None => Ok(new),
         }
+    }
+
+    /// The ordering column where its value is a middle one, twice where it is both, and zero elsewhere.
+    fn middle_values(&self, b: &mut B, modulus: Modulus) -> Result<Totals<B>> {
+        let lost = || TableError::Internal("middle values without an ordering column".into());
+        let (column, flags) = self.run.column.as_ref().zip(self.middle.as_ref()).ok_or_else(lost)?;
+        let value = from_key_planes(b, self.sorted.value.clone(), column, self.run.direction);
+        Totals::selected(b, &value, flags, modulus)
     }
 
     /// The aggregates' columns, from what moved to the front, which is at most as many rows as before.

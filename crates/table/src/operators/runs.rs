@@ -23,6 +23,13 @@ pub(crate) struct Run<'a, B: Backend> {
     pub aggregates: Vec<usize>,
 }
 
+impl<B: Backend> Run<'_, B> {
+    /// Whether the middle values are among its aggregates.
+    pub fn has_middle(&self, aggregates: &[Aggregation]) -> bool {
+        self.aggregates.iter().any(|&place| aggregates[place].function == AggregateFunction::Middle)
+    }
+}
+
 /// The sorts, at least one. Sums and counts are computed on the first.
 pub(crate) fn runs<'a, B: Backend>(table: &Table<B>, aggregates: &'a [Aggregation]) -> Result<Vec<Run<'a, B>>> {
     let mut runs: Vec<Run<'a, B>> = Vec::new();
@@ -56,16 +63,19 @@ pub(crate) fn runs<'a, B: Backend>(table: &Table<B>, aggregates: &'a [Aggregatio
 }
 
 fn needs_order(function: AggregateFunction) -> bool {
-    matches!(function, AggregateFunction::Min | AggregateFunction::Max | AggregateFunction::CountDistinct)
+    use AggregateFunction::{CountDistinct, Max, Middle, Min};
+    matches!(function, Min | Max | CountDistinct | Middle)
 }
 
-/// Whether an aggregate of a column with NULLs uses the descending sort: MIN does, and COUNT DISTINCT where only that
-/// exists.
+/// Whether an aggregate of a column with NULLs uses the descending sort: MIN does, and COUNT DISTINCT and the middle
+/// values where only that exists.
 fn is_descending(aggregates: &[Aggregation], aggregate: &Aggregation) -> bool {
     let has = |function| aggregates.iter().any(|other| other.function == function && other.column == aggregate.column);
     match aggregate.function {
         AggregateFunction::Min => true,
-        AggregateFunction::CountDistinct => has(AggregateFunction::Min) && !has(AggregateFunction::Max),
+        AggregateFunction::CountDistinct | AggregateFunction::Middle => {
+            has(AggregateFunction::Min) && !has(AggregateFunction::Max)
+        }
         _ => false,
     }
 }

@@ -3,6 +3,7 @@
 use tacit_mpc::Backend;
 use tacit_mpc::circuits::Planes;
 
+use super::runs::Run;
 use super::totals::same_as_next;
 use crate::error::Result;
 
@@ -23,6 +24,13 @@ impl<B: Backend> Sorted<B> {
     pub fn same_group(&self, b: &mut B) -> Result<B::Bits> {
         let planes: Planes<B> = self.group.iter().chain(&self.invalid).cloned().collect();
         same_as_next(b, self.rows, &planes)
+    }
+
+    /// Which rows have a value of the ordering column that is not NULL; None: all. NULLs come first, so that the key's
+    /// top plane is zero for NULL.
+    pub fn present(&self, run: &Run<'_, B>) -> Option<&B::Bits> {
+        let nullable = run.column.as_ref().is_some_and(|value| value.null.is_some());
+        if nullable { self.value.last() } else { None }
     }
 
     /// Which rows are the last ones of their group.

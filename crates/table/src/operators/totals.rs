@@ -1,6 +1,6 @@
 //! Sums and counts, in the ring that their declared kind asks for.
 
-use tacit_math::{Plane, ring};
+use tacit_math::{Plane, Ring, ring};
 use tacit_mpc::{Backend, Linear, Rows, circuits, linear};
 
 use crate::convert::{to_kind, to_rings};
@@ -88,6 +88,17 @@ impl<B: Backend> Totals<B> {
         values.iter().map(|value| Self::as_is(value, modulus).or_else(|| converted.next()).ok_or_else(lost)).collect()
     }
 
+    /// A column's values where bits are one, added up for all of the bits.
+    pub fn selected(b: &mut B, value: &Value<B>, bits: &[B::Bits; 2], modulus: Modulus) -> Result<Self> {
+        let values = Self::of_values(b, &[value], modulus)?.swap_remove(0);
+        let bits: Vec<&B::Bits> = bits.iter().collect();
+        Ok(match values {
+            Self::M32(x) => Self::M32(selected(b, &bits, &x)?),
+            Self::M64(x) => Self::M64(selected(b, &bits, &x)?),
+            Self::M128(x) => Self::M128(selected(b, &bits, &x)?),
+        })
+    }
+
     /// A column that is in the ring already.
     fn as_is(value: &Value<B>, modulus: Modulus) -> Option<Self> {
         match (&value.shares, modulus) {
@@ -157,6 +168,12 @@ impl<B: Backend> Totals<B> {
             }
         }
     }
+}
+
+fn selected<R: Ring, B: Backend>(b: &mut B, bits: &[&B::Bits], x: &B::Vector<R>) -> Result<B::Vector<R>> {
+    let factors: Vec<B::Vector<R>> = b.inject(bits)?;
+    let factor = factors[1..].iter().fold(factors[0].clone(), |sum, bit| linear::add(&sum, bit));
+    Ok(b.mul(&[&factor], &[x])?.swap_remove(0))
 }
 
 /// Where in a bundle a vector is.

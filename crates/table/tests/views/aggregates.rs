@@ -45,6 +45,10 @@ fn distinct() -> Case {
     aggregate("distinct values", narrow(), &[column("count_distinct", "v", "bits", 3)])
 }
 
+fn middle() -> Case {
+    aggregate("middle values", narrow(), &[column("middle", "v", "ring64", 2)])
+}
+
 // views: crates/table/src/operators/aggregate.rs
 // views: crates/table/src/operators/totals.rs
 #[test]
@@ -52,6 +56,7 @@ fn what_is_added_up_is_seen_by_nobody() {
     check_case::<Rep3>(&sums(), &[(2, From::Made(Source::Limit))]);
     check_case::<Rep3>(&extremes(), &[(3, From::Made(Source::Slice))]);
     check_case::<Rep3>(&distinct(), &[(3, From::Made(Source::Gather))]);
+    check_case::<Rep3>(&middle(), &[(3, From::Made(Source::Limit))]);
     check_case::<Two>(&other_sums(), &[(3, From::Made(Source::Concat))]);
 }
 
@@ -82,20 +87,26 @@ fn group_least() -> Case {
     Case::new("least of groups", &[table], step)
 }
 
+fn group_middle() -> Case {
+    group_by("middle values of groups", narrow(), &[column("middle", "v", "ring64", 2)], None)
+}
+
 // views: crates/table/src/operators/group_by.rs
 // views: crates/table/src/operators/sorted.rs
 // views: crates/table/src/operators/collect.rs
+// views: crates/table/src/operators/middle.rs
 #[test]
 fn groups_are_seen_by_nobody() {
     check_case::<Rep3>(&group_sums(), &[(2, From::Made(Source::Concat))]);
     check_case::<Rep3>(&group_extremes(), &[(2, From::Made(Source::Slice))]);
+    check_case::<Rep3>(&group_middle(), &[(2, From::Made(Source::Concat))]);
     check_case::<Two>(&group_least(), &[(3, From::Made(Source::Limit))]);
 }
 
 #[test]
 #[ignore = "minutes: make nightly"]
 fn nothing_is_seen_of_what_is_added_up_at_any_size() {
-    let cases = [extremes(), distinct(), group_extremes(), group_least()];
+    let cases = [extremes(), distinct(), middle(), group_extremes(), group_least(), group_middle()];
     check_sizes::<Rep3>(&cases, &SIZES);
     check_sizes::<Two>(&cases, &SIZES);
 }

@@ -127,6 +127,14 @@ fn aggregated(aggregation: &Aggregation, table: &Clear) -> Cell {
         AggregateFunction::Any => table.rows[0][table.index(aggregation.column.as_ref().expect("a column"))].clone(),
         AggregateFunction::Min => values().min().unwrap_or(Cell::Null),
         AggregateFunction::Max => values().max().unwrap_or(Cell::Null),
+        AggregateFunction::Middle => {
+            let mut values: Vec<i128> = values().map(|cell| int(&cell)).collect();
+            values.sort_unstable();
+            match values.len() {
+                0 => Cell::Null,
+                count => Cell::Int(values[(count - 1) / 2] + values[count / 2]),
+            }
+        }
         AggregateFunction::Sum => values().map(|cell| int(&cell)).reduce(|a, b| a + b).map_or(Cell::Null, Cell::Int),
     }
 }

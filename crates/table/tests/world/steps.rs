@@ -187,10 +187,14 @@ pub fn union(id: usize) -> String {
     format!(r#"{{"id":{id},"op":"union","inputs":[4,5,4],"columns":[{columns}]}}"#)
 }
 
-pub const GROUPED: [&str; 13] =
-    ["k", "b", "n", "present", "total", "wide", "bits", "least", "most", "low", "top", "first", "kinds"];
-pub const AGGREGATED: [&str; 11] =
-    ["n", "present", "total", "wide", "bits", "least", "most", "low", "top", "first", "kinds"];
+pub const GROUPED: [&str; 16] = [
+    "k", "b", "n", "present", "total", "wide", "bits", "least", "most", "low", "top", "first", "kinds", "middle",
+    "centre", "inner",
+];
+pub const AGGREGATED: [&str; 14] = [
+    "n", "present", "total", "wide", "bits", "least", "most", "low", "top", "first", "kinds", "middle", "centre",
+    "inner",
+];
 
 pub fn aggregates() -> String {
     let one = |name: &str, function: &str, column: &str, kind: String| {
@@ -208,6 +212,9 @@ pub fn aggregates() -> String {
         one("top", "max", "\"u\"", bits(8, false, true)),
         one("first", "min", "\"s\"", bits(24, false, true)),
         one("kinds", "count_distinct", "\"h\"", bits(16, false, false)),
+        one("middle", "middle", "\"v\"", ring64(18, true)),
+        one("centre", "middle", "\"u\"", bits(9, false, true)),
+        one("inner", "middle", "\"q\"", ring128(80, true)),
     ]
     .join(",")
 }
