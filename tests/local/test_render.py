@@ -202,8 +202,11 @@ ALL_AGGREGATES = (
     Aggregation("i", "sum", "n"),
     Aggregation("low", "min", "day"),
     Aggregation("high", "max", "n"),
+    Aggregation("inner", "middle", "n"),
 )
-ALL_SQL = "COUNT(*), COUNT(pay), COUNT(DISTINCT pay), SUM(pay), SUM(n), MIN(day), MAX(n)"
+ALL_SQL = (
+    "COUNT(*), COUNT(pay), COUNT(DISTINCT pay), SUM(pay), SUM(n), MIN(day), MAX(n), CAST(2 * MEDIAN(n) AS HUGEINT)"
+)
 
 
 def test_aggregates_by_group_with_a_null_group(people: Table) -> None:

@@ -148,6 +148,12 @@ def _function(aggregation: Aggregation) -> exp.Expr:
             return exp.Min(this=argument)
         case "max":
             return exp.Max(this=argument)
+        case "middle":
+            wide = exp.cast(argument, "HUGEINT")
+            lower, upper = (
+                exp.func("quantile_disc", each, exp.Literal.number(0.5)) for each in (wide, exp.Neg(this=wide))
+            )
+            return exp.Sub(this=lower, expression=upper)
 
 
 def _sort_key(key: SortKey) -> exp.Ordered:

@@ -19,6 +19,8 @@ from tacit.plan.algebra.relations import (
 )
 from tacit.plan.algebra.types import Boolean, Decimal, Double, Integer, sql_name
 from tacit.plan.facts.fields import aggregation_field
+from tacit.sql.arithmetic import quotient
+from tacit.sql.coercion import integer_literal
 from tacit.sql.scope import fresh
 from tacit.sql.text import Text
 
@@ -52,8 +54,12 @@ class Grouping:
             raise self.text.unsupported(node, "DISTINCT in this aggregate", "aggregate a subquery with SELECT DISTINCT")
         if isinstance(node, exp.Avg):
             return self._average(node)
+        if isinstance(node, exp.Median):
+            return self._median(node)
         if type(node) not in _FUNCTIONS:
-            raise self.text.unsupported(node, f"the aggregate {node.sql_name()}", "use SUM, COUNT, AVG, MIN or MAX")
+            raise self.text.unsupported(
+                node, f"the aggregate {node.sql_name()}", "use SUM, COUNT, AVG, MEDIAN, MIN or MAX"
+            )
         argument = self._number(node) if isinstance(node, exp.Sum) else self._argument(node)
         return self._output(_FUNCTIONS[type(node)], argument)
 
@@ -99,6 +105,13 @@ class Grouping:
         total = self._output("sum", argument)
         count = self._output("count", argument) if argument.nullable else self._output("count_rows", None)
         return Call("average", (total, count), Double(), total.nullable, self.text.position(node))
+
+    def _median(self, node: exp.Median) -> Expr:
+        argument = self._argument(node)
+        if not isinstance(argument.type, Integer):
+            fix = "use MIN, MAX or AVG, or a whole number"
+            raise self.text.unsupported(node, f"MEDIAN of a {sql_name(argument.type)}", fix)
+        return quotient(self._output("middle", argument), integer_literal(2), self.text.position(node))
 
     def _number(self, node: exp.AggFunc) -> Expr:
         argument = self._argument(node)

@@ -15,7 +15,7 @@ _SIGNS: dict[type[exp.Expr], str] = {
     exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/", exp.EQ: "=", exp.NEQ: "!=", exp.LT: "<", exp.LTE: "<=",
     exp.GT: ">", exp.GTE: ">=",
 }  # fmt: skip
-_FUNCTIONS = {exp.Sum: "sum", exp.Avg: "avg", exp.Min: "min", exp.Max: "max", exp.Count: "count"}
+_FUNCTIONS = {exp.Sum: "sum", exp.Avg: "avg", exp.Min: "min", exp.Max: "max", exp.Count: "count", exp.Median: "median"}
 
 
 _TYPE_KEYWORDS = {"int", "integer", "smallint", "bigint", "decimal", "dec", "numeric", "boolean", "varchar"}

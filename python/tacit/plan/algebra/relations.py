@@ -195,7 +195,8 @@ class Broadcast:
     __hash__ = _hash_once
 
 
-AggregateFunction = OneOf["sum", "count", "count_rows", "count_distinct", "min", "max"]
+AggregateFunction = OneOf["sum", "count", "count_rows", "count_distinct", "min", "max", "middle"]
+"""middle: the sum of the two middle values, of an odd number twice the middle one. MEDIAN is half of it."""
 
 
 @dataclass(frozen=True)

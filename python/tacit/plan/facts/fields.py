@@ -146,8 +146,9 @@ def aggregation_field(aggregation: Aggregation, input: Relation, grouped: bool) 
     assert aggregation.column is not None
     argument = field_of(input, aggregation.column)
     nullable = argument.nullable or not grouped
-    if aggregation.function == "sum":
-        return Field(aggregation.name, _sum_type(argument.type, most_rows(input)), nullable)
+    if aggregation.function in ("sum", "middle"):
+        summands = most_rows(input) if aggregation.function == "sum" else 2
+        return Field(aggregation.name, _sum_type(argument.type, summands), nullable)
     return Field(aggregation.name, argument.type, nullable)
 
 

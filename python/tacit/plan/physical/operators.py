@@ -48,11 +48,12 @@ class Computed(Record):
 class Aggregated(Record):
     """An aggregate column. column: what it is over; None for "count_rows".
 
+    "middle": the sum of the two middle values, of an odd number twice the middle one.
     "any": the value of any row of a group, for a column that the keys determine, such as the bytes of a hashed key.
     """
 
     name: str
-    function: OneOf["count_rows", "count", "sum", "min", "max", "count_distinct", "any"]
+    function: OneOf["count_rows", "count", "sum", "min", "max", "count_distinct", "middle", "any"]
     column: str | None
     kind: Kind
 

@@ -1,8 +1,8 @@
 """Splitting an aggregation through a union into partial aggregations and one over their results.
 
 SUM becomes the sum of partial sums, COUNT the sum of partial counts, MIN and MAX themselves, DISTINCT a distinct of
-partial ones. COUNT(DISTINCT) does not split. Inputs that cannot be aggregated locally contribute each row as a partial
-result.
+partial ones. COUNT(DISTINCT) and MEDIAN do not split. Inputs that cannot be aggregated locally contribute each row as a
+partial result.
 """
 
 from __future__ import annotations
@@ -17,6 +17,9 @@ from tacit.plan.facts.fields import aggregation_field, column
 from tacit.plan.facts.sizes import Announced, Padded, size_rule
 from tacit.plan.rules.simplify import projected
 
+WHOLE = ("count_distinct", "middle")
+"""Functions of which parts of a group say too little."""
+
 ONE = Literal(1, Integer(1, 1, "BIGINT"))
 ZERO = Literal(0, Integer(0, 0, "BIGINT"))
 
@@ -24,7 +27,7 @@ ZERO = Literal(0, Integer(0, 0, "BIGINT"))
 def split_aggregate(relation: Aggregate, is_local: Callable[[Relation], bool], catalog: Catalog) -> Aggregate | None:
     """The split aggregation; None where no owner can make its part smaller. is_local: what an owner may compute."""
     assert isinstance(relation.input, Union)
-    if any(each.function == "count_distinct" for each in relation.aggregations):
+    if any(each.function in WHOLE for each in relation.aggregations):
         return None
     inputs = relation.input.inputs
     parts = [partial(each, relation) for each in inputs]
