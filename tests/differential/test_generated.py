@@ -48,7 +48,7 @@ FEATURES = (
     "+", "-", "*", "negation", "CASE", "simple CASE", "COALESCE", "NULLIF", "CAST", "date - date", "date + days",
     "comparison", "BETWEEN", "IN list", "IS NULL", "AND", "OR", "NOT", "NULL literal", "UNION ALL",
     "UNION ALL of queries", "UNION of queries", "DISTINCT", "DISTINCT in a subquery", "GROUP BY",
-    "GROUP BY in a subquery", "HAVING", "SUM", "COUNT", "COUNT(*)", "COUNT(DISTINCT)", "AVG", "MIN", "MAX",
+    "GROUP BY in a subquery", "HAVING", "SUM", "COUNT", "COUNT(*)", "COUNT(DISTINCT)", "AVG", "MEDIAN", "MIN", "MAX",
     "division", "expression over aggregates", "aggregates without GROUP BY", "JOIN on one key",
     "JOIN on several keys", "JOIN of three", "USING", "comma join", "cross join with one row",
     "self-join after aggregation", "scalar subquery", "IN (SELECT)", "CTE", "*", "filter in a subquery",
