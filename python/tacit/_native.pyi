@@ -343,11 +343,12 @@ class PreparedSet:
 
     @staticmethod
     def prepare(table: Binned, rows: int, budget: int) -> tuple[PreparedSet, bytes]:
-        """Prepare a table of so many rows for ``budget`` asked items in all: the set to keep, and the published one."""
+        """Prepare a table of ``rows`` rows for ``budget`` asked items in all: the set to keep, and the published
+        one."""
 
     @staticmethod
     def load(secret: bytes, answered: int) -> PreparedSet:
-        """The set whose secret part is in a file, after so many asked items."""
+        """The set whose secret part is in a file, after ``answered`` asked items."""
 
     def secret(self) -> bytes:
         """The secret part, for a file that only the owner may read."""
@@ -435,7 +436,7 @@ class Pair:
         """Agree with the peer on a fresh key for tokens, to which both contribute."""
 
     def add_workers(self, count: int) -> None:
-        """Connect further workers, until there are so many. Both parties call it at the same point."""
+        """Connect further workers, until there are ``count``. Both parties call it at the same point."""
 
     def run(
         self,
@@ -484,10 +485,10 @@ class Pair:
         """
 
     def answer(self, set: PreparedSet, asked: int, published: bytes | None) -> None:
-        """Answer a query about so many items, after the published set if the client does not have it."""
+        """Answer a query about ``asked`` items, after the published set if the client does not have it."""
 
     def ask(self, table: Binned, rows: int, held: bytes | None, items: int) -> bytes | None:
-        """Ask which keys of a table of so many rows a prepared set of ``items`` rows has.
+        """Ask which keys of a table of ``rows`` rows a prepared set of ``items`` rows has.
 
         held: the published set; it is received and returned if this party does not have it.
         """
@@ -518,9 +519,9 @@ def cost(
     link: latency and bandwidth between the nodes, as for ``Session.connect``.
     ahead: whether the engine makes ahead what it can, as in a session.
     Returns, per operator, {"step","rows","rounds","rounds_ahead","bytes_sent":[per node],"circuits","garbled",
-    "processor"}: rounds that are waited for, and those in which something is made ahead meanwhile; circuits that
-    could be evaluated as a whole, and those of them that are; seconds of each node's processor, 0.0 where the engine
-    has no prices.
+    "processor"}: rounds that are waited for, and those in which something is made ahead meanwhile. Circuits are those
+    that could be evaluated as a whole, and those of them that are. Last come seconds of each node's processor, 0.0
+    where the engine has no prices.
     """
 
 def aggregate_cost(sender: int, receiver: int, summed: bool) -> dict[str, int]:
@@ -531,7 +532,7 @@ def group_cost(rows: list[int], leader: int, recipients: list[int]) -> tuple[int
     party sends."""
 
 def ids_by_keys_cost(keys: int, sender: int, receiver: int) -> dict[str, int]:
-    """The declared cost of universal ids by so many keys at most: {"rounds","sender","receiver"}."""
+    """The declared cost of universal ids by several keys at most: {"rounds","sender","receiver"}."""
 
 def ids_cost(method: str, sender: int, receiver: int) -> dict[str, int]:
     """The declared cost of universal ids at most, for it grows with the union: {"rounds","sender","receiver"}."""
@@ -549,29 +550,29 @@ def permits(engine: str, operators: str, *, nodes: list[str]) -> str:
     """The permits that operators (a JSON list in execution order) need, as a JSON list without bounds on rows."""
 
 def published_bytes(rows: int, budget: int) -> int:
-    """Bytes of a published set of so many rows, for so many asked items in all."""
+    """Bytes of a published set of ``rows`` rows, for ``budget`` asked items in all."""
 
 def query_cost(asked: int) -> dict[str, int]:
-    """The declared cost of a query about so many rows; the owner is the sender: {"rounds","sender","receiver"}."""
+    """The declared cost of a query about ``asked`` rows; the owner is the sender: {"rounds","sender","receiver"}."""
 
 def shares_cost(keys: int, sender: tuple[int, int], receiver: tuple[int, int]) -> dict[str, int]:
-    """The declared cost of shares by so many keys, for (rows, columns): {"rounds","sender","receiver"}."""
+    """The declared cost of shares by one or more keys, for (rows, columns): {"rounds","sender","receiver"}."""
 
 def circuit_psi_rows(left: int, right: int) -> int:
-    """How many rows a circuit_psi of so many items on both sides has."""
+    """How many rows a circuit_psi of these numbers of items on both sides has."""
 
 def matching_capacity(rows: int, bins: int) -> int:
-    """The padded size of each of so many bins for an announced number of rows."""
+    """The padded size of each bin for an announced number of rows."""
 
 def matching_cost(protocol: str, sender: int, receiver: int, bins: int, both_learn: bool) -> dict[str, dict[str, int]]:
-    """The declared cost with so many padded bins of these sizes: {"setup": of a worker, "bin": of a bin}, each a
+    """The declared cost with padded bins of these sizes: {"setup": of a worker, "bin": of a bin}, each a
     dictionary {"rounds","sender","receiver"} with the payload bytes that each role sends."""
 
 def matching_questions(receiver: int, bins: int) -> int:
-    """About how many items of each of so many bins a receiver may ask that deviates from ``vole-malicious``."""
+    """About how many items of each bin a receiver may ask that deviates from ``vole-malicious``."""
 
 def matching_counts_bytes(matches: int, rows: int, bins: int) -> int:
-    """Bytes by which a party that announced so many rows tells in each of so many bins how often its keys repeat."""
+    """Bytes by which a party that announced ``rows`` rows tells in each bin how often its keys repeat."""
 
 def matching_protocols() -> list[tuple[str, str]]:
     """The names of all protocols, each with the adversary it withstands; the default first."""

@@ -18,7 +18,7 @@ WORDS = 40
 
 DOCUMENTS = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
 RUST = [*(ROOT / "crates").rglob("*.rs"), *(ROOT / "benches").rglob("*.rs")]
-PACKAGE = [path for kind in ("*.py", "*.pyi") for path in (ROOT / "python").rglob(kind) if path.stem != "_native"]
+PACKAGE = [path for kind in ("*.py", "*.pyi") for path in (ROOT / "python").rglob(kind)]
 
 Lines = list[tuple[int, str]]
 """Lines with their numbers."""
