@@ -245,10 +245,11 @@ fn run_of(offered: &Offered, sets: &Sets) -> Run {
     Run { view: offered.view(), known: View::default(), secret: sets.secret() }
 }
 
-/// Bits that lean, and equal words; flips are bits.
+/// Bits that lean, and equal words. A flip is a word of 64 equal bits, of which one counts.
 fn leaning(views: &[View]) -> [usize; 2] {
     let words: Vec<View> = views.iter().map(|view| view.filter(|part| part.name != "flips")).collect();
-    [biased(views).len(), repeats(&words, 8).len()]
+    let flips: Vec<View> = views.iter().map(|view| view.filter(|part| part.name == "flips").lanes(1)).collect();
+    [biased(&words).len() + biased(&flips).len(), repeats(&words, 8).len()]
 }
 
 // views: crates/psi/src/relatives/set_union.rs
