@@ -1,5 +1,5 @@
-//! What tacit's own transport carries: every party sends to and receives from both others at once, without any
-//! computing.
+//! The capacity of tacit's own transport: every party sends to both others and receives from both at once. Nothing is
+//! computed.
 
 use crate::Result;
 use tacit_net::{PartyId, Session};

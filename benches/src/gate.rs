@@ -10,7 +10,7 @@ const WIDTH: usize = 64;
 /// Planes of a row of conversions.
 const BITS: usize = 8;
 
-/// What is measured, row by row.
+/// A primitive, measured row by row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Gate {
     /// 64 ANDs of different bits.

@@ -1,5 +1,4 @@
-//! Which bytes are secret and which are public, told to valgrind's memcheck: `make constant-time`,
-//! docs/security/constant-time.md.
+//! Marks of secret and public bytes for valgrind's memcheck: `make constant-time`, docs/security/constant-time.md.
 //!
 //! memcheck follows every bit that is marked secret through memory and registers, and reports each branch and each
 //! address that depends on one. It was made for memory that was never written; a secret is marked as such memory

@@ -46,7 +46,7 @@ pub struct Ids {
     contaminated: (usize, usize),
 }
 
-/// What ids by `keys` keys cost at most: they cost less where rows match.
+/// The highest cost of ids by `keys` keys. Rows that match lower the cost.
 pub fn cost_by_keys(keys: usize, rows: Sizes) -> Traffic {
     multi_key::cost(shape(keys, rows), rows.sender + rows.receiver)
 }

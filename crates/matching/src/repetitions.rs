@@ -1,9 +1,8 @@
 //! Keys that repeat: the rows of a join are all combinations of rows with one key. They are in one order at every party
 //! that learns the matches: by key, then by the first of these parties' rows, then by the second's, and so on.
 //!
-//! What a party tells of a bin is as long as public sizes say ([`Places`]), whatever matches and whatever repeats. What
-//! it says is believed as far as its announced rows go: over all bins the matching keys cannot stand in more rows than
-//! there are.
+//! A party's message about a bin has a length that follows from public sizes alone ([`Places`]). A party is believed as
+//! far as its announced rows go: over all bins, matching keys cannot stand in more rows than it announced.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -20,7 +19,7 @@ pub const LONG: u32 = u8::MAX as u32;
 
 /// The public room in which one party tells, for each key of a bin that matches, in how many of its rows the key
 /// stands. It has a byte for each key that could match, then 4 bytes for each that could stand in 255 rows or more.
-/// What is not needed is zero.
+/// Unused bytes are zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Places {
     keys: usize,

@@ -1,5 +1,5 @@
-//! Which rows matched, bin by bin. On disk a bin's result appears whole or not at all, so that a run resumes at the
-//! bins that have none.
+//! The matching rows of each bin. On disk a bin's result appears whole or not at all: a resumed run goes on with the
+//! bins without a result.
 //!
 //! A file `N.matches` is one piece: three numbers of 8 bytes and 4 bytes a row that this party lists. The numbers are
 //! how many keys matched, how many of the peer's rows have them, and one more than the bin that the worker did before,

@@ -291,8 +291,8 @@ fn table(rows: i64, common: i64, own: i64, crowded: bool) -> Keys {
     (0..common).map(Some).chain(others).collect()
 }
 
-/// What is declared is equal in both: rows, and common keys. How often other keys repeat, and which rows have none, is
-/// not.
+/// Two tables with equal numbers of rows and of common keys, which are declared. Other keys repeat in one of them, and
+/// other rows have no key.
 const LOOSE: [(i64, bool); 2] = [(40, false), (40, true)];
 
 #[test]

@@ -9,11 +9,11 @@ use crate::kept::{KeptTable, readers};
 /// Domain of the key of VARCHAR hashes.
 const HASH_KEY_CONTEXT: &str = "tacit 2026-11-21 key of VARCHAR hashes";
 
-/// The sessions of a run: that of the engine, and another one where something is made ahead.
+/// The sessions of a run.
 pub struct Sessions {
-    /// That of the engine.
+    /// The engine's session.
     pub main: tacit_net::Session,
-    /// That in which stock is made ahead.
+    /// The session in which stock is made ahead.
     pub background: Option<tacit_net::Session>,
 }
 
