@@ -15,11 +15,7 @@ const MOST_LISTED: usize = 6;
 const WIDEST_WINDOW: usize = 140;
 
 /// The heaviest outer words that are counted; heavier ones give fewer words of few changes.
-const HEAVIEST: usize = 120;
-
-/// Changes of a test along the noise by which the bias of regular noise of ones is below 2^-128. A place that is
-/// uniform in a segment with one change at a uniform position divides the bias by e in the mean.
-const CHANGES: usize = 90;
+const HEAVIEST: usize = 140;
 
 /// How words are counted.
 const FIRST_MOMENT: &str = "first moment over permutations: Divsalar, Jin, McEliece (Allerton 1998)";
@@ -85,15 +81,16 @@ impl Use {
             ),
         ];
         if ones {
+            let changes = self.changes();
             bounds.push(self.bound(
-                &format!("words of at most {CHANGES} changes"),
-                -log2_sum(&self.words()),
+                &format!("words of at most {changes} changes"),
+                -log2_sum(&self.words(changes)),
                 Kind::Words,
                 FIRST_MOMENT,
             ));
             bounds.push(self.bound(
                 "tests of few changes, over the code's seed",
-                self.few_changes(),
+                self.few_changes(changes),
                 Kind::Statistical,
                 FIRST_MOMENT,
             ));
@@ -142,10 +139,36 @@ impl Use {
         least
     }
 
-    /// log2 of the expected number of words of h changes, for h from 1 to [`CHANGES`]: words of the blocks whose
-    /// running sums, after a random permutation, have h ones. They are inputs of the last accumulator, each of whose
-    /// ones is a change of a test along the noise.
-    fn words(&self) -> Vec<f64> {
+    /// The probabilities that `changes` changes of a test, each in a uniform segment, touch 0, 1, 2, ... segments.
+    fn touched(&self, changes: usize) -> Vec<f64> {
+        let segments = self.weight();
+        let mut chances = vec![0.0; changes + 1];
+        chances[0] = 1.0;
+        for _ in 0..changes {
+            for touched in (1..=changes).rev() {
+                let (before, stays) = ((touched - 1) as f64, touched as f64 / segments);
+                chances[touched] = chances[touched] * stays + chances[touched - 1] * (1.0 - before / segments);
+            }
+            chances[0] = 0.0;
+        }
+        chances
+    }
+
+    /// The most changes of a test along the noise that leave regular noise of ones a bias of 2^-128 or more. A place
+    /// that is uniform in a segment with one or two changes at uniform positions divides the bias by e in the mean; one
+    /// in a segment without a change leaves it as it is.
+    fn changes(&self) -> usize {
+        let bits = |changes| -> f64 {
+            let each = (0..).zip(self.touched(changes)).map(|(touched, chance)| f64::from(touched) * chance);
+            f64::log2(f64::exp(1.0)) * each.sum::<f64>()
+        };
+        (1..).take_while(|&changes| bits(changes) <= 128.0).last().unwrap_or(0)
+    }
+
+    /// log2 of the expected number of words of h changes, for h from 1 to `changes`: words of the blocks whose running
+    /// sums, after a random permutation, have h ones. They are inputs of the last accumulator, each of whose ones is a
+    /// change of a test along the noise.
+    fn words(&self, changes: usize) -> Vec<f64> {
         let n = self.length();
         let in_block =
             |w: usize| if w.is_multiple_of(4) { WORDS.get(w / 4).map_or(0.0, |&words| words as f64) } else { 0.0 };
@@ -166,14 +189,21 @@ impl Use {
             });
             log2_sum(&of_weight.collect::<Vec<_>>())
         };
-        (1..=CHANGES).map(of_changes).collect()
+        (1..=changes).map(of_changes).collect()
     }
 
     /// Bits of the advantage, over the code's seed, of whoever finds all words of few changes and applies them to every
-    /// vector: a word of h changes has bias 2^-h in the mean, the mean of |1 - 2u| for each.
-    fn few_changes(&self) -> f64 {
-        let each =
-            (1..).zip(self.words()).map(|(h, words)| words + (0.5 * self.vectors.log2() - f64::from(h)).min(0.0));
+    /// vector: each segment that a word touches halves its bias in the mean, or more. The mean of |1 - 2u| is one half
+    /// for a change at u, and for two changes at a distance of u.
+    fn few_changes(&self, changes: usize) -> f64 {
+        let bias = |changes| {
+            let of_segments =
+                (0..).zip(self.touched(changes)).map(|(touched, chance)| chance.log2() - f64::from(touched));
+            log2_sum(&of_segments.collect::<Vec<_>>())
+        };
+        let each = (1..)
+            .zip(self.words(changes))
+            .map(|(changes, words)| words + (0.5 * self.vectors.log2() + bias(changes)).min(0.0));
         -log2_sum(&each.collect::<Vec<_>>())
     }
 }

@@ -11,12 +11,13 @@
 //! uses for it: lighter words may exist, finding them is as hard as decoding. 128 bits are asked of it, twice
 //! libOTe's 64. For s = 1 weight is not all: a test that is one on a whole segment of regular noise loses nothing
 //! there. What hides its result are changes: a segment in which the test changes at a uniform position leaves |1 - 2u|
-//! of the bias, 1/e in the geometric mean, so about 90 segments with a change leave 2^-128. Changes of a test are the
-//! ones of what the last accumulator gets. Of words that are so light there, a code with random permutations has 2^-28
-//! in the mean for the longest vectors and 2^-20 for the shortest; each session draws its own code ([`Codes`]). The
-//! fewest changes matter most, as their words are found by enumeration. The mean bias over the code's seed is 2^-50 for
-//! the shortest vectors, because the blocks' code has no words below weight 12 (with random blocks it would be 2^-26).
-//! For s > 1 a test of few changes must also begin and end in each segment that it touches, which is rarer still.
+//! of the bias, 1/e in the geometric mean, so 89 segments with a change leave 2^-128. Changes of a test are the ones of
+//! what the last accumulator gets; 123 touch as many segments in the mean in the longest vectors, 108 in the shortest.
+//! Of words that are so light there, a code with random permutations has 2^-25 in the mean for the longest vectors and
+//! 2^-19 for the shortest; each session draws its own code ([`Codes`]). The fewest changes matter most, as their words
+//! are found by enumeration. The mean bias over the code's seed is 2^-49 for the shortest vectors, because the blocks'
+//! code has no words below weight 12 (with random blocks it would be 2^-26). For s > 1 a test of few changes must also
+//! begin and end in each segment that it touches, which is rarer still.
 //!
 //! **Information sets**: guess n positions without noise and solve. For s > 1 the code is binary and the noise is not,
 //! so one position hides s bits at once. A syndrome over GF(2^s) is s binary syndromes of errors with common support,
