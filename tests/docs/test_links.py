@@ -10,6 +10,8 @@ import pytest
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
 PATH = re.compile(r"`((?:crates|python|tests|benches|docs)/[\w./-]+)`")
+SOURCE = re.compile(r"[`\[]([\w/]+\.rs)[`\]]")
+SOURCES = [path.as_posix() for room in ("crates", "benches") for path in (ROOT / room).rglob("*.rs")]
 LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)")
 
 
@@ -23,6 +25,13 @@ def test_links_lead_to_files(document: Path) -> None:
 def test_files_that_a_document_names_are_there(document: Path) -> None:
     for path in PATH.findall(document.read_text()):
         assert "NAME" in path or (ROOT / path).exists(), f"{document.name} names {path}, which does not exist"
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_parts_of_paths_are_ends_of_paths(document: Path) -> None:
+    for path in SOURCE.findall(document.read_text()):
+        named = "NAME" in path or any(source.endswith(f"/{path}") for source in SOURCES)
+        assert named, f"{document.name}: no file ends with {path}"
 
 
 def test_the_index_has_every_decision_by_its_title() -> None:
