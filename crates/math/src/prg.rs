@@ -66,7 +66,7 @@ impl Seed {
 /// little-endian numbers.
 ///
 /// A key serves 2^64 blocks; as for any block cipher in this mode, the stream differs from a random one by about
-/// n^2 / 2^129 after n blocks: 2^-65 for the 512 GiB that 2^32 blocks are.
+/// n^2 / 2^129 after n blocks: 2^-65 for the 64 GiB that 2^32 blocks are.
 pub struct Prg {
     cipher: Aes128,
     next: u64,

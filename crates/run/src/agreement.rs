@@ -61,8 +61,9 @@ impl Agreement {
     ///
     /// All parties know it, because they know the plan; it need not be secret. A hash leaves its owner only as shares,
     /// and only the outcome of comparisons under sharing is ever used, so nobody can search for strings that match one.
-    /// The key is there so that collisions cannot be prepared before the plan is fixed; without preparation two
-    /// different strings collide with a probability of 2^-128 a pair.
+    /// Of n different strings two collide with a probability below n^2 / 2^(w + 1), where the planner chooses the width
+    /// w so that this is below 2^-40 for a query. The key is that of the plan: whoever foresees the plan can search for
+    /// strings that collide, which gives an owner wrong input of its own and nothing else.
     fn hash_key(&self) -> [u8; 32] {
         blake3::derive_key(HASH_KEY_CONTEXT, &self.plan_hash)
     }
