@@ -137,14 +137,15 @@ impl CorrelationRobustHash {
 }
 
 /// Circular correlation robust hash H of 128-bit blocks, π(s(x)) ⊕ s(x) for the map s(high, low) = (high ⊕ low, high),
-/// as the generator of correlated trees. The children of a block x in tree i are H(x ⊕ i) and H(x ⊕ i) ⊕ x, so that the
-/// sum of a level is that of the level above.
+/// as the generator of correlated trees. The children of a block x in a tree of tweak i are H(x ⊕ i) and H(x ⊕ i) ⊕ x,
+/// so that the sum of a level is that of the level above.
 ///
 /// **Contract** H(x ⊕ D) ⊕ b D looks random for a secret offset D, public x and a bit b, each x once: s and its sum
-/// with the identity are bijections. A tree's number makes "once" hold for roots that repeat: whoever gets S ⊕ b D of
-/// two trees with one sum S knows D. **Not** H(x ⊕ D) ⊕ a D for a scalar a of a larger field: the sum of s and a
-/// multiplication can be singular. **Model and source** random permutation; Guo, Katz, Wang, Yu (S&P 2020), section
-/// 7.3; Guo, Yang, Wang, Zhang, Xie, Liu, Zhao, "Half-Tree" (EUROCRYPT 2023). See the [module](self).
+/// with the identity are bijections. A tree's tweak makes "once" hold for roots that repeat: whoever gets S ⊕ b D of
+/// two trees with one sum S knows D. It must be drawn after roots that an adversary chooses. **Not** H(x ⊕ D) ⊕ a D for
+/// a scalar a of a larger field: the sum of s and a multiplication can be singular. **Model and source** random
+/// permutation; Guo, Katz, Wang, Yu (S&P 2020), section 7.3; Guo, Yang, Wang, Zhang, Xie, Liu, Zhao, "Half-Tree"
+/// (EUROCRYPT 2023). See the [module](self).
 pub struct CircularTreeHash(Aes128);
 
 impl std::fmt::Debug for CircularTreeHash {
@@ -165,7 +166,7 @@ impl CircularTreeHash {
         Self(Aes128::new(&TREE_KEY.to_be_bytes()))
     }
 
-    /// Writes the two children of every parent in a tree of a number, and returns the sum of the left ones. One AES a
+    /// Writes the two children of every parent in a tree of a tweak, and returns the sum of the left ones. One AES a
     /// parent; calls of 32 parents and more reach the full rate.
     ///
     /// # Panics

@@ -2,8 +2,9 @@
 //!
 //! **Computes** for every i two keys k(i,0), k(i,1) at the sender and k(i, c(i)) at the receiver, who chose c(i).
 //! **Adversary** malicious, either party; endemic security: a corrupted party may choose the keys that it learns, an
-//! honest one's are random. OT extension needs no more. Universally composable in the random oracle model, under the
-//! gap Diffie-Hellman assumption in ristretto255 (126 bits). **Discloses** nothing.
+//! honest one's are random. OT extension needs no more; where trees of its blocks are hashed, [`crate::silent`] draws
+//! their tweaks afterwards. Universally composable in the random oracle model, under the gap Diffie-Hellman assumption
+//! in ristretto255 (126 bits). **Discloses** nothing.
 //!
 //! **Cost** 1 round; the sender sends 32 bytes, the receiver 16 + 64 n (nothing is sent for no OTs). Both messages are
 //! sent at once.

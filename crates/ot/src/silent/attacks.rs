@@ -14,7 +14,7 @@ use tacit_net::{Options, PartyId, Session, memory};
 use super::noise::Noise;
 use super::supply::{Chosen, Offered};
 use super::tree::{self, Grower, Hole, LeafHash, Product, Trees};
-use super::{lookup, vole};
+use super::{cot, lookup, vole};
 use crate::correlated::{CotReceiver, CotSender};
 use crate::{Adversary, OtError, softspoken};
 
@@ -290,6 +290,75 @@ fn roots_that_repeat_do_not_show_delta() {
         sums.iter().enumerate().flat_map(|(i, sum)| sums[..i].iter().map(move |other| sum ^ other)).collect()
     };
     let mut trees = Trees::of(Product::Transfers, 0);
-    assert!(!differences(&sums(&mut || trees.number())).contains(&delta));
+    assert!(!differences(&sums(&mut || trees.tweak())).contains(&delta));
     assert!(differences(&sums(&mut || 0)).contains(&delta), "the attack works on trees without numbers");
+}
+
+/// A malicious receiver chooses its OTs' blocks, as the ideal functionality lets it, so that two roots sum up to what
+/// it takes for the sum of the trees' tweaks. Such trees would be hashed alike but for delta, and two sums of their
+/// left nodes, one with the offset and one without, would show it.
+// views: crates/ot/src/silent/tree.rs crates/ot/src/silent/vole.rs
+#[test]
+fn roots_that_are_chosen_do_not_show_delta() {
+    const N: usize = 64;
+    let noise = vole::vectors::<Gf64>(N).next().expect("a vector").0;
+    let (depth, trees) = (noise.depth as usize, vole::products(&noise, Adversary::Malicious) * Gf64::BITS);
+    let mut prg = generator(5);
+    let delta = prg.vector::<u128>(1)[0];
+    let n = vole::ots::<Gf64>(N, Adversary::Malicious);
+    let mut choices: Vec<u64> = prg.vector(n.div_ceil(64));
+    let choose = |choices: &mut [u64], i: usize, bit: u64| {
+        choices[i / 64] = choices[i / 64] & !(1 << (i % 64)) | bit << (i % 64);
+    };
+    // The OTs of the second level: of one tree without the offset, of the other one with it.
+    choose(&mut choices, trees + 1, 0);
+    choose(&mut choices, trees + depth + 1, 1);
+    let (mut offered, mut chosen) = deal(&mut prg, delta, choices, n);
+    let mut tweaks = Trees::of(Product::Vole, 0);
+    let expected = [tweaks.tweak(), tweaks.tweak()];
+    let change = chosen.blocks[trees] ^ chosen.blocks[trees + depth] ^ expected[0] ^ expected[1];
+    offered.zero[trees + depth] ^= change;
+    chosen.blocks[trees + depth] ^= change;
+    let shown = |corrections: [u128; 2]| {
+        corrections[0] ^ chosen.blocks[trees + 1] ^ corrections[1] ^ chosen.blocks[trees + depth + 1]
+    };
+    let (_, seen) = run(
+        |session| vole::send_with::<Gf64>(session, BOB, N, Adversary::Malicious, &offered),
+        |session| {
+            session.next_round();
+            let (mut factor, mut message) = ([0; 16], vec![0_u128; 32 * depth]);
+            session.recv(ALICE, &mut factor).expect("an honest peer");
+            session.recv(ALICE, bytemuck::cast_slice_mut(&mut message)).expect("an honest peer");
+            shown([message[0], message[depth]])
+        },
+    );
+    assert_ne!(seen, delta);
+    // The trees of a sender whose tweaks the receiver knows in advance.
+    let known = [0, 1].map(|tree| {
+        let keys = &offered.zero[trees + tree * depth..][..depth];
+        let mut corrections = vec![];
+        Grower::new(noise.depth).plant(expected[tree], delta, keys, &mut vec![0; 1 << depth], &mut corrections);
+        corrections[0]
+    });
+    assert_eq!(shown(known), delta, "the attack works on tweaks that are known");
+}
+
+/// After a failed check a receiver of OTs makes no more: a sender would learn a bit about the noise with every try.
+#[test]
+fn a_receiver_that_caught_its_sender_goes_on_no_more() {
+    let (_, errors) = run(
+        |session| {
+            let mut sender = cot::Sender::setup(session, BOB, Adversary::Malicious)?;
+            sender.extend(session, 100)?;
+            sender.forget();
+            sender.extend(session, 100)
+        },
+        |session| {
+            let mut receiver = cot::Receiver::setup(session, ALICE, Adversary::Malicious).expect("an honest setup");
+            receiver.extend(session, 100).expect("an honest vector");
+            [0; 2].map(|_| receiver.extend(session, 100).map(|_| ()).expect_err("blocks that do not fit"))
+        },
+    );
+    assert!(matches!(errors[0], OtError::Cheating { .. }), "{:?}", errors[0]);
+    assert!(matches!(errors[1], OtError::Ended { .. }), "{:?}", errors[1]);
 }

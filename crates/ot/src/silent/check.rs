@@ -20,7 +20,8 @@
 //! whether its guesses of positions in one vector were right. A receiver gets trees before it has to show y; they tell
 //! nothing of delta, and the answer tells whether y is right, whenever it is asked.
 //!
-//! **Cost** 16 bytes and one element of F from the receiver, 16 bytes from the sender, for each vector; [`rounds`].
+//! **Cost** 16 bytes and one element of F from the receiver, 16 bytes from the sender, for each vector; [`rounds`]. Of
+//! all vectors that follow each other, 16 bytes from the sender for their trees' tweaks ([`spread`]).
 //! **Source** Yang, Weng, Lan, Zhang, Wang, "Ferret" (CCS 2020), Figure 7; Weng, Yang, Katz, Wang, "Wolverine" (S&P
 //! 2021), Figure 7.
 //! **Departures** weights r(i, j) = chi(i) rho^j for segment i and position j instead of independent ones: rho^j is
@@ -29,13 +30,14 @@
 
 use std::marker::PhantomData;
 
-use tacit_math::gf::Field;
+use tacit_math::gf::{Field, Gf128};
 use tacit_math::{KeyedHash, Prg, Seed};
 use tacit_net::{PartyId, Session};
 
 use super::noise::{Codes, Noise};
+use super::tree::Trees;
 use crate::cost::Cost;
-use crate::error::fresh_seed;
+use crate::error::{fresh_block, fresh_seed};
 use crate::{Adversary, OtError};
 
 /// Key of the answer's hash: 32 bytes that name its purpose.
@@ -47,6 +49,12 @@ pub(super) fn cost<F: Field>(adversary: Adversary) -> Cost {
         Adversary::SemiHonest => Cost::default(),
         Adversary::Malicious => Cost { rounds: 0, sender: 16, receiver: 16 + (F::BITS / 8) as u64 },
     }
+}
+
+/// What the factor of the trees' tweaks costs, of all vectors that follow each other.
+pub(super) fn spread(adversary: Adversary, vectors: usize) -> Cost {
+    let drawn = adversary == Adversary::Malicious && vectors > 0;
+    Cost { rounds: 0, sender: if drawn { 16 } else { 0 }, receiver: 0 }
 }
 
 /// Rounds for `vectors` vectors, trees and checks. Without checks all trees are one stream. With them each vector has a
@@ -89,11 +97,19 @@ impl<F: Field> Answers<F> {
         self.adversary
     }
 
-    /// Begins the round of a vector's trees.
-    pub(super) fn begin(&mut self, session: &mut Session) {
-        if !std::mem::replace(&mut self.begun, true) || self.adversary == Adversary::Malicious {
+    /// Begins the round of a vector's trees. Before the first ones a malicious receiver, whose OTs are fixed, is told
+    /// what their numbers are multiplied by.
+    pub(super) fn begin(&mut self, session: &mut Session, trees: &mut Trees) -> Result<(), OtError> {
+        let first = !std::mem::replace(&mut self.begun, true);
+        if first || self.adversary == Adversary::Malicious {
             session.next_round();
         }
+        if first && self.adversary == Adversary::Malicious {
+            let factor = fresh_block()?;
+            session.send(self.receiver, factor.to_le_bytes().to_vec())?;
+            trees.spread(Gf128(factor));
+        }
+        Ok(())
     }
 
     /// Answers for the vector before the one whose trees have just been sent, if there is one.
@@ -175,9 +191,15 @@ impl<F: Field> Questions<F> {
 
     /// Begins the round of a vector's trees, in which the check of the one before is asked for: `sums` are the running
     /// sums of its blocks.
-    pub(super) fn begin(&mut self, session: &mut Session, sums: &[u128]) -> Result<(), OtError> {
-        if !std::mem::replace(&mut self.begun, true) || self.adversary == Adversary::Malicious {
+    pub(super) fn begin(&mut self, session: &mut Session, sums: &[u128], trees: &mut Trees) -> Result<(), OtError> {
+        let first = !std::mem::replace(&mut self.begun, true);
+        if first || self.adversary == Adversary::Malicious {
             session.next_round();
+        }
+        if first && self.adversary == Adversary::Malicious {
+            let mut factor = [0; 16];
+            session.recv(self.sender, &mut factor)?;
+            trees.spread(Gf128(u128::from_le_bytes(factor)));
         }
         self.ask(session, sums)
     }

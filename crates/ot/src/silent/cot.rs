@@ -7,9 +7,10 @@
 //! have numbers ([`super::tree`]).
 //!
 //! **Cost** [`setup_cost`]: SoftSpokenOT with k = 8 for a few thousand OTs, and 16 bytes from the receiver, the seed of
-//! the code. [`extension_cost`]: 1 round for any number of OTs, malicious 2 more for each vector. For every vector of
-//! up to [`largest`] OTs 16 t (h - 1) bytes from the sender for t trees of depth h, malicious 16 more and 32 from the
-//! receiver: 4.3 bits an OT for the longest vectors. Every vector is longer by the OTs that the next one needs.
+//! the code. [`extension_cost`]: 1 round for any number of OTs, malicious 2 more for each vector and 16 bytes from the
+//! sender. For every vector of up to [`largest`] OTs 16 t (h - 1) bytes from the sender for t trees of depth h,
+//! malicious 16 more and 32 from the receiver: 4.3 bits an OT for the longest vectors. Every vector is longer by the
+//! OTs that the next one needs.
 //!
 //! **Source** Boyle et al., "Efficient Two-Round OT Extension and Silent Non-Interactive Secure Computation" (CCS
 //! 2019), Figure 5, without its hash. Trees of Half-Tree ([`super::tree`]), whose leaves are taken as they are. Yang,
@@ -67,7 +68,8 @@ pub fn setup_cost(adversary: Adversary) -> Cost {
 /// The cost of both sides' `extend`.
 pub fn extension_cost(adversary: Adversary, n: usize) -> Cost {
     let rounds = check::rounds(adversary, vectors(n).count());
-    vectors(n).fold(Cost { rounds, ..Cost::default() }, |sum, (noise, _)| {
+    let begun = Cost { rounds, ..Cost::default() } + check::spread(adversary, vectors(n).count());
+    vectors(n).fold(begun, |sum, (noise, _)| {
         let trees = Cost { rounds: 0, sender: 16 * (noise.segments * (noise.depth as usize - 1)) as u64, receiver: 0 };
         sum + trees + check::cost::<Gf128>(adversary)
     })
@@ -83,10 +85,12 @@ pub struct Sender {
     memory: Memory,
 }
 
-/// The receiver of OTs.
+/// The receiver of OTs. Its first error is its last: every later call is [`OtError::Ended`]. A sender that could go on
+/// after a wrong guess would learn a bit about the noise with each try.
 pub struct Receiver {
     peer: PartyId,
-    kept: CotReceiver,
+    /// None after an error.
+    kept: Option<CotReceiver>,
     trees: Trees,
     used: u64,
     checks: Questions<Gf128>,
@@ -171,7 +175,7 @@ impl Sender {
     fn vector(&mut self, session: &mut Session, noise: &Noise, zero: &mut Vec<u128>) -> Result<(), OtError> {
         let Memory { sums, scratch, codes } = &mut self.memory;
         let (mut ots, mut last) = (Offered::new(&self.kept), 0);
-        self.checks.begin(session);
+        self.checks.begin(session, &mut self.trees)?;
         tree::send(session, self.peer, noise, (&mut ots, &mut self.trees), sums, |leaves, _| {
             last = accumulate_masked(leaves, !1, last);
         })?;
@@ -184,6 +188,14 @@ impl Sender {
     }
 }
 
+#[cfg(test)]
+impl Sender {
+    /// Changes the blocks that the next vector is made of, as a sender that deviates.
+    pub(super) fn forget(&mut self) {
+        self.kept.zero.iter_mut().for_each(|block| *block ^= 2);
+    }
+}
+
 impl Receiver {
     /// Makes the first OTs.
     ///
@@ -191,7 +203,7 @@ impl Receiver {
     /// The connection's failure; [`OtError::Cheating`].
     pub fn setup(session: &mut Session, peer: PartyId, adversary: Adversary) -> Result<Self, OtError> {
         let mut extension = softspoken::Receiver::setup(session, peer, adversary, EXTENSION)?;
-        let kept = extension.extend(session, kept())?;
+        let kept = Some(extension.extend(session, kept())?);
         let memory = Memory::new(Codes::draw(session, peer)?);
         let mut checks = Questions::new(peer, adversary);
         checks.bind(&memory.codes);
@@ -201,7 +213,8 @@ impl Receiver {
     /// The next n OTs.
     ///
     /// # Errors
-    /// The connection's failure; [`OtError::Cheating`] if the malicious sender's messages contradict each other.
+    /// The connection's failure; [`OtError::Cheating`] if the malicious sender's messages contradict each other;
+    /// [`OtError::Ended`] after an earlier error.
     pub fn extend(&mut self, session: &mut Session, n: usize) -> Result<CotReceiver, OtError> {
         let mut ots = CotReceiver { first: self.used, choices: Vec::new(), blocks: Vec::new() };
         self.append(session, n, &mut ots.choices, &mut ots.blocks)?;
@@ -223,28 +236,36 @@ impl Receiver {
         blocks: &mut Vec<u128>,
     ) -> Result<(), OtError> {
         assert_eq!(blocks.len(), 64 * choices.len(), "whole words of choices");
+        let mut last = self.kept.take().ok_or_else(|| OtError::ended(session, self.peer))?;
         reserve_on_large_pages(blocks, n + kept());
         for (noise, used) in vectors(n) {
             let begin = blocks.len();
-            self.vector(session, &noise, blocks)?;
-            self.kept.blocks.clear();
-            self.kept.blocks.extend(blocks.drain(begin + used..));
-            self.kept.choices = lowest_bits(&self.kept.blocks).collect();
+            self.vector(session, &noise, &last, blocks)?;
+            last.blocks.clear();
+            last.blocks.extend(blocks.drain(begin + used..));
+            last.choices = lowest_bits(&last.blocks).collect();
             // While they are in the cache.
             choices.extend(lowest_bits(&blocks[64 * choices.len()..blocks.len() / 64 * 64]));
         }
         self.checks.end(session, &self.memory.sums)?;
+        self.kept = Some(last);
         choices.extend(lowest_bits(&blocks[64 * choices.len()..]));
         self.used += n as u64;
         Ok(())
     }
 
-    /// Appends the blocks of one vector.
-    fn vector(&mut self, session: &mut Session, noise: &Noise, out: &mut Vec<u128>) -> Result<(), OtError> {
+    /// Appends the blocks of one vector, made of the OTs that the vector before has left.
+    fn vector(
+        &mut self,
+        session: &mut Session,
+        noise: &Noise,
+        ots: &CotReceiver,
+        out: &mut Vec<u128>,
+    ) -> Result<(), OtError> {
         let Memory { sums, scratch, codes } = &mut self.memory;
-        let (mut ots, mut last) = (Chosen::new(&self.kept), 0);
+        let (mut ots, mut last) = (Chosen::new(ots), 0);
         let mut places = Vec::with_capacity(noise.segments);
-        self.checks.begin(session, sums)?;
+        self.checks.begin(session, sums, &mut self.trees)?;
         tree::receive(session, self.peer, noise, (&mut ots, &mut self.trees), sums, 0, |leaves, hole, _| {
             // The unknown leaf is zero; the sum of the others is the sender's leaf plus delta, which is odd.
             let missing = hole.sum | 1;

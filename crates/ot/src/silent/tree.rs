@@ -9,16 +9,19 @@
 //! knows x + delta, and it gets sums of H(x) and of H(x) + x, thus H(y + delta) + b delta for a bit b and known y:
 //! circular correlation robustness, each y once. Roots may be outputs of a code that the receiver has chosen, and such
 //! outputs can repeat: two trees with one root would give S and S + delta for one sum S. So every tree under a delta
-//! has a number, which is added to what is hashed ([`Trees`]); whatever the code, no y comes twice.
+//! has a number, and a multiple of it is added to what is hashed ([`Trees`]). Whatever the code, no y comes twice. A
+//! malicious receiver may choose its OTs' blocks. Against it the multiple is by an element of GF(2^128) that the sender
+//! draws when those blocks are fixed: sums of two roots and of their numbers' multiples meet with 2^-128 a pair.
 //!
 //! **Adversary** semi-honest; what a malicious sender can do is confined by [`super::check`]. **Discloses** nothing.
 //! **Source** Guo, Yang, Wang, Zhang, Xie, Liu, Zhao, "Half-Tree: Halving the Cost of Tree Expansion in COT and DPF"
 //! (EUROCRYPT 2023), Figure 3 and protocol of Figure 6. **Departure** the trees' numbers. **Cost** 16 (h - 1) bytes
-//! from the sender, for 2^h blocks.
+//! from the sender, for 2^h blocks; malicious 16 bytes more for all trees together.
 //!
 //! The receiver finds its position by comparing it with every index of a level, so that no address depends on it.
 
 use tacit_math::code::{add_at, resize};
+use tacit_math::gf::{Field, Gf128};
 use tacit_math::{CircularTreeHash, TweakableCircularHash};
 use tacit_net::{PartyId, Session};
 
@@ -54,24 +57,31 @@ impl Product {
     }
 }
 
-/// The numbers of trees: none comes twice under one delta.
+/// The tweaks of trees: multiples of numbers, none of which comes twice under one delta.
 pub(super) struct Trees {
     batch: u64,
     next: u64,
+    factor: Gf128,
 }
 
 impl Trees {
-    /// Those of a product that is made of OTs from this number on.
+    /// Those of a product that is made of OTs from this number on. The factor shifts numbers by one place: they differ
+    /// above the lowest bit, the one bit that sums of whole segments leave in a receiver's block.
     pub(super) fn of(product: Product, first: u64) -> Self {
-        Self { batch: product.batch(first), next: 0 }
+        Self { batch: product.batch(first), next: 0, factor: Gf128(2) }
     }
 
-    /// The next number. They differ above the lowest bit, the one bit that sums of whole segments leave in a receiver's
-    /// block.
-    pub(super) fn number(&mut self) -> u128 {
+    /// Multiplies the numbers to come by a factor that the sender has drawn when the OTs were fixed. A receiver that
+    /// chose two roots whose sum is that of their tweaks would learn delta: both trees would hash alike, but for delta.
+    pub(super) fn spread(&mut self, factor: Gf128) {
+        self.factor = factor;
+    }
+
+    /// The next tree's tweak.
+    pub(super) fn tweak(&mut self) -> u128 {
         let number = u128::from(self.batch) << 64 | u128::from(self.next);
         self.next += 1;
-        number << 1
+        self.factor.multiply(Gf128(number)).0
     }
 }
 
@@ -122,7 +132,7 @@ pub(super) fn send(
     for (keys, blocks) in keys.chunks(PIECE * depth).zip(blocks.chunks_mut(PIECE << depth)) {
         let mut message = Vec::with_capacity(keys.len());
         for (keys, leaves) in keys.chunks_exact(depth).zip(blocks.chunks_exact_mut(1 << depth)) {
-            grower.plant(trees.number(), ots.delta, keys, leaves, &mut message);
+            grower.plant(trees.tweak(), ots.delta, keys, leaves, &mut message);
             finish(leaves, &mut message);
         }
         session.send(receiver, bytemuck::cast_slice(&message).to_vec())?;
@@ -153,7 +163,7 @@ pub(super) fn receive(
         let messages = paths.iter().zip(message.chunks_exact(each)).zip(blocks.chunks_exact_mut(1 << depth));
         for (((choices, keys), message), leaves) in messages {
             let (corrections, message) = message.split_at(depth - 1);
-            let hole = grower.evaluate(trees.number(), *choices, keys, corrections, leaves);
+            let hole = grower.evaluate(trees.tweak(), *choices, keys, corrections, leaves);
             finish(leaves, hole, message);
         }
     }
@@ -178,7 +188,7 @@ impl Grower {
         Self { hash: CircularTreeHash::new(), depth, levels: [0, 1].map(|_| vec![0; 1 << (depth - 1)]) }
     }
 
-    /// The sender's part of a tree of a number: fills in the leaves and appends the messages. `keys` are the zero
+    /// The sender's part of a tree of a tweak: fills in the leaves and appends the messages. `keys` are the zero
     /// blocks of as many OTs as levels.
     pub fn plant(&mut self, tree: u128, delta: u128, keys: &[u128], leaves: &mut [u128], corrections: &mut Vec<u128>) {
         let (&root, keys) = keys.split_first().expect("a tree has a level");

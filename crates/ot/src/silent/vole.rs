@@ -6,10 +6,11 @@
 //! ([`super::noise`]).
 //!
 //! **Cost** [`cost`] is that of [`ots`] correlated OTs (SoftSpokenOT with k = 4, 4 bytes each), 1 round for all
-//! vectors, malicious 2 more for each. For every vector of up to [`largest`] correlations 16 t h bytes from the sender,
-//! malicious 16 more and from the receiver 16 and an element of F. The receiver sends 16 bytes more, the seed of the
-//! code. t is the number of segments of the noise, 2^h their length, t 2^h about twice the length of the vector. The
-//! OTs are h for each segment, for its tree, and in the first vector as many as F has bits, for its value.
+//! vectors, malicious 2 more for each, and 16 bytes from the sender. For every vector of up to [`largest`] correlations
+//! 16 t h bytes from the sender, malicious 16 more and from the receiver 16 and an element of F. The receiver sends 16
+//! bytes more, the seed of the code. t is the number of segments of the noise, 2^h their length, t 2^h about twice the
+//! length of the vector. The OTs are h for each segment, for its tree, and in the first vector as many as F has bits,
+//! for its value.
 //!
 //! **Source** Boyle, Couteau, Gilboa, Ishai, Kohl, Rindal, Scholl, "Efficient Two-Round OT Extension and Silent
 //! Non-Interactive Secure Computation" (CCS 2019), Figure 3. With the trees of Half-Tree ([`super::tree`]), whose
@@ -73,7 +74,8 @@ pub fn ots<F: Field>(n: usize, adversary: Adversary) -> usize {
 pub fn expansion_cost<F: Field>(n: usize, adversary: Adversary) -> Cost {
     let rounds = check::rounds(adversary, vectors::<F>(n).count());
     let seed = Cost { rounds, sender: 0, receiver: if n > 0 { SEED_BYTES } else { 0 } };
-    vectors::<F>(n).fold(seed, |sum, (noise, _)| {
+    let begun = seed + check::spread(adversary, vectors::<F>(n).count());
+    vectors::<F>(n).fold(begun, |sum, (noise, _)| {
         let trees = Cost { rounds: 0, sender: 16 * (noise.segments * noise.depth as usize) as u64, receiver: 0 };
         sum + trees + check::cost::<F>(adversary)
     })
@@ -149,7 +151,7 @@ pub fn send_with<F: Field>(
         if b.is_empty() {
             values = (0..products(&noise, adversary)).map(|_| ots.take_product::<F>()).collect();
         }
-        checks.begin(session);
+        checks.begin(session, &mut numbers.0)?;
         plant(session, receiver, &noise, (&mut ots, &mut numbers), &values, &mut sums)?;
         let codes = match &mut codes {
             Some(codes) => codes,
@@ -197,7 +199,7 @@ pub fn receive_with<F: Field + Symbol>(
         if c.is_empty() {
             values = (0..products(&noise, adversary)).map(|_| ots.take_product()).collect();
         }
-        checks.begin(session, &sums)?;
+        checks.begin(session, &sums, &mut numbers.0)?;
         let codes = match &mut codes {
             Some(codes) => codes,
             none => {

@@ -99,16 +99,17 @@ fn receive(session: &mut Session, dealt: &Dealt, play: Play) -> Vec<Made> {
     let memory = Memory::new(Codes::draw(session, ALICE).expect("a peer"));
     let checks = Questions::new(ALICE, Adversary::SemiHonest);
     let trees = Trees::of(Product::Transfers, 0);
-    let mut receiver = Receiver { peer: ALICE, kept: dealt.receiver.clone(), trees, used: 0, checks, memory };
+    let mut receiver = Receiver { peer: ALICE, kept: Some(dealt.receiver.clone()), trees, used: 0, checks, memory };
     let vector = |_| {
         let ots = receiver.extend(session, N).expect("a peer");
         if matches!(play, Play::Again | Play::SameTrees) {
-            receiver.kept = dealt.receiver.clone();
+            receiver.kept = Some(dealt.receiver.clone());
         }
         if play == Play::SameTrees {
             receiver.trees = Trees::of(Product::Transfers, 0);
         }
-        Made { blocks: ots.blocks.clone(), choices: ots.choices.clone(), next: receiver.kept.blocks.clone() }
+        let next = receiver.kept.as_ref().expect("no error").blocks.clone();
+        Made { blocks: ots.blocks.clone(), choices: ots.choices.clone(), next }
     };
     (0..2).map(vector).collect()
 }
