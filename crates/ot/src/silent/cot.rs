@@ -24,6 +24,7 @@ mod views;
 use tacit_math::code::{accumulate_masked, add_from};
 use tacit_math::gf::{Field, Gf128};
 use tacit_math::pages::reserve_on_large_pages;
+use tacit_math::wipe;
 use tacit_net::{PartyId, Session};
 
 use super::check::{self, Answers, Evaluated, Questions};
@@ -103,6 +104,13 @@ struct Memory {
     sums: Vec<u128>,
     scratch: Vec<u128>,
     codes: Codes,
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        wipe(&mut self.sums);
+        wipe(&mut self.scratch);
+    }
 }
 
 impl Memory {

@@ -25,7 +25,9 @@
 //! blocks.
 
 use tacit_math::code::{accumulate_masked, add_from};
+use tacit_math::wipe;
 use tacit_net::{PartyId, Session};
+use zeroize::Zeroizing;
 
 use super::noise::{Codes, Noise, SEED_BYTES, least_weight};
 use super::supply::{Chosen, Offered};
@@ -71,12 +73,13 @@ pub fn delta(random: u128) -> u128 {
 }
 
 /// The multiples j delta, by j.
-pub fn multiples(delta: u128) -> [u128; STRINGS] {
-    let mut powers = [delta; WIDTH];
+pub fn multiples(delta: u128) -> Zeroizing<[u128; STRINGS]> {
+    let mut powers = Zeroizing::new([delta; WIDTH]);
     for i in 1..WIDTH {
         powers[i] = times_x(powers[i - 1]);
     }
-    std::array::from_fn(|j| (0..WIDTH).filter(|i| j >> i & 1 == 1).fold(0, |sum, i| sum ^ powers[i]))
+    let multiple = |j: usize| (0..WIDTH).filter(|i| j >> i & 1 == 1).fold(0, |sum, i| sum ^ powers[i]);
+    Zeroizing::new(std::array::from_fn(multiple))
 }
 
 /// Every coordinate times x modulo x^3 + x + 1 or x^4 + x + 1.
@@ -138,6 +141,20 @@ pub struct Receiver {
     numbers: Numbers,
     memory: [Vec<u128>; 2],
     codes: Option<Codes>,
+}
+
+impl Drop for Sender {
+    fn drop(&mut self) {
+        wipe(&mut self.kept);
+        self.memory.iter_mut().for_each(|blocks| wipe(blocks));
+    }
+}
+
+impl Drop for Receiver {
+    fn drop(&mut self) {
+        wipe(&mut self.kept);
+        self.memory.iter_mut().for_each(|blocks| wipe(blocks));
+    }
 }
 
 /// Of all trees and leaves of a direction.

@@ -1,7 +1,7 @@
 //! Extension in both directions at once, of which nothing but what the caller makes of it is kept: a tile is used while
 //! it is in the cache, and both parties work all the time.
 
-use tacit_math::transpose;
+use tacit_math::{transpose, wipe};
 use tacit_net::Session;
 
 use super::{COLUMNS, Receiver, Secret, Sender, TILE, TILES};
@@ -77,6 +77,12 @@ struct Tile {
     rows: Vec<u128>,
     bits: Vec<u64>,
     corrections: Vec<u64>,
+}
+
+impl Drop for Tile {
+    fn drop(&mut self) {
+        wipe(&mut self.rows);
+    }
 }
 
 impl Tile {

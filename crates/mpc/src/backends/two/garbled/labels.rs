@@ -5,9 +5,9 @@
 //! block is the label of x0 XOR x1. Of an input that node 0 alone knows the label is drawn from the common generator,
 //! and the zero label is it XOR x0 delta.
 
-use tacit_math::Prg;
 use tacit_math::half_gates::add_offset;
 use tacit_math::plane::words_for;
+use tacit_math::{Prg, wipe};
 use tacit_net::Session;
 
 use super::Input;
@@ -24,6 +24,12 @@ pub(super) struct Labels {
     stride: usize,
     /// Input by input.
     blocks: Vec<u128>,
+}
+
+impl Drop for Labels {
+    fn drop(&mut self) {
+        wipe(&mut self.blocks);
+    }
 }
 
 impl Labels {

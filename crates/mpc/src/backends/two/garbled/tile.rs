@@ -3,7 +3,7 @@
 use std::mem::MaybeUninit;
 
 use tacit_math::half_gates::{Gate, Sum};
-use tacit_math::words;
+use tacit_math::{wipe, words};
 
 use super::circuit::{self, Circuit, Step};
 use super::half_gates::{Keys, TILE, evaluate, garble};
@@ -27,6 +27,12 @@ pub(super) struct Memory(Vec<Place>);
 #[derive(Clone)]
 #[repr(align(64))]
 struct Place([u128; TILE]);
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        self.0.iter_mut().for_each(|place| wipe(&mut place.0));
+    }
+}
 
 impl Memory {
     pub(super) fn new(circuit: &Circuit) -> Self {
