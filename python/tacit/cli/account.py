@@ -80,6 +80,8 @@ def show_entry(entry: Event, screen: Console) -> None:
     _show_member(screen, "query", " ".join(entry["query"].split()))
     for disclosure in entry["disclosures"]:
         _show_member(screen, "disclosed", _disclosed(disclosure))
+    for sentence in entry.get("may_ask", ()):
+        _show_member(screen, "may ask", sentence)
     for does in ("reads", "keeps", "drops"):
         for each in entry.get(does, ()):
             _show_member(screen, does, _kept(each))

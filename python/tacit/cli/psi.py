@@ -149,7 +149,7 @@ def _run(options: argparse.Namespace, match: Match | GroupMatch, parameters: Agr
     learns = match.learns()
     ledger = Ledger(match.members.parties[options.me].ledger)
     approved = ledger.append("approved", approved_entry(options.me, parameters))
-    with recorded(ledger, approved, options.me):
+    with recorded(ledger, approved, lambda: match.may_ask):
         report = match.run(lambda choice: screen.choice(choice, parameters, options.explain))
         count = 0
         if learns:

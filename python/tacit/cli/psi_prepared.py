@@ -96,7 +96,7 @@ def _recorded(query: Query, screen: Screen, work: Callable[[], tuple[Report, int
     screen.account(query.parameters)
     ledger = Ledger(query.members.parties[query.me].ledger)
     approved = ledger.append("approved", approved_entry(query.me, query.parameters))
-    with recorded(ledger, approved, query.me):
+    with recorded(ledger, approved):
         report, count = work()
     entry = ledger.append("completed", completed_entry(approved, report))
     return report, count, entry["entry"]

@@ -33,7 +33,7 @@ class Screen:
         workers = f"{choice.workers} worker{'s' if choice.workers > 1 else ''}"
         bins = f"{choice.bins} bin{'s' if choice.bins > 1 else ''}"
         self.line(f"{choice.protocol}, {bins}, {workers}: {sent}, about {choice.seconds:.1f} s")
-        for reason in choice.why if explain else ():
+        for reason in (*(choice.why if explain else ()), *choice.may_ask):
             self.line(f"- {reason}")
 
     def progress(self, metrics: Mapping[str, int], bins: int) -> None:

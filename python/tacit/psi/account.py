@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -47,12 +47,13 @@ def completed_entry(approved: JSON, report: Report) -> JSON:
     }
     bins = {"resumed_bins": report.resumed, "repeated_bins": report.again}
     ran = {} if report.protocol is None else {"engine": f"psi/{report.protocol}"}
-    return {**_reference(approved), **ran, "disclosures": happened, "cost": cost, **bins}
+    asked = {"may_ask": list(report.may_ask)}
+    return {**_reference(approved), **ran, "disclosures": happened, **asked, "cost": cost, **bins}
 
 
 @contextmanager
-def recorded(ledger: Ledger, approved: JSON, me: str) -> Iterator[None]:
-    """Record a failure: bins that were done until then stay disclosed."""
+def recorded(ledger: Ledger, approved: JSON, may_ask: Callable[[], tuple[str, ...]] = tuple) -> Iterator[None]:
+    """Record a failure: bins that were done until then stay disclosed. may_ask: what the run's report would say."""
     try:
         yield
     except BaseException as error:
@@ -60,7 +61,8 @@ def recorded(ledger: Ledger, approved: JSON, me: str) -> Iterator[None]:
 
         found = diagnose(error)
         fault = {"fault": found.fault.value, "sentence": found.sentence}
-        ledger.append("failed", {**_reference(approved), **fault, "disclosures": approved["disclosures"]})
+        told = {"disclosures": approved["disclosures"], "may_ask": list(may_ask())}
+        ledger.append("failed", {**_reference(approved), **fault, **told})
         raise
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from tacit import _native
 from tacit.agent.faults import Fault, RunError
 from tacit.plan.physical.cost import Network
-from tacit.psi.parameters import Parameters
+from tacit.psi.parameters import FEW_ROWS, MOST_ASKED, Parameters
 
 FAVOURED = 1 << 20
 """Tokens a bin for which the protocols are fastest: with more, their tables leave the caches."""
@@ -32,16 +32,16 @@ SECONDS_TO_BEGIN = {"dh": 0.003}
 
 DEFAULT_SECONDS_TO_BEGIN = 0.06
 
-MALICIOUS = "vole-malicious"
-"""The protocol against parties that may send anything."""
-
 AUTOMATIC = ("vole", "vole-compact", "dh")
 """What ``auto`` chooses from: the protocols against semi-honest parties that are fastest on some network."""
 
 
 @dataclass(frozen=True)
 class Chosen:
-    """What was chosen, why, and what it will cost. sent: payload bytes that each party sends."""
+    """What was chosen, why, and what it will cost. sent: payload bytes that each party sends.
+
+    may_ask: how many items each party may ask about by deviating, in sentences; empty where no such number is known.
+    """
 
     protocol: str
     bins: int
@@ -50,6 +50,7 @@ class Chosen:
     rounds: int
     seconds: float
     why: tuple[str, ...]
+    may_ask: tuple[str, ...] = field(default=(), kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -66,15 +67,18 @@ def choose(parameters: Parameters, facts: tuple[Mapping[str, Any], Mapping[str, 
     memory = min(int(each["memory"]) for each in facts)
     wanted = min(MOST_WORKERS, *(int(each["workers"]) for each in facts))
     bins, why_bins = _bins(parameters, max(rows), memory, wanted)
-    workers = max(1, min(wanted, bins))
     capacities = (_native.matching_capacity(rows[0], bins), _native.matching_capacity(rows[1], bins))
+    if parameters.malicious:
+        wanted = min(wanted, memory // (BYTES_PER_TOKEN * max(1, *capacities)))
+    workers = max(1, min(wanted, bins))
     need = BYTES_PER_TOKEN * max(capacities) * workers
     # Padding may exceed by a little what was divided evenly.
     if need > (memory if parameters.bins is not None else 2 * memory):
+        instead = "agree on more --bins" if parameters.malicious else "leave --bins to tacit"
         raise RunError(
             Fault.INPUT,
             f"bins of {max(capacities):,} tokens need {need >> 20:,} MiB, more than the {memory >> 20:,} MiB declared; "
-            "declare more --memory, or leave --bins to tacit.",
+            f"declare more --memory, or {instead}.",
         )
     network = DeclaredNetwork.of(facts)
     automatic = parameters.plugin is None and parameters.protocol == "auto"
@@ -92,10 +96,10 @@ def choose(parameters: Parameters, facts: tuple[Mapping[str, Any], Mapping[str, 
         "with probability below 2^-80",
         f"{workers} worker{'s' if workers > 1 else ''}: the fewer of what the parties offer, and at most one a bin",
         chosen.why_sender,
-        *_questions(parameters, name, chosen.sender, capacities, bins, rows),
     )
     return Choice(
-        name, bins, workers, chosen.sent, chosen.rounds, chosen.seconds, why, chosen.sender, capacities
+        name, bins, workers, chosen.sent, chosen.rounds, chosen.seconds, why, chosen.sender, capacities,
+        may_ask=_may_ask(parameters, chosen.sender, capacities, bins, rows),
     )  # fmt: skip
 
 
@@ -156,7 +160,8 @@ def _bins(parameters: Parameters, rows: int, memory: int, workers: int) -> tuple
     if parameters.bins is not None:
         return parameters.bins, f"{parameters.bins} bins: as asked"
     fitting = max(1 << 10, memory // (BYTES_PER_TOKEN * max(1, workers)))
-    tokens = min(FAVOURED, fitting)
+    # More bins let a party that deviates ask about more items, and it may declare as little memory as it likes.
+    tokens = FAVOURED if parameters.malicious else min(FAVOURED, fitting)
     bins = min(MOST_BINS, max(1, -(-rows // tokens)))
     if bins == 1:
         return 1, f"1 bin: {rows:,} tokens fit into memory and caches at once, so nothing is padded"
@@ -181,16 +186,33 @@ def _bin_bytes(name: str, capacities: tuple[int, int], sender: int, bins: int) -
     return cost["sender"], cost["receiver"]
 
 
-def _questions(
-    parameters: Parameters, name: str, sender: int, capacities: tuple[int, int], bins: int, rows: tuple[int, int]
+def _may_ask(
+    parameters: Parameters, sender: int, capacities: tuple[int, int], bins: int, rows: tuple[int, int]
 ) -> tuple[str, ...]:
-    """How many items a receiver may ask about that deviates, where the protocol is against such parties."""
-    if parameters.plugin is not None or name != MALICIOUS:
+    """How many items a party that deviates may ask about, where the protocol is against such parties.
+
+    A receiver fills the stores of all bins; a sender that is told the matches sends a tag for each padded place. Raises
+    RunError if these are too many for what the party declares.
+    """
+    if not parameters.malicious:
         return ()
-    receiver, each = 1 - sender, _native.matching_questions(capacities[1 - sender], bins)
-    asked = f"{each:,} items" if bins == 1 else f"{each:,} items a bin, {bins * each:,} in all,"
-    who, other = parameters.parties[receiver], parameters.parties[sender]
-    return (f"if {who} deviates, it may ask about {asked} which of them {other} has; it declares {rows[receiver]:,}",)
+    items = {1 - sender: bins * _native.matching_questions(capacities[1 - sender], bins)}
+    if parameters.both_learn:
+        items[sender] = bins * capacities[sender]
+    told = []
+    for party, most in items.items():
+        who, other, declared = parameters.parties[party], parameters.parties[1 - party], rows[party]
+        allowed = MOST_ASKED * max(FEW_ROWS, declared)
+        if most > allowed:
+            raise RunError(
+                Fault.POLICY,
+                f"{who} declares {declared:,} rows, but if it deviates, it may ask about {most:,} items in {bins:,} "
+                f"bins, more than the {allowed:,} allowed; agree on fewer --bins, with more --memory.",
+            )
+        told.append(
+            f"if {who} deviates, it may ask about {most:,} items which of them {other} has; it declares {declared:,}"
+        )
+    return tuple(told)
 
 
 def _traffic(

@@ -151,6 +151,7 @@ class GroupMatch:
     """
 
     peer = "another party"
+    may_ask: tuple[str, ...] = ()
 
     def __init__(
         self,

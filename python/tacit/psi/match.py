@@ -71,7 +71,7 @@ class Report:
     keys: how many keys both have. rate: keys for each row with a key. union: how many universal ids there are.
     repeated: rows of this party that share keys with several rows of the other, of shares and of ids by several keys.
     resumed: bins that were done before. again: how often a bin was begun again that had been begun before, over all
-    attempts.
+    attempts. may_ask: how many items each party may have asked about by deviating, in sentences.
     """
 
     rows: int
@@ -91,6 +91,7 @@ class Report:
     unconfirmed: str | None
     protocol: str | None = None
     again: int = 0
+    may_ask: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -105,6 +106,7 @@ class Report:
         unconfirmed: str | None = None,
         protocol: str | None = None,
         again: int = 0,
+        may_ask: tuple[str, ...] = (),
     ) -> Report:
         """From what was counted of a party's rows and what was found. begin: when, by the monotonic clock."""
         rows, null, invalid = counts
@@ -127,6 +129,7 @@ class Report:
             unconfirmed=unconfirmed,
             protocol=protocol,
             again=again,
+            may_ask=may_ask,
         )
 
 
@@ -199,6 +202,11 @@ class Match:
             return self._found.output()
         assert self._table is not None, "run() comes first"
         return self._table.output(self.parameters.join, self.number == 0, self.peer_rows)
+
+    @property
+    def may_ask(self) -> tuple[str, ...]:
+        """How many items each party may ask about by deviating, in sentences, as soon as that is known."""
+        return () if self.choice is None else self.choice.may_ask
 
     def learns(self) -> bool:
         """Whether this party gets rows."""
@@ -461,7 +469,7 @@ class Match:
         again = self._again + sum(max(0, times - 1) for times in begun)
         return Report.of(
             self._counts, self.source.key, found or Found(), metrics, begin,
-            resumed=resumed, unconfirmed=unconfirmed, protocol=protocol, again=again,
+            resumed=resumed, unconfirmed=unconfirmed, protocol=protocol, again=again, may_ask=self.may_ask,
         )  # fmt: skip
 
 

@@ -15,6 +15,15 @@ JOINS = ("inner", "left", "right", "full", "anti")
 UNBALANCED = "unbalanced"
 """The protocol of prepared tables: one party answers what the other asks."""
 
+MALICIOUS = "vole-malicious"
+"""The protocol against parties that may send anything."""
+
+MOST_ASKED = 4
+"""Under it: items for each declared row that a party may ask about at most by deviating; a run with more is refused."""
+
+FEW_ROWS = 100
+"""Under it: a party that declares fewer rows counts as one that declares these."""
+
 REVEALS = ("intersection", "cardinality", "ids", "shares")
 """What may be revealed, besides sums."""
 
@@ -126,6 +135,11 @@ class Parameters(Agreement):
         return len(self.to) == 2
 
     @property
+    def malicious(self) -> bool:
+        """Whether the protocol is the one against parties that may send anything."""
+        return self.plugin is None and self.protocol == MALICIOUS
+
+    @property
     def keys(self) -> int:
         """How many keys a row has."""
         return max(1, len(self.widths))
@@ -168,7 +182,7 @@ class Parameters(Agreement):
         """What each party learns besides its own data, in sentences."""
         facts = "the other's number of rows, the type of each key column and whether it is from CSV"
         offers = "" if self.protocol == UNBALANCED else ", and the memory, workers and network that the other declares"
-        return [*self._learnt(), f"both learn {facts}{offers}"]
+        return [*self._learnt(), f"both learn {facts}{offers}", *self._learnt_by_deviating()]
 
     def _learnt(self) -> list[str]:
         a, b = self.parties
@@ -203,6 +217,12 @@ class Parameters(Agreement):
             f"{a} learns which of its own keys {b} has too, and how many rows {b} has with each of these",
             f"{b} learns which of its own keys {a} has too, and how many rows {a} has with each of these",
         ]
+
+    def _learnt_by_deviating(self) -> list[str]:
+        if not self.malicious:
+            return []
+        most = f"at most {MOST_ASKED} times as many, or {MOST_ASKED * FEW_ROWS} where that is more"
+        return [f"if a party deviates, it may ask about more items than it declares rows: {most}"]
 
     def _learnt_of_all_rows(self) -> list[str]:
         several = "which rows, in no known order, share which of their keys, and so how often keys repeat in each table"

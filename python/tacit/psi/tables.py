@@ -230,7 +230,7 @@ def _asked(query: Query, run: Callable[[], Matched]) -> Matched:
     """A query with the ledger's entries."""
     ledger = Ledger(query.members.parties[query.me].ledger)
     approved = ledger.append("approved", approved_entry(query.me, query.parameters))
-    with recorded(ledger, approved, query.me):
+    with recorded(ledger, approved):
         matched = run()
     ledger.append("completed", completed_entry(approved, matched.report))
     return matched
@@ -279,7 +279,7 @@ def _recorded(match: Match | GroupMatch, parameters: Agreement) -> Matched:
     """A match with the ledger's entries."""
     ledger = Ledger(match.members.parties[match.me].ledger)
     approved = ledger.append("approved", approved_entry(match.me, parameters))
-    with recorded(ledger, approved, match.me):
+    with recorded(ledger, approved, lambda: match.may_ask):
         report = match.run()
     ledger.append("completed", completed_entry(approved, report))
     return Matched(match.rows, report)
