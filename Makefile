@@ -55,8 +55,10 @@ test: lint
 	@$(MAKE) --no-print-directory --jobs=2 $(if $(filter output-sync,$(.FEATURES)),--output-sync=target) test-rust test-python
 	@echo "make test: all checks passed"
 
+# A case of matching is a whole match of two parties: sixteen times as many as in `make test` are 192.
 nightly: valgrind lint test-rust $(VENV)/native $(VENV)/tests
-	PROPTEST_CASES=4096 BOLERO_RANDOM_TEST_TIME_MS=120000 cargo test --locked --workspace
+	PROPTEST_CASES=4096 BOLERO_RANDOM_TEST_TIME_MS=120000 cargo test --locked --workspace --exclude tacit-matching
+	PROPTEST_CASES=192 cargo test --locked --workspace --test joins --test many --test whole
 	cargo test --locked --workspace --test views -- --ignored
 	cargo test --locked --package tacit-mpc --lib views -- --ignored
 	HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest -m "nightly or not nightly" -o faulthandler_timeout=0
