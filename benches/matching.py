@@ -80,16 +80,12 @@ class Bench:
 
     def prepare(self) -> None:
         """Keys, the federation file, and each party's rows, written one after another: a has [0, n), b [n/2, 3n/2)."""
+        from tacit.agent.federation_members import Members
         from tacit.agent.keys import make_keys
-        from tacit.cli.demo.scenario import free_ports
-        from tacit.psi.members import Members
+        from tacit.cli.demo.scenario import free_ports, write_membership
 
-        lines = [
-            f'[parties.{name}]\naddress = "127.0.0.1:{port}"\n'
-            for name, port in zip(PARTIES, free_ports(2), strict=True)
-        ]
-        (self.folder / "federation.toml").write_text("".join(lines))
-        make_keys(Members.load(self.folder / "federation.toml"), PARTIES, replace=False)
+        path = write_membership(self.folder, "", dict(zip(PARTIES, free_ports(2), strict=True)))
+        make_keys(Members.load(path), PARTIES, replace=False)
         for name, first in zip(PARTIES, (0, self.rows // 2), strict=True):
             select = f"SELECT {self.identifier} AS id FROM range({first}, {first + self.rows}) r(i)"
             with duckdb.connect(config={"memory_limit": "2GB", "preserve_insertion_order": False}) as database:

@@ -223,22 +223,23 @@ def data_path(folder: Path, table: Table) -> Path:
 def write_federation(
     folder: Path, tables: list[Table], engine: str = "rep3", parties: tuple[str, ...] = PARTIES, more: str = ""
 ) -> None:
-    """Files of parties that all run on this machine: tables as Parquet, keys, and the federation file, with more."""
-    from tacit.agent.federation import Federation
-    from tacit.agent.keys import make_keys
+    """Files of parties that all run on this machine: tables as Parquet, keys, and the federation's files.
 
-    text = [f'engine = "{engine}"\nnodes = {json.dumps(parties)}\nrecipients = ["a"]']
-    for party, port in zip(parties, free_ports(len(parties)), strict=True):
-        text.append(f'[parties.{party}]\naddress = "127.0.0.1:{port}"')
+    more: sections of the federation file.
+    """
+    from tacit.agent.federation_members import Members
+    from tacit.agent.keys import make_keys
+    from tacit.cli.demo.scenario import Offered, write_membership, write_offers
+
     with duckdb.connect() as database:
         for table in tables:
-            path = data_path(folder, table)
-            database.execute(f"COPY ({table.select}) TO '{path}' (FORMAT parquet)")
-            facts = f'owner = "{table.owner}"\npath = "{path}"\n{table.facts}'
-            text.append(f"[tables.{table.name}]\n{facts}\n[tables.{table.name}.columns]\n{table.columns}")
-    path = folder / "federation.toml"
-    path.write_text("\n\n".join([*text, more]) + "\n")
-    make_keys(Federation.load(path), parties, replace=False)
+            database.execute(f"COPY ({table.select}) TO '{data_path(folder, table)}' (FORMAT parquet)")
+    declared = {each.name: f"{each.facts}\n[tables.{each.name}.columns]\n{each.columns}" for each in tables}
+    paths = {each.name: data_path(folder, each).name for each in tables}
+    entries = f'engine = "{engine}"\nnodes = {json.dumps(parties)}\nrecipients = ["a"]\n{more}'
+    path = write_membership(folder, entries, dict(zip(parties, free_ports(len(parties)), strict=True)))
+    write_offers(folder, [Offered(each.name, each.owner, paths[each.name], declared[each.name]) for each in tables])
+    make_keys(Members.load(path), parties, replace=False)
 
 
 def free_ports(count: int) -> list[int]:

@@ -21,7 +21,7 @@ OWN = "SELECT COUNT(*) AS people FROM demographics"
 def folder(tmp_path: Path) -> Path:
     write_scenario(SCENARIO, 20, tmp_path)
     federation = tacit.connect(tmp_path / "federation.toml").federation
-    make_keys(federation, federation.catalog.parties, replace=False)
+    make_keys(federation.members, federation.catalog.parties, replace=False)
     return tmp_path
 
 
@@ -49,7 +49,7 @@ def test_recipients_can_be_named(folder: Path) -> None:
 
 def test_a_question_about_ones_own_tables_needs_nobody_else(folder: Path) -> None:
     """Here the other parties' data and keys do not even exist."""
-    for path in [*folder.glob("bureau_*/*"), *folder.glob("keys/bureau_*")]:
+    for path in [*folder.glob("bureau_*/*"), *folder.glob("keys/bureau_*"), *folder.glob("private/bureau_*")]:
         path.unlink()
     answer = tacit.connect(folder / "federation.toml").sql(OWN)
     assert answer.rows() == [(24,)]
@@ -71,7 +71,7 @@ def test_a_slower_network_takes_longer(folder: Path) -> None:
     path = folder / "federation.toml"
     near = tacit.connect(path)
     plan = near.plan(JOIN)
-    path.write_text(path.read_text() + "\n[network]\nlatency = 0.05\n")
+    (folder / "private" / "bureau_b.toml").write_text("[network]\nlatency = 0.05\n")
     far = tacit.connect(path)
     assert sum(c.seconds for c in far.predict(plan)) > 10 * sum(c.seconds for c in near.predict(plan))
 
@@ -108,4 +108,6 @@ def test_the_data_is_checked_before_anything_is_shared(folder: Path) -> None:
     with pytest.raises(RunError, match=r"^bureau_a: .*scores_a\.csv, row 7, column score") as caught:
         tacit.connect(folder / "federation.toml").sql(JOIN.replace("COUNT(*)", "MAX(s.score)"))
     assert caught.value.fault is Fault.INPUT
-    assert not (folder / "ledger" / "bureau_a.jsonl").exists(), "nothing was approved, so nothing is recorded"
+    assert not (folder / "private" / "ledger" / "bureau_a.jsonl").exists(), (
+        "nothing was approved, so nothing is recorded"
+    )

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tacit.agent.faults import Fault, RunError
-from tacit.agent.federation import Federation
+from tacit.agent.federation_members import Members
 from tacit.agent.keys import make_keys
 
 FILE = """
@@ -18,61 +18,58 @@ address = "127.0.0.1:7101"
 address = "127.0.0.1:7102"
 [parties.c]
 address = "127.0.0.1:7103"
-[tables.t]
-owner = "a"
-path = "t.csv"
-columns.id = "INTEGER"
 """
 
 
 @pytest.fixture
-def federation(tmp_path: Path) -> Federation:
+def members(tmp_path: Path) -> Members:
     (tmp_path / "federation.toml").write_text(FILE)
-    return Federation.load(tmp_path / "federation.toml")
+    return Members.load(tmp_path / "federation.toml")
 
 
-def test_every_party_gets_a_pair_of_its_own(federation: Federation, tmp_path: Path) -> None:
-    made = make_keys(federation, ["a", "b", "c"], replace=False)
+def test_every_party_gets_a_pair_of_its_own(members: Members, tmp_path: Path) -> None:
+    made = make_keys(members, ["a", "b", "c"], replace=False)
     assert len({pair.fingerprint for pair in made.values()}) == 3
-    assert {path.name for path in (tmp_path / "keys").iterdir()} == {
-        f"{p}.{end}" for p in "abc" for end in ("key", "crt")
-    }
-    assert federation.fingerprint("b") == made["b"].fingerprint
+    assert {path.name for path in (tmp_path / "keys").iterdir()} == {"a.crt", "b.crt", "c.crt"}
+    assert {path.name for path in (tmp_path / "private").iterdir()} == {"a.key", "b.key", "c.key"}
+    assert members.fingerprint("b") == made["b"].fingerprint
 
 
-def test_only_the_owner_may_read_a_private_key(federation: Federation) -> None:
-    made = make_keys(federation, ["a"], replace=False)["a"]
+def test_only_the_owner_may_read_a_private_key(members: Members) -> None:
+    made = make_keys(members, ["a"], replace=False)["a"]
     assert stat.S_IMODE(made.private_key.stat().st_mode) == 0o600
+    assert stat.S_IMODE(made.private_key.parent.stat().st_mode) == 0o700
+    assert stat.S_IMODE(made.certificate.parent.stat().st_mode) == 0o755
     assert "PRIVATE KEY" in made.private_key.read_text()
     assert "PRIVATE" not in made.certificate.read_text()
 
 
-def test_a_private_key_is_erased_when_nobody_holds_it(federation: Federation) -> None:
-    make_keys(federation, ["a"], replace=False)
-    key = federation.private_key("a")
-    assert bytes(key) == federation.parties["a"].private_key.read_bytes()
+def test_a_private_key_is_erased_when_nobody_holds_it(members: Members) -> None:
+    make_keys(members, ["a"], replace=False)
+    key = members.private("a").read_key()
+    assert bytes(key) == members.private("a").private_key.read_bytes()
     assert f"{key} {key!r}" == "PrivateKey(secret) PrivateKey(secret)"
     key.__del__()
     assert bytes(key) == bytes(len(key))
 
 
-def test_existing_keys_stay(federation: Federation) -> None:
-    before = make_keys(federation, ["b"], replace=False)["b"]
+def test_existing_keys_stay(members: Members) -> None:
+    before = make_keys(members, ["b"], replace=False)["b"]
     with pytest.raises(RunError, match=r"b\.key exists already; --force replaces it") as caught:
-        make_keys(federation, ["a", "b"], replace=False)
+        make_keys(members, ["a", "b"], replace=False)
     assert caught.value.fault is Fault.INPUT
-    assert federation.fingerprint("b") == before.fingerprint
-    assert not federation.parties["a"].private_key.exists(), "nothing is written if anything is refused"
+    assert members.fingerprint("b") == before.fingerprint
+    assert not members.private("a").private_key.exists(), "nothing is written if anything is refused"
 
 
-def test_force_replaces(federation: Federation) -> None:
-    before = make_keys(federation, ["a"], replace=False)["a"]
-    after = make_keys(federation, ["a"], replace=True)["a"]
+def test_force_replaces(members: Members) -> None:
+    before = make_keys(members, ["a"], replace=False)["a"]
+    after = make_keys(members, ["a"], replace=True)["a"]
     assert after.fingerprint != before.fingerprint
     assert stat.S_IMODE(after.private_key.stat().st_mode) == 0o600
 
 
-def test_an_unwritable_place_is_told(federation: Federation, tmp_path: Path) -> None:
+def test_an_unwritable_place_is_told(members: Members, tmp_path: Path) -> None:
     (tmp_path / "keys").write_text("")
     with pytest.raises(RunError, match="cannot be written"):
-        make_keys(federation, ["a"], replace=False)
+        make_keys(members, ["a"], replace=False)

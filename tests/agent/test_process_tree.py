@@ -37,7 +37,13 @@ def tree(folder: Path, *behaviours: str) -> ProcessTree:
     script.write_text(PROGRAM + "\n".join(cases))
     names = [f"p{index}" for index in range(len(behaviours))]
     return ProcessTree(
-        Path("federation.toml"), "SELECT 1", ["p0", "p1"], names, {}, program=(sys.executable, str(script))
+        Path("federation.toml"),
+        Path("private"),
+        "SELECT 1",
+        ["p0", "p1"],
+        names,
+        {},
+        program=(sys.executable, str(script)),
     )
 
 
@@ -99,6 +105,8 @@ def test_an_interrupt_ends_all_parties(tmp_path: Path) -> None:
 def test_a_program_that_cannot_read_its_query_is_no_traceback(tmp_path: Path) -> None:
     script = tmp_path / "program.py"
     script.write_text("raise SystemExit(9)")
-    broken = ProcessTree(Path("f"), "x" * 1_000_000, ["p0"], ["p0"], {}, program=(sys.executable, str(script)))
+    broken = ProcessTree(
+        Path("f"), Path("p"), "x" * 1_000_000, ["p0"], ["p0"], {}, program=(sys.executable, str(script))
+    )
     with pytest.raises(RunError, match="exit status 9"):
         broken.run(Pids())

@@ -22,7 +22,7 @@ def folder(tmp_path: Path) -> Path:
     """The credit question's files with keys, 20 rows a bureau."""
     write_scenario(SCENARIO, 20, tmp_path)
     federation = Federation.load(tmp_path / "federation.toml")
-    make_keys(federation, federation.catalog.parties, replace=False)
+    make_keys(federation.members, federation.catalog.parties, replace=False)
     return tmp_path
 
 

@@ -70,7 +70,7 @@ def test_explain_runs_nothing(tacit: Tacit, folder: Path) -> None:
     assert "join" in text.stdout
     account = json.loads(tacit("explain", "--format", "json", JOIN).stdout)
     assert account["learns"]
-    assert not (folder / "ledger").exists()
+    assert not (folder / "private" / "ledger").exists()
 
 
 def test_the_ledger_shows_and_verifies(tacit: Tacit, folder: Path) -> None:
@@ -85,7 +85,7 @@ def test_the_ledger_shows_and_verifies(tacit: Tacit, folder: Path) -> None:
     assert [entry["kind"] for entry in entries] == ["approved", "completed"]
     assert entries[1]["disclosures"][0]["rows"] == 1
     assert tacit("ledger", "--verify").stdout.count("2 entries, chain intact") == 3
-    ledger = folder / "ledger" / "bureau_b.jsonl"
+    ledger = folder / "private" / "ledger" / "bureau_b.jsonl"
     ledger.write_text(ledger.read_text().replace("COUNT(*)", "SUM(zip)", 1))
     done = tacit("ledger", "--verify")
     assert done.returncode == 2
@@ -93,7 +93,7 @@ def test_the_ledger_shows_and_verifies(tacit: Tacit, folder: Path) -> None:
 
 
 def test_ledgers_that_had_sentences_alone_are_shown_verified_and_carried_on(tacit: Tacit, folder: Path) -> None:
-    ledger = folder / "ledger" / "regulator.jsonl"
+    ledger = folder / "private" / "ledger" / "regulator.jsonl"
     ledger.parent.mkdir()
     shutil.copy(Path(__file__).parent / "ledgers" / "in-sentences.jsonl", ledger)
     assert "2 entries, chain intact" in tacit("ledger", "--verify").stdout

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,7 @@ import duckdb
 
 from tacit import _native
 from tacit.agent.federation import Federation
+from tacit.cli.demo.scenario import Offered, write_offers
 from tacit.local.sql_types import quoted
 from tacit.plan.algebra.types import sql_name
 from tacit.plan.facts.catalog import Table
@@ -22,7 +24,7 @@ CSV = "header = true, delim = ',', quote = '\"', escape = '\"', all_varchar = tr
 
 @dataclass(frozen=True)
 class Declared:
-    """A table: its section of the federation file, and its rows as CSV text, whatever the file's format is."""
+    """A table: its section of the offer with owner and path, and its rows as CSV text, whatever the file's format."""
 
     section: str
     csv: str
@@ -52,9 +54,11 @@ def make_keys(folder: Path) -> Path:
 def store(
     tables: Mapping[str, Declared], folder: Path, keys: Path, ports: list[int] | None = None, engine: str = "rep3"
 ) -> Federation:
-    """Write the federation file and all data files. tables: by name. keys: the folder of the parties' keys."""
+    """Write the federation's files and all data files. tables: by name. keys: the folder of the parties' keys."""
     path = folder / "federation.toml"
-    path.write_text(_federation_file([table.section for table in tables.values()], keys, ports or [1, 2, 3], engine))
+    path.write_text(_membership(keys, ports or [1, 2, 3], engine))
+    private = {party: f'private_key = "{keys / party}.key"' for party in MEMBERS[engine]}
+    write_offers(folder, [_offered(name, table.section) for name, table in tables.items()], private)
     federation = Federation.load(path)
     for table in federation.catalog.tables:
         _store_rows(table, tables[table.name].csv)
@@ -96,9 +100,15 @@ def _typed(table: Table, rows: str) -> str:
     return f"SELECT {columns} FROM {rows}"
 
 
-def _federation_file(sections: list[str], keys: Path, ports: list[int], engine: str) -> str:
+def _offered(name: str, section: str) -> Offered:
+    """A table as its owner offers it: owner and path stand elsewhere."""
+    (owner,), (path,) = (re.findall(rf'^{entry} = "(.*)"$', section, re.M) for entry in ("owner", "path"))
+    return Offered(name, owner, path, re.sub(r"^(\[tables\.\w+\]|owner = .*|path = .*)\n", "", section, flags=re.M))
+
+
+def _membership(keys: Path, ports: list[int], engine: str) -> str:
     lines = [f'engine = "{engine}"', f"nodes = {list(MEMBERS[engine])}", 'recipients = ["a"]']
     for party, port in zip(MEMBERS[engine], ports, strict=False):
         lines += [f"[parties.{party}]", f'address = "127.0.0.1:{port}"']
-        lines += [f'certificate = "{keys / party}.crt"', f'private_key = "{keys / party}.key"']
-    return "\n".join([*lines, *sections]) + "\n"
+        lines += [f'certificate = "{keys / party}.crt"']
+    return "\n".join(lines) + "\n"

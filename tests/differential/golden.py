@@ -3,8 +3,8 @@
 A file is a sequence of blocks with blank lines between them; lines that start with # are comments. A block's first line
 says what it is:
 
-    tables                                  a section of a federation file, then the rows as CSV; it replaces a table of
-                                            the same name
+    tables                                  a section of an offer with the table's owner and path, then the rows as CSV;
+                                            it replaces a table of the same name
     query [ordered] [psi] [circuit] [tls] [to PARTY...]   SQL, then names and types of the result, then its rows
     refused [to PARTY...]                   SQL, then the sentence that refuses it
     fails [to PARTY...]                     SQL, then the sentence that ends its run

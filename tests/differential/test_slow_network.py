@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tacit import _native, connect
+from tacit.agent.federation import Federation
 from tacit.agent.steps import secure_operators
 from tacit.cli.demo.scenario import free_ports
 from tacit.plan.physical.cost import total
@@ -34,13 +35,19 @@ def table(name: str, owner: str, factor: int) -> Declared:
     return Declared(f'[tables.{name}]\nowner = "{owner}"\npath = "{owner}/{name}.csv"\n{TABLE}', f"k,v\n{rows}\n")
 
 
+def delay(federation: Federation, latency: float) -> None:
+    """Let each party's messages take so many seconds more."""
+    for private in federation.privates.values():
+        with private.path.open("a") as file:
+            file.write(f"[network]\nlatency = {latency}\n")
+
+
 @pytest.mark.parametrize(
     "query", [QUERIES[0], pytest.param(QUERIES[1], marks=pytest.mark.nightly)], ids=["sum", "join and group"]
 )
 def test_rounds_are_the_declared_ones_and_each_takes_its_time(query: str, keys: Path, tmp_path: Path) -> None:
     federation = store({"x": table("x", "a", 37), "y": table("y", "b", 41)}, tmp_path, keys, free_ports(2), "two")
-    with federation.path.open("a") as file:
-        file.write(f"[network]\nlatency = {LATENCY}\n")
+    delay(federation, LATENCY)
     answer = connect(federation.path).sql(query)
     with pooled(federation) as database:
         assert sorted(answer.rows()) == sorted(reference(database, query).rows)
@@ -63,8 +70,9 @@ def test_a_declared_slow_network_saves_rounds_by_garbling(keys: Path, tmp_path: 
     plain = connect(federation.path)
     without = total(plain.predict(plain.plan(QUERIES[1])))
     assert (without.circuits, without.garbled) == (0, 0)
+    delay(federation, 0.005)
     with federation.path.open("a") as file:
-        file.write("[network]\nlatency = 0.005\n[link]\nlatency = 0.06\nbandwidth = 100e6\n")
+        file.write("[link]\nlatency = 0.06\nbandwidth = 100e6\n")
     declared = connect(federation.path)
     answer = declared.sql(QUERIES[1])
     with pooled(federation) as database:

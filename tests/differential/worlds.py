@@ -34,7 +34,7 @@ class Table:
 
     @property
     def section(self) -> str:
-        """Its section of the federation file."""
+        """Its section of the offer, with owner and path."""
         path = f"{self.owner}/{self.name}.{'parquet' if self.parquet else 'csv'}"
         lines = [f"[tables.{self.name}]", f'owner = "{self.owner}"', f'path = "{path}"']
         lines += [] if self.rows_bound is None else [f"rows = {self.rows_bound}"]

@@ -1,5 +1,5 @@
-"""Three organisations on three "hosts": each has a folder with its own copy of the federation file, its own tables and
-private key and everybody's certificates, and a ``tacit party`` process."""
+"""Three organisations on three "hosts": each has its own copy of the public files, its own tables and
+private files, and a ``tacit party`` process."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ class Consortium:
         network: str = "connect_timeout = 20\nidle_timeout = 20",
         scenario: Scenario = SCENARIO,
     ) -> None:
-        """network: the lines of the federation file's section [network]."""
+        """network: the lines of the section [network] of each private file."""
         (folder / "drafts").mkdir()
         write_scenario(scenario, ROWS, folder / "drafts")
         (folder / "temporary").mkdir()
@@ -123,21 +123,23 @@ class Consortium:
         self.query = scenario.query
         self._running: list[Organisation] = []
         draft = Federation.load(folder / "drafts" / "federation.toml")
-        make_keys(draft, self.parties, replace=False)
+        make_keys(draft.members, self.parties, replace=False)
         self._addresses = {party: draft.address(party).split(":") for party in self.parties}
-        with draft.path.open("a") as file:
-            file.write(f"\n[network]\n{network}\n")
         for party in self.parties:
             self._found(draft, party)
+            with (self.private(party) / f"{party}.toml").open("a") as file:
+                file.write(f"\n[network]\n{network}\n")
 
     def _found(self, draft: Federation, party: str) -> None:
         """Give a party what it should have, and nothing else."""
         home = self.home(party)
         shutil.copytree(draft.path.parent / party, home / party)
-        shutil.copytree(draft.path.parent / "keys", home / "keys")
-        for other in set(self.parties) - {party}:
-            (home / "keys" / f"{other}.key").unlink()
+        for public in ("keys", "offers"):
+            shutil.copytree(draft.path.parent / public, home / public)
         shutil.copy(draft.path, home)
+        self.private(party).mkdir(mode=0o700)
+        for path in (draft.path.parent / "private").glob(f"{party}.*"):
+            shutil.copy(path, self.private(party))
 
     def __enter__(self) -> Consortium:
         return self
@@ -154,11 +156,16 @@ class Consortium:
         """A party's federation file."""
         return self.home(party) / "federation.toml"
 
-    def edit(self, party: str, old: str, new: str) -> None:
-        """Replace a text in a party's federation file."""
-        text = self.federation(party).read_text()
-        assert old in text
-        self.federation(party).write_text(text.replace(old, new))
+    def private(self, party: str) -> Path:
+        """A party's folder of private files."""
+        return self.home(party) / "private"
+
+    def edit(self, party: str, old: str, new: str, count: int = -1) -> None:
+        """Replace a text in a party's copy of the federation's files."""
+        found = [path for path in self.home(party).rglob("*.toml") if old in path.read_text()]
+        assert found
+        for path in found:
+            path.write_text(path.read_text().replace(old, new, count))
 
     def address(self, party: str) -> tuple[str, int]:
         """Where a party listens."""
@@ -193,7 +200,7 @@ class Consortium:
 
     def ledger(self, party: str) -> list[dict[str, Any]]:
         """The entries of a party's ledger."""
-        path = self.home(party) / "ledger" / f"{party}.jsonl"
+        path = self.private(party) / "ledger" / f"{party}.jsonl"
         return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
     def kinds(self, party: str) -> list[str]:

@@ -61,9 +61,8 @@ def test_other_bounds_at_one_party(consortium: Consortium) -> None:
 def test_another_key_at_one_party(consortium: Consortium) -> None:
     """The party made a new pair and told nobody."""
     key, certificate = _native.generate_keys("bureau_a")
-    keys = consortium.home("bureau_a") / "keys"
-    (keys / "bureau_a.key").write_bytes(key)
-    (keys / "bureau_a.crt").write_text(certificate)
+    (consortium.private("bureau_a") / "bureau_a.key").write_bytes(key)
+    (consortium.home("bureau_a") / "keys" / "bureau_a.crt").write_text(certificate)
     found = ends(consortium.start_all())
     assert_disagreement(consortium, found, "wrong key")
     assert '"bureau_a"' in found["regulator"].sentence()
@@ -78,28 +77,28 @@ def test_certificates_swapped_at_one_party(consortium: Consortium) -> None:
     assert_disagreement(consortium, ends(consortium.start_all()), "wrong key")
 
 
-def _other_key(keys: Path) -> None:
-    (keys / "bureau_a.crt").write_text(_native.generate_keys("bureau_a")[1])
+def _other_key(home: Path) -> None:
+    (home / "keys" / "bureau_a.crt").write_text(_native.generate_keys("bureau_a")[1])
 
 
-def _same_certificate(keys: Path) -> None:
-    shutil.copy(keys / "regulator.crt", keys / "bureau_b.crt")
+def _same_certificate(home: Path) -> None:
+    shutil.copy(home / "keys" / "regulator.crt", home / "keys" / "bureau_b.crt")
 
 
-def _no_key(keys: Path) -> None:
-    (keys / "bureau_a.key").unlink()
+def _no_key(home: Path) -> None:
+    (home / "private" / "bureau_a.key").unlink()
 
 
-def _garbled_key(keys: Path) -> None:
-    (keys / "bureau_a.key").write_text("-----BEGIN PRIVATE KEY-----\nnonsense\n-----END PRIVATE KEY-----\n")
+def _garbled_key(home: Path) -> None:
+    (home / "private" / "bureau_a.key").write_text("-----BEGIN PRIVATE KEY-----\nnonsense\n-----END PRIVATE KEY-----\n")
 
 
-def _no_certificate(keys: Path) -> None:
-    (keys / "regulator.crt").unlink()
+def _no_certificate(home: Path) -> None:
+    (home / "keys" / "regulator.crt").unlink()
 
 
-def _garbled_certificate(keys: Path) -> None:
-    (keys / "regulator.crt").write_text("nonsense")
+def _garbled_certificate(home: Path) -> None:
+    (home / "keys" / "regulator.crt").write_text("nonsense")
 
 
 KeyMistake = Callable[[Path], None]
@@ -119,7 +118,7 @@ KeyMistake = Callable[[Path], None]
 def test_ones_own_unusable_keys_are_an_input_error_before_anybody_is_dialled(
     spoil: KeyMistake, words: str, consortium: Consortium
 ) -> None:
-    spoil(consortium.home("bureau_a") / "keys")
+    spoil(consortium.home("bureau_a"))
     with nobody_is_dialled(consortium, "bureau_a"):
         end = consortium.start("bureau_a").end()
     assert end.status == 2

@@ -40,7 +40,7 @@ def tacit_sql(
 
 
 def test_a_ledger_that_cannot_be_written_stops_before_anything_is_shared(consortium: Consortium) -> None:
-    (consortium.home("bureau_a") / "ledger").write_text("a file where a folder should be")
+    (consortium.private("bureau_a") / "ledger").write_text("a file where a folder should be")
     with nobody_is_dialled(consortium, "bureau_a"):
         end = consortium.start("bureau_a").end()
     assert end.status == INPUT
@@ -48,7 +48,7 @@ def test_a_ledger_that_cannot_be_written_stops_before_anything_is_shared(consort
 
 
 def test_a_damaged_ledger_stops_before_anything_is_shared(consortium: Consortium) -> None:
-    ledger = consortium.home("bureau_a") / "ledger" / "bureau_a.jsonl"
+    ledger = consortium.private("bureau_a") / "ledger" / "bureau_a.jsonl"
     ledger.parent.mkdir()
     ledger.write_text('{"entry": 1, "kind": "approved"')
     with nobody_is_dialled(consortium, "bureau_a"):
@@ -70,7 +70,7 @@ def _all_have_approved(consortium: Consortium, running: dict[str, Organisation])
 def test_an_answer_survives_a_ledger_that_fails_in_the_end(slow: Consortium) -> None:
     running = slow.start_all()
     _all_have_approved(slow, running)
-    _make_a_folder_of(slow.home("regulator") / "ledger" / "regulator.jsonl")
+    _make_a_folder_of(slow.private("regulator") / "ledger" / "regulator.jsonl")
     end = running["regulator"].end()
     assert end.stdout.startswith("zip,avg_score\n10001,")
     assert end.status == INPUT
@@ -99,7 +99,7 @@ def test_a_folder_as_output_file_is_refused_before_the_run(consortium: Consortiu
     end = tacit_sql(consortium, "--output-file", "answers.csv")
     assert end.status == INPUT
     assert end.sentence() == "answers.csv: is a folder; name a file in it."
-    assert not (consortium.folder / "drafts" / "ledger").exists()
+    assert not (consortium.folder / "drafts" / "private" / "ledger").exists()
 
 
 def test_a_full_disk_is_no_fault_of_tacit(consortium: Consortium) -> None:

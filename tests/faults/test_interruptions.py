@@ -33,7 +33,7 @@ def test_the_end_of_the_command_is_the_end_of_its_parties(how: signal.Signals, s
         assert end.status == 130
         assert end.sentence() == "interrupted."
     assert end.stdout == ""
-    ledgers = [slow.folder / "drafts" / "ledger" / f"{party}.jsonl" for party in PARTIES]
+    ledgers = [slow.folder / "drafts" / "private" / "ledger" / f"{party}.jsonl" for party in PARTIES]
     for ledger in ledgers:
         *_, last = ledger.read_text().splitlines()
         assert '"fault":"interrupted"' in last or '"fault":"peer gone"' in last, last

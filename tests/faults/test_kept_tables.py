@@ -55,7 +55,7 @@ def ask(pair: Consortium, query: str) -> dict[str, End]:
 
 def part(pair: Consortium, party: str) -> Path:
     """The file of a party's part."""
-    return pair.home(party) / "kept" / party / "stays.kept"
+    return pair.private(party) / "kept" / party / "stays.kept"
 
 
 def assert_refused(pair: Consortium, *words: str, query: str = READ) -> None:
@@ -73,7 +73,7 @@ def assert_refused(pair: Consortium, *words: str, query: str = READ) -> None:
 
 def test_parts_are_kept_apart_and_read_together(pair: Consortium) -> None:
     assert part(pair, A).stat().st_mode & 0o777 == 0o600
-    assert not (pair.home(A) / "kept" / B).exists()
+    assert not (pair.private(A) / "kept" / B).exists()
     found = ask(pair, READ)
     assert [end.status for end in found.values()] == [0, 0]
     assert found[A].stdout == found[B].stdout
@@ -111,7 +111,7 @@ def test_a_part_that_is_missing_or_damaged_is_refused_before_anybody_is_dialled(
     says = "other.kept: is a file of the kept table 'stays'"
     assert_refused(pair, says, query=READ.replace("stays", "other"))
     part(pair, A).with_name("other.kept").rename(part(pair, A))
-    private_key = pair.home(A) / "keys" / f"{A}.key"
+    private_key = pair.private(A) / f"{A}.key"
     pem = private_key.read_text()
     private_key.write_bytes(_native.generate_keys(A)[0])
     assert_refused(pair, "encrypted under another private key", "put that key back")
@@ -166,15 +166,15 @@ def test_who_sees_all_parts_says_which_is_missing(tmp_path: Path) -> None:
         end = limited(LONG, 5000)
         assert end.status == INPUT
         assert "cannot be written (File too large)" in end.sentence()
-        assert [file for file in (home / "kept").rglob("*") if file.is_file()] == []
+        assert [file for file in (home / "private" / "kept").rglob("*") if file.is_file()] == []
         assert sql(KEEP).stdout == "kept_table,rows\nstays,20\n"
-        before = {file: file.read_bytes() for file in (home / "kept").rglob("*.kept")}
-        shutil.rmtree(home / "ledger")
+        before = {file: file.read_bytes() for file in (home / "private" / "kept").rglob("*.kept")}
+        shutil.rmtree(home / "private" / "ledger")
         end = limited(LONG, 5000)
         assert end.status == INPUT
         assert "cannot be written (File too large)" in end.sentence()
-        assert {file: file.read_bytes() for file in (home / "kept").rglob("*") if file.is_file()} == before
-        (home / "kept" / B / "stays.kept").unlink()
+        assert {file: file.read_bytes() for file in (home / "private" / "kept").rglob("*") if file.is_file()} == before
+        (home / "private" / "kept" / B / "stays.kept").unlink()
         sentence = sql(READ).sentence()
         assert f"has a part at {A} but none at {B}; put that back, or DROP TABLE stays and make it again." in sentence
         assert sql("DROP TABLE stays").stdout == "kept_table,rows\nstays,\n"
@@ -200,4 +200,4 @@ def test_a_party_killed_while_it_keeps_leaves_no_half_table(tmp_path: Path) -> N
         again = {party: slow.start(party, KEEP.replace("CREATE", "CREATE OR REPLACE")) for party in slow.parties}
         assert [end.status for end in ends(again).values()] == [0, 0]
         for party in slow.parties:
-            assert [file.name for file in (slow.home(party) / "kept" / party).iterdir()] == ["stays.kept"]
+            assert [file.name for file in (slow.private(party) / "kept" / party).iterdir()] == ["stays.kept"]

@@ -113,17 +113,17 @@ def test_the_others_are_told_who_is_missing_and_nothing_of_the_data(tmp_path: Pa
     [
         ("engine = ", "engine ", "is not TOML"),
         ('engine = "rep3"', 'engine = "rep4"', "engine"),
-        ('owner = "bureau_a"', 'owner = "bureau_z"', "bureau_z"),
-        ("idle_timeout = 20", "patience = 20", "patience"),
+        ('nodes = ["regulator", "bureau_a"', 'nodes = ["regulator", "bureau_z"', "bureau_z"),
+        ("idle_timeout = 20", "patience = 20", "private/bureau_a.toml, [network]: there is no entry 'patience'"),
         ("127.0.0.1:", "127.0.0.1", "host:port"),
+        ("rows = 20", "rows = 1.5", "offers/bureau_a.toml, [tables.scores_a]: rows is 1.5"),
     ],
 )
-def test_a_mistake_in_the_federation_file_is_one_sentence(
+def test_a_mistake_in_a_file_of_the_federation_is_one_sentence(
     old: str, new: str, says: str, consortium: Consortium
 ) -> None:
     consortium.edit("bureau_a", old, new)
     with nobody_is_dialled(consortium, "bureau_a"):
         end = consortium.start("bureau_a").end()
     assert end.status == INPUT
-    assert "federation.toml" in end.sentence()
     assert says in end.sentence()

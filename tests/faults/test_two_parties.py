@@ -71,7 +71,7 @@ def test_another_query_at_one_party(pair: Consortium) -> None:
 def test_another_declared_network_at_one_party(pair: Consortium) -> None:
     """The nodes would choose different protocols."""
     for party, latency in ((A, 0.06), (B, 0.07)):
-        pair.edit(party, "[network]\n", f"[link]\nlatency = {latency}\nbandwidth = 1e8\n\n[network]\n")
+        pair.edit(party, "[parties.", f"[link]\nlatency = {latency}\nbandwidth = 1e8\n\n[parties.", 1)
     assert_disagreement(pair, ends(pair.start_all()), "another plan")
 
 

@@ -1,4 +1,4 @@
-"""Federation files: what they mean, and one sentence for every mistake."""
+"""A federation's files: what they mean, and one sentence for every mistake."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ import pytest
 
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation import Federation
+from tacit.agent.federation_members import Members
 from tacit.plan.algebra.types import Boolean, Date, Decimal, Field, Integer, Varchar
 from tacit.plan.facts.catalog import Column, Link, Table
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "federation.md"
 EPOCH = date(1970, 1, 1)
 
-SMALL = """\
+SMALL = {
+    "federation.toml": """\
 engine = "rep3"
 nodes = ["a", "b", "c"]
 recipients = ["a"]
@@ -29,49 +31,73 @@ address = "127.0.0.1:7102"
 
 [parties.c]
 address = "127.0.0.1:7103"
-
+""",
+    "offers/a.toml": """\
 [tables.t]
-owner = "a"
-path = "t.csv"
+consents = []
 
 [tables.t.columns]
 x = "INTEGER"
-"""
+""",
+    "private/a.toml": """\
+[tables.t]
+path = "../t.csv"
+
+[network]
+idle_timeout = 60
+""",
+}
 
 
-def load(folder: Path, text: str) -> Federation:
-    """A federation file with this text."""
-    path = folder / "federation.toml"
-    path.write_text(text, encoding="utf-8")
-    return Federation.load(path)
+def write(folder: Path, files: dict[str, str]) -> Path:
+    """The files of a federation."""
+    for name, text in files.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder / "federation.toml"
 
 
-def mistake(folder: Path, text: str) -> str:
-    """The sentence about a file with this text, without the folder."""
+def load(folder: Path, **texts: str) -> Federation:
+    """The small federation with other texts of its membership, a's offer or a's private file."""
+    names = {"membership": "federation.toml", "offer": "offers/a.toml", "private": "private/a.toml"}
+    return Federation.load(write(folder, SMALL | {names[name]: text for name, text in texts.items()}))
+
+
+def mistake(folder: Path, files: dict[str, str]) -> str:
+    """The sentence about the small federation with some other files, without the folder."""
     with pytest.raises(RunError) as caught:
-        load(folder, text)
+        Federation.load(write(folder, SMALL | files))
     assert caught.value.fault is Fault.INPUT
     return str(caught.value).replace(f"{folder}/", "")
 
 
+def replaced(before: str, after: str) -> dict[str, str]:
+    """The small federation with another text in the one file that has it."""
+    (name,) = [name for name, text in SMALL.items() if before in text]
+    return {name: SMALL[name].replace(before, after, 1)}
+
+
 def column(folder: Path, entry: str) -> Column:
     """The column x declared like this."""
-    return load(folder, SMALL.replace('x = "INTEGER"', f"x = {entry}")).catalog.tables[0].columns[0]
+    return (
+        Federation.load(write(folder, SMALL | replaced('x = "INTEGER"', f"x = {entry}"))).catalog.tables[0].columns[0]
+    )
 
 
 def test_the_documented_example(tmp_path: Path) -> None:
-    found = re.search(r"```toml\n(.*?)```", DOCUMENT.read_text(), re.S)
-    assert found is not None
-    federation = load(tmp_path, found[1])
+    found = re.findall(r"^`([a-z_/]+\.toml)`:?\n\n```toml\n(.*?)```", DOCUMENT.read_text(), re.S | re.M)
+    federation = Federation.load(write(tmp_path, dict(found)))
     catalog = federation.catalog
     assert (catalog.engine, catalog.nodes, federation.recipients) == (
         "rep3", ("regulator", "bureau_a", "bureau_b"), ("regulator",),
     )  # fmt: skip
     assert federation.address("bureau_a") == "10.0.2.5:7101"
-    assert federation.parties["regulator"].private_key == tmp_path / "keys" / "regulator.key"
+    assert federation.privates["regulator"].private_key == tmp_path / "private" / "regulator.key"
     assert federation.parties["bureau_b"].certificate == tmp_path / "certificates" / "bureau_b.pem"
-    assert federation.ledger_path("regulator") == tmp_path / "ledger" / "regulator.jsonl"
-    assert (federation.network.connect_timeout, federation.network.idle_timeout) == (30.0, 60.0)
+    assert federation.ledger_path("regulator") == tmp_path / "private" / "ledger" / "regulator.jsonl"
+    assert federation.ledger_path("bureau_a") == Path("/var/lib/tacit/ledger.jsonl")
+    network = federation.privates["bureau_a"].network
+    assert (network.connect_timeout, network.idle_timeout) == (30.0, 60.0)
     demographics, scores_a, scores_b = catalog.tables
     ssn, kind = Integer(1, 999999999, "BIGINT"), Varchar(8, ("card", "loan", "mortgage"))
     assert demographics.columns[1] == Column(
@@ -82,7 +108,7 @@ def test_the_documented_example(tmp_path: Path) -> None:
         (Column(Field("ssn", ssn, False)), Column(Field("score", Integer(300, 850, "INTEGER"), True))),
         unique=(frozenset({"ssn"}),), rows=120000, consents=frozenset({"filter"}),
     )  # fmt: skip
-    assert scores_a.path == str(tmp_path / "data" / "scores_a.parquet")
+    assert scores_a.path == "/srv/data/scores_a.parquet"
     assert {each.field.name: each.field.type for each in scores_b.columns[2:]} == {
         "income": Decimal(12, 2, 0, 999999999),
         "since": Date((date(1990, 1, 1) - EPOCH).days, (date(2029, 12, 31) - EPOCH).days),
@@ -95,9 +121,9 @@ def test_the_documented_example(tmp_path: Path) -> None:
 def test_every_entry_is_documented() -> None:
     documented = set(re.findall(r"`([a-z_]+)`", DOCUMENT.read_text()))
     assert documented >= {
-        "engine", "nodes", "recipients", "address", "certificate", "private_key", "ledger", "connect_timeout",
-        "idle_timeout", "latency", "bandwidth", "owner", "path", "unique", "rows", "most_rows", "consents", "type",
-        "nullable", "min", "max", "max_length", "values", "readers",
+        "engine", "nodes", "recipients", "address", "certificate", "private_key", "ledger", "kept", "connect_timeout",
+        "idle_timeout", "latency", "bandwidth", "path", "unique", "rows", "most_rows", "consents", "type", "nullable",
+        "min", "max", "max_length", "values", "readers",
     }  # fmt: skip
 
 
@@ -135,31 +161,56 @@ def test_bounds_are_read_exactly(tmp_path: Path, entry: str, type_: object) -> N
 
 
 def test_what_a_small_file_leaves_out(tmp_path: Path) -> None:
-    text = SMALL.replace('engine = "rep3"\nnodes = ["a", "b", "c"]\nrecipients = ["a"]\n', "")
-    federation = load(tmp_path, text)
+    entries = 'engine = "rep3"\nnodes = ["a", "b", "c"]\nrecipients = ["a"]\n'
+    federation = load(tmp_path, membership=SMALL["federation.toml"].replace(entries, ""))
     assert federation.catalog.nodes == ("a", "b", "c")
     assert federation.recipients == ("a",)
-    assert federation.network.bandwidth is None
+    assert federation.privates["b"].network.bandwidth is None
 
 
 def test_two_nodes_are_the_first_two_parties(tmp_path: Path) -> None:
-    text = SMALL.replace('engine = "rep3"\nnodes = ["a", "b", "c"]\n', 'engine = "two"\n')
-    catalog = load(tmp_path, text).catalog
+    text = SMALL["federation.toml"].replace('engine = "rep3"\nnodes = ["a", "b", "c"]\n', 'engine = "two"\n')
+    catalog = load(tmp_path, membership=text).catalog
     assert (catalog.engine, catalog.nodes) == ("two", ("a", "b"))
 
 
 def test_the_network_between_the_nodes_is_declared_as_a_whole(tmp_path: Path) -> None:
-    assert load(tmp_path, SMALL).catalog.link is None
-    declared = load(tmp_path, SMALL + "\n[link]\nlatency = 0.06\nbandwidth = 125e6\n").catalog.link
+    assert load(tmp_path).catalog.link is None
+    text = SMALL["federation.toml"]
+    declared = load(tmp_path, membership=f"{text}\n[link]\nlatency = 0.06\nbandwidth = 125e6\n").catalog.link
     assert declared == Link(0.06, 125e6)
-    sentence = mistake(tmp_path, SMALL + "\n[link]\nlatency = 0.06\n")
+    sentence = mistake(tmp_path, {"federation.toml": f"{text}\n[link]\nlatency = 0.06\n"})
     assert sentence == (
         "federation.toml, [link]: there is no bandwidth; declare both latency (seconds) and bandwidth (bytes a second)."
     )
 
 
+def test_a_party_reads_its_own_private_file_alone(tmp_path: Path) -> None:
+    path = write(tmp_path, SMALL | {"private/b.toml": "nonsense"})
+    federation = Federation.load(path, "a")
+    assert federation.catalog.tables[0].path == str(tmp_path / "t.csv")
+    assert list(federation.privates) == ["a"]
+    path = write(tmp_path, SMALL | {"private/a.toml": "nonsense", "private/b.toml": ""})
+    assert Federation.load(path, "b").catalog.tables[0].path is None
+
+
+def test_private_files_may_be_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write(tmp_path, {name: text for name, text in SMALL.items() if not name.startswith("private")})
+    elsewhere = tmp_path / "elsewhere"
+    write(elsewhere.parent, {"elsewhere/a.toml": SMALL["private/a.toml"]})
+    assert Federation.load(path, "a").catalog.tables[0].path is None
+    assert Federation.load(path, "a", elsewhere).catalog.tables[0].path == str(tmp_path / "t.csv")
+    monkeypatch.setenv("TACIT_PRIVATE", str(elsewhere))
+    assert Federation.load(path).privates["b"].private_key == elsewhere / "b.key"
+
+
+def test_plans_do_not_depend_on_private_files(tmp_path: Path) -> None:
+    path = write(tmp_path, SMALL)
+    assert Federation.load(path, "a").catalog == Federation.load(path, "b").catalog
+
+
 TYPES = "write BOOLEAN, INTEGER, BIGINT, DECIMAL(p,s), DATE or VARCHAR."
-AT = "federation.toml, [tables.t]: "
+AT, OWN = "offers/a.toml, [tables.t]: ", "private/a.toml, "
 
 MISTAKES = [
     ("recipients", "recipient", 'federation.toml: there is no entry \'recipient\'; perhaps you mean recipients.'),
@@ -186,45 +237,46 @@ MISTAKES = [
     ("[parties.b]", '[parties."b-2"]', "federation.toml, [parties]: 'b-2' cannot name one of the parties; "
      "use letters, digits and _, and no digit first."),
     ("[parties.b]", "[parties.a]", "federation.toml: is not TOML: "),
-    ('owner = "a"', 'owner = "z"', AT + "owner names 'z', which is no party; write \"a\", \"b\" or \"c\"."),
-    ('path = "t.csv"', "", AT + "has no path; add path = ...."),
-    ('path = "t.csv"', 'path = "t.xlsx"', AT + "path is 't.xlsx', neither .csv nor .parquet; "
+    ('path = "../t.csv"', "", OWN + "[tables.t]: has no path; add path = ...."),
+    ('path = "../t.csv"', 'path = "../t.xlsx"', OWN + "[tables.t]: path is 't.xlsx', neither .csv nor .parquet; "
      "store the table as CSV or Parquet."),
-    ('path = "t.csv"', 'path = "t*.csv"', AT + "path is 't*.csv'; name one file, without the characters * ? [."),
-    ('path = "t.csv"', 'path = "t.csv"\nunique = ["x"]', AT + "unique is ['x']; write a list of lists of columns, "
-     'for example [["id"], ["year", "nr"]].'),
-    ('path = "t.csv"', 'path = "t.csv"\nunique = [["y"]]', AT + "unique names 'y', which is no column of the table; "
-     'write "x".'),
-    ('path = "t.csv"', 'path = "t.csv"\nconsents = ["rows"]', AT + "consents names 'rows', which is no consent; "
-     'write "filter", "groups" or "matches".'),
-    ('path = "t.csv"', 'path = "t.csv"\nrows = -1', AT + "rows is -1; write a whole number from 0."),
-    ('path = "t.csv"', 'path = "t.csv"\nrows = 1.5', AT + "rows is 1.5; write a whole number."),
-    ('path = "t.csv"', 'path = "t.csv"\nrows = 1\nmost_rows = 2', AT + "has both rows and most_rows; "
-     "keep rows, which bounds the table and hides its number."),
-    ('x = "INTEGER"', "", "federation.toml, [tables.t.columns]: has no columns; add a line for each, for example "
-     'id = "INTEGER".'),
-    ("[tables.t]", "[network]\nidle_timeout = 0\n[tables.t]", "federation.toml, [network]: idle_timeout is 0; "
-     "write a number above 0."),
-    ("[tables.t]", "[network]\nlatency = true\n[tables.t]", "federation.toml, [network]: latency is true; "
-     "write a number."),
-    ("[tables.t]", "[network]\nlatency = -0.5\n[tables.t]", "federation.toml, [network]: latency is -0.5; "
-     "write a number from 0."),
-    ("[tables.t]", "[network]\nproxy = 1\n[tables.t]", "federation.toml, [network]: there is no entry 'proxy'; "
+    ('path = "../t.csv"', 'path = "../t*.csv"', OWN + "[tables.t]: path is 't*.csv'; "
+     "name one file, without the characters * ? [."),
+    ("[tables.t]\npath", "[tables.u]\npath", OWN + "[tables.u]: a offers no table of this name; "
+     "declare it in offers/a.toml, or remove the section."),
+    ("idle_timeout = 60", "idle_timeout = 0", OWN + "[network]: idle_timeout is 0; write a number above 0."),
+    ("idle_timeout = 60", "latency = true", OWN + "[network]: latency is true; write a number."),
+    ("idle_timeout = 60", "latency = -0.5", OWN + "[network]: latency is -0.5; write a number from 0."),
+    ("idle_timeout = 60", "proxy = 1", OWN + "[network]: there is no entry 'proxy'; "
      "known here are bandwidth, connect_timeout, idle_timeout, latency."),
+    ("[network]", "[networks]", "private/a.toml: there is no entry 'networks'; perhaps you mean network."),
+    ("[tables.t]\nconsents", "[tabels.t]\nconsents", "offers/a.toml: there is no entry 'tabels'; "
+     "perhaps you mean tables."),
+    ("consents = []", 'owner = "b"', AT + "there is no entry 'owner'; "),
+    ("consents = []", 'unique = ["x"]', AT + "unique is ['x']; write a list of lists of columns, "
+     'for example [["id"], ["year", "nr"]].'),
+    ("consents = []", 'unique = [["y"]]', AT + "unique names 'y', which is no column of the table; write \"x\"."),
+    ("consents = []", 'consents = ["rows"]', AT + "consents names 'rows', which is no consent; "
+     'write "filter", "groups" or "matches".'),
+    ("consents = []", "rows = -1", AT + "rows is -1; write a whole number from 0."),
+    ("consents = []", "rows = 1.5", AT + "rows is 1.5; write a whole number."),
+    ("consents = []", "rows = 1\nmost_rows = 2", AT + "has both rows and most_rows; "
+     "keep rows, which bounds the table and hides its number."),
+    ('x = "INTEGER"', "", "offers/a.toml, [tables.t.columns]: has no columns; add a line for each, for example "
+     'id = "INTEGER".'),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("before", "after", "sentence"), MISTAKES)
 def test_a_mistake_is_one_sentence(tmp_path: Path, before: str, after: str, sentence: str) -> None:
-    assert before in SMALL
-    found = mistake(tmp_path, SMALL.replace(before, after, 1))
+    found = mistake(tmp_path, replaced(before, after))
     assert found == sentence if sentence.endswith(".") else found.startswith(sentence)
 
 
-X = "federation.toml, [tables.t.columns.x]: "
+X = "offers/a.toml, [tables.t.columns.x]: "
 
 COLUMN_MISTAKES = [
-    ("3", "federation.toml, [tables.t.columns]: x is 3; write a type in quotes, or { type = \"...\", ... }."),
+    ("3", "offers/a.toml, [tables.t.columns]: x is 3; write a type in quotes, or { type = \"...\", ... }."),
     ("{ min = 3 }", X + "has no type; add type = ...."),
     ('"TEXT"', X + f"type is 'TEXT'; {TYPES}"),
     ('"DECIMAL"', X + f"type is 'DECIMAL'; {TYPES}"),
@@ -260,17 +312,50 @@ COLUMN_MISTAKES = [
 
 @pytest.mark.parametrize(("entry", "sentence"), COLUMN_MISTAKES)
 def test_a_mistake_in_a_column_is_one_sentence(tmp_path: Path, entry: str, sentence: str) -> None:
-    assert mistake(tmp_path, SMALL.replace('x = "INTEGER"', f"x = {entry}")) == sentence
+    assert mistake(tmp_path, replaced('x = "INTEGER"', f"x = {entry}")) == sentence
+
+
+OFFER_MISTAKES = [
+    ({"offers/a.toml": "", "private/a.toml": ""}, "offers: no party offers a table; "
+     "an owner writes [tables.NAME] in NAME.toml there."),
+    ({"offers/z.toml": ""}, "offers/z.toml: there is no party 'z'; "
+     "add it to the federation file, or remove this file."),
+    ({"offers/b.toml": '[tables.T]\ncolumns.y = "DATE"'}, "offers/b.toml, [tables.T]: a offers a table 't' too; "
+     "rename one, because SQL takes them for the same name."),
+    ({"offers/b.toml": "x ="}, "offers/b.toml: is not TOML: invalid value (at end of document)."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("files", "sentence"), OFFER_MISTAKES)
+def test_a_mistake_among_offers_is_one_sentence(tmp_path: Path, files: dict[str, str], sentence: str) -> None:
+    assert mistake(tmp_path, files) == sentence
+
+
+ONE_FILE = [
+    ("[tables.t]\n", "tables"),
+    ("[network]\nidle_timeout = 3\n", "network"),
+    ('[parties.d]\naddress = "127.0.0.1:1"\nkept = "k"\n', "kept"),
+]
+
+
+@pytest.mark.parametrize(("more", "entry"), ONE_FILE)
+def test_a_federation_of_one_file_is_told_what_to_move_where(tmp_path: Path, more: str, entry: str) -> None:
+    sentence = (
+        f"federation.toml: has {entry}, but holds the membership only; move each [tables.NAME] without owner and path "
+        "to offers/OWNER.toml, its path to [tables.NAME] of private/OWNER.toml, [network] and a party's private_key, "
+        "ledger and kept to private/PARTY.toml, and keys/*.key and the folders ledger and kept into the folder private."
+    )
+    assert mistake(tmp_path, {"federation.toml": SMALL["federation.toml"] + more}) == sentence
+    with pytest.raises(RunError, match="holds the membership only"):
+        Members.load(tmp_path / "federation.toml")
 
 
 def test_files_that_are_no_federation_files(tmp_path: Path) -> None:
-    assert mistake(tmp_path, "") == "federation.toml: names no party; add a section [parties.NAME] for each."
-    assert mistake(tmp_path, SMALL.split("[tables.t]")[0]) == (
-        "federation.toml: declares no table; add a section [tables.NAME] for each."
+    assert mistake(tmp_path, {"federation.toml": ""}) == (
+        "federation.toml: names no party; add a section [parties.NAME] for each."
     )
-    assert (
-        mistake(tmp_path, "parties = 3")
-        == "federation.toml, parties: is not a section; write it as [parties] with entries below."
+    assert mistake(tmp_path, {"federation.toml": "parties = 3"}) == (
+        "federation.toml, parties: is not a section; write it as [parties] with entries below."
     )
     (tmp_path / "binary.toml").write_bytes(b"\xff\xfe")
     with pytest.raises(RunError, match=r"binary\.toml: is not UTF-8 text; save it as UTF-8\.$"):
@@ -280,16 +365,16 @@ def test_files_that_are_no_federation_files(tmp_path: Path) -> None:
 
 
 def test_keys_are_read_when_they_are_needed(tmp_path: Path) -> None:
-    federation = load(tmp_path, SMALL)
+    federation = load(tmp_path)
     with pytest.raises(RunError) as caught:
         federation.private_key("a")
     assert str(caught.value).replace(f"{tmp_path}/", "") == (
-        "federation.toml, [parties.a]: private key keys/a.key cannot be read (No such file or directory); "
+        "private/a.toml: private key private/a.key cannot be read (No such file or directory); "
         "`tacit keys --name a` makes a new one."
     )
     (tmp_path / "keys").mkdir()
     (tmp_path / "keys" / "a.crt").write_bytes(b"\xff")
     with pytest.raises(RunError, match=r"certificate .*a\.crt cannot be read \(it is not PEM text\)"):
-        federation.certificate("a")
+        federation.members.certificate("a")
     (tmp_path / "keys" / "a.crt").write_text("PEM")
-    assert federation.certificate("a") == "PEM"
+    assert federation.members.certificate("a") == "PEM"

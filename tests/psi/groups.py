@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tacit.agent.keys import make_keys
 from tacit.cli.demo.scenario import free_ports
-from tacit.psi.members import Members
 
-from .pairs import Ended, Pair
+from .pairs import Ended, Pair, found
 
 
 @dataclass(frozen=True)
@@ -22,10 +20,7 @@ class Group(Pair):
 
     @classmethod
     def of(cls, folder: Path, parties: str, network: str = "connect_timeout = 20") -> Group:
-        ports = free_ports(len(parties))
-        lines = [f'[parties.{name}]\naddress = "127.0.0.1:{port}"\n' for name, port in zip(parties, ports, strict=True)]
-        (folder / "federation.toml").write_text("".join(lines) + f"[network]\n{network}\n")
-        make_keys(Members.load(folder / "federation.toml"), tuple(parties), replace=False)
+        found(folder, parties, free_ports(len(parties)), network)
         return cls(folder, parties)
 
     def start_all(

@@ -5,17 +5,25 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
+from tacit.agent.federation_members import Members
 from tacit.agent.keys import make_keys
-from tacit.cli.demo.scenario import free_ports
-from tacit.psi.members import Members
+from tacit.cli.demo.scenario import free_ports, write_membership, write_offers
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
+
+
+def found(folder: Path, parties: str, ports: Sequence[int], network: str) -> None:
+    """The files of a federation of parties that only match. network: of each party's private file."""
+    path = write_membership(folder, "", dict(zip(parties, ports, strict=True)))
+    write_offers(folder, (), dict.fromkeys(parties, f"[network]\n{network}"))
+    make_keys(Members.load(path), tuple(parties), replace=False)
 
 
 @dataclass(frozen=True)
@@ -35,9 +43,7 @@ class Pair:
     @classmethod
     def make(cls, folder: Path) -> Pair:
         ports = free_ports(2)
-        lines = [f'[parties.{name}]\naddress = "127.0.0.1:{port}"\n' for name, port in zip("ab", ports, strict=True)]
-        (folder / "federation.toml").write_text("".join(lines) + "[network]\nconnect_timeout = 20\n")
-        make_keys(Members.load(folder / "federation.toml"), ("a", "b"), replace=False)
+        found(folder, "ab", ports, "connect_timeout = 20")
         return cls(folder)
 
     def write(self, party: str, query: str, ending: str = "parquet") -> None:

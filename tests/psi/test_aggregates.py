@@ -47,7 +47,7 @@ def test_what_is_sent_says_nothing_of_how_many_keys_match_or_of_the_sum(pair: Pa
         pair.write("b", f"SELECT i + {first} AS id, {amount} AS amount FROM range(300) t(i)")
         ends = pair.match("--reveal", "sum(b.amount)", "--least", "60")
         assert [ended.status for ended in ends] == [0, 0], ends
-        entries = [Ledger(pair.folder / "ledger" / f"{party}.jsonl").entries()[-1] for party in "ab"]
+        entries = [Ledger(pair.folder / "private" / "ledger" / f"{party}.jsonl").entries()[-1] for party in "ab"]
         sent.append([(entry["cost"]["bytes_sent"], entry["cost"]["rounds"]) for entry in entries])
     assert all(costs == sent[0] for costs in sent), sent
 

@@ -49,7 +49,7 @@ def test_a_killed_party_is_noticed_and_the_match_resumes_where_it_stopped(pair: 
     assert [ended.status for ended in ends] == [0, 0], ends
     assert all("resuming: " in ended.told for ended in ends), ends
     # Semi-honest parties match again what was under way, and count it.
-    entries = [Ledger(pair.folder / "ledger" / f"{party}.jsonl").entries()[-1] for party in "ab"]
+    entries = [Ledger(pair.folder / "private" / "ledger" / f"{party}.jsonl").entries()[-1] for party in "ab"]
     assert entries[0]["repeated_bins"] >= 1 and all("repeated_bins" in entry for entry in entries), entries
     assert pair.joint("a.own, b.own") == pair.rows(
         "SELECT 'a' || i, 'b' || (i - 15000) FROM range(15000, 20000) t(i) ORDER BY ALL"
@@ -101,7 +101,7 @@ def test_bins_that_a_peer_had_are_matched_again_only_where_the_user_says_so(pair
     ends = pair.match(*ON_DISK, a=("--repeat-bins",))
     assert [ended.status for ended in ends] == [0, 0], ends
     assert "of the others are done here, but not at b" in ends[0].told
-    entry = Ledger(pair.folder / "ledger" / "a.jsonl").entries()[-1]
+    entry = Ledger(pair.folder / "private" / "ledger" / "a.jsonl").entries()[-1]
     assert entry["kind"] == "completed" and entry["repeated_bins"] >= 3, entry
     assert len(pair.joint("a.own, b.own")) == 5000
 
@@ -146,7 +146,7 @@ def test_against_malicious_parties_a_bin_that_was_under_way_is_matched_again_onl
     lost.with_suffix(".away").rename(lost)
     ends = pair.match(*options, "--repeat-bins")
     assert [ended.status for ended in ends] == [0, 0], ends
-    entry = Ledger(pair.folder / "ledger" / "a.jsonl").entries()[-1]
+    entry = Ledger(pair.folder / "private" / "ledger" / "a.jsonl").entries()[-1]
     assert entry["kind"] == "completed" and entry["repeated_bins"] == 1, entry
     assert len(pair.joint("a.own, b.own")) == 5000
 

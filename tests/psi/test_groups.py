@@ -104,7 +104,7 @@ def test_what_is_sent_is_declared_and_depends_on_the_numbers_of_rows_alone(tmp_p
             group.write(party, f"SELECT i + {start} AS id FROM range({rows}) t(i)")
         ended = group.match_all("--quiet")
         assert {end.status for end in ended.values()} == {0}, ended
-        costs = [Ledger(tmp_path / "ledger" / f"{party}.jsonl").entries()[-1]["cost"] for party in "abc"]
+        costs = [Ledger(tmp_path / "private" / "ledger" / f"{party}.jsonl").entries()[-1]["cost"] for party in "abc"]
         seen.append([(cost["bytes_sent"], cost["bytes_received"], cost["rounds"]) for cost in costs])
     assert seen[0] == seen[1]
     parameters = GroupParameters(tuple("abc"), ("exact",), tuple("abc"))
@@ -123,7 +123,7 @@ def test_the_ledger_says_what_was_learnt(three: Group) -> None:
         "AND id IN (FROM 'c.parquet' SELECT id)"
     )[0]
     for party in "abc":
-        ledger = Ledger(three.folder / "ledger" / f"{party}.jsonl")
+        ledger = Ledger(three.folder / "private" / "ledger" / f"{party}.jsonl")
         assert ledger.verify() == 2
         approved, completed = ledger.entries()
         assert "of a, b and c" in approved["query"] and approved["recipients"] == ["a", "c"]
@@ -227,7 +227,7 @@ def test_a_killed_party_is_named_by_all_others(tmp_path: Path) -> None:
         assert end.status == 5, end
         assert 'party "c" is gone' in end.told.splitlines()[-1]
         assert "Traceback" not in end.told
-        entries = Ledger(tmp_path / "ledger" / f"{party}.jsonl").entries()
+        entries = Ledger(tmp_path / "private" / "ledger" / f"{party}.jsonl").entries()
         assert [entry["kind"] for entry in entries] == ["approved", "failed"]
     assert time.monotonic() - killed < 20
 

@@ -40,7 +40,7 @@ def test_ids_join_as_the_keys_do_and_are_the_same_list_at_both(pair: Pair, proto
     by_id = "'a-matched.parquet' a JOIN 'b-matched.parquet' b USING (universal_id)"
     met = pair.rows(f"SELECT a.own, b.own FROM {by_id} WHERE a.own IS NOT NULL AND b.own IS NOT NULL ORDER BY ALL")
     assert met == pair.rows(f"SELECT a.own, b.own FROM {JOINED} ORDER BY ALL")
-    disclosed = Ledger(pair.folder / "ledger" / "a.jsonl").entries()[-1]["disclosures"][0]
+    disclosed = Ledger(pair.folder / "private" / "ledger" / "a.jsonl").entries()[-1]["disclosures"][0]
     assert disclosed["rows"] == common and "but not which" in disclosed["what"]
 
 
@@ -140,7 +140,9 @@ def test_ids_by_several_keys_pair_each_row_once_by_the_first_key_that_is_shared(
     assert all(number in numbers or amount in amounts for number, amount in pair.rows(EITHER)), "nothing is left over"
     several = pair.rows(f"SELECT count(*) FROM (SELECT number FROM ({EITHER}) GROUP BY ALL HAVING count(*) > 1)")[0][0]
     assert f"number of pairs that match: {len(found)} ({several} rows of this party share keys with" in ends[0].told
-    disclosed = [each["what"] for each in Ledger(pair.folder / "ledger" / "a.jsonl").entries()[-1]["disclosures"]]
+    disclosed = [
+        each["what"] for each in Ledger(pair.folder / "private" / "ledger" / "a.jsonl").entries()[-1]["disclosures"]
+    ]
     assert any("share which of their keys" in what for what in disclosed)
 
 
@@ -279,6 +281,6 @@ def test_messages_say_only_what_is_declared(pair: Pair) -> None:
         pair.write("b", f"SELECT {second} AS id FROM range(120) t(i)")
         ends = pair.match("--reveal", "ids")
         assert [ended.status for ended in ends] == [0, 0], ends
-        entries = [Ledger(pair.folder / "ledger" / f"{party}.jsonl").entries()[-1] for party in "ab"]
+        entries = [Ledger(pair.folder / "private" / "ledger" / f"{party}.jsonl").entries()[-1] for party in "ab"]
         sent.append([(entry["cost"]["bytes_sent"], entry["cost"]["rounds"]) for entry in entries])
     assert sent[0] == sent[1]

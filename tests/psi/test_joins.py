@@ -92,7 +92,7 @@ def test_the_ledger_says_what_was_learnt(pair: Pair) -> None:
     pair.write("a", A)
     pair.write("b", B)
     assert [ended.status for ended in pair.match()] == [0, 0]
-    ledger = Ledger(pair.folder / "ledger" / "a.jsonl")
+    ledger = Ledger(pair.folder / "private" / "ledger" / "a.jsonl")
     assert ledger.verify() == 2
     approved, completed = ledger.entries()
     assert (approved["kind"], completed["kind"]) == ("approved", "completed")
@@ -117,6 +117,6 @@ def test_what_is_sent_depends_on_the_numbers_of_rows_alone(pair: Pair) -> None:
         pair.write("a", "SELECT i AS id FROM range(3000) t(i)")
         pair.write("b", f"SELECT i + {first} AS id FROM range(5000) t(i)")
         assert [ended.status for ended in pair.match("--bins", "4")] == [0, 0]
-        entries = [Ledger(pair.folder / "ledger" / f"{party}.jsonl").entries()[-1] for party in "ab"]
+        entries = [Ledger(pair.folder / "private" / "ledger" / f"{party}.jsonl").entries()[-1] for party in "ab"]
         sent.append([(entry["cost"]["bytes_sent"], entry["cost"]["rounds"]) for entry in entries])
     assert sent[0] == sent[1] == sent[2]

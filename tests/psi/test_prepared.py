@@ -49,7 +49,7 @@ def found(pair: Pair) -> bool:
 
 
 def sent(pair: Pair, party: str) -> int:
-    return int(Ledger(pair.folder / "ledger" / f"{party}.jsonl").entries()[-1]["cost"]["bytes_sent"])
+    return int(Ledger(pair.folder / "private" / "ledger" / f"{party}.jsonl").entries()[-1]["cost"]["bytes_sent"])
 
 
 def test_one_preparation_serves_many_queries_until_the_budget_is_used_up(pair: Pair) -> None:
@@ -126,7 +126,7 @@ def prepared(pair: Pair) -> Path:
 
 
 def private_key(pair: Pair, party: str) -> PrivateKey:
-    return PrivateKey.read(pair.folder / "keys" / f"{party}.key")
+    return PrivateKey.read(pair.folder / "private" / f"{party}.key")
 
 
 def test_from_python(pair: Pair) -> None:

@@ -16,7 +16,7 @@ from tacit.agent.federation import Federation
 from tacit.agent.keys import make_keys
 from tacit.agent.party import PartyRun
 from tacit.agent.steps import secure_operators
-from tacit.cli.demo.scenario import DemoTable, Scenario, federation_file
+from tacit.cli.demo.scenario import DemoTable, Scenario, write_federation
 from tacit.plan.physical.placed import PlacedPlan
 from tacit.sql import compile_query
 
@@ -62,13 +62,13 @@ def write(scenario: Scenario, tables: tuple[DemoTable, ...], files: Files, folde
     """The scenario's federation file and keys, and the given content of its tables' files."""
     folder.mkdir(exist_ok=True)
     ports = [7101, 7102, 7103][: len(scenario.parties)]
-    (folder / "federation.toml").write_text(federation_file(scenario, tables, ports))
+    write_federation(scenario, tables, ports, folder)
     for table in tables:
         path = folder / table.owner / f"{table.name}.csv"
         path.parent.mkdir(exist_ok=True)
         path.write_text(files[table.name])
     federation = Federation.load(folder / "federation.toml")
-    make_keys(federation, federation.catalog.parties, replace=False)
+    make_keys(federation.members, federation.catalog.parties, replace=False)
     return federation
 
 

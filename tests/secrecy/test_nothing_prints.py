@@ -15,7 +15,7 @@ from tacit.agent.connection import connect
 from tacit.agent.federation import Federation
 from tacit.agent.keys import make_keys
 from tacit.cli.demo.credit import QUERY, SCENARIO, tables
-from tacit.cli.demo.scenario import federation_file, free_ports
+from tacit.cli.demo.scenario import free_ports, write_federation
 from tacit.local import LocalEngine
 from tacit.sql import compile_query
 
@@ -53,9 +53,9 @@ def world(tmp_path: Path) -> World:
         path.parent.mkdir(exist_ok=True)
         rows = [",".join(map(str, row)) for row in PLANTED_NUMBERS[table.name]]
         path.write_text("\n".join([HEADERS[table.name], *rows]) + "\n")
-    (tmp_path / "federation.toml").write_text(federation_file(SCENARIO, declared, free_ports(3)))
+    write_federation(SCENARIO, declared, free_ports(3), tmp_path)
     federation = Federation.load(tmp_path / "federation.toml")
-    pairs = make_keys(federation, federation.catalog.parties, replace=False)
+    pairs = make_keys(federation.members, federation.catalog.parties, replace=False)
     return World(federation, frozenset([*tmp_path.rglob("*.csv"), *(pair.private_key for pair in pairs.values())]))
 
 

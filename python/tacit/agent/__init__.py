@@ -1,1 +1,1 @@
-"""A party's agent: federation files, keys, the run of a placed plan, the processes of one machine, the ledger."""
+"""A party's agent: federations' files, keys, the run of a placed plan, the processes of one machine, the ledger."""

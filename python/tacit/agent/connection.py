@@ -36,18 +36,16 @@ from tacit.plan.rules.sequence import Trace, ignore
 from tacit.sql import compile_query
 
 
-def connect(federation: str | Path = "federation.toml", *, party: str | None = None) -> Connection:
-    """Read a federation file. party: which party this machine is; None if all parties run on this machine.
+def connect(
+    federation: str | Path = "federation.toml", *, party: str | None = None, private: str | Path | None = None
+) -> Connection:
+    """Read a federation's files. party: which party this machine is; None if all parties run on this machine.
 
-    Raises RunError if the file is wrong.
+    private: the folder of private files, by default ``private`` beside the federation file. Raises RunError if a file
+    is wrong.
     """
-    path = Path(federation)
-    loaded = Federation.load(path)
-    if party is not None and party not in loaded.catalog.parties:
-        raise RunError(
-            Fault.INPUT, f"{path}: there is no party {party!r}; it names {', '.join(loaded.catalog.parties)}."
-        )
-    return Connection(loaded, path, party)
+    path, folder = Path(federation), None if private is None else Path(private)
+    return Connection(Federation.load(path, party, folder), path, party)
 
 
 @dataclass(frozen=True)
@@ -105,12 +103,13 @@ class Connection:
 
     def predict(self, plan: PlacedPlan) -> tuple[StepCost, ...]:
         """The predicted cost of a plan's secure steps over this federation's network."""
-        own, link = self.federation.network, self.federation.catalog.link
+        link = self.federation.catalog.link
         if link is not None:
             return predict(plan, network=Network(link.latency, link.bandwidth))
-        usual = Network()
-        bandwidth = usual.bandwidth if own.bandwidth is None else own.bandwidth
-        return predict(plan, network=Network(usual.latency + own.latency, bandwidth))
+        usual, simulated = Network(), [private.network for private in self.federation.privates.values()]
+        bandwidths = [each.bandwidth for each in simulated if each.bandwidth is not None]
+        latency = usual.latency + max(each.latency for each in simulated)
+        return predict(plan, network=Network(latency, min(bandwidths, default=usual.bandwidth)))
 
     def sql(self, query: str, to: Sequence[str] | None = None) -> Answer:
         """Ask a question and wait for the answer. Raises RunError with the cause if any party cannot go on.
@@ -144,7 +143,8 @@ class Connection:
         with tempfile.TemporaryDirectory(prefix="tacit-") as folder:  # readable by this user only
             here = self.parties_here(plan)
             answers = {party: Path(folder) / f"{party}.duckdb" for party in here if party in plan.recipients}
-            entries = ProcessTree(self.path, plan.query, plan.recipients, here, answers).run(follow)
+            private = self.federation.members.private_files
+            entries = ProcessTree(self.path, private, plan.query, plan.recipients, here, answers).run(follow)
             cost = Cost(self.predict(plan), combined(metrics))
             answer = Answer.load(next(iter(answers.values())), plan, cost) if answers else None
         if not plan.recipients:

@@ -1,8 +1,9 @@
-"""One section of a federation file: typed access to its entries, where every mistake names the file and the place."""
+"""One section of a federation's file: typed access to its entries. Every mistake names the file and the place."""
 
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from pathlib import Path
@@ -17,7 +18,7 @@ NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 class FederationError(RunError):
-    """A mistake in a federation file: in which file, where in it, what is wrong and what to do."""
+    """A mistake in a federation's files: in which file, where in it, what is wrong and what to do."""
 
     def __init__(self, file: Path, place: str, problem: str, advice: str) -> None:
         where = f"{file}, {place}" if place else str(file)
@@ -70,7 +71,7 @@ class Section:
         return value
 
     def path(self, key: str, default: str | None = None) -> Path:
-        """A file, relative to the federation file's folder."""
+        """A file, relative to the folder of the file that names it."""
         return (self._file.parent / self.text(key, default)).resolve()
 
     def flag(self, key: str, default: bool) -> bool:
@@ -179,6 +180,18 @@ class Section:
 
     def _wrong(self, key: str, value: object, wanted: str) -> FederationError:
         return self.error(f"{key} is {shown(value)}", f"write {wanted}")
+
+
+def read_section(path: Path, advice: str) -> Section:
+    """All of a file. advice: what to do if it cannot be read. Raises RunError."""
+    try:
+        return Section(path, "", tomllib.loads(path.read_text(encoding="utf-8")))
+    except tomllib.TOMLDecodeError as error:
+        raise RunError(Fault.INPUT, f"{path}: is not TOML: {str(error)[:1].lower()}{str(error)[1:]}.") from None
+    except UnicodeDecodeError:
+        raise RunError(Fault.INPUT, f"{path}: is not UTF-8 text; save it as UTF-8.") from None
+    except OSError as error:
+        raise RunError(Fault.INPUT, f"{path}: cannot be read ({error.strerror}); {advice}.") from None
 
 
 def shown(value: object) -> str:

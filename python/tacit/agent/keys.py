@@ -1,17 +1,20 @@
-"""Key pairs of parties, where the federation file expects them. Only its owner may read a private key's file."""
+"""Key pairs of parties, where private files and the federation file expect them.
+
+Only its owner may read a private key's file.
+"""
 
 from __future__ import annotations
 
 import hmac
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from tacit import _native
 from tacit.agent.durable import sync_folder
 from tacit.agent.faults import Fault, RunError
+from tacit.agent.federation_members import Members
 from tacit.agent.private_key import PrivateKey
 
 
@@ -24,52 +27,39 @@ class KeyPair:
     fingerprint: str
 
 
-class KeyFiles(Protocol):
-    """Where a party's keys belong."""
-
-    @property
-    def private_key(self) -> Path: ...
-    @property
-    def certificate(self) -> Path: ...
-
-
-class HasParties(Protocol):
-    """Anything that knows parties by name: a federation, or the members of one."""
-
-    @property
-    def parties(self) -> Mapping[str, KeyFiles]: ...
-
-
 def derived_key(private_key: PrivateKey, purpose: bytes) -> bytes:
     """A secret key of 32 bytes that only the holder of a private key can have, another one for each purpose."""
     return hmac.digest(private_key, purpose, "sha256")
 
 
-def make_keys(federation: HasParties, parties: Sequence[str], *, replace: bool) -> dict[str, KeyPair]:
+def make_keys(members: Members, parties: Sequence[str], *, replace: bool) -> dict[str, KeyPair]:
     """A fresh key pair for each of the parties. Without ``replace`` nothing is written if one of the files exists.
 
     Raises RunError if a file exists or cannot be written.
     """
-    files = {party: federation.parties[party] for party in parties}
-    existing = [path for facts in files.values() for path in (facts.private_key, facts.certificate) if path.exists()]
+    files = {party: (members.private(party).private_key, members.parties[party].certificate) for party in parties}
+    existing = [path for pair in files.values() for path in pair if path.exists()]
     if existing and not replace:
         raise RunError(Fault.INPUT, f"{existing[0]} exists already; --force replaces it, for all who know the old one.")
-    return {name: _make(name, facts.private_key, facts.certificate) for name, facts in files.items()}
+    return {name: _make(name, *pair) for name, pair in files.items()}
 
 
 def _make(party: str, private_key: Path, certificate: Path) -> KeyPair:
     made, certificate_pem = _native.generate_keys(party)
     key = PrivateKey(made)
     made[:] = bytes(len(made))
-    _write(private_key, key, 0o600)
-    _write(certificate, certificate_pem.encode(), 0o644)
+    write_whole(private_key, key, 0o600)
+    write_whole(certificate, certificate_pem.encode(), 0o644)
     return KeyPair(private_key, certificate, _native.fingerprint(certificate_pem))
 
 
-def _write(path: Path, content: bytes | bytearray, mode: int) -> None:
-    """Write a file that has its mode from its first byte on and appears whole or not at all."""
+def write_whole(path: Path, content: bytes | bytearray, mode: int) -> None:
+    """Write a file that has its mode from its first byte on and appears whole or not at all.
+
+    A folder that does not exist yet is made for whom the mode lets read. Raises RunError.
+    """
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(mode=mode | (mode & 0o444) >> 2, parents=True, exist_ok=True)
         fresh = path.with_name(path.name + ".new")
         fresh.unlink(missing_ok=True)
         descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)

@@ -138,7 +138,7 @@ class PartyRun:
     def _connect(self) -> _native.Session:
         """Connect to the other participants, who must have compiled and approved the same plan."""
         names = participants(self.plan, self.federation.catalog.parties)
-        network = self.federation.network
+        network = self.federation.privates[self.me].network
         return _native.Session.connect(
             [self.federation.native_party(name) for name in names],
             self.me,

@@ -39,10 +39,12 @@ class _Child:
 class ProcessTree:
     """The parties' processes of one run.
 
-    answers: where each recipient that runs here writes its answer. program: how the ``tacit`` command is started.
+    private: the folder of private files. answers: where each recipient that runs here writes its answer. program: how
+    the ``tacit`` command is started.
     """
 
     federation: Path
+    private: Path
     query: str
     recipients: Sequence[str]
     parties: Sequence[str]
@@ -70,7 +72,7 @@ class ProcessTree:
         """A party's process. The query goes by standard input: every user of a machine can read command lines."""
         read_end, write_end = os.pipe()
         command = [*self.program, "party", "--name", party]
-        command += ["--federation", str(self.federation), "--events", str(write_end)]
+        command += ["--federation", str(self.federation), "--private", str(self.private), "--events", str(write_end)]
         if self.recipients:
             command += ["--to", ",".join(self.recipients)]
         if party in self.answers:

@@ -15,7 +15,7 @@ HELP = "show the plan, what each party would learn, and the cost, without runnin
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """QUERY, --federation, --to, --format, --rules."""
+    """QUERY, --federation, --private, --to, --format, --rules."""
     add_query(parser)
     shown = parser.add_mutually_exclusive_group()
     shown.add_argument(
@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
-    connection, query = connect(options.federation), query_text(options)
+    connection, query = connect(options.federation, private=options.private), query_text(options)
     if options.rules:
         explained: str | dict[str, Any] = connection.rules(query, options.to)
     else:

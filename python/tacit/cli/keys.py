@@ -1,21 +1,23 @@
-"""Make key pairs where the federation file expects them. A private key stays at its party; certificates go to all."""
+"""Make key pairs where private files and the federation file expect them.
+
+A private key stays at its party; certificates go to all.
+"""
 
 from __future__ import annotations
 
 import argparse
 
-from tacit.agent.faults import Fault, RunError
+from tacit.agent.federation_members import Members
 from tacit.agent.keys import make_keys
 from tacit.cli.query_arguments import add_federation
 from tacit.cli.screen import console
-from tacit.psi.members import Members
 
 NAME = "keys"
 HELP = "make the parties' key pairs"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """--federation, --name, --force."""
+    """--federation, --private, --name, --force."""
     add_federation(parser)
     parser.add_argument(
         "--name", metavar="PARTY", help="the party to make keys for (default: all, to try things on one machine)"
@@ -25,11 +27,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
-    members = Members.load(options.federation)
-    names = tuple(members.parties) if options.name is None else (options.name,)
-    if not set(names) <= set(members.parties):
-        known = ", ".join(members.parties)
-        raise RunError(Fault.INPUT, f"{options.federation}: there is no party {options.name!r}; it names {known}.")
+    members = Members.load(options.federation, options.private)
+    names = tuple(members.parties) if options.name is None else (members.known(options.name),)
     screen = console()
     for name, made in make_keys(members, names, replace=options.force).items():
         screen.print(f"{name}: private key {made.private_key}, certificate {made.certificate}", soft_wrap=True)

@@ -10,18 +10,18 @@ from rich.console import Console
 
 from tacit.agent.events import Event
 from tacit.agent.faults import Fault, RunError
+from tacit.agent.federation_members import Members
 from tacit.agent.ledger import Ledger
 from tacit.cli.account import show_entry
 from tacit.cli.query_arguments import add_federation
 from tacit.cli.screen import console
-from tacit.psi.members import Members
 
 NAME = "ledger"
 HELP = "show or verify a party's ledger"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """--federation, --name, --verify, --format."""
+    """--federation, --private, --name, --verify, --format."""
     add_federation(parser)
     parser.add_argument(
         "--name", metavar="PARTY", help="whose ledger (default: every party with a ledger on this machine)"
@@ -34,12 +34,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
-    members = Members.load(options.federation)
-    names = tuple(members.parties) if options.name is None else (options.name,)
-    if not set(names) <= set(members.parties):
-        known = ", ".join(members.parties)
-        raise RunError(Fault.INPUT, f"{options.federation}: there is no party {options.name!r}; it names {known}.")
-    ledgers = {name: Ledger(members.parties[name].ledger) for name in names}
+    members = Members.load(options.federation, options.private)
+    names = tuple(members.parties) if options.name is None else (members.known(options.name),)
+    ledgers = {name: Ledger(members.private(name).ledger) for name in names}
     if not any(ledger.path.exists() for ledger in ledgers.values()):
         raise RunError(
             Fault.INPUT, f"no ledger yet of {', '.join(names)}; the first query a party takes part in starts it."

@@ -45,7 +45,7 @@ def _for_a_process(options: argparse.Namespace) -> int:
     """Tell everything to the process that started this one, errors too."""
     emit = EventPipe(options.events)
     try:
-        federation = connect(options.federation, party=options.name)
+        federation = connect(options.federation, party=options.name, private=options.private)
         plan = federation.plan(query_text(options), options.to)
         PartyRun(federation.federation, options.name, plan, emit, options.answer).run()
     except BrokenPipeError:
@@ -61,7 +61,7 @@ def _for_a_process(options: argparse.Namespace) -> int:
 def _for_a_person(options: argparse.Namespace) -> int:
     """Run the party as a process of its own, show its progress, and print the answer if it is a recipient."""
     output.check_arguments(options)
-    federation = connect(options.federation, party=options.name)
+    federation = connect(options.federation, party=options.name, private=options.private)
     plan = federation.plan(query_text(options), options.to)
     screen = console(to_stderr=True)
     show_account(plan, screen)

@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 from tacit.agent.faults import Fault, RunError
+from tacit.agent.federation_members import Members
 from tacit.agent.ledger import Ledger
 from tacit.cli.psi_prepared import run_prepared
 from tacit.cli.psi_screen import Screen
@@ -20,7 +21,7 @@ from tacit.psi.account import approved_entry, completed_entry, recorded
 from tacit.psi.agreement import Agreement
 from tacit.psi.group import GroupMatch, GroupParameters, refuse
 from tacit.psi.match import Limits, Match
-from tacit.psi.members import Members
+from tacit.psi.members import matching, pair
 from tacit.psi.output import check_output, write_rows
 from tacit.psi.parameters import JOINS, LEAST, PAIRS, Parameters, dropped, keys_of, normalisers, recipients, revealed
 from tacit.psi.plugin import plugin_named
@@ -36,6 +37,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of a match."""
     add = parser.add_argument
     add("--federation", type=Path, default=Path("federation.toml"), metavar="FILE", help="the federation file")
+    add("--private", type=Path, metavar="FOLDER",
+        help="the folder of private files (default: $TACIT_PRIVATE, or private beside that file)")  # fmt: skip
     add("--as", dest="me", required=True, metavar="PARTY", help="the party that this machine is")
     add("--with", dest="other", type=_names, metavar="PARTIES",
         help="whom to match with (default: all parties of the federation file)")  # fmt: skip
@@ -75,16 +78,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
     os.umask(0o077)
-    members = Members.load(options.federation)
+    members = Members.load(options.federation, options.private)
     screen = Screen(options.quiet)
     if options.prepare is not None or options.prepared is not None:
         return run_prepared(options, members, screen)
     if options.input is None or options.key is None:
         raise RunError(Fault.INPUT, "name this party's own table with --input, and its key columns with --key.")
-    everybody = members.matching(options.me, options.other)
+    everybody = matching(members, options.me, options.other)
     if len(everybody) > 2:
         return _run_group(options, members, everybody, screen)
-    parties = members.pair(options.me, options.other)
+    parties = pair(members, options.me, options.other)
     plugin = None if options.plugin is None else plugin_named(options.plugin)
     key, widths = keys_of(options.key)
     parameters = Parameters(
@@ -147,7 +150,7 @@ def _check_output(options: argparse.Namespace, parameters: Agreement) -> None:
 def _run(options: argparse.Namespace, match: Match | GroupMatch, parameters: Agreement, screen: Screen) -> int:
     """Match, write the rows, and record it."""
     learns = match.learns()
-    ledger = Ledger(match.members.parties[options.me].ledger)
+    ledger = Ledger(match.members.private(options.me).ledger)
     approved = ledger.append("approved", approved_entry(options.me, parameters))
     with recorded(ledger, approved, lambda: match.may_ask):
         report = match.run(lambda choice: screen.choice(choice, parameters, options.explain))

@@ -10,11 +10,12 @@ from functools import partial
 
 from tacit import _native
 from tacit.agent.faults import Fault, RunError
+from tacit.agent.federation_members import Members
 from tacit.agent.ledger import Ledger
 from tacit.cli.psi_screen import Screen, size
 from tacit.psi.account import approved_entry, completed_entry, recorded
 from tacit.psi.match import Report
-from tacit.psi.members import Members
+from tacit.psi.members import pair
 from tacit.psi.output import check_output, write_rows
 from tacit.psi.parameters import LEAST, UNBALANCED, normalisers
 from tacit.psi.prepared import DEFAULT_BUDGET, Query, prepare, query_parameters
@@ -34,8 +35,7 @@ def run_prepared(options: argparse.Namespace, members: Members, screen: Screen) 
 
 def _prepare(options: argparse.Namespace, members: Members, screen: Screen) -> int:
     begin = time.monotonic()
-    if options.me not in members.parties:
-        raise RunError(Fault.INPUT, f"{members.path}: there is no party {options.me!r}.")
+    members.known(options.me)
     budget = DEFAULT_BUDGET if options.budget is None else options.budget
     if not 1 <= budget <= MOST_BUDGET:
         raise RunError(Fault.INPUT, f"--budget is {budget}; write a number of rows from 1 to {MOST_BUDGET}.")
@@ -43,7 +43,7 @@ def _prepare(options: argparse.Namespace, members: Members, screen: Screen) -> i
         raise RunError(Fault.INPUT, f"{options.prepare}: the folder {options.prepare.parent} does not exist.")
     source = _source(options)
     chosen = normalisers(options.key[0], options.normalise)
-    key = members.private_key(options.me)
+    key = members.private(options.me).read_key()
     about = prepare(source, chosen, options.prepare, key, budget, options.memory, screen.line)
     whole = options.prepare.stat().st_size
     seconds = time.monotonic() - begin
@@ -57,9 +57,9 @@ def _prepare(options: argparse.Namespace, members: Members, screen: Screen) -> i
 
 
 def _answer(options: argparse.Namespace, members: Members, screen: Screen) -> int:
-    parties = members.pair(options.me, options.other)
+    parties = pair(members, options.me, options.other)
     (asker,) = (name for name in parties if name != options.me)
-    key = members.private_key(options.me)
+    key = members.private(options.me).read_key()
     with held(options.prepared):
         file = read_prepared(options.prepared, key, options.memory)
         parameters = query_parameters(parties, asker, tuple(file.about.normalisers))
@@ -72,7 +72,7 @@ def _answer(options: argparse.Namespace, members: Members, screen: Screen) -> in
 
 
 def _ask(options: argparse.Namespace, members: Members, screen: Screen) -> int:
-    parties = members.pair(options.me, options.other)
+    parties = pair(members, options.me, options.other)
     if options.output is None:
         raise RunError(Fault.INPUT, f"{options.me} gets rows: name the file for them with --output.")
     check_output(options.output)
@@ -94,7 +94,7 @@ def _ask(options: argparse.Namespace, members: Members, screen: Screen) -> int:
 def _recorded(query: Query, screen: Screen, work: Callable[[], tuple[Report, int]]) -> tuple[Report, int, int]:
     """A query, its disclosures on the screen and in the ledger: the report, rows written, the ledger's entry."""
     screen.account(query.parameters)
-    ledger = Ledger(query.members.parties[query.me].ledger)
+    ledger = Ledger(query.members.private(query.me).ledger)
     approved = ledger.append("approved", approved_entry(query.me, query.parameters))
     with recorded(ledger, approved):
         report, count = work()

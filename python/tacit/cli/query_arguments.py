@@ -10,15 +10,19 @@ from tacit.agent.faults import Fault, RunError
 
 
 def add_federation(parser: argparse.ArgumentParser) -> None:
-    """--federation."""
+    """--federation, --private."""
     parser.add_argument(
         "--federation", type=Path, default=Path("federation.toml"), metavar="FILE",
         help="the federation file (default: federation.toml)",
     )  # fmt: skip
+    parser.add_argument(
+        "--private", type=Path, metavar="FOLDER",
+        help="the folder of private files (default: $TACIT_PRIVATE, or private beside that file)",
+    )  # fmt: skip
 
 
 def add_query(parser: argparse.ArgumentParser) -> None:
-    """QUERY, --federation and --to."""
+    """QUERY, --federation, --private and --to."""
     parser.add_argument("query", metavar="QUERY", help="the SQL text, or - to read it from standard input")
     add_federation(parser)
     parser.add_argument(

@@ -19,7 +19,7 @@ HELP = "ask a question and print the answer"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """QUERY, --federation, --to, --output, --output-file, --quiet."""
+    """QUERY, --federation, --private, --to, --output, --output-file, --quiet."""
     add_query(parser)
     output.add_arguments(parser)
     parser.add_argument("--quiet", action="store_true", help="print nothing but the answer")
@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
     output.check_arguments(options)
-    federation = connect(options.federation)
+    federation = connect(options.federation, private=options.private)
     plan = federation.plan(query_text(options), options.to)
     screen = console(to_stderr=True)
     screen.quiet = options.quiet

@@ -25,7 +25,7 @@ HELP = "list owners' tables and kept tables"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """--federation, --name, --format."""
+    """--federation, --private, --name, --format."""
     add_federation(parser)
     parser.add_argument(
         "--name", metavar="PARTY", help="whose parts of kept tables (default: every node's on this machine)"
@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
-    federation = connect(options.federation, party=options.name).federation
+    federation = connect(options.federation, party=options.name, private=options.private).federation
     nodes = federation.catalog.nodes if options.name is None else (options.name,)
     found = [*_owned(federation), *_kept(parts_of(federation, nodes))]
     if options.format == "json":

@@ -1,4 +1,4 @@
-"""The load checks: the owner's data is what the federation file declares, or nothing is shared.
+"""The load checks: the owner's data is what its owner's offer declares, or nothing is shared.
 
 The other parties rely on declared bounds for the width of every secure step, and on unique keys for the kind of join:
 data that breaks a declaration would make a wrong answer. One query over a table's least and greatest values settles
@@ -72,7 +72,7 @@ def _failures(checks: list[Check], failed: Iterable[object]) -> list[Check]:
 def _null_checks(field: Field) -> Iterator[Check]:
     if not field.nullable:
         name = quoted(field.name)
-        advice = "fill it in, or declare the column nullable = true in the federation file"
+        advice = "fill it in, or declare the column nullable = true in the offer"
         yield Check(field, f"count(*) > count({name})", f"{name} IS NULL", "the value is missing", advice, quotes=False)
 
 
@@ -83,7 +83,7 @@ def _bound_checks(field: Field) -> Iterator[Check]:
             for sign, function, word, bound in (("<", "min", "below", low), (">", "max", "above", high)):
                 limit = literal(bound, field.type).sql(dialect="duckdb")
                 problem = f"is {word} the declared {function} {shown(bound, field.type)}"
-                advice = f"correct the value, or declare another {function} in the federation file"
+                advice = f"correct the value, or declare another {function} in the offer"
                 yield Check(field, f"{function}({name}) {sign} {limit}", f"{name} {sign} {limit}", problem, advice)
 
 
@@ -97,7 +97,7 @@ def _text_checks(field: Field, may_have_nul: bool) -> Iterator[Check]:
     if field.type.max_length is not None:
         longest = field.type.max_length
         problem = f"is longer than the declared max_length, {longest} bytes of UTF-8"
-        advice = "shorten the value, or declare another max_length in the federation file"
+        advice = "shorten the value, or declare another max_length in the offer"
         yield Check(field, f"max(strlen({name})) > {longest}", f"strlen({name}) > {longest}", problem, advice)
 
 
@@ -106,7 +106,7 @@ def _dictionary_checks(fields: Iterable[Field]) -> Iterator[Check]:
         if isinstance(field.type, Varchar) and field.type.values is not None:
             unknown = f"{quoted(field.name)} NOT IN ({', '.join(text(value) for value in field.type.values)})"
             problem = "is not among the declared values"
-            advice = "correct the value, or add it to values in the federation file"
+            advice = "correct the value, or add it to values in the offer"
             yield Check(field, f"bool_or({unknown})", unknown, problem, advice)
 
 
@@ -132,7 +132,7 @@ def _check_row_bound(source: Source, rows: int) -> None:
         problem = f"there are {rows} rows, more than the {bound} declared"
         if declared is None:
             problem = f"there are {rows} rows, more than the {bound} of a table without declared rows"
-        raise DataError(source.path, problem, "remove rows, or declare more rows in the federation file")
+        raise DataError(source.path, problem, "remove rows, or declare more rows in the offer")
 
 
 def _check_unique(database: duckdb.DuckDBPyConnection, source: Source, keys: list[str]) -> None:
@@ -147,5 +147,5 @@ def _check_unique(database: duckdb.DuckDBPyConnection, source: Source, keys: lis
     second = f"SELECT {row}, first FROM ({firsts}) WHERE {row} > first ORDER BY {row} LIMIT 1"
     (second_row, first), *_ = database.execute(second).fetchall()
     problem = f"the value repeats that of row {first}, but is declared unique"
-    advice = "remove one of the rows, or the key from unique in the federation file"
+    advice = "remove one of the rows, or the key from unique in the offer"
     raise DataError(source.path, problem, advice, row=second_row, column=" and ".join(keys))

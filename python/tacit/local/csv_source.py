@@ -98,5 +98,5 @@ class _File:
         found = f"SELECT position, CASE {which} END, CASE {value} END FROM ({rows}) WHERE {' OR '.join(wrong)}"
         for row, column, text in database.execute(f"{found} ORDER BY position LIMIT 1").fetchall():
             field = self._columns[column][1]
-            advice = "correct the value, or declare the column's real type in the federation file"
+            advice = "correct the value, or declare the column's real type in the offer"
             raise DataError(self._path, csv_text.problem(text, field.type), advice, row=row, column=field.name)

@@ -9,7 +9,7 @@ import duckdb
 
 
 class DataError(Exception):
-    """A table's file that cannot be read, or data that breaks what the federation file declares.
+    """A table's file that cannot be read, or data that breaks what the offer declares.
 
     The sentence names the file, the row (row 1 is the first row of data) or line, the column, what is wrong and what to
     do. It may quote the wrong value, so it is for the owner's eyes only.

@@ -47,7 +47,7 @@ def _output(path: str, field: Field, name: str, stored: str) -> str:
     if stored == declared:
         return f"{quoted(name)} AS {quoted(field.name)}"
     if not _exact(stored, field):
-        advice = f"store it as {declared}, or declare its real type in the federation file"
+        advice = f"store it as {declared}, or declare its real type in the offer"
         raise DataError(path, f"the file has {stored} where {declared} is declared", advice, column=field.name)
     return f"CAST({quoted(name)} AS {declared}) AS {quoted(field.name)}"
 

@@ -41,7 +41,7 @@ class Source:
 def data_path(table: Table) -> str:
     """The file of a table that this party owns. Raises DataError if it has none."""
     if table.path is None:
-        raise DataError(f"table {table.name}", "it has no file", "give it a path in the federation file")
+        raise DataError(f"table {table.name}", "it has no file", f"write its path in private/{table.owner}.toml")
     return table.path
 
 
@@ -51,7 +51,7 @@ def stamp(path: str) -> tuple[int, ...]:
         with Path(path).open("rb") as file:
             status = os.fstat(file.fileno())
     except OSError as error:
-        advice = "put the file there, or correct path in the federation file"
+        advice = "put the file there, or correct its path in the private file"
         raise DataError(path, f"the file cannot be read ({error.strerror})", advice) from None
     return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
@@ -71,7 +71,7 @@ def positions(path: str, wanted: Iterable[Field], present: Sequence[str]) -> dic
     for field in wanted:
         matches = [at for at, name in enumerate(present) if name.lower() == field.name.lower()]
         if not matches:
-            advice = "add it, or correct its name in the federation file"
+            advice = "add it, or correct its name in the offer"
             raise DataError(path, f"there is no column {field.name}, only {', '.join(present)}", advice)
         if len(matches) > 1:
             raise DataError(path, f"{len(matches)} columns are called {field.name}", "rename all but one")

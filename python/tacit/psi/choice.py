@@ -105,7 +105,7 @@ def choose(parameters: Parameters, facts: tuple[Mapping[str, Any], Mapping[str, 
 
 @dataclass(frozen=True)
 class DeclaredNetwork(Network):
-    """The worst of what the parties' federation files declare; what none declares is as in a plan for SQL."""
+    """The worst of what the parties' private files declare; what none declares is as in a plan for SQL."""
 
     declared: bool = False
 

@@ -12,11 +12,11 @@ from typing import Any
 
 from tacit import _native
 from tacit.agent.faults import Fault, RunError
+from tacit.agent.federation_members import Members
 from tacit.psi.agreement import Agreement, together
 from tacit.psi.announcement import heard
 from tacit.psi.choice import Chosen, DeclaredNetwork
 from tacit.psi.match import OUTPUT_BYTES, Limits, Report, Tell
-from tacit.psi.members import Members
 from tacit.psi.partition import Counts, partition
 from tacit.psi.source import Source
 from tacit.psi.state import check_disk, folder_of
@@ -199,11 +199,11 @@ class GroupMatch:
         """Nothing is kept on disk."""
 
     def _connect(self) -> _native.Group:
-        network = self.members.network
+        network = self.members.private(self.me).network
         return _native.Group.connect(
             [self.members.native_party(name) for name in self.parameters.parties],
             self.number,
-            self.members.private_key(self.me),
+            self.members.private(self.me).read_key(),
             self.parameters.plan_hash,
             connect_timeout=network.connect_timeout,
             idle_timeout=network.idle_timeout,
@@ -263,8 +263,8 @@ class GroupMatch:
             "kinds": self.source.kinds(),
             "csv": self.source.is_csv,
             "resume": None,
-            "latency": self.members.network.latency,
-            "bandwidth": self.members.network.bandwidth,
+            "latency": self.members.private(self.me).network.latency,
+            "bandwidth": self.members.private(self.me).network.bandwidth,
             "columns": [],
         }
 

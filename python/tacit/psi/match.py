@@ -14,9 +14,9 @@ from typing import Any
 
 from tacit import _native
 from tacit.agent.faults import Fault, RunError
+from tacit.agent.federation_members import Members
 from tacit.psi.announcement import heard, numbers, run_name, same_run, told_numbers
 from tacit.psi.choice import BYTES_PER_TOKEN, Choice, choose
-from tacit.psi.members import Members
 from tacit.psi.parameters import UNBALANCED, Parameters
 from tacit.psi.partition import Counts, Folder, keyed, partition
 from tacit.psi.source import Source
@@ -158,7 +158,7 @@ class Match:
         self.choice: Choice | None = None
         self.peer_rows = 0
         self.folder = None if output is None else folder_of(output)
-        self._key = sealing_key(members.private_key(me))
+        self._key = sealing_key(members.private(me).read_key())
         self._again = 0
         self._columns = [*source.key, "/", *source.columns]
         self._table: _native.Binned | None = None
@@ -312,8 +312,8 @@ class Match:
             "kinds": self.source.kinds(),
             "csv": self.source.is_csv,
             "resume": resume,
-            "latency": self.members.network.latency,
-            "bandwidth": self.members.network.bandwidth,
+            "latency": self.members.private(self.me).network.latency,
+            "bandwidth": self.members.private(self.me).network.bandwidth,
             "columns": list(self.source.columns) if self.parameters.reveal == "shares" else [],
         }
 
@@ -475,11 +475,11 @@ class Match:
 
 def connect(members: Members, parameters: Parameters, me: str) -> _native.Pair:
     """Connect with the other party, which compares parameters. Raises native errors."""
-    network = members.network
+    network = members.private(me).network
     return _native.Pair.connect(
         [members.native_party(name) for name in parameters.parties],
         parameters.parties.index(me),
-        members.private_key(me),
+        members.private(me).read_key(),
         parameters.plan_hash,
         connect_timeout=network.connect_timeout,
         idle_timeout=network.idle_timeout,

@@ -17,10 +17,10 @@ from typing import Any, TypeVar
 
 from tacit import _native
 from tacit.agent.faults import Fault, RunError
+from tacit.agent.federation_members import Members
 from tacit.agent.private_key import PrivateKey
 from tacit.psi.announcement import asked, dishonest, offered
 from tacit.psi.match import Report, connect
-from tacit.psi.members import Members
 from tacit.psi.parameters import UNBALANCED, Parameters
 from tacit.psi.partition import Counts, partition
 from tacit.psi.prepared_file import (
@@ -112,7 +112,7 @@ class Query:
             has = theirs.has == file.fingerprint
             self._costs(about.rows, about.budget, theirs.rows, has)
             prepared = _native.PreparedSet.load(file.secret, file.answered)
-            file.record(self.members.private_key(self.me), file.answered + theirs.rows)
+            file.record(self.members.private(self.me).read_key(), file.answered + theirs.rows)
             pair.answer(prepared, theirs.rows, None if has else file.published)
             return _report(pair, begin, (about.rows, 0, []), (), None, _confirmed(pair))
 

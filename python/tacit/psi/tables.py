@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.agent.faults import Fault, RunError
+from tacit.agent.federation_members import Members
 from tacit.agent.ledger import Ledger
 from tacit.psi.account import approved_entry, completed_entry, recorded
 from tacit.psi.agreement import Agreement
 from tacit.psi.group import GroupMatch, GroupParameters, refuse
 from tacit.psi.match import Limits, Match, Report
-from tacit.psi.members import Members
+from tacit.psi.members import matching, pair
 from tacit.psi.parameters import LEAST, Parameters, dropped, keys_of, recipients, revealed
 from tacit.psi.prepared import DEFAULT_BUDGET, Query, query_parameters
 from tacit.psi.prepared import prepare as prepare_table
@@ -65,7 +66,7 @@ def intersect(
     of the federation file. Raises RunError and native errors.
     """
     members = Members.load(Path(federation))
-    everybody = members.matching(me, other)
+    everybody = matching(members, me, other)
     if len(everybody) > 2:
         refuse(everybody, {
             f"join={join!r}": join != "inner",
@@ -77,7 +78,7 @@ def intersect(
         agreed = GroupParameters(everybody, _normalisers(key, normalise), recipients(everybody, to))
         source = _open(table, key, columns, memory)
         return _recorded(GroupMatch(members, me, agreed, source, Limits(memory)), agreed)
-    parties = members.pair(me, other)
+    parties = pair(members, me, other)
     name = None if plugin is None else str(plugin.name)
     parameters = Parameters(
         parties, _normalisers(key, normalise), recipients(parties, to), join, protocol, bins, name
@@ -102,7 +103,7 @@ def identify(
     key: the columns of a key, or a list of keys, the most important first, like ``[["email"], ["last", "dob"]]``.
     """
     members = Members.load(Path(federation))
-    parties = members.pair(me, other)
+    parties = pair(members, me, other)
     flat, widths = _keys(key)
     parameters = Parameters(
         parties, _normalisers(flat, normalise), parties, protocol=protocol, reveal="ids", widths=widths
@@ -128,7 +129,7 @@ def share(
     key: as of ``identify``. pairs: all, or one for each row at most. drop_contaminated: both, or a party.
     """
     members = Members.load(Path(federation))
-    parties = members.pair(me, other)
+    parties = pair(members, me, other)
     flat, widths = _keys(key)
     parameters = Parameters(
         parties, _normalisers(flat, normalise), parties, reveal="shares", widths=widths, pairs=pairs,
@@ -155,7 +156,7 @@ def aggregate(
     reveal: cardinality, or sum(PARTY.COLUMN). least: how many keys have to match for a sum; with fewer it is None.
     """
     members = Members.load(Path(federation))
-    parties = members.pair(me, other)
+    parties = pair(members, me, other)
     what, summed = revealed(reveal, parties)
     if what not in ("cardinality", "sum"):
         raise RunError(Fault.INPUT, f"{reveal!r} is no number; write cardinality or sum({parties[1]}.COLUMN).")
@@ -178,7 +179,7 @@ def prepare(
     memory: int = 3 << 30,
 ) -> None:
     """Prepare a table into a file, to be asked about up to ``budget`` rows in all, as ``tacit psi --prepare``."""
-    private_key = Members.load(Path(federation)).private_key(me)
+    private_key = Members.load(Path(federation)).private(me).read_key()
     source = _open(table, key, (), memory)
     prepare_table(source, _normalisers(key, normalise), Path(file), private_key, budget, memory, lambda line: None)
 
@@ -194,10 +195,10 @@ def answer(
 ) -> Report:
     """Answer one query about a prepared table, of ``most`` rows at most, as ``tacit psi --prepared``."""
     members = Members.load(Path(federation))
-    parties = members.pair(me, other)
+    parties = pair(members, me, other)
     (asker,) = (name for name in parties if name != me)
     with held(Path(file)):
-        prepared = read_prepared(Path(file), members.private_key(me), memory)
+        prepared = read_prepared(Path(file), members.private(me).read_key(), memory)
         query = Query(members, me, query_parameters(parties, asker, tuple(prepared.about.normalisers)))
         return _asked(query, lambda: Matched(_nothing, query.answer(prepared, most))).report
 
@@ -216,7 +217,7 @@ def ask(
 ) -> Matched:
     """The rows whose keys the other party's prepared table had. file: where what it publishes is kept."""
     members = Members.load(Path(federation))
-    query = Query(members, me, query_parameters(members.pair(me, other), me, _normalisers(key, normalise)))
+    query = Query(members, me, query_parameters(pair(members, me, other), me, _normalisers(key, normalise)))
     source = _open(table, key, columns, memory)
 
     def run() -> Matched:
@@ -228,7 +229,7 @@ def ask(
 
 def _asked(query: Query, run: Callable[[], Matched]) -> Matched:
     """A query with the ledger's entries."""
-    ledger = Ledger(query.members.parties[query.me].ledger)
+    ledger = Ledger(query.members.private(query.me).ledger)
     approved = ledger.append("approved", approved_entry(query.me, query.parameters))
     with recorded(ledger, approved):
         matched = run()
@@ -277,7 +278,7 @@ def _run(
 
 def _recorded(match: Match | GroupMatch, parameters: Agreement) -> Matched:
     """A match with the ledger's entries."""
-    ledger = Ledger(match.members.parties[match.me].ledger)
+    ledger = Ledger(match.members.private(match.me).ledger)
     approved = ledger.append("approved", approved_entry(match.me, parameters))
     with recorded(ledger, approved, lambda: match.may_ask):
         report = match.run()

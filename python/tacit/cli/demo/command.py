@@ -54,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
         scenario = SCENARIOS[options.question]
         write_scenario(scenario, options.rows or scenario.rows, folder)
         federation = connect(folder / "federation.toml")
-        make_keys(federation.federation, federation.federation.catalog.parties, replace=False)
+        make_keys(federation.federation.members, scenario.parties, replace=False)
         _tell(scenario, federation, folder, console())
         if options.keep is not None:
             _tell_where(options.keep, console())

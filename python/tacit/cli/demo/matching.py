@@ -10,10 +10,10 @@ import duckdb
 from rich.console import Console
 
 from tacit.agent.faults import Fault, RunError
+from tacit.agent.federation_members import Members
 from tacit.agent.keys import make_keys
-from tacit.cli.demo.scenario import free_ports
+from tacit.cli.demo.scenario import free_ports, write_membership
 from tacit.cli.screen import heading
-from tacit.psi.members import Members
 
 NAME = "psi"
 ROWS = 100_000
@@ -29,9 +29,8 @@ TABLES = {
 def tell(rows: int, folder: Path, screen: Console) -> None:
     """The whole story: two tables, two processes, what each prints, and the joint rows."""
     ports = free_ports(len(TABLES))
-    parties = [f'[parties.{name}]\naddress = "127.0.0.1:{port}"\n' for name, port in zip(TABLES, ports, strict=True)]
-    (folder / "federation.toml").write_text("\n".join(parties), encoding="utf-8")
-    make_keys(Members.load(folder / "federation.toml"), tuple(TABLES), replace=False)
+    path = write_membership(folder, "", dict(zip(TABLES, ports, strict=True)))
+    make_keys(Members.load(path), tuple(TABLES), replace=False)
     with duckdb.connect() as database:
         for name, query in TABLES.items():
             database.execute(f"COPY ({query.format(rows=rows)}) TO '{folder / name}.parquet'")

@@ -1,9 +1,9 @@
-"""What a demo question consists of, and how its files are made: data from seeded draws, and a federation file."""
+"""What a demo question consists of, and how its files are made: data from seeded draws, and a federation of it."""
 
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,12 +23,22 @@ CREATE MACRO pick(list, i, salt) AS list[1 + floor(power(chance(i, salt), 2) * l
 class DemoTable:
     """A table of the demo.
 
-    select: a DuckDB query that makes its rows. declaration: the rest of its section in the federation file.
+    select: a DuckDB query that makes its rows. declaration: its section in the owner's offer.
     """
 
     name: str
     owner: str
     select: str
+    declaration: str
+
+
+@dataclass(frozen=True)
+class Offered:
+    """A table as its owner offers it. path: of its file, from the federation's folder. declaration: its section."""
+
+    name: str
+    owner: str
+    path: str
     declaration: str
 
 
@@ -51,7 +61,7 @@ class Scenario:
 
 
 def write_scenario(scenario: Scenario, rows: int, folder: Path) -> None:
-    """Write every table as ``<owner>/<table>.csv`` under the folder, and ``federation.toml`` for this machine."""
+    """Write every table as ``<owner>/<table>.csv`` under the folder, and the federation's files for this machine."""
     tables = scenario.tables(rows)
     with duckdb.connect() as database:
         database.execute(MACROS)
@@ -60,21 +70,41 @@ def write_scenario(scenario: Scenario, rows: int, folder: Path) -> None:
             path.parent.mkdir(exist_ok=True)
             shuffled = f"SELECT * FROM ({table.select}) t ORDER BY hash(t::VARCHAR)"
             database.execute(f"COPY ({shuffled}) TO {_quoted(path)} (HEADER)")
-    text = federation_file(scenario, tables, free_ports(len(scenario.parties)))
-    (folder / "federation.toml").write_text(text, encoding="utf-8")
+    write_federation(scenario, tables, free_ports(len(scenario.parties)), folder)
 
 
-def federation_file(scenario: Scenario, tables: tuple[DemoTable, ...], ports: list[int]) -> str:
-    """The federation file of a scenario whose parties all run on this machine."""
-    lines = ["# Who takes part, and what each party offers. Every party holds this same file."]
-    lines += [f'engine = "{scenario.engine}"', f"nodes = {_list(scenario.parties)}"]
-    lines += [f"recipients = {_list(scenario.recipients)}"]
-    for party, port in zip(scenario.parties, ports, strict=True):
+def write_federation(scenario: Scenario, tables: tuple[DemoTable, ...], ports: list[int], folder: Path) -> None:
+    """The files of a scenario's federation whose parties all run on this machine, but for keys and data."""
+    entries = (
+        f'engine = "{scenario.engine}"\nnodes = {_list(scenario.parties)}\nrecipients = {_list(scenario.recipients)}'
+    )
+    offered = [Offered(each.name, each.owner, f"{each.owner}/{each.name}.csv", each.declaration) for each in tables]
+    write_membership(folder, entries, dict(zip(scenario.parties, ports, strict=True)))
+    write_offers(folder, offered)
+
+
+def write_membership(folder: Path, entries: str, ports: Mapping[str, int]) -> Path:
+    """A federation file of parties on this machine. entries: the top of the file. Returns its path."""
+    lines = ["# Who takes part. Every party holds this same file.", entries]
+    for party, port in ports.items():
         lines += ["", f"[parties.{party}]", f'address = "127.0.0.1:{port}"']
+    path = folder / "federation.toml"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def write_offers(folder: Path, tables: Iterable[Offered], private: Mapping[str, str] | None = None) -> None:
+    """Each owner's offer and private file. private: the top of parties' private files, where these have one."""
+    offers: dict[str, list[str]] = {}
+    privates = {party: [entries] for party, entries in (private or {}).items()}
     for table in tables:
-        lines += ["", f"[tables.{table.name}]", f'owner = "{table.owner}"', f'path = "{table.owner}/{table.name}.csv"']
-        lines += [table.declaration.strip()]
-    return "\n".join(lines) + "\n"
+        section = f"[tables.{table.name}]"
+        offers.setdefault(table.owner, []).extend([section, table.declaration.strip(), ""])
+        privates.setdefault(table.owner, []).extend([section, f'path = "../{table.path}"'])
+    for name, files, mode in (("offers", offers, 0o755), ("private", privates, 0o700)):
+        (folder / name).mkdir(mode=mode, exist_ok=True)
+        for party, lines in files.items():
+            (folder / name / f"{party}.toml").write_text("\n".join(lines).strip() + "\n", encoding="utf-8")
 
 
 def free_ports(count: int) -> list[int]:

@@ -1,4 +1,7 @@
-"""The tables of a federation file: owners, columns, types and the public bounds that everybody may rely on."""
+"""Owners' offers: the tables of each, with columns, types and the public bounds that everybody may rely on.
+
+An offer is one file, ``offers/NAME.toml``, which its owner alone writes. All parties hold the same ones.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +15,11 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Final
 
-from tacit.agent.federation_section import Section, shown
+from tacit.agent.federation_section import FederationError, Section, read_section, shown
 from tacit.plan.algebra.bounds import INTEGER_RANGES
 from tacit.plan.algebra.types import Boolean, Date, Decimal, Field, Integer, IntegerName, Type, Varchar
 from tacit.plan.facts.catalog import Column, Table
 
-FORMATS = (".csv", ".parquet")
 CONSENTS = ("filter", "groups", "matches")
 INTEGERS: Final[tuple[IntegerName, ...]] = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
 DECIMAL = re.compile(r"(?:DECIMAL|NUMERIC)\s*\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\)")
@@ -29,10 +31,37 @@ WIDEST = 10**MOST_DIGITS - 1
 """The largest whole number that Arrow carries exactly, as decimal128(38, 0)."""
 
 
-def read_table(section: Section, parties: tuple[str, ...]) -> Table:
+def read_offers(folder: Path, parties: tuple[str, ...]) -> tuple[Table, ...]:
+    """The tables that all parties offer, in the parties' order. Raises RunError with the first mistake."""
+    strangers = sorted(file for file in folder.glob("*.toml") if file.stem not in parties)
+    for file in strangers:
+        problem = f"there is no party {file.stem!r}"
+        raise FederationError(file, "", problem, "add it to the federation file, or remove this file")
+    tables: dict[str, Table] = {}
+    for owner in parties:
+        for table in _read_offer(folder / f"{owner}.toml", owner, parties):
+            first = tables.setdefault(table.name.lower(), table)
+            if first is not table:
+                problem = f"{first.owner} offers a table {first.name!r} too"
+                advice = "rename one, because SQL takes them for the same name"
+                raise FederationError(folder / f"{owner}.toml", f"[tables.{table.name}]", problem, advice)
+    if not tables:
+        raise FederationError(folder, "", "no party offers a table", "an owner writes [tables.NAME] in NAME.toml there")
+    return tuple(tables.values())
+
+
+def _read_offer(path: Path, owner: str, parties: tuple[str, ...]) -> tuple[Table, ...]:
+    """One owner's tables; none without a file."""
+    if not path.exists():
+        return ()
+    root = read_section(path, "correct the permissions of the file")
+    tables = tuple(_table(section, owner, parties) for section in root.sections("tables"))
+    root.close()
+    return tables
+
+
+def _table(section: Section, owner: str, parties: tuple[str, ...]) -> Table:
     """A section ``[tables.NAME]``."""
-    owner = section.text("owner")
-    section.all_known("owner", [owner], parties, "party")
     columns = _columns(section.section("columns"), parties)
     rows, most_rows = section.count("rows", least=0), section.count("most_rows", least=0)
     if rows is not None and most_rows is not None:
@@ -45,19 +74,9 @@ def read_table(section: Section, parties: tuple[str, ...]) -> Table:
         rows=rows,
         consents=_consents(section),
         most_rows=most_rows,
-        path=str(_data_path(section)),
     )
     section.close()
     return table
-
-
-def _data_path(section: Section) -> Path:
-    path = section.path("path")
-    if path.suffix.lower() not in FORMATS:
-        raise section.error(f"path is {str(path)!r}, neither .csv nor .parquet", "store the table as CSV or Parquet")
-    if any(character in str(path) for character in "*?["):
-        raise section.error(f"path is {str(path)!r}", "name one file, without the characters * ? [")
-    return path
 
 
 def _unique(section: Section, columns: tuple[Column, ...]) -> tuple[frozenset[str], ...]:

@@ -1,0 +1,93 @@
+"""A party's private file: where its key, ledger, kept parts and tables are, and its timeouts (docs/federation.md).
+
+It never leaves the party. A file that is not there is as an empty one: everything has a default but tables' paths.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from tacit.agent.federation_section import FederationError, Section, read_section
+from tacit.agent.private_key import PrivateKey
+
+FORMATS = (".csv", ".parquet")
+VARIABLE = "TACIT_PRIVATE"
+"""The environment variable that names the folder of private files."""
+
+
+@dataclass(frozen=True)
+class Network:
+    """How long to wait for peers, in seconds; latency (seconds, one way) and bandwidth (bytes a second) to simulate."""
+
+    connect_timeout: float = 30.0
+    idle_timeout: float = 30.0
+    latency: float = 0.0
+    bandwidth: float | None = None
+
+
+@dataclass(frozen=True)
+class PrivateFile:
+    """What a party alone knows. tables: its tables' files by the tables' names. All paths are absolute."""
+
+    path: Path
+    party: str
+    private_key: Path
+    ledger: Path
+    kept: Path
+    tables: Mapping[str, Path]
+    network: Network
+
+    @classmethod
+    def load(cls, folder: Path, party: str) -> PrivateFile:
+        """The private file of a party in the folder of private files. Raises FederationError with the first mistake."""
+        path = folder / f"{party}.toml"
+        root = read_section(path, "correct the permissions of the file") if path.exists() else Section(path, "", {})
+        found = cls(
+            path,
+            party,
+            root.path("private_key", f"{party}.key"),
+            root.path("ledger", f"ledger/{party}.jsonl"),
+            root.path("kept", f"kept/{party}"),
+            {section.name: _data_path(section) for section in root.sections("tables")},
+            _network(root.section("network")),
+        )
+        root.close()
+        return found
+
+    def read_key(self) -> PrivateKey:
+        """The private key. Raises FederationError if it cannot be read."""
+        try:
+            return PrivateKey.read(self.private_key)
+        except OSError as error:
+            problem = f"private key {self.private_key} cannot be read ({error.strerror})"
+            raise FederationError(self.path, "", problem, f"`tacit keys --name {self.party}` makes a new one") from None
+
+
+def private_folder(federation: Path, given: Path | None) -> Path:
+    """The folder of private files: as given, as the environment says, or beside the federation file."""
+    named = given or os.environ.get(VARIABLE)
+    return Path(named) if named else federation.parent / "private"
+
+
+def _data_path(section: Section) -> Path:
+    path = section.path("path")
+    if path.suffix.lower() not in FORMATS:
+        raise section.error(f"path is {str(path)!r}, neither .csv nor .parquet", "store the table as CSV or Parquet")
+    if any(character in str(path) for character in "*?["):
+        raise section.error(f"path is {str(path)!r}", "name one file, without the characters * ? [")
+    section.close()
+    return path
+
+
+def _network(section: Section) -> Network:
+    network = Network(
+        section.number("connect_timeout", Network.connect_timeout, above=0),
+        section.number("idle_timeout", Network.idle_timeout, above=0),
+        section.number("latency", Network.latency),
+        section.number("bandwidth", None, above=0),
+    )
+    section.close()
+    return network
