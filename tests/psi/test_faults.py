@@ -240,6 +240,9 @@ def test_too_small_a_disk_is_said_before_the_start(pair: Pair) -> None:
         (("--join", "left"), "another plan"),
         (("--to", "a"), "another plan"),
         (("--normalise", "own=name"), "with a key column, id"),
+        (("--kind", "own=number"), "name a key column, id"),
+        (("--kind", "id=integer"), "there is no such kind; write number, floating-point number"),
+        (("--kind", "id=date"), "it is number, not date, as --kind declares"),
         (("--columns", "nothing"), "there is no column 'nothing'; it has id, own"),
         (("--protocol", "rot13"), "there is no protocol 'rot13'; choose auto"),
         (("--bins", "many"), "--bins is 'many'"),
@@ -264,7 +267,8 @@ def test_what_is_wrong_is_one_sentence(pair: Pair, own: tuple[str, ...], said: s
 def test_wrong_data_names_file_row_and_column(pair: Pair) -> None:
     (pair.folder / "a.csv").write_text("id,own\n1,x\nseven,y\n")
     pair.write("b", "SELECT i AS id FROM range(20) t(i)")
-    running = [pair.start("a", ending="csv"), pair.start("b")]
+    options = ("--kind", "id=number")
+    running = [pair.start("a", *options, ending="csv"), pair.start("b", *options)]
     told = [each.communicate(timeout=60)[0] for each in running]
     assert [each.returncode for each in running] == [2, 5], told
     assert "a.csv, row 2, column id: the value is no number" in told[0]

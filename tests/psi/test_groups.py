@@ -78,7 +78,7 @@ def test_composite_keys_normalisers_csv_and_columns(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("mail,no,zip\nAnn@Example.org,1,8\nbob@example.org,2,9\nnonsense,3,7\n,4,6\n")
     (tmp_path / "b.csv").write_text("mail,no,zip\nann@example.ORG,1,007\nbob@example.org,5,8\n")
     group.write("c", "SELECT 'ANN@example.org' AS mail, 1.00::DECIMAL(9, 2) AS no, 5 AS zip")
-    options = ("--normalise", "mail=email", "--columns", "zip")
+    options = ("--normalise", "mail=email", "--columns", "zip", "--kind", "no=number")
     running = {party: group.start(party, *options, key="mail,no", ending="csv") for party in "ab"}
     running["c"] = group.start("c", *options, key="mail,no")
     ended = ends(running)
@@ -234,7 +234,8 @@ def test_a_killed_party_is_named_by_all_others(tmp_path: Path) -> None:
 
 def test_wrong_data_at_one_party_is_named_at_all(three: Group) -> None:
     (three.folder / "a.csv").write_text("id,own\n1,x\nseven,y\n")
-    running = {"a": three.start("a", "--quiet", ending="csv"), **{p: three.start(p, "--quiet") for p in "bc"}}
+    options = ("--quiet", "--kind", "id=number")
+    running = {"a": three.start("a", *options, ending="csv"), **{p: three.start(p, *options) for p in "bc"}}
     ended = ends(running)
     assert ended["a"].status == 2 and "a.csv, row 2, column id: the value is no number" in ended["a"].told
     for party in "bc":

@@ -232,8 +232,8 @@ def test_values_that_are_no_integers_are_named(pair: Pair) -> None:
     (pair.folder / "a.csv").write_text("id,n\n1,5\n2,many\n")
     pair.write("b", "SELECT i AS id FROM range(20) t(i)")
     running = [
-        pair.start("a", "--reveal", "shares", "--columns", "n", ending="csv"),
-        pair.start("b", "--reveal", "shares"),
+        pair.start("a", "--reveal", "shares", "--columns", "n", "--kind", "id=number", ending="csv"),
+        pair.start("b", "--reveal", "shares", "--kind", "id=number"),
     ]
     told = [each.communicate(timeout=60)[0] for each in running]
     assert [each.returncode for each in running] == [2, 5], told

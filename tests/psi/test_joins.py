@@ -79,13 +79,39 @@ def test_composite_keys_normalisers_and_csv(pair: Pair) -> None:
     assert "column mail: 1 values are not valid, the first in row 3" in ends[0].told
 
 
-def test_a_csv_key_is_read_as_the_other_partys_kind(pair: Pair) -> None:
+def test_a_text_key_is_read_as_both_parties_declare(pair: Pair) -> None:
     (pair.folder / "a.csv").write_text("id,own\n1,x\n02,y\n30,z\n")
     pair.write("b", "SELECT (i * 1.0)::DECIMAL(9, 2) AS id, i FROM range(20) t(i)")
-    running = [pair.start("a", ending="csv"), pair.start("b")]
+    running = [pair.start("a", "--kind", "id=number", ending="csv"), pair.start("b", "--kind", "id=number")]
     told = [each.communicate(timeout=60)[0] for each in running]
     assert [each.returncode for each in running] == [0, 0], told
     assert pair.joint("a.own, b.i") == [("x", 1), ("y", 2)]
+    assert "a.csv, column id: its texts are read as number" in told[0]
+    for party in "ab":
+        approved = Ledger(pair.folder / "ledger" / f"{party}.jsonl").entries()[0]
+        assert "(exact as number)" in approved["query"]
+
+
+@pytest.mark.parametrize("protocol", ["vole-malicious", "dh"])
+def test_no_peer_decides_which_texts_are_equal(pair: Pair, protocol: str) -> None:
+    """b stores a day where a has times of that day: one question would be about all of them."""
+    (pair.folder / "a.csv").write_text("seen,own\n2024-05-01 10:11:12,x\n2024-05-01 22:00:00,y\n2024-05-02,z\n")
+    pair.write("b", "SELECT DATE '2024-05-01' AS seen")
+    options = ("--protocol", protocol)
+    running = [pair.start("a", *options, key="seen", ending="csv"), pair.start("b", *options, key="seen")]
+    told = [each.communicate(timeout=60)[0] for each in running]
+    assert 2 in [each.returncode for each in running] and {each.returncode for each in running} <= {2, 5}, told
+    said = "column seen: it is {} here and {} at {}; declare --kind seen=date at all parties, or store it as one kind."
+    assert said.format("text", "date", "b") in told[0] or said.format("date", "text", "a") in told[1], told
+    assert not any((pair.folder / f"{party}-matched.parquet").exists() for party in "ab")
+
+
+def test_a_kind_that_one_party_declares_alone_is_another_match(pair: Pair) -> None:
+    (pair.folder / "a.csv").write_text("id,own\n1,x\n")
+    pair.write("b", "SELECT 1 AS id")
+    running = [pair.start("a", ending="csv"), pair.start("b", "--kind", "id=number")]
+    told = [each.communicate(timeout=60)[0] for each in running]
+    assert [each.returncode for each in running] == [4, 4], told
 
 
 def test_the_ledger_says_what_was_learnt(pair: Pair) -> None:

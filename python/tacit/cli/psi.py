@@ -23,7 +23,18 @@ from tacit.psi.group import GroupMatch, GroupParameters, refuse
 from tacit.psi.match import Limits, Match
 from tacit.psi.members import matching, pair
 from tacit.psi.output import check_output, write_rows
-from tacit.psi.parameters import JOINS, LEAST, PAIRS, Parameters, dropped, keys_of, normalisers, recipients, revealed
+from tacit.psi.parameters import (
+    JOINS,
+    LEAST,
+    PAIRS,
+    Parameters,
+    dropped,
+    keys_of,
+    kinds_declared,
+    normalisers,
+    recipients,
+    revealed,
+)
 from tacit.psi.plugin import plugin_named
 from tacit.psi.source import open_source
 
@@ -49,6 +60,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--columns", type=_names, metavar="COLUMNS", help="the columns of the output (default: all)")
     add("--normalise", type=_names, default=[], metavar="COLUMN=HOW",
         help="spelling of key columns: email, name, phone, phone:REGION, exact (default: exact)")  # fmt: skip
+    add("--kind", type=_names, default=[], metavar="COLUMN=KIND",
+        help="what texts of key columns are read as: number, date, ... (default: they stay texts)")  # fmt: skip
     add("--reveal", default="intersection", metavar="WHAT",
         help="intersection (default), cardinality, sum(PARTY.COLUMN), ids, or shares")  # fmt: skip
     add("--pairs", choices=PAIRS, default="all",
@@ -90,16 +103,17 @@ def run(options: argparse.Namespace) -> int:
     parties = pair(members, options.me, options.other)
     plugin = None if options.plugin is None else plugin_named(options.plugin)
     key, widths = keys_of(options.key)
+    kinds = kinds_declared(key, options.kind)
     parameters = Parameters(
         parties, normalisers(key, options.normalise), recipients(parties, options.to), options.join,
         options.protocol, _bins(options.bins), None if plugin is None else str(getattr(plugin, "name", options.plugin)),
         *revealed(options.reveal, parties), widths, options.pairs, dropped(parties, options.drop),
-        options.least,
+        options.least, kinds=kinds,
     )  # fmt: skip
     _check_output(options, parameters)
     limits = Limits(options.memory, options.workers, options.repeat_bins)
     columns = [] if options.columns is None and parameters.reveal == "shares" else options.columns
-    source = open_source(options.input, key, columns, os.cpu_count() or 1, limits.memory)
+    source = open_source(options.input, key, columns, os.cpu_count() or 1, limits.memory, kinds)
     screen.account(parameters)
     match = Match(
         members,
@@ -131,10 +145,13 @@ def _run_group(options: argparse.Namespace, members: Members, parties: tuple[str
         "the second --key": len(options.key) > 1,
     })  # fmt: skip
     (key,) = options.key
-    parameters = GroupParameters(parties, normalisers(key, options.normalise), recipients(parties, options.to))
+    kinds = kinds_declared(key, options.kind)
+    parameters = GroupParameters(
+        parties, normalisers(key, options.normalise), recipients(parties, options.to), kinds=kinds
+    )  # fmt: skip
     _check_output(options, parameters)
     limits = Limits(options.memory)
-    source = open_source(options.input, key, options.columns, os.cpu_count() or 1, limits.memory)
+    source = open_source(options.input, key, options.columns, os.cpu_count() or 1, limits.memory, kinds)
     screen.account(parameters)
     match = GroupMatch(members, options.me, parameters, source, limits, options.output, screen.line, screen.progress)
     return _run(options, match, parameters, screen)

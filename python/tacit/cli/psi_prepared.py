@@ -17,7 +17,7 @@ from tacit.psi.account import approved_entry, completed_entry, recorded
 from tacit.psi.match import Report
 from tacit.psi.members import pair
 from tacit.psi.output import check_output, write_rows
-from tacit.psi.parameters import LEAST, UNBALANCED, normalisers
+from tacit.psi.parameters import LEAST, UNBALANCED, kinds_declared, normalisers
 from tacit.psi.prepared import DEFAULT_BUDGET, Query, prepare, query_parameters
 from tacit.psi.prepared_file import MOST_BUDGET, held, read_prepared
 from tacit.psi.source import Source, open_source
@@ -105,7 +105,9 @@ def _recorded(query: Query, screen: Screen, work: Callable[[], tuple[Report, int
 def _source(options: argparse.Namespace) -> Source:
     if options.input is None or options.key is None:
         raise RunError(Fault.INPUT, "name this party's own table with --input, and its key columns with --key.")
-    return open_source(options.input, options.key[0], options.columns, os.cpu_count() or 1, options.memory)
+    key = options.key[0]
+    kinds = kinds_declared(key, options.kind)
+    return open_source(options.input, key, options.columns, os.cpu_count() or 1, options.memory, kinds)
 
 
 def _refuse_others(options: argparse.Namespace) -> None:

@@ -16,9 +16,11 @@ JSON = dict[str, Any]
 def approved_entry(me: str, parameters: Agreement) -> JSON:
     """The entry before anything leaves: the parameters, and all that anybody will learn."""
     described = f"psi {parameters.what()} of {together(parameters.parties)}, {len(parameters.normalisers)} key columns"
+    kinds = parameters.kinds or ("",) * len(parameters.normalisers)
+    read = [f"{how} as {kind}" if kind else how for how, kind in zip(parameters.normalisers, kinds, strict=True)]
     return {
         "party": me,
-        "query": f"{described} ({', '.join(parameters.normalisers)}), to {together(parameters.to)}",
+        "query": f"{described} ({', '.join(read)}), to {together(parameters.to)}",
         "plan_hash": parameters.plan_hash.hex(),
         "engine": f"psi/{parameters.protocol_name()}",
         "nodes": list(parameters.parties),

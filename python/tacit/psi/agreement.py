@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from abc import ABC, abstractmethod
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 
 from tacit import _native
 
@@ -14,12 +14,14 @@ from tacit import _native
 class Agreement(ABC):
     """Equal at all parties. parties: in the federation file's order. normalisers: one for each key column.
 
-    to: the parties that learn the matches.
+    to: the parties that learn the matches. kinds: for each key column what its texts are read as at all parties, ""
+    for nothing else; empty if that holds for all. No party reads a key as anything that another one announces.
     """
 
     parties: tuple[str, ...]
     normalisers: tuple[str, ...]
     to: tuple[str, ...]
+    kinds: tuple[str, ...] = field(default=(), kw_only=True)
 
     @property
     def plan_hash(self) -> bytes:

@@ -12,6 +12,7 @@ from typing import Any, cast
 
 from tacit.agent.faults import Fault, RunError
 from tacit.psi.prepared_file import MOST_BUDGET, MOST_PREPARED
+from tacit.psi.source import KIND_NAMES
 
 ANNOUNCED = ("rows", "memory", "workers", "kinds", "resume", "columns", "latency", "bandwidth")
 
@@ -32,7 +33,8 @@ def heard(message: bytes, peer: str, keys: int) -> dict[str, Any]:
         rows, memory, workers, kinds, resume, columns, latency, bandwidth = (told[name] for name in ANNOUNCED)
         numbers = all(type(number) is int for number in (rows, memory, workers))
         fits = numbers and 0 <= rows <= MOST_ROWS and memory > 0 and workers > 0
-        fits = fits and len(kinds) == keys and all(isinstance(name, str) for name in [*kinds, *columns])
+        fits = fits and len(kinds) == keys and all(kind in KIND_NAMES for kind in kinds)
+        fits = fits and all(isinstance(name, str) for name in columns)
         fits = fits and isinstance(columns, list)
         fits = fits and _is_number(latency) and 0 <= latency <= MOST_LATENCY
         fits = fits and (bandwidth is None or (_is_number(bandwidth) and bandwidth >= 1))
@@ -88,7 +90,7 @@ def offered(message: bytes, peer: str, keys: int) -> Offered:
         and 1 <= budget <= MOST_BUDGET
         and isinstance(kinds, list)
         and len(kinds) == keys
-        and all(isinstance(kind, str) for kind in kinds)
+        and all(kind in KIND_NAMES for kind in kinds)
         and isinstance(published, str)
         and isinstance(token_key, str)
         and re.fullmatch(r"[0-9a-f]{32}", token_key) is not None

@@ -61,8 +61,8 @@ class GroupParameters(Agreement):
             *self._told_of_refusal(),
             f"parties that pool what they see with {finds} can learn which of its keys all remaining parties have; "
             "any others that pool what they see learn nothing more",
-            "all learn the others' numbers of rows, the type of each key column and whether it is from CSV, "
-            "and the memory, workers and network that the others declare",
+            "all learn the others' numbers of rows, the kind of each key column, and the memory, workers and network "
+            "that the others declare",
         ]
 
     def _told_of_refusal(self) -> list[str]:
@@ -230,7 +230,7 @@ class GroupMatch:
         check_memory(self.source.rows, leader_rows, self.limits.memory, self.source.bytes)
         self.tell(f"reading {self.source.rows:,} rows into memory")
         table, self._counts = partition(
-            self.source, group.agree_key(), self.parameters.normalisers, self._kinds(facts), self.tell,
+            self.source, group.agree_key(), self.parameters.normalisers, self.tell,
             memory=self.limits.memory, keep_keyless=False,
         )  # fmt: skip
         self._table = table
@@ -261,17 +261,11 @@ class GroupMatch:
             "memory": self.limits.memory,
             "workers": 1,
             "kinds": self.source.kinds(),
-            "csv": self.source.is_csv,
             "resume": None,
             "latency": self.members.private(self.me).network.latency,
             "bandwidth": self.members.private(self.me).network.bandwidth,
             "columns": [],
         }
-
-    def _kinds(self, facts: Sequence[Mapping[str, Any]]) -> list[str]:
-        """Of each key column the kind at the others: text only where it is text at all of them."""
-        others = [each["kinds"] for party, each in enumerate(facts) if party != self.number]
-        return [next((kind for kind in kinds if kind != "text"), "text") for kinds in zip(*others, strict=True)]
 
     def _confirm(self, group: _native.Group) -> str | None:
         """Tell each other that all is done. This party has its results, whatever becomes of the others now."""

@@ -232,7 +232,7 @@ class Match:
         self.source.check_kinds(theirs["kinds"], self.peer)
         facts = (mine, theirs) if self.number == 0 else (theirs, mine)
         if self.parameters.reveal != "intersection":
-            return self._whole(pair, facts, theirs["kinds"], announce, begin)
+            return self._whole(pair, facts, announce, begin)
         choice = self.choice = choose(self.parameters, facts)
         resumes = same_run(mine["resume"], theirs["resume"], choice.bins)
         announce(choice)
@@ -246,7 +246,7 @@ class Match:
                 self._check_disowned(sum(done), sum(done), unfinished, choice)
                 self._again = sum(max(times, result) for result, times in zip(done, begun, strict=True))
             todo = list(range(choice.bins))
-            self._partition(pair, choice, theirs["kinds"])
+            self._partition(pair, choice)
         pair.exchange(b"ready")
         pair.add_workers(choice.workers)
         assert self._table is not None
@@ -269,7 +269,6 @@ class Match:
         self,
         pair: _native.Pair,
         facts: Facts,
-        peer_kinds: list[str],
         announce: Callable[[Choice], None],
         begin: float,
     ) -> Report:
@@ -282,9 +281,9 @@ class Match:
         self.tell(f"reading {self.source.rows:,} rows into memory")
         table: _native.Binned | _native.KeyedTable
         if self.parameters.reveal == "shares" or self.parameters.keys > 1:
-            table, self._counts = keyed(self.source, pair.agree_key(), self.parameters, peer_kinds, self.tell)
+            table, self._counts = keyed(self.source, pair.agree_key(), self.parameters, self.tell)
         else:
-            table = self._table = self._binned(pair.agree_key(), 1, None, peer_kinds)
+            table = self._table = self._binned(pair.agree_key(), 1, None)
         self.tell("matching")
         found = reveal(pair, table, self.parameters, choice, self.number, facts)
         if not self.parameters.gives_rows:
@@ -310,14 +309,13 @@ class Match:
             "memory": self.limits.memory,
             "workers": self.limits.offered(),
             "kinds": self.source.kinds(),
-            "csv": self.source.is_csv,
             "resume": resume,
             "latency": self.members.private(self.me).network.latency,
             "bandwidth": self.members.private(self.me).network.bandwidth,
             "columns": list(self.source.columns) if self.parameters.reveal == "shares" else [],
         }
 
-    def _partition(self, pair: _native.Pair, choice: Choice, peer_kinds: list[str]) -> None:
+    def _partition(self, pair: _native.Pair, choice: Choice) -> None:
         """Agree on a key and put the input into bins, in memory if they fit."""
         key = pair.agree_key()
         run = secrets.token_hex(16) if self.number == 0 else ""
@@ -332,7 +330,7 @@ class Match:
             self._prepare_disk()
         where = f"in {self.folder}" if on_disk else "in memory"
         self.tell(f"putting {self.source.rows:,} rows into {choice.bins} bins, {where}")
-        self._table = self._binned(key, choice.bins, self._folder(run) if on_disk else None, peer_kinds)
+        self._table = self._binned(key, choice.bins, self._folder(run) if on_disk else None)
         if on_disk and self.folder is not None:
             self._table.sync()
             self._state = State(
@@ -345,14 +343,13 @@ class Match:
         """Where the files of a run are, and their key."""
         return str(self.folder), run, self._key
 
-    def _binned(self, key: bytes, bins: int, folder: Folder | None, peer_kinds: list[str]) -> _native.Binned:
+    def _binned(self, key: bytes, bins: int, folder: Folder | None) -> _native.Binned:
         """Read the input into bins."""
         try:
             table, self._counts = partition(
                 self.source,
                 key,
                 self.parameters.normalisers,
-                peer_kinds,
                 self.tell,
                 memory=self.limits.memory,
                 keep_keyless=self.parameters.keeps_keyless,
@@ -383,7 +380,7 @@ class Match:
 
     def _reopened(self, state: State) -> _native.Binned:
         return _native.Binned.reopen(
-            self.source.select(["text"] * len(self.source.key), "LIMIT 0"),
+            self.source.select("LIMIT 0"),
             key=bytes.fromhex(state.key),
             columns=self._key_columns(),
             payload=self.source.places(self.source.columns),

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
 from tacit import _native
 from tacit.agent.faults import Fault, RunError
 from tacit.psi.agreement import Agreement
+from tacit.psi.source import CASTS
 
 JOINS = ("inner", "left", "right", "full", "anti")
 UNBALANCED = "unbalanced"
@@ -180,7 +181,7 @@ class Parameters(Agreement):
 
     def account(self) -> list[str]:
         """What each party learns besides its own data, in sentences."""
-        facts = "the other's number of rows, the type of each key column and whether it is from CSV"
+        facts = "the other's number of rows and the kind of each key column"
         offers = "" if self.protocol == UNBALANCED else ", and the memory, workers and network that the other declares"
         return [*self._learnt(), f"both learn {facts}{offers}", *self._learnt_by_deviating()]
 
@@ -288,6 +289,27 @@ def normalisers(key: Sequence[str], declared: Sequence[str]) -> tuple[str, ...]:
             )
         chosen[column] = name
     return tuple(chosen[column] for column in key)
+
+
+def kinds_of(key: Sequence[str], declared: Mapping[str, str]) -> tuple[str, ...]:
+    """The kind that each key column's texts are read as, "" for none; empty if that is all. Raises RunError."""
+    for column, kind in declared.items():
+        if column not in key:
+            raise RunError(Fault.INPUT, f"--kind {column}={kind}: name a key column, {_listed(tuple(key))}.")
+        if kind not in CASTS:
+            raise RunError(
+                Fault.INPUT, f"--kind {column}={kind}: there is no such kind; write {_listed(tuple(CASTS))}."
+            )
+    return tuple(declared.get(column, "") for column in key) if declared else ()
+
+
+def kinds_declared(key: Sequence[str], declared: Sequence[str]) -> tuple[str, ...]:
+    """The same from texts like ``id=number``. Raises RunError."""
+    named = {}
+    for text in declared:
+        column, _, kind = text.partition("=")
+        named[column] = kind
+    return kinds_of(key, named)
 
 
 def _listed(names: tuple[str, ...]) -> str:

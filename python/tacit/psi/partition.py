@@ -26,7 +26,6 @@ def partition(
     source: Source,
     key: bytes,
     normalisers: Sequence[str],
-    peer_kinds: Sequence[str],
     tell: Callable[[str], None],
     *,
     memory: int,
@@ -39,7 +38,7 @@ def partition(
 
     def put() -> _native.Binned:
         return _native.Binned.partition(
-            source.select(peer_kinds),
+            source.select(),
             key=key,
             columns=columns,
             payload=source.places(source.columns),
@@ -49,12 +48,12 @@ def partition(
             keep_keyless=keep_keyless,
         )
 
-    table = _read(source, peer_kinds, put)
+    table = _read(source, put, tell)
     return table, _counted(source, table.counts, tell)
 
 
 def keyed(
-    source: Source, key: bytes, parameters: Parameters, peer_kinds: Sequence[str], tell: Callable[[str], None]
+    source: Source, key: bytes, parameters: Parameters, tell: Callable[[str], None]
 ) -> tuple[_native.KeyedTable, Counts]:
     """Read an input whose rows may have several keys. The counts: with several, rows without any of them count as NULL.
 
@@ -65,18 +64,20 @@ def keyed(
     def put() -> _native.KeyedTable:
         payload = source.places(source.columns)
         keys = parameters.by_key(columns)
-        return _native.KeyedTable.read(source.select(peer_kinds), key=key, keys=keys, payload=payload)
+        return _native.KeyedTable.read(source.select(), key=key, keys=keys, payload=payload)
 
-    table = _read(source, peer_kinds, put)
+    table = _read(source, put, tell)
     rows, null, invalid = _counted(source, table.counts, tell)
     return table, (rows, null, invalid if parameters.keys == 1 else [])
 
 
-def _read(source: Source, peer_kinds: Sequence[str], put: Callable[[], Table]) -> Table:
+def _read(source: Source, put: Callable[[], Table], tell: Callable[[str], None]) -> Table:
+    for column, kind in source.casts.items():
+        tell(f"{source.name}, column {column}: its texts are read as {kind}")
     try:
         return put()
     except (_native.InputError, duckdb.Error) as error:
-        source.check_casts(peer_kinds)
+        source.check_casts()
         problem = str(error) if isinstance(error, _native.InputError) else "its rows cannot be read; save it anew"
         raise RunError(Fault.INPUT, f"{source.name}: {problem}.") from None
 

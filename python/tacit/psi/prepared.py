@@ -66,7 +66,7 @@ def prepare(
     source.columns = ()
     token_key = secrets.token_bytes(TOKEN_KEY)
     kinds = source.kinds()
-    table, _ = partition(source, token_key, normalisers, kinds, tell, memory=memory, keep_keyless=False)
+    table, _ = partition(source, token_key, normalisers, tell, memory=memory, keep_keyless=False)
     tell(f"preparing {source.rows:,} rows")
     prepared, published = _native.PreparedSet.prepare(table, source.rows, budget)
     secret = prepared.secret()
@@ -126,7 +126,7 @@ class Query:
 
         def work(pair: _native.Pair, message: bytes) -> tuple[Report, _native.Binned]:
             theirs = offered(message, self.peer, len(source.key))
-            source.check_kinds(theirs.kinds, self.peer, peer_casts=False)
+            source.check_kinds(theirs.kinds, self.peer)
             if source.rows > theirs.most:
                 raise _refused(
                     pair,
@@ -136,8 +136,8 @@ class Query:
             fresh = has == theirs.published
             self._costs(theirs.rows, theirs.budget, source.rows, fresh)
             key = bytes.fromhex(theirs.token_key)
-            chosen, kinds = self.parameters.normalisers, theirs.kinds
-            table, counts = partition(source, key, chosen, kinds, self.tell, memory=memory, keep_keyless=False)
+            chosen = self.parameters.normalisers
+            table, counts = partition(source, key, chosen, self.tell, memory=memory, keep_keyless=False)
             received = pair.ask(table, source.rows, known if fresh else None, theirs.rows)
             if received is not None:
                 if hashlib.sha256(received).hexdigest() != theirs.published:

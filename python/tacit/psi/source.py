@@ -27,6 +27,8 @@ KINDS = (
 )
 """The kind of a DuckDB type: keys match within one kind only."""
 
+KIND_NAMES = frozenset(kind for _, kind in KINDS)
+
 CASTS = {
     "number": "DECIMAL(38, 9)",
     "floating-point number": "DOUBLE",
@@ -36,7 +38,7 @@ CASTS = {
     "timestamp with time zone": "TIMESTAMPTZ",
     "time": "TIME",
 }
-"""What the text of a CSV key is read as where the peer's column is of that kind."""
+"""What the text of a key is read as where the parties declare that kind."""
 
 INTEGER = re.compile(r"U?(TINY|SMALL|BIG)?INT(EGER)?|BOOLEAN")
 """The types of columns that are computed with."""
@@ -67,7 +69,7 @@ class Source:
     """An opened input. relation: the FROM item. types: DuckDB's type of every column, by name. rows: how many it has.
 
     columns: the payload, in order. numbers: those of them that are computed with, as 64-bit integers. is_csv: all
-    columns are text.
+    columns are text. casts: the key columns that are text and read as another kind, as the parties declare.
     """
 
     database: duckdb.DuckDBPyConnection
@@ -79,36 +81,34 @@ class Source:
     rows: int
     stamp: str
     is_csv: bool
+    casts: dict[str, str]
     numbers: tuple[str, ...] = ()
 
     def kinds(self) -> list[str]:
         """The kind of every key column."""
-        return [kind_of(self.types[column]) or "" for column in self.key]
+        return [self.casts.get(column) or kind_of(self.types[column]) or "" for column in self.key]
 
-    def check_kinds(self, theirs: Sequence[str], peer: str, peer_casts: bool = True) -> None:
-        """Refuse key columns of another kind than the peer's. Raises RunError.
-
-        peer_casts: whether the peer can still read its texts as another kind.
-        """
+    def check_kinds(self, theirs: Sequence[str], peer: str) -> None:
+        """Refuse key columns of another kind than the peer's. Raises RunError."""
         for column, mine, other in zip(self.key, self.kinds(), theirs, strict=True):
-            casts = (mine == "text" and self.is_csv) or (other == "text" and peer_casts)
-            if mine != other and not casts:
+            if mine != other:
+                kind = other if mine == "text" else mine
+                castable = "text" in (mine, other) and kind in CASTS
+                declare = f"declare --kind {column}={kind} at all parties, or " if castable else ""
                 raise RunError(
                     Fault.INPUT,
-                    f"{self.name}, column {column}: it is {mine} here and {other} at {peer}; "
-                    "store it as one kind at both.",
+                    f"{self.name}, column {column}: it is {mine} here and {other} at {peer}; {declare}store it as one "
+                    "kind.",
                 )
 
-    def select(self, peer_kinds: Sequence[str], limit: str = "") -> duckdb.DuckDBPyRelation:
-        """Key columns that are not kept, then the payload; texts of a CSV key as the peer's kind."""
-        expressions = []
-        for column in self.read_columns:
-            expression = self._portable(column)
-            if column in self.key and self.is_csv:
-                kind = peer_kinds[self.key.index(column)]
-                if kind in CASTS:
-                    expression = f"CAST({quoted(column)} AS {CASTS[kind]}) AS {quoted(column)}"
-            expressions.append(expression)
+    def select(self, limit: str = "") -> duckdb.DuckDBPyRelation:
+        """Key columns that are not kept, then the payload; texts of a key as the kind that is declared."""
+        expressions = [
+            f"CAST({quoted(column)} AS {CASTS[self.casts[column]]}) AS {quoted(column)}"
+            if column in self.casts
+            else self._portable(column)
+            for column in self.read_columns
+        ]
         return self.database.sql(f"SELECT {', '.join(expressions)} FROM {self.relation} {limit}")
 
     @property
@@ -151,13 +151,9 @@ class Source:
         """Where columns are among those read."""
         return [self.read_columns.index(column) for column in columns]
 
-    def check_casts(self, peer_kinds: Sequence[str]) -> None:
+    def check_casts(self) -> None:
         """Refuse a value that is none of what its column is read as. Raises RunError with the first row."""
-        wanted = {
-            column: (CASTS[kind], f"no {kind}, which the other party's column is")
-            for column, kind in zip(self.key, peer_kinds, strict=True)
-            if self.is_csv and kind in CASTS
-        }
+        wanted = {column: (CASTS[kind], f"no {kind}, as --kind declares") for column, kind in self.casts.items()}
         wanted |= dict.fromkeys(self.numbers, ("BIGINT", "no integer of 64 bits"))
         for column, (kind, problem) in wanted.items():
             bad = f"{quoted(column)} IS NOT NULL AND TRY_CAST({quoted(column)} AS {kind}) IS NULL"
@@ -192,9 +188,17 @@ def width_of(stored: str) -> int | None:
 
 
 def open_source(
-    data: Path | Any, key: Sequence[str], columns: Sequence[str] | None, threads: int, memory: int
+    data: Path | Any,
+    key: Sequence[str],
+    columns: Sequence[str] | None,
+    threads: int,
+    memory: int,
+    kinds: Sequence[str] = (),
 ) -> Source:
-    """Open a file (.parquet, .csv) or an Arrow stream. columns: the payload, by default all. Raises RunError."""
+    """Open a file (.parquet, .csv) or an Arrow stream. columns: the payload, by default all. kinds: as agreed.
+
+    Raises RunError.
+    """
     import duckdb
 
     limit = f"{max(256, memory // 4 >> 20)}MB"
@@ -205,7 +209,7 @@ def open_source(
     types = {column: stored for column, stored, *_ in described}
     source = Source(
         database, relation, name, types, tuple(key), tuple(types if columns is None else columns), rows, stamp,
-        isinstance(data, Path) and data.suffix.lower() == ".csv",
+        isinstance(data, Path) and data.suffix.lower() == ".csv", {},
     )  # fmt: skip
     for column in source.read_columns:
         if column not in types:
@@ -217,7 +221,22 @@ def open_source(
             raise RunError(
                 Fault.INPUT, f"{name}, column {column}: values of type {types[column]} cannot be matched; cast them."
             )
+    source.casts = _casts(source, kinds)
     return source
+
+
+def _casts(source: Source, kinds: Sequence[str]) -> dict[str, str]:
+    """The key columns to read as another kind than they are stored in. Raises RunError for one that cannot be."""
+    declared = {column: kind for column, kind in zip(source.key, kinds, strict=False) if kind}
+    for column, kind in declared.items():
+        stored = source.types[column]
+        if stored != "VARCHAR" and kind_of(stored) != kind:
+            raise RunError(
+                Fault.INPUT,
+                f"{source.name}, column {column}: it is {kind_of(stored)}, not {kind}, as --kind declares; store it as "
+                f"{kind}, or declare another kind at all parties.",
+            )
+    return {column: kind for column, kind in declared.items() if source.types[column] == "VARCHAR"}
 
 
 def _file(database: duckdb.DuckDBPyConnection, path: Path) -> tuple[str, int, str, str]:

@@ -14,7 +14,7 @@ from tacit.psi.agreement import Agreement
 from tacit.psi.group import GroupMatch, GroupParameters, refuse
 from tacit.psi.match import Limits, Match, Report
 from tacit.psi.members import matching, pair
-from tacit.psi.parameters import LEAST, Parameters, dropped, keys_of, recipients, revealed
+from tacit.psi.parameters import LEAST, Parameters, dropped, keys_of, kinds_of, recipients, revealed
 from tacit.psi.prepared import DEFAULT_BUDGET, Query, query_parameters
 from tacit.psi.prepared import prepare as prepare_table
 from tacit.psi.prepared_file import held, read_prepared
@@ -52,6 +52,7 @@ def intersect(
     other: str | Sequence[str] | None = None,
     columns: Sequence[str] | None = None,
     normalise: Mapping[str, str] | None = None,
+    kinds: Mapping[str, str] | None = None,
     to: str = "all",
     join: str = "inner",
     protocol: str = "auto",
@@ -62,7 +63,8 @@ def intersect(
 ) -> Matched:
     """Match a table with the other parties', which call the same with their own. Options are those of ``tacit psi``.
 
-    table: a path to Parquet or CSV, or anything that exports an Arrow stream. other: whom to match with, by default all
+    table: a path to Parquet or CSV, or anything that exports an Arrow stream. kinds: what texts of key columns are read
+    as, like ``{"id": "number"}``, equal at all parties. other: whom to match with, by default all
     of the federation file. Raises RunError and native errors.
     """
     members = Members.load(Path(federation))
@@ -75,13 +77,15 @@ def intersect(
             "workers": workers is not None,
             "plugin": plugin is not None,
         })  # fmt: skip
-        agreed = GroupParameters(everybody, _normalisers(key, normalise), recipients(everybody, to))
-        source = _open(table, key, columns, memory)
+        declared = kinds_of(key, kinds or {})
+        agreed = GroupParameters(everybody, _normalisers(key, normalise), recipients(everybody, to), kinds=declared)
+        source = _open(table, key, columns, memory, declared)
         return _recorded(GroupMatch(members, me, agreed, source, Limits(memory)), agreed)
     parties = pair(members, me, other)
     name = None if plugin is None else str(plugin.name)
     parameters = Parameters(
-        parties, _normalisers(key, normalise), recipients(parties, to), join, protocol, bins, name
+        parties, _normalisers(key, normalise), recipients(parties, to), join, protocol, bins, name,
+        kinds=kinds_of(key, kinds or {}),
     )  # fmt: skip
     return _run(table, members, me, parameters, key, columns, Limits(memory, workers), plugin)
 
@@ -95,6 +99,7 @@ def identify(
     other: str | None = None,
     columns: Sequence[str] | None = None,
     normalise: Mapping[str, str] | None = None,
+    kinds: Mapping[str, str] | None = None,
     protocol: str = "auto",
     memory: int = 3 << 30,
 ) -> Matched:
@@ -106,7 +111,8 @@ def identify(
     parties = pair(members, me, other)
     flat, widths = _keys(key)
     parameters = Parameters(
-        parties, _normalisers(flat, normalise), parties, protocol=protocol, reveal="ids", widths=widths
+        parties, _normalisers(flat, normalise), parties, protocol=protocol, reveal="ids", widths=widths,
+        kinds=kinds_of(flat, kinds or {}),
     )  # fmt: skip
     return _run(table, members, me, parameters, flat, columns, Limits(memory))
 
@@ -120,6 +126,7 @@ def share(
     other: str | None = None,
     columns: Sequence[str] = (),
     normalise: Mapping[str, str] | None = None,
+    kinds: Mapping[str, str] | None = None,
     pairs: str = "all",
     drop_contaminated: str | None = None,
     memory: int = 3 << 30,
@@ -133,7 +140,7 @@ def share(
     flat, widths = _keys(key)
     parameters = Parameters(
         parties, _normalisers(flat, normalise), parties, reveal="shares", widths=widths, pairs=pairs,
-        dropped=dropped(parties, drop_contaminated),
+        dropped=dropped(parties, drop_contaminated), kinds=kinds_of(flat, kinds or {}),
     )  # fmt: skip
     return _run(table, members, me, parameters, flat, columns, Limits(memory))
 
@@ -147,6 +154,7 @@ def aggregate(
     reveal: str = "cardinality",
     other: str | None = None,
     normalise: Mapping[str, str] | None = None,
+    kinds: Mapping[str, str] | None = None,
     to: str = "both",
     least: int = LEAST,
     memory: int = 3 << 30,
@@ -162,7 +170,7 @@ def aggregate(
         raise RunError(Fault.INPUT, f"{reveal!r} is no number; write cardinality or sum({parties[1]}.COLUMN).")
     parameters = Parameters(
         parties, _normalisers(key, normalise), recipients(parties, to), reveal=what, summed=summed,
-        least=least,
+        least=least, kinds=kinds_of(key, kinds or {}),
     )  # fmt: skip
     return _run(table, members, me, parameters, key, (), Limits(memory)).report
 
@@ -175,12 +183,13 @@ def prepare(
     me: str,
     key: Sequence[str],
     normalise: Mapping[str, str] | None = None,
+    kinds: Mapping[str, str] | None = None,
     budget: int = DEFAULT_BUDGET,
     memory: int = 3 << 30,
 ) -> None:
     """Prepare a table into a file, to be asked about up to ``budget`` rows in all, as ``tacit psi --prepare``."""
     private_key = Members.load(Path(federation)).private(me).read_key()
-    source = _open(table, key, (), memory)
+    source = _open(table, key, (), memory, kinds_of(key, kinds or {}))
     prepare_table(source, _normalisers(key, normalise), Path(file), private_key, budget, memory, lambda line: None)
 
 
@@ -213,12 +222,13 @@ def ask(
     other: str | None = None,
     columns: Sequence[str] | None = None,
     normalise: Mapping[str, str] | None = None,
+    kinds: Mapping[str, str] | None = None,
     memory: int = 3 << 30,
 ) -> Matched:
     """The rows whose keys the other party's prepared table had. file: where what it publishes is kept."""
     members = Members.load(Path(federation))
     query = Query(members, me, query_parameters(pair(members, me, other), me, _normalisers(key, normalise)))
-    source = _open(table, key, columns, memory)
+    source = _open(table, key, columns, memory, kinds_of(key, kinds or {}))
 
     def run() -> Matched:
         report, found = query.ask(source, Path(file), memory)
@@ -241,9 +251,9 @@ def _nothing() -> _native.MatchedRows:
     raise RunError(Fault.INPUT, "who answers a query gets no rows.")
 
 
-def _open(table: Any, key: Sequence[str], columns: Sequence[str] | None, memory: int) -> Source:
+def _open(table: Any, key: Sequence[str], columns: Sequence[str] | None, memory: int, kinds: tuple[str, ...]) -> Source:
     data = Path(table) if isinstance(table, str | Path) else table
-    return open_source(data, key, columns, Limits().offered(), memory)
+    return open_source(data, key, columns, Limits().offered(), memory, kinds)
 
 
 def _normalisers(key: Sequence[str], normalise: Mapping[str, str] | None) -> tuple[str, ...]:
@@ -272,7 +282,7 @@ def _run(
     plugin: Any = None,
 ) -> Matched:
     data = Path(table) if isinstance(table, str | Path) else table
-    source = open_source(data, key, columns, limits.offered(), limits.memory)
+    source = open_source(data, key, columns, limits.offered(), limits.memory, parameters.kinds)
     return _recorded(Match(members, me, parameters, source, limits, plugin=plugin), parameters)
 
 
