@@ -88,7 +88,7 @@ def test_a_text_key_is_read_as_both_parties_declare(pair: Pair) -> None:
     assert pair.joint("a.own, b.i") == [("x", 1), ("y", 2)]
     assert "a.csv, column id: its texts are read as number" in told[0]
     for party in "ab":
-        approved = Ledger(pair.folder / "ledger" / f"{party}.jsonl").entries()[0]
+        approved = Ledger(pair.folder / "private" / "ledger" / f"{party}.jsonl").entries()[0]
         assert "(exact as number)" in approved["query"]
 
 

@@ -81,7 +81,7 @@ def test_both_numbers_are_printed_without_being_asked_for_and_recorded(pair: Pai
     ends = pair.match("--protocol", "vole-malicious")
     assert [ended.status for ended in ends] == [0, 0], ends
     for party, ended in zip("ab", ends, strict=True):
-        ledger = Ledger(pair.folder / "ledger" / f"{party}.jsonl").entries()
+        ledger = Ledger(pair.folder / "private" / "ledger" / f"{party}.jsonl").entries()
         told = ledger[-1]["may_ask"]
         receiver = "a" if told[0].startswith("if a deviates") else "b"
         most = _native.matching_questions({"a": 300, "b": 500}[receiver], 1)
