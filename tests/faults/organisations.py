@@ -129,6 +129,7 @@ class Consortium:
             self._found(draft, party)
             with (self.private(party) / f"{party}.toml").open("a") as file:
                 file.write(f"\n[network]\n{network}\n")
+            (self.private(party) / f"{party}.toml").chmod(0o600)
 
     def _found(self, draft: Federation, party: str) -> None:
         """Give a party what it should have, and nothing else."""

@@ -20,6 +20,7 @@ HOMES = {
     "tables": "tacit.cli.tables",
     "party": "tacit.cli.party",
     "demo": "tacit.cli.demo.command",
+    "doctor": "tacit.cli.doctor",
     "keys": "tacit.cli.keys",
     "ledger": "tacit.cli.ledger",
 }

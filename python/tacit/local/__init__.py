@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tacit.local.duckdb_engine import LocalEngine
+from tacit.local.duckdb_engine import LocalEngine, check_table
 from tacit.local.engine import ArrowStream, Engine
 from tacit.local.errors import DataError
 
-__all__ = ["ArrowStream", "DataError", "Engine", "LocalEngine"]
+__all__ = ["ArrowStream", "DataError", "Engine", "LocalEngine", "check_table"]

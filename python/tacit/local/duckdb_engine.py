@@ -24,6 +24,7 @@ from tacit.local.source import Source, data_path, used_fields
 from tacit.local.sql_types import NO_COLUMNS, quoted
 from tacit.plan.algebra.relations import Opened, Scan
 from tacit.plan.algebra.trees import scans
+from tacit.plan.algebra.types import Field
 from tacit.plan.facts.catalog import Catalog, Table
 from tacit.plan.physical.operators import Given
 from tacit.plan.physical.placed import LocalStep, PlacedPlan, ReleaseStep, TailStep
@@ -121,9 +122,7 @@ class LocalEngine:
 
     def _open(self, name: str, used: frozenset[str]) -> Source:
         table = self._owned[name]
-        fields = used_fields(table, used)
-        opener = open_parquet if data_path(table).lower().endswith(".parquet") else open_csv
-        return opener(self.database, table, fields, f"source {name}")
+        return _opened_table(self.database, table, used_fields(table, used))
 
     def _execute(self, step: LocalStep | TailStep) -> None:
         """Keep a step's result in a table of its own."""
@@ -161,6 +160,21 @@ class _Stream:
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self._stream.__arrow_c_stream__(requested_schema)
+
+
+def check_table(table: Table) -> int:
+    """Check all that is offered of an owner's table against its file. Returns its rows; raises DataError."""
+    with (
+        tempfile.TemporaryDirectory(prefix="tacit-") as spill,
+        duckdb.connect(config={**SETTINGS, "temp_directory": spill}) as database,
+        told(data_path(table)),
+    ):
+        return check_source(database, _opened_table(database, table, tuple(c.field for c in table.columns)))
+
+
+def _opened_table(database: duckdb.DuckDBPyConnection, table: Table, fields: tuple[Field, ...]) -> Source:
+    opener = open_parquet if data_path(table).lower().endswith(".parquet") else open_csv
+    return opener(database, table, fields, f"source {table.name}")
 
 
 def _used_columns(plan: PlacedPlan, party: str, owned: Mapping[str, Table]) -> dict[str, frozenset[str]]:

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import duckdb
 
+from tacit.agent.keys import write_whole
+
 MACROS = """
 CREATE MACRO chance(i, salt) AS (hash(i, salt) % 1000000007) / 1000000007.0;
 CREATE MACRO bell(i, salt) AS
@@ -101,10 +103,9 @@ def write_offers(folder: Path, tables: Iterable[Offered], private: Mapping[str, 
         section = f"[tables.{table.name}]"
         offers.setdefault(table.owner, []).extend([section, table.declaration.strip(), ""])
         privates.setdefault(table.owner, []).extend([section, f'path = "../{table.path}"'])
-    for name, files, mode in (("offers", offers, 0o755), ("private", privates, 0o700)):
-        (folder / name).mkdir(mode=mode, exist_ok=True)
+    for name, files, mode in (("offers", offers, 0o644), ("private", privates, 0o600)):
         for party, lines in files.items():
-            (folder / name / f"{party}.toml").write_text("\n".join(lines).strip() + "\n", encoding="utf-8")
+            write_whole(folder / name / f"{party}.toml", ("\n".join(lines).strip() + "\n").encode(), mode)
 
 
 def free_ports(count: int) -> list[int]:

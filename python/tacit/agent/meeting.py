@@ -1,0 +1,381 @@
+"""Parties meet outside a run: each answers at its own address and calls the others, one small message each way.
+
+Connections are TLS 1.3 between the certificates of the federation, which both ends compare. A message says what a party
+does, its version, its clock and hashes of the public files it holds; nothing of its data, its query or its paths. TLS
+of Python has no key exchange against quantum computers, so nothing that is secret may enter a message. A run has
+sessions of its own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from tacit import _native
+from tacit.agent.faults import Fault, RunError
+from tacit.agent.federation_members import Members
+
+PROTOCOL = "tacit-meeting/1"
+MOST_BYTES = 1 << 16
+"""Of a message: names and hashes of a federation's files take a small part of it."""
+MOST_CHARACTERS = 400
+"""Of each text of a message, which others print."""
+LONGEST = 1e12
+"""Seconds between two clocks."""
+PATIENCE = 3.0
+"""Seconds for a whole call, TLS and messages."""
+PAUSE = 0.3
+"""Seconds between calls of a party that does not answer."""
+MOST_CALLERS = 16
+"""Callers that are answered at the same time. Others are turned away: a party calls again."""
+
+CHECKING, READY, STOPPED, COMPUTING = "checking", "ready", "stopped", "computing"
+"""What a party does: it compares files, waits for a run with all it needs, cannot take part, or runs already.
+
+No party says the last one: it follows from TLS, in which a run takes other keys. Nothing proves it, and a party that
+was not ready before does not count as one that runs.
+"""
+
+
+@dataclass(frozen=True)
+class Status:
+    """What a party says of itself. files: the hash of each public file. reason: why it cannot take part.
+
+    ahead: of one that was received, by how many seconds its party's clock is ahead of this one's.
+    """
+
+    state: str
+    version: str = ""
+    files: dict[str, str] = field(default_factory=dict)
+    reason: str = ""
+    ahead: float = 0.0
+
+    @classmethod
+    def of(cls, members: Members, state: str, reason: str = "") -> Status:
+        """This party's own."""
+        return cls(state, _native.version(), dict(_hashes(members)), reason)
+
+    @classmethod
+    def read(cls, message: bytes) -> Status:
+        """What a peer has sent. Raises ValueError if it is no status."""
+        try:
+            said = json.loads(message)
+            clock, files = said.pop("clock"), said.pop("files")
+            found = cls(**said, files=dict(files), ahead=float(clock) - time.time())
+        except (AttributeError, KeyError, OverflowError, RecursionError, TypeError):
+            raise ValueError("not a status") from None
+        texts = (found.state, found.version, found.reason, *found.files, *found.files.values())
+        if not all(isinstance(each, str) and each.isprintable() and len(each) <= MOST_CHARACTERS for each in texts):
+            raise ValueError("not a status")
+        if found.state not in (CHECKING, READY, STOPPED) or not abs(found.ahead) < LONGEST:
+            raise ValueError("not a status")
+        return found
+
+    def write(self) -> bytes:
+        """As it is sent."""
+        return json.dumps({
+            "state": self.state, "version": self.version, "files": self.files, "reason": self.reason,
+            "clock": time.time(),
+        }).encode()  # fmt: skip
+
+
+class Meeting:
+    """One party's end. Use as a context: while it is open, others are answered, and called until each has answered.
+
+    own: what this party says of itself now. once: a party that has answered is not called again; otherwise it is, and
+    counts as reached only as long as it answers. reached, heard: what the others have said when called, and when they
+    called. failed: why a party was not reached. ready: who has said that it is.
+    """
+
+    def __init__(
+        self,
+        members: Members,
+        me: str,
+        others: Sequence[str],
+        own: Callable[[], Status],
+        *,
+        once: bool,
+    ) -> None:
+        self._members, self._me, self._others = members, me, tuple(others)
+        self._own, self._once = own, once
+        self._over = threading.Event()
+        self._threads: list[threading.Thread] = []
+        self._callers = threading.Semaphore(MOST_CALLERS)
+        self.changed = threading.Condition()
+        self.reached: dict[str, Status] = {}
+        self.heard: dict[str, Status] = {}
+        self.failed: dict[str, str] = {}
+        self.ready: set[str] = set()
+
+    def __enter__(self) -> Meeting:
+        identities = {name: _der(self._members, name) for name in self._others}
+        server = _context(self._members, self._me, self._others, ssl.PROTOCOL_TLS_SERVER)
+        clients = {name: _context(self._members, self._me, [name], ssl.PROTOCOL_TLS_CLIENT) for name in self._others}
+        listener = _listen(self._members.parties[self._me].address)
+        self._start(self._answer_all, listener, server, identities)
+        for name, client in clients.items():
+            self._start(self._call, name, client)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._over.set()
+        for thread in self._threads:
+            thread.join()
+
+    def wait(self, seconds: float) -> None:
+        """Until something has been said, or for some seconds."""
+        with self.changed:
+            self.changed.wait(seconds)
+
+    def _start(self, work: Callable[..., None], *arguments: Any) -> None:
+        thread = threading.Thread(target=work, args=arguments, daemon=True)
+        thread.start()
+        self._threads.append(thread)
+
+    def _note(self, where: dict[str, Status], name: str, said: Status) -> None:
+        with self.changed:
+            where[name] = said
+            if said.state == READY:
+                self.ready.add(name)
+            self.changed.notify_all()
+
+    def _call(self, name: str, client: ssl.SSLContext) -> None:
+        """Call a party again and again."""
+        while not self._over.is_set():
+            try:
+                said = call(self._members, name, client, self._own())
+                self._note(self.reached, name, said)
+                if self._once:
+                    return
+            except Unreached as reason:
+                with self.changed:
+                    self.reached.pop(name, None)
+                    self.failed[name] = str(reason)
+                    self.changed.notify_all()
+            self._over.wait(PAUSE)
+
+    def _answer_all(self, listener: socket.socket, server: ssl.SSLContext, identities: dict[str, bytes]) -> None:
+        listener.settimeout(PAUSE)
+        with listener:
+            while not self._over.is_set():
+                with suppress(OSError):
+                    connection, _ = listener.accept()
+                    if self._callers.acquire(blocking=False):
+                        threading.Thread(
+                            target=self._answer, args=(connection, server, identities), daemon=True
+                        ).start()
+                    else:
+                        connection.close()
+
+    def _answer(self, connection: socket.socket, server: ssl.SSLContext, identities: dict[str, bytes]) -> None:
+        """One caller. Strangers are left without an answer."""
+        try:
+            with _secured(server, connection) as channel:
+                shown = channel.getpeercert(binary_form=True)
+                names = [name for name, certificate in identities.items() if certificate == shown]
+                if names and channel.selected_alpn_protocol() == PROTOCOL:
+                    said = Status.read(_receive(channel))
+                    _send(channel, self._own().write())
+                    self._note(self.heard, names[0], said)
+        except (OSError, ValueError):
+            pass
+        finally:
+            self._callers.release()
+
+
+class Unreached(Exception):
+    """A party that could not be called: why, and what to do."""
+
+
+def call(members: Members, name: str, client: ssl.SSLContext, own: Status) -> Status:
+    """Say something to a party and hear its answer. Raises Unreached."""
+    address = members.parties[name].address
+    try:
+        with _secured(client, socket.create_connection(_host_and_port(address), PATIENCE)) as channel:
+            if channel.getpeercert(binary_form=True) != _der(members, name):
+                raise ssl.SSLCertVerificationError
+            _send(channel, own.write())
+            return Status.read(_receive(channel))
+    except ssl.SSLCertVerificationError:
+        raise Unreached(f"{address} shows another certificate than {name}'s here; get its present one") from None
+    except (ssl.SSLEOFError, ConnectionResetError, BrokenPipeError):
+        problem = f"{address} ends the connection; give {name} this party's present certificate, and check the address"
+        raise Unreached(problem) from None
+    except ssl.SSLError as error:
+        if "HANDSHAKE_FAILURE" in (error.reason or ""):  # a run's keys are exchanged in another way
+            return Status(COMPUTING)
+        if "ALERT" in (error.reason or ""):
+            raise Unreached(f"{name} refuses this party's certificate; give it the present one") from None
+        raise Unreached(f"what answers at {address} is no tacit; correct the address of {name}") from None
+    except ConnectionRefusedError:
+        raise Unreached(f"nobody listens at {address}; start tacit there, or correct the address of {name}") from None
+    except TimeoutError:
+        raise Unreached(f"{address} does not answer; look at firewalls, and at the address of {name}") from None
+    except socket.gaierror:
+        raise Unreached(f"there is no host of the address {address}; correct the address of {name}") from None
+    except ValueError:
+        raise Unreached(f"{name} does not say how it is; do both run the same version of tacit?") from None
+    except OSError as error:
+        raise Unreached(f"{address} cannot be reached ({error.strerror or 'the connection ended'})") from None
+
+
+def tell_stopped(members: Members, me: str, others: Sequence[str], own: Status) -> None:
+    """Tell all that wait that this party cannot take part. Whoever does not wait now is not told."""
+
+    def tell(name: str) -> None:
+        with suppress(Unreached):
+            call(members, name, _context(members, me, [name], ssl.PROTOCOL_TLS_CLIENT), own)
+
+    threads = [threading.Thread(target=tell, args=(name,), daemon=True) for name in others]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def gather(
+    members: Members, me: str, others: Sequence[str], own: Status, seconds: float, missing: Callable[[list[str]], None]
+) -> None:
+    """Wait until all others are ready for a run. missing: told who is not there, whenever that changes.
+
+    Raises RunError if a party says that it cannot take part, or if some have not come in time.
+    """
+    deadline = time.monotonic() + seconds
+    told: list[str] = []
+    with Meeting(members, me, others, lambda: own, once=False) as meeting:
+        while True:
+            with meeting.changed:
+                heard, reached, ready = dict(meeting.heard), dict(meeting.reached), set(meeting.ready)
+            for name, status in heard.items():
+                if status.state == STOPPED:
+                    raise RunError(Fault.PEER_GONE, f"{name} cannot take part: {status.reason}.")
+            # Who has found all others before this party has gone on to the run.
+            absent = [n for n in others if not (n in reached and n in ready and reached[n].state in (READY, COMPUTING))]
+            if not absent:
+                return
+            if absent != told:
+                missing(absent)
+                told = absent
+            if time.monotonic() >= deadline:
+                reasons = "; ".join(f"{name}: {meeting.failed.get(name, 'it checks its files')}" for name in absent)
+                raise RunError(Fault.PEER_GONE, f"waited in vain for {' and '.join(absent)} ({reasons}).")
+            meeting.wait(min(1.0, max(0.01, deadline - time.monotonic())))
+
+
+def matches_key(members: Members, me: str) -> bool:
+    """Whether a party's private key is that of its certificate. Raises RunError if either cannot be read."""
+    members.private(me).read_key()
+    members.certificate(me)
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(
+            members.parties[me].certificate, members.private(me).private_key
+        )
+    except ssl.SSLError:
+        return False
+    return True
+
+
+def _hashes(members: Members) -> Iterator[tuple[str, str]]:
+    yield "federation.toml", _hash(members.path)
+    for name in members.parties:
+        yield f"offers/{name}.toml", _hash(members.path.parent / "offers" / f"{name}.toml")
+        with suppress(RunError, _native.InputError):
+            yield f"certificate of {name}", members.fingerprint(name)
+
+
+def _hash(path: Path) -> str:
+    """A file's hash. A file that is not there is as an empty one."""
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return hashlib.sha256(b"").hexdigest()
+
+
+def _context(members: Members, me: str, others: Sequence[str], end: int) -> ssl.SSLContext:
+    """TLS with this party's key, that accepts the certificates of some others alone."""
+    context = ssl.SSLContext(end)
+    context.minimum_version = ssl.TLSVersion.TLSv1_3
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_REQUIRED
+    context.verify_flags = ssl.VERIFY_X509_PARTIAL_CHAIN
+    context.set_alpn_protocols([PROTOCOL])
+    try:
+        context.load_cert_chain(members.parties[me].certificate, members.private(me).private_key)
+        for name in others:
+            context.load_verify_locations(cadata=members.certificate(name))
+    except (OSError, ssl.SSLError):
+        problem = f"the keys of {me} and the certificates of {', '.join(others)} cannot all be used"
+        raise RunError(Fault.INPUT, f"{problem}; `tacit doctor --name {me}` says which is wrong.") from None
+    return context
+
+
+def _der(members: Members, name: str) -> bytes:
+    try:
+        return ssl.PEM_cert_to_DER_cert(members.certificate(name).strip())
+    except ValueError:
+        problem = f"{members.parties[name].certificate}: is no certificate; get that of {name}."
+        raise RunError(Fault.INPUT, problem) from None
+
+
+def _host_and_port(address: str) -> tuple[str, int]:
+    host, _, port = address.rpartition(":")
+    return host.strip("[]"), int(port)
+
+
+def _listen(address: str) -> socket.socket:
+    """A listener on exactly this address."""
+    host, port = _host_and_port(address)
+    try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        return socket.create_server((host, port), family=family)
+    except OSError as error:
+        problem = f"this party cannot listen on its address {address} ({error.strerror})"
+        raise RunError(Fault.INPUT, f"{problem}; free the port or choose another.") from None
+
+
+@contextmanager
+def _secured(context: ssl.SSLContext, connection: socket.socket) -> Iterator[ssl.SSLSocket]:
+    """TLS over a connection, which is closed in the end. Handshake and each message have a time limit."""
+    with connection:
+        connection.settimeout(PATIENCE)
+        with context.wrap_socket(connection, server_side=context.protocol == ssl.PROTOCOL_TLS_SERVER) as channel:
+            yield channel
+
+
+def _send(channel: ssl.SSLSocket, message: bytes) -> None:
+    channel.sendall(len(message).to_bytes(4, "big") + message)
+
+
+def _receive(channel: ssl.SSLSocket) -> bytes:
+    """A message. Raises ValueError if it is too long, OSError if it does not come whole and in time."""
+    deadline = time.monotonic() + PATIENCE
+    length = int.from_bytes(_exactly(channel, 4, deadline), "big")
+    if length > MOST_BYTES:
+        raise ValueError("too long")
+    return _exactly(channel, length, deadline)
+
+
+def _exactly(channel: ssl.SSLSocket, length: int, deadline: float) -> bytes:
+    found = b""
+    while len(found) < length:
+        left = deadline - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        channel.settimeout(left)
+        chunk = channel.recv(length - len(found))
+        if not chunk:
+            raise ConnectionResetError
+        found += chunk
+    return found
