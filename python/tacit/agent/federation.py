@@ -103,6 +103,10 @@ def _offered(private: PrivateFile, party: str, tables: tuple[Table, ...]) -> Non
 
 def _catalog(root: Section, path: Path, parties: tuple[str, ...]) -> Catalog:
     engine = root.choice("engine", tuple(ENGINES), default="rep3")
+    if root.optional("nodes") is None and len(parties) < ENGINES[engine]:
+        listed = "1 party" if len(parties) == 1 else f"{len(parties)} parties"
+        problem = f"names {listed}, but engine {engine} needs {ENGINES[engine]} for its nodes"
+        raise root.error(problem, "a further party adds itself with `tacit join`, and copies the file to the others")
     nodes = root.names("nodes", default=parties[: ENGINES[engine]])
     root.all_known("nodes", nodes, parties, "party")
     if len(nodes) != ENGINES[engine]:

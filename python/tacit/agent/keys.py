@@ -44,6 +44,21 @@ def make_keys(members: Members, parties: Sequence[str], *, replace: bool) -> dic
     return {name: _make(name, *pair) for name, pair in files.items()}
 
 
+def existing_pair(members: Members, party: str) -> KeyPair | None:
+    """The key pair that a party has already, None without one. Raises RunError if one half is missing."""
+    private_key, certificate = members.private(party).private_key, members.parties[party].certificate
+    missing = [path for path in (private_key, certificate) if not path.exists()]
+    if len(missing) == 2:
+        return None
+    if missing:
+        (other,) = {private_key, certificate} - set(missing)
+        problem = (
+            f"{other} exists without {missing[0]}; put that back, or `tacit keys --name {party} --force` replaces both."
+        )
+        raise RunError(Fault.INPUT, problem)
+    return KeyPair(private_key, certificate, members.fingerprint(party))
+
+
 def _make(party: str, private_key: Path, certificate: Path) -> KeyPair:
     made, certificate_pem = _native.generate_keys(party)
     key = PrivateKey(made)

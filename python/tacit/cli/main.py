@@ -20,6 +20,8 @@ HOMES = {
     "tables": "tacit.cli.tables",
     "party": "tacit.cli.party",
     "demo": "tacit.cli.demo.command",
+    "init": "tacit.cli.init",
+    "join": "tacit.cli.join",
     "doctor": "tacit.cli.doctor",
     "keys": "tacit.cli.keys",
     "ledger": "tacit.cli.ledger",

@@ -1,0 +1,34 @@
+"""Add this party to a federation of which the public files are here: key pair, offer, private file, membership.
+
+Prints which files the others need then.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from tacit.agent.federation_members import read_membership
+from tacit.agent.federation_setup import join
+from tacit.cli.query_arguments import add_federation
+from tacit.cli.set_up import show_set_up
+from tacit.plan.facts.catalog import ENGINES
+
+NAME = "join"
+HELP = "add this party to a federation"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """--federation, --private, --name, --address."""
+    add_federation(parser)
+    parser.add_argument("--name", required=True, metavar="PARTY", help="what this party is called")
+    parser.add_argument(
+        "--address", metavar="HOST:PORT", help="where it listens for the others (default: as the federation file says)"
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the command."""
+    made = join(options.federation, options.private, options.name, options.address)
+    engine = read_membership(options.federation).choice("engine", tuple(ENGINES), default="rep3")
+    show_set_up(made, options.name, ENGINES[engine])
+    return 0
