@@ -20,9 +20,9 @@ import pytest
 from tacit import _native, connect
 from tacit.agent.diagnosis import diagnose
 from tacit.agent.events import Event
-from tacit.agent.faults import cause
+from tacit.agent.faults import ABORT_REASONS, cause
 from tacit.agent.federation import Federation
-from tacit.agent.party import ABORT_REASONS, PartyRun
+from tacit.agent.party import PartyRun
 from tacit.agent.steps import participants, secure_operators
 from tacit.plan.physical.placed import LocalStep, PlacedPlan, Step
 from tacit.sql import compile_query

@@ -131,8 +131,11 @@ class Connection:
             )
         return answer
 
-    def run(self, plan: PlacedPlan, watch: Watcher = lambda party, event: None) -> Run:
-        """Run a placed plan. watch: called with every event of every party that runs here."""
+    def run(self, plan: PlacedPlan, watch: Watcher = lambda party, event: None, wait: float | None = None) -> Run:
+        """Run a placed plan. watch: called with every event of every party that runs here.
+
+        wait: for how many seconds to wait for parties elsewhere that have not started yet.
+        """
         metrics: dict[str, dict[str, Any]] = {}
 
         def follow(party: str, event: Event) -> None:
@@ -144,7 +147,7 @@ class Connection:
             here = self.parties_here(plan)
             answers = {party: Path(folder) / f"{party}.duckdb" for party in here if party in plan.recipients}
             private = self.federation.members.private_files
-            entries = ProcessTree(self.path, private, plan.query, plan.recipients, here, answers).run(follow)
+            entries = ProcessTree(self.path, private, plan.query, plan.recipients, here, answers, wait).run(follow)
             cost = Cost(self.predict(plan), combined(metrics))
             answer = Answer.load(next(iter(answers.values())), plan, cost) if answers else None
         if not plan.recipients:

@@ -3,6 +3,7 @@
 | event | members | when |
 |---|---|---|
 | `phase` | `phase`: "loading", "connecting", "computing", "finishing" | at the start of each |
+| `waiting` | `missing`: the parties that are not ready | whenever that changes |
 | `metrics` | `steps`: name to {rows, TRAFFIC of `reporter`, seconds, finished} | several times a second |
 | `done` | `entry`: the party's ledger entry (with `unrecorded`: why the ledger lacks it) | last, after success |
 | `failed` | `fault`, `sentence` | last, after a failure |

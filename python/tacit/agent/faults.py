@@ -32,6 +32,17 @@ _EXIT_STATUS = {
     Fault.INTERRUPTED: 130,
 }
 
+ABORT_REASONS = {
+    Fault.INPUT: "its own input was refused",
+    Fault.POLICY: "its policy refused",
+    Fault.PEER: "a peer misbehaved",
+    Fault.PEER_GONE: "it lost a peer",
+    Fault.CHEATING: "a peer cheated",
+    Fault.INTERRUPTED: "it was interrupted",
+    Fault.INTERNAL: "it failed",
+}
+"""What peers are told about a failure: its kind only, because an error's own words may quote data."""
+
 CAUSES_FIRST = (
     Fault.INPUT,
     Fault.POLICY,

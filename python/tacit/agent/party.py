@@ -20,12 +20,13 @@ from tacit.agent.account import approved_entry, completed_entry, failed_entry
 from tacit.agent.answer import save_answer
 from tacit.agent.diagnosis import diagnose
 from tacit.agent.events import EventSink
-from tacit.agent.faults import Fault, RunError
+from tacit.agent.faults import ABORT_REASONS, RunError
 from tacit.agent.federation import Federation
 from tacit.agent.kept_store import KeptStore
 from tacit.agent.ledger import Ledger, LedgerError
 from tacit.agent.reporter import Reporter
 from tacit.agent.steps import participants, secure_operators
+from tacit.agent.waiting import Waiting
 from tacit.local import LocalEngine
 from tacit.plan import plan_hash
 from tacit.plan.account.describe import name as step_name
@@ -46,23 +47,13 @@ from tacit.plan.physical.placed import (
     TailStep,
 )
 
-ABORT_REASONS = {
-    Fault.INPUT: "its own input was refused",
-    Fault.POLICY: "its policy refused",
-    Fault.PEER: "a peer misbehaved",
-    Fault.PEER_GONE: "it lost a peer",
-    Fault.CHEATING: "a peer cheated",
-    Fault.INTERRUPTED: "it was interrupted",
-    Fault.INTERNAL: "it failed",
-}
-"""What peers are told about a failure: its kind only, because an error's own words may quote data."""
-
 
 @dataclass
 class PartyRun:
     """One run at one party.
 
-    answer: where a recipient's answer is written (a DuckDB file that must not exist yet); None elsewhere.
+    answer: where a recipient's answer is written (a DuckDB file that must not exist yet); None elsewhere. wait: for how
+    many seconds the party waits for the others before it connects; None if all start at the same time.
     """
 
     federation: Federation
@@ -70,6 +61,7 @@ class PartyRun:
     plan: PlacedPlan
     emit: EventSink
     answer: Path | None = None
+    wait: float | None = None
     _opened: dict[int, _native.Opened] = field(default_factory=dict)
     _opened_rows: dict[str, int] = field(default_factory=dict)
     _taken_up: dict[int, _native.KeptShares] = field(default_factory=dict)
@@ -85,7 +77,9 @@ class PartyRun:
             ExitStack() as files,
         ):
             reporter.phase("loading")
-            self._prepare(engine, reporter, files)
+            with self._waiting.failures_told():
+                self._prepare(engine, reporter, files)
+            self._waiting.gather()
             approved = ledger.append("approved", approved_entry(self.federation, self.me, self.plan))
             with self._recorded_failure(ledger, approved, reporter):
                 if secure_operators(self.plan):
@@ -109,6 +103,13 @@ class PartyRun:
                     self._taken_up[step.id] = self.store.read(table, step.operator)
                 case KeepStep():
                     self._unfinished[step.id] = files.enter_context(self.store.unfinished(step.operator.table))
+
+    @property
+    def _waiting(self) -> Waiting:
+        """This party's wait for those that it computes with."""
+        names = participants(self.plan, self.federation.catalog.parties) if secure_operators(self.plan) else ()
+        others = [name for name in names if name != self.me]
+        return Waiting(self.federation, self.me, others, self.wait if others else None, self.emit)
 
     @property
     def store(self) -> KeptStore:

@@ -39,8 +39,8 @@ class _Child:
 class ProcessTree:
     """The parties' processes of one run.
 
-    private: the folder of private files. answers: where each recipient that runs here writes its answer. program: how
-    the ``tacit`` command is started.
+    private: the folder of private files. answers: where each recipient that runs here writes its answer. wait: for
+    how many seconds the parties wait for others. program: how the ``tacit`` command is started.
     """
 
     federation: Path
@@ -49,6 +49,7 @@ class ProcessTree:
     recipients: Sequence[str]
     parties: Sequence[str]
     answers: dict[str, Path]
+    wait: float | None = None
     program: Sequence[str] = (sys.executable, "-m", "tacit")
     _children: list[_Child] = field(default_factory=list)
 
@@ -75,6 +76,8 @@ class ProcessTree:
         command += ["--federation", str(self.federation), "--private", str(self.private), "--events", str(write_end)]
         if self.recipients:
             command += ["--to", ",".join(self.recipients)]
+        if self.wait is not None:
+            command += ["--wait", str(self.wait)]
         if party in self.answers:
             command += ["--answer", str(self.answers[party])]
         try:

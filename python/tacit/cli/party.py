@@ -1,4 +1,5 @@
 """Take part in a query as one party. Every organisation starts this with the same query; they compute when all have.
+With --wait at all of them, nobody has to be quick, and all are told who is missing or cannot start.
 
 Starting it is the consent to what `tacit explain` shows for the query. A recipient's answer goes to stdout.
 """
@@ -16,6 +17,7 @@ from tacit.agent.events import EventPipe
 from tacit.agent.party import PartyRun
 from tacit.cli import output
 from tacit.cli.account import show_account
+from tacit.cli.durations import seconds
 from tacit.cli.progress import Progress
 from tacit.cli.query_arguments import add_query, query_text
 from tacit.cli.screen import console
@@ -26,10 +28,13 @@ HELP = "take part in a query as one party"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """--name and the arguments of ``sql``; --events and --answer are for the process that starts this one."""
+    """--name, --wait and the arguments of ``sql``; --events and --answer are for the process that starts this one."""
     parser.add_argument("--name", required=True, metavar="PARTY", help="the party that this machine is")
     add_query(parser)
     output.add_arguments(parser)
+    parser.add_argument(
+        "--wait", type=seconds, metavar="TIME", help="how long to wait for the others to start, for example 30m"
+    )
     parser.add_argument("--events", type=int, metavar="FD", help=argparse.SUPPRESS)
     parser.add_argument("--answer", type=Path, metavar="FILE", help=argparse.SUPPRESS)
 
@@ -47,7 +52,7 @@ def _for_a_process(options: argparse.Namespace) -> int:
     try:
         federation = connect(options.federation, party=options.name, private=options.private)
         plan = federation.plan(query_text(options), options.to)
-        PartyRun(federation.federation, options.name, plan, emit, options.answer).run()
+        PartyRun(federation.federation, options.name, plan, emit, options.answer, options.wait).run()
     except BrokenPipeError:
         return 1
     except (Exception, KeyboardInterrupt) as error:
@@ -67,7 +72,7 @@ def _for_a_person(options: argparse.Namespace) -> int:
     show_account(plan, screen)
     screen.print()
     with Progress(plan, federation.parties_here(plan), screen) as progress:
-        done = federation.run(plan, progress)
+        done = federation.run(plan, progress, options.wait)
     if not plan.recipients:
         screen.print(f"{options.name} has done its part; nothing was opened to anybody.")
     elif done.answer is not None:

@@ -59,6 +59,8 @@ class Progress:
             self._phases[party] = event["phase"]
         elif event["event"] == "metrics":
             self._metrics[party] = event["steps"]
+        elif event["event"] == "waiting":
+            self._screen.print(f"{party} waits for {' and '.join(event['missing'])}", soft_wrap=True, markup=False)
         if self._live is not None:
             self._live.update(self._table())
         else:
