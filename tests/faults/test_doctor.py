@@ -102,9 +102,19 @@ def test_ones_own_mistakes_are_found(consortium: Consortium) -> None:
     found = alone(consortium)
     assert set(found) >= {"key", "private files", "certificate of regulator", "table scores_a", "ledger"}
     assert "is not the key of" in found["key"]
-    assert "can be used by others of this machine; `chmod 600" in found["private files"]
+    assert "bureau_a.key is open to others of this machine; `chmod 600" in found["private files"]
     assert "regulator makes it with `tacit keys --name regulator`" in found["certificate of regulator"]
     assert "changed after it was written" in found["ledger"]
+
+
+def test_what_others_may_read_is_told(consortium: Consortium) -> None:
+    private = consortium.private("bureau_a")
+    (private / "bureau_a.toml").chmod(0o644)
+    assert alone(consortium) == {}, "nobody else comes into the folder"
+    private.chmod(0o755)
+    assert alone(consortium)["private files"].endswith(
+        "private is open to others of this machine; `chmod 700 private` closes it."
+    )
 
 
 def test_an_address_in_use_is_named(consortium: Consortium) -> None:

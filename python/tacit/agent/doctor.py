@@ -121,14 +121,18 @@ def _is_known(members: Members, name: str) -> bool:
 
 
 def _permissions(members: Members, me: str) -> str:
-    private = members.private(me)
-    for path in (members.private_files, private.path, private.private_key, private.ledger, private.kept):
+    """What is in a folder that is closed to others is closed; a private key is looked at in any case."""
+    private, folder = members.private(me), members.private_files
+    closed = folder.exists() and not folder.stat().st_mode & OTHERS
+    inside = [private.path, private.ledger, private.kept]
+    outside = [path for path in inside if not (closed and path.resolve().is_relative_to(folder.resolve()))]
+    for path in (folder, private.private_key, *outside):
         if not path.exists():
             continue
         found = path.stat()
         if found.st_mode & OTHERS:
             mode = "700" if path.is_dir() else "600"
-            raise _Wrong(f"{path} can be used by others of this machine; `chmod {mode} {path}` ends that.")
+            raise _Wrong(f"{path} is open to others of this machine; `chmod {mode} {path}` closes it.")
         if found.st_uid != os.geteuid():
             raise _Wrong(f"{path} belongs to another user; run tacit as that one, or `chown` it.")
     return "for this user only"

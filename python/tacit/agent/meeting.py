@@ -225,6 +225,8 @@ def call(members: Members, name: str, client: ssl.SSLContext, own: Status) -> St
         raise Unreached(f"{address} does not answer; look at firewalls, and at the address of {name}") from None
     except socket.gaierror:
         raise Unreached(f"there is no host of the address {address}; correct the address of {name}") from None
+    except RunError as error:  # its certificate is not here any more
+        raise Unreached(str(error).rstrip(".")) from None
     except ValueError:
         raise Unreached(f"{name} does not say how it is; do both run the same version of tacit?") from None
     except OSError as error:
@@ -235,7 +237,7 @@ def tell_stopped(members: Members, me: str, others: Sequence[str], own: Status) 
     """Tell all that wait that this party cannot take part. Whoever does not wait now is not told."""
 
     def tell(name: str) -> None:
-        with suppress(Unreached):
+        with suppress(Unreached, RunError):
             call(members, name, _context(members, me, [name], ssl.PROTOCOL_TLS_CLIENT), own)
 
     threads = [threading.Thread(target=tell, args=(name,), daemon=True) for name in others]
