@@ -114,6 +114,21 @@ def test_from_python(pair: Pair) -> None:
     assert a[2] == b[2] == 50
 
 
+@pytest.mark.parametrize(("others", "repeated"), [("'k'", 7), ("'z'", 0)])
+def test_who_recognises_a_key_by_how_often_it_repeats_was_told_before(pair: Pair, others: str, repeated: int) -> None:
+    """k alone stands in seven rows of a: the rows of a with several counterparts tell whether b has it."""
+    pair.write("a", "SELECT 'k' AS id FROM range(7) UNION ALL SELECT 'c' || i FROM range(20) t(i)")
+    pair.write("b", f"SELECT {others} AS id, 1 AS n FROM range(3) UNION ALL SELECT 'c' || i, 2 FROM range(5) t(i)")
+    ends = pair.match("--reveal", "shares", b=("--columns", "n"))
+    assert [ended.status for ended in ends] == [0, 0], ends
+    assert ("(7 rows of this party share keys with several of the other)" in ends[0].told) == (repeated == 7)
+    said = "if a key repeats as no other of its table does, the table's owner may find by that whether the other has it"
+    for party, ended in zip("ab", ends, strict=True):
+        approved = Ledger(pair.folder / "private" / "ledger" / f"{party}.jsonl").entries()[0]["disclosures"]
+        assert any(each["what"].startswith(said) for each in approved), approved
+        assert f"- {said}" in ended.told and "but not which" not in ended.told, ended.told
+
+
 PEOPLE_A = """SELECT CASE WHEN i % 3 > 0 THEN i // 2 END AS id, i AS number,
               CASE WHEN i % 5 > 0 THEN 'p' || (i * 7 % 40) END AS phone FROM range(60) t(i)"""
 PEOPLE_B = """SELECT CASE WHEN i % 4 > 0 THEN i // 3 + 10 END AS id, CASE WHEN i % 3 > 0 THEN 'p' || i END AS phone,

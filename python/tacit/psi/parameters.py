@@ -227,17 +227,23 @@ class Parameters(Agreement):
 
     def _learnt_of_all_rows(self) -> list[str]:
         several = "which rows, in no known order, share which of their keys, and so how often keys repeat in each table"
+        recognised = (
+            "if a key repeats as no other of its table does, the table's owner may find by that whether the other has "
+            "it, and how often"
+        )
         if self.reveal == "ids" and self.keys == 1:
             return ["both learn how many ids both tables have together, and so how many keys both have, but not which"]
         if self.reveal == "ids":
             return [
                 "both learn how many ids both tables have together, and so how many pairs of rows match, but not which",
                 f"both learn {several}",
+                recognised,
             ]
-        repeated = "and how often keys repeat in each table, but not which"
+        one = "which rows, in no known order, have equal keys, and so how often keys repeat in each table"
         return [
-            f"both learn how many pairs of rows match, {repeated if self.keys == 1 else 'but not which'}",
-            *([f"both learn {several}"] if self.keys > 1 else []),
+            "both learn how many pairs of rows match",
+            f"both learn {several if self.keys > 1 else one}",
+            recognised,
             "both learn the names of the columns that the other shares",
         ]
 
