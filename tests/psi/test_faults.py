@@ -11,7 +11,7 @@ import pytest
 
 from tacit.agent.faults import RunError
 from tacit.agent.ledger import Ledger
-from tacit.psi.state import check_disk, folder_of
+from tacit.psi.state import check_disk, folder_of, remove_folder
 
 from .pairs import Pair
 
@@ -149,6 +149,48 @@ def test_against_malicious_parties_a_bin_that_was_under_way_is_matched_again_onl
     entry = Ledger(pair.folder / "private" / "ledger" / "a.jsonl").entries()[-1]
     assert entry["kind"] == "completed" and entry["repeated_bins"] == 1, entry
     assert len(pair.joint("a.own, b.own")) == 5000
+
+
+BREAKS_OFF = """
+import os, sys
+from tacit.cli.main import main
+from tacit.psi.match import Match
+
+Match._confirm = lambda self, pair: os._exit(9)
+sys.exit(main(sys.argv[1:]))
+"""
+"""A party that leaves with its results, and says nothing."""
+
+
+def test_against_malicious_parties_a_match_in_memory_is_repeated_only_where_the_user_says_so(pair: Pair) -> None:
+    options = ("--protocol", "vole-malicious")
+    pair.write("a", "SELECT i AS id, 'a' || i AS own FROM range(200) t(i)")
+    pair.write("b", "SELECT i AS id FROM range(50) t(i)")
+    a = pair.start("a", *options)
+    command = ["psi", "--federation", "federation.toml", "--as", "b", "--input", "b.parquet", "--key", "id", *options]
+    asked = subprocess.run(
+        [sys.executable, "-c", BREAKS_OFF, *command, "--output", "b-matched.parquet"],
+        cwd=pair.folder, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    told = a.communicate(timeout=60)[0]
+    assert (asked.returncode, a.returncode) == (9, 5), (asked, told)
+    folder = folder_of(pair.folder / "a-matched.parquet")
+    assert [file.name for file in folder.iterdir()] == ["begun-in-memory"]
+    approved = Ledger(pair.folder / "private" / "ledger" / "a.jsonl").entries()[0]
+    assert approved["plan_hash"].encode() not in (folder / "begun-in-memory").read_bytes()
+    # b would now ask about other rows.
+    remove_folder(folder_of(pair.folder / "b-matched.parquet"))
+    pair.write("b", "SELECT i + 50 AS id FROM range(50) t(i)")
+    again = pair.start("a", *options)
+    told = again.communicate(timeout=60)[0]
+    assert again.returncode == 3, told
+    assert "was begun here before, in memory, and did not end; b may have its results" in told
+    assert "start with --repeat-bins" in told and "Traceback" not in told
+    ends = pair.match(*options, a=("--repeat-bins",))
+    assert [ended.status for ended in ends] == [0, 0], ends
+    entry = Ledger(pair.folder / "private" / "ledger" / "a.jsonl").entries()[-1]
+    assert (entry["kind"], entry["repeated_bins"]) == ("completed", 1), entry
+    assert not folder.exists()
 
 
 def test_files_of_a_match_are_encrypted_and_damage_is_one_sentence(pair: Pair) -> None:

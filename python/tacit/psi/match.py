@@ -22,6 +22,8 @@ from tacit.psi.partition import Counts, Folder, keyed, partition
 from tacit.psi.source import Source
 from tacit.psi.state import (
     State,
+    begin_in_memory,
+    begun_in_memory,
     check_disk,
     folder_of,
     fresh_folder,
@@ -188,6 +190,7 @@ class Match:
             self.tell("all bins are done already: only the output is left to be written")
             self._reopen(state)
             return self._report({}, begin, state.bins, None)
+        self._check_begun()
         self.tell(f"connecting with {self.peer}")
         pair = connect(self.members, self.parameters, self.me)
         try:
@@ -216,7 +219,8 @@ class Match:
         """What is left to do if the rows cannot be written."""
         if self._state is not None:
             return "the matches are kept: free space and run it again"
-        return "free space, and run it again at both parties"
+        repeat = ", here with --repeat-bins" if self.parameters.malicious else ""
+        return f"free space, and run it again at both parties{repeat}"
 
     def remove_files(self) -> None:
         """Remove what the match kept on disk."""
@@ -244,10 +248,12 @@ class Match:
                 done, begun = before.done(), before.begun()
                 unfinished = sum(bool(times) and not result for result, times in zip(done, begun, strict=True))
                 self._check_disowned(sum(done), sum(done), unfinished, choice)
-                self._again = sum(max(times, result) for result, times in zip(done, begun, strict=True))
+                self._again += sum(max(times, result) for result, times in zip(done, begun, strict=True))
             todo = list(range(choice.bins))
             self._partition(pair, choice)
         pair.exchange(b"ready")
+        if self._state is None and self.folder is not None and self.parameters.malicious:
+            begin_in_memory(self.folder, self._key, self.parameters.plan_hash, choice.bins)
         pair.add_workers(choice.workers)
         assert self._table is not None
         self.tell(f"matching {len(todo)} bins")
@@ -264,6 +270,22 @@ class Match:
             )
         unconfirmed = self._confirm(pair)
         return self._report(pair.metrics(), begin, choice.bins - len(todo), unconfirmed)
+
+    def _check_begun(self) -> None:
+        """Refuse to repeat a match in memory that did not end: the peer may have its results, and ask about more.
+
+        Raises RunError.
+        """
+        if self.folder is None or not self.parameters.malicious:
+            return
+        self._again = begun_in_memory(self.folder, self._key).get(self.parameters.plan_hash.hex(), 0)
+        if self._again and not self.limits.repeat_bins:
+            raise RunError(
+                Fault.POLICY,
+                f"this match was begun here before, in memory, and did not end; {self.peer} may have its results, and "
+                f"could ask again with other rows; if you know why, start with --repeat-bins ({self.folder} has the "
+                "record).",
+            )
 
     def _whole(
         self,

@@ -1,4 +1,6 @@
-"""What a match on disk leaves to resume from: a private folder with bins, results of bins, and this file about them.
+"""What a match leaves: on disk a private folder with bins, results of bins, and this file about them, to resume from.
+
+Against parties that may send anything, a match in memory leaves there how many bins it has begun.
 
 Tokens are keyed hashes of identifiers: who has them and their key can try likely identifiers. So every file of the
 folder is encrypted under a key that follows from the party's private key, and the folder is removed at the end.
@@ -20,6 +22,7 @@ from tacit.agent.private_key import PrivateKey
 from tacit.psi.choice import MOST_BINS
 
 FILE = "state"
+IN_MEMORY = "begun-in-memory"
 KEY_PURPOSE = b"tacit matches on disk 1"
 
 
@@ -107,6 +110,27 @@ def write_state(folder: Path, key: bytes, state: State) -> None:
     """
     _native.write_sealed(str(folder / FILE), key, FILE, json.dumps(asdict(state)).encode())
     try:
+        sync_folder(folder.parent)
+    except OSError as error:
+        raise RunError(Fault.INPUT, f"{folder}: cannot be written ({error.strerror}).") from error
+
+
+def begun_in_memory(folder: Path, key: bytes) -> dict[str, int]:
+    """How many bins were begun in memory, over all attempts, of matches that did not end, by their parameters' hash.
+
+    key: of the folder's files. Raises an input error of the native module if the file is damaged, or another key's.
+    """
+    content = _native.read_sealed(str(folder / IN_MEMORY), key, IN_MEMORY)
+    return {} if content is None else {str(name): int(bins) for name, bins in json.loads(content).items()}
+
+
+def begin_in_memory(folder: Path, key: bytes, plan_hash: bytes, bins: int) -> None:
+    """Keep that bins of a match begin in memory; on disk when this returns. Raises RunError or a native error."""
+    begun = begun_in_memory(folder, key)
+    begun[plan_hash.hex()] = begun.get(plan_hash.hex(), 0) + bins
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        _native.write_sealed(str(folder / IN_MEMORY), key, IN_MEMORY, json.dumps(begun).encode())
         sync_folder(folder.parent)
     except OSError as error:
         raise RunError(Fault.INPUT, f"{folder}: cannot be written ({error.strerror}).") from error
