@@ -41,7 +41,7 @@ STRINGS = [
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table. declaration: its entry in the federation file. values: what its rows are drawn from.
+    """A column of a table. declaration: its entry in the offer. values: what its rows are drawn from.
 
     shown: whether it can be output and ordered (a string without max_length can only be compared).
     """
@@ -61,7 +61,7 @@ class Column:
 
     @property
     def line(self) -> str:
-        """Its line in the federation file."""
+        """Its line in the offer."""
         nullable = ", nullable = true" if self.nullable else ""
         return f"columns.{self.name} = {{ {self.declaration}{nullable} }}"
 

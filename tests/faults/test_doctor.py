@@ -76,7 +76,7 @@ def test_another_key_is_told_at_both_ends(consortium: Consortium) -> None:
     key, certificate = _native.generate_keys("bureau_a")
     (consortium.private("bureau_a") / "bureau_a.key").write_bytes(key)
     (consortium.home("bureau_a") / "keys" / "bureau_a.crt").write_text(certificate)
-    ends = doctors(consortium, ("regulator", "bureau_a"), "4s")
+    ends = doctors(consortium, ("regulator", "bureau_a"), "20s")
     assert "shows another certificate than bureau_a's here" in wrong(ends["regulator"])["regulator to bureau_a"]
     assert "certificate" in wrong(ends["bureau_a"])["bureau_a to regulator"]
 

@@ -31,7 +31,7 @@ def csv_error(folder: Path, text: str, column: Type | tuple[Type], **facts: Any)
     return error(table("t", write(folder / "t.csv", text), {"x": column}, **facts))
 
 
-REAL = "correct the value, or declare the column's real type in the federation file."
+REAL = "correct the value, or declare the column's real type in the offer."
 
 BAD_VALUES = [
     ("abc", INTEGER, "'abc' is not an INTEGER"),
@@ -95,7 +95,7 @@ MALFORMED = [
     (b"y,x\n1,2\n3,\xff\xfe\n", "line 3 is not UTF-8 text; save the file as UTF-8."),
     (b"\xff\xfe\n1\n", "the first line is not CSV in UTF-8; save the file as CSV, UTF-8."),
     (b"", "the file has no header; name the columns in its first line."),
-    (b"y\n1\n", "there is no column x, only y; add it, or correct its name in the federation file."),
+    (b"y\n1\n", "there is no column x, only y; add it, or correct its name in the offer."),
     (b"x,X\n1,2\n", "2 columns are called x; rename all but one."),
 ]
 
@@ -108,7 +108,7 @@ def test_a_malformed_csv_names_the_line(tmp_path: Path, content: bytes, problem:
 
 
 def test_a_missing_file_says_so(tmp_path: Path) -> None:
-    advice = "put the file there, or correct path in the federation file."
+    advice = "put the file there, or correct its path in the private file."
     for name in ("t.csv", "t.parquet"):
         found = error(table("t", tmp_path / name, {"x": INTEGER}))
         assert found == f"{name}: the file cannot be read (No such file or directory); {advice}"
@@ -184,7 +184,7 @@ def test_the_first_of_several_wrong_rows_is_named(tmp_path: Path) -> None:
     assert error(source).startswith("t.csv, row 2, column b: 99 is above the declared max 9;")
 
 
-UNIQUE = "remove one of the rows, or the key from unique in the federation file."
+UNIQUE = "remove one of the rows, or the key from unique in the offer."
 
 
 @pytest.mark.parametrize("format", ["csv", "parquet"])
@@ -215,7 +215,7 @@ def test_more_rows_than_declared(tmp_path: Path, format: str, bound: str) -> Non
     else:
         parquet(path, "SELECT unnest([1, 2, 3]) AS x")
     source = table("t", path, {"x": INTEGER}, **{bound: 2})
-    advice = "remove rows, or declare more rows in the federation file."
+    advice = "remove rows, or declare more rows in the offer."
     assert error(source) == f"t.{format}: there are 3 rows, more than the 2 declared; {advice}"
 
 

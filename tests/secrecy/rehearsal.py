@@ -59,7 +59,7 @@ class Rehearsal(PartyRun):
 
 
 def write(scenario: Scenario, tables: tuple[DemoTable, ...], files: Files, folder: Path) -> Federation:
-    """The scenario's federation file and keys, and the given content of its tables' files."""
+    """The scenario's federation and keys, and the given content of its tables' files."""
     folder.mkdir(exist_ok=True)
     ports = [7101, 7102, 7103][: len(scenario.parties)]
     write_federation(scenario, tables, ports, folder)
