@@ -59,6 +59,14 @@ def test_the_bins_do_not_depend_on_the_memory_that_a_peer_declares() -> None:
         chosen(16_777_216, 10_000_000, 1 << 24)
 
 
+def test_a_sender_that_is_told_the_matches_may_fill_every_padded_place() -> None:
+    choice = chosen(1_000_000, 1_000_000, 3 * GIB, bins=977)
+    sender = "ab"[choice.sender]
+    said = f"if {sender} deviates, it may ask about 1,428,374 items which of them {'ba'[choice.sender]} has"
+    assert choice.may_ask[1] == f"{said}; it declares 1,000,000" and len(choice.may_ask) == 2
+    assert len(chosen(1_000_000, 1_000_000, 3 * GIB, ("a",), bins=977).may_ask) == 1
+
+
 def test_workers_fit_into_memory() -> None:
     parameters = Parameters(("a", "b"), ("exact",), ("a", "b"), protocol="vole-malicious")
     facts = {**HONEST, "rows": 10**8, "memory": 3 * GIB, "workers": 64}
