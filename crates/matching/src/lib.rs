@@ -9,6 +9,7 @@
 //! | [`bins`] | tokens and payload, bin by bin, in memory or in private files |
 //! | [`files`] | the encrypted files of bins |
 //! | [`results`] | which rows matched, bin by bin; on disk they are what a run resumes from |
+//! | [`choice`] | which protocol runs, in which roles and bins, by prices |
 //! | [`family`] | the protocols, by name |
 //! | [`run`] | the intersections of all bins, by one or several workers |
 //! | [`repetitions`] | keys that repeat: all combinations of rows, in one order |
@@ -23,6 +24,7 @@
 pub mod aggregate;
 pub mod bins;
 pub mod canonical;
+pub mod choice;
 pub mod distinct;
 pub mod error;
 pub mod family;

@@ -3,12 +3,15 @@
 //! - [`intersection`]: protocols whose outcome is an intersection, and [`relatives`]: protocols with other outcomes;
 //! - [`parts`]: stores, groups, tags and sizes that protocols share;
 //! - [`interface`]: the traits of all of them, [`protocol`] (the functionality) and [`rounds`] (the same without a
-//!   transport).
+//!   transport);
+//! - [`choice`]: which of the protocols runs, by [`prices`].
 
+pub mod choice;
 pub mod error;
 pub mod interface;
 pub mod intersection;
 pub mod parts;
+pub mod prices;
 pub mod relatives;
 
 pub use error::PsiError;
@@ -20,4 +23,5 @@ pub use intersection::kkrt::Kkrt;
 pub use intersection::vole_psi::VolePsi;
 pub use intersection::{alignment, circuit_psi, dh_psi, kkrt, multi_party, unbalanced, vole_psi};
 pub use parts::{binning, chance, cuckoo, group, okvs, permute_share, row_counts, switching, tag_lookup, tags, tokens};
+pub use prices::Prices;
 pub use relatives::{blind_join, cardinality_sum, multi_key, private_id, private_id_oprf, ps3i, set_union};

@@ -1,0 +1,69 @@
+//! Which of more than two parties finds the matches.
+
+use tacit_net::PartyId;
+use tacit_psi::multi_party::{Owners, PartyCost};
+
+use super::{Terms, cheapest};
+use crate::error::MatchError;
+use crate::many;
+
+/// The protocol's name.
+pub const PROTOCOL: &str = "multi-party";
+
+/// How a match of more than two parties runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Choice {
+    /// Who finds the matches.
+    pub leader: usize,
+    /// Payload bytes that each party sends.
+    pub sent: Vec<u64>,
+    /// Rounds.
+    pub rounds: u64,
+    /// The predicted time.
+    pub seconds: f64,
+}
+
+/// All parties' choice among the recipients, by all parties' rows.
+///
+/// # Errors
+/// [`MatchError::Input`] without recipients, or if one is none of the parties.
+pub fn choose(rows: &[usize], recipients: &[usize], terms: &Terms) -> Result<Choice, MatchError> {
+    if recipients.iter().any(|&party| party >= rows.len()) {
+        return Err(MatchError::Input("the recipients are among the parties".into()));
+    }
+    let options = recipients.iter().map(|&leader| led_by(leader, rows, recipients, terms)).collect();
+    cheapest(options, |choice: &Choice| choice.seconds)
+        .ok_or_else(|| MatchError::Input("a match without recipients".into()))
+}
+
+fn led_by(leader: usize, rows: &[usize], recipients: &[usize], terms: &Terms) -> Choice {
+    let recipients = recipients.iter().copied().map(PartyId).collect();
+    let owners = Owners { sizes: rows.to_vec(), leader: PartyId(leader), recipients };
+    let costs: Vec<PartyCost> = (0..rows.len()).map(|party| many::cost(&owners, party)).collect();
+    let sent: Vec<u64> = costs.iter().map(|cost| cost.sent).collect();
+    let rounds = costs.first().map_or(0, |cost| cost.rounds);
+    let others = rows.iter().enumerate().filter(|(party, _)| *party != leader);
+    let processor = others.map(|(_, size)| terms.prices.seconds(PROTOCOL, (size + rows[leader]) as f64)).sum::<f64>();
+    // All that is sent goes through the leader's connection, both directions at the same time.
+    let out = sent[leader];
+    let seconds = processor + terms.link.seconds(rounds, out.max(sent.iter().sum::<u64>() - out));
+    Choice { leader, sent, rounds, seconds }
+}
+
+#[cfg(test)]
+mod tests {
+    use tacit_psi::Prices;
+
+    use super::{Terms, choose};
+
+    #[test]
+    fn who_leads_follows_from_the_sizes() {
+        let terms = Terms::of(&[], Prices::default());
+        let leader = |rows: &[usize], to: &[usize]| choose(rows, to, &terms).map(|choice| choice.leader);
+        let (few, many) = (10, 1 << 20);
+        assert!(matches!(leader(&[many, few, many], &[0, 1, 2]), Ok(1)));
+        assert!(matches!(leader(&[many, few, many], &[2]), Ok(2)));
+        assert!(matches!(leader(&[few, few, few], &[0, 1, 2]), Ok(0)));
+        assert!(leader(&[few, few, few], &[3]).is_err() && leader(&[few, few, few], &[]).is_err());
+    }
+}

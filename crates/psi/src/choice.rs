@@ -1,0 +1,75 @@
+//! Which protocol finds one intersection that both parties learn: the one that is predicted to take the least time.
+//! Both parties compute it alike, from public sizes, the declared network and the prices that they agree on.
+
+use tacit_net::Link;
+
+use crate::alignment::{self, Learns, role};
+use crate::prices::Prices;
+use crate::{Declared, Protocol, Role, Sizes, Traffic};
+
+/// The sizes by role, of the first party's items and the second's. first: the first party's role.
+pub fn sizes_of(first: Role, [mine, theirs]: [usize; 2]) -> Sizes {
+    match first {
+        Role::Sender => Sizes { sender: mine, receiver: theirs },
+        Role::Receiver => Sizes { sender: theirs, receiver: mine },
+    }
+}
+
+/// Rounds, and bytes that the sender and the receiver send, of setup and matching. Both parties learn.
+pub fn traffic(protocol: &dyn Protocol, sizes: [usize; 2]) -> Traffic {
+    let first = first_role(protocol, sizes);
+    let Declared { setup, online } = alignment::declared(protocol, sizes_of(first, sizes), Learns::Both);
+    Traffic {
+        rounds: setup.rounds + online.rounds,
+        sender: setup.sender + online.sender,
+        receiver: setup.receiver + online.receiver,
+    }
+}
+
+/// The first party's role: that in which both together send fewer bytes.
+pub fn first_role(protocol: &dyn Protocol, [mine, theirs]: [usize; 2]) -> Role {
+    role(protocol, mine, theirs, true, None)
+}
+
+/// The one of some protocols that takes the least time for sets of these sizes.
+///
+/// # Panics
+/// When there is none.
+pub fn fastest<'a>(protocols: &[&'a dyn Protocol], sizes: [usize; 2], link: Link, prices: &Prices) -> &'a dyn Protocol {
+    let seconds = |protocol: &&dyn Protocol| {
+        let Traffic { rounds, sender, receiver } = traffic(*protocol, sizes);
+        // Both directions carry at the same time.
+        prices.seconds(protocol.name(), sizes.iter().sum::<usize>() as f64) + link.seconds(rounds, sender.max(receiver))
+    };
+    let fastest = protocols.iter().min_by(|a, b| seconds(a).total_cmp(&seconds(b)));
+    *fastest.expect("protocols to choose from")
+}
+
+#[cfg(test)]
+mod tests {
+    use tacit_net::Link;
+
+    use super::fastest;
+    use crate::prices::Prices;
+    use crate::vole_psi::Variant;
+    use crate::{DhPsi, VolePsi};
+
+    #[test]
+    fn few_items_are_matched_on_a_curve_and_more_where_rounds_are_long() {
+        let (dh, vole) = (DhPsi { bins: 1 }, VolePsi { variant: Variant::Fast, bins: 1 });
+        let chosen = |sizes, link| fastest(&[&dh, &vole], sizes, link, &Prices::default()).name();
+        let far = Link { latency: 0.1, bandwidth: 12.5e6 };
+        let expected = [
+            ([10, 10], "dh", "dh"),
+            ([1_000, 1_000], "dh", "dh"),
+            ([10, 2_000], "dh", "dh"),
+            ([2_000, 2_000], "vole", "dh"),
+            ([5_000, 5_000], "vole", "dh"),
+            ([100_000, 10], "vole", "vole"),
+            ([1 << 20, 1 << 20], "vole", "vole"),
+        ];
+        for (sizes, near, distant) in expected {
+            assert_eq!((chosen(sizes, Link::UNDECLARED), chosen(sizes, far)), (near, distant), "{sizes:?}");
+        }
+    }
+}
