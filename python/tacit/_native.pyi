@@ -3,6 +3,9 @@
 from typing import Any, Protocol, Self, final, type_check_only
 
 __all__ = [
+    "BYTES_PER_TOKEN",
+    "MOST_BINS",
+    "UNDECLARED_LINK",
     "Binned",
     "CheatingError",
     "Group",
@@ -24,32 +27,38 @@ __all__ = [
     "SharedRows",
     "SharedTable",
     "TacitError",
-    "aggregate_cost",
+    "choose_bins",
+    "choose_leader",
+    "choose_whole",
     "circuit_psi_rows",
     "cost",
+    "declared_network",
+    "engines",
     "fingerprint",
     "generate_keys",
-    "group_cost",
-    "ids_by_keys_cost",
-    "ids_cost",
     "ids_methods",
     "kept_header",
-    "matching_capacity",
-    "matching_cost",
-    "matching_counts_bytes",
     "matching_protocols",
     "matching_questions",
+    "measured",
     "operators",
     "permits",
     "published_bytes",
     "query_cost",
     "read_sealed",
     "seal",
-    "shares_cost",
     "unseal",
     "version",
     "write_sealed",
 ]
+
+BYTES_PER_TOKEN: int
+"""What a worker keeps at most for each token of a bin while it is matched."""
+
+MOST_BINS: int
+
+UNDECLARED_LINK: tuple[float, float]
+"""Latency (seconds) and bandwidth (bytes a second) that are reckoned with where nobody declares a network."""
 
 @type_check_only
 class ArrowStream(Protocol):
@@ -107,7 +116,7 @@ class Session:
         permits: str,
         operators: str,
         *,
-        engine: str = "rep3",
+        engine: str,
         tls: bool = True,
         connect_timeout: float = 30.0,
         idle_timeout: float = 30.0,
@@ -115,6 +124,7 @@ class Session:
         bandwidth: float | None = None,
         record: bool = False,
         link: tuple[float, float] | None = None,
+        prices: str | None = None,
         kept: list[KeptShares] | None = None,
     ) -> Session:
         """Connect to all peers over TLS 1.3, compare versions, kept tables, plan hashes and approvals, set the engine
@@ -122,9 +132,10 @@ class Session:
 
         permits: JSON list. operators: JSON list of all that the session will execute, in order; it executes nothing
         else. What is approved is both, the nodes with their certificates, the engine, the link and the kept tables.
-        engine: "rep3" among three nodes or "two" between two, which makes what it needs for the operators ahead,
-        meanwhile, in a second session with connections of its own.
+        engine: one of ``engines()``. One that can makes what it needs for the operators ahead, meanwhile, in a second
+        session with connections of its own.
         link: latency (seconds, one way) and bandwidth (bytes a second) between the nodes, as all declare them.
+        prices: the table of prices that all share, as JSON (docs/platform-engineer.md); None for the default.
         kept: for each operator that reads a kept table, in order, the shares that it will take.
         """
 
@@ -134,16 +145,17 @@ class Session:
         permits: str,
         operators: str,
         *,
-        engine: str = "rep3",
+        engine: str,
         idle_timeout: float = 30.0,
         record: bool = False,
         link: tuple[float, float] | None = None,
+        prices: str | None = None,
         ahead: bool = True,
     ) -> list[Session]:
         """The ends of all nodes of an engine in this process (tests): each is driven by its own thread.
 
         Nodes that wait for each other, none of which can go on, know it after 15 times the idle timeout.
-        ahead: whether the engine "two" makes ahead what it needs.
+        ahead: whether an engine that can makes ahead what it needs.
         """
 
     @staticmethod
@@ -502,6 +514,52 @@ class Pair:
     def abort(self, reason: str) -> None:
         """End at once and tell the peer why; without effect on a connection that has ended."""
 
+def choose_bins(
+    offers: tuple[tuple[int, int, int], tuple[int, int, int]],
+    networks: list[tuple[float, float | None]],
+    *,
+    protocol: str | None = None,
+    plugin: str | None = None,
+    alone: int | None = None,
+    bins: int | None = None,
+    prices: str | None = None,
+) -> dict[str, Any]:
+    """How the rows of two tables are matched: protocol, roles, bins and workers, as both parties choose alike.
+
+    offers: rows, memory (bytes) and workers of each party. networks: what each declares, latency (seconds, 0 for none)
+    and bandwidth (bytes a second). protocol: if one is asked for; plugin: the name of one from elsewhere. alone: the
+    number of the party that learns the matches, if only one does. prices: a table that all share (JSON).
+    Returns {"protocol","sender","bins","workers","capacities","sent","rounds","seconds","others","limit","tokens",
+    "need","memory"}. others: what was not chosen, with its seconds. limit: what decides the number of bins: "asked",
+    "none", "caches" or "memory". need: bytes of all workers, which do not fit if they are more than memory.
+    """
+
+def choose_leader(
+    rows: list[int],
+    recipients: list[int],
+    networks: list[tuple[float, float | None]],
+    *,
+    prices: str | None = None,
+) -> dict[str, Any]:
+    """Who of more than two parties finds the matches: {"protocol","leader","sent","rounds","seconds"}."""
+
+def choose_whole(
+    reveal: str,
+    rows: tuple[int, int],
+    networks: list[tuple[float, float | None]],
+    *,
+    keys: int = 1,
+    method: str | None = None,
+    columns: tuple[int, int] = ...,
+    receiver: int = 0,
+    prices: str | None = None,
+) -> dict[str, Any]:
+    """How two parties learn what they reveal in place of rows: {"protocol","sender","sent","rounds","seconds"}.
+
+    reveal: "ids", "shares", "cardinality" or "sum". keys: of each row. method: for ids, if one is asked for. columns:
+    of each party, of shares. receiver: who computes numbers.
+    """
+
 def cost(
     engine: str,
     operators: str,
@@ -509,39 +567,38 @@ def cost(
     *,
     nodes: list[str],
     link: tuple[float, float] | None = None,
-    ahead: bool = False,
+    network: tuple[float, float] | None = None,
+    prices: str | None = None,
+    ahead: bool = True,
 ) -> list[dict[str, Any]]:
-    """Declared cost of input, secure and release operators (a JSON list in execution order), without data.
+    """Cost of input, secure and release operators (a JSON list in execution order), without data.
 
     nodes: the names of the nodes in engine order, as the operators name owners and recipients.
     rows: row count per input step id; for a psi or circuit_psi also by those of the local steps of its
     sides, for a psi by its own id too.
-    link: latency and bandwidth between the nodes, as for ``Session.connect``.
-    ahead: whether the engine makes ahead what it can, as in a session.
+    link: latency and bandwidth between the nodes, as for ``Session.connect``. network: those on which seconds are
+    predicted, if they are others; by default ``UNDECLARED_LINK`` without a link.
+    prices: as for ``Session.connect``.
+    ahead: whether an engine that can makes ahead what it needs, as in a session.
     Returns, per operator, {"step","rows","rounds","rounds_ahead","bytes_sent":[per node],"circuits","garbled",
-    "processor"}: rounds that are waited for, and those in which something is made ahead meanwhile. Circuits are those
-    that could be evaluated as a whole, and those of them that are. Last come seconds of each node's processor, 0.0
-    where the engine has no prices.
+    "seconds"}: rounds that are waited for, and those in which something is made ahead meanwhile. Circuits are those
+    that are garbled or not by the link, and those of them that are.
     """
 
-def aggregate_cost(sender: int, receiver: int, summed: bool) -> dict[str, int]:
-    """The declared cost of the number of common keys, and of a sum over them: {"rounds","sender","receiver"}."""
+def declared_network(networks: list[tuple[float, float | None]]) -> tuple[float, float, bool]:
+    """The network that a match reckons with, latency and bandwidth, and whether anybody declares one."""
 
-def group_cost(rows: list[int], leader: int, recipients: list[int]) -> tuple[int, list[int]]:
-    """The declared cost of a match of more than two parties, but for keys that repeat: rounds, and the bytes that each
-    party sends."""
-
-def ids_by_keys_cost(keys: int, sender: int, receiver: int) -> dict[str, int]:
-    """The declared cost of universal ids by several keys at most: {"rounds","sender","receiver"}."""
-
-def ids_cost(method: str, sender: int, receiver: int) -> dict[str, int]:
-    """The declared cost of universal ids at most, for it grows with the union: {"rounds","sender","receiver"}."""
+def engines() -> list[tuple[str, int]]:
+    """All engines, each with its number of nodes. The first is for federations that name none."""
 
 def ids_methods() -> list[str]:
     """The names of the ways to compute universal ids."""
 
 def kept_header(path: str) -> str:
     """What the file of a kept table says of itself, as JSON, unchecked."""
+
+def measured(prices: str | None = None) -> tuple[str, str]:
+    """When, and on which machine, a table of prices (JSON) was measured. Refuses a malformed one."""
 
 def operators(listed: str) -> list[str]:
     """Operators (a JSON list in execution order) as they are understood, each as JSON: what parties compare."""
@@ -555,24 +612,11 @@ def published_bytes(rows: int, budget: int) -> int:
 def query_cost(asked: int) -> dict[str, int]:
     """The declared cost of a query about ``asked`` rows; the owner is the sender: {"rounds","sender","receiver"}."""
 
-def shares_cost(keys: int, sender: tuple[int, int], receiver: tuple[int, int]) -> dict[str, int]:
-    """The declared cost of shares by one or more keys, for (rows, columns): {"rounds","sender","receiver"}."""
-
 def circuit_psi_rows(left: int, right: int) -> int:
     """How many rows a circuit_psi of these numbers of items on both sides has."""
 
-def matching_capacity(rows: int, bins: int) -> int:
-    """The padded size of each bin for an announced number of rows."""
-
-def matching_cost(protocol: str, sender: int, receiver: int, bins: int, both_learn: bool) -> dict[str, dict[str, int]]:
-    """The declared cost with padded bins of these sizes: {"setup": of a worker, "bin": of a bin}, each a
-    dictionary {"rounds","sender","receiver"} with the payload bytes that each role sends."""
-
 def matching_questions(receiver: int, bins: int) -> int:
     """About how many items of each bin a receiver may ask that deviates from ``vole-malicious``."""
-
-def matching_counts_bytes(matches: int, rows: int, bins: int) -> int:
-    """Bytes by which a party that announced ``rows`` rows tells in each bin how often its keys repeat."""
 
 def matching_protocols() -> list[tuple[str, str]]:
     """The names of all protocols, each with the adversary it withstands; the default first."""

@@ -9,6 +9,7 @@ from typing import Any
 from tacit import _native
 from tacit.agent.events import Event
 from tacit.agent.steps import secure_operators
+from tacit.plan.physical.cost import declared_link, shared_prices
 from tacit.plan.physical.operators import Side
 from tacit.plan.physical.placed import InputStep, NativeStep, PlacedPlan, PsiStep
 
@@ -28,7 +29,8 @@ def assert_as_declared(plan: PlacedPlan, figures: Mapping[str, Figures]) -> None
     if sizes is None:
         return
     operators = json.dumps([each.json() for each in secure_operators(plan)])
-    for declared in _native.cost(plan.engine, operators, sizes, nodes=list(plan.nodes), ahead=True):
+    link, prices = declared_link(plan), shared_prices(plan)
+    for declared in _native.cost(plan.engine, operators, sizes, nodes=list(plan.nodes), link=link, prices=prices):
         for node, sent in zip(plan.nodes, declared["bytes_sent"], strict=True):
             metered = figures[node][declared["step"]]
             expected = declared["rounds"], declared["rounds_ahead"], sent

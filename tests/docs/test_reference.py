@@ -111,7 +111,7 @@ def cost_lines() -> list[str]:
         plan = json.dumps([*inputs, {"id": 3, **operator}])
         cells = [label]
         for engine, nodes in (("rep3", ["a", "b", "c"]), ("two", ["a", "b"])):
-            cost = _native.cost(engine, plan, {1: ROWS, 2: ROWS, 3: ROWS}, nodes=nodes, ahead=True)[-1]
+            cost = _native.cost(engine, plan, {1: ROWS, 2: ROWS, 3: ROWS}, nodes=nodes)[-1]
             cells += [str(cost["rounds"]), f"{sum(cost['bytes_sent']) / len(nodes) / ROWS:,.1f}"]
         lines.append(f"| {' | '.join(cells)} |")
     return lines

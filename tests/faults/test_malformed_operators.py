@@ -227,7 +227,7 @@ def test_malformed_operators_declare_no_cost(text: str) -> None:
 def test_three_parties_with_the_same_malformed_operator_all_end(text: str) -> None:
     """None of them waits for the others, whichever finds the fault first."""
     sessions: list[_native.Session] = []
-    outcome(lambda: sessions.extend(_native.Session.in_memory(NODES, json.dumps(PERMITS), listed(text))))
+    outcome(lambda: sessions.extend(_native.Session.in_memory(NODES, json.dumps(PERMITS), listed(text), engine="rep3")))
     if not sessions:  # refused before they began
         return
 

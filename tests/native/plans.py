@@ -121,7 +121,7 @@ def run_in_clear(plan: Plan) -> dict[int, Rows]:
 
 def run_in_memory(plan: Plan) -> dict[int, Rows]:
     """All steps on rep3, each node driven by its own thread; every recipient has to get the same rows."""
-    sessions = _native.Session.in_memory(NODES, json.dumps(plan.permits()), json.dumps(plan.operators))
+    sessions = _native.Session.in_memory(NODES, json.dumps(plan.permits()), json.dumps(plan.operators), engine="rep3")
     with ThreadPoolExecutor(len(NODES)) as threads:
         outcomes = list(threads.map(plan.drive, sessions))
     results: dict[int, Rows] = {}

@@ -160,7 +160,7 @@ Message = tuple[tuple[str, object], ...]
 
 def messages(join: CircuitJoin) -> list[list[Message]]:
     """What each node sends and receives: steps, rounds, peers, sizes."""
-    sessions = _native.Session.in_memory(NODES, join.permits(), json.dumps(join.operators), record=True)
+    sessions = _native.Session.in_memory(NODES, join.permits(), json.dumps(join.operators), record=True, engine="rep3")
     with ThreadPoolExecutor(len(NODES)) as threads:
         list(threads.map(join.drive, sessions))
     return [[tuple(each.items()) for each in session.transcript() if "opened" not in each] for session in sessions]

@@ -39,7 +39,7 @@ def query(nodes: list[str] = NODES) -> Plan:
 
 def test_declared_costs_are_metered_costs() -> None:
     plan = query()
-    sessions = _native.Session.in_memory(NODES, json.dumps(plan.permits()), json.dumps(plan.operators))
+    sessions = _native.Session.in_memory(NODES, json.dumps(plan.permits()), json.dumps(plan.operators), engine="rep3")
     with ThreadPoolExecutor(len(NODES)) as threads:
         list(threads.map(plan.drive, sessions))
     declared = _native.cost("rep3", json.dumps(plan.operators), {2: 5}, nodes=NODES)

@@ -19,7 +19,7 @@ BYTE = bits(8)
 def outcomes(plan: Plan, permits: list[dict[str, object]] | None = None) -> list[BaseException | None]:
     """How each of three nodes ended."""
     listed = json.dumps(plan.permits() if permits is None else permits)
-    sessions = _native.Session.in_memory(NODES, listed, json.dumps(plan.operators))
+    sessions = _native.Session.in_memory(NODES, listed, json.dumps(plan.operators), engine="rep3")
 
     def end(session: _native.Session) -> BaseException | None:
         try:
@@ -40,7 +40,7 @@ def released() -> Plan:
 
 def refusals(plan: Plan, permits: list[dict[str, object]]) -> list[_native.TacitError]:
     """How the last operator ends at each node when all have executed those before it."""
-    sessions = _native.Session.in_memory(NODES, json.dumps(permits), json.dumps(plan.operators))
+    sessions = _native.Session.in_memory(NODES, json.dumps(permits), json.dumps(plan.operators), engine="rep3")
     *earlier, last = plan.operators
     with ThreadPoolExecutor(len(NODES)) as threads:
         for operator in earlier:
@@ -123,7 +123,7 @@ def test_no_step_is_executed_twice() -> None:
 def test_nothing_but_the_next_approved_operator_is_executed(asked: int, told: str) -> None:
     """Whatever this party's own software asks for."""
     plan = released()
-    sessions = _native.Session.in_memory(NODES, json.dumps(plan.permits()), json.dumps(plan.operators))
+    sessions = _native.Session.in_memory(NODES, json.dumps(plan.permits()), json.dumps(plan.operators), engine="rep3")
     with pytest.raises(_native.InternalError, match=told):
         sessions[0].input(asked, SMALL)
     with pytest.raises(_native.PeerGoneError, match="it failed"):
@@ -182,7 +182,10 @@ def test_data_outside_its_bounds_is_the_owners_fault_and_the_others_learn_only_t
 
 def test_an_owner_without_data_is_an_input_error() -> None:
     listed = json.dumps(released().operators[:1])
-    for session in (_native.Session.clear(NODES, "[]", listed), _native.Session.in_memory(NODES, "[]", listed)[0]):
+    for session in (
+        _native.Session.clear(NODES, "[]", listed),
+        _native.Session.in_memory(NODES, "[]", listed, engine="rep3")[0],
+    ):
         with pytest.raises(_native.InputError, match="give its data"):
             session.input(1, None)
 
@@ -212,7 +215,7 @@ def test_malformed_permits_are_an_input_error() -> None:
 @pytest.mark.parametrize("nodes", [[], ["a"], ["a", "b"], ["a", "b", "a"], ["a", "b", "c", "d"]])
 def test_rep3_has_three_different_nodes(nodes: list[str]) -> None:
     with pytest.raises(_native.InputError, match=r"three|3 nodes|twice"):
-        _native.Session.in_memory(nodes, "[]", "[]")
+        _native.Session.in_memory(nodes, "[]", "[]", engine="rep3")
 
 
 def test_a_failed_or_closed_session_says_so() -> None:
@@ -236,7 +239,7 @@ def test_a_failed_or_closed_session_says_so() -> None:
 
 def test_an_abort_reaches_every_peer_with_its_reason() -> None:
     plan = released()
-    sessions = _native.Session.in_memory(NODES, json.dumps(plan.permits()), json.dumps(plan.operators))
+    sessions = _native.Session.in_memory(NODES, json.dumps(plan.permits()), json.dumps(plan.operators), engine="rep3")
     sessions[0].abort("its policy refused")
     for session in sessions[1:]:
         with pytest.raises(_native.PeerGoneError, match="its policy refused") as caught:
@@ -246,7 +249,7 @@ def test_an_abort_reaches_every_peer_with_its_reason() -> None:
 
 def test_a_session_that_is_dropped_ends_its_peers() -> None:
     plan = released()
-    sessions = _native.Session.in_memory(NODES, json.dumps(plan.permits()), json.dumps(plan.operators))
+    sessions = _native.Session.in_memory(NODES, json.dumps(plan.permits()), json.dumps(plan.operators), engine="rep3")
     del sessions[0]
     for session in sessions:
         with pytest.raises(_native.PeerGoneError, match="without closing"):

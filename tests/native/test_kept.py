@@ -122,7 +122,7 @@ def test_shares_serve_once_and_only_where_they_fit(tmp_path: Path) -> None:
     with pytest.raises(_native.InputError, match="is not a column of the kept table"):
         file.read(json.dumps(KEPT | {"columns": wide}))
     shares = file.read(json.dumps(KEPT))
-    three = _native.Session.in_memory(ENGINES["rep3"], "[]", json.dumps([KEPT]))
+    three = _native.Session.in_memory(ENGINES["rep3"], "[]", json.dumps([KEPT]), engine="rep3")
     with pytest.raises(_native.InputError, match="not the shares that the operator reads"):
         three[0].kept(KEPT["id"], shares)
     with pytest.raises(_native.InputError, match="taken before"):

@@ -29,7 +29,7 @@ try:
     session = _native.Session.connect(
         parties, task["me"], task["nodes"], task["key"],
         bytes.fromhex(task["plan_hash"]), json.dumps(task["permits"]), json.dumps(task["operators"]),
-        connect_timeout=task["connect_timeout"])
+        connect_timeout=task["connect_timeout"], engine="rep3")
     share, release, *_ = (operator["id"] for operator in task["operators"])
     session.input(share, duckdb.sql("SELECT 7 * i AS x FROM range(100) r(i)") if task["me"] == "b" else None)
     opened = session.release(release)
@@ -170,7 +170,7 @@ def described() -> tuple[str, list[_native.Party]]:
 def test_nobody_there_is_a_peer_gone_error_that_names_it() -> None:
     key, parties = described()
     with pytest.raises(_native.PeerGoneError, match="not reachable") as caught:
-        _native.Session.connect(parties, "a", NODES, key, bytes(32), "[]", "[]", connect_timeout=0.5)
+        _native.Session.connect(parties, "a", NODES, key, bytes(32), "[]", "[]", connect_timeout=0.5, engine="rep3")
     assert caught.value.peer in {"b", "c"}
 
 
@@ -200,6 +200,7 @@ def test_wrong_arguments_are_input_errors_before_anything_is_sent(change: dict[s
         "plan_hash": bytes(32),
         "permits": "[]",
         "operators": "[]",
+        "engine": "rep3",
         "connect_timeout": 0.5,
         **change,
     }

@@ -90,7 +90,7 @@ def in_clear(join: Join) -> Rows:
 
 def in_memory(join: Join) -> Rows:
     """On rep3; what every node sends and how many rounds there are is what the join's cost declares."""
-    sessions = _native.Session.in_memory(NODES, join.permits(), json.dumps(join.operators))
+    sessions = _native.Session.in_memory(NODES, join.permits(), json.dumps(join.operators), engine="rep3")
     with ThreadPoolExecutor(len(NODES)) as threads:
         opened = list(threads.map(join.drive, sessions))
     assert opened[0] is not None and opened[1:] == [None, None]
@@ -173,7 +173,7 @@ def test_shared_columns_keep_their_nulls(run: Run) -> None:
 @pytest.mark.parametrize("missing", range(5))
 def test_without_one_of_its_permits_nothing_is_matched(missing: int) -> None:
     join = people(5, permits_left_out={missing})
-    sessions = _native.Session.in_memory(NODES, join.permits(), json.dumps(join.operators))
+    sessions = _native.Session.in_memory(NODES, join.permits(), json.dumps(join.operators), engine="rep3")
     with ThreadPoolExecutor(len(NODES)) as threads:
         errors = [future.exception() for future in [threads.submit(join.drive, session) for session in sessions]]
     assert any(isinstance(error, _native.PolicyError) for error in errors)
@@ -182,7 +182,7 @@ def test_without_one_of_its_permits_nothing_is_matched(missing: int) -> None:
 
 def failures(join: Join, drive: Callable[[_native.Session], object]) -> dict[str, BaseException | None]:
     """How each party ends."""
-    sessions = _native.Session.in_memory(NODES, join.permits(), json.dumps(join.operators))
+    sessions = _native.Session.in_memory(NODES, join.permits(), json.dumps(join.operators), engine="rep3")
     with ThreadPoolExecutor(len(NODES)) as threads:
         return {
             session.me: future.exception()
@@ -246,7 +246,7 @@ def test_a_malformed_psi_is_an_input_error(change: JSON, message: str) -> None:
     psi["left"].update(change)
     permits = json.loads(join.permits())
     permits.append({"site": "3.psi", "kind": "matches", "recipients": ["nobody"], "columns": [], "rows": None})
-    sessions = _native.Session.in_memory(NODES, json.dumps(permits), json.dumps([psi]))
+    sessions = _native.Session.in_memory(NODES, json.dumps(permits), json.dumps([psi]), engine="rep3")
     left = join.left if psi["left"]["owner"] == "b" else None
     with pytest.raises(_native.InputError, match=message):
         sessions[1].psi(psi["id"], left, None)

@@ -31,7 +31,7 @@ def sorting(rows: int) -> Plan:
 
 def test_metrics_are_polled_from_another_thread_during_an_operator() -> None:
     plan = sorting(200_000)
-    sessions = _native.Session.in_memory(NODES, json.dumps(plan.permits()), json.dumps(plan.operators))
+    sessions = _native.Session.in_memory(NODES, json.dumps(plan.permits()), json.dumps(plan.operators), engine="rep3")
     with ThreadPoolExecutor(len(NODES)) as threads:
         runs = [threads.submit(plan.drive, session) for session in sessions]
         seen = set()
@@ -53,7 +53,7 @@ def test_metrics_are_polled_from_another_thread_during_an_operator() -> None:
 
 def test_nested_metrics_add_up() -> None:
     plan = sorting(1000)
-    sessions = _native.Session.in_memory(NODES, json.dumps(plan.permits()), json.dumps(plan.operators))
+    sessions = _native.Session.in_memory(NODES, json.dumps(plan.permits()), json.dumps(plan.operators), engine="rep3")
     with ThreadPoolExecutor(len(NODES)) as threads:
         list(threads.map(plan.drive, sessions))
     whole = {step["step"]: step for step in sessions[1].metrics()}
@@ -66,7 +66,9 @@ def test_nested_metrics_add_up() -> None:
 def test_the_transcript_has_sizes_and_what_was_opened_but_no_shares() -> None:
     plan = Plan()
     plan.release(plan.input("b", pa.table({"x": [3]}), {"x": bits(8)}, rows=1), ["x"])
-    sessions = _native.Session.in_memory(NODES, json.dumps(plan.permits()), json.dumps(plan.operators), record=True)
+    sessions = _native.Session.in_memory(
+        NODES, json.dumps(plan.permits()), json.dumps(plan.operators), record=True, engine="rep3"
+    )
     with ThreadPoolExecutor(len(NODES)) as threads:
         list(threads.map(plan.drive, sessions))
     recipient, owner, third = (session.transcript() for session in sessions)
@@ -80,7 +82,7 @@ def test_the_transcript_has_sizes_and_what_was_opened_but_no_shares() -> None:
 
 
 def test_without_recording_there_is_no_transcript() -> None:
-    (session, *_) = _native.Session.in_memory(NODES, "[]", "[]")
+    (session, *_) = _native.Session.in_memory(NODES, "[]", "[]", engine="rep3")
     assert session.transcript() == []
 
 
@@ -92,7 +94,7 @@ def wait_for_step(session: _native.Session, step: str) -> None:
 
 def test_a_second_thread_cannot_drive_a_busy_session() -> None:
     plan = sorting(100_000)
-    sessions = _native.Session.in_memory(NODES, json.dumps(plan.permits()), json.dumps(plan.operators))
+    sessions = _native.Session.in_memory(NODES, json.dumps(plan.permits()), json.dumps(plan.operators), engine="rep3")
     # The owner waits for nobody, so its peers wait for it.
     waiting = threading.Thread(target=lambda: sessions[1].input(1, None))
     waiting.start()
@@ -105,7 +107,7 @@ def test_a_second_thread_cannot_drive_a_busy_session() -> None:
 
 def test_an_abort_from_another_thread_ends_a_waiting_operator() -> None:
     plan = sorting(10)
-    sessions = _native.Session.in_memory(NODES, json.dumps(plan.permits()), json.dumps(plan.operators))
+    sessions = _native.Session.in_memory(NODES, json.dumps(plan.permits()), json.dumps(plan.operators), engine="rep3")
     with ThreadPoolExecutor(1) as threads:
         waiting = threads.submit(sessions[1].input, 1, None)
         wait_for_step(sessions[1], "1.input")
@@ -128,7 +130,7 @@ columns = [{"name": "x", "source": "x", "encode": "int", "kind": kind}]
 share = json.dumps({"id": 1, "op": "input", "owner": "a", "columns": columns, "rows": rows})
 keys = [{"column": "x", "descending": False, "nulls_first": False}]
 sort = json.dumps({"id": 2, "op": "sort", "input": 1, "keys": keys})
-sessions = _native.Session.in_memory(nodes, "[]", f"[{share}, {sort}]")
+sessions = _native.Session.in_memory(nodes, "[]", f"[{share}, {sort}]", engine="rep3")
 failures = []
 
 def drive(session, data):

@@ -33,7 +33,9 @@ def join(seed: int, rows: int, matching: int, *, clustered: bool) -> Join:
 
 def messages(drawn: Join) -> list[Messages]:
     """What each node sends and receives: steps, rounds, peers, sizes."""
-    sessions = _native.Session.in_memory(NODES, drawn.permits(), json.dumps(drawn.operators), record=True)
+    sessions = _native.Session.in_memory(
+        NODES, drawn.permits(), json.dumps(drawn.operators), record=True, engine="rep3"
+    )
     with ThreadPoolExecutor(len(NODES)) as threads:
         list(threads.map(drawn.drive, sessions))
     return [[tuple(each.items()) for each in session.transcript() if "opened" not in each] for session in sessions]

@@ -139,7 +139,7 @@ def texts(thing: object) -> bytes:
 def test_no_public_object_shows_a_secret(world: World) -> None:
     federation = world.federation
     plan = compile_query(QUERY, federation.catalog, federation.recipients)
-    sessions = _native.Session.in_memory(list(plan.nodes), "[]", "[]", record=True)
+    sessions = _native.Session.in_memory(list(plan.nodes), "[]", "[]", record=True, engine="rep3")
     objects: list[object] = [federation, plan, connect(federation.path), *sessions]
     objects += [federation.native_party(party) for party in SCENARIO.parties]
     for party in SCENARIO.parties:
@@ -165,5 +165,7 @@ def test_no_native_error_quotes_a_private_key(world: World) -> None:
     body = key.splitlines()
     for broken in (body[1], "\n".join([body[0], body[1][:-4], *body[2:]]), key.replace("PRIVATE", "PUBLIC"), key[:-40]):
         with pytest.raises(_native.InputError) as caught:
-            _native.Session.connect(parties, "regulator", nodes, broken, bytes(32), "[]", "[]", connect_timeout=0.3)
+            _native.Session.connect(
+                parties, "regulator", nodes, broken, bytes(32), "[]", "[]", connect_timeout=0.3, engine="rep3"
+            )
         assert found_in(texts(caught.value), traces_of_key(key)) == []

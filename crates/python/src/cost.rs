@@ -1,14 +1,14 @@
-//! Declared costs of operators, without data.
+//! Costs of operators, without data.
 
 use std::collections::HashMap;
 
 use pyo3::prelude::*;
-use tacit_run::{contain, declared_link};
-use tacit_table::StepCost;
+use tacit_run::{Conditions, contain, declared_link};
 
 use crate::fault::Result;
+use crate::prices;
 
-/// The declared cost of one operator.
+/// The cost of one operator.
 #[derive(IntoPyObject)]
 pub struct OperatorCost {
     step: String,
@@ -18,32 +18,35 @@ pub struct OperatorCost {
     bytes_sent: Vec<u64>,
     circuits: usize,
     garbled: usize,
-    processor: f64,
+    seconds: f64,
 }
 
-impl From<(String, StepCost)> for OperatorCost {
-    fn from((step, cost): (String, StepCost)) -> Self {
+impl From<tacit_run::OperatorCost> for OperatorCost {
+    fn from(cost: tacit_run::OperatorCost) -> Self {
+        let tacit_run::OperatorCost { step, declared, seconds } = cost;
         Self {
             step,
-            rows: cost.rows,
-            rounds: cost.rounds,
-            rounds_ahead: cost.ahead,
-            bytes_sent: cost.sent,
-            circuits: cost.circuits.asked,
-            garbled: cost.circuits.whole,
-            processor: cost.processor.as_secs_f64(),
+            rows: declared.rows,
+            rounds: declared.rounds,
+            rounds_ahead: declared.ahead,
+            bytes_sent: declared.sent,
+            circuits: declared.circuits.asked,
+            garbled: declared.circuits.whole,
+            seconds,
         }
     }
 }
 
-/// Declared cost of input, secure and release operators (a JSON list in execution order), without data.
+/// Cost of input, secure and release operators (a JSON list in execution order), without data.
 ///
 /// nodes: the names of the nodes in engine order, as the operators name owners and recipients. rows: row count per
-/// input step id. link: latency and bandwidth between the nodes, as they declare them. ahead: whether the engine makes
-/// ahead what it can, in a second session, whose bytes are counted too. Returns, per operator,
-/// {"step","rows","rounds","rounds_ahead","bytes_sent":[per node],"circuits","garbled","processor"}.
+/// input step id. link: latency and bandwidth between the nodes, as they declare them. network: those on which seconds
+/// are predicted, if they are others. prices: a table of prices (JSON) that all nodes agree on. ahead: whether an
+/// engine that can makes ahead what it needs, in a second session, whose bytes are counted too. Returns, per operator,
+/// {"step","rows","rounds","rounds_ahead","bytes_sent":[per node],"circuits","garbled","seconds"}.
 #[pyfunction]
-#[pyo3(signature = (engine, operators, rows, *, nodes, link=None, ahead=false))]
+#[pyo3(signature = (engine, operators, rows, *, nodes, link=None, network=None, prices=None, ahead=true))]
+#[expect(clippy::too_many_arguments, reason = "keywords of Python")]
 pub fn cost(
     py: Python<'_>,
     engine: &str,
@@ -51,11 +54,21 @@ pub fn cost(
     rows: HashMap<usize, usize>,
     nodes: Vec<String>,
     link: Option<(f64, f64)>,
+    network: Option<(f64, f64)>,
+    prices: Option<&str>,
     ahead: bool,
 ) -> Result<Vec<OperatorCost>> {
-    let link = link.map(declared_link).transpose()?;
-    let costs = py.detach(|| contain(|| tacit_run::cost(engine, operators, &rows, &nodes, link, ahead)))?;
+    let (link, network) = (link.map(declared_link).transpose()?, network.map(declared_link).transpose()?);
+    let prices = &prices::read(prices)?;
+    let conditions = Conditions { nodes: &nodes, link, network, prices, ahead };
+    let costs = py.detach(|| contain(|| tacit_run::cost(engine, operators, &rows, &conditions)))?;
     Ok(costs.into_iter().map(OperatorCost::from).collect())
+}
+
+/// The names of all engines, each with its number of nodes. The first is for federations that name none.
+#[pyfunction]
+pub fn engines() -> Vec<(&'static str, usize)> {
+    tacit_run::engines()
 }
 
 /// The permits that operators (a JSON list in execution order) need, as a JSON list without bounds on rows: what a

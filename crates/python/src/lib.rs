@@ -11,6 +11,7 @@ mod kept;
 mod keys;
 mod matching;
 mod party;
+mod prices;
 mod report;
 mod session;
 mod table;
@@ -25,20 +26,21 @@ mod native {
     use pyo3::prelude::*;
 
     #[pymodule_export]
-    use crate::cost::{circuit_psi_rows, cost, operators, permits};
+    use crate::cost::{circuit_psi_rows, cost, engines, operators, permits};
     #[pymodule_export]
     use crate::kept::{KeptFile, KeptShares, kept_header};
     #[pymodule_export]
     use crate::keys::{fingerprint, generate_keys, version};
     #[pymodule_export]
     use crate::matching::{
-        Binned, Group, Identified, KeyedTable, MatchedRows, Pair, PreparedSet, SharedRows, aggregate_cost, group_cost,
-        ids_by_keys_cost, ids_cost, ids_methods, matching_capacity, matching_cost, matching_counts_bytes,
-        matching_protocols, matching_questions, published_bytes, query_cost, read_sealed, seal, shares_cost, unseal,
-        write_sealed,
+        Binned, Group, Identified, KeyedTable, MatchedRows, Pair, PreparedSet, SharedRows, choose_bins, choose_leader,
+        choose_whole, declared_network, ids_methods, matching_protocols, matching_questions, published_bytes,
+        query_cost, read_sealed, seal, unseal, write_sealed,
     };
     #[pymodule_export]
     use crate::party::Party;
+    #[pymodule_export]
+    use crate::prices::measured;
     #[pymodule_export]
     use crate::session::Session;
     #[pymodule_export]
@@ -48,6 +50,10 @@ mod native {
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         tacit_run::containment::install_hook();
         tacit_math::allocator::keep_large_vectors();
+        let tacit_run::Link { latency, bandwidth } = tacit_run::Link::UNDECLARED;
+        module.add("UNDECLARED_LINK", (latency, bandwidth))?;
+        module.add("MOST_BINS", tacit_psi::binning::MOST)?;
+        module.add("BYTES_PER_TOKEN", tacit_matching::choice::bins::BYTES_PER_TOKEN)?;
         crate::fault::register(module)
     }
 }

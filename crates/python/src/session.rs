@@ -13,6 +13,7 @@ use crate::fault::{Failure, Result};
 use crate::kept::KeptShares;
 use crate::keys::PrivateKey;
 use crate::party::Party;
+use crate::prices;
 use crate::report::{self, Entry, StepMetrics};
 use crate::table::{Opened, SharedTable};
 use crate::waiting::wait_for;
@@ -30,7 +31,7 @@ impl Session {
     /// operators: JSON list of all that the session will execute, in order. kept: for each operator that reads a kept
     /// table, in order, the shares that it will take.
     #[staticmethod]
-    #[pyo3(signature = (parties, me, nodes, private_key_pem, plan_hash, permits, operators, *, engine="rep3", tls=true, connect_timeout=30.0, idle_timeout=30.0, latency=0.0, bandwidth=None, record=false, link=None, kept=None))]
+    #[pyo3(signature = (parties, me, nodes, private_key_pem, plan_hash, permits, operators, *, engine, tls=true, connect_timeout=30.0, idle_timeout=30.0, latency=0.0, bandwidth=None, record=false, link=None, prices=None, kept=None))]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn connect(
         py: Python<'_>,
@@ -49,12 +50,13 @@ impl Session {
         bandwidth: Option<f64>,
         record: bool,
         link: Option<(f64, f64)>,
+        prices: Option<&str>,
         kept: Option<Vec<Bound<'_, KeptShares>>>,
     ) -> PyResult<Self> {
         let (link, plan_hash) = (declared(link)?, hash(plan_hash)?);
         let kept = Some(kept.iter().flatten().map(|shares| shares.get().table().clone()).collect());
-        let engine = engine.to_owned();
-        let agreement = Agreement { engine, nodes, plan_hash, permits, operators, link, kept, ahead: true };
+        let (engine, prices) = (engine.to_owned(), prices::read(prices)?);
+        let agreement = Agreement { engine, nodes, plan_hash, permits, operators, link, prices, kept, ahead: true };
         let options =
             options(tls, [connect_timeout, idle_timeout], latency, bandwidth, record).map_err(Failure::from)?;
         let parties = parties.into_iter().map(Party::into_endpoint).collect();
@@ -66,7 +68,7 @@ impl Session {
     /// for each other, none of which can go on, know it after 15 times the idle timeout. ahead: whether an engine that
     /// can makes ahead what it needs.
     #[staticmethod]
-    #[pyo3(signature = (nodes, permits, operators, *, engine="rep3", idle_timeout=30.0, record=false, link=None, ahead=true))]
+    #[pyo3(signature = (nodes, permits, operators, *, engine, idle_timeout=30.0, record=false, link=None, prices=None, ahead=true))]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn in_memory(
         py: Python<'_>,
@@ -77,10 +79,12 @@ impl Session {
         idle_timeout: f64,
         record: bool,
         link: Option<(f64, f64)>,
+        prices: Option<&str>,
         ahead: bool,
     ) -> PyResult<Vec<Self>> {
-        let link = declared(link)?;
-        let agreement = Agreement { link, ahead, ..Agreement::within_process(engine, nodes, permits, operators) };
+        let (link, prices) = (declared(link)?, prices::read(prices)?);
+        let agreement =
+            Agreement { link, prices, ahead, ..Agreement::within_process(engine, nodes, permits, operators) };
         let options = options(true, [idle_timeout; 2], 0.0, None, record).map_err(Failure::from)?;
         let sessions = wait_for(py, move || Ok(tacit_run::Session::in_memory(&agreement, &options)?), || ())?;
         Ok(sessions.into_iter().map(Self::new).collect())

@@ -5,6 +5,7 @@ use tacit_table::{Executor, Program};
 
 use crate::error::{Result, RunError};
 use crate::kept::{KeptTable, readers};
+use crate::prices::Prices;
 
 /// Domain of the key of VARCHAR hashes.
 const HASH_KEY_CONTEXT: &str = "tacit 2026-11-21 key of VARCHAR hashes";
@@ -43,6 +44,8 @@ pub struct Agreement {
     pub operators: String,
     /// The network between the nodes, as they declare it.
     pub link: Option<Link>,
+    /// The prices by which protocols are chosen.
+    pub prices: Prices,
     /// The kept tables that the operators read, one for each that reads one, in order. None among nodes that do not
     /// compare them.
     pub kept: Option<Vec<KeptTable>>,
@@ -54,7 +57,17 @@ impl Agreement {
     /// For sessions of one process, which compare no plans: the permits stand in for the plan.
     pub fn within_process(engine: &str, nodes: Vec<String>, permits: String, operators: String) -> Self {
         let plan_hash = *blake3::hash(permits.as_bytes()).as_bytes();
-        Self { engine: engine.to_owned(), nodes, plan_hash, permits, operators, link: None, kept: None, ahead: true }
+        Self {
+            engine: engine.to_owned(),
+            nodes,
+            plan_hash,
+            permits,
+            operators,
+            link: None,
+            prices: Prices::default(),
+            kept: None,
+            ahead: true,
+        }
     }
 
     /// The key under which all owners hash strings of unknown length.

@@ -48,6 +48,7 @@ impl Agreement {
             engine: engine.name,
             nodes: &self.nodes,
             link: self.link,
+            prices: self.prices.digest(),
             kept: &tables.iter().map(|table| table.digest).collect::<Vec<_>>(),
             plan_hash: self.plan_hash,
             permits: &plan.permits,

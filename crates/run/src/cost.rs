@@ -3,17 +3,41 @@
 use std::collections::HashMap;
 
 use tacit_mpc::Link;
+use tacit_mpc::backends::Circuits;
 use tacit_table::cost::psi_sizes;
 use tacit_table::{Operator, Program, StepCost};
 
 use crate::error::Result;
+use crate::prices::Prices;
+use crate::psi_join::Terms;
 use crate::registry::Engine;
 use crate::{circuit_join, kept, psi_join};
 
-/// The declared cost of operators (a JSON list in execution order) on an engine of these nodes.
-///
-/// rows: row count per input step id. ahead: whether the engine makes ahead what it can, in a second session, whose
-/// bytes are counted too. Returns each operator's name with its cost.
+/// What the nodes of a run declare and agree on, as far as its cost follows from it.
+pub struct Conditions<'a> {
+    /// The nodes in engine order.
+    pub nodes: &'a [String],
+    /// The network by which the engine chooses protocols.
+    pub link: Option<Link>,
+    /// The network on which times are predicted, if it is another one.
+    pub network: Option<Link>,
+    /// The prices.
+    pub prices: &'a Prices,
+    /// Whether an engine that can makes ahead what it needs, in a second session, whose bytes are counted too.
+    pub ahead: bool,
+}
+
+/// What a step costs.
+pub struct OperatorCost {
+    /// The operator's name.
+    pub step: String,
+    /// What it declares.
+    pub declared: StepCost,
+    /// The predicted time: of rounds, of the busiest node's bytes, and of its processor.
+    pub seconds: f64,
+}
+
+/// The cost of operators (a JSON list in execution order) on an engine. rows: row count per input step id.
 ///
 /// # Errors
 /// When there is no such engine, the operators do not fit each other, or a size is missing.
@@ -21,13 +45,13 @@ pub fn cost(
     engine: &str,
     operators: &str,
     rows: &HashMap<usize, usize>,
-    nodes: &[String],
-    link: Option<Link>,
-    ahead: bool,
-) -> Result<Vec<(String, StepCost)>> {
+    conditions: &Conditions<'_>,
+) -> Result<Vec<OperatorCost>> {
+    let Conditions { nodes, link, network, prices, ahead } = *conditions;
     let engine = Engine::among(engine, nodes)?;
     let operators = Operator::list_from_json(operators)?;
-    let mut costs = (engine.cost)(nodes, &operators, rows, link, ahead)?;
+    let mut costs = (engine.cost)(nodes, &operators, rows, link, prices, ahead && engine.ahead)?;
+    let terms = Terms::of(link, prices);
     for (operator, cost) in operators.iter().zip(&mut costs) {
         if let Operator::Keep(_) = operator {
             let (rounds, sent) = kept::declared(nodes.len());
@@ -38,7 +62,7 @@ pub fn cost(
         let sizes = psi_sizes(sides, operator, rows)?;
         let (rounds, sent) = match operator {
             Operator::CircuitPsi(psi) => circuit_join::declared(psi, sizes),
-            Operator::Psi(psi) => psi_join::declared(psi, sizes, cost.rows),
+            Operator::Psi(psi) => psi_join::declared(psi, sizes, cost.rows, &terms),
             _ => continue,
         };
         cost.rounds += rounds;
@@ -46,7 +70,29 @@ pub fn cost(
             cost.sent[circuit_join::place(nodes, &side.owner)?.0] += bytes;
         }
     }
-    Ok(operators.iter().map(Operator::name).zip(costs).collect())
+    if link.is_none() || !engine.garbles {
+        costs.iter_mut().for_each(|cost| cost.circuits = Circuits::default());
+    }
+    let network = network.or(link).unwrap_or(Link::UNDECLARED);
+    let mut sizes = rows.clone();
+    let step = |(operator, declared): (&Operator, StepCost)| {
+        sizes.insert(operator.id(), declared.rows);
+        let busiest = declared.sent.iter().copied().max().unwrap_or(0);
+        let processor = (engine.rows)(prices).seconds(operator, worked_on(operator, &sizes)?);
+        let seconds = network.seconds(declared.rounds, busiest) + (processor + declared.processor.as_secs_f64());
+        Ok(OperatorCost { step: operator.name(), declared, seconds })
+    };
+    operators.iter().zip(costs).map(step).collect()
+}
+
+/// The rows that a step works on: all its inputs together, as sorts and joins do, or the rows of its own table.
+fn worked_on(operator: &Operator, sizes: &HashMap<usize, usize>) -> Result<usize> {
+    let rows = |id: usize| sizes.get(&id).copied().unwrap_or(0);
+    let inputs = match operator.matched_sides() {
+        Some(sides) => psi_sizes(sides, operator, sizes)?.iter().sum(),
+        None => operator.inputs().into_iter().map(rows).sum(),
+    };
+    Ok(rows(operator.id()).max(inputs))
 }
 
 /// The permits that operators (a JSON list in execution order) need, as a JSON list without bounds on rows.

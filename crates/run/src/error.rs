@@ -83,6 +83,9 @@ pub enum RunError {
     /// Permits that are malformed.
     #[error("{0}")]
     Permits(String),
+    /// A table of prices that is malformed.
+    #[error("the table of prices is not as it should be: {0}; docs/platform-engineer.md tells its form")]
+    Prices(String),
     /// No network has this latency and this bandwidth.
     #[error(
         "a link of {latency} s and {bandwidth} bytes per second; give a latency of at least 0 and a bandwidth above 0"
@@ -199,6 +202,7 @@ impl RunError {
             | Self::Bystander { .. }
             | Self::Undescribed(_)
             | Self::Permits(_)
+            | Self::Prices(_)
             | Self::Link { .. }
             | Self::Bandwidth(_)
             | Self::Seconds { .. }

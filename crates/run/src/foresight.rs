@@ -29,18 +29,20 @@ pub struct Foresight<B: Networked> {
 }
 
 impl<B: Networked> Foresight<B> {
-    /// Before the first of these operators, among nodes of these names which declare a link or none.
+    /// Before the first of these operators, among nodes of these names. They declare a link or none, and agree on
+    /// prices.
     pub fn new(
         operators: &[Operator],
         nodes: &[String],
         link: Option<Link>,
+        prices: <B::Formulas as Costs>::Prices,
         order: fn(&mut B, &str, OrderOf<B>),
     ) -> Self {
         Self {
             nodes: nodes.to_vec(),
             operators: operators.to_vec(),
             stretches: stretches(operators).into(),
-            forecast: Forecast::new(nodes, link, true),
+            forecast: Forecast::new(nodes, link, prices, true),
             sizes: HashMap::new(),
             order,
         }

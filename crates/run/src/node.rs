@@ -12,7 +12,7 @@ use crate::circuit_join;
 use crate::error::{Result, RunError};
 use crate::foresight::Foresight;
 use crate::kept::{self, Target};
-use crate::psi_join::{self, BothSides, Learn};
+use crate::psi_join::{self, BothSides, Learn, Terms};
 use crate::suite::Suite;
 
 /// What every node knows of a shared table.
@@ -104,6 +104,8 @@ pub struct NodeOf<B: Suite> {
     held: Held<B>,
     /// What is known of the plan, where stock is made ahead.
     foresight: Option<Foresight<B>>,
+    /// What two owners choose their protocol by.
+    terms: Terms,
 }
 
 impl<B: Suite> NodeOf<B>
@@ -121,16 +123,20 @@ where
         program: &Program,
     ) -> Result<Box<dyn Node>> {
         let Sessions { main, background } = sessions;
+        let (_, prices) = B::prices(&agreement.prices);
         let (mut engine, mut foresight) = match background.zip(B::AHEAD) {
             Some((background, ahead)) => {
-                let foresight = Foresight::new(program.operators(), &agreement.nodes, agreement.link, ahead.order);
+                let (operators, nodes) = (program.operators(), &agreement.nodes);
+                let foresight = Foresight::new(operators, nodes, agreement.link, prices.clone(), ahead.order);
                 ((ahead.start)(main, background)?, Some(foresight))
             }
             None => (B::start(main)?, None),
         };
+        engine.price(prices);
         agreement.link.into_iter().for_each(|link| engine.declare(link));
         foresee(&mut foresight, &mut engine, &[])?;
-        Ok(Box::new(Self { held: Held::new(agreement.executor(engine, permits)), foresight }))
+        let held = Held::new(agreement.executor(engine, permits));
+        Ok(Box::new(Self { held, foresight, terms: Terms::of(agreement.link, &agreement.prices) }))
     }
 
     fn is(&self, party: &str) -> bool {
@@ -165,10 +171,10 @@ where
         {
             return Err(RunError::OtherSide);
         }
-        let Self { held, foresight } = self;
+        let Self { held, foresight, terms } = self;
         let learn: Learn<'_, B> = &mut |engine, sizes| foresee(foresight, engine, sizes);
         let table = match operator {
-            Operator::Psi(psi) => psi_join::among_nodes(&mut held.executor, psi, data, learn)?,
+            Operator::Psi(psi) => psi_join::among_nodes(&mut held.executor, psi, data, terms, learn)?,
             Operator::CircuitPsi(psi) => circuit_join::among_nodes(&mut held.executor, psi, data, learn)?,
             _ => return Err(RunError::NoPsi(operator.name())),
         };

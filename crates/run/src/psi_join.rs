@@ -10,54 +10,44 @@
 //! Rounds and bytes: [`declared`], and what `tacit_table::cost` says of announcements and inputs.
 
 use tacit_mpc::backends::{Clear, Networked};
-use tacit_net::{PartyId, Session};
-use tacit_psi::alignment::{self, Learns, role};
+use tacit_net::{Link, PartyId, Session};
+use tacit_psi::alignment::{self, Learns};
+use tacit_psi::choice::{fastest, first_role, sizes_of, traffic};
 use tacit_psi::vole_psi::Variant;
-use tacit_psi::{Declared, DhPsi, Protocol, PsiError, Role, Sizes, Traffic, VolePsi, row_counts};
+use tacit_psi::{DhPsi, Protocol, PsiError, Role, Traffic, VolePsi, row_counts};
 use tacit_table::operator::PsiSide;
 use tacit_table::{DataTable, Executor, KeyGroups, Operator, Psi, Table, TableError};
 
 use crate::error::{Result, RunError};
+use crate::prices::Prices;
 
 /// An owner's data for each side, left first.
 pub type BothSides = [Option<DataTable>; 2];
 
-/// Up to this many items of both sides together, Diffie-Hellman takes less time than VOLE with its fixed cost.
-const FEW: usize = 2_000;
-
-/// The intersection protocol of a join with sides of these sizes.
-fn protocol(sizes: [usize; 2]) -> &'static dyn Protocol {
-    if sizes.iter().sum::<usize>() <= FEW { &DhPsi { bins: 1 } } else { &VolePsi { variant: Variant::Fast, bins: 1 } }
+/// What the owners choose their protocol by.
+pub struct Terms {
+    link: Link,
+    prices: tacit_psi::Prices,
 }
 
-/// Which role the left side's owner has: that which sends fewer bytes in all.
-fn left_role(sizes: [usize; 2]) -> Role {
-    role(protocol(sizes), sizes[0], sizes[1], true, None)
-}
-
-/// The sizes of both sides by the role of left.
-fn sizes_of(left: Role, [left_size, right_size]: [usize; 2]) -> Sizes {
-    match left {
-        Role::Sender => Sizes { sender: left_size, receiver: right_size },
-        Role::Receiver => Sizes { sender: right_size, receiver: left_size },
+impl Terms {
+    /// On the declared network, or on the one that is assumed where there is none.
+    pub fn of(link: Option<Link>, prices: &Prices) -> Self {
+        Self { link: link.unwrap_or(Link::UNDECLARED), prices: prices.matching.clone() }
     }
-}
 
-/// Rounds, and bytes that the sender and the receiver send, of setup and matching.
-fn matching(sizes: [usize; 2]) -> Traffic {
-    let Declared { setup, online } =
-        alignment::declared(protocol(sizes), sizes_of(left_role(sizes), sizes), Learns::Both);
-    Traffic {
-        rounds: setup.rounds + online.rounds,
-        sender: setup.sender + online.sender,
-        receiver: setup.receiver + online.receiver,
+    /// The intersection protocol of a join with sides of these sizes.
+    fn protocol(&self, sizes: [usize; 2]) -> &'static dyn Protocol {
+        let all: [&'static dyn Protocol; 2] = [&DhPsi { bins: 1 }, &VolePsi { variant: Variant::Fast, bins: 1 }];
+        fastest(&all, sizes, self.link, &self.prices)
     }
 }
 
 /// Rounds, and bytes sent by both sides' owners, left first, of all that they do with each other. rows: of the join.
-pub fn declared(psi: &Psi, sizes: [usize; 2], rows: usize) -> (u64, [u64; 2]) {
-    let Traffic { mut rounds, sender, receiver } = matching(sizes);
-    let mut sent = if left_role(sizes) == Role::Sender { [sender, receiver] } else { [receiver, sender] };
+pub fn declared(psi: &Psi, sizes: [usize; 2], rows: usize, terms: &Terms) -> (u64, [u64; 2]) {
+    let protocol = terms.protocol(sizes);
+    let Traffic { mut rounds, sender, receiver } = traffic(protocol, sizes);
+    let mut sent = if first_role(protocol, sizes) == Role::Sender { [sender, receiver] } else { [receiver, sender] };
     if !psi.right_unique {
         rounds += 1;
         sent[1] += row_counts::declared(rows);
@@ -81,6 +71,7 @@ pub fn among_nodes<B: Networked>(
     executor: &mut Executor<B>,
     psi: &Psi,
     data: BothSides,
+    terms: &Terms,
     learn: Learn<'_, B>,
 ) -> Result<Table<B>> {
     let [left, right] = owners(executor.backend().session(), psi.sides())?;
@@ -91,7 +82,7 @@ pub fn among_nodes<B: Networked>(
             side = Some(Side { keys: executor.psi_keys(psi, place, table, sizes[place])?, peer, place });
         }
     }
-    let matching = in_match(executor, psi, |session| matches(session, sizes, side.as_ref()))?;
+    let matching = in_match(executor, psi, |session| matches(session, terms.protocol(sizes), sizes, side.as_ref()))?;
     let counts = side.as_ref().map(|side| side.keys.counts(&matching));
     let total = |counts: &Vec<u32>| counts.iter().map(|&count| count as usize).sum();
     let rows = executor.psi_rows(psi, counts.as_ref().filter(|_| data[1].is_some()).map(total))?;
@@ -124,14 +115,14 @@ fn in_match<B: Networked, T>(
 }
 
 /// The matching items of this party's side, in the common order; none at nodes without a side.
-fn matches(session: &mut Session, sizes: [usize; 2], side: Option<&Side>) -> Result<Vec<u32>> {
+fn matches(session: &mut Session, protocol: &dyn Protocol, sizes: [usize; 2], side: Option<&Side>) -> Result<Vec<u32>> {
     let Some(Side { keys, peer, place }) = side else {
-        row_counts::stand_by(session, matching(sizes).rounds);
+        row_counts::stand_by(session, traffic(protocol, sizes).rounds);
         return Ok(vec![]);
     };
-    let left = left_role(sizes);
+    let left = first_role(protocol, sizes);
     let role = if (*place == 0) == (left == Role::Sender) { Role::Sender } else { Role::Receiver };
-    let mut pair = protocol(sizes).setup(role, session, *peer)?;
+    let mut pair = protocol.setup(role, session, *peer)?;
     Ok(alignment::intersect(&mut *pair, Learns::Both, session, *peer, &keys.items, sizes_of(left, sizes))?)
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use tacit_mpc::backends::{Rep3, Two};
+use tacit_mpc::backends::{Costs, Networked, Rep3, Two, two};
 use tacit_mpc::{Link, Permits};
 use tacit_table::{Operator, Program, StepCost, TableError};
 
@@ -10,15 +10,24 @@ use crate::agreement::{Agreement, Sessions};
 use crate::circuit_join::shared_matches;
 use crate::error::{Result, RunError};
 use crate::node::{Node, NodeOf};
+use crate::prices::{Prices, Rows};
 use crate::suite::{Ahead, Suite};
 
 /// All engines of nodes.
 static ENGINES: &[Engine] = &[Engine::of::<Rep3>(), Engine::of::<Two>()];
 
-impl Suite for Rep3 {}
+impl Suite for Rep3 {
+    fn prices(all: &Prices) -> (&Rows, ()) {
+        (&all.rep3.rows, ())
+    }
+}
 
 impl Suite for Two {
     const AHEAD: Option<Ahead<Self>> = Some(Ahead { start: Two::with_stock_ahead, order: Two::order });
+
+    fn prices(all: &Prices) -> (&Rows, two::prices::Prices) {
+        (&all.two.rows, all.two.work.clone())
+    }
 }
 
 /// An engine of nodes: how to make a node of it, and what it costs.
@@ -31,15 +40,31 @@ pub struct Engine {
     pub components: usize,
     /// Whether its nodes can make stock ahead.
     pub ahead: bool,
+    /// Whether circuits are garbled or not by the declared link.
+    pub garbles: bool,
     /// Makes this party's node.
     pub start: fn(Sessions, &Agreement, Permits, &Program) -> Result<Box<dyn Node>>,
+    /// The prices of rows.
+    pub rows: fn(&Prices) -> &Rows,
     /// What operators cost, without what two owners do with each other.
     pub cost: Cost,
     /// The permits that operators need, as a JSON list without bounds on rows.
     pub permits: fn(&[String], &[Operator]) -> Result<String, TableError>,
 }
 
-type Cost = fn(&[String], &[Operator], &HashMap<usize, usize>, Option<Link>, bool) -> Result<Vec<StepCost>, TableError>;
+type Cost = fn(
+    &[String],
+    &[Operator],
+    &HashMap<usize, usize>,
+    Option<Link>,
+    &Prices,
+    bool,
+) -> Result<Vec<StepCost>, TableError>;
+
+/// The names of all engines of nodes, each with its number of nodes. The first is for federations that name none.
+pub fn engines() -> Vec<(&'static str, usize)> {
+    ENGINES.iter().map(|engine| (engine.name, engine.nodes)).collect()
+}
 
 impl Engine {
     const fn of<B: Suite>() -> Self
@@ -51,9 +76,12 @@ impl Engine {
             nodes: B::NODES,
             components: B::COUNT,
             ahead: B::AHEAD.is_some(),
+            garbles: <B as Networked>::Formulas::GARBLES,
+            rows: |prices| B::prices(prices).0,
             start: NodeOf::<B>::start,
-            cost: |nodes, operators, rows, link, ahead| {
-                tacit_table::cost::<B::Formulas>(nodes, operators, rows, link, ahead, shared_matches(nodes))
+            cost: |nodes, operators, rows, link, prices, ahead| {
+                let work = B::prices(prices).1;
+                tacit_table::cost::<B::Formulas>(nodes, operators, rows, link, work, ahead, shared_matches(nodes))
             },
             permits: |nodes, operators| {
                 tacit_table::cost::permits::<B::Formulas>(nodes, operators, shared_matches(nodes))

@@ -5,7 +5,7 @@ mod world;
 
 use std::collections::HashMap;
 
-use tacit_run::{Session, cost};
+use tacit_run::{Conditions, OperatorCost, Prices, Session, cost};
 use world::plans::{keeping, matched, matched_answer, reading, reading_answer, totals, totals_answer};
 use world::{ENGINES, Opened, Plan, Rows, Store, drive, in_clear, nodes, over_tls, sessions, together};
 
@@ -72,10 +72,12 @@ fn assert_as_declared(plan: &Plan, engine: &str, sizes: &[(usize, usize)]) {
     let (sessions, nodes) = (sessions(plan, engine), nodes(engine));
     together(&sessions, |session| drive(session, plan, None, false).expect("an end in order"));
     let sizes: HashMap<usize, usize> = sizes.iter().copied().collect();
-    let declared = cost(engine, &plan.operators, &sizes, &nodes, None, true).expect("a plan");
+    let (nodes, prices) = (&nodes[..], &Prices::default());
+    let conditions = Conditions { nodes, link: None, network: None, prices, ahead: true };
+    let declared = cost(engine, &plan.operators, &sizes, &conditions).expect("a plan");
     assert_eq!(declared.len(), plan.steps().len());
     for (node, session) in sessions.iter().enumerate() {
-        for (step, cost) in &declared {
+        for OperatorCost { step, declared: cost, .. } in &declared {
             let metered = session.metrics(false).into_iter().find(|metered| metered.step == *step);
             let metered = metered.map(|metered| (metered.rounds, metered.rounds_ahead, metered.bytes_sent));
             assert_eq!(metered, Some((cost.rounds, cost.ahead, cost.sent[node])), "{step} on {engine} at {node}");

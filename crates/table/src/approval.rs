@@ -22,6 +22,8 @@ pub struct Approval<'a> {
     pub nodes: &'a [String],
     /// The network between the nodes, if they declare one: protocols are chosen by it.
     pub link: Option<Link>,
+    /// The digest of the prices that protocols are chosen by, unless these are the default.
+    pub prices: Option<[u8; 32]>,
     /// Digests of the kept tables that are read, one for each operator that reads one, in order.
     pub kept: &'a [[u8; 32]],
     /// The hash of the plan that permits and operators are of.
@@ -43,6 +45,7 @@ impl Approval<'_> {
         hasher.part(self.engine.as_bytes());
         hasher.list(self.nodes.iter().map(String::as_bytes));
         hasher.list(link.into_iter());
+        hasher.list(self.prices.iter().map(<[u8; 32]>::as_slice));
         hasher.list(self.kept.iter().map(<[u8; 32]>::as_slice));
         hasher.part(&self.plan_hash);
         hasher.list(self.permits.canonical().iter().map(String::as_bytes));
@@ -140,6 +143,7 @@ mod tests {
         engine: &'static str,
         nodes: Vec<String>,
         link: Option<(f64, f64)>,
+        prices: Option<[u8; 32]>,
         kept: Vec<[u8; 32]>,
         plan_hash: [u8; 32],
         permits: String,
@@ -152,6 +156,7 @@ mod tests {
             engine: "two",
             nodes: names(&["a", "b"]),
             link: Some((0.02, 1e6)),
+            prices: None,
             kept: vec![[1; 32]],
             plan_hash: [7; 32],
             permits: list(&[SIZE, ANSWER]),
@@ -161,12 +166,12 @@ mod tests {
 
     impl Told {
         fn digest(&self) -> [u8; 32] {
-            let Self { version, engine, nodes, kept, plan_hash, .. } = self;
+            let Self { version, engine, nodes, prices, kept, plan_hash, .. } = self;
             let permits = Permits::from_json(&self.permits).expect("a list");
             let program = Program::from_json(&self.operators).expect("a list");
             let link = self.link.map(|(latency, bandwidth)| Link { latency, bandwidth });
-            let (permits, program, plan_hash) = (&permits, &program, *plan_hash);
-            Approval { version, engine, nodes, link, kept, plan_hash, permits, program }.digest()
+            let (permits, program, prices, plan_hash) = (&permits, &program, *prices, *plan_hash);
+            Approval { version, engine, nodes, link, prices, kept, plan_hash, permits, program }.digest()
         }
     }
 
@@ -177,7 +182,7 @@ mod tests {
         let (wider, more) = (ANSWER.replace(": 4", ": 5"), ANSWER.replace(r#""rows": 5"#, r#""rows": 6"#));
         let (ring, null) =
             (ANSWER.replace("bits", "ring64"), ANSWER.replacen("nullable\": false", "nullable\": true", 1));
-        let changes: [&dyn Fn(&mut Told); 20] = [
+        let changes: [&dyn Fn(&mut Told); 22] = [
             &|_| (),
             &|told| told.version = "1.0.1",
             &|told| told.engine = "rep3",
@@ -185,6 +190,8 @@ mod tests {
             &|told| told.nodes = names(&["ab", ""]),
             &|told| told.link = None,
             &|told| told.link = Some((0.02, 2e6)),
+            &|told| told.prices = Some([1; 32]),
+            &|told| told.prices = Some([2; 32]),
             &|told| told.kept = vec![[1; 32]; 2],
             &|told| told.kept = vec![],
             &|told| told.plan_hash = [8; 32],

@@ -38,9 +38,10 @@ pub struct StepCost {
 ///
 /// `input_rows` gives the size of each input by its step id; an input with a size in the plan needs none. For a `psi`
 /// it gives the rows of the join by its step id, and the sizes of both sides by the ids of their local steps, as for a
-/// `circuit_psi`. `link` is the network that the nodes declare. What the intersection protocol between the owners costs
-/// is not included, nor what the nodes agree on in a `keep`. `circuit` is how the engine makes shared matches of a
-/// `circuit_psi` for the sizes of both sides. `ahead`: whether the nodes have a second session to make ahead in.
+/// `circuit_psi`. `link` is the network that the nodes declare, `prices` are those that they agree on. What the
+/// intersection protocol between the owners costs is not included, nor what the nodes agree on in a `keep`. `circuit`
+/// is how the engine makes shared matches of a `circuit_psi` for the sizes of both sides. `ahead`: whether the nodes
+/// have a second session to make ahead in.
 ///
 /// # Errors
 /// [`TableError::Input`] when the operators do not fit each other or an input's size is missing.
@@ -49,10 +50,11 @@ pub fn cost<E: Costs>(
     operators: &[Operator],
     input_rows: &HashMap<usize, usize>,
     link: Option<Link>,
+    prices: E::Prices,
     ahead: bool,
     circuit: impl Fn(&mut Tally<E>, &CircuitPsi, [usize; 2]) -> Result<Matched<Tally<E>>>,
 ) -> Result<Vec<StepCost>> {
-    let mut forecast = Forecast::<E>::new(names, link, ahead);
+    let mut forecast = Forecast::<E>::new(names, link, prices, ahead);
     let mut out = Vec::new();
     for stretch in stretches(operators) {
         out.extend(forecast.stretch(&operators[stretch], input_rows, &circuit)?.0);
@@ -79,9 +81,10 @@ pub struct Forecast<E: Costs> {
 
 impl<E: Costs> Forecast<E> {
     /// Before the first of all operators. The rest as for [`cost()`].
-    pub fn new(names: &[String], link: Option<Link>, ahead: bool) -> Self {
+    pub fn new(names: &[String], link: Option<Link>, prices: E::Prices, ahead: bool) -> Self {
         let mut executor = Executor::new(Tally::<E>::new(names.to_vec()), Permits::default(), names.to_vec(), [0; 32]);
         executor.backend_mut().take();
+        executor.backend_mut().price(prices);
         link.into_iter().for_each(|link| executor.backend_mut().declare(link));
         if ahead {
             executor.backend_mut().make_ahead();
@@ -184,7 +187,7 @@ pub fn permits<E: Costs>(
     operators: &[Operator],
     circuit: impl Fn(&mut Tally<E>, &CircuitPsi, [usize; 2]) -> Result<Matched<Tally<E>>>,
 ) -> Result<String> {
-    let mut forecast = Forecast::<E>::new(names, None, false);
+    let mut forecast = Forecast::<E>::new(names, None, E::Prices::default(), false);
     // Kinds depend on no number of rows, but where a scalar has none, which is in no plan that the planner makes.
     let sizes = operators.iter().flat_map(Operator::announced).map(|id| (id, 1)).collect();
     for operator in operators {

@@ -44,10 +44,11 @@ fn check_answers(case: &Case, nodes: &[Node], expected: &HashMap<usize, Clear>) 
 
 /// Every step's rounds and bytes at every node are those declared.
 fn check_costs<B: Networked>(case: &Case, nodes: &[Node], sizes: &HashMap<usize, usize>) {
-    let declared = cost::<B::Formulas>(&names::<B>(), &case.plan.operators, sizes, None, false, |_, _, _| {
-        unreachable!("no plan matches")
-    })
-    .unwrap_or_else(|error| panic!("{error}"));
+    let declared =
+        cost::<B::Formulas>(&names::<B>(), &case.plan.operators, sizes, None, Default::default(), false, |_, _, _| {
+            unreachable!("no plan matches")
+        })
+        .unwrap_or_else(|error| panic!("{error}"));
     for (step, operator) in declared.iter().zip(&case.plan.operators) {
         for (node, &sent) in nodes.iter().zip(&step.sent) {
             let metered = node.metrics.under(&operator.name());

@@ -123,7 +123,15 @@ fn tables_of_more_rows_than_widths_allow() {
         let sizes = HashMap::from([(1, rows[0]), (2, rows[1])]);
         let unmatched = |_: &mut _, _: &_, _| unreachable!("no plan matches");
         let plan = Plan::new(operators);
-        match cost::<<Rep3 as Networked>::Formulas>(&names::<Rep3>(), &plan.operators, &sizes, None, false, unmatched) {
+        match cost::<<Rep3 as Networked>::Formulas>(
+            &names::<Rep3>(),
+            &plan.operators,
+            &sizes,
+            None,
+            (),
+            false,
+            unmatched,
+        ) {
             Ok(_) => String::new(),
             Err(TableError::Input(message)) => message,
             Err(other) => panic!("not an input error: {other}"),

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tacit import _native
 from tacit.agent.answer import Answer
 from tacit.agent.cost import Cost, combined
 from tacit.agent.events import Event
@@ -30,7 +31,7 @@ from tacit.agent.process_tree import ProcessTree, Watcher
 from tacit.agent.steps import participants
 from tacit.plan import StepCost, explain_json, explain_text, predict
 from tacit.plan.account.explain import RulesText
-from tacit.plan.physical.cost import Network
+from tacit.plan.facts.catalog import Link
 from tacit.plan.physical.placed import DropStep, PlacedPlan
 from tacit.plan.rules.sequence import Trace, ignore
 from tacit.sql import compile_query
@@ -105,11 +106,12 @@ class Connection:
         """The predicted cost of a plan's secure steps over this federation's network."""
         link = self.federation.catalog.link
         if link is not None:
-            return predict(plan, network=Network(link.latency, link.bandwidth))
-        usual, simulated = Network(), [private.network for private in self.federation.privates.values()]
+            return predict(plan)
+        latency, bandwidth = _native.UNDECLARED_LINK
+        simulated = [private.network for private in self.federation.privates.values()]
         bandwidths = [each.bandwidth for each in simulated if each.bandwidth is not None]
-        latency = usual.latency + max(each.latency for each in simulated)
-        return predict(plan, network=Network(latency, min(bandwidths, default=usual.bandwidth)))
+        latency += max(each.latency for each in simulated)
+        return predict(plan, network=Link(latency, min(bandwidths, default=bandwidth)))
 
     def sql(self, query: str, to: Sequence[str] | None = None) -> Answer:
         """Ask a question and wait for the answer. Raises RunError with the cause if any party cannot go on.

@@ -15,8 +15,10 @@ from tacit.agent.federation_members import Member, Members, read_membership
 from tacit.agent.federation_offers import read_offers
 from tacit.agent.federation_private import PrivateFile
 from tacit.agent.federation_section import FederationError, Section
+from tacit.agent.prices import shared_prices
 from tacit.agent.private_key import PrivateKey
-from tacit.plan.facts.catalog import ENGINES, Catalog, Link, Table
+from tacit.plan.facts.catalog import Catalog, Link, Table
+from tacit.plan.physical import engines
 
 if TYPE_CHECKING:
     from tacit import _native
@@ -47,7 +49,7 @@ class Federation:
         privates = {
             name: members.private(name) for name in (members.parties if party is None else (members.known(party),))
         }
-        catalog = _catalog(root, path, tuple(members.parties))
+        catalog = replace(_catalog(root, path, tuple(members.parties)), prices=shared_prices(path))
         recipients = _recipients(root, catalog)
         root.close()
         tables = tuple(_stored(table, privates.get(table.owner)) for table in catalog.tables)
@@ -102,18 +104,19 @@ def _offered(private: PrivateFile, party: str, tables: tuple[Table, ...]) -> Non
 
 
 def _catalog(root: Section, path: Path, parties: tuple[str, ...]) -> Catalog:
-    engine = root.choice("engine", tuple(ENGINES), default="rep3")
-    if root.optional("nodes") is None and len(parties) < ENGINES[engine]:
+    engine = root.choice("engine", tuple(engines.NODES), default=engines.DEFAULT)
+    needed = engines.NODES[engine]
+    if root.optional("nodes") is None and len(parties) < needed:
         listed = "1 party" if len(parties) == 1 else f"{len(parties)} parties"
-        problem = f"names {listed}, but engine {engine} needs {ENGINES[engine]} for its nodes"
+        problem = f"names {listed}, but engine {engine} needs {needed} for its nodes"
         raise root.error(problem, "a further party adds itself with `tacit join`, and copies the file to the others")
-    nodes = root.names("nodes", default=parties[: ENGINES[engine]])
+    nodes = root.names("nodes", default=parties[:needed])
     root.all_known("nodes", nodes, parties, "party")
-    if len(nodes) != ENGINES[engine]:
-        example = ", ".join(f'"{name}"' for name in "abc"[: ENGINES[engine]])
+    if len(nodes) != needed:
+        example = ", ".join(f'"{name}"' for name in "abc"[:needed])
         raise root.error(
-            f"nodes has {len(nodes)} names, but engine {engine} runs on {ENGINES[engine]}",
-            f"name {ENGINES[engine]} parties, for example nodes = [{example}]",
+            f"nodes has {len(nodes)} names, but engine {engine} runs on {needed}",
+            f"name {needed} parties, for example nodes = [{example}]",
         )
     return Catalog(parties, engine, nodes, read_offers(path.parent / "offers", parties), _link(root))
 

@@ -32,7 +32,7 @@ from tacit.plan import plan_hash
 from tacit.plan.account.describe import name as step_name
 from tacit.plan.account.serialise import canonical
 from tacit.plan.facts.catalog import KeptTable
-from tacit.plan.physical.cost import declared_link
+from tacit.plan.physical.cost import declared_link, shared_prices
 from tacit.plan.physical.placed import (
     DropStep,
     InputStep,
@@ -154,6 +154,7 @@ class PartyRun:
             latency=network.latency,
             bandwidth=network.bandwidth,
             link=declared_link(self.plan),
+            prices=shared_prices(self.plan),
             kept=[self._taken_up[step.id] for step in self.plan.steps if isinstance(step, KeptStep)],
         )
 

@@ -10,7 +10,7 @@ import argparse
 from tacit.agent.federation_setup import found
 from tacit.cli.query_arguments import add_federation
 from tacit.cli.set_up import show_set_up
-from tacit.plan.facts.catalog import ENGINES
+from tacit.plan.physical import engines
 
 NAME = "init"
 HELP = "begin a federation as its first party"
@@ -22,12 +22,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--name", required=True, metavar="PARTY", help="what this party is called")
     parser.add_argument("--address", required=True, metavar="HOST:PORT", help="where it listens for the others")
     parser.add_argument(
-        "--engine", choices=tuple(ENGINES), default="rep3", help="three nodes (rep3, default) or two (two)"
+        "--engine",
+        choices=tuple(engines.NODES),
+        default=engines.DEFAULT,
+        help=f"how the nodes compute: {engines.alternatives()} nodes (default: {engines.DEFAULT})",
     )
 
 
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
     made = found(options.federation, options.private, options.name, options.address, options.engine)
-    show_set_up(made, options.name, ENGINES[options.engine])
+    show_set_up(made, options.name, engines.NODES[options.engine])
     return 0

@@ -15,6 +15,7 @@ from pathlib import Path
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation_members import Members
 from tacit.agent.ledger import Ledger
+from tacit.agent.prices import shared_prices
 from tacit.cli.psi_prepared import run_prepared
 from tacit.cli.psi_screen import Screen
 from tacit.psi.account import approved_entry, completed_entry, recorded
@@ -108,7 +109,7 @@ def run(options: argparse.Namespace) -> int:
         parties, normalisers(key, options.normalise), recipients(parties, options.to), options.join,
         options.protocol, _bins(options.bins), None if plugin is None else str(getattr(plugin, "name", options.plugin)),
         *revealed(options.reveal, parties), widths, options.pairs, dropped(parties, options.drop),
-        options.least, kinds=kinds,
+        options.least, kinds=kinds, prices=shared_prices(members.path),
     )  # fmt: skip
     _check_output(options, parameters)
     limits = Limits(options.memory, options.workers, options.repeat_bins)
@@ -147,7 +148,8 @@ def _run_group(options: argparse.Namespace, members: Members, parties: tuple[str
     (key,) = options.key
     kinds = kinds_declared(key, options.kind)
     parameters = GroupParameters(
-        parties, normalisers(key, options.normalise), recipients(parties, options.to), kinds=kinds
+        parties, normalisers(key, options.normalise), recipients(parties, options.to), kinds=kinds,
+        prices=shared_prices(members.path),
     )  # fmt: skip
     _check_output(options, parameters)
     limits = Limits(options.memory)

@@ -10,12 +10,13 @@ from tacit.plan.algebra.refusals import QueryError, UnsupportedSQL
 from tacit.plan.algebra.relations import Relation
 from tacit.plan.algebra.trees import kept_scans, owner, scans
 from tacit.plan.algebra.types import Double, Varchar
-from tacit.plan.facts.catalog import ENGINES, Catalog
+from tacit.plan.facts.catalog import Catalog
 from tacit.plan.facts.fields import fields
 from tacit.plan.facts.kinds import Rep, hash_width, kind_of_field
 from tacit.plan.physical.cost import predict, total
 from tacit.plan.physical.demands import Demands
 from tacit.plan.physical.disclosure import Disclosure
+from tacit.plan.physical.engines import NODES, alternatives
 from tacit.plan.physical.kept import about
 from tacit.plan.physical.lower import Lowering
 from tacit.plan.physical.merging import choose_merged
@@ -177,10 +178,10 @@ def _shown(core: Relation, table: SharedTable, lowering: Lowering) -> SharedTabl
 
 def _check(relation: Relation, catalog: Catalog, recipients: tuple[str, ...]) -> Catalog:
     """What the engine can serve at present. Returns the catalog with those kept tables that the query reads."""
-    if len(catalog.nodes) != ENGINES.get(catalog.engine):
-        available = " or ".join(f"{engine!r} with {nodes}" for engine, nodes in ENGINES.items())
+    if len(catalog.nodes) != NODES.get(catalog.engine):
         raise QueryError(
-            f"the engine {catalog.engine!r} with {len(catalog.nodes)} nodes is not available; use {available} nodes."
+            f"the engine {catalog.engine!r} with {len(catalog.nodes)} nodes is not available; "
+            f"use {alternatives()} nodes."
         )
     for party in dict.fromkeys([*recipients, *(scan.owner for scan in scans(relation))]):
         if party not in catalog.nodes:

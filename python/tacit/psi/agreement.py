@@ -16,12 +16,14 @@ class Agreement(ABC):
 
     to: the parties that learn the matches. kinds: for each key column what its texts are read as at all parties, ""
     for nothing else; empty if that holds for all. No party reads a key as anything that another one announces.
+    prices: the table of prices that all share, as JSON; None for the default.
     """
 
     parties: tuple[str, ...]
     normalisers: tuple[str, ...]
     to: tuple[str, ...]
     kinds: tuple[str, ...] = field(default=(), kw_only=True)
+    prices: str | None = field(default=None, kw_only=True, repr=False)
 
     @property
     def plan_hash(self) -> bytes:

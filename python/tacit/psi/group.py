@@ -15,7 +15,7 @@ from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation_members import Members
 from tacit.psi.agreement import Agreement, together
 from tacit.psi.announcement import heard
-from tacit.psi.choice import Chosen, DeclaredNetwork
+from tacit.psi.choice import Chosen, network_text, networks
 from tacit.psi.match import OUTPUT_BYTES, Limits, Report, Tell
 from tacit.psi.partition import Counts, partition
 from tacit.psi.source import Source
@@ -33,12 +33,6 @@ LEAST_BYTES = 64 << 20
 
 BYTES_PER_JOINT_ROW = 16
 """What a row of the output keeps in memory, and its part of what is written."""
-
-SECONDS_PER_ROW = 0.9e-6
-"""Processor time for each row of another party's table and of the leader's, on a core with AVX-512."""
-
-SECONDS_TO_BEGIN = 0.06
-"""Measured with tables of a few rows, for each party beside the leader: base OTs and the first correlations."""
 
 
 @dataclass(frozen=True)
@@ -105,31 +99,18 @@ class GroupChoice(Chosen):
 def choose_leader(parameters: GroupParameters, facts: Sequence[Mapping[str, Any]]) -> GroupChoice:
     """From what all announce, in their order. Raises RunError if it does not fit into memory."""
     rows = [int(each["rows"]) for each in facts]
-    network = DeclaredNetwork.of(facts)
     recipients = [parameters.parties.index(party) for party in parameters.to]
-    options = [_led_by(parameters, leader, rows, recipients, network) for leader in recipients]
-    best = min(options, key=lambda option: option.seconds)
+    found = _native.choose_leader(rows, recipients, networks(facts), prices=parameters.prices)
     memory = min(int(each["memory"]) for each in facts)
-    check_memory(max(rows), rows[best.leader], memory, 0)
-    return best
-
-
-def _led_by(
-    parameters: GroupParameters, leader: int, rows: list[int], recipients: list[int], network: DeclaredNetwork
-) -> GroupChoice:
-    rounds, sent = _native.group_cost(rows, leader, recipients)
-    others = [size for party, size in enumerate(rows) if party != leader]
-    seconds = sum(SECONDS_TO_BEGIN + SECONDS_PER_ROW * (size + rows[leader]) / 2 for size in others)
-    # All that is sent goes through the leader's connection, both directions at the same time.
-    seconds += network.seconds(max(sent[leader], sum(sent) - sent[leader]), rounds)
-    name = parameters.parties[leader]
+    check_memory(max(rows), rows[found["leader"]], memory, 0)
+    name, seconds = found["protocol"], found["seconds"]
     alone = "it alone learns the matches" if len(recipients) == 1 else "this way it takes the least time"
     why = (
-        f"protocol {PROTOCOL}: the one for more than two parties, {seconds:.2f} s predicted {network}",
-        f"{name} finds the matches: {alone}",
+        f"protocol {name}: the one for more than two parties, {seconds:.2f} s predicted {network_text(facts)}",
+        f"{parameters.parties[found['leader']]} finds the matches: {alone}",
         "1 bin, in memory: there are none on disk for more than two parties",
     )
-    return GroupChoice(PROTOCOL, 1, 1, tuple(sent), rounds, seconds, why, leader)
+    return GroupChoice(name, 1, 1, tuple(found["sent"]), found["rounds"], seconds, why, found["leader"])
 
 
 def check_memory(rows: int, leader_rows: int, memory: int, table: int) -> None:

@@ -19,7 +19,6 @@ from tacit.agent.durable import sync_folder
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.keys import derived_key
 from tacit.agent.private_key import PrivateKey
-from tacit.psi.choice import MOST_BINS
 
 FILE = "state"
 IN_MEMORY = "begun-in-memory"
@@ -82,7 +81,7 @@ def parsed(content: bytes) -> State | None:
         and re.fullmatch(r"[0-9a-f]{32}", key)
         and _list_of(str, columns)
         and type(bins) is int
-        and 1 <= bins <= MOST_BINS
+        and 1 <= bins <= _native.MOST_BINS
         and _list_of(int, rows)
         and len(rows) == 2
         and isinstance(counts, list)

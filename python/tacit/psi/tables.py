@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation_members import Members
 from tacit.agent.ledger import Ledger
+from tacit.agent.prices import shared_prices
 from tacit.psi.account import approved_entry, completed_entry, recorded
 from tacit.psi.agreement import Agreement
 from tacit.psi.group import GroupMatch, GroupParameters, refuse
@@ -78,14 +79,17 @@ def intersect(
             "plugin": plugin is not None,
         })  # fmt: skip
         declared = kinds_of(key, kinds or {})
-        agreed = GroupParameters(everybody, _normalisers(key, normalise), recipients(everybody, to), kinds=declared)
+        agreed = GroupParameters(
+            everybody, _normalisers(key, normalise), recipients(everybody, to), kinds=declared,
+            prices=shared_prices(members.path),
+        )  # fmt: skip
         source = _open(table, key, columns, memory, declared)
         return _recorded(GroupMatch(members, me, agreed, source, Limits(memory)), agreed)
     parties = pair(members, me, other)
     name = None if plugin is None else str(plugin.name)
     parameters = Parameters(
         parties, _normalisers(key, normalise), recipients(parties, to), join, protocol, bins, name,
-        kinds=kinds_of(key, kinds or {}),
+        kinds=kinds_of(key, kinds or {}), prices=shared_prices(members.path),
     )  # fmt: skip
     return _run(table, members, me, parameters, key, columns, Limits(memory, workers), plugin)
 
@@ -112,7 +116,7 @@ def identify(
     flat, widths = _keys(key)
     parameters = Parameters(
         parties, _normalisers(flat, normalise), parties, protocol=protocol, reveal="ids", widths=widths,
-        kinds=kinds_of(flat, kinds or {}),
+        kinds=kinds_of(flat, kinds or {}), prices=shared_prices(members.path),
     )  # fmt: skip
     return _run(table, members, me, parameters, flat, columns, Limits(memory))
 
@@ -141,6 +145,7 @@ def share(
     parameters = Parameters(
         parties, _normalisers(flat, normalise), parties, reveal="shares", widths=widths, pairs=pairs,
         dropped=dropped(parties, drop_contaminated), kinds=kinds_of(flat, kinds or {}),
+        prices=shared_prices(members.path),
     )  # fmt: skip
     return _run(table, members, me, parameters, flat, columns, Limits(memory))
 
@@ -170,7 +175,7 @@ def aggregate(
         raise RunError(Fault.INPUT, f"{reveal!r} is no number; write cardinality or sum({parties[1]}.COLUMN).")
     parameters = Parameters(
         parties, _normalisers(key, normalise), recipients(parties, to), reveal=what, summed=summed,
-        least=least, kinds=kinds_of(key, kinds or {}),
+        least=least, kinds=kinds_of(key, kinds or {}), prices=shared_prices(members.path),
     )  # fmt: skip
     return _run(table, members, me, parameters, key, (), Limits(memory)).report
 

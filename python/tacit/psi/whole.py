@@ -11,7 +11,7 @@ from typing import Any
 
 from tacit import _native
 from tacit.agent.faults import Fault, RunError
-from tacit.psi.choice import Choice, DeclaredNetwork
+from tacit.psi.choice import Choice, networks
 from tacit.psi.parameters import Parameters
 
 ID_COLUMN = "universal_id"
@@ -31,30 +31,6 @@ BYTES_PER_KEY = 360
 
 LEAST_BYTES = 256 << 20
 """What a run keeps for whatever tables."""
-
-SECONDS_PER_ROW = {
-    "dh-cardinality": 8e-6,
-    "private-id-ddh": 21e-6,
-    "private-id-oprf": 2.5e-6,
-    "multi-key-private-id": 27e-6,
-    "ps3i": 10e-6,
-}
-"""Processor time a party and row of both tables, measured on a core with AVX-512; others take up to thrice as long."""
-
-LARGEST_UNION = 8_000_000
-"""Keys of the sender that ids by ``oprf`` are long enough for; crates/psi/src/relatives/set_union.rs refuses more."""
-
-SECONDS_PER_KEY = 8e-6
-"""The same for each further key of a row: a multiplication."""
-
-SECONDS_TO_BEGIN = {
-    "dh-cardinality": 0.01,
-    "private-id-ddh": 0.01,
-    "private-id-oprf": 0.1,
-    "multi-key-private-id": 0.01,
-    "ps3i": 0.1,
-}
-"""Measured with tables of one row."""
 
 
 @dataclass(frozen=True)
@@ -83,8 +59,7 @@ def choose_whole(parameters: Parameters, facts: Facts) -> Choice:
         raise RunError(
             Fault.INPUT, "no party names a column to share; name some with --columns, or use --reveal cardinality."
         )
-    options = _options(parameters, rows, facts)
-    best = min(options, key=lambda choice: choice.seconds)
+    best = _chosen(parameters, rows, facts)
     memory = min(int(each["memory"]) for each in facts)
     check_memory(parameters, best, memory, 0)
     return best
@@ -103,56 +78,35 @@ def check_memory(parameters: Parameters, choice: Choice, memory: int, table: int
         )
 
 
-def _options(parameters: Parameters, rows: tuple[int, int], facts: Facts) -> list[Choice]:
-    if parameters.reveal == "ids" and parameters.keys > 1:
-        why = "the one for ids by several keys"
-        costs = [
-            ("multi-key-private-id", side, _native.ids_by_keys_cost(parameters.keys, rows[side], rows[1 - side]))
-            for side in (0, 1)
-        ]
-    elif parameters.reveal == "ids":
-        methods = _native.ids_methods() if parameters.protocol == "auto" else [parameters.protocol]
-        why = "as asked" if len(methods) == 1 else "the one that takes the least time here"
-        costs = [
-            (f"private-id-{name}", side, _ids_cost(name, rows, side))
-            for name in methods
-            for side in (0, 1)
-            if len(methods) == 1 or name != "oprf" or rows[side] <= LARGEST_UNION
-        ]
-    elif parameters.reveal == "shares":
-        shapes = [(rows[side], len(facts[side]["columns"])) for side in (0, 1)]
-        why = "the one for shares"
-        costs = [("ps3i", 0, _native.shares_cost(parameters.keys, *shapes))]
-    else:
-        sender = 1 - parameters.parties.index(parameters.receiver)
+def _chosen(parameters: Parameters, rows: tuple[int, int], facts: Facts) -> Choice:
+    asked = parameters.reveal == "ids" and parameters.protocol != "auto"
+    numbers = parameters.reveal not in ("ids", "shares")
+    found = _native.choose_whole(
+        parameters.reveal,
+        rows,
+        networks(facts),
+        keys=parameters.keys,
+        method=parameters.protocol if asked else None,
+        columns=(len(facts[0]["columns"]), len(facts[1]["columns"])),
+        receiver=parameters.parties.index(parameters.receiver) if numbers else 0,
+        prices=parameters.prices,
+    )
+    if numbers:
         why = "the one for numbers in place of rows"
-        summed = parameters.summed is not None
-        costs = [("dh-cardinality", sender, _native.aggregate_cost(rows[sender], rows[1 - sender], summed))]
-    network = DeclaredNetwork.of(facts)
-    return [_choice(name, sender, cost, rows, parameters.keys, network, why) for name, sender, cost in costs]
-
-
-def _ids_cost(method: str, rows: tuple[int, int], sender: int) -> dict[str, int]:
-    return _native.ids_cost(method, rows[sender], rows[1 - sender])
-
-
-def _choice(
-    name: str,
-    sender: int,
-    cost: Mapping[str, int],
-    rows: tuple[int, int],
-    keys: int,
-    network: DeclaredNetwork,
-    why: str,
-) -> Choice:
-    sent = (cost["sender"], cost["receiver"]) if sender == 0 else (cost["receiver"], cost["sender"])
-    each = SECONDS_PER_ROW[name] + SECONDS_PER_KEY * (keys - 1)
-    seconds = SECONDS_TO_BEGIN[name] + each * sum(rows) + network.seconds(sum(sent), cost["rounds"])
+    elif parameters.reveal == "shares":
+        why = "the one for shares"
+    elif parameters.keys > 1:
+        why = "the one for ids by several keys"
+    else:
+        why = "as asked" if asked else "the one that takes the least time here"
     reasons = (
-        f"protocol {name}: {why}",
+        f"protocol {found['protocol']}: {why}",
         "1 bin, in memory: what bins of it would tell is more than what the whole tells",
     )
-    return Choice(name, 1, 1, sent, cost["rounds"], seconds, reasons, sender, rows)
+    sent = (found["sent"][0], found["sent"][1])
+    return Choice(
+        found["protocol"], 1, 1, sent, found["rounds"], found["seconds"], reasons, found["sender"], rows
+    )  # fmt: skip
 
 
 def reveal(

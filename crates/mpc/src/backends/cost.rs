@@ -53,10 +53,14 @@ pub struct Products {
 pub trait Costs: Default {
     /// An order of stock that the engine makes ahead of its use.
     type Order;
+    /// What its primitives take of a processor; the default is what was measured once.
+    type Prices: Clone + Default;
     /// [`crate::Backend::INJECT_AT_MOST`] of the engine.
     const INJECT_AT_MOST: usize;
     /// [`crate::Backend::SIGNS`] of the engine.
     const SIGNS: bool;
+    /// Whether it garbles circuits or not by the declared network.
+    const GARBLES: bool = false;
     /// ANDs, in groups with a common factor.
     fn and(&mut self, groups: &[Products]) -> Cost;
     /// [`crate::Backend::conjoin`] of that many planes, and how many it leaves, if the engine has a protocol other than
@@ -78,6 +82,8 @@ pub trait Costs: Default {
     }
     /// The network that the nodes declare ([`super::Networked::declare`]).
     fn declare(&mut self, _link: Link) {}
+    /// Replaces the default prices ([`super::Networked::price`]).
+    fn price(&mut self, _prices: Self::Prices) {}
     /// What each node's processor takes for all that was declared since this was last asked, at measured prices; zero
     /// of an engine without them.
     fn processor(&mut self) -> Duration {

@@ -24,6 +24,9 @@ pub trait Networked: Backend {
     /// same, before they compute.
     fn declare(&mut self, _link: Link) {}
 
+    /// Replaces the default prices by which an engine may choose among protocols. All nodes have the same.
+    fn price(&mut self, _prices: <Self::Formulas as Costs>::Prices) {}
+
     /// The session, for its meter and transcript.
     fn session(&self) -> &Session;
 

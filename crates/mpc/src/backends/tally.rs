@@ -72,6 +72,11 @@ impl<E: Costs> Tally<E> {
         self.engine.declare(link);
     }
 
+    /// Replaces the default prices, as [`super::Networked::price`].
+    pub fn price(&mut self, prices: E::Prices) {
+        self.engine.price(prices);
+    }
+
     /// From now on what can be made ahead of its use is no part of the cost of what uses it ([`Costs::make_ahead`]).
     pub fn make_ahead(&mut self) {
         self.engine.make_ahead();

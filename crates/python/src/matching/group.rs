@@ -6,12 +6,11 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use tacit_matching::many;
 use tacit_net::PartyId;
-use tacit_psi::multi_party::{Owners, PartyCost};
+use tacit_psi::multi_party::Owners;
 use tacit_psi::tokens::agree_key;
 
 use super::binned::Binned;
 use super::joined::{Connection, Metrics, Shape, exchange};
-use crate::fault::{Failure, Result};
 use crate::keys::PrivateKey;
 use crate::party::Party;
 
@@ -85,18 +84,6 @@ impl Group {
     fn abort(&self, py: Python<'_>, reason: &str) {
         self.0.abort(py, reason);
     }
-}
-
-/// The declared cost of a match of more than two parties: rounds, and the bytes that each party sends.
-#[pyfunction]
-pub fn group_cost(rows: Vec<usize>, leader: usize, recipients: Vec<usize>) -> Result<(u64, Vec<u64>)> {
-    if recipients.iter().chain([&leader]).any(|&party| party >= rows.len()) {
-        return Err(Failure::input("the leader and the recipients are among the parties"));
-    }
-    let parties = rows.len();
-    let owners = owners(rows, leader, recipients);
-    let costs: Vec<PartyCost> = (0..parties).map(|party| many::cost(&owners, party)).collect();
-    Ok((costs.first().map_or(0, |cost| cost.rounds), costs.iter().map(|cost| cost.sent).collect()))
 }
 
 fn owners(sizes: Vec<usize>, leader: usize, recipients: Vec<usize>) -> Owners {

@@ -2,6 +2,7 @@
 //! match.
 
 mod binned;
+mod choice;
 mod cost;
 mod group;
 mod joined;
@@ -13,10 +14,11 @@ mod sealed;
 mod whole;
 
 pub use binned::{Binned, KeyedTable};
-pub use cost::{matching_capacity, matching_cost, matching_counts_bytes, matching_protocols, matching_questions};
-pub use group::{Group, group_cost};
+pub use choice::{choose_bins, choose_leader, choose_whole, declared_network};
+pub use cost::{matching_protocols, matching_questions};
+pub use group::Group;
 pub use pair::Pair;
 pub use prepared::{PreparedSet, published_bytes, query_cost};
 pub use rows::MatchedRows;
 pub use sealed::{read_sealed, seal, unseal, write_sealed};
-pub use whole::{Identified, SharedRows, aggregate_cost, ids_by_keys_cost, ids_cost, ids_methods, shares_cost};
+pub use whole::{Identified, SharedRows, ids_methods};

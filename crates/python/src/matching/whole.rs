@@ -4,14 +4,12 @@ use std::sync::Arc;
 
 use arrow_array::{RecordBatch, RecordBatchIterator};
 use pyo3::prelude::*;
-use tacit_matching::ids::{METHODS, cost_by_keys};
+use tacit_matching::ids::METHODS;
 use tacit_matching::shares::Announced;
 use tacit_matching::{IdRows, Ids};
-use tacit_psi::cardinality_sum::{self, Sums};
-use tacit_psi::relatives::{PrivateId, Relative};
-use tacit_psi::{Role, Sizes};
+use tacit_psi::Sizes;
+use tacit_psi::relatives::PrivateId;
 
-use super::cost::Phase;
 use super::rows::{MatchedRows, Reader};
 use crate::fault::{Failure, Result};
 
@@ -68,35 +66,10 @@ impl SharedRows {
     }
 }
 
-/// The declared cost of universal ids for tables of these numbers of rows: at most, for it grows with the union.
-#[pyfunction]
-pub fn ids_cost(method: &str, sender: usize, receiver: usize) -> Result<Phase> {
-    Ok(method_named(method)?.cost(Sizes { sender, receiver }).into())
-}
-
-/// The declared cost of universal ids by `keys` keys: at most, for it grows with the union.
-#[pyfunction]
-pub fn ids_by_keys_cost(keys: usize, sender: usize, receiver: usize) -> Phase {
-    cost_by_keys(keys, Sizes { sender, receiver }).into()
-}
-
 /// The names of the ways to compute universal ids.
 #[pyfunction]
 pub fn ids_methods() -> Vec<&'static str> {
     METHODS.iter().map(|(name, _)| *name).collect()
-}
-
-/// The declared cost of shares of pairs by `keys` keys, for (rows, columns) of the sender and of the receiver.
-#[pyfunction]
-pub fn shares_cost(keys: usize, sender: (usize, usize), receiver: (usize, usize)) -> Phase {
-    announced(keys, sender, receiver).cost().into()
-}
-
-/// The declared cost of the number of common keys, and of the sum of a column of the sender over them.
-#[pyfunction]
-pub fn aggregate_cost(sender: usize, receiver: usize, summed: bool) -> Phase {
-    let sums = summed.then_some(Sums { columns: 1, to: Role::Receiver, least: 1 });
-    cardinality_sum::cost(Sizes { sender: sender.max(1), receiver: receiver.max(1) }, sums).into()
 }
 
 /// From the number of keys, and (rows, columns) of the sender and of the receiver.

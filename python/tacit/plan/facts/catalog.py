@@ -107,15 +107,12 @@ class DisclosureRule(StrEnum):
     """The owner names all nodes as readers of the columns that are matched."""
 
 
-ENGINES = {"rep3": 3, "two": 2}
-"""The engines a federation can choose, with the number of nodes each needs."""
-
-
 @dataclass(frozen=True)
 class Catalog:
     """All tables of a federation, the parties in their fixed order, the engine and its nodes (in engine order).
 
     link: the network between the nodes, by which an engine chooses how it computes; None if they declare none.
+    prices: the table of prices that all parties share, as JSON, by which it chooses, too; None for the default.
     kept: kept tables; in a plan's catalog, those that it reads. broken: names of kept tables that cannot be read, each
     with the sentence that says why; none in a plan's catalog.
     """
@@ -127,3 +124,4 @@ class Catalog:
     link: Link | None = None
     kept: tuple[KeptTable, ...] = ()
     broken: tuple[tuple[str, str], ...] = ()
+    prices: str | None = None

@@ -28,6 +28,8 @@ fn every_node(rounds: u64, sent: u64) -> Cost {
 impl Costs for Rep3Costs {
     /// Nothing is made ahead.
     type Order = std::convert::Infallible;
+    /// What an operator takes is priced by its rows.
+    type Prices = ();
 
     const INJECT_AT_MOST: usize = 6;
     const SIGNS: bool = false;

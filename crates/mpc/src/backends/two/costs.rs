@@ -9,7 +9,7 @@ use tacit_ot::silent::lookup::{self, WIDTH};
 use super::NODES;
 use super::garbled::{self, Batches, Circuit, Transfers};
 use super::lookups::{ENTRIES, carry, parts, table};
-use super::prices::{Processor, Work};
+use super::prices::{Prices, Processor, Work};
 use super::products::batches::batches;
 use super::products::bit_product::need_of;
 use super::products::multiply;
@@ -177,9 +177,11 @@ impl TwoCosts {
 
 impl Costs for TwoCosts {
     type Order = Order;
+    type Prices = Prices;
 
     const INJECT_AT_MOST: usize = 128;
     const SIGNS: bool = true;
+    const GARBLES: bool = true;
 
     fn and(&mut self, groups: &[Products]) -> Cost {
         let (mut cost, mut sent) = (both(0, 0), 0);
@@ -230,6 +232,10 @@ impl Costs for TwoCosts {
         self.link = Some(link);
     }
 
+    fn price(&mut self, prices: Prices) {
+        self.processor = Processor::new(prices);
+    }
+
     fn processor(&mut self) -> Duration {
         self.processor.take()
     }
@@ -243,12 +249,13 @@ impl Costs for TwoCosts {
     }
 
     fn orders(&mut self, steps: &[Needs]) -> Vec<Ordered<Order>> {
-        self.ahead.as_mut().map(|ahead| ahead.orders(steps, self.link)).unwrap_or_default()
+        let prices = self.processor.prices();
+        self.ahead.as_mut().map(|ahead| ahead.orders(steps, self.link, prices)).unwrap_or_default()
     }
 
     fn whole(&mut self, function: Function, rows: usize) -> Option<Cost> {
         let link = self.link?;
-        strategy::garbles(link, function, rows)
+        strategy::garbles(self.processor.prices(), link, function, rows)
             .then(|| self.garbled(&garbled::circuit(function), rows, function.inputs()))
     }
 

@@ -5,6 +5,7 @@ use tacit_net::{PartyId, Session};
 
 use super::garbled::{self, Input};
 use super::node::{Share, Two};
+use super::prices::Prices;
 use super::{NODES, TwoCosts, strategy};
 use crate::backend::and_pairs;
 use crate::backends::{Costs, Networked};
@@ -24,6 +25,10 @@ impl Networked for Two {
     fn declare(&mut self, link: Link) {
         self.link = Some(link);
         self.stock.declare(link);
+    }
+
+    fn price(&mut self, prices: Prices) {
+        self.prices = prices;
     }
 
     fn session(&self) -> &Session {
@@ -90,7 +95,7 @@ impl Backend for Two {
     }
 
     fn whole(&mut self, function: Function, inputs: &[&Self::Bits]) -> Result<Option<Vec<Self::Bits>>> {
-        if !self.link.is_some_and(|link| strategy::garbles(link, function, inputs[0].rows())) {
+        if !self.link.is_some_and(|link| strategy::garbles(&self.prices, link, function, inputs[0].rows())) {
             return Ok(None);
         }
         let inputs: Vec<Input<'_>> = inputs.iter().copied().map(Input::Shared).collect();

@@ -27,7 +27,7 @@ mod engine;
 mod garbled;
 mod lookups;
 mod node;
-mod prices;
+pub mod prices;
 mod products;
 mod rows;
 mod strategy;

@@ -7,6 +7,7 @@ use zeroize::Zeroizing;
 
 use super::NODES;
 use super::garbled::Transfers;
+use super::prices::Prices;
 use super::transfers::{Order, Stock};
 use crate::linear::Column;
 use crate::{Linear, Link, MpcError, Result};
@@ -44,6 +45,8 @@ pub struct Two {
     pub(super) ole: Option<Ole>,
     /// The declared network.
     pub(super) link: Option<Link>,
+    /// The prices by which protocols are chosen.
+    pub(super) prices: Prices,
     /// The generator that both nodes hold.
     pub(super) common: Prg,
     /// This node's own generator.
@@ -95,6 +98,7 @@ impl Two {
             transfers: None,
             ole: None,
             link: None,
+            prices: Prices::default(),
             common,
             own: Prg::new(&own),
             turn: 0,

@@ -5,13 +5,13 @@
 //! rounds, garbling costs bytes: on a slow network few rows are garbled, on a fast one, or with many rows, none. Gate
 //! by gate is reckoned with what the engine does then: ANDs and lookups by OTs from the stock or, many of them on a
 //! fast link, by streamed ones. Both nodes and the declared costs decide alike, because it is a function of public
-//! sizes and the declared link; without one, nothing is garbled.
+//! sizes, the declared link and the prices that both agree on. Without a link, nothing is garbled.
 
 use tacit_math::plane::words_for;
 use tacit_ot::silent::lookup;
 
 use super::lookups::{ENTRIES, table};
-use super::prices::Work;
+use super::prices::{Prices, Work};
 use super::transfers::streams;
 use crate::Link;
 use crate::circuits::Function;
@@ -99,19 +99,28 @@ struct Price {
     bytes: f64,
 }
 
-/// An AND, or some with a common factor: an OT of each direction from the stock.
-const AND: Price =
-    Price { seconds: 2.0 * Work::SilentOt.seconds() + Work::CommonFactor.seconds() + Work::And.seconds(), bytes: 1.0 };
+impl Price {
+    /// An AND, or some with a common factor: an OT of each direction from the stock.
+    fn and(prices: &Prices) -> Self {
+        let [ot, factor, and] = [Work::SilentOt, Work::CommonFactor, Work::And].map(|work| prices.seconds(work));
+        Self { seconds: 2.0 * ot + factor + and, bytes: 1.0 }
+    }
 
-/// The same with streamed OTs.
-const STREAMED_AND: Price = Price { seconds: 2.0 * Work::StreamedOt.seconds() + Work::And.seconds(), bytes: 8.3 };
+    /// The same with streamed OTs.
+    fn streamed_and(prices: &Prices) -> Self {
+        Self { seconds: 2.0 * prices.seconds(Work::StreamedOt) + prices.seconds(Work::And), bytes: 8.3 }
+    }
 
-/// A silent lookup in one direction, of which every other row has none.
-const LOOKUP: Price = Price { seconds: Work::Lookup.seconds(), bytes: 1.2 };
+    /// A silent lookup in one direction, of which every other row has none.
+    fn lookup(prices: &Prices) -> Self {
+        Self { seconds: prices.seconds(Work::Lookup), bytes: 1.2 }
+    }
 
-/// A streamed lookup: four OTs of one direction.
-const STREAMED_LOOKUP: Price =
-    Price { seconds: 4.0 * Work::StreamedOt.seconds() + Work::StreamedLookup.seconds(), bytes: 18.0 };
+    /// A streamed lookup: four OTs of one direction.
+    fn streamed_lookup(prices: &Prices) -> Self {
+        Self { seconds: 4.0 * prices.seconds(Work::StreamedOt) + prices.seconds(Work::StreamedLookup), bytes: 18.0 }
+    }
+}
 
 /// Bytes of a garbled AND.
 const GARBLED_BYTES: f64 = 32.0;
@@ -120,15 +129,16 @@ const GARBLED_BYTES: f64 = 32.0;
 const GARBLED_ROUNDS: f64 = 2.0;
 
 /// What is reckoned for a circuit.
-struct Reckoning {
+struct Reckoning<'a> {
+    prices: &'a Prices,
     link: Link,
     rows: usize,
     seconds: f64,
 }
 
-impl Reckoning {
-    fn new(link: Link, rows: usize) -> Self {
-        Self { link, rows, seconds: 0.0 }
+impl<'a> Reckoning<'a> {
+    fn new(prices: &'a Prices, link: Link, rows: usize) -> Self {
+        Self { prices, link, rows, seconds: 0.0 }
     }
 
     /// Adds rounds, in which every row takes `count` at a price.
@@ -140,17 +150,17 @@ impl Reckoning {
     /// Adds `count` ANDs a row on `levels` levels.
     fn add_ands(&mut self, levels: usize, count: usize) {
         if streams::streams(Some(self.link), self.rows * count / levels.max(1)) {
-            self.add(2 * levels, count, STREAMED_AND);
+            self.add(2 * levels, count, Price::streamed_and(self.prices));
         } else {
-            self.add(levels, count, AND);
+            self.add(levels, count, Price::and(self.prices));
         }
     }
 
     /// Adds the lookups of all digits.
     fn add_lookups(&mut self, way: Way) {
         match way {
-            Way::Streamed(digits) => self.add(2, digits, STREAMED_LOOKUP),
-            Way::Silent(digits) => self.add(3, digits, LOOKUP),
+            Way::Streamed(digits) => self.add(2, digits, Price::streamed_lookup(self.prices)),
+            Way::Silent(digits) => self.add(3, digits, Price::lookup(self.prices)),
         }
     }
 
@@ -180,12 +190,12 @@ fn levels(leaves: usize) -> usize {
 }
 
 /// Whether garbling takes less time.
-pub(super) fn garbles(link: Link, function: Function, rows: usize) -> bool {
-    rows > 0 && garbled_seconds(link, function, rows) < gate_by_gate_seconds(link, function, rows)
+pub(super) fn garbles(prices: &Prices, link: Link, function: Function, rows: usize) -> bool {
+    rows > 0 && garbled_seconds(prices, link, function, rows) < gate_by_gate_seconds(prices, link, function, rows)
 }
 
-fn gate_by_gate_seconds(link: Link, function: Function, rows: usize) -> f64 {
-    let mut reckoning = Reckoning::new(link, rows);
+fn gate_by_gate_seconds(prices: &Prices, link: Link, function: Function, rows: usize) -> f64 {
+    let mut reckoning = Reckoning::new(prices, link, rows);
     match function {
         Function::SumSign { width } => reckoning.add_carry(function, carries(Some(link), rows, width - 1)),
         Function::All { planes } => reckoning.add_conjunction(planes),
@@ -199,20 +209,25 @@ fn gate_by_gate_seconds(link: Link, function: Function, rows: usize) -> f64 {
 }
 
 /// Tables leave while the next ones are made.
-fn garbled_seconds(link: Link, function: Function, rows: usize) -> f64 {
+fn garbled_seconds(prices: &Prices, link: Link, function: Function, rows: usize) -> f64 {
     let each = |count: usize, price: f64| (rows * count) as f64 * price;
-    let computing = each(function.least_gates(), Work::GarbledAnd.seconds());
+    let computing = each(function.least_gates(), prices.seconds(Work::GarbledAnd));
     let sending = each(function.least_gates(), GARBLED_BYTES / link.bandwidth);
-    let asking = each(function.inputs(), Work::GarbledInput.seconds());
+    let asking = each(function.inputs(), prices.seconds(Work::GarbledInput));
     GARBLED_ROUNDS * link.latency + asking + computing.max(sending)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Function, LEAST, Link, Way, carries, conjunction, garbles, looks_up, lookup};
+    use super::{Function, LEAST, Link, Prices, Way, Work, carries, conjunction, looks_up, lookup};
 
     const COMPARISON: Function = Function::LessThan { width: 32 };
     const SIGN: Function = Function::SumSign { width: 33 };
+
+    /// At the default prices.
+    fn garbles(link: Link, function: Function, rows: usize) -> bool {
+        super::garbles(&Prices::default(), link, function, rows)
+    }
 
     #[test]
     fn few_rows_on_a_slow_network_are_garbled() {
@@ -238,6 +253,15 @@ mod tests {
         for function in [COMPARISON, SIGN, Function::All { planes: 61 }] {
             assert!(garbles(fast, function, 100) && !garbles(fast, function, 1 << 18), "{function:?}");
         }
+    }
+
+    #[test]
+    fn where_garbling_is_dear_nothing_is_garbled() {
+        let far = Link { latency: 0.06, bandwidth: 125e6 };
+        let mut table = Prices::default().table();
+        table.insert(Work::GarbledAnd, 1_000_000_000);
+        let dear = Prices::try_from(table).expect("a table");
+        assert!(garbles(far, COMPARISON, 1_000) && !super::garbles(&dear, far, COMPARISON, 1_000));
     }
 
     #[test]

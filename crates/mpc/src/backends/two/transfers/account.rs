@@ -7,7 +7,7 @@ use tacit_ot::softspoken;
 use super::{BATCH, NODES, streams};
 use crate::Link;
 use crate::backends::cost::{Cost, Needs, Ordered};
-use crate::backends::two::prices::{Processor, Work};
+use crate::backends::two::prices::{Prices, Processor, Work};
 
 /// Fewest OTs that are made at a time; all fillings are multiples of it.
 const FIRST: usize = 1 << 12;
@@ -188,7 +188,12 @@ impl Foreseen {
 
     /// What is made for the needs of steps that follow each other, in the order in which it will be used, so that
     /// whoever waits for a filling has taken all that were made before it.
-    pub(in crate::backends::two) fn orders(&mut self, steps: &[Needs], link: Option<Link>) -> Vec<Ordered<Order>> {
+    pub(in crate::backends::two) fn orders(
+        &mut self,
+        steps: &[Needs],
+        link: Option<Link>,
+        prices: &Prices,
+    ) -> Vec<Ordered<Order>> {
         let all = || steps.iter().flat_map(|needs| &needs.0);
         let mut coming = [0, 1].map(|direction| all().map(|need| need[direction]).sum::<usize>());
         let mut orders = Vec::new();
@@ -198,7 +203,7 @@ impl Foreseen {
                 if let Some(filling) = account.short_of(need, coming[direction], link) {
                     account.put_in(filling);
                     let order = Order { direction, filling };
-                    let mut processor = Processor::default();
+                    let mut processor = Processor::new(prices.clone());
                     processor.add(Work::BaseOts, (!std::mem::replace(&mut self.begun, true)).into());
                     let cost = order.cost(&mut self.streamed, &mut processor);
                     orders.push(Ordered { step, order, cost, processor: processor.take() });
@@ -216,6 +221,7 @@ mod tests {
     use super::{Account, BATCH, FIRST, Filling, Foreseen, Order, Way};
     use crate::Link;
     use crate::backends::cost::Needs;
+    use crate::backends::two::prices::Prices;
 
     #[test]
     fn stock_is_made_in_growing_batches_and_never_too_little() {
@@ -240,7 +246,7 @@ mod tests {
     fn what_is_foreseen_is_made_at_once_and_in_the_order_of_its_use() {
         let mut foreseen = Foreseen::default();
         let steps = [Needs(vec![[64, 0], [BATCH, 640]]), Needs(vec![]), Needs(vec![[BATCH / 2, 64], [0, FIRST]])];
-        let orders = foreseen.orders(&steps, None);
+        let orders = foreseen.orders(&steps, None, &Prices::default());
         let order = |direction, ots, way| Order { direction, filling: Filling { ots, way } };
         let expected = [
             (0, order(0, BATCH, Way::FirstSilent)),
@@ -249,7 +255,7 @@ mod tests {
         ];
         assert_eq!(orders.iter().map(|each| (each.step, each.order)).collect::<Vec<_>>(), expected);
         // What is left serves the next steps.
-        assert!(foreseen.orders(&[Needs(vec![[FIRST - 64, 64]])], None).is_empty());
-        assert_eq!(foreseen.orders(&[Needs(vec![[128, 0]])], None).len(), 1);
+        assert!(foreseen.orders(&[Needs(vec![[FIRST - 64, 64]])], None, &Prices::default()).is_empty());
+        assert_eq!(foreseen.orders(&[Needs(vec![[128, 0]])], None, &Prices::default()).len(), 1);
     }
 }
