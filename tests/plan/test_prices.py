@@ -1,0 +1,111 @@
+"""The table of prices that parties share: what it may say, and that all have the same."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tacit import _native
+from tacit.agent.faults import RunError
+from tacit.agent.prices import shared_prices
+from tacit.plan import plan_hash
+from tacit.plan.facts.catalog import Link
+from tacit.plan.physical.cost import predict, total
+from tacit.psi.choice import choose
+from tacit.psi.parameters import Parameters
+from tacit.sql import compile_query
+
+from .catalogs import CREDIT, HEALTH
+
+DEFAULT = Path(__file__).parents[2] / "docs" / "examples" / "prices.toml"
+
+
+def beside(folder: Path, text: str) -> str | None:
+    (folder / "prices.toml").write_text(text)
+    return shared_prices(folder / "federation.toml")
+
+
+def table(**change: Any) -> str:
+    return json.dumps(tomllib.loads(DEFAULT.read_text()) | change)
+
+
+def test_without_a_file_the_default_holds(tmp_path: Path) -> None:
+    assert shared_prices(tmp_path / "federation.toml") is None
+
+
+def test_the_example_is_the_default(tmp_path: Path) -> None:
+    prices = beside(tmp_path, DEFAULT.read_text())
+    assert prices is not None and _native.measured(prices) == _native.measured()
+    groups = "SELECT pid, COUNT(*) AS n FROM (SELECT pid FROM diagnoses_a) AS d GROUP BY pid ORDER BY n LIMIT 3"
+    two = replace(HEALTH, engine="two", nodes=("hospital_a", "hospital_b"))
+    for query, catalog, to in (
+        ("SELECT SUM(s.score) AS t FROM demographics d JOIN scores_a s ON d.ssn = s.ssn", CREDIT, "regulator"),
+        (groups, two, "hospital_b"),
+    ):
+        plan = compile_query(query, catalog, (to,))
+        assert predict(replace(plan, catalog=replace(catalog, prices=prices))) == predict(plan)
+    for rows in (10, 5_000, 1 << 20):
+        parts: dict[str, Any] = {"offers": ((rows, 1 << 32, 1), (rows, 1 << 32, 1)), "networks": [(0.0, None)]}
+        assert _native.choose_bins(**parts, prices=prices) == _native.choose_bins(**parts)
+        for reveal in ("ids", "shares", "sum"):
+            whole = _native.choose_whole(reveal, (rows, rows), [(0.0, None)], keys=2 if reveal == "shares" else 1)
+            again = _native.choose_whole(
+                reveal, (rows, rows), [(0.0, None)], keys=2 if reveal == "shares" else 1, prices=prices
+            )
+            assert whole == again
+
+
+def test_protocols_follow_the_prices() -> None:
+    matching = tomllib.loads(DEFAULT.read_text())["matching"]
+    slow_curve = table(matching=matching | {"dh": {"begin": 0.003, "item": 1e-3}})
+    facts = {"rows": 100, "memory": 1 << 30, "workers": 1, "latency": 0.0, "bandwidth": None}
+    plain = Parameters(("a", "b"), ("exact",), ("a", "b"))
+    shared = replace(plain, prices=slow_curve)
+    assert choose(plain, (facts, facts)).protocol == "dh" and choose(shared, (facts, facts)).protocol == "vole"
+    assert plain.plan_hash != shared.plan_hash, "parties with different prices do not match"
+
+
+def test_the_plan_hash_covers_the_prices() -> None:
+    query = "SELECT COUNT(*) AS n FROM demographics"
+    plans = [compile_query(query, replace(CREDIT, prices=prices), ("bureau_a",)) for prices in (None, table())]
+    assert plan_hash(plans[0]) != plan_hash(plans[1])
+
+
+def test_circuits_are_garbled_by_the_prices() -> None:
+    two = tomllib.loads(DEFAULT.read_text())["two"]
+    dear = table(two=two | {"work": two["work"] | {"garbled_and": 1_000_000_000}})
+    far = replace(HEALTH, engine="two", nodes=("hospital_a", "hospital_b"), link=Link(0.06, 1e8))
+    both = "SELECT pid FROM diagnoses_a UNION ALL SELECT pid FROM diagnoses_b"
+    plan = compile_query(f"SELECT pid, COUNT(*) AS n FROM ({both}) AS d GROUP BY pid", far, ("hospital_b",))
+    costs = [total(predict(replace(plan, catalog=replace(far, prices=prices)))) for prices in (None, dear)]
+    assert costs[0].garbled > 0 and costs[1].garbled == 0
+    assert costs[0].circuits == costs[1].circuits, "the same could be"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "new", "told"),
+    [
+        (r"^and = .*\n", "", "there is no price of And"),
+        (r"^and = .*\n", "and = 0.5\n", "invalid type: floating point"),
+        (r"^switch = .*\n", "switch = 99_000_000_000_000\n", "more than ten seconds"),
+        (r"^dh = .*\n", "", "there is no price of dh"),
+        (r"^dh = .*\n", "magic = { begin = 1, item = 1 }\n", "there is no price of dh"),
+        (r"^dh = .*\n", "dh = { begin = -1, item = 1 }\n", "a price of dh is not from 0 to 10 seconds"),
+        (r"^machine = .*\n", "", "missing field `machine`"),
+        (r"^machine = .*\n", "machine = 1\nmore = 2\n", "docs/platform-engineer.md"),
+        (r"^join = .*\n", "", "missing field `join`"),
+        (r"^date = .*\n", "date = \n", "is not TOML"),
+    ],
+)
+def test_another_table_is_refused_in_a_sentence(tmp_path: Path, pattern: str, new: str, told: str) -> None:
+    text = re.sub(pattern, new, DEFAULT.read_text(), flags=re.MULTILINE)
+    assert text != DEFAULT.read_text()
+    with pytest.raises(RunError, match=re.escape(told)) as error:
+        beside(tmp_path, text)
+    assert str(error.value).startswith(f"{tmp_path / 'prices.toml'}: ")
