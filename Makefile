@@ -109,6 +109,8 @@ build: $(VENV)/tests
 lint: $(VENV)/tests
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets -- -D warnings
+	RUSTC_WORKSPACE_WRAPPER=$(CURDIR)/crates/marks/clippy-memcheck.sh cargo check --locked --tests --quiet \
+		--package tacit-marks --package tacit-mpc --package tacit-table --package tacit-ot --package tacit-psi
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy --strict python
