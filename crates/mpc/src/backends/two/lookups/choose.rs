@@ -17,6 +17,8 @@
 //! Source: as [`super::conjunction`], with strings of a ring element: Beaver, "Precomputing Oblivious Transfer" (CRYPTO
 //! 1995).
 
+use std::hint::black_box;
+
 use tacit_math::plane::words_for;
 use tacit_math::{Plane, Ring};
 use tacit_ot::silent::lookup::{STRINGS, WIDTH};
@@ -55,8 +57,11 @@ impl Two {
             for (i, (share, entries)) in shares.iter_mut().zip(entries.as_chunks::<ENTRIES>().0).enumerate() {
                 let row = piece * PIECE + i;
                 let place = (0..WIDTH).fold(0, |place, bit| place | bit_of(&random.places[bit], row) << bit);
-                let here = |a: usize| R::from_u128(u128::from(place == a as u64));
-                let entry = (1..STRINGS).fold(R::ZERO, |sum, a| sum.add(entries[a - 1].mul(here(a))));
+                let here: [u64; ENTRIES] = std::array::from_fn(|at| ones(place ^ (at as u64 + 1)));
+                let entry = entries
+                    .iter()
+                    .zip(black_box(&here))
+                    .fold(R::ZERO, |sum, (entry, &here)| sum.add(entry.and(mask(here))));
                 *share = share.add(random.found[row]).add(entry);
             }
         }
@@ -82,9 +87,11 @@ impl Two {
             for (row, masks) in piece {
                 let mut table: [R; STRINGS] =
                     std::array::from_fn(|t| if t == 0 { R::ZERO } else { factors[t - 1][row] });
-                for (bit, plane) in digit.iter().enumerate() {
-                    let exchanged = bit_of(plane.0.words(), row) ^ bit_of(&flips[bit * words..], row);
-                    exchange(&mut table, bit, R::from_u128(exchanged.into()));
+                let exchanged: [u64; WIDTH] = std::array::from_fn(|bit| {
+                    (bit_of(digit[bit].0.words(), row) ^ bit_of(&flips[bit * words..], row)).wrapping_neg()
+                });
+                for (bit, &exchanged) in black_box(&exchanged).iter().enumerate() {
+                    exchange(&mut table, bit, mask(exchanged));
                 }
                 let masked: [R; STRINGS] = std::array::from_fn(|a| table[a].sub(masks[a]));
                 message.extend(masked[1..].iter().map(|entry| entry.sub(masked[0])));
@@ -101,12 +108,23 @@ fn bit_of(words: &[u64], row: usize) -> u64 {
     words[row / 64] >> (row % 64) & 1
 }
 
-/// Entries whose places differ in one bit change places where `one` is one and not zero; the same is done in either
-/// case.
-pub(in crate::backends::two) fn exchange<R: Ring>(table: &mut [R; STRINGS], bit: usize, one: R) {
+/// All ones for zero, and zero for other numbers below 2^63.
+fn ones(number: u64) -> u64 {
+    (number.wrapping_sub(1) >> 63).wrapping_neg()
+}
+
+/// All ones or zero as a ring element. The compiler makes a branch of what it knows to be one of both: masks come from
+/// memory of which it knows nothing.
+fn mask<R: Ring>(mask: u64) -> R {
+    R::from_u128(i128::from(mask as i64) as u128)
+}
+
+/// Entries whose places differ in one bit change places where the mask is all ones and not zero; the same is done in
+/// either case.
+pub(in crate::backends::two) fn exchange<R: Ring>(table: &mut [R; STRINGS], bit: usize, mask: R) {
     for low in (0..STRINGS).filter(|place| place >> bit & 1 == 0) {
         let high = low | 1 << bit;
-        let change = table[high].sub(table[low]).mul(one);
+        let change = table[high].sub(table[low]).and(mask);
         table[low] = table[low].add(change);
         table[high] = table[high].sub(change);
     }
@@ -120,7 +138,7 @@ mod tests {
     fn entries_move_by_the_bits_of_their_places() {
         for places in 0..STRINGS as u32 {
             let mut table: [u32; STRINGS] = std::array::from_fn(|t| t as u32);
-            (0..3).for_each(|bit| exchange(&mut table, bit, places >> bit & 1));
+            (0..3).for_each(|bit| exchange(&mut table, bit, (places >> bit & 1).wrapping_neg()));
             (0..STRINGS).for_each(|t| assert_eq!(table[t], t as u32 ^ places));
         }
     }

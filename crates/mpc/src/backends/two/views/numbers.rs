@@ -446,7 +446,7 @@ fn simulated_choice(_node: usize, own: &Own, prg: &mut Prg) -> Vec<Vec<u8>> {
     for row in 0..rows {
         let mut table: [u64; STRINGS] = std::array::from_fn(|t| if t == 0 { 0 } else { own.input.r64[t - 1][row] });
         for i in 0..3 {
-            exchange(&mut table, i, bit(plane(&own.input, i), row) ^ bit(&flips[i * all..], row));
+            exchange(&mut table, i, (bit(plane(&own.input, i), row) ^ bit(&flips[i * all..], row)).wrapping_neg());
         }
         let place = (0..3).fold(0, |place, i| place | (bit(&places[i], row) as usize) << i);
         let entry = if place == 0 { 0 } else { entries[ENTRIES * row + place - 1] };
