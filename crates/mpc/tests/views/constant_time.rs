@@ -8,16 +8,19 @@ use std::thread;
 use tacit_marks::findings;
 use tacit_math::{Prg, Seed};
 use tacit_mpc::backends::{Components, Rep3, Two};
-use tacit_mpc::{Block, Link, Result, Rows, Shape};
+use tacit_mpc::{Backend, Block, Link, Result, Rows, Shape};
 use tacit_net::{Options, PartyId, memory};
 
-use crate::methods::Method;
+use crate::methods::{Before, Method};
 use crate::permits::{permit, size_permit};
 use crate::programs::Function;
 use crate::world::{PARTIES, Program, shape};
 
 /// A network so slow that every circuit which can be garbled is.
 const FAR: Link = Link { latency: 1e6, bandwidth: 1e9 };
+
+/// A network on which transfers are streamed where they are many.
+const NEAR: Link = Link { latency: 0.0, bandwidth: 1e9 };
 
 /// Ends the process if a node panics: the others would wait for it.
 struct Alive;
@@ -59,6 +62,11 @@ fn item<B: Components>(
 fn program<B: Components>(name: String, program: impl Program + 'static, rows: usize) -> Item<B> {
     let input = program.input(program.shape(rows), &mut Prg::new(&Seed::from_bytes([3; 16])));
     item(&name, input, move |b: &mut B, x| b.step("program", |b| program.run(b, x)))
+}
+
+/// A method on this many rows.
+fn at_rows<B: Components>((method, rows): (Method, usize)) -> Item<B> {
+    program(format!("{method:?} of {rows} rows"), method, rows)
 }
 
 /// Runs everything in one session and returns what memcheck found where.
@@ -137,6 +145,45 @@ fn two_nodes_branch_on_no_share() {
 #[test]
 fn two_nodes_that_garble_branch_on_no_share() {
     assert_eq!(found::<Two>(Some(FAR), &all()), []);
+}
+
+/// What `two` takes for many rows alone: products by evaluation, silent lookups and transfers, elements that a digit
+/// chooses, permutations of several pieces.
+#[test]
+fn two_nodes_with_many_rows_branch_on_no_share() {
+    const VALUES: usize = 7;
+    let digit = Shape { bits: 3 + VALUES, ..shape(1 << 16) };
+    let chosen = item("elements chosen by a digit", Block::random(digit, &mut Prg::new(&Seed::from_bytes([3; 16]))), {
+        |b: &mut Two, x: Rows<Two>| {
+            let planes: Vec<_> = x.bits.iter().collect();
+            let (digit, flags) = planes.split_first_chunk::<3>().expect("a digit");
+            let flags = *flags.first_chunk::<VALUES>().expect("a flag for each value but zero");
+            let r64 = vec![b.scan_product::<u64, Before<VALUES>, VALUES>(digit, flags)?];
+            Ok(Rows { r64, ..Rows::empty(x.rows) })
+        }
+    });
+    let methods = [
+        (Method::Mul, 1 << 13),
+        (Method::Conjoin, 1 << 16),
+        (Method::Carries, 1 << 13),
+        (Method::Shuffle, 1 << 11),
+        (Method::And, 1 << 18),
+    ];
+    let items: Vec<Item<Two>> = methods.map(at_rows).into_iter().chain([chosen]).collect();
+    assert_eq!(found(None, &items), []);
+}
+
+/// The same on a fast link: transfers and tables that are streamed.
+#[test]
+fn two_nodes_that_stream_branch_on_no_share() {
+    let methods = [
+        (Method::And, 1 << 18),
+        (Method::Inject, 1 << 18),
+        (Method::Conjoin, 1 << 17),
+        (Method::Carries, 1 << 14),
+        (Method::CarriesOfPlanes, 1 << 16),
+    ];
+    assert_eq!(found::<Two>(Some(NEAR), &methods.map(at_rows)), []);
 }
 
 /// Shares are marked: a branch on one, and an address made of one, is found in every engine.

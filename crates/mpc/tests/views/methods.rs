@@ -55,19 +55,20 @@ impl Method {
     ];
 }
 
-/// Adds up to each row what came before it.
-struct Before(u64);
+/// For each column the sum of what came before a row.
+pub struct Before<const N: usize>([u64; N]);
 
-impl LinearScan<u64, 1> for Before {
-    fn start(_columns: [&[u64]; 1]) -> Self {
-        Self(0)
+impl<const N: usize> LinearScan<u64, N> for Before<N> {
+    fn start(_columns: [&[u64]; N]) -> Self {
+        Self([0; N])
     }
 
-    fn piece(&mut self, columns: [&[u64]; 1], factors: [&mut [u64]; 1], base: &mut [u64]) {
-        let [factors] = factors;
-        for ((&x, factor), base) in columns[0].iter().zip(factors).zip(base) {
-            (*factor, *base) = (self.0, self.0);
-            self.0 = self.0.wrapping_add(x);
+    fn piece(&mut self, columns: [&[u64]; N], factors: [&mut [u64]; N], base: &mut [u64]) {
+        for ((sum, column), factors) in self.0.iter_mut().zip(columns).zip(factors) {
+            for ((&x, factor), base) in column.iter().zip(factors).zip(&mut *base) {
+                (*factor, *base) = (*sum, *sum);
+                *sum = sum.wrapping_add(x);
+            }
         }
     }
 }
@@ -117,7 +118,9 @@ impl Program for Method {
                 let r128 = b.select(&planes[1..], &[&x.r128[0]])?;
                 Rows { r32, r128, ..empty }
             }
-            Self::ScanProduct => Rows { r64: vec![b.scan_product::<u64, Before, 1>(&planes, [planes[0]])?], ..empty },
+            Self::ScanProduct => {
+                Rows { r64: vec![b.scan_product::<u64, Before<1>, 1>(&planes, [planes[0]])?], ..empty }
+            }
             Self::Inject => {
                 let r32 = b.inject::<u32>(&planes)?;
                 Rows { r32, r128: b.inject::<u128>(&planes[..1])?, ..empty }
