@@ -12,6 +12,10 @@ use crate::bound::{Bound, Kind};
 /// log2 of the order of ristretto255's group.
 const LOG2_GROUP: f64 = 252.0;
 
+/// The largest divisor d of l + 1, for the order l of that group, whose 2 d questions the default budget of a prepared
+/// table (2^20) allows. Of l - 1, that takes d questions, it is 132.
+const DIVISOR: u32 = 7_210;
+
 /// Bins of one run that are matched side by side, at most (SECURITY.md).
 const AT_ONCE: f64 = 256.0;
 
@@ -26,6 +30,13 @@ pub fn of_every_run() -> Vec<Bound> {
             bits: (LOG2_GROUP + (std::f64::consts::PI / 4.0).log2()) / 2.0,
             kind: Kind::Generic,
             source: "Pollard's rho: Bernstein, Lange, Schwabe (PKC 2011); ristretto255: RFC 9496",
+        },
+        Bound {
+            what: "prepared table: its key, by questions about answers in sequence".into(),
+            with: format!("{} questions, {DIVISOR} divides the order plus 1", 2 * DIVISOR),
+            bits: (LOG2_GROUP - f64::from(DIVISOR).log2()) / 2.0,
+            kind: Kind::Generic,
+            source: "Cheon (EUROCRYPT 2006), Theorem 2",
         },
         Bound {
             what: "SoftSpokenOT: unequal columns pass the check".into(),
@@ -101,4 +112,26 @@ pub fn of_correlations(count: f64) -> Vec<Bound> {
             "Guo et al. (CRYPTO 2020), section 4 (MiTCCRH)",
         ),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::DIVISOR;
+
+    /// The order of ristretto255's group is 2^252 and this (RFC 9496, section 4).
+    const TAIL: u128 = 27_742_317_777_372_353_535_851_937_790_883_648_493;
+
+    const BUDGET: u128 = 1 << 20;
+
+    fn order_modulo(divisor: u128) -> u128 {
+        let half = (1u128 << 126) % divisor;
+        (half * half + TAIL % divisor) % divisor
+    }
+
+    #[test]
+    fn no_larger_divisor_helps_within_the_default_budget() {
+        let below = (2..=BUDGET).filter(|&d| order_modulo(d) == 1).max();
+        let above = (2..=BUDGET / 2).filter(|&d| order_modulo(d) == d - 1).max();
+        assert_eq!((below, above), (Some(132), Some(u128::from(DIVISOR))));
+    }
 }

@@ -18,6 +18,13 @@
 //! as a product. A blinded item is a uniformly random point, whatever the item is; against a server that publishes
 //! another multiple than its key's (not semi-honest) it would be a weaker function, which that paper gives.
 //!
+//! **A client that deviates** has a static Diffie-Hellman oracle: it asks about any point P and gets k P, also of an
+//! answer before, as a question is no proof that its point is a blinded item. With q questions in sequence it has the
+//! multiples of G by k, k^2, ... and finds k faster than a discrete logarithm (Cheon, "Security Analysis of the Strong
+//! Diffie-Hellman Problem", EUROCRYPT 2006): 132 divides the group's order less 1, so 132 questions leave about 2^122.5
+//! steps. 7,210 divides the order plus 1, so 14,420 questions leave about 2^119.6. No larger divisor is within the
+//! default budget of 2^20.
+//!
 //! **Cost** publishing: 1 round, [`published_bytes`] from the server: for n items and a budget of q asked items, tags
 //! of b = 42 + log2(n q) bits take b - log2 n + 2 bits each, so 9.25 bytes for q = 2^30. Asking about m items: 2
 //! rounds, 32 m bytes each way; m multiplications by the server, 2 m of a fixed point by the client, which take about a
