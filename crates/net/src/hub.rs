@@ -8,7 +8,8 @@ use crate::frame::{Frame, Kind};
 use crate::inbox::{Inbox, Stage};
 use crate::lock::lock;
 use crate::options::Shape;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::ops::Range;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 /// Memory that one inbox may hold before a transport stops reading, so that a fast or hostile peer cannot fill this
@@ -18,6 +19,10 @@ const INBOX_BYTES: usize = 256 << 20;
 /// The arriving side of a session.
 pub(crate) struct Hub {
     names: Vec<String>,
+    /// Parties that have no link with this one.
+    apart: Range<usize>,
+    /// The hub of another session of this party, which fails when this one does.
+    other: OnceLock<Weak<Hub>>,
     shape: Shape,
     /// Longest pause between signs of life.
     pulse: Duration,
@@ -25,6 +30,11 @@ pub(crate) struct Hub {
     arrived: Condvar,
     room: Condvar,
     rested: Condvar,
+}
+
+/// With whom a party has no link in the session between nodes, which come first, and clients: with those of its kind.
+pub(crate) fn apart(me: usize, nodes: usize, parties: usize) -> Range<usize> {
+    if me < nodes { 0..nodes } else { nodes..parties }
 }
 
 /// Where the session's thread is, as far as whoever carries its bytes must know.
@@ -77,11 +87,41 @@ impl Hub {
             progress: Progress::Runs,
         };
         let [arrived, room, rested] = std::array::from_fn(|_| Condvar::new());
-        Self { names, shape, pulse, state: Mutex::new(state), arrived, room, rested }
+        Self {
+            names,
+            apart: 0..0,
+            other: OnceLock::new(),
+            shape,
+            pulse,
+            state: Mutex::new(state),
+            arrived,
+            room,
+            rested,
+        }
+    }
+
+    /// The same, of a party that has no link with these ones, itself among them.
+    pub fn apart_from(self, apart: Range<usize>) -> Self {
+        Self { apart, ..self }
+    }
+
+    /// From now on each of the two fails when the other one does.
+    pub fn join(self: &Arc<Self>, other: &Arc<Self>) {
+        for [of, to] in [[self, other], [other, self]] {
+            of.other.set(Arc::downgrade(to)).expect("a hub is joined once");
+            if let Some(failure) = of.failure() {
+                to.fail(failure);
+            }
+        }
     }
 
     pub fn names(&self) -> &[String] {
         &self.names
+    }
+
+    /// Whether this party has no link with `peer`.
+    pub fn is_apart(&self, peer: usize) -> bool {
+        self.apart.contains(&peer)
     }
 
     pub fn name(&self, party: usize) -> String {
@@ -118,8 +158,9 @@ impl Hub {
             }
             Kind::Ready | Kind::Goodbye | Kind::Farewell => state.inboxes[from].announce(frame.kind),
             Kind::Abort => {
-                let failure = NetError::Aborted { peer: self.name(from), step: String::new(), reason: frame.reason() };
-                state.failure.get_or_insert(failure);
+                drop(state);
+                self.fail(NetError::Aborted { peer: self.name(from), step: String::new(), reason: frame.reason() });
+                return;
             }
         }
         drop(state);
@@ -128,8 +169,15 @@ impl Hub {
 
     /// Record that the session failed; only the first failure counts.
     pub fn fail(&self, failure: NetError) -> NetError {
-        let failure = lock(&self.state).failure.get_or_insert(failure).clone();
+        let mut state = lock(&self.state);
+        let first = state.failure.is_none();
+        let failure = state.failure.get_or_insert(failure).clone();
+        drop(state);
         self.arrived.notify_all();
+        // Only the first one goes on, so that two hubs do not tell each other for ever.
+        if let Some(other) = self.other.get().and_then(Weak::upgrade).filter(|_| first) {
+            other.fail(failure.clone());
+        }
         failure
     }
 
@@ -227,7 +275,7 @@ impl Hub {
 
     fn all_at(&self, me: usize, least: Stage) -> Result<bool, NetError> {
         let found = self.wait(self.pulse, |state| {
-            let mut peers = state.inboxes.iter().enumerate().filter(|(peer, _)| *peer != me);
+            let mut peers = state.inboxes.iter().enumerate().filter(|(peer, _)| *peer != me && !self.is_apart(*peer));
             if let Some((peer, _)) = peers.clone().find(|(_, inbox)| inbox.stage > Stage::Ready && inbox.bytes() > 0) {
                 return Err((peer, "it sent bytes that this party never asked for"));
             }
@@ -245,7 +293,8 @@ impl Hub {
     /// Whether all parties have waited for each other for `limit` without anything reaching any of them.
     pub fn standstill(&self, me: usize, limit: Duration) -> bool {
         let state = lock(&self.state);
-        let stands = |(peer, inbox): (usize, &Inbox)| peer == me || inbox.stands_still(limit, self.pulse);
+        let stands =
+            |(peer, inbox): (usize, &Inbox)| peer == me || self.is_apart(peer) || inbox.stands_still(limit, self.pulse);
         state.last_arrival.elapsed() >= limit && state.inboxes.iter().enumerate().all(stands)
     }
 

@@ -1,6 +1,6 @@
 //! Parties that are threads of one process: the transport of tests and of single-process runs.
 
-use crate::hub::Hub;
+use crate::hub::{Hub, apart};
 use crate::meter::Meter;
 use crate::options::Options;
 use crate::pool::Pool;
@@ -27,6 +27,32 @@ pub fn mesh_of_two(names: &[&str], options: &Options) -> Vec<[Session; 2]> {
     joined(&hubs, options).into_iter().zip(joined(&others, options)).map(<[Session; 2]>::from).collect()
 }
 
+/// Nodes with as many sessions among them, one or two, and clients, each of which has one session with all nodes. The
+/// first session of a node has that with the clients beside it ([`Session::clients`]).
+///
+/// # Panics
+/// If there are no nodes or the operating system gives no randomness.
+pub fn mesh_with_clients(nodes: &[&str], clients: &[&str], sessions: usize, options: &Options) -> Vec<Vec<Session>> {
+    let mut ends: Vec<Vec<Session>> = match sessions {
+        1 => mesh(nodes, options).into_iter().map(|session| vec![session]).collect(),
+        _ => mesh_of_two(nodes, options).into_iter().map(Vec::from).collect(),
+    };
+    if clients.is_empty() {
+        return ends;
+    }
+    let names: Vec<String> = nodes.iter().chain(clients).map(|&name| name.to_owned()).collect();
+    let hub =
+        |me| Hub::new(names.clone(), options.shape, options.pulse()).apart_from(apart(me, nodes.len(), names.len()));
+    let hubs: Vec<_> = (0..names.len()).map(|me| Arc::new(hub(me))).collect();
+    for (me, session) in joined(&hubs, options).into_iter().enumerate() {
+        match ends.get_mut(me) {
+            Some(sessions) => sessions[0].attach(session),
+            None => ends.push(vec![session]),
+        }
+    }
+    ends
+}
+
 fn hubs(names: &[&str], options: &Options) -> Vec<Arc<Hub>> {
     let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
     names.iter().map(|_| Arc::new(Hub::new(names.clone(), options.shape, options.pulse()))).collect()
@@ -37,7 +63,8 @@ fn joined(hubs: &[Arc<Hub>], options: &Options) -> Vec<Session> {
     let mut chains = chains(hubs.len());
     let mut session = |me: usize| {
         let route = |peer: usize| -> Option<Box<dyn Route>> {
-            (peer != me).then(|| Box::new(MemoryRoute { me, peer: Arc::clone(&hubs[peer]) }) as Box<dyn Route>)
+            let linked = peer != me && !hubs[me].is_apart(peer);
+            linked.then(|| Box::new(MemoryRoute { me, peer: Arc::clone(&hubs[peer]) }) as Box<dyn Route>)
         };
         let routes = (0..hubs.len()).map(route).collect();
         let chains = std::mem::take(&mut chains[me]);

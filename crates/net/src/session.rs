@@ -35,6 +35,8 @@ pub struct Session {
     transcript: Option<Arc<Transcript>>,
     /// Whether the peers know how this session ended.
     told: bool,
+    /// At a node that has clients: the session between nodes and clients.
+    clients: Option<Box<Session>>,
 }
 
 /// A frame of which the first bytes are used.
@@ -56,7 +58,29 @@ impl Session {
             meter,
             transcript: Transcript::of(record).map(Arc::new),
             told: false,
+            clients: None,
         }
+    }
+
+    /// Put the session between nodes and clients beside this one. Both have the same steps, fail together and end
+    /// together. Rounds are counted in each by itself, because clients know nothing of those between nodes.
+    pub(crate) fn attach(&mut self, clients: Session) {
+        self.links.hub.join(&clients.links.hub);
+        self.clients = Some(Box::new(clients));
+    }
+
+    /// At a node that has clients: the session between nodes and clients, in which the nodes come first.
+    pub fn clients(&self) -> Option<&Session> {
+        self.clients.as_deref()
+    }
+
+    /// The same, to send and receive.
+    ///
+    /// # Errors
+    /// [`NetError::BadConfiguration`] where there are no clients.
+    pub fn clients_mut(&mut self) -> Result<&mut Session, NetError> {
+        let detail = || "the nodes have no clients".to_owned();
+        self.clients.as_deref_mut().ok_or_else(|| NetError::BadConfiguration { detail: detail() })
     }
 
     /// This party.
@@ -85,6 +109,7 @@ impl Session {
         }
         self.path.push_str(name);
         self.step = self.meter.switch(&self.path);
+        self.clients.iter_mut().for_each(|clients| clients.enter(name));
     }
 
     /// Leave the step entered last.
@@ -95,6 +120,7 @@ impl Session {
         let outer = self.outer.pop().expect("leave() follows an enter()");
         self.path.truncate(outer);
         self.step = self.meter.switch(&self.path);
+        self.clients.iter_mut().for_each(|clients| clients.leave());
     }
 
     /// The present step path: key of the meter and location of errors.
@@ -254,7 +280,7 @@ impl Session {
         self.post_all(Kind::Farewell, self.round);
         self.wait(|hub, me| Ok(hub.all_farewells(me)?.then_some(())))?;
         self.told = true;
-        Ok(())
+        self.clients.take().map_or(Ok(()), |clients| clients.close())
     }
 
     /// End the session at once and tell every peer why.
@@ -272,6 +298,7 @@ impl Session {
             self.told = true;
             self.links.routes.iter().flatten().for_each(|route| route.abort(reason));
         }
+        self.clients.iter_mut().for_each(|clients| clients.tell(reason));
     }
 
     /// Fail because a peer is not where the protocol is; if the session has failed already, because of that.
@@ -307,9 +334,15 @@ impl Session {
             // Who has just sent something knows of no answer yet, and what its peer said before that counts no longer.
             if start.elapsed() >= limit && hub.standstill(self.me, limit) {
                 let detail = "all parties wait for each other and nothing is under way".to_owned();
-                return Err(self.fail_out_of_step((self.me + 1) % self.parties(), detail));
+                return Err(self.fail_out_of_step(self.next_peer(), detail));
             }
         }
+    }
+
+    /// The first party behind this one, in a circle, with which it has a link.
+    fn next_peer(&self) -> usize {
+        let behind = (1..self.parties()).map(|steps| (self.me + steps) % self.parties());
+        behind.into_iter().find(|&peer| self.links.routes[peer].is_some()).unwrap_or(self.me)
     }
 
     fn check_round(&mut self, from: PartyId, theirs: u64) -> Result<(), NetError> {
@@ -321,7 +354,7 @@ impl Session {
     }
 
     fn check_peer(&self, party: PartyId) -> Result<(), NetError> {
-        if party.0 < self.parties() && party.0 != self.me {
+        if self.links.routes.get(party.0).is_some_and(Option::is_some) {
             return Ok(());
         }
         let detail = format!("party {} is no peer of party {} among {}", party.0, self.me, self.parties());

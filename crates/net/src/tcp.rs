@@ -30,6 +30,7 @@ pub use identity::Identity;
 use crate::error::NetError;
 use crate::options::Options;
 use crate::session::Session;
+use group::Sessions;
 use std::net::TcpListener;
 
 /// Where a party is and how it proves who it is.
@@ -88,7 +89,7 @@ pub fn connect_with_listener(
     hello: Hello,
     options: &Options,
 ) -> Result<Session, NetError> {
-    let sessions = rendezvous::join(listener, parties, me, identity, hello, options, 1)?;
+    let sessions = rendezvous::join(listener, parties, me, identity, hello, options, among(parties, 1))?;
     Ok(sessions.into_iter().next().expect("as many sessions as asked for"))
 }
 
@@ -120,8 +121,32 @@ pub fn connect_two_with_listener(
     hello: Hello,
     options: &Options,
 ) -> Result<[Session; 2], NetError> {
-    let sessions = rendezvous::join(listener, parties, me, identity, hello, options, 2)?;
+    let sessions = rendezvous::join(listener, parties, me, identity, hello, options, among(parties, 2))?;
     Ok(<[Session; 2]>::try_from(sessions).expect("as many sessions as asked for"))
+}
+
+/// As [`connect`] and [`connect_two`], with clients: the first `nodes` parties have as many sessions with each other,
+/// and all nodes one with all others, which have no links among them. A node has it beside its first session
+/// ([`Session::clients`]); it is a client's only one. All nodes have compared what they agree on with everybody before
+/// the first session begins.
+///
+/// # Errors
+/// Those of [`connect`].
+pub fn connect_with_clients(
+    parties: &[Endpoint],
+    [nodes, sessions]: [usize; 2],
+    me: usize,
+    identity: Identity,
+    hello: Hello,
+    options: &Options,
+) -> Result<Vec<Session>, NetError> {
+    let own = own(parties, me)?;
+    let sessions = Sessions { nodes, among_nodes: sessions };
+    rendezvous::join(listen(&own.address)?, parties, me, identity, hello, options, sessions)
+}
+
+fn among(nodes: &[Endpoint], sessions: usize) -> Sessions {
+    Sessions { nodes: nodes.len(), among_nodes: sessions }
 }
 
 fn own(parties: &[Endpoint], me: usize) -> Result<&Endpoint, NetError> {

@@ -4,17 +4,28 @@ use super::hello::Said;
 use super::tls::Tls;
 use super::{Endpoint, Hello, Identity};
 use crate::error::NetError;
+use crate::hub::apart;
 use crate::keys;
 use crate::options::{Options, Security};
 use rustls::pki_types::CertificateDer;
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
+/// Which sessions a group has. Its first parties are nodes, which have some among each other. If there are others, they
+/// are clients, and all nodes have one with them.
+#[derive(Clone, Copy)]
+pub(super) struct Sessions {
+    pub nodes: usize,
+    pub among_nodes: usize,
+}
+
 /// What this party knows of the group before it is connected.
 pub(super) struct Group {
     pub names: Vec<String>,
     pub addresses: Vec<String>,
     pub me: usize,
+    /// The first parties are nodes, and all others clients of them.
+    pub nodes: usize,
     pub tls: Option<Tls>,
     /// The agreed certificates; empty without TLS.
     pub certificates: Vec<CertificateDer<'static>>,
@@ -37,11 +48,15 @@ impl Group {
         identity: &Identity,
         hello: Hello,
         options: &Options,
-        sessions: usize,
+        Sessions { nodes, among_nodes }: Sessions,
     ) -> Result<Group, NetError> {
         let bad = |detail: String| NetError::BadConfiguration { detail };
         let own =
             parties.get(me).ok_or_else(|| bad(format!("there is no party number {me} among {}", parties.len())))?;
+        if !(1..=parties.len()).contains(&nodes) {
+            return Err(bad(format!("{nodes} of {} parties cannot be nodes", parties.len())));
+        }
+        let sessions = among_nodes + usize::from(nodes < parties.len());
         let names: Vec<_> = parties.iter().map(|party| party.name.clone()).collect();
         if names.iter().collect::<HashSet<_>>().len() < names.len() {
             return Err(bad(format!("two parties have the same name in {names:?}; name them apart")));
@@ -69,6 +84,7 @@ impl Group {
         Ok(Group {
             addresses: parties.iter().map(|party| party.address.clone()).collect(),
             me,
+            nodes,
             tls,
             certificates,
             said: (0..sessions)
@@ -83,6 +99,15 @@ impl Group {
     }
     /// How many connections the peers dial here.
     pub fn connections(&self) -> usize {
-        self.said.len() * (self.names.len() - 1)
+        (0..self.said.len()).map(|session| self.peers(session).count()).sum()
+    }
+
+    /// With whom this party has links in a session: nodes with each other; in the last one, if there are clients, nodes
+    /// with clients.
+    pub fn peers(&self, session: usize) -> impl Iterator<Item = usize> + use<> {
+        let (me, nodes, parties) = (self.me, self.nodes, self.names.len());
+        let of_clients = nodes < parties && session + 1 == self.said.len();
+        let apart = if of_clients { apart(me, nodes, parties) } else { nodes..parties };
+        (0..parties).filter(move |&peer| peer != me && (of_clients || me < nodes) && !apart.contains(&peer))
     }
 }

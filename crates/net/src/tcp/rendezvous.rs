@@ -1,6 +1,6 @@
 //! Bringing the group together: dial everybody, answer everybody, start a link as soon as its connection stands.
 
-use super::group::Group;
+use super::group::{Group, Sessions};
 use super::handshake::Met;
 use super::incoming::Incoming;
 use super::link::Link;
@@ -10,7 +10,7 @@ use super::reader::Reader;
 use super::{Endpoint, Hello, Identity, accept, dial};
 use crate::error::NetError;
 use crate::frame::{Frame, Kind};
-use crate::hub::Hub;
+use crate::hub::{Hub, apart};
 use crate::lock::lock;
 use crate::meter::Meter;
 use crate::options::{Options, Record};
@@ -55,6 +55,8 @@ struct Rendezvous {
 
 /// A session whose links are in the making.
 struct Joining {
+    /// By which the parties know it.
+    number: usize,
     hub: Arc<Hub>,
     pool: Arc<Pool>,
     meter: Arc<Meter>,
@@ -62,13 +64,14 @@ struct Joining {
 }
 
 impl Joining {
-    fn new(me: usize, hub: Hub) -> Self {
-        let links = (0..hub.names().len()).map(|party| (party != me).then(Link::default)).collect();
-        Self { hub: Arc::new(hub), pool: Arc::default(), meter: Arc::new(Meter::new()), links }
+    fn new(number: usize, hub: Hub, group: &Group) -> Self {
+        let links = (0..hub.names().len()).map(|party| group.peers(number).any(|peer| peer == party));
+        let links = links.map(|linked| linked.then(Link::default)).collect();
+        Self { number, hub: Arc::new(hub), pool: Arc::default(), meter: Arc::new(Meter::new()), links }
     }
 }
 
-/// As many sessions between the same parties. See [`super::connect_two`].
+/// This party's sessions. See [`super::connect_with_clients`].
 pub(super) fn join(
     listener: TcpListener,
     parties: &[Endpoint],
@@ -76,14 +79,24 @@ pub(super) fn join(
     identity: Identity,
     hello: Hello,
     options: &Options,
-    sessions: usize,
+    sessions: Sessions,
 ) -> Result<Vec<Session>, NetError> {
     let group = Arc::new(Group::new(parties, me, &identity, hello, options, sessions)?);
-    let first = Hub::new(group.names.clone(), options.shape, options.pulse());
-    let others: Vec<Hub> = (1..sessions).map(|_| first.beside()).collect();
+    let (hub, nodes) = (|names: &[String]| Hub::new(names.to_vec(), options.shape, options.pulse()), group.nodes);
+    let mut joining = Vec::new();
+    if me < nodes {
+        let first = hub(&group.names[..nodes]);
+        let others: Vec<Hub> = (1..sessions.among_nodes).map(|_| first.beside()).collect();
+        let numbered = std::iter::once(first).chain(others).enumerate();
+        joining.extend(numbered.map(|(number, hub)| Joining::new(number, hub, &group)));
+    }
+    if nodes < parties.len() {
+        let hub = hub(&group.names).apart_from(apart(me, nodes, parties.len()));
+        joining.push(Joining::new(sessions.among_nodes, hub, &group));
+    }
     let mut rendezvous = Rendezvous {
         tried: Arc::new(Mutex::new(vec!["it has not answered".to_owned(); group.names.len()])),
-        sessions: std::iter::once(first).chain(others).map(|hub| Joining::new(me, hub)).collect(),
+        sessions: joining,
         idle_timeout: options.idle_timeout,
         over: Arc::default(),
         group,
@@ -103,9 +116,7 @@ impl Rendezvous {
     /// Start dialling and answering. The thread that answers ends at once when `over`, and then the address is free
     /// again; those that dial may take some seconds.
     fn call(&self, listener: TcpListener, happened: &Sender<Event>) -> JoinHandle<()> {
-        for session in 0..self.sessions.len() {
-            self.peers().for_each(|peer| self.dial(peer, session, happened.clone()));
-        }
+        self.pairs().for_each(|(session, peer)| self.dial(peer, session.number, happened.clone()));
         let (group, over, happened) = (Arc::clone(&self.group), Arc::clone(&self.over), happened.clone());
         thread::spawn(move || {
             let report = happened.clone();
@@ -122,9 +133,9 @@ impl Rendezvous {
         })
     }
 
-    fn peers(&self) -> impl Iterator<Item = usize> {
-        let me = self.group.me;
-        (0..self.group.names.len()).filter(move |&party| party != me)
+    /// Every session with each of its peers.
+    fn pairs(&self) -> impl Iterator<Item = (&Joining, usize)> {
+        self.sessions.iter().flat_map(|session| self.group.peers(session.number).map(move |peer| (session, peer)))
     }
 
     fn links(&self) -> impl Iterator<Item = &Link> {
@@ -148,7 +159,7 @@ impl Rendezvous {
     /// members have yet to find that their plans differ.
     fn gather(&mut self, events: &Receiver<Event>, deadline: Instant) -> Result<(), NetError> {
         let (mut announced, mut beat) = (false, Instant::now());
-        while !(announced && self.peers().all(|peer| self.is_ready(peer))) {
+        while !(announced && self.pairs().all(|(session, peer)| session.hub.is_ready(peer))) {
             if !announced && self.links().all(Link::complete) {
                 self.links().for_each(|link| link.post(Frame::control(Kind::Ready)));
                 announced = true;
@@ -193,15 +204,9 @@ impl Rendezvous {
         started.map_err(|error| NetError::BadConfiguration { detail: format!("no thread or socket is left: {error}") })
     }
 
-    /// Whether a peer has all connections of every session.
-    fn is_ready(&self, peer: usize) -> bool {
-        self.sessions.iter().all(|session| session.hub.is_ready(peer))
-    }
-
     fn start_writer(&mut self, met: Met<Outgoing>) -> io::Result<()> {
         let Met { peer, session, connection, contribution } = met;
-        let Joining { hub, pool, meter, links } = &mut self.sessions[session];
-        let Some(link) = &mut links[peer] else { return Ok(()) };
+        let Some((hub, pool, meter, link)) = linked(&mut self.sessions, session, peer) else { return Ok(()) };
         let socket = connection.stream().try_clone()?;
         let writer = Writer {
             outbox: Arc::clone(&link.outbox),
@@ -221,8 +226,7 @@ impl Rendezvous {
 
     fn start_reader(&mut self, met: Met<Incoming>) -> io::Result<()> {
         let Met { peer, session, connection, contribution } = met;
-        let Joining { hub, pool, meter, links } = &mut self.sessions[session];
-        let Some(link) = &mut links[peer] else { return Ok(()) };
+        let Some((hub, pool, meter, link)) = linked(&mut self.sessions, session, peer) else { return Ok(()) };
         if link.incoming.is_some() {
             return Ok(());
         }
@@ -249,9 +253,9 @@ impl Rendezvous {
         };
         let missing =
             self.sessions.iter().enumerate().find_map(|(number, session)| Some((number, incomplete(session)?)));
-        let unready = || self.peers().find(|&peer| !self.is_ready(peer)).unwrap_or(self.group.me);
-        let (session, peer) = missing.unwrap_or_else(|| (0, unready()));
-        let link = self.sessions[session].links[peer].as_ref();
+        let unready = || self.pairs().find(|(session, peer)| !session.hub.is_ready(*peer));
+        let (session, peer) = missing.unwrap_or_else(|| (0, unready().map_or(self.group.me, |(_, peer)| peer)));
+        let link = self.sessions[session].links.get(peer).and_then(Option::as_ref);
         let detail = if link.is_some_and(Link::complete) {
             "it is not connected with every other party".to_owned()
         } else if link.is_some_and(|link| link.outgoing.is_some()) {
@@ -276,12 +280,18 @@ impl Rendezvous {
             let [to, from] = link.as_ref()?.contributions.each_ref();
             Some(Chain::new(if self.group.me < peer { [to, from] } else { [from, to] }, &agreed))
         };
-        let session = |Joining { hub, pool, meter, links }: Joining| {
+        let session = |Joining { hub, pool, meter, links, .. }: Joining| {
             let chains = links.iter().enumerate().map(chain).collect();
             let routes = links.into_iter().map(|link| link.map(route)).collect();
             Session::new(self.group.me, Links { hub, routes, pool, chains }, meter, record)
         };
-        let sessions: Vec<Session> = self.sessions.into_iter().map(session).collect();
+        let mut sessions: Vec<Session> = self.sessions.into_iter().map(session).collect();
+        if self.group.me < self.group.nodes
+            && self.group.nodes < self.group.names.len()
+            && let Some(clients) = sessions.pop()
+        {
+            sessions[0].attach(clients);
+        }
         match outcome {
             Ok(()) => Ok(sessions),
             Err(failure) => {
@@ -291,6 +301,16 @@ impl Rendezvous {
             }
         }
     }
+}
+
+/// What a link is made of, if this party has that session and, in it, a link with the peer.
+fn linked(
+    sessions: &mut [Joining],
+    number: usize,
+    peer: usize,
+) -> Option<(&Arc<Hub>, &Arc<Pool>, &Arc<Meter>, &mut Link)> {
+    let Joining { hub, pool, meter, links, .. } = sessions.iter_mut().find(|session| session.number == number)?;
+    Some((hub, pool, meter, links.get_mut(peer)?.as_mut()?))
 }
 
 /// A peer that leaves while the group comes together could not say why on a connection of which it never accepted the
