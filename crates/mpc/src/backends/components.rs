@@ -1,4 +1,5 @@
-//! Shares outside of a session: taken apart into what one node holds, and put together again by the same node.
+//! Shares outside of an engine: taken apart into what one node holds, and put together again by the same node. A kept
+//! table's file has them so, and they come from clients and go to them so ([`super::clients`]).
 //!
 //! This opens nothing: the components of one node are as random as they were in the session. Nobody but the node itself
 //! may see them, and whoever keeps them answers for that. A sharing is static: the same components serve in any number
@@ -6,15 +7,17 @@
 //! masks with fresh randomness what it sends, and opens a linear function of a value by components that follow from the
 //! opened value and the recipient's own.
 
-use super::Networked;
-use super::rep3::{self, Rep3};
-use super::two::{self, Two};
+use super::{Costs, Networked};
 use crate::{Block, Rows};
 
 /// An engine of nodes whose shares outlive its session.
 pub trait Components: Networked {
     /// How many components of every value a node holds.
-    const COUNT: usize;
+    const COUNT: usize = Self::Formulas::COMPONENTS;
+
+    /// Adds this node's part of a fresh sharing of zero to its first component, so that the sum of all nodes' first
+    /// components stays what it is and is all that they say. Local.
+    fn add_zero(&mut self, component: &mut Block);
 
     /// What this node holds of shared rows.
     fn take_apart(rows: Rows<Self>) -> Vec<Block>;
@@ -26,33 +29,7 @@ pub trait Components: Networked {
     fn put_together(components: Vec<Block>) -> Rows<Self>;
 }
 
-impl Components for Rep3 {
-    const COUNT: usize = 2;
-
-    fn take_apart(rows: Rows<Self>) -> Vec<Block> {
-        let (mine, next) = rep3::components(rows);
-        vec![mine, next]
-    }
-
-    fn put_together(components: Vec<Block>) -> Rows<Self> {
-        let [mine, next] = exactly(components);
-        rep3::share_rows(mine, next)
-    }
-}
-
-impl Components for Two {
-    const COUNT: usize = 1;
-
-    fn take_apart(rows: Rows<Self>) -> Vec<Block> {
-        vec![two::component(rows)]
-    }
-
-    fn put_together(components: Vec<Block>) -> Rows<Self> {
-        let [own] = exactly(components);
-        two::share_rows(own)
-    }
-}
-
-fn exactly<const N: usize>(components: Vec<Block>) -> [Block; N] {
+/// As many components as an engine's nodes have.
+pub(in crate::backends) fn exactly<const N: usize>(components: Vec<Block>) -> [Block; N] {
     components.try_into().unwrap_or_else(|found: Vec<Block>| panic!("{} components, not {N}", found.len()))
 }

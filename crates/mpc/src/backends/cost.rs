@@ -10,7 +10,7 @@ use crate::{Link, Shape};
 pub struct Cost {
     /// Rounds: the longest chain of messages that wait for each other.
     pub rounds: u64,
-    /// Payload bytes sent by each node, in engine order.
+    /// Payload bytes sent by each node, in engine order, and by each client behind them.
     pub sent: Vec<u64>,
 }
 
@@ -55,6 +55,8 @@ pub trait Costs: Default {
     type Order;
     /// What its primitives take of a processor; the default is what was measured once.
     type Prices: Clone + Default;
+    /// How many components of every value a node holds.
+    const COMPONENTS: usize;
     /// [`crate::Backend::INJECT_AT_MOST`] of the engine.
     const INJECT_AT_MOST: usize;
     /// [`crate::Backend::SIGNS`] of the engine.

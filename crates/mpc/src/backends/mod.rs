@@ -2,6 +2,7 @@
 
 mod cell;
 mod clear;
+pub mod clients;
 mod components;
 pub mod cost;
 mod generator;

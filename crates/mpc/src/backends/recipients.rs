@@ -4,35 +4,50 @@ use tacit_net::{NetError, PartyId, Session};
 
 use crate::{Block, MpcError, Permit, Result, Shape};
 
-/// The permit's recipients, as nodes of an engine of `nodes` nodes, if the permit allows a bundle of this shape.
+/// The permit's recipients that are nodes of an engine of `nodes` nodes, and those that are clients of it, if the
+/// permit allows a bundle of this shape.
 pub(in crate::backends) fn recipients(
     session: &Session,
     nodes: usize,
     permit: &Permit,
     opened: Shape,
-) -> Result<Vec<PartyId>> {
+) -> Result<[Vec<PartyId>; 2]> {
     permit.check_open(opened)?;
-    let node = |name: &String| (0..nodes).map(PartyId).find(|&id| session.name(id) == name);
-    permit
-        .recipients()
-        .iter()
-        .map(|name| {
-            node(name).ok_or_else(|| MpcError::NotPermitted {
-                site: permit.site().into(),
-                what: format!("a value to {name}, who is not a node"),
-            })
+    // Nodes have the same places in both sessions.
+    let all = session.clients().unwrap_or(session);
+    let place = |name: &String| {
+        let place = (0..all.parties()).map(PartyId).find(|&id| all.name(id) == name);
+        place.ok_or_else(|| MpcError::NotPermitted {
+            site: permit.site().into(),
+            what: format!("a value to {name}, who takes no part"),
         })
-        .collect()
+    };
+    let places = permit.recipients().iter().map(place).collect::<Result<Vec<_>>>()?;
+    Ok(places.into_iter().partition::<Vec<_>, _>(|place| place.0 < nodes).into())
 }
 
-/// A number of rows that its owner tells all nodes, in one round. own: given at the owner.
-pub(in crate::backends) fn announce(
+/// A number of rows that its owner tells all nodes, in one round: at a node, on its session with the others, whoever
+/// the owner is. own: given at the owner.
+pub(in crate::backends) fn announced(
     session: &mut Session,
     nodes: usize,
     owner: PartyId,
     own: Option<u64>,
     permit: &Permit,
 ) -> Result<u64> {
+    let session = if owner.0 < nodes { session } else { session.clients_mut()? };
+    announce(session, nodes, owner, own, permit)
+}
+
+/// The same on the session in which the owner is, at the nodes and at the owner.
+///
+/// # Errors
+/// [`MpcError::NotPermitted`] at the owner, and what its peers say, when the permit does not allow it;
+/// [`MpcError::Net`].
+///
+/// # Panics
+/// If the owner gives no number.
+pub fn announce(session: &mut Session, nodes: usize, owner: PartyId, own: Option<u64>, permit: &Permit) -> Result<u64> {
     let names: Vec<&str> = (0..nodes).map(|node| session.name(PartyId(node))).collect();
     permit.check_announcement(&names)?;
     if session.me() != owner {

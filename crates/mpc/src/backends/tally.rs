@@ -8,6 +8,7 @@ use std::time::Duration;
 use tacit_math::{Plane, Ring};
 use tacit_net::PartyId;
 
+use super::clients;
 use super::cost::{Cost, Costs, Needs, Ordered, Products};
 use crate::backend::and_pairs;
 use crate::circuits::Function;
@@ -31,6 +32,7 @@ impl<T> Linear<T> for Counted {
 /// Adds up the costs of engine `E`.
 pub struct Tally<E> {
     names: Vec<String>,
+    clients: Vec<String>,
     total: Cost,
     engine: E,
     circuits: Circuits,
@@ -48,12 +50,17 @@ pub struct Circuits {
 impl<E: Costs> Tally<E> {
     /// A tally for nodes of these names, in engine order.
     pub fn new(names: Vec<String>) -> Self {
-        Self { names, total: Cost::default(), engine: E::default(), circuits: Circuits::default() }
+        Self { names, clients: vec![], total: Cost::default(), engine: E::default(), circuits: Circuits::default() }
+    }
+
+    /// The same for nodes that have these clients.
+    pub fn with_clients(self, clients: Vec<String>) -> Self {
+        Self { clients, ..self }
     }
 
     /// The cost so far; the count starts again at zero.
     pub fn take(&mut self) -> Cost {
-        let zero = Cost { rounds: 0, sent: vec![0; self.names.len()] };
+        let zero = Cost { rounds: 0, sent: vec![0; self.names.len() + self.clients.len()] };
         std::mem::replace(&mut self.total, zero)
     }
 
@@ -236,7 +243,12 @@ impl<E: Costs> Backend for Tally<E> {
     }
 
     fn input(&mut self, owner: PartyId, shape: Shape, _data: Option<Block>) -> Result<Rows<Self>> {
-        let cost = self.engine.input(owner.0, shape);
+        let nodes = self.names.len();
+        let cost = if owner.0 < nodes {
+            self.engine.input(owner.0, shape)
+        } else {
+            clients::dealt::<E>(nodes, owner.0, shape)
+        };
         self.total += cost;
         Ok(self.columns(shape))
     }
@@ -245,14 +257,21 @@ impl<E: Costs> Backend for Tally<E> {
         permit.check_open(rows.shape())?;
         let place = |name: &String| self.names.iter().position(|n| n == name);
         let recipients: Vec<usize> = permit.recipients().iter().filter_map(place).collect();
-        let cost = self.engine.open(rows.shape(), &recipients);
-        self.total += cost;
+        let clients = permit.recipients().iter().filter(|name| self.clients.contains(name)).count();
+        if clients > 0 {
+            self.total += clients::given(self.names.len(), clients, rows.shape());
+        }
+        if clients == 0 || !recipients.is_empty() {
+            let cost = self.engine.open(rows.shape(), &recipients);
+            self.total += cost;
+        }
         Ok(None)
     }
 
     fn announce(&mut self, owner: PartyId, number: Option<u64>, permit: Permit) -> Result<u64> {
         permit.check_announcement(&self.names.iter().map(String::as_str).collect::<Vec<_>>())?;
-        let cost = self.engine.announce(owner.0);
+        let nodes = self.names.len();
+        let cost = if owner.0 < nodes { self.engine.announce(owner.0) } else { clients::told(nodes, owner.0) };
         self.total += cost;
         Ok(number.expect("a tally is told every size"))
     }

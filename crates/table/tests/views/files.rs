@@ -35,6 +35,10 @@ impl<B: Networked> Networked for Watched<B> {
 impl<B: Components> Components for Watched<B> {
     const COUNT: usize = B::COUNT;
 
+    fn add_zero(&mut self, component: &mut Block) {
+        self.inner_mut().add_zero(component);
+    }
+
     fn take_apart(rows: Rows<Self>) -> Vec<Block> {
         B::take_apart(unwrapped(rows))
     }

@@ -454,6 +454,10 @@ impl<B: Dealing + 'static> Networked for Engine<B> {
 impl<B: Dealing + 'static> Components for Engine<B> {
     const COUNT: usize = B::COUNT;
 
+    fn add_zero(&mut self, component: &mut Block) {
+        self.inner.add_zero(component);
+    }
+
     fn take_apart(rows: Rows<Self>) -> Vec<Block> {
         B::take_apart(unwrapped(rows))
     }

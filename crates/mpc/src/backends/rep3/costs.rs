@@ -31,6 +31,7 @@ impl Costs for Rep3Costs {
     /// What an operator takes is priced by its rows.
     type Prices = ();
 
+    const COMPONENTS: usize = 2;
     const INJECT_AT_MOST: usize = 6;
     const SIGNS: bool = false;
 

@@ -10,12 +10,16 @@ use tacit_math::Plane;
 use tacit_net::PartyId;
 
 use super::{Held, NODES, Rep3, Share};
-use crate::backends::recipients::announce;
+use crate::backends::clients;
+use crate::backends::recipients::announced;
 use crate::backends::wire::{recv_block, send_masked};
 use crate::{Block, Permit, Result, Rows, Shape};
 
 impl Rep3 {
     pub(super) fn input_block(&mut self, owner: PartyId, shape: Shape, data: Option<Block>) -> Result<Rows<Self>> {
+        if owner.0 >= NODES {
+            return clients::receive(&mut self.session, owner, shape);
+        }
         self.session.next_round();
         let zeros = || Block::zeros(shape);
         match self.holds(owner.0) {
@@ -34,7 +38,7 @@ impl Rep3 {
     }
 
     pub(super) fn announce_number(&mut self, owner: PartyId, number: Option<u64>, permit: Permit) -> Result<u64> {
-        announce(&mut self.session, NODES, owner, number, &permit)
+        announced(&mut self.session, NODES, owner, number, &permit)
     }
 }
 

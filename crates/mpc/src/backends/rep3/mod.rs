@@ -19,10 +19,11 @@ use tacit_math::{Plane, Prg, Ring, Seed};
 use tacit_net::{PartyId, Session};
 
 pub use costs::Rep3Costs;
-pub(in crate::backends) use input::{components, share_rows};
+use input::{components, share_rows};
 
+use crate::backends::components::exactly;
 use crate::backends::generator::generator;
-use crate::backends::{Costs, Networked};
+use crate::backends::{Components, Costs, Networked};
 use crate::linear::Column;
 use crate::{Backend, Block, Linear, LinearScan, Permit, Result, Rows, Shape, SharedTypes};
 
@@ -139,6 +140,24 @@ impl Networked for Rep3 {
 
     fn into_session(self) -> Session {
         self.session
+    }
+}
+
+impl Components for Rep3 {
+    // What it draws with the next node less what it draws with the previous one.
+    fn add_zero(&mut self, component: &mut Block) {
+        component.add_random(&mut self.with_next);
+        component.subtract_random(&mut self.with_previous);
+    }
+
+    fn take_apart(rows: Rows<Self>) -> Vec<Block> {
+        let (mine, next) = components(rows);
+        vec![mine, next]
+    }
+
+    fn put_together(components: Vec<Block>) -> Rows<Self> {
+        let [mine, next] = exactly(components);
+        share_rows(mine, next)
     }
 }
 

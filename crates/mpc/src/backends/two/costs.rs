@@ -179,6 +179,7 @@ impl Costs for TwoCosts {
     type Order = Order;
     type Prices = Prices;
 
+    const COMPONENTS: usize = 1;
     const INJECT_AT_MOST: usize = 128;
     const SIGNS: bool = true;
     const GARBLES: bool = true;

@@ -6,9 +6,11 @@ use tacit_net::{PartyId, Session};
 use super::garbled::{self, Input};
 use super::node::{Share, Two};
 use super::prices::Prices;
+use super::rows::{component, share_rows};
 use super::{NODES, TwoCosts, strategy};
 use crate::backend::and_pairs;
-use crate::backends::{Costs, Networked};
+use crate::backends::components::exactly;
+use crate::backends::{Components, Costs, Networked};
 use crate::bits::planes_of;
 use crate::circuits::Function;
 use crate::{Backend, Block, Linear, LinearScan, Link, Permit, Result, Rows, Shape, SharedTypes};
@@ -47,6 +49,25 @@ impl Networked for Two {
     fn abort(self, reason: &str) {
         self.stock.abort(reason);
         self.session.abort(reason);
+    }
+}
+
+impl Components for Two {
+    // What both draw, which one adds and the other subtracts.
+    fn add_zero(&mut self, component: &mut Block) {
+        match self.me() {
+            0 => component.add_random(&mut self.common),
+            _ => component.subtract_random(&mut self.common),
+        }
+    }
+
+    fn take_apart(rows: Rows<Self>) -> Vec<Block> {
+        vec![component(rows)]
+    }
+
+    fn put_together(components: Vec<Block>) -> Rows<Self> {
+        let [own] = exactly(components);
+        share_rows(own)
     }
 }
 
@@ -159,7 +180,7 @@ impl Backend for Two {
     }
 
     fn input(&mut self, owner: PartyId, shape: Shape, data: Option<Block>) -> Result<Rows<Self>> {
-        Ok(self.input_block(owner, shape, data))
+        self.input_block(owner, shape, data)
     }
 
     fn open(&mut self, rows: &Rows<Self>, permit: Permit) -> Result<Option<Block>> {

@@ -38,7 +38,6 @@ mod views;
 pub use costs::TwoCosts;
 pub use garbled::{Builder, Circuit, Input, OFFSET_BITS, ROWS_A_KEY, Wire};
 pub use node::{Share, Two};
-pub(in crate::backends) use rows::{component, share_rows};
 pub use transfers::Order;
 
 /// Nodes of the engine.

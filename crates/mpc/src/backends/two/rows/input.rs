@@ -6,8 +6,9 @@
 use tacit_net::PartyId;
 
 use super::share_rows;
-use crate::backends::two::Two;
-use crate::{Block, Rows, Shape};
+use crate::backends::clients;
+use crate::backends::two::{NODES, Two};
+use crate::{Block, Result, Rows, Shape};
 
 impl Two {
     pub(in crate::backends::two) fn input_block(
@@ -15,13 +16,16 @@ impl Two {
         owner: PartyId,
         shape: Shape,
         data: Option<Block>,
-    ) -> Rows<Self> {
+    ) -> Result<Rows<Self>> {
+        if owner.0 >= NODES {
+            return clients::receive(&mut self.session, owner, shape);
+        }
         if self.session.me() != owner {
-            return share_rows(Block::random(shape, &mut self.common));
+            return Ok(share_rows(Block::random(shape, &mut self.common)));
         }
         let mut data = data.expect("the owner has the data");
         assert_eq!(data.shape(), shape, "data of the declared shape");
         data.subtract_random(&mut self.common);
-        share_rows(data)
+        Ok(share_rows(data))
     }
 }

@@ -1,21 +1,26 @@
 //! The only way out of sharing, and numbers told to the other node.
 //!
 //! `open`: the recipients learn the values, nobody else learns anything. To each recipient the other node sends its
-//! component. Bits behind the last row of a plane are zero ([`tacit_math::Plane`]). 1 round; one copy of the data for
-//! each recipient.
+//! component. Bits behind the last row of a plane are zero ([`tacit_math::Plane`]). 1 round, if a recipient is a node;
+//! one copy of the data for each one that is.
 //!
 //! `announce`: 1 round, 8 bytes from the owner.
 
 use tacit_net::PartyId;
 
-use crate::backends::recipients::{announce, recipients, record};
+use crate::backends::clients;
+use crate::backends::recipients::{announced, recipients, record};
 use crate::backends::two::{NODES, Share, Two};
 use crate::backends::wire::{recv_block, send_open};
 use crate::{Block, Permit, Result, Rows};
 
 impl Two {
     pub(in crate::backends::two) fn open_rows(&mut self, rows: &Rows<Self>, permit: Permit) -> Result<Option<Block>> {
-        let recipients = recipients(&self.session, NODES, &permit, rows.shape())?;
+        let [recipients, clients] = recipients(&self.session, NODES, &permit, rows.shape())?;
+        clients::give(self, rows, &clients)?;
+        if recipients.is_empty() {
+            return Ok(None);
+        }
         self.session.next_round();
         let (peer, shape) = (self.peer(), rows.shape());
         let own = component(rows.clone());
@@ -35,7 +40,7 @@ impl Two {
         number: Option<u64>,
         permit: Permit,
     ) -> Result<u64> {
-        announce(&mut self.session, NODES, owner, number, &permit)
+        announced(&mut self.session, NODES, owner, number, &permit)
     }
 }
 

@@ -23,8 +23,9 @@ use tacit_views::{
 };
 
 use super::rows::network;
+use super::rows::{component, share_rows};
 use super::transfers::Stock;
-use super::{NODES, Two, component, share_rows};
+use super::{NODES, Two};
 use crate::backends::{Components, Networked};
 use crate::{Block, Link, Result, Rows, Shape, linear};
 
