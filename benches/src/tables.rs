@@ -47,8 +47,8 @@ pub fn run<B: Networked>(node: B, prepared: &Prepared<B>) -> Result<(B, Table<B>
 
 /// Nothing is opened and no size is announced, so there is nothing to permit.
 fn executor<B: Networked>(node: B) -> Executor<B> {
-    let parties = names::<B>().iter().copied().map(String::from).collect();
-    Executor::new(node, Permits::default(), parties, [0; 32])
+    let nodes: Vec<String> = names::<B>().iter().copied().map(String::from).collect();
+    Executor::new(node, Permits::default(), nodes, [0; 32])
 }
 
 fn operator(json: &Value) -> Result<Operator> {

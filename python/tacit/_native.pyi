@@ -126,6 +126,7 @@ class Session:
         link: tuple[float, float] | None = None,
         prices: str | None = None,
         kept: list[KeptShares] | None = None,
+        clients: list[str] = ...,
     ) -> Session:
         """Connect to all peers over TLS 1.3, compare versions, kept tables, plan hashes and approvals, set the engine
         up.
@@ -137,6 +138,7 @@ class Session:
         link: latency (seconds, one way) and bandwidth (bytes a second) between the nodes, as all declare them.
         prices: the table of prices that all share, as JSON (docs/platform-engineer.md); None for the default.
         kept: for each operator that reads a kept table, in order, the shares that it will take.
+        clients: owners and recipients that are no nodes, in an order that is the same everywhere.
         """
 
     @staticmethod
@@ -151,8 +153,11 @@ class Session:
         link: tuple[float, float] | None = None,
         prices: str | None = None,
         ahead: bool = True,
+        clients: list[str] = ...,
     ) -> list[Session]:
-        """The ends of all nodes of an engine in this process (tests): each is driven by its own thread.
+        """The ends of all nodes of an engine, then of its clients, in this process (tests).
+
+        Each is driven by its own thread.
 
         Nodes that wait for each other, none of which can go on, know it after 15 times the idle timeout.
         ahead: whether an engine that can makes ahead what it needs.
@@ -228,7 +233,9 @@ class SharedTable:
     """What is public of a shared table. The session holds its shares, as long as the plan needs them."""
 
     @property
-    def rows(self) -> int: ...
+    def rows(self) -> int | None:
+        """The public bound on the number of rows; None at a client, which knows none."""
+
     @property
     def columns(self) -> list[str]: ...
 
@@ -566,6 +573,7 @@ def cost(
     rows: dict[int, int],
     *,
     nodes: list[str],
+    clients: list[str] = ...,
     link: tuple[float, float] | None = None,
     network: tuple[float, float] | None = None,
     prices: str | None = None,
@@ -574,15 +582,16 @@ def cost(
     """Cost of input, secure and release operators (a JSON list in execution order), without data.
 
     nodes: the names of the nodes in engine order, as the operators name owners and recipients.
+    clients: those of owners and recipients that are no nodes.
     rows: row count per input step id; for a psi or circuit_psi also by those of the local steps of its
     sides, for a psi by its own id too.
     link: latency and bandwidth between the nodes, as for ``Session.connect``. network: those on which seconds are
     predicted, if they are others; by default ``UNDECLARED_LINK`` without a link.
     prices: as for ``Session.connect``.
     ahead: whether an engine that can makes ahead what it needs, as in a session.
-    Returns, per operator, {"step","rows","rounds","rounds_ahead","bytes_sent":[per node],"circuits","garbled",
-    "seconds"}: rounds that are waited for, and those in which something is made ahead meanwhile. Circuits are those
-    that are garbled or not by the link, and those of them that are.
+    Returns, per operator, {"step","rows","rounds","rounds_ahead","bytes_sent":[per node, then per client],"circuits",
+    "garbled","seconds"}: rounds that are waited for, and those in which something is made ahead meanwhile. Circuits are
+    those that are garbled or not by the link, and those of them that are.
     """
 
 def declared_network(networks: list[tuple[float, float | None]]) -> tuple[float, float, bool]:
@@ -603,7 +612,7 @@ def measured(prices: str | None = None) -> tuple[str, str]:
 def operators(listed: str) -> list[str]:
     """Operators (a JSON list in execution order) as they are understood, each as JSON: what parties compare."""
 
-def permits(engine: str, operators: str, *, nodes: list[str]) -> str:
+def permits(engine: str, operators: str, *, nodes: list[str], clients: list[str] = ...) -> str:
     """The permits that operators (a JSON list in execution order) need, as a JSON list without bounds on rows."""
 
 def published_bytes(rows: int, budget: int) -> int:

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use pyo3::prelude::*;
-use tacit_run::{Conditions, contain, declared_link};
+use tacit_run::{Conditions, Parties, contain, declared_link};
 
 use crate::fault::Result;
 use crate::prices;
@@ -39,13 +39,14 @@ impl From<tacit_run::OperatorCost> for OperatorCost {
 
 /// Cost of input, secure and release operators (a JSON list in execution order), without data.
 ///
-/// nodes: the names of the nodes in engine order, as the operators name owners and recipients. rows: row count per
-/// input step id. link: latency and bandwidth between the nodes, as they declare them. network: those on which seconds
-/// are predicted, if they are others. prices: a table of prices (JSON) that all nodes agree on. ahead: whether an
-/// engine that can makes ahead what it needs, in a second session, whose bytes are counted too. Returns, per operator,
-/// {"step","rows","rounds","rounds_ahead","bytes_sent":[per node],"circuits","garbled","seconds"}.
+/// nodes: the names of the nodes in engine order, as the operators name owners and recipients. clients: owners and
+/// recipients that are no nodes. rows: row count per input step id. link: latency and bandwidth between the nodes, as
+/// they declare them. network: those on which seconds are predicted, if they are others. prices: a table of prices
+/// (JSON) that all nodes agree on. ahead: whether an engine that can makes ahead what it needs, in a second session,
+/// whose bytes are counted too. Returns, per operator,
+/// {"step","rows","rounds","rounds_ahead","bytes_sent":[per node, then per client],"circuits","garbled","seconds"}.
 #[pyfunction]
-#[pyo3(signature = (engine, operators, rows, *, nodes, link=None, network=None, prices=None, ahead=true))]
+#[pyo3(signature = (engine, operators, rows, *, nodes, clients=vec![], link=None, network=None, prices=None, ahead=true))]
 #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
 pub fn cost(
     py: Python<'_>,
@@ -53,14 +54,15 @@ pub fn cost(
     operators: &str,
     rows: HashMap<usize, usize>,
     nodes: Vec<String>,
+    clients: Vec<String>,
     link: Option<(f64, f64)>,
     network: Option<(f64, f64)>,
     prices: Option<&str>,
     ahead: bool,
 ) -> Result<Vec<OperatorCost>> {
     let (link, network) = (link.map(declared_link).transpose()?, network.map(declared_link).transpose()?);
-    let prices = &prices::read(prices)?;
-    let conditions = Conditions { nodes: &nodes, link, network, prices, ahead };
+    let (parties, prices) = (&Parties { nodes, clients }, &prices::read(prices)?);
+    let conditions = Conditions { parties, link, network, prices, ahead };
     let costs = py.detach(|| contain(|| tacit_run::cost(engine, operators, &rows, &conditions)))?;
     Ok(costs.into_iter().map(OperatorCost::from).collect())
 }
@@ -74,9 +76,16 @@ pub fn engines() -> Vec<(&'static str, usize)> {
 /// The permits that operators (a JSON list in execution order) need, as a JSON list without bounds on rows: what a
 /// planner has to disclose.
 #[pyfunction]
-#[pyo3(signature = (engine, operators, *, nodes))]
-pub fn permits(py: Python<'_>, engine: &str, operators: &str, nodes: Vec<String>) -> Result<String> {
-    Ok(py.detach(|| contain(|| tacit_run::permits(engine, operators, &nodes)))?)
+#[pyo3(signature = (engine, operators, *, nodes, clients=vec![]))]
+pub fn permits(
+    py: Python<'_>,
+    engine: &str,
+    operators: &str,
+    nodes: Vec<String>,
+    clients: Vec<String>,
+) -> Result<String> {
+    let parties = Parties { nodes, clients };
+    Ok(py.detach(|| contain(|| tacit_run::permits(engine, operators, &parties)))?)
 }
 
 /// How many rows a `circuit_psi` of `left` and `right` items has.

@@ -18,7 +18,7 @@ use crate::report::{self, Entry, StepMetrics};
 use crate::table::{Opened, SharedTable};
 use crate::waiting::wait_for;
 
-/// One party's end of a connected group of nodes running one placed plan.
+/// One party's end of a connected group of nodes and clients running one placed plan.
 ///
 /// Driven by one thread. A native error of an operator, or Ctrl-C, ends the session and tells every peer what kind of
 /// error it was.
@@ -29,9 +29,9 @@ pub struct Session(Arc<tacit_run::Session>);
 impl Session {
     /// Connect to all peers over TLS 1.3 and compare versions, plan hashes and what is approved. permits: JSON list.
     /// operators: JSON list of all that the session will execute, in order. kept: for each operator that reads a kept
-    /// table, in order, the shares that it will take.
+    /// table, in order, the shares that it will take. clients: owners and recipients that are no nodes.
     #[staticmethod]
-    #[pyo3(signature = (parties, me, nodes, private_key_pem, plan_hash, permits, operators, *, engine, tls=true, connect_timeout=30.0, idle_timeout=30.0, latency=0.0, bandwidth=None, record=false, link=None, prices=None, kept=None))]
+    #[pyo3(signature = (parties, me, nodes, private_key_pem, plan_hash, permits, operators, *, engine, tls=true, connect_timeout=30.0, idle_timeout=30.0, latency=0.0, bandwidth=None, record=false, link=None, prices=None, kept=None, clients=vec![]))]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn connect(
         py: Python<'_>,
@@ -52,11 +52,13 @@ impl Session {
         link: Option<(f64, f64)>,
         prices: Option<&str>,
         kept: Option<Vec<Bound<'_, KeptShares>>>,
+        clients: Vec<String>,
     ) -> PyResult<Self> {
         let (link, plan_hash) = (declared(link)?, hash(plan_hash)?);
         let kept = Some(kept.iter().flatten().map(|shares| shares.get().table().clone()).collect());
         let (engine, prices) = (engine.to_owned(), prices::read(prices)?);
-        let agreement = Agreement { engine, nodes, plan_hash, permits, operators, link, prices, kept, ahead: true };
+        let agreement =
+            Agreement { engine, nodes, clients, plan_hash, permits, operators, link, prices, kept, ahead: true };
         let options =
             options(tls, [connect_timeout, idle_timeout], latency, bandwidth, record).map_err(Failure::from)?;
         let parties = parties.into_iter().map(Party::into_endpoint).collect();
@@ -64,11 +66,11 @@ impl Session {
         Ok(Self::new(wait_for(py, move || Ok(tacit_run::Session::connect(network, &agreement)?), || ())?))
     }
 
-    /// The ends of all nodes of an engine in this process (tests): each is driven by its own thread. Nodes that wait
-    /// for each other, none of which can go on, know it after 15 times the idle timeout. ahead: whether an engine that
-    /// can makes ahead what it needs.
+    /// The ends of all nodes of an engine, then of its clients, in this process (tests): each is driven by its own
+    /// thread. Nodes that wait for each other, none of which can go on, know it after 15 times the idle timeout. ahead:
+    /// whether an engine that can makes ahead what it needs.
     #[staticmethod]
-    #[pyo3(signature = (nodes, permits, operators, *, engine, idle_timeout=30.0, record=false, link=None, prices=None, ahead=true))]
+    #[pyo3(signature = (nodes, permits, operators, *, engine, idle_timeout=30.0, record=false, link=None, prices=None, ahead=true, clients=vec![]))]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn in_memory(
         py: Python<'_>,
@@ -81,10 +83,11 @@ impl Session {
         link: Option<(f64, f64)>,
         prices: Option<&str>,
         ahead: bool,
+        clients: Vec<String>,
     ) -> PyResult<Vec<Self>> {
         let (link, prices) = (declared(link)?, prices::read(prices)?);
         let agreement =
-            Agreement { link, prices, ahead, ..Agreement::within_process(engine, nodes, permits, operators) };
+            Agreement { link, prices, ahead, clients, ..Agreement::within_process(engine, nodes, permits, operators) };
         let options = options(true, [idle_timeout; 2], 0.0, None, record).map_err(Failure::from)?;
         let sessions = wait_for(py, move || Ok(tacit_run::Session::in_memory(&agreement, &options)?), || ())?;
         Ok(sessions.into_iter().map(Self::new).collect())

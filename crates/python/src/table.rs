@@ -13,9 +13,9 @@ pub struct SharedTable(pub Facts);
 
 #[pymethods]
 impl SharedTable {
-    /// The public bound on the number of rows.
+    /// The public bound on the number of rows; None at a client, which knows none.
     #[getter]
-    fn rows(&self) -> usize {
+    fn rows(&self) -> Option<usize> {
         self.0.rows
     }
 
@@ -26,7 +26,8 @@ impl SharedTable {
     }
 
     fn __repr__(&self) -> String {
-        format!("SharedTable({} rows, columns {})", self.rows(), self.columns().join(", "))
+        let rows = self.rows().map_or_else(String::new, |rows| format!("{rows} rows, "));
+        format!("SharedTable({rows}columns {})", self.columns().join(", "))
     }
 }
 

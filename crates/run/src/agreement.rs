@@ -1,7 +1,7 @@
-//! What the nodes of a run agree on, and their sessions.
+//! What the parties of a run agree on, and their sessions.
 
 use tacit_mpc::{Backend, Link, Permits};
-use tacit_table::{Executor, Program};
+use tacit_table::{Executor, Operator, Parties, Program};
 
 use crate::error::{Result, RunError};
 use crate::kept::{KeptTable, readers};
@@ -10,32 +10,22 @@ use crate::prices::Prices;
 /// Domain of the key of VARCHAR hashes.
 const HASH_KEY_CONTEXT: &str = "tacit 2026-11-21 key of VARCHAR hashes";
 
-/// The sessions of a run.
+/// The sessions of a node.
 pub struct Sessions {
-    /// The engine's session.
+    /// The engine's session, with that of the clients beside it, if there are any.
     pub main: tacit_net::Session,
     /// The session in which stock is made ahead.
     pub background: Option<tacit_net::Session>,
 }
 
-impl From<tacit_net::Session> for Sessions {
-    fn from(main: tacit_net::Session) -> Self {
-        Self { main, background: None }
-    }
-}
-
-impl From<[tacit_net::Session; 2]> for Sessions {
-    fn from([main, background]: [tacit_net::Session; 2]) -> Self {
-        Self { main, background: Some(background) }
-    }
-}
-
-/// What all nodes of a run agree on.
+/// What all parties of a run agree on.
 pub struct Agreement {
     /// The engine's name.
     pub engine: String,
     /// The nodes in engine order.
     pub nodes: Vec<String>,
+    /// Those who own inputs or get answers and are no nodes, in an order that is the same everywhere.
+    pub clients: Vec<String>,
     /// The plan's hash.
     pub plan_hash: [u8; 32],
     /// The approved permits, as JSON.
@@ -60,6 +50,7 @@ impl Agreement {
         Self {
             engine: engine.to_owned(),
             nodes,
+            clients: vec![],
             plan_hash,
             permits,
             operators,
@@ -77,7 +68,7 @@ impl Agreement {
     /// Of n different strings two collide with a probability below n^2 / 2^(w + 1), where the planner chooses the width
     /// w so that this is below 2^-40 for a query. The key is that of the plan: whoever foresees the plan can search for
     /// strings that collide, which gives an owner wrong input of its own and nothing else.
-    fn hash_key(&self) -> [u8; 32] {
+    pub fn hash_key(&self) -> [u8; 32] {
         blake3::derive_key(HASH_KEY_CONTEXT, &self.plan_hash)
     }
 
@@ -90,13 +81,36 @@ impl Agreement {
         let program = Program::from_json(&self.operators)?;
         match (&self.kept, readers(&program).count()) {
             (Some(given), needed) if given.len() != needed => Err(RunError::KeptCount { given: given.len(), needed }),
-            _ => Ok(Plan { permits, program }),
+            _ => self.check_clients(&program).map(|()| Plan { permits, program }),
         }
     }
 
     /// What executes the plan's operators on an engine, under its permits.
     pub fn executor<B: Backend>(&self, backend: B, permits: Permits) -> Executor<B> {
-        Executor::new(backend, permits, self.nodes.clone(), self.hash_key())
+        Executor::new(backend, permits, self.parties(), self.hash_key())
+    }
+
+    /// Nodes and clients.
+    pub fn parties(&self) -> Parties {
+        Parties { nodes: self.nodes.clone(), clients: self.clients.clone() }
+    }
+
+    /// Checks that every client has a part in a program: as an owner or as a recipient.
+    ///
+    /// # Errors
+    /// [`RunError::Bystander`].
+    fn check_clients(&self, program: &Program) -> Result<()> {
+        let has_part = |client: &String| {
+            program.operators().iter().any(|operator| match operator {
+                Operator::Input(input) => input.owner == *client,
+                Operator::Release(release) => release.to.contains(client),
+                _ => false,
+            })
+        };
+        match self.clients.iter().find(|client| self.nodes.contains(client) || !has_part(client)) {
+            Some(party) => Err(RunError::Bystander { party: party.clone() }),
+            None => Ok(()),
+        }
     }
 }
 

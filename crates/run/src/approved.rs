@@ -82,7 +82,7 @@ mod tests {
     impl Remembering {
         fn holds(&self, operator: &Operator) -> Result<Facts> {
             self.0.lock().expect("no panic").insert(operator.id());
-            Ok(Facts { rows: 0, columns: vec![] })
+            Ok(Facts { rows: None, columns: vec![] })
         }
     }
 

@@ -28,12 +28,6 @@ pub struct Connected {
     pub watch: Watch,
 }
 
-impl Sessions {
-    fn watch(&self) -> Watch {
-        Watch::of(&[Some(&self.main), self.background.as_ref()].into_iter().flatten().collect::<Vec<_>>())
-    }
-}
-
 impl Agreement {
     /// The engine, if it can run among the nodes.
     fn engine(&self) -> Result<&'static Engine> {
@@ -47,6 +41,7 @@ impl Agreement {
             version: tacit_net::VERSION,
             engine: engine.name,
             nodes: &self.nodes,
+            clients: &self.clients,
             link: self.link,
             prices: self.prices.digest(),
             kept: &tables.iter().map(|table| table.digest).collect::<Vec<_>>(),
@@ -67,10 +62,31 @@ impl Agreement {
         engine.ahead && self.ahead
     }
 
-    fn start(&self, engine: &Engine, sessions: Sessions, plan: Plan) -> Result<Connected> {
-        let (me, watch) = (sessions.main.name(sessions.main.me()).to_owned(), sessions.watch());
+    /// How many sessions the nodes have with each other.
+    fn sessions(&self, engine: &Engine) -> usize {
+        if self.makes_ahead(engine) { 2 } else { 1 }
+    }
+
+    /// Nodes, then clients, each once.
+    ///
+    /// # Errors
+    /// [`RunError::NodeTwice`].
+    fn names(&self) -> Result<Vec<&String>> {
+        let names: Vec<&String> = self.nodes.iter().chain(&self.clients).collect();
+        if (1..names.len()).any(|i| names[..i].contains(&names[i])) { Err(RunError::NodeTwice) } else { Ok(names) }
+    }
+
+    /// A party's end of the run on its sessions: a node's, the engine's first, or a client's only one.
+    fn start(&self, engine: &Engine, sessions: Vec<tacit_net::Session>, plan: Plan) -> Result<Connected> {
+        let (watch, mut sessions) = (Watch::of(&sessions), sessions.into_iter());
+        let (main, background) = (sessions.next().ok_or(RunError::NotStarted)?, sessions.next());
+        let me = main.name(main.me()).to_owned();
         let Plan { permits, program } = plan;
-        let node = (engine.start)(sessions, self, permits, &program)?;
+        let node = if self.clients.contains(&me) {
+            (engine.client)(main, self, permits)
+        } else {
+            (engine.start)(Sessions { main, background }, self, permits, &program)?
+        };
         let approved = Approved::new(node, program, self.kept.as_deref());
         Ok(Connected { me, nodes: self.nodes.clone(), approved, watch })
     }
@@ -104,41 +120,36 @@ impl Network {
     pub fn connect(self, agreement: &Agreement) -> Result<Connected> {
         let engine = agreement.engine()?;
         let plan = agreement.plan()?;
-        let endpoints = self.endpoints(engine, &agreement.nodes)?;
-        let me = agreement.nodes.iter().position(|node| *node == self.me);
-        let me = me.ok_or(RunError::NotANode { party: self.me, engine: engine.name })?;
+        let endpoints = self.endpoints(&agreement.names()?)?;
+        let me = endpoints.iter().position(|party| party.name == self.me);
+        let me = me.ok_or(RunError::NoPart { party: self.me })?;
         let identity = Identity::from_pem(&*self.private_key_pem, &endpoints[me].certificate_pem)?;
         let hello = agreement.hello(engine, &plan);
-        let sessions: Sessions = if agreement.makes_ahead(engine) {
-            tcp::connect_two(&endpoints, me, identity, hello, &self.options)?.into()
-        } else {
-            tcp::connect(&endpoints, me, identity, hello, &self.options)?.into()
-        };
+        let among = [agreement.nodes.len(), agreement.sessions(engine)];
+        let sessions = tcp::connect_with_clients(&endpoints, among, me, identity, hello, &self.options)?;
         agreement.start(engine, sessions, plan)
     }
 
-    /// The nodes' endpoints, in engine order.
-    fn endpoints(&self, engine: &Engine, nodes: &[String]) -> Result<Vec<Endpoint>> {
-        if let Some(party) = self.parties.iter().find(|party| !nodes.contains(&party.name)) {
-            return Err(RunError::Bystander { party: party.name.clone(), engine: engine.name });
+    /// The endpoints of these parties, in their order.
+    fn endpoints(&self, names: &[&String]) -> Result<Vec<Endpoint>> {
+        if let Some(party) = self.parties.iter().find(|party| !names.contains(&&party.name)) {
+            return Err(RunError::NoPart { party: party.name.clone() });
         }
-        let endpoint = |node: &String| {
-            let party = self.parties.iter().find(|party| party.name == *node);
-            party.cloned().ok_or_else(|| RunError::Undescribed(node.clone()))
+        let endpoint = |name: &&String| {
+            let party = self.parties.iter().find(|party| party.name == **name);
+            party.cloned().ok_or_else(|| RunError::Undescribed((*name).clone()))
         };
-        nodes.iter().map(endpoint).collect()
+        names.iter().map(endpoint).collect()
     }
 }
 
-/// The ends of all nodes of an engine in this process.
+/// The ends of all nodes of an engine, and of its clients, in this process.
 pub fn in_memory(agreement: &Agreement, options: &Options) -> Result<Vec<Connected>> {
     let engine = agreement.engine()?;
-    let names: Vec<&str> = agreement.nodes.iter().map(String::as_str).collect();
-    let sessions: Vec<Sessions> = if agreement.makes_ahead(engine) {
-        memory::mesh_of_two(&names, options).into_iter().map(Sessions::from).collect()
-    } else {
-        memory::mesh(&names, options).into_iter().map(Sessions::from).collect()
-    };
+    agreement.names()?;
+    let [nodes, clients] =
+        [&agreement.nodes, &agreement.clients].map(|names| names.iter().map(String::as_str).collect::<Vec<_>>());
+    let sessions = memory::mesh_with_clients(&nodes, &clients, agreement.sessions(engine), options);
     // An end may wait for the others.
     std::thread::scope(|scope| {
         let start = |sessions| scope.spawn(move || agreement.start(engine, sessions, agreement.plan()?));

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use tacit_mpc::Link;
 use tacit_mpc::backends::Circuits;
 use tacit_table::cost::psi_sizes;
-use tacit_table::{Operator, Program, StepCost};
+use tacit_table::{Operator, Parties, Program, StepCost};
 
 use crate::error::Result;
 use crate::prices::Prices;
@@ -13,10 +13,10 @@ use crate::psi_join::Terms;
 use crate::registry::Engine;
 use crate::{circuit_join, kept, psi_join};
 
-/// What the nodes of a run declare and agree on, as far as its cost follows from it.
+/// What the parties of a run declare and agree on, as far as its cost follows from it.
 pub struct Conditions<'a> {
-    /// The nodes in engine order.
-    pub nodes: &'a [String],
+    /// The nodes and their clients.
+    pub parties: &'a Parties,
     /// The network by which the engine chooses protocols.
     pub link: Option<Link>,
     /// The network on which times are predicted, if it is another one.
@@ -33,7 +33,7 @@ pub struct OperatorCost {
     pub step: String,
     /// What it declares.
     pub declared: StepCost,
-    /// The predicted time: of rounds, of the busiest node's bytes, and of its processor.
+    /// The predicted time: of rounds, of the busiest party's bytes, and of its processor.
     pub seconds: f64,
 }
 
@@ -47,16 +47,16 @@ pub fn cost(
     rows: &HashMap<usize, usize>,
     conditions: &Conditions<'_>,
 ) -> Result<Vec<OperatorCost>> {
-    let Conditions { nodes, link, network, prices, ahead } = *conditions;
-    let engine = Engine::among(engine, nodes)?;
+    let Conditions { parties, link, network, prices, ahead } = *conditions;
+    let (nodes, engine) = (&parties.nodes, Engine::among(engine, &parties.nodes)?);
     let operators = Operator::list_from_json(operators)?;
-    let mut costs = (engine.cost)(nodes, &operators, rows, link, prices, ahead && engine.ahead)?;
+    let mut costs = (engine.cost)(parties, &operators, rows, link, prices, ahead && engine.ahead)?;
     let terms = Terms::of(link, prices);
     for (operator, cost) in operators.iter().zip(&mut costs) {
         if let Operator::Keep(_) = operator {
             let (rounds, sent) = kept::declared(nodes.len());
             cost.rounds += rounds;
-            cost.sent.iter_mut().for_each(|bytes| *bytes += sent);
+            cost.sent.iter_mut().take(nodes.len()).for_each(|bytes| *bytes += sent);
         }
         let Some(sides) = operator.matched_sides() else { continue };
         let sizes = psi_sizes(sides, operator, rows)?;
@@ -99,10 +99,10 @@ fn worked_on(operator: &Operator, sizes: &HashMap<usize, usize>) -> Result<usize
 ///
 /// # Errors
 /// When there is no such engine, or the operators do not fit each other.
-pub fn permits(engine: &str, operators: &str, nodes: &[String]) -> Result<String> {
-    let engine = Engine::among(engine, nodes)?;
+pub fn permits(engine: &str, operators: &str, parties: &Parties) -> Result<String> {
+    let engine = Engine::among(engine, &parties.nodes)?;
     let operators = Operator::list_from_json(operators)?;
-    Ok((engine.permits)(nodes, &operators)?)
+    Ok((engine.permits)(parties, &operators)?)
 }
 
 /// Operators (a JSON list in execution order) as they are understood, each as JSON with all members: what parties

@@ -61,24 +61,20 @@ pub enum RunError {
     /// A run without anybody.
     #[error("no parties; name at least one")]
     NoParties,
-    /// A party that connects and is no node.
-    #[error("party {party:?} is not a node of this plan; only nodes run the engine {engine}")]
-    NotANode {
+    /// A party that connects without a part in the plan.
+    #[error("party {party:?} takes no part in this plan: it is neither a node nor one of its clients")]
+    NoPart {
         /// The party's name.
         party: String,
-        /// The engine's name.
-        engine: &'static str,
     },
-    /// A party that is described and is no node.
-    #[error("party {party:?} is not a node; the engine {engine} runs among its nodes only")]
+    /// A client that neither owns an input nor gets an answer, or is a node.
+    #[error("party {party:?} is no client of this plan: clients are no nodes, and own inputs or get answers")]
     Bystander {
         /// The party's name.
         party: String,
-        /// The engine's name.
-        engine: &'static str,
     },
-    /// A node without an address.
-    #[error("node {0:?} is none of the parties; describe it")]
+    /// A party without an address.
+    #[error("{0:?} takes part and is none of the parties; describe it")]
     Undescribed(String),
     /// Permits that are malformed.
     #[error("{0}")]
@@ -116,6 +112,9 @@ pub enum RunError {
     /// The owner's data cannot be read.
     #[error("{0}")]
     Unreadable(String),
+    /// Kept tables where there are clients.
+    #[error("only nodes have parts of kept tables; ask in a plan without clients")]
+    KeptAtClient,
     /// No data at its owner.
     #[error("this party owns the input; give its data")]
     NoData,
@@ -198,7 +197,7 @@ impl RunError {
             | Self::NodeCount { .. }
             | Self::NodeTwice
             | Self::NoParties
-            | Self::NotANode { .. }
+            | Self::NoPart { .. }
             | Self::Bystander { .. }
             | Self::Undescribed(_)
             | Self::Permits(_)
@@ -209,6 +208,7 @@ impl RunError {
             | Self::HashLength(_)
             | Self::Unreadable(_)
             | Self::NoData
+            | Self::KeptAtClient
             | Self::OtherSide
             | Self::OneSide
             | Self::NoPsi(_)

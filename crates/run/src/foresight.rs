@@ -7,7 +7,7 @@ use std::ops::Range;
 use tacit_mpc::Link;
 use tacit_mpc::backends::{Costs, Networked};
 use tacit_table::cost::stretches;
-use tacit_table::{Forecast, Operator};
+use tacit_table::{Forecast, Operator, Parties};
 
 use crate::circuit_join::shared_matches;
 use crate::error::Result;
@@ -29,20 +29,20 @@ pub struct Foresight<B: Networked> {
 }
 
 impl<B: Networked> Foresight<B> {
-    /// Before the first of these operators, among nodes of these names. They declare a link or none, and agree on
-    /// prices.
+    /// Before the first of these operators, among parties of these names, whose nodes declare a link or none and agree
+    /// on prices.
     pub fn new(
         operators: &[Operator],
-        nodes: &[String],
+        parties: &Parties,
         link: Option<Link>,
         prices: <B::Formulas as Costs>::Prices,
         order: fn(&mut B, &str, OrderOf<B>),
     ) -> Self {
         Self {
-            nodes: nodes.to_vec(),
+            nodes: parties.nodes.clone(),
             operators: operators.to_vec(),
             stretches: stretches(operators).into(),
-            forecast: Forecast::new(nodes, link, prices, true),
+            forecast: Forecast::new(parties, link, prices, true),
             sizes: HashMap::new(),
             order,
         }

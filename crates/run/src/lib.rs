@@ -7,6 +7,7 @@
 mod agreement;
 mod approved;
 mod circuit_join;
+mod client;
 mod connection;
 pub mod containment;
 mod cost;
@@ -37,3 +38,4 @@ pub use psi_join::BothSides;
 pub use registry::engines;
 pub use session::Session;
 pub use tacit_mpc::Link;
+pub use tacit_table::Parties;

@@ -74,11 +74,27 @@ impl Lifecycle {
     }
 }
 
+/// The counters of a party's sessions.
+#[derive(Clone, Default)]
+pub struct Meters {
+    /// Those in which it executes steps, one after the other: with nodes, and with clients.
+    pub steps: Vec<Arc<Meter>>,
+    /// That in which stock is made ahead.
+    pub ahead: Vec<Arc<Meter>>,
+}
+
+impl Meters {
+    /// All of them.
+    pub fn all(&self) -> impl Iterator<Item = &Arc<Meter>> {
+        self.steps.iter().chain(&self.ahead)
+    }
+}
+
 /// What any thread may look at and do while an operator runs.
 #[derive(Clone, Default)]
 pub struct Watch {
-    /// The counters of each session, the background's last; none without peers.
-    pub meters: Vec<Arc<Meter>>,
+    /// The counters of each of this party's sessions, that in which stock is made ahead apart; none without peers.
+    pub meters: Meters,
     /// The records, if any are kept.
     pub transcripts: Vec<Arc<Transcript>>,
     /// End a running operator; none without peers.
@@ -86,12 +102,20 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// What can be watched of the sessions with peers.
-    pub fn of(sessions: &[&tacit_net::Session]) -> Self {
+    /// What can be watched of the sessions with peers: the engine's, and that in which stock is made ahead, if there is
+    /// one.
+    pub fn of(sessions: &[tacit_net::Session]) -> Self {
+        let (first, ahead) = sessions.split_at(sessions.len().min(1));
+        let first: Vec<&tacit_net::Session> =
+            first.iter().flat_map(|main| [Some(main), main.clients()]).flatten().collect();
+        let all = || first.iter().copied().chain(ahead);
         Self {
-            meters: sessions.iter().map(|session| session.meter()).collect(),
-            transcripts: sessions.iter().filter_map(|session| session.transcript()).collect(),
-            aborts: sessions.iter().map(|session| session.abort_handle()).collect(),
+            meters: Meters {
+                steps: first.iter().map(|session| session.meter()).collect(),
+                ahead: ahead.iter().map(|session| session.meter()).collect(),
+            },
+            transcripts: all().filter_map(|session| session.transcript()).collect(),
+            aborts: all().map(|session| session.abort_handle()).collect(),
         }
     }
 

@@ -18,8 +18,8 @@ use crate::suite::Suite;
 /// What every node knows of a shared table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Facts {
-    /// The public bound on the number of rows.
-    pub rows: usize,
+    /// The public bound on the number of rows. None at a client, which knows none.
+    pub rows: Option<usize>,
     /// The names of the columns.
     pub columns: Vec<String>,
 }
@@ -66,7 +66,7 @@ impl<B: Backend> Held<B> {
     }
 
     fn hold(&mut self, operator: &Operator, table: Table<B>) -> Facts {
-        let facts = Facts { rows: table.rows(), columns: table.names().map(str::to_owned).collect() };
+        let facts = Facts { rows: Some(table.rows()), columns: table.names().map(str::to_owned).collect() };
         self.tables.insert(operator.id(), table);
         facts
     }
@@ -126,8 +126,8 @@ where
         let (_, prices) = B::prices(&agreement.prices);
         let (mut engine, mut foresight) = match background.zip(B::AHEAD) {
             Some((background, ahead)) => {
-                let (operators, nodes) = (program.operators(), &agreement.nodes);
-                let foresight = Foresight::new(operators, nodes, agreement.link, prices.clone(), ahead.order);
+                let (operators, parties) = (program.operators(), &agreement.parties());
+                let foresight = Foresight::new(operators, parties, agreement.link, prices.clone(), ahead.order);
                 ((ahead.start)(main, background)?, Some(foresight))
             }
             None => (B::start(main)?, None),
@@ -161,7 +161,8 @@ where
             return Err(RunError::NoData);
         }
         let facts = self.held.input(operator, data)?;
-        foresee(&mut self.foresight, self.held.executor.backend_mut(), &[(operator.id(), facts.rows)])?;
+        let known: Vec<_> = facts.rows.map(|rows| (operator.id(), rows)).into_iter().collect();
+        foresee(&mut self.foresight, self.held.executor.backend_mut(), &known)?;
         Ok(facts)
     }
 

@@ -1,9 +1,10 @@
 //! What a session has cost so far, step by step.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use tacit_net::{Counters, Meter};
+use tacit_net::Counters;
+
+use crate::lifecycle::Meters;
 
 /// What one step has cost this party so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -40,10 +41,10 @@ impl StepMetrics {
 }
 
 /// The cost per step of the plan, each with everything nested in it; or with `nested`, of every nested step by itself.
-/// meters: those of the session and of what is made in the background, if anything is.
-pub fn metrics(meters: &[Arc<Meter>], nested: bool) -> Vec<StepMetrics> {
+pub fn metrics(meters: &Meters, nested: bool) -> Vec<StepMetrics> {
     let mut steps: Vec<(String, [Counters; 2])> = Vec::new();
-    for (place, meter) in meters.iter().enumerate() {
+    let places = [&meters.steps, &meters.ahead].into_iter().enumerate();
+    for (place, meter) in places.flat_map(|(place, meters)| meters.iter().map(move |meter| (place, meter))) {
         for step in meter.snapshot().steps.into_iter().filter(|step| !step.path.is_empty()) {
             let outermost = step.path.split('/').next().unwrap_or_default();
             let name = if nested { &step.path } else { outermost };

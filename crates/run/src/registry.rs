@@ -4,10 +4,12 @@ use std::collections::HashMap;
 
 use tacit_mpc::backends::{Costs, Networked, Rep3, Two, two};
 use tacit_mpc::{Link, Permits};
-use tacit_table::{Operator, Program, StepCost, TableError};
+use tacit_net::Session;
+use tacit_table::{Operator, Parties, Program, StepCost, TableError};
 
 use crate::agreement::{Agreement, Sessions};
 use crate::circuit_join::shared_matches;
+use crate::client::ClientOf;
 use crate::error::{Result, RunError};
 use crate::node::{Node, NodeOf};
 use crate::prices::{Prices, Rows};
@@ -46,20 +48,16 @@ pub struct Engine {
     pub start: fn(Sessions, &Agreement, Permits, &Program) -> Result<Box<dyn Node>>,
     /// The prices of rows.
     pub rows: fn(&Prices) -> &Rows,
+    /// Makes this party a client of the nodes.
+    pub client: fn(Session, &Agreement, Permits) -> Box<dyn Node>,
     /// What operators cost, without what two owners do with each other.
     pub cost: Cost,
     /// The permits that operators need, as a JSON list without bounds on rows.
-    pub permits: fn(&[String], &[Operator]) -> Result<String, TableError>,
+    pub permits: fn(&Parties, &[Operator]) -> Result<String, TableError>,
 }
 
-type Cost = fn(
-    &[String],
-    &[Operator],
-    &HashMap<usize, usize>,
-    Option<Link>,
-    &Prices,
-    bool,
-) -> Result<Vec<StepCost>, TableError>;
+type Cost =
+    fn(&Parties, &[Operator], &HashMap<usize, usize>, Option<Link>, &Prices, bool) -> Result<Vec<StepCost>, TableError>;
 
 /// The names of all engines of nodes, each with its number of nodes. The first is for federations that name none.
 pub fn engines() -> Vec<(&'static str, usize)> {
@@ -70,6 +68,7 @@ impl Engine {
     const fn of<B: Suite>() -> Self
     where
         NodeOf<B>: Send,
+        ClientOf<B>: Send,
     {
         Self {
             name: B::NAME,
@@ -79,12 +78,13 @@ impl Engine {
             garbles: <B as Networked>::Formulas::GARBLES,
             rows: |prices| B::prices(prices).0,
             start: NodeOf::<B>::start,
-            cost: |nodes, operators, rows, link, prices, ahead| {
-                let work = B::prices(prices).1;
-                tacit_table::cost::<B::Formulas>(nodes, operators, rows, link, work, ahead, shared_matches(nodes))
+            client: ClientOf::<B>::start,
+            cost: |parties, operators, rows, link, prices, ahead| {
+                let (work, matches) = (B::prices(prices).1, shared_matches(&parties.nodes));
+                tacit_table::cost::<B::Formulas>(parties, operators, rows, link, work, ahead, matches)
             },
-            permits: |nodes, operators| {
-                tacit_table::cost::permits::<B::Formulas>(nodes, operators, shared_matches(nodes))
+            permits: |parties, operators| {
+                tacit_table::cost::permits::<B::Formulas>(parties, operators, shared_matches(&parties.nodes))
             },
         }
     }

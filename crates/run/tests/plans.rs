@@ -69,11 +69,11 @@ fn what_one_run_keeps_another_reads() {
 }
 
 fn assert_as_declared(plan: &Plan, engine: &str, sizes: &[(usize, usize)]) {
-    let (sessions, nodes) = (sessions(plan, engine), nodes(engine));
+    let sessions = sessions(plan, engine);
     together(&sessions, |session| drive(session, plan, None, false).expect("an end in order"));
     let sizes: HashMap<usize, usize> = sizes.iter().copied().collect();
-    let (nodes, prices) = (&nodes[..], &Prices::default());
-    let conditions = Conditions { nodes, link: None, network: None, prices, ahead: true };
+    let (parties, prices) = (&plan.parties(engine), &Prices::default());
+    let conditions = Conditions { parties, link: None, network: None, prices, ahead: true };
     let declared = cost(engine, &plan.operators, &sizes, &conditions).expect("a plan");
     assert_eq!(declared.len(), plan.steps().len());
     for (node, session) in sessions.iter().enumerate() {

@@ -20,6 +20,8 @@ pub struct Approval<'a> {
     pub engine: &'a str,
     /// The nodes in engine order.
     pub nodes: &'a [String],
+    /// The parties that own inputs or get answers and are no nodes, in their order.
+    pub clients: &'a [String],
     /// The network between the nodes, if they declare one: protocols are chosen by it.
     pub link: Option<Link>,
     /// The digest of the prices that protocols are chosen by, unless these are the default.
@@ -44,6 +46,7 @@ impl Approval<'_> {
         hasher.part(self.version.as_bytes());
         hasher.part(self.engine.as_bytes());
         hasher.list(self.nodes.iter().map(String::as_bytes));
+        hasher.list(self.clients.iter().map(String::as_bytes));
         hasher.list(link.into_iter());
         hasher.list(self.prices.iter().map(<[u8; 32]>::as_slice));
         hasher.list(self.kept.iter().map(<[u8; 32]>::as_slice));
@@ -142,6 +145,7 @@ mod tests {
         version: &'static str,
         engine: &'static str,
         nodes: Vec<String>,
+        clients: Vec<String>,
         link: Option<(f64, f64)>,
         prices: Option<[u8; 32]>,
         kept: Vec<[u8; 32]>,
@@ -155,6 +159,7 @@ mod tests {
             version: "1.0.0",
             engine: "two",
             nodes: names(&["a", "b"]),
+            clients: names(&["c"]),
             link: Some((0.02, 1e6)),
             prices: None,
             kept: vec![[1; 32]],
@@ -166,12 +171,12 @@ mod tests {
 
     impl Told {
         fn digest(&self) -> [u8; 32] {
-            let Self { version, engine, nodes, prices, kept, plan_hash, .. } = self;
+            let Self { version, engine, nodes, clients, prices, kept, plan_hash, .. } = self;
             let permits = Permits::from_json(&self.permits).expect("a list");
             let program = Program::from_json(&self.operators).expect("a list");
             let link = self.link.map(|(latency, bandwidth)| Link { latency, bandwidth });
             let (permits, program, prices, plan_hash) = (&permits, &program, *prices, *plan_hash);
-            Approval { version, engine, nodes, link, prices, kept, plan_hash, permits, program }.digest()
+            Approval { version, engine, nodes, clients, link, prices, kept, plan_hash, permits, program }.digest()
         }
     }
 
@@ -182,12 +187,15 @@ mod tests {
         let (wider, more) = (ANSWER.replace(": 4", ": 5"), ANSWER.replace(r#""rows": 5"#, r#""rows": 6"#));
         let (ring, null) =
             (ANSWER.replace("bits", "ring64"), ANSWER.replacen("nullable\": false", "nullable\": true", 1));
-        let changes: [&dyn Fn(&mut Told); 22] = [
+        let changes: [&dyn Fn(&mut Told); 25] = [
             &|_| (),
             &|told| told.version = "1.0.1",
             &|told| told.engine = "rep3",
             &|told| told.nodes = names(&["b", "a"]),
             &|told| told.nodes = names(&["ab", ""]),
+            &|told| told.clients = vec![],
+            &|told| told.clients = names(&["d"]),
+            &|told| (told.nodes, told.clients) = (names(&["a", "b", "c"]), vec![]),
             &|told| told.link = None,
             &|told| told.link = Some((0.02, 2e6)),
             &|told| told.prices = Some([1; 32]),

@@ -13,6 +13,7 @@ use crate::executor::{Executor, Matched};
 use crate::operator::{CircuitPsi, Operator, PsiSide};
 use crate::operators::input::Prepared;
 use crate::operators::release::opened_columns;
+use crate::parties::Parties;
 use crate::table::Table;
 
 /// What one step costs.
@@ -26,7 +27,7 @@ pub struct StepCost {
     pub rounds: u64,
     /// Rounds of what is made ahead for it meanwhile, in a session of its own.
     pub ahead: u64,
-    /// Payload bytes sent by each node, in engine order, in both sessions.
+    /// Payload bytes sent by each node, in engine order, and by each client behind them, in all sessions.
     pub sent: Vec<u64>,
     /// What each node's processor takes, what is made ahead included, as far as the engine has prices.
     pub processor: Duration,
@@ -34,7 +35,7 @@ pub struct StepCost {
     pub circuits: Circuits,
 }
 
-/// The declared cost of every operator, in execution order, on an engine of nodes of these names.
+/// The declared cost of every operator, in execution order, among these parties.
 ///
 /// `input_rows` gives the size of each input by its step id; an input with a size in the plan needs none. For a `psi`
 /// it gives the rows of the join by its step id, and the sizes of both sides by the ids of their local steps, as for a
@@ -46,7 +47,7 @@ pub struct StepCost {
 /// # Errors
 /// [`TableError::Input`] when the operators do not fit each other or an input's size is missing.
 pub fn cost<E: Costs>(
-    names: &[String],
+    parties: &Parties,
     operators: &[Operator],
     input_rows: &HashMap<usize, usize>,
     link: Option<Link>,
@@ -54,7 +55,7 @@ pub fn cost<E: Costs>(
     ahead: bool,
     circuit: impl Fn(&mut Tally<E>, &CircuitPsi, [usize; 2]) -> Result<Matched<Tally<E>>>,
 ) -> Result<Vec<StepCost>> {
-    let mut forecast = Forecast::<E>::new(names, link, prices, ahead);
+    let mut forecast = Forecast::<E>::new(parties, link, prices, ahead);
     let mut out = Vec::new();
     for stretch in stretches(operators) {
         out.extend(forecast.stretch(&operators[stretch], input_rows, &circuit)?.0);
@@ -73,23 +74,24 @@ pub fn stretches(operators: &[Operator]) -> Vec<Range<usize>> {
 
 /// What operators cost that are declared one stretch after the other.
 pub struct Forecast<E: Costs> {
-    executor: Executor<Tally<E>>,
-    tables: HashMap<usize, Table<Tally<E>>>,
-    names: Vec<String>,
+    pub(crate) executor: Executor<Tally<E>>,
+    pub(crate) tables: HashMap<usize, Table<Tally<E>>>,
+    parties: Parties,
     permits: Vec<Json>,
 }
 
 impl<E: Costs> Forecast<E> {
     /// Before the first of all operators. The rest as for [`cost()`].
-    pub fn new(names: &[String], link: Option<Link>, prices: E::Prices, ahead: bool) -> Self {
-        let mut executor = Executor::new(Tally::<E>::new(names.to_vec()), Permits::default(), names.to_vec(), [0; 32]);
+    pub fn new(parties: &Parties, link: Option<Link>, prices: E::Prices, ahead: bool) -> Self {
+        let tally = Tally::<E>::new(parties.nodes.clone()).with_clients(parties.clients.clone());
+        let mut executor = Executor::new(tally, Permits::default(), parties.clone(), [0; 32]);
         executor.backend_mut().take();
         executor.backend_mut().price(prices);
         link.into_iter().for_each(|link| executor.backend_mut().declare(link));
         if ahead {
             executor.backend_mut().make_ahead();
         }
-        Self { executor, tables: HashMap::new(), names: names.to_vec(), permits: vec![] }
+        Self { executor, tables: HashMap::new(), parties: parties.clone(), permits: vec![] }
     }
 
     /// The costs of the next [stretch](stretches), and what is to be made ahead for it, each with the position of its
@@ -118,15 +120,15 @@ impl<E: Costs> Forecast<E> {
         Ok((costs, orders))
     }
 
-    fn step(
+    pub(crate) fn step(
         &mut self,
         operator: &Operator,
         input_rows: &HashMap<usize, usize>,
         circuit: impl Fn(&mut Tally<E>, &CircuitPsi, [usize; 2]) -> Result<Matched<Tally<E>>>,
     ) -> Result<StepCost> {
-        let Self { executor, tables, names, permits } = self;
+        let Self { executor, tables, parties, permits } = self;
         let inputs = operator.inputs().into_iter().map(|id| table(tables, operator, id)).collect::<Result<Vec<_>>>()?;
-        let needed = needed_permits(names, operator, &inputs)?;
+        let needed = needed_permits(parties, operator, &inputs)?;
         executor.permit(Permits::from_json(&Json::from(needed.clone()).to_string()).map_err(TableError::Internal)?);
         permits.extend(needed);
         let (rows, table) = match operator {
@@ -183,11 +185,11 @@ impl<E: Costs> Forecast<E> {
 /// # Errors
 /// [`TableError::Input`] when the operators do not fit each other.
 pub fn permits<E: Costs>(
-    names: &[String],
+    parties: &Parties,
     operators: &[Operator],
     circuit: impl Fn(&mut Tally<E>, &CircuitPsi, [usize; 2]) -> Result<Matched<Tally<E>>>,
 ) -> Result<String> {
-    let mut forecast = Forecast::<E>::new(names, None, E::Prices::default(), false);
+    let mut forecast = Forecast::<E>::new(parties, None, E::Prices::default(), false);
     // Kinds depend on no number of rows, but where a scalar has none, which is in no plan that the planner makes.
     let sizes = operators.iter().flat_map(Operator::announced).map(|id| (id, 1)).collect();
     for operator in operators {
@@ -212,13 +214,18 @@ fn known(operator: &Operator, id: usize, input_rows: &HashMap<usize, usize>) -> 
     input_rows.get(&id).copied().ok_or_else(missing)
 }
 
-fn table<'a, B: Backend>(tables: &'a HashMap<usize, Table<B>>, operator: &Operator, id: usize) -> Result<&'a Table<B>> {
+pub(crate) fn table<'a, B: Backend>(
+    tables: &'a HashMap<usize, Table<B>>,
+    operator: &Operator,
+    id: usize,
+) -> Result<&'a Table<B>> {
     tables.get(&id).ok_or_else(|| TableError::Input(format!("{}: step {id} gives no table before it", operator.name())))
 }
 
 /// The permits for what an operator on these tables discloses. Nothing is opened by an estimate.
-fn needed_permits<B: Backend>(names: &[String], operator: &Operator, inputs: &[&Table<B>]) -> Result<Vec<Json>> {
-    let size = |site: String| json!({"site": site, "kind": "size", "recipients": names, "columns": [], "rows": null});
+fn needed_permits<B: Backend>(parties: &Parties, operator: &Operator, inputs: &[&Table<B>]) -> Result<Vec<Json>> {
+    let size_to = |site: String, recipients: &[String]| json!({"site": site, "kind": "size", "recipients": recipients, "columns": [], "rows": null});
+    let size = |site: String| size_to(site, &parties.nodes);
     let sides = |sides: [&PsiSide; 2]| {
         let named = sides.into_iter().zip(["left", "right"]).filter(|(side, _)| side.rows.is_none());
         named.map(|(_, side)| format!("{}/{side}", operator.name())).map(size).collect::<Vec<_>>()
@@ -235,7 +242,10 @@ fn needed_permits<B: Backend>(names: &[String], operator: &Operator, inputs: &[&
         Operator::CircuitPsi(psi) => sides(psi.sides()),
         Operator::Release(release) => {
             let (site, to, columns) = (operator.name(), &release.to, opened_columns(inputs[0], release)?);
-            vec![json!({"site": site, "kind": "answer", "recipients": to, "columns": columns, "rows": null})]
+            let clients = parties.clients_among(to);
+            let told = (!clients.is_empty()).then(|| size_to(site.clone(), &clients));
+            let answer = json!({"site": site, "kind": "answer", "recipients": to, "columns": columns, "rows": null});
+            told.into_iter().chain([answer]).collect()
         }
         _ => vec![],
     })

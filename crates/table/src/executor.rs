@@ -8,6 +8,7 @@ use crate::data::DataTable;
 use crate::error::{Result, TableError};
 use crate::operator::{Kept, Operator};
 use crate::operators::{aggregate, filter, group_by, input, join, order, project, release, scalar, union};
+use crate::parties::Parties;
 use crate::table::Table;
 
 mod circuit_psi;
@@ -20,14 +21,14 @@ pub use circuit_psi::Matched;
 pub struct Executor<B: Backend> {
     backend: B,
     permits: Permits,
-    parties: Vec<String>,
+    parties: Parties,
     hash: KeyedHash,
 }
 
 impl<B: Backend> Executor<B> {
-    /// An executor on an engine whose nodes are the parties, in order. The hash key is common to all who give strings.
-    pub fn new(backend: B, permits: Permits, parties: Vec<String>, hash_key: [u8; 32]) -> Self {
-        Self { backend, permits, parties, hash: KeyedHash::new(&hash_key) }
+    /// An executor on an engine of these nodes. The hash key is common to all who give strings.
+    pub fn new(backend: B, permits: Permits, parties: impl Into<Parties>, hash_key: [u8; 32]) -> Self {
+        Self { backend, permits, parties: parties.into(), hash: KeyedHash::new(&hash_key) }
     }
 
     /// The engine.
@@ -124,8 +125,8 @@ impl<B: Backend> Executor<B> {
     /// [`TableError::Input`]; [`TableError::Net`].
     pub fn release(&mut self, operator: &Operator, table: &Table<B>) -> Result<Option<DataTable>> {
         let Operator::Release(release) = operator else { return Err(misplaced(operator, "release")) };
-        let permits = &mut self.permits;
-        in_step(&mut self.backend, operator, |b| release::release(b, permits, table, release))
+        let Self { backend, permits, parties, .. } = self;
+        in_step(backend, operator, |b| release::release(b, permits, parties, table, release))
     }
 }
 

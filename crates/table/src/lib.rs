@@ -6,6 +6,7 @@
 
 pub mod approval;
 mod bundle;
+pub mod client;
 mod convert;
 pub mod cost;
 pub mod data;
@@ -19,13 +20,16 @@ mod mask;
 pub mod matching;
 pub mod operator;
 mod operators;
+mod parties;
 pub mod table;
 
 pub use approval::{Approval, Program};
+pub use client::Client;
 pub use cost::{Forecast, StepCost, cost};
 pub use data::{ColumnData, DataColumn, DataTable, Text};
 pub use error::TableError;
 pub use executor::{Executor, Matched};
 pub use matching::KeyGroups;
 pub use operator::{CircuitPsi, Operator, Psi};
+pub use parties::Parties;
 pub use table::Table;

@@ -44,8 +44,9 @@ fn check_answers(case: &Case, nodes: &[Node], expected: &HashMap<usize, Clear>) 
 
 /// Every step's rounds and bytes at every node are those declared.
 fn check_costs<B: Networked>(case: &Case, nodes: &[Node], sizes: &HashMap<usize, usize>) {
+    let parties = names::<B>().into();
     let declared =
-        cost::<B::Formulas>(&names::<B>(), &case.plan.operators, sizes, None, Default::default(), false, |_, _, _| {
+        cost::<B::Formulas>(&parties, &case.plan.operators, sizes, None, Default::default(), false, |_, _, _| {
             unreachable!("no plan matches")
         })
         .unwrap_or_else(|error| panic!("{error}"));

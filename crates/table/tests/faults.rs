@@ -124,7 +124,7 @@ fn tables_of_more_rows_than_widths_allow() {
         let unmatched = |_: &mut _, _: &_, _| unreachable!("no plan matches");
         let plan = Plan::new(operators);
         match cost::<<Rep3 as Networked>::Formulas>(
-            &names::<Rep3>(),
+            &names::<Rep3>().into(),
             &plan.operators,
             &sizes,
             None,

@@ -210,7 +210,8 @@ fn a_sort_of_what_is_in_exactly_this_order_costs_nothing() {
         let sizes = [(1, 12)].into();
         let names = runs::names::<Rep3>();
         let unmatched = |_: &mut _, _: &_, _| unreachable!("no plan matches");
-        let costs = cost::<<Rep3 as Networked>::Formulas>(&names, &plan.operators, &sizes, None, (), false, unmatched);
+        let (names, operators) = (names.into(), &plan.operators);
+        let costs = cost::<<Rep3 as Networked>::Formulas>(&names, operators, &sizes, None, (), false, unmatched);
         let costs = costs.expect("a valid plan");
         let place = plan.operators.iter().position(|operator| matches!(operator, Operator::Sort(x) if x.id == 8));
         costs[place.expect("a sort")].rounds

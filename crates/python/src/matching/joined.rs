@@ -87,7 +87,7 @@ impl Connection {
         let how = Arc::new(Connecting { endpoints, me, identity, plan_hash, options, listener });
         let connecting = Arc::clone(&how);
         let session = wait_for(py, move || connecting.connect(0), || ())?;
-        let watches = Mutex::new(vec![Watch::of(&[&session])]);
+        let watches = Mutex::new(vec![Watch::of(std::slice::from_ref(&session))]);
         Ok(Self { how, sessions: Arc::new(Mutex::new(vec![session])), watches, progress: Arc::default() })
     }
 
@@ -110,7 +110,7 @@ impl Connection {
         py.detach(|| {
             let bins = self.progress.done.load(Relaxed);
             let mut sum = Metrics { bins, bytes_sent: 0, bytes_received: 0, rounds: 0 };
-            for meter in self.watches().iter().flat_map(|watch| &watch.meters) {
+            for meter in self.watches().iter().flat_map(|watch| watch.meters.all()) {
                 let total = meter.snapshot().total;
                 sum.bytes_sent += total.bytes_sent;
                 sum.bytes_received += total.bytes_received;
@@ -163,7 +163,7 @@ impl Connection {
         *self.watches() = if sessions.is_empty() {
             self.watches().clone()
         } else {
-            sessions.iter().map(|session| Watch::of(&[session])).collect()
+            sessions.iter().map(|session| Watch::of(std::slice::from_ref(session))).collect()
         };
         *self.sessions.lock().unwrap_or_else(PoisonError::into_inner) = sessions;
         Ok(value)

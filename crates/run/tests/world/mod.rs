@@ -2,7 +2,7 @@
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -11,7 +11,7 @@ use tacit_net::tcp::Endpoint;
 use tacit_net::{Options, keys};
 use tacit_run::kept::{KeptPart, Target, sealing_key};
 use tacit_run::kept_file::KeptFile;
-use tacit_run::{Agreement, BothSides, Network, Result, Session, permits};
+use tacit_run::{Agreement, BothSides, Network, Parties, Result, Session, permits};
 use tacit_table::{ColumnData, DataColumn, DataTable, Operator};
 
 pub mod plans;
@@ -91,11 +91,25 @@ impl Plan {
         Operator::list_from_json(&self.operators).expect("operators")
     }
 
-    /// What the nodes of an engine agree on: all permits that the plan needs.
+    /// The nodes of an engine, and as clients all others who own something or get an answer.
+    pub fn parties(&self, engine: &str) -> Parties {
+        let nodes = nodes(engine);
+        let named = self.steps().into_iter().flat_map(|operator| match operator {
+            Operator::Input(input) => vec![input.owner],
+            Operator::Release(release) => release.to,
+            _ => vec![],
+        });
+        let clients: BTreeSet<String> = named.filter(|party| !nodes.contains(party)).collect();
+        Parties { nodes, clients: clients.into_iter().collect() }
+    }
+
+    /// What the parties of an engine agree on: all permits that the plan needs.
     pub fn agreement(&self, engine: &str) -> Agreement {
         let of = if engine == "clear" { "rep3" } else { engine };
-        let permits = permits(of, &self.operators, &nodes(of)).expect("a plan");
-        Agreement::within_process(engine, nodes(of), permits, self.operators.clone())
+        let parties = self.parties(of);
+        let permits = permits(of, &self.operators, &parties).expect("a plan");
+        let agreement = Agreement::within_process(engine, parties.nodes, permits, self.operators.clone());
+        Agreement { clients: parties.clients, ..agreement }
     }
 }
 

@@ -27,8 +27,8 @@ impl<B: Backend> Executor<B> {
     pub(super) fn announced(&mut self, name: &str, side: &PsiSide, site: &str, own: Option<usize>) -> Result<usize> {
         let Self { backend, permits, parties, .. } = self;
         in_step_of(backend, name, |b| {
-            let owner = input::owner(parties, &side.owner)?;
-            let permit = permits.take(site, &[PermitKind::Size], parties, &[])?;
+            let owner = parties.owning_node(&side.owner)?;
+            let permit = permits.take(site, &[PermitKind::Size], &parties.nodes, &[])?;
             input::announced_rows(b, owner, &side.owner, own, permit)
         })
     }

@@ -1,7 +1,7 @@
 //! `input`: an owner's table becomes shared.
 //!
-//! Discloses the size where the plan announces one; nothing else. With a padded size every row's validity is secret,
-//! also when the data happens to fill it.
+//! The owner may be a client of the nodes. Discloses the size where the plan announces one; nothing else. With a padded
+//! size every row's validity is secret, also when the data happens to fill it.
 
 use tacit_math::KeyedHash;
 use tacit_mpc::{Backend, Block, Permit, PermitKind, Permits, Rows};
@@ -11,6 +11,7 @@ use crate::data::DataTable;
 use crate::encode::{encode, shape};
 use crate::error::{Result, TableError};
 use crate::operator::{Input, InputColumn, Repr};
+use crate::parties::Parties;
 use crate::table::{Column, Shares, Table, Value};
 
 /// The owner's data, ready to be shared.
@@ -24,14 +25,6 @@ pub(crate) struct Prepared {
 /// Whether every row will be known to be valid: the exact size is announced.
 fn is_exact(input: &Input) -> bool {
     input.rows.is_none() && !input.pad_to_source
-}
-
-/// The owner's place among the nodes.
-pub(crate) fn owner(parties: &[String], owner: &str) -> Result<PartyId> {
-    let place = parties.iter().position(|name| name == owner);
-    place
-        .map(PartyId)
-        .ok_or_else(|| TableError::Input(format!("the owner {owner:?} is not one of the nodes {}", parties.join(", "))))
 }
 
 /// Checks and encodes the owner's data, before anything is sent.
@@ -50,20 +43,25 @@ pub(crate) fn prepare(input: &Input, data: &DataTable, hash: &KeyedHash) -> Resu
 pub(crate) fn input<B: Backend>(
     b: &mut B,
     permits: &mut Permits,
-    parties: &[String],
+    parties: &Parties,
     input: &Input,
     prepared: Option<Prepared>,
 ) -> Result<Table<B>> {
-    let owner = owner(parties, &input.owner)?;
+    let owner = parties.owner(&input.owner)?;
     let (own_rows, block) = prepared.map_or((None, None), |p| (Some(p.rows), p.block));
     let rows = match input.rows {
         Some(rows) => rows,
         None => {
-            let permit = permits.take(&format!("{}.input", input.id), &[PermitKind::Size], parties, &[])?;
+            let permit = size_permit(permits, parties, input)?;
             announced_rows(b, owner, &input.owner, own_rows, permit)?
         }
     };
     share(b, parties, input, rows, block)
+}
+
+/// The permit to announce the size of an input.
+pub(crate) fn size_permit(permits: &mut Permits, parties: &Parties, input: &Input) -> Result<Permit> {
+    Ok(permits.take(&format!("{}.input", input.id), &[PermitKind::Size], &parties.nodes, &[])?)
 }
 
 /// A number of rows that its owner tells all nodes.
@@ -91,12 +89,12 @@ fn too_many(what: &str, rows: u64) -> TableError {
 /// Shares the owner's encoded columns, of `rows` rows.
 pub(crate) fn share<B: Backend>(
     b: &mut B,
-    parties: &[String],
+    parties: &Parties,
     input: &Input,
     rows: usize,
     block: Option<Block>,
 ) -> Result<Table<B>> {
-    let owner = owner(parties, &input.owner)?;
+    let owner = parties.owner(&input.owner)?;
     let exact = is_exact(input);
     let mut shared = b.input(owner, shape(&input.columns, rows, !exact), block)?;
     let valid = if exact { None } else { shared.bits.pop() };

@@ -3,10 +3,11 @@
 //! Functionality: the recipients learn the valid rows of the named columns. Before opening, every row that is not valid
 //! and every value that is NULL is zeroed. The rows are shuffled or, if their order is part of the answer, a sort of
 //! the plan put the valid ones first. So neither the content nor the position of a row that is not valid shows. They
-//! learn the number of valid rows, and the public number of all rows.
+//! learn the number of valid rows, and the public number of all rows. A recipient that is a client of the nodes does
+//! not know that number before, and telling it needs a permit of its own.
 
 use tacit_math::Plane;
-use tacit_mpc::{Backend, OpenedColumn, PermitKind, Permits, linear};
+use tacit_mpc::{Backend, Block, OpenedColumn, Permit, PermitKind, Permits, Rows, linear};
 
 use super::order::stated;
 use crate::bundle::bundle;
@@ -15,27 +16,81 @@ use crate::decode::decode;
 use crate::error::{Result, TableError};
 use crate::mask::{keep_all, present};
 use crate::operator::{Encoding, Kind, Release};
+use crate::parties::Parties;
 use crate::table::{Table, Value};
 
 /// Opens the columns to the recipients; None at all others.
 pub(crate) fn release<B: Backend>(
     b: &mut B,
     permits: &mut Permits,
+    parties: &Parties,
     table: &Table<B>,
     release: &Release,
 ) -> Result<Option<DataTable>> {
     if release.ordered {
         stated(table)?;
     }
+    let Allowed { opening, told } = allowed(permits, parties, table, release)?;
+    for permit in [Some(&opening), told.as_ref()].into_iter().flatten() {
+        permit.check_rows(table.rows as u64)?;
+    }
+    let Masked { rows, layout } = masked(b, table, release)?;
+    Ok(b.open(&rows, opening)?.map(|block| layout.decode(block)))
+}
+
+/// What a release may show.
+pub(crate) struct Allowed {
+    /// The columns.
+    pub opening: Permit,
+    /// The number of rows, to those recipients that are clients: they do not know it as the nodes do.
+    pub told: Option<Permit>,
+}
+
+/// The permits of a release.
+///
+/// # Errors
+/// [`TableError::Input`] for columns that cannot be opened, [`TableError::Policy`] without a permit.
+pub(crate) fn allowed<B: Backend>(
+    permits: &mut Permits,
+    parties: &Parties,
+    table: &Table<B>,
+    release: &Release,
+) -> Result<Allowed> {
     let site = format!("{}.release", release.id);
     let values = table.values(&release.columns)?;
     if let Some(hashed) = release.columns.iter().zip(&values).find(|(_, value)| value.encoding == Encoding::Hash) {
         return Err(TableError::Input(format!("column {:?} is a hash, which cannot be opened as a string", hashed.0)));
     }
     let opened = opened_columns(table, release)?;
-    let permit = permits.take(&site, &[PermitKind::Answer, PermitKind::Value], &release.to, &opened)?;
-    permit.check_rows(table.rows as u64)?;
-    let values = values.into_iter().zip(&opened);
+    let opening = permits.take(&site, &[PermitKind::Answer, PermitKind::Value], &release.to, &opened)?;
+    let clients = parties.clients_among(&release.to);
+    let told = if clients.is_empty() { None } else { Some(permits.take(&site, &[PermitKind::Size], &clients, &[])?) };
+    Ok(Allowed { opening, told })
+}
+
+/// What is opened, and how it is read.
+pub(crate) struct Masked<B: Backend> {
+    pub rows: Rows<B>,
+    pub layout: Layout,
+}
+
+/// The columns of opened rows, and whether a plane says which rows are valid.
+pub(crate) struct Layout {
+    columns: Vec<(String, Kind, Encoding)>,
+    valid: bool,
+}
+
+impl Layout {
+    /// The valid rows.
+    pub fn decode(&self, opened: Block) -> DataTable {
+        decode(opened, &self.columns, self.valid)
+    }
+}
+
+/// The released columns with zeros in whatever nobody may see, in an order that says nothing.
+pub(crate) fn masked<B: Backend>(b: &mut B, table: &Table<B>, release: &Release) -> Result<Masked<B>> {
+    let opened = opened_columns(table, release)?;
+    let values = table.values(&release.columns)?.into_iter().zip(&opened);
     let values: Vec<_> =
         values.map(|(value, opened)| with_nulls(b, table.rows, &value, opened.kind.nullable)).collect();
     let (mut rows, layout) = bundle(table.rows, &values);
@@ -48,8 +103,7 @@ pub(crate) fn release<B: Backend>(
     let columns: Vec<_> = columns.collect();
     let (mut rows, _) = bundle(table.rows, &values);
     rows.bits.extend(valid.clone());
-    let opened = b.open(&rows, permit)?;
-    Ok(opened.map(|block| decode(block, &columns, valid.is_some())))
+    Ok(Masked { rows, layout: Layout { columns, valid: valid.is_some() } })
 }
 
 /// What can be seen of the columns that a release opens.

@@ -32,7 +32,7 @@ pub fn permit_list(plan: &Plan, nodes: &[String]) -> String {
 fn needed<B: Networked>(plan: &Plan, nodes: &[String]) -> String {
     let none = |_: &mut Tally<B::Formulas>, _: &CircuitPsi, _| unreachable!("no plan of this world matches");
     // A step that nodes refuse whatever is permitted has none, nor do those behind it.
-    let until = |end: usize| tacit_table::cost::permits(nodes, &plan.operators[..end], none).ok();
+    let until = |end: usize| tacit_table::cost::permits(&nodes.to_vec().into(), &plan.operators[..end], none).ok();
     (0..=plan.operators.len()).rev().find_map(until).expect("no step needs no permit")
 }
 

@@ -1,0 +1,247 @@
+//! Plans with clients: owners and recipients that are no nodes.
+
+mod world;
+
+use std::collections::HashMap;
+
+use serde_json::{Value as Json, json};
+use tacit_net::Fault;
+use tacit_run::{Agreement, Conditions, OperatorCost, Prices, RunError, Session, cost};
+use tacit_table::Operator;
+use world::{
+    ENGINES, Opened, Plan, RING, Rows, bits, columns, drive, in_clear, over_tls, sessions, step, table, together,
+};
+
+/// Rows of ann, who is a node, and of gus and hal, who are not: the amounts of each region summed, opened to these
+/// parties.
+fn spread(to: &[&str]) -> Plan {
+    let kinds = columns(&[("region", bits(3)), ("amount", RING.into())]);
+    let input = |id: usize, owner: &str, rows: &str| {
+        format!(r#"{{"id":{id},"op":"input","owner":"{owner}","columns":{kinds},"rows":{rows}}}"#)
+    };
+    let operators = [
+        input(1, "ann", "4"),
+        input(2, "gus", "null"),
+        input(3, "hal", "5"),
+        format!(
+            r#"{{"id":4,"op":"union","inputs":[1,2,3],"columns":[{{"name":"region","kind":{}}},
+                {{"name":"amount","kind":{RING}}}]}}"#,
+            bits(3)
+        ),
+        format!(
+            r#"{{"id":5,"op":"group_by","input":4,"keys":["region"],"groups":null,"aggregates":[
+                {{"name":"total","function":"sum","column":"amount","kind":{RING}}}]}}"#
+        ),
+        json!({"id": 6, "op": "release", "input": 5, "to": to, "columns": ["region", "total"], "ordered": false})
+            .to_string(),
+    ];
+    let rows = |regions: &[i64], amounts: &[i64]| table(&[("region", regions), ("amount", amounts)]);
+    let data = [
+        (1, rows(&[1, 2, 1], &[10, -4, 5])),
+        (2, rows(&[2, 7], &[100, 1_000_000])),
+        (3, rows(&[1, 7, 7, 2, 5], &[1, 2, 3, 4, -77])),
+    ];
+    Plan::new(&operators, data)
+}
+
+fn totals() -> Rows {
+    vec![vec![1, 16], vec![2, 100], vec![5, -77], vec![7, 1_000_005]]
+}
+
+/// All parties, nodes first.
+fn names(plan: &Plan, engine: &str) -> Vec<String> {
+    plan.parties(engine).names().cloned().collect()
+}
+
+fn assert_told(ends: Vec<Result<Opened, RunError>>, names: &[String], to: &[&str]) {
+    for (end, name) in ends.into_iter().zip(names) {
+        let opened = end.unwrap_or_else(|error| panic!("{name}: {error}"));
+        let expected = if to.contains(&name.as_str()) { Opened::from([(6, totals())]) } else { Opened::new() };
+        assert_eq!(opened, expected, "{name}");
+    }
+}
+
+#[test]
+fn clients_give_and_get_the_same_everywhere() {
+    for to in [&["ivy"][..], &["gus", "ivy"], &["ann", "hal"], &["bob"]] {
+        let plan = spread(to);
+        assert_eq!(in_clear(&plan)[&6], totals());
+        for engine in ENGINES {
+            let names = names(&plan, engine);
+            let among_threads = together(&sessions(&plan, engine), |session| drive(session, &plan, None, false));
+            assert_told(among_threads, &names, to);
+            let over_tls = over_tls(&names, |_| plan.agreement(engine), |session| drive(session, &plan, None, false));
+            assert_told(over_tls, &names, to);
+        }
+    }
+}
+
+/// A party is metered for what it sends itself; rounds are those of the nodes.
+#[test]
+fn what_is_declared_is_what_is_metered() {
+    for to in [&["ivy"][..], &["ann", "gus", "ivy"]] {
+        for engine in ENGINES {
+            let plan = spread(to);
+            let (sessions, parties) = (sessions(&plan, engine), plan.parties(engine));
+            together(&sessions, |session| drive(session, &plan, None, false).expect("an end in order"));
+            let prices = &Prices::default();
+            let conditions = Conditions { parties: &parties, link: None, network: None, prices, ahead: true };
+            let declared = cost(engine, &plan.operators, &HashMap::from([(2, 2)]), &conditions);
+            for OperatorCost { step: name, declared: cost, .. } in declared.expect("a plan") {
+                for (place, session) in sessions.iter().enumerate() {
+                    let metered = session.metrics(false).into_iter().find(|metered| metered.step == name);
+                    let metered = metered.unwrap_or_default();
+                    let sent = cost.sent.get(place).copied().unwrap_or_default();
+                    assert_eq!(metered.bytes_sent, sent, "{name} on {engine} at {}", session.me());
+                    if place < parties.nodes.len() {
+                        let rounds = (metered.rounds, metered.rounds_ahead);
+                        assert_eq!(rounds, (cost.rounds, cost.ahead), "{name} on {engine} at {}", session.me());
+                    }
+                }
+            }
+        }
+    }
+}
+
+type Change = fn(&mut Vec<Json>);
+
+/// Whatever a permit does not allow ends the run at everybody, before anything is opened.
+#[test]
+fn a_client_is_told_nothing_without_a_permit() {
+    let changes: [(&str, Change); 5] = [
+        ("no size of an input", |permits| permits.retain(|permit| permit["site"] != "2.input")),
+        ("no size of the answer", |permits| {
+            permits.retain(|permit| permit["site"] != "6.release" || permit["kind"] != "size");
+        }),
+        ("no answer", |permits| permits.retain(|permit| permit["kind"] != "answer")),
+        ("a smaller size", |permits| {
+            permits
+                .iter_mut()
+                .filter(|permit| permit["site"] == "2.input")
+                .for_each(|permit| permit["rows"] = json!(1));
+        }),
+        ("fewer rows", |permits| {
+            permits.iter_mut().filter(|permit| permit["kind"] == "answer").for_each(|permit| permit["rows"] = json!(3));
+        }),
+    ];
+    for engine in ENGINES {
+        for (name, change) in &changes {
+            let plan = spread(&["ivy"]);
+            let mut agreement = plan.agreement(engine);
+            let mut permits: Vec<Json> = serde_json::from_str(&agreement.permits).expect("a list");
+            change(&mut permits);
+            agreement.permits = Json::from(permits).to_string();
+            let sessions = Session::in_memory(&agreement, &tacit_net::Options::default()).expect("a plan");
+            let ends = together(&sessions, |session| drive(session, &plan, None, false));
+            let errors: Vec<RunError> = ends.into_iter().map(|end| end.expect_err("nobody ends in order")).collect();
+            assert!(errors.iter().any(|error| error.fault() == Fault::Policy), "{name} on {engine}: {errors:?}");
+            for error in errors.iter().filter(|error| error.fault() != Fault::Policy) {
+                assert!([Fault::Gone, Fault::Misbehaved].contains(&error.fault()), "{name} on {engine}: {error}");
+            }
+        }
+    }
+}
+
+/// A client dies before its input is in: all others end and name it, or whom it took along.
+#[test]
+fn a_client_that_vanishes_ends_all_others() {
+    for engine in ENGINES {
+        let plan = spread(&["ivy"]);
+        let names = names(&plan, engine);
+        let ends = over_tls(
+            &names,
+            |_| plan.agreement(engine),
+            |session| {
+                if session.me() == "hal" {
+                    step(session, &plan, &plan.steps()[0], None, false)?;
+                    session.leave();
+                    return Err(RunError::Aborted);
+                }
+                drive(session, &plan, None, false)
+            },
+        );
+        let errors = ends.into_iter().zip(&names).filter(|(_, name)| *name != "hal");
+        let errors: Vec<RunError> = errors.map(|(end, _)| end.expect_err("hal is gone")).collect();
+        assert!(errors.iter().all(|error| error.fault() == Fault::Gone), "{errors:?}");
+        assert!(errors.iter().any(|error| error.to_string().contains("hal")), "{errors:?}");
+    }
+}
+
+#[test]
+fn data_outside_its_bounds_is_its_owners_fault_and_others_learn_only_that() {
+    let many = (0..6).collect::<Vec<i64>>();
+    let refused = [
+        (table(&[("region", &[3, 9]), ("amount", &[1, 31337])]), "row 2: a value outside the declared bounds"),
+        (table(&[("region", &many), ("amount", &many)]), "hal has 6 rows, more than the 5 declared for this input"),
+        (table(&[("region", &[1])]), "amount"),
+    ];
+    for engine in ENGINES {
+        for (data, told) in &refused {
+            let mut plan = spread(&["ivy"]);
+            plan.data.insert(3, data.clone());
+            for (end, name) in together(&sessions(&plan, engine), |session| drive(session, &plan, None, false))
+                .into_iter()
+                .zip(names(&plan, engine))
+            {
+                let (error, own) = (end.expect_err("nobody has an answer"), name == "hal");
+                assert_eq!(error.fault(), if own { Fault::Input } else { Fault::Gone }, "{name}: {error}");
+                let text = error.to_string();
+                assert_eq!(text.contains(told), own, "{name}: {text}");
+                assert!(own || !text.contains("31337") && !text.contains("row"), "{name}: {text}");
+            }
+        }
+    }
+}
+
+/// Nodes and clients compare what they approve.
+#[test]
+fn a_client_that_approved_something_else_is_refused() {
+    let (plan, other, engine) = (spread(&["ivy"]), spread(&["gus", "ivy"]), "two");
+    let names = names(&plan, engine);
+    let agreement = |place: usize| {
+        let plan = if names[place] == "gus" { &other } else { &plan };
+        // Under one plan hash.
+        Agreement { plan_hash: [1; 32], kept: Some(vec![]), ..plan.agreement(engine) }
+    };
+    for end in over_tls(&names, agreement, |session| drive(session, &plan, None, false)) {
+        let error = end.expect_err("gus approved another plan");
+        assert!([Fault::Misbehaved, Fault::Gone].contains(&error.fault()), "{error}");
+    }
+}
+
+#[test]
+fn who_has_no_part_is_no_client() {
+    let plan = spread(&["ivy"]);
+    let with = |clients: &[&str]| {
+        let clients = clients.iter().copied().map(String::from).collect();
+        let agreement = Agreement { clients, ..plan.agreement("rep3") };
+        Session::in_memory(&agreement, &tacit_net::Options::default()).map(drop).expect_err("it is refused").to_string()
+    };
+    assert!(with(&["gus", "hal", "ivy", "jon"]).contains("\"jon\" is no client of this plan"));
+    assert!(with(&["gus", "gus", "hal", "ivy"]).contains("named twice"));
+    assert!(with(&["ann", "gus", "hal", "ivy"]).contains("named twice"));
+}
+
+/// Only what the owner itself gives counts.
+#[test]
+fn what_a_node_gives_for_a_clients_input_is_ignored() {
+    for engine in ENGINES {
+        let (plan, mut forged) = (spread(&["ivy"]), spread(&["ivy"]));
+        forged.data.values_mut().for_each(|data| *data = table(&[("region", &[0]), ("amount", &[1])]));
+        let ends = together(&sessions(&plan, engine), |session| {
+            let mut opened = Opened::new();
+            for operator in plan.steps() {
+                let Operator::Input(input) = &operator else {
+                    let table = step(session, &plan, &operator, None, false).expect("it is as approved");
+                    opened.extend(table.map(|table| (operator.id(), world::rows(&table))));
+                    continue;
+                };
+                let given = if input.owner == session.me() { &plan } else { &forged };
+                session.input(input.id, || Ok(Some(given.data[&input.id].clone()))).expect("it is as approved");
+            }
+            session.close().expect("an end in order");
+            opened
+        });
+        assert_eq!(ends.into_iter().flatten().collect::<Vec<_>>(), [(6, totals())], "{engine}");
+    }
+}
