@@ -12,7 +12,7 @@ from tacit.agent.steps import participants
 from tacit.plan import plan_hash
 from tacit.plan.account.sentences import rule, what
 from tacit.plan.account.serialise import disclosure_json
-from tacit.plan.physical.disclosure import Disclosure
+from tacit.plan.physical.disclosure import Disclosure, OpenedRows
 from tacit.plan.physical.placed import DropStep, KeepStep, PlacedPlan
 
 JSON = dict[str, Any]
@@ -88,7 +88,9 @@ def _disclosure(disclosure: Disclosure) -> JSON:
 
 
 def _actual_rows(disclosure: Disclosure, opened: Mapping[str, int], metrics: Metrics) -> int | None:
-    """How many rows the site disclosed, as far as this party knows: all know sizes, recipients the opened rows."""
+    """How many rows the site disclosed, as far as this party knows: nodes know sizes, recipients the opened rows."""
+    if isinstance(disclosure.shown, OpenedRows):
+        return None
     if disclosure.kind == "size":
         rows = metrics.get(disclosure.site.name, {}).get("rows")
         return None if rows is None else int(rows)

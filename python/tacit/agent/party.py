@@ -156,6 +156,7 @@ class PartyRun:
             link=declared_link(self.plan),
             prices=shared_prices(self.plan),
             kept=[self._taken_up[step.id] for step in self.plan.steps if isinstance(step, KeptStep)],
+            clients=list(self.plan.clients),
         )
 
     def _secure_step(self, session: _native.Session, engine: LocalEngine, step: NativeStep) -> int | None:

@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from tacit.plan.account.disclosures import match_disclosures, release_disclosure, size_disclosures
+from tacit.plan.account.disclosures import (
+    match_disclosures,
+    release_disclosure,
+    size_disclosures,
+    told_disclosures,
+)
 from tacit.plan.algebra.refusals import QueryError, UnsupportedSQL
 from tacit.plan.algebra.relations import Relation
 from tacit.plan.algebra.trees import kept_scans, owner, scans
@@ -126,7 +131,8 @@ def _placed(
         for relation, reason in why.items()
         if relation in lowering.placed
     )
-    steps, shown = (*lowering.emit.steps, *last), (*sizes, *matches, *disclosed)
+    told = told_disclosures(last, (*sizes, *matches), disclosed, catalog)
+    steps, shown = (*lowering.emit.steps, *last), (*sizes, *matches, *told, *disclosed)
     return PlacedPlan(query, catalog.engine, catalog.nodes, recipients, steps, shown, catalog, joins), lowering
 
 
@@ -183,12 +189,19 @@ def _check(relation: Relation, catalog: Catalog, recipients: tuple[str, ...]) ->
             f"the engine {catalog.engine!r} with {len(catalog.nodes)} nodes is not available; "
             f"use {alternatives()} nodes."
         )
-    for party in dict.fromkeys([*recipients, *(scan.owner for scan in scans(relation))]):
-        if party not in catalog.nodes:
+    outside = [
+        party
+        for party in dict.fromkeys([*recipients, *(scan.owner for scan in scans(relation))])
+        if party not in catalog.nodes
+    ]
+    for party in outside:
+        if party not in catalog.parties:
             role = "recipient" if party in recipients else "owner"
-            raise QueryError(
-                f"the {role} {party!r} is not one of the nodes {', '.join(catalog.nodes)}; "
-                "owners and recipients must be nodes."
-            )
+            raise QueryError(f"the {role} {party!r} is not one of the parties {', '.join(catalog.parties)}.")
     read = {scan.table for scan in kept_scans(relation)}
+    if outside and (read or not recipients):
+        raise QueryError(
+            f"{' and '.join(outside)} is not one of the nodes {', '.join(catalog.nodes)}, which alone have parts of "
+            "kept tables; ask about one with owners and recipients that are nodes."
+        )
     return replace(catalog, kept=tuple(table for table in catalog.kept if table.name in read), broken=())

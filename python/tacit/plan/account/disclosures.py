@@ -23,11 +23,12 @@ from tacit.plan.physical.disclosure import (
     MatchingRows,
     NumberOfMatches,
     OpenedColumns,
+    OpenedRows,
     Site,
 )
 from tacit.plan.physical.lower_input import Announcement
 from tacit.plan.physical.operators import Named
-from tacit.plan.physical.placed import ReleaseStep
+from tacit.plan.physical.placed import ReleaseStep, Step
 from tacit.plan.physical.tables import SharedTable
 from tacit.plan.rules.matching import permission
 from tacit.plan.rules.push_up import Beyond
@@ -45,6 +46,23 @@ def size_disclosures(announced: Iterable[Announcement], catalog: Catalog) -> tup
         )
         for each in announced
     )
+
+
+def told_disclosures(
+    steps: Iterable[Step], sizes: Iterable[Disclosure], opened: Iterable[Disclosure], catalog: Catalog
+) -> tuple[Disclosure, ...]:
+    """What recipients that are no nodes learn of the sizes that nodes know: how many rows are opened, the ones that do
+    not count included. It follows from the announced sizes."""
+    presence = ordered(frozenset(use for each in sizes if each.kind == "size" for use in each.derivation.presence))
+    most = {each.site.step: each.derivation.rows for each in opened}
+    found = []
+    for step in steps:
+        if isinstance(step, ReleaseStep):
+            outside = tuple(party for party in step.operator.to if party not in catalog.nodes)
+            derivation = Derivation((), presence, most[step.id])
+            site = Site(step.id, step.operator.op)
+            found += [Disclosure(outside, site, OpenedRows(), derivation, (DisclosureRule.QUERY,))] if outside else []
+    return tuple(found)
 
 
 def _counted(announced: Announcement, catalog: Catalog) -> tuple[Use, ...]:

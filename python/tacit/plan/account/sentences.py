@@ -11,6 +11,7 @@ from tacit.plan.physical.disclosure import (
     MatchingRows,
     NumberOfMatches,
     OpenedColumns,
+    OpenedRows,
 )
 
 
@@ -24,6 +25,8 @@ def what(disclosure: Disclosure) -> str:
             return f"which of its {_rows(own)} match {_rows(others)} on {_on(keys)}{often}"
         case NumberOfMatches(rows, others, keys):
             return f"the exact number of {_rows(rows)} that match {_rows(others)} on {_on(keys)}"
+        case OpenedRows():
+            return "how many rows the nodes open, the ones that do not count included"
         case OpenedColumns():
             return _opened(disclosure.shown)
 
@@ -39,6 +42,8 @@ def reason(disclosure: Disclosure) -> str:
             return "private set intersection replaces an oblivious join"
         case NumberOfMatches():
             return "only these enter MPC"
+        case OpenedRows():
+            return "that many come from each node"
         case OpenedColumns(beyond=()):
             return "they ask the query"
         case OpenedColumns():

@@ -58,6 +58,7 @@ def predict(
         json.dumps([step.operator.json() for step in steps]),
         counts,
         nodes=list(plan.nodes),
+        clients=list(plan.clients),
         link=declared_link(plan),
         network=None if network is None else (network.latency, network.bandwidth),
         prices=shared_prices(plan),

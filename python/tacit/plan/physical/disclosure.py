@@ -95,7 +95,12 @@ class OpenedColumns:
     bound: str
 
 
-Shown = AnnouncedRows | MatchingRows | NumberOfMatches | OpenedColumns
+@dataclass(frozen=True)
+class OpenedRows:
+    """How many rows the nodes open, the ones that do not count included, which only the nodes know before."""
+
+
+Shown = AnnouncedRows | MatchingRows | NumberOfMatches | OpenedColumns | OpenedRows
 
 
 @dataclass(frozen=True)
@@ -130,7 +135,7 @@ class Disclosure:
         match self.shown:
             case OpenedColumns(beyond=beyond):
                 return "value" if beyond else "answer"
-            case AnnouncedRows() | NumberOfMatches():
+            case AnnouncedRows() | NumberOfMatches() | OpenedRows():
                 return "size"
             case MatchingRows():
                 return "matches"

@@ -169,3 +169,17 @@ class PlacedPlan:
     disclosures: tuple[Disclosure, ...]
     catalog: Catalog | None = None
     joins: tuple[str, ...] = ()
+
+    @property
+    def clients(self) -> tuple[str, ...]:
+        """The owners and recipients of secure steps that are no nodes, by name."""
+        found: set[str] = set()
+        for step in self.steps:
+            match step:
+                case InputStep():
+                    found.add(step.operator.owner)
+                case ReleaseStep():
+                    found |= set(step.operator.to)
+                case _:
+                    pass
+        return tuple(sorted(found - set(self.nodes)))

@@ -74,7 +74,8 @@ def _chosen(
     options: list[tuple[Relation, Relation]] = [(join, core)]
     options += [(_match_of(each), _replaced(core, join, each)) for each in (shown, hidden) if not isinstance(each, str)]
     if len(options) == 1:
-        return core, join, f"oblivious: {shown}; {hidden}"
+        reasons = dict.fromkeys(each for each in (shown, hidden) if isinstance(each, str))
+        return core, join, f"oblivious: {'; '.join(reasons)}"
     times = {done: seconds(tree) for done, tree in options}
     done, tree = min(options, key=lambda option: times[option[0]])
     predicted = ", ".join(f"{times[each]:.3f} s {_manner(each)}" for each in times if each != done)
@@ -129,6 +130,8 @@ def _walk(relation: Relation) -> Iterator[Relation]:
 
 def _matched(join: Join, catalog: Catalog) -> Relation | str:
     """The same join as a Match, or why there is none."""
+    if outside := _outside(join, catalog):
+        return outside
     left, right = _whole(join.left), _whole(join.right)
     for side, whole in ((join.left, left), (join.right, right)):
         if whole is None:
@@ -155,12 +158,21 @@ def _matched(join: Join, catalog: Catalog) -> Relation | str:
 
 def _hidden(join: Join, catalog: Catalog) -> Relation | str:
     """The same join as a hidden Match, or why there is none."""
+    if outside := _outside(join, catalog):
+        return outside
     if not is_unique(join.right, join.right_keys, catalog):
         return f"circuit-PSI needs keys that are unique on both sides, those of {owner(join.right)} may repeat"
     for side in (join.left, join.right):
         if size_rule(side, catalog) is None:
             return _unsized(side)
     return Match(join.left, join.right, join.left_keys, join.right_keys, right_unique=True, hidden=True)
+
+
+def _outside(join: Join, catalog: Catalog) -> str | None:
+    """Why the owners of both sides do not match them with each other, if one is no node."""
+    parties = (owner(side) for side in (join.left, join.right))
+    outside = [party for party in parties if party is not None and party not in catalog.nodes]
+    return f"{' and '.join(outside)} is no node, and only nodes match their rows" if outside else None
 
 
 def _unsized(side: Relation) -> str:
