@@ -24,14 +24,19 @@ def last_figures(events: list[Event]) -> Figures:
 
 
 def assert_as_declared(plan: PlacedPlan, figures: Mapping[str, Figures]) -> None:
-    """Compare every node's figures with the declared cost for the sizes that the run had."""
+    """Compare every party's figures with the declared cost for the sizes that the run had. Of a client, bytes alone: it
+    knows nothing of rounds between nodes."""
     sizes = _sizes(plan, figures)
     if sizes is None:
         return
     operators = json.dumps([each.json() for each in secure_operators(plan)])
+    nodes, clients = list(plan.nodes), list(plan.clients)
     link, prices = declared_link(plan), shared_prices(plan)
-    for declared in _native.cost(plan.engine, operators, sizes, nodes=list(plan.nodes), link=link, prices=prices):
-        for node, sent in zip(plan.nodes, declared["bytes_sent"], strict=True):
+    costs = _native.cost(plan.engine, operators, sizes, nodes=nodes, clients=clients, link=link, prices=prices)
+    for declared in costs:
+        for party, sent in zip(clients, declared["bytes_sent"][len(nodes) :], strict=False):
+            assert figures[party][declared["step"]]["bytes_sent"] == sent, (declared["step"], party)
+        for node, sent in zip(nodes, declared["bytes_sent"], strict=False):
             metered = figures[node][declared["step"]]
             expected = declared["rounds"], declared["rounds_ahead"], sent
             found = metered["rounds"], metered["rounds_ahead"], metered["bytes_sent"]

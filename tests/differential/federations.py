@@ -42,9 +42,9 @@ def recipients_of_two(names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys("b" if name == "c" else name for name in names))
 
 
-def make_keys(folder: Path) -> Path:
+def make_keys(folder: Path, parties: tuple[str, ...] = PARTIES) -> Path:
     """A key pair for each party. Returns the folder."""
-    for party in PARTIES:
+    for party in parties:
         private_key, certificate = _native.generate_keys(party)
         (folder / f"{party}.key").write_bytes(private_key)
         (folder / f"{party}.crt").write_text(certificate)
@@ -52,12 +52,20 @@ def make_keys(folder: Path) -> Path:
 
 
 def store(
-    tables: Mapping[str, Declared], folder: Path, keys: Path, ports: list[int] | None = None, engine: str = "rep3"
+    tables: Mapping[str, Declared],
+    folder: Path,
+    keys: Path,
+    ports: list[int] | None = None,
+    engine: str = "rep3",
+    clients: tuple[str, ...] = (),
 ) -> Federation:
-    """Write the federation's files and all data files. tables: by name. keys: the folder of the parties' keys."""
-    path = folder / "federation.toml"
-    path.write_text(_membership(keys, ports or [1, 2, 3], engine))
-    private = {party: f'private_key = "{keys / party}.key"' for party in MEMBERS[engine]}
+    """Write the federation's files and all data files. tables: by name. keys: the folder of the parties' keys.
+
+    clients: parties that are no nodes.
+    """
+    path, parties = folder / "federation.toml", (*MEMBERS[engine], *clients)
+    path.write_text(_membership(keys, parties, ports or list(range(1, len(parties) + 1)), engine))
+    private = {party: f'private_key = "{keys / party}.key"' for party in parties}
     write_offers(folder, [_offered(name, table.section) for name, table in tables.items()], private)
     federation = Federation.load(path)
     for table in federation.catalog.tables:
@@ -106,9 +114,9 @@ def _offered(name: str, section: str) -> Offered:
     return Offered(name, owner, path, re.sub(r"^(\[tables\.\w+\]|owner = .*|path = .*)\n", "", section, flags=re.M))
 
 
-def _membership(keys: Path, ports: list[int], engine: str) -> str:
+def _membership(keys: Path, parties: tuple[str, ...], ports: list[int], engine: str) -> str:
     lines = [f'engine = "{engine}"', f"nodes = {list(MEMBERS[engine])}", 'recipients = ["a"]']
-    for party, port in zip(MEMBERS[engine], ports, strict=False):
+    for party, port in zip(parties, ports, strict=False):
         lines += [f"[parties.{party}]", f'address = "127.0.0.1:{port}"']
         lines += [f'certificate = "{keys / party}.crt"']
     return "\n".join(lines) + "\n"

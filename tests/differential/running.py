@@ -122,7 +122,7 @@ def execute(federation: Federation, plan: PlacedPlan, answers: Mapping[str, Path
     if errors:
         raise cause([diagnose(error) for error in errors]) from errors[0]
     if sessions:
-        assert_as_declared(plan, {name: last_figures(events[name]) for name in plan.nodes})
+        assert_as_declared(plan, {name: last_figures(events[name]) for name in names})
 
 
 def by_processes(federation: Federation, plan: PlacedPlan, folder: Path) -> Result:
@@ -144,7 +144,9 @@ def _typed(relation: duckdb.DuckDBPyRelation) -> Result:
 
 
 def sessions_of(plan: PlacedPlan) -> list[_native.Session]:
-    return _native.Session.in_memory(list(plan.nodes), _permits(plan), _operators(plan), engine=plan.engine)
+    return _native.Session.in_memory(
+        list(plan.nodes), _permits(plan), _operators(plan), engine=plan.engine, clients=list(plan.clients)
+    )
 
 
 def _read(path: Path) -> Result:

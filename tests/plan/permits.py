@@ -15,7 +15,7 @@ from tacit.plan.physical.placed import InputStep, LocalStep, PlacedPlan, PsiStep
 def assert_permits_are_those_needed(plan: PlacedPlan) -> None:
     """As native code makes them of the operators alone."""
     operators = json.dumps([each.json() for each in secure_operators(plan)])
-    needed = json.loads(_native.permits(plan.engine, operators, nodes=list(plan.nodes)))
+    needed = json.loads(_native.permits(plan.engine, operators, nodes=list(plan.nodes), clients=list(plan.clients)))
     assert _normal(each.permit.json() for each in plan.disclosures) == _normal(needed), plan.query
 
 

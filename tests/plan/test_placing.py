@@ -30,22 +30,32 @@ def compiled(query: str = QUERY) -> PlacedPlan:
     return compile_query(query, CREDIT, ("regulator",))
 
 
-def test_other_engines_and_parties_outside_the_nodes_are_refused() -> None:
+def test_other_engines_and_parties_outside_the_federation_are_refused() -> None:
     with pytest.raises(QueryError, match="engine 'two' with 3 nodes is not available"):
         compile_query(QUERY, replace(CREDIT, engine="two"), ("regulator",))
     with pytest.raises(QueryError, match="engine 'rep3' with 2 nodes is not available"):
         compile_query(QUERY, replace(CREDIT, nodes=("regulator", "bureau_a")), ("regulator",))
     with pytest.raises(QueryError, match="use 'rep3' with 3 or 'two' with 2 nodes"):
         compile_query(QUERY, replace(CREDIT, engine="four"), ("regulator",))
-    between = replace(CREDIT, engine="two", nodes=("regulator", "bureau_b"))
-    with pytest.raises(QueryError, match="owner 'bureau_a' is not one of the nodes regulator, bureau_b"):
-        compile_query(QUERY, between, ("regulator",))
-    with pytest.raises(QueryError, match="recipient 'press' is not one of the nodes"):
+    with pytest.raises(QueryError, match="recipient 'press' is not one of the parties"):
         compile_query(QUERY, CREDIT, ("press",))
     with pytest.raises(QueryError, match="no recipient"):
         compile_query(QUERY, CREDIT, ())
-    with pytest.raises(QueryError, match="owner 'bureau_a' is not one of the nodes"):
-        compile_query(QUERY, replace(CREDIT, nodes=("regulator", "bureau_b", "helper")), ("regulator",))
+
+
+def test_owners_and_recipients_need_not_be_nodes() -> None:
+    outside = replace(CREDIT, engine="two", nodes=("regulator", "bureau_b"))
+    plan = compile_query(QUERY, outside, ("regulator",))
+    assert plan.clients == ("bureau_a",)
+    assert "bureau_a learns nothing but the declared sizes" in " ".join(learnt(plan))
+    joins = " ".join(plan.joins)
+    assert "bureau_a is no node, and only nodes match their rows" in joins or not joins
+    elsewhere = compile_query(QUERY, outside, ("bureau_a",))
+    told = [each for each in learnt(elsewhere) if each.startswith("bureau_a learns")]
+    assert any("how many rows the nodes open" in each for each in told)
+    assert any("the answer: zip and total" in each for each in told)
+    with pytest.raises(QueryError, match="bureau_a is not one of the nodes regulator, bureau_b, which alone"):
+        compile_query("CREATE TABLE kept AS SELECT ssn, score FROM scores_a", outside, ())
 
 
 def test_steps_are_numbered_and_named_in_order() -> None:

@@ -1,0 +1,115 @@
+"""Federations of more parties than nodes: owners and recipients that are clients of the nodes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.plan.permits import assert_exact_sizes_are_consented, assert_permits_are_those_needed
+
+from tacit.cli.demo.scenario import free_ports
+from tacit.plan.account.learnt import learnt
+from tacit.sql import compile_query
+
+from .comparing import assert_equal
+from .federations import MEMBERS, Declared, make_keys, pooled, store
+from .running import among_threads, ask, by_processes, reference
+
+CLIENTS = ("d", "e", "f")
+"""Parties that are no nodes."""
+
+HOSPITALS = tuple(f"h{number:02}" for number in range(20))
+
+QUERIES = (
+    ("SELECT g, SUM(v) AS total, COUNT(*) AS n FROM {union} GROUP BY g", ()),
+    ("SELECT AVG(v) AS mean, MIN(t) AS first FROM {union}", ()),
+    ("SELECT id, g, t FROM {union} WHERE v > 20 ORDER BY id LIMIT 5", (0,)),
+    ("SELECT p.id, p.t, q.v FROM {first} p JOIN {second} q ON p.id = q.id", ()),
+)
+
+
+@pytest.fixture(scope="module")
+def all_keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a key pair for each party."""
+    return make_keys(tmp_path_factory.mktemp("all_keys"), ("a", "b", "c", *CLIENTS, *HOSPITALS))
+
+
+def table(name: str, owner: str, start: int, facts: str = "") -> Declared:
+    """Nine rows of an owner, with unique ids."""
+    columns = """
+columns.id = { type = "INTEGER", min = 0, max = 999 }
+columns.g = { type = "INTEGER", min = 0, max = 3, nullable = true }
+columns.v = { type = "INTEGER", min = -50, max = 50 }
+columns.t = { type = "VARCHAR", max_length = 4 }"""
+    section = f'[tables.{name}]\nowner = "{owner}"\npath = "{owner}/{name}.csv"\nunique = [["id"]]\n{facts}{columns}'
+    row = "{id},{g},{v},{t}".format
+    numbers = range(start, start + 9)
+    rows = [row(id=i, g="" if i % 5 == 0 else i % 4, v=i * 37 % 101 - 50, t=f"t{i % 7}") for i in numbers]
+    return Declared(section, "id,g,v,t\n" + "\n".join(rows) + "\n")
+
+
+def union(names: tuple[str, ...]) -> str:
+    """The rows of all tables."""
+    return "(" + " UNION ALL ".join(f"SELECT * FROM {name}" for name in names) + ") u"
+
+
+def spread(owners: tuple[str, ...]) -> dict[str, Declared]:
+    """A table for each owner: of every other one the size is declared, of the others announced."""
+    facts = ("rows = 12\n", "")
+    return {f"of_{owner}": table(f"of_{owner}", owner, 2 * at, facts[at % 2]) for at, owner in enumerate(owners)}
+
+
+def questions(names: tuple[str, ...]) -> list[tuple[str, tuple[int, ...]]]:
+    """The queries over these tables."""
+    named = {"union": union(names), "first": names[0], "second": names[-1]}
+    return [(query.format(**named), keys) for query, keys in QUERIES]
+
+
+@pytest.mark.parametrize("engine", MEMBERS)
+@pytest.mark.parametrize("owners", ["some nodes", "no node"])
+def test_clients_give_and_get(all_keys: Path, tmp_path: Path, engine: str, owners: str) -> None:
+    parties = (*MEMBERS[engine], "d", "e") if owners == "some nodes" else ("d", "e")
+    federation = store(spread(parties), tmp_path, all_keys, engine=engine, clients=CLIENTS)
+    database = pooled(federation)
+    for number, (query, keys) in enumerate(questions(tuple(f"of_{party}" for party in parties))):
+        for place, to in enumerate((("f",), ("a", "d"), ("b",))):
+            plan = compile_query(query, federation.catalog, to)
+            assert_permits_are_those_needed(plan)
+            assert_exact_sizes_are_consented(plan)
+            outside = {party for party in (*parties, *to) if party not in plan.nodes}
+            assert outside & {*to, "e"} <= set(plan.clients) <= outside
+            folder = tmp_path / f"{number}-{place}"
+            folder.mkdir()
+            answer = ask(federation, query, among_threads, folder, to)
+            assert_equal(answer, reference(database, query), keys, bool(keys))
+
+
+@pytest.mark.parametrize("engine", MEMBERS)
+def test_twenty_owners(all_keys: Path, tmp_path: Path, engine: str) -> None:
+    federation = store(spread(HOSPITALS), tmp_path, all_keys, engine=engine, clients=(*HOSPITALS, "d"))
+    query = questions(tuple(f"of_{owner}" for owner in HOSPITALS))[0][0]
+    answer = ask(federation, query, among_threads, tmp_path, ("d",))
+    assert_equal(answer, reference(pooled(federation), query), (), total=False)
+
+
+@pytest.mark.parametrize("engine", MEMBERS)
+def test_processes_of_clients(all_keys: Path, tmp_path: Path, engine: str) -> None:
+    parties = ("a", "d", "e")
+    ports = free_ports(len(MEMBERS[engine]) + len(CLIENTS))
+    federation = store(spread(parties), tmp_path, all_keys, ports, engine, CLIENTS)
+    query = questions(tuple(f"of_{party}" for party in parties))[0][0]
+    answer = ask(federation, query, by_processes, tmp_path, ("f",))
+    assert_equal(answer, reference(pooled(federation), query), (), total=False)
+    for party in ("a", "b", "d", "f"):
+        entries = federation.ledger_path(party).read_text(encoding="utf-8").splitlines()
+        assert ["approved" in entries[0], "completed" in entries[-1]] == [True, True], party
+
+
+def test_what_recipients_outside_the_nodes_learn_is_told(all_keys: Path, tmp_path: Path) -> None:
+    federation = store(spread(("a", "d")), tmp_path, all_keys, engine="two", clients=CLIENTS)
+    query = f"SELECT SUM(v) AS total FROM {union(('of_a', 'of_d'))} WHERE id > 3 GROUP BY t"
+    sentences = learnt(compile_query(query, federation.catalog, ("f",)))
+    told = [each for each in sentences if each.startswith("f learns")]
+    assert len(told) == 2 and "how many rows the nodes open" in told[0] and "the answer" in told[1]
+    assert any(each.startswith("a learns the exact number of rows of of_d") for each in sentences)
+    assert any(each.startswith("d learns nothing but the declared sizes") for each in sentences)
