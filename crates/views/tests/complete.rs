@@ -25,7 +25,7 @@ const ENGINES: [&str; 2] = ["Rep3", "Two"];
 const LOCAL: [&str; 4] = ["step", "public_bits", "public_vector", "not"];
 
 /// Files that exchange no message, each with what it is.
-const SILENT: [(&str, &str); 58] = [
+const SILENT: [(&str, &str); 60] = [
     ("crates/mpc/src/backends/cell.rs", "arithmetic of one element"),
     ("crates/mpc/src/backends/clear.rs", "the engine without security, of one party"),
     ("crates/mpc/src/backends/components.rs", "shares as files have them"),
@@ -63,11 +63,13 @@ const SILENT: [(&str, &str); 58] = [
     ("crates/ot/src/vole.rs", "types"),
     ("crates/psi/src/parts/binning.rs", "which item goes in which bin, in memory"),
     ("crates/psi/src/parts/chance.rs", "constants"),
+    ("crates/psi/src/choice.rs", "which protocol runs, by public sizes"),
     ("crates/psi/src/intersection/circuit_psi/words.rs", "an encoding"),
     ("crates/psi/src/parts/cuckoo.rs", "a hash table in memory; what is sent of it is seen in circuit_psi.rs"),
     ("crates/psi/src/error.rs", "errors"),
     ("crates/psi/src/parts/group.rs", "arithmetic of curve points"),
     ("crates/psi/src/lib.rs", "a list of modules"),
+    ("crates/psi/src/prices.rs", "constants, or a table that all parties share"),
     ("crates/psi/src/parts/tag_lookup.rs", "equal tags in memory"),
     ("crates/psi/src/parts/okvs/elimination.rs", "linear algebra; the store is seen in okvs.rs"),
     ("crates/psi/src/parts/okvs/order.rs", "an order of rows in memory"),
