@@ -24,6 +24,9 @@ FAULTS: tuple[tuple[type[BaseException], Fault], ...] = (
     (BrokenPipeError, Fault.INTERRUPTED),  # nobody listens to this party any more
 )
 
+QUERY_INTERRUPTED = "Query interrupted"
+"""What DuckDB says, as a RuntimeError, when a signal ends what it computes."""
+
 
 def diagnose(error: BaseException) -> RunError:
     """The error as a fault with one sentence. What no room foresaw is tacit's own fault, told without its details:
@@ -33,6 +36,8 @@ def diagnose(error: BaseException) -> RunError:
     for kind, fault in FAULTS:
         if isinstance(error, kind):
             return RunError(fault, "interrupted." if fault is Fault.INTERRUPTED else _sentence(str(error)))
+    if isinstance(error, RuntimeError) and str(error) == QUERY_INTERRUPTED:
+        return RunError(Fault.INTERRUPTED, "interrupted.")
     if isinstance(error, RecursionError):
         return RunError(Fault.INPUT, "the query is nested too deeply; write parts of it as WITH ... AS (...).")
     if isinstance(error, duckdb.IOException):  # names a file and the operating system's reason, never a value
