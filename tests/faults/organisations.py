@@ -126,10 +126,11 @@ class Consortium:
         make_keys(draft.members, self.parties, replace=False)
         self._addresses = {party: draft.address(party).split(":") for party in self.parties}
         for party in self.parties:
-            self._found(draft, party)
-            with (self.private(party) / f"{party}.toml").open("a") as file:
+            private = folder / "drafts" / "private" / f"{party}.toml"
+            with private.open("a") as file:
                 file.write(f"\n[network]\n{network}\n")
-            (self.private(party) / f"{party}.toml").chmod(0o600)
+            private.chmod(0o600)
+            self._found(draft, party)
 
     def _found(self, draft: Federation, party: str) -> None:
         """Give a party what it should have, and nothing else."""
