@@ -120,7 +120,7 @@ fn of_join<B: Networked>(
     let release = Operator::from_json(&release(9, operator.id(), &["k", "v", "s", "w"], false)).expect("an operator");
     let plan = Plan { operators: vec![operator.clone(), release] }.among(&names::<B>());
     let none = |b: &mut Tally<B::Formulas>, psi: &CircuitPsi, _: [usize; 2]| matched(b, psi, [None, None]);
-    let permits = cost::permits(&names::<B>(), &plan.operators, none).expect("a plan");
+    let permits = cost::permits(&names::<B>().into(), &plan.operators, none).expect("a plan");
     let node = |session: Session| {
         let me = session.me().0;
         let engine = B::start(session).expect("an engine");
