@@ -23,6 +23,8 @@ pub(crate) struct Hub {
     apart: Range<usize>,
     /// The hub of another session of this party, which fails when this one does.
     other: OnceLock<Weak<Hub>>,
+    /// Of [`Hub::mark`].
+    key: OnceLock<[u8; 32]>,
     shape: Shape,
     /// Longest pause between signs of life.
     pulse: Duration,
@@ -91,6 +93,7 @@ impl Hub {
             names,
             apart: 0..0,
             other: OnceLock::new(),
+            key: OnceLock::new(),
             shape,
             pulse,
             state: Mutex::new(state),
@@ -285,9 +288,27 @@ impl Hub {
         Ok(found?.is_some())
     }
 
-    /// How many data frames have arrived: what this party tells its peers while it waits.
-    pub fn arrivals(&self) -> u64 {
-        lock(&self.state).arrivals
+    /// What this party tells its peers while it waits: a number that is another one after each data frame that arrives.
+    ///
+    /// How many frames other peers send tells the size of their messages. So a peer gets a pseudorandom function of it
+    /// under a key of this hub (keyed BLAKE3). It learns only whether something has arrived since it was last told.
+    ///
+    /// # Errors
+    /// When the operating system gives no randomness.
+    pub fn mark(&self) -> Result<u64, NetError> {
+        let arrivals = lock(&self.state).arrivals;
+        let key = match self.key.get() {
+            Some(key) => key,
+            None => {
+                let mut key = [0; 32];
+                getrandom::fill(&mut key).map_err(|error| NetError::BadConfiguration {
+                    detail: format!("the operating system gives no randomness ({error}); start again"),
+                })?;
+                self.key.get_or_init(|| key)
+            }
+        };
+        let hash = blake3::keyed_hash(key, &arrivals.to_le_bytes());
+        Ok(hash.as_bytes()[..8].iter().fold(0, |mark, &byte| mark << 8 | u64::from(byte)))
     }
 
     /// Whether all parties have waited for each other for `limit` without anything reaching any of them.
@@ -326,5 +347,33 @@ impl Hub {
             let pause = again.saturating_duration_since(now);
             state = self.arrived.wait_timeout(state, pause).unwrap_or_else(PoisonError::into_inner).0;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::Hub;
+    use crate::frame::{Frame, Kind};
+    use crate::options::Shape;
+
+    /// A party that waits is told again what it knows, or a number that says nothing: not how many frames other peers
+    /// have sent.
+    #[test]
+    fn what_peers_are_told_while_one_waits_counts_nothing() {
+        let hub = || Hub::new(vec!["a".into(), "b".into()], Shape::default(), Duration::from_secs(1));
+        let (one, other) = (hub(), hub());
+        let mut marks = vec![];
+        for _ in 0..20 {
+            let [here, there] = [&one, &other].map(|hub| hub.mark().expect("randomness"));
+            assert_eq!(one.mark().expect("randomness"), here, "nothing has arrived");
+            marks.extend([here, there]);
+            [&one, &other].iter().for_each(|hub| hub.deliver(1, Frame::new(Kind::Data, 1, vec![0; 8])));
+        }
+        assert!(marks.iter().all(|&mark| mark > 1 << 32), "no counts");
+        marks.sort_unstable();
+        marks.dedup();
+        assert_eq!(marks.len(), 40, "each number of frames has a mark of its own in each hub");
     }
 }

@@ -40,7 +40,7 @@ pub(crate) struct Inbox {
 /// A peer that says again and again that it waits and that nothing reaches it.
 #[derive(Clone, Copy)]
 struct Standstill {
-    arrivals: u64,
+    mark: u64,
     since: Instant,
     confirmed: Instant,
 }
@@ -90,11 +90,11 @@ impl Inbox {
         self.stage = self.stage.max(stage);
     }
 
-    /// The peer waits, after `arrivals` messages have arrived there.
-    pub fn waits(&mut self, arrivals: u64, pulse: Duration) {
+    /// The peer waits, and says a number that is another one after each message that arrives there.
+    pub fn waits(&mut self, mark: u64, pulse: Duration) {
         let now = Instant::now();
-        let same = self.standstill.filter(|known| known.arrivals == arrivals && now - known.confirmed < 4 * pulse);
-        self.standstill = Some(Standstill { arrivals, since: same.map_or(now, |known| known.since), confirmed: now });
+        let same = self.standstill.filter(|known| known.mark == mark && now - known.confirmed < 4 * pulse);
+        self.standstill = Some(Standstill { mark, since: same.map_or(now, |known| known.since), confirmed: now });
     }
 
     /// Whether the peer has waited for `limit` without anything reaching it, and still does.

@@ -329,7 +329,8 @@ impl Session {
                 self.step.waited(start.elapsed());
                 return Ok(found);
             }
-            self.post_all(Kind::Waiting, hub.arrivals());
+            let mark = hub.mark().map_err(|failure| self.failed(failure))?;
+            self.post_all(Kind::Waiting, mark);
             let limit = STANDSTILL * hub.pulse();
             // Who has just sent something knows of no answer yet, and what its peer said before that counts no longer.
             if start.elapsed() >= limit && hub.standstill(self.me, limit) {

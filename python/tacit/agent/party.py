@@ -106,9 +106,10 @@ class PartyRun:
 
     @property
     def _waiting(self) -> Waiting:
-        """This party's wait for those that it computes with."""
+        """This party's wait for those that it computes with: of a client, the nodes."""
         names = participants(self.plan, self.federation.catalog.parties) if secure_operators(self.plan) else ()
-        others = [name for name in names if name != self.me]
+        nodes = self.plan.nodes
+        others = [name for name in names if name != self.me and (self.me in nodes or name in nodes)]
         return Waiting(self.federation, self.me, others, self.wait if others else None, self.emit)
 
     @property
