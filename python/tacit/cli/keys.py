@@ -31,6 +31,7 @@ def run(options: argparse.Namespace) -> int:
     names = tuple(members.parties) if options.name is None else (members.known(options.name),)
     screen = console()
     for name, made in make_keys(members, names, replace=options.force).items():
-        screen.print(f"{name}: private key {made.private_key}, certificate {made.certificate}", soft_wrap=True)
-        screen.print(f"{name}: fingerprint {made.fingerprint}", soft_wrap=True)
+        files = f"private key {made.private_key}, certificate {made.certificate}"
+        for line in (files, f"fingerprint {made.fingerprint}"):
+            screen.print(f"{name}: {line}", soft_wrap=True, markup=False)
     return 0

@@ -13,8 +13,11 @@ WIDEST = 110
 
 
 def console(*, to_stderr: bool = False) -> Console:
-    """A console on stdout or stderr. Colours and live displays appear on terminals only."""
-    found = Console(stderr=to_stderr, highlight=False, soft_wrap=False)
+    """A console on stdout or stderr. Colours and live displays appear on terminals only.
+
+    Fingerprints have colons, between which rich would find names of emoji.
+    """
+    found = Console(stderr=to_stderr, highlight=False, soft_wrap=False, emoji=False)
     if not found.is_terminal or found.width > WIDEST:
         found.width = WIDEST
     return found
