@@ -48,6 +48,7 @@ def test_an_honest_announcement_is_heard() -> None:
         {"latency": True},
         {"bandwidth": 0},
         {"bandwidth": float("inf")},
+        {"bandwidth": 10**400},
         {"bandwidth": "fast"},
         {"columns": "own"},
         {"columns": [1]},

@@ -127,7 +127,10 @@ def dishonest(peer: str) -> RunError:
 
 
 def _is_number(value: object) -> bool:
-    return type(value) in (int, float) and isfinite(cast(float, value))
+    try:
+        return type(value) in (int, float) and isfinite(cast(float, value))
+    except OverflowError:  # a whole number that no float reaches
+        return False
 
 
 def _told(message: bytes) -> dict[str, Any]:
