@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import socket
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from tacit import _native
 from .organisations import PARTIES, QUERY, Consortium, End, wait_until
 
 WRONG = 2
+EXAMPLE_PRICES = Path(__file__).parents[2] / "docs" / "examples" / "prices.toml"
 
 
 def doctors(consortium: Consortium, parties: tuple[str, ...] = PARTIES, patience: str = "40s") -> dict[str, End]:
@@ -58,6 +60,13 @@ def test_files_that_differ_are_named_with_whom_to_ask(consortium: Consortium) ->
     assert wrong(ends["bureau_a"])["files of bureau_b"] == (
         f"bureau_b holds another {own} than bureau_a; copy yours to bureau_b."
     )
+
+
+def test_prices_that_one_party_lacks_are_named(consortium: Consortium) -> None:
+    shutil.copy(EXAMPLE_PRICES, consortium.home("bureau_b") / "prices.toml")
+    ends = doctors(consortium)
+    sentence = "bureau_b holds another prices.toml than regulator; agree with bureau_b on one, and copy it."
+    assert wrong(ends["regulator"]) == {"files of bureau_b": sentence}
 
 
 def test_who_does_not_answer_is_named(consortium: Consortium) -> None:

@@ -125,7 +125,7 @@ impl From<SealedError> for TableError {
         let advice = match &error {
             SealedError::Damaged { .. } => "; put a copy back, or drop the table and make it again",
             SealedError::OtherKey { .. } => {
-                "; put that key back where the federation file has it, or drop the table and make it again"
+                "; put that key back where the private file has it, or drop the table and make it again"
             }
             SealedError::Unwritten { .. } => "; free space or repair the disk",
             SealedError::Unread { .. } => "",

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from tacit import _native
+from tacit.agent import prices
 from tacit.agent.diagnosis import diagnose
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation import Federation
@@ -193,7 +194,7 @@ def _files(me: str, name: str, own: Status, told: Status) -> Iterator[Check]:
     differing = [file for file, value in own.files.items() if told.files.get(file) != value]
     for file in differing:
         writer = file.removeprefix("offers/").removesuffix(".toml").removeprefix("certificate of ")
-        if file == "federation.toml":
+        if file in ("federation.toml", prices.FILE):
             advice = f"agree with {name} on one, and copy it"
         elif writer == me:
             advice = f"copy yours to {name}"

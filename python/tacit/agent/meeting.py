@@ -22,6 +22,7 @@ from types import TracebackType
 from typing import Any
 
 from tacit import _native
+from tacit.agent import prices
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation_members import Members
 
@@ -162,7 +163,9 @@ class Meeting:
             except Unreached as reason:
                 with self.changed:
                     self.reached.pop(name, None)
-                    self.failed[name] = str(reason)
+                    # What was wrong with a party that was there tells more than that it has ended.
+                    if not isinstance(reason, Absent) or name not in self.failed:
+                        self.failed[name] = str(reason)
                     self.changed.notify_all()
             self._over.wait(PAUSE)
 
@@ -199,6 +202,10 @@ class Unreached(Exception):
     """A party that could not be called: why, and what to do."""
 
 
+class Absent(Unreached):
+    """Nobody is at a party's address."""
+
+
 def call(members: Members, name: str, client: ssl.SSLContext, own: Status) -> Status:
     """Say something to a party and hear its answer. Raises Unreached."""
     address = members.parties[name].address
@@ -206,6 +213,8 @@ def call(members: Members, name: str, client: ssl.SSLContext, own: Status) -> St
         with _secured(client, socket.create_connection(_host_and_port(address), PATIENCE)) as channel:
             if channel.getpeercert(binary_form=True) != _der(members, name):
                 raise ssl.SSLCertVerificationError
+            if channel.selected_alpn_protocol() != PROTOCOL:
+                return Status(COMPUTING)
             _send(channel, own.write())
             return Status.read(_receive(channel))
     except ssl.SSLCertVerificationError:
@@ -214,13 +223,13 @@ def call(members: Members, name: str, client: ssl.SSLContext, own: Status) -> St
         problem = f"{address} ends the connection; give {name} this party's present certificate, and check the address"
         raise Unreached(problem) from None
     except ssl.SSLError as error:
-        if "HANDSHAKE_FAILURE" in (error.reason or ""):  # a run's keys are exchanged in another way
+        if "HANDSHAKE_FAILURE" in (error.reason or ""):  # a run exchanges keys in a way that this TLS may not know
             return Status(COMPUTING)
         if "ALERT" in (error.reason or ""):
             raise Unreached(f"{name} refuses this party's certificate; give it the present one") from None
         raise Unreached(f"what answers at {address} is no tacit; correct the address of {name}") from None
     except ConnectionRefusedError:
-        raise Unreached(f"nobody listens at {address}; start tacit there, or correct the address of {name}") from None
+        raise Absent(f"nobody listens at {address}; start tacit there, or correct the address of {name}") from None
     except TimeoutError:
         raise Unreached(f"{address} does not answer; look at firewalls, and at the address of {name}") from None
     except socket.gaierror:
@@ -290,7 +299,8 @@ def matches_key(members: Members, me: str) -> bool:
 
 
 def _hashes(members: Members) -> Iterator[tuple[str, str]]:
-    yield "federation.toml", _hash(members.path)
+    for file in (members.path, members.path.parent / prices.FILE):
+        yield file.name, _hash(file)
     for name in members.parties:
         yield f"offers/{name}.toml", _hash(members.path.parent / "offers" / f"{name}.toml")
         with suppress(RunError, _native.InputError):
