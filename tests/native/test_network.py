@@ -177,9 +177,9 @@ def test_nobody_there_is_a_peer_gone_error_that_names_it() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"me": "d"}, "not a node"),
+        ({"me": "d"}, "neither a node nor one of its clients"),
         ({"nodes": ["a", "b"]}, "3 nodes"),
-        ({"nodes": ["a", "b", "d"]}, "not a node"),
+        ({"nodes": ["a", "b", "d"]}, "neither a node nor one of its clients"),
         ({"plan_hash": b"short"}, "32 bytes"),
         ({"private_key_pem": "x"}, "no private key"),
         ({"permits": "x"}, "not valid JSON"),
