@@ -1,4 +1,4 @@
-"""The load checks: the owner's data is what its owner's offer declares, or nothing is shared.
+"""The load checks: an owner's data is as its offer declares, or nothing is shared.
 
 The other parties rely on declared bounds for the width of every secure step, and on unique keys for the kind of join:
 data that breaks a declaration would make a wrong answer. One query over a table's least and greatest values settles

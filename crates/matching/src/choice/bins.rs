@@ -19,8 +19,7 @@ const LEAST: u64 = 1 << 10;
 /// Bins matched at once: a peer that deviates has one try for each (`AT_ONCE` in crates/security/src/transfers.rs).
 pub const MOST_WORKERS: usize = 256;
 
-/// What is chosen from where nobody asks for a protocol: those against semi-honest parties that are fastest on some
-/// network.
+/// The candidates without a request for a protocol. Each is semi-honest and the fastest on some network.
 const AUTOMATIC: [&str; 3] = ["vole", "vole-compact", "dh"];
 
 /// The protocol that the parties ask for.
@@ -35,7 +34,7 @@ pub enum Protocol<'a> {
 }
 
 impl Protocol<'_> {
-    /// Whether the parties ask for a protocol that withstands parties which may send anything.
+    /// Whether the requested protocol is secure against malicious parties.
     fn withstands_deviations(self) -> Result<bool, MatchError> {
         match self {
             Self::Named(name) => Ok(family::named(name, 1)?.adversary() == Adversary::Malicious),
@@ -44,7 +43,7 @@ impl Protocol<'_> {
     }
 }
 
-/// What both parties ask for. Parties are numbered from 0.
+/// The request of both parties. Parties are numbered from 0.
 #[derive(Clone, Copy, Debug)]
 pub struct Asked<'a> {
     /// The protocol.
@@ -55,7 +54,7 @@ pub struct Asked<'a> {
     pub bins: Option<usize>,
 }
 
-/// What a party announces of itself.
+/// The announcement of a party.
 #[derive(Clone, Copy, Debug)]
 pub struct Offer {
     /// Rows of its table.
@@ -66,7 +65,7 @@ pub struct Offer {
     pub workers: usize,
 }
 
-/// What decides how many bins there are.
+/// The reason for the number of bins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
     /// The parties.
@@ -100,13 +99,13 @@ pub struct Choice {
     pub seconds: f64,
     /// The protocols that were not chosen, with their times.
     pub others: Vec<(String, f64)>,
-    /// What decides the number of bins.
+    /// The reason for the number of bins.
     pub limit: Limit,
     /// Tokens of a bin that were aimed at.
     pub tokens: usize,
-    /// Bytes that all workers need together, and those that there are: the bins do not fit if they need more.
+    /// Bytes that all workers need together.
     pub need: u64,
-    /// See there.
+    /// Bytes of memory for all workers. The bins do not fit if the workers need more.
     pub memory: u64,
 }
 

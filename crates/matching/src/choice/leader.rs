@@ -1,4 +1,4 @@
-//! Which of more than two parties finds the matches.
+//! The leader of a match of more than two parties: the party that finds the matches.
 
 use tacit_net::PartyId;
 use tacit_psi::multi_party::{Owners, PartyCost};

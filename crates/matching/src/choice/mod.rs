@@ -14,7 +14,7 @@ pub mod whole;
 use tacit_net::Link;
 use tacit_psi::Prices;
 
-/// What all parties of a match choose by.
+/// The basis of a choice, equal at all parties of a match.
 #[derive(Clone, Debug)]
 pub struct Terms {
     /// The network between any two of them.
