@@ -214,6 +214,13 @@ AT, OWN = "offers/a.toml, [tables.t]: ", "private/a.toml, "
 
 MISTAKES = [
     ("recipients", "recipient", 'federation.toml: there is no entry \'recipient\'; perhaps you mean recipients.'),
+    # No hint names what would be refused in its turn: what belongs to another file, stands here, or excludes what does.
+    ('recipients = ["a"]', "netwerk = 1", "federation.toml: there is no entry 'netwerk'; "
+     "known here are engine, link, nodes, parties, recipients."),
+    ('engine = "rep3"', 'engine = "rep3"\nengines = "two"', "federation.toml: there is no entry 'engines'; "
+     "known here are engine, link, nodes, parties, recipients."),
+    ("consents = []", "rows = 1\nmostrows = 2", AT + "there is no entry 'mostrows'; "
+     "known here are columns, consents, rows, unique."),
     ('engine = "rep3"', "engine = 3", 'federation.toml: engine is 3; write a text in quotes.'),
     ('engine = "rep3"', 'engine = "rep4"', "federation.toml: engine is 'rep4'; write \"rep3\" or \"two\"."),
     ('"a", "b", "c"]', '"a", "b"]', 'federation.toml: nodes has 2 names, but engine rep3 runs on 3; '
@@ -299,6 +306,8 @@ COLUMN_MISTAKES = [
     ('{ type = "BOOLEAN", min = 0 }', X + "there is no entry 'min'; known here are nullable, readers, type."),
     ('{ type = "VARCHAR", max = 9 }', X + "there is no entry 'max'; "
      "known here are max_length, nullable, readers, type, values."),
+    ('{ type = "VARCHAR", values = ["a"], max_lenght = 1 }', X + "there is no entry 'max_lenght'; "
+     "known here are nullable, readers, type, values."),
     ('{ type = "VARCHAR", max_length = -1 }', X + "max_length is -1; write a whole number from 0."),
     ('{ type = "VARCHAR", max_length = 3, values = ["a"] }', X + "has both values and max_length; keep values only."),
     ('{ type = "VARCHAR", values = [] }', X + "values is empty; list the strings that occur, or leave values out."),

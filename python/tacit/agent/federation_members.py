@@ -98,7 +98,7 @@ class Members:
 def read_membership(path: Path) -> Section:
     """A federation file's entries. Raises RunError if it is none, or one in which everything stood."""
     root = read_section(path, "name the federation file with --federation")
-    mixed = [key for key in ("tables", "network") if root.optional(key) is not None]
+    mixed = [key for key in ("tables", "network") if root.has(key)]
     parties = root.optional("parties")
     for party in parties.values() if isinstance(parties, dict) else ():
         mixed += [key for key in PRIVATE_ENTRIES if isinstance(party, dict) and key in party]

@@ -64,8 +64,7 @@ def _table(section: Section, owner: str, parties: tuple[str, ...]) -> Table:
     """A section ``[tables.NAME]``."""
     columns = _columns(section.section("columns"), parties)
     rows, most_rows = section.count("rows", least=0), section.count("most_rows", least=0)
-    if rows is not None and most_rows is not None:
-        raise section.error("has both rows and most_rows", "keep rows, which bounds the table and hides its number")
+    section.not_both("rows", "most_rows", "keep rows, which bounds the table and hides its number")
     table = Table(
         section.name,
         owner,
@@ -152,10 +151,9 @@ def _decimal(column: Section, precision: int, scale: int) -> Type:
 def _varchar(column: Section) -> Type:
     max_length = column.count("max_length", least=0)
     values = column.optional("values")
+    column.not_both("values", "max_length", "keep values only")
     if values is None:
         return Varchar(max_length)
-    if max_length is not None:
-        raise column.error("has both values and max_length", "keep values only")
     listed = column.name_list("values", values)
     if not listed:
         raise column.error("values is empty", "list the strings that occur, or leave values out")

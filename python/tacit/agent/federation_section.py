@@ -35,6 +35,7 @@ class Section:
         self._file = file
         self._place = place
         self._taken: list[str] = []
+        self._excluded: list[str] = []
         if not isinstance(entries, dict):
             raise FederationError(file, place, "is not a section", f"write it as [{place}] with entries below")
         self._entries: dict[str, Any] = entries
@@ -49,12 +50,22 @@ class Section:
         return FederationError(self._file, f"[{self._place}]" if self._place else "", problem, advice)
 
     def close(self) -> None:
-        """Refuse entries that are not known here."""
+        """Refuse entries that are not known here. What is refused beside the others is not offered instead."""
         for entry in self._entries:
             if entry not in self._taken:
-                near = get_close_matches(entry, self._taken, n=1)
-                known = f"perhaps you mean {near[0]}" if near else f"known here are {', '.join(sorted(self._taken))}"
+                offered = sorted({key for key in self._taken if key not in self._excluded})
+                # A section that is there may be written further, no other entry twice.
+                free = [key for key in offered if isinstance(self._entries.get(key, {}), dict)]
+                near = get_close_matches(entry, free, n=1)
+                known = f"perhaps you mean {near[0]}" if near else f"known here are {', '.join(offered)}"
                 raise self.error(f"there is no entry {entry!r}", known)
+
+    def not_both(self, kept: str, other: str, advice: str) -> None:
+        """Refuse two entries of which either makes the other superfluous."""
+        present = [key for key in (kept, other) if key in self._entries]
+        if len(present) == 2:
+            raise self.error(f"has both {kept} and {other}", advice)
+        self._excluded += [key for key in (kept, other) if present and key not in present]
 
     def text(self, key: str, default: str | None = None) -> str:
         """A string that is not empty."""
@@ -128,6 +139,10 @@ class Section:
         for name in names:
             if name not in known:
                 raise self.error(f"{what} names {name!r}, which is no {kind}", f"write {_either(known)}")
+
+    def has(self, key: str) -> bool:
+        """Whether an entry is there. It does not count as known here for that."""
+        return key in self._entries
 
     def optional(self, key: str) -> Any:
         """A value of any type, or None if it is not there."""
