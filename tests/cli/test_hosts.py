@@ -128,7 +128,9 @@ def test_bad_states_are_one_sentence_and_nothing_is_written(hosts: dict[str, Pat
     assert refused(a, "join", "--name", "d") == (
         "federation.toml does not name d; say where d listens with --address HOST:PORT."
     )
-    assert refused(a, "join", "--name", "d", "--address", "here").startswith("the address is 'here'; write it as")
+    for address in ("here", "10.0.0.5\n:7101", "10.0.0.5:" + 5000 * "1", '10.0.0.5":7101'):
+        told = refused(a, "join", "--name", "d", "--address", address)
+        assert told == f"the address is {address!r}; write it as host:port, for example 10.0.0.5:7101."
     assert refused(a, "join", "--name", "d-1", *at).startswith("'d-1' cannot name a party; use letters")
     (a / "private" / "a.key").rename(a / "private" / "old.key")
     assert "keys/a.crt exists without" in refused(a, "join", "--name", "a")
@@ -142,6 +144,22 @@ def test_bad_states_are_one_sentence_and_nothing_is_written(hosts: dict[str, Pat
         "federation.toml: names 1 party, but engine rep3 needs 3 for its nodes; "
         "a further party adds itself with `tacit join`, and copies the file to the others."
     )
+
+
+@pytest.mark.parametrize(
+    ("membership", "told"),
+    [
+        ('parties = { a = { address = "127.0.0.1:7998" } }\n', "has its parties in one line; write a section "
+         "[parties.NAME] for each."),
+        ('engine = "rep4"\nparties.a.address = "127.0.0.1:7998"\n', ": engine is 'rep4'; write \"rep3\" or \"two\"."),
+        (f"engine = {5000 * '1'}\n", ": has a number of thousands of digits; write a shorter one."),
+    ],
+    ids=["one line", "unknown engine", "long number"],
+)  # fmt: skip
+def test_a_membership_that_nobody_can_join_is_one_sentence(tmp_path: Path, membership: str, told: str) -> None:
+    (tmp_path / "federation.toml").write_text(membership)
+    found = refused(tmp_path, "join", "--name", "d", "--address", "127.0.0.1:7999")
+    assert found.startswith("federation.toml") and found.endswith(told), found
 
 
 def test_joining_again_leaves_everything_as_it_is(hosts: dict[str, Path]) -> None:

@@ -236,6 +236,10 @@ MISTAKES = [
      'write a list of names, for example ["a", "b"].'),
     ("127.0.0.1:7102", "127.0.0.1", "federation.toml, [parties.b]: address is '127.0.0.1'; "
      'write it as "host:port", for example "10.0.0.5:7101".'),
+    ("127.0.0.1:7102", "b:\\u0667", "federation.toml, [parties.b]: address is 'b:\u0667'; "
+     'write it as "host:port", for example "10.0.0.5:7101".'),
+    ("127.0.0.1:7102", "b\\n:7102", "federation.toml, [parties.b]: address is 'b\\n:7102'; "
+     'write it as "host:port", for example "10.0.0.5:7101".'),
     ("127.0.0.1:7102", "127.0.0.1:7101", "federation.toml: parties a and b both have address '127.0.0.1:7101'; "
      "give each its own host or port."),
     ('address = "127.0.0.1:7102"\n', "", "federation.toml, [parties.b]: has no address; add address = ...."),

@@ -5,6 +5,7 @@ All parties hold the same file. What only a run at one party needs stands in tha
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,7 @@ from tacit.agent.federation_section import FederationError, Section, read_sectio
 if TYPE_CHECKING:
     from tacit import _native
 
+ADDRESS = re.compile(r"""([^\s"\\]+):([0-9]{1,5})""")
 PRIVATE_ENTRIES = ("private_key", "ledger", "kept")
 ONE_FILE = (
     "move each [tables.NAME] without owner and path to offers/OWNER.toml, its path to [tables.NAME] of "
@@ -122,9 +124,9 @@ def _address(section: Section) -> str:
 
 
 def is_address(text: str) -> bool:
-    """Whether a text is host:port."""
-    host, colon, port = text.rpartition(":")
-    return bool(host and colon and port.isdecimal() and 0 < int(port) < 65536)
+    """Whether a text is host:port. The host is for the operating system to find, but it stands in a TOML string."""
+    found = ADDRESS.fullmatch(text)
+    return found is not None and found[1].isprintable() and 0 < int(found[2]) < 65536
 
 
 def _distinct_addresses(root: Section, parties: Mapping[str, Member]) -> None:

@@ -205,6 +205,8 @@ def read_section(path: Path, advice: str) -> Section:
         raise RunError(Fault.INPUT, f"{path}: is not TOML: {str(error)[:1].lower()}{str(error)[1:]}.") from None
     except UnicodeDecodeError:
         raise RunError(Fault.INPUT, f"{path}: is not UTF-8 text; save it as UTF-8.") from None
+    except ValueError:  # what else a number of thousands of digits is to Python
+        raise RunError(Fault.INPUT, f"{path}: has a number of thousands of digits; write a shorter one.") from None
     except OSError as error:
         raise RunError(Fault.INPUT, f"{path}: cannot be read ({error.strerror}); {advice}.") from None
 

@@ -14,6 +14,7 @@ from tacit.agent.federation_members import Members, is_address, read_membership
 from tacit.agent.federation_private import private_folder
 from tacit.agent.federation_section import NAME, Section
 from tacit.agent.keys import KeyPair, existing_pair, make_keys, write_whole
+from tacit.plan.physical import engines
 
 OFFER = """\
 # What {name} offers to queries. {name} alone writes this file, and all parties hold a copy of it.
@@ -43,9 +44,13 @@ IGNORE_ALL = "# Nothing in this folder is for anybody else, nor for version cont
 
 @dataclass(frozen=True)
 class SetUp:
-    """What a party has after it founded a federation or joined one. public: the files that the others need of it."""
+    """What a party has after it founded a federation or joined one. public: the files that the others need of it.
+
+    nodes: how many parties the engine computes with.
+    """
 
     members: Members
+    nodes: int
     keys: KeyPair
     public: tuple[Path, ...]
     private: Path
@@ -60,12 +65,15 @@ def found(path: Path, private: Path | None, name: str, address: str, engine: str
     """Make a federation of one party. path: its federation file, which must not exist. Raises RunError."""
     if path.exists():
         raise _refused(f"{path} exists already", "join it with `tacit join`, or name another --federation")
+    _check_address(address)
     text = MEMBERSHIP.format(engine=engine) + _member(name, address)
     return _set_up(path, private, name, text)
 
 
 def join(path: Path, private: Path | None, name: str, address: str | None) -> SetUp:
     """Add a party to a federation. address: not needed if the membership has it already. Raises RunError."""
+    if address is not None:
+        _check_address(address)
     members = Members.of(read_membership(path), path, private)
     text = path.read_text(encoding="utf-8")
     listed = members.parties.get(name)
@@ -82,14 +90,22 @@ def join(path: Path, private: Path | None, name: str, address: str | None) -> Se
 def _member(name: str, address: str) -> str:
     if not NAME.fullmatch(name):
         raise _refused(f"{name!r} cannot name a party", "use letters, digits and _, and no digit first")
-    if not is_address(address) or '"' in address or "\\" in address:
-        raise _refused(f"the address is {address!r}", "write it as host:port, for example 10.0.0.5:7101")
     return MEMBER.format(name=name, address=address)
+
+
+def _check_address(address: str) -> None:
+    if not is_address(address):
+        raise _refused(f"the address is {address!r}", "write it as host:port, for example 10.0.0.5:7101")
 
 
 def _set_up(path: Path, private: Path | None, name: str, membership: str) -> SetUp:
     """Write what a party has, after all of it has been checked; the membership last, which says that all is there."""
-    members = Members.of(Section(path, "", tomllib.loads(membership)), path, private)
+    try:
+        root = Section(path, "", tomllib.loads(membership))
+    except tomllib.TOMLDecodeError:  # it was TOML before the section of this party was added
+        raise _refused(f"{path} has its parties in one line", "write a section [parties.NAME] for each") from None
+    members = Members.of(root, path, private)
+    nodes = engines.NODES[root.choice("engine", tuple(engines.NODES), default=engines.DEFAULT)]
     offer, folder = path.parent / "offers" / f"{name}.toml", private_folder(path, private)
     keys = existing_pair(members, name) or make_keys(members, [name], replace=False)[name]
     write_if_missing(folder / ".gitignore", IGNORE_ALL, 0o600)
@@ -97,7 +113,7 @@ def _set_up(path: Path, private: Path | None, name: str, membership: str) -> Set
     write_if_missing(offer, OFFER.format(name=name), 0o644)
     if not path.exists() or path.read_text(encoding="utf-8") != membership:
         write_whole(path, membership.encode(), 0o644)
-    return SetUp(members, keys, (path, keys.certificate, offer), folder / f"{name}.toml")
+    return SetUp(members, nodes, keys, (path, keys.certificate, offer), folder / f"{name}.toml")
 
 
 def write_if_missing(path: Path, text: str, mode: int) -> None:

@@ -32,5 +32,5 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
     made = found(options.federation, options.private, options.name, options.address, options.engine)
-    show_set_up(made, options.name, engines.NODES[options.engine])
+    show_set_up(made, options.name)
     return 0

@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import argparse
 
-from tacit.agent.federation_members import read_membership
 from tacit.agent.federation_setup import join
 from tacit.cli.query_arguments import add_federation
 from tacit.cli.set_up import show_set_up
-from tacit.plan.physical import engines
 
 NAME = "join"
 HELP = "add this party to a federation"
@@ -28,7 +26,5 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
-    made = join(options.federation, options.private, options.name, options.address)
-    engine = read_membership(options.federation).choice("engine", tuple(engines.NODES), default=engines.DEFAULT)
-    show_set_up(made, options.name, engines.NODES[engine])
+    show_set_up(join(options.federation, options.private, options.name, options.address), options.name)
     return 0
