@@ -33,6 +33,7 @@ __all__ = [
     "circuit_psi_rows",
     "cost",
     "declared_network",
+    "default_prices",
     "engines",
     "fingerprint",
     "generate_keys",
@@ -596,6 +597,9 @@ def cost(
 
 def declared_network(networks: list[tuple[float, float | None]]) -> tuple[float, float, bool]:
     """The network that a match reckons with, latency and bandwidth, and whether anybody declares one."""
+
+def default_prices() -> str:
+    """The table of prices that holds where parties share none, as JSON."""
 
 def engines() -> list[tuple[str, int]]:
     """All engines, each with its number of nodes. The first is for federations that name none."""

@@ -45,7 +45,7 @@ const MEASURED: [(&str, Price); 11] = [
 const MOST: f64 = 10.0;
 
 /// What every protocol takes of the processor, by its name.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "BTreeMap<String, Price>")]
 pub struct Prices(BTreeMap<String, Price>);
 

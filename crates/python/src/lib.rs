@@ -40,7 +40,7 @@ mod native {
     #[pymodule_export]
     use crate::party::Party;
     #[pymodule_export]
-    use crate::prices::measured;
+    use crate::prices::{default_prices, measured};
     #[pymodule_export]
     use crate::session::Session;
     #[pymodule_export]

@@ -10,6 +10,12 @@ pub fn read(text: Option<&str>) -> Result<Prices> {
     Ok(text.map_or_else(|| Ok(Prices::default()), Prices::from_json)?)
 }
 
+/// The default table, as JSON.
+#[pyfunction]
+pub fn default_prices() -> String {
+    Prices::default().to_json()
+}
+
 /// When, and on which machine, a table of prices was measured. Refuses a malformed one.
 #[pyfunction]
 #[pyo3(signature = (prices=None))]

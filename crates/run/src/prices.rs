@@ -2,14 +2,14 @@
 //!
 //! All parties compute with one table, as they choose by it: the default, or one that they have measured and share.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use tacit_mpc::backends::two;
 use tacit_table::Operator;
 
 use crate::error::{Result, RunError};
 
 /// CPU time of one node for each row that a step works on, in nanoseconds, beyond what the engine declares itself.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rows {
     input: u64,
@@ -93,7 +93,7 @@ impl Rows {
 }
 
 /// The prices of an engine that has none of its primitives.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ByRows {
     /// Nanoseconds a row.
@@ -101,7 +101,7 @@ pub struct ByRows {
 }
 
 /// The prices of the engine `two`.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ByWork {
     /// Nanoseconds a row, beyond the work.
@@ -111,7 +111,7 @@ pub struct ByWork {
 }
 
 /// All prices. A table that parties share says when and where it was measured.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Prices {
     date: String,
@@ -146,8 +146,15 @@ impl Prices {
     /// # Errors
     /// When it is malformed, a price is missing, or one is absurd.
     pub fn from_json(text: &str) -> Result<Self> {
-        let prices: Self = serde_json::from_str(text).map_err(|error| RunError::Prices(error.to_string()))?;
+        // In two steps: an error in what was told names no position in a text that nobody has written.
+        let told: serde_json::Value = serde_json::from_str(text).map_err(malformed)?;
+        let prices: Self = serde_json::from_value(told).map_err(malformed)?;
         Ok(Self { digest: Some(*blake3::hash(text.as_bytes()).as_bytes()), ..prices })
+    }
+
+    /// The table as JSON, from which it can be made again.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("names and numbers")
     }
 
     /// The digest of a shared table; none of the default.
@@ -158,5 +165,34 @@ impl Prices {
     /// When, and on which machine, it was measured.
     pub fn measured(&self) -> (&str, &str) {
         (&self.date, &self.machine)
+    }
+}
+
+fn malformed(error: serde_json::Error) -> RunError {
+    RunError::Prices(error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Prices;
+
+    #[test]
+    fn the_default_is_told_as_a_table_that_parties_share() {
+        let default = Prices::default();
+        let shared = Prices::from_json(&default.to_json()).expect("a table");
+        assert!(shared.digest().is_some());
+        assert_eq!(Prices { digest: None, ..shared }, default);
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_without_a_place_in_the_json() {
+        let text = Prices::default().to_json();
+        for (right, wrong, told) in [
+            (r#""union":20"#, r#""union":0.5"#, "invalid type: floating point `0.5`, expected u64"),
+            (r#""lookup":36000"#, r#""lookup":99000000000000"#, "lookup is said to take 99000000000000 ps"),
+        ] {
+            let error = Prices::from_json(&text.replace(right, wrong)).expect_err("it is wrong").to_string();
+            assert!(error.contains(told) && !error.contains("column"), "{error}");
+        }
     }
 }

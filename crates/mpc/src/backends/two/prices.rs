@@ -6,12 +6,13 @@
 //! follows from the prices.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::time::Duration;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// Something that takes processor time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Work {
     /// Base OTs of both directions.
@@ -52,6 +53,13 @@ pub enum Work {
     GarbledAnd,
     /// An input of a garbled circuit by OT.
     GarbledInput,
+}
+
+impl fmt::Display for Work {
+    /// As tables of prices name it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(f)
+    }
 }
 
 /// The default table: picoseconds of each node's processor.
@@ -95,8 +103,8 @@ const WORKS: usize = Work::GarbledInput as usize + 1;
 const MOST: u64 = 10_000_000_000_000;
 
 /// What everything takes of each node's processor.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "BTreeMap<Work, u64>")]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "BTreeMap<Work, u64>", into = "BTreeMap<Work, u64>")]
 pub struct Prices([u64; WORKS]);
 
 impl Default for Prices {
@@ -112,13 +120,19 @@ impl TryFrom<BTreeMap<Work, u64>> for Prices {
     fn try_from(told: BTreeMap<Work, u64>) -> Result<Self, String> {
         let mut prices = [0; WORKS];
         for (work, _) in MEASURED {
-            let picoseconds = told.get(&work).ok_or_else(|| format!("there is no price of {work:?}"))?;
+            let picoseconds = told.get(&work).ok_or_else(|| format!("there is no price of {work}"))?;
             if *picoseconds > MOST {
-                return Err(format!("{work:?} is said to take {picoseconds} ps, more than ten seconds"));
+                return Err(format!("{work} is said to take {picoseconds} ps, more than ten seconds"));
             }
             prices[work as usize] = *picoseconds;
         }
         Ok(Self(prices))
+    }
+}
+
+impl From<Prices> for BTreeMap<Work, u64> {
+    fn from(prices: Prices) -> Self {
+        prices.table()
     }
 }
 
@@ -191,8 +205,8 @@ mod tests {
         let mut told = Prices::default().table();
         assert_eq!(Prices::try_from(told.clone()), Ok(Prices::default()));
         told.insert(Work::Lookup, MOST + 1);
-        assert!(Prices::try_from(told.clone()).is_err_and(|error| error.starts_with("Lookup is said to take")));
+        assert!(Prices::try_from(told.clone()).is_err_and(|error| error.starts_with("lookup is said to take")));
         told.remove(&Work::Lookup);
-        assert_eq!(Prices::try_from(told), Err("there is no price of Lookup".into()));
+        assert_eq!(Prices::try_from(told), Err("there is no price of lookup".into()));
     }
 }
