@@ -131,6 +131,13 @@ def _refuse_others(options: argparse.Namespace) -> None:
         mistaken.append("budget")
     if mistaken:
         raise RunError(Fault.INPUT, f"a prepared table has no use for --{mistaken[0]} here; leave it out.")
+    of_input = [name for name in ("key", "kind", "normalise", "columns", "output") if getattr(options, name)]
+    if options.input is None and options.prepared is not None and of_input:
+        raise RunError(
+            Fault.INPUT,
+            f"without --input, --prepared answers by the keys as they were prepared; leave out --{of_input[0]}, or "
+            "name the table to ask about with --input.",
+        )
     if options.most is not None and options.most < 1:
         raise RunError(Fault.INPUT, f"--most is {options.most}; write a number of rows from 1.")
 
