@@ -188,6 +188,7 @@ def test_a_protocol_that_is_asked_for_is_taken() -> None:
     for protocol in ("vole", "kkrt", "vole-malicious"):
         choice = choose(Parameters(("a", "b"), ("exact",), ("a", "b"), protocol=protocol), (HONEST, HONEST))
         assert choice.protocol == protocol and choice.why[0] == f"protocol {protocol}: as asked"
+        assert ("memory" in choice.why[1]) == (protocol != "vole-malicious")
 
 
 def test_bins_that_do_not_fit_are_refused() -> None:

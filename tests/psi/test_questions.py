@@ -55,8 +55,15 @@ def test_no_announcement_lets_a_peer_ask_about_many_more_items_than_it_declares(
 def test_the_bins_do_not_depend_on_the_memory_that_a_peer_declares() -> None:
     choices = [chosen(16_777_216, 10_000_000, memory) for memory in (GIB // 2, 3 * GIB, 1 << 40)]
     assert [choice.bins for choice in choices] == [16, 16, 16]
+    assert all("matched fastest" in choice.why[1] for choice in choices)
     with pytest.raises(RunError, match="declare more --memory, or agree on more --bins"):
         chosen(16_777_216, 10_000_000, 1 << 24)
+
+
+def test_no_reason_for_bins_is_the_memory_that_a_peer_declares() -> None:
+    few = chosen(1_000, 1_000, 1 << 20).why
+    assert few[1] == "1 bin: 1,000 tokens fit into caches at once, so nothing is padded"
+    assert few[3].startswith("1 worker: ") and few[3].endswith("at most one a bin, and no more than fit into memory")
 
 
 def test_a_sender_that_is_told_the_matches_may_fill_every_padded_place() -> None:

@@ -67,13 +67,14 @@ def choose(parameters: Parameters, facts: tuple[Mapping[str, Any], Mapping[str, 
     name, sender, rows = found["protocol"], found["sender"], (first[0], second[0])
     others = [f"{other} {seconds:.2f} s" for other, seconds in found["others"]]
     predicted = f"{found['seconds']:.2f} s predicted {network_text(facts)}, {', '.join(others)}"
+    most = "at most one a bin, and no more than fit into memory" if parameters.malicious else "and at most one a bin"
     padded = bins * max(capacities) / max(1, max(rows)) - 1
     why = (
         f"protocol {name}: {predicted if automatic else 'as asked'}",
-        _why_bins(found, max(rows), memory),
+        _why_bins(found, max(rows), memory, parameters.malicious),
         f"padding adds {padded:.1%}: each bin is padded to {capacities[0]:,} and {capacities[1]:,} rows, and overflows "
         "with probability below 2^-80",
-        f"{workers} worker{'s' if workers > 1 else ''}: the fewer of what the parties offer, and at most one a bin",
+        f"{workers} worker{'s' if workers > 1 else ''}: the fewer of what the parties offer, {most}",
         _why_sender(parameters, sender),
     )
     return Choice(
@@ -99,13 +100,15 @@ def _memory(facts: Mapping[str, Any]) -> int:
     return min(int(facts["memory"]), MOST_BYTES)
 
 
-def _why_bins(found: Mapping[str, Any], rows: int, memory: int) -> str:
+def _why_bins(found: Mapping[str, Any], rows: int, memory: int, malicious: bool) -> str:
+    """malicious: parties may deviate, so that the memory which they declare decides nothing."""
     bins, tokens, workers = found["bins"], found["tokens"], found["workers"]
     match found["limit"]:
         case "asked":
             return f"{bins} bins: as asked"
         case "none":
-            return f"1 bin: {rows:,} tokens fit into memory and caches at once, so nothing is padded"
+            room = "caches" if malicious else "memory and caches"
+            return f"1 bin: {rows:,} tokens fit into {room} at once, so nothing is padded"
         case "caches":
             limit = "are matched fastest"
         case _:

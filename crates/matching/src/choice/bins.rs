@@ -74,7 +74,7 @@ pub enum Limit {
     None,
     /// The tokens a bin for which protocols are fastest.
     Caches,
-    /// The memory of the party that has less.
+    /// The memory of the party that has less, but where parties may deviate.
     Memory,
 }
 
@@ -119,7 +119,7 @@ pub fn choose(asked: &Asked<'_>, offers: [Offer; 2], terms: &Terms) -> Result<Ch
     let offered = offers[0].workers.min(offers[1].workers).clamp(1, MOST_WORKERS);
     let malicious = asked.protocol.withstands_deviations()?;
     // More bins let a party that deviates ask about more items, and it may declare as little memory as it likes.
-    let for_bins = if malicious { u64::MAX } else { memory };
+    let for_bins = (!malicious).then_some(memory);
     let (bins, tokens, limit) = bins(asked.bins, rows[0].max(rows[1]), for_bins, offered)?;
     let capacities = rows.map(|rows| binning::capacity(rows, bins));
     let each = BYTES_PER_TOKEN.saturating_mul(capacities[0].max(capacities[1]) as u64);
@@ -156,10 +156,16 @@ pub fn choose(asked: &Asked<'_>, offers: [Offer; 2], terms: &Terms) -> Result<Ch
     })
 }
 
-/// How many bins, the tokens of each that were aimed at, and why.
-fn bins(asked: Option<usize>, rows: usize, memory: u64, workers: usize) -> Result<(usize, usize, Limit), MatchError> {
-    let fitting = LEAST.max(memory / (BYTES_PER_TOKEN * workers as u64));
-    let tokens = usize::try_from(fitting).unwrap_or(usize::MAX).min(binning::FAVOURED);
+/// How many bins, the tokens of each that were aimed at, and why. memory: what all workers' bins are to fit into.
+fn bins(
+    asked: Option<usize>,
+    rows: usize,
+    memory: Option<u64>,
+    workers: usize,
+) -> Result<(usize, usize, Limit), MatchError> {
+    let fitting = |memory| LEAST.max(memory / (BYTES_PER_TOKEN * workers as u64));
+    let fitting = memory.and_then(|memory| usize::try_from(fitting(memory)).ok()).unwrap_or(usize::MAX);
+    let tokens = fitting.min(binning::FAVOURED);
     match asked {
         Some(bins) if bins == 0 || bins > binning::MOST => {
             Err(MatchError::Input(format!("{bins} bins; choose from 1 to {}", binning::MOST)))
@@ -339,7 +345,9 @@ mod tests {
         let chosen = |memory, workers| {
             let (mine, peer) = (Offer { rows: 16_777_216, memory: 64 * GIB, workers: 8 }, 10_000_000);
             let found = choose(&asked, [mine, Offer { rows: peer, memory, workers }], &terms(0.0, None));
-            found.map(|found| (found.bins, found.workers, found.need <= found.memory)).expect("a choice")
+            let found = found.expect("a choice");
+            assert_eq!(found.limit, Limit::Caches);
+            (found.bins, found.workers, found.need <= found.memory)
         };
         assert_eq!([GIB / 1024, GIB / 2, 3 * GIB].map(|memory| chosen(memory, 8).0), [16; 3]);
         assert_eq!(chosen(3 * GIB, 8), (16, 5, true));
