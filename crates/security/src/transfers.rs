@@ -6,6 +6,7 @@ use tacit_mpc::backends::two;
 use tacit_ot::silent::noise::Noise;
 use tacit_ot::silent::{cot, lookup, vole};
 use tacit_ot::softspoken::COLUMNS;
+use tacit_psi::binning::AT_ONCE;
 
 use crate::bound::{Bound, Kind};
 
@@ -15,9 +16,6 @@ const LOG2_GROUP: f64 = 252.0;
 /// The largest divisor d of l + 1, for the order l of that group, whose 2 d questions the default budget of a prepared
 /// table (2^20) allows. Of l - 1, that takes d questions, it is 132.
 const DIVISOR: u32 = 7_210;
-
-/// Bins of one run that are matched side by side, at most (SECURITY.md).
-const AT_ONCE: f64 = 256.0;
 
 /// Bounds of what does not depend on sizes.
 pub fn of_every_run() -> Vec<Bound> {
@@ -42,7 +40,7 @@ pub fn of_every_run() -> Vec<Bound> {
             what: "SoftSpokenOT: unequal columns pass the check".into(),
             with: format!("{COLUMNS} columns, hashes of {} bits, {AT_ONCE} setups at once", universal::BITS),
             // Who fails once has ended the run: a run has one try for each setup that is under way.
-            bits: f64::from(universal::BITS) - (AT_ONCE * columns * (columns - 1.0) / 2.0).log2(),
+            bits: f64::from(universal::BITS) - (AT_ONCE as f64 * columns * (columns - 1.0) / 2.0).log2(),
             kind: Kind::Statistical,
             source: "Roy (CRYPTO 2022), section 4; Carter, Wegman (1979)",
         },

@@ -16,9 +16,6 @@ pub const BYTES_PER_TOKEN: u64 = 512;
 /// Least tokens a bin, however little memory there is.
 const LEAST: u64 = 1 << 10;
 
-/// Bins matched at once: a peer that deviates has one try for each (`AT_ONCE` in crates/security/src/transfers.rs).
-pub const MOST_WORKERS: usize = 256;
-
 /// The candidates without a request for a protocol. Each is semi-honest and the fastest on some network.
 const AUTOMATIC: [&str; 3] = ["vole", "vole-compact", "dh"];
 
@@ -116,7 +113,7 @@ pub struct Choice {
 pub fn choose(asked: &Asked<'_>, offers: [Offer; 2], terms: &Terms) -> Result<Choice, MatchError> {
     let rows = offers.map(|offer| offer.rows);
     let memory = offers[0].memory.min(offers[1].memory);
-    let offered = offers[0].workers.min(offers[1].workers).clamp(1, MOST_WORKERS);
+    let offered = offers[0].workers.min(offers[1].workers).clamp(1, binning::AT_ONCE);
     let malicious = asked.protocol.withstands_deviations()?;
     // More bins let a party that deviates ask about more items, and it may declare as little memory as it likes.
     let for_bins = (!malicious).then_some(memory);

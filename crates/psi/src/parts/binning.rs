@@ -29,6 +29,9 @@ pub const FAVOURED: usize = 1 << 20;
 /// Most bins: with more, a bin's own cost outweighs what padding and caches gain.
 pub const MOST: usize = 1 << 14;
 
+/// Most bins of a run that are matched at the same time: a peer that deviates has one try in each before the run ends.
+pub const AT_ONCE: usize = 256;
+
 /// A bin that holds more tokens than its public size.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error(
