@@ -14,10 +14,11 @@ mod symmetric;
 mod transfers;
 
 use bound::Bound;
+use tacit_psi::set_union;
 
 /// Items of each side of an intersection, rows of a table: few, many, and the most that ids by `oprf` are made for;
 /// then two counts for which the larger parameters are taken.
-const ITEMS: [usize; 5] = [1000, 1 << 20, 8_000_000, 1 << 24, 1_000_000_000];
+const ITEMS: [usize; 5] = [1000, 1 << 20, set_union::MOST, 1 << 24, 1_000_000_000];
 
 /// Correlations, and products, of a session of the engine `two`.
 const CORRELATIONS: f64 = (1 << 30) as f64;

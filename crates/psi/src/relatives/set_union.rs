@@ -34,7 +34,6 @@
 use crate::error::PsiError;
 use crate::interface::protocol::{Item, Sizes, Traffic};
 use crate::intersection::vole_psi::oprf::{self, Function};
-use crate::parts::chance::MOST_WORDS;
 use crate::parts::cuckoo;
 use crate::parts::masking::{receive_tags, send_tags, tag_bytes};
 use crate::parts::okvs::{Layout, Okvs};
@@ -50,6 +49,8 @@ const BAND: usize = 4;
 const K: usize = 4;
 /// Bits of a bin's secret.
 pub const SECRET_BITS: u32 = u64::BITS;
+/// Most numbers of the sender: a round number, whose bins have no more secrets than [`crate::chance::MOST_WORDS`].
+pub const MOST: usize = 8_000_000;
 /// What a place without a number holds. A pseudorandom number is this one with probability 2^-128.
 const NOTHING: u128 = 0;
 
@@ -108,15 +109,16 @@ pub fn cost(sender: usize, receiver: usize) -> Traffic {
     total
 }
 
-/// Checks that the secrets of the sender's `sender` numbers are long enough. They are for up to about 8 million.
+/// Checks that the secrets of the sender's `sender` numbers are long enough: [`MOST`] at most.
 ///
 /// # Errors
 /// [`PsiError::Input`] if they are not.
 pub fn check_size(sender: usize) -> Result<(), PsiError> {
-    match cuckoo::bins(sender, 1) <= MOST_WORDS {
+    match sender <= MOST {
         true => Ok(()),
         false => Err(PsiError::Input(format!(
-            "ids of {sender} keys are too many for the protocol oprf, whose secrets are long enough for 8 million; use --protocol ddh"
+            "ids of {sender} keys are too many for the protocol oprf, whose secrets are long enough for {} million; use --protocol ddh",
+            MOST / 1_000_000
         ))),
     }
 }

@@ -3,7 +3,7 @@
 use crate::pair::{Party, RECEIVER, SENDER, SIZES, generator, run, sets};
 use crate::private_id::check;
 use tacit_psi::private_id::Identified;
-use tacit_psi::{Item, PsiError, Role, private_id_oprf, set_union};
+use tacit_psi::{Item, PsiError, Role, chance, cuckoo, private_id_oprf, set_union};
 
 fn identify(sender: &[Item], receiver: &[Item]) -> (Party<Identified>, Party<Identified>) {
     let (n, m) = (sender.len(), receiver.len());
@@ -71,13 +71,14 @@ fn equal_items_are_refused() {
 
 #[test]
 fn more_keys_than_secrets_are_long_enough_for_are_refused_before_anything_is_sent() {
-    assert!(set_union::check_size(8_000_000).is_ok());
+    assert!(set_union::check_size(set_union::MOST).is_ok());
+    assert!(cuckoo::bins(set_union::MOST, 1) <= chance::MOST_WORDS, "a bin's secret is met more often than it may be");
     let (refused, messages) = std::thread::scope(|scope| {
         let options = tacit_net::Options { record: tacit_net::Record::Sizes, ..tacit_net::Options::default() };
         let [_a, mut b]: [tacit_net::Session; 2] =
             tacit_net::memory::mesh(&["sender", "receiver"], &options).try_into().expect("two parties");
         let run = move || {
-            let refused = private_id_oprf::run(&mut b, SENDER, Role::Receiver, &[1, 2], 8_100_000);
+            let refused = private_id_oprf::run(&mut b, SENDER, Role::Receiver, &[1, 2], set_union::MOST + 1);
             (refused, b.transcript().expect("a transcript").messages().len())
         };
         scope.spawn(run).join().expect("an error and no panic")
