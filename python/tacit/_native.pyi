@@ -47,6 +47,7 @@ __all__ = [
     "published_bytes",
     "query_cost",
     "read_sealed",
+    "reason_for_peers",
     "seal",
     "unseal",
     "version",
@@ -624,6 +625,9 @@ def published_bytes(rows: int, budget: int) -> int:
 
 def query_cost(asked: int) -> dict[str, int]:
     """The declared cost of a query about ``asked`` rows; the owner is the sender: {"rounds","sender","receiver"}."""
+
+def reason_for_peers(kind: str) -> str:
+    """What peers are told when this party ends because of a fault of this kind, a value of ``Fault``."""
 
 def circuit_psi_rows(left: int, right: int) -> int:
     """How many rows a circuit_psi of these numbers of items on both sides has."""

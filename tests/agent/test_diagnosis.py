@@ -8,6 +8,7 @@ import threading
 import duckdb
 import pytest
 
+from tacit import _native
 from tacit.agent.diagnosis import diagnose
 from tacit.agent.faults import Fault
 
@@ -23,3 +24,17 @@ def test_a_signal_that_ends_a_local_query_is_an_interruption() -> None:
 
 def test_other_errors_of_the_runtime_are_of_tacit() -> None:
     assert diagnose(RuntimeError("a value")).fault == Fault.INTERNAL
+
+
+def test_peers_are_told_the_kind_of_a_fault_and_no_other() -> None:
+    assert {fault: fault.reason_for_peers for fault in Fault} == {
+        Fault.INPUT: "its own input was refused",
+        Fault.POLICY: "its policy refused",
+        Fault.PEER: "a peer misbehaved",
+        Fault.CHEATING: "a peer cheated",
+        Fault.PEER_GONE: "it lost a peer",
+        Fault.INTERRUPTED: "it was interrupted",
+        Fault.INTERNAL: "it failed",
+    }
+    with pytest.raises(_native.InputError, match='there is no kind of fault "misbehaved"'):
+        _native.reason_for_peers("misbehaved")

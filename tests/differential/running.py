@@ -20,7 +20,7 @@ import pytest
 from tacit import _native, connect
 from tacit.agent.diagnosis import diagnose
 from tacit.agent.events import Event
-from tacit.agent.faults import ABORT_REASONS, cause
+from tacit.agent.faults import cause
 from tacit.agent.federation import Federation
 from tacit.agent.party import PartyRun
 from tacit.agent.steps import participants, secure_operators
@@ -57,7 +57,7 @@ class GivenSession(PartyRun):
         try:
             super().run()
         except BaseException as error:
-            self.abort(ABORT_REASONS[diagnose(error).fault])
+            self.abort(diagnose(error).fault.reason_for_peers)
             raise
 
     def abort(self, reason: str) -> None:

@@ -126,6 +126,22 @@ impl From<Failure> for PyErr {
     }
 }
 
+/// What peers are told when this party ends because of a fault of this kind, as Python names it.
+#[pyfunction]
+pub fn reason_for_peers(kind: &str) -> Result<&'static str> {
+    let fault = match kind {
+        "input" => Fault::Input,
+        "policy" => Fault::Policy,
+        "peer" => Fault::Misbehaved,
+        "peer gone" => Fault::Gone,
+        "cheating" => Fault::Cheating,
+        "interrupted" => Fault::Interrupted,
+        "internal" => Fault::Internal,
+        _ => return Err(Failure::input(format!("there is no kind of fault {kind:?}"))),
+    };
+    Ok(tacit_run::reason_for_peers(fault))
+}
+
 /// Adds the exceptions to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();

@@ -28,6 +28,8 @@ mod native {
     #[pymodule_export]
     use crate::cost::{circuit_psi_rows, cost, engines, operators, permits};
     #[pymodule_export]
+    use crate::fault::reason_for_peers;
+    #[pymodule_export]
     use crate::kept::{KeptFile, KeptShares, kept_header};
     #[pymodule_export]
     use crate::keys::{fingerprint, generate_keys, version};

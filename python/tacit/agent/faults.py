@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from enum import Enum
 
+from tacit import _native
+
 
 class Fault(Enum):
-    """The kind of an error. value: how events and JSON name it."""
+    """The kind of an error. value: how events, JSON and native code name it."""
 
     INPUT = "input"
     POLICY = "policy"
@@ -21,6 +23,11 @@ class Fault(Enum):
         """The exit status of a command that ends with this fault."""
         return _EXIT_STATUS[self]
 
+    @property
+    def reason_for_peers(self) -> str:
+        """What peers are told about a failure: its kind only, because an error's own words may quote data."""
+        return _native.reason_for_peers(self.value)
+
 
 _EXIT_STATUS = {
     Fault.INPUT: 2,
@@ -31,17 +38,6 @@ _EXIT_STATUS = {
     Fault.INTERNAL: 70,
     Fault.INTERRUPTED: 130,
 }
-
-ABORT_REASONS = {
-    Fault.INPUT: "its own input was refused",
-    Fault.POLICY: "its policy refused",
-    Fault.PEER: "a peer misbehaved",
-    Fault.PEER_GONE: "it lost a peer",
-    Fault.CHEATING: "a peer cheated",
-    Fault.INTERRUPTED: "it was interrupted",
-    Fault.INTERNAL: "it failed",
-}
-"""What peers are told about a failure: its kind only, because an error's own words may quote data."""
 
 CAUSES_FIRST = (
     Fault.INPUT,

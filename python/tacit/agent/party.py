@@ -20,7 +20,7 @@ from tacit.agent.account import approved_entry, completed_entry, failed_entry
 from tacit.agent.answer import save_answer
 from tacit.agent.diagnosis import diagnose
 from tacit.agent.events import EventSink
-from tacit.agent.faults import ABORT_REASONS, RunError
+from tacit.agent.faults import RunError
 from tacit.agent.federation import Federation
 from tacit.agent.kept_store import KeptStore
 from tacit.agent.ledger import Ledger, LedgerError
@@ -134,7 +134,7 @@ class PartyRun:
                         figures["rows"] = self._secure_step(session, engine, step)
             session.close()
         except BaseException as error:
-            session.abort(ABORT_REASONS[diagnose(error).fault])
+            session.abort(diagnose(error).fault.reason_for_peers)
             raise
 
     def _connect(self) -> _native.Session:

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from tacit.agent.diagnosis import diagnose
 from tacit.agent.events import EventSink
-from tacit.agent.faults import ABORT_REASONS
 from tacit.agent.federation import Federation
 from tacit.agent.meeting import READY, STOPPED, Status, gather, tell_stopped
 from tacit.local import DataError
@@ -50,7 +49,7 @@ class Waiting:
 
     def _reason(self, error: BaseException) -> str:
         """Why this party cannot take part, in public words: an error's own words may quote data, or a path."""
-        kind = ABORT_REASONS[diagnose(error).fault]
+        kind = diagnose(error).fault.reason_for_peers
         for table in self.federation.catalog.tables:
             known = (table.path, f"table {table.name}")
             if isinstance(error, DataError) and table.owner == self.me and error.file in known:
