@@ -75,7 +75,7 @@ pub fn among_nodes<B: Networked>(
     learn: Learn<'_, B>,
 ) -> Result<Table<B>> {
     let [left, right] = owners(executor.backend().session(), psi.sides())?;
-    let sizes = executor.psi_sizes(psi, announced(psi.sides(), &data)?)?;
+    let (sizes, permit) = executor.psi_sizes(psi, announced(psi.sides(), &data)?)?;
     let mut side = None;
     for (place, (table, peer)) in data.iter().zip([right, left]).enumerate() {
         if let Some(table) = table {
@@ -85,7 +85,7 @@ pub fn among_nodes<B: Networked>(
     let matching = in_match(executor, psi, |session| matches(session, terms.protocol(sizes), sizes, side.as_ref()))?;
     let counts = side.as_ref().map(|side| side.keys.counts(&matching));
     let total = |counts: &Vec<u32>| counts.iter().map(|&count| count as usize).sum();
-    let rows = executor.psi_rows(psi, counts.as_ref().filter(|_| data[1].is_some()).map(total))?;
+    let rows = executor.psi_rows(psi, permit, counts.as_ref().filter(|_| data[1].is_some()).map(total))?;
     // Each right row meets one left row at most, and under right_unique the other way round. Nothing is allocated for
     // more.
     if rows > sizes[1] || psi.right_unique && rows > sizes[0] {
@@ -157,7 +157,7 @@ fn miscounted(session: &Session, peer: PartyId) -> RunError {
 
 /// The join on the engine without security, which is both owners.
 pub fn in_clear(executor: &mut Executor<Clear>, psi: &Psi, data: BothSides) -> Result<Table<Clear>> {
-    let sizes = executor.psi_sizes(psi, announced(psi.sides(), &data)?)?;
+    let (sizes, permit) = executor.psi_sizes(psi, announced(psi.sides(), &data)?)?;
     let [Some(left), Some(right)] = data else {
         return Err(RunError::OneSide);
     };
@@ -167,7 +167,7 @@ pub fn in_clear(executor: &mut Executor<Clear>, psi: &Psi, data: BothSides) -> R
     let (mine, theirs): (Vec<u32>, Vec<u32>) = pairs.unzip();
     let counts = keys[1].counts(&theirs);
     let rows = [keys[0].rows(&mine, &counts), keys[1].rows(&theirs, &counts)];
-    let known = executor.psi_rows(psi, Some(rows[1].len()))?;
+    let known = executor.psi_rows(psi, permit, Some(rows[1].len()))?;
     let share = [Some(left.gather(&rows[0])), Some(right.gather(&rows[1]))];
     Ok(executor.psi_share(psi, known, share)?)
 }

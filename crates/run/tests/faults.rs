@@ -12,14 +12,18 @@ use world::{ENGINES, Opened, Plan, Store, drive, nodes, over_tls, rows, sessions
 
 type End = Result<Opened, RunError>;
 
-/// The ends of nodes of which each approved these permits.
-fn under(plan: &Plan, engine: &str, change: impl Fn(&mut Vec<Json>)) -> Vec<End> {
+/// Nodes of which each approved these permits.
+fn approving(plan: &Plan, engine: &str, change: impl Fn(&mut Vec<Json>)) -> Vec<Session> {
     let mut agreement = plan.agreement(engine);
     let mut permits: Vec<Json> = serde_json::from_str(&agreement.permits).expect("a list");
     change(&mut permits);
     agreement.permits = Json::from(permits).to_string();
-    let sessions = Session::in_memory(&agreement, &tacit_net::Options::default()).expect("a plan");
-    together(&sessions, |session| drive(session, plan, None, false))
+    Session::in_memory(&agreement, &tacit_net::Options::default()).expect("a plan")
+}
+
+/// How they end.
+fn under(plan: &Plan, engine: &str, change: impl Fn(&mut Vec<Json>)) -> Vec<End> {
+    together(&approving(plan, engine, change), |session| drive(session, plan, None, false))
 }
 
 /// All ended for this fault, at one node at least, and because a peer said this, or lost another, at the others.
@@ -61,13 +65,20 @@ fn what_no_permit_allows_ends_the_run_at_all_nodes() {
     }
 }
 
+/// Also that of the number of matching rows, which nobody knows before, is asked for before anything is sent.
 #[test]
 fn a_match_needs_each_of_its_permits() {
-    let plan = matched("psi");
-    let permits = serde_json::from_str::<Vec<Json>>(&plan.agreement("two").permits).expect("a list").len();
-    for missing in 0..permits {
-        let ends = under(&plan, "two", |permits| drop(permits.remove(missing)));
-        assert_all_end(&ends, Fault::Policy, "its policy refused");
+    for (op, engine) in [("psi", "two"), ("psi", "rep3"), ("circuit_psi", "two")] {
+        let (plan, step) = (matched(op), format!("3.{op}"));
+        let permits: Vec<Json> = serde_json::from_str(&plan.agreement(engine).permits).expect("a list");
+        for (missing, permit) in permits.iter().enumerate() {
+            let sessions = approving(&plan, engine, |permits| drop(permits.remove(missing)));
+            let ends = together(&sessions, |session| drive(session, &plan, None, false));
+            assert_all_end(&ends, Fault::Policy, "its policy refused");
+            let metered = sessions.iter().flat_map(|session| session.metrics(false));
+            let rounds: u64 = metered.filter(|metered| metered.step == step).map(|metered| metered.rounds).sum();
+            assert_eq!(rounds == 0, permit["kind"] != "answer", "{permit} on {engine}: {rounds} rounds");
+        }
     }
 }
 

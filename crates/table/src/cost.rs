@@ -139,8 +139,8 @@ impl<E: Costs> Forecast<E> {
             }
             Operator::Psi(psi) => {
                 let [left, right] = psi_sizes(psi.sides(), operator, input_rows)?;
-                executor.psi_sizes(psi, [Some(left), Some(right)])?;
-                let rows = executor.psi_rows(psi, Some(known(operator, psi.id, input_rows)?))?;
+                let (_, permit) = executor.psi_sizes(psi, [Some(left), Some(right)])?;
+                let rows = executor.psi_rows(psi, permit, Some(known(operator, psi.id, input_rows)?))?;
                 (rows, Some(executor.psi_share(psi, rows, [None, None])?))
             }
             Operator::CircuitPsi(psi) => {

@@ -5,7 +5,7 @@
 //! [`Executor::psi_rows`], [`Executor::psi_share`]. Discloses the sizes that the plan announces, and the number of
 //! rows of the join. Costs beyond the protocol: an announcement for each of these and an input for each side.
 
-use tacit_mpc::{Backend, PermitKind};
+use tacit_mpc::{Backend, Permit, PermitKind};
 
 use super::sides::check;
 use super::{Executor, in_step_of};
@@ -20,19 +20,21 @@ impl<B: Backend> Executor<B> {
     /// The number of items of both sides, left first, once every node knows it. own: at an owner the rows of its data,
     /// or of their source where the plan pads to that.
     ///
-    /// Takes the permits for what the owners will learn, so that nothing has been sent if one is missing.
+    /// Takes all permits of the step, so that nothing has been sent if one is missing. Gives that of the number of rows
+    /// of the join, for [`Self::psi_rows`], once the owners know which rows match.
     ///
     /// # Errors
     /// [`TableError::Policy`] before anything is sent; [`TableError::Input`] for sizes that cannot be;
     /// [`TableError::Net`].
-    pub fn psi_sizes(&mut self, psi: &Psi, own: [Option<usize>; 2]) -> Result<[usize; 2]> {
+    pub fn psi_sizes(&mut self, psi: &Psi, own: [Option<usize>; 2]) -> Result<([usize; 2], Permit)> {
         let site = psi_name(psi);
         check(psi.sides()).map_err(|error| error.within(&site))?;
         for side in psi.sides() {
             let recipient = [side.owner.clone()];
             let _matches = self.permits.take(&site, &[PermitKind::Matches], &recipient, &[])?;
         }
-        self.sizes(&site, psi.sides(), own)
+        let rows = self.size_permit(&site)?;
+        Ok((self.sizes(&site, psi.sides(), own)?, rows))
     }
 
     /// A side's keys as items for an intersection protocol, at its owner.
@@ -44,13 +46,13 @@ impl<B: Backend> Executor<B> {
         KeyGroups::new(psi.sides()[side], data, size, unique, &self.hash).map_err(|error| error.within(&psi_name(psi)))
     }
 
-    /// The number of rows of the join, which the right side's owner knows and all nodes learn.
+    /// The number of rows of the join, which the right side's owner knows and all nodes learn. permit: that which
+    /// [`Self::psi_sizes`] took.
     ///
     /// # Errors
-    /// As [`Self::psi_sizes`].
-    pub fn psi_rows(&mut self, psi: &Psi, own: Option<usize>) -> Result<usize> {
-        let site = psi_name(psi);
-        self.announced(&site, &psi.right, &site, own)
+    /// [`TableError::Policy`] for more rows than it allows; [`TableError::Net`].
+    pub fn psi_rows(&mut self, psi: &Psi, permit: Permit, own: Option<usize>) -> Result<usize> {
+        self.announced(&psi_name(psi), &psi.right, permit, own)
     }
 
     /// The join: the columns of both sides, side by side. Each owner gives its matching rows, in the common order.

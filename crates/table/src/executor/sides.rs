@@ -1,6 +1,6 @@
 //! What joins of two owners' tables have in common: two sides, whose sizes become known to all nodes.
 
-use tacit_mpc::{Backend, PermitKind};
+use tacit_mpc::{Backend, Permit, PermitKind};
 
 use super::{Executor, in_step_of};
 use crate::error::{Result, TableError};
@@ -11,24 +11,40 @@ use crate::operators::input;
 const SIDES: [&str; 2] = ["left", "right"];
 
 impl<B: Backend> Executor<B> {
-    /// The number of items of both sides of the step of this name: as the plan says, or as their owners announce.
+    /// The number of items of both sides of the step of this name: as the plan says, or as their owners announce. The
+    /// permits for both are taken first.
     pub(super) fn sizes(&mut self, name: &str, sides: [&PsiSide; 2], own: [Option<usize>; 2]) -> Result<[usize; 2]> {
-        let mut sizes = [0; 2];
-        for (k, side) in sides.into_iter().enumerate() {
-            sizes[k] = match side.rows {
-                Some(rows) => rows,
-                None => self.announced(name, side, &format!("{name}/{}", SIDES[k]), own[k])?,
-            };
+        let mut permits = [None, None];
+        for (k, side) in sides.iter().enumerate() {
+            if side.rows.is_none() {
+                permits[k] = Some(self.size_permit(&format!("{name}/{}", SIDES[k]))?);
+            }
+        }
+        let mut sizes = sides.map(|side| side.rows.unwrap_or_default());
+        for (k, permit) in permits.into_iter().enumerate() {
+            if let Some(permit) = permit {
+                sizes[k] = self.announced(name, sides[k], permit, own[k])?;
+            }
         }
         Ok(sizes)
     }
 
+    /// The permit to tell all nodes a number of rows.
+    pub(super) fn size_permit(&mut self, site: &str) -> Result<Permit> {
+        Ok(self.permits.take(site, &[PermitKind::Size], &self.parties.nodes, &[])?)
+    }
+
     /// A number that a side's owner tells all nodes.
-    pub(super) fn announced(&mut self, name: &str, side: &PsiSide, site: &str, own: Option<usize>) -> Result<usize> {
-        let Self { backend, permits, parties, .. } = self;
+    pub(super) fn announced(
+        &mut self,
+        name: &str,
+        side: &PsiSide,
+        permit: Permit,
+        own: Option<usize>,
+    ) -> Result<usize> {
+        let Self { backend, parties, .. } = self;
         in_step_of(backend, name, |b| {
             let owner = parties.owning_node(&side.owner)?;
-            let permit = permits.take(site, &[PermitKind::Size], &parties.nodes, &[])?;
             input::announced_rows(b, owner, &side.owner, own, permit)
         })
     }

@@ -142,8 +142,8 @@ fn of_joins<B: Networked>() -> Vec<(String, usize)> {
     let known = join_by("psi", r#","right_unique":true"#);
     let Operator::Psi(psi) = &known else { unreachable!() };
     let mut all = of_join::<B>(&known, ROWS, |executor, data| {
-        let items = executor.psi_sizes(psi, sizes(&data))?;
-        let rows = executor.psi_rows(psi, sizes(&data)[1])?;
+        let (items, permit) = executor.psi_sizes(psi, sizes(&data))?;
+        let rows = executor.psi_rows(psi, permit, sizes(&data)[1])?;
         // All items match, and both have them in one order.
         let matching: Vec<u32> = (0..ROWS as u32).collect();
         let mut share = [None, None];
