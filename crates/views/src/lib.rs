@@ -23,6 +23,7 @@ mod frequency;
 mod play;
 mod relations;
 mod repeats;
+mod seed;
 mod space;
 mod view;
 
@@ -31,6 +32,7 @@ pub use frequency::{Biased, Correlated, biased, correlated};
 pub use play::play;
 pub use relations::{Relation, constants, leaks, runs_needed};
 pub use repeats::{Repeat, repeats};
+pub use seed::seed;
 pub use view::{Kind, Part, Run, View};
 
 /// The probability that a check finds something in clean data.

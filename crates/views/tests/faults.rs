@@ -1,16 +1,13 @@
 //! The battery finds what is planted and nothing in clean data.
 
-use tacit_math::{Prg, Seed};
+use tacit_math::Prg;
 use tacit_views::{
-    Difference, Kind, Run, View, biased, constants, correlated, indistinguishable, leaks, repeats, runs_needed,
+    Difference, Kind, Run, View, biased, constants, correlated, indistinguishable, leaks, repeats, runs_needed, seed,
 };
 
-/// Pseudorandom numbers from a printed seed, fixed by TACIT_SEED.
+/// Pseudorandom numbers.
 fn numbers(purpose: &str) -> Prg {
-    let seed = std::env::var("TACIT_SEED").ok().and_then(|s| u128::from_str_radix(&s, 16).ok());
-    let seed = seed.map_or_else(|| *Seed::random().expect("randomness").expose(), u128::to_be_bytes);
-    println!("rerun with TACIT_SEED={:032x}", u128::from_be_bytes(seed));
-    Prg::new(&Seed::from_bytes(seed).derive(purpose))
+    Prg::new(&seed(purpose))
 }
 
 fn word(prg: &mut Prg) -> u64 {

@@ -4,12 +4,12 @@ use tacit_math::{Plane, Prg};
 use tacit_mpc::backends::{Networked, Rep3};
 use tacit_mpc::{Backend, Block, LinearScan, Result, Rows, Shape};
 use tacit_net::PartyId;
-use tacit_views::{Kind, Run, View, leaks, play, repeats};
+use tacit_views::{Kind, Run, View, leaks, play, repeats, seed};
 
 use crate::permits::{permit, size_permit};
 use crate::watched::{Watched, bundle, clear};
 use crate::world::{
-    Effort, Ends, LARGE, PARTIES, Program, SIZES, SMALL, Source, Told, assert_silent, check, dealt, seed, shape, tidy,
+    Effort, Ends, LARGE, PARTIES, Program, SIZES, SMALL, Source, Told, assert_silent, check, dealt, shape, tidy,
 };
 
 /// One method on some columns.

@@ -7,11 +7,11 @@ use tacit_math::{Plane, Prg, Ring, Seed, permutation};
 use tacit_mpc::backends::Rep3;
 use tacit_mpc::{Backend, Block, Result, Rows, Shape};
 use tacit_net::PartyId;
-use tacit_views::{Difference, Kind, Run, View, indistinguishable, runs_needed};
+use tacit_views::{Difference, Kind, Run, View, indistinguishable, runs_needed, seed};
 
 use crate::permits::permit;
 use crate::watched::{Call, Shared, Watched, bundle, unwrapped};
-use crate::world::{Ends, PARTIES, dealt, seed, shape, tidy, watch};
+use crate::world::{Ends, PARTIES, dealt, shape, tidy, watch};
 
 /// Rows of every column: no bit lies behind the last one.
 const ROWS: usize = 64;

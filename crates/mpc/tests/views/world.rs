@@ -4,11 +4,11 @@ use std::ops::Range;
 use std::thread;
 
 use tacit_math::plane::words_for;
-use tacit_math::{Plane, Prg, Seed};
+use tacit_math::{Plane, Prg};
 use tacit_mpc::backends::{Components, Rep3, Two};
 use tacit_mpc::{Backend, Block, Link, Result, Rows, Shape, linear};
 use tacit_net::{Options, Record, Session, memory};
-use tacit_views::{Kind, Part, Run, View, biased, constants, correlated, leaks, repeats, runs_needed};
+use tacit_views::{Kind, Part, Run, View, biased, constants, correlated, leaks, repeats, runs_needed, seed};
 
 use crate::watched::{Call, Shared, Watched, bundle, unwrapped};
 
@@ -191,14 +191,6 @@ pub const SMALL: Effort = Effort { bits: 300, lanes: 1, runs: 240, whole: usize:
 
 /// The effort of `make nightly`, bounded by memory as well as time: a test holds all runs in memory.
 pub const LARGE: Effort = Effort { bits: 1200, lanes: 1, runs: 300, whole: 1200 };
-
-/// Inputs from a printed seed, fixed by TACIT_SEED.
-pub fn seed(name: &str) -> Seed {
-    let seed = std::env::var("TACIT_SEED").ok().and_then(|s| u128::from_str_radix(&s, 16).ok());
-    let seed = seed.map_or_else(|| *Seed::random().expect("randomness").expose(), u128::to_be_bytes);
-    println!("{name}: rerun with TACIT_SEED={:032x}", u128::from_be_bytes(seed));
-    Seed::from_bytes(seed).derive(name)
-}
 
 /// A block of which the bits behind the last row are zero.
 pub fn tidy(mut block: Block) -> Block {

@@ -7,7 +7,7 @@ use std::thread;
 
 use permits::permit;
 
-use tacit_math::{Plane, Prg, Seed};
+use tacit_math::{Plane, Prg};
 use tacit_mpc::backends::{Clear, Cost, Networked, Rep3, Tally, Two};
 use tacit_mpc::{Backend, Block, Link, Result, Rows, Shape};
 use tacit_net::{Counters, Message, Options, PartyId, Record, memory};
@@ -63,18 +63,17 @@ pub fn check(name: &str, program: &impl Program, shape: Shape) {
 #[allow(dead_code, reason = "each test file uses its part of the world")]
 /// Checks a program on columns drawn by a function.
 pub fn check_with(name: &str, program: &impl Program, draw: impl Fn(&mut Prg) -> Block) {
-    let seed = std::env::var("TACIT_SEED").ok().and_then(|s| u128::from_str_radix(&s, 16).ok());
-    let seed = seed.map_or_else(|| *Seed::random().expect("randomness").expose(), u128::to_be_bytes);
-    println!("{name}: rerun with TACIT_SEED={:032x}", u128::from_be_bytes(seed));
-    let input = draw(&mut Prg::new(&Seed::from_bytes(seed)));
+    let seed = tacit_views::seed(name);
+    let input = draw(&mut Prg::new(&seed));
+    let drawn = seed.expose()[0];
     let expected = program.model(&input).expect("a model");
     let clear = on_clear(program, &input);
     assert_same(name, "clear", &clear, &expected);
-    check_on::<Rep3>(name, program, &input, &expected, seed[0], None);
-    check_on::<Two>(name, program, &input, &expected, seed[0], None);
-    check_on::<Two>(name, program, &input, &expected, seed[0], Some(FAR));
+    check_on::<Rep3>(name, program, &input, &expected, drawn, None);
+    check_on::<Two>(name, program, &input, &expected, drawn, None);
+    check_on::<Two>(name, program, &input, &expected, drawn, Some(FAR));
     if input.rows >= MANY {
-        check_on::<Two>(name, program, &input, &expected, seed[0], Some(NEAR));
+        check_on::<Two>(name, program, &input, &expected, drawn, Some(NEAR));
     }
 }
 

@@ -1,7 +1,7 @@
 //! Two parties in this process, one thread each.
 
 use std::thread;
-use tacit_math::{Prg, Seed};
+use tacit_math::Prg;
 use tacit_net::{Counters, Options, PartyId, Session, memory};
 
 pub const ALICE: PartyId = PartyId(0);
@@ -36,8 +36,5 @@ pub fn cost(counters: &Counters) -> (u64, u64) {
 
 /// A generator whose seed is printed; `TACIT_SEED` replays a run.
 pub fn generator(name: &str) -> Prg {
-    let seed = std::env::var("TACIT_SEED").ok().and_then(|s| u128::from_str_radix(&s, 16).ok());
-    let seed = seed.map_or_else(|| *Seed::random().expect("randomness").expose(), u128::to_be_bytes);
-    println!("{name}: rerun with TACIT_SEED={:032x}", u128::from_be_bytes(seed));
-    Prg::new(&Seed::from_bytes(seed))
+    Prg::new(&tacit_views::seed(name))
 }

@@ -2,7 +2,7 @@
 
 use std::sync::mpsc::channel;
 use std::thread;
-use tacit_math::{Prg, Seed, permutation};
+use tacit_math::{Prg, permutation};
 use tacit_net::{Message, Options, PartyId, Record, Session, memory};
 use tacit_psi::{Item, Traffic};
 
@@ -67,10 +67,7 @@ pub fn against<B: Send>(rounds: Vec<Vec<u8>>, receiver: impl FnOnce(&mut Session
 
 /// A generator whose seed is printed; `TACIT_SEED` replays a run.
 pub fn generator(name: &str) -> Prg {
-    let seed = std::env::var("TACIT_SEED").ok().and_then(|s| u128::from_str_radix(&s, 16).ok());
-    let seed = seed.map_or_else(|| *Seed::random().expect("randomness").expose(), u128::to_be_bytes);
-    println!("{name}: rerun with TACIT_SEED={:032x}", u128::from_be_bytes(seed));
-    Prg::new(&Seed::from_bytes(seed))
+    Prg::new(&tacit_views::seed(name))
 }
 
 /// Two shuffled sets of distinct items with `common` in both.

@@ -1,12 +1,11 @@
 //! Two parties whose sessions record what messages say, and inputs that are drawn anew for each run.
 
-use std::sync::OnceLock;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
-use tacit_math::{Prg, Seed};
+use tacit_math::Prg;
 use tacit_net::{Options, PartyId, Record, Session, memory};
 use tacit_psi::{Item, Prepared, Protocol, Role, Sizes};
-use tacit_views::{View, play};
+use tacit_views::{View, play, seed};
 
 /// What both parties saw and returned, by run.
 pub struct Played<A, B> {
@@ -34,16 +33,9 @@ pub fn play_pair<A: Send, B: Send>(
     }
 }
 
-/// A generator for the inputs of a run, from a seed that TACIT_SEED fixes and that is printed.
+/// A generator for the inputs of a run.
 pub fn inputs(purpose: &str, run: usize) -> Prg {
-    static SEED: OnceLock<[u8; 16]> = OnceLock::new();
-    let seed = SEED.get_or_init(|| {
-        let fixed = std::env::var("TACIT_SEED").ok().and_then(|text| u128::from_str_radix(&text, 16).ok());
-        let seed = fixed.map_or_else(|| *Seed::random().expect("randomness").expose(), u128::to_be_bytes);
-        println!("rerun with TACIT_SEED={:032x}", u128::from_be_bytes(seed));
-        seed
-    });
-    Prg::new(&Seed::from_bytes(*seed).derive(&format!("{purpose} {run}")))
+    Prg::new(&seed(purpose).derive(&run.to_string()))
 }
 
 /// Both sides once, in a session that nobody records; a side may leave the other alone.

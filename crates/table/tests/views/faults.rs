@@ -4,6 +4,7 @@ use serde_json::json;
 use tacit_math::Prg;
 use tacit_mpc::backends::Rep3;
 use tacit_mpc::{Backend, Block, Rows, ops};
+use tacit_views::seed;
 
 use crate::ideal::{Dealing, Disclosed, Engine, Public};
 use crate::permits::permit;
@@ -11,7 +12,7 @@ use crate::plain::{Shape, Sorting, bits, sorted};
 use crate::plays::{From, Node, Operated, Play, differences, watched};
 use crate::shown::release;
 use crate::watched::{bundle, clear, unwrapped};
-use crate::world::{Effort, Ends, Findings, PARTIES, Source, dealt, findings, seed};
+use crate::world::{Effort, Ends, Findings, PARTIES, Source, dealt, findings};
 
 const ROWS: usize = 3;
 

@@ -9,16 +9,14 @@ use tacit_mpc::{Backend, Block, Permits};
 use tacit_net::PartyId;
 use tacit_table::operator::Kept;
 use tacit_table::{DataTable, Executor, Operator, Table};
-use tacit_views::{Difference, Kind, Run, View, indistinguishable, runs_needed};
+use tacit_views::{Difference, Kind, Run, View, indistinguishable, runs_needed, seed};
 
 use crate::files::through_a_file;
 use crate::ideal::{Dealing, Disclosed, Engine, Public};
 use crate::permits::permit;
 use crate::plain::{Shape, Sorting, operator, sort_by, sorted};
 use crate::watched::{Call, Shared, Watched, bundle, clear, unwrapped};
-use crate::world::{
-    DISCLOSING, Effort, Ends, Findings, PARTIES, Source, dealt, findings, plain, runs_for, seed, watch,
-};
+use crate::world::{DISCLOSING, Effort, Ends, Findings, PARTIES, Source, dealt, findings, plain, runs_for, watch};
 
 /// What `make test` has time for.
 pub const EFFORT: Effort = Effort { bits: 150, lanes: 2, runs: 300, whole: usize::MAX };

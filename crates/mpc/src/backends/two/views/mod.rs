@@ -19,7 +19,7 @@ use tacit_math::plane::words_for;
 use tacit_math::{CorrelationRobustHash, Prg, Seed, permutation};
 use tacit_net::{Options, Record, memory};
 use tacit_views::{
-    Kind, Part, Run, View, biased, constants, correlated, indistinguishable, leaks, repeats, runs_needed,
+    Kind, Part, Run, View, biased, constants, correlated, indistinguishable, leaks, repeats, runs_needed, seed,
 };
 
 use super::rows::network;
@@ -233,14 +233,6 @@ pub(super) fn blocks(bytes: &[u8]) -> Vec<u128> {
 
 pub(super) fn packed(bits: impl Iterator<Item = bool>) -> u64 {
     bits.enumerate().fold(0, |word, (at, bit)| word | u64::from(bit) << at)
-}
-
-/// Inputs from a printed seed, fixed by TACIT_SEED.
-pub(super) fn seed(name: &str) -> Seed {
-    let seed = std::env::var("TACIT_SEED").ok().and_then(|s| u128::from_str_radix(&s, 16).ok());
-    let seed = seed.map_or_else(|| *Seed::random().expect("randomness").expose(), u128::to_be_bytes);
-    println!("{name}: rerun with TACIT_SEED={:032x}", u128::from_be_bytes(seed));
-    Seed::from_bytes(seed).derive(name)
 }
 
 /// All content of a block.
