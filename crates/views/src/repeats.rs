@@ -28,8 +28,13 @@ struct Word {
 /// short that chance makes some equal, only what chance does not explain is looked at: fewer differences, then words
 /// within a run alone.
 pub fn repeats(views: &[View], bytes: usize) -> Vec<Repeat> {
+    repeats_among(views, bytes, &changing(views))
+}
+
+/// As [`repeats`], of words of which all bits are among the changing ones.
+pub(crate) fn repeats_among(views: &[View], bytes: usize, changing: &[bool]) -> Vec<Repeat> {
     assert!([4, 8, 16].contains(&bytes), "words of 4, 8 or 16 bytes");
-    let words = words(views, bytes);
+    let words = words(views, bytes, changing);
     let most = most(bytes);
     let mut found = Vec::new();
     let mut runs: Vec<Vec<usize>> = vec![vec![]; views.len()];
@@ -61,18 +66,21 @@ fn most(bytes: usize) -> usize {
     (2.0 * FALSE_ALARM * 2f64.powi(8 * bytes as i32)).sqrt() as usize
 }
 
-/// The words of every run of which all bits change.
-fn words(views: &[View], bytes: usize) -> Vec<Word> {
+/// Which bits of views are not the same in all runs.
+pub(crate) fn changing(views: &[View]) -> Vec<bool> {
     let matrix = Columns::of(&views.iter().collect::<Vec<_>>());
-    let changes: Vec<bool> =
-        matrix.columns.iter().map(|column| !matches!(ones(column), n if n == 0 || n == views.len())).collect();
+    matrix.columns.iter().map(|column| !matches!(ones(column), n if n == 0 || n == views.len())).collect()
+}
+
+/// The words of every run of which all bits change.
+fn words(views: &[View], bytes: usize, changing: &[bool]) -> Vec<Word> {
     let mut words = Vec::new();
     for (run, view) in views.iter().enumerate() {
         let mut start = 0;
         for (part, seen) in view.parts().iter().enumerate() {
             for (at, word) in seen.bytes[..seen.bits() / 8].chunks_exact(bytes).enumerate() {
                 let first = start + 8 * bytes * at;
-                if changes[first..first + 8 * bytes].iter().all(|&changes| changes) {
+                if changing[first..first + 8 * bytes].iter().all(|&changes| changes) {
                     let value = word.iter().rev().fold(0, |value, &byte| value << 8 | u128::from(byte));
                     words.push(Word { run, part, at, value });
                 }

@@ -249,6 +249,19 @@ fn simulated_views_that_differ_are_told_apart() {
     );
 }
 
+/// A bit that is one in every thirty-second run is zero in all of some hundred runs now and then.
+#[test]
+fn bits_that_are_seldom_one_are_no_difference() {
+    let mut prg = numbers("seldom");
+    let mut seldom = || (0..5).fold(!0, |all, _| all & word(&mut prg));
+    let mut play = || {
+        runs(|| Run { view: View::default().with(Kind::Derived, "seldom", seldom().to_le_bytes()), ..Run::default() })
+    };
+    for _ in 0..50 {
+        assert_eq!(indistinguishable(&play(), &play()), []);
+    }
+}
+
 #[test]
 #[should_panic(expected = "too few to find relations")]
 fn too_few_runs_are_refused() {
