@@ -60,7 +60,7 @@ nightly: valgrind lint test-rust $(VENV)/native $(VENV)/tests
 	PROPTEST_CASES=4096 BOLERO_RANDOM_TEST_TIME_MS=120000 cargo test --locked --workspace --exclude tacit-matching
 	PROPTEST_CASES=192 cargo test --locked --workspace --test joins --test many --test whole
 	cargo test --locked --workspace --test views -- --ignored
-	cargo test --locked --package tacit-mpc --lib views -- --ignored
+	cargo test --locked --workspace --lib views -- --ignored
 	HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest -m "nightly or not nightly" -o faulthandler_timeout=0
 	cargo test --locked --package tacit-net --features heavier-noise
 	cargo test --locked --package tacit-ot --package tacit-mpc --package tacit-psi --package tacit-security --features tacit-ot/heavier-noise
