@@ -268,6 +268,10 @@ class KeptFile:
 class KeptShares:
     """This node's shares of a kept table, for one session. Shows nothing."""
 
+    @staticmethod
+    def none_of(description: str) -> KeptShares:
+        """None of a table that a description (its header as JSON) is of: what a party without a part approves."""
+
 @final
 class Binned:
     """A party's rows in bins, and the result of every bin that has been matched."""

@@ -88,7 +88,7 @@ def test_what_is_kept_is_read_and_nothing_but_sizes_shows(engine: str, tmp_path:
     declared = _native.cost(engine, json.dumps([INPUT, KEEP]), {1: 5}, nodes=nodes)[-1]
     for (_, metrics, _), sent in zip(one, declared["bytes_sent"], strict=True):
         (metered,) = (step for step in metrics if step["step"] == "2.keep")
-        assert (metered["rounds"], metered["bytes_sent"]) == (declared["rounds"], sent) == (2, 48 * (len(nodes) - 1))
+        assert (metered["rounds"], metered["bytes_sent"]) == (declared["rounds"], sent) == (2, 56 * (len(nodes) - 1))
     taken = _native.cost(engine, json.dumps([KEPT, RELEASE]), {}, nodes=nodes)[0]
     assert (taken["rounds"], sum(taken["bytes_sent"])) == (0, 0)
     # Two tables of one shape look alike: on the wire, on the disk, and when they are read.

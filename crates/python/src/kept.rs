@@ -58,6 +58,15 @@ pub struct KeptShares {
     part: Mutex<Option<KeptPart>>,
 }
 
+#[pymethods]
+impl KeptShares {
+    /// None of a table that a description (its header as JSON) is of: what a party without a part approves.
+    #[staticmethod]
+    fn none_of(description: &str) -> Result<Self> {
+        Ok(Self { table: KeptTable::described(description)?, part: Mutex::new(None) })
+    }
+}
+
 impl KeptShares {
     /// Of which table they are.
     pub fn table(&self) -> &KeptTable {
@@ -67,6 +76,8 @@ impl KeptShares {
     /// The shares, once.
     pub fn take(&self) -> Result<KeptPart> {
         let taken = self.part.lock().ok().and_then(|mut part| part.take());
-        taken.ok_or_else(|| Failure::input("these shares were taken before; read the file again"))
+        taken.ok_or_else(|| {
+            Failure::input("these shares were taken before, or are of a party without a part; read the file")
+        })
     }
 }

@@ -24,7 +24,8 @@ pub struct Agreement {
     pub engine: String,
     /// The nodes in engine order.
     pub nodes: Vec<String>,
-    /// Those who own inputs or get answers and are no nodes, in an order that is the same everywhere.
+    /// Those who own inputs, or data in kept tables, or get answers, and are no nodes, in an order that is the same
+    /// everywhere.
     pub clients: Vec<String>,
     /// The plan's hash.
     pub plan_hash: [u8; 32],
@@ -95,7 +96,7 @@ impl Agreement {
         Parties { nodes: self.nodes.clone(), clients: self.clients.clone() }
     }
 
-    /// Checks that every client has a part in a program: as an owner or as a recipient.
+    /// Checks that every client has a part in a program: as an owner, of a kept table too, or as a recipient.
     ///
     /// # Errors
     /// [`RunError::Bystander`].
@@ -103,6 +104,7 @@ impl Agreement {
         let has_part = |client: &String| {
             program.operators().iter().any(|operator| match operator {
                 Operator::Input(input) => input.owner == *client,
+                Operator::Kept(kept) => kept.owners.contains(client),
                 Operator::Release(release) => release.to.contains(client),
                 _ => false,
             })

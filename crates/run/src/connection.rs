@@ -50,11 +50,7 @@ impl Agreement {
             program: &plan.program,
         };
         let hello = Hello::new(self.plan_hash, engine.name).approving(approval.digest());
-        if tables.is_empty() {
-            hello
-        } else {
-            hello.reading(KeptTable::digest_of(tables), &KeptTable::described(tables))
-        }
+        if tables.is_empty() { hello } else { hello.reading(KeptTable::digest_of(tables), &KeptTable::listed(tables)) }
     }
 
     /// Whether the engine makes ahead what it needs, in a second session.

@@ -67,8 +67,8 @@ pub enum RunError {
         /// The party's name.
         party: String,
     },
-    /// A client that neither owns an input nor gets an answer, or is a node.
-    #[error("party {party:?} is no client of this plan: clients are no nodes, and own inputs or get answers")]
+    /// A client that owns no input, has no kept table to approve and gets no answer, or is a node.
+    #[error("party {party:?} is no client of this plan: clients are no nodes, and own data of it or get answers")]
     Bystander {
         /// The party's name.
         party: String,
@@ -112,8 +112,8 @@ pub enum RunError {
     /// The owner's data cannot be read.
     #[error("{0}")]
     Unreadable(String),
-    /// Kept tables where there are clients.
-    #[error("only nodes have parts of kept tables; ask in a plan without clients")]
+    /// A part of a kept table at a client.
+    #[error("only nodes have parts of kept tables; a client runs the step as any other")]
     KeptAtClient,
     /// No data at its owner.
     #[error("this party owns the input; give its data")]
@@ -159,6 +159,9 @@ pub enum RunError {
     /// Shares of a kept table that the nodes have not compared.
     #[error("the shares are of another kept table than this party approved; this is a fault in this party's tacit")]
     OtherKept,
+    /// A description of a kept table that is none.
+    #[error("this is no description of a kept table")]
+    Description,
     /// A planner's knowledge of a kept table that is no JSON.
     #[error("what is known of the kept table is no JSON")]
     About,
@@ -219,6 +222,7 @@ impl RunError {
             | Self::Unkept
             | Self::KeptCount { .. }
             | Self::About
+            | Self::Description
             | Self::KeyLength(_)
             | Self::Busy
             | Self::Ended(_)

@@ -1,13 +1,14 @@
 //! Kept tables: `keep`, in which the nodes agree on a table and each writes its own file, and files for `kept`.
 //!
-//! `keep`: every node draws 16 random bytes and sends them to all others; the table's id is the hash of all of them, of
-//! its name and of the plan. Each node writes its file and then sends the digest of what all files have in common to
-//! all others, so that every node knows that every other one has written, and the same. The caller gives the file its
-//! name only afterwards.
+//! `keep`: every node draws 16 random bytes and sends them with the time to all others. The table's id is the hash of
+//! all of them, of its name and of the plan; it is made at the latest of these times. Each node writes its file and
+//! then sends the digest of what all files have in common to all others, so that every node knows that every other one
+//! has written, and the same. The caller gives the file its name only afterwards.
 //!
-//! Discloses nothing. Rounds: 2. Each node sends 48 bytes to each other node.
+//! Discloses the nodes' clocks. Rounds: 2. Each node sends 56 bytes to each other node.
 
 use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use tacit_math::Seed;
 use tacit_mpc::backends::Components;
@@ -18,8 +19,10 @@ use tacit_table::{Executor, Operator, Program, Table};
 
 use crate::error::{Result, RunError};
 
-/// Bytes by which a node contributes to a table's id.
-const CONTRIBUTION: usize = 16;
+/// Random bytes by which a node contributes to a table's id.
+const DRAWN: usize = 16;
+/// These, and the seconds since 1970 in UTC.
+const CONTRIBUTION: usize = DRAWN + 8;
 const DIGEST: usize = 32;
 const ID: usize = 16;
 
@@ -54,9 +57,8 @@ pub fn keep<B: Components>(
 ) -> Result<String> {
     let session = executor.backend_mut().session_mut();
     session.enter(step);
-    let mine = *Seed::random().map_err(|e| RunError::Randomness(e.to_string()))?.expose();
-    let id = id(&keep.table, &target.about, &exchange(session, &mine)?);
-    let header = header(session, keep, table, &id, target)?;
+    let contributions = exchange(session, &contribution()?)?;
+    let header = header(session, keep, table, &contributions, target)?;
     kept::write(table, &header, &target.path, &target.key)?;
     let digest = header.digest();
     let told = exchange(session, &digest)?;
@@ -73,13 +75,30 @@ fn header<B: Components>(
     session: &Session,
     keep: &Keep,
     table: &Table<B>,
-    id: &[u8],
+    contributions: &[Vec<u8>],
     target: &Target,
 ) -> Result<Header> {
     let nodes: Vec<String> = (0..session.parties()).map(|party| session.name(PartyId(party)).to_owned()).collect();
-    let mut header = Header::new(table, keep, id, &nodes, session.me().0)?;
+    let id = id(&keep.table, &target.about, contributions);
+    let mut header = Header::new(table, keep, &id, &nodes, session.me().0)?;
+    header.made = contributions.iter().map(|told| time_of(told)).max();
     header.about = target.about.parse().map_err(|_| RunError::About)?;
     Ok(header)
+}
+
+/// What this node contributes: random bytes, and its time.
+fn contribution() -> Result<[u8; CONTRIBUTION]> {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let mut told = [0; CONTRIBUTION];
+    let (drawn, time) = told.split_at_mut(DRAWN);
+    drawn.copy_from_slice(Seed::random().map_err(|e| RunError::Randomness(e.to_string()))?.expose());
+    time.copy_from_slice(&now.to_le_bytes());
+    Ok(told)
+}
+
+/// The time that a node told.
+fn time_of(told: &[u8]) -> u64 {
+    u64::from_le_bytes(told[DRAWN..].try_into().expect("a contribution"))
 }
 
 /// The id of a table, from what every node contributed.
@@ -140,6 +159,19 @@ pub struct KeptTable {
 }
 
 impl KeptTable {
+    /// The table that a header is of.
+    pub fn of(header: &Header) -> Self {
+        Self { digest: header.digest(), named: format!("{} ({:.8} here)", header.table, header.id) }
+    }
+
+    /// The table that a description (a header as JSON) is of, at a party without a part of it.
+    ///
+    /// # Errors
+    /// [`RunError::Description`].
+    pub fn described(description: &str) -> Result<Self> {
+        serde_json::from_str(description).map(|header| Self::of(&header)).map_err(|_| RunError::Description)
+    }
+
     /// The digest of several tables in their order.
     pub fn digest_of(tables: &[Self]) -> [u8; 32] {
         let mut hash = blake3::Hasher::new_derive_key("tacit 2026-11-22 kept tables that a plan reads");
@@ -150,10 +182,11 @@ impl KeptTable {
     }
 
     /// Which tables they are, for a person whose peer has others.
-    pub fn described(tables: &[Self]) -> String {
+    pub fn listed(tables: &[Self]) -> String {
         let mut names: Vec<&str> = tables.iter().map(|table| table.named.as_str()).collect();
         names.dedup();
-        let advice = "compare with `tacit tables` at both, then DROP TABLE what differs and make it again";
+        let advice = "compare with `tacit tables` at both; copy a node's description anew to who is none, or DROP TABLE \
+                      what differs and make it again";
         format!("{}; {advice}", names.join(", "))
     }
 }

@@ -32,9 +32,7 @@ impl KeptFile {
     /// When the operator is none of these, or reads another table.
     pub fn read(&mut self, operator: &str) -> Result<KeptPart> {
         let Operator::Kept(kept) = Operator::from_json(operator)? else { return Err(RunError::NoKept) };
-        let header = self.0.header();
-        let named = format!("{} ({:.8} here)", header.table, header.id);
-        let table = KeptTable { digest: header.digest(), named };
+        let table = KeptTable::of(self.0.header());
         Ok(KeptPart { table, shares: self.0.read(&kept)? })
     }
 }

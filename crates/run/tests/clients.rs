@@ -2,14 +2,16 @@
 
 mod world;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use serde_json::{Value as Json, json};
 use tacit_net::Fault;
+use tacit_run::kept::KeptTable;
 use tacit_run::{Agreement, Conditions, OperatorCost, Prices, RunError, Session, cost};
 use tacit_table::Operator;
 use world::{
-    ENGINES, Opened, Plan, RING, Rows, bits, columns, drive, in_clear, over_tls, sessions, step, table, together,
+    ENGINES, Opened, Plan, RING, Rows, Store, bits, columns, drive, in_clear, nodes, over_tls, sessions, step, table,
+    together,
 };
 
 /// Rows of ann, who is a node, and of gus and hal, who are not: the amounts of each region summed, opened to these
@@ -244,4 +246,95 @@ fn what_a_node_gives_for_a_clients_input_is_ignored() {
         });
         assert_eq!(ends.into_iter().flatten().collect::<Vec<_>>(), [(6, totals())], "{engine}");
     }
+}
+
+/// Rows of ann, who is a node, and of gus, who is not, kept by the nodes.
+fn keeping() -> Plan {
+    let kinds = columns(&[("region", bits(3)), ("amount", RING.into())]);
+    let input = |id: usize, owner: &str, rows: &str| {
+        format!(r#"{{"id":{id},"op":"input","owner":"{owner}","columns":{kinds},"rows":{rows}}}"#)
+    };
+    let operators = [
+        input(1, "ann", "3"),
+        input(2, "gus", "null"),
+        format!(
+            r#"{{"id":3,"op":"union","inputs":[1,2],"columns":[{{"name":"region","kind":{}}},
+                {{"name":"amount","kind":{RING}}}]}}"#,
+            bits(3)
+        ),
+        r#"{"id":4,"op":"keep","input":3,"table":"stored","columns":["region","amount"]}"#.into(),
+    ];
+    let rows = |regions: &[i64], amounts: &[i64]| table(&[("region", regions), ("amount", amounts)]);
+    Plan::new(&operators, [(1, rows(&[1, 2], &[10, -4])), (2, rows(&[2, 7], &[100, 1_000_000]))])
+}
+
+/// What [`keeping`] kept and a row of hal, who is no node either, opened to ivy. owners: who has to approve that.
+fn reading(owners: &[&str]) -> Plan {
+    let kinds = columns(&[("region", bits(3)), ("amount", RING.into())]);
+    let union = json!([
+        {"name": "region", "kind": serde_json::from_str::<Json>(&bits(3)).expect("a kind")},
+        {"name": "amount", "kind": serde_json::from_str::<Json>(RING).expect("a kind")},
+    ]);
+    let operators = [
+        format!(
+            r#"{{"id":1,"op":"kept","table":"stored","columns":{kinds},"rows":5,"padded":true,"owners":{}}}"#,
+            json!(owners)
+        ),
+        format!(r#"{{"id":2,"op":"input","owner":"hal","columns":{kinds},"rows":1}}"#),
+        json!({"id": 3, "op": "union", "inputs": [1, 2], "columns": union}).to_string(),
+        json!({"id": 4, "op": "release", "input": 3, "to": ["ivy"], "columns": ["region", "amount"], "ordered": false})
+            .to_string(),
+    ];
+    Plan::new(&operators, [(2, table(&[("region", &[5]), ("amount", &[6])]))])
+}
+
+/// The owner of a part of a kept table is there when it is kept, and when it is read if it has to approve that.
+#[test]
+fn what_clients_gave_is_kept_by_the_nodes_alone_and_read_with_clients() {
+    let expected = vec![vec![1, 10], vec![2, -4], vec![2, 100], vec![5, 6], vec![7, 1_000_000]];
+    for engine in ENGINES {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (keeping, store) = (keeping(), Store(folder.path()));
+        let kept = together(&sessions(&keeping, engine), |session| drive(session, &keeping, Some(&store), false));
+        assert!(kept.into_iter().all(|end| end.expect("an end in order").is_empty()));
+        let holders: BTreeSet<_> = std::fs::read_dir(folder.path()).expect("a folder").map(file_name).collect();
+        assert_eq!(holders, nodes(engine).into_iter().collect());
+        for owners in [&["gus"][..], &[]] {
+            let plan = reading(owners);
+            assert_eq!(plan.parties(engine).clients.contains(&"gus".to_owned()), !owners.is_empty());
+            let read = together(&sessions(&plan, engine), |session| drive(session, &plan, Some(&store), false));
+            for (end, name) in read.into_iter().zip(names(&plan, engine)) {
+                let told = if name == "ivy" { Opened::from([(4, expected.clone())]) } else { Opened::new() };
+                assert_eq!(end.expect("an end in order"), told, "{name} on {engine}");
+            }
+        }
+    }
+}
+
+fn file_name(entry: std::io::Result<std::fs::DirEntry>) -> String {
+    entry.expect("a file").file_name().into_string().expect("a name")
+}
+
+/// A client that knows of another table of this name is refused before anybody uses shares.
+#[test]
+fn a_client_compares_which_kept_table_is_read() {
+    let (engine, folder) = ("two", tempfile::tempdir().expect("a folder"));
+    let (keeping, store, plan) = (keeping(), Store(folder.path()), reading(&["gus"]));
+    together(&sessions(&keeping, engine), |session| drive(session, &keeping, Some(&store), false).expect("it is kept"));
+    let (names, operator) = (names(&plan, engine), &plan.steps()[0]);
+    let table = |party: &str| store.read(party, operator).expect("a part").table;
+    assert_eq!(table("ann").digest, table("bob").digest);
+    let mut description: Json = serde_json::from_str(&store.header("ann")).expect("a header");
+    description["node"] = json!("");
+    assert_eq!(KeptTable::described(&description.to_string()).expect("a description").digest, table("ann").digest);
+    description["id"] = json!("00");
+    let older = KeptTable::described(&description.to_string()).expect("a description");
+    assert!(KeptTable::described("{}").is_err());
+    let agreement = |place: usize| {
+        let known = if names[place] == "gus" { older.clone() } else { table("ann") };
+        Agreement { kept: Some(vec![known]), ..plan.agreement(engine) }
+    };
+    let ends = over_tls(&names, agreement, |session| drive(session, &plan, Some(&store), false));
+    let errors: Vec<RunError> = ends.into_iter().map(|end| end.expect_err("gus knows another table")).collect();
+    assert!(errors.iter().any(|error| error.to_string().contains("do not have shares of one run: stored")));
 }

@@ -50,6 +50,9 @@ pub struct Header {
     pub columns: Vec<Column>,
     /// What the planner has to know of it, in its own words.
     pub about: Json,
+    /// When it was made, in seconds since 1970 in UTC, as the nodes agreed; none in files that do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub made: Option<u64>,
 }
 
 /// A column of a kept table.
@@ -86,6 +89,7 @@ impl Header {
             padded: table.valid.is_some(),
             columns: keep.columns.iter().map(column).collect::<Result<_>>()?,
             about: Json::Null,
+            made: None,
         })
     }
 
@@ -289,6 +293,7 @@ mod tests {
             padded: true,
             columns: vec![column("x"), column("y")],
             about: Json::Null,
+            made: None,
         };
         let folder = tempfile::tempdir().expect("a folder");
         let (path, key) = (folder.path().join("t"), SealingKey::new([7; 32]));
@@ -304,7 +309,7 @@ mod tests {
     /// The operator that takes up a column under the name "v".
     fn reading(source: &str) -> Kept {
         let column = InputColumn { name: "v".into(), source: source.into(), encode: Encoding::Int, kind: KIND };
-        Kept { id: 0, table: "t".into(), columns: vec![column], rows: ROWS, padded: true }
+        Kept { id: 0, table: "t".into(), columns: vec![column], rows: ROWS, padded: true, owners: vec![] }
     }
 
     #[test]

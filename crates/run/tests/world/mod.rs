@@ -9,7 +9,7 @@ use std::thread;
 
 use tacit_net::tcp::Endpoint;
 use tacit_net::{Options, keys};
-use tacit_run::kept::{KeptPart, Target, sealing_key};
+use tacit_run::kept::{KeptPart, Target, header_of, sealing_key};
 use tacit_run::kept_file::KeptFile;
 use tacit_run::{Agreement, BothSides, Network, Parties, Result, Session, permits};
 use tacit_table::{ColumnData, DataColumn, DataTable, Operator};
@@ -97,6 +97,7 @@ impl Plan {
         let named = self.steps().into_iter().flat_map(|operator| match operator {
             Operator::Input(input) => vec![input.owner],
             Operator::Release(release) => release.to,
+            Operator::Kept(kept) => kept.owners,
             _ => vec![],
         });
         let clients: BTreeSet<String> = named.filter(|party| !nodes.contains(party)).collect();
@@ -126,6 +127,11 @@ impl Store<'_> {
         KeptFile::open(&self.path(party), &sealing_key(&key(party))?)?.read(&operator.to_json())
     }
 
+    /// What this party's part says of itself.
+    pub fn header(&self, party: &str) -> String {
+        header_of(&self.path(party)).expect("a part")
+    }
+
     fn target(&self, party: &str) -> Target {
         std::fs::File::create(self.path(party)).expect("a disk");
         Target {
@@ -151,6 +157,7 @@ pub fn step(
     let mine = |owner: &str| everyone || owner == session.me();
     let store = || store.expect("a folder for kept tables");
     let step = operator.id();
+    let node = everyone || session.nodes().iter().any(|node| node == session.me());
     match operator {
         Operator::Input(input) => {
             let data = mine(&input.owner).then(|| plan.data[&step].clone());
@@ -161,8 +168,8 @@ pub fn step(
             let data: BothSides = sides.map(|side| mine(&side.owner).then(|| plan.data[&side.local].clone()));
             session.psi(step, || Ok(data)).map(|_| None)
         }
-        Operator::Kept(_) => session.kept(step, store().read(session.me(), operator)?).map(|_| None),
-        Operator::Keep(_) => session.keep(step, &store().target(session.me())).map(|_| None),
+        Operator::Kept(_) if node => session.kept(step, store().read(session.me(), operator)?).map(|_| None),
+        Operator::Keep(_) if node => session.keep(step, &store().target(session.me())).map(|_| None),
         Operator::Release(_) => session.release(step),
         _ => session.run(step).map(|_| None),
     }

@@ -34,6 +34,9 @@ pub struct Kept {
     pub rows: usize,
     /// Whether some of its rows may not be valid.
     pub padded: bool,
+    /// Who owns data in it, is no node, and has to approve each use of it.
+    #[serde(default)]
+    pub owners: Vec<String>,
 }
 
 impl Kept {
