@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.plan.permits import assert_exact_sizes_are_consented, assert_permits_are_those_needed
 
+from tacit import connect
+from tacit.agent.faults import RunError
+from tacit.agent.federation import Federation
+from tacit.agent.kept_catalog import with_kept
+from tacit.agent.kept_descriptions import Descriptions
+from tacit.agent.kept_store import KeptStore
 from tacit.cli.demo.scenario import free_ports
+from tacit.plan import plan_hash
 from tacit.plan.account.learnt import learnt
+from tacit.plan.algebra.refusals import QueryError
+from tacit.plan.physical.placed import PlacedPlan
 from tacit.sql import compile_query
 
 from .comparing import assert_equal
 from .federations import MEMBERS, Declared, make_keys, pooled, store
-from .running import among_threads, ask, by_processes, reference
+from .running import among_threads, ask, by_processes, execute, reference
 
 CLIENTS = ("d", "e", "f")
 """Parties that are no nodes."""
@@ -105,6 +117,97 @@ def test_processes_of_clients(all_keys: Path, tmp_path: Path, engine: str) -> No
         assert ["approved" in entries[0], "completed" in entries[-1]] == [True, True], party
 
 
+OF_ALL = ("of_a", "of_d", "of_e")
+KEEP = "CREATE TABLE pooled AS SELECT id, g, v, t FROM {union} WHERE v > -40"
+"""Rows of a node and of two clients, of one of which the number is announced."""
+
+OF_KEPT = (
+    ("SELECT g, SUM(v) AS total, COUNT(*) AS n FROM pooled GROUP BY g", ("e", "d"), ("f",)),
+    ("SELECT p.id, p.t, q.v FROM of_e p JOIN pooled q ON p.id = q.id", ("d", "e"), ("a", "f")),
+    ("SELECT COUNT(*) AS n FROM (SELECT id FROM pooled UNION ALL SELECT id FROM of_a)", ("d", "e"), ("d",)),
+)
+"""Queries, the owners that are no nodes, and the recipients."""
+
+
+def of(federation: Federation, party: str | None, query: str, to: tuple[str, ...] = ("a",)) -> PlacedPlan:
+    """The plan of a query as a party makes it, from its own parts or from descriptions."""
+    return compile_query(query, with_kept(federation, party, federation.catalog.nodes), to)
+
+
+def ledger(federation: Federation, party: str) -> list[dict[str, Any]]:
+    """The entries of a party's ledger."""
+    return [json.loads(line) for line in federation.ledger_path(party).read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.mark.parametrize("engine", MEMBERS)
+def test_nodes_keep_what_clients_gave_and_clients_ask_about_it(all_keys: Path, tmp_path: Path, engine: str) -> None:
+    federation = store(spread(("a", "d", "e")), tmp_path, all_keys, engine=engine, clients=CLIENTS)
+    keep = KEEP.format(union=union(OF_ALL))
+    with pooled(federation) as database:
+        database.execute(keep)
+        plan = of(federation, None, keep)
+        assert plan.clients == ("d", "e")
+        execute(federation, plan, {})
+        assert all(bool(KeptStore(federation, party).parts()) == (party in plan.nodes) for party in federation.parties)
+        for number, (query, owners, to) in enumerate(OF_KEPT):
+            plan = of(federation, "d", query, to)
+            assert (
+                plan_hash(plan)
+                == plan_hash(of(federation, "b", query, to))
+                == plan_hash(of(federation, None, query, to))
+            )
+            assert_permits_are_those_needed(plan)
+            assert set(plan.clients) == {*owners, *to} - set(plan.nodes)
+            folder = tmp_path / f"{number}"
+            folder.mkdir()
+            assert_equal(among_threads(federation, plan, folder), reference(database, query), (), total=False)
+
+
+@pytest.mark.parametrize("engine", MEMBERS)
+def test_processes_keep_and_compare_what_they_know(all_keys: Path, tmp_path: Path, engine: str) -> None:
+    ports = free_ports(len(MEMBERS[engine]) + len(CLIENTS))
+    federation = store(spread(("a", "d", "e")), tmp_path, all_keys, ports, engine, CLIENTS)
+    keep, query = KEEP.format(union=union(OF_ALL)), OF_KEPT[0][0]
+    with pooled(federation) as database:
+        database.execute(keep)
+        expected = reference(database, query)
+    connection = connect(federation.path)
+    connection.run(connection.plan(keep))
+    (description,) = Descriptions(federation).all()
+    older = description.path.read_text(encoding="utf-8")
+    answer = by_processes(federation, connection.plan(query, ("f",)), tmp_path)
+    assert_equal(answer, expected, (), total=False)
+    for party in ("a", "d", "f"):
+        assert description.table is not None
+        assert [each["id"] for each in ledger(federation, party)[-2]["reads"]] == [description.table.id], party
+    # Of an owner that has given rows, the ledger says that they were kept, and of what.
+    entries = ledger(federation, "d")
+    assert [entry["kind"] for entry in entries] == ["approved", "completed"] * 2
+    assert entries[0]["keeps"] == [{"table": "pooled", "columns": ["id", "g", "v", "t"], "made_of": list(OF_ALL)}]
+    connection.run(connection.plan(keep.replace("CREATE", "CREATE OR REPLACE")))
+    description.path.write_text(older, encoding="utf-8")
+    with pytest.raises(RunError, match="do not have shares of one run: pooled"):
+        by_processes(federation, connection.plan(query, ("f",)), tmp_path)
+    connection.run(connection.plan("DROP TABLE pooled"))
+    assert Descriptions(federation).all()[0].path == description.path, "it is of another table"
+    description.path.write_text("{}", encoding="utf-8")
+    with pytest.raises(QueryError, match=r"is damaged .* or copy that of a node"):
+        of(federation, "f", query)
+    description.path.unlink()
+    with pytest.raises(QueryError, match="there is no table 'pooled'"):
+        of(federation, "f", query)
+
+
+def test_an_owner_that_is_no_party_any_more_approves_nothing(all_keys: Path, tmp_path: Path) -> None:
+    federation = store(spread(("a", "d")), tmp_path, all_keys, engine="two", clients=("d",))
+    keep = KEEP.format(union=union(("of_a", "of_d")))
+    execute(federation, of(federation, None, keep), {})
+    catalog = with_kept(federation, None, ("a", "b"))
+    left = replace(catalog, parties=("a", "b"), tables=catalog.tables[:1])
+    with pytest.raises(QueryError, match="has data of 'd', which would have to approve"):
+        compile_query("SELECT COUNT(*) AS n FROM pooled", left, ("a",))
+
+
 def test_what_recipients_outside_the_nodes_learn_is_told(all_keys: Path, tmp_path: Path) -> None:
     federation = store(spread(("a", "d")), tmp_path, all_keys, engine="two", clients=CLIENTS)
     query = f"SELECT SUM(v) AS total FROM {union(('of_a', 'of_d'))} WHERE id > 3 GROUP BY t"
@@ -113,3 +216,11 @@ def test_what_recipients_outside_the_nodes_learn_is_told(all_keys: Path, tmp_pat
     assert len(told) == 2 and "how many rows the nodes open" in told[0] and "the answer" in told[1]
     assert any(each.startswith("a learns the exact number of rows of of_d") for each in sentences)
     assert any(each.startswith("d learns nothing but the declared sizes") for each in sentences)
+
+
+def test_a_description_that_cannot_be_written_is_told(all_keys: Path, tmp_path: Path) -> None:
+    federation = store(spread(("a", "d")), tmp_path, all_keys, engine="two", clients=("d",))
+    (tmp_path / "kept").write_text("a file in place of the folder", encoding="utf-8")
+    with pytest.raises(RunError, match=r"pooled\.json: cannot be written \(.*\); the table is kept"):
+        execute(federation, of(federation, None, KEEP.format(union=union(("of_a", "of_d")))), {})
+    assert all(KeptStore(federation, node).parts() for node in ("a", "b"))

@@ -136,10 +136,11 @@ def test_the_account_names_what_is_kept_and_read(credit: Catalog) -> None:
     (table,) = credit.kept
     made = learnt(compiled(TOTALS, CREDIT))
     assert "Nothing is opened to anybody." in made
-    assert made[-1] == (
+    assert made[-2] == (
         "regulator and bureau_a and bureau_b keep ssn, zip, score as shares under the name totals, for later queries "
         "that all of them approve: 100,000 rows, made of demographics and scores_a."
     )
+    assert made[-1] == "All parties may know the description of totals: its rows, its columns and its query."
     read = learnt(compiled("SELECT COUNT(*) AS n FROM totals", credit))
     assert "bureau_a learns nothing but the declared sizes: totals was kept with 100 rows." in read
     assert read[-1] == (

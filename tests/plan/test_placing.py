@@ -54,8 +54,9 @@ def test_owners_and_recipients_need_not_be_nodes() -> None:
     told = [each for each in learnt(elsewhere) if each.startswith("bureau_a learns")]
     assert any("how many rows the nodes open" in each for each in told)
     assert any("the answer: zip and total" in each for each in told)
-    with pytest.raises(QueryError, match="bureau_a is not one of the nodes regulator, bureau_b, which alone"):
-        compile_query("CREATE TABLE kept AS SELECT ssn, score FROM scores_a", outside, ())
+    keeping = compile_query("CREATE TABLE kept AS SELECT ssn, score FROM scores_a", outside, ())
+    assert keeping.clients == ("bureau_a",)
+    assert any("for later queries that all of them and bureau_a approve" in each for each in learnt(keeping))
 
 
 def test_steps_are_numbered_and_named_in_order() -> None:

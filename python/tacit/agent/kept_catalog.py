@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from tacit.agent.federation import Federation
+from tacit.agent.kept_descriptions import Descriptions
 from tacit.agent.kept_store import KeptStore, Part
 from tacit.plan.facts.catalog import Catalog
 
@@ -14,12 +15,16 @@ Parts = Mapping[str, Part]
 
 
 def with_kept(federation: Federation, party: str | None, here: tuple[str, ...]) -> Catalog:
-    """The federation's catalog with its kept tables. party: whose files count; None: all nodes' that are here."""
+    """The federation's catalog with its kept tables. party: whose files count; None: all nodes' that are here.
+
+    Where there is no node, descriptions count.
+    """
     catalog = federation.catalog
     asked = here if party is None else (party,)
     nodes = tuple(node for node in catalog.nodes if node in asked)
+    found = parts_of(federation, nodes) if nodes else described_tables(federation)
     kept, broken = [], []
-    for name, parts in parts_of(federation, nodes).items():
+    for name, parts in found.items():
         problem = _problem(name, parts, nodes, catalog)
         table = next(iter(parts.values())).table
         if problem is not None or table is None:
@@ -36,6 +41,11 @@ def parts_of(federation: Federation, nodes: tuple[str, ...]) -> dict[str, dict[s
         for part in KeptStore(federation, node).parts():
             found.setdefault(part.name.lower(), {})[node] = part
     return {next(iter(parts.values())).name: parts for _, parts in sorted(found.items())}
+
+
+def described_tables(federation: Federation) -> dict[str, dict[str, Part]]:
+    """What descriptions say, as parts_of has it: of each table one."""
+    return {found.name: {"its description": found} for found in Descriptions(federation).all()}
 
 
 def _problem(name: str, parts: Parts, nodes: tuple[str, ...], catalog: Catalog) -> str | None:

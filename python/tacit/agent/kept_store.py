@@ -125,16 +125,22 @@ class KeptStore:
 
 
 def _part(path: Path) -> Part:
-    name = path.name.removesuffix(SUFFIX)
     try:
-        header = json.loads(_native.kept_header(str(path)))
-        table = kept_table(header)
+        header = _native.kept_header(str(path))
     except _native.InputError as error:
-        return Part(name, path, None, problem=f"{error}.")
-    except (KeyError, TypeError, ValueError):
-        problem = f"{path}: is damaged (it says nothing of use); put a copy back, or drop the table and make it again."
-        return Part(name, path, None, problem=problem)
-    if table.name.lower() != name:
-        advice = f"put the file of {name!r} back, or drop the table and make it again"
-        return Part(name, path, None, problem=f"{path}: is a file of the kept table {table.name!r}; {advice}.")
-    return Part(table.name, path, table, tuple(header["nodes"]), header["engine"])
+        return Part(path.stem, path, None, problem=f"{error}.")
+    return described(path, header, "drop the table and make it again")
+
+
+def described(path: Path, header: str, otherwise: str) -> Part:
+    """What a file says, of which the text of the header is this. otherwise: what to do if no copy can be put back."""
+    try:
+        said = json.loads(header)
+        table, nodes, engine = kept_table(said), tuple(said["nodes"]), said["engine"]
+    except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
+        problem = f"{path}: is damaged (it says nothing of use); put a copy back, or {otherwise}."
+        return Part(path.stem, path, None, problem=problem)
+    if table.name.lower() != path.stem:
+        advice = f"put the file of {path.stem!r} back, or {otherwise}"
+        return Part(path.stem, path, None, problem=f"{path}: is a file of the kept table {table.name!r}; {advice}.")
+    return Part(table.name, path, table, nodes, engine)

@@ -22,6 +22,7 @@ from tacit.agent.diagnosis import diagnose
 from tacit.agent.events import EventSink
 from tacit.agent.faults import RunError
 from tacit.agent.federation import Federation
+from tacit.agent.kept_descriptions import Descriptions
 from tacit.agent.kept_store import KeptStore
 from tacit.agent.ledger import Ledger, LedgerError
 from tacit.agent.reporter import Reporter
@@ -46,6 +47,7 @@ from tacit.plan.physical.placed import (
     SecureStep,
     TailStep,
 )
+from tacit.plan.physical.record import JSON
 
 
 @dataclass
@@ -66,6 +68,7 @@ class PartyRun:
     _opened_rows: dict[str, int] = field(default_factory=dict)
     _taken_up: dict[int, _native.KeptShares] = field(default_factory=dict)
     _unfinished: dict[int, Path] = field(default_factory=dict)
+    _kept: JSON = field(default_factory=dict)
     _done: dict[str, Any] = field(default_factory=dict)
 
     def run(self) -> None:
@@ -100,22 +103,33 @@ class PartyRun:
                         figures["rows"] = engine.run(step)
                 case KeptStep():
                     table = next(each for each in self._kept_tables() if each.name == step.operator.table)
-                    self._taken_up[step.id] = self.store.read(table, step.operator)
-                case KeepStep():
+                    self._taken_up[step.id] = (
+                        self.store.read(table, step.operator) if self._is_node else self.descriptions.approved(table)
+                    )
+                case KeepStep() if self._is_node:
                     self._unfinished[step.id] = files.enter_context(self.store.unfinished(step.operator.table))
 
     @property
     def _waiting(self) -> Waiting:
         """This party's wait for those that it computes with: of a client, the nodes."""
         names = participants(self.plan, self.federation.catalog.parties) if secure_operators(self.plan) else ()
-        nodes = self.plan.nodes
-        others = [name for name in names if name != self.me and (self.me in nodes or name in nodes)]
+        others = [name for name in names if name != self.me and (self._is_node or name in self.plan.nodes)]
         return Waiting(self.federation, self.me, others, self.wait if others else None, self.emit)
+
+    @property
+    def _is_node(self) -> bool:
+        """Whether this party computes, and so has parts of kept tables."""
+        return self.me in self.plan.nodes
 
     @property
     def store(self) -> KeptStore:
         """This party's parts of kept tables."""
         return KeptStore(self.federation, self.me)
+
+    @property
+    def descriptions(self) -> Descriptions:
+        """The public descriptions of kept tables."""
+        return Descriptions(self.federation)
 
     def _kept_tables(self) -> tuple[KeptTable, ...]:
         """The kept tables that the plan reads."""
@@ -167,11 +181,11 @@ class PartyRun:
                 return self._input(session, engine, step).rows
             case PsiStep():
                 return self._psi(session, engine, step).rows
-            case KeptStep():
+            case KeptStep() if self._is_node:
                 return session.kept(step.id, self._taken_up.pop(step.id)).rows
-            case KeepStep():
+            case KeepStep() if self._is_node:
                 return self._keep(session, step)
-            case SecureStep():
+            case KeptStep() | KeepStep() | SecureStep():
                 return session.run(step.id).rows
             case ReleaseStep():
                 return self._release(session, step)
@@ -196,9 +210,9 @@ class PartyRun:
         """Write this party's part. It gets its name when the session has ended well at all nodes."""
         about = step.about | {"plan_hash": plan_hash(self.plan).hex(), "query": self.plan.query}
         path = str(self._unfinished[step.id])
-        header = json.loads(session.keep(step.id, path, self.store.key(), canonical(about)))
-        rows: int = header["rows"]
-        self._done["kept"] = {"table": step.operator.table, "id": header["id"], "rows": rows}
+        self._kept = json.loads(session.keep(step.id, path, self.store.key(), canonical(about)))
+        rows: int = self._kept["rows"]
+        self._done["kept"] = {"table": step.operator.table, "id": self._kept["id"], "rows": rows}
         return rows
 
     def _release(self, session: _native.Session, step: ReleaseStep) -> int | None:
@@ -220,8 +234,9 @@ class PartyRun:
                         figures["rows"] = len(relation)
                         if self.answer is not None:
                             save_answer(relation, self.answer, engine.database)
-                case KeepStep():
+                case KeepStep() if self._is_node:
                     self.store.finish(self._unfinished[step.id], step.operator.table)
+                    self.descriptions.write(self._kept)
                 case DropStep():
                     with reporter.step(step_name(step)):
                         self._drop(step)
@@ -230,7 +245,9 @@ class PartyRun:
         dropped = [part for part in self.store.parts() if part.name.lower() == step.table.lower()]
         self.store.drop(step.table)
         for part in dropped:
-            self._done["dropped"] = {"table": part.name, "id": part.table.id if part.table else None}
+            id = part.table.id if part.table else None
+            self.descriptions.remove(step.table, id)
+            self._done["dropped"] = {"table": part.name, "id": id}
 
     @contextmanager
     def _recorded_failure(self, ledger: Ledger, approved: dict[str, Any], reporter: Reporter) -> Iterator[None]:

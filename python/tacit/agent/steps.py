@@ -40,6 +40,8 @@ def participants(plan: PlacedPlan, parties: tuple[str, ...]) -> tuple[str, ...]:
                 found |= set(step.recipients)
             case DropStep():
                 found |= set(step.parties)
-            case KeptStep() | SecureStep() | KeepStep():
+            case KeptStep():
+                found |= set(step.operator.owners)
+            case SecureStep() | KeepStep():
                 pass
     return tuple(party for party in parties if party in found)

@@ -1,6 +1,6 @@
 """List the tables that queries can read: owners' tables, and kept tables of which parties on this machine hold shares.
 
-Nothing is connected: of a kept table, each party sees its own part.
+Nothing is connected: of a kept table, each node sees its own part, and who is no node its description.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 from tacit.agent.connection import connect
 from tacit.agent.federation import Federation
-from tacit.agent.kept_catalog import parts_of
+from tacit.agent.kept_catalog import described_tables, parts_of
 from tacit.agent.kept_store import Part
 from tacit.cli.query_arguments import add_federation
 from tacit.cli.screen import console, table
@@ -36,8 +36,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
     federation = connect(options.federation, party=options.name, private=options.private).federation
-    nodes = federation.catalog.nodes if options.name is None else (options.name,)
-    found = [*_owned(federation), *_kept(parts_of(federation, nodes))]
+    nodes = tuple(node for node in federation.catalog.nodes if options.name in (None, node))
+    kept = _kept(parts_of(federation, nodes), " (shares)") if nodes else _kept(described_tables(federation), "")
+    found = [*_owned(federation), *kept]
     if options.format == "json":
         sys.stdout.write(json.dumps(found, indent=2, ensure_ascii=False) + "\n")
         return 0
@@ -66,14 +67,14 @@ def _owned(federation: Federation) -> list[dict[str, Any]]:
     ]
 
 
-def _kept(tables: Mapping[str, Mapping[str, Part]]) -> list[dict[str, Any]]:
-    return [_part(node, part) for parts in tables.values() for node, part in parts.items()]
+def _kept(tables: Mapping[str, Mapping[str, Part]], what: str) -> list[dict[str, Any]]:
+    return [_part(f"{holder}{what}", part) for parts in tables.values() for holder, part in parts.items()]
 
 
-def _part(node: str, part: Part) -> dict[str, Any]:
-    """One party's part of a kept table."""
+def _part(holder: str, part: Part) -> dict[str, Any]:
+    """One party's part of a kept table, or its description."""
     time = datetime.fromtimestamp(part.path.stat().st_mtime, UTC).isoformat(timespec="seconds")
-    known = {"table": part.name, "held_by": f"{node} (shares)", "made": time, "file": str(part.path)}
+    known = {"table": part.name, "held_by": holder, "made": time, "file": str(part.path)}
     if part.table is None:
         return {**known, "rows": None, "problem": part.problem}
     return {

@@ -189,19 +189,17 @@ def _check(relation: Relation, catalog: Catalog, recipients: tuple[str, ...]) ->
             f"the engine {catalog.engine!r} with {len(catalog.nodes)} nodes is not available; "
             f"use {alternatives()} nodes."
         )
-    outside = [
-        party
-        for party in dict.fromkeys([*recipients, *(scan.owner for scan in scans(relation))])
-        if party not in catalog.nodes
-    ]
-    for party in outside:
+    for party in dict.fromkeys([*recipients, *(scan.owner for scan in scans(relation))]):
         if party not in catalog.parties:
             role = "recipient" if party in recipients else "owner"
             raise QueryError(f"the {role} {party!r} is not one of the parties {', '.join(catalog.parties)}.")
     read = {scan.table for scan in kept_scans(relation)}
-    if outside and (read or not recipients):
-        raise QueryError(
-            f"{' and '.join(outside)} is not one of the nodes {', '.join(catalog.nodes)}, which alone have parts of "
-            "kept tables; ask about one with owners and recipients that are nodes."
-        )
-    return replace(catalog, kept=tuple(table for table in catalog.kept if table.name in read), broken=())
+    kept = tuple(table for table in catalog.kept if table.name in read)
+    for table in kept:
+        for party in table.owners:
+            if party not in catalog.parties:
+                raise QueryError(
+                    f"the kept table {table.name!r} has data of {party!r}, which would have to approve the query and "
+                    f"is not one of the parties {', '.join(catalog.parties)}; DROP TABLE {table.name}."
+                )
+    return replace(catalog, kept=kept, broken=())

@@ -45,14 +45,19 @@ def _keeping(plan: PlacedPlan) -> list[str]:
         f"{each.plan_hash[:8]}."
         for each in tables
     ]
-    made = [
-        f"{' and '.join(plan.nodes)} keep {', '.join(each.name for each in step.fields)} as shares under the name "
-        f"{step.operator.table}, for later queries that all of them approve: {step.rows_bound} rows, made of "
-        f"{' and '.join(step.about['tables'])}."
-        for step in plan.steps
-        if isinstance(step, KeepStep)
-    ]
+    made = [each for step in plan.steps if isinstance(step, KeepStep) for each in _kept_by(step, plan)]
     return read + made
+
+
+def _kept_by(step: KeepStep, plan: PlacedPlan) -> tuple[str, str]:
+    """What nodes keep, and who has to approve what is asked about it later; and what others may know of it."""
+    outside = [owner for owner in step.about["owners"] if owner not in plan.nodes]
+    return (
+        f"{' and '.join(plan.nodes)} keep {', '.join(each.name for each in step.fields)} as shares under the name "
+        f"{step.operator.table}, for later queries that all of {' and '.join(['them', *outside])} approve: "
+        f"{step.rows_bound} rows, made of {' and '.join(step.about['tables'])}.",
+        f"All parties may know the description of {step.operator.table}: its rows, its columns and its query.",
+    )
 
 
 def _of_party(party: str, plan: PlacedPlan) -> list[str]:

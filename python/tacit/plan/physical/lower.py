@@ -106,7 +106,8 @@ class Lowering:
         shared = tuple(
             ops.Shared(name, source, kinds[source].encode, kinds[source]) for name, source in sources.items()
         )
-        operator = ops.Kept(step, table.name, shared, table.rows, table.padded)
+        outside = tuple(owner for owner in table.owners if owner not in self.catalog.nodes)
+        operator = ops.Kept(step, table.name, shared, table.rows, table.padded, outside)
         self.emit.steps.append(KeptStep(operator, self.emit.readable(relation, columns)))
         return SharedTable(step, columns, physical_of(columns), exactly(table.rows))
 

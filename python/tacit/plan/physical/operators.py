@@ -155,7 +155,9 @@ class CircuitPsi(_Operator):
 
 @dataclass(frozen=True)
 class Kept(_Operator):
-    """The shares of a kept table, in no known order. padded: rows may not be valid."""
+    """The shares of a kept table, in no known order. padded: rows may not be valid. owners: who own data in it, are no
+    nodes, and have to approve each use of it.
+    """
 
     op: ClassVar[str] = "kept"
     id: int
@@ -163,6 +165,7 @@ class Kept(_Operator):
     columns: tuple[Shared, ...]
     rows: int
     padded: bool
+    owners: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

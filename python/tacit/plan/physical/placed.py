@@ -97,7 +97,7 @@ class SecureStep:
 
 @dataclass(frozen=True)
 class KeepStep:
-    """The nodes keep their shares of a table, under a name, for later runs.
+    """The nodes keep their shares of a table, under a name, for later runs. Clients have no part of it.
 
     replace: a kept table of that name gives way. about: what later plans have to know of it (tacit.plan.physical.kept).
     rows_bound: as in SecureStep.
@@ -172,12 +172,14 @@ class PlacedPlan:
 
     @property
     def clients(self) -> tuple[str, ...]:
-        """The owners and recipients of secure steps that are no nodes, by name."""
+        """The owners, of kept tables too, and recipients of secure steps that are no nodes, by name."""
         found: set[str] = set()
         for step in self.steps:
             match step:
                 case InputStep():
                     found.add(step.operator.owner)
+                case KeptStep():
+                    found |= set(step.operator.owners)
                 case ReleaseStep():
                     found |= set(step.operator.to)
                 case _:
