@@ -40,6 +40,14 @@ def test_a_question_is_answered_with_the_whole_account(question: str, tmp_path: 
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("question", ["hospitals", "two-hospitals"])
+def test_parties_outside_compute(question: str, tmp_path: Path) -> None:
+    done = tacit("demo", question, "--rows", "50", "--outside", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "checked: equals DuckDB on the pooled data" in done.stdout
+    assert "node_1 learns nothing but the declared sizes" in done.stdout
+
+
 def test_the_smallest_files_work(tmp_path: Path) -> None:
     assert tacit("demo", "credit", "--rows", "1", cwd=tmp_path).returncode == 0
 

@@ -14,7 +14,7 @@ from tacit.agent.connection import Connection, connect
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.keys import make_keys
 from tacit.cli.account import show_account, show_comparison, show_entry, show_plan, show_prediction
-from tacit.cli.demo import aspirin, comorbidity, credit, market, matching, two_hospitals
+from tacit.cli.demo import aspirin, comorbidity, credit, hospitals, market, matching, two_hospitals
 from tacit.cli.demo.check import check_against_pooled_data
 from tacit.cli.demo.scenario import Scenario, write_scenario
 from tacit.cli.output import show_table
@@ -24,11 +24,12 @@ from tacit.cli.screen import console, heading
 NAME = "demo"
 HELP = "answer a question on made-up data, with everything shown"
 
-SCENARIOS = {module.SCENARIO.name: module.SCENARIO for module in (credit, market, comorbidity, aspirin, two_hospitals)}
+QUESTIONS = (credit, market, comorbidity, aspirin, two_hospitals, hospitals)
+SCENARIOS = {module.SCENARIO.name: module.SCENARIO for module in QUESTIONS}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The question, --rows, --keep."""
+    """The question, --rows, --outside, --keep."""
     parser.add_argument(
         "question",
         nargs="?",
@@ -40,6 +41,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--rows", type=_positive, metavar="N", help="rows in each owner's file (credit: in each bureau's)"
     )
     parser.add_argument(
+        "--outside", action="store_true", help="have parties compute that own nothing and get no answer"
+    )
+    parser.add_argument(
         "--keep", type=Path, metavar="DIR", help="make the files in DIR, a new folder, and leave them there"
     )
 
@@ -49,12 +53,15 @@ def run(options: argparse.Namespace) -> int:
     with _folder(options.keep) as name:
         folder = Path(name)
         if options.question == matching.NAME:
+            if options.outside:
+                raise RunError(Fault.INPUT, "in a match the two owners compute themselves; leave out --outside.")
             matching.tell(options.rows or matching.ROWS, folder, console())
             return 0
         scenario = SCENARIOS[options.question]
+        scenario = scenario.computed_outside() if options.outside else scenario
         write_scenario(scenario, options.rows or scenario.rows, folder)
         federation = connect(folder / "federation.toml")
-        make_keys(federation.federation.members, scenario.parties, replace=False)
+        make_keys(federation.federation.members, scenario.everybody, replace=False)
         _tell(scenario, federation, folder, console())
         if options.keep is not None:
             _tell_where(options.keep, console())

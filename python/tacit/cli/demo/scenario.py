@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import duckdb
@@ -49,7 +49,7 @@ class Scenario:
     """One demo question.
 
     parties: the nodes in order. rows: of each owner's file unless the user says otherwise. tables: the tables for a
-    number of rows.
+    number of rows. clients: parties that are no nodes.
     """
 
     name: str
@@ -60,6 +60,17 @@ class Scenario:
     rows: int
     tables: Callable[[int], tuple[DemoTable, ...]]
     engine: str = "rep3"
+    clients: tuple[str, ...] = ()
+
+    @property
+    def everybody(self) -> tuple[str, ...]:
+        """All parties, the nodes first."""
+        return (*self.parties, *self.clients)
+
+    def computed_outside(self) -> Scenario:
+        """The same question, for which parties compute that own nothing and get no answer."""
+        nodes = tuple(f"node_{number}" for number in range(1, len(self.parties) + 1))
+        return replace(self, parties=nodes, clients=self.everybody)
 
 
 def write_scenario(scenario: Scenario, rows: int, folder: Path) -> None:
@@ -72,7 +83,7 @@ def write_scenario(scenario: Scenario, rows: int, folder: Path) -> None:
             path.parent.mkdir(exist_ok=True)
             shuffled = f"SELECT * FROM ({table.select}) t ORDER BY hash(t::VARCHAR)"
             database.execute(f"COPY ({shuffled}) TO {_quoted(path)} (HEADER)")
-    write_federation(scenario, tables, free_ports(len(scenario.parties)), folder)
+    write_federation(scenario, tables, free_ports(len(scenario.everybody)), folder)
 
 
 def write_federation(scenario: Scenario, tables: tuple[DemoTable, ...], ports: list[int], folder: Path) -> None:
@@ -81,7 +92,7 @@ def write_federation(scenario: Scenario, tables: tuple[DemoTable, ...], ports: l
         f'engine = "{scenario.engine}"\nnodes = {_list(scenario.parties)}\nrecipients = {_list(scenario.recipients)}'
     )
     offered = [Offered(each.name, each.owner, f"{each.owner}/{each.name}.csv", each.declaration) for each in tables]
-    write_membership(folder, entries, dict(zip(scenario.parties, ports, strict=True)))
+    write_membership(folder, entries, dict(zip(scenario.everybody, ports, strict=True)))
     write_offers(folder, offered)
 
 
