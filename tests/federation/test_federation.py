@@ -122,7 +122,8 @@ def test_every_entry_is_documented() -> None:
     documented = set(re.findall(r"`([a-z_]+)`", DOCUMENT.read_text()))
     assert documented >= {
         "engine", "nodes", "recipients", "address", "certificate", "private_key", "ledger", "kept", "connect_timeout",
-        "idle_timeout", "latency", "bandwidth", "path", "unique", "rows", "most_rows", "consents", "type", "nullable",
+        "idle_timeout", "latency", "bandwidth", "path", "unique", "rows", "most_rows", "consents", "delivered", "type",
+        "nullable",
         "min", "max", "max_length", "values", "readers",
     }  # fmt: skip
 
@@ -209,6 +210,16 @@ def test_plans_do_not_depend_on_private_files(tmp_path: Path) -> None:
     assert Federation.load(path, "a").catalog == Federation.load(path, "b").catalog
 
 
+def test_what_is_delivered_has_strings_of_known_length(tmp_path: Path) -> None:
+    offer = '[tables.t]\ndelivered = true\n[tables.t.columns]\nx = "VARCHAR"\n'
+    assert mistake(tmp_path, {"offers/a.toml": offer}) == (
+        "offers/a.toml, [tables.t]: is delivered, and its column x is a VARCHAR without max_length; "
+        "declare max_length or values, because nodes keep the bytes of strings."
+    )
+    bounded = offer.replace('"VARCHAR"', '{ type = "VARCHAR", max_length = 4 }')
+    assert Federation.load(write(tmp_path, SMALL | {"offers/a.toml": bounded})).catalog.tables[0].delivered
+
+
 TYPES = "write BOOLEAN, INTEGER, BIGINT, DECIMAL(p,s), DATE or VARCHAR."
 AT, OWN = "offers/a.toml, [tables.t]: ", "private/a.toml, "
 
@@ -220,7 +231,7 @@ MISTAKES = [
     ('engine = "rep3"', 'engine = "rep3"\nengines = "two"', "federation.toml: there is no entry 'engines'; "
      "known here are engine, link, nodes, parties, recipients."),
     ("consents = []", "rows = 1\nmostrows = 2", AT + "there is no entry 'mostrows'; "
-     "known here are columns, consents, rows, unique."),
+     "known here are columns, consents, delivered, rows, unique."),
     ('engine = "rep3"', "engine = 3", 'federation.toml: engine is 3; write a text in quotes.'),
     ('engine = "rep3"', 'engine = "rep4"', "federation.toml: engine is 'rep4'; write \"rep3\" or \"two\"."),
     ('"a", "b", "c"]', '"a", "b"]', 'federation.toml: nodes has 2 names, but engine rep3 runs on 3; '
@@ -269,6 +280,9 @@ MISTAKES = [
     ("consents = []", 'unique = [["y"]]', AT + "unique names 'y', which is no column of the table; write \"x\"."),
     ("consents = []", 'consents = ["rows"]', AT + "consents names 'rows', which is no consent; "
      'write "filter", "groups" or "matches".'),
+    ("consents = []", 'delivered = "yes"', AT + "delivered is 'yes'; write true or false."),
+    ("consents = []", 'delivered = true\nconsents = ["groups"]', AT + "is delivered and has consents; "
+     "remove consents, because nothing of it is computed at its owner."),
     ("consents = []", "rows = -1", AT + "rows is -1; write a whole number from 0."),
     ("consents = []", "rows = 1.5", AT + "rows is 1.5; write a whole number."),
     ("consents = []", "rows = 1\nmost_rows = 2", AT + "has both rows and most_rows; "

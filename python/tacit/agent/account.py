@@ -12,6 +12,7 @@ from tacit.agent.steps import participants
 from tacit.plan import plan_hash
 from tacit.plan.account.sentences import rule, what
 from tacit.plan.account.serialise import disclosure_json
+from tacit.plan.facts.deliveries import day
 from tacit.plan.physical.disclosure import Disclosure, OpenedRows
 from tacit.plan.physical.placed import DropStep, KeepStep, PlacedPlan
 
@@ -43,7 +44,11 @@ def _tables(plan: PlacedPlan) -> JSON:
         if isinstance(step, KeepStep)
     ]
     found = {
-        "reads": [{"table": each.name, "id": each.id, "plan_hash": each.plan_hash} for each in read],
+        "reads": [
+            {"table": each.name, "id": each.id, "plan_hash": each.plan_hash}
+            | ({"delivered": day(each)} if each.declared else {})
+            for each in read
+        ],
         "keeps": keeps,
         "drops": [{"table": step.table} for step in plan.steps if isinstance(step, DropStep)],
     }

@@ -182,6 +182,9 @@ class Connection:
 
     def _holders(self, step: DropStep) -> tuple[str, ...]:
         """The parties that run here and have a part of the table to drop: each drops its own, without the others."""
+        if self.party is not None and self.party not in step.parties:
+            problem = f"{self.party} is no node and has no part of {step.table}; each node removes its own"
+            raise RunError(Fault.INPUT, f"{problem}.")
         asked = step.parties if self.party is None else (self.party,)
         return tuple(name for name in asked if KeptStore(self.federation, name).path(step.table).exists())
 

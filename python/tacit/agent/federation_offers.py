@@ -73,9 +73,23 @@ def _table(section: Section, owner: str, parties: tuple[str, ...]) -> Table:
         rows=rows,
         consents=_consents(section),
         most_rows=most_rows,
+        delivered=section.flag("delivered", default=False),
     )
     section.close()
+    if table.delivered:
+        _check_delivered(section, table)
     return table
+
+
+def _check_delivered(section: Section, table: Table) -> None:
+    """Refuse what a table that is delivered cannot have."""
+    if table.consents:
+        advice = "remove consents, because nothing of it is computed at its owner"
+        raise section.error("is delivered and has consents", advice)
+    for column in table.columns:
+        if column.field.type == Varchar(None):
+            problem = f"is delivered, and its column {column.field.name} is a VARCHAR without max_length"
+            raise section.error(problem, "declare max_length or values, because nodes keep the bytes of strings")
 
 
 def _unique(section: Section, columns: tuple[Column, ...]) -> tuple[frozenset[str], ...]:

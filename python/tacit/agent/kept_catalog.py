@@ -8,7 +8,9 @@ from dataclasses import replace
 from tacit.agent.federation import Federation
 from tacit.agent.kept_descriptions import Descriptions
 from tacit.agent.kept_store import KeptStore, Part
-from tacit.plan.facts.catalog import Catalog
+from tacit.plan.account.serialise import declaration_hash
+from tacit.plan.facts.catalog import Catalog, KeptTable, Table
+from tacit.plan.facts.deliveries import day, delivered_table, delivery_name
 
 Parts = Mapping[str, Part]
 """The parts of one table, by party."""
@@ -25,13 +27,32 @@ def with_kept(federation: Federation, party: str | None, here: tuple[str, ...]) 
     found = parts_of(federation, nodes) if nodes else described_tables(federation)
     kept, broken = [], []
     for name, parts in found.items():
+        offered = _offered(name, catalog)
+        if delivered_table(name) and offered is None:
+            continue  # its owner has withdrawn it
         problem = _problem(name, parts, nodes, catalog)
         table = next(iter(parts.values())).table
+        if problem is None and offered is not None and table is not None:
+            problem = _outdated(table, offered)
         if problem is not None or table is None:
-            broken.append((name, problem or ""))
+            broken.append((name if offered is None else offered.name, problem or ""))
         else:
             kept.append(table)
     return replace(catalog, kept=tuple(kept), broken=tuple(broken))
+
+
+def _offered(kept: str, catalog: Catalog) -> Table | None:
+    """The table in place of which a kept table is read, if its owner offers it so."""
+    found = (each for each in catalog.tables if each.delivered and delivery_name(each).lower() == kept.lower())
+    return next(found, None)
+
+
+def _outdated(delivery: KeptTable, offered: Table) -> str | None:
+    """Why a delivery cannot be read in place of a table, in a sentence."""
+    if delivery.declared == declaration_hash(offered):
+        return None
+    changed = f"the offer of {offered.owner} has changed since it delivered {offered.name} on {day(delivery)}"
+    return f"{changed}; {offered.owner} and every node run `tacit deliver {offered.name}` again."
 
 
 def parts_of(federation: Federation, nodes: tuple[str, ...]) -> dict[str, dict[str, Part]]:
@@ -50,13 +71,16 @@ def described_tables(federation: Federation) -> dict[str, dict[str, Part]]:
 
 def _problem(name: str, parts: Parts, nodes: tuple[str, ...], catalog: Catalog) -> str | None:
     """Why a table cannot be read, in a sentence."""
+    table = delivered_table(name)
+    drop, again = "drop it", f"DROP TABLE {name} and make it again"
+    if table is not None:
+        drop = again = f"run `tacit deliver {table}` again at its owner and every node"
     for part in parts.values():
         if part.table is None:
             return part.problem
         if (part.engine, part.nodes) != (catalog.engine, catalog.nodes):
             made = f"{', '.join(part.nodes)} (engine {part.engine})"
-            return f"the kept table {name!r} is shared among {made}, not among the nodes of this federation; drop it."
-    again = f"DROP TABLE {name} and make it again"
+            return f"the kept table {name!r} is shared among {made}, not among the nodes of this federation; {drop}."
     missing = [node for node in nodes if node not in parts]
     if missing:
         has = " and ".join(parts)

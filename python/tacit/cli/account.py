@@ -114,6 +114,7 @@ def _show_member(screen: Console, name: str, text: str) -> None:
 def _kept(table: Event) -> str:
     """A kept table, as far as an entry knows it."""
     known = [f"id {table['id']}"] if table.get("id") else []
+    known += [f"delivered on {table['delivered']}"] if "delivered" in table else []
     known += [f"{table['rows']:,} rows"] if table.get("rows") is not None else []
     known += [f"columns {', '.join(table['columns'])}"] if "columns" in table else []
     known += [f"made of {_and(table['made_of'])}"] if "made_of" in table else []

@@ -17,6 +17,7 @@ HOMES = {
     "sql": "tacit.cli.sql",
     "psi": "tacit.cli.psi",
     "explain": "tacit.cli.explain",
+    "deliver": "tacit.cli.deliver",
     "tables": "tacit.cli.tables",
     "party": "tacit.cli.party",
     "demo": "tacit.cli.demo.command",

@@ -73,7 +73,9 @@ def _kept(tables: Mapping[str, Mapping[str, Part]], what: str) -> list[dict[str,
 
 def _part(holder: str, part: Part) -> dict[str, Any]:
     """One party's part of a kept table, or its description."""
-    time = datetime.fromtimestamp(part.path.stat().st_mtime, UTC).isoformat(timespec="seconds")
+    made = part.table.made if part.table else None
+    seconds = part.path.stat().st_mtime if made is None else made
+    time = datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
     known = {"table": part.name, "held_by": holder, "made": time, "file": str(part.path)}
     if part.table is None:
         return {**known, "rows": None, "problem": part.problem}

@@ -16,6 +16,7 @@ from tacit.plan.algebra.relations import Relation
 from tacit.plan.algebra.trees import kept_scans, owner, scans
 from tacit.plan.algebra.types import Double, Varchar
 from tacit.plan.facts.catalog import Catalog
+from tacit.plan.facts.deliveries import approving
 from tacit.plan.facts.fields import fields
 from tacit.plan.facts.kinds import Rep, hash_width, kind_of_field
 from tacit.plan.physical.cost import predict, total
@@ -37,11 +38,15 @@ from tacit.plan.rules.sequence import NORMAL, RULES, Trace, applied, ignore
 
 @dataclass(frozen=True)
 class KeptAs:
-    """How a table is kept: its name, whether another one of that name gives way, whether it is exactly one row."""
+    """How a table is kept: its name, whether another one of that name gives way, whether it is exactly one row.
+
+    declared: of a delivery, the hash of what is declared of the table.
+    """
 
     name: str
     replace: bool
     single: bool
+    declared: str | None = None
 
 
 def place(
@@ -150,7 +155,7 @@ def _kept(core: Relation, table: SharedTable, lowering: Lowering, kept: KeptAs) 
     """The step that keeps the table. It discloses nothing."""
     table, step = _shown(core, table, lowering), lowering.emit.next
     operator = Keep(step, table.step, kept.name, tuple(each.name for each in fields(core)))
-    facts = about(core, kept.single, lowering.catalog)
+    facts = about(core, kept.single, kept.declared, lowering.catalog)
     keep = KeepStep(operator, kept.replace, fields(core), facts, table.rows.text)
     return (keep,), ()
 
@@ -196,7 +201,7 @@ def _check(relation: Relation, catalog: Catalog, recipients: tuple[str, ...]) ->
     read = {scan.table for scan in kept_scans(relation)}
     kept = tuple(table for table in catalog.kept if table.name in read)
     for table in kept:
-        for party in table.owners:
+        for party in approving(table.owners, table.tables, catalog):
             if party not in catalog.parties:
                 raise QueryError(
                     f"the kept table {table.name!r} has data of {party!r}, which would have to approve the query and "

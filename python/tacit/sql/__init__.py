@@ -10,7 +10,7 @@ from tacit.plan.physical.placed import PlacedPlan
 from tacit.plan.place import place
 from tacit.plan.rules.sequence import Trace, ignore
 from tacit.sql.bind import bind
-from tacit.sql.statements import create_table, drop_table
+from tacit.sql.statements import create_table, delivery, drop_table
 from tacit.sql.text import Text
 from tacit.sql.titles import place_of
 
@@ -19,12 +19,15 @@ __all__ = ["bind", "compile_query"]
 
 def compile_query(sql: str, catalog: Catalog, recipients: tuple[str, ...], trace: Trace = ignore) -> PlacedPlan:
     """The placed plan that answers a query to the recipients, or makes or drops a kept table, which has no recipients.
+    A table is delivered and withdrawn by statements of tacit's own.
 
     trace: called with each rule's name and the tree after it.
     Every party compiles it for itself and gets the same plan. Raises tacit.plan.algebra.refusals.QueryError for a query
     that is wrong or not supported; its text is one sentence for the user.
     """
     try:
+        if (plan := delivery(sql, catalog, trace)) is not None:
+            return plan
         match Text(sql).statement():
             case exp.Create() as node:
                 return create_table(node, Text(sql), catalog, trace)

@@ -10,6 +10,7 @@ from tacit.plan.algebra.expressions import conjuncts, reference
 from tacit.plan.algebra.refusals import UnknownName
 from tacit.plan.algebra.relations import Expr, KeptScan, Project, Relation, Scan
 from tacit.plan.facts.catalog import Catalog, KeptTable, Table
+from tacit.plan.facts.deliveries import delivered_table, delivery_name
 from tacit.plan.facts.fields import fields, names
 from tacit.sql import arithmetic
 from tacit.sql.coercion import Mismatch
@@ -114,13 +115,23 @@ class From:
                 raise self.text.invalid(node, problem)
         for table in self.catalog.tables:
             if table.name.lower() == node.name.lower():
-                return scan(table)
-        for kept in self.catalog.kept:
+                return self._delivery(table, node) if table.delivered else scan(table)
+        others = [kept for kept in self.catalog.kept if delivered_table(kept.name) is None]
+        for kept in others:
             if kept.name.lower() == node.name.lower():
                 return kept_scan(kept)
-        known = [table.name for table in self.catalog.tables] + [table.name for table in self.catalog.kept]
+        known = [table.name for table in self.catalog.tables] + [table.name for table in others]
         known += [name for name, _ in self.ctes.values()]
         raise UnknownName("table", node.name, known, self.text.position(node))
+
+    def _delivery(self, table: Table, node: exp.Table) -> Relation:
+        """What the owner of a table has delivered of it."""
+        for kept in self.catalog.kept:
+            if kept.name == delivery_name(table):
+                return kept_scan(kept)
+        problem = f"{table.owner} offers {table.name} as delivered, and no delivery of it is here"
+        advice = f"{table.owner} and every node run `tacit deliver {table.name}`; who is no node copies its description"
+        raise self.text.invalid(node, f"{problem}; {advice}.")
 
     def _no_subquery(self, node: exp.Query) -> Expr:
         raise self.text.unsupported(node, "a subquery in ON", "write it in WHERE")

@@ -1,4 +1,5 @@
-"""Statements about kept tables: CREATE TABLE ... AS SELECT, which keeps a query's rows as shares, and DROP TABLE."""
+"""Statements about kept tables: CREATE TABLE ... AS SELECT, which keeps a query's rows as shares, and DROP TABLE; and
+those of `tacit deliver`: DELIVER TABLE, which keeps an owner's whole table, and WITHDRAW TABLE."""
 
 from __future__ import annotations
 
@@ -6,15 +7,19 @@ import re
 
 from sqlglot import exp
 
-from tacit.plan.algebra.refusals import UnknownName
+from tacit.plan.account.serialise import declaration_hash
+from tacit.plan.algebra.refusals import InvalidSQL, UnknownName
 from tacit.plan.facts.catalog import Catalog
+from tacit.plan.facts.deliveries import delivery_name
 from tacit.plan.physical.placed import DropStep, PlacedPlan
 from tacit.plan.place import KeptAs, place_kept
 from tacit.plan.rules.sequence import Trace
 from tacit.sql.bind import bind_unordered
+from tacit.sql.from_clause import scan
 from tacit.sql.joins import is_single_row
 from tacit.sql.text import Text, only
 
+DELIVERY = re.compile(r"\s*(?P<verb>DELIVER|WITHDRAW)\s+TABLE\s+(?P<table>[^\s;]+)\s*;?\s*", re.IGNORECASE)
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 """What a kept table may be called: it names files too."""
 
@@ -57,6 +62,24 @@ def drop_table(node: exp.Drop, text: Text, catalog: Catalog) -> PlacedPlan:
         raise UnknownName("kept table", name, _kept(catalog), text.position(tables[0]))
     step = DropStep(1, name, catalog.nodes)
     return PlacedPlan(text.sql, catalog.engine, catalog.nodes, (), (step,), ())
+
+
+def delivery(sql: str, catalog: Catalog, trace: Trace) -> PlacedPlan | None:
+    """The plan of DELIVER TABLE name or WITHDRAW TABLE name; None for any other text."""
+    found = DELIVERY.fullmatch(sql)
+    if found is None:
+        return None
+    table = next((each for each in catalog.tables if each.name.lower() == found["table"].lower()), None)
+    if table is None:
+        raise UnknownName("table", found["table"], [each.name for each in catalog.tables], None)
+    name = delivery_name(table)
+    if found["verb"].upper() == "WITHDRAW":
+        return PlacedPlan(sql, catalog.engine, catalog.nodes, (), (DropStep(1, name, catalog.nodes),), ())
+    if not table.delivered:
+        advice = f"it would have to say delivered = true in [tables.{table.name}] of its offer"
+        raise InvalidSQL(f"{table.owner} does not offer {table.name} for delivery; {advice}.")
+    kept = KeptAs(name, replace=True, single=False, declared=declaration_hash(table))
+    return place_kept(scan(table), catalog, kept, sql, trace)
 
 
 def _kept(catalog: Catalog) -> list[str]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from tacit.plan.account.sentences import reason, rule, what
 from tacit.plan.algebra.relations import Relation
 from tacit.plan.algebra.trees import scans
+from tacit.plan.facts.catalog import KeptTable
+from tacit.plan.facts.deliveries import approving, day
 from tacit.plan.physical.disclosure import Disclosure
 from tacit.plan.physical.placed import (
     DropStep,
@@ -40,22 +42,34 @@ def _drops(plan: PlacedPlan) -> list[DropStep]:
 def _keeping(plan: PlacedPlan) -> list[str]:
     """Which kept tables a plan reads and makes, and whose data is in them."""
     tables = plan.catalog.kept if plan.catalog else ()
-    read = [
-        f"The kept table {each.name} ({each.id[:8]}) is read: shares made of {' and '.join(each.tables)}, by plan "
-        f"{each.plan_hash[:8]}."
-        for each in tables
-    ]
+    read = [_delivered(each, plan) if each.declared else _read(each) for each in tables]
     made = [each for step in plan.steps if isinstance(step, KeepStep) for each in _kept_by(step, plan)]
     return read + made
 
 
+def _read(table: KeptTable) -> str:
+    return (
+        f"The kept table {table.name} ({table.id[:8]}) is read: shares made of {' and '.join(table.tables)}, by plan "
+        f"{table.plan_hash[:8]}."
+    )
+
+
+def _delivered(table: KeptTable, plan: PlacedPlan) -> str:
+    """What is read in place of an owner's table."""
+    (owner,), (name,) = table.owners, table.tables
+    part = "gives nothing now" if owner in {*plan.nodes, *plan.clients, *plan.recipients} else "takes no part"
+    return f"{name} is read as {owner} delivered it on {day(table)} (shares {table.id[:8]}): {owner} {part}."
+
+
 def _kept_by(step: KeepStep, plan: PlacedPlan) -> tuple[str, str]:
     """What nodes keep, and who has to approve what is asked about it later; and what others may know of it."""
-    outside = [owner for owner in step.about["owners"] if owner not in plan.nodes]
+    owners, tables = step.about["owners"], step.about["tables"]
+    outside = approving(owners, tables, plan.catalog) if plan.catalog else owners
+    without = f" and {owners[0]} need not" if "declared" in step.about and owners[0] not in plan.nodes else ""
     return (
         f"{' and '.join(plan.nodes)} keep {', '.join(each.name for each in step.fields)} as shares under the name "
-        f"{step.operator.table}, for later queries that all of {' and '.join(['them', *outside])} approve: "
-        f"{step.rows_bound} rows, made of {' and '.join(step.about['tables'])}.",
+        f"{step.operator.table}, for later queries that all of {' and '.join(['them', *outside])} approve{without}: "
+        f"{step.rows_bound} rows, made of {' and '.join(tables)}.",
         f"All parties may know the description of {step.operator.table}: its rows, its columns and its query.",
     )
 

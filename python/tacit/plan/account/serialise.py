@@ -8,6 +8,7 @@ from dataclasses import fields, is_dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+from tacit.plan.facts.catalog import Table
 from tacit.plan.physical.disclosure import Disclosure
 from tacit.plan.physical.placed import PlacedPlan
 from tacit.plan.physical.record import JSON, Record
@@ -76,6 +77,11 @@ def plan_hash(plan: PlacedPlan) -> bytes:
     Parties whose hashes differ would not run the same thing; they stop before any share leaves.
     """
     return hashlib.sha256(canonical({"tacit": tacit_version(), "plan": plan_json(plan)}).encode()).digest()
+
+
+def declaration_hash(table: Table) -> str:
+    """SHA-256 over what an offer declares of a table, in hexadecimal."""
+    return hashlib.sha256(canonical(encoded(table)).encode()).hexdigest()
 
 
 def tacit_version() -> str:

@@ -31,6 +31,7 @@ class Table:
     unique: sets of columns whose values never repeat together (checked by the owner at load).
     consents: what the owner agrees to show: "filter" (how many rows a local filter leaves), "groups" (how many groups a
     local aggregation has), "matches" (which rows match another owner's in a join; see tacit.plan.rules.matching).
+    delivered: queries read what the owner has delivered to the nodes, and it need not be there.
     path: where the owner finds the data; never part of the plan.
     """
 
@@ -41,6 +42,7 @@ class Table:
     rows: int | None = None
     consents: frozenset[str] = frozenset()
     most_rows: int | None = None
+    delivered: bool = False
     path: str | None = field(default=None, compare=False, repr=False)
 
     @property
@@ -68,7 +70,9 @@ class KeptTable:
 
     id: random, common to the parts of all nodes. rows: its public number of rows. padded: whether some of them may not
     be valid. single: exactly one is. owners, tables: whose data, of which tables, entered it. plan_hash, query: of the
-    run that made it. presence: the lineage of which rows there are; None in files that do not say.
+    run that made it. presence: the lineage of which rows there are; None in files that do not say. made: when, in
+    seconds since 1970; None in files that do not say. declared: of a delivery, the hash of what the owner's offer
+    declared of its table then (tacit.plan.facts.deliveries).
     """
 
     name: str
@@ -83,6 +87,8 @@ class KeptTable:
     plan_hash: str
     query: str
     presence: tuple[Use, ...] | None = None
+    made: int | None = None
+    declared: str | None = None
 
 
 @dataclass(frozen=True)

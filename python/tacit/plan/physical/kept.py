@@ -24,8 +24,9 @@ from tacit.plan.physical.record import JSON
 TYPES = {each.__name__: each for each in get_args(Type)}
 
 
-def about(relation: Relation, single: bool, catalog: Catalog) -> JSON:
-    """The meaning of a relation that is to be kept. single: it has exactly one row, whatever the data."""
+def about(relation: Relation, single: bool, declared: str | None, catalog: Catalog) -> JSON:
+    """The meaning of a relation that is to be kept. single: it has exactly one row, whatever the data. declared: as of
+    a KeptTable."""
     readers, derived = Readers(catalog).of(relation), lineage(relation, catalog)
     sources = [table for table in catalog.kept if table.name in {scan.table for scan in kept_scans(relation)}]
     owners = {scan.owner for scan in scans(relation)}.union(*(table.owners for table in sources))
@@ -46,6 +47,7 @@ def about(relation: Relation, single: bool, catalog: Catalog) -> JSON:
         "unique": sorted(sorted(keys) for keys in unique_keys(relation, catalog)),
         "owners": sorted(owners),
         "tables": sorted(tables),
+        **({} if declared is None else {"declared": declared}),
     }
 
 
@@ -66,6 +68,8 @@ def kept_table(header: JSON) -> KeptTable:
         plan_hash=said["plan_hash"],
         query=said["query"],
         presence=_uses(said.get("presence")),
+        made=header.get("made"),
+        declared=said.get("declared"),
     )
 
 

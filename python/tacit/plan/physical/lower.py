@@ -29,6 +29,7 @@ from tacit.plan.algebra.relations import (
     Union,
 )
 from tacit.plan.facts.catalog import Catalog
+from tacit.plan.facts.deliveries import approving
 from tacit.plan.facts.fields import field_of, fields, group_domain
 from tacit.plan.facts.kinds import Rep, equality_rep, kind_of_field, order_rep
 from tacit.plan.facts.readers import Readers
@@ -106,8 +107,8 @@ class Lowering:
         shared = tuple(
             ops.Shared(name, source, kinds[source].encode, kinds[source]) for name, source in sources.items()
         )
-        outside = tuple(owner for owner in table.owners if owner not in self.catalog.nodes)
-        operator = ops.Kept(step, table.name, shared, table.rows, table.padded, outside)
+        owners = approving(table.owners, table.tables, self.catalog)
+        operator = ops.Kept(step, table.name, shared, table.rows, table.padded, owners)
         self.emit.steps.append(KeptStep(operator, self.emit.readable(relation, columns)))
         return SharedTable(step, columns, physical_of(columns), exactly(table.rows))
 
