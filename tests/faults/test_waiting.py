@@ -133,6 +133,8 @@ MALFORMED = [
     framed(GOOD.replace(b'"clock": 0', b'"clock": NaN')),
     framed(GOOD.replace(b'"clock": 0', b'"clock": 0, "more": 0')),
     framed(GOOD.replace(b'"files": {}', b'"files": {"a": 1}')),
+    framed(GOOD.replace(b'"clock": 0', b'"clock": 0, "missing": 1')),
+    framed(GOOD.replace(b'"clock": 0', b'"clock": 0, "missing": [1]')),
     framed(GOOD.replace(b'"reason": ""', b'"reason": "\\u001b[2J"')),
     framed(GOOD.replace(b'"reason": ""', b'"reason": "' + b"x" * 401 + b'"')),
 ]

@@ -1,9 +1,9 @@
 """Parties meet outside a run: each answers at its own address and calls the others, one small message each way.
 
 Connections are TLS 1.3 between the certificates of the federation, which both ends compare. A message says what a party
-does, its version, its clock and hashes of the public files it holds; nothing of its data, its query or its paths. TLS
-of Python has no key exchange against quantum computers, so nothing that is secret may enter a message. A run has
-sessions of its own.
+does, whom it waits for, its version, its clock and hashes of the public files it holds; nothing of its data, its query
+or its paths. TLS of Python has no key exchange against quantum computers, so nothing that is secret may enter a
+message. A run has sessions of its own.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -52,13 +52,15 @@ was not ready before does not count as one that runs.
 class Status:
     """What a party says of itself. files: the hash of each public file. reason: why it cannot take part.
 
-    ahead: of one that was received, by how many seconds its party's clock is ahead of this one's.
+    missing: whom one that is ready still waits for. ahead: of one that was received, by how many seconds its party's
+    clock is ahead of this one's.
     """
 
     state: str
     version: str = ""
     files: dict[str, str] = field(default_factory=dict)
     reason: str = ""
+    missing: tuple[str, ...] = ()
     ahead: float = 0.0
 
     @classmethod
@@ -71,11 +73,11 @@ class Status:
         """What a peer has sent. Raises ValueError if it is no status."""
         try:
             said = json.loads(message)
-            clock, files = said.pop("clock"), said.pop("files")
-            found = cls(**said, files=dict(files), ahead=float(clock) - time.time())
+            clock, files, missing = said.pop("clock"), said.pop("files"), said.pop("missing", ())
+            found = cls(**said, files=dict(files), missing=tuple(missing), ahead=float(clock) - time.time())
         except (AttributeError, KeyError, OverflowError, RecursionError, TypeError):
             raise ValueError("not a status") from None
-        texts = (found.state, found.version, found.reason, *found.files, *found.files.values())
+        texts = (found.state, found.version, found.reason, *found.missing, *found.files, *found.files.values())
         if not all(isinstance(each, str) and each.isprintable() and len(each) <= MOST_CHARACTERS for each in texts):
             raise ValueError("not a status")
         if found.state not in (CHECKING, READY, STOPPED) or not abs(found.ahead) < LONGEST:
@@ -86,7 +88,7 @@ class Status:
         """As it is sent."""
         return json.dumps({
             "state": self.state, "version": self.version, "files": self.files, "reason": self.reason,
-            "clock": time.time(),
+            "missing": self.missing, "clock": time.time(),
         }).encode()  # fmt: skip
 
 
@@ -257,15 +259,26 @@ def tell_stopped(members: Members, me: str, others: Sequence[str], own: Status) 
 
 
 def gather(
-    members: Members, me: str, others: Sequence[str], own: Status, seconds: float, missing: Callable[[list[str]], None]
+    members: Members,
+    me: str,
+    others: Sequence[str],
+    own: Status,
+    seconds: float,
+    missing: Callable[[list[str]], None],
+    beyond: Sequence[str] = (),
 ) -> None:
     """Wait until all others are ready for a run. missing: told who is not there, whenever that changes.
 
-    Raises RunError if a party says that it cannot take part, or if some have not come in time.
+    beyond: parties that this one does not call; the others tell whether they wait for them. Raises RunError if a party
+    says that it cannot take part, or if some have not come in time.
     """
     deadline = time.monotonic() + seconds
-    told: list[str] = []
-    with Meeting(members, me, others, lambda: own, once=False) as meeting:
+    absent, further, told = [*others], list[str](), list[str]()
+
+    def said() -> Status:
+        return replace(own, missing=tuple(absent))
+
+    with Meeting(members, me, others, said, once=False) as meeting:
         while True:
             with meeting.changed:
                 heard, reached, ready = dict(meeting.heard), dict(meeting.reached), set(meeting.ready)
@@ -274,13 +287,17 @@ def gather(
                     raise RunError(Fault.PEER_GONE, f"{name} cannot take part: {status.reason}.")
             # Who has found all others before this party has gone on to the run.
             absent = [n for n in others if not (n in reached and n in ready and reached[n].state in (READY, COMPUTING))]
+            if reached:  # who is told to be missing is so until one of the others says more
+                further = [name for name in beyond if any(name in status.missing for status in reached.values())]
+            absent += further
             if not absent:
                 return
             if absent != told:
                 missing(absent)
                 told = absent
             if time.monotonic() >= deadline:
-                reasons = "; ".join(f"{name}: {meeting.failed.get(name, 'it checks its files')}" for name in absent)
+                why = {**dict.fromkeys(beyond, "others wait for it"), **meeting.failed}
+                reasons = "; ".join(f"{name}: {why.get(name, 'it checks its files')}" for name in absent)
                 raise RunError(Fault.PEER_GONE, f"waited in vain for {' and '.join(absent)} ({reasons}).")
             meeting.wait(min(1.0, max(0.01, deadline - time.monotonic())))
 

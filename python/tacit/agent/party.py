@@ -114,7 +114,8 @@ class PartyRun:
         """This party's wait for those that it computes with: of a client, the nodes."""
         names = participants(self.plan, self.federation.catalog.parties) if secure_operators(self.plan) else ()
         others = [name for name in names if name != self.me and (self._is_node or name in self.plan.nodes)]
-        return Waiting(self.federation, self.me, others, self.wait if others else None, self.emit)
+        beyond = [name for name in names if name not in (self.me, *others)]
+        return Waiting(self.federation, self.me, others, self.wait if others else None, self.emit, beyond)
 
     @property
     def _is_node(self) -> bool:

@@ -18,7 +18,8 @@ from tacit.local import DataError
 class Waiting:
     """One party's wait for the others of a run. seconds: how long at most; None: it does not wait here.
 
-    Without a wait, parties find each other when they connect, and nobody is told who cannot start.
+    beyond: parties of the run that it does not compute with, for which the others wait. Without a wait, parties find
+    each other when they connect, and nobody is told who cannot start.
     """
 
     federation: Federation
@@ -26,6 +27,7 @@ class Waiting:
     others: Sequence[str]
     seconds: float | None
     emit: EventSink
+    beyond: Sequence[str] = ()
 
     @contextmanager
     def failures_told(self) -> Iterator[None]:
@@ -42,7 +44,8 @@ class Waiting:
         """Wait until all are ready. Raises RunError if one cannot take part, or has not come in time."""
         if self.seconds is not None:
             members = self.federation.members
-            gather(members, self.me, self.others, Status.of(members, READY), self.seconds, self._missing)
+            own = Status.of(members, READY)
+            gather(members, self.me, self.others, own, self.seconds, self._missing, self.beyond)
 
     def _missing(self, names: list[str]) -> None:
         self.emit({"event": "waiting", "missing": names})
