@@ -61,7 +61,7 @@ class Rehearsal(PartyRun):
 def write(scenario: Scenario, tables: tuple[DemoTable, ...], files: Files, folder: Path) -> Federation:
     """The scenario's federation and keys, and the given content of its tables' files."""
     folder.mkdir(exist_ok=True)
-    ports = [7101, 7102, 7103][: len(scenario.parties)]
+    ports = [7101 + place for place in range(len(scenario.everybody))]
     write_federation(scenario, tables, ports, folder)
     for table in tables:
         path = folder / table.owner / f"{table.name}.csv"
@@ -91,7 +91,13 @@ def rehearse(
     permits = json.dumps([disclosure.permit.json() for disclosure in plan.disclosures])
     listed = json.dumps([operator.json() for operator in secure_operators(operators or plan)])
     sessions = _native.Session.in_memory(
-        list(plan.nodes), permits, listed, engine=plan.engine, idle_timeout=idle_timeout, record=True
+        list(plan.nodes),
+        permits,
+        listed,
+        engine=plan.engine,
+        idle_timeout=idle_timeout,
+        record=True,
+        clients=list(plan.clients),
     )
     followed = {session.me: (plans or {}).get(session.me, plan) for session in sessions}
     with ThreadPoolExecutor(len(sessions)) as threads:

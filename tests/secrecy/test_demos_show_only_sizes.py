@@ -28,10 +28,13 @@ Pair = tuple[Twins, list[dict[str, Seen]]]
 
 
 def test_both_runs_end_in_order_and_move_data(pair: Pair) -> None:
-    for run in pair[1]:
-        for seen in run.values():
+    """A client sends or gets a few messages of each step in which it has a part."""
+    twins, runs = pair
+    for run in runs:
+        assert set(run) == set(twins.scenario.everybody)
+        for party, seen in run.items():
             assert seen.error is None
-            assert len(seen.messages) > 100
+            assert len(seen.messages) > (100 if party in twins.scenario.parties else 5)
 
 
 def test_every_message_has_the_same_size_at_the_same_place(pair: Pair) -> None:

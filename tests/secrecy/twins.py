@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tacit.cli.demo import aspirin, comorbidity, credit, market, two_hospitals
+from tacit.cli.demo import aspirin, comorbidity, credit, hospitals, market, two_hospitals
 from tacit.cli.demo.scenario import DemoTable, Scenario
 
 Rows = list[tuple[object, ...]]
@@ -123,4 +123,18 @@ def _two_hospitals() -> Twins:
     return Twins(two_hospitals.SCENARIO, two_hospitals.tables(ROWS), files[0], files[1])
 
 
-TWINS = (_credit(), _market(), _comorbidity(), _aspirin(), _two_hospitals())
+def _hospitals() -> Twins:
+    """As many nights and readmissions of each procedure that is shown, in other hospitals, beside other procedures."""
+    header, names = "procedure,nights,readmitted", hospitals.HOSPITALS
+    one: list[Rows] = [[("hip", 5, i % 2)] * 4 for i in range(5)]
+    one[0] += [("knee", 3, 0)] * 9
+    hips: list[Rows] = [[("hip", 1, 1)] * 8 + [("hip", 7, 0)] * 4, [("hip", 8, 0)] * 8]
+    other: list[Rows] = [[], hips[0], [("bypass", 99, 1)] * 5, [], hips[1]]
+    files = [
+        {f"operations_{name}": _csv(header, rows) for name, rows in zip(names, each, strict=True)}
+        for each in (one, other)
+    ]
+    return Twins(hospitals.SCENARIO, hospitals.tables(ROWS), files[0], files[1])
+
+
+TWINS = (_credit(), _market(), _comorbidity(), _aspirin(), _two_hospitals(), _hospitals())

@@ -63,14 +63,14 @@ pub struct OpenedEntry {
 
 /// All messages, then all opened values, each in order; of one session after the other.
 pub fn transcript(session: &Session) -> Vec<Entry> {
-    let (transcripts, nodes) = (session.transcripts(), session.nodes());
+    let (transcripts, parties) = (session.transcripts(), session.parties());
     let messages = transcripts.iter().flat_map(|transcript| transcript.messages()).map(|message| {
         let direction = match message.direction {
             Direction::Sent => "sent",
             Direction::Received => "received",
         };
         let (step, round, bytes) = (message.step, message.round, message.bytes);
-        Entry::Message(MessageEntry { step, round, peer: nodes[message.peer.0].clone(), direction, bytes })
+        Entry::Message(MessageEntry { step, round, peer: parties[message.peer.0].to_owned(), direction, bytes })
     });
     let opened = transcripts.iter().flat_map(|transcript| transcript.opened());
     messages.chain(opened.map(|o| Entry::Opened(OpenedEntry { step: o.step, opened: o.bytes }))).collect()

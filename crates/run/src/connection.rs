@@ -22,6 +22,8 @@ pub struct Connected {
     pub me: String,
     /// The nodes in engine order.
     pub nodes: Vec<String>,
+    /// The clients in their order.
+    pub clients: Vec<String>,
     /// The engine, bound to what it will execute.
     pub approved: Approved,
     /// What may be watched.
@@ -84,7 +86,7 @@ impl Agreement {
             (engine.start)(Sessions { main, background }, self, permits, &program)?
         };
         let approved = Approved::new(node, program, self.kept.as_deref());
-        Ok(Connected { me, nodes: self.nodes.clone(), approved, watch })
+        Ok(Connected { me, nodes: self.nodes.clone(), clients: self.clients.clone(), approved, watch })
     }
 }
 
@@ -159,7 +161,7 @@ pub fn clear(agreement: &Agreement) -> Result<Connected> {
     let me = agreement.nodes.first().cloned().ok_or(RunError::NoParties)?;
     let Plan { permits, program } = agreement.plan()?;
     let approved = Approved::new(ClearNode::start(agreement, permits)?, program, None);
-    Ok(Connected { me, nodes: agreement.nodes.clone(), approved, watch: Watch::default() })
+    Ok(Connected { me, nodes: agreement.nodes.clone(), clients: vec![], approved, watch: Watch::default() })
 }
 
 /// Options from numbers: seconds, and bytes per second.

@@ -23,6 +23,7 @@ use crate::psi_join::BothSides;
 pub struct Session {
     me: String,
     nodes: Vec<String>,
+    clients: Vec<String>,
     lifecycle: Lifecycle,
     watch: Watch,
 }
@@ -53,8 +54,8 @@ impl Session {
     }
 
     fn new(connected: Connected) -> Self {
-        let Connected { me, nodes, approved, watch } = connected;
-        Self { me, nodes, lifecycle: Lifecycle::new(approved), watch }
+        let Connected { me, nodes, clients, approved, watch } = connected;
+        Self { me, nodes, clients, lifecycle: Lifecycle::new(approved), watch }
     }
 
     /// This party's name.
@@ -65,6 +66,11 @@ impl Session {
     /// The nodes in engine order.
     pub fn nodes(&self) -> &[String] {
         &self.nodes
+    }
+
+    /// The nodes, then the clients: all whom [`Self::transcripts`] names by their places.
+    pub fn parties(&self) -> Vec<&str> {
+        self.nodes.iter().chain(&self.clients).map(String::as_str).collect()
     }
 
     /// Executes an input. data: gives the owner's table, at the owner alone; called when it is this step's turn.
