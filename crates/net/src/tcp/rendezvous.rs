@@ -156,13 +156,15 @@ impl Rendezvous {
     }
 
     /// Start links until all are complete, here and at every peer: nobody may send a share to a group of which two
-    /// members have yet to find that their plans differ.
-    fn gather(&mut self, events: &Receiver<Event>, deadline: Instant) -> Result<(), NetError> {
+    /// members have yet to find that their plans differ. A party that has all its links waits as long again for those
+    /// of its peers: what these lack they know, and say when they give up.
+    fn gather(&mut self, events: &Receiver<Event>, mut deadline: Instant) -> Result<(), NetError> {
         let (mut announced, mut beat) = (false, Instant::now());
         while !(announced && self.pairs().all(|(session, peer)| session.hub.is_ready(peer))) {
             if !announced && self.links().all(Link::complete) {
                 self.links().for_each(|link| link.post(Frame::control(Kind::Ready)));
                 announced = true;
+                deadline = deadline.max(Instant::now() + self.group.connect_timeout + LINGER);
                 continue;
             }
             if let Some(failure) = self.sessions.iter().find_map(|session| session.hub.failure()) {
