@@ -119,7 +119,7 @@ class Consortium:
         write_scenario(scenario, ROWS, folder / "drafts")
         (folder / "temporary").mkdir()
         self.folder = folder
-        self.parties = scenario.parties
+        self.parties = scenario.everybody
         self.query = scenario.query
         self._running: list[Organisation] = []
         draft = Federation.load(folder / "drafts" / "federation.toml")
@@ -135,7 +135,9 @@ class Consortium:
     def _found(self, draft: Federation, party: str) -> None:
         """Give a party what it should have, and nothing else."""
         home = self.home(party)
-        shutil.copytree(draft.path.parent / party, home / party)
+        home.mkdir()
+        if (draft.path.parent / party).exists():  # of who owns a table
+            shutil.copytree(draft.path.parent / party, home / party)
         for public in ("keys", "offers"):
             shutil.copytree(draft.path.parent / public, home / public)
         shutil.copy(draft.path, home)
