@@ -97,9 +97,11 @@ def test_clients_give_and_get(all_keys: Path, tmp_path: Path, engine: str, owner
 
 
 @pytest.mark.parametrize("engine", MEMBERS)
-def test_twenty_owners(all_keys: Path, tmp_path: Path, engine: str) -> None:
-    federation = store(spread(HOSPITALS), tmp_path, all_keys, engine=engine, clients=(*HOSPITALS, "d"))
-    query = questions(tuple(f"of_{owner}" for owner in HOSPITALS))[0][0]
+@pytest.mark.parametrize("count", [2, 5, 11, 20])
+def test_unions_of_many_owners(all_keys: Path, tmp_path: Path, count: int, engine: str) -> None:
+    owners = HOSPITALS[:count]
+    federation = store(spread(owners), tmp_path, all_keys, engine=engine, clients=(*owners, "d"))
+    query = questions(tuple(f"of_{owner}" for owner in owners))[0][0]
     answer = ask(federation, query, among_threads, tmp_path, ("d",))
     assert_equal(answer, reference(pooled(federation), query), (), total=False)
 
