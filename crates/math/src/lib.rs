@@ -1,4 +1,5 @@
-//! Rings, bit planes, transposes, pseudorandomness and hashing: the arithmetic under every protocol.
+//! Rings, bit planes, transposes, permutations and their networks, pseudorandomness and hashing: the arithmetic under
+//! every protocol.
 //!
 //! Nothing here branches on, indexes by, or prints a secret, except the gathers and scatters, whose index vectors are
 //! public to the caller by contract.
@@ -14,6 +15,7 @@ pub mod code;
 pub mod gf;
 pub mod half_gates;
 pub mod hash;
+pub mod network;
 pub mod ntt;
 pub mod packed;
 pub mod pages;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tacit_math::plane::words_for;
+use tacit_math::{network, plane::words_for};
 use tacit_ot::ole;
 use tacit_ot::silent::lookup::{self, WIDTH};
 
@@ -13,8 +13,8 @@ use super::prices::{Prices, Processor, Work};
 use super::products::batches::batches;
 use super::products::bit_product::need_of;
 use super::products::multiply;
-use super::rows::shuffle::{chunks, revealed};
-use super::rows::{Layout, network};
+use super::rows::Layout;
+use super::rows::shuffle::revealed;
 use super::strategy::{self, Way};
 use super::transfers::account::{Account, Foreseen, made_for};
 use super::transfers::{BATCH, Order, streams};
@@ -152,7 +152,7 @@ impl TwoCosts {
     /// One node's permutation of n rows.
     fn permutation(&mut self, owner: usize, n: usize, layout: &Layout) -> Cost {
         let mut cost = both(0, 0);
-        for switches in chunks(network::switches(n)) {
+        for switches in network::batches(network::switches(n), BATCH) {
             let mut need = [0; NODES];
             need[1 - owner] = switches.next_multiple_of(64);
             cost += self.stock(need);

@@ -2,7 +2,6 @@
 
 mod input;
 mod lanes;
-pub(super) mod network;
 mod open;
 mod permute;
 pub(super) mod shuffle;

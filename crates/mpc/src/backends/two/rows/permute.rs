@@ -1,30 +1,30 @@
 //! Permuting shared rows by a permutation that one node knows.
 //!
 //! Functionality: shares of the rows in the order of the owner's permutation. Discloses nothing. The rows go through a
-//! Waksman network ([`super::network`]) of which the owner knows the settings. A switch with bit s turns (a, b) to (a +
-//! q, b - q) with q = s (b - a). Of that the owner's own part is local, and s (b' - a') for the other node's components
-//! a', b' takes one random OT. The owner tells d = c XOR s, so that of the strings k_0 = m_d, k_1 = m_(1-d) it has k_s.
-//! The other node sends e = k_0 - k_1 + b' - a', the owner takes k_s + s e = k_0 + s (b' - a') and the other one -k_0.
-//! Since the other node's components after a switch are a' - k_0 and b' + k_0, it can go through the whole network
-//! alone and send all e at once: the number of rounds does not depend on the depth. d is masked by a random bit and e
-//! by a string that the owner does not have. Source: Mohassel, Sadeghian, EUROCRYPT 2013, section 3.2, with one string
-//! of a row's size a switch instead of two: a random OT gives k_0, so that only a difference is sent.
+//! Waksman network ([`tacit_math::network`]) of which the owner knows the settings. A switch with bit s turns (a, b) to
+//! (a + q, b - q) with q = s (b - a). Of that the owner's own part is local, and s (b' - a') for the other node's
+//! components a', b' takes one random OT. The owner tells d = c XOR s, so that of the strings k_0 = m_d, k_1 = m_(1-d)
+//! it has k_s. The other node sends e = k_0 - k_1 + b' - a', the owner takes k_s + s e = k_0 + s (b' - a') and the
+//! other one -k_0. Since the other node's components after a switch are a' - k_0 and b' + k_0, it can go through the
+//! whole network alone and send all e at once: the number of rounds does not depend on the depth. d is masked by a
+//! random bit and e by a string that the owner does not have. Source: Mohassel, Sadeghian, EUROCRYPT 2013, section 3.2,
+//! with one string of a row's size a switch instead of two: a random OT gives k_0, so that only a difference is sent.
 //!
 //! OTs: one a switch, about n log2(n) - n. Rounds: 2 for every [`BATCH`](crate::backends::two::transfers::BATCH)
 //! switches, and those of making stock. The owner sends one bit a switch, the other node one row.
 
-use std::collections::VecDeque;
 use std::ops::Range;
+use std::slice::Chunks;
 
+use tacit_math::network::{self, Progress, Switches};
 use tacit_math::packed;
 use tacit_net::PartyId;
 
 use super::lanes::{Algebra, Layout, Narrow, Wide};
-use super::network::{self, Switches};
-use super::shuffle::chunks;
-use crate::Result;
+use crate::backends::two::transfers::BATCH;
 use crate::backends::two::{NODES, Two};
 use crate::backends::wire::{Masked, Outgoing, recv_cells};
+use crate::{MpcError, Result};
 
 /// Switches whose strings are made or received at a time: they stay in the cache. Whole words of settings.
 const PIECE: usize = 1 << 10;
@@ -58,16 +58,17 @@ impl Two {
         own: Option<&[u64]>,
     ) -> Result<()> {
         let switches = network::switches(rows.len().checked_div(layout.lanes()).unwrap_or(0));
-        let feed = Feed { node: self, layout, owner, chunks: chunks(switches).collect(), left: 0, ready: 0, next: 0 };
+        let feed = Feed { node: self, layout, owner, progress: Progress::new(switches, BATCH, PIECE) };
         let piece = Piece { masks: vec![0; PIECE], masked: vec![0; PIECE * layout.lanes()], sent: vec![] };
         match own {
             Some(settings) => {
-                let mut owner = Owner { algebra, feed, settings, done: 0, strings: vec![], piece };
+                let settings = settings.chunks(BATCH / 64);
+                let mut owner = Owner { algebra, feed, settings, batch: &[], strings: vec![], piece };
                 network::evaluate(rows, &mut owner)
             }
             None => {
                 let strings = [vec![], vec![]];
-                let mut other = Other { algebra, feed, flips: vec![], done: 0, strings, piece, stream: None };
+                let mut other = Other { algebra, feed, flips: vec![], strings, piece, stream: None };
                 network::evaluate(rows, &mut other)?;
                 other.end()
             }
@@ -84,60 +85,33 @@ struct Piece {
     sent: Vec<u8>,
 }
 
-/// Where a node is in the sequence of switches: batches of OTs, in them pieces, in them single switches.
+/// What gives the switches their OTs.
 struct Feed<'a> {
     node: &'a mut Two,
     layout: &'a Layout,
     owner: PartyId,
-    chunks: VecDeque<usize>,
-    /// Switches of the batch behind the present piece.
-    left: usize,
-    /// Switches of the present piece, and the next one of them.
-    ready: usize,
-    next: usize,
+    progress: Progress,
 }
 
 impl Feed<'_> {
     /// If the batch is used up: makes stock for the next one and gives its size.
     fn next_batch(&mut self) -> Result<Option<usize>> {
-        if self.left > 0 {
-            return Ok(None);
-        }
-        self.left = self.chunks.pop_front().expect("as many switches as counted");
+        let Some(count) = self.progress.next_batch() else { return Ok(None) };
         let mut need = [0; NODES];
-        need[1 - self.owner.0] = self.left.next_multiple_of(64);
+        need[1 - self.owner.0] = count.next_multiple_of(64);
         self.node.stock.prepare(&mut self.node.session, need)?;
-        Ok(Some(self.left))
-    }
-
-    /// Opens the next piece of the batch; gives its size.
-    fn next_piece(&mut self) -> usize {
-        self.ready = self.left.min(PIECE);
-        self.left -= self.ready;
-        self.next = 0;
-        self.ready
+        Ok(Some(count))
     }
 
     /// Blocks of a string: two lanes each.
     fn blocks(&self) -> usize {
         self.layout.lanes().div_ceil(2)
     }
-
-    /// The piece's next switches, at most `most`.
-    fn take(&mut self, most: usize) -> Range<usize> {
-        let first = self.next;
-        self.next = self.ready.min(first + most);
-        first..self.next
-    }
 }
 
 /// A range of switches in words, `each` for a switch.
 fn words(switches: &Range<usize>, each: usize) -> Range<usize> {
     switches.start * each..switches.end * each
-}
-
-fn next_words<'a>(rows: &mut &'a mut [u64], count: usize) -> &'a mut [u64] {
-    rows.split_off_mut(..count).expect("as many words as were counted")
 }
 
 /// Strings as lanes.
@@ -149,9 +123,9 @@ fn lanes_of(strings: &[u128]) -> &[u64] {
 struct Owner<'a, A> {
     algebra: A,
     feed: Feed<'a>,
-    settings: &'a [u64],
-    /// Switches before the present piece.
-    done: usize,
+    /// Settings of later batches, and of the present one.
+    settings: Chunks<'a, u64>,
+    batch: &'a [u64],
     /// For each switch of the piece k_s.
     strings: Vec<u128>,
     piece: Piece,
@@ -160,12 +134,11 @@ struct Owner<'a, A> {
 impl<A: Algebra> Owner<'_, A> {
     #[cold]
     fn refill(&mut self) -> Result<()> {
-        self.done += self.feed.ready;
         if let Some(count) = self.feed.next_batch()? {
+            self.batch = self.settings.next().expect("as many settings as switches");
             let node = &mut *self.feed.node;
             let choices = node.stock.choices_ahead(count.next_multiple_of(64));
-            let settings = &self.settings[self.done / 64..];
-            let flips: Vec<u64> = choices.iter().zip(settings).map(|(c, s)| c ^ s).collect();
+            let flips: Vec<u64> = choices.iter().zip(self.batch).map(|(c, s)| c ^ s).collect();
             node.session.next_round();
             let peer = node.peer();
             let mut out = Outgoing::masked(&mut node.session, peer);
@@ -173,39 +146,40 @@ impl<A: Algebra> Owner<'_, A> {
             out.finish(&mut node.session)?;
             node.session.next_round();
         }
-        let count = self.feed.next_piece();
+        let piece = self.feed.progress.next_piece();
         let (blocks, layout) = (self.feed.blocks(), self.feed.layout);
         let (node, Piece { masks, masked, sent }) = (&mut *self.feed.node, &mut self.piece);
-        let whole = count.next_multiple_of(64);
+        let (count, whole) = (piece.len(), piece.len().next_multiple_of(64));
         node.stock.received_long(whole, blocks, &mut self.strings);
         let peer = node.peer();
         sent.resize(count * layout.bytes(), 0);
         node.session.recv(peer, sent)?;
         tacit_marks::secret(sent);
         layout.read(sent, &mut masked[..count * layout.lanes()]);
-        packed::masks_of(&self.settings[self.done / 64..][..whole / 64], &mut masks[..whole]);
+        packed::masks_of(&self.batch[piece.start / 64..][..whole / 64], &mut masks[..whole]);
         Ok(())
     }
 }
 
 impl<A: Algebra> Switches for Owner<'_, A> {
+    type Error = MpcError;
+
     #[inline(always)]
     fn lanes(&self) -> usize {
         self.algebra.lanes()
     }
 
-    fn switch(&mut self, mut a: &mut [u64], mut b: &mut [u64]) -> Result<()> {
-        let (algebra, lanes) = (self.algebra, self.algebra.lanes());
-        while !a.is_empty() {
-            if self.feed.next == self.feed.ready {
-                self.refill()?;
-            }
-            let run = self.feed.take(a.len() / lanes);
-            let rows = [next_words(&mut a, run.len() * lanes), next_words(&mut b, run.len() * lanes)];
-            let k = &lanes_of(&self.strings)[words(&run, lanes.next_multiple_of(2))];
-            algebra.own(rows, &self.piece.masked[words(&run, lanes)], k, &self.piece.masks[run]);
+    fn ready(&mut self, most: usize) -> Result<Range<usize>> {
+        if self.feed.progress.ends_piece() {
+            self.refill()?;
         }
-        Ok(())
+        Ok(self.feed.progress.take(most))
+    }
+
+    fn switch(&mut self, rows: [&mut [u64]; 2], switches: Range<usize>) {
+        let lanes = self.lanes();
+        let k = &lanes_of(&self.strings)[words(&switches, lanes.next_multiple_of(2))];
+        self.algebra.own(rows, &self.piece.masked[words(&switches, lanes)], k, &self.piece.masks[switches]);
     }
 }
 
@@ -213,9 +187,8 @@ impl<A: Algebra> Switches for Owner<'_, A> {
 struct Other<'a, A> {
     algebra: A,
     feed: Feed<'a>,
-    /// The owner's d of the batch, and the switches of the batch before the present piece.
+    /// The owner's d of the batch.
     flips: Vec<u64>,
-    done: usize,
     /// For each switch of the piece both strings.
     strings: [Vec<u128>; 2],
     piece: Piece,
@@ -226,8 +199,7 @@ impl<A: Algebra> Other<'_, A> {
     #[cold]
     fn refill(&mut self) -> Result<()> {
         self.send_piece()?;
-        self.done += self.feed.ready;
-        if self.feed.left == 0 {
+        if self.feed.progress.ends_batch() {
             self.end_batch()?;
         }
         if let Some(count) = self.feed.next_batch()? {
@@ -235,14 +207,14 @@ impl<A: Algebra> Other<'_, A> {
             let peer = node.peer();
             node.session.next_round();
             self.flips = recv_cells(&mut node.session, peer, count.div_ceil(64))?;
-            self.done = 0;
             node.session.next_round();
             self.stream = Some(Outgoing::prompt(&mut node.session, peer));
         }
-        let whole = self.feed.next_piece().next_multiple_of(64);
+        let piece = self.feed.progress.next_piece();
+        let whole = piece.len().next_multiple_of(64);
         let blocks = self.feed.blocks();
         self.feed.node.stock.sent_long(whole, blocks, &mut self.strings);
-        packed::masks_of(&self.flips[self.done / 64..][..whole / 64], &mut self.piece.masks[..whole]);
+        packed::masks_of(&self.flips[piece.start / 64..][..whole / 64], &mut self.piece.masks[..whole]);
         Ok(())
     }
 
@@ -250,7 +222,7 @@ impl<A: Algebra> Other<'_, A> {
     fn send_piece(&mut self) -> Result<()> {
         let Some(stream) = &mut self.stream else { return Ok(()) };
         let (layout, Piece { masked, sent, .. }) = (self.feed.layout, &mut self.piece);
-        layout.write(&masked[..self.feed.next * layout.lanes()], sent);
+        layout.write(&masked[..self.feed.progress.taken() * layout.lanes()], sent);
         stream.push_masked(&mut self.feed.node.session, sent)
     }
 
@@ -268,23 +240,25 @@ impl<A: Algebra> Other<'_, A> {
 }
 
 impl<A: Algebra> Switches for Other<'_, A> {
+    type Error = MpcError;
+
     #[inline(always)]
     fn lanes(&self) -> usize {
         self.algebra.lanes()
     }
 
-    fn switch(&mut self, mut a: &mut [u64], mut b: &mut [u64]) -> Result<()> {
-        let (algebra, lanes) = (self.algebra, self.algebra.lanes());
-        while !a.is_empty() {
-            if self.feed.next == self.feed.ready {
-                self.refill()?;
-            }
-            let run = self.feed.take(a.len() / lanes);
-            let rows = [next_words(&mut a, run.len() * lanes), next_words(&mut b, run.len() * lanes)];
-            let string = words(&run, lanes.next_multiple_of(2));
-            let strings = self.strings.each_ref().map(|strings| &lanes_of(strings)[string.clone()]);
-            algebra.other(rows, strings, &self.piece.masks[run.clone()], &mut self.piece.masked[words(&run, lanes)]);
+    fn ready(&mut self, most: usize) -> Result<Range<usize>> {
+        if self.feed.progress.ends_piece() {
+            self.refill()?;
         }
-        Ok(())
+        Ok(self.feed.progress.take(most))
+    }
+
+    fn switch(&mut self, rows: [&mut [u64]; 2], switches: Range<usize>) {
+        let (lanes, Piece { masks, masked, .. }) = (self.algebra.lanes(), &mut self.piece);
+        let string = words(&switches, lanes.next_multiple_of(2));
+        let strings = self.strings.each_ref().map(|strings| &lanes_of(strings)[string.clone()]);
+        let e = &mut masked[words(&switches, lanes)];
+        self.algebra.other(rows, strings, &masks[switches], e);
     }
 }

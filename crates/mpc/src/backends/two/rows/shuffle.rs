@@ -7,13 +7,11 @@
 //!
 //! Rounds: those of two permutations; 1 to reveal, in which each node sends its component, row by row.
 
-use tacit_math::permutation;
+use tacit_math::{network, permutation};
 use tacit_net::PartyId;
 
 use super::lanes::Layout;
-use super::network;
 use super::open::{component, share_rows};
-use crate::backends::two::transfers::BATCH;
 use crate::backends::two::{NODES, Two};
 use crate::backends::wire::Outgoing;
 use crate::{Block, Result, Rows, Shape};
@@ -51,8 +49,7 @@ impl Two {
     fn permute_by_both(&mut self, left: Block, right: Block) -> Result<(Block, Block)> {
         let (keep, layout) = (left.shape(), Layout::of(left.shape(), right.shape()));
         // Before the first message, so that no node waits for the other one's.
-        let mut settings = network::settings(&permutation::random(keep.rows, &mut self.own));
-        tacit_marks::secret(&mut settings);
+        let settings = network::settings(&permutation::random(keep.rows, &mut self.own));
         let mut rows = layout.pack(&beside(left, right));
         for owner in (0..NODES).map(PartyId) {
             let own = (owner == self.session.me()).then_some(&settings[..]);
@@ -87,9 +84,4 @@ fn split(mut both: Block, left: Shape) -> (Block, Block) {
         r128: both.r128.split_off(left.r128),
     };
     (both, right)
-}
-
-/// The sizes of the batches of switches.
-pub(in crate::backends::two) fn chunks(switches: usize) -> impl Iterator<Item = usize> {
-    (0..switches).step_by(BATCH).map(move |start| (switches - start).min(BATCH))
 }

@@ -16,13 +16,12 @@ use std::collections::HashMap;
 use std::thread;
 
 use tacit_math::plane::words_for;
-use tacit_math::{CorrelationRobustHash, Prg, Seed, permutation};
+use tacit_math::{CorrelationRobustHash, Prg, Seed, network, permutation};
 use tacit_net::{Options, Record, memory};
 use tacit_views::{
     Kind, Part, Run, View, biased, constants, correlated, indistinguishable, leaks, repeats, runs_needed, seed,
 };
 
-use super::rows::network;
 use super::rows::{component, share_rows};
 use super::transfers::Stock;
 use super::{NODES, Two};

@@ -3,7 +3,7 @@
 use serde_json::json;
 use tacit_math::packed::{self, minus, plus};
 use tacit_math::plane::words_for;
-use tacit_math::{Prg, Seed, permutation};
+use tacit_math::{Prg, Seed, network, permutation};
 use tacit_net::PartyId;
 use tacit_views::{Kind, Run, View, correlated, leaks};
 
@@ -12,7 +12,6 @@ use super::{
     shape, watch, with_columns, words,
 };
 use crate::backends::generator::generator;
-use crate::backends::two::rows::network;
 use crate::backends::two::{Share, Two};
 use crate::{Backend, OpenedColumn, OpenedKind, PermitKind, Permits, Result, Rows, Shape, Sharing};
 
@@ -88,7 +87,6 @@ const OPEN: Protocol<'_> =
 // views: Two::shuffle
 // views: crates/mpc/src/backends/two/rows/permute.rs
 // views: crates/mpc/src/backends/two/rows/lanes.rs
-// views: crates/mpc/src/backends/two/rows/network.rs
 #[test]
 fn shuffles_tell_nothing() {
     for protocol in [SHUFFLE, WIDE] {

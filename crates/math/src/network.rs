@@ -9,19 +9,24 @@
 //! Settings and evaluation go through the switches in the same order: those before, the first half, the second half,
 //! those after.
 
-use crate::Result;
+use std::collections::VecDeque;
+use std::ops::Range;
 
 /// The number of switches for n rows: the sum over all i up to n of log2(i), rounded up.
-pub(in crate::backends::two) fn switches(n: usize) -> usize {
+pub fn switches(n: usize) -> usize {
     let layers = usize::BITS - n.saturating_sub(1).leading_zeros();
     (n * layers as usize + 1).saturating_sub(1 << layers)
 }
 
-/// The settings, packed, that move row i to the place p[i]: a bit is one where a switch exchanges its rows.
-pub(in crate::backends::two) fn settings(p: &[u32]) -> Vec<u64> {
+/// The settings, packed, that move row i to position `p[i]`: a bit is one where a switch exchanges its rows.
+///
+/// Whoever knows a permutation addresses memory by it, also to find its settings. Transfers must not show it: from here
+/// on it is secret.
+pub fn settings(p: &[u32]) -> Vec<u64> {
     let n = p.len();
     let mut router = Router { words: vec![0; switches(n).div_ceil(64)], inverse: vec![0; n], side: vec![OPEN; n] };
     router.route(0, &mut p.to_vec(), &mut vec![0; n]);
+    tacit_marks::secret(&mut router.words);
     router.words
 }
 
@@ -98,17 +103,96 @@ impl Router {
 /// Pairs of rows that are parted or brought together at a time: they stay in the first-level cache.
 const RUN: usize = 512;
 
-/// What the switches do to pairs of rows, called in the order of the settings.
-pub(in crate::backends::two) trait Switches {
+/// What the switches do to pairs of rows.
+pub trait Switches {
+    /// Why switches may be missing.
+    type Error;
+
     /// Lanes of a row.
     fn lanes(&self) -> usize;
 
-    /// The next switches: for every row of a with that of b.
-    fn switch(&mut self, a: &mut [u64], b: &mut [u64]) -> Result<()>;
+    /// Has some of the next switches ready, in the order of the settings: one at least and at most that many. They are
+    /// named by their positions among those that were made ready together.
+    ///
+    /// # Errors
+    /// When they cannot be had.
+    fn ready(&mut self, most: usize) -> Result<Range<usize>, Self::Error>;
+
+    /// Does what these switches do: one for every row of a with that of b.
+    fn switch(&mut self, rows: [&mut [u64]; 2], switches: Range<usize>);
+}
+
+/// Sizes of the batches in which switches are prepared, of `batch` switches at most.
+pub fn batches(switches: usize, batch: usize) -> impl Iterator<Item = usize> {
+    (0..switches).step_by(batch).map(move |start| batch.min(switches - start))
+}
+
+/// Where a party is in the sequence of switches: batches, in them pieces, in them single switches.
+pub struct Progress {
+    /// Sizes of later batches.
+    later: VecDeque<usize>,
+    /// Switches of the present batch, and those of a piece at most.
+    batch: usize,
+    most: usize,
+    /// The present piece of the batch, and the next one of its switches.
+    piece: Range<usize>,
+    next: usize,
+}
+
+impl Progress {
+    /// Before the first of `switches` switches.
+    pub fn new(switches: usize, batch: usize, piece: usize) -> Self {
+        Self { later: batches(switches, batch).collect(), batch: 0, most: piece, piece: 0..0, next: 0 }
+    }
+
+    /// Switches of the present piece that were taken.
+    pub fn taken(&self) -> usize {
+        self.next
+    }
+
+    /// Whether all of the present piece were.
+    pub fn ends_piece(&self) -> bool {
+        self.next == self.piece.len()
+    }
+
+    /// Whether the present piece is the last one of its batch.
+    pub fn ends_batch(&self) -> bool {
+        self.piece.end == self.batch
+    }
+
+    /// Opens the next batch if the present one has no further piece; gives its size.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub fn next_batch(&mut self) -> Option<usize> {
+        if !self.ends_batch() {
+            return None;
+        }
+        self.batch = self.later.pop_front().expect("as many switches as counted");
+        self.piece = 0..0;
+        Some(self.batch)
+    }
+
+    /// Opens the batch's next piece; gives its place in the batch.
+    pub fn next_piece(&mut self) -> Range<usize> {
+        self.piece = self.piece.end..self.batch.min(self.piece.end + self.most);
+        self.next = 0;
+        self.piece.clone()
+    }
+
+    /// Takes the piece's next switches, at most `most`; gives their positions in the piece.
+    pub fn take(&mut self, most: usize) -> Range<usize> {
+        let first = self.next;
+        self.next = self.piece.len().min(first + most);
+        first..self.next
+    }
 }
 
 /// Sends rows through the network.
-pub(in crate::backends::two) fn evaluate(rows: &mut [u64], switches: &mut impl Switches) -> Result<()> {
+///
+/// # Errors
+/// The first one of the switches.
+pub fn evaluate<S: Switches>(rows: &mut [u64], switches: &mut S) -> Result<(), S::Error> {
     if switches.lanes() == 0 {
         return Ok(());
     }
@@ -116,7 +200,18 @@ pub(in crate::backends::two) fn evaluate(rows: &mut [u64], switches: &mut impl S
     pass(rows, &mut scratch, switches)
 }
 
-fn pass<S: Switches>(rows: &mut [u64], scratch: &mut [u64], switches: &mut S) -> Result<()> {
+/// Switches every row of a with that of b, as switches become ready.
+fn switch<S: Switches>(mut rows: [&mut [u64]; 2], switches: &mut S) -> Result<(), S::Error> {
+    let lanes = switches.lanes();
+    while !rows[0].is_empty() {
+        let ready = switches.ready(rows[0].len() / lanes)?;
+        let words = ready.len() * lanes;
+        switches.switch(rows.each_mut().map(|rows| rows.split_off_mut(..words).expect("as many as asked for")), ready);
+    }
+    Ok(())
+}
+
+fn pass<S: Switches>(rows: &mut [u64], scratch: &mut [u64], switches: &mut S) -> Result<(), S::Error> {
     let width = switches.lanes();
     let n = rows.len() / width;
     if n < 2 {
@@ -124,7 +219,7 @@ fn pass<S: Switches>(rows: &mut [u64], scratch: &mut [u64], switches: &mut S) ->
     }
     if n == 2 {
         let (a, b) = rows.split_at_mut(width);
-        return switches.switch(a, b);
+        return switch([a, b], switches);
     }
     let in_pairs = n / 2 * width;
     let (first, second) = scratch.split_at_mut(in_pairs);
@@ -136,7 +231,7 @@ fn pass<S: Switches>(rows: &mut [u64], scratch: &mut [u64], switches: &mut S) ->
             a.copy_from_slice(&pair[..width]);
             b.copy_from_slice(&pair[width..]);
         }
-        switches.switch(a, b)?;
+        switch([a, b], switches)?;
     }
     // The last row, if it is in no pair.
     second[in_pairs..].copy_from_slice(&rows[2 * in_pairs..]);
@@ -148,7 +243,7 @@ fn pass<S: Switches>(rows: &mut [u64], scratch: &mut [u64], switches: &mut S) ->
     for (pairs, (a, b)) in rows[..2 * in_pairs].chunks_mut(2 * RUN * width).zip(runs) {
         let switched = a.len().min(left);
         left -= switched;
-        switches.switch(&mut a[..switched], &mut b[..switched])?;
+        switch([&mut a[..switched], &mut b[..switched]], switches)?;
         for (pair, (a, b)) in pairs.chunks_exact_mut(2 * width).zip(a.chunks_exact(width).zip(b.chunks_exact(width))) {
             pair[..width].copy_from_slice(a);
             pair[width..].copy_from_slice(b);
@@ -160,10 +255,11 @@ fn pass<S: Switches>(rows: &mut [u64], scratch: &mut [u64], switches: &mut S) ->
 
 #[cfg(test)]
 mod tests {
-    use tacit_math::{Prg, Seed, permutation};
+    use std::convert::Infallible;
+    use std::ops::Range;
 
     use super::{Switches, evaluate, settings, switches};
-    use crate::Result;
+    use crate::{Prg, Seed, permutation};
 
     struct InClear {
         settings: Vec<u64>,
@@ -172,19 +268,35 @@ mod tests {
     }
 
     impl Switches for InClear {
+        type Error = Infallible;
+
         fn lanes(&self) -> usize {
             self.lanes
         }
 
-        fn switch(&mut self, a: &mut [u64], b: &mut [u64]) -> Result<()> {
-            for (a, b) in a.chunks_exact_mut(self.lanes).zip(b.chunks_exact_mut(self.lanes)) {
-                if self.settings[self.next / 64] >> (self.next % 64) & 1 == 1 {
+        /// No more than three at a time, so that runs of rows are cut.
+        fn ready(&mut self, most: usize) -> Result<Range<usize>, Infallible> {
+            let first = self.next;
+            self.next += most.min(3);
+            Ok(first..self.next)
+        }
+
+        fn switch(&mut self, [a, b]: [&mut [u64]; 2], switches: Range<usize>) {
+            let rows = a.chunks_exact_mut(self.lanes).zip(b.chunks_exact_mut(self.lanes));
+            for (number, (a, b)) in switches.zip(rows) {
+                if self.settings[number / 64] >> (number % 64) & 1 == 1 {
                     a.swap_with_slice(b);
                 }
-                self.next += 1;
             }
-            Ok(())
         }
+    }
+
+    /// The rows behind a network with these settings.
+    fn sent(rows: &[u64], settings: Vec<u64>, lanes: usize) -> Vec<u64> {
+        let (mut rows, mut network) = (rows.to_vec(), InClear { settings, next: 0, lanes });
+        let Ok(()) = evaluate(&mut rows, &mut network);
+        assert_eq!(network.next, switches(rows.len() / lanes), "{} rows", rows.len() / lanes);
+        rows
     }
 
     #[test]
@@ -193,10 +305,8 @@ mod tests {
         assert_eq!([0, 1, 2, 3, 4, 5, 1 << 16].map(switches), [0, 0, 1, 3, 5, 8, 15 * (1 << 16) + 1]);
         for n in (0..70).chain([127, 128, 129, 1000, 1025, 2048, 4097]) {
             let p = permutation::random(n, &mut prg);
-            let mut rows: Vec<u64> = (0..n as u64).flat_map(|i| [i, i + 1000]).collect();
-            let mut network = InClear { settings: settings(&p), next: 0, lanes: 2 };
-            evaluate(&mut rows, &mut network).expect("no message is needed");
-            assert_eq!(network.next, switches(n), "{n} rows");
+            let rows: Vec<u64> = (0..n as u64).flat_map(|i| [i, i + 1000]).collect();
+            let rows = sent(&rows, settings(&p), 2);
             let expected = permutation::scatter(&(0..n as u64).collect::<Vec<_>>(), &p);
             assert_eq!(rows.chunks(2).map(|row| row[0]).collect::<Vec<_>>(), expected, "{n} rows");
             assert!(rows.chunks(2).all(|row| row[1] == row[0] + 1000), "rows stay whole");
@@ -217,12 +327,9 @@ mod tests {
             (0..left.len()).flat_map(with).collect()
         }
         for p in all(&[0, 1, 2, 3, 4]) {
-            let mut rows: Vec<u64> = (0..5).collect();
-            let mut network = InClear { settings: settings(&p), next: 0, lanes: 1 };
-            evaluate(&mut rows, &mut network).expect("no message is needed");
-            let expected =
-                permutation::invert(&p).expect("a permutation").into_iter().map(u64::from).collect::<Vec<_>>();
-            assert_eq!(rows, expected);
+            let expected: Vec<u64> =
+                permutation::invert(&p).expect("a permutation").into_iter().map(u64::from).collect();
+            assert_eq!(sent(&[0, 1, 2, 3, 4], settings(&p), 1), expected);
         }
     }
 }
