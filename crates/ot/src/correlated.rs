@@ -20,6 +20,8 @@
 #[cfg(test)]
 mod views;
 
+use std::ops::Range;
+
 use tacit_math::{TweakableCircularHash, wipe};
 use tacit_net::{PartyId, Session};
 
@@ -77,6 +79,11 @@ impl Drop for CotReceiver {
 }
 
 impl CotSender {
+    /// Some of these OTs.
+    pub fn part(&self, ots: Range<usize>) -> Self {
+        Self { first: self.first + ots.start as u64, delta: self.delta, zero: self.zero[ots].to_vec() }
+    }
+
     /// Both keys of every OT.
     pub fn random(&self) -> Vec<[u128; 2]> {
         let mut keys = Vec::with_capacity(self.zero.len());
@@ -136,6 +143,15 @@ impl CotSender {
 }
 
 impl CotReceiver {
+    /// Some of these OTs, from one that begins a word of choices.
+    pub fn part(&self, ots: Range<usize>) -> Self {
+        Self {
+            first: self.first + ots.start as u64,
+            choices: self.choices[ots.start / 64..ots.end.div_ceil(64)].to_vec(),
+            blocks: self.blocks[ots].to_vec(),
+        }
+    }
+
     /// The bit of one OT.
     pub fn choice(&self, i: usize) -> bool {
         self.choices[i / 64] >> (i % 64) & 1 == 1

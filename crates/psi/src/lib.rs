@@ -22,6 +22,6 @@ pub use intersection::dh_psi::DhPsi;
 pub use intersection::kkrt::Kkrt;
 pub use intersection::vole_psi::VolePsi;
 pub use intersection::{alignment, circuit_psi, dh_psi, kkrt, multi_party, unbalanced, vole_psi};
-pub use parts::{binning, chance, cuckoo, group, okvs, permute_share, row_counts, switching, tag_lookup, tags, tokens};
+pub use parts::{binning, chance, cuckoo, group, okvs, permute_share, row_counts, tag_lookup, tags, tokens};
 pub use prices::Prices;
 pub use relatives::{blind_join, cardinality_sum, multi_key, private_id, private_id_oprf, ps3i, set_union};

@@ -9,7 +9,6 @@ pub(crate) mod masking;
 pub mod okvs;
 pub mod permute_share;
 pub mod row_counts;
-pub mod switching;
 pub mod tag_lookup;
 pub(crate) mod tag_map;
 pub mod tags;

@@ -3,29 +3,38 @@
 //! **Computes** from data x of the owner and an order π of the permuter additive shares modulo 2^64 of x(π(0)),
 //! x(π(1)), ... **Adversary** semi-honest. **Discloses** nothing.
 //!
-//! **Source** oblivious switching: Mohassel, Sadeghian, "How to Hide Circuits in MPC" (EUROCRYPT 2013), section 4, as
+//! **Source** oblivious switching: Mohassel, Sadeghian, "How to Hide Circuits in MPC" (EUROCRYPT 2013), section 3.2, as
 //! used by Garimella, Mohassel, Rosulek, Sadeghian, Singh, "Private Set Operations from Oblivious Switching" (PKC
-//! 2021), section 3. The owner masks every wire of a permutation network; for each switch the permuter gets, by one OT,
-//! the two differences of masks between its inputs and its outputs for the way in which it has set the switch.
+//! 2021), section 3. The owner draws r, tells x + r and keeps -r: shares of x. Both lead theirs through a Waksman
+//! network ([`network`]) of which the permuter knows the settings. At a switch with setting s and the keys k_0, k_1 of
+//! a random OT, the owner takes k_0 from its share a' and adds it to b'. It sends e = k_0 - k_1 + b' - a'. The permuter
+//! has chosen k_s, so it knows q = k_s + s (e + b - a), which it adds to a and takes from b.
 //!
-//! **Cost** with s = [`switches`] (n), about n log2 n: 1 round, 8 n bytes from the owner. Then for every 2^20 switches
-//! SoftSpokenOT's extension by as many OTs and 2 rounds, with a bit a switch from the permuter and 16 bytes a switch
-//! from the owner. Memory is that of 2^20 switches. **Departures** the masks of a switch's outputs are the key of the
-//! OT for passing, so that one correction of 16 bytes replaces two messages.
+//! **Cost** with s = [`network::switches`] (n), about n log2 n - n: 1 round, 8 n bytes from the owner. Then for every
+//! 2^20 switches SoftSpokenOT's extension by as many OTs and 2 rounds, with a bit a switch from the permuter and 8
+//! bytes a switch from the owner. Memory is that of 2^20 switches. **Departures** the owner's masks are those of the
+//! random OTs, so that a correction of one number replaces two messages of two. The permuter lacks the key k_(1-s),
+//! which masks e. Switches keep the sum of either party's shares. r makes it uniform, and the permuter's is that of x +
+//! r, so a simulator draws x + r with the sum of the permuter's shares.
+
+use std::ops::Range;
+use std::slice::Chunks;
 
 use crate::error::PsiError;
-use crate::parts::switching::{Settings, pass, switches};
-use tacit_math::{Prg, Seed};
+use tacit_math::network::{self, Progress, Switches};
+use tacit_math::{Prg, Seed, packed, permutation};
 use tacit_net::{PartyId, Session};
 use tacit_ot::correlated::{CotReceiver, CotSender};
 use tacit_ot::{Adversary, Cost, softspoken};
 
 /// SoftSpokenOT's parameter here: 4 bytes an OT, at 12 AES blocks.
 const K: usize = 4;
-/// Switches whose keys are computed, and whose corrections are sent, at a time: 512 KiB.
-const PIECE: usize = 1 << 15;
+/// Switches whose keys are computed, and whose corrections are sent, at a time: 64 KiB. Whole words of settings.
+const PIECE: usize = 1 << 13;
 /// Switches whose OTs are made at a time: 16 MiB of blocks.
 const BATCH: usize = 1 << 20;
+/// The top bit of a number ([`packed`]).
+const TOP: [u64; 1] = [1 << 63];
 
 /// The cost of [`Owner::setup`] and [`Permuter::setup`]; the owner is the sender.
 pub fn setup_cost() -> Cost {
@@ -35,18 +44,13 @@ pub fn setup_cost() -> Cost {
 /// The cost of sharing one column of n numbers; the owner is the sender.
 pub fn cost(n: usize) -> Cost {
     let mut total = Cost { rounds: 1, sender: 8 * n as u64, receiver: 0 };
-    for batch in batches(switches(n)) {
+    for batch in network::batches(network::switches(n), BATCH) {
         let extension = softspoken::extension_cost(K, Adversary::SemiHonest, batch);
         total.rounds += extension.rounds + 2;
-        total.sender += extension.sender + 16 * batch as u64;
+        total.sender += extension.sender + 8 * batch as u64;
         total.receiver += extension.receiver + batch.div_ceil(8) as u64;
     }
     total
-}
-
-/// Sizes of the batches of switches.
-fn batches(switches: usize) -> impl Iterator<Item = usize> {
-    (0..switches).step_by(BATCH).map(move |start| BATCH.min(switches - start))
 }
 
 /// The party that has the data.
@@ -75,29 +79,13 @@ impl Owner {
         for piece in masked.chunks(1 << 17) {
             session.send(permuter, bytemuck::cast_slice(piece).to_vec())?;
         }
-        let mut batches = batches(switches(data.len()));
-        let mut keys = Keys::default();
-        let mut corrections: Vec<u64> = Vec::with_capacity(2 * PIECE);
-        let mut switch = |a: &mut u64, b: &mut u64| {
-            if keys.left() == 0 {
-                let mut ots = self.0.extend(session, batches.next().expect("as many as switches"))?;
-                ots.adjust(session, permuter)?;
-                session.next_round();
-                keys = Keys::new(ots);
-            }
-            let [pass, cross] = keys.next();
-            let (out_a, out_b) = (a.wrapping_add(low(pass)), b.wrapping_add(high(pass)));
-            corrections.push(out_a.wrapping_sub(*b).wrapping_sub(low(cross)));
-            corrections.push(out_b.wrapping_sub(*a).wrapping_sub(high(cross)));
-            (*a, *b) = (out_a, out_b);
-            if corrections.len() == 2 * PIECE || keys.left() == 0 {
-                session.send(permuter, bytemuck::cast_slice(&corrections).to_vec())?;
-                corrections.clear();
-            }
-            Ok::<(), PsiError>(())
-        };
-        pass(&mut masks, &mut vec![0; data.len()], &mut switch)?;
-        Ok(masks.into_iter().map(u64::wrapping_neg).collect())
+        masks.iter_mut().for_each(|mask| *mask = mask.wrapping_neg());
+        let progress = Progress::new(network::switches(data.len()), BATCH, PIECE);
+        let (batch, strings, corrections) = (CotSender::default(), [vec![], vec![]], vec![[0]; PIECE]);
+        let mut switches = Unknown { ots: &mut self.0, session, permuter, progress, batch, strings, corrections };
+        network::evaluate(&mut masks, &mut switches)?;
+        switches.send()?;
+        Ok(masks)
     }
 }
 
@@ -118,97 +106,125 @@ impl Permuter {
         session.next_round();
         let mut wires = vec![0u64; order.len()];
         session.recv(owner, bytemuck::cast_slice_mut(&mut wires))?;
-        let settings = Settings::route(order);
-        let mut batches = batches(switches(order.len()));
-        let mut settings = settings.chunks(BATCH / 64);
-        let mut keys = ChosenKeys::default();
-        let mut corrections = vec![0u64; 2 * PIECE];
-        let mut switch = |a: &mut u64, b: &mut u64| {
-            if keys.left() == 0 {
-                let mut ots = self.0.extend(session, batches.next().expect("as many as switches"))?;
-                ots.choose(session, owner, settings.next().expect("as many as switches"))?;
-                session.next_round();
-                keys = ChosenKeys::new(ots);
-            }
-            let at = keys.next % PIECE;
-            if at == 0 {
-                let piece = &mut corrections[..2 * PIECE.min(keys.left())];
-                session.recv(owner, bytemuck::cast_slice_mut(piece))?;
-            }
-            let (key, crosses) = keys.next();
-            let swap = (*a ^ *b) & crosses;
-            *a = (*a ^ swap).wrapping_add(low(key)).wrapping_add(corrections[2 * at] & crosses);
-            *b = (*b ^ swap).wrapping_add(high(key)).wrapping_add(corrections[2 * at + 1] & crosses);
-            Ok::<(), PsiError>(())
-        };
-        pass(&mut wires, &mut vec![0; order.len()], &mut switch)?;
+        let places = permutation::invert(order).expect("an order has every number once");
+        let settings = network::settings(&places);
+        let progress = Progress::new(network::switches(order.len()), BATCH, PIECE);
+        let (settings, batch) = (settings.chunks(BATCH / 64), CotReceiver::default());
+        let (strings, corrections, masks) = (vec![], vec![[0]; PIECE], vec![0; PIECE]);
+        let ots = &mut self.0;
+        let mut switches = Known { ots, session, owner, progress, settings, batch, strings, corrections, masks };
+        network::evaluate(&mut wires, &mut switches)?;
         Ok(wires)
     }
 }
 
-fn low(key: u128) -> u64 {
-    key as u64
+/// The owner's switches.
+struct Unknown<'a> {
+    ots: &'a mut softspoken::Sender,
+    session: &'a mut Session,
+    permuter: PartyId,
+    progress: Progress,
+    /// OTs of the present batch, by the permuter's choices.
+    batch: CotSender,
+    /// Of every switch of the present piece k_0 and k_1, and e.
+    strings: [Vec<[u64; 1]>; 2],
+    corrections: Vec<[u64; 1]>,
 }
 
-fn high(key: u128) -> u64 {
-    (key >> 64) as u64
-}
-
-/// Both keys of every OT of a batch, one OT after the other.
-#[derive(Default)]
-struct Keys {
-    ots: CotSender,
-    piece: Vec<[u128; 2]>,
-    next: usize,
-}
-
-impl Keys {
-    fn new(ots: CotSender) -> Self {
-        Self { ots, piece: Vec::new(), next: 0 }
-    }
-
-    fn left(&self) -> usize {
-        self.ots.zero.len() - self.next
-    }
-
-    fn next(&mut self) -> [u128; 2] {
-        let at = self.next % PIECE;
-        if at == 0 {
-            let zero = self.ots.zero[self.next..][..PIECE.min(self.left())].to_vec();
-            let first = self.ots.first + self.next as u64;
-            self.piece = CotSender { first, delta: self.ots.delta, zero }.random();
+impl Unknown<'_> {
+    fn refill(&mut self) -> Result<(), PsiError> {
+        self.send()?;
+        if let Some(count) = self.progress.next_batch() {
+            self.batch = self.ots.extend(self.session, count)?;
+            self.batch.adjust(self.session, self.permuter)?;
+            self.session.next_round();
         }
-        self.next += 1;
-        self.piece[at]
-    }
-}
-
-/// The chosen key of every OT of a batch, one OT after the other, with its bit in all places of a word.
-#[derive(Default)]
-struct ChosenKeys {
-    ots: CotReceiver,
-    piece: Vec<u128>,
-    next: usize,
-}
-
-impl ChosenKeys {
-    fn new(ots: CotReceiver) -> Self {
-        Self { ots, piece: Vec::new(), next: 0 }
+        let keys = self.batch.part(self.progress.next_piece()).random();
+        self.strings = [0, 1].map(|choice| keys.iter().map(|keys| [keys[choice] as u64]).collect());
+        Ok(())
     }
 
-    fn left(&self) -> usize {
-        self.ots.blocks.len() - self.next
-    }
-
-    fn next(&mut self) -> (u128, u64) {
-        let at = self.next % PIECE;
-        if at == 0 {
-            let blocks = self.ots.blocks[self.next..][..PIECE.min(self.left())].to_vec();
-            let first = self.ots.first + self.next as u64;
-            self.piece = CotReceiver { first, choices: Vec::new(), blocks }.random();
+    /// Sends e of the switches of the present piece that are done.
+    fn send(&mut self) -> Result<(), PsiError> {
+        match self.progress.taken() {
+            0 => Ok(()),
+            done => Ok(self.session.send(self.permuter, bytemuck::cast_slice(&self.corrections[..done]).to_vec())?),
         }
-        let crosses = u64::from(self.ots.choice(self.next)).wrapping_neg();
-        self.next += 1;
-        (self.piece[at], crosses)
+    }
+}
+
+impl Switches for Unknown<'_> {
+    type Error = PsiError;
+
+    fn lanes(&self) -> usize {
+        1
+    }
+
+    fn ready(&mut self, most: usize) -> Result<Range<usize>, PsiError> {
+        if self.progress.ends_piece() {
+            self.refill()?;
+        }
+        Ok(self.progress.take(most))
+    }
+
+    fn switch(&mut self, [a, b]: [&mut [u64]; 2], switches: Range<usize>) {
+        let rows = [a.as_chunks_mut().0, b.as_chunks_mut().0];
+        let strings = self.strings.each_ref().map(|strings| &strings[switches.clone()]);
+        // The OTs are by the permuter's choices already.
+        let flips = &[0; PIECE][..switches.len()];
+        packed::switch_unknown(&TOP, rows, strings, flips, &mut self.corrections[switches]);
+    }
+}
+
+/// The permuter's switches.
+struct Known<'a> {
+    ots: &'a mut softspoken::Receiver,
+    session: &'a mut Session,
+    owner: PartyId,
+    progress: Progress,
+    /// Settings of later batches.
+    settings: Chunks<'a, u64>,
+    /// OTs of the present batch, whose choices are its settings.
+    batch: CotReceiver,
+    /// Of every switch of the present piece k_s, e, and s in all bits.
+    strings: Vec<[u64; 1]>,
+    corrections: Vec<[u64; 1]>,
+    masks: Vec<u64>,
+}
+
+impl Known<'_> {
+    fn refill(&mut self) -> Result<(), PsiError> {
+        if let Some(count) = self.progress.next_batch() {
+            self.batch = self.ots.extend(self.session, count)?;
+            let settings = self.settings.next().expect("as many settings as switches");
+            self.batch.choose(self.session, self.owner, settings)?;
+            self.session.next_round();
+        }
+        let piece = self.batch.part(self.progress.next_piece());
+        self.strings = piece.random().into_iter().map(|key| [key as u64]).collect();
+        packed::masks_of(&piece.choices, &mut self.masks[..64 * piece.choices.len()]);
+        let corrections = &mut self.corrections[..self.strings.len()];
+        Ok(self.session.recv(self.owner, bytemuck::cast_slice_mut(corrections))?)
+    }
+}
+
+impl Switches for Known<'_> {
+    type Error = PsiError;
+
+    fn lanes(&self) -> usize {
+        1
+    }
+
+    fn ready(&mut self, most: usize) -> Result<Range<usize>, PsiError> {
+        if self.progress.ends_piece() {
+            self.refill()?;
+        }
+        Ok(self.progress.take(most))
+    }
+
+    fn switch(&mut self, [a, b]: [&mut [u64]; 2], switches: Range<usize>) {
+        let rows = [a.as_chunks_mut().0, b.as_chunks_mut().0];
+        let (e, k) = (&self.corrections[switches.clone()], &self.strings[switches.clone()]);
+        packed::switch_known(&TOP, rows, e, k, &self.masks[switches]);
     }
 }

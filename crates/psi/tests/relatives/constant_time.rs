@@ -10,7 +10,7 @@ use std::thread;
 
 use crate::pair::{RECEIVER, SENDER, generator, run, sets};
 use tacit_marks::{found, marked};
-use tacit_math::permutation;
+use tacit_math::{network, permutation};
 use tacit_net::{Options, PartyId, Session, memory};
 use tacit_psi::alignment::{Learns, intersect};
 use tacit_psi::blind_join::Rule;
@@ -18,7 +18,6 @@ use tacit_psi::cardinality_sum::{Sums, choices};
 use tacit_psi::multi_party::{self, Owners};
 use tacit_psi::permute_share::{Owner, Permuter};
 use tacit_psi::relatives::{Cardinality, MultiKeyPrivateId, PrivateId, Ps3i};
-use tacit_psi::switching::Settings;
 use tacit_psi::unbalanced::{PreparedSet, PublishedSet, receive_set, send_set};
 use tacit_psi::vole_psi::Variant;
 use tacit_psi::vole_psi::oprf::{self, Function};
@@ -207,7 +206,7 @@ fn branch(word: u64) {
 #[test]
 fn planted_faults_of_choices_are_found() {
     let order = permutation::random(12, &mut generator("an order"));
-    assert_eq!(found("planted on a switch", || branch(Settings::route(&order)[0])).len(), 1);
+    assert_eq!(found("planted on a switch", || branch(network::settings(&order)[0])).len(), 1);
     let common = vec![true, false, true];
     assert_eq!(found("planted on a sum's choice", || branch(choices(common, true, 2)[0])).len(), 1);
 }

@@ -2,9 +2,8 @@
 //! order.
 
 use crate::world::{Played, inputs, play_once};
-use tacit_math::permutation;
+use tacit_math::{Prg, network, permutation};
 use tacit_psi::permute_share::{Owner, Permuter};
-use tacit_psi::switching::{Settings, switches};
 use tacit_views::{Kind, Run, View, biased, correlated, indistinguishable, leaks, repeats, runs_needed};
 
 const WIRES: usize = 6;
@@ -18,11 +17,22 @@ fn order(run: usize) -> Vec<u32> {
     permutation::random(WIRES, &mut inputs("order", run))
 }
 
-/// Uniform words in place of what a party receives and of its shares.
-fn simulated(real: &View, prg: &mut tacit_math::Prg) -> View {
-    real.parts()
-        .iter()
-        .fold(View::default(), |view, part| view.with(part.kind, &part.name, prg.vector::<u8>(part.bytes.len())))
+/// Uniform words in place of what a party receives and of its shares. Switches keep the sum of a party's shares: that
+/// of the permuter's is the sum of the masked data, which it receives first.
+fn simulated(who: &str, real: &View, prg: &mut Prg) -> View {
+    let share: Vec<u64> = prg.vector(WIRES);
+    let mut masked: Vec<u64> = prg.vector(WIRES);
+    let sum = |words: &[u64]| words.iter().fold(0u64, |sum, word| sum.wrapping_add(*word));
+    masked[0] = masked[0].wrapping_add(sum(&share)).wrapping_sub(sum(&masked));
+    real.parts().iter().enumerate().fold(View::default(), |view, (number, part)| {
+        let bytes = match (part.kind, number, who) {
+            (Kind::Own, ..) => bytemuck::cast_slice(&share).to_vec(),
+            (_, 0, "permuter") => bytemuck::cast_slice(&masked).to_vec(),
+            _ => prg.vector(part.bytes.len()),
+        };
+        assert_eq!(bytes.len(), part.bytes.len(), "{who}: {}", part.name);
+        view.with(part.kind, &part.name, bytes)
+    })
 }
 
 // views: crates/psi/src/parts/permute_share.rs
@@ -50,12 +60,13 @@ fn the_permuter_sees_nothing_of_the_data_and_the_owner_nothing_of_the_order() {
         .map(|(run, (seen, share))| {
             // The choices, masked; what made the transfers before them does not depend on the order.
             let choices = |part: &tacit_views::Part| {
-                part.kind == Kind::Received && part.bytes.len() == switches(WIRES).div_ceil(8)
+                part.kind == Kind::Received && part.bytes.len() == network::switches(WIRES).div_ceil(8)
             };
             let view = seen.filter(choices).with(Kind::Own, "share", bytemuck::cast_slice(&share));
-            let settings: Vec<u64> = Settings::route(&order(run));
+            let places = permutation::invert(&order(run)).expect("an order");
+            let settings = network::settings(&places);
             let secret = View::default().with(Kind::Own, "settings", settings[0].to_le_bytes());
-            Run { view, known: View::default(), secret: secret.lanes((1 << switches(WIRES)) - 1) }
+            Run { view, known: View::default(), secret: secret.lanes((1 << network::switches(WIRES)) - 1) }
         })
         .collect();
     assert!(of_owner[0].view.parts().len() == 2, "choices and a share: {:?}", of_owner[0].view);
@@ -72,7 +83,7 @@ fn the_permuter_sees_nothing_of_the_data_and_the_owner_nothing_of_the_order() {
             .iter()
             .zip(&real)
             .map(|(cut, real)| {
-                let view = simulated(&real.view, &mut prg);
+                let view = simulated(who, &real.view, &mut prg);
                 cut.seeing(if who == "permuter" { view.lanes(1) } else { view.lanes(0xffff) })
             })
             .collect();
