@@ -3,7 +3,7 @@
 use tacit_math::{Plane, Ring};
 use tacit_net::PartyId;
 
-use crate::function::Function;
+use crate::function::Evaluation;
 use crate::{Block, Linear, LinearScan, Permit, Result, Rows, Shape, SharedTypes, linear};
 
 /// A secure computation engine at one node. Every node calls the same methods with the same public arguments in the
@@ -15,7 +15,7 @@ pub trait Backend: SharedTypes {
     const INJECT_AT_MOST: usize;
 
     /// Whether the sign of a difference of ring elements takes less than a comparison of planes.
-    const SIGNS: bool;
+    const SIGNS: bool = false;
 
     /// Runs the body as a named step: the name of its metrics and of its errors.
     fn step<T>(&mut self, name: &str, body: impl FnOnce(&mut Self) -> Result<T>) -> Result<T>;
@@ -53,15 +53,9 @@ pub trait Backend: SharedTypes {
         base: &[Option<&Self::Bits>],
     ) -> Result<Vec<Self::Bits>>;
 
-    /// Fewer planes with the same conjunction as the given ones, which are at least two and equally long. By ANDs of
-    /// pairs, one round, unless the engine has a cheaper way.
-    fn conjoin(&mut self, planes: Vec<Self::Bits>) -> Result<Vec<Self::Bits>> {
-        and_pairs(self, planes)
-    }
-
-    /// A whole circuit on planes of one length, if the engine has a way that takes less time than gate by gate. Returns
-    /// None without communicating otherwise. The choice depends only on public sizes.
-    fn whole(&mut self, _function: Function, _inputs: &[&Self::Bits]) -> Result<Option<Vec<Self::Bits>>> {
+    /// Planes of one length that follow from the given ones, if the engine has a way that takes less time than gate by
+    /// gate. Returns None without communicating otherwise. The choice depends only on public sizes.
+    fn evaluate(&mut self, _what: Evaluation, _inputs: &[&Self::Bits]) -> Result<Option<Vec<Self::Bits>>> {
         Ok(None)
     }
 
@@ -93,18 +87,6 @@ pub trait Backend: SharedTypes {
     /// Two Boolean-shared numbers of `width` planes each whose sum modulo 2^width is x modulo 2^width.
     fn summands<R: Ring>(&mut self, x: &[&Self::Vector<R>], width: usize) -> Result<Vec<[Vec<Self::Bits>; 2]>>;
 
-    /// For the sum of both summands of x ([`Backend::summands`]) in their low `width` bits, digit by digit, lowest
-    /// first: whether a digit carries by itself, and whether it hands on a carry. Returns None without communicating if
-    /// gates are cheaper. The choice depends only on public sizes.
-    fn carries<R: Ring>(&mut self, _x: &Self::Vector<R>, _width: usize) -> Result<Option<[Vec<Self::Bits>; 2]>> {
-        Ok(None)
-    }
-
-    /// As [`Backend::carries`], for the sum of two shared numbers of equally many planes, lowest first.
-    fn carries_of_planes(&mut self, _x: &[Self::Bits], _y: &[Self::Bits]) -> Result<Option<[Vec<Self::Bits>; 2]>> {
-        Ok(None)
-    }
-
     /// A fresh random ring vector y and the Boolean shares of -y, for converting to the ring by [`Backend::unmask`].
     fn mask<R: Ring>(&mut self, rows: usize) -> Result<(Self::Vector<R>, Vec<Self::Bits>)>;
 
@@ -133,13 +115,4 @@ pub trait Backend: SharedTypes {
     /// The owner tells all nodes a number of rows, no larger than the permit says, which is of kind size and for all of
     /// them.
     fn announce(&mut self, owner: PartyId, number: Option<u64>, permit: Permit) -> Result<u64>;
-}
-
-/// The ANDs of pairs of planes, and the last one as it is if their number is odd. One round.
-pub fn and_pairs<B: Backend>(b: &mut B, mut planes: Vec<B::Bits>) -> Result<Vec<B::Bits>> {
-    let odd = if planes.len() % 2 == 1 { planes.pop() } else { None };
-    let half = planes.len() / 2;
-    planes = b.and(&planes[..half].iter().collect::<Vec<_>>(), &planes[half..].iter().collect::<Vec<_>>())?;
-    planes.extend(odd);
-    Ok(planes)
 }

@@ -71,3 +71,23 @@ impl Function {
         }
     }
 }
+
+/// What an engine may have a better way for than gates ([`crate::Backend::evaluate`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Evaluation {
+    /// A whole circuit.
+    Whole(Function),
+    /// Fewer planes with the same conjunction as the given ones, which are at least two.
+    Conjunctions {
+        /// How many are given.
+        planes: usize,
+    },
+    /// For the sum of two numbers, digit by digit, lowest first: whether a digit carries by itself. Then as many planes
+    /// that say whether it hands on a carry.
+    Carries {
+        /// Of both numbers.
+        width: usize,
+        /// Whether they are the low planes of what [`crate::Backend::summands`] gave.
+        summands: bool,
+    },
+}

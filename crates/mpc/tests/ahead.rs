@@ -10,6 +10,7 @@ use permits::permit;
 use tacit_math::{Plane, Prg, Seed};
 use tacit_mpc::backends::two::{Order, TwoCosts};
 use tacit_mpc::backends::{Clear, Cost, Networked, Ordered, Tally, Two};
+use tacit_mpc::circuits::and_all;
 use tacit_mpc::{Backend, Block, Linear, Link, MpcError, Result, Rows, Shape};
 use tacit_net::{Direction, Message, NetError, Options, PartyId, Record, Session, memory};
 
@@ -30,11 +31,8 @@ fn step<B: Backend>(b: &mut B, name: &str, mut rows: Rows<B>) -> Result<Rows<B>>
         }
         "2.shuffle" => b.shuffle(rows),
         _ => {
-            let mut planes = rows.bits[..6].to_vec();
-            while planes.len() > 1 {
-                planes = b.conjoin(planes)?;
-            }
-            let count = b.inject::<u64>(&[&planes[0]])?;
+            let all = and_all(b, rows.rows, rows.bits[..6].to_vec())?;
+            let count = b.inject::<u64>(&[&all])?;
             // The order of the rows is random: a sum does not show it.
             let sum = |values: &Vec<u64>| vec![values.iter().fold(0, |sum: u64, value| sum.wrapping_add(*value))];
             let sums = |column: &B::Vector<u64>| B::Vector::map_many(&[column], 1, 1, |inputs| vec![sum(inputs[0])]);

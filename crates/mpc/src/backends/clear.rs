@@ -65,7 +65,6 @@ impl SharedTypes for Clear {
 
 impl Backend for Clear {
     const INJECT_AT_MOST: usize = 6;
-    const SIGNS: bool = false;
 
     fn step<T>(&mut self, _name: &str, body: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         body(self)

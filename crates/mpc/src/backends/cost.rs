@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::circuits::Function;
+use crate::circuits::Evaluation;
 use crate::{Link, Shape};
 
 /// Communication rounds and payload bytes sent by each node.
@@ -60,26 +60,14 @@ pub trait Costs: Default {
     /// [`crate::Backend::INJECT_AT_MOST`] of the engine.
     const INJECT_AT_MOST: usize;
     /// [`crate::Backend::SIGNS`] of the engine.
-    const SIGNS: bool;
+    const SIGNS: bool = false;
     /// Whether it garbles circuits or not by the declared network.
     const GARBLES: bool = false;
     /// ANDs, in groups with a common factor.
     fn and(&mut self, groups: &[Products]) -> Cost;
-    /// [`crate::Backend::conjoin`] of that many planes, and how many it leaves, if the engine has a protocol other than
-    /// ANDs of pairs.
-    fn conjoin(&mut self, _rows: usize, _planes: usize) -> Option<(Cost, usize)> {
-        None
-    }
-    /// [`crate::Backend::carries`] of numbers of that width, and in how many digits, if the engine has that.
-    fn carries(&mut self, _rows: usize, _width: usize) -> Option<(Cost, usize)> {
-        None
-    }
-    /// [`crate::Backend::carries_of_planes`] of numbers of that width, and in how many digits, if the engine has that.
-    fn carries_of_planes(&mut self, _rows: usize, _width: usize) -> Option<(Cost, usize)> {
-        None
-    }
-    /// A whole circuit on that many rows, where the engine evaluates it as one ([`crate::Backend::whole`]).
-    fn whole(&mut self, _function: Function, _rows: usize) -> Option<Cost> {
+    /// [`crate::Backend::evaluate`] on that many rows, and how many planes it gives, where the engine does not go gate
+    /// by gate.
+    fn evaluate(&mut self, _what: Evaluation, _rows: usize) -> Option<(Cost, usize)> {
         None
     }
     /// The network that the nodes declare ([`super::Networked::declare`]).

@@ -10,8 +10,7 @@ use tacit_net::PartyId;
 
 use super::clients;
 use super::cost::{Cost, Costs, Needs, Ordered, Products};
-use crate::backend::and_pairs;
-use crate::circuits::Function;
+use crate::circuits::Evaluation;
 use crate::products::common_factors;
 use crate::{Backend, Block, Linear, LinearScan, Link, Permit, Result, Rows, Shape, SharedTypes};
 
@@ -149,23 +148,13 @@ impl<E: Costs> Backend for Tally<E> {
         Ok(x.iter().map(|&c| c.clone()).collect())
     }
 
-    fn conjoin(&mut self, mut planes: Vec<Counted>) -> Result<Vec<Counted>> {
-        let rows = planes.first().map_or(0, |plane| plane.0);
-        let Some((cost, left)) = self.engine.conjoin(rows, planes.len()) else {
-            return and_pairs(self, planes);
-        };
+    fn evaluate(&mut self, what: Evaluation, inputs: &[&Counted]) -> Result<Option<Vec<Counted>>> {
+        let (rows, circuits) = (inputs[0].0, usize::from(matches!(what, Evaluation::Whole(_))));
+        self.circuits.asked += circuits;
+        let Some((cost, planes)) = self.engine.evaluate(what, rows) else { return Ok(None) };
+        self.circuits.whole += circuits;
         self.total += cost;
-        planes.truncate(left);
-        Ok(planes)
-    }
-
-    fn whole(&mut self, function: Function, inputs: &[&Counted]) -> Result<Option<Vec<Counted>>> {
-        let rows = inputs[0].0;
-        self.circuits.asked += 1;
-        let Some(cost) = self.engine.whole(function, rows) else { return Ok(None) };
-        self.circuits.whole += 1;
-        self.total += cost;
-        Ok(Some(vec![Counted(rows); function.outputs()]))
+        Ok(Some(vec![Counted(rows); planes]))
     }
 
     fn inner_products<R: Ring>(&mut self, terms: &[Vec<(&Counted, &Counted)>]) -> Result<Vec<Counted>> {
@@ -202,19 +191,6 @@ impl<E: Costs> Backend for Tally<E> {
         let cost = self.engine.summands(&lengths::<Plane>(x), width);
         self.total += cost;
         Ok(x.iter().map(|&c| [vec![c.clone(); width], vec![c.clone(); width]]).collect())
-    }
-
-    fn carries<R: Ring>(&mut self, x: &Counted, width: usize) -> Result<Option<[Vec<Counted>; 2]>> {
-        let Some((cost, digits)) = self.engine.carries(x.0, width) else { return Ok(None) };
-        self.total += cost;
-        Ok(Some([vec![x.clone(); digits], vec![x.clone(); digits]]))
-    }
-
-    fn carries_of_planes(&mut self, x: &[Counted], _y: &[Counted]) -> Result<Option<[Vec<Counted>; 2]>> {
-        let rows = x[0].0;
-        let Some((cost, digits)) = self.engine.carries_of_planes(rows, x.len()) else { return Ok(None) };
-        self.total += cost;
-        Ok(Some([vec![Counted(rows); digits], vec![Counted(rows); digits]]))
     }
 
     fn mask<R: Ring>(&mut self, rows: usize) -> Result<(Counted, Vec<Counted>)> {

@@ -2,7 +2,7 @@
 
 use tacit_math::Ring;
 
-use super::whole::whole;
+use super::whole::{carries, whole};
 use super::{Function, Planes};
 use crate::{Backend, Result, linear};
 
@@ -52,7 +52,7 @@ fn sklansky_level<B: Backend>(
 }
 
 /// Plane `width` - 1 of a ring vector: the sign of numbers of `width` bits. About 3 width ANDs, log2(width) + 1 rounds,
-/// unless the engine has a cheaper protocol for carries ([`Backend::carries`]).
+/// unless the engine has a cheaper protocol for carries ([`Backend::evaluate`]).
 pub fn sign<R: Ring, B: Backend>(b: &mut B, x: &B::Vector<R>, width: usize) -> Result<B::Bits> {
     let [first, second] = b.summands(&[x], width)?.swap_remove(0);
     let top = width - 1;
@@ -63,16 +63,17 @@ pub fn sign<R: Ring, B: Backend>(b: &mut B, x: &B::Vector<R>, width: usize) -> R
     if let Some(mut sign) = whole(b, Function::SumSign { width }, &[&first, &second])? {
         return Ok(sign.swap_remove(0));
     }
-    let carry = match b.carries(x, top)? {
+    let (first, second) = (&first[..top], &second[..top]);
+    let carry = match carries(b, first, second, true)? {
         Some([generate, propagate]) => join_carries(b, generate, propagate)?,
-        None => carry_out(b, &first[..top], &second[..top])?,
+        None => carry_out(b, first, second)?,
     };
     Ok(linear::xor(&sum, &carry))
 }
 
 /// The carry out of x + y.
 pub(super) fn carry_out<B: Backend>(b: &mut B, x: &[B::Bits], y: &[B::Bits]) -> Result<B::Bits> {
-    if let Some([generate, propagate]) = b.carries_of_planes(x, y)? {
+    if let Some([generate, propagate]) = carries(b, x, y, false)? {
         return join_carries(b, generate, propagate);
     }
     let generate = b.and(&refs(x), &refs(y))?;

@@ -2,11 +2,11 @@
 
 use super::arithmetic::carry_out;
 use super::whole::whole;
-use super::{Function, Planes};
+use super::{Evaluation, Function, Planes};
 use crate::{Backend, Result, linear};
 
-/// AND of all planes, level by level ([`Backend::conjoin`]): by ANDs of pairs it takes width - 1 ANDs in log2(width)
-/// rounds. The AND of none is one, for `rows` rows.
+/// AND of all planes, level by level: by ANDs of pairs it takes width - 1 ANDs in log2(width) rounds. The AND of none is
+/// one, for `rows` rows.
 pub fn and_all<B: Backend>(b: &mut B, rows: usize, mut planes: Planes<B>) -> Result<B::Bits> {
     if planes.is_empty() {
         return Ok(b.public_bits(rows, || tacit_math::Plane::ones(rows)));
@@ -17,9 +17,22 @@ pub fn and_all<B: Backend>(b: &mut B, rows: usize, mut planes: Planes<B>) -> Res
         return Ok(all.swap_remove(0));
     }
     while planes.len() > 1 {
-        planes = b.conjoin(planes)?;
+        let what = Evaluation::Conjunctions { planes: planes.len() };
+        planes = match b.evaluate(what, &planes.iter().collect::<Vec<_>>())? {
+            Some(fewer) => fewer,
+            None => and_pairs(b, planes)?,
+        };
     }
     Ok(planes.swap_remove(0))
+}
+
+/// The ANDs of pairs of planes, and the last one as it is if their number is odd. One round.
+pub fn and_pairs<B: Backend>(b: &mut B, mut planes: Planes<B>) -> Result<Planes<B>> {
+    let odd = if planes.len() % 2 == 1 { planes.pop() } else { None };
+    let half = planes.len() / 2;
+    planes = b.and(&planes[..half].iter().collect::<Vec<_>>(), &planes[half..].iter().collect::<Vec<_>>())?;
+    planes.extend(odd);
+    Ok(planes)
 }
 
 /// OR of all planes, as [`and_all`].

@@ -1,7 +1,7 @@
 //! Boolean circuits over planes, written once for all engines. A number is a slice of planes, least significant first.
 //!
-//! All are shallow: depth logarithmic in the width, for engines where a level of AND gates is a round. An engine that
-//! evaluates whole circuits in few rounds is asked first, by [`Backend::whole`].
+//! All are shallow: depth logarithmic in the width, for engines where a level of AND gates is a round. An engine is
+//! asked first whether it has a better way, by [`Backend::evaluate`].
 
 mod arithmetic;
 mod compare;
@@ -11,12 +11,12 @@ mod select;
 mod whole;
 
 pub use arithmetic::{add, sign};
-pub use compare::{and_all, equal, less_than, or_all};
+pub use compare::{and_all, and_pairs, equal, less_than, or_all};
 pub use convert::{resize, to_planes, to_ring};
 pub use leading::leading_one;
 pub use select::{mask_all, mux};
 
-pub use crate::function::Function;
+pub use crate::function::{Evaluation, Function};
 
 use crate::SharedTypes;
 

@@ -2,7 +2,8 @@
 
 use tacit_math::{Plane, Prg};
 use tacit_mpc::backends::{Networked, Rep3};
-use tacit_mpc::{Backend, Block, LinearScan, Result, Rows, Shape};
+use tacit_mpc::circuits::{Evaluation, Function};
+use tacit_mpc::{Backend, Block, Linear, LinearScan, Result, Rows, Shape};
 use tacit_net::PartyId;
 use tacit_views::{Kind, Run, View, leaks, play, repeats, seed};
 
@@ -73,6 +74,11 @@ impl<const N: usize> LinearScan<u64, N> for Before<N> {
     }
 }
 
+/// What the engine evaluates without gates; else nothing.
+fn evaluated<B: Backend>(b: &mut B, what: Evaluation, inputs: &[&B::Bits]) -> Result<Rows<B>> {
+    Ok(Rows { bits: b.evaluate(what, inputs)?.unwrap_or_default(), ..Rows::empty(inputs[0].rows()) })
+}
+
 impl Program for Method {
     fn shape(&self, rows: usize) -> Shape {
         let of = |bits, r32, r64, r128| Shape { bits, r32, r64, r128, ..shape(rows) };
@@ -98,11 +104,8 @@ impl Program for Method {
         Ok(match self {
             Self::And => Rows { bits: b.and(&planes[..2], &planes[1..])?, ..empty },
             Self::AndXor => Rows { bits: b.and_xor(&planes[..2], &planes[1..], &[Some(planes[2]), None])?, ..empty },
-            Self::Conjoin => Rows { bits: b.conjoin(x.bits)?, ..empty },
-            Self::Whole => {
-                let whole = b.whole(tacit_mpc::circuits::Function::LessThan { width: 3 }, &planes)?;
-                Rows { bits: whole.unwrap_or_default(), ..empty }
-            }
+            Self::Conjoin => evaluated(b, Evaluation::Conjunctions { planes: 3 }, &planes)?,
+            Self::Whole => evaluated(b, Evaluation::Whole(Function::LessThan { width: 3 }), &planes)?,
             Self::Mul => {
                 let r32 = b.mul(&[&x.r32[0]], &[&x.r32[1]])?;
                 let r64 = b.mul(&[&x.r64[0]], &[&x.r64[1]])?;
@@ -130,13 +133,11 @@ impl Program for Method {
                 Rows { bits: first.into_iter().chain(second).collect(), ..empty }
             }
             Self::Carries => {
-                let carries = b.carries::<u32>(&x.r32[0], 32)?;
-                Rows { bits: carries.into_iter().flatten().flatten().collect(), ..empty }
+                let summands = b.summands::<u32>(&[&x.r32[0]], 32)?.swap_remove(0).concat();
+                let what = Evaluation::Carries { width: 32, summands: true };
+                evaluated(b, what, &summands.iter().collect::<Vec<_>>())?
             }
-            Self::CarriesOfPlanes => {
-                let carries = b.carries_of_planes(&x.bits[..3], &x.bits[3..])?;
-                Rows { bits: carries.into_iter().flatten().flatten().collect(), ..empty }
-            }
+            Self::CarriesOfPlanes => evaluated(b, Evaluation::Carries { width: 3, summands: false }, &planes)?,
             Self::Mask => {
                 let (mask, negated) = b.mask::<u32>(x.rows)?;
                 Rows { r32: vec![mask], bits: negated, ..empty }
@@ -171,8 +172,8 @@ fn all_methods<B: Told + 'static>(rows: &[usize], sources: &[Source], effort: Ef
 // views: crates/mpc/src/backends/rep3/inject.rs
 // views: crates/mpc/src/backends/rep3/convert.rs
 // views: crates/mpc/src/backends/rep3/shuffle.rs
-// views: Rep3::and Rep3::and_xor Rep3::conjoin Rep3::whole Rep3::mul Rep3::inner_products Rep3::select
-// views: Rep3::scan_product Rep3::inject Rep3::summands Rep3::carries Rep3::carries_of_planes Rep3::mask
+// views: Rep3::and Rep3::and_xor Rep3::evaluate Rep3::mul Rep3::inner_products Rep3::select
+// views: Rep3::scan_product Rep3::inject Rep3::summands Rep3::mask
 // views: Rep3::unmask Rep3::shuffle Rep3::shuffle_reveal
 #[test]
 fn methods_of_three_nodes_tell_nothing() {

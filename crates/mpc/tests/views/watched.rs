@@ -7,7 +7,7 @@ use std::sync::Arc;
 use bytemuck::cast_slice;
 use tacit_math::{Plane, Ring};
 use tacit_mpc::backends::Networked;
-use tacit_mpc::circuits::Function;
+use tacit_mpc::circuits::Evaluation;
 use tacit_mpc::{Backend, Block, Linear, LinearScan, Permit, Result, Rows, Shape, SharedTypes};
 use tacit_net::{PartyId, Transcript};
 use tacit_views::{Kind, View};
@@ -246,15 +246,10 @@ impl<B: Networked> Backend for Watched<B> {
         self.call("and_xor", shares, |b| b.and_xor(x, y, base), |out| (planes("product", out), nothing()))
     }
 
-    fn conjoin(&mut self, all: Vec<Self::Bits>) -> Result<Vec<Self::Bits>> {
-        let shares = planes("planes", &all);
-        self.call("conjoin", shares, |b| b.conjoin(all), |out| (planes("conjunctions", out), nothing()))
-    }
-
-    fn whole(&mut self, function: Function, inputs: &[&Self::Bits]) -> Result<Option<Vec<Self::Bits>>> {
+    fn evaluate(&mut self, what: Evaluation, inputs: &[&Self::Bits]) -> Result<Option<Vec<Self::Bits>>> {
         let shares = planes("inputs", inputs.iter().copied());
         let results = |out: &Option<Vec<B::Bits>>| (planes("outputs", out.iter().flatten()), nothing());
-        self.call("whole", shares, |b| b.whole(function, inputs), results)
+        self.call("evaluate", shares, |b| b.evaluate(what, inputs), results)
     }
 
     fn inner_products<R: Ring>(
@@ -299,18 +294,6 @@ impl<B: Networked> Backend for Watched<B> {
             (summands, nothing())
         };
         self.call("summands", shares, |b| b.summands(x, width), results)
-    }
-
-    fn carries<R: Ring>(&mut self, x: &Self::Vector<R>, width: usize) -> Result<Option<[Vec<Self::Bits>; 2]>> {
-        let results = |out: &Option<[Vec<B::Bits>; 2]>| (planes("carries", out.iter().flatten().flatten()), nothing());
-        self.call("carries", vec![vector::<R>("x", x)], |b| b.carries(x, width), results)
-    }
-
-    fn carries_of_planes(&mut self, x: &[Self::Bits], y: &[Self::Bits]) -> Result<Option<[Vec<Self::Bits>; 2]>> {
-        let mut shares = planes("x", x);
-        shares.extend(planes("y", y));
-        let results = |out: &Option<[Vec<B::Bits>; 2]>| (planes("carries", out.iter().flatten().flatten()), nothing());
-        self.call("carries_of_planes", shares, |b| b.carries_of_planes(x, y), results)
     }
 
     fn mask<R: Ring>(&mut self, rows: usize) -> Result<(Self::Vector<R>, Vec<Self::Bits>)> {

@@ -9,9 +9,8 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 
 use tacit_math::{Plane, Prg, Ring, Seed, permutation, ring};
-use tacit_mpc::backend::and_pairs;
 use tacit_mpc::backends::{Components, Networked, Rep3, Two};
-use tacit_mpc::circuits::Function;
+use tacit_mpc::circuits::Evaluation;
 use tacit_mpc::{Backend, Block, Linear, LinearScan, Permit, Result, Rows, Shape, SharedTypes};
 use tacit_net::{PartyId, Session};
 
@@ -273,12 +272,8 @@ impl<B: Dealing + 'static> Backend for Engine<B> {
         if self.is_real() { self.inner.and_xor(x, y, base) } else { self.and(x, y) }
     }
 
-    fn conjoin(&mut self, planes: Vec<Self::Bits>) -> Result<Vec<Self::Bits>> {
-        if self.is_real() { self.inner.conjoin(planes) } else { and_pairs(self, planes) }
-    }
-
-    fn whole(&mut self, function: Function, inputs: &[&Self::Bits]) -> Result<Option<Vec<Self::Bits>>> {
-        if self.is_real() { self.inner.whole(function, inputs) } else { Ok(None) }
+    fn evaluate(&mut self, what: Evaluation, inputs: &[&Self::Bits]) -> Result<Option<Vec<Self::Bits>>> {
+        if self.is_real() { self.inner.evaluate(what, inputs) } else { Ok(None) }
     }
 
     fn inner_products<R: Ring>(
@@ -328,14 +323,6 @@ impl<B: Dealing + 'static> Backend for Engine<B> {
             [self.planes(rows, first), self.planes(rows, second.collect())]
         });
         Ok(each.collect())
-    }
-
-    fn carries<R: Ring>(&mut self, x: &Self::Vector<R>, width: usize) -> Result<Option<[Vec<Self::Bits>; 2]>> {
-        if self.is_real() { self.inner.carries(x, width) } else { Ok(None) }
-    }
-
-    fn carries_of_planes(&mut self, x: &[Self::Bits], y: &[Self::Bits]) -> Result<Option<[Vec<Self::Bits>; 2]>> {
-        if self.is_real() { self.inner.carries_of_planes(x, y) } else { Ok(None) }
     }
 
     fn mask<R: Ring>(&mut self, rows: usize) -> Result<(Self::Vector<R>, Vec<Self::Bits>)> {

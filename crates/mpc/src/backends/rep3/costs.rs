@@ -33,7 +33,6 @@ impl Costs for Rep3Costs {
 
     const COMPONENTS: usize = 2;
     const INJECT_AT_MOST: usize = 6;
-    const SIGNS: bool = false;
 
     fn and(&mut self, groups: &[Products]) -> Cost {
         every_node(1, groups.iter().map(|group| group.count as u64 * plane_bytes(&[group.rows])).sum())

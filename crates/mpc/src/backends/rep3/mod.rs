@@ -168,7 +168,6 @@ impl SharedTypes for Rep3 {
 
 impl Backend for Rep3 {
     const INJECT_AT_MOST: usize = Rep3Costs::INJECT_AT_MOST;
-    const SIGNS: bool = Rep3Costs::SIGNS;
 
     fn step<T>(&mut self, name: &str, body: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         self.session.enter(name);

@@ -19,7 +19,7 @@ use super::strategy::{self, Way};
 use super::transfers::account::{Account, Foreseen, made_for};
 use super::transfers::{BATCH, Order, streams};
 use crate::backends::cost::{Cost, Costs, Needs, Ordered, Products};
-use crate::circuits::Function;
+use crate::circuits::Evaluation;
 use crate::{Link, Shape};
 
 /// The formulas of [`super::Two`].
@@ -119,6 +119,15 @@ impl TwoCosts {
         cost
     }
 
+    /// Lookups of the digits of each row, strings of `bits` bits, for each of which a silent one's sender sends
+    /// `words_sent` words for a word of rows.
+    fn looked_up_by(&mut self, way: Way, rows: usize, bits: usize, words_sent: usize) -> Cost {
+        match way {
+            Way::Streamed(digits) => self.looked_up(rows, digits, bits),
+            Way::Silent(digits) => self.lookups(rows, digits, words_sent),
+        }
+    }
+
     /// Elements of `bytes` bytes chosen by digits.
     fn chosen(&mut self, rows: usize, bytes: usize) -> Cost {
         let lookups = 64 * words_for(rows);
@@ -206,27 +215,18 @@ impl Costs for TwoCosts {
         cost
     }
 
-    fn conjoin(&mut self, rows: usize, planes: usize) -> Option<(Cost, usize)> {
-        let way = strategy::conjunction(self.link, rows, planes)?;
-        let cost = match way {
-            Way::Streamed(groups) => self.looked_up(rows, groups, 1),
-            Way::Silent(groups) => self.lookups(rows, groups, ENTRIES),
-        };
-        Some((cost, way.conjoined(planes).1))
-    }
-
-    fn carries(&mut self, rows: usize, width: usize) -> Option<(Cost, usize)> {
-        let way = strategy::carries(self.link, rows, width)?;
-        let cost = match way {
-            Way::Streamed(digits) => self.looked_up(rows, digits, carry::BITS),
-            Way::Silent(digits) => self.lookups(rows, digits, carry::SENT),
-        };
-        Some((cost, way.digits()))
-    }
-
-    fn carries_of_planes(&mut self, rows: usize, width: usize) -> Option<(Cost, usize)> {
-        let digits = strategy::carries_of_planes(self.link, rows, width)?;
-        Some((self.looked_up(rows, digits, carry::BITS), digits))
+    fn evaluate(&mut self, what: Evaluation, rows: usize) -> Option<(Cost, usize)> {
+        let (link, bits) = (self.link, carry::BITS);
+        match what {
+            Evaluation::Whole(function) => strategy::garbles(self.processor.prices(), link, function, rows)
+                .then(|| (self.garbled(&garbled::circuit(function), rows, function.inputs()), function.outputs())),
+            Evaluation::Conjunctions { planes } => strategy::conjunction(link, rows, planes)
+                .map(|way| (self.looked_up_by(way, rows, 1, ENTRIES), way.conjoined(planes).1)),
+            Evaluation::Carries { width, summands: true } => strategy::carries(link, rows, width)
+                .map(|way| (self.looked_up_by(way, rows, bits, carry::SENT), bits * way.digits())),
+            Evaluation::Carries { width, summands: false } => strategy::carries_of_planes(link, rows, width)
+                .map(|digits| (self.looked_up(rows, digits, bits), bits * digits)),
+        }
     }
 
     fn declare(&mut self, link: Link) {
@@ -252,12 +252,6 @@ impl Costs for TwoCosts {
     fn orders(&mut self, steps: &[Needs]) -> Vec<Ordered<Order>> {
         let prices = self.processor.prices();
         self.ahead.as_mut().map(|ahead| ahead.orders(steps, self.link, prices)).unwrap_or_default()
-    }
-
-    fn whole(&mut self, function: Function, rows: usize) -> Option<Cost> {
-        let link = self.link?;
-        strategy::garbles(self.processor.prices(), link, function, rows)
-            .then(|| self.garbled(&garbled::circuit(function), rows, function.inputs()))
     }
 
     fn inner_products(&mut self, outputs: &[Products], bytes: usize) -> Cost {

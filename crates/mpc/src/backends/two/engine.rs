@@ -7,12 +7,11 @@ use super::garbled::{self, Input};
 use super::node::{Share, Two};
 use super::prices::Prices;
 use super::rows::{component, share_rows};
-use super::{NODES, TwoCosts, strategy};
-use crate::backend::and_pairs;
+use super::strategy::{self, Way};
+use super::{NODES, TwoCosts};
 use crate::backends::components::exactly;
 use crate::backends::{Components, Costs, Networked};
-use crate::bits::planes_of;
-use crate::circuits::Function;
+use crate::circuits::{Evaluation, Function};
 use crate::{Backend, Block, Linear, LinearScan, Link, Permit, Result, Rows, Shape, SharedTypes};
 
 impl Networked for Two {
@@ -76,6 +75,26 @@ impl SharedTypes for Two {
     type Vector<R: Ring> = Share<Vec<R>>;
 }
 
+/// Planes behind references.
+fn owned(planes: &[&Share<Plane>]) -> Vec<Share<Plane>> {
+    planes.iter().copied().cloned().collect()
+}
+
+impl Two {
+    fn garbled_whole(&mut self, function: Function, inputs: &[&Share<Plane>]) -> Result<Vec<Share<Plane>>> {
+        let inputs: Vec<Input<'_>> = inputs.iter().copied().map(Input::Shared).collect();
+        self.step("garbled", |b| b.garbled(&garbled::circuit(function), &inputs))
+    }
+
+    /// The conjunctions of some groups of planes, and the planes that are in none.
+    fn conjoined(&mut self, planes: &[&Share<Plane>], way: Way) -> Result<Vec<Share<Plane>>> {
+        let (planes, others) = planes.split_at(way.conjoined(planes.len()).0);
+        let mut conjunctions = self.conjunctions(owned(planes), way)?;
+        conjunctions.extend(owned(others));
+        Ok(conjunctions)
+    }
+}
+
 impl Backend for Two {
     const INJECT_AT_MOST: usize = TwoCosts::INJECT_AT_MOST;
     const SIGNS: bool = TwoCosts::SIGNS;
@@ -104,24 +123,25 @@ impl Backend for Two {
         self.and_planes(x, y, base)
     }
 
-    fn conjoin(&mut self, mut planes: Vec<Self::Bits>) -> Result<Vec<Self::Bits>> {
-        let rows = planes.first().map_or(0, |plane| plane.rows());
-        let Some(way) = strategy::conjunction(self.link, rows, planes.len()) else {
-            return and_pairs(self, planes);
+    fn evaluate(&mut self, what: Evaluation, inputs: &[&Self::Bits]) -> Result<Option<Vec<Self::Bits>>> {
+        let (link, rows, (x, y)) = (self.link, inputs[0].rows(), inputs.split_at(inputs.len() / 2));
+        let digits = |carries: [Vec<Self::Bits>; 2]| carries.into_iter().flatten().collect();
+        let evaluated = match what {
+            Evaluation::Whole(function) => {
+                strategy::garbles(&self.prices, link, function, rows).then(|| self.garbled_whole(function, inputs))
+            }
+            Evaluation::Conjunctions { planes } => {
+                strategy::conjunction(link, rows, planes).map(|way| self.conjoined(inputs, way))
+            }
+            Evaluation::Carries { width, summands: true } => strategy::carries(link, rows, width).map(|way| {
+                // The other summand is the peer's.
+                let own = [x, y][self.me()].iter().map(|plane| plane.0.clone()).collect();
+                self.carries_of(rows, own, way).map(digits)
+            }),
+            Evaluation::Carries { width, summands: false } => strategy::carries_of_planes(link, rows, width)
+                .map(|_| self.carries_of_shared(&owned(x), &owned(y)).map(digits)),
         };
-        let others = planes.split_off(way.conjoined(planes.len()).0);
-        let mut conjunctions = self.conjunctions(planes, way)?;
-        conjunctions.extend(others);
-        Ok(conjunctions)
-    }
-
-    fn whole(&mut self, function: Function, inputs: &[&Self::Bits]) -> Result<Option<Vec<Self::Bits>>> {
-        if !self.link.is_some_and(|link| strategy::garbles(&self.prices, link, function, inputs[0].rows())) {
-            return Ok(None);
-        }
-        let inputs: Vec<Input<'_>> = inputs.iter().copied().map(Input::Shared).collect();
-        let outputs = self.step("garbled", |b| b.garbled(&garbled::circuit(function), &inputs));
-        outputs.map(Some)
+        evaluated.transpose()
     }
 
     fn inner_products<R: Ring>(
@@ -149,18 +169,6 @@ impl Backend for Two {
 
     fn summands<R: Ring>(&mut self, x: &[&Self::Vector<R>], width: usize) -> Result<Vec<[Vec<Self::Bits>; 2]>> {
         Ok(x.iter().map(|x| self.two_summands(x, width)).collect())
-    }
-
-    fn carries<R: Ring>(&mut self, x: &Self::Vector<R>, width: usize) -> Result<Option<[Vec<Self::Bits>; 2]>> {
-        let Some(way) = strategy::carries(self.link, x.0.len(), width) else { return Ok(None) };
-        self.carries_of(x.0.len(), planes_of(&x.0, width), way).map(Some)
-    }
-
-    fn carries_of_planes(&mut self, x: &[Self::Bits], y: &[Self::Bits]) -> Result<Option<[Vec<Self::Bits>; 2]>> {
-        if strategy::carries_of_planes(self.link, x[0].0.rows(), x.len()).is_none() {
-            return Ok(None);
-        }
-        self.carries_of_shared(x, y).map(Some)
     }
 
     fn mask<R: Ring>(&mut self, rows: usize) -> Result<(Self::Vector<R>, Vec<Self::Bits>)> {

@@ -189,9 +189,11 @@ fn levels(leaves: usize) -> usize {
     leaves.next_power_of_two().ilog2() as usize
 }
 
-/// Whether garbling takes less time.
-pub(super) fn garbles(prices: &Prices, link: Link, function: Function, rows: usize) -> bool {
-    rows > 0 && garbled_seconds(prices, link, function, rows) < gate_by_gate_seconds(prices, link, function, rows)
+/// Whether garbling takes less time, on a declared link.
+pub(super) fn garbles(prices: &Prices, link: Option<Link>, function: Function, rows: usize) -> bool {
+    link.filter(|_| rows > 0).is_some_and(|link| {
+        garbled_seconds(prices, link, function, rows) < gate_by_gate_seconds(prices, link, function, rows)
+    })
 }
 
 fn gate_by_gate_seconds(prices: &Prices, link: Link, function: Function, rows: usize) -> f64 {
@@ -226,7 +228,7 @@ mod tests {
 
     /// At the default prices.
     fn garbles(link: Link, function: Function, rows: usize) -> bool {
-        super::garbles(&Prices::default(), link, function, rows)
+        super::garbles(&Prices::default(), Some(link), function, rows)
     }
 
     #[test]
@@ -261,7 +263,7 @@ mod tests {
         let mut table = Prices::default().table();
         table.insert(Work::GarbledAnd, 1_000_000_000);
         let dear = Prices::try_from(table).expect("a table");
-        assert!(garbles(far, COMPARISON, 1_000) && !super::garbles(&dear, far, COMPARISON, 1_000));
+        assert!(garbles(far, COMPARISON, 1_000) && !super::garbles(&dear, Some(far), COMPARISON, 1_000));
     }
 
     #[test]

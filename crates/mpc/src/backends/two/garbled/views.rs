@@ -50,7 +50,7 @@ const fn of<'a>(
 const COMPARE: Protocol<'_> = of("garbled comparison", 4, &compared);
 const CONJOIN: Protocol<'_> = of("garbled conjunction", 3, &conjoined);
 
-// views: Two::whole
+// views: Two::evaluate
 // views: crates/mpc/src/backends/two/garbled/mod.rs
 #[test]
 fn garbled_circuits_tell_nothing() {

@@ -114,9 +114,7 @@ fn streamed_ands_tell_nothing() {
 }
 
 /// Lookups are made in every run, which takes time.
-// views: Two::conjoin
-// views: Two::carries
-// views: Two::carries_of_planes
+// views: Two::evaluate
 // views: crates/mpc/src/backends/two/lookups/conjunction.rs
 // views: crates/mpc/src/backends/two/lookups/carry.rs
 // views: crates/mpc/src/backends/two/lookups/table.rs

@@ -7,6 +7,7 @@ use tacit_views::{Kind, Run, View, correlated, leaks, play, runs_needed};
 use super::{NODES, Protocol, Source, Strings, blocks, meetings, note_order, runs_of, shape, watch};
 use crate::backends::Networked;
 use crate::backends::two::Two;
+use crate::circuits::and_pairs;
 use crate::{Backend, Result, Rows, linear};
 
 /// Results of one method are factors of the next, and what comes of them is moved.
@@ -15,7 +16,7 @@ fn everything(b: &mut Two, x: Rows<Two>) -> Result<Rows<Two>> {
     let [x0, x1, x2] = [0, 1, 2].map(|which| &x.bits[which]);
     let mixed = b.and_xor(&[x0], &[x1], &[Some(x2)])?.swap_remove(0);
     let selected = b.select(&[&mixed], &[&x.r64[0]])?.swap_remove(0);
-    let bits = b.conjoin(vec![x0.clone(), x1.clone(), mixed])?;
+    let bits = and_pairs(b, vec![x0.clone(), x1.clone(), mixed])?;
     let flags = b.inject::<u64>(&[&bits[0], x2])?;
     let r64 = flags.iter().map(|flag| linear::sub(&selected, flag)).collect();
     let moved = b.shuffle(Rows { r64, ..Rows::empty(x.rows) })?;
