@@ -16,6 +16,7 @@ use std::time::Instant;
 use tacit_math::{Plane, Prg, Seed};
 use tacit_mpc::backends::two::{Builder, Circuit, Input};
 use tacit_mpc::backends::{Networked, Two};
+use tacit_mpc::circuits::small;
 use tacit_mpc::linear::Linear;
 use tacit_net::PartyId;
 
@@ -61,12 +62,15 @@ impl Kind {
         let (mut build, inputs) = Builder::new(2 * WIDTH);
         let (x, y) = inputs.split_at(WIDTH);
         let outputs = match self {
-            Self::Comparison => vec![build.less_than(x, y)],
+            Self::Comparison => {
+                let Ok(less) = small::less_than(&mut build, x, y);
+                vec![less]
+            }
             Self::Product => {
                 let mut sum: Vec<_> = y.iter().map(|&y| build.and(x[0], y)).collect();
                 for (shift, &x) in x.iter().enumerate().skip(1) {
                     let term: Vec<_> = y[..WIDTH - shift].iter().map(|&y| build.and(x, y)).collect();
-                    let high = build.add(&sum[shift..], &term);
+                    let Ok(high) = small::add(&mut build, &sum[shift..], &term);
                     sum.splice(shift.., high);
                 }
                 sum

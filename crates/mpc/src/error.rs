@@ -4,7 +4,7 @@ use tacit_net::{Fault, NetError};
 use tacit_ot::OtError;
 
 /// The result of a protocol step.
-pub type Result<T> = std::result::Result<T, MpcError>;
+pub type Result<T, E = MpcError> = std::result::Result<T, E>;
 
 /// An error of a protocol.
 #[derive(Debug, thiserror::Error)]

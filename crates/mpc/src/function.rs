@@ -1,7 +1,7 @@
 //! Circuits by name.
 
 /// What a circuit computes on planes: numbers one behind the other, each of `width` planes, least significant first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Function {
     /// x + y modulo 2^width.
     Sum {
@@ -39,35 +39,6 @@ impl Function {
         match self {
             Self::Sum { width } => width,
             Self::SumSign { .. } | Self::LessThan { .. } | Self::All { .. } => 1,
-        }
-    }
-
-    /// Rounds of the shallow circuit, gate by gate.
-    pub fn rounds(self) -> usize {
-        let levels = |planes: usize| planes.next_power_of_two().ilog2() as usize;
-        match self {
-            Self::Sum { width } | Self::SumSign { width } => 1 + levels((width - 1).max(1)),
-            Self::LessThan { width } => 1 + levels(width),
-            Self::All { planes } => levels(planes),
-        }
-    }
-
-    /// Approximate AND count of the shallow circuit; ANDs that share a factor on a level count once.
-    pub fn shallow_gates(self) -> usize {
-        match self {
-            Self::Sum { width } => width - 1 + width / 2 * (self.rounds() - 1),
-            Self::SumSign { width } => 2 * (width - 1),
-            Self::LessThan { width } => 2 * width - 1,
-            Self::All { planes } => planes - 1,
-        }
-    }
-
-    /// ANDs of the smallest circuit.
-    pub fn least_gates(self) -> usize {
-        match self {
-            Self::Sum { width } | Self::SumSign { width } => width - 1,
-            Self::LessThan { width } => width,
-            Self::All { planes } => planes - 1,
         }
     }
 }

@@ -9,6 +9,7 @@ use permits::permit;
 use tacit_math::{Plane, Prg, Seed};
 use tacit_mpc::backends::two::{Builder, Circuit, Input, TwoCosts};
 use tacit_mpc::backends::{Cost, Networked, Two};
+use tacit_mpc::circuits::{mux, small};
 use tacit_mpc::{Backend, Block, Linear, Link, Rows, Shape, circuits};
 use tacit_net::{Options, PartyId, Shape as Shaping, memory};
 
@@ -70,9 +71,9 @@ fn run(circuit: &Circuit, input: &Block, known: Known) -> (Vec<Vec<bool>>, Cost)
 fn circuit(width: usize) -> Circuit {
     let (mut build, inputs) = Builder::new(2 * width);
     let (x, y) = inputs.split_at(width);
-    let sum = build.add(x, y);
-    let less = build.less_than(x, y);
-    let least = build.mux(less, x, y);
+    let Ok(sum) = small::add(&mut build, x, y);
+    let Ok(less) = small::less_than(&mut build, x, y);
+    let Ok(least) = mux(&mut build, &less, x, y);
     let outputs = [sum, vec![less], least].concat();
     let circuit = build.finish(&outputs);
     assert_eq!(circuit.ands(), 3 * width - 1);

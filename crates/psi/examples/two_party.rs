@@ -6,6 +6,7 @@ use std::time::Instant;
 use tacit_math::{Prg, Seed};
 use tacit_mpc::backends::two::{Builder, Circuit, Input};
 use tacit_mpc::backends::{Networked, Two};
+use tacit_mpc::circuits::small;
 use tacit_mpc::{Backend, Block, Rows, Shape, circuits, ops};
 use tacit_net::{Options, PartyId, Session, memory};
 use tacit_psi::circuit_psi::{CircuitPsi, Payloads};
@@ -62,7 +63,8 @@ fn deep(ands: usize) -> Circuit {
     let (mut build, inputs) = Builder::new(64);
     let (mut x, y) = (inputs[..32].to_vec(), inputs[32..].to_vec());
     for _ in 0..ands.div_ceil(31) {
-        x = build.add(&x, &y);
+        let Ok(sum) = small::add(&mut build, &x, &y);
+        x = sum;
     }
     build.finish(&x)
 }
@@ -128,7 +130,7 @@ fn main() {
         drop(circuits::less_than(b, &x.bits[..32], &x.bits[32..], false).expect("an order"));
     });
     let (mut build, inputs) = Builder::new(64);
-    let less = build.less_than(&inputs[..32], &inputs[32..]);
+    let Ok(less) = small::less_than(&mut build, &inputs[..32], &inputs[32..]);
     garbled("less than, 32 bits, garbled", &build.finish(&[less]), n, n);
     let deep = deep(2000);
     garbled("garbled and", &deep, n / 4, n / 4 * deep.ands());

@@ -3,35 +3,40 @@
 use tacit_math::Ring;
 
 use super::whole::{carries, whole};
-use super::{Function, Planes};
+use super::{Function, Gates, Planes};
 use crate::{Backend, Result, linear};
 
 /// x + y modulo 2^width: a Sklansky adder. About width log2(width) ANDs, 1 + log2(width) rounds.
 pub fn add<B: Backend>(b: &mut B, x: &[B::Bits], y: &[B::Bits]) -> Result<Planes<B>> {
     assert!(x.len() == y.len() && !x.is_empty(), "numbers of one positive width");
-    let width = x.len();
-    if let Some(sum) = whole(b, Function::Sum { width }, &[x, y])? {
-        return Ok(sum);
+    match whole(b, Function::Sum { width: x.len() }, &[x, y])? {
+        Some(sum) => Ok(sum),
+        None => add_by_gates(b, x, y),
     }
-    let sums: Planes<B> = x.iter().zip(y).map(|(x, y)| linear::xor(x, y)).collect();
-    let mut generate = b.and(&refs(&x[..width - 1]), &refs(&y[..width - 1]))?;
-    let mut propagate: Planes<B> = sums[..width - 1].to_vec();
+}
+
+/// The adder of few levels.
+pub(super) fn add_by_gates<G: Gates>(g: &mut G, x: &[G::Wire], y: &[G::Wire]) -> Result<Vec<G::Wire>, G::Error> {
+    let top = x.len() - 1;
+    let sums: Vec<G::Wire> = x.iter().zip(y).map(|(x, y)| g.xor(x, y)).collect();
+    let mut generate = g.and(&refs(&x[..top]), &refs(&y[..top]))?;
+    let mut propagate = sums[..top].to_vec();
     let mut span = 1;
-    while span < width - 1 {
-        sklansky_level(b, &mut generate, &mut propagate, span)?;
+    while span < top {
+        sklansky_level(g, &mut generate, &mut propagate, span)?;
         span *= 2;
     }
-    let carries = std::iter::zip(&sums[1..], &generate).map(|(sum, carry)| linear::xor(sum, carry));
+    let carries = std::iter::zip(&sums[1..], &generate).map(|(sum, carry)| g.xor(sum, carry));
     Ok(std::iter::once(sums[0].clone()).chain(carries).collect())
 }
 
 /// Position i in the upper half of each block of 2 span positions takes in the last position of the lower half.
-fn sklansky_level<B: Backend>(
-    b: &mut B,
-    generate: &mut Planes<B>,
-    propagate: &mut Planes<B>,
+fn sklansky_level<G: Gates>(
+    g: &mut G,
+    generate: &mut [G::Wire],
+    propagate: &mut [G::Wire],
     span: usize,
-) -> Result<()> {
+) -> Result<(), G::Error> {
     let upper: Vec<usize> = (0..generate.len()).filter(|i| i / span % 2 == 1).collect();
     let lower = |i: usize| i / span * span - 1;
     let wide: Vec<usize> = upper.iter().copied().filter(|i| i / span > 1).collect();
@@ -41,7 +46,7 @@ fn sklansky_level<B: Backend>(
     left.extend(wide.iter().map(|&i| &propagate[i]));
     right.extend(wide.iter().map(|&i| &propagate[lower(i)]));
     let base: Vec<_> = upper.iter().map(|&i| Some(&generate[i])).chain(wide.iter().map(|_| None)).collect();
-    let mut products = b.and_xor(&left, &right, &base)?.into_iter();
+    let mut products = g.and_xor(&left, &right, &base)?.into_iter();
     for (&i, joined) in upper.iter().zip(products.by_ref()) {
         generate[i] = joined;
     }
@@ -76,22 +81,35 @@ pub(super) fn carry_out<B: Backend>(b: &mut B, x: &[B::Bits], y: &[B::Bits]) -> 
     if let Some([generate, propagate]) = carries(b, x, y, false)? {
         return join_carries(b, generate, propagate);
     }
-    let generate = b.and(&refs(x), &refs(y))?;
-    let propagate: Planes<B> = x.iter().zip(y).map(|(x, y)| linear::xor(x, y)).collect();
-    join_carries(b, generate, propagate)
+    carry_by_gates(b, x, y)
+}
+
+/// The carry out of x + y, by few levels.
+pub(super) fn carry_by_gates<G: Gates>(g: &mut G, x: &[G::Wire], y: &[G::Wire]) -> Result<G::Wire, G::Error> {
+    let generate = g.and(&refs(x), &refs(y))?;
+    let propagate = x.iter().zip(y).map(|(x, y)| g.xor(x, y)).collect();
+    join_carries(g, generate, propagate)
 }
 
 /// The carry out of digits that generate or propagate one, by a tree.
-fn join_carries<B: Backend>(b: &mut B, mut generate: Planes<B>, mut propagate: Planes<B>) -> Result<B::Bits> {
+fn join_carries<G: Gates>(
+    g: &mut G,
+    mut generate: Vec<G::Wire>,
+    mut propagate: Vec<G::Wire>,
+) -> Result<G::Wire, G::Error> {
     while generate.len() > 1 {
-        (generate, propagate) = carry_level(b, &generate, &propagate)?;
+        (generate, propagate) = carry_level(g, &generate, &propagate)?;
     }
     Ok(generate.swap_remove(0))
 }
 
 /// Joins neighbours: G = G_high xor (P_high and G_low), P = P_high and P_low. The lowest P is never used and not
 /// computed.
-fn carry_level<B: Backend>(b: &mut B, generate: &[B::Bits], propagate: &[B::Bits]) -> Result<(Planes<B>, Planes<B>)> {
+fn carry_level<G: Gates>(
+    g: &mut G,
+    generate: &[G::Wire],
+    propagate: &[G::Wire],
+) -> Result<(Vec<G::Wire>, Vec<G::Wire>), G::Error> {
     let pairs = generate.len() / 2;
     let (mut left, mut right) = (Vec::new(), Vec::new());
     for k in 0..pairs {
@@ -103,9 +121,9 @@ fn carry_level<B: Backend>(b: &mut B, generate: &[B::Bits], propagate: &[B::Bits
         right.push(&propagate[2 * k]);
     }
     let base: Vec<_> = (0..left.len()).map(|k| (k < pairs).then(|| &generate[2 * k + 1])).collect();
-    let mut joined = b.and_xor(&left, &right, &base)?;
+    let mut joined = g.and_xor(&left, &right, &base)?;
     let spans = joined.split_off(pairs);
-    let mut spans: Planes<B> = std::iter::once(propagate[0].clone()).chain(spans).collect();
+    let mut spans: Vec<G::Wire> = std::iter::once(propagate[0].clone()).chain(spans).collect();
     if generate.len() % 2 == 1 {
         joined.push(generate[2 * pairs].clone());
         spans.push(propagate[2 * pairs].clone());

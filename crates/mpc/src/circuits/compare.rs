@@ -1,12 +1,12 @@
 //! Equality and order.
 
-use super::arithmetic::carry_out;
+use super::arithmetic::{carry_by_gates, carry_out};
 use super::whole::whole;
-use super::{Evaluation, Function, Planes};
+use super::{Evaluation, Function, Gates, Planes};
 use crate::{Backend, Result, linear};
 
-/// AND of all planes, level by level: by ANDs of pairs it takes width - 1 ANDs in log2(width) rounds. The AND of none is
-/// one, for `rows` rows.
+/// AND of all planes, level by level: by ANDs of pairs it takes width - 1 ANDs in log2(width) rounds. The AND of none
+/// is one, for `rows` rows.
 pub fn and_all<B: Backend>(b: &mut B, rows: usize, mut planes: Planes<B>) -> Result<B::Bits> {
     if planes.is_empty() {
         return Ok(b.public_bits(rows, || tacit_math::Plane::ones(rows)));
@@ -26,13 +26,24 @@ pub fn and_all<B: Backend>(b: &mut B, rows: usize, mut planes: Planes<B>) -> Res
     Ok(planes.swap_remove(0))
 }
 
-/// The ANDs of pairs of planes, and the last one as it is if their number is odd. One round.
-pub fn and_pairs<B: Backend>(b: &mut B, mut planes: Planes<B>) -> Result<Planes<B>> {
-    let odd = if planes.len() % 2 == 1 { planes.pop() } else { None };
-    let half = planes.len() / 2;
-    planes = b.and(&planes[..half].iter().collect::<Vec<_>>(), &planes[half..].iter().collect::<Vec<_>>())?;
-    planes.extend(odd);
-    Ok(planes)
+/// AND of all of them, by few levels.
+pub(super) fn and_all_by_gates<G: Gates>(g: &mut G, mut wires: Vec<G::Wire>) -> Result<G::Wire, G::Error> {
+    while wires.len() > 1 {
+        wires = and_pairs(g, wires)?;
+    }
+    Ok(wires.swap_remove(0))
+}
+
+/// The ANDs of pairs, and the last one as it is if their number is odd: one level.
+///
+/// # Errors
+/// That of the gates.
+pub fn and_pairs<G: Gates>(g: &mut G, mut wires: Vec<G::Wire>) -> Result<Vec<G::Wire>, G::Error> {
+    let odd = if wires.len() % 2 == 1 { wires.pop() } else { None };
+    let (first, second) = wires.split_at(wires.len() / 2);
+    wires = g.and(&first.iter().collect::<Vec<_>>(), &second.iter().collect::<Vec<_>>())?;
+    wires.extend(odd);
+    Ok(wires)
 }
 
 /// OR of all planes, as [`and_all`].
@@ -64,4 +75,10 @@ pub fn less_than<B: Backend>(b: &mut B, x: &[B::Bits], y: &[B::Bits], signed: bo
     }
     let complement: Planes<B> = x.iter().map(|x| b.not(x)).collect();
     carry_out(b, &complement, &y)
+}
+
+/// x < y for unsigned numbers, by few levels.
+pub(super) fn less_by_gates<G: Gates>(g: &mut G, x: &[G::Wire], y: &[G::Wire]) -> Result<G::Wire, G::Error> {
+    let complement: Vec<G::Wire> = x.iter().map(|x| g.not(x)).collect();
+    carry_by_gates(g, &complement, y)
 }

@@ -1,18 +1,23 @@
-//! Boolean circuits over planes, written once for all engines. A number is a slice of planes, least significant first.
+//! Boolean circuits, written once over any [`Gates`]. A number is a slice of planes, least significant first.
 //!
-//! All are shallow: depth logarithmic in the width, for engines where a level of AND gates is a round. An engine is
+//! Those over planes are shallow: depth logarithmic in the width, for engines where a level of AND gates is a round.
+//! [`small`] has those that are garbled, with the fewest gates. An engine is
 //! asked first whether it has a better way, by [`Backend::evaluate`].
 
 mod arithmetic;
 mod compare;
 mod convert;
+mod gates;
 mod leading;
+mod named;
 mod select;
+pub mod small;
 mod whole;
 
 pub use arithmetic::{add, sign};
 pub use compare::{and_all, and_pairs, equal, less_than, or_all};
 pub use convert::{resize, to_planes, to_ring};
+pub use gates::{Blank, Counts, Gates};
 pub use leading::leading_one;
 pub use select::{mask_all, mux};
 

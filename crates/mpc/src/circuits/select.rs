@@ -1,14 +1,17 @@
 //! Choice by a secret bit.
 
-use super::Planes;
-use crate::{Backend, Result, linear};
+use super::{Gates, Planes};
+use crate::{Backend, Result};
 
 /// Per row: x where choice is one, else y. One AND a plane, one round.
-pub fn mux<B: Backend>(b: &mut B, choice: &B::Bits, x: &[B::Bits], y: &[B::Bits]) -> Result<Planes<B>> {
+///
+/// # Errors
+/// That of the gates.
+pub fn mux<G: Gates>(g: &mut G, choice: &G::Wire, x: &[G::Wire], y: &[G::Wire]) -> Result<Vec<G::Wire>, G::Error> {
     assert_eq!(x.len(), y.len(), "alternatives of one width");
-    let differences: Planes<B> = x.iter().zip(y).map(|(x, y)| linear::xor(x, y)).collect();
+    let differences: Vec<G::Wire> = x.iter().zip(y).map(|(x, y)| g.xor(x, y)).collect();
     let base: Vec<_> = y.iter().map(Some).collect();
-    b.and_xor(&vec![choice; differences.len()], &differences.iter().collect::<Vec<_>>(), &base)
+    g.and_xor(&vec![choice; differences.len()], &differences.iter().collect::<Vec<_>>(), &base)
 }
 
 /// Every plane ANDed with one bit. One round.

@@ -1,6 +1,10 @@
 //! Circuits for garbling: gates over wires of one row, with few ANDs rather than few levels.
 
+use std::convert::Infallible;
+
 use tacit_math::{Prg, Seed};
+
+use crate::circuits::Gates;
 
 /// A gate whose inputs are wires: inputs of the circuit first, then one wire a gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,65 +140,6 @@ impl Builder {
         self.push(Gate::Not(x.0))
     }
 
-    /// The carry into every position of x + y and out of the last: an AND a position.
-    fn carries(&mut self, x: &[Wire], y: &[Wire]) -> Vec<Option<Wire>> {
-        let mut carries = vec![None];
-        for (&x, &y) in x.iter().zip(y) {
-            let next = match *carries.last().expect("at least one") {
-                None => self.and(x, y),
-                Some(carry) => {
-                    let (of_x, of_y) = (self.xor(x, carry), self.xor(y, carry));
-                    let both = self.and(of_x, of_y);
-                    self.xor(both, carry)
-                }
-            };
-            carries.push(Some(next));
-        }
-        carries
-    }
-
-    /// x + y modulo 2^width: width - 1 ANDs.
-    pub fn add(&mut self, x: &[Wire], y: &[Wire]) -> Vec<Wire> {
-        assert!(x.len() == y.len() && !x.is_empty(), "numbers of one positive width");
-        let top = x.len() - 1;
-        let carries = self.carries(&x[..top], &y[..top]);
-        let sums = x.iter().zip(y).zip(carries).map(|((&x, &y), carry)| {
-            let sum = self.xor(x, y);
-            carry.map_or(sum, |carry| self.xor(sum, carry))
-        });
-        sums.collect()
-    }
-
-    /// x < y as unsigned numbers: width ANDs.
-    ///
-    /// From the lowest bit: where the bits of x and y differ, y's decides; where they are equal, those below do.
-    pub fn less_than(&mut self, x: &[Wire], y: &[Wire]) -> Wire {
-        assert!(x.len() == y.len() && !x.is_empty(), "numbers of one positive width");
-        let mut less = None;
-        for (&x, &y) in x.iter().zip(y) {
-            let differ = self.xor(x, y);
-            less = Some(match less {
-                None => self.and(differ, y),
-                Some(less) => {
-                    let change = self.xor(y, less);
-                    let change = self.and(differ, change);
-                    self.xor(less, change)
-                }
-            });
-        }
-        less.expect("at least one bit")
-    }
-
-    /// Per bit: x where the choice is one, else y. An AND a bit.
-    pub fn mux(&mut self, choice: Wire, x: &[Wire], y: &[Wire]) -> Vec<Wire> {
-        let one = |(&x, &y): (&Wire, &Wire)| {
-            let difference = self.xor(x, y);
-            let chosen = self.and(choice, difference);
-            self.xor(chosen, y)
-        };
-        x.iter().zip(y).map(one).collect()
-    }
-
     /// Ends the circuit.
     pub fn finish(self, outputs: &[Wire]) -> Circuit {
         let outputs: Vec<usize> = outputs.iter().map(|wire| wire.0).collect();
@@ -252,6 +197,27 @@ impl Builder {
     }
 }
 
+impl Gates for Builder {
+    type Wire = Wire;
+    type Error = Infallible;
+
+    fn xor(&mut self, x: &Wire, y: &Wire) -> Wire {
+        Self::xor(self, *x, *y)
+    }
+
+    fn not(&mut self, x: &Wire) -> Wire {
+        Self::not(self, *x)
+    }
+
+    fn and_xor(&mut self, x: &[&Wire], y: &[&Wire], base: &[Option<&Wire>]) -> Result<Vec<Wire>, Infallible> {
+        let products = x.iter().zip(y).zip(base).map(|((x, y), base)| {
+            let product = Self::and(self, **x, **y);
+            base.map_or(product, |base| Self::xor(self, product, *base))
+        });
+        Ok(products.collect())
+    }
+}
+
 /// What a step reads to get a wire: its XOR's operands, which then is no step any more, or the wire.
 fn absorbed(steps: &mut [Option<Step>], wire: usize, once: impl Fn(usize) -> bool) -> Sum {
     match steps[wire] {
@@ -306,7 +272,8 @@ impl Circuit {
 mod tests {
     use tacit_math::{Prg, Seed};
 
-    use super::{Builder, Circuit, Gate, Step, Sum, Wire};
+    use super::{Builder, Circuit, Gate, Infallible, Step, Sum, Wire};
+    use crate::circuits::{mux, small};
 
     /// The outputs by the steps, from any 64 rows of inputs; places are reused as in garbling.
     fn by_steps(circuit: &Circuit, inputs: &[u64]) -> Vec<u64> {
@@ -355,15 +322,15 @@ mod tests {
 
     #[test]
     fn xors_of_the_usual_circuits_become_part_of_the_ands() {
-        let circuit = |outputs: fn(&mut Builder, &[Wire], &[Wire]) -> Vec<Wire>| {
+        let circuit = |outputs: fn(&mut Builder, &[Wire], &[Wire]) -> Result<Vec<Wire>, Infallible>| {
             let (mut build, inputs) = Builder::new(16);
             let (x, y) = inputs.split_at(8);
-            let outputs = outputs(&mut build, x, y);
+            let Ok(outputs) = outputs(&mut build, x, y);
             build.finish(&outputs).steps.len()
         };
-        assert_eq!(circuit(|build, x, y| vec![build.less_than(x, y)]), 8);
-        assert_eq!(circuit(|build, x, y| build.mux(x[0], &x[1..], &y[1..])), 7);
-        assert_eq!(circuit(|build, x, y| build.add(x, y)), 7 + 8, "a step for each carry and each bit of the sum");
+        assert_eq!(circuit(|build, x, y| Ok(vec![small::less_than(build, x, y)?])), 8);
+        assert_eq!(circuit(|build, x, y| mux(build, &x[0], &x[1..], &y[1..])), 7);
+        assert_eq!(circuit(small::add), 7 + 8, "a step for each carry and each bit of the sum");
     }
 
     /// Every shape of an operand that is the same in all rows, or of two operands that are one.

@@ -1,21 +1,12 @@
 //! The smallest circuits of functions.
 
-use super::{Builder, Circuit, Wire};
+use super::{Builder, Circuit};
 use crate::circuits::Function;
 
 /// The smallest circuit of a function.
 pub(in crate::backends::two) fn circuit(function: Function) -> Circuit {
     let (mut build, inputs) = Builder::new(function.inputs());
-    let (x, y) = inputs.split_at(inputs.len() / 2);
-    let outputs: Vec<Wire> = match function {
-        Function::Sum { .. } => build.add(x, y),
-        Function::SumSign { .. } => build.add(x, y).split_off(x.len() - 1),
-        Function::LessThan { .. } => vec![build.less_than(x, y)],
-        Function::All { .. } => {
-            let (first, others) = inputs.split_first().expect("at least one plane");
-            vec![others.iter().fold(*first, |all, &plane| build.and(all, plane))]
-        }
-    };
+    let Ok(outputs) = function.small(&mut build, &inputs);
     build.finish(&outputs)
 }
 
