@@ -68,6 +68,9 @@ pub(super) struct Stock {
     /// All that was handed out, so that a test sees what protocols get.
     #[cfg(test)]
     handed: Handed,
+    /// The same of what was streamed.
+    #[cfg(test)]
+    streamed: Handed,
 }
 
 /// The OTs that a node was given: the zero blocks of those that it sends; those that it receives.
@@ -80,9 +83,9 @@ struct Handed {
 
 #[cfg(test)]
 impl Handed {
-    fn receive(&mut self, kept: &CotReceiver, next: Range<usize>) {
-        self.received.choices.extend_from_slice(&kept.choices[next.start / 64..next.end / 64]);
-        self.received.blocks.extend_from_slice(&kept.blocks[next]);
+    fn receive(received: &mut CotReceiver, choices: &[u64], blocks: &[u128]) {
+        received.choices.extend_from_slice(choices);
+        received.blocks.extend_from_slice(blocks);
     }
 }
 
@@ -127,6 +130,8 @@ impl Stock {
             long_hash: TweakableCircularHash::new(),
             #[cfg(test)]
             handed: Handed::default(),
+            #[cfg(test)]
+            streamed: Handed::default(),
         })
     }
 
@@ -207,7 +212,11 @@ impl Stock {
         let next = self.receiving.1..self.receiving.1 + count;
         self.receiving.1 = next.end;
         #[cfg(test)]
-        self.handed.receive(&self.receiving.0, next.clone());
+        {
+            let CotReceiver { choices, blocks, .. } = &self.receiving.0;
+            let choices = &choices[next.start / 64..next.end / 64];
+            Handed::receive(&mut self.handed.received, choices, &blocks[next.clone()]);
+        }
         next
     }
 

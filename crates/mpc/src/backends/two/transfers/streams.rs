@@ -8,6 +8,8 @@ use tacit_net::Session;
 use tacit_ot::Adversary;
 use tacit_ot::softspoken::{self, Receiver, Sender};
 
+#[cfg(test)]
+use super::Handed;
 use super::{NODES, Stock};
 use crate::backends::cost::Cost;
 use crate::{Link, Result};
@@ -73,14 +75,24 @@ impl Stock {
         mut received: impl FnMut(&CorrelationRobustHash, &[u64], &[u128]),
     ) -> Result<()> {
         let (hash, delta) = (&self.hash, *self.delta);
+        #[cfg(test)]
+        let Handed { sent: seen, received: given } = &mut self.streamed;
         let Streams { sender, receiver } = self.filler.streams.as_mut().expect("streams have begun");
         session.enter("stock");
         let streamed = softspoken::extend_both(
             session,
             (sender, counts[self.me]),
             (receiver, counts[1 - self.me]),
-            |blocks| sent(hash, delta, blocks),
-            |choices, blocks| received(hash, choices, blocks),
+            |blocks| {
+                #[cfg(test)]
+                seen.extend_from_slice(blocks);
+                sent(hash, delta, blocks);
+            },
+            |choices, blocks| {
+                #[cfg(test)]
+                Handed::receive(given, choices, blocks);
+                received(hash, choices, blocks);
+            },
         );
         session.leave();
         Ok(streamed?)
@@ -96,14 +108,24 @@ impl Stock {
         mut received: impl FnMut(&CorrelationRobustHash, &[u64], &[u128]),
     ) -> Result<()> {
         let (hash, delta) = (&self.hash, *self.delta);
+        #[cfg(test)]
+        let Handed { sent: seen, received: given } = &mut self.streamed;
         let Streams { sender, receiver } = self.filler.streams.as_mut().expect("streams have begun");
         session.enter("stock");
         let streamed = softspoken::extend_both_chosen(
             session,
             (sender, send),
             (receiver, choices),
-            |blocks| sent(hash, delta, blocks),
-            |choices, blocks| received(hash, choices, blocks),
+            |blocks| {
+                #[cfg(test)]
+                seen.extend_from_slice(blocks);
+                sent(hash, delta, blocks);
+            },
+            |choices, blocks| {
+                #[cfg(test)]
+                Handed::receive(given, choices, blocks);
+                received(hash, choices, blocks);
+            },
         );
         session.leave();
         Ok(streamed?)
