@@ -275,6 +275,13 @@ impl Stock {
         (&self.sending.0[sent..self.sending.1], choices, &blocks[received..self.receiving.1])
     }
 
+    /// What was streamed since this was last asked: the zero blocks, and what was received.
+    #[cfg(test)]
+    pub(super) fn take_streamed(&mut self) -> (Vec<u128>, CotReceiver) {
+        let Handed { sent, received } = std::mem::take(&mut self.streamed);
+        (sent, received)
+    }
+
     /// The offset of the OTs that this node sends.
     #[cfg(test)]
     pub(super) fn offset(&self) -> u128 {

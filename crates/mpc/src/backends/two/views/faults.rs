@@ -6,7 +6,7 @@ use tacit_math::half_gates::{Gate, GateKeys, Sum};
 use tacit_math::{Prg, Seed};
 use tacit_views::{Kind, View, repeats};
 
-use super::{NODES, Protocol, Source, Strings, findings, plane, runs_for, runs_of, shape, watch};
+use super::{NODES, Protocol, Source, Strings, findings, gates, plane, runs_for, runs_of, shape, watch};
 use crate::backends::two::Two;
 use crate::{Result, Rows};
 
@@ -30,14 +30,9 @@ fn ots_that_serve_twice_are_found() {
     }
 }
 
-fn product(b: &mut Two, x: Rows<Two>) -> Result<Rows<Two>> {
-    let bits = b.and_planes(&[&x.bits[0]], &[&x.bits[1]], &[None])?;
-    Ok(Rows { bits, ..Rows::empty(x.rows) })
-}
-
 #[test]
 fn a_lane_without_a_mask_is_found() {
-    let protocol = Protocol { name: "and", shape: shape(2, 0), strings: Strings::Bits(1), used: None, run: &product };
+    let protocol = gates::PRODUCT;
     let runs = runs_for(&protocol, 10, Source::Dealt, None);
     let mut owns = watch(&protocol, 10, Source::Dealt, None, runs);
     assert_eq!(findings(&runs_of(&owns, 0), 10), Vec::<String>::new());

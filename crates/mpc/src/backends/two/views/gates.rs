@@ -2,21 +2,21 @@
 
 use tacit_math::plane::words_for;
 use tacit_math::{Plane, Prg};
-use tacit_views::{Kind, Run};
 
+use super::streamed::check_streamed;
 use super::{
-    FEW, MANY, NODES, Own, Protocol, Source, Strings, check, check_rows, check_simulator, check_sources, findings,
-    plane, shape, watch, words,
+    FEW, MANY, Own, Protocol, Source, Strings, check, check_rows, check_simulator, check_sources, plane, shape, words,
 };
 use crate::backends::two::Two;
 use crate::backends::two::lookups::table::one_hot;
 use crate::backends::two::lookups::{ENTRIES, carry, parts};
 use crate::backends::two::strategy::Way;
-use crate::{Link, Result, Rows};
+use crate::{Result, Rows};
 
-/// x AND y.
+/// x AND y, for each pair of planes.
 fn product(b: &mut Two, x: Rows<Two>) -> Result<Rows<Two>> {
-    let bits = b.and_planes(&[&x.bits[0]], &[&x.bits[1]], &[None])?;
+    let (first, second): (Vec<_>, Vec<_>) = x.bits.as_chunks::<2>().0.iter().map(|[x, y]| (x, y)).unzip();
+    let bits = b.and_planes(&first, &second, &vec![None; first.len()])?;
     Ok(Rows { bits, ..Rows::empty(x.rows) })
 }
 
@@ -57,60 +57,54 @@ fn carries_of_shared(b: &mut Two, x: Rows<Two>) -> Result<Rows<Two>> {
     Ok(Rows { bits, ..Rows::empty(x.rows) })
 }
 
-const PRODUCT: Protocol<'_> =
+pub(super) const PRODUCT: Protocol<'_> =
     Protocol { name: "and", shape: shape(2, 0), strings: Strings::Bits(1), used: None, run: &product };
 
-fn protocols() -> Vec<Protocol<'static>> {
-    let of = |name, bits, strings, run| Protocol { name, shape: shape(bits, 0), strings, used: None, run };
-    vec![
-        PRODUCT,
-        of("and with a common factor", 3, Strings::Bits(3), &group),
-        of("silent conjunction", 3, Strings::None, &silent_conjunctions),
-        of("streamed conjunction", 4, Strings::None, &streamed_conjunctions),
-        of("silent carry", 3, Strings::None, &silent_carries),
-        of("streamed carry", 4, Strings::None, &streamed_carries),
-        of("carries of shared numbers", 4, Strings::None, &carries_of_shared),
-    ]
-}
+const GROUP: Protocol<'_> = Protocol {
+    name: "and with a common factor",
+    shape: shape(3, 0),
+    strings: Strings::Bits(3),
+    used: None,
+    run: &group,
+};
+
+const CONJUNCTION: Protocol<'_> = Protocol {
+    name: "silent conjunction",
+    shape: shape(3, 0),
+    strings: Strings::None,
+    used: None,
+    run: &silent_conjunctions,
+};
+
+const CARRY: Protocol<'_> = Protocol { name: "silent carry", run: &silent_carries, ..CONJUNCTION };
+
+pub(super) const STREAMED_CONJUNCTION: Protocol<'_> =
+    Protocol { name: "streamed conjunction", shape: shape(4, 0), run: &streamed_conjunctions, ..CONJUNCTION };
+
+pub(super) const STREAMED_CARRY: Protocol<'_> =
+    Protocol { name: "streamed carry", run: &streamed_carries, ..STREAMED_CONJUNCTION };
+
+const OF_SHARED: Protocol<'_> =
+    Protocol { name: "carries of shared numbers", run: &carries_of_shared, ..STREAMED_CONJUNCTION };
+
+const ANDS: [Protocol<'_>; 2] = [PRODUCT, GROUP];
+
+const LOOKUPS: [Protocol<'_>; 5] = [CONJUNCTION, STREAMED_CONJUNCTION, CARRY, STREAMED_CARRY, OF_SHARED];
 
 // views: Two::and
 // views: Two::and_xor
 // views: crates/mpc/src/backends/two/products/and.rs
 #[test]
 fn ands_tell_nothing() {
-    for protocol in &protocols()[..2] {
+    for protocol in &ANDS {
         FEW.into_iter().for_each(|rows| drop(check(protocol, rows, Source::Dealt, None)));
         check_sources(protocol, 10);
     }
 }
 
-/// Streamed OTs are for many rows: here every word of one call is a run.
 #[test]
 fn streamed_ands_tell_nothing() {
-    const ROWS: usize = 1 << 18;
-    let fast = Some(Link { latency: 0.0, bandwidth: 1e9 });
-    let protocol = Protocol { strings: Strings::None, ..PRODUCT };
-    let owns = watch(&protocol, ROWS, Source::Dealt, fast, 1);
-    for node in 0..NODES {
-        let [own, peer] = [&owns[node][0], &owns[1 - node][0]];
-        assert_eq!(own.seen.parts().len(), 2, "d and e");
-        let runs = (0..2000).map(|at| {
-            let mut run = Run::default();
-            for part in own.seen.parts() {
-                run.view.add(part.kind, &part.name, part.bytes[8 * at..8 * (at + 1)].to_vec());
-            }
-            for which in 0..2 {
-                let [mine, theirs] = [own, peer].map(|node| plane(&node.input, which)[at]);
-                run.view.add(Kind::Own, "input", words(&[mine]));
-                run.secret.add(Kind::Own, "input", words(&[mine ^ theirs]));
-            }
-            let [mine, theirs] = [own, peer].map(|node| plane(&node.output, 0)[at]);
-            run.known.add(Kind::Own, "output", words(&[mine]));
-            run.secret.add(Kind::Own, "output", words(&[mine ^ theirs]));
-            run
-        });
-        assert_eq!(findings(&runs.collect::<Vec<_>>(), 64), Vec::<String>::new(), "node {node}");
-    }
+    [3, 64, 65].into_iter().for_each(|rows| check_streamed(&PRODUCT, rows, simulated_product));
 }
 
 /// Lookups are made in every run, which takes time.
@@ -120,13 +114,13 @@ fn streamed_ands_tell_nothing() {
 // views: crates/mpc/src/backends/two/lookups/table.rs
 #[test]
 fn lookups_tell_nothing() {
-    protocols()[2..].iter().for_each(|protocol| drop(check(protocol, 3, Source::Slice, None)));
+    LOOKUPS.iter().for_each(|protocol| drop(check(protocol, 3, Source::Slice, None)));
 }
 
 #[test]
 #[ignore = "minutes: make nightly"]
 fn ands_of_many_rows_tell_nothing() {
-    for protocol in &protocols()[..2] {
+    for protocol in &ANDS {
         check_rows(protocol, FEW.into_iter().chain(MANY));
     }
 }
@@ -136,13 +130,13 @@ fn ands_of_many_rows_tell_nothing() {
 #[test]
 #[ignore = "minutes: make nightly"]
 fn lookups_of_many_rows_tell_nothing() {
-    for protocol in &protocols()[2..] {
+    for protocol in &LOOKUPS {
         check_rows(protocol, [1, 64, 65, 577].into_iter());
     }
 }
 
 /// The first string of each OT that this node offered is what makes its output right; all else is random.
-fn simulated_product(_node: usize, own: &Own, prg: &mut Prg) -> Vec<Vec<u8>> {
+pub(super) fn simulated_product(_node: usize, own: &Own, prg: &mut Prg) -> Vec<Vec<u8>> {
     let count = words_for(own.input.rows);
     let [d, e, choices, chosen, one, rest] = [(); 6].map(|()| prg.vector::<u64>(count));
     let [x, y] = [0, 1].map(|which| plane(&own.input, which));
@@ -250,12 +244,21 @@ fn simulated_table<const BITS: usize>(
     [pads, found, entries].iter().map(|part| words(part)).collect()
 }
 
-fn simulated_streamed_conjunction(node: usize, own: &Own, prg: &mut Prg) -> Vec<Vec<u8>> {
-    simulated_table(node, own, prg, |s| [one_hot(s.map(|s| !s))])
+/// The tables of a streamed digit, by the sender's part of it.
+pub(super) fn conjunction_table(s: [u64; 4]) -> [[u64; 16]; 1] {
+    [one_hot(s.map(|s| !s))]
 }
 
-fn simulated_streamed_carry(node: usize, own: &Own, prg: &mut Prg) -> Vec<Vec<u8>> {
-    simulated_table(node, own, prg, |s| carry::sums(s.map(|s| !s)))
+pub(super) fn carry_table(s: [u64; 4]) -> [[u64; 16]; carry::BITS] {
+    carry::sums(s.map(|s| !s))
+}
+
+pub(super) fn simulated_streamed_conjunction(node: usize, own: &Own, prg: &mut Prg) -> Vec<Vec<u8>> {
+    simulated_table(node, own, prg, conjunction_table)
+}
+
+pub(super) fn simulated_streamed_carry(node: usize, own: &Own, prg: &mut Prg) -> Vec<Vec<u8>> {
+    simulated_table(node, own, prg, carry_table)
 }
 
 #[test]
@@ -263,19 +266,8 @@ fn gates_are_simulated() {
     for rows in [3, 64, 65] {
         check_simulator(&PRODUCT, rows, simulated_product);
     }
-    let conjunction = Protocol {
-        name: "conjunction",
-        shape: shape(3, 0),
-        strings: Strings::None,
-        used: None,
-        run: &silent_conjunctions,
-    };
-    check_simulator(&conjunction, 65, simulated_conjunction);
-    let carry = Protocol { name: "carry", run: &silent_carries, ..conjunction };
-    check_simulator(&carry, 65, simulated_carry);
-    let streamed =
-        Protocol { name: "streamed conjunction", shape: shape(4, 0), run: &streamed_conjunctions, ..conjunction };
-    check_simulator(&streamed, 3, simulated_streamed_conjunction);
-    let streamed = Protocol { name: "streamed carry", run: &streamed_carries, ..streamed };
-    check_simulator(&streamed, 65, simulated_streamed_carry);
+    check_simulator(&CONJUNCTION, 65, simulated_conjunction);
+    check_simulator(&CARRY, 65, simulated_carry);
+    check_simulator(&STREAMED_CONJUNCTION, 3, simulated_streamed_conjunction);
+    check_simulator(&STREAMED_CARRY, 65, simulated_streamed_carry);
 }

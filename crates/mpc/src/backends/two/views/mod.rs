@@ -10,6 +10,7 @@ mod faults;
 mod gates;
 mod moves;
 mod numbers;
+mod streamed;
 mod whole;
 
 use std::collections::HashMap;
@@ -19,7 +20,8 @@ use tacit_math::plane::words_for;
 use tacit_math::{CorrelationRobustHash, Prg, Seed, network, permutation};
 use tacit_net::{Options, Record, memory};
 use tacit_views::{
-    Kind, Part, Run, View, biased, constants, correlated, indistinguishable, leaks, repeats, runs_needed, seed,
+    Difference, Kind, Part, Run, View, biased, constants, correlated, indistinguishable, leaks, repeats, runs_needed,
+    seed,
 };
 
 use super::rows::{component, share_rows};
@@ -101,6 +103,7 @@ pub(super) enum Strings {
 }
 
 /// A protocol, as the test calls it.
+#[derive(Clone, Copy)]
 pub(super) struct Protocol<'a> {
     pub name: &'a str,
     /// Of what it takes, for any number of rows.
@@ -180,9 +183,11 @@ fn watched(b: &mut Two, protocol: &Protocol<'_>, input: Rows<Two>) -> Own {
     let public = all.only(&[Kind::Opened]);
     let mut seen = all.only(&[Kind::Received, Kind::Drawn]).filter(|part| !made_by_ot(part));
     if protocol.strings != Strings::None {
+        let (sent, received) = b.stock.take_streamed();
         let ((zero, choices, chosen), offset) = (b.stock.taken(used), b.stock.offset());
-        seen.add(Kind::Drawn, "choices", words(choices));
-        for (name, blocks, offset) in [("chosen", chosen, 0), ("zero", zero, 0), ("one", zero, offset)] {
+        let [zero, chosen] = [[zero, &sent].concat(), [chosen, &received.blocks].concat()];
+        seen.add(Kind::Drawn, "choices", words(&[choices, &received.choices].concat()));
+        for (name, blocks, offset) in [("chosen", &chosen, 0), ("zero", &zero, 0), ("one", &zero, offset)] {
             let used = protocol.used.map_or(blocks.len(), |used| used(own.rows).min(blocks.len()));
             seen.add(Kind::Drawn, name, strings(b, protocol.strings, &blocks[..used], offset));
         }
@@ -364,6 +369,20 @@ pub(super) fn check_rows(protocol: &Protocol<'_>, rows: impl Iterator<Item = usi
     }
 }
 
+/// Every `count` runs as one.
+fn joined(runs: &[Run], count: usize) -> Vec<Run> {
+    let join = |runs: &[Run]| {
+        let (first, rest) = runs.split_first().expect("a run");
+        rest.iter().fold(first.clone(), |mut all, run| {
+            all.view.extend(run.view.clone());
+            all.known.extend(run.known.clone());
+            all.secret.extend(run.secret.clone());
+            all
+        })
+    };
+    runs.chunks_exact(count).map(join).collect()
+}
+
 /// A simulator: from a node's own shares in and out, the parts of its view in their order.
 pub(super) type Simulator = fn(node: usize, own: &Own, prg: &mut Prg) -> Vec<Vec<u8>>;
 
@@ -371,27 +390,39 @@ pub(super) type Simulator = fn(node: usize, own: &Own, prg: &mut Prg) -> Vec<Vec
 pub(super) fn check_simulator(protocol: &Protocol<'_>, rows: usize, simulator: Simulator) {
     let runs = runs_for(protocol, rows, Source::Dealt, None);
     let owns = watch(protocol, rows, Source::Dealt, None, runs);
+    let found = told_apart(protocol.name, &owns, simulator, 1);
+    assert_eq!(found, [const { vec![] }; NODES], "{}, {rows} rows", protocol.name);
+}
+
+/// What tells each node's views from simulated ones, if every `count` calls are a run.
+pub(super) fn told_apart(
+    name: &str,
+    owns: &[Vec<Own>; NODES],
+    simulator: Simulator,
+    count: usize,
+) -> [Vec<Difference>; NODES] {
     let mut prg = Prg::new(&seed("simulator"));
-    for node in 0..NODES {
-        let real = runs_of(&owns, node);
+    std::array::from_fn(|node| {
+        let real = runs_of(owns, node);
         let simulated = real.iter().zip(&owns[node]).map(|(run, own)| {
             let mut parts = simulator(node, own, &mut prg).into_iter().filter(|bytes| !bytes.is_empty());
             let mut view = View::default();
             for part in own.seen.parts() {
                 let bytes = if part.bytes.is_empty() { Some(vec![]) } else { parts.next() };
-                let bytes = bytes.unwrap_or_else(|| panic!("{}: no {} at node {node}", protocol.name, part.name));
-                assert_eq!(bytes.len(), part.bytes.len(), "{}: {} at node {node}", protocol.name, part.name);
+                let bytes = bytes.unwrap_or_else(|| panic!("{name}: no {} at node {node}", part.name));
+                assert_eq!(bytes.len(), part.bytes.len(), "{name}: {} at node {node}", part.name);
                 view.add(part.kind, &part.name, bytes);
             }
-            assert!(parts.next().is_none(), "{}: more than there is at node {node}", protocol.name);
+            assert!(parts.next().is_none(), "{name}: more than there is at node {node}");
             run.seeing(with_columns(view, &own.input))
         });
-        let lanes = lanes(&real[0], rows);
-        let simulated: Vec<Run> = simulated.map(|run| run.lanes(lanes)).collect();
-        let real: Vec<Run> = real.iter().map(|run| run.lanes(lanes)).collect();
-        let found = indistinguishable(&real, &simulated);
-        assert!(found.is_empty(), "{}, {rows} rows, node {node}: {:?}", protocol.name, found.first());
-    }
+        let simulated = joined(&simulated.collect::<Vec<_>>(), count);
+        let real = joined(&real, count);
+        let lanes = lanes(&real[0], owns[node][0].input.rows);
+        let [real, simulated] =
+            [real, simulated].map(|runs| -> Vec<Run> { runs.iter().map(|run| run.lanes(lanes)).collect() });
+        indistinguishable(&real, &simulated)
+    })
 }
 
 /// The words of a plane among a block's.

@@ -6,6 +6,7 @@ use tacit_math::{Plane, Prg};
 use tacit_ot::silent::lookup::STRINGS;
 use tacit_views::{Kind, Run, View, biased, constants, indistinguishable, repeats};
 
+use super::streamed::check_streamed;
 use super::{
     FEW, NODES, Own, Protocol, Source, Strings, check, check_rows, check_simulator, check_sources, findings, plane,
     shape, watch, words,
@@ -19,12 +20,12 @@ use crate::bits::planes_of;
 use crate::{Backend, Block, LinearScan, Result, Rows};
 
 fn selected(b: &mut Two, x: Rows<Two>) -> Result<Rows<Two>> {
-    let r64 = b.select(&[&x.bits[0]], &[&x.r64[0]])?;
+    let r64 = b.select(&x.bits.iter().collect::<Vec<_>>(), &x.r64.iter().collect::<Vec<_>>())?;
     Ok(Rows { r64, ..Rows::empty(x.rows) })
 }
 
 fn injected(b: &mut Two, x: Rows<Two>) -> Result<Rows<Two>> {
-    let r64 = b.inject(&[&x.bits[0], &x.bits[1]])?;
+    let r64 = b.inject(&x.bits.iter().collect::<Vec<_>>())?;
     Ok(Rows { r64, ..Rows::empty(x.rows) })
 }
 
@@ -93,9 +94,9 @@ fn unmasked(b: &mut Two, x: Rows<Two>) -> Result<Rows<Two>> {
 
 const ELEMENTS: Strings = Strings::Elements(8);
 
-const SELECT: Protocol<'_> =
+pub(super) const SELECT: Protocol<'_> =
     Protocol { name: "select", shape: shape(1, 1), strings: ELEMENTS, used: None, run: &selected };
-const INJECT: Protocol<'_> =
+pub(super) const INJECT: Protocol<'_> =
     Protocol { name: "inject", shape: shape(2, 0), strings: ELEMENTS, used: None, run: &injected };
 const MULTIPLY: Protocol<'_> =
     Protocol { name: "multiply", shape: shape(0, 2), strings: ELEMENTS, used: None, run: &multiplied };
@@ -116,6 +117,14 @@ const UNMASK: Protocol<'_> =
 fn products_tell_nothing() {
     check(&SELECT, 3, Source::Slice, None);
     check(&INJECT, 10, Source::Dealt, None);
+}
+
+#[test]
+fn streamed_products_tell_nothing() {
+    for rows in [3, 64] {
+        check_streamed(&SELECT, rows, simulated_selection);
+        check_streamed(&INJECT, rows, simulated_injection);
+    }
 }
 
 /// By transfers: these are few.
@@ -315,17 +324,17 @@ fn bytes(numbers: &[u64]) -> Vec<u8> {
     words(numbers)
 }
 
-fn bit(words: &[u64], row: usize) -> u64 {
+pub(super) fn bit(words: &[u64], row: usize) -> u64 {
     words[row / 64] >> (row % 64) & 1
 }
 
 /// x (1 - 2 bit).
-fn signed(bit: u64, x: u64) -> u64 {
+pub(super) fn signed(bit: u64, x: u64) -> u64 {
     if bit == 1 { x.wrapping_neg() } else { x }
 }
 
 /// The first string of each OT that this node offered is what makes its output right; all else is random.
-fn simulated_selection(_node: usize, own: &Own, prg: &mut Prg) -> Vec<Vec<u8>> {
+pub(super) fn simulated_selection(_node: usize, own: &Own, prg: &mut Prg) -> Vec<Vec<u8>> {
     let mut of = Selection::random(own.input.rows, prg);
     for row in 0..own.input.rows {
         of.settle(row, own.input.r64[0][row], bit(plane(&own.input, 0), row), own.output.r64[0][row]);
@@ -335,7 +344,7 @@ fn simulated_selection(_node: usize, own: &Own, prg: &mut Prg) -> Vec<Vec<u8>> {
 
 /// Products of bits and elements, one for each plane: those that this node gives the elements of, of which the first
 /// strings make the output right, and those that it gives the bits of, of which the received strings do.
-fn simulated_injection(node: usize, own: &Own, prg: &mut Prg) -> Vec<Vec<u8>> {
+pub(super) fn simulated_injection(node: usize, own: &Own, prg: &mut Prg) -> Vec<Vec<u8>> {
     let (rows, all) = (own.input.rows, words_for(own.input.rows));
     let [flips, choices] = [(); 2].map(|()| prg.vector::<u64>(all));
     let masked: Vec<u64> = prg.vector(rows);
