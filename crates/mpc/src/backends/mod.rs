@@ -1,5 +1,7 @@
 //! The engines.
 
+#[cfg(test)]
+mod attacks;
 mod cell;
 mod clear;
 pub mod clients;

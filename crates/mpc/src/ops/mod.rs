@@ -7,6 +7,8 @@ mod sort;
 mod trial;
 
 pub use merge::{Merging, merge};
+#[cfg(test)]
+pub(crate) use permute::numbers_of;
 pub use permute::{apply, invert};
 pub use sort::{label_width, partition, place_by_labels, sort_order, sorted_labels};
 pub use trial::{Moments, Subjects, events_of, moments};

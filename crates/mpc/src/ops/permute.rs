@@ -32,7 +32,7 @@ pub(super) fn no_permutation() -> MpcError {
 }
 
 /// Row numbers revealed as planes.
-pub(super) fn numbers_of(revealed: &Block) -> Vec<u64> {
+pub(crate) fn numbers_of(revealed: &Block) -> Vec<u64> {
     let planes: Vec<_> = revealed.bits.iter().collect();
     tacit_math::transpose::rows_of_planes(&planes, revealed.rows)
 }

@@ -17,6 +17,9 @@
 //!
 //! Rounds: 3. Sent by roles 0, 1, 2: 2, 1, 1 copies of the rows; of the revealed bundle 3, 1, 2.
 
+#[cfg(test)]
+mod liar;
+
 use tacit_math::permutation;
 use tacit_net::PartyId;
 

@@ -7,6 +7,9 @@
 //!
 //! Rounds: those of two permutations; 1 to reveal, in which each node sends its component, row by row.
 
+#[cfg(test)]
+mod liar;
+
 use tacit_math::{network, permutation};
 use tacit_net::PartyId;
 
