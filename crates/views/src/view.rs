@@ -1,5 +1,7 @@
 //! Views and runs: named bit strings, by how the party came to know them.
 
+use std::sync::Arc;
+
 use tacit_net::{PartyId, Seen, Source, Transcript};
 
 /// How a party knows the bits of a part.
@@ -47,6 +49,25 @@ impl Part {
         self.bytes[bit / 8] >> (bit % 8) & 1
     }
 
+    /// Of every 64 bits those that `lanes` has.
+    fn lanes(&self, lanes: u64) -> Self {
+        let mut out = Self::new(self.kind, self.name.clone(), Vec::new());
+        for (at, word) in self.bytes.chunks(8).enumerate() {
+            let word = word.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte));
+            let bits = self.bits.saturating_sub(64 * at).min(64) as u32;
+            let mut left = if bits < 64 { lanes & !(u64::MAX << bits) } else { lanes };
+            while left != 0 {
+                if out.bits.is_multiple_of(8) {
+                    out.bytes.push(0);
+                }
+                out.bytes[out.bits / 8] |= ((word >> left.trailing_zeros() & 1) as u8) << (out.bits % 8);
+                out.bits += 1;
+                left &= left - 1;
+            }
+        }
+        out
+    }
+
     /// The bits with these numbers.
     fn cut(&self, keep: impl Fn(usize) -> bool) -> Self {
         let (mut bytes, mut bits) = (Vec::with_capacity(self.bytes.len()), 0);
@@ -61,16 +82,16 @@ impl Part {
     }
 }
 
-/// What one party knows after a run, in a fixed order.
+/// What one party knows after a run, in a fixed order. Views that were made of one share its parts.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct View {
-    parts: Vec<Part>,
+    parts: Vec<Arc<Part>>,
 }
 
 impl View {
     /// What a transcript recorded since this was last asked ([`Transcript::take_seen`]).
     pub fn of(transcript: &Transcript) -> Self {
-        Self { parts: transcript.take_seen().into_iter().map(part).collect() }
+        Self { parts: transcript.take_seen().into_iter().map(|seen| Arc::new(part(seen))).collect() }
     }
 
     /// The view with one part more.
@@ -82,7 +103,7 @@ impl View {
 
     /// Adds a part.
     pub fn add(&mut self, kind: Kind, name: &str, bytes: impl Into<Vec<u8>>) {
-        self.parts.push(Part::new(kind, name.to_owned(), bytes.into()));
+        self.parts.push(Arc::new(Part::new(kind, name.to_owned(), bytes.into())));
     }
 
     /// Adds all parts of another view.
@@ -91,7 +112,7 @@ impl View {
     }
 
     /// The parts.
-    pub fn parts(&self) -> &[Part] {
+    pub fn parts(&self) -> &[Arc<Part>] {
         &self.parts
     }
 
@@ -115,22 +136,25 @@ impl View {
         if lanes == u64::MAX {
             return self.clone();
         }
-        self.cut(|_, bit| lanes >> (bit % 64) & 1 == 1)
+        Self { parts: self.parts.iter().map(|part| Arc::new(part.lanes(lanes))).collect() }
     }
 
     /// The bits that a test asks for, by the number of their part and their number in it. Every view of a test must be
     /// cut alike.
     #[must_use]
     pub fn cut(&self, keep: impl Fn(usize, usize) -> bool) -> Self {
-        let parts = self.parts.iter().enumerate();
-        Self { parts: parts.map(|(number, part)| part.cut(|bit| keep(number, bit))).collect() }
+        let cut = |(number, part): (usize, &Arc<Part>)| {
+            let whole = (0..part.bits).all(|bit| keep(number, bit));
+            if whole { Arc::clone(part) } else { Arc::new(part.cut(|bit| keep(number, bit))) }
+        };
+        Self { parts: self.parts.iter().enumerate().map(cut).collect() }
     }
 
     /// The view with parts of one kind, name and length one behind the other as one part.
     #[must_use]
     pub fn joined(self) -> Self {
         let mut parts: Vec<(usize, Part)> = Vec::new();
-        for part in self.parts {
+        for part in self.parts.into_iter().map(Arc::unwrap_or_clone) {
             assert_eq!(part.bits, 8 * part.bytes.len(), "parts are joined before they are cut");
             let same = |(length, before): &&mut (usize, Part)| {
                 *length == part.bytes.len() && before.kind == part.kind && before.name == part.name
@@ -143,12 +167,12 @@ impl View {
                 None => parts.push((part.bytes.len(), part)),
             }
         }
-        Self { parts: parts.into_iter().map(|(_, part)| part).collect() }
+        Self { parts: parts.into_iter().map(|(_, part)| Arc::new(part)).collect() }
     }
 
     /// How many bits it has.
     pub fn bits(&self) -> usize {
-        self.parts.iter().map(Part::bits).sum()
+        self.parts.iter().map(|part| part.bits).sum()
     }
 }
 

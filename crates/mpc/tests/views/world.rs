@@ -1,6 +1,7 @@
 //! Runs programs hundreds of times over an engine and looks at every call of every node with the battery.
 
 use std::ops::Range;
+use std::sync::Arc;
 use std::thread;
 
 use tacit_math::plane::words_for;
@@ -348,13 +349,15 @@ impl Sample {
     /// The bits of the words that are looked at, in all lanes.
     fn bits(self, run: &Run) -> usize {
         let parts = [&run.view, &run.known, &run.secret].into_iter().flat_map(View::parts);
-        let words =
-            |part: &Part| (0..part.bits().div_ceil(64)).filter(|&word| self.has_word(part.bits(), word)).count();
+        let words = |part: &Arc<Part>| {
+            let bits = part.bits();
+            (0..bits.div_ceil(64)).filter(|&word| self.has_word(bits, word)).count()
+        };
         64 * parts.map(words).sum::<usize>()
     }
 
     fn of_view(self, view: &View) -> View {
-        let lengths: Vec<usize> = view.parts().iter().map(Part::bits).collect();
+        let lengths: Vec<usize> = view.parts().iter().map(|part| part.bits()).collect();
         view.cut(|part, bit| self.lanes >> (bit % 64) & 1 == 1 && self.has_word(lengths[part], bit / 64))
     }
 

@@ -1,5 +1,7 @@
 //! Intersection into shares: the receiver's view with all that it can decode, and the sender's.
 
+use std::sync::Arc;
+
 use crate::curious::{self, Look};
 use crate::world::{Played, inputs, play_pair};
 use tacit_math::{Prg, Seed, transpose};
@@ -7,7 +9,9 @@ use tacit_mpc::{Block, Shape};
 use tacit_psi::circuit_psi::{CircuitPsi, Payloads};
 use tacit_psi::okvs::{Layout, Okvs};
 use tacit_psi::{Item, Role, Sizes};
-use tacit_views::{Kind, Run, View, biased, constants, correlated, indistinguishable, leaks, repeats, runs_needed};
+use tacit_views::{
+    Kind, Part, Run, View, biased, constants, correlated, indistinguishable, leaks, repeats, runs_needed,
+};
 
 /// Items, and as many bins: every item has every bin among its three.
 const COUNT: usize = 3;
@@ -80,8 +84,7 @@ fn by_item_and_bin(looks: &[Look], values: &[u128]) -> Vec<u128> {
 /// What the receiver's view is made from if the protocol is secure: from nothing. Not even the number of matches is
 /// needed.
 fn simulated(real: &View, prg: &mut Prg) -> View {
-    let uniform =
-        |view: View, part: &tacit_views::Part| view.with(part.kind, &part.name, prg.vector::<u8>(part.bytes.len()));
+    let uniform = |view: View, part: &Arc<Part>| view.with(part.kind, &part.name, prg.vector::<u8>(part.bytes.len()));
     real.parts().iter().fold(View::default(), uniform)
 }
 
