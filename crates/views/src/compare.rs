@@ -1,6 +1,6 @@
 //! Real views beside simulated ones.
 
-use crate::columns::{Columns, all_ones, ones, words_for};
+use crate::columns::{Columns, all_ones, assert_alike, ones, words_for};
 use crate::frequency::stray;
 use crate::repeats::{changing, repeats_among};
 use crate::space::Space;
@@ -57,17 +57,19 @@ pub fn indistinguishable(real: &[Run], simulated: &[Run]) -> Vec<Difference> {
         all.extend(run.view.clone());
         all
     };
-    let all: Vec<View> = real.iter().chain(simulated).map(joint).collect();
-    let matrix = Columns::of(&all.iter().collect::<Vec<_>>());
-    let halves = matrix.columns.iter().map(|column| halves(column, real.len())).collect::<Vec<_>>();
-    let mut found = frequencies(&matrix, &halves, real.len());
-    found.extend(relations(&matrix, &halves, real.len()));
+    let all = [real, simulated].map(|runs| runs.iter().map(joint).collect::<Vec<View>>());
+    assert_alike(all.iter().flatten());
+    let halves = all.map(|views| Columns::of(&views.iter().collect::<Vec<_>>()));
+    let mut found = frequencies(&halves, real.len());
+    found.extend(relations(&halves, real.len()));
     let views = [real, simulated].map(|runs| runs.iter().map(|run| run.view.clone()).collect::<Vec<_>>());
     // A bit that is the same in all runs of one half by chance leaves its word out of both.
-    let [first, second] = views.each_ref().map(|views| changing(views));
-    let changing: Vec<bool> = first.into_iter().zip(second).map(|(first, second)| first && second).collect();
+    let [mut both, second] = views.each_ref().map(|views| changing(views));
+    for (both, second) in both.iter_mut().flatten().zip(second.iter().flatten()) {
+        *both &= second;
+    }
     for bytes in [8, 16] {
-        let [first, second] = views.each_ref().map(|views| repeats_among(views, bytes, &changing));
+        let [first, second] = views.each_ref().map(|views| repeats_among(views, bytes, &both));
         let counts = [first.len(), second.len()];
         // What repeats by the nature of the protocol does so in both, about as often.
         if (counts[0] == 0) != (counts[1] == 0) {
@@ -78,19 +80,9 @@ pub fn indistinguishable(real: &[Run], simulated: &[Run]) -> Vec<Difference> {
     found
 }
 
-/// The real and the simulated half of a column.
-fn halves(column: &[u64], runs: usize) -> [Vec<u64>; 2] {
-    let bit = |run: usize| column[run / 64] >> (run % 64) & 1;
-    let half = |start: usize| {
-        let mut half = vec![0; words_for(runs)];
-        (0..runs).for_each(|run| half[run / 64] |= bit(start + run) << (run % 64));
-        half
-    };
-    [half(0), half(runs)]
-}
-
-fn frequencies(matrix: &Columns, halves: &[[Vec<u64>; 2]], runs: usize) -> Vec<Difference> {
-    let count = halves.len();
+/// Of the real half and the simulated one.
+fn frequencies(halves: &[Columns; 2], runs: usize) -> Vec<Difference> {
+    let count = halves[0].count;
     let pairs = count * count.saturating_sub(1) / 2;
     let step = pairs.div_ceil(PAIRS).max(1);
     let tests = (count + pairs.div_ceil(step)) as f64;
@@ -98,23 +90,23 @@ fn frequencies(matrix: &Columns, halves: &[[Vec<u64>; 2]], runs: usize) -> Vec<D
     let far = |[a, b]: [usize; 2]| a.abs_diff(b) as f64 / runs as f64 > bound;
     let frequency = |count: usize| count as f64 / runs as f64;
     let difference = |columns: &[usize], counts: [usize; 2]| Difference::Frequency {
-        bits: columns.iter().map(|&column| matrix.name(column)).collect(),
+        bits: columns.iter().map(|&column| halves[0].name(column)).collect(),
         frequencies: counts.map(frequency),
         bound,
     };
     let mut found = Vec::new();
-    for (column, halves) in halves.iter().enumerate() {
-        let counts = halves.each_ref().map(|half| ones(half));
+    for column in 0..count {
+        let counts = halves.each_ref().map(|half| ones(half.column(column)));
         if far(counts) {
             found.push(difference(&[column], counts));
         }
     }
     let places = (0..count).flat_map(|i| (0..i).map(move |j| (i, j)));
     for (i, j) in places.step_by(step) {
-        let equal = |half: usize| {
-            halves[i][half].iter().zip(&halves[j][half]).map(|(a, b)| (a ^ b).count_ones() as usize).sum()
+        let differ = |half: &Columns| {
+            half.column(i).iter().zip(half.column(j)).map(|(a, b)| (a ^ b).count_ones() as usize).sum()
         };
-        let counts = [equal(0), equal(1)];
+        let counts = halves.each_ref().map(differ);
         if far(counts) {
             found.push(difference(&[i, j], counts));
         }
@@ -124,18 +116,18 @@ fn frequencies(matrix: &Columns, halves: &[[Vec<u64>; 2]], runs: usize) -> Vec<D
 
 /// A relation among bits that are seldom one holds in most runs of both halves. The runs in which it fails all fall into
 /// one half with a probability of 2 to the minus their number, so few of them tell nothing.
-fn relations(matrix: &Columns, halves: &[[Vec<u64>; 2]], runs: usize) -> Vec<Difference> {
-    let enough = (halves.len() as f64 / FALSE_ALARM).log2().ceil() as usize;
+fn relations(halves: &[Columns; 2], runs: usize) -> Vec<Difference> {
+    let enough = (halves[0].count as f64 / FALSE_ALARM).log2().ceil() as usize;
     let mut found = Vec::new();
     for real in [true, false] {
         let [first, second] = if real { [0, 1] } else { [1, 0] };
         let mut space = Space::new(words_for(runs));
         let independent = space.insert([all_ones(runs), all_ones(runs)].concat());
         debug_assert!(independent.is_none(), "the first vector");
-        for (column, halves) in halves.iter().enumerate() {
-            let rest = space.insert([halves[first].as_slice(), &halves[second]].concat());
+        for column in 0..halves[0].count {
+            let rest = space.insert([first, second].map(|half: usize| halves[half].column(column)).concat());
             if rest.is_some_and(|rest| ones(&rest) >= enough.min(runs / 4)) {
-                found.push(Difference::Relation { bit: matrix.name(column), real });
+                found.push(Difference::Relation { bit: halves[0].name(column), real });
             }
         }
     }

@@ -40,13 +40,13 @@ pub(crate) fn stray(count: f64, probability: f64) -> f64 {
 pub fn biased(views: &[View]) -> Vec<Biased> {
     let Some(first) = views.first() else { return vec![] };
     let matrix = Columns::of(&views.iter().collect::<Vec<_>>());
-    let tests = (matrix.columns.len() + first.parts().len()) as f64;
+    let tests = (matrix.count + first.parts().len()) as f64;
     let runs = views.len() as f64;
     let check = |what: String, ones: usize, trials: f64| {
         let (frequency, bound) = (ones as f64 / trials, stray(trials, FALSE_ALARM / tests));
         ((frequency - 0.5).abs() > bound).then_some(Biased { what, frequency, bound })
     };
-    let counts: Vec<usize> = matrix.columns.iter().map(|column| ones(column)).collect();
+    let counts: Vec<usize> = matrix.all().map(ones).collect();
     let mut found: Vec<Biased> =
         counts.iter().enumerate().filter_map(|(column, &ones)| check(matrix.name(column), ones, runs)).collect();
     let mut at = 0;
@@ -68,14 +68,14 @@ pub fn correlated(runs: &[Run]) -> Vec<Correlated> {
     let matrix = |part: fn(&Run) -> &View| Columns::of(&runs.iter().map(part).collect::<Vec<_>>());
     let [view, known, secret] = [matrix(|run| &run.view), matrix(|run| &run.known), matrix(|run| &run.secret)];
     let mut explained = Space::new(words_for(runs.len()));
-    for column in std::iter::once(all_ones(runs.len())).chain(known.columns) {
+    for column in std::iter::once(all_ones(runs.len())).chain(known.all().map(<[u64]>::to_vec)) {
         explained.insert(column);
     }
-    let own = |&column: &usize| explained.reduced(view.columns[column].clone()).iter().all(|&word| word == 0);
-    let candidates: Vec<usize> = (0..view.columns.len()).filter(|column| !own(column)).collect();
-    let tests = (candidates.len() * secret.columns.len()) as f64;
+    let own = |&column: &usize| explained.reduced(view.column(column).to_vec()).iter().all(|&word| word == 0);
+    let candidates: Vec<usize> = (0..view.count).filter(|column| !own(column)).collect();
+    let tests = (candidates.len() * secret.count) as f64;
     let mut found = Vec::new();
-    for (number, hidden) in secret.columns.iter().enumerate() {
+    for (number, hidden) in secret.all().enumerate() {
         let given = [runs.len() - ones(hidden), ones(hidden)];
         if given.iter().any(|&count| count < runs.len() / 64) {
             continue;
@@ -83,8 +83,8 @@ pub fn correlated(runs: &[Run]) -> Vec<Correlated> {
         let [zeros, one] = given.map(|count| count as f64);
         let bound = stray(1.0 / (1.0 / zeros + 1.0 / one), FALSE_ALARM / tests);
         for &column in &candidates {
-            let both: usize = view.columns[column].iter().zip(hidden).map(|(a, b)| (a & b).count_ones() as usize).sum();
-            let frequencies = [(ones(&view.columns[column]) - both) as f64 / zeros, both as f64 / one];
+            let both: usize = view.column(column).iter().zip(hidden).map(|(a, b)| (a & b).count_ones() as usize).sum();
+            let frequencies = [(ones(view.column(column)) - both) as f64 / zeros, both as f64 / one];
             if (frequencies[0] - frequencies[1]).abs() > bound {
                 let (seen, secret) = (view.name(column), secret.name(number));
                 found.push(Correlated { seen, secret, frequencies, bound });

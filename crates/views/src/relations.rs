@@ -61,7 +61,7 @@ fn search(runs: usize, view: &Columns, known: &Columns, secret: &Columns, named:
     let mut explained = space.clone();
     names.insert_all(&mut space, view);
     let mut found = Vec::new();
-    for column in 0..secret.columns.len() {
+    for column in 0..secret.count {
         let vector = names.vector(secret, column);
         // A secret that follows from what is known, or from secrets before it, says nothing new.
         if explained.insert(vector.clone()).is_none() {
@@ -87,7 +87,7 @@ impl Names {
 
     /// A column, and behind it its number as a bit.
     fn vector(&mut self, columns: &Columns, column: usize) -> Vector {
-        let mut vector = columns.columns[column].clone();
+        let mut vector = columns.column(column).to_vec();
         if self.named {
             let number = self.names.len();
             self.names.push(columns.name(column));
@@ -98,7 +98,7 @@ impl Names {
     }
 
     fn insert_all(&mut self, space: &mut Space, columns: &Columns) -> Vec<Relation> {
-        let vectors = 0..columns.columns.len();
+        let vectors = 0..columns.count;
         vectors
             .filter_map(|column| {
                 let vector = self.vector(columns, column);

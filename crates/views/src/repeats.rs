@@ -1,6 +1,6 @@
 //! Equal words, and equal differences of words.
 
-use crate::columns::{Columns, ones};
+use crate::columns::assert_alike;
 use crate::{FALSE_ALARM, View};
 
 /// Words that are equal, or two pairs of words with equal XOR.
@@ -32,7 +32,7 @@ pub fn repeats(views: &[View], bytes: usize) -> Vec<Repeat> {
 }
 
 /// As [`repeats`], of words of which all bits are among the changing ones.
-pub(crate) fn repeats_among(views: &[View], bytes: usize, changing: &[bool]) -> Vec<Repeat> {
+pub(crate) fn repeats_among(views: &[View], bytes: usize, changing: &[Vec<u8>]) -> Vec<Repeat> {
     assert!([4, 8, 16].contains(&bytes), "words of 4, 8 or 16 bytes");
     let words = words(views, bytes, changing);
     let most = most(bytes);
@@ -66,26 +66,31 @@ fn most(bytes: usize) -> usize {
     (2.0 * FALSE_ALARM * 2f64.powi(8 * bytes as i32)).sqrt() as usize
 }
 
-/// Which bits of views are not the same in all runs.
-pub(crate) fn changing(views: &[View]) -> Vec<bool> {
-    let matrix = Columns::of(&views.iter().collect::<Vec<_>>());
-    matrix.columns.iter().map(|column| !matches!(ones(column), n if n == 0 || n == views.len())).collect()
+/// Which bits of views are not the same in all runs, part by part.
+pub(crate) fn changing(views: &[View]) -> Vec<Vec<u8>> {
+    assert_alike(views);
+    let Some(first) = views.first() else { return vec![] };
+    let mut changes: Vec<Vec<u8>> = first.parts().iter().map(|part| vec![0; part.bytes.len()]).collect();
+    for view in views {
+        for (changes, (part, first)) in changes.iter_mut().zip(view.parts().iter().zip(first.parts())) {
+            let bytes = part.bytes.iter().zip(&first.bytes);
+            changes.iter_mut().zip(bytes).for_each(|(changes, (byte, first))| *changes |= byte ^ first);
+        }
+    }
+    changes
 }
 
 /// The words of every run of which all bits change.
-fn words(views: &[View], bytes: usize, changing: &[bool]) -> Vec<Word> {
+fn words(views: &[View], bytes: usize, changing: &[Vec<u8>]) -> Vec<Word> {
     let mut words = Vec::new();
     for (run, view) in views.iter().enumerate() {
-        let mut start = 0;
         for (part, seen) in view.parts().iter().enumerate() {
             for (at, word) in seen.bytes[..seen.bits() / 8].chunks_exact(bytes).enumerate() {
-                let first = start + 8 * bytes * at;
-                if changing[first..first + 8 * bytes].iter().all(|&changes| changes) {
+                if changing[part][bytes * at..bytes * (at + 1)].iter().all(|&changes| changes == 0xff) {
                     let value = word.iter().rev().fold(0, |value, &byte| value << 8 | u128::from(byte));
                     words.push(Word { run, part, at, value });
                 }
             }
-            start += seen.bits();
         }
     }
     words
