@@ -306,6 +306,9 @@ impl Findings {
     }
 }
 
+/// Words of a column that are looked at, if not all are.
+const WORDS: usize = 3;
+
 /// The most rows that count as few.
 const FEW: usize = 3;
 
@@ -340,7 +343,7 @@ impl Sample {
     /// Whether the sample has a word of a part with this many bits. A column of 64-bit numbers has a word for each
     /// row; a column of bits has one for 64 rows. Any other part counts as one column.
     fn has_word(self, bits: usize, word: usize) -> bool {
-        let Some(rows) = self.rows.filter(|&rows| rows > 3 * 64) else { return true };
+        let Some(rows) = self.rows.filter(|&rows| rows > WORDS * 64) else { return true };
         let columns = [rows, words_for(rows), bits.div_ceil(64).max(1)];
         let column = columns.into_iter().find(|&words| bits.is_multiple_of(64 * words)).unwrap_or(columns[2]);
         [0, column / 2, column - 1].contains(&(word % column))
@@ -357,6 +360,9 @@ impl Sample {
     }
 
     fn of_view(self, view: &View) -> View {
+        if self.rows.is_none_or(|rows| rows <= WORDS * 64) {
+            return view.lanes(self.lanes);
+        }
         let lengths: Vec<usize> = view.parts().iter().map(|part| part.bits()).collect();
         view.cut(|part, bit| self.lanes >> (bit % 64) & 1 == 1 && self.has_word(lengths[part], bit / 64))
     }
@@ -389,39 +395,55 @@ impl Calls<'_> {
     /// design.
     fn seen<B: Told>(&self, run: usize, call: usize, told: &mut View) -> Run {
         let own = &self.nodes[self.node][run][call];
-        let mut view = own.seen.only(&[Kind::Received, Kind::Drawn]).filter(|part| !is_permutation(part));
+        let mut view = own.seen.filter(is_random);
         let mut secret = View::default();
         for (which, shared) in own.shared.iter().enumerate() {
-            let parts: Vec<&Shared> = self.nodes.iter().map(|node| &node[run][call].shared[which]).collect();
-            let plain = plain(&parts);
             let name = format!("{} of {}", shared.name, own.name);
-            for form in
-                B::told(own.name, self.node).iter().filter(|(name, _)| *name == shared.name).map(|(_, form)| form)
-            {
-                let clear = match form {
-                    Form::Value => plain.clone(),
-                    Form::Component(which) => shared.components[*which].clone(),
-                };
-                told.add(Kind::Opened, &name, without_padding(clear, shared));
-            }
             shared.components.iter().for_each(|component| view.add(Kind::Own, &name, component.clone()));
             // Of two rows, the order that is revealed is the XOR of the old one and of how they were shuffled, as it
             // should be.
             if (own.name, shared.name, shared.rows) != ("shuffle_reveal", "shuffled", 2) {
-                secret.add(Kind::Own, &name, plain);
+                secret.add(Kind::Own, &name, self.plain(run, call, which));
+            }
+        }
+        self.tell::<B>(run, call, told);
+        if call > 0 {
+            view.extend(own.public.clone());
+        }
+        Run { view, known: View::default(), secret }
+    }
+
+    /// Adds what a node is told by the engine's design, and what is declared when a run begins.
+    fn tell<B: Told>(&self, run: usize, call: usize, told: &mut View) {
+        let own = &self.nodes[self.node][run][call];
+        for (which, shared) in own.shared.iter().enumerate() {
+            for (_, form) in B::told(own.name, self.node).iter().filter(|(name, _)| *name == shared.name) {
+                let clear = match form {
+                    Form::Value => self.plain(run, call, which),
+                    Form::Component(which) => shared.components[*which].clone(),
+                };
+                let name = format!("{} of {}", shared.name, own.name);
+                told.add(Kind::Opened, &name, without_padding(clear, shared));
             }
         }
         if call == 0 {
             told.extend(own.public.clone());
-        } else {
-            view.extend(own.public.clone());
         }
-        Run { view, known: View::default(), secret }
+    }
+
+    /// What the shares of a call stand for.
+    fn plain(&self, run: usize, call: usize, which: usize) -> Vec<u8> {
+        plain(&self.nodes.iter().map(|node| &node[run][call].shared[which]).collect::<Vec<_>>())
     }
 }
 
 /// Calls that disclose what they make public. What is revealed of shuffled rows is to say nothing.
 pub const DISCLOSING: [&str; 3] = ["input", "open", "announce"];
+
+/// What a call gives a node but its own: messages, and what generators give for anything but a permutation.
+fn is_random(part: &Part) -> bool {
+    matches!(part.kind, Kind::Received | Kind::Drawn) && !is_permutation(part)
+}
 
 /// What a generator gives for a permutation: a buffer of which most is not used.
 fn is_permutation(part: &Part) -> bool {
@@ -452,9 +474,10 @@ fn add(a: &mut [u8], b: &[u8]) {
 
 fn without_padding(mut plain: Vec<u8>, shared: &Shared) -> Vec<u8> {
     if shared.cell.is_none() && shared.rows > 0 {
-        let column = 8 * words_for(shared.rows);
-        for bit in (0..8 * plain.len()).filter(|bit| bit % (8 * column) >= shared.rows) {
-            plain[bit / 8] &= !(1 << (bit % 8));
+        for column in plain.chunks_mut(8 * words_for(shared.rows)) {
+            for (at, byte) in column.iter_mut().enumerate().skip(shared.rows / 8) {
+                *byte &= !(0xff << shared.rows.saturating_sub(8 * at).min(8)) as u8;
+            }
         }
     }
     plain
@@ -493,7 +516,7 @@ fn rows_of_run(calls: &[Call]) -> usize {
 fn windows(calls: &Calls<'_>, effort: Effort) -> Vec<Range<usize>> {
     let own = &calls.nodes[calls.node][0];
     let seen = |call: &Call| {
-        let random = call.seen.only(&[Kind::Received, Kind::Drawn]).filter(|part| !is_permutation(part));
+        let random = call.seen.filter(is_random);
         let run = Run { view: random, known: call.public.clone(), secret: View::default() };
         Sample { lanes: 1, rows: Some(rows_of_run(own)) }.bits(&run) / 64
     };
@@ -519,13 +542,17 @@ fn whole<B: Told>(calls: &Calls<'_>, run: usize, effort: Effort, window: &Range<
     let mut told = View::default();
     let mut all = Run::default();
     for call in 0..count {
-        let one = calls.seen::<B>(run, call, &mut told);
-        let is_end = call == 0 || call + 1 == count;
-        if is_end {
-            all.view.extend(one.view);
-            all.secret.extend(one.secret);
-        } else if window.contains(&call) {
-            all.view.extend(one.view.only(&[Kind::Received, Kind::Drawn, Kind::Opened]));
+        if call == 0 || call + 1 == count {
+            let end = calls.seen::<B>(run, call, &mut told);
+            all.view.extend(end.view);
+            all.secret.extend(end.secret);
+            continue;
+        }
+        calls.tell::<B>(run, call, &mut told);
+        if window.contains(&call) {
+            let Call { seen, public, .. } = &calls.nodes[calls.node][run][call];
+            all.view.extend(seen.filter(is_random));
+            all.view.extend(public.only(&[Kind::Received, Kind::Drawn, Kind::Opened]));
         }
     }
     all.known = told;
