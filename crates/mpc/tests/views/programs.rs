@@ -9,7 +9,7 @@ use tacit_mpc::{Backend, Block, Result, Rows, Shape, circuits};
 use crate::world::{Effort, LARGE, Program, SIZES, SMALL, Source, Told, check, shape};
 
 /// One function on some columns.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Function {
     Add,
     Sign,
@@ -28,6 +28,7 @@ pub enum Function {
     LessFixed,
     EqualFixed,
     Divide,
+    DivideBySteps,
     SortShort,
     SortLong,
     Invert,
@@ -39,7 +40,7 @@ pub enum Function {
 
 impl Function {
     /// All of them.
-    pub const ALL: [Self; 24] = [
+    pub const ALL: [Self; 25] = [
         Self::Add,
         Self::Sign,
         Self::AndAll,
@@ -57,6 +58,7 @@ impl Function {
         Self::LessFixed,
         Self::EqualFixed,
         Self::Divide,
+        Self::DivideBySteps,
         Self::SortShort,
         Self::SortLong,
         Self::Invert,
@@ -71,6 +73,9 @@ impl Function {
 const FORMAT: Format = Format { width: 6, fraction: 2 };
 const NARROW: Format = Format { width: 3, fraction: 1 };
 
+/// Of as few bits as take a step towards the reciprocal.
+const STEPPED: Format = Format { width: 5, fraction: 2 };
+
 impl Program for Function {
     fn shape(&self, rows: usize) -> Shape {
         let of = |bits, r32, r64, r128| Shape { bits, r32, r64, r128, ..shape(rows) };
@@ -81,7 +86,8 @@ impl Program for Function {
             Self::MaskAll => of(4, 0, 0, 0),
             Self::Sign | Self::ToPlanes | Self::Truncate => of(0, 1, 0, 0),
             Self::ToRingWide => of(9, 0, 0, 0),
-            Self::Multiply | Self::LessFixed | Self::EqualFixed | Self::Divide => of(0, 2, 0, 0),
+            Self::Multiply | Self::LessFixed | Self::EqualFixed => of(0, 2, 0, 0),
+            Self::Divide | Self::DivideBySteps => of(0, 2, 0, 0),
             Self::SortShort | Self::Invert => of(3, 1, 1, 0),
             Self::SortLong | Self::PlaceByLabels => of(5, 0, 1, 0),
             Self::Partition => of(2, 1, 0, 0),
@@ -120,6 +126,7 @@ impl Program for Function {
             Self::LessFixed => planes(vec![fixed::less_than(b, &x.r32[0], &x.r32[1], 7)?]),
             Self::EqualFixed => planes(vec![fixed::equal(b, &x.r32[0], &x.r32[1], 7)?]),
             Self::Divide => Rows { r32: vec![fixed::divide(b, &x.r32[0], &x.r32[1], NARROW)?], ..empty },
+            Self::DivideBySteps => Rows { r32: vec![fixed::divide(b, &x.r32[0], &x.r32[1], STEPPED)?], ..empty },
             Self::SortShort | Self::SortLong => {
                 let order = ops::sort_order(b, x.rows, &x.bits)?;
                 ops::apply(b, x, order)?
@@ -158,12 +165,14 @@ impl Program for Function {
 impl Function {
     /// Whether it makes many calls, which say enough of a few rows.
     pub fn is_long(self) -> bool {
-        matches!(self, Self::Divide | Self::Merge | Self::Moments)
+        matches!(self, Self::Divide | Self::DivideBySteps | Self::Merge | Self::Moments)
     }
 }
 
+/// Divisions by steps, which make the most calls, have a test of their own.
 fn functions<B: Told + 'static>(long: bool, rows: &[usize], effort: Effort) {
-    for function in Function::ALL.into_iter().filter(|function| function.is_long() == long) {
+    let functions = Function::ALL.into_iter().filter(|function| *function != Function::DivideBySteps);
+    for function in functions.filter(|function| function.is_long() == long) {
         for &rows in rows {
             check::<B>(&format!("{function:?}"), &function, rows, Source::Worked, effort);
         }
@@ -196,6 +205,12 @@ fn long_functions_over_three_nodes_tell_nothing() {
 #[test]
 fn divisions_over_three_nodes_tell_nothing() {
     check::<Rep3>("divide", &Function::Divide, 1, Source::Worked, SMALL);
+}
+
+#[test]
+#[ignore = "minutes: make nightly"]
+fn divisions_by_steps_over_three_nodes_tell_nothing() {
+    check::<Rep3>("divide by steps", &Function::DivideBySteps, 1, Source::Worked, SMALL);
 }
 
 #[test]
