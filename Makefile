@@ -79,7 +79,7 @@ constant-time: export CARGO_PROFILE_TEST_OVERFLOW_CHECKS := false
 constant-time: export CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER := valgrind --quiet --error-limit=no --num-callers=20 --suppressions=$(CURDIR)/crates/marks/by-design.supp
 constant-time: valgrind
 	$(call all_pass,tacit-marks,planted,,5)
-	$(call all_pass,tacit-mpc,views,constant_time,7)
+	$(call all_pass,tacit-mpc,views,constant_time,8)
 	$(call all_pass,tacit-table,engines,constant_time,4)
 	$(call all_pass,tacit-table,kept,constant_time,2)
 	$(call all_pass,tacit-ot,protocols,constant_time,8)

@@ -173,6 +173,24 @@ fn two_nodes_with_many_rows_branch_on_no_share() {
     assert_eq!(found(None, &items), []);
 }
 
+/// Numbers of 128 bits that fill a message and go on in a second one.
+const LONG: usize = (1 << 16) + ROWS;
+
+/// Columns that go in messages of several pieces: those of 128 bits, and many in one stream.
+#[test]
+fn long_messages_of_three_nodes_branch_on_no_share() {
+    let methods = [
+        (Method::Mul, LONG),
+        (Method::Select, LONG),
+        (Method::Inject, LONG),
+        (Method::Shuffle, LONG),
+        (Method::ShuffleReveal, LONG),
+        // Planes of half a message each.
+        (Method::And, (1 << 22) + ROWS),
+    ];
+    assert_eq!(found::<Rep3>(None, &methods.map(at_rows)), []);
+}
+
 /// The same on a fast link: transfers and tables that are streamed.
 #[test]
 fn two_nodes_that_stream_branch_on_no_share() {
@@ -189,6 +207,7 @@ fn two_nodes_that_stream_branch_on_no_share() {
 /// Shares are marked: a branch on one, and an address made of one, is found in every engine.
 fn planted<B: Components + 'static>() {
     let input = Block::random(Shape { r64: 1, ..shape(ROWS) }, &mut Prg::new(&Seed::from_bytes([5; 16])));
+    let wide = Block::random(Shape { bits: 1, r128: 1, ..shape(LONG) }, &mut Prg::new(&Seed::from_bytes([5; 16])));
     let branch = |b: &mut B, x: Rows<B>| {
         let products = b.mul(&[&x.r64[0]], &[&x.r64[0]])?;
         let shares = B::take_apart(Rows { r64: products, ..Rows::empty(ROWS) });
@@ -202,10 +221,22 @@ fn planted<B: Components + 'static>() {
         black_box(table[(shares[0].r64[0][0] & 255) as usize]);
         Ok(x)
     };
-    let items = [item("branch", input.clone(), branch), item("address", input, address)];
+    // On the last row, which came in the second message.
+    let behind = |b: &mut B, x: Rows<B>| {
+        let products = b.select(&[&x.bits[0]], &[&x.r128[0]])?;
+        let shares = B::take_apart(Rows { r128: products, ..Rows::empty(LONG) });
+        let zero = shares.iter().any(|share| share.r128[0].last() == Some(&0));
+        Ok(if black_box(zero) { Rows::empty(LONG) } else { x })
+    };
+    let items = [
+        item("branch", input.clone(), branch),
+        item("address", input, address),
+        item("branch behind a message", wide, behind),
+    ];
     let found = found::<B>(None, &items);
     let names: Vec<&str> = found.iter().map(|(name, _)| name.as_str()).collect();
-    assert_eq!(names, [format!("{}: branch", B::NAME), format!("{}: address", B::NAME)]);
+    let expected = ["branch", "address", "branch behind a message"];
+    assert_eq!(names, expected.map(|name| format!("{}: {name}", B::NAME)));
 }
 
 #[test]
