@@ -573,6 +573,26 @@ def choose_whole(
     of each party, of shares. receiver: who computes numbers.
     """
 
+@final
+class Calibration:
+    """Plans that run among nodes of this process, and the prices that follow from what they take of the processor."""
+
+    def __new__(cls, prices: str | None = None) -> Calibration:
+        """prices: the table (JSON) that prices which nothing measures follow; None for the default."""
+
+    def run(self, engine: str, operators: str, *, nodes: list[str], link: tuple[float, float] | None = None) -> None:
+        """Measure a plan: operators (a JSON list in execution order) whose inputs have declared sizes.
+
+        link: latency and bandwidth by which protocols are chosen.
+        """
+
+    def prices(self, date: str, machine: str) -> tuple[str, list[dict[str, Any]]]:
+        """Measure intersections. Returns the table of prices (JSON), and the steps that were measured.
+
+        A step is {"name","taken","predicted","fitted"}: seconds of a node's processor, measured and predicted by the
+        prices of before and by the new ones.
+        """
+
 def cost(
     engine: str,
     operators: str,

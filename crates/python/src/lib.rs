@@ -5,6 +5,7 @@
 //! per fault (`fault`); panics never show content. Tables cross as Arrow (`arrow`).
 
 mod arrow;
+mod calibration;
 mod cost;
 mod fault;
 mod kept;
@@ -25,6 +26,8 @@ use pyo3::prelude::*;
 mod native {
     use pyo3::prelude::*;
 
+    #[pymodule_export]
+    use crate::calibration::Calibration;
     #[pymodule_export]
     use crate::cost::{circuit_psi_rows, cost, engines, operators, permits};
     #[pymodule_export]

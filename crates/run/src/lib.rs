@@ -6,6 +6,7 @@
 
 mod agreement;
 mod approved;
+pub mod calibrate;
 mod circuit_join;
 mod client;
 mod connection;

@@ -24,6 +24,7 @@ HOMES = {
     "init": "tacit.cli.init",
     "join": "tacit.cli.join",
     "doctor": "tacit.cli.doctor",
+    "calibrate": "tacit.cli.calibrate",
     "keys": "tacit.cli.keys",
     "ledger": "tacit.cli.ledger",
 }
