@@ -3,10 +3,12 @@
 use std::io;
 use std::path::Path;
 
-use tacit_net::{Fault, NetError};
+use tacit_net::{Fault, NetError, PartyId, Session};
 use tacit_psi::PsiError;
 use tacit_psi::binning::Overflow;
 use tacit_sealed::SealedError;
+
+use crate::messages::Misbehaviour;
 
 /// Why matching tables ended.
 #[derive(Debug, thiserror::Error)]
@@ -14,6 +16,31 @@ pub enum MatchError {
     /// The protocol or the connection failed.
     #[error(transparent)]
     Protocol(#[from] PsiError),
+    /// A peer told what no honest party tells.
+    #[error("{step}: party {peer:?} tells what no honest party tells: {what}; the match has ended")]
+    Misbehaved {
+        /// The peer's name.
+        peer: String,
+        /// Path of the step.
+        step: String,
+        /// What is wrong with it.
+        what: Misbehaviour,
+    },
+    /// A peer refuses to go on.
+    #[error("party {peer:?} refuses to go on; it says there why")]
+    Refused {
+        /// The peer's name.
+        peer: String,
+    },
+    /// This party would announce what cannot be.
+    #[error("this party would announce {0}; correct its options or its private file")]
+    Announced(Misbehaviour),
+    /// A step is taken before another one that it needs.
+    #[error("{0}")]
+    OutOfOrder(&'static str),
+    /// The operating system gives no socket.
+    #[error("no socket is left ({0}); close other programs")]
+    Socket(String),
     /// A bin does not fit its public size.
     #[error(transparent)]
     Overflow(#[from] Overflow),
@@ -26,6 +53,16 @@ pub enum MatchError {
     )]
     JointRows {
         /// Rows of the bin.
+        rows: u64,
+        /// How many of them fit.
+        most: u64,
+    },
+    /// Keys that repeat at several parties give more rows than memory holds.
+    #[error(
+        "keys repeat at several parties, so that the output has {rows} rows, more than the {most} that the declared memory allows; declare more --memory at all parties, or let each key stand in one row"
+    )]
+    OutputRows {
+        /// Rows of the output.
         rows: u64,
         /// How many of them fit.
         most: u64,
@@ -61,13 +98,33 @@ impl MatchError {
     pub fn fault(&self) -> Fault {
         match self {
             Self::Protocol(error) => error.fault(),
+            Self::Misbehaved { .. } => Fault::Misbehaved,
+            Self::Refused { .. } => Fault::Gone,
+            Self::OutOfOrder(_) | Self::Socket(_) => Fault::Internal,
             Self::Overflow(_)
             | Self::Input(_)
+            | Self::Announced(_)
             | Self::JointRows { .. }
+            | Self::OutputRows { .. }
             | Self::File { .. }
             | Self::Damaged { .. }
             | Self::OtherKey { .. } => Fault::Input,
         }
+    }
+
+    /// The peer and the step concerned, where there are.
+    pub fn place(&self) -> [Option<&str>; 2] {
+        match self {
+            Self::Protocol(error) => error.place(),
+            Self::Misbehaved { peer, step, .. } => [Some(peer), Some(step)],
+            Self::Refused { peer } => [Some(peer), None],
+            _ => [None, None],
+        }
+    }
+
+    /// A peer told, in the session's present step, what no honest party tells.
+    pub fn misbehaved(session: &Session, peer: PartyId, what: Misbehaviour) -> Self {
+        Self::Misbehaved { peer: session.name(peer).to_owned(), step: session.path().to_owned(), what }
     }
 
     /// A file that is not as it was written.

@@ -1,5 +1,4 @@
 //! Tables in and out of intersections: identifiers of any columns to tokens, tokens and payload to bins in memory or on
-//! disk, one intersection for each bin, and the rows that match, in the same order at both parties.
 //!
 //! | module | what it does |
 //! |---|---|
@@ -13,9 +12,7 @@
 //! | [`family`] | the protocols, by name |
 //! | [`run`] | the intersections of all bins, by one or several workers |
 //! | [`repetitions`] | keys that repeat: all combinations of rows, in one order |
-//! | [`many`] | the match of more than two parties |
 //! | [`aggregate`] | how many keys match, and sums over them, instead of the rows |
-//! | [`ids`] | universal ids of the rows of both parties, instead of the rows that match |
 //! | [`shares`] | shares of the rows that match, instead of the rows |
 //! | [`keyed`] | rows with one key or several, in memory, for ids and shares |
 //! | [`prepared`] | a large table prepared once and asked about many times |
@@ -32,6 +29,7 @@ pub mod files;
 pub mod ids;
 pub mod keyed;
 pub mod many;
+pub mod messages;
 pub mod normalise;
 pub mod output;
 pub mod prepared;
