@@ -1,4 +1,5 @@
 //! Tables in and out of intersections: identifiers of any columns to tokens, tokens and payload to bins in memory or on
+//! disk, one intersection for each bin, and the rows that match, in the same order at both parties.
 //!
 //! | module | what it does |
 //! |---|---|
@@ -10,9 +11,13 @@
 //! | [`results`] | which rows matched, bin by bin; on disk they are what a run resumes from |
 //! | [`choice`] | which protocol runs, in which roles and bins, by prices |
 //! | [`family`] | the protocols, by name |
+//! | [`messages`] | what parties tell each other of themselves, before and after a match |
+//! | [`parties`] | the steps that they take together, from connecting to the end |
 //! | [`run`] | the intersections of all bins, by one or several workers |
 //! | [`repetitions`] | keys that repeat: all combinations of rows, in one order |
+//! | [`many`] | the match of more than two parties |
 //! | [`aggregate`] | how many keys match, and sums over them, instead of the rows |
+//! | [`ids`] | universal ids of the rows of both parties, instead of the rows that match |
 //! | [`shares`] | shares of the rows that match, instead of the rows |
 //! | [`keyed`] | rows with one key or several, in memory, for ids and shares |
 //! | [`prepared`] | a large table prepared once and asked about many times |
@@ -32,6 +37,7 @@ pub mod many;
 pub mod messages;
 pub mod normalise;
 pub mod output;
+pub mod parties;
 pub mod prepared;
 pub mod repetitions;
 pub mod results;
@@ -46,6 +52,7 @@ pub use ids::{IdRows, Ids};
 pub use keyed::KeyedRows;
 pub use normalise::Normaliser;
 pub use output::{Join, Rows};
+pub use parties::Parties;
 pub use results::Results;
 pub use run::{Progress, Run};
 pub use tokeniser::Tokeniser;

@@ -1,0 +1,280 @@
+//! The parties of a match, from connecting to the end. All of them take the same steps, in this order.
+//!
+//! | step | what happens |
+//! |---|---|
+//! | [`Parties::announce`] | all tell each other of themselves; from that all choose alike how the match runs |
+//! | [`Parties::agree`] | they agree on a fresh key of tokens; then each puts its own input into bins |
+//! | [`Parties::wait_at`] [`Point::Ready`] | they wait until all have |
+//! | [`Parties::run`], [`Parties::intersect`], [`Parties::aggregate`] | they match |
+//! | [`Parties::wait_at`] [`Point::Done`] | they wait until all have their results |
+//! | [`Parties::close`] | they end |
+//!
+//! A query about a prepared table has [`Parties::offer`] and [`Parties::question`] in place of announcements, and the
+//! owner's key in place of an agreed one.
+
+use tacit_math::Seed;
+use tacit_net::{PartyId, Session};
+use tacit_psi::Role;
+use tacit_psi::alignment::Learns;
+use tacit_psi::multi_party::Owners;
+use tacit_psi::tokens::agree_key;
+
+use crate::aggregate::aggregate;
+use crate::bins::Bins;
+use crate::error::MatchError;
+use crate::many;
+use crate::messages::{
+    Announcement, Asked, Misbehaviour, Numbers, Offered, Point, RunName, exchange, hear, swap, tell,
+};
+use crate::results::Results;
+use crate::run::{Progress, Run};
+
+/// Bytes that a row of the output takes in memory besides its columns.
+const BYTES_PER_JOINT_ROW: u64 = 16;
+
+/// Connects the worker of a number with the other parties' workers of that number.
+type Connect = Box<dyn Fn(usize) -> Result<Session, MatchError> + Send>;
+
+/// This party's connection with the others, and what all have announced.
+pub struct Parties {
+    connect: Connect,
+    /// One for each worker; none after the end.
+    sessions: Vec<Session>,
+    /// In the parties' order.
+    announced: Vec<Announcement>,
+}
+
+impl Parties {
+    /// Connects the first workers.
+    ///
+    /// # Errors
+    /// The connection's failure.
+    pub fn connect(
+        connect: impl Fn(usize) -> Result<Session, MatchError> + Send + 'static,
+    ) -> Result<Self, MatchError> {
+        Ok(Self { sessions: vec![connect(0)?], connect: Box::new(connect), announced: Vec::new() })
+    }
+
+    /// The sessions of all workers.
+    pub fn sessions(&mut self) -> &mut [Session] {
+        &mut self.sessions
+    }
+
+    /// Whether the connection has ended.
+    pub fn ended(&self) -> bool {
+        self.sessions.is_empty()
+    }
+
+    /// The first worker's session.
+    ///
+    /// # Errors
+    /// The connection has ended.
+    pub fn first(&mut self) -> Result<&mut Session, MatchError> {
+        self.sessions.first_mut().ok_or(MatchError::OutOfOrder("the connection has ended; connect again"))
+    }
+
+    /// Tells the others of this party. Everybody's announcement, in the parties' order.
+    ///
+    /// # Errors
+    /// An own announcement, or a peer's, that cannot be; the connection's failure.
+    pub fn announce(&mut self, mine: Announcement) -> Result<&[Announcement], MatchError> {
+        mine.check().map_err(MatchError::Announced)?;
+        let keys = mine.kinds.len();
+        let session = self.first()?;
+        let all = exchange(session, mine)?;
+        check_kinds(session, all.iter().map(|told| told.kinds.len()), keys)?;
+        self.announced = all;
+        Ok(&self.announced)
+    }
+
+    /// Agrees with all others on the key of tokens, which names the run.
+    ///
+    /// # Errors
+    /// The connection's failure; a peer that deviates.
+    pub fn agree(&mut self) -> Result<(Seed, RunName), MatchError> {
+        let key = agree_key(self.first()?)?;
+        let name = RunName::of(&key);
+        Ok((key, name))
+    }
+
+    /// Waits until all others have come to the same point.
+    ///
+    /// # Errors
+    /// A peer that refuses to go on, or is at another point; the connection's failure.
+    pub fn wait_at(&mut self, point: Point) -> Result<(), MatchError> {
+        wait_at(self.first()?, point)
+    }
+
+    /// Waits until all others have had the time to find for themselves what this party is about to refuse.
+    pub fn refuse(&mut self) {
+        // It refuses, whatever becomes of the others.
+        let _ = self.first().and_then(|session| exchange(session, Point::Refused));
+    }
+
+    /// Connects further workers, until there are `count`.
+    ///
+    /// # Errors
+    /// The connection's failure.
+    pub fn add_workers(&mut self, count: usize) -> Result<(), MatchError> {
+        for worker in self.sessions.len()..count {
+            self.sessions.push((self.connect)(worker)?);
+            // The peer's door for this worker is shut before the next one knocks.
+            wait_at(&mut self.sessions[worker], Point::Ready)?;
+        }
+        Ok(())
+    }
+
+    /// A match of two tables' bins, by what both have announced.
+    ///
+    /// # Errors
+    /// Nothing is announced.
+    pub fn run(&self, role: Role, learns: Learns, todo: Vec<usize>) -> Result<Run, MatchError> {
+        Ok(Run { role, learns, rows: self.rows()?, todo, joint_rows: self.joint_rows()? })
+    }
+
+    /// How many keys match, and the sum over them; see [`aggregate`]. both: whether the receiver tells the sender.
+    /// None at a party that learns nothing.
+    ///
+    /// # Errors
+    /// Those of the protocol; numbers of a peer that cannot be.
+    pub fn aggregate(
+        &mut self,
+        role: Role,
+        bins: &Bins,
+        least: Option<usize>,
+        both: bool,
+    ) -> Result<Option<Numbers>, MatchError> {
+        let rows = self.rows()?;
+        let session = self.first()?;
+        let peer = peer(session);
+        let found = aggregate(session, role, bins, rows, least)?;
+        match role {
+            Role::Receiver => {
+                let sum = found.sums.and_then(|sums| sums.first().map(|&sum| sum as i64));
+                let numbers = Numbers { keys: found.cardinality.unwrap_or(0) as u64, sum };
+                if both {
+                    tell(session, peer, &numbers)?;
+                }
+                Ok(Some(numbers))
+            }
+            Role::Sender if both => {
+                let numbers: Numbers = hear(session, peer)?;
+                let cannot_be = numbers.check(rows.map(|rows| rows as u64), least.map(|least| least as u64));
+                cannot_be.map_err(|what| MatchError::misbehaved(session, peer, what))?;
+                Ok(Some(numbers))
+            }
+            Role::Sender => Ok(None),
+        }
+    }
+
+    /// The match of more than two tables; see [`many::intersect`].
+    ///
+    /// # Errors
+    /// Those of the protocol; more rows than the declared memory allows, which all recipients find.
+    pub fn intersect(
+        &mut self,
+        leader: usize,
+        recipients: &[usize],
+        bins: &Bins,
+        results: &Results,
+        progress: &Progress,
+    ) -> Result<(), MatchError> {
+        let (most, sizes) = (self.joint_rows()?, self.announced.iter().map(|told| told.rows as usize).collect());
+        let recipients = recipients.iter().copied().map(PartyId).collect();
+        let owners = Owners { sizes, leader: PartyId(leader), recipients };
+        let rows = many::intersect(self.first()?, &owners, bins, results, progress, most)?;
+        if rows > most {
+            self.refuse();
+            return Err(MatchError::OutputRows { rows, most });
+        }
+        Ok(())
+    }
+
+    /// Offers a prepared table to be asked about. What the peer asks.
+    ///
+    /// # Errors
+    /// A question that cannot be; the connection's failure.
+    pub fn offer(&mut self, mine: &Offered) -> Result<Asked, MatchError> {
+        let session = self.first()?;
+        let peer = peer(session);
+        swap(session, peer, mine)
+    }
+
+    /// Asks about a prepared table by `keys` key columns. What the peer offers.
+    ///
+    /// # Errors
+    /// An offer that cannot be; the connection's failure.
+    pub fn question(&mut self, mine: &Asked, keys: usize) -> Result<Offered, MatchError> {
+        let session = self.first()?;
+        let peer = peer(session);
+        let offered: Offered = swap(session, peer, mine)?;
+        match offered.kinds.len() == keys {
+            true => Ok(offered),
+            false => Err(MatchError::misbehaved(session, peer, Misbehaviour::Kinds)),
+        }
+    }
+
+    /// The announced rows of this party and of the only other one.
+    ///
+    /// # Errors
+    /// Nothing is announced.
+    pub fn rows(&self) -> Result<[usize; 2], MatchError> {
+        Ok(self.of_two()?.map(|told| told.rows as usize))
+    }
+
+    /// How many columns this party shares, and the only other one.
+    ///
+    /// # Errors
+    /// Nothing is announced.
+    pub fn columns(&self) -> Result<[usize; 2], MatchError> {
+        Ok(self.of_two()?.map(|told| told.columns.len()))
+    }
+
+    /// Ends in order, with an acknowledgement from every peer.
+    ///
+    /// # Errors
+    /// The connection's failure.
+    pub fn close(&mut self) -> Result<(), MatchError> {
+        Ok(self.sessions.drain(..).try_for_each(Session::close)?)
+    }
+
+    /// Ends at once and tells the peers why.
+    pub fn abort(self, reason: &str) {
+        self.sessions.into_iter().for_each(|session| session.abort(reason));
+    }
+
+    fn of_two(&self) -> Result<[&Announcement; 2], MatchError> {
+        match (&self.announced[..], self.sessions.first().map(Session::me)) {
+            ([mine, theirs], Some(PartyId(0))) | ([theirs, mine], Some(_)) => Ok([mine, theirs]),
+            _ => Err(MatchError::OutOfOrder(UNANNOUNCED)),
+        }
+    }
+
+    /// How many rows of the output fit into the memory that all declare.
+    fn joint_rows(&self) -> Result<u64, MatchError> {
+        let memory = self.announced.iter().map(|told| told.memory).min();
+        memory.map(|memory| memory / BYTES_PER_JOINT_ROW).ok_or(MatchError::OutOfOrder(UNANNOUNCED))
+    }
+}
+
+const UNANNOUNCED: &str = "a match begins with what its parties announce";
+
+fn peer(session: &Session) -> PartyId {
+    PartyId(1 - session.me().0)
+}
+
+fn check_kinds(session: &Session, told: impl Iterator<Item = usize>, keys: usize) -> Result<(), MatchError> {
+    let other = told.enumerate().find(|&(_, count)| count != keys);
+    other.map_or(Ok(()), |(party, _)| Err(MatchError::misbehaved(session, PartyId(party), Misbehaviour::Kinds)))
+}
+
+fn wait_at(session: &mut Session, point: Point) -> Result<(), MatchError> {
+    let all = exchange(session, point)?;
+    let other = all.into_iter().enumerate().find(|&(_, at)| at != point);
+    other.map_or(Ok(()), |(party, at)| {
+        Err(match at {
+            Point::Refused => MatchError::Refused { peer: session.name(PartyId(party)).to_owned() },
+            Point::Ready | Point::Done => MatchError::misbehaved(session, PartyId(party), Misbehaviour::Point),
+        })
+    })
+}
