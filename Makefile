@@ -57,8 +57,8 @@ test: lint
 
 # A case of matching is a whole match of two parties: sixteen times as many as in `make test` are 192.
 nightly: valgrind lint test-rust $(VENV)/native $(VENV)/tests
-	PROPTEST_CASES=4096 BOLERO_RANDOM_TEST_TIME_MS=120000 cargo test --locked --workspace --exclude tacit-matching
-	PROPTEST_CASES=192 BOLERO_RANDOM_TEST_TIME_MS=120000 cargo test --locked --package tacit-matching
+	PROPTEST_CASES=4096 BOLERO_RANDOM_TEST_TIME_MS=120000 cargo test --locked --workspace --exclude tacit-linkage
+	PROPTEST_CASES=192 BOLERO_RANDOM_TEST_TIME_MS=120000 cargo test --locked --package tacit-linkage
 	cargo test --locked --workspace --test views -- --ignored
 	cargo test --locked --workspace --lib views -- --ignored
 	HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest -m "nightly or not nightly" -o faulthandler_timeout=0

@@ -2,7 +2,7 @@
 
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
-use tacit_matching::MatchError;
+use tacit_linkage::MatchError;
 pub use tacit_net::Fault;
 use tacit_net::NetError;
 use tacit_psi::PsiError;

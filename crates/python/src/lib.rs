@@ -58,7 +58,7 @@ mod native {
         let tacit_run::Link { latency, bandwidth } = tacit_run::Link::UNDECLARED;
         module.add("UNDECLARED_LINK", (latency, bandwidth))?;
         module.add("MOST_BINS", tacit_psi::binning::MOST)?;
-        module.add("BYTES_PER_TOKEN", tacit_matching::choice::bins::BYTES_PER_TOKEN)?;
+        module.add("BYTES_PER_TOKEN", tacit_linkage::choice::bins::BYTES_PER_TOKEN)?;
         crate::fault::register(module)
     }
 }

@@ -7,10 +7,10 @@ use arrow_array::RecordBatchReader;
 use arrow_array::ffi_stream::RecordBatchStreamReader;
 use arrow_schema::ArrowError;
 use pyo3::prelude::*;
-use tacit_matching::files::{Files, SEALED};
-use tacit_matching::keyed::Reading;
-use tacit_matching::output::total;
-use tacit_matching::{Bins, Counts, Join, KeyColumn, KeyedRows, Layout, Normaliser, Partition, Results, Rows};
+use tacit_linkage::files::{Files, SEALED};
+use tacit_linkage::keyed::Reading;
+use tacit_linkage::output::total;
+use tacit_linkage::{Bins, Counts, Join, KeyColumn, KeyedRows, Layout, Normaliser, Partition, Results, Rows};
 use tacit_math::Seed;
 use tacit_run::kept::sealing_key;
 use tacit_sealed::Folder;
@@ -120,7 +120,7 @@ impl Binned {
     /// How many keys and pairs of rows have matched, and how many rows of the peer; after all bins are done.
     fn totals(&self, py: Python<'_>) -> Result<Totals> {
         py.detach(|| {
-            let sum = |of: fn(&tacit_matching::results::Matches) -> u64| total(&self.results, self.bins.count(), of);
+            let sum = |of: fn(&tacit_linkage::results::Matches) -> u64| total(&self.results, self.bins.count(), of);
             Ok(Totals {
                 keys: sum(|m| m.keys)?,
                 pairs: sum(|m| m.rows.len() as u64)?,

@@ -1,9 +1,9 @@
 //! How a match runs, as all its parties choose alike.
 
 use pyo3::prelude::*;
-use tacit_matching::choice::bins::{self, Asked, Limit, Offer, Protocol};
-use tacit_matching::choice::whole::{self, Revealed};
-use tacit_matching::choice::{Terms, leader};
+use tacit_linkage::choice::bins::{self, Asked, Limit, Offer, Protocol};
+use tacit_linkage::choice::whole::{self, Revealed};
+use tacit_linkage::choice::{Terms, leader};
 
 use crate::fault::{Failure, Result};
 use crate::prices;

@@ -1,7 +1,7 @@
 //! What a match costs, without data.
 
 use pyo3::prelude::*;
-use tacit_matching::family;
+use tacit_linkage::family;
 use tacit_psi::vole_psi::Variant;
 use tacit_psi::{Sizes, Traffic, VolePsi};
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use tacit_matching::many;
+use tacit_linkage::many;
 use tacit_net::PartyId;
 use tacit_psi::multi_party::Owners;
 use tacit_psi::tokens::agree_key;

@@ -4,8 +4,8 @@ use std::sync::{Arc, PoisonError};
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use tacit_matching::aggregate::aggregate;
-use tacit_matching::{Ids, Run, family, prepared, shares};
+use tacit_linkage::aggregate::aggregate;
+use tacit_linkage::{Ids, Run, family, prepared, shares};
 use tacit_net::PartyId;
 use tacit_psi::alignment::Learns;
 use tacit_psi::blind_join::Rule;

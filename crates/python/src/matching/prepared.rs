@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use tacit_matching::prepared::prepare;
+use tacit_linkage::prepared::prepare;
 use tacit_psi::unbalanced;
 
 use super::binned::Binned;

@@ -7,7 +7,7 @@ use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
-use tacit_matching::MatchError;
+use tacit_linkage::MatchError;
 
 use crate::arrow::capsule_of;
 use crate::fault::Failure;

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use tacit_matching::MatchError;
-use tacit_matching::files::SEALED;
+use tacit_linkage::MatchError;
+use tacit_linkage::files::SEALED;
 use tacit_run::kept::sealing_key;
 use tacit_sealed::pieces;
 

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use arrow_array::{RecordBatch, RecordBatchIterator};
 use pyo3::prelude::*;
-use tacit_matching::ids::METHODS;
-use tacit_matching::shares::Announced;
-use tacit_matching::{IdRows, Ids};
+use tacit_linkage::ids::METHODS;
+use tacit_linkage::shares::Announced;
+use tacit_linkage::{IdRows, Ids};
 use tacit_psi::Sizes;
 use tacit_psi::relatives::PrivateId;
 

@@ -13,10 +13,10 @@ use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use clear::Clear;
 use proptest::prelude::*;
-use tacit_matching::files::{Files, SEALED};
-use tacit_matching::repetitions::Places;
-use tacit_matching::results::Matches;
-use tacit_matching::{Bins, Join, KeyColumn, Layout, MatchError, Normaliser, Partition, Progress, Results, Rows, Run};
+use tacit_linkage::files::{Files, SEALED};
+use tacit_linkage::repetitions::Places;
+use tacit_linkage::results::Matches;
+use tacit_linkage::{Bins, Join, KeyColumn, Layout, MatchError, Normaliser, Partition, Progress, Results, Rows, Run};
 use tacit_math::Seed;
 use tacit_net::{Message, Options, PartyId, Record, Session, memory};
 use tacit_psi::alignment::{Learns, intersect};
@@ -247,7 +247,7 @@ fn told_of_repetitions(told: impl FnOnce(usize) -> Vec<u8> + Send, joint_rows: u
     let mut sessions = memory::mesh(&["a", "b"], &Options::default()).into_iter();
     let (honest, mut cheat) = (sessions.next().expect("two"), sessions.next().expect("two"));
     let sizes = Sizes { sender: 300, receiver: 40 };
-    let room = tacit_matching::repetitions::Places::new(40, 300, 1).bytes();
+    let room = tacit_linkage::repetitions::Places::new(40, 300, 1).bytes();
     let run = Run { role: Role::Receiver, learns: Learns::Both, rows: [40, 300], todo: vec![0], joint_rows };
     std::thread::scope(|scope| {
         scope.spawn(move || {

@@ -6,11 +6,11 @@ mod tampered;
 
 use std::panic::RefUnwindSafe;
 
-use tacit_matching::MatchError;
-use tacit_matching::choice::bins::{Asked, Offer, Protocol};
-use tacit_matching::choice::whole::Revealed;
-use tacit_matching::choice::{Terms, bins, leader, whole};
-use tacit_matching::messages::{self, Announcement, Kind, Message, Numbers, Offered, Point, Resume, RunName, exchange};
+use tacit_linkage::MatchError;
+use tacit_linkage::choice::bins::{Asked, Offer, Protocol};
+use tacit_linkage::choice::whole::Revealed;
+use tacit_linkage::choice::{Terms, bins, leader, whole};
+use tacit_linkage::messages::{self, Announcement, Kind, Message, Numbers, Offered, Point, Resume, RunName, exchange};
 use tacit_math::Seed;
 use tacit_net::{PartyId, Session};
 use tacit_psi::Prices;

@@ -1,6 +1,6 @@
 //! How many rows a second one core turns into tokens, by kind of key: the best of several passes.
 //!
-//! `cargo run --release -p tacit-matching --example tokeniser`
+//! `cargo run --release -p tacit-linkage --example tokeniser`
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 use arrow_schema::{DataType, Field, Schema};
-use tacit_matching::{KeyColumn, Normaliser, Tokeniser};
+use tacit_linkage::{KeyColumn, Normaliser, Tokeniser};
 use tacit_math::Seed;
 
 /// Rows of a batch, as DuckDB gives them.

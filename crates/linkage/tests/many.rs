@@ -8,7 +8,7 @@ use arrow_array::{ArrayRef, Int64Array, RecordBatch};
 use arrow_schema::{DataType, Field, Schema};
 use proptest::prelude::*;
 use std::sync::Arc;
-use tacit_matching::{Bins, Join, KeyColumn, Layout, MatchError, Normaliser, Partition, Progress, Results, Rows, many};
+use tacit_linkage::{Bins, Join, KeyColumn, Layout, MatchError, Normaliser, Partition, Progress, Results, Rows, many};
 use tacit_math::Seed;
 use tacit_net::{Options, PartyId, Session, memory};
 use tacit_psi::multi_party::{Owners, PartyCost};

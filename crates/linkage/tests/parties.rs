@@ -5,8 +5,8 @@ use std::thread;
 
 use arrow_array::{ArrayRef, Int64Array, RecordBatch};
 use arrow_schema::{DataType, Field, Schema};
-use tacit_matching::messages::{Announcement, Kind, Misbehaviour, Numbers, Point, tell};
-use tacit_matching::{Bins, KeyColumn, Layout, MatchError, Normaliser, Parties, Partition};
+use tacit_linkage::messages::{Announcement, Kind, Misbehaviour, Numbers, Point, tell};
+use tacit_linkage::{Bins, KeyColumn, Layout, MatchError, Normaliser, Parties, Partition};
 use tacit_math::Seed;
 use tacit_net::{Fault, Options, PartyId, Session, memory};
 use tacit_psi::Role;
