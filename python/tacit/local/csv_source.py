@@ -43,6 +43,17 @@ def open_csv(database: duckdb.DuckDBPyConnection, table: Table, fields: tuple[Fi
     return Source(table, path, fields, relation, name, name, "rowid", opened, may_have_nul=file.has_nul)
 
 
+def check_lines(database: duckdb.DuckDBPyConnection, path: str, width: int) -> None:
+    """Find the first malformed line of a file of ``width`` columns. database: with one thread. Raises DataError."""
+    reader = csv_text.reader(path, width, ", store_rejects = true, rejects_limit = 1")
+    counts = ", ".join(f"count({csv_text.at(index)})" for index in range(width))
+    database.execute(f"SELECT {counts} FROM {reader}").fetchall()
+    first = "SELECT error_type, line_byte_position FROM reject_errors ORDER BY line_byte_position LIMIT 1"
+    for kind, byte in database.execute(first).fetchall():
+        what, advice = LINE_PROBLEMS.get(kind, LINE_PROBLEMS["INVALID STATE"])
+        raise DataError(path, f"line {csv_text.line_number(path, byte - 1)} {what}", advice)
+
+
 class _File:
     """A CSV file and the columns to read from it."""
 
@@ -75,18 +86,8 @@ class _File:
         One thread of a database of its own reads the file in order; speed does not matter any more.
         """
         with duckdb.connect(config={"threads": 1}) as database:
-            self._malformed_line(database)
+            check_lines(database, self._path, self._width)
             self._wrong_value(database)
-
-    def _malformed_line(self, database: duckdb.DuckDBPyConnection) -> None:
-        reader = csv_text.reader(self._path, self._width, ", store_rejects = true, rejects_limit = 1")
-        counts = ", ".join(f"count({csv_text.at(index)})" for index in range(self._width))
-        database.execute(f"SELECT {counts} FROM {reader}").fetchall()
-        first = "SELECT error_type, line_byte_position FROM reject_errors ORDER BY line_byte_position LIMIT 1"
-        for kind, byte in database.execute(first).fetchall():
-            what, advice = LINE_PROBLEMS.get(kind, LINE_PROBLEMS["INVALID STATE"])
-            line = csv_text.line_number(self._path, byte - 1)
-            raise DataError(self._path, f"line {line} {what}", advice)
 
     def _wrong_value(self, database: duckdb.DuckDBPyConnection) -> None:
         wrong = [csv_text.wrong(at, field.type, self._marks) for at, field in self._columns]

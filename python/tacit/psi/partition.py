@@ -77,7 +77,7 @@ def _read(source: Source, put: Callable[[], Table], tell: Callable[[str], None])
     try:
         return put()
     except (_native.InputError, duckdb.Error) as error:
-        source.check_casts()
+        source.explain_failure()
         problem = str(error) if isinstance(error, _native.InputError) else "its rows cannot be read; save it anew"
         raise RunError(Fault.INPUT, f"{source.name}: {problem}.") from None
 

@@ -151,8 +151,15 @@ class Source:
         """Where columns are among those read."""
         return [self.read_columns.index(column) for column in columns]
 
-    def check_casts(self) -> None:
-        """Refuse a value that is none of what its column is read as. Raises RunError with the first row."""
+    def explain_failure(self) -> None:
+        """Find the first malformed line, or else the first value that is none of what its column is read as.
+
+        Raises RunError.
+        """
+        if self.is_csv:
+            from tacit.psi.csv_file import check_csv
+
+            check_csv(Path(self.name))
         wanted = {column: (CASTS[kind], f"no {kind}, as --kind declares") for column, kind in self.casts.items()}
         wanted |= dict.fromkeys(self.numbers, ("BIGINT", "no integer of 64 bits"))
         for column, (kind, problem) in wanted.items():
@@ -253,15 +260,17 @@ def _file(database: duckdb.DuckDBPyConnection, path: Path) -> tuple[str, int, st
                 relation = f"read_parquet({text(str(path))})"
                 (rows,) = database.execute(f"SELECT count(*) FROM {relation}").fetchall()[0]
             case ".csv":
-                relation = f"read_csv({text(str(path))}, header = true, all_varchar = true, delim = ',', quote = '\"')"
+                from tacit.psi.csv_file import check_csv, csv_relation  # slow to load, and not needed for Parquet
+
+                relation = csv_relation(path)
                 (rows,) = database.execute(f"SELECT count(*) FROM {relation}").fetchall()[0]
             case _:
                 raise RunError(Fault.INPUT, f"{path}: name a .parquet or .csv file.")
-    except duckdb.Error as error:
-        line = re.search(r"[Ll]ine:? (\d+)", str(error))
-        where = f", line {line[1]}" if line else ""
+    except duckdb.Error:
+        if path.suffix.lower() == ".csv":
+            check_csv(path)
         problem = "is not a proper CSV file" if path.suffix.lower() == ".csv" else "is not a Parquet file"
-        raise RunError(Fault.INPUT, f"{path}{where}: the file {problem}; save it anew.") from None
+        raise RunError(Fault.INPUT, f"{path}: the file {problem}; save it anew.") from None
     return relation, int(rows), stamp, str(path)
 
 
