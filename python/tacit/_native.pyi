@@ -1,11 +1,17 @@
 """The native module: handles on sessions and shared tables. One coarse method per operator, without the GIL."""
 
+from collections.abc import Sequence
 from typing import Any, Protocol, Self, final, type_check_only
 
 __all__ = [
     "BYTES_PER_TOKEN",
     "MOST_BINS",
+    "MOST_BUDGET",
+    "MOST_MEMORY",
+    "MOST_PREPARED",
+    "MOST_WORKERS",
     "UNDECLARED_LINK",
+    "Announcement",
     "Binned",
     "CheatingError",
     "Group",
@@ -16,6 +22,7 @@ __all__ = [
     "KeptShares",
     "KeyedTable",
     "MatchedRows",
+    "Offer",
     "Opened",
     "Pair",
     "Party",
@@ -39,6 +46,7 @@ __all__ = [
     "generate_keys",
     "ids_methods",
     "kept_header",
+    "key_kinds",
     "matching_protocols",
     "matching_questions",
     "measured",
@@ -58,6 +66,10 @@ BYTES_PER_TOKEN: int
 """What a worker keeps at most for each token of a bin while it is matched."""
 
 MOST_BINS: int
+MOST_BUDGET: int
+MOST_MEMORY: int
+MOST_PREPARED: int
+MOST_WORKERS: int
 
 UNDECLARED_LINK: tuple[float, float]
 """Latency (seconds) and bandwidth (bytes a second) that are reckoned with where nobody declares a network."""
@@ -273,6 +285,40 @@ class KeptShares:
         """None of a table that a description (its header as JSON) is of: what a party without a part approves."""
 
 @final
+class Announcement:
+    """What a party tells the others of a match before anything else."""
+
+    def __new__(
+        cls,
+        *,
+        rows: int,
+        memory: int,
+        workers: int,
+        kinds: list[str],
+        latency: float = 0.0,
+        bandwidth: float | None = None,
+        columns: list[str] = ...,
+        resume: tuple[str, list[bool]] | None = None,
+    ) -> Announcement:
+        """Of this party. memory: bytes. kinds: of its key columns. latency (seconds, 0 for none) and bandwidth (bytes a
+        second): declared. columns: that it shares. resume: the run that it holds results of, and of which bins."""
+
+    @property
+    def rows(self) -> int: ...
+    @property
+    def memory(self) -> int: ...
+    @property
+    def kinds(self) -> list[str]: ...
+    @property
+    def columns(self) -> list[str]: ...
+    @property
+    def done(self) -> list[bool]:
+        """Of each bin of an earlier run whether there is a result; none without such a run."""
+
+    def resumes_with(self, other: Announcement, bins: int) -> bool:
+        """Whether both parties hold results of one run in these bins."""
+
+@final
 class Binned:
     """A party's rows in bins, and the result of every bin that has been matched."""
 
@@ -331,6 +377,29 @@ class Binned:
 
     def output(self, join: str, first: bool, peer_rows: int) -> MatchedRows:
         """The rows of a join (inner, left, right, full, anti). peer_rows: all rows of the other party."""
+
+@final
+class Offer:
+    """What the owner of a prepared table offers."""
+
+    def __new__(
+        cls, *, rows: int, most: int, budget: int, kinds: list[str], token_key: bytes, published: bytes
+    ) -> Offer:
+        """Of this party's table. most: rows that may be asked about now; budget: in all. published: the published
+        set."""
+
+    @property
+    def rows(self) -> int: ...
+    @property
+    def most(self) -> int: ...
+    @property
+    def budget(self) -> int: ...
+    @property
+    def kinds(self) -> list[str]: ...
+    @property
+    def token_key(self) -> bytes: ...
+    def publishes(self, held: bytes) -> bool:
+        """Whether bytes are the published set of this offer."""
 
 @final
 class Identified:
@@ -415,17 +484,23 @@ class Group:
     ) -> Group:
         """Connect to all others over TLS 1.3 and compare versions and plan hashes."""
 
-    def exchange(self, message: bytes) -> list[bytes]:
-        """Send a short message to everybody and return everybody's, in the parties' order. One round."""
+    def announce(self, mine: Announcement) -> list[Announcement]:
+        """Tell everybody of this party. Everybody's announcement, in the parties' order."""
 
-    def agree_key(self) -> bytes:
-        """Agree with everybody on a fresh key for tokens, to which all contribute."""
+    def agree(self) -> tuple[bytes, str]:
+        """Agree with everybody on a fresh key for tokens, to which all contribute, and on the run's name."""
 
-    def intersect(self, table: Binned, *, rows: list[int], leader: int, recipients: list[int], most: int) -> int:
-        """Find the rows whose keys all tables have. rows: announced, by party. leader, recipients: by number.
+    def ready(self) -> None:
+        """Wait until everybody's input is ready."""
 
-        most: rows that the output may have. Returns how many it has; if these are more, nothing is kept.
-        """
+    def intersect(self, table: Binned, *, leader: int, recipients: list[int]) -> None:
+        """Find the rows whose keys all tables have. leader, recipients: by number."""
+
+    def done(self) -> None:
+        """Wait until everybody has its results."""
+
+    def refuse(self) -> None:
+        """Wait until all have had the time to find for themselves what this party is about to refuse."""
 
     def metrics(self) -> dict[str, int]:
         """{"bins","bytes_sent","bytes_received","rounds"}. From any thread, also during a run."""
@@ -454,14 +529,23 @@ class Pair:
     ) -> Pair:
         """Connect to the other of two parties over TLS 1.3 and compare versions and plan hashes."""
 
-    def exchange(self, message: bytes) -> bytes:
-        """Send a short message to the peer and return the one that it sends. One round."""
+    def announce(self, mine: Announcement) -> tuple[Announcement, Announcement]:
+        """Tell the peer of this party. Both announcements, in the parties' order."""
 
-    def agree_key(self) -> bytes:
-        """Agree with the peer on a fresh key for tokens, to which both contribute."""
+    def agree(self) -> tuple[bytes, str]:
+        """Agree with the peer on a fresh key for tokens, to which both contribute, and on the run's name."""
+
+    def ready(self) -> None:
+        """Wait until the peer's input is ready, too."""
 
     def add_workers(self, count: int) -> None:
-        """Connect further workers, until there are ``count``. Both parties call it at the same point."""
+        """Connect further workers, until there are ``count``. Both parties call it when both are ready."""
+
+    def done(self) -> None:
+        """Wait until the peer has its results, too."""
+
+    def refuse(self) -> None:
+        """Wait until the peer has had the time to find for itself what this party is about to refuse."""
 
     def run(
         self,
@@ -470,50 +554,56 @@ class Pair:
         *,
         sender: bool,
         both_learn: bool,
-        rows: tuple[int, int],
         todo: list[int],
-        joint_rows: int,
         plugin: tuple[object, str] | None = None,
     ) -> None:
-        """Match a table's bins. rows: announced by this party and by the peer. todo: the bins to do.
+        """Match a table's bins. todo: the bins to do.
 
-        joint_rows: how many rows of the join fit into memory. plugin: a protocol written elsewhere (tacit.psi.plugin),
-        and its name, in place of a named one.
+        plugin: a protocol written elsewhere (tacit.psi.plugin), and its name, in place of a named one.
         """
 
-    def aggregate(
-        self, table: Binned, sender: bool, rows: tuple[int, int], least: int | None
-    ) -> tuple[int | None, int | None]:
-        """How many keys match, and the sum of the sender's first payload column over them. None at the sender."""
+    def aggregate(self, table: Binned, sender: bool, least: int | None, both: bool) -> tuple[int, int | None] | None:
+        """How many keys match, and the sum of the sender's first payload column over them.
 
-    def identify(self, table: Binned, method: str, sender: bool, rows: tuple[int, int]) -> Identified:
-        """Give every row of both parties a universal id. rows: announced by this party and by the peer."""
+        least: how many keys have to match for the sum; None without one. both: whether the receiver tells the sender.
+        None at a party that learns nothing.
+        """
 
-    def identify_by_keys(self, table: KeyedTable, sender: bool, theirs: int) -> Identified:
-        """Give every row a universal id by the first of several keys that two rows share. theirs: the peer's rows."""
+    def identify(self, table: Binned, method: str, sender: bool) -> Identified:
+        """Give every row of both parties a universal id."""
+
+    def identify_by_keys(self, table: KeyedTable, sender: bool) -> Identified:
+        """Give every row a universal id by the first of several keys that two rows share."""
 
     def share(
         self,
         table: KeyedTable,
         *,
         sender: bool,
-        mine: tuple[int, int],
-        theirs: tuple[int, int],
         names: list[str],
         single: bool,
         dropped: tuple[bool, bool],
     ) -> SharedRows:
-        """Share both payloads of the pairs of rows that match. mine, theirs: (rows, columns), announced.
+        """Share both payloads of the pairs of rows that match.
 
         names: of all columns of shares, the sender's first. single: a row is in one pair at most; otherwise dropped
         says whether rows of the sender and of the receiver that have several counterparts are left out.
         """
 
+    def offer(self, offer: Offer) -> tuple[int, bool]:
+        """Offer a prepared table to be asked about.
+
+        Returns how many rows the peer asks about, and whether it has what is published.
+        """
+
+    def question(self, rows: int, keys: int, held: bytes | None) -> Offer:
+        """Ask about a prepared table with ``rows`` rows and ``keys`` key columns. held: what was published before."""
+
     def answer(self, set: PreparedSet, asked: int, published: bytes | None) -> None:
         """Answer a query about ``asked`` items, after the published set if the client does not have it."""
 
-    def ask(self, table: Binned, rows: int, held: bytes | None, items: int) -> bytes | None:
-        """Ask which keys of a table of ``rows`` rows a prepared set of ``items`` rows has.
+    def ask(self, table: Binned, rows: int, held: bytes | None, offer: Offer) -> bytes | None:
+        """Ask which keys of a table of ``rows`` rows the prepared set of an offer has.
 
         held: the published set; it is received and returned if this party does not have it.
         """
@@ -528,8 +618,7 @@ class Pair:
         """End at once and tell the peer why; without effect on a connection that has ended."""
 
 def choose_bins(
-    offers: tuple[tuple[int, int, int], tuple[int, int, int]],
-    networks: list[tuple[float, float | None]],
+    announced: tuple[Announcement, Announcement],
     *,
     protocol: str | None = None,
     plugin: str | None = None,
@@ -539,8 +628,7 @@ def choose_bins(
 ) -> dict[str, Any]:
     """How the rows of two tables are matched: protocol, roles, bins and workers, as both parties choose alike.
 
-    offers: rows, memory (bytes) and workers of each party. networks: what each declares, latency (seconds, 0 for none)
-    and bandwidth (bytes a second). protocol: if one is asked for; plugin: the name of one from elsewhere. alone: the
+    protocol: if one is asked for; plugin: the name of one from elsewhere. alone: the
     number of the party that learns the matches, if only one does. prices: a table that all share (JSON).
     Returns {"protocol","sender","bins","workers","capacities","sent","rounds","seconds","others","limit","tokens",
     "need","memory"}. others: what was not chosen, with its seconds. limit: what decides the number of bins: "asked",
@@ -548,29 +636,23 @@ def choose_bins(
     """
 
 def choose_leader(
-    rows: list[int],
-    recipients: list[int],
-    networks: list[tuple[float, float | None]],
-    *,
-    prices: str | None = None,
+    announced: Sequence[Announcement], recipients: list[int], *, prices: str | None = None
 ) -> dict[str, Any]:
     """Who of more than two parties finds the matches: {"protocol","leader","sent","rounds","seconds"}."""
 
 def choose_whole(
     reveal: str,
-    rows: tuple[int, int],
-    networks: list[tuple[float, float | None]],
+    announced: tuple[Announcement, Announcement],
     *,
     keys: int = 1,
     method: str | None = None,
-    columns: tuple[int, int] = ...,
     receiver: int = 0,
     prices: str | None = None,
 ) -> dict[str, Any]:
     """How two parties learn what they reveal in place of rows: {"protocol","sender","sent","rounds","seconds"}.
 
-    reveal: "ids", "shares", "cardinality" or "sum". keys: of each row. method: for ids, if one is asked for. columns:
-    of each party, of shares. receiver: who computes numbers.
+    reveal: "ids", "shares", "cardinality" or "sum". keys: of each row. method: for ids, if one is asked for.
+    receiver: who computes numbers.
     """
 
 @final
@@ -620,7 +702,7 @@ def cost(
     those that are garbled or not by the link, and those of them that are.
     """
 
-def declared_network(networks: list[tuple[float, float | None]]) -> tuple[float, float, bool]:
+def declared_network(announced: Sequence[Announcement]) -> tuple[float, float, bool]:
     """The network that a match reckons with, latency and bandwidth, and whether anybody declares one."""
 
 def default_prices() -> str:
@@ -631,6 +713,9 @@ def engines() -> list[tuple[str, int]]:
 
 def ids_methods() -> list[str]:
     """The names of the ways to compute universal ids."""
+
+def key_kinds() -> list[str]:
+    """The names of the kinds of key columns."""
 
 def kept_header(path: str) -> str:
     """What the file of a kept table says of itself, as JSON, unchecked."""

@@ -31,6 +31,10 @@ def beside(folder: Path, text: str) -> str | None:
     return shared_prices(folder / "federation.toml")
 
 
+def announced(rows: int) -> _native.Announcement:
+    return _native.Announcement(rows=rows, memory=1 << 32, workers=1, kinds=["text"])
+
+
 def table(**change: Any) -> str:
     return json.dumps(tomllib.loads(DEFAULT.read_text()) | change)
 
@@ -51,14 +55,12 @@ def test_the_example_is_the_default(tmp_path: Path) -> None:
         plan = compile_query(query, catalog, (to,))
         assert predict(replace(plan, catalog=replace(catalog, prices=prices))) == predict(plan)
     for rows in (10, 5_000, 1 << 20):
-        parts: dict[str, Any] = {"offers": ((rows, 1 << 32, 1), (rows, 1 << 32, 1)), "networks": [(0.0, None)]}
-        assert _native.choose_bins(**parts, prices=prices) == _native.choose_bins(**parts)
+        both = (announced(rows), announced(rows))
+        assert _native.choose_bins(both, prices=prices) == _native.choose_bins(both)
         for reveal in ("ids", "shares", "sum"):
-            whole = _native.choose_whole(reveal, (rows, rows), [(0.0, None)], keys=2 if reveal == "shares" else 1)
-            again = _native.choose_whole(
-                reveal, (rows, rows), [(0.0, None)], keys=2 if reveal == "shares" else 1, prices=prices
-            )
-            assert whole == again
+            keys = 2 if reveal == "shares" else 1
+            whole = _native.choose_whole(reveal, both, keys=keys)
+            assert whole == _native.choose_whole(reveal, both, keys=keys, prices=prices)
 
 
 def test_every_price_of_the_example_is_the_default() -> None:
@@ -71,7 +73,7 @@ def test_every_price_of_the_example_is_the_default() -> None:
 def test_protocols_follow_the_prices() -> None:
     matching = tomllib.loads(DEFAULT.read_text())["matching"]
     slow_curve = table(matching=matching | {"dh": {"begin": 0.003, "item": 1e-3}})
-    facts = {"rows": 100, "memory": 1 << 30, "workers": 1, "latency": 0.0, "bandwidth": None}
+    facts = announced(100)
     plain = Parameters(("a", "b"), ("exact",), ("a", "b"))
     shared = replace(plain, prices=slow_curve)
     assert choose(plain, (facts, facts)).protocol == "dh" and choose(shared, (facts, facts)).protocol == "vole"

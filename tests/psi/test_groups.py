@@ -15,6 +15,7 @@ import pyarrow
 import pytest
 
 import tacit.psi
+from tacit import _native
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.ledger import Ledger
 from tacit.cli.main import main
@@ -22,6 +23,7 @@ from tacit.psi.group import GroupParameters, choose_leader
 from tacit.psi.tables import Matched
 
 from .groups import Group, ends
+from .test_announcements import honest
 
 A = """SELECT CASE WHEN i % 17 = 0 THEN NULL ELSE i // 2 END AS id, 'a' || i AS own FROM range(400) t(i)"""
 B = "SELECT i // 3 + 150 AS id, 'b' || i AS own FROM range(300) t(i)"
@@ -107,7 +109,7 @@ def test_what_is_sent_is_declared_and_depends_on_the_numbers_of_rows_alone(tmp_p
         seen.append([(cost["bytes_sent"], cost["bytes_received"], cost["rounds"]) for cost in costs])
     assert seen[0] == seen[1]
     parameters = GroupParameters(tuple("abc"), ("exact",), tuple("abc"))
-    facts = [{"rows": rows, "memory": 1 << 30, "latency": 0.0, "bandwidth": None} for rows in (300, 500, 200)]
+    facts = [honest(rows=rows) for rows in (300, 500, 200)]
     # Before it the parties announce, agree on a key and are ready; after it they are done.
     around = [
         sent - declared for (sent, _, _), declared in zip(seen[0], choose_leader(parameters, facts).sent, strict=True)
@@ -284,8 +286,8 @@ def test_an_output_that_does_not_fit_is_one_sentence(tmp_path: Path) -> None:
 
 
 def test_who_leads_follows_from_the_sizes() -> None:
-    def facts(*rows: int) -> list[dict[str, object]]:
-        return [{"rows": each, "memory": 8 << 30, "latency": 0.0, "bandwidth": None} for each in rows]
+    def facts(*rows: int) -> list[_native.Announcement]:
+        return [honest(rows=each, memory=8 << 30) for each in rows]
 
     parameters = GroupParameters(tuple("abc"), ("exact",), tuple("abc"))
     assert choose_leader(parameters, facts(1 << 20, 10, 1 << 20)).leader == 1

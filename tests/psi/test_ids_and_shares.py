@@ -14,6 +14,7 @@ from tacit.psi.parameters import Parameters
 from tacit.psi.whole import check_memory, choose_whole
 
 from .pairs import Pair
+from .test_announcements import honest
 
 A = """SELECT CASE WHEN i % 17 = 0 THEN NULL ELSE i // 2 END AS id, 'a' || i AS own, i AS number
        FROM range(300) t(i)"""
@@ -134,7 +135,6 @@ PEOPLE_A = """SELECT CASE WHEN i % 3 > 0 THEN i // 2 END AS id, i AS number,
 PEOPLE_B = """SELECT CASE WHEN i % 4 > 0 THEN i // 3 + 10 END AS id, CASE WHEN i % 3 > 0 THEN 'p' || i END AS phone,
               i * 100 AS amount FROM range(50) t(i)"""
 EITHER = "SELECT a.number, b.amount FROM 'a.parquet' a JOIN 'b.parquet' b ON a.id = b.id OR a.phone = b.phone"
-UNDECLARED = {"latency": 0.0, "bandwidth": None}
 OF_SHARES = {"a": ("--columns", "number"), "b": ("--columns", "amount")}
 
 
@@ -256,14 +256,14 @@ def test_values_that_are_no_integers_are_named(pair: Pair) -> None:
 
 
 def test_tables_too_large_for_the_memory_are_refused_by_both_alike() -> None:
-    facts = {"rows": 10**8, "memory": 3 << 30, "columns": [], **UNDECLARED}
+    facts = honest(rows=10**8, memory=3 << 30)
     parameters = Parameters(("a", "b"), ("exact",), ("a", "b"), reveal="ids")
     with pytest.raises(RunError, match=r"works in memory and needs .* MiB .*; declare more --memory at both"):
         choose_whole(parameters, (facts, facts))
 
 
 def test_a_table_too_large_for_its_owners_memory_is_refused_there() -> None:
-    facts = {"rows": 10**5, "memory": 2 << 30, "columns": ["n"], **UNDECLARED}
+    facts = honest(rows=10**5, memory=2 << 30, columns=["n"])
     for parameters in (
         Parameters(("a", "b"), ("exact",), ("a", "b"), reveal="shares"),
         Parameters(("a", "b"), ("exact", "exact"), ("a", "b"), reveal="ids", widths=(1, 1)),
@@ -281,9 +281,9 @@ def test_a_table_too_large_for_its_owners_memory_is_refused_there() -> None:
 def test_the_protocol_for_ids_follows_from_the_sizes_and_the_worse_network(
     rows: int, bandwidth: float | None, protocol: str
 ) -> None:
-    facts = {"rows": rows, "memory": 3 << 30, "columns": [], **UNDECLARED}
+    first, second = honest(rows=rows, memory=3 << 30), honest(rows=rows, memory=3 << 30, bandwidth=bandwidth)
     parameters = Parameters(("a", "b"), ("exact",), ("a", "b"), reveal="ids")
-    assert choose_whole(parameters, (facts, {**facts, "bandwidth": bandwidth})).protocol == protocol
+    assert choose_whole(parameters, (first, second)).protocol == protocol
 
 
 def test_messages_say_only_what_is_declared(pair: Pair) -> None:

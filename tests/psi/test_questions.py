@@ -17,16 +17,15 @@ from tacit.psi.parameters import Parameters
 from tacit.psi.tables import Matched
 
 from .pairs import Pair
-from .test_announcements import HONEST
+from .test_announcements import honest
 
 GIB = 1 << 30
 
 
-def chosen(honest: int, peer: int, memory: int, to: tuple[str, ...] = ("a", "b"), **options: Any) -> Choice:
+def chosen(mine: int, peer: int, memory: int, to: tuple[str, ...] = ("a", "b"), **options: Any) -> Choice:
     """What a, with 3 GiB, and b choose."""
     parameters = Parameters(("a", "b"), ("exact",), to, protocol="vole-malicious", **options)
-    facts = {**HONEST, "rows": honest, "memory": 3 * GIB}
-    return choose(parameters, (facts, {**HONEST, "rows": peer, "memory": memory}))
+    return choose(parameters, (honest(rows=mine, memory=3 * GIB), honest(rows=peer, memory=memory)))
 
 
 def questions(choice: Choice, party: int, to: tuple[str, ...]) -> int:
@@ -40,12 +39,12 @@ def questions(choice: Choice, party: int, to: tuple[str, ...]) -> int:
 @pytest.mark.parametrize("to", [("a", "b"), ("b",)])
 @pytest.mark.parametrize("memory", [1 << 19, 1 << 24, GIB // 2, 3 * GIB, 1 << 40])
 @pytest.mark.parametrize("peer", [1, 200, 10_000, 1_000_000])
-@pytest.mark.parametrize("honest", [1_000, 1_000_000, 16_777_216, 1_000_000_000])
+@pytest.mark.parametrize("mine", [1_000, 1_000_000, 16_777_216, 1_000_000_000])
 def test_no_announcement_lets_a_peer_ask_about_many_more_items_than_it_declares(
-    honest: int, peer: int, memory: int, to: tuple[str, ...]
+    mine: int, peer: int, memory: int, to: tuple[str, ...]
 ) -> None:
     try:
-        choice = chosen(honest, peer, memory, to)
+        choice = chosen(mine, peer, memory, to)
     except RunError as error:
         assert error.fault in (Fault.INPUT, Fault.POLICY)
         return
@@ -76,7 +75,7 @@ def test_a_sender_that_is_told_the_matches_may_fill_every_padded_place() -> None
 
 def test_workers_fit_into_memory() -> None:
     parameters = Parameters(("a", "b"), ("exact",), ("a", "b"), protocol="vole-malicious")
-    facts = {**HONEST, "rows": 10**8, "memory": 3 * GIB, "workers": 64}
+    facts = honest(rows=10**8, memory=3 * GIB, workers=64)
     choice = choose(parameters, (facts, facts))
     assert (choice.bins, choice.workers) == (96, 5)
     assert 512 * max(choice.capacities) * choice.workers <= 3 * GIB

@@ -59,7 +59,9 @@ pub enum MatchError {
     },
     /// Keys that repeat at several parties give more rows than memory holds.
     #[error(
-        "keys repeat at several parties, so that the output has {rows} rows, more than the {most} that the declared memory allows; declare more --memory at all parties, or let each key stand in one row"
+        "keys repeat at several parties, so that the output has {} rows, more than the {} that the declared memory allows; declare more --memory at all parties, or let each key stand in one row",
+        grouped(*.rows),
+        grouped(*.most)
     )]
     OutputRows {
         /// Rows of the output.
@@ -154,5 +156,24 @@ impl From<SealedError> for MatchError {
 impl From<NetError> for MatchError {
     fn from(error: NetError) -> Self {
         Self::Protocol(error.into())
+    }
+}
+
+/// A number with commas between thousands.
+fn grouped(number: u64) -> String {
+    match number {
+        0..1_000 => number.to_string(),
+        _ => format!("{},{:03}", grouped(number / 1_000), number % 1_000),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::MatchError;
+
+    #[test]
+    fn large_numbers_have_commas() {
+        let told = MatchError::OutputRows { rows: 64_000_007, most: 999 }.to_string();
+        assert!(told.contains("the output has 64,000,007 rows, more than the 999 that"), "{told}");
     }
 }

@@ -81,8 +81,7 @@ impl From<RunError> for Failure {
 
 impl From<MatchError> for Failure {
     fn from(error: MatchError) -> Self {
-        let place = if let MatchError::Protocol(error) = &error { error.place() } else { [None, None] };
-        let [peer, step] = place.map(|text| text.map(str::to_owned));
+        let [peer, step] = error.place().map(|text| text.map(str::to_owned));
         Self { fault: error.fault(), message: error.to_string(), peer, step }
     }
 }

@@ -38,9 +38,9 @@ mod native {
     use crate::keys::{fingerprint, generate_keys, version};
     #[pymodule_export]
     use crate::matching::{
-        Binned, Group, Identified, KeyedTable, MatchedRows, Pair, PreparedSet, SharedRows, choose_bins, choose_leader,
-        choose_whole, declared_network, ids_methods, matching_protocols, matching_questions, published_bytes,
-        query_cost, read_sealed, seal, unseal, write_sealed,
+        Announcement, Binned, Group, Identified, KeyedTable, MatchedRows, Offer, Pair, PreparedSet, SharedRows,
+        choose_bins, choose_leader, choose_whole, declared_network, ids_methods, key_kinds, matching_protocols,
+        matching_questions, published_bytes, query_cost, read_sealed, seal, unseal, write_sealed,
     };
     #[pymodule_export]
     use crate::party::Party;
@@ -58,6 +58,10 @@ mod native {
         let tacit_run::Link { latency, bandwidth } = tacit_run::Link::UNDECLARED;
         module.add("UNDECLARED_LINK", (latency, bandwidth))?;
         module.add("MOST_BINS", tacit_psi::binning::MOST)?;
+        module.add("MOST_MEMORY", tacit_linkage::messages::announcement::MOST_MEMORY)?;
+        module.add("MOST_WORKERS", tacit_linkage::messages::announcement::MOST_WORKERS)?;
+        module.add("MOST_PREPARED", tacit_linkage::messages::prepared::MOST_PREPARED)?;
+        module.add("MOST_BUDGET", tacit_psi::unbalanced::LARGEST_BUDGET)?;
         module.add("BYTES_PER_TOKEN", tacit_linkage::choice::bins::BYTES_PER_TOKEN)?;
         crate::fault::register(module)
     }

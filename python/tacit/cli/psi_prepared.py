@@ -19,7 +19,7 @@ from tacit.psi.members import pair
 from tacit.psi.output import check_output, write_rows
 from tacit.psi.parameters import LEAST, UNBALANCED, kinds_declared, normalisers
 from tacit.psi.prepared import DEFAULT_BUDGET, Query, prepare, query_parameters
-from tacit.psi.prepared_file import MOST_BUDGET, held, read_prepared
+from tacit.psi.prepared_file import held, read_prepared
 from tacit.psi.source import Source, open_source
 
 
@@ -37,8 +37,8 @@ def _prepare(options: argparse.Namespace, members: Members, screen: Screen) -> i
     begin = time.monotonic()
     members.known(options.me)
     budget = DEFAULT_BUDGET if options.budget is None else options.budget
-    if not 1 <= budget <= MOST_BUDGET:
-        raise RunError(Fault.INPUT, f"--budget is {budget}; write a number of rows from 1 to {MOST_BUDGET}.")
+    if not 1 <= budget <= _native.MOST_BUDGET:
+        raise RunError(Fault.INPUT, f"--budget is {budget}; write a number of rows from 1 to {_native.MOST_BUDGET}.")
     if not options.prepare.parent.is_dir():
         raise RunError(Fault.INPUT, f"{options.prepare}: the folder {options.prepare.parent} does not exist.")
     source = _source(options)

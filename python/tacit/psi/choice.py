@@ -13,8 +13,8 @@ from tacit.psi.parameters import FEW_ROWS, MOST_ASKED, Parameters
 BYTES_PER_TOKEN = _native.BYTES_PER_TOKEN
 """What a worker keeps at most for each token of a bin while it is matched."""
 
-MOST_BYTES = 1 << 60
-"""More memory than any party has; who announces more has this much."""
+Facts = tuple[_native.Announcement, _native.Announcement]
+"""What the first party and the second announce."""
 
 
 @dataclass(frozen=True)
@@ -42,13 +42,11 @@ class Choice(Chosen):
     capacities: tuple[int, int]
 
 
-def choose(parameters: Parameters, facts: tuple[Mapping[str, Any], Mapping[str, Any]]) -> Choice:
-    """From what both parties announce: rows, memory (bytes), workers. Raises RunError and native errors."""
-    first, second = ((int(each["rows"]), _memory(each), min(int(each["workers"]), MOST_BYTES)) for each in facts)
+def choose(parameters: Parameters, facts: Facts) -> Choice:
+    """From what both parties announce. Raises RunError and native errors."""
     automatic = parameters.plugin is None and parameters.protocol == "auto"
     found = _native.choose_bins(
-        (first, second),
-        networks(facts),
+        facts,
         protocol=None if automatic else parameters.protocol_name(),
         plugin=parameters.plugin,
         alone=None if parameters.both_learn else parameters.parties.index(parameters.to[0]),
@@ -56,7 +54,7 @@ def choose(parameters: Parameters, facts: tuple[Mapping[str, Any], Mapping[str, 
         prices=parameters.prices,
     )
     bins, workers, capacities = found["bins"], found["workers"], (found["capacities"][0], found["capacities"][1])
-    memory = min(_memory(each) for each in facts)
+    memory = min(each.memory for each in facts)
     if found["need"] > found["memory"]:
         instead = "agree on more --bins" if parameters.malicious else "leave --bins to tacit"
         raise RunError(
@@ -64,7 +62,7 @@ def choose(parameters: Parameters, facts: tuple[Mapping[str, Any], Mapping[str, 
             f"bins of {max(capacities):,} tokens need {found['need'] >> 20:,} MiB, more than the {memory >> 20:,} MiB "
             f"declared; declare more --memory, or {instead}.",
         )
-    name, sender, rows = found["protocol"], found["sender"], (first[0], second[0])
+    name, sender, rows = found["protocol"], found["sender"], (facts[0].rows, facts[1].rows)
     others = [f"{other} {seconds:.2f} s" for other, seconds in found["others"]]
     predicted = f"{found['seconds']:.2f} s predicted {network_text(facts)}, {', '.join(others)}"
     most = "at most one a bin, and no more than fit into memory" if parameters.malicious else "and at most one a bin"
@@ -83,21 +81,12 @@ def choose(parameters: Parameters, facts: tuple[Mapping[str, Any], Mapping[str, 
     )  # fmt: skip
 
 
-def networks(facts: Sequence[Mapping[str, Any]]) -> list[tuple[float, float | None]]:
-    """What each party announces of its network, as native code wants it."""
-    return [(float(each["latency"]), each["bandwidth"]) for each in facts]
-
-
-def network_text(facts: Sequence[Mapping[str, Any]]) -> str:
+def network_text(facts: Sequence[_native.Announcement]) -> str:
     """The network that a choice reckons with, for people."""
-    latency, bandwidth, declared = _native.declared_network(networks(facts))
+    latency, bandwidth, declared = _native.declared_network(facts)
     if not declared:
         return "on a fast network, as no other is declared"
     return f"at {1e3 * latency:g} ms one way and {bandwidth / 1e6:g} MB/s"
-
-
-def _memory(facts: Mapping[str, Any]) -> int:
-    return min(int(facts["memory"]), MOST_BYTES)
 
 
 def _why_bins(found: Mapping[str, Any], rows: int, memory: int, malicious: bool) -> str:

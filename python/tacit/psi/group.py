@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from tacit import _native
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation_members import Members
 from tacit.psi.agreement import Agreement, together
-from tacit.psi.announcement import heard
-from tacit.psi.choice import Chosen, network_text, networks
+from tacit.psi.announcement import announcement
+from tacit.psi.choice import Chosen, network_text
 from tacit.psi.match import OUTPUT_BYTES, Limits, Report, Tell
 from tacit.psi.partition import Counts, partition
 from tacit.psi.source import Source
@@ -30,9 +27,6 @@ BYTES_PER_ROW = 192
 
 LEAST_BYTES = 64 << 20
 """What a run keeps for whatever tables."""
-
-BYTES_PER_JOINT_ROW = 16
-"""What a row of the output keeps in memory, and its part of what is written."""
 
 
 @dataclass(frozen=True)
@@ -96,12 +90,12 @@ class GroupChoice(Chosen):
     leader: int
 
 
-def choose_leader(parameters: GroupParameters, facts: Sequence[Mapping[str, Any]]) -> GroupChoice:
+def choose_leader(parameters: GroupParameters, facts: Sequence[_native.Announcement]) -> GroupChoice:
     """From what all announce, in their order. Raises RunError if it does not fit into memory."""
-    rows = [int(each["rows"]) for each in facts]
+    rows = [each.rows for each in facts]
     recipients = [parameters.parties.index(party) for party in parameters.to]
-    found = _native.choose_leader(rows, recipients, networks(facts), prices=parameters.prices)
-    memory = min(int(each["memory"]) for each in facts)
+    found = _native.choose_leader(facts, recipients, prices=parameters.prices)
+    memory = min(each.memory for each in facts)
     check_memory(max(rows), rows[found["leader"]], memory, 0)
     name, seconds = found["protocol"], found["seconds"]
     alone = "it alone learns the matches" if len(recipients) == 1 else "this way it takes the least time"
@@ -193,65 +187,40 @@ class GroupMatch:
         )
 
     def _matched(self, group: _native.Group, announce: Callable[[Chosen], None], begin: float) -> Report:
-        messages = group.exchange(json.dumps(self._announcement()).encode())
-        told = zip(self.parameters.parties, messages, strict=True)
-        facts = [heard(message, party, len(self.source.key)) for party, message in told]
+        network = self.members.private(self.me).network
+        facts = group.announce(announcement(self.source, network, self.limits.memory, workers=1))
         for party, theirs in zip(self.parameters.parties, facts, strict=True):
             if party != self.me:
-                self.source.check_kinds(theirs["kinds"], party)
+                self.source.check_kinds(theirs.kinds, party)
         try:
             choice = choose_leader(self.parameters, facts)
         except RunError:
-            _found_by_all(group)
+            group.refuse()
             raise
         announce(choice)
         if self.output is not None and self.learns():
             check_disk(folder_of(self.output), 2 * self.source.bytes + OUTPUT_BYTES * self.source.rows)
-        leader_rows = int(facts[choice.leader]["rows"])
+        leader_rows = facts[choice.leader].rows
         check_memory(self.source.rows, leader_rows, self.limits.memory, self.source.bytes)
         self.tell(f"reading {self.source.rows:,} rows into memory")
+        key, _ = group.agree()
         table, self._counts = partition(
-            self.source, group.agree_key(), self.parameters.normalisers, self.tell,
+            self.source, key, self.parameters.normalisers, self.tell,
             memory=self.limits.memory, keep_keyless=False,
         )  # fmt: skip
         self._table = table
-        group.exchange(b"ready")
+        group.ready()
         self.tell("matching")
-        most = min(int(each["memory"]) for each in facts) // BYTES_PER_JOINT_ROW
+        recipients = [self.parameters.parties.index(party) for party in self.parameters.to]
         with Watching(group, self.watch, 1, 0):
-            rows = group.intersect(
-                table,
-                rows=[int(each["rows"]) for each in facts],
-                leader=choice.leader,
-                recipients=[self.parameters.parties.index(party) for party in self.parameters.to],
-                most=most,
-            )
-        if rows > most:
-            _found_by_all(group)
-            raise RunError(
-                Fault.INPUT,
-                f"keys repeat at several parties, so that the output has {rows:,} rows, more than the {most:,} that "
-                "the declared memory allows; declare more --memory at all parties, or let each key stand in one row.",
-            )
+            group.intersect(table, leader=choice.leader, recipients=recipients)
         metrics = group.metrics()
         return self._report(table, metrics, begin, self._confirm(group))
-
-    def _announcement(self) -> dict[str, Any]:
-        return {
-            "rows": self.source.rows,
-            "memory": self.limits.memory,
-            "workers": 1,
-            "kinds": self.source.kinds(),
-            "resume": None,
-            "latency": self.members.private(self.me).network.latency,
-            "bandwidth": self.members.private(self.me).network.bandwidth,
-            "columns": [],
-        }
 
     def _confirm(self, group: _native.Group) -> str | None:
         """Tell each other that all is done. This party has its results, whatever becomes of the others now."""
         try:
-            group.exchange(b"done")
+            group.done()
             group.close()
         except _native.PeerGoneError as error:
             return str(error)
@@ -265,9 +234,3 @@ class GroupMatch:
         return Report.of(
             self._counts, self.source.key, found, metrics, begin, unconfirmed=unconfirmed, protocol=PROTOCOL
         )
-
-
-def _found_by_all(group: _native.Group) -> None:
-    """Wait until all have had the time to find for themselves what this party is about to refuse."""
-    with suppress(_native.TacitError):
-        group.exchange(b"")

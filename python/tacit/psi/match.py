@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import os
-import secrets
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from tacit import _native
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation_members import Members
-from tacit.psi.announcement import heard, numbers, run_name, same_run, told_numbers
-from tacit.psi.choice import BYTES_PER_TOKEN, Choice, choose
+from tacit.psi.announcement import announcement
+from tacit.psi.choice import BYTES_PER_TOKEN, Choice, Facts, choose
 from tacit.psi.parameters import UNBALANCED, Parameters
 from tacit.psi.partition import Counts, Folder, keyed, partition
 from tacit.psi.source import Source
@@ -33,7 +30,7 @@ from tacit.psi.state import (
     write_state,
 )
 from tacit.psi.watching import Told, Watching
-from tacit.psi.whole import ID_COLUMN, Facts, Found, check_memory, choose_whole, reveal
+from tacit.psi.whole import ID_COLUMN, Found, check_memory, choose_whole, reveal
 
 OUTPUT_BYTES = 64
 """What the output has for a row of either table besides its columns."""
@@ -47,9 +44,6 @@ RESULT_BYTES = 4
 BYTES_PER_ROW = 64
 """Tokens and places of a row in memory."""
 
-BYTES_PER_JOINT_ROW = 16
-"""What a row of the join takes in memory, besides its columns."""
-
 Tell = Callable[[str], None]
 
 
@@ -60,6 +54,11 @@ class Limits:
     memory: int = 3 << 30
     workers: int | None = None
     repeat_bins: bool = False
+
+    def __post_init__(self) -> None:
+        most = _native.MOST_WORKERS
+        if self.workers is not None and not 1 <= self.workers <= most:
+            raise RunError(Fault.INPUT, f"--workers is {self.workers}; write a number from 1 to {most}.")
 
     def offered(self) -> int:
         """How many workers this party offers. Two parties on one machine of two cores keep both busy with one each."""
@@ -231,17 +230,17 @@ class Match:
         self, pair: _native.Pair, state: State | None, announce: Callable[[Choice], None], begin: float
     ) -> Report:
         mine = self._announcement(state)
-        theirs = heard(pair.exchange(json.dumps(mine).encode()), self.peer, len(self.source.key))
-        self.peer_rows = int(theirs["rows"])
-        self.source.check_kinds(theirs["kinds"], self.peer)
-        facts = (mine, theirs) if self.number == 0 else (theirs, mine)
+        facts = pair.announce(mine)
+        theirs = facts[1 - self.number]
+        self.peer_rows = theirs.rows
+        self.source.check_kinds(theirs.kinds, self.peer)
         if self.parameters.reveal != "intersection":
             return self._whole(pair, facts, announce, begin)
         choice = self.choice = choose(self.parameters, facts)
-        resumes = same_run(mine["resume"], theirs["resume"], choice.bins)
+        resumes = mine.resumes_with(theirs, choice.bins)
         announce(choice)
         if resumes and state is not None:
-            todo = self._resume(state, theirs["resume"], choice)
+            todo = self._resume(state, theirs.done, choice)
         else:
             if state is not None:
                 before = self._reopened(state)
@@ -251,7 +250,7 @@ class Match:
                 self._again += sum(max(times, result) for result, times in zip(done, begun, strict=True))
             todo = list(range(choice.bins))
             self._partition(pair, choice)
-        pair.exchange(b"ready")
+        pair.ready()
         if self._state is None and self.folder is not None and self.parameters.malicious:
             begin_in_memory(self.folder, self._key, self.parameters.plan_hash, choice.bins)
         pair.add_workers(choice.workers)
@@ -263,9 +262,7 @@ class Match:
                 choice.protocol,
                 sender=choice.sender == self.number,
                 both_learn=self.parameters.both_learn,
-                rows=(self.source.rows, self.peer_rows),
                 todo=todo,
-                joint_rows=min(int(each["memory"]) for each in facts) // BYTES_PER_JOINT_ROW,
                 plugin=None if self.plugin is None else (self.plugin, str(self.parameters.plugin)),
             )
         unconfirmed = self._confirm(pair)
@@ -302,48 +299,24 @@ class Match:
         check_memory(self.parameters, choice, self.limits.memory, self.source.bytes)
         self.tell(f"reading {self.source.rows:,} rows into memory")
         table: _native.Binned | _native.KeyedTable
+        key, _ = pair.agree()
         if self.parameters.reveal == "shares" or self.parameters.keys > 1:
-            table, self._counts = keyed(self.source, pair.agree_key(), self.parameters, self.tell)
+            table, self._counts = keyed(self.source, key, self.parameters, self.tell)
         else:
-            table = self._table = self._binned(pair.agree_key(), 1, None)
+            table = self._table = self._binned(key, 1, None)
         self.tell("matching")
-        found = reveal(pair, table, self.parameters, choice, self.number, facts)
-        if not self.parameters.gives_rows:
-            receives = self.me == self.parameters.receiver
-            told = b""
-            if receives and self.parameters.both_learn:
-                assert found.keys is not None
-                told = told_numbers(found.keys, found.sum)
-            answer = pair.exchange(told)
-            if not receives:
-                found = Found(*numbers(answer, self.peer)) if self.parameters.both_learn else Found()
-        self._found = found
+        self._found = reveal(pair, table, self.parameters, choice, self.number, facts)
         return self._report(pair.metrics(), begin, 0, self._confirm(pair))
 
-    def _announcement(self, state: State | None) -> dict[str, Any]:
-        resume = None
-        if state is not None and self.folder is not None:
-            done = self._reopened(state).done()
-            bits = bytes(done).hex()
-            resume = {"run": state.run, "bins": state.bins, "done": bits}
-        return {
-            "rows": self.source.rows,
-            "memory": self.limits.memory,
-            "workers": self.limits.offered(),
-            "kinds": self.source.kinds(),
-            "resume": resume,
-            "latency": self.members.private(self.me).network.latency,
-            "bandwidth": self.members.private(self.me).network.bandwidth,
-            "columns": list(self.source.columns) if self.parameters.reveal == "shares" else [],
-        }
+    def _announcement(self, state: State | None) -> _native.Announcement:
+        resume = None if state is None else (state.run, self._reopened(state).done())
+        columns = self.source.columns if self.parameters.reveal == "shares" else ()
+        network = self.members.private(self.me).network
+        return announcement(self.source, network, self.limits.memory, self.limits.offered(), columns, resume)
 
     def _partition(self, pair: _native.Pair, choice: Choice) -> None:
         """Agree on a key and put the input into bins, in memory if they fit."""
-        key = pair.agree_key()
-        run = secrets.token_hex(16) if self.number == 0 else ""
-        named = pair.exchange(run.encode())
-        if self.number == 1:
-            run = run_name(named, self.peer)
+        key, run = pair.agree()
         capacity = choice.capacities[self.number]
         working = BYTES_PER_TOKEN * capacity * choice.workers
         held = BYTES_PER_ROW * self.source.rows + 2 * self.source.bytes
@@ -419,11 +392,13 @@ class Match:
         self._state, self.peer_rows = state, state.rows[1]
         self._counts = (state.counts[0], state.counts[1], list(state.counts[2]))
 
-    def _resume(self, state: State, theirs: Mapping[str, Any], choice: Choice) -> list[int]:
-        """The bins that one of the parties has no result of. They run anew, with fresh randomness."""
+    def _resume(self, state: State, told: list[bool], choice: Choice) -> list[int]:
+        """The bins that one of the parties has no result of. They run anew, with fresh randomness.
+
+        told: of each bin whether the other party has a result.
+        """
         self._reopen(state)
         assert self._table is not None
-        told = [bool(other) for other in bytes.fromhex(theirs["done"])]
         both = list(zip(self._table.done(), told, strict=True))
         disowned = [bin for bin, (mine, other) in enumerate(both) if mine and not other]
         confirmed = self._table.confirmed() if disowned else []
@@ -469,7 +444,7 @@ class Match:
     def _confirm(self, pair: _native.Pair) -> str | None:
         """Tell each other that all is done. This party has its results, whatever becomes of the peer now."""
         try:
-            pair.exchange(b"done")
+            pair.done()
             if self._state is not None and self.folder is not None:
                 write_state(self.folder, self._key, replace(self._state, agreed=True))
             pair.close()

@@ -181,9 +181,11 @@ class Parameters(Agreement):
 
     def account(self) -> list[str]:
         """What each party learns besides its own data, in sentences."""
-        facts = "the other's number of rows and the kind of each key column"
-        offers = "" if self.protocol == UNBALANCED else ", and the memory, workers and network that the other declares"
-        return [*self._learnt(), f"both learn {facts}{offers}", *self._learnt_by_deviating()]
+        facts = "both learn the other's number of rows and the kind of each key column, and the memory, workers and "
+        facts += "network that the other declares"
+        if self.protocol == UNBALANCED:
+            facts = f"both learn the other's number of rows, and {self.to[0]} the kind of each key column"
+        return [*self._learnt(), facts, *self._learnt_by_deviating()]
 
     def _learnt(self) -> list[str]:
         a, b = self.parties

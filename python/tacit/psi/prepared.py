@@ -6,20 +6,16 @@ asks, once. A query then costs a few bytes for each row asked about, however lar
 
 from __future__ import annotations
 
-import hashlib
-import json
 import secrets
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from tacit import _native
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation_members import Members
 from tacit.agent.private_key import PrivateKey
-from tacit.psi.announcement import asked, dishonest, offered
 from tacit.psi.match import Report, connect
 from tacit.psi.parameters import UNBALANCED, Parameters
 from tacit.psi.partition import Counts, partition
@@ -92,40 +88,38 @@ class Query:
         begin, about = time.monotonic(), file.about
         left = about.budget - file.answered
         most_now = left if most is None else min(most, left)
-        mine = {
-            "rows": about.rows,
-            "kinds": about.kinds,
-            "token_key": about.token_key,
-            "published": file.fingerprint,
-            "budget": about.budget,
-            "most": most_now,
-        }
+        offer = _native.Offer(
+            rows=about.rows,
+            most=most_now,
+            budget=about.budget,
+            kinds=about.kinds,
+            token_key=bytes.fromhex(about.token_key),
+            published=file.published,
+        )
 
-        def work(pair: _native.Pair, message: bytes) -> Report:
-            theirs = asked(message, self.peer)
-            if theirs.rows > most_now:
+        def work(pair: _native.Pair) -> Report:
+            rows, has = pair.offer(offer)
+            if rows > most_now:
                 raise _refused(
                     pair,
-                    f"{self.peer} asks about {theirs.rows:,} rows, but it may ask about {most_now:,}: {left:,} of the "
+                    f"{self.peer} asks about {rows:,} rows, but it may ask about {most_now:,}: {left:,} of the "
                     f"budget of {about.budget:,} are left; prepare the table anew for more.",
                 )
-            has = theirs.has == file.fingerprint
-            self._costs(about.rows, about.budget, theirs.rows, has)
+            self._costs(about.rows, about.budget, rows, has)
             prepared = _native.PreparedSet.load(file.secret, file.answered)
-            file.record(self.members.private(self.me).read_key(), file.answered + theirs.rows)
-            pair.answer(prepared, theirs.rows, None if has else file.published)
+            file.record(self.members.private(self.me).read_key(), file.answered + rows)
+            pair.answer(prepared, rows, None if has else file.published)
             return _report(pair, begin, (about.rows, 0, []), (), None, _confirmed(pair))
 
-        return self._connected(mine, work)
+        return self._connected(work)
 
     def ask(self, source: Source, held: Path, memory: int) -> tuple[Report, _native.Binned]:
         """Ask about a table's rows. held: where what is published is kept, for the next query."""
         begin = time.monotonic()
         known = read_published(held)
-        has = None if known is None else hashlib.sha256(known).hexdigest()
 
-        def work(pair: _native.Pair, message: bytes) -> tuple[Report, _native.Binned]:
-            theirs = offered(message, self.peer, len(source.key))
+        def work(pair: _native.Pair) -> tuple[Report, _native.Binned]:
+            theirs = pair.question(source.rows, len(source.key), known)
             source.check_kinds(theirs.kinds, self.peer)
             if source.rows > theirs.most:
                 raise _refused(
@@ -133,26 +127,23 @@ class Query:
                     f"{source.name}: {self.peer} answers at most {theirs.most:,} rows now; ask about fewer.",
                 )
             _check_memory(source, _native.published_bytes(theirs.rows, theirs.budget), memory)
-            fresh = has == theirs.published
+            fresh = known is not None and theirs.publishes(known)
             self._costs(theirs.rows, theirs.budget, source.rows, fresh)
-            key = bytes.fromhex(theirs.token_key)
             chosen = self.parameters.normalisers
-            table, counts = partition(source, key, chosen, self.tell, memory=memory, keep_keyless=False)
-            received = pair.ask(table, source.rows, known if fresh else None, theirs.rows)
+            table, counts = partition(source, theirs.token_key, chosen, self.tell, memory=memory, keep_keyless=False)
+            received = pair.ask(table, source.rows, known if fresh else None, theirs)
             if received is not None:
-                if hashlib.sha256(received).hexdigest() != theirs.published:
-                    raise dishonest(self.peer)
                 write_privately(held, received)
             report = _report(pair, begin, counts, source.key, table.totals()["keys"], _confirmed(pair))
             return report, table
 
-        return self._connected({"rows": source.rows, "kinds": source.kinds(), "has": has}, work)
+        return self._connected(work)
 
-    def _connected(self, mine: dict[str, Any], work: Callable[[_native.Pair, bytes], Result]) -> Result:
+    def _connected(self, work: Callable[[_native.Pair], Result]) -> Result:
         self.tell(f"connecting with {self.peer}")
         pair = connect(self.members, self.parameters, self.me)
         try:
-            return work(pair, pair.exchange(json.dumps(mine).encode()))
+            return work(pair)
         except BaseException:
             pair.abort("the query failed")
             raise
@@ -178,7 +169,7 @@ def _check_memory(source: Source, published: int, memory: int) -> None:
 def _confirmed(pair: _native.Pair) -> str | None:
     """End in order. Whatever becomes of the peer now, this party has what it was to have."""
     try:
-        pair.exchange(b"done")
+        pair.done()
         pair.close()
     except _native.PeerGoneError as error:
         return str(error)
@@ -193,6 +184,5 @@ def _report(
 
 def _refused(pair: _native.Pair, sentence: str) -> RunError:
     """A refusal that both parties find out for themselves, once both have had the time to."""
-    with suppress(_native.TacitError):
-        pair.exchange(b"")
+    pair.refuse()
     return RunError(Fault.POLICY, sentence)

@@ -9,7 +9,6 @@ MAC too. The last one counts. With the secret part likely keys can be tried on w
 from __future__ import annotations
 
 import fcntl
-import hashlib
 import hmac
 import json
 import os
@@ -37,12 +36,6 @@ RECORD = LENGTH + MAC
 COPIES = 4
 """How often the bytes of a prepared table are in memory while a query is answered or asked."""
 
-MOST_PREPARED = 1 << 32
-"""Fewer rows than this can be prepared."""
-
-MOST_BUDGET = 1 << 48
-"""More rows than this cannot be asked about in all."""
-
 
 @dataclass(frozen=True)
 class Description:
@@ -69,11 +62,6 @@ class PreparedFile:
     answered: int
     mac: bytes
     records: int
-
-    @property
-    def fingerprint(self) -> str:
-        """Names what is published."""
-        return hashlib.sha256(self.published).hexdigest()
 
     def record(self, private_key: PrivateKey, answered: int) -> None:
         """Keep how many rows have been asked about; on disk when this returns. Raises RunError."""
@@ -129,7 +117,7 @@ def read_prepared(path: Path, private_key: PrivateKey, memory: int | None = None
         clear = _native.unseal(derived_key(private_key, SEALING), LABEL, whole[start:sealed_end])
         head_end = LENGTH + int.from_bytes(clear[:LENGTH], "little")
         about = Description(**json.loads(clear[LENGTH:head_end]))
-        if not (0 <= about.rows < MOST_PREPARED and 1 <= about.budget <= MOST_BUDGET):
+        if not (0 <= about.rows < _native.MOST_PREPARED and 1 <= about.budget <= _native.MOST_BUDGET):
             raise ValueError("no numbers of a prepared table")
         end = sealed_end + _published_bytes(about)
         mac_key, mac = _mac_key(private_key), whole[end : end + MAC]

@@ -27,8 +27,6 @@ KINDS = (
 )
 """The kind of a DuckDB type: keys match within one kind only."""
 
-KIND_NAMES = frozenset(kind for _, kind in KINDS)
-
 CASTS = {
     "number": "DECIMAL(38, 9)",
     "floating-point number": "DOUBLE",

@@ -5,13 +5,12 @@ One instance over whole tables, in memory: what bins of it would tell is more th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from tacit import _native
 from tacit.agent.faults import Fault, RunError
-from tacit.psi.choice import Choice, networks
+from tacit.psi.choice import Choice, Facts
 from tacit.psi.parameters import Parameters
 
 ID_COLUMN = "universal_id"
@@ -48,19 +47,14 @@ class Found:
     output: Callable[[], _native.MatchedRows] | None = None
 
 
-Facts = tuple[Mapping[str, Any], Mapping[str, Any]]
-"""What the first party and the second announce."""
-
-
 def choose_whole(parameters: Parameters, facts: Facts) -> Choice:
     """The protocol and its cost, from what both parties announce. Raises RunError if it does not fit into memory."""
-    rows = (int(facts[0]["rows"]), int(facts[1]["rows"]))
-    if parameters.reveal == "shares" and not facts[0]["columns"] and not facts[1]["columns"]:
+    if parameters.reveal == "shares" and not facts[0].columns and not facts[1].columns:
         raise RunError(
             Fault.INPUT, "no party names a column to share; name some with --columns, or use --reveal cardinality."
         )
-    best = _chosen(parameters, rows, facts)
-    memory = min(int(each["memory"]) for each in facts)
+    best = _chosen(parameters, facts)
+    memory = min(each.memory for each in facts)
     check_memory(parameters, best, memory, 0)
     return best
 
@@ -78,16 +72,14 @@ def check_memory(parameters: Parameters, choice: Choice, memory: int, table: int
         )
 
 
-def _chosen(parameters: Parameters, rows: tuple[int, int], facts: Facts) -> Choice:
+def _chosen(parameters: Parameters, facts: Facts) -> Choice:
     asked = parameters.reveal == "ids" and parameters.protocol != "auto"
     numbers = parameters.reveal not in ("ids", "shares")
     found = _native.choose_whole(
         parameters.reveal,
-        rows,
-        networks(facts),
+        facts,
         keys=parameters.keys,
         method=parameters.protocol if asked else None,
-        columns=(len(facts[0]["columns"]), len(facts[1]["columns"])),
         receiver=parameters.parties.index(parameters.receiver) if numbers else 0,
         prices=parameters.prices,
     )
@@ -103,7 +95,7 @@ def _chosen(parameters: Parameters, rows: tuple[int, int], facts: Facts) -> Choi
         f"protocol {found['protocol']}: {why}",
         "1 bin, in memory: what bins of it would tell is more than what the whole tells",
     )
-    sent = (found["sent"][0], found["sent"][1])
+    sent, rows = (found["sent"][0], found["sent"][1]), (facts[0].rows, facts[1].rows)
     return Choice(
         found["protocol"], 1, 1, sent, found["rounds"], found["seconds"], reasons, found["sender"], rows
     )  # fmt: skip
@@ -118,30 +110,26 @@ def reveal(
     facts: Facts,
 ) -> Found:
     """Run what is to be revealed. me: 0 or 1, this party among the two. table: in one bin, or with its keys."""
-    rows = (int(facts[me]["rows"]), int(facts[1 - me]["rows"]))
-    sender = choice.sender == me
+    rows, sender = facts[0].rows + facts[1].rows, choice.sender == me
     if isinstance(table, _native.Binned):
         if parameters.reveal == "ids":
-            ids = pair.identify(table, choice.protocol.removeprefix("private-id-"), sender, rows)
-            return Found(sum(rows) - ids.union, union=ids.union, output=lambda: ids.output(ID_COLUMN))
+            ids = pair.identify(table, choice.protocol.removeprefix("private-id-"), sender)
+            return Found(rows - ids.union, union=ids.union, output=lambda: ids.output(ID_COLUMN))
         least = None if parameters.summed is None else parameters.least
-        keys, total = pair.aggregate(table, sender, rows, least)
-        return Found(keys, total)
+        numbers = pair.aggregate(table, sender, least, parameters.both_learn)
+        return Found() if numbers is None else Found(*numbers)
     if parameters.reveal == "ids":
-        found = pair.identify_by_keys(table, sender, rows[1])
+        found = pair.identify_by_keys(table, sender)
         return Found(
-            pairs=sum(rows) - found.union,
+            pairs=rows - found.union,
             union=found.union,
             repeated=found.contaminated[0 if sender else 1],
             output=lambda: found.output(ID_COLUMN),
         )
-    mine, theirs = ((rows[at], len(facts[side]["columns"])) for at, side in enumerate((me, 1 - me)))
     drops = [party in parameters.dropped for party in parameters.parties]
     shared = pair.share(
         table,
         sender=sender,
-        mine=mine,
-        theirs=theirs,
         names=share_columns(parameters, facts),
         single=parameters.pairs == "one",
         dropped=(drops[choice.sender], drops[1 - choice.sender]),
@@ -152,7 +140,7 @@ def reveal(
 def share_columns(parameters: Parameters, facts: Facts) -> list[str]:
     """The names of the columns of shares, the first party's first. Raises RunError if two are equal."""
     sides = zip(parameters.parties, facts, strict=True)
-    names = [f"share_of_{party}_{column}" for party, told in sides for column in told["columns"]]
+    names = [f"share_of_{party}_{column}" for party, told in sides for column in told.columns]
     if len(set(names)) < len(names):
         raise RunError(Fault.INPUT, f"two columns of shares would have one name among {', '.join(names)}; rename one.")
     return names

@@ -24,8 +24,15 @@ use crate::waiting::wait_for;
 #[pyclass(frozen, module = "tacit._native")]
 pub struct Binned {
     pub bins: Arc<Bins>,
-    pub results: Arc<Results>,
+    results: Arc<Results>,
     counts: Counts,
+}
+
+impl Binned {
+    /// The rows and their results, for a thread of their own.
+    pub fn parts(&self) -> (Arc<Bins>, Arc<Results>) {
+        (Arc::clone(&self.bins), Arc::clone(&self.results))
+    }
 }
 
 /// What has been matched, over all bins.

@@ -5,14 +5,16 @@ use tacit_linkage::choice::bins::{self, Asked, Limit, Offer, Protocol};
 use tacit_linkage::choice::whole::{self, Revealed};
 use tacit_linkage::choice::{Terms, leader};
 
+use super::announced::Announcement;
 use crate::fault::{Failure, Result};
 use crate::prices;
 
-/// What every party declares of its network: latency, 0 if undeclared, and bandwidth.
-type Networks = Vec<(f64, Option<f64>)>;
+fn terms(all: &[Announcement], table: Option<&str>) -> Result<Terms> {
+    Ok(Terms::of(&networks(all), prices::read(table)?.matching))
+}
 
-fn terms(networks: &Networks, table: Option<&str>) -> Result<Terms> {
-    Ok(Terms::of(networks, prices::read(table)?.matching))
+fn networks(all: &[Announcement]) -> Vec<(f64, Option<f64>)> {
+    all.iter().map(|Announcement(told)| (told.latency, told.bandwidth)).collect()
 }
 
 /// How bins are matched.
@@ -47,13 +49,12 @@ impl From<bins::Choice> for BinsChoice {
     }
 }
 
-/// How the rows of two tables are matched. offers: rows, memory (bytes) and workers of each party. alone: who learns,
-/// if only one does. plugin: the name of a protocol from elsewhere.
+/// How the rows of two tables are matched. alone: who learns, if only one does. plugin: the name of a protocol from
+/// elsewhere.
 #[pyfunction]
-#[pyo3(signature = (offers, networks, *, protocol=None, plugin=None, alone=None, bins=None, prices=None))]
+#[pyo3(signature = (announced, *, protocol=None, plugin=None, alone=None, bins=None, prices=None))]
 pub fn choose_bins(
-    offers: [(usize, u64, usize); 2],
-    networks: Networks,
+    announced: [Announcement; 2],
     protocol: Option<&str>,
     plugin: Option<&str>,
     alone: Option<usize>,
@@ -65,8 +66,13 @@ pub fn choose_bins(
         (None, Some(name)) => Protocol::Named(name),
         (None, None) => Protocol::Fastest,
     };
-    let offers = offers.map(|(rows, memory, workers)| Offer { rows, memory, workers });
-    Ok(bins::choose(&Asked { protocol, alone, bins }, offers, &terms(&networks, prices)?)?.into())
+    let terms = terms(&announced, prices)?;
+    let offers = announced.map(|Announcement(told)| Offer {
+        rows: told.rows as usize,
+        memory: told.memory,
+        workers: told.workers as usize,
+    });
+    Ok(bins::choose(&Asked { protocol, alone, bins }, offers, &terms)?.into())
 }
 
 /// How something is computed from two whole tables.
@@ -79,29 +85,27 @@ pub struct WholeChoice {
     seconds: f64,
 }
 
-/// How two parties learn what they reveal in place of rows. columns: of each party, of shares. receiver: of numbers.
+/// How two parties learn what they reveal in place of rows. receiver: of numbers.
 #[pyfunction]
-#[pyo3(signature = (reveal, rows, networks, *, keys=1, method=None, columns=[0, 0], receiver=0, prices=None))]
-#[expect(clippy::too_many_arguments, reason = "keywords of Python")]
+#[pyo3(signature = (reveal, announced, *, keys=1, method=None, receiver=0, prices=None))]
 pub fn choose_whole(
     reveal: &str,
-    rows: [usize; 2],
-    networks: Networks,
+    announced: [Announcement; 2],
     keys: usize,
     method: Option<&str>,
-    columns: [usize; 2],
     receiver: usize,
     prices: Option<&str>,
 ) -> Result<WholeChoice> {
     let revealed = match reveal {
         "ids" if keys > 1 => Revealed::IdsByKeys,
         "ids" => Revealed::Ids(method),
-        "shares" => Revealed::Shares(columns),
+        "shares" => Revealed::Shares(announced.each_ref().map(|Announcement(told)| told.columns.len())),
         "cardinality" | "sum" if receiver < 2 => Revealed::Numbers { receiver, summed: reveal == "sum" },
         _ => return Err(Failure::input(format!("there is nothing like {reveal:?} to reveal"))),
     };
+    let sizes = announced.each_ref().map(|Announcement(told)| told.rows as usize);
     let whole::Choice { protocol, sender, sent, rounds, seconds } =
-        whole::choose(revealed, rows, keys, &terms(&networks, prices)?)?;
+        whole::choose(revealed, sizes, keys, &terms(&announced, prices)?)?;
     Ok(WholeChoice { protocol, sender, sent, rounds, seconds })
 }
 
@@ -115,23 +119,23 @@ pub struct LeaderChoice {
     seconds: f64,
 }
 
-/// Who of more than two parties finds the matches, by all parties' rows.
+/// Who of more than two parties finds the matches.
 #[pyfunction]
-#[pyo3(signature = (rows, recipients, networks, *, prices=None))]
+#[pyo3(signature = (announced, recipients, *, prices=None))]
 pub fn choose_leader(
-    rows: Vec<usize>,
+    announced: Vec<Announcement>,
     recipients: Vec<usize>,
-    networks: Networks,
     prices: Option<&str>,
 ) -> Result<LeaderChoice> {
+    let sizes: Vec<usize> = announced.iter().map(|Announcement(told)| told.rows as usize).collect();
     let leader::Choice { leader, sent, rounds, seconds } =
-        leader::choose(&rows, &recipients, &terms(&networks, prices)?)?;
+        leader::choose(&sizes, &recipients, &terms(&announced, prices)?)?;
     Ok(LeaderChoice { protocol: leader::PROTOCOL, leader, sent, rounds, seconds })
 }
 
 /// The network that a match reckons with, as latency and bandwidth, and whether anybody declares one.
 #[pyfunction]
-pub fn declared_network(networks: Networks) -> (f64, f64, bool) {
-    let Terms { link, declared, .. } = Terms::of(&networks, Default::default());
+pub fn declared_network(announced: Vec<Announcement>) -> (f64, f64, bool) {
+    let Terms { link, declared, .. } = Terms::of(&networks(&announced), Default::default());
     (link.latency, link.bandwidth, declared)
 }

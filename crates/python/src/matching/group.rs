@@ -3,14 +3,11 @@
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
-use tacit_linkage::many;
-use tacit_net::PartyId;
-use tacit_psi::multi_party::Owners;
-use tacit_psi::tokens::agree_key;
+use tacit_linkage::messages::Point;
 
+use super::announced::Announcement;
 use super::binned::Binned;
-use super::joined::{Connection, Metrics, Shape, exchange};
+use super::joined::{Connection, Metrics, Shape};
 use crate::keys::PrivateKey;
 use crate::party::Party;
 
@@ -39,35 +36,43 @@ impl Group {
         Ok(Self(Connection::open(py, parties, me, private_key_pem, plan_hash, shape)?))
     }
 
-    /// Send a short message to everybody and return everybody's, in the parties' order. One round.
-    fn exchange<'py>(&self, py: Python<'py>, message: Vec<u8>) -> PyResult<Vec<Bound<'py, PyBytes>>> {
-        let all = self.0.work(py, move |sessions| exchange(&mut sessions[0], message))?;
-        Ok(all.iter().map(|message| PyBytes::new(py, message)).collect())
+    /// Tell everybody of this party. Everybody's announcement, in the parties' order.
+    fn announce(&self, py: Python<'_>, mine: &Announcement) -> PyResult<Vec<Announcement>> {
+        self.0.announce(py, mine)
     }
 
-    /// Agree with everybody on a fresh key for tokens.
-    fn agree_key<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let key = self.0.work(py, |sessions| Ok(*agree_key(&mut sessions[0])?.expose()))?;
-        Ok(PyBytes::new(py, &key))
+    /// Agree with everybody on a fresh key for tokens, and on the run's name.
+    fn agree(&self, py: Python<'_>) -> PyResult<([u8; 16], String)> {
+        self.0.agree(py)
     }
 
-    /// Find the rows whose keys all tables have. table: in one bin. rows: announced, by party. leader, recipients: by
-    /// number. most: rows that the output may have. Returns how many it has; if these are more, nothing is kept.
-    #[pyo3(signature = (table, *, rows, leader, recipients, most))]
+    /// Wait until everybody's input is ready.
+    fn ready(&self, py: Python<'_>) -> PyResult<()> {
+        self.0.wait_at(py, Point::Ready)
+    }
+
+    /// Find the rows whose keys all tables have. table: in one bin. leader, recipients: by number.
+    #[pyo3(signature = (table, *, leader, recipients))]
     fn intersect(
         &self,
         py: Python<'_>,
         table: &Bound<'_, Binned>,
-        rows: Vec<usize>,
         leader: usize,
         recipients: Vec<usize>,
-        most: u64,
-    ) -> PyResult<u64> {
-        let table = table.get();
-        let (bins, results) = (Arc::clone(&table.bins), Arc::clone(&table.results));
-        let (owners, progress) = (owners(rows, leader, recipients), Arc::clone(&self.0.progress));
-        self.0
-            .work(py, move |sessions| Ok(many::intersect(&mut sessions[0], &owners, &bins, &results, &progress, most)?))
+    ) -> PyResult<()> {
+        let (bins, results) = table.get().parts();
+        let progress = Arc::clone(&self.0.progress);
+        self.0.work(py, move |parties| parties.intersect(leader, &recipients, &bins, &results, &progress))
+    }
+
+    /// Wait until everybody has its results.
+    fn done(&self, py: Python<'_>) -> PyResult<()> {
+        self.0.wait_at(py, Point::Done)
+    }
+
+    /// Wait until all have had the time to find for themselves what this party is about to refuse.
+    fn refuse(&self, py: Python<'_>) -> PyResult<()> {
+        self.0.refuse(py)
     }
 
     /// Bins done, and payload bytes and rounds. May be called from any thread during a run.
@@ -84,8 +89,4 @@ impl Group {
     fn abort(&self, py: Python<'_>, reason: &str) {
         self.0.abort(py, reason);
     }
-}
-
-fn owners(sizes: Vec<usize>, leader: usize, recipients: Vec<usize>) -> Owners {
-    Owners { sizes, leader: PartyId(leader), recipients: recipients.into_iter().map(PartyId).collect() }
 }

@@ -5,18 +5,17 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pyo3::prelude::*;
-use tacit_linkage::Progress;
+use tacit_linkage::messages::Point;
+use tacit_linkage::{MatchError, Parties, Progress};
 use tacit_net::tcp::{self, Endpoint, Hello, Identity};
-use tacit_net::{Options, PartyId, Session};
+use tacit_net::{Options, Session};
 use tacit_run::{Watch, options, reason_for_peers};
 
-use crate::fault::{Failure, Fault, Result};
+use super::announced::Announcement;
+use crate::fault::{Failure, Result};
 use crate::keys::PrivateKey;
 use crate::party::Party;
 use crate::waiting::wait_for;
-
-/// Longest message of [`exchange`].
-const LONGEST: usize = 1 << 20;
 
 /// What the peers are told when the user interrupts this party.
 const INTERRUPTED: &str = "it was interrupted";
@@ -31,9 +30,8 @@ pub struct Shape {
 
 /// Connected parties that compared version and plan.
 pub struct Connection {
-    how: Arc<Connecting>,
-    /// Empty while something runs, and after the end.
-    sessions: Arc<Mutex<Vec<Session>>>,
+    /// None while something runs, and after the end.
+    parties: Mutex<Option<Parties>>,
     watches: Mutex<Vec<Watch>>,
     pub progress: Arc<Progress>,
 }
@@ -49,11 +47,9 @@ struct Connecting {
 }
 
 impl Connecting {
-    fn connect(&self, worker: usize) -> Result<Session> {
+    fn connect(&self, worker: usize) -> Result<Session, MatchError> {
         let hello = Hello::new(self.plan_hash, &format!("psi, worker {worker}"));
-        let listener = self.listener.try_clone().map_err(|error| {
-            Failure::new(Fault::Internal, format!("no socket is left ({error}); close other programs"))
-        })?;
+        let listener = self.listener.try_clone().map_err(|error| MatchError::Socket(error.to_string()))?;
         Ok(tcp::connect_with_listener(listener, &self.endpoints, self.me, self.identity.clone(), hello, &self.options)?)
     }
 }
@@ -84,23 +80,33 @@ impl Connection {
         let own = own.ok_or_else(|| Failure::input(format!("there is no party {me} among {}", endpoints.len())))?;
         let identity = Identity::from_pem(&*private_key_pem.0, &own.certificate_pem).map_err(Failure::from)?;
         let listener = tcp::listen(&own.address).map_err(Failure::from)?;
-        let how = Arc::new(Connecting { endpoints, me, identity, plan_hash, options, listener });
-        let connecting = Arc::clone(&how);
-        let session = wait_for(py, move || connecting.connect(0), || ())?;
-        let watches = Mutex::new(vec![Watch::of(std::slice::from_ref(&session))]);
-        Ok(Self { how, sessions: Arc::new(Mutex::new(vec![session])), watches, progress: Arc::default() })
+        let how = Connecting { endpoints, me, identity, plan_hash, options, listener };
+        let connect = move || Ok(Parties::connect(move |worker| how.connect(worker))?);
+        let mut parties = wait_for(py, connect, || ())?;
+        let watches = Mutex::new(watches(&mut parties));
+        Ok(Self { parties: Mutex::new(Some(parties)), watches, progress: Arc::default() })
     }
 
-    /// Connects further workers, until there are `count`. All parties call it at the same point, after an exchange.
-    pub fn add_workers(&self, py: Python<'_>, count: usize) -> PyResult<()> {
-        let how = Arc::clone(&self.how);
-        self.work(py, move |sessions| {
-            for worker in sessions.len()..count {
-                let session = how.connect(worker)?;
-                sessions.push(session);
-                // The peer's door for this worker is shut before the next one knocks.
-                exchange(&mut sessions[worker], b"ready".to_vec())?;
-            }
+    /// Tells the others of this party. Everybody's announcement, in the parties' order.
+    pub fn announce(&self, py: Python<'_>, mine: &Announcement) -> PyResult<Vec<Announcement>> {
+        let mine = mine.0.clone();
+        self.work(py, |parties| Ok(parties.announce(mine)?.iter().cloned().map(Announcement).collect()))
+    }
+
+    /// Agrees on the key of tokens and the name of the run.
+    pub fn agree(&self, py: Python<'_>) -> PyResult<([u8; 16], String)> {
+        self.work(py, |parties| parties.agree().map(|(key, run)| (*key.expose(), run.to_string())))
+    }
+
+    /// Waits until all others have come to the same point.
+    pub fn wait_at(&self, py: Python<'_>, point: Point) -> PyResult<()> {
+        self.work(py, move |parties| parties.wait_at(point))
+    }
+
+    /// Waits until all others have had the time to find for themselves what this party is about to refuse.
+    pub fn refuse(&self, py: Python<'_>) -> PyResult<()> {
+        self.work(py, |parties| {
+            parties.refuse();
             Ok(())
         })
     }
@@ -122,15 +128,15 @@ impl Connection {
 
     /// Ends in order, with an acknowledgement from every peer.
     pub fn close(&self, py: Python<'_>) -> PyResult<()> {
-        self.work(py, |sessions| Ok(sessions.drain(..).try_for_each(Session::close)?))
+        self.work(py, Parties::close)
     }
 
     /// Ends at once and tells the peers why; without effect on a connection that has ended.
     pub fn abort(&self, py: Python<'_>, reason: &str) {
         py.detach(|| {
             self.interrupt(reason);
-            let ended = std::mem::take(&mut *self.sessions.lock().unwrap_or_else(PoisonError::into_inner));
-            ended.into_iter().for_each(|session| session.abort(reason));
+            let ended = self.parties.lock().unwrap_or_else(PoisonError::into_inner).take();
+            ended.into_iter().for_each(|parties| parties.abort(reason));
         });
     }
 
@@ -142,64 +148,31 @@ impl Connection {
         self.watches().iter().for_each(|watch| watch.interrupt(reason));
     }
 
-    /// Runs `work` on the sessions without the GIL. A failure ends them all, and tells the peers what kind it was.
+    /// Runs `work` without the GIL. A failure ends the connection, and tells the peers what kind it was.
     pub fn work<T: Send + 'static>(
         &self,
         py: Python<'_>,
-        work: impl FnOnce(&mut Vec<Session>) -> Result<T> + Send + 'static,
+        work: impl FnOnce(&mut Parties) -> Result<T, MatchError> + Send + 'static,
     ) -> PyResult<T> {
-        let mut sessions = std::mem::take(&mut *self.sessions.lock().unwrap_or_else(PoisonError::into_inner));
-        if sessions.is_empty() {
-            return Err(Failure::input("the connection has ended; connect again").into());
-        }
-        let run = move || match work(&mut sessions) {
-            Ok(value) => Ok((sessions, value)),
-            Err(failure) => {
-                sessions.into_iter().for_each(|session| session.abort(reason_for_peers(failure.fault)));
-                Err(failure)
+        let parties = self.parties.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let mut parties = parties.ok_or_else(|| Failure::input("the connection has ended; connect again"))?;
+        let run = move || match work(&mut parties) {
+            Ok(value) => Ok((parties, value)),
+            Err(error) => {
+                parties.abort(reason_for_peers(error.fault()));
+                Err(error.into())
             }
         };
-        let (sessions, value) = wait_for(py, run, || self.interrupt(INTERRUPTED))?;
-        *self.watches() = if sessions.is_empty() {
-            self.watches().clone()
-        } else {
-            sessions.iter().map(|session| Watch::of(std::slice::from_ref(session))).collect()
-        };
-        *self.sessions.lock().unwrap_or_else(PoisonError::into_inner) = sessions;
+        let (mut parties, value) = wait_for(py, run, || self.interrupt(INTERRUPTED))?;
+        if !parties.ended() {
+            *self.watches() = watches(&mut parties);
+            *self.parties.lock().unwrap_or_else(PoisonError::into_inner) = Some(parties);
+        }
         Ok(value)
     }
 }
 
-/// Every party's message, in the parties' order. One round.
-pub fn exchange(session: &mut Session, message: Vec<u8>) -> Result<Vec<Vec<u8>>> {
-    if message.len() > LONGEST {
-        return Err(Failure::new(Fault::Internal, "a message to agree on parameters is too long"));
-    }
-    session.enter("agreement");
-    session.next_round();
-    let (me, parties) = (session.me(), (0..session.parties()).map(PartyId));
-    for peer in parties.clone().filter(|&peer| peer != me) {
-        session.send(peer, (message.len() as u32).to_le_bytes().to_vec())?;
-        session.send(peer, message.clone())?;
-    }
-    let mut all = Vec::new();
-    for party in parties {
-        all.push(if party == me { message.clone() } else { receive(session, party)? });
-    }
-    session.leave();
-    Ok(all)
-}
-
-fn receive(session: &mut Session, peer: PartyId) -> Result<Vec<u8>> {
-    let mut length = [0; 4];
-    session.recv(peer, &mut length)?;
-    let length = u32::from_le_bytes(length) as usize;
-    if length > LONGEST {
-        let name = session.name(peer);
-        let detail = format!("party {name:?} sends {length} bytes where parameters are short");
-        return Err(Failure::new(Fault::Misbehaved, detail));
-    }
-    let mut theirs = vec![0; length];
-    session.recv(peer, &mut theirs)?;
-    Ok(theirs)
+/// What can be watched of each worker.
+fn watches(parties: &mut Parties) -> Vec<Watch> {
+    parties.sessions().iter().map(|session| Watch::of(std::slice::from_ref(session))).collect()
 }

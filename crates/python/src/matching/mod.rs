@@ -1,6 +1,7 @@
 //! The binding of private set intersection: connections of two parties and of more, a party's rows in bins, and their
 //! match.
 
+mod announced;
 mod binned;
 mod choice;
 mod cost;
@@ -13,12 +14,13 @@ mod rows;
 mod sealed;
 mod whole;
 
+pub use announced::{Announcement, key_kinds};
 pub use binned::{Binned, KeyedTable};
 pub use choice::{choose_bins, choose_leader, choose_whole, declared_network};
 pub use cost::{matching_protocols, matching_questions};
 pub use group::Group;
 pub use pair::Pair;
-pub use prepared::{PreparedSet, published_bytes, query_cost};
+pub use prepared::{Offer, PreparedSet, published_bytes, query_cost};
 pub use rows::MatchedRows;
 pub use sealed::{read_sealed, seal, unseal, write_sealed};
 pub use whole::{Identified, SharedRows, ids_methods};

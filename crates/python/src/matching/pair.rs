@@ -3,20 +3,19 @@
 use std::sync::{Arc, PoisonError};
 
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
-use tacit_linkage::aggregate::aggregate;
-use tacit_linkage::{Ids, Run, family, prepared, shares};
-use tacit_net::PartyId;
+use pyo3::types::{PyBytes, PyTuple};
+use tacit_linkage::messages::prepared::fingerprint;
+use tacit_linkage::messages::{Asked, Point};
+use tacit_linkage::{Ids, family, prepared, shares};
 use tacit_psi::alignment::Learns;
 use tacit_psi::blind_join::Rule;
-use tacit_psi::tokens::agree_key;
-use tacit_psi::unbalanced::send_set;
 use tacit_psi::{Protocol, Role};
 
+use super::announced::Announcement;
 use super::binned::{Binned, KeyedTable};
-use super::joined::{Connection, Metrics, Shape, exchange};
+use super::joined::{Connection, Metrics, Shape};
 use super::plugin::plugged;
-use super::prepared::PreparedSet;
+use super::prepared::{Offer, PreparedSet};
 use super::whole::{Identified, SharedRows, announced, method_named};
 use crate::fault::Failure;
 use crate::keys::PrivateKey;
@@ -47,30 +46,39 @@ impl Pair {
         Ok(Self(Connection::open(py, parties.into(), me, private_key_pem, plan_hash, shape)?))
     }
 
-    /// Send a short message to the peer and return the one that it sends. One round.
-    fn exchange<'py>(&self, py: Python<'py>, message: Vec<u8>) -> PyResult<Bound<'py, PyBytes>> {
-        let theirs = self.0.work(py, move |sessions| {
-            let peer = 1 - sessions[0].me().0;
-            Ok(exchange(&mut sessions[0], message)?.swap_remove(peer))
-        })?;
-        Ok(PyBytes::new(py, &theirs))
+    /// Tell the peer of this party. Both announcements, in the parties' order.
+    fn announce<'py>(&self, py: Python<'py>, mine: &Announcement) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.0.announce(py, mine)?)
     }
 
-    /// Agree with the peer on a fresh key for tokens.
-    fn agree_key<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let key = self.0.work(py, |sessions| Ok(*agree_key(&mut sessions[0])?.expose()))?;
-        Ok(PyBytes::new(py, &key))
+    /// Agree with the peer on a fresh key for tokens, and on the run's name.
+    fn agree(&self, py: Python<'_>) -> PyResult<([u8; 16], String)> {
+        self.0.agree(py)
     }
 
-    /// Connect further workers, until there are `count`. Both parties call it at the same point, after an exchange.
+    /// Wait until the peer's input is ready, too.
+    fn ready(&self, py: Python<'_>) -> PyResult<()> {
+        self.0.wait_at(py, Point::Ready)
+    }
+
+    /// Connect further workers, until there are `count`. Both parties call it at the same point, when both are ready.
     fn add_workers(&self, py: Python<'_>, count: usize) -> PyResult<()> {
-        self.0.add_workers(py, count)
+        self.0.work(py, move |parties| parties.add_workers(count))
     }
 
-    /// Match a table's bins. sender: this party's role. both_learn: whether the sender learns the matches too. rows:
-    /// announced by this party and by the peer. todo: the bins to do. joint_rows: how many rows of the join fit into
-    /// memory. plugin: a protocol written elsewhere and its name, in place of a named one.
-    #[pyo3(signature = (table, protocol, *, sender, both_learn, rows, todo, joint_rows, plugin=None))]
+    /// Wait until the peer has its results, too.
+    fn done(&self, py: Python<'_>) -> PyResult<()> {
+        self.0.wait_at(py, Point::Done)
+    }
+
+    /// Wait until the peer has had the time to find for itself what this party is about to refuse.
+    fn refuse(&self, py: Python<'_>) -> PyResult<()> {
+        self.0.refuse(py)
+    }
+
+    /// Match a table's bins. sender: this party's role. both_learn: whether the sender learns the matches too. todo:
+    /// the bins to do. plugin: a protocol written elsewhere and its name, in place of a named one.
+    #[pyo3(signature = (table, protocol, *, sender, both_learn, todo, plugin=None))]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn run(
         &self,
@@ -79,102 +87,92 @@ impl Pair {
         protocol: &str,
         sender: bool,
         both_learn: bool,
-        rows: [usize; 2],
         todo: Vec<usize>,
-        joint_rows: u64,
         plugin: Option<(Py<PyAny>, String)>,
     ) -> PyResult<()> {
+        let (bins, results) = table.get().parts();
         let protocol: Arc<dyn Protocol> = match plugin {
             Some((plugin, name)) => Arc::new(plugged(plugin, &name)),
-            None => family::named(protocol, table.get().bins.count()).map_err(Failure::from)?,
+            None => family::named(protocol, bins.count()).map_err(Failure::from)?,
         };
-        let role = if sender { Role::Sender } else { Role::Receiver };
         let learns = if both_learn { Learns::Both } else { Learns::Receiver };
-        let run = Run { role, learns, rows, todo, joint_rows };
-        let table = table.get();
-        let (bins, results, progress) =
-            (Arc::clone(&table.bins), Arc::clone(&table.results), Arc::clone(&self.0.progress));
-        self.0.work(py, move |sessions| Ok(run.execute(protocol.as_ref(), sessions, &bins, &results, &progress)?))
+        let progress = Arc::clone(&self.0.progress);
+        self.0.work(py, move |parties| {
+            let run = parties.run(role(sender), learns, todo)?;
+            run.execute(protocol.as_ref(), parties.sessions(), &bins, &results, &progress)
+        })
     }
 
-    /// How many keys match, and, if at least `least` do, the sum of the sender's first payload column over them.
-    /// None at the sender.
+    /// How many keys match, and, if at least `least` do, the sum of the sender's first payload column over them. both:
+    /// whether the receiver tells the sender. None at a party that learns nothing.
     fn aggregate(
         &self,
         py: Python<'_>,
         table: &Bound<'_, Binned>,
         sender: bool,
-        rows: [usize; 2],
         least: Option<usize>,
-    ) -> PyResult<(Option<usize>, Option<i64>)> {
-        let bins = Arc::clone(&table.get().bins);
-        let role = if sender { Role::Sender } else { Role::Receiver };
-        self.0.work(py, move |sessions| {
-            let found = aggregate(&mut sessions[0], role, &bins, rows, least)?;
-            Ok((found.cardinality, found.sums.and_then(|sums| sums.first().map(|&sum| sum as i64))))
+        both: bool,
+    ) -> PyResult<Option<(u64, Option<i64>)>> {
+        let (bins, _) = table.get().parts();
+        let found = self.0.work(py, move |parties| parties.aggregate(role(sender), &bins, least, both))?;
+        Ok(found.map(|numbers| (numbers.keys, numbers.sum)))
+    }
+
+    /// Give every row of both parties a universal id. method: as in `ids_methods`.
+    fn identify(&self, py: Python<'_>, table: &Bound<'_, Binned>, method: &str, sender: bool) -> PyResult<Identified> {
+        let ((bins, _), method) = (table.get().parts(), method_named(method)?);
+        self.0.work(py, move |parties| {
+            let rows = parties.rows()?;
+            Ok(Identified(Arc::new(Ids::agree(parties.first()?, role(sender), method, bins, rows)?)))
         })
     }
 
-    /// Give every row of both parties a universal id. method: as in `ids_methods`. rows: announced by this party and by
-    /// the peer.
-    fn identify(
-        &self,
-        py: Python<'_>,
-        table: &Bound<'_, Binned>,
-        method: &str,
-        sender: bool,
-        rows: [usize; 2],
-    ) -> PyResult<Identified> {
-        let (bins, method) = (Arc::clone(&table.get().bins), method_named(method)?);
-        let role = if sender { Role::Sender } else { Role::Receiver };
-        self.0
-            .work(py, move |sessions| Ok(Identified(Arc::new(Ids::agree(&mut sessions[0], role, method, bins, rows)?))))
-    }
-
-    /// Give every row of both parties a universal id by the first of several keys that two rows share. theirs: the
-    /// peer's rows.
-    fn identify_by_keys(
-        &self,
-        py: Python<'_>,
-        table: &Bound<'_, KeyedTable>,
-        sender: bool,
-        theirs: usize,
-    ) -> PyResult<Identified> {
+    /// Give every row of both parties a universal id by the first of several keys that two rows share.
+    fn identify_by_keys(&self, py: Python<'_>, table: &Bound<'_, KeyedTable>, sender: bool) -> PyResult<Identified> {
         let table = Arc::clone(&table.get().rows);
-        let role = if sender { Role::Sender } else { Role::Receiver };
-        self.0.work(py, move |sessions| {
-            Ok(Identified(Arc::new(Ids::agree_by_keys(&mut sessions[0], role, &table, theirs)?)))
+        self.0.work(py, move |parties| {
+            let [_, theirs] = parties.rows()?;
+            Ok(Identified(Arc::new(Ids::agree_by_keys(parties.first()?, role(sender), &table, theirs)?)))
         })
     }
 
-    /// Share both payloads of the pairs of rows that match. mine, theirs: (rows, columns), announced. names: of all
-    /// columns of shares, the sender's first. single: a row is in one pair at most; otherwise dropped says whether rows
-    /// of the sender and of the receiver that have several counterparts are left out.
-    #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
-    #[pyo3(signature = (table, *, sender, mine, theirs, names, single, dropped))]
+    /// Share both payloads of the pairs of rows that match. names: of all columns of shares, the sender's first.
+    /// single: a row is in one pair at most; otherwise dropped says whether rows of the sender and of the receiver
+    /// that have several counterparts are left out.
+    #[pyo3(signature = (table, *, sender, names, single, dropped))]
     fn share(
         &self,
         py: Python<'_>,
         table: &Bound<'_, KeyedTable>,
         sender: bool,
-        mine: (usize, usize),
-        theirs: (usize, usize),
         names: Vec<String>,
         single: bool,
         dropped: (bool, bool),
     ) -> PyResult<SharedRows> {
         let table = Arc::clone(&table.get().rows);
-        let (role, announced) = match sender {
-            true => (Role::Sender, announced(table.keys, mine, theirs)),
-            false => (Role::Receiver, announced(table.keys, theirs, mine)),
-        };
         let (drop_sender, drop_receiver) = dropped;
         let rule = if single { Rule::Single } else { Rule::Collect { drop_sender, drop_receiver } };
-        self.0.work(py, move |sessions| {
-            let found = shares::share(&mut sessions[0], role, &table, announced, rule)?;
+        self.0.work(py, move |parties| {
+            let announced = announced(table.keys, sender, parties.rows()?, parties.columns()?);
+            let found = shares::share(parties.first()?, role(sender), &table, announced, rule)?;
             let (pairs, contaminated) = (found.pairs, found.contaminated);
             Ok(SharedRows { pairs, contaminated, shares: shares::table(found, &names)? })
         })
+    }
+
+    /// Offer a prepared table to be asked about. Returns how many rows the peer asks about, and whether it has what is
+    /// published.
+    fn offer(&self, py: Python<'_>, offer: &Offer) -> PyResult<(u64, bool)> {
+        let offer = offer.0.clone();
+        self.0.work(py, move |parties| {
+            parties.offer(&offer).map(|asked| (asked.rows, asked.has == Some(offer.published)))
+        })
+    }
+
+    /// Ask about a prepared table with `rows` rows and `keys` key columns. held: what the peer has published before.
+    fn question(&self, py: Python<'_>, rows: u64, keys: usize, held: Option<&[u8]>) -> PyResult<Offer> {
+        let asked = Asked { rows, has: py.detach(|| held.map(fingerprint)) };
+        self.0.work(py, move |parties| parties.question(&asked, keys).map(Offer))
     }
 
     /// Answer a query about `asked` items from a prepared set, after the published set if the client does not have it.
@@ -186,17 +184,13 @@ impl Pair {
         published: Option<Vec<u8>>,
     ) -> PyResult<()> {
         let set = Arc::clone(&set.get().0);
-        self.0.work(py, move |sessions| {
-            let client = PartyId(1 - sessions[0].me().0);
-            if let Some(published) = published {
-                send_set(&mut sessions[0], client, &published)?;
-            }
+        self.0.work(py, move |parties| {
             let mut set = set.lock().unwrap_or_else(PoisonError::into_inner);
-            Ok(set.answer(&mut sessions[0], client, asked)?)
+            prepared::answer(parties.first()?, &mut set, asked, published.as_deref())
         })
     }
 
-    /// Ask which keys of a table of `rows` rows a prepared set of `items` rows has. held: the published set; it is
+    /// Ask which keys of a table of `rows` rows the prepared set of an offer has. held: the published set; it is
     /// received and returned if this party does not have it.
     fn ask<'py>(
         &self,
@@ -204,12 +198,12 @@ impl Pair {
         table: &Bound<'py, Binned>,
         rows: usize,
         held: Option<Vec<u8>>,
-        items: u32,
+        offer: &Offer,
     ) -> PyResult<Option<Bound<'py, PyBytes>>> {
-        let (bins, results) = (Arc::clone(&table.get().bins), Arc::clone(&table.get().results));
-        let received = self.0.work(py, move |sessions| {
-            Ok(prepared::ask(&mut sessions[0], &bins, &results, rows, held.as_deref(), items)?)
-        })?;
+        let ((bins, results), offer) = (table.get().parts(), offer.0.clone());
+        let received = self
+            .0
+            .work(py, move |parties| prepared::ask(parties.first()?, &bins, &results, rows, held.as_deref(), &offer))?;
         Ok(received.map(|set| PyBytes::new(py, &set)))
     }
 
@@ -227,4 +221,8 @@ impl Pair {
     fn abort(&self, py: Python<'_>, reason: &str) {
         self.0.abort(py, reason);
     }
+}
+
+fn role(sender: bool) -> Role {
+    if sender { Role::Sender } else { Role::Receiver }
 }

@@ -72,13 +72,13 @@ pub fn ids_methods() -> Vec<&'static str> {
     METHODS.iter().map(|(name, _)| *name).collect()
 }
 
-/// From the number of keys, and (rows, columns) of the sender and of the receiver.
-pub fn announced(keys: usize, sender: (usize, usize), receiver: (usize, usize)) -> Announced {
-    Announced {
-        rows: Sizes { sender: sender.0, receiver: receiver.0 },
-        columns: Sizes { sender: sender.1, receiver: receiver.1 },
-        keys,
-    }
+/// From the number of keys, and what this party and the peer announce.
+pub fn announced(keys: usize, sends: bool, rows: [usize; 2], columns: [usize; 2]) -> Announced {
+    let sizes = |[mine, theirs]: [usize; 2]| match sends {
+        true => Sizes { sender: mine, receiver: theirs },
+        false => Sizes { sender: theirs, receiver: mine },
+    };
+    Announced { rows: sizes(rows), columns: sizes(columns), keys }
 }
 
 /// A method by its name.
