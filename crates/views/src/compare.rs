@@ -114,8 +114,8 @@ fn frequencies(halves: &[Columns; 2], runs: usize) -> Vec<Difference> {
     found
 }
 
-/// A relation among bits that are seldom one holds in most runs of both halves. The runs in which it fails all fall into
-/// one half with a probability of 2 to the minus their number, so few of them tell nothing.
+/// A relation among bits that are seldom one holds in most runs of both halves. The runs in which it fails all fall
+/// into one half with a probability of 2 to the minus their number, so few of them tell nothing.
 fn relations(halves: &[Columns; 2], runs: usize) -> Vec<Difference> {
     let enough = (halves[0].count as f64 / FALSE_ALARM).log2().ceil() as usize;
     let mut found = Vec::new();
