@@ -143,8 +143,12 @@ impl CotSender {
 }
 
 impl CotReceiver {
-    /// Some of these OTs, from one that begins a word of choices.
+    /// Some of these OTs.
+    ///
+    /// # Panics
+    /// When the first one does not begin a word of choices.
     pub fn part(&self, ots: Range<usize>) -> Self {
+        assert!(ots.start.is_multiple_of(64), "choices of a part begin a word");
         Self {
             first: self.first + ots.start as u64,
             choices: self.choices[ots.start / 64..ots.end.div_ceil(64)].to_vec(),

@@ -14,8 +14,9 @@
 //! 2^20 switches SoftSpokenOT's extension by as many OTs and 2 rounds, with a bit a switch from the permuter and 8
 //! bytes a switch from the owner. Memory is that of 2^20 switches. **Departures** the owner's masks are those of the
 //! random OTs, so that a correction of one number replaces two messages of two. The permuter lacks the key k_(1-s),
-//! which masks e. Switches keep the sum of either party's shares. r makes it uniform, and the permuter's is that of x +
-//! r, so a simulator draws x + r with the sum of the permuter's shares.
+//! which masks e. For given keys, corrections and settings x + r and the permuter's shares determine each other: a
+//! simulator draws k_s and e, and leads the shares backwards through the switches. The owner's shares and r determine
+//! each other by the k_0.
 
 use std::ops::Range;
 use std::slice::Chunks;
@@ -33,6 +34,7 @@ const K: usize = 4;
 const PIECE: usize = 1 << 13;
 /// Switches whose OTs are made at a time: 16 MiB of blocks.
 const BATCH: usize = 1 << 20;
+const _: () = assert!(PIECE.is_multiple_of(64) && BATCH.is_multiple_of(PIECE));
 /// The top bit of a number ([`packed`]).
 const TOP: [u64; 1] = [1 << 63];
 
