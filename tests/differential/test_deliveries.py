@@ -59,7 +59,7 @@ def of(federation: Federation, query: str, party: str | None = None, to: tuple[s
     return compile_query(query, with_kept(federation, party, federation.catalog.nodes), to)
 
 
-def offering(federation: Federation, name: str, **changes: object) -> Federation:
+def offering(federation: Federation, name: str, /, **changes: object) -> Federation:
     """The same federation, of which an owner has changed its offer."""
     changed = [replace(each, **changes) if each.name == name else each for each in federation.catalog.tables]
     return replace(federation, catalog=replace(federation.catalog, tables=tuple(changed)))
@@ -91,11 +91,14 @@ def test_what_was_delivered_is_read_without_its_owner(all_keys: Path, tmp_path: 
             folder = tmp_path / f"{number}"
             folder.mkdir()
             assert_equal(among_threads(federation, plan, folder), reference(database, query), (), total=False)
-        # What is made of deliveries alone needs their owners as little.
+        # What others keep of a delivery needs its owner, whatever is offered by then.
         execute(
             federation, of(federation, "CREATE TABLE made AS SELECT g, v FROM of_d UNION ALL SELECT g, v FROM of_e"), {}
         )
-        assert of(federation, "SELECT COUNT(*) AS n FROM made").clients == ("e", "f")
+        count = "SELECT COUNT(*) AS n FROM made"
+        assert of(federation, count).clients == ("d", "e", "f")
+        elsewhere = offering(offering(federation, "of_d", name="of_x"), "of_e", name="of_d")
+        assert of(elsewhere, count).clients == ("d", "e", "f")
 
 
 def test_offers_decide_what_is_read(all_keys: Path, tmp_path: Path) -> None:
@@ -130,6 +133,13 @@ def test_offers_decide_what_is_read(all_keys: Path, tmp_path: Path) -> None:
     assert (Descriptions(federation).all(), KeptStore(federation, "a").parts()) == ([], [])
     with pytest.raises(QueryError, match="no delivery of it is here"):
         of(federation, query)
+    # Of an owner that offers the table no more, by the delivery's own name.
+    execute(federation, of(federation, "DELIVER TABLE of_d"), {})
+    gone = offering(federation, "of_d", name="of_x")
+    with pytest.raises(QueryError, match="there is no table 'of_d'"):
+        of(gone, "WITHDRAW TABLE of_d")
+    execute(gone, of(gone, "WITHDRAW TABLE d.of_d"), {})
+    assert KeptStore(federation, "a").parts() == []
 
 
 def test_the_account_says_what_is_delivered_and_since_when(all_keys: Path, tmp_path: Path) -> None:

@@ -9,14 +9,15 @@ import pytest
 
 from tacit.plan import learnt, plan_hash
 from tacit.plan.algebra.refusals import QueryError
+from tacit.plan.algebra.types import Integer
 from tacit.plan.facts.catalog import Catalog, KeptTable
 from tacit.plan.facts.lineage import Lineage, lineage
-from tacit.plan.physical.kept import kept_table
+from tacit.plan.physical.kept import _bound, kept_table
 from tacit.plan.physical.operators import Join
 from tacit.plan.physical.placed import JSON, InputStep, KeepStep, KeptStep, PlacedPlan, SecureStep
 from tacit.sql import bind, compile_query
 
-from .catalogs import CREDIT, MIXED
+from .catalogs import CREDIT, MIXED, catalog, table
 
 TOTALS = """CREATE TABLE totals AS SELECT d.ssn, MIN(d.zip) AS zip, SUM(s.score) AS score
 FROM demographics d JOIN scores_a s ON d.ssn = s.ssn GROUP BY d.ssn"""
@@ -38,7 +39,12 @@ def kept(query: str, catalog: Catalog, id: str = "0" * 32, forget: tuple[str, ..
     about = step.about | {"plan_hash": plan_hash(plan).hex(), "query": query}
     about["fields"] = [without(each, forget) for each in about["fields"]]
     about = without(about, forget)
-    return kept_table(json.loads(json.dumps(header | {"about": about})))
+    return kept_table(json.loads(json.dumps(header | {"about": about}), parse_int=_rounded))
+
+
+def _rounded(digits: str) -> int | float:
+    """A number as native code passes it on."""
+    return int(digits) if abs(int(digits)) < 1 << 63 else float(digits)
 
 
 def without(members: JSON, names: tuple[str, ...]) -> JSON:
@@ -109,6 +115,26 @@ def test_headers_of_earlier_versions_are_read(credit: Catalog) -> None:
     assert kept(TOTALS, CREDIT, forget=("uses", "presence")).presence is None
 
 
+def test_wide_bounds_stay_exact() -> None:
+    whole = Integer(-(2**63), 2**63 - 1, "BIGINT")
+    wide = catalog(
+        ("a", "b", "c"), table("t", "a", [("v", whole, False)], rows=3), table("u", "b", [("v", whole, False)], rows=3)
+    )
+    both = "(SELECT v FROM t UNION ALL SELECT v FROM u) x"
+    found = kept(f"CREATE TABLE sums AS SELECT SUM(v) AS s FROM {both}", wide).columns[0].field.type
+    assert found == Integer(-6 * 2**63, 6 * (2**63 - 1), "HUGEINT")
+
+
+def test_wide_bounds_of_earlier_files_hold() -> None:
+    assert _bound("low", float(-(2**66) - 9)) <= -(2**66) - 9 and _bound("high", float(2**66 + 9)) >= 2**66 + 9
+
+
+def test_a_time_that_no_clock_shows_is_damage(credit: Catalog) -> None:
+    header = {"about": {}, "made": 2**64 - 1}
+    with pytest.raises(ValueError, match="after 1970"):
+        kept_table(header)
+
+
 def test_the_hash_covers_which_table_is_read_and_no_other(credit: Catalog) -> None:
     query = "SELECT zip, SUM(score) AS score FROM totals GROUP BY zip"
     plan = compiled(query, credit)
@@ -140,7 +166,10 @@ def test_the_account_names_what_is_kept_and_read(credit: Catalog) -> None:
         "regulator and bureau_a and bureau_b keep ssn, zip, score as shares under the name totals, for later queries "
         "that all of them approve: 100,000 rows, made of demographics and scores_a."
     )
-    assert made[-1] == "All parties may know the description of totals: its rows, its columns and its query."
+    assert made[-1] == (
+        "All parties may know the description of totals: when it was made and by which query, whose tables it is made "
+        "of, its number of rows, and its columns with their types, keys and lineage."
+    )
     read = learnt(compiled("SELECT COUNT(*) AS n FROM totals", credit))
     assert "bureau_a learns nothing but the declared sizes: totals was kept with 100 rows." in read
     assert read[-1] == (

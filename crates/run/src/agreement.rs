@@ -96,10 +96,11 @@ impl Agreement {
         Parties { nodes: self.nodes.clone(), clients: self.clients.clone() }
     }
 
-    /// Checks that every client has a part in a program: as an owner, of a kept table too, or as a recipient.
+    /// Checks that every client has a part in a program: as an owner, also of data in a kept table, or as a recipient;
+    /// and that the owners who have to approve what is read are clients.
     ///
     /// # Errors
-    /// [`RunError::Bystander`].
+    /// [`RunError::Bystander`], [`RunError::Absent`].
     fn check_clients(&self, program: &Program) -> Result<()> {
         let has_part = |client: &String| {
             program.operators().iter().any(|operator| match operator {
@@ -109,8 +110,15 @@ impl Agreement {
                 _ => false,
             })
         };
-        match self.clients.iter().find(|client| self.nodes.contains(client) || !has_part(client)) {
-            Some(party) => Err(RunError::Bystander { party: party.clone() }),
+        if let Some(party) = self.clients.iter().find(|client| self.nodes.contains(client) || !has_part(client)) {
+            return Err(RunError::Bystander { party: party.clone() });
+        }
+        let approving = program.operators().iter().filter_map(|operator| match operator {
+            Operator::Kept(kept) => Some(&kept.owners),
+            _ => None,
+        });
+        match approving.flatten().find(|owner| !self.clients.contains(owner)) {
+            Some(party) => Err(RunError::Absent { party: party.clone() }),
             None => Ok(()),
         }
     }

@@ -73,6 +73,12 @@ pub enum RunError {
         /// The party's name.
         party: String,
     },
+    /// An owner of data in a kept table that has to approve its use and takes no part.
+    #[error("a kept table has data of {party:?}, which is no client of this plan and has to approve it")]
+    Absent {
+        /// The party's name.
+        party: String,
+    },
     /// A party without an address.
     #[error("{0:?} takes part and is none of the parties; describe it")]
     Undescribed(String),
@@ -202,6 +208,7 @@ impl RunError {
             | Self::NoParties
             | Self::NoPart { .. }
             | Self::Bystander { .. }
+            | Self::Absent { .. }
             | Self::Undescribed(_)
             | Self::Permits(_)
             | Self::Prices(_)

@@ -23,6 +23,8 @@ use crate::error::{Result, RunError};
 const DRAWN: usize = 16;
 /// These, and the seconds since 1970 in UTC.
 const CONTRIBUTION: usize = DRAWN + 8;
+/// Seconds that a node's clock may be ahead of another one's: a day, in which people notice.
+const MOST_AHEAD: u64 = 86_400;
 const DIGEST: usize = 32;
 const ID: usize = 16;
 
@@ -81,7 +83,7 @@ fn header<B: Components>(
     let nodes: Vec<String> = (0..session.parties()).map(|party| session.name(PartyId(party)).to_owned()).collect();
     let id = id(&keep.table, &target.about, contributions);
     let mut header = Header::new(table, keep, &id, &nodes, session.me().0)?;
-    header.made = contributions.iter().map(|told| time_of(told)).max();
+    header.made = Some(agreed_time(session, contributions)?);
     header.about = target.about.parse().map_err(|_| RunError::About)?;
     Ok(header)
 }
@@ -96,9 +98,17 @@ fn contribution() -> Result<[u8; CONTRIBUTION]> {
     Ok(told)
 }
 
-/// The time that a node told.
-fn time_of(told: &[u8]) -> u64 {
-    u64::from_le_bytes(told[DRAWN..].try_into().expect("a contribution"))
+/// The latest of the times that nodes told. None is far ahead of this node's own.
+fn agreed_time(session: &Session, contributions: &[Vec<u8>]) -> Result<u64> {
+    let told = |told: &[u8]| u64::from_le_bytes(told[DRAWN..].try_into().expect("a contribution"));
+    let times: Vec<u64> = contributions.iter().map(|contribution| told(contribution)).collect();
+    let most = times[session.me().0].saturating_add(MOST_AHEAD);
+    if let Some(place) = times.iter().position(|&time| time > most) {
+        let (peer, step) = (session.name(PartyId(place)).to_owned(), session.path().to_owned());
+        let detail = "its clock is more than a day ahead".to_owned();
+        return Err(NetError::Desynchronised { peer, step, detail }.into());
+    }
+    Ok(times.into_iter().max().unwrap_or_default())
 }
 
 /// The id of a table, from what every node contributed.

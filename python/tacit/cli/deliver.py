@@ -22,7 +22,9 @@ HELP = "deliver a table to the nodes ahead of queries"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """TABLE, --name, --wait, --withdraw, --federation, --private."""
-    parser.add_argument("table", metavar="TABLE", help="the table's name in its owner's offer")
+    parser.add_argument(
+        "table", metavar="TABLE", help="the table's name in its owner's offer, or OWNER.TABLE with --withdraw"
+    )
     parser.add_argument(
         "--name", metavar="PARTY", help="the party that this machine is (default: all, if all are on this machine)"
     )

@@ -201,7 +201,7 @@ def _check(relation: Relation, catalog: Catalog, recipients: tuple[str, ...]) ->
     read = {scan.table for scan in kept_scans(relation)}
     kept = tuple(table for table in catalog.kept if table.name in read)
     for table in kept:
-        for party in approving(table.owners, table.tables, catalog):
+        for party in approving(table.owners, table.declared, catalog.nodes):
             if party not in catalog.parties:
                 raise QueryError(
                     f"the kept table {table.name!r} has data of {party!r}, which would have to approve the query and "

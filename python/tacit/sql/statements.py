@@ -22,6 +22,8 @@ from tacit.sql.text import Text, only
 DELIVERY = re.compile(r"\s*(?P<verb>DELIVER|WITHDRAW)\s+TABLE\s+(?P<table>[^\s;]+)\s*;?\s*", re.IGNORECASE)
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 """What a kept table may be called: it names files too."""
+DELIVERED = re.compile(rf"{NAME.pattern}\.{NAME.pattern}")
+"""A delivery's own name, OWNER.TABLE."""
 
 
 def create_table(node: exp.Create, text: Text, catalog: Catalog, trace: Trace) -> PlacedPlan:
@@ -69,11 +71,14 @@ def delivery(sql: str, catalog: Catalog, trace: Trace) -> PlacedPlan | None:
     found = DELIVERY.fullmatch(sql)
     if found is None:
         return None
+    withdraws = found["verb"].upper() == "WITHDRAW"
+    if withdraws and DELIVERED.fullmatch(found["table"]):  # also of an owner that offers it no more
+        return PlacedPlan(sql, catalog.engine, catalog.nodes, (), (DropStep(1, found["table"], catalog.nodes),), ())
     table = next((each for each in catalog.tables if each.name.lower() == found["table"].lower()), None)
     if table is None:
         raise UnknownName("table", found["table"], [each.name for each in catalog.tables], None)
     name = delivery_name(table)
-    if found["verb"].upper() == "WITHDRAW":
+    if withdraws:
         return PlacedPlan(sql, catalog.engine, catalog.nodes, (), (DropStep(1, name, catalog.nodes),), ())
     if not table.delivered:
         advice = f"it would have to say delivered = true in [tables.{table.name}] of its offer"

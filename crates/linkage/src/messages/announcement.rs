@@ -71,6 +71,7 @@ impl Announcement {
             (self.kinds.len() <= usize::from(u16::MAX), Misbehaviour::Kinds),
             (self.columns.len() <= usize::from(u16::MAX), Misbehaviour::Columns),
             (self.columns.iter().all(|name| name.len() <= usize::from(u16::MAX)), Misbehaviour::Columns),
+            (!self.columns.iter().any(|name| name.contains(char::is_control)), Misbehaviour::Columns),
             ((1..=binning::MOST).contains(&bins), Misbehaviour::Bins),
         ];
         checks.into_iter().find(|(fits, _)| !fits).map_or(Ok(()), |(_, what)| Err(what))
@@ -189,6 +190,7 @@ mod tests {
         };
         assert_eq!(changed(38, 9), Err(Misbehaviour::Kinds));
         assert_eq!(changed(41, 1), Err(Misbehaviour::Layout), "the name of a run without bins");
+        assert_eq!(read(|told| told.columns = vec!["a\u{1b}[2J".into()]), Err(Misbehaviour::Columns));
         let mut named = Announcement { columns: vec!["own".into()], ..honest() }.write();
         named[43] = 0xff;
         assert_eq!(Announcement::read(&named), Err(Misbehaviour::Columns));
@@ -217,7 +219,7 @@ mod tests {
             numbers in (0u64..1 << 36, 1u64..1 << 60, 1u32..1 << 16, 0f64..60.0),
             bandwidth in prop::option::of(1f64..1e12),
             kinds in prop::collection::vec(0usize..9, 0..4),
-            columns in prop::collection::vec(".{0,9}", 0..4),
+            columns in prop::collection::vec("\\PC{0,9}", 0..4),
             done in prop::collection::vec(any::<bool>(), 0..40),
             run: [u8; 16],
         ) {

@@ -64,13 +64,14 @@ def _delivered(table: KeptTable, plan: PlacedPlan) -> str:
 def _kept_by(step: KeepStep, plan: PlacedPlan) -> tuple[str, str]:
     """What nodes keep, and who has to approve what is asked about it later; and what others may know of it."""
     owners, tables = step.about["owners"], step.about["tables"]
-    outside = approving(owners, tables, plan.catalog) if plan.catalog else owners
+    outside = approving(owners, step.about.get("declared"), plan.nodes)
     without = f" and {owners[0]} need not" if "declared" in step.about and owners[0] not in plan.nodes else ""
     return (
         f"{' and '.join(plan.nodes)} keep {', '.join(each.name for each in step.fields)} as shares under the name "
         f"{step.operator.table}, for later queries that all of {' and '.join(['them', *outside])} approve{without}: "
         f"{step.rows_bound} rows, made of {' and '.join(tables)}.",
-        f"All parties may know the description of {step.operator.table}: its rows, its columns and its query.",
+        f"All parties may know the description of {step.operator.table}: when it was made and by which query, whose "
+        "tables it is made of, its number of rows, and its columns with their types, keys and lineage.",
     )
 
 

@@ -5,10 +5,10 @@ A delivery is called OWNER.TABLE, as no other kept table can be.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from datetime import UTC, datetime
 
-from tacit.plan.facts.catalog import Catalog, KeptTable, Table
+from tacit.plan.facts.catalog import KeptTable, Table
 
 
 def delivery_name(table: Table) -> str:
@@ -27,16 +27,10 @@ def day(kept: KeptTable) -> str:
     return datetime.fromtimestamp(kept.made or 0, UTC).date().isoformat()
 
 
-def approving(owners: Iterable[str], tables: Iterable[str], catalog: Catalog) -> tuple[str, ...]:
-    """Who has to approve each use of a kept table and is no node: its owners, but those that deliver all that is in it.
+def approving(owners: Iterable[str], declared: str | None, nodes: Container[str]) -> tuple[str, ...]:
+    """Who has to approve each use of a kept table and is no node: the owners of what is in it, but of a delivery.
 
-    owners, tables: of which it is made.
+    declared: the hash of the offer that a delivery was made under; None of any other kept table. Whether one is made of
+    deliveries does not matter: an owner that offers a table so has said nothing of what others keep of it.
     """
-    offered = {table.name: table for table in catalog.tables}
-    made_of = [offered.get(name) for name in tables]
-
-    def need_not(owner: str) -> bool:
-        """A table that nobody offers any more could be anybody's."""
-        return all(table is not None and (table.owner != owner or table.delivered) for table in made_of)
-
-    return tuple(owner for owner in owners if owner not in catalog.nodes and not need_not(owner))
+    return () if declared is not None else tuple(owner for owner in owners if owner not in nodes)

@@ -23,6 +23,12 @@ from tacit.plan.physical.record import JSON
 
 TYPES = {each.__name__: each for each in get_args(Type)}
 
+WIDE = 1 << 63
+"""From here on bounds are written as texts."""
+
+LATEST = 1 << 36
+"""Seconds after 1970: the year 4147, later than any clock that is right."""
+
 
 def about(relation: Relation, single: bool, declared: str | None, catalog: Catalog) -> JSON:
     """The meaning of a relation that is to be kept. single: it has exactly one row, whatever the data. declared: as of
@@ -35,7 +41,7 @@ def about(relation: Relation, single: bool, declared: str | None, catalog: Catal
         "fields": [
             {
                 "name": each.name,
-                "type": {"name": type(each.type).__name__, **dataclasses.asdict(each.type)},
+                "type": {"name": type(each.type).__name__, **_members(each.type)},
                 "nullable": each.nullable,
                 "readers": sorted(readers[each.name]),
                 "uses": [use.json() for use in ordered(derived.values[each.name])],
@@ -51,9 +57,17 @@ def about(relation: Relation, single: bool, declared: str | None, catalog: Catal
     }
 
 
+def _members(type_: Type) -> JSON:
+    """A type's members. Bounds beyond 64 bits are texts: JSON's numbers are rounded there by whoever passes them on."""
+    members = dataclasses.asdict(type_)
+    return {name: str(value) if type(value) is int and abs(value) >= WIDE else value for name, value in members.items()}
+
+
 def kept_table(header: JSON) -> KeptTable:
     """The kept table that a header describes. Raises ValueError, TypeError or KeyError if it describes none."""
-    said = header["about"]
+    said, made = header["about"], header.get("made")
+    if made is not None and not 0 <= made < LATEST:
+        raise ValueError(f"made {made} s after 1970")
     columns = [_column(each, physical) for each, physical in zip(said["fields"], header["columns"], strict=True)]
     return KeptTable(
         name=header["table"],
@@ -68,7 +82,7 @@ def kept_table(header: JSON) -> KeptTable:
         plan_hash=said["plan_hash"],
         query=said["query"],
         presence=_uses(said.get("presence")),
-        made=header.get("made"),
+        made=made,
         declared=said.get("declared"),
     )
 
@@ -89,5 +103,14 @@ def _type(said: JSON) -> Type:
     members: dict[str, Any] = {name: value for name, value in said.items() if name != "name"}
     if members.get("values") is not None:
         members["values"] = tuple(members["values"])
+    members.update({name: _bound(name, members[name]) for name in ("low", "high") if name in members})
     found: Type = TYPES[said["name"]](**members)
     return found
+
+
+def _bound(name: str, said: int | float | str) -> int:
+    """A bound as it was written. Older files have wide ones as rounded numbers, and get bounds that surely hold."""
+    if not isinstance(said, float):
+        return int(said)
+    rounded, slack = int(said), abs(int(said)) >> 52
+    return rounded - slack if name == "low" else rounded + slack

@@ -107,7 +107,7 @@ class Lowering:
         shared = tuple(
             ops.Shared(name, source, kinds[source].encode, kinds[source]) for name, source in sources.items()
         )
-        owners = approving(table.owners, table.tables, self.catalog)
+        owners = approving(table.owners, table.declared, self.catalog.nodes)
         operator = ops.Kept(step, table.name, shared, table.rows, table.padded, owners)
         self.emit.steps.append(KeptStep(operator, self.emit.readable(relation, columns)))
         return SharedTable(step, columns, physical_of(columns), exactly(table.rows))
