@@ -13,6 +13,7 @@ __all__ = [
     "UNDECLARED_LINK",
     "Announcement",
     "Binned",
+    "Calibration",
     "CheatingError",
     "Group",
     "Identified",

@@ -226,7 +226,7 @@ def test_without_its_permit_no_demo_gives_an_answer(twins: Twins, tmp_path: Path
     plan = compiled(twins.scenario, federation)
     unapproved = replace(plan, disclosures=tuple(d for d in plan.disclosures if d.kind == "size"))
     seen = rehearse(federation, unapproved)
-    assert_refused(seen, at=set(plan.nodes))
+    assert_refused(seen, at={*plan.nodes, *plan.clients})
     assert all(each.opened == [] and each.released == {} for each in seen.values())
 
 
