@@ -262,6 +262,14 @@ def test_tables_too_large_for_the_memory_are_refused_by_both_alike() -> None:
         choose_whole(parameters, (facts, facts))
 
 
+def test_a_peer_that_shares_very_many_columns_is_refused() -> None:
+    few, many = (honest(rows=10**5, memory=3 << 30, columns=[f"n{at}" for at in range(count)]) for count in (1, 60_000))
+    parameters = Parameters(("a", "b"), ("exact",), ("a", "b"), reveal="shares")
+    choose_whole(parameters, (few, few))
+    with pytest.raises(RunError, match=r"works in memory and needs .* MiB .*; declare more --memory at both"):
+        choose_whole(parameters, (few, many))
+
+
 def test_a_table_too_large_for_its_owners_memory_is_refused_there() -> None:
     facts = honest(rows=10**5, memory=2 << 30, columns=["n"])
     for parameters in (

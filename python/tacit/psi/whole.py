@@ -28,6 +28,9 @@ BYTES_PER_ROW = {
 BYTES_PER_KEY = 360
 """The same for each further key of a row."""
 
+BYTES_PER_VALUE = 32
+"""The same for each column that either party shares: shares of a row, and of the pairs that it is in."""
+
 LEAST_BYTES = 256 << 20
 """What a run keeps for whatever tables."""
 
@@ -55,13 +58,16 @@ def choose_whole(parameters: Parameters, facts: Facts) -> Choice:
         )
     best = _chosen(parameters, facts)
     memory = min(each.memory for each in facts)
-    check_memory(parameters, best, memory, 0)
+    check_memory(parameters, best, memory, 0, columns=sum(len(each.columns) for each in facts))
     return best
 
 
-def check_memory(parameters: Parameters, choice: Choice, memory: int, table: int) -> None:
-    """Refuse what does not fit into ``memory`` bytes beside a party's own table of ``table`` bytes. Raises RunError."""
-    each = BYTES_PER_ROW[choice.protocol] + BYTES_PER_KEY * (parameters.keys - 1)
+def check_memory(parameters: Parameters, choice: Choice, memory: int, table: int, columns: int = 0) -> None:
+    """Refuse what does not fit into ``memory`` bytes beside a party's own table of ``table`` bytes. Raises RunError.
+
+    columns: how many both parties share together.
+    """
+    each = BYTES_PER_ROW[choice.protocol] + BYTES_PER_KEY * (parameters.keys - 1) + BYTES_PER_VALUE * columns
     need = LEAST_BYTES + each * sum(choice.capacities) + 2 * table
     if need > max(memory, LEAST_BYTES):
         where = "at both parties" if table == 0 else "here"
