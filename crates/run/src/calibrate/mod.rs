@@ -126,9 +126,9 @@ mod tests {
     use crate::prices::Prices;
 
     const SORT: &str = r#"[
-        {"id":1,"op":"input","owner":"a","rows":4096,"columns":[{"name":"k","source":"k","encode":"int",
+        {"id":1,"op":"input","owner":"a","rows":16384,"columns":[{"name":"k","source":"k","encode":"int",
             "kind":{"repr":"bits","width":20,"signed":false,"nullable":false}}]},
-        {"id":2,"op":"sort","input":1,"keys":[{"column":"k","descending":false}]},
+        {"id":2,"op":"sort","input":1,"keys":[{"column":"k","descending":false,"nulls_first":false}]},
         {"id":3,"op":"release","input":2,"to":["a"],"columns":["k"],"ordered":true}]"#;
 
     #[test]
