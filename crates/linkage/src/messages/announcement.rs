@@ -1,4 +1,4 @@
-//! What each party of a match tells all others of itself before anything else.
+//! The first message of a match: each party's description of itself.
 //!
 //! | bytes | what |
 //! |---|---|
@@ -56,10 +56,10 @@ pub struct Resume {
 }
 
 impl Announcement {
-    /// Whether all of it can be.
+    /// Checks every member against its bounds.
     ///
     /// # Errors
-    /// What cannot be.
+    /// The first member out of bounds.
     pub fn check(&self) -> Result<(), Misbehaviour> {
         let bins = self.resume.as_ref().map_or(1, |resume| resume.done.len());
         let checks = [

@@ -3,7 +3,7 @@
 use super::Misbehaviour;
 use super::layout::Layout;
 
-/// What the values of a key column are.
+/// The kind of the values of a key column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Text.

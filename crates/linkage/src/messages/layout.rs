@@ -2,7 +2,7 @@
 
 use super::Misbehaviour;
 
-/// What is left to be read of a message.
+/// The unread bytes of a message.
 pub struct Layout<'a>(pub &'a [u8]);
 
 impl Layout<'_> {

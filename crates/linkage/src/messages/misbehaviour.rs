@@ -1,6 +1,6 @@
-//! What may be wrong with a peer's message.
+//! Deviations in a peer's messages.
 
-/// What is wrong with a message that no honest party sends.
+/// The deviation in a message that no honest party sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Misbehaviour {
     /// It is longer than any message.
