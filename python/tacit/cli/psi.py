@@ -177,7 +177,7 @@ def _run(options: argparse.Namespace, match: Match | GroupMatch, parameters: Agr
         if learns:
             screen.line(f"writing {options.output}")
             count = write_rows(match.source.database, match.rows, options.output, match.if_unwritten())
-    entry = ledger.append("completed", completed_entry(approved, report))
+    entry = ledger.append("completed", completed_entry(approved, parameters, report))
     screen.report(report, count, learns, entry["entry"])
     if not parameters.gives_rows and report.keys is not None:
         sys.stdout.write(f"matching keys: {report.keys}\n")

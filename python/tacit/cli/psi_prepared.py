@@ -98,7 +98,7 @@ def _recorded(query: Query, screen: Screen, work: Callable[[], tuple[Report, int
     approved = ledger.append("approved", approved_entry(query.me, query.parameters))
     with recorded(ledger, approved):
         report, count = work()
-    entry = ledger.append("completed", completed_entry(approved, report))
+    entry = ledger.append("completed", completed_entry(approved, query.parameters, report))
     return report, count, entry["entry"]
 
 

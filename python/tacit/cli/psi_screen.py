@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from tacit.psi.agreement import Agreement
 from tacit.psi.choice import Chosen
 from tacit.psi.match import Report
+from tacit.psi.sentences import account
 
 
 class Screen:
@@ -24,7 +25,7 @@ class Screen:
 
     def account(self, parameters: Agreement) -> None:
         self.line("What each party will learn")
-        for sentence in parameters.account():
+        for sentence in account(parameters):
             self.line(f"- {sentence}")
 
     def choice(self, choice: Chosen, parameters: Agreement, explain: bool) -> None:

@@ -8,7 +8,9 @@ from typing import Any
 
 from tacit.agent.ledger import Ledger
 from tacit.psi.agreement import Agreement, together
+from tacit.psi.disclosures import Counted, Disclosure
 from tacit.psi.match import Report
+from tacit.psi.sentences import sentence
 
 JSON = dict[str, Any]
 
@@ -25,22 +27,15 @@ def approved_entry(me: str, parameters: Agreement) -> JSON:
         "engine": f"psi/{parameters.protocol_name()}",
         "nodes": list(parameters.parties),
         "recipients": list(parameters.to),
-        "disclosures": [
-            {
-                "recipients": _who(sentence, parameters),
-                "kind": "psi",
-                "site": "psi",
-                "what": sentence,
-                "rule": "approved",
-            }
-            for sentence in parameters.account()
-        ],
+        "disclosures": [_disclosure(each, parameters) for each in parameters.disclosures()],
     }
 
 
-def completed_entry(approved: JSON, report: Report) -> JSON:
+def completed_entry(approved: JSON, parameters: Agreement, report: Report) -> JSON:
     """The entry after a match: how many keys were found to be common, and what it cost."""
-    happened = [{**item, **_found(item["what"], report)} for item in approved["disclosures"]]
+    happened = [
+        {**_disclosure(each, parameters), **_counted(each.shown.counted, report)} for each in parameters.disclosures()
+    ]
     cost = {
         "bytes_sent": report.bytes_sent,
         "bytes_received": report.bytes_received,
@@ -68,10 +63,24 @@ def recorded(ledger: Ledger, approved: JSON, may_ask: Callable[[], tuple[str, ..
         raise
 
 
-def _found(what: str, report: Report) -> JSON:
-    if "pairs" in what:
-        return {"rows": report.pairs}
-    return {"rows": report.keys} if "keys" in what and report.keys is not None else {}
+def _disclosure(disclosure: Disclosure, parameters: Agreement) -> JSON:
+    """A disclosure as data, and in words."""
+    return {
+        **disclosure.json(),
+        "what": sentence(disclosure, parameters.parties),
+        "rule": " and ".join(disclosure.rules),
+    }
+
+
+def _counted(counted: Counted | None, report: Report) -> JSON:
+    """The number that a party's report has of what it counts."""
+    match counted:
+        case "pairs":
+            return {"rows": report.pairs}
+        case "keys" if report.keys is not None:
+            return {"rows": report.keys}
+        case _:
+            return {}
 
 
 def _reference(approved: JSON) -> JSON:
@@ -81,8 +90,3 @@ def _reference(approved: JSON) -> JSON:
         "query": approved["query"],
         "plan_hash": approved["plan_hash"],
     }
-
-
-def _who(sentence: str, parameters: Agreement) -> list[str]:
-    first = sentence.split()[0]
-    return [first] if first in parameters.parties else list(parameters.parties)

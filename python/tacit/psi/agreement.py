@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass, field
 
 from tacit import _native
+from tacit.psi.disclosures import Disclosure
 
 
 @dataclass(frozen=True)
@@ -45,8 +46,8 @@ class Agreement(ABC):
         """The protocol that runs; ``auto`` where it is chosen from what all announce."""
 
     @abstractmethod
-    def account(self) -> list[str]:
-        """What each party learns besides its own data, in sentences."""
+    def disclosures(self) -> tuple[Disclosure, ...]:
+        """What each party learns besides its own data."""
 
 
 def together(names: tuple[str, ...] | list[str]) -> str:

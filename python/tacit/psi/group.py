@@ -13,6 +13,7 @@ from tacit.agent.federation_members import Members
 from tacit.psi.agreement import Agreement, together
 from tacit.psi.announcement import announcement
 from tacit.psi.choice import Chosen, network_text
+from tacit.psi.disclosures import Disclosure, Facts, MatchingKeys, PooledKeys, Refusal, parts
 from tacit.psi.match import OUTPUT_BYTES, Limits, Report, Tell
 from tacit.psi.partition import Counts, partition
 from tacit.psi.source import Source
@@ -41,35 +42,26 @@ class GroupParameters(Agreement):
         """The one protocol there is."""
         return PROTOCOL
 
-    def account(self) -> list[str]:
-        """What each party learns besides its own data, in sentences."""
-        finds = self.to[0] if len(self.to) == 1 else f"the one of {together(self.to)} that finds the matches"
-        return [
-            *(self._learnt(party) for party in self.to),
+    def disclosures(self) -> tuple[Disclosure, ...]:
+        """What each party learns besides its own data."""
+        keys, own = parts(self.parties, "keys"), parts(self.parties, "rows", "keys", "declarations")
+        return (
+            *(Disclosure((party,), self._learnt(party), keys) for party in self.to),
             *self._told_of_refusal(),
-            f"parties that pool what they see with {finds} can learn which of its keys all remaining parties have; "
-            "any others that pool what they see learn nothing more",
-            "all learn the others' numbers of rows, the kind of each key column, and the memory, workers and network "
-            "that the others declare",
-        ]
-
-    def _told_of_refusal(self) -> list[str]:
-        """Keys that repeat at several recipients can make more rows than fit; then all see the match end."""
-        others = [name for name in self.parties if name not in self.to]
-        if len(self.to) == 1 or not others:
-            return []
-        learns = "learns" if len(others) == 1 else "learn"
-        return [f"{together(others)} {learns} whether keys repeat so often that the rows do not fit into memory"]
-
-    def _learnt(self, party: str) -> str:
-        others = together([name for name in self.parties if name != party])
-        told = [name for name in self.to if name != party]
-        rows = (
-            f", and how many rows {together(told)} {'has' if len(told) == 1 else 'have'} with each of these"
-            if told
-            else ""
+            Disclosure(self.parties, PooledKeys(self.to), keys),
+            Disclosure(self.parties, Facts(limits=True, kinds=self.parties), own),
         )
-        return f"{party} learns which of its own keys {others} all have too{rows}"
+
+    def _told_of_refusal(self) -> tuple[Disclosure, ...]:
+        """Keys that repeat at several recipients can make more rows than fit; then all see the match end."""
+        others = tuple(name for name in self.parties if name not in self.to)
+        if len(self.to) == 1 or not others:
+            return ()
+        return (Disclosure(others, Refusal(), parts(self.parties, "rows", "keys")),)
+
+    def _learnt(self, party: str) -> MatchingKeys:
+        others = tuple(name for name in self.parties if name != party)
+        return MatchingKeys(others, tuple(name for name in self.to if name != party))
 
 
 def refuse(parties: Sequence[str], options: Mapping[str, bool]) -> None:

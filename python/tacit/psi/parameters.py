@@ -10,6 +10,25 @@ from typing import TypeVar
 from tacit import _native
 from tacit.agent.faults import Fault, RunError
 from tacit.psi.agreement import Agreement
+from tacit.psi.disclosures import (
+    AskedRows,
+    Budget,
+    ColumnNames,
+    CommonKeys,
+    Disclosure,
+    Facts,
+    HeldPublished,
+    MatchingKeys,
+    MatchingPairs,
+    PreparedKeys,
+    QuestionsBeyond,
+    RecognisedKeys,
+    RowsOfSum,
+    SharedPattern,
+    Source,
+    UniversalIds,
+    parts,
+)
 from tacit.psi.source import CASTS
 
 JOINS = ("inner", "left", "right", "full", "anti")
@@ -179,75 +198,68 @@ class Parameters(Agreement):
                 return "dh-cardinality"
         return self.protocol
 
-    def account(self) -> list[str]:
-        """What each party learns besides its own data, in sentences."""
-        facts = "both learn the other's number of rows and the kind of each key column, and the memory, workers and "
-        facts += "network that the other declares"
+    def disclosures(self) -> tuple[Disclosure, ...]:
+        """What each party learns besides its own data."""
         if self.protocol == UNBALANCED:
-            facts = f"both learn the other's number of rows, and {self.to[0]} the kind of each key column"
-        return [*self._learnt(), facts, *self._learnt_by_deviating()]
-
-    def _learnt(self) -> list[str]:
-        a, b = self.parties
-        if self.protocol == UNBALANCED:
-            (asker,) = self.to
-            owner = b if asker == a else a
-            return [
-                f"{asker} learns which of its own keys {owner} had when it prepared its table",
-                f"{asker} keeps what {owner} has prepared, which tells nothing about what it does not ask {owner}, and "
-                f"may ask again; {owner} learns about how many rows it asks",
-                f"{asker} learns {owner}'s budget and how many rows it may ask about now, and so what is left for all "
-                "who ask, where that is less than --most",
-            ]
-        if self.reveal in ("ids", "shares"):
-            return self._learnt_of_all_rows()
-        if self.reveal != "intersection":
-            what = "how many keys both have"
-            if self.summed is not None:
-                what += f", and the sum of {self.summed[0]}'s {self.summed[1]} over the rows that have them"
-                what += f" if these are {self.least} keys or more" if self.least > 1 else ""
-            who = [self.receiver, *(name for name in self.to if name != self.receiver)]
-            told = [f"{name} learns {what}" for name in who]
-            if self.summed is not None and self.summed[0] in who:
-                owner, column = self.summed
-                told.append(f"{owner} knows all values of {column}, and may find which of its rows add up to the sum")
-            return told
-        if not self.both_learn:
-            (alone,) = self.to
-            other = b if alone == a else a
-            return [f"{alone} learns which of its own keys {other} has too"]
-        return [
-            f"{a} learns which of its own keys {b} has too, and how many rows {b} has with each of these",
-            f"{b} learns which of its own keys {a} has too, and how many rows {a} has with each of these",
-        ]
-
-    def _learnt_by_deviating(self) -> list[str]:
-        if not self.malicious:
-            return []
-        most = f"at most {MOST_ASKED} times as many, or {MOST_ASKED * FEW_ROWS} where that is more"
-        return [f"if a party deviates, it may ask about more items than it declares rows: {most}"]
-
-    def _learnt_of_all_rows(self) -> list[str]:
-        several = "which rows, in no known order, share which of their keys, and so how often keys repeat in each table"
-        recognised = (
-            "if a key repeats as no other of its table does, the table's owner may find by that whether the other has "
-            "it, and how often"
+            return self._of_prepared()
+        facts = Disclosure(
+            self.parties, Facts(limits=True, kinds=self.parties), parts(self.parties, "rows", "keys", "declarations")
         )
+        return (*self._learnt(), facts, *self._learnt_by_deviating())
+
+    def _of_prepared(self) -> tuple[Disclosure, ...]:
+        (asker,) = self.to
+        (owner,) = (party for party in self.parties if party != asker)
+        published, keys = parts((owner,), "rows", "keys"), parts(self.parties, "keys")
+        return (
+            Disclosure((asker,), PreparedKeys(owner), keys),
+            Disclosure((asker,), HeldPublished(owner), published),
+            Disclosure((owner,), AskedRows(asker), parts((asker,), "rows")),
+            Disclosure((asker,), Budget(owner), parts((owner,), "declarations")),
+            Disclosure(self.parties, Facts(limits=False, kinds=(asker,)), parts(self.parties, "rows", "keys")),
+        )
+
+    def _learnt(self) -> tuple[Disclosure, ...]:
+        match self.reveal:
+            case "ids" | "shares":
+                return self._learnt_of_all_rows()
+            case "cardinality" | "sum":
+                return self._learnt_numbers()
+        keys = parts(self.parties, "keys")
+        others = {party: tuple(name for name in self.parties if name != party) for party in self.to}
+        return tuple(
+            Disclosure((party,), MatchingKeys(other, other if self.both_learn else ()), keys)
+            for party, other in others.items()
+        )
+
+    def _learnt_numbers(self) -> tuple[Disclosure, ...]:
+        keys = parts(self.parties, "keys")
+        summed = () if self.summed is None else (Source(self.summed[0], "columns", self.summed[1]),)
+        who = [self.receiver, *(name for name in self.to if name != self.receiver)]
+        told = [Disclosure((name,), CommonKeys(self.summed, self.least), (*keys, *summed)) for name in who]
+        if self.summed is not None and self.summed[0] in who:
+            owner, column = self.summed
+            told.append(Disclosure((owner,), RowsOfSum(column), (*keys, *summed)))
+        return tuple(told)
+
+    def _learnt_by_deviating(self) -> tuple[Disclosure, ...]:
+        if not self.malicious:
+            return ()
+        keys = parts(self.parties, "keys")
+        return (Disclosure(self.parties, QuestionsBeyond(MOST_ASKED, FEW_ROWS), keys),)
+
+    def _learnt_of_all_rows(self) -> tuple[Disclosure, ...]:
+        """Both learn it, of all keys."""
+        keys = parts(self.parties, "rows", "keys")
         if self.reveal == "ids" and self.keys == 1:
-            return ["both learn how many ids both tables have together, and so how many keys both have, but not which"]
-        if self.reveal == "ids":
-            return [
-                "both learn how many ids both tables have together, and so how many pairs of rows match, but not which",
-                f"both learn {several}",
-                recognised,
-            ]
-        one = "which rows, in no known order, have equal keys, and so how often keys repeat in each table"
-        return [
-            "both learn how many pairs of rows match",
-            f"both learn {several if self.keys > 1 else one}",
-            recognised,
-            "both learn the names of the columns that the other shares",
+            return (Disclosure(self.parties, UniversalIds("keys"), keys),)
+        found = UniversalIds("pairs") if self.reveal == "ids" else MatchingPairs()
+        told = [
+            Disclosure(self.parties, each, keys) for each in (found, SharedPattern(self.keys > 1), RecognisedKeys())
         ]
+        if self.reveal == "shares":
+            told.append(Disclosure(self.parties, ColumnNames(), parts(self.parties, "columns")))
+        return tuple(told)
 
 
 def recipients(parties: tuple[str, ...], to: str) -> tuple[str, ...]:

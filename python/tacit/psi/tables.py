@@ -248,7 +248,7 @@ def _asked(query: Query, run: Callable[[], Matched]) -> Matched:
     approved = ledger.append("approved", approved_entry(query.me, query.parameters))
     with recorded(ledger, approved):
         matched = run()
-    ledger.append("completed", completed_entry(approved, matched.report))
+    ledger.append("completed", completed_entry(approved, query.parameters, matched.report))
     return matched
 
 
@@ -297,5 +297,5 @@ def _recorded(match: Match | GroupMatch, parameters: Agreement) -> Matched:
     approved = ledger.append("approved", approved_entry(match.me, parameters))
     with recorded(ledger, approved, lambda: match.may_ask):
         report = match.run()
-    ledger.append("completed", completed_entry(approved, report))
+    ledger.append("completed", completed_entry(approved, parameters, report))
     return Matched(match.rows, report)
