@@ -17,14 +17,13 @@ use std::sync::Arc;
 /// # Panics
 /// If the operating system gives no randomness.
 pub fn mesh(names: &[&str], options: &Options) -> Vec<Session> {
-    joined(&hubs(names, options), options)
+    joined(&hubs(names, options), options, random())
 }
 
 /// As [`mesh`], with two sessions for each party, which share shaped links and nothing else.
 pub fn mesh_of_two(names: &[&str], options: &Options) -> Vec<[Session; 2]> {
     let hubs = hubs(names, options);
-    let others: Vec<_> = hubs.iter().map(|hub| Arc::new(hub.beside())).collect();
-    joined(&hubs, options).into_iter().zip(joined(&others, options)).map(<[Session; 2]>::from).collect()
+    of_two(&hubs, options, random())
 }
 
 /// Nodes with as many sessions among them, one or two, and clients, each of which has one session with all nodes. The
@@ -33,9 +32,10 @@ pub fn mesh_of_two(names: &[&str], options: &Options) -> Vec<[Session; 2]> {
 /// # Panics
 /// If there are no nodes or the operating system gives no randomness.
 pub fn mesh_with_clients(nodes: &[&str], clients: &[&str], sessions: usize, options: &Options) -> Vec<Vec<Session>> {
+    let (among, drawn) = (hubs(nodes, options), random());
     let mut ends: Vec<Vec<Session>> = match sessions {
-        1 => mesh(nodes, options).into_iter().map(|session| vec![session]).collect(),
-        _ => mesh_of_two(nodes, options).into_iter().map(Vec::from).collect(),
+        1 => joined(&among, options, drawn).into_iter().map(|session| vec![session]).collect(),
+        _ => of_two(&among, options, drawn).into_iter().map(Vec::from).collect(),
     };
     if clients.is_empty() {
         return ends;
@@ -44,7 +44,7 @@ pub fn mesh_with_clients(nodes: &[&str], clients: &[&str], sessions: usize, opti
     let hub =
         |me| Hub::new(names.clone(), options.shape, options.pulse()).apart_from(apart(me, nodes.len(), names.len()));
     let hubs: Vec<_> = (0..names.len()).map(|me| Arc::new(hub(me))).collect();
-    for (me, session) in joined(&hubs, options).into_iter().enumerate() {
+    for (me, session) in joined(&hubs, options, drawn).into_iter().enumerate() {
         match ends.get_mut(me) {
             Some(sessions) => sessions[0].attach(session),
             None => ends.push(vec![session]),
@@ -58,7 +58,19 @@ fn hubs(names: &[&str], options: &Options) -> Vec<Arc<Hub>> {
     names.iter().map(|_| Arc::new(Hub::new(names.clone(), options.shape, options.pulse()))).collect()
 }
 
-fn joined(hubs: &[Arc<Hub>], options: &Options) -> Vec<Session> {
+/// What the nodes have drawn together.
+fn random() -> [u8; 32] {
+    let mut drawn = [0; 32];
+    getrandom::fill(&mut drawn[..]).expect("randomness of the operating system");
+    drawn
+}
+
+fn of_two(hubs: &[Arc<Hub>], options: &Options, drawn: [u8; 32]) -> Vec<[Session; 2]> {
+    let others: Vec<_> = hubs.iter().map(|hub| Arc::new(hub.beside())).collect();
+    joined(hubs, options, drawn).into_iter().zip(joined(&others, options, drawn)).map(<[Session; 2]>::from).collect()
+}
+
+fn joined(hubs: &[Arc<Hub>], options: &Options, drawn: [u8; 32]) -> Vec<Session> {
     let pool = Arc::<Pool>::default();
     let mut chains = chains(hubs.len());
     let mut session = |me: usize| {
@@ -68,7 +80,7 @@ fn joined(hubs: &[Arc<Hub>], options: &Options) -> Vec<Session> {
         };
         let routes = (0..hubs.len()).map(route).collect();
         let chains = std::mem::take(&mut chains[me]);
-        let links = Links { hub: Arc::clone(&hubs[me]), routes, pool: Arc::clone(&pool), chains };
+        let links = Links { hub: Arc::clone(&hubs[me]), routes, pool: Arc::clone(&pool), chains, drawn };
         Session::new(me, links, Arc::new(Meter::new()), options.record)
     };
     (0..hubs.len()).map(&mut session).collect()

@@ -61,7 +61,7 @@ fn end(names: [&str; 2], me: usize, options: &Options, chain: Option<Chain>) -> 
     routes[1 - me] = Some(Box::new(route));
     let mut chains = vec![None, None];
     chains[1 - me] = chain;
-    let links = Links { hub: Arc::clone(&hub), routes, pool: Arc::<Pool>::default(), chains };
+    let links = Links { hub: Arc::clone(&hub), routes, pool: Arc::<Pool>::default(), chains, drawn: [0; 32] };
     let session = Session::new(me, links, Arc::new(Meter::new()), options.record);
     (session, Relay { me, hub, outgoing })
 }

@@ -49,4 +49,6 @@ pub(crate) struct Links {
     pub pool: Arc<Pool>,
     /// What this party has in common with each peer; with none where somebody else carries the bytes.
     pub chains: Vec<Option<Chain>>,
+    /// What the nodes have drawn together.
+    pub drawn: [u8; 32],
 }

@@ -8,6 +8,18 @@ pub type Secret = Zeroizing<[u8; 32]>;
 /// Domain of a pair's secrets.
 const CONTEXT: &str = "tacit 2026-11-22 net: secrets of a pair of parties";
 
+/// Domain of what nodes draw together.
+const DRAWN: &str = "tacit 2026-11-24 net: drawn by all nodes";
+
+/// What nodes draw together, of their parts in their order. It is no secret, and random if one part is.
+pub(crate) fn drawn<'a>(parts: impl Iterator<Item = &'a [u8; 32]>) -> [u8; 32] {
+    let mut hasher = blake3::Hasher::new_derive_key(DRAWN);
+    parts.for_each(|part| {
+        hasher.update(part);
+    });
+    *hasher.finalize().as_bytes()
+}
+
 /// A pair's chain of secrets, the same at both. Who has it later cannot tell what it gave before.
 pub(crate) struct Chain(Secret);
 

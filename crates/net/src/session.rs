@@ -93,6 +93,13 @@ impl Session {
         self.links.routes.len()
     }
 
+    /// Random numbers that the nodes have drawn together when the session began, the same at all parties of a run. They
+    /// are no secret; nobody knew them before all had said what they are about to do. Zero where somebody else carries
+    /// the bytes.
+    pub fn drawn(&self) -> [u8; 32] {
+        self.links.drawn
+    }
+
     /// A party's name.
     ///
     /// # Panics

@@ -8,7 +8,7 @@ use crate::kept::{KeptTable, readers};
 use crate::prices::Prices;
 
 /// Domain of the key of VARCHAR hashes.
-const HASH_KEY_CONTEXT: &str = "tacit 2026-11-21 key of VARCHAR hashes";
+const HASH_KEY_CONTEXT: &str = "tacit 2026-11-24 key of VARCHAR hashes";
 
 /// The sessions of a node.
 pub struct Sessions {
@@ -62,15 +62,17 @@ impl Agreement {
         }
     }
 
-    /// The key under which all owners hash strings of unknown length.
+    /// The key under which all owners hash strings of unknown length. drawn: by the nodes, when they had compared what
+    /// they approve ([`tacit_net::Session::drawn`]).
     ///
-    /// All parties know it, because they know the plan; it need not be secret. A hash leaves its owner only as shares,
-    /// and only the outcome of comparisons under sharing is ever used, so nobody can search for strings that match one.
-    /// Of n different strings two collide with a probability below n^2 / 2^(w + 1), where the planner chooses the width
-    /// w so that this is below 2^-40 for a query. The key is that of the plan: whoever foresees the plan can search for
-    /// strings that collide, which gives an owner wrong input of its own and nothing else.
-    pub fn hash_key(&self) -> [u8; 32] {
-        blake3::derive_key(HASH_KEY_CONTEXT, &self.plan_hash)
+    /// All parties know it; it need not be secret. A hash leaves its owner only as shares, and only the outcome of
+    /// comparisons under sharing is ever used, so nobody can search for strings that match one. Of n different strings
+    /// two collide with a probability below n^2 / 2^(w + 1), where the planner chooses the width w so that this is
+    /// below 2^-40 for a query. That holds for strings that were chosen before the key, so it is drawn after the plan.
+    /// If it followed from the plan, the plan's author could change names in it until an innocent constant had the hash
+    /// of another string. All would approve a condition on the one that computes with the other.
+    pub fn hash_key(&self, drawn: &[u8; 32]) -> [u8; 32] {
+        blake3::derive_key(HASH_KEY_CONTEXT, &[self.plan_hash, *drawn].concat())
     }
 
     /// The plan before its first step.
@@ -86,9 +88,9 @@ impl Agreement {
         }
     }
 
-    /// What executes the plan's operators on an engine, under its permits.
-    pub fn executor<B: Backend>(&self, backend: B, permits: Permits) -> Executor<B> {
-        Executor::new(backend, permits, self.parties(), self.hash_key())
+    /// What executes the plan's operators on an engine, under its permits. drawn: as [`Self::hash_key`] takes it.
+    pub fn executor<B: Backend>(&self, backend: B, permits: Permits, drawn: &[u8; 32]) -> Executor<B> {
+        Executor::new(backend, permits, self.parties(), self.hash_key(drawn))
     }
 
     /// Nodes and clients.

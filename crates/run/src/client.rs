@@ -36,7 +36,7 @@ where
     /// Sets it up on its session with the nodes.
     pub fn start(session: Session, agreement: &Agreement, permits: Permits) -> Box<dyn Node> {
         let parties = agreement.parties();
-        let client = Client::new(parties.clone(), permits, agreement.hash_key());
+        let client = Client::new(parties.clone(), permits, agreement.hash_key(&session.drawn()));
         Box::new(Self { session, parties, client, engine: PhantomData })
     }
 

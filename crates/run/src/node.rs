@@ -123,6 +123,7 @@ where
         program: &Program,
     ) -> Result<Box<dyn Node>> {
         let Sessions { main, background } = sessions;
+        let drawn = main.drawn();
         let (_, prices) = B::prices(&agreement.prices);
         let (mut engine, mut foresight) = match background.zip(B::AHEAD) {
             Some((background, ahead)) => {
@@ -135,7 +136,7 @@ where
         engine.price(prices);
         agreement.link.into_iter().for_each(|link| engine.declare(link));
         foresee(&mut foresight, &mut engine, &[])?;
-        let held = Held::new(agreement.executor(engine, permits));
+        let held = Held::new(agreement.executor(engine, permits, &drawn));
         Ok(Box::new(Self { held, foresight, terms: Terms::of(agreement.link, &agreement.prices) }))
     }
 
@@ -214,6 +215,9 @@ where
     }
 }
 
+/// In place of what nodes draw together, where one process plays all parties.
+const ALONE: [u8; 32] = [0; 32];
+
 /// The engine without security, as every party at once.
 pub struct ClearNode(Held<Clear>);
 
@@ -223,7 +227,7 @@ impl ClearNode {
     /// # Errors
     /// When the operating system gives no randomness.
     pub fn start(agreement: &Agreement, permits: Permits) -> Result<Box<dyn Node>> {
-        Ok(Box::new(Self(Held::new(agreement.executor(Clear::new()?, permits)))))
+        Ok(Box::new(Self(Held::new(agreement.executor(Clear::new()?, permits, &ALONE)))))
     }
 }
 

@@ -5,9 +5,11 @@ mod world;
 
 use std::collections::HashMap;
 
+use tacit_math::KeyedHash;
 use tacit_run::{Conditions, OperatorCost, Prices, Session, cost};
-use world::plans::{keeping, matched, matched_answer, reading, reading_answer, totals, totals_answer};
-use world::{ENGINES, Opened, Plan, Rows, Store, drive, in_clear, nodes, over_tls, sessions, together};
+use tacit_table::{ColumnData, DataColumn, DataTable, Text};
+use world::plans::{keeping, matched, matched_answer, reading, reading_answer, release, totals, totals_answer};
+use world::{ENGINES, Opened, Plan, RING, Rows, Store, bits, drive, in_clear, nodes, over_tls, sessions, together};
 
 /// The answer of ann, who alone gets one.
 fn answer(ends: Vec<Opened>) -> Rows {
@@ -108,5 +110,47 @@ fn nested_steps_add_up() {
         let (parts, whole) = (bytes(session, true, "3.join"), bytes(session, false, "3.join"));
         assert!(parts.len() > 1);
         assert_eq!(whole, [parts.iter().sum::<u64>()]);
+    }
+}
+
+/// ann's rows with `code 15`, opened to ann. codes: those of ann's rows, with the number of each.
+fn with_code(width: usize, codes: &[&str]) -> Plan {
+    let kind = bits(width);
+    let predicate = format!(
+        r#"{{"op":"eq","args":[{{"col":"code"}},{{"text":"code 15","encode":"hash","kind":{kind}}}],"kind":{}}}"#,
+        bits(1)
+    );
+    let operators = [
+        format!(
+            r#"{{"id":1,"op":"input","owner":"ann","rows":{},"columns":[
+                {{"name":"code","source":"code","encode":"hash","kind":{kind}}},
+                {{"name":"v","source":"v","encode":"int","kind":{RING}}}]}}"#,
+            codes.len()
+        ),
+        format!(r#"{{"id":2,"op":"filter","input":1,"predicate":{predicate}}}"#),
+        release(3, 2, &["v"]),
+    ];
+    let mut text = Text::default();
+    codes.iter().for_each(|code| text.push(code.as_bytes()));
+    let column = |name: &str, data| DataColumn { name: name.into(), data, nulls: None };
+    let numbers = ColumnData::Integers((0..codes.len() as i64).collect());
+    let columns = vec![column("code", ColumnData::Text(text)), column("v", numbers)];
+    Plan::new(&operators, [(1, DataTable { rows: codes.len(), columns, pad_to: None })])
+}
+
+/// Who writes a plan can try names in it until an innocent constant has the hash of another string, if the key of
+/// hashes follows from the plan. The engine without security has such a key.
+#[test]
+fn strings_that_collide_under_a_key_of_the_plan_differ_in_a_run() {
+    const WIDTH: usize = 20;
+    let foreseen = with_code(WIDTH, &["code 15", "no match"]).agreement("clear").hash_key(&[0; 32]);
+    let hash = |text: &str| KeyedHash::new(&foreseen).hash(text.as_bytes()) % (1 << WIDTH);
+    let innocent = hash("code 15");
+    let other = (0..).map(|i| format!("diagnosis {i}")).find(|text| hash(text) == innocent).expect("one of many");
+    let plan = with_code(WIDTH, &["code 15", &other]);
+    assert_eq!(in_clear(&plan)[&3], [[0], [1]], "the other string passes for the constant");
+    for engine in ENGINES {
+        assert_eq!(among_threads(&plan, engine), [[0]], "{engine} among threads");
+        assert_eq!(among_machines(&plan, engine), [[0]], "{engine} over TLS");
     }
 }

@@ -1,6 +1,6 @@
 //! What this party knows of its group before anybody is connected.
 
-use super::hello::Said;
+use super::hello::{Said, random};
 use super::tls::Tls;
 use super::{Endpoint, Hello, Identity};
 use crate::error::NetError;
@@ -30,6 +30,8 @@ pub(super) struct Group {
     /// The agreed certificates; empty without TLS.
     pub certificates: Vec<CertificateDer<'static>>,
     pub hello: Hello,
+    /// This party's part of what the nodes draw together.
+    pub part: [u8; 32],
     /// What this party says on a connection of each session.
     pub said: Vec<Said>,
     pub deadline: Instant,
@@ -81,6 +83,7 @@ impl Group {
                 (Some(Tls::new(identity, &certificates, me)?), certificates)
             }
         };
+        let part = random()?;
         Ok(Group {
             addresses: parties.iter().map(|party| party.address.clone()).collect(),
             me,
@@ -88,8 +91,9 @@ impl Group {
             tls,
             certificates,
             said: (0..sessions)
-                .map(|session| hello.clone().of_session(session, sessions).said_by(&own.name))
+                .map(|session| hello.clone().of_session(session, sessions).said_by(&own.name, &part))
                 .collect::<Result<_, _>>()?,
+            part,
             hello: hello.of_session(0, sessions),
             deadline: Instant::now() + options.connect_timeout,
             connect_timeout: options.connect_timeout,

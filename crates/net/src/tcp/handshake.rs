@@ -37,6 +37,8 @@ pub(super) struct Met<C> {
     pub connection: C,
     /// The connection's part of what the two parties have in common.
     pub contribution: Exported,
+    /// The peer's part of what the nodes draw together.
+    pub part: [u8; 32],
 }
 
 impl Group {
@@ -70,6 +72,8 @@ impl Group {
         let incoming = Incoming::open(self.limited(stream)?, self.tls.as_ref().map(|tls| &*tls.server))?;
         let peer = match incoming.certificate() {
             Some(shown) => Some(self.certificates.iter().position(|known| known == shown).ok_or_else(stranger)?),
+            // Over TLS nobody is known by a claimed name.
+            None if self.tls.is_some() => return Err(stranger()),
             None => None,
         };
         if peer.is_some() {
@@ -113,7 +117,7 @@ impl Group {
             Some(exported) => exported,
             None => end.in_order([&ours.nonce, theirs.nonce()]),
         };
-        Ok(Met { peer, session: theirs.session(), connection, contribution })
+        Ok(Met { peer, session: theirs.session(), connection, contribution, part: *theirs.part() })
     }
 
     fn compare(&self, greeting: &Greeting, theirs: &Opening, peer: usize) -> Result<(), Refusal> {

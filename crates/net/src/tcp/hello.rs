@@ -21,12 +21,16 @@
 //! | 32 | digest of what the plan reads of earlier sessions |
 //! | 32 | plan hash |
 //! | 32 | digest of what the sender has approved under that plan |
+//! | 32 | the sender's part of what the nodes draw together, the same on all its connections |
 //! | 1 | how many sessions the parties have with each other |
 //! | 1 | of which of them the connection is, counted from 0, if the sender has dialled it |
 //!
 //! The commitment is a hash of the sender's end of the connection (whether it dialled), of a key of the connection that
 //! TLS exports, of the greeting before it, and of the opening. So it binds (BLAKE3 is collision resistant), shows
 //! nothing beforehand (the nonce is fresh), and is worthless on the other end or on another connection.
+//!
+//! The nodes' parts together are random numbers that all parties know ([`crate::Session::drawn`]) and nobody knew when
+//! the plan was written.
 //!
 //! The version comes first so that parties of different versions can tell, whatever follows it.
 
@@ -38,7 +42,7 @@ use std::io::{self, Read};
 const MAGIC: [u8; 8] = *b"TACITNET";
 /// Longer than any of this version, so that another version's is read up to its name.
 const LONGEST_GREETING: usize = 1024;
-const LONGEST_OPENING: usize = 256 + 4 * 32 + 2;
+const LONGEST_OPENING: usize = 256 + 5 * 32 + 2;
 
 /// Domain of commitments to openings.
 const COMMITMENT: &str = "tacit 2026-11-21 net: commitment to a hello";
@@ -114,17 +118,18 @@ impl Hello {
         Self { sessions: [small(of), small(session)], ..self }
     }
 
-    /// What the party `name` says on its connections.
+    /// What the party `name` says on its connections. part: of what the nodes draw together.
     ///
     /// # Errors
     /// [`NetError::BadConfiguration`] if a text is too long.
-    pub(super) fn said_by(&self, name: &str) -> Result<Said, NetError> {
+    pub(super) fn said_by(&self, name: &str, part: &[u8; 32]) -> Result<Said, NetError> {
         let mut head = prefixed(&self.version)?;
         head.extend(prefixed(name)?);
         let mut body = prefixed(&self.engine)?;
         body.extend_from_slice(&self.stored);
         body.extend_from_slice(&self.plan_hash);
         body.extend_from_slice(&self.approved);
+        body.extend_from_slice(part);
         body.extend_from_slice(&self.sessions);
         Ok(Said { head, body })
     }
@@ -209,15 +214,24 @@ impl Said {
     /// # Errors
     /// When the operating system gives no randomness.
     pub fn on(&self, end: End, channel: &Exported) -> Result<Words, NetError> {
-        let mut nonce = [0; 32];
-        getrandom::fill(&mut nonce[..]).map_err(|error| NetError::BadConfiguration {
-            detail: format!("the operating system gives no randomness ({error}); start again"),
-        })?;
+        let nonce = random()?;
         let opening = [&nonce[..], &self.body].concat();
         let commitment = commitment(end, channel, &self.head, &opening);
         let greeting = [&MAGIC[..], &length(self.head.len() + 32), &self.head, &commitment].concat();
         Ok(Words { greeting, opening: [&length(opening.len())[..], &opening].concat(), nonce })
     }
+}
+
+/// 32 random bytes.
+///
+/// # Errors
+/// When the operating system gives no randomness.
+pub(super) fn random() -> Result<[u8; 32], NetError> {
+    let mut bytes = [0; 32];
+    getrandom::fill(&mut bytes[..]).map_err(|error| NetError::BadConfiguration {
+        detail: format!("the operating system gives no randomness ({error}); start again"),
+    })?;
+    Ok(bytes)
 }
 
 /// What a party says on one connection.
@@ -293,6 +307,7 @@ pub(super) struct Opening {
     stored: [u8; 32],
     plan_hash: [u8; 32],
     approved: [u8; 32],
+    part: [u8; 32],
     sessions: [u8; 2],
 }
 
@@ -313,13 +328,15 @@ impl Opening {
         let engine = text(&mut rest)?;
         let (stored, rest) = rest.split_first_chunk()?;
         let (plan_hash, rest) = rest.split_first_chunk()?;
-        let (approved, sessions) = rest.split_first_chunk()?;
+        let (approved, rest) = rest.split_first_chunk()?;
+        let (part, sessions) = rest.split_first_chunk()?;
         Some(Self {
             nonce: *nonce,
             engine,
             stored: *stored,
             plan_hash: *plan_hash,
             approved: *approved,
+            part: *part,
             sessions: sessions.try_into().ok()?,
         })
     }
@@ -327,6 +344,11 @@ impl Opening {
     /// Of which session the connection is that the peer dialled.
     pub fn session(&self) -> usize {
         usize::from(self.sessions[1])
+    }
+
+    /// The peer's part of what the nodes draw together.
+    pub fn part(&self) -> &[u8; 32] {
+        &self.part
     }
 
     /// What the peer drew for this connection.
@@ -367,9 +389,10 @@ mod tests {
     use proptest::prelude::*;
 
     const CHANNEL: [u8; 32] = [3; 32];
+    const PART: [u8; 32] = [5; 32];
 
     fn words(hello: &Hello, end: End) -> Words {
-        hello.said_by("bob").expect("short texts").on(end, &Exported::new(CHANNEL)).expect("randomness")
+        hello.said_by("bob", &PART).expect("short texts").on(end, &Exported::new(CHANNEL)).expect("randomness")
     }
 
     fn greeted(hello: &Hello) -> Greeting {
@@ -394,6 +417,7 @@ mod tests {
         assert_eq!(greeted(&ours).name(), Some("bob"));
         assert_eq!(ours.compare_version(&greeted(&ours), "bob"), Ok(()));
         assert_eq!(ours.compare(&received(&ours), "bob"), Ok(()));
+        assert_eq!(received(&ours).part(), &PART);
         let plan = ours.compare(&received(&Hello::new([8; 32], "rep3")), "bob");
         assert!(matches!(plan, Err(NetError::DifferentPlan { .. })));
         let engine = ours.compare(&received(&Hello::new([7; 32], "clear")), "bob");

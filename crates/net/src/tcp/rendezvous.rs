@@ -16,7 +16,7 @@ use crate::meter::Meter;
 use crate::options::{Options, Record};
 use crate::pool::Pool;
 use crate::route::{Links, Route};
-use crate::secret::Chain;
+use crate::secret::{Chain, drawn};
 use crate::session::Session;
 use std::io;
 use std::net::TcpListener;
@@ -48,6 +48,8 @@ struct Rendezvous {
     group: Arc<Group>,
     idle_timeout: Duration,
     sessions: Vec<Joining>,
+    /// What each party, this one included, has said as its part of what the nodes draw together.
+    parts: Vec<Option<[u8; 32]>>,
     /// Why dialling each party failed last.
     tried: Arc<Mutex<Vec<String>>>,
     over: Arc<AtomicBool>,
@@ -94,7 +96,10 @@ pub(super) fn join(
         let hub = hub(&group.names).apart_from(apart(me, nodes, parties.len()));
         joining.push(Joining::new(sessions.among_nodes, hub, &group));
     }
+    let mut parts = vec![None; group.names.len()];
+    parts[me] = Some(group.part);
     let mut rendezvous = Rendezvous {
+        parts,
         tried: Arc::new(Mutex::new(vec!["it has not answered".to_owned(); group.names.len()])),
         sessions: joining,
         idle_timeout: options.idle_timeout,
@@ -199,15 +204,24 @@ impl Rendezvous {
 
     fn handle(&mut self, event: Event) -> Result<(), NetError> {
         let started = match event {
-            Event::Dialled(met) => self.start_writer(met),
-            Event::Answered(met) => self.start_reader(met),
+            Event::Dialled(met) => self.note(&met).map(|()| self.start_writer(met))?,
+            Event::Answered(met) => self.note(&met).map(|()| self.start_reader(met))?,
             Event::Unfit(error) => return Err(error),
         };
         started.map_err(|error| NetError::BadConfiguration { detail: format!("no thread or socket is left: {error}") })
     }
 
+    /// Notes a peer's part of what the nodes draw together, which is one on all its connections.
+    fn note<C>(&mut self, met: &Met<C>) -> Result<(), NetError> {
+        if *self.parts[met.peer].get_or_insert(met.part) == met.part {
+            return Ok(());
+        }
+        let (peer, detail) = (self.group.names[met.peer].clone(), "it draws twice".to_owned());
+        Err(NetError::Cheating { peer, step: String::new(), detail })
+    }
+
     fn start_writer(&mut self, met: Met<Outgoing>) -> io::Result<()> {
-        let Met { peer, session, connection, contribution } = met;
+        let Met { peer, session, connection, contribution, .. } = met;
         let Some((hub, pool, meter, link)) = linked(&mut self.sessions, session, peer) else { return Ok(()) };
         let socket = connection.stream().try_clone()?;
         let writer = Writer {
@@ -227,7 +241,7 @@ impl Rendezvous {
     }
 
     fn start_reader(&mut self, met: Met<Incoming>) -> io::Result<()> {
-        let Met { peer, session, connection, contribution } = met;
+        let Met { peer, session, connection, contribution, .. } = met;
         let Some((hub, pool, meter, link)) = linked(&mut self.sessions, session, peer) else { return Ok(()) };
         if link.incoming.is_some() {
             return Ok(());
@@ -278,6 +292,8 @@ impl Rendezvous {
     fn conclude(self, outcome: Result<(), NetError>, record: Record) -> Result<Vec<Session>, NetError> {
         let route = |link: Link| Box::new(link) as Box<dyn Route>;
         let agreed = self.group.hello.agreed();
+        // A session without all its links ends at once.
+        let drawn = drawn(self.parts[..self.group.nodes].iter().flatten());
         let chain = |(peer, link): (usize, &Option<Link>)| {
             let [to, from] = link.as_ref()?.contributions.each_ref();
             Some(Chain::new(if self.group.me < peer { [to, from] } else { [from, to] }, &agreed))
@@ -285,7 +301,7 @@ impl Rendezvous {
         let session = |Joining { hub, pool, meter, links, .. }: Joining| {
             let chains = links.iter().enumerate().map(chain).collect();
             let routes = links.into_iter().map(|link| link.map(route)).collect();
-            Session::new(self.group.me, Links { hub, routes, pool, chains }, meter, record)
+            Session::new(self.group.me, Links { hub, routes, pool, chains, drawn }, meter, record)
         };
         let mut sessions: Vec<Session> = self.sessions.into_iter().map(session).collect();
         if self.group.me < self.group.nodes

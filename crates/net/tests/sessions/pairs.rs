@@ -42,3 +42,23 @@ fn a_party_has_none_with_itself_nor_where_somebody_else_carries_the_bytes() {
     let (mut session, _relay) = relay::session(["a", "b"], 0, &Options::default());
     assert!(matches!(session.pair_secret(PartyId(1), "x"), Err(NetError::BadConfiguration { .. })));
 }
+
+#[test]
+fn all_have_the_same_random_numbers_and_every_group_others() {
+    let mut all = HashSet::new();
+    for transport in Transport::ALL {
+        for _ in 0..2 {
+            let drawn = transport.succeed(&Options::default(), |session| Ok(session.drawn()));
+            assert!(drawn.iter().all(|of_party| *of_party == drawn[0]), "{transport:?}");
+            assert!(all.insert(drawn[0]), "{transport:?}: every run draws anew");
+        }
+    }
+}
+
+#[test]
+fn nodes_of_two_sessions_and_their_clients_have_the_same_random_numbers() {
+    let ends = tacit_net::memory::mesh_with_clients(&NAMES[..2], &NAMES[2..], 2, &Options::default());
+    let drawn: Vec<[u8; 32]> = ends.iter().flatten().map(Session::drawn).collect();
+    assert!(drawn.len() == 5 && drawn.iter().all(|of_end| *of_end == drawn[0]));
+    assert_eq!(ends[0][0].clients().expect("a client").drawn(), drawn[0]);
+}

@@ -55,7 +55,7 @@ def hash_width(relation: Relation) -> int:
     """Key narrowing for strings: enough hash bits for all strings of a query together, columns and constants.
 
     Of n strings two share a hash of w bits with a probability below n^2 / 2^(w + 1). Kept strings are bytes: hashes are
-    made by owners, under a key of their plan.
+    made by owners, under a key of their run.
     """
     if any(_is_string(each.type) for scan in kept_scans(relation) for each in scan.fields):
         return NO_HASHES
