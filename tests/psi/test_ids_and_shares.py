@@ -130,6 +130,22 @@ def test_who_recognises_a_key_by_how_often_it_repeats_was_told_before(pair: Pair
         assert f"- {said}" in ended.told and "but not which" not in ended.told, ended.told
 
 
+@pytest.mark.parametrize("dropped", [(), ("--drop-contaminated", "both")])
+def test_more_pairs_than_memory_allows_end_the_match_at_both(pair: Pair, dropped: tuple[str, ...]) -> None:
+    """One key in 3,000 rows of each table: nine million pairs, where 300 MB are declared."""
+    for party in "ab":
+        pair.write(party, f"SELECT '' AS id, i AS {party}_n FROM range(3000) t(i)")
+    columns = {party: ("--columns", f"{party}_n") for party in "ab"}
+    ends = pair.match("--reveal", "shares", "--memory", "300M", *dropped, **columns)
+    if dropped:
+        assert [ended.status for ended in ends] == [0, 0], ends
+        assert all("0 rows written" in ended.told for ended in ends), ends
+        return
+    for ended in ends:
+        assert ended.status == 2 and "up to 9,000,000 pairs of rows match, more than the 6,250,000 that" in ended.told
+        assert "declare more --memory at both parties" in ended.told and list(pair.folder.glob("*matched*")) == []
+
+
 PEOPLE_A = """SELECT CASE WHEN i % 3 > 0 THEN i // 2 END AS id, i AS number,
               CASE WHEN i % 5 > 0 THEN 'p' || (i * 7 % 40) END AS phone FROM range(60) t(i)"""
 PEOPLE_B = """SELECT CASE WHEN i % 4 > 0 THEN i // 3 + 10 END AS id, CASE WHEN i % 3 > 0 THEN 'p' || i END AS phone,

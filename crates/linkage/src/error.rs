@@ -6,6 +6,7 @@ use std::path::Path;
 use tacit_net::{Fault, NetError, PartyId, Session};
 use tacit_psi::PsiError;
 use tacit_psi::binning::Overflow;
+use tacit_psi::error::grouped;
 use tacit_sealed::SealedError;
 
 use crate::messages::Misbehaviour;
@@ -156,14 +157,6 @@ impl From<SealedError> for MatchError {
 impl From<NetError> for MatchError {
     fn from(error: NetError) -> Self {
         Self::Protocol(error.into())
-    }
-}
-
-/// A number with commas between thousands.
-fn grouped(number: u64) -> String {
-    match number {
-        0..1_000 => number.to_string(),
-        _ => format!("{},{:03}", grouped(number / 1_000), number % 1_000),
     }
 }
 

@@ -5,7 +5,7 @@
 //! | [`Parties::announce`] | all tell each other of themselves; from that all choose alike how the match runs |
 //! | [`Parties::agree`] | they agree on a fresh key of tokens; then each puts its own input into bins |
 //! | [`Parties::wait_at`] [`Point::Ready`] | they wait until all have |
-//! | [`Parties::run`], [`Parties::intersect`], [`Parties::aggregate`] | they match |
+//! | [`Parties::run`], [`Parties::intersect`], [`Parties::aggregate`], [`Parties::share`] | they match |
 //! | [`Parties::wait_at`] [`Point::Done`] | they wait until all have their results |
 //! | [`Parties::close`] | they end |
 //!
@@ -14,23 +14,42 @@
 
 use tacit_math::Seed;
 use tacit_net::{PartyId, Session};
-use tacit_psi::Role;
 use tacit_psi::alignment::Learns;
+use tacit_psi::blind_join::Rule;
 use tacit_psi::multi_party::Owners;
+use tacit_psi::ps3i::SharedPairs;
 use tacit_psi::tokens::agree_key;
+use tacit_psi::{PsiError, Role, Sizes};
 
 use crate::aggregate::aggregate;
 use crate::bins::Bins;
 use crate::error::MatchError;
+use crate::keyed::KeyedRows;
 use crate::many;
 use crate::messages::{
     Announcement, Asked, Misbehaviour, Numbers, Offered, Point, RunName, exchange, hear, swap, tell,
 };
 use crate::results::Results;
 use crate::run::{Progress, Run};
+use crate::shares::{self, Announced};
 
 /// Bytes that a row of the output takes in memory besides its columns.
 const BYTES_PER_JOINT_ROW: u64 = 16;
+
+/// Which pairs of rows are shared.
+#[derive(Clone, Copy, Debug)]
+pub enum Pairs {
+    /// A row is in one at most.
+    Single,
+    /// All of them, but those of rows of the sender or of the receiver that have several counterparts where these are
+    /// dropped.
+    All {
+        /// Drop such rows of the sender.
+        drop_sender: bool,
+        /// Drop such rows of the receiver.
+        drop_receiver: bool,
+    },
+}
 
 /// Connects the worker of a number with the other parties' workers of that number.
 type Connect = Box<dyn Fn(usize) -> Result<Session, MatchError> + Send>;
@@ -188,6 +207,29 @@ impl Parties {
             return Err(MatchError::OutputRows { rows, most });
         }
         Ok(())
+    }
+
+    /// Shares of both payloads of the pairs of rows that match; see [`shares::share`].
+    ///
+    /// # Errors
+    /// Those of the protocol; more pairs than the declared memory allows, which both find.
+    pub fn share(&mut self, role: Role, table: &KeyedRows, pairs: Pairs) -> Result<SharedPairs, MatchError> {
+        let of_roles = |[mine, theirs]: [usize; 2]| match role {
+            Role::Sender => Sizes { sender: mine, receiver: theirs },
+            Role::Receiver => Sizes { sender: theirs, receiver: mine },
+        };
+        let (rows, columns) = (of_roles(self.rows()?), of_roles(self.columns()?));
+        let most = self.joint_rows()? / (1 + columns.sender + columns.receiver) as u64;
+        let rule = match pairs {
+            Pairs::Single => Rule::Single,
+            Pairs::All { drop_sender, drop_receiver } => Rule::Collect { drop_sender, drop_receiver, most },
+        };
+        let announced = Announced { rows, columns, keys: table.keys };
+        let shared = shares::share(self.first()?, role, table, announced, rule);
+        if let Err(MatchError::Protocol(PsiError::Pairs { .. })) = &shared {
+            self.refuse();
+        }
+        shared
     }
 
     /// Offers a prepared table to be asked about. What the peer asks.

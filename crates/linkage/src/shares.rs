@@ -1,5 +1,6 @@
 //! Shares of the rows that match in place of the rows: of every pair both parties get additive shares of both payloads,
-//! in the same order, and nobody learns which rows are in pairs.
+//! in the same order. Which of its rows are in pairs a party learns no further than it recognises them by how its own
+//! keys repeat or go together.
 //!
 //! One instance over whole tables ([`ps3i`]): pairs bin by bin would tell more than all pairs. By [`Rule`] keys that
 //! repeat give the product of their rows, as a join in SQL does, with or without the rows that are in several pairs. Or

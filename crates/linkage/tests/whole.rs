@@ -152,7 +152,7 @@ fn pairs(a: &Keys, b: &Keys) -> Vec<(i64, i64)> {
     all.filter(|&(i, j)| a[i].is_some() && a[i] == b[j]).map(|(i, j)| (i as i64, j as i64)).collect()
 }
 
-const ALL: Rule = Rule::Collect { drop_sender: false, drop_receiver: false };
+const ALL: Rule = Rule::Collect { drop_sender: false, drop_receiver: false, most: u64::MAX };
 
 fn share(keys: [&[Keys]; 2], columns: Sizes, rule: Rule) -> [Ended<RecordBatch>; 2] {
     let rows = Sizes { sender: keys[0][0].len(), receiver: keys[1][0].len() };
@@ -181,7 +181,7 @@ fn check_shares(a: &[Keys], b: &[Keys], rule: Rule) {
     found.sort_unstable();
     match rule {
         Rule::Single => check_single(a, b, &found),
-        Rule::Collect { drop_sender, drop_receiver } => {
+        Rule::Collect { drop_sender, drop_receiver, .. } => {
             let mut wanted: Vec<(i64, i64)> = a.iter().zip(b).flat_map(|(a, b)| pairs(a, b)).collect();
             wanted.sort_unstable();
             wanted.dedup();
@@ -265,7 +265,7 @@ proptest! {
 
     #[test]
     fn shares_by_two_keys_are_of_the_pairs_of_the_rule(a in two_keys(), b in two_keys(), rule in 0usize..5) {
-        let collect = |drop_sender, drop_receiver| Rule::Collect { drop_sender, drop_receiver };
+        let collect = |drop_sender, drop_receiver| Rule::Collect { drop_sender, drop_receiver, most: u64::MAX };
         let rules = [ALL, collect(true, false), collect(false, true), collect(true, true), Rule::Single];
         check_shares(&a, &b, rules[rule]);
     }

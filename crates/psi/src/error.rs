@@ -15,6 +15,18 @@ pub enum PsiError {
     /// This party's own input or configuration cannot be used.
     #[error("{0}")]
     Input(String),
+    /// Identifiers that repeat at both parties may give more pairs of rows than memory holds.
+    #[error(
+        "keys repeat at both parties, so that up to {} pairs of rows match, more than the {} that the declared memory allows; declare more --memory at both parties, leave out such rows, or let each key stand in one row",
+        grouped(*.pairs),
+        grouped(*.most)
+    )]
+    Pairs {
+        /// Pairs of equal identifiers.
+        pairs: u64,
+        /// How many of them fit.
+        most: u64,
+    },
     /// The operating system gives no randomness.
     #[error("the operating system gives no randomness: {0}")]
     Randomness(String),
@@ -38,7 +50,7 @@ impl PsiError {
         match self {
             Self::Net(error) => error.fault(),
             Self::Ot(error) => error.fault(),
-            Self::Input(_) => Fault::Input,
+            Self::Input(_) | Self::Pairs { .. } => Fault::Input,
             Self::Randomness(_) => Fault::Internal,
             Self::Cheating { .. } => Fault::Cheating,
         }
@@ -52,7 +64,9 @@ impl PsiError {
             | Self::Ot(OtError::Cheating { peer, step, .. } | OtError::Ended { peer, step }) => {
                 [Some(peer), Some(step)]
             }
-            Self::Input(_) | Self::Randomness(_) | Self::Ot(OtError::Randomness(_)) => [None, None],
+            Self::Input(_) | Self::Pairs { .. } | Self::Randomness(_) | Self::Ot(OtError::Randomness(_)) => {
+                [None, None]
+            }
         }
     }
 
@@ -66,5 +80,24 @@ impl PsiError {
 impl From<getrandom::Error> for PsiError {
     fn from(error: getrandom::Error) -> Self {
         Self::Randomness(error.to_string())
+    }
+}
+
+/// A number with commas between thousands.
+pub fn grouped(number: u64) -> String {
+    match number {
+        0..1_000 => number.to_string(),
+        _ => format!("{},{:03}", grouped(number / 1_000), number % 1_000),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::PsiError;
+
+    #[test]
+    fn large_numbers_have_commas() {
+        let told = PsiError::Pairs { pairs: 64_000_007, most: 999 }.to_string();
+        assert!(told.contains("up to 64,000,007 pairs of rows match, more than the 999 that"), "{told}");
     }
 }

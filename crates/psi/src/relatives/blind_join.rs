@@ -3,10 +3,11 @@
 //!
 //! **Computes** for both parties the same list of pairs of rows that belong together, as positions in two orders, one
 //! for each table. A table's order is made of two shuffles, the first known to its owner alone and the second to the
-//! peer alone, so that neither can tell which of its rows a position is. **Adversary** semi-honest. **Discloses** to
-//! both the public sizes and the graph of equal identifiers among the shuffled rows, with the sender's columns in
-//! order, up to the names of the rows. With one identifier a row, distinct in each table, that is the size of the
-//! intersection and nothing more.
+//! peer alone. **Adversary** semi-honest. **Discloses** to both the public sizes and the graph of equal identifiers
+//! among the shuffled rows, with the sender's columns in order, up to the names of the rows. With one identifier a row,
+//! distinct in each table, that is the size of the intersection and nothing more. A party whose own rows differ in how
+//! their identifiers repeat or go together recognises rows by that in the graph, and so learns which counterparts they
+//! have.
 //!
 //! **Source** the exchange of doubly masked identifiers in PS3I, Buddhavarapu et al., "Private Matching for Compute"
 //! (ePrint 2020/599), section 4. Its extension to several identifiers, Buddhavarapu, Case, Gore, Knox, Mohassel,
@@ -54,6 +55,8 @@ pub enum Rule {
         drop_sender: bool,
         /// Drop contaminated rows of the receiver.
         drop_receiver: bool,
+        /// The most pairs; if there may be more, both parties end.
+        most: u64,
     },
 }
 
@@ -148,7 +151,7 @@ pub(crate) fn run(
         Role::Sender => (&mine_tags, &theirs_tags),
         Role::Receiver => (&theirs_tags, &mine_tags),
     };
-    let joined = join(sender, receiver, shape.columns, rule, Spread::random()?);
+    let joined = join(sender, receiver, shape.columns, rule, Spread::random()?)?;
     Ok(BlindJoin { joined, mine, theirs })
 }
 
@@ -175,22 +178,27 @@ fn shuffle_within_rows(table: &mut [Item], columns: usize, prg: &mut Prg) {
 }
 
 /// Applies a rule to two row-major tables of tags.
-fn join(sender: &[u128], receiver: &[u128], columns: Sizes, rule: Rule, spread: Spread) -> Joined {
+///
+/// # Errors
+/// [`PsiError::Pairs`].
+fn join(sender: &[u128], receiver: &[u128], columns: Sizes, rule: Rule, spread: Spread) -> Result<Joined, PsiError> {
     if sender.is_empty() || receiver.is_empty() {
-        return Joined::default();
+        return Ok(Joined::default());
     }
     let of_sender = contaminated(sender, columns.sender, receiver, columns.receiver, spread);
     let of_receiver = contaminated(receiver, columns.receiver, sender, columns.sender, spread);
     let pairs = match rule {
         Rule::Single => single_pairs(sender, receiver, columns, spread),
-        Rule::Collect { drop_sender, drop_receiver } => {
-            let mut pairs = all_pairs(sender, receiver, columns, spread);
-            pairs.retain(|&(s, r)| !(drop_sender && of_sender[s as usize] || drop_receiver && of_receiver[r as usize]));
-            pairs
+        Rule::Collect { drop_sender, drop_receiver, most } => {
+            let sides = [
+                Side { tags: sender, columns: columns.sender, dropped: drop_sender.then_some(&of_sender) },
+                Side { tags: receiver, columns: columns.receiver, dropped: drop_receiver.then_some(&of_receiver) },
+            ];
+            all_pairs(sides, most, spread)?
         }
     };
     let count = |rows: &[bool]| rows.iter().filter(|&&row| row).count();
-    Joined { pairs, contaminated: (count(&of_sender), count(&of_receiver)) }
+    Ok(Joined { pairs, contaminated: (count(&of_sender), count(&of_receiver)) })
 }
 
 /// Which rows share tags with more than one row of the other table.
@@ -266,17 +274,43 @@ fn single_pairs(sender: &[u128], receiver: &[u128], columns: Sizes, spread: Spre
     pairs
 }
 
+/// A table of which all pairs are collected.
+struct Side<'a> {
+    tags: &'a [u128],
+    columns: usize,
+    /// Which rows are left out.
+    dropped: Option<&'a Vec<bool>>,
+}
+
+impl<'a> Side<'a> {
+    /// The places of rows that are not left out, and their tags.
+    fn places(&self) -> impl Iterator<Item = (u32, u128)> + use<'a> {
+        let (columns, dropped) = (self.columns, self.dropped);
+        let stays = move |place: usize| !dropped.is_some_and(|rows| rows[place / columns]);
+        self.tags.iter().enumerate().filter(move |&(place, _)| stays(place)).map(|(place, &tag)| (place as u32, tag))
+    }
+}
+
 /// Every pair of rows that share a tag, once.
-fn all_pairs(sender: &[u128], receiver: &[u128], columns: Sizes, spread: Spread) -> Vec<(u32, u32)> {
-    let lists = Lists::new(sender.len(), (0..).zip(sender.iter().copied()), spread);
-    let counterparts = |(place, &tag): (usize, &u128)| {
-        let theirs = (place / columns.receiver) as u32;
-        lists.places(tag).map(move |place| (place / columns.sender as u32, theirs))
+///
+/// # Errors
+/// [`PsiError::Pairs`] if equal tags are more than `most` pairs. Pairs that share several tags count as often.
+fn all_pairs([sender, receiver]: [Side<'_>; 2], most: u64, spread: Spread) -> Result<Vec<(u32, u32)>, PsiError> {
+    let mut times: TagMap<u64> = TagMap::with_capacity_and_hasher(sender.tags.len(), spread);
+    sender.places().for_each(|(_, tag)| *times.entry(tag).or_default() += 1);
+    let pairs = receiver.places().filter_map(|(_, tag)| times.get(&tag)).fold(0, |sum: u64, n| sum.saturating_add(*n));
+    if pairs > most {
+        return Err(PsiError::Pairs { pairs, most });
+    }
+    let lists = Lists::new(sender.tags.len(), sender.places(), spread);
+    let counterparts = |(place, tag): (u32, u128)| {
+        let theirs = place / receiver.columns as u32;
+        lists.places(tag).map(move |place| (place / sender.columns as u32, theirs))
     };
-    let mut pairs: Vec<(u32, u32)> = receiver.iter().enumerate().flat_map(counterparts).collect();
+    let mut pairs: Vec<(u32, u32)> = receiver.places().flat_map(counterparts).collect();
     pairs.sort_unstable();
     pairs.dedup();
-    pairs
+    Ok(pairs)
 }
 
 #[cfg(test)]
@@ -286,7 +320,7 @@ mod tests {
     const TWO: Sizes = Sizes { sender: 2, receiver: 2 };
 
     fn of_tables(sender: &[u128], receiver: &[u128], rule: Rule) -> Joined {
-        join(sender, receiver, TWO, rule, Spread::random().expect("randomness"))
+        join(sender, receiver, TWO, rule, Spread::random().expect("randomness")).expect("few pairs")
     }
 
     #[test]
@@ -312,7 +346,7 @@ mod tests {
     fn collecting_counts_and_drops_contaminated_rows() {
         let (sender, receiver) = ([1, 2, 2, 3, 4, 5], [1, 2, 3, 6, 5, 4]);
         let collect = |drop_sender, drop_receiver| {
-            let joined = of_tables(&sender, &receiver, Rule::Collect { drop_sender, drop_receiver });
+            let joined = of_tables(&sender, &receiver, Rule::Collect { drop_sender, drop_receiver, most: 6 });
             assert_eq!(joined.contaminated, (1, 1));
             joined.pairs
         };
@@ -320,5 +354,20 @@ mod tests {
         assert_eq!(collect(true, false), [(0, 0), (2, 2)]);
         assert_eq!(collect(false, true), [(1, 1), (2, 2)]);
         assert_eq!(collect(true, true), [(2, 2)]);
+    }
+    #[test]
+    fn more_pairs_than_are_allowed_end_the_join_before_they_are_made() {
+        // One tag in 2^17 rows of each table: 2^34 pairs.
+        let table = vec![7; 1 << 17];
+        let one = Sizes { sender: 1, receiver: 1 };
+        let spread = Spread::random().expect("randomness");
+        let joined = |dropped, most| {
+            let rule = Rule::Collect { drop_sender: dropped, drop_receiver: dropped, most };
+            join(&table, &table, one, rule, spread)
+        };
+        let error = joined(false, 1 << 30).expect_err("too many").to_string();
+        assert!(error.contains("17,179,869,184 pairs") && error.contains("the 1,073,741,824 that"), "{error}");
+        let joined = joined(true, 0).expect("rows that are left out make no pairs");
+        assert_eq!((joined.pairs.len(), joined.contaminated), (0, (1 << 17, 1 << 17)));
     }
 }

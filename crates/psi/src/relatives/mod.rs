@@ -224,9 +224,10 @@ impl Relative for Ps3i {
         held.columns(&self.payload);
         match self.rule {
             Rule::Single => held.number(0),
-            Rule::Collect { drop_sender, drop_receiver } => {
+            Rule::Collect { drop_sender, drop_receiver, most } => {
                 held.number(1);
                 held.sizes(Sizes { sender: usize::from(drop_sender), receiver: usize::from(drop_receiver) });
+                held.number(most as usize);
             }
         }
     }

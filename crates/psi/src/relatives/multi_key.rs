@@ -4,7 +4,8 @@
 //! **Computes** for each party the universal ids of its own rows and the list of the ids of all rows of both, rows that
 //! belong together having one id. Also how many rows have more than one possible counterpart (contaminated rows, to be
 //! judged by both). **Adversary** semi-honest. **Discloses** what [`blind_join`] tells, the graph of equal identifiers
-//! among shuffled rows, and so the size of the union; nobody learns which of its rows are in both.
+//! among shuffled rows, and so the size of the union. Which of its rows are in both a party learns no further than it
+//! recognises them in that graph.
 //!
 //! **Source** Buddhavarapu, Case, Gore, Knox, Mohassel, Sengupta, Taubeneck, Xue, "Multi-key Private Matching for
 //! Compute" (ePrint 2021/770): match logic, and ids through two exponents; contaminated rows: Movahedi et al.,

@@ -118,7 +118,7 @@ fn universal_ids() {
 #[test]
 fn shares_of_pairs() {
     let one = Sizes { sender: 1, receiver: 1 };
-    let rules = [Rule::Single, Rule::Collect { drop_sender: false, drop_receiver: true }];
+    let rules = [Rule::Single, Rule::Collect { drop_sender: false, drop_receiver: true, most: u64::MAX }];
     let all = rules.map(|rule| {
         let of = |rows| Ps3i { columns: one, payload_columns: one, payload: vec![marked((0..rows).collect())], rule };
         between(&format!("shares of pairs, {rule:?}"), [&of(12), &of(9)])
@@ -149,7 +149,7 @@ fn prepared_sets() {
             set.answer(session, RECEIVER, asked.len())
         },
         |session| {
-            let bytes = receive_set(session, SENDER, 100)?;
+            let bytes = receive_set(session, SENDER, 100, 100)?;
             PublishedSet::from_bytes(&bytes)?.query(session, SENDER, &asked)
         },
     );

@@ -113,7 +113,7 @@ fn collecting_finds_every_pair_and_drops_contaminated_rows() {
         };
         let contaminated = (several(|pair| pair.0), several(|pair| pair.1));
         for (drop_sender, drop_receiver) in [(false, false), (true, false), (false, true), (true, true)] {
-            let (a, b) = share(&sender, &receiver, Rule::Collect { drop_sender, drop_receiver });
+            let (a, b) = share(&sender, &receiver, Rule::Collect { drop_sender, drop_receiver, most: u64::MAX });
             let kept = |(s, r): &&(u64, u64)| {
                 !(drop_sender && contaminated.0.contains(s) || drop_receiver && contaminated.1.contains(r))
             };

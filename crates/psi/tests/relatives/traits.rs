@@ -131,7 +131,7 @@ fn a_run_is_restored_with_what_it_was_begun_with() {
             summed(None, vec![vec![3, 4]]),
         ],
     );
-    let rule = Rule::Collect { drop_sender: false, drop_receiver: false };
+    let rule = Rule::Collect { drop_sender: false, drop_receiver: false, most: u64::MAX };
     let shared = |payload, rule| arc(Ps3i { columns: ONE, payload_columns: ONE, payload, rule });
     check(
         Role::Receiver,
@@ -139,8 +139,8 @@ fn a_run_is_restored_with_what_it_was_begun_with() {
             shared(vec![vec![3, 4]], rule),
             shared(vec![vec![4, 3]], rule),
             shared(vec![vec![3, 4]], Rule::Single),
-            shared(vec![vec![3, 4]], Rule::Collect { drop_sender: true, drop_receiver: false }),
-            shared(vec![vec![3, 4]], Rule::Collect { drop_sender: false, drop_receiver: true }),
+            shared(vec![vec![3, 4]], Rule::Collect { drop_sender: true, drop_receiver: false, most: u64::MAX }),
+            shared(vec![vec![3, 4]], Rule::Collect { drop_sender: false, drop_receiver: true, most: u64::MAX }),
         ],
     );
     let by_keys = |sender| arc(MultiKeyPrivateId { columns: Sizes { sender, receiver: 1 } });
@@ -200,7 +200,7 @@ fn ids_in_place_of_the_intersection() {
 fn shares_in_place_of_the_intersection() {
     let (mut prg, all) = random_sets("ps3i behind the traits");
     for (sender, receiver) in all {
-        let rule = Rule::Collect { drop_sender: false, drop_receiver: false };
+        let rule = Rule::Collect { drop_sender: false, drop_receiver: false, most: u64::MAX };
         let payloads = [prg.vector::<u64>(sender.len()), prg.vector::<u64>(receiver.len())];
         let party = |payload: &Vec<u64>| -> Arc<dyn Protocol<SharedPairs>> {
             Arc::new(Ps3i { columns: ONE, payload_columns: ONE, payload: vec![payload.clone()], rule })

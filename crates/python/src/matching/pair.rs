@@ -6,9 +6,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 use tacit_linkage::messages::prepared::fingerprint;
 use tacit_linkage::messages::{Asked, Point};
+use tacit_linkage::parties::Pairs;
 use tacit_linkage::{Ids, family, prepared, shares};
 use tacit_psi::alignment::Learns;
-use tacit_psi::blind_join::Rule;
 use tacit_psi::{Protocol, Role};
 
 use super::announced::Announcement;
@@ -16,7 +16,7 @@ use super::binned::{Binned, KeyedTable};
 use super::joined::{Connection, Metrics, Shape};
 use super::plugin::plugged;
 use super::prepared::{Offer, PreparedSet};
-use super::whole::{Identified, SharedRows, announced, method_named};
+use super::whole::{Identified, SharedRows, method_named};
 use crate::fault::Failure;
 use crate::keys::PrivateKey;
 use crate::party::Party;
@@ -151,10 +151,9 @@ impl Pair {
     ) -> PyResult<SharedRows> {
         let table = Arc::clone(&table.get().rows);
         let (drop_sender, drop_receiver) = dropped;
-        let rule = if single { Rule::Single } else { Rule::Collect { drop_sender, drop_receiver } };
+        let pairs = if single { Pairs::Single } else { Pairs::All { drop_sender, drop_receiver } };
         self.0.work(py, move |parties| {
-            let announced = announced(table.keys, sender, parties.rows()?, parties.columns()?);
-            let found = shares::share(parties.first()?, role(sender), &table, announced, rule)?;
+            let found = parties.share(role(sender), &table, pairs)?;
             let (pairs, contaminated) = (found.pairs, found.contaminated);
             Ok(SharedRows { pairs, contaminated, shares: shares::table(found, &names)? })
         })

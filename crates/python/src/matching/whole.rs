@@ -5,9 +5,7 @@ use std::sync::Arc;
 use arrow_array::{RecordBatch, RecordBatchIterator};
 use pyo3::prelude::*;
 use tacit_linkage::ids::METHODS;
-use tacit_linkage::shares::Announced;
 use tacit_linkage::{IdRows, Ids};
-use tacit_psi::Sizes;
 use tacit_psi::relatives::PrivateId;
 
 use super::rows::{MatchedRows, Reader};
@@ -70,15 +68,6 @@ impl SharedRows {
 #[pyfunction]
 pub fn ids_methods() -> Vec<&'static str> {
     METHODS.iter().map(|(name, _)| *name).collect()
-}
-
-/// From the number of keys, and what this party and the peer announce.
-pub fn announced(keys: usize, sends: bool, rows: [usize; 2], columns: [usize; 2]) -> Announced {
-    let sizes = |[mine, theirs]: [usize; 2]| match sends {
-        true => Sizes { sender: mine, receiver: theirs },
-        false => Sizes { sender: theirs, receiver: mine },
-    };
-    Announced { rows: sizes(rows), columns: sizes(columns), keys }
 }
 
 /// A method by its name.
