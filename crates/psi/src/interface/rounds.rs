@@ -62,6 +62,11 @@ pub trait Rounds<O = Outcome>: Send {
     /// If rounds are missing.
     fn outcome(&mut self) -> Result<O, PsiError>;
 
+    /// Of the last pair of sets, once its outcome is taken: [`Prepared::proofs`](crate::Prepared::proofs).
+    fn proofs(&mut self) -> Option<Vec<u64>> {
+        None
+    }
+
     /// Ends this run here, between two calls, as bytes from which it goes on elsewhere: of [`Relayed`] by
     /// [`Relayed::restore`].
     ///

@@ -1,14 +1,14 @@
 //! What a receiver reports to the sender: at its declared cost, and under a protocol against malicious parties nothing
 //! that it does not prove.
 
-use super::clear;
+use super::clear::{self, Clear};
 use super::sets::Sets;
 use super::{protocols, traffic};
 use std::sync::Arc;
 use tacit_net::{Options, PartyId, Session, memory};
 use tacit_psi::alignment::{Learns, declared, intersect};
 use tacit_psi::vole_psi::Variant;
-use tacit_psi::{Outcome, Protocol, PsiError, Role, Sizes, VolePsi};
+use tacit_psi::{Driven, Outcome, Protocol, PsiError, Relayed, Role, Rounds, Sizes, VolePsi};
 
 /// A sender that is to learn the matches, and what the receiver makes of its end of the session.
 fn with_sender<T: Send>(
@@ -55,9 +55,44 @@ fn both_learn_the_matches_at_the_declared_cost() {
 /// What a receiver makes of its honest report: of the bits and their proof.
 type Deviation<'a> = &'a (dyn Fn(&mut Vec<u8>, &mut Vec<u8>) + Sync);
 
+const MALICIOUS: VolePsi = VolePsi { variant: Variant::Malicious, bins: 1 };
+
 #[test]
 fn a_receiver_proves_every_match_that_it_reports() {
-    let protocol: Arc<dyn Protocol> = Arc::new(VolePsi { variant: Variant::Malicious, bins: 1 });
+    believes_nothing_unproved(&(Arc::new(MALICIOUS) as Arc<dyn Protocol>));
+}
+
+/// The same protocol round by round, whose bytes somebody else carries.
+#[test]
+fn a_receiver_proves_its_matches_over_rounds_too() {
+    let party = |role| -> Result<Box<dyn Rounds>, PsiError> { Ok(Box::new(Relayed::new(Arc::new(MALICIOUS), role)?)) };
+    // The most that blobs take: the messages, and room for what frames them.
+    let most = |sizes| {
+        let mut declared = MALICIOUS.declared(sizes);
+        for traffic in [&mut declared.setup, &mut declared.online] {
+            (traffic.sender, traffic.receiver) = (traffic.sender + 4096, traffic.receiver + 4096);
+        }
+        declared
+    };
+    let driven = Driven::new("driven", MALICIOUS.adversary(), most, party).proving();
+    believes_nothing_unproved(&(Arc::new(driven) as Arc<dyn Protocol>));
+}
+
+#[test]
+fn rounds_that_are_to_prove_matches_and_do_not_are_refused() {
+    let party = |role| -> Result<Box<dyn Rounds>, PsiError> { Ok(Box::new(Relayed::new(Arc::new(Clear), role)?)) };
+    let protocol: Arc<dyn Protocol> =
+        Arc::new(Driven::new("driven", Clear.adversary(), super::clear_blobs, party).proving());
+    let sets = Sets::random(Sizes { sender: 8, receiver: 8 }, 3, 5);
+    let (found, (), _) = with_sender(&protocol, &sets, |session, peer| {
+        let mut pair = protocol.setup(Role::Receiver, session, peer).expect("setup");
+        let error = pair.online(session, &sets.receiver, sets.sizes()).expect_err("no proofs").to_string();
+        assert!(error.contains("give no proofs"), "{error}");
+    });
+    assert!(found.expect_err("no proofs").to_string().contains("give no proofs"));
+}
+
+fn believes_nothing_unproved(protocol: &Arc<dyn Protocol>) {
     // The first of the 40 places that is reported as a match, or as none.
     let first = |bits: &[u8], set: bool| {
         (0..40).find(|place| (bits[place / 8] >> (place % 8) & 1 == 1) == set).expect("some match, some do not")
@@ -70,7 +105,7 @@ fn a_receiver_proves_every_match_that_it_reports() {
     // Whether the sender believes what is reported of 40 items, of which 20 match.
     let believes = |report: Deviation<'_>| {
         let sets = Sets::random(Sizes { sender: 40, receiver: 40 }, 20, 5);
-        let (found, (), _) = with_sender(&protocol, &sets, |session, peer| {
+        let (found, (), _) = with_sender(protocol, &sets, |session, peer| {
             let mut pair = protocol.setup(Role::Receiver, session, peer).expect("setup");
             let Outcome::Receiver(mut matches) =
                 pair.online(session, &sets.receiver, sets.sizes()).expect("an outcome")

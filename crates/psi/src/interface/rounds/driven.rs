@@ -14,6 +14,7 @@ use tacit_ot::Adversary;
 pub struct Driven<O = Outcome> {
     name: &'static str,
     adversary: Adversary,
+    proves: bool,
     declared: Cost,
     party: PartyFactory<O>,
 }
@@ -36,7 +37,13 @@ impl<O> Driven<O> {
         declared: impl Fn(Sizes) -> Declared + Send + Sync + 'static,
         party: impl Fn(Role) -> Result<Box<dyn Rounds<O>>, PsiError> + Send + Sync + 'static,
     ) -> Self {
-        Self { name, adversary, declared: Arc::new(declared), party: Box::new(party) }
+        Self { name, adversary, proves: false, declared: Arc::new(declared), party: Box::new(party) }
+    }
+
+    /// The same of rounds that prove matches ([`Rounds::proofs`]).
+    #[must_use]
+    pub fn proving(self) -> Self {
+        Self { proves: true, ..self }
     }
 }
 
@@ -47,6 +54,10 @@ impl<O: 'static> Protocol<O> for Driven<O> {
 
     fn adversary(&self) -> Adversary {
         self.adversary
+    }
+
+    fn proves(&self) -> bool {
+        self.proves
     }
 
     /// What rounds of another vendor hold is theirs to compare.
@@ -65,7 +76,8 @@ impl<O: 'static> Protocol<O> for Driven<O> {
         let mut rounds = (self.party)(role)?;
         let most = incoming((self.declared)(Sizes { sender: 0, receiver: 0 }).setup, role);
         drive(session, peer, rounds.setup_round_count(), most, |id, input| rounds.setup(id, input))?;
-        Ok(Box::new(DrivenPair { declared: Arc::clone(&self.declared), role, peer, rounds }))
+        let (proves, declared) = (self.proves, Arc::clone(&self.declared));
+        Ok(Box::new(DrivenPair { declared, role, peer, rounds, proves, proofs: None }))
     }
 }
 
@@ -74,6 +86,9 @@ struct DrivenPair<O> {
     role: Role,
     peer: PartyId,
     rounds: Box<dyn Rounds<O>>,
+    proves: bool,
+    /// Of the last pair of sets.
+    proofs: Option<Vec<u64>>,
 }
 
 impl<O> Prepared<O> for DrivenPair<O> {
@@ -81,8 +96,18 @@ impl<O> Prepared<O> for DrivenPair<O> {
         self.rounds.begin(items, sizes)?;
         let count = self.rounds.online_round_count();
         let most = incoming((self.declared)(sizes).online, self.role);
+        self.proofs = None;
         drive(session, self.peer, count, most, |id, input| self.rounds.round(id, input))?;
-        self.rounds.outcome()
+        let outcome = self.rounds.outcome()?;
+        if self.proves {
+            let none = || PsiError::Input("these rounds are to prove matches, and give no proofs".to_owned());
+            self.proofs = Some(self.rounds.proofs().ok_or_else(none)?);
+        }
+        Ok(outcome)
+    }
+
+    fn proofs(&mut self) -> Option<Vec<u64>> {
+        self.proofs.take()
     }
 }
 

@@ -11,10 +11,10 @@
 //! **Once.** Whoever continues one state twice with different messages makes two runs with the same randomness. Like a
 //! party whose clock is put back, it may show its secrets by the difference (two messages under one key stream, two
 //! answers under one mask). A state that is continued again with the *same* messages sends the same bytes as before,
-//! which is how a task that was lost is run again. A process refuses what it can see: of runs that it has restored,
-//! another message, set or end at a place at which it has gone on before, by whatever state it comes there. It
-//! remembers the latest 32,768 such steps, some of each run, and forgets those before them without a word. Between
-//! processes, and beyond that number, it is the engine's duty.
+//! which is how a task that was lost is run again. A process refuses what it can see: of runs that it restores, another
+//! message, set or end at a place at which it has gone on before, by whatever state it comes there. What a restored
+//! state computes once more counts too. The process remembers the latest 32,768 such steps, some of each run, and
+//! forgets those before them without a word. Between processes, and beyond that number, it is the engine's duty.
 
 use super::Rounds;
 use super::state::{DIGEST, Event, State};
@@ -50,6 +50,8 @@ pub struct Relayed<O = Outcome> {
     /// The call that comes next in the phase.
     next: u32,
     done: Option<Done<O>>,
+    /// Of the last pair of sets whose outcome is taken.
+    proofs: Option<Vec<u64>>,
     role: Role,
     /// What it is saved from, of a run that moves.
     history: Option<History>,
@@ -62,8 +64,10 @@ struct History {
     sent: blake3::Hasher,
     /// The digest of the seed and of all events: the place at which the run is.
     place: [u8; DIGEST],
-    /// Whether it was restored, so that another one may be at the same place.
+    /// Whether it is restored, so that another one may be at the same place.
     restored: bool,
+    /// Whether it has come to a place at which another one went on with something else.
+    refused: bool,
 }
 
 impl History {
@@ -71,7 +75,7 @@ impl History {
         let mut place = blake3::derive_key("tacit 2026 psi: the beginning of a run that moves", seed.expose());
         // Looked up among those of other runs: it says which run this is, and nothing of the seed.
         tacit_marks::public(&mut place);
-        Self { seed, events: Vec::new(), sent: blake3::Hasher::new(), place, restored: false }
+        Self { seed, events: Vec::new(), sent: blake3::Hasher::new(), place, restored: false, refused: false }
     }
 
     /// Notes what comes next; says whether a restored run goes on as another one did here at this place, if one did.
@@ -80,7 +84,10 @@ impl History {
         if self.restored {
             let mut continued = CONTINUED.lock().unwrap_or_else(PoisonError::into_inner);
             match continued.iter().find(|[before, _]| *before == self.place) {
-                Some([_, before]) if *before != with => return false,
+                Some([_, before]) if *before != with => {
+                    self.refused = true;
+                    return false;
+                }
                 Some(_) => {}
                 None => {
                     continued.truncate(REMEMBERED - 1);
@@ -106,7 +113,7 @@ struct Job {
 /// What the thread has completed.
 enum Done<O> {
     Setup,
-    Online(O),
+    Online { outcome: O, proofs: Option<Vec<u64>> },
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -156,20 +163,21 @@ impl<O: Send + 'static> Relayed<O> {
         let other =
             |_| PsiError::Input(format!("{name} does not do what it did before this state was saved; {AS_IT_WAS}"));
         let mut run = Self::start(protocol, role, Some(saved.seed.clone()))?;
+        if let Some(history) = &mut run.history {
+            history.restored = true;
+        }
         for event in &saved.events {
-            match event {
+            let done = match event {
                 Event::Round(input) if run.phase == Phase::Setup => run.setup(run.next, input).map(drop),
                 Event::Round(input) => run.round(run.next, input).map(drop),
                 Event::Begin(items, sizes) => run.begin(items, *sizes),
                 Event::Outcome => run.outcome().map(drop),
-            }
-            .map_err(other)?;
+            };
+            let refused = run.history.as_ref().is_some_and(|history| history.refused);
+            done.map_err(|error| if refused { error } else { other(error) })?;
         }
-        match &mut run.history {
-            Some(history) if *history.sent.finalize().as_bytes() == saved.sent => {
-                history.restored = true;
-                Ok(run)
-            }
+        match &run.history {
+            Some(history) if *history.sent.finalize().as_bytes() == saved.sent => Ok(run),
             _ => Err(PsiError::Input(format!(
                 "{name} does not send what it sent before this state was saved; {AS_IT_WAS}"
             ))),
@@ -197,7 +205,20 @@ impl<O: Send + 'static> Relayed<O> {
             .map_err(|error| PsiError::Input(format!("no thread for a matching protocol: {error}")))?;
         let (jobs, thread) = (Some(jobs), Some(thread));
         let (phase, history) = (Phase::Setup, seed.map(History::new));
-        Ok(Self { protocol, relay, abort, jobs, results, thread, phase, next: 0, done: None, role, history })
+        Ok(Self {
+            protocol,
+            relay,
+            abort,
+            jobs,
+            results,
+            thread,
+            phase,
+            next: 0,
+            done: None,
+            proofs: None,
+            role,
+            history,
+        })
     }
 
     /// What comes next in a run that moves.
@@ -286,7 +307,7 @@ impl<O: Send + 'static> Rounds<O> for Relayed<O> {
             return Err(self.out_of_order("the beginning"));
         }
         self.happens(|| Event::Begin(items.to_vec(), sizes))?;
-        (self.phase, self.next, self.done) = (Phase::Online(sizes), 0, None);
+        (self.phase, self.next, self.done, self.proofs) = (Phase::Online(sizes), 0, None, None);
         self.relay.resume();
         let job = Job { items: items.to_vec(), sizes };
         let sent = self.jobs.as_ref().is_some_and(|jobs| jobs.send(job).is_ok());
@@ -309,8 +330,9 @@ impl<O: Send + 'static> Rounds<O> for Relayed<O> {
 
     fn outcome(&mut self) -> Result<O, PsiError> {
         match self.done.take() {
-            Some(Done::Online(outcome)) if self.next == self.online_round_count() => {
+            Some(Done::Online { outcome, proofs }) if self.next == self.online_round_count() => {
                 self.happens(|| Event::Outcome)?;
+                self.proofs = proofs;
                 Ok(outcome)
             }
             other => {
@@ -318,6 +340,10 @@ impl<O: Send + 'static> Rounds<O> for Relayed<O> {
                 Err(self.out_of_order("the outcome"))
             }
         }
+    }
+
+    fn proofs(&mut self) -> Option<Vec<u64>> {
+        self.proofs.take()
     }
 
     fn save(mut self: Box<Self>) -> Result<Zeroizing<Vec<u8>>, PsiError> {
@@ -367,7 +393,7 @@ impl<O> Worker<O> {
         for job in inbox {
             let result = prepared.online(&mut self.session, &job.items, job.sizes);
             let failed = result.is_err();
-            self.report(result.map(Done::Online));
+            self.report(result.map(|outcome| Done::Online { outcome, proofs: prepared.proofs() }));
             if failed {
                 return;
             }
@@ -378,5 +404,39 @@ impl<O> Worker<O> {
         // Nobody listens any more if the driver was dropped.
         let _ = self.outbox.send(result);
         self.relay.rest();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::intersection::dh_psi::DhPsi;
+
+    /// Two states of one run, which two other processes have continued with different messages. No other test of this
+    /// program restores a run.
+    #[test]
+    fn a_state_that_went_on_with_another_message_elsewhere_is_refused() {
+        let protocol: Arc<dyn Protocol> = Arc::new(DhPsi { bins: 1 });
+        let sizes = Sizes { sender: 2, receiver: 2 };
+        let items: Vec<Item> = vec![1, 2];
+        let forget = || CONTINUED.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        let restore = |state: &[u8]| Relayed::restore(Arc::clone(&protocol), Role::Sender, state);
+        let mut sender = Relayed::movable(Arc::clone(&protocol), Role::Sender).expect("a thread");
+        sender.setup(0, &[]).expect("a round");
+        let state = Box::new(sender).save().expect("a run that moves");
+        let elsewhere = [1, 2].map(|_| {
+            forget();
+            let mut receiver = Relayed::new(Arc::clone(&protocol), Role::Receiver).expect("a thread");
+            let other = receiver.setup(0, &[]).expect("a round");
+            let mut sender = restore(&state).expect("a state");
+            sender.setup(1, &other).expect("set up");
+            sender.begin(&items, sizes).expect("a set");
+            Box::new(sender).save().expect("a run that moves")
+        });
+        forget();
+        restore(&elsewhere[0]).expect("the first one");
+        restore(&elsewhere[0]).expect("the same one");
+        let error = restore(&elsewhere[1]).err().expect("another one").to_string();
+        assert!(error.contains("again with the same messages alone"), "{error}");
     }
 }
