@@ -181,7 +181,7 @@ impl Party {
         let identifiers: Vec<Option<Item>> = self.items.iter().copied().map(Some).collect();
         let table = Table { identifiers: &identifiers, payload: &[vec![5; self.items.len()]] };
         let shape = blind_join::Shape { rows: self.sizes, columns: one };
-        let rule = Rule::Collect { drop_sender: false, drop_receiver: false };
+        let rule = Rule::Collect { drop_sender: false, drop_receiver: false, most: u64::MAX };
         let found = ps3i::run(session, self.peer, self.role, table, shape, one, rule)?;
         Ok(found.pairs == self.common())
     }
@@ -219,7 +219,7 @@ impl Party {
             Role::Receiver => {
                 let mut kept = None;
                 let (session, offline) = timed(session, self.peer, |mut session| {
-                    kept = Some(PublishedSet::from_bytes(&receive_set(&mut session, self.peer, n as u32)?)?);
+                    kept = Some(PublishedSet::from_bytes(&receive_set(&mut session, self.peer, n as u32, BUDGET)?)?);
                     Ok((session, true))
                 })?;
                 let set = kept.ok_or("no set is published")?;

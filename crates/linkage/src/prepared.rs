@@ -60,7 +60,7 @@ pub fn ask(
     let server = PartyId(1 - session.me().0);
     let received = match held {
         Some(_) => None,
-        None => Some(receive_set(session, server, u32::try_from(offer.rows).unwrap_or(u32::MAX))?),
+        None => Some(receive_set(session, server, u32::try_from(offer.rows).unwrap_or(u32::MAX), offer.budget)?),
     };
     if received.as_deref().is_some_and(|set| fingerprint(set) != offer.published) {
         return Err(MatchError::misbehaved(session, server, Misbehaviour::Published));

@@ -94,7 +94,7 @@ fn unbalanced() -> Target {
             set.answer(session, RECEIVER, SIZES.receiver)
         },
         |session, items| {
-            let bytes = receive_set(session, SENDER, SIZES.sender as u32)?;
+            let bytes = receive_set(session, SENDER, SIZES.sender as u32, 100)?;
             PublishedSet::from_bytes(&bytes)?.query(session, SENDER, items)
         },
     )

@@ -61,3 +61,13 @@ fn who_stands_by_is_in_the_same_round() {
     );
     assert_eq!(told, waited);
 }
+
+/// A peer that reports a match of padding, which stands for no row.
+#[test]
+fn a_match_of_no_row_is_refused_before_anything_is_told() {
+    for counts in [&[0][..], &[8, 0], &[1, 0, 7], &[3, 0]] {
+        let (error, ()) =
+            two(|session| tell(session, PartyId(1), counts).expect_err("a match of no row").to_string(), |_| ());
+        assert!(error.contains("it reports a match of what is no row"), "{error}");
+    }
+}

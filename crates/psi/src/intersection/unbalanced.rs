@@ -204,7 +204,8 @@ impl PreparedSet {
         self.answered += asked as u64;
         session.enter(NAME);
         session.next_round();
-        let mut answers = Vec::with_capacity(asked);
+        // It grows with what comes, and not by what the client says that it will send.
+        let mut answers = Vec::new();
         let quarter = self.key.half().half();
         receive_raised(session, client, &quarter, asked, |points| answers.extend_from_slice(points))?;
         session.next_round();
@@ -282,17 +283,19 @@ pub fn send_set(session: &mut Session, client: PartyId, published: &[u8]) -> Res
     Ok(())
 }
 
-/// Receives a published set of at most `limit` items; one round. The bytes may be kept as a file.
+/// Receives a published set of at most `limit` items, prepared for `budget`; one round. The bytes may be kept as a
+/// file.
 ///
 /// # Errors
-/// The connection's failure; [`PsiError::Cheating`] if what comes is no published set or a larger one.
-pub fn receive_set(session: &mut Session, server: PartyId, limit: u32) -> Result<Vec<u8>, PsiError> {
+/// The connection's failure; [`PsiError::Cheating`] if what comes is no published set, or another one.
+pub fn receive_set(session: &mut Session, server: PartyId, limit: u32, budget: u64) -> Result<Vec<u8>, PsiError> {
     session.enter(NAME);
     session.next_round();
     let mut bytes = vec![0; HEADER_BYTES];
     session.recv(server, &mut bytes)?;
-    let Some(header) = Header::read(&bytes, PUBLISHED).filter(|header| header.items <= limit) else {
-        return Err(PsiError::cheating(session, server, "its prepared set is none or larger than agreed"));
+    let agreed = |header: &Header| header.items <= limit && header.budget == budget;
+    let Some(header) = Header::read(&bytes, PUBLISHED).filter(agreed) else {
+        return Err(PsiError::cheating(session, server, "its prepared set is none, or not the one that it offers"));
     };
     bytes.resize(published_bytes(header.items as usize, header.budget), 0);
     session.recv(server, &mut bytes[HEADER_BYTES..])?;

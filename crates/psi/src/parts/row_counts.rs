@@ -14,8 +14,12 @@ use tacit_net::{PartyId, Session};
 /// The peer has to know their sum.
 ///
 /// # Errors
-/// The connection's failure.
+/// [`PsiError::Cheating`] if a match stands for no row: the peer reports a match of an item that is padding. The
+/// connection's failure.
 pub fn tell(session: &mut Session, peer: PartyId, counts: &[u32]) -> Result<(), PsiError> {
+    if counts.contains(&0) {
+        return Err(PsiError::cheating(session, peer, "it reports a match of what is no row"));
+    }
     let rows = counts.iter().map(|&count| count as usize).sum();
     let mut firsts = vec![0_u8; declared(rows) as usize];
     counts.iter().fold(0, |row, &count| {

@@ -190,8 +190,10 @@ impl Sender {
         let receiver = self.receiver;
         check_count(numbers, self.sizes.sender)?;
         let Some(SenderParts { in_bins, permuter, at_places, ots }) = &mut self.parts else {
+            // In a random order, as that of the caller's rows is nobody else's business.
+            let order = permutation::random(numbers.len(), &mut Prg::new(&Seed::random()?));
             session.next_round();
-            return Ok(session.send(receiver, bytemuck::cast_slice(numbers).to_vec())?);
+            return Ok(session.send(receiver, bytemuck::cast_slice(&permutation::gather(numbers, &order)).to_vec())?);
         };
         let m = cuckoo::bins(numbers.len(), 1);
         let table = cuckoo::table(numbers, m)

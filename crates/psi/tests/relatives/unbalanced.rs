@@ -38,7 +38,7 @@ fn one_prepared_set_answers_many_queries_at_the_declared_cost() {
             set
         },
         |session| {
-            let bytes = receive_set(session, SENDER, 1000).expect("received");
+            let bytes = receive_set(session, SENDER, 1000, 10_000).expect("received");
             let set = PublishedSet::from_bytes(&bytes).expect("a set");
             assert_eq!(set.items(), 1000);
             queries.iter().map(|query| set.query(session, SENDER, query).expect("asked")).collect::<Vec<_>>()
@@ -109,14 +109,16 @@ fn a_malformed_set_or_answer_names_the_server() {
     let (_, published) = PreparedSet::prepare(&[1, 2, 3], 1 << 30).expect("prepared");
     let named =
         |result: Result<Vec<u8>, PsiError>| matches!(result, Err(PsiError::Cheating { peer, .. }) if peer == "sender");
-    assert!(named(against(vec![published.clone()], |session| receive_set(session, SENDER, 2))));
+    assert!(named(against(vec![published.clone()], |session| receive_set(session, SENDER, 2, 1 << 30))));
+    // Its length would follow from the budget that it claims.
+    assert!(named(against(vec![published.clone()], |session| receive_set(session, SENDER, 3, 1 << 20))));
     let mut damaged = published.clone();
     *damaged.last_mut().expect("bytes") ^= 0xff;
-    assert!(named(against(vec![damaged.clone()], |session| receive_set(session, SENDER, 3))));
+    assert!(named(against(vec![damaged.clone()], |session| receive_set(session, SENDER, 3, 1 << 30))));
     assert!(PublishedSet::from_bytes(&damaged).is_err() && PublishedSet::from_bytes(&published[1..]).is_err());
     let mut without_key = published.clone();
     without_key[56..88].fill(0);
-    assert!(named(against(vec![without_key], |session| receive_set(session, SENDER, 3))));
+    assert!(named(against(vec![without_key], |session| receive_set(session, SENDER, 3, 1 << 30))));
 
     let set = PublishedSet::from_bytes(&published).expect("a set");
     let answer = against(vec![vec![], vec![0xff; 32]], |session| set.query(session, SENDER, &[1]));

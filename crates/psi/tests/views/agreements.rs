@@ -114,7 +114,7 @@ fn question(
 /// ones.
 fn client(session: &mut Session, server: PartyId, run: usize) -> View {
     let [others, own] = asked(run);
-    let published = receive_set(session, server, ITEMS as u32).expect("a set");
+    let published = receive_set(session, server, ITEMS as u32, BUDGET).expect("a set");
     let context: [u8; 32] = published[8..40].try_into().expect("a context");
     let half_key: Encoding = published[56..88].try_into().expect("a point");
     let bits = tag_bits(ITEMS as u128 * u128::from(BUDGET));
@@ -166,7 +166,7 @@ fn with_raised(points: &[Encoding], key: &Exponent) -> View {
 fn questions_are_random_points_and_other_tags_cannot_be_computed() {
     let runs = 300;
     let honest_client = |session: &mut Session, server, run: usize| {
-        let bytes = receive_set(session, server, ITEMS as u32).expect("a set");
+        let bytes = receive_set(session, server, ITEMS as u32, BUDGET).expect("a set");
         let set = PublishedSet::from_bytes(&bytes).expect("a set");
         (0..2).for_each(|_| assert_eq!(set.query(session, server, &asked(run)[1]).expect("asked").len(), KNOWN));
     };
