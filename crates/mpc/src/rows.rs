@@ -43,19 +43,24 @@ impl<B: SharedTypes> Rows<B> {
         Shape { rows: self.rows, bits, r32, r64, r128 }
     }
 
-    /// Row i moves to the public position p[i]. None if p is no permutation, as a peer may have it. Local.
+    /// Row i moves to the public position p[i]. None if p is no permutation, as a peer may have it. Local. An engine
+    /// without data has no positions, but as many rows.
     pub fn permute_public(&self, p: &[u32]) -> Option<Self> {
-        Some(self.gather_public(&permutation::invert(p)?))
+        Some(self.gathered(self.rows, &permutation::invert(p)?))
     }
 
     /// Row i is the old row from[i], which is public. Local.
     pub fn gather_public(&self, from: &[u32]) -> Self {
+        self.gathered(from.len(), from)
+    }
+
+    fn gathered(&self, rows: usize, from: &[u32]) -> Self {
         Self {
-            rows: self.rows,
-            bits: map_columns(&self.bits, self.rows, |c| gather_planes(c, from)),
-            r32: map_each(&self.r32, self.rows, |c| permutation::gather(c, from)),
-            r64: map_each(&self.r64, self.rows, |c| permutation::gather(c, from)),
-            r128: map_each(&self.r128, self.rows, |c| permutation::gather(c, from)),
+            rows,
+            bits: map_columns(&self.bits, rows, |c| gather_planes(c, from)),
+            r32: map_each(&self.r32, rows, |c| permutation::gather(c, from)),
+            r64: map_each(&self.r64, rows, |c| permutation::gather(c, from)),
+            r128: map_each(&self.r128, rows, |c| permutation::gather(c, from)),
         }
     }
 

@@ -3,6 +3,7 @@
 pub enum Adversary {
     /// It follows the protocol and looks at everything it sees.
     SemiHonest,
-    /// It may send anything; an honest party aborts, except with probability 2^-40.
+    /// It may send anything. An honest party aborts, except with probability 2^-40, unless the other one has guessed
+    /// bits of a secret right: the guess of one bit more halves its chance.
     Malicious,
 }

@@ -29,7 +29,7 @@ use curve25519_dalek::traits::IsIdentity;
 use subtle::{Choice, ConditionallySelectable};
 use tacit_math::Prg;
 use tacit_net::{PartyId, Session};
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroizing;
 
 use crate::OtError;
 use crate::error::fresh_seed;
@@ -69,18 +69,12 @@ pub fn send(session: &mut Session, to: PartyId, n: usize) -> Result<Vec<[u128; 2
     session.recv(to, &mut nonce)?;
     session.recv(to, &mut words)?;
     let context = Context::new(session, [session.me(), to], &nonce);
-    let keys: Option<Vec<_>> = words
-        .as_chunks()
-        .0
-        .iter()
-        .enumerate()
-        .map(|(i, word)| Some((*word, shared_points(&context, i, word, &a)?)))
-        .collect();
-    let keys = keys.ok_or_else(|| OtError::cheating(session, to, "not an element of the group"))?;
-    let mut points: Vec<RistrettoPoint> = keys.iter().flat_map(|(_, points)| *points).collect();
-    let doubled = RistrettoPoint::double_and_compress_batch(&points);
-    points.zeroize();
-    let key = |i: usize, bit: usize| context.key(i, bit as u8, &announced, &keys[i].0, &doubled[2 * i + bit]);
+    let words: &[Word] = words.as_chunks().0;
+    let points: Option<Vec<_>> =
+        words.iter().enumerate().map(|(i, word)| shared_points(&context, i, word, &a)).collect();
+    let points = Zeroizing::new(points.ok_or_else(|| OtError::cheating(session, to, "not an element of the group"))?);
+    let doubled = Zeroizing::new(RistrettoPoint::double_and_compress_batch(points.as_flattened()));
+    let key = |i: usize, bit: usize| context.key(i, bit as u8, &announced, &words[i], &doubled[2 * i + bit]);
     Ok((0..n).map(|i| [key(i, 0), key(i, 1)]).collect())
 }
 
@@ -109,9 +103,8 @@ pub fn receive(session: &mut Session, from: PartyId, choices: &[bool]) -> Result
     session.recv(from, &mut announced.0)?;
     let a = announced.decompress().filter(|a| !a.is_identity());
     let a = a.ok_or_else(|| OtError::cheating(session, from, "not an element of the group, or the neutral one"))?;
-    let mut points: Vec<RistrettoPoint> = secrets.iter().map(|b| a * b).collect();
-    let doubled = RistrettoPoint::double_and_compress_batch(&points);
-    points.zeroize();
+    let points: Zeroizing<Vec<RistrettoPoint>> = Zeroizing::new(secrets.iter().map(|b| a * b).collect());
+    let doubled = Zeroizing::new(RistrettoPoint::double_and_compress_batch(points.iter()));
     let key = |i: usize| context.key(i, u8::from(choices[i]), &announced, &words[i], &doubled[i]);
     Ok((0..choices.len()).map(key).collect())
 }

@@ -22,6 +22,7 @@ mod views;
 use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
 use tacit_math::{Prg, Seed};
 use tacit_net::{PartyId, Session};
+use zeroize::Zeroizing;
 
 use crate::{Adversary, OtError, base};
 
@@ -94,7 +95,8 @@ pub(crate) fn receive(
     hidden: &[bool],
     adversary: Adversary,
 ) -> Result<Vec<Vec<Option<Seed>>>, OtError> {
-    let choices: Vec<bool> = hidden.iter().map(|bit| !bit).collect();
+    // Their complement is the secret, which its owner erases.
+    let choices: Zeroizing<Vec<bool>> = Zeroizing::new(hidden.iter().map(|bit| !bit).collect());
     let keys = base::receive(session, from, &choices)?;
     let mut trees = Vec::with_capacity(depths.len());
     let inner: usize = depths.iter().map(|depth| depth - 1).sum();

@@ -5,12 +5,13 @@
 //! nothing of v to who holds one label. XOR of labels is XOR of bits (free XOR: Kolesnikov, Schneider, ICALP 2008).
 //!
 //! **Source** Zahur, Rosulek, Evans, "Two Halves Make a Whole" (EUROCRYPT 2015), Figure 2. **Hash** MiTCCRH: H(x, i) =
-//! E_i(s(x)) XOR s(x) with s(l, r) = (l + r, l) and a fresh AES key for each i, from a random start in each session.
-//! Guo, Katz, Wang, Weng, Yu, "Better Concrete Security for Half-Gates Garbling (in the Multi-Instance Setting)"
-//! (CRYPTO 2020), section 4, prove it with a bound in which only the calls under one key count, not those of all gates
-//! and sessions. Here that is 2 for each row of a tile, 512, against an offset of 127 random bits (its lowest one is
-//! one). So p calls of AES win with probability about p 2^10 / 2^127. The two halves of a gate have a key each; rows of
-//! a tile share it, as their labels are random and differ. The arithmetic is in [`tacit_math::half_gates`].
+//! E_i(s(x)) XOR s(x) with s(l, r) = (l + r, l) and a fresh AES key for each i, from a random start for each circuit
+//! that runs. Guo, Katz, Wang, Weng, Yu, "Better Concrete Security for Half-Gates Garbling (in the Multi-Instance
+//! Setting)" (CRYPTO 2020), section 4, prove it. For p calls of AES the calls under one key count, not those of all
+//! gates and sessions. Here that is 2 for each row of a tile, 512, against an offset of 127 random bits (its lowest one
+//! is one): they win with probability about p 2^10 / 2^127. Without any, two rows whose labels differ by the offset
+//! show it: about 2^8 q / 2^127 for the q hashes of all sessions. The two halves of a gate have a key each; rows of a
+//! tile share it, as their labels are random and differ. The arithmetic is in [`tacit_math::half_gates`].
 
 use std::mem::MaybeUninit;
 
@@ -19,7 +20,7 @@ use tacit_math::half_gates::{Gate, GateKeys, Halves};
 /// Rows of a tile.
 pub(super) const TILE: usize = 256;
 
-/// The hash keys of a session, in order: two for each gate and tile.
+/// The hash keys of a circuit that runs, in order: two for each gate and tile.
 pub(super) struct Keys {
     next: u128,
 }

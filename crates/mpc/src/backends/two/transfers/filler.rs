@@ -115,6 +115,7 @@ impl Filler {
 
     fn make_sending(&mut self, session: &mut Session, filling: Filling, zero: &mut Vec<u128>) -> Result<()> {
         if filling.way == Way::FirstSilent {
+            assert!(self.silent_sender.is_none(), "{ONCE}");
             let setup = cot::Sender::setup_with(session, self.peer(), Adversary::SemiHonest, *self.delta)?;
             self.silent_sender = Some(setup);
         }
@@ -128,6 +129,7 @@ impl Filler {
 
     fn make_receiving(&mut self, session: &mut Session, filling: Filling, ots: &mut CotReceiver) -> Result<()> {
         if filling.way == Way::FirstSilent {
+            assert!(self.silent_receiver.is_none(), "{ONCE}");
             let setup = cot::Receiver::setup(session, self.peer(), Adversary::SemiHonest)?;
             self.silent_receiver = Some(setup);
         }
@@ -142,6 +144,9 @@ impl Filler {
         Ok(())
     }
 }
+
+/// A second setup would number its trees from zero again, under the same offset.
+const ONCE: &str = "silent transfers of a direction are set up once";
 
 fn set_up<T>(maker: &mut Option<T>) -> &mut T {
     maker.as_mut().expect("what fillings are made from is set up before them")

@@ -60,7 +60,7 @@ impl Source {
             Self::Slice => dealt.slice(5, rows),
             Self::Gather => {
                 let from: Vec<u32> = (0..rows as u32).map(|i| rows as u32 + 69 - i).collect();
-                Rows { rows, ..dealt.gather_public(&from) }
+                dealt.gather_public(&from)
             }
             Self::Concat => {
                 let [first, rest] = [dealt.slice(0, rows / 3), dealt.slice(rows / 3, rows - rows / 3)];
