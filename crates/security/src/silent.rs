@@ -1,8 +1,8 @@
 //! Silent correlations: the noise against every attack known on the syndromes of a public binary code of rate one half.
 
 use tacit_math::code::{BLOCK, WORDS};
-use tacit_math::gf::{Gf64, Gf128};
-use tacit_ot::silent::noise::{DISTANCE, LEAST, Noise};
+use tacit_math::gf::{Field, Gf64, Gf128};
+use tacit_ot::silent::noise::{DISTANCE, LEAST, Noise, least_weight};
 use tacit_ot::silent::{cot, lookup, vole};
 
 use crate::bound::{Bound, Kind};
@@ -20,20 +20,54 @@ const HEAVIEST: usize = 140;
 /// How words are counted.
 const FIRST_MOMENT: &str = "first moment over permutations: Divsalar, Jin, McEliece (Allerton 1998)";
 
-/// A correlation, and the vectors that a run makes of it.
-struct Use {
+/// A correlation of which a run makes vectors: the longest ones, or shorter ones that hand out less.
+struct Correlation {
     name: &'static str,
     /// Values are from a field of 2^bits elements.
+    bits: usize,
+    longest: Noise,
+    /// What the longest vector hands out. The other outputs are kept for the next one.
+    handed_out: usize,
+}
+
+impl Correlation {
+    /// The lowest bound of each attack, over the shapes that vectors have: of the least number of segments the longest,
+    /// and each that is half as long; and the shortest.
+    fn bounds(&self, count: f64) -> Vec<Bound> {
+        let (kept, least) = (self.longest.outputs - self.handed_out, least_weight(self.bits));
+        let halved = std::iter::successors(Some(self.longest.outputs), |outputs| Some(outputs / 2));
+        let shapes = halved.take_while(|&outputs| outputs > LEAST).chain([LEAST]);
+        let of_shape = |outputs: usize| {
+            let noise = Noise::new(outputs, self.bits);
+            assert!(noise.segments == least || outputs == LEAST, "halves of the longest vector have as many segments");
+            let vectors = (count / (outputs - kept) as f64).ceil().max(1.0);
+            Use { name: self.name, bits: self.bits, noise, vectors }.bounds()
+        };
+        let mut lowest: Vec<Bound> = Vec::new();
+        for bounds in shapes.map(of_shape) {
+            if lowest.is_empty() {
+                lowest = bounds;
+                continue;
+            }
+            for (least, bound) in lowest.iter_mut().zip(bounds) {
+                if bound.bits < least.bits {
+                    *least = bound;
+                }
+            }
+        }
+        lowest
+    }
+}
+
+/// A shape of a correlation's vectors, and how many of them a run makes.
+struct Use {
+    name: &'static str,
     bits: usize,
     noise: Noise,
     vectors: f64,
 }
 
 impl Use {
-    fn new(name: &'static str, bits: usize, largest: usize, correlations: f64) -> Self {
-        Self { name, bits, noise: Noise::new(largest, bits), vectors: (correlations / largest as f64).ceil().max(1.0) }
-    }
-
     fn weight(&self) -> f64 {
         self.noise.segments as f64
     }
@@ -99,11 +133,12 @@ impl Use {
     }
 
     /// A guess of places without noise. For ones each segment's parity check is known too (Esser, Santini, CRYPTO
-    /// 2024); else a sum of the 2^s syndromes vanishes at a noisy place with probability one half.
+    /// 2024), so that one place fewer a segment is needed; else a sum of the 2^s syndromes vanishes at a noisy place
+    /// with probability one half.
     fn information_sets(&self) -> f64 {
         if self.bits == 1 {
             let known = self.dimension() - self.weight();
-            return -self.weight() * (1.0 - known / (self.length() - self.weight())).log2();
+            return -self.weight() * (1.0 - known / self.length()).log2();
         }
         let sums = (self.bits as f64).exp2();
         -self.weight() * 0.75f64.log2() - (sums - 1.0).log2()
@@ -210,19 +245,28 @@ impl Use {
 
 /// Bounds of `count` correlations of the engine `two`.
 pub fn of_correlations(count: f64) -> Vec<Bound> {
-    let uses = [
-        Use::new("silent OT", 1, cot::largest(), count),
-        Use::new("silent OT, shortest vectors", 1, LEAST, count),
-        Use::new("silent lookups", lookup::WIDTH, lookup::largest(), count),
+    let [ots, lookups] = [cot::largest(), lookup::largest()];
+    let all = [
+        Correlation { name: "silent OT", bits: 1, longest: cot::noise(ots), handed_out: ots },
+        Correlation {
+            name: "silent lookups",
+            bits: lookup::WIDTH,
+            longest: lookup::noise(lookups),
+            handed_out: lookups,
+        },
     ];
-    uses.iter().flat_map(Use::bounds).collect()
+    all.iter().flat_map(|correlation| correlation.bounds(count)).collect()
 }
 
 /// Bounds of VOLE for `count` columns of stores.
 pub fn of_columns(count: f64) -> Vec<Bound> {
-    let uses = [
-        Use::new("VOLE over GF(2^64)", 64, vole::largest::<Gf64>(), count),
-        Use::new("VOLE over GF(2^128)", 128, vole::largest::<Gf128>(), count),
-    ];
-    uses.iter().flat_map(Use::bounds).collect()
+    [over::<Gf64>("VOLE over GF(2^64)"), over::<Gf128>("VOLE over GF(2^128)")]
+        .iter()
+        .flat_map(|correlation| correlation.bounds(count))
+        .collect()
+}
+
+fn over<F: Field>(name: &'static str) -> Correlation {
+    let longest = Noise::new(vole::largest::<F>(), F::BITS);
+    Correlation { name, bits: F::BITS, longest, handed_out: vole::handed_out::<F>() }
 }

@@ -54,10 +54,15 @@ fn kept() -> usize {
     (2 * least_weight(1) + 1) * DEEPEST as usize + Gf128::BITS
 }
 
+/// The noise of a vector of which `used` OTs are handed out.
+pub fn noise(used: usize) -> Noise {
+    Noise::new(used + kept(), 1)
+}
+
 /// The noise of every vector that n OTs are made of, with the OTs that are used of it.
 fn vectors(n: usize) -> impl Iterator<Item = (Noise, usize)> {
     let used = largest();
-    (0..n).step_by(used).map(move |first| used.min(n - first)).map(|used| (Noise::new(used + kept(), 1), used))
+    (0..n).step_by(used).map(move |first| used.min(n - first)).map(|used| (noise(used), used))
 }
 
 /// The cost of both sides' `setup`.

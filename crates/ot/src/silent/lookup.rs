@@ -108,7 +108,7 @@ fn vectors(n: usize) -> impl Iterator<Item = (Noise, usize)> {
 }
 
 /// The noise of a vector of which `used` correlations are handed out.
-pub(super) fn noise(used: usize) -> Noise {
+pub fn noise(used: usize) -> Noise {
     Noise::new(used + kept(), WIDTH)
 }
 

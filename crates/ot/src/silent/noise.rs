@@ -28,7 +28,7 @@
 //! for s = 128.) For s = 1 the probability is 1/2. [`MARGIN`] bits are asked for above 128, and the work of each guess,
 //! at least a Gaussian elimination, is not counted. Better algorithms need fewer guesses of more work: with lists that
 //! are compared (Stern; Dumer), eliminations counted at a word a step, the best costs 2^141 for GF(2^64) and GF(2^128),
-//! 2^174 for GF(8) and more for bits. That is less than guesses whose eliminations count (2^161), more than the 2^136
+//! 2^168 for GF(8) and more for bits. That is less than guesses whose eliminations count (2^161), more than the 2^136
 //! of guesses that count for nothing. Where one of all vectors of 10^9 items is enough, they leave 2^134. Algebraic
 //! attacks on regular noise (Briaud, Oygarden, EUROCRYPT 2023) win for rates near one, not one half. `make security`
 //! recomputes these numbers.

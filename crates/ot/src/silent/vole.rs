@@ -49,9 +49,14 @@ fn kept<F: Field>() -> usize {
     2 * least_weight(F::BITS) + 2
 }
 
+/// The most correlations that are handed out of one noise vector.
+pub fn handed_out<F: Field>() -> usize {
+    largest::<F>() - kept::<F>()
+}
+
 /// The noise of every vector that n correlations are made of, with the number that is handed out of each.
 pub(super) fn vectors<F: Field>(n: usize) -> impl Iterator<Item = (Noise, usize)> {
-    let most = largest::<F>() - kept::<F>();
+    let most = handed_out::<F>();
     (0..n).step_by(most).map(move |first| {
         let used = most.min(n - first);
         let outputs = if first + used < n { used + kept::<F>() } else { used };
