@@ -89,10 +89,10 @@ fn group_least() -> Case {
 
 /// The first rows of groups are brought to the front, and the first row of all is one of them: its place is public. So
 /// revealed places tell which shuffled row it is. That its number is zero where its place is, is linear among three
-/// rows.
+/// rows, at every node in this one call.
 fn group_middle() -> Case {
     group_by("middle values of groups", narrow(), &[column("middle", "v", "ring64", 2)], None)
-        .explained(3, "call 16 (shuffle_reveal): 2 linear relations with secrets")
+        .explained(3, "(shuffle_reveal): 2 linear relations with secrets")
 }
 
 // views: crates/table/src/operators/group_by.rs

@@ -138,7 +138,7 @@ pub trait Play: Sync {
         None
     }
 
-    /// A finding at every node that a public fact explains.
+    /// What a finding has in it that a public fact explains: of one call, at every node.
     fn explained(&self) -> Option<&'static str> {
         None
     }
@@ -332,8 +332,10 @@ pub fn check_sizes<B: Dealing + 'static>(cases: &[Case], sizes: &[usize]) {
 pub fn check<B: Dealing + 'static>(play: &impl Play, effort: Effort) {
     let real = watched::<B>(play, effort);
     let (name, runs) = (format!("{}, {}", play.name(), B::NAME), real[0].len());
-    let Findings(mut found) = findings::<Engine<B>>(&real, effort);
-    found.retain(|found| !play.explained().is_some_and(|explained| found.contains(explained)));
+    let Findings(found) = findings::<Engine<B>>(&real, effort);
+    let is_explained = |found: &String| play.explained().is_some_and(|explained| found.contains(explained));
+    let (explained, found): (Vec<_>, Vec<_>) = found.into_iter().partition(is_explained);
+    assert!(explained.len() <= B::NODES, "{name}: more than one call is explained:\n{}", explained.join("\n"));
     assert!(found.is_empty(), "{name}, {runs} runs:\n{}", found.join("\n"));
     for run in real.iter().flatten() {
         let disclosing: Vec<&str> = run.iter().map(|call| call.name).filter(|name| DISCLOSING.contains(name)).collect();
