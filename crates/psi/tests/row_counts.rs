@@ -40,7 +40,7 @@ fn counts_arrive_at_the_declared_cost() {
 
 #[test]
 fn counts_that_do_not_fit_the_matches_and_rows_are_cheating() {
-    for (counts, matches, rows) in [(&[3, 3][..], 1, 6), (&[3, 3], 3, 6), (&[1, 1, 1], 3, 2), (&[0, 1], 2, 1)] {
+    for (counts, matches, rows) in [(&[3, 3][..], 1, 6), (&[3, 3], 3, 6), (&[1, 1, 1], 3, 2)] {
         let (_, heard) = counts_heard(counts, matches, rows);
         assert!(matches!(heard, Err(PsiError::Cheating { .. })), "{counts:?}");
     }
