@@ -476,14 +476,14 @@ class Group:
         parties: list[Party],
         me: int,
         private_key_pem: str | bytes | bytearray,
-        plan_hash: bytes,
+        plan: MatchPlan,
         *,
         connect_timeout: float = 30.0,
         idle_timeout: float = 30.0,
         latency: float = 0.0,
         bandwidth: float | None = None,
     ) -> Group:
-        """Connect to all others over TLS 1.3 and compare versions and plan hashes."""
+        """Connect to all others over TLS 1.3 and compare versions and plans."""
 
     def announce(self, mine: Announcement) -> list[Announcement]:
         """Tell everybody of this party. Everybody's announcement, in the parties' order."""
@@ -494,8 +494,8 @@ class Group:
     def ready(self) -> None:
         """Wait until everybody's input is ready."""
 
-    def intersect(self, table: Binned, *, leader: int, recipients: list[int]) -> None:
-        """Find the rows whose keys all tables have. leader, recipients: by number."""
+    def intersect(self, table: Binned, *, leader: int) -> None:
+        """Find the rows whose keys all tables have. leader: by number."""
 
     def done(self) -> None:
         """Wait until everybody has its results."""
@@ -513,6 +513,17 @@ class Group:
         """End at once and tell the peers why; without effect on a connection that has ended."""
 
 @final
+class MatchPlan:
+    """A plan of a match: parties compare its hash, and their connection runs nothing else.
+
+    hash: 32 bytes that are equal exactly if the plans and the versions of tacit are.
+    """
+
+    hash: bytes
+
+    def __init__(self, text: str) -> None:
+        """From JSON, as tacit.psi.agreement writes it. Raises InputError for what is no plan that parties can run."""
+
 class Pair:
     """Two connected parties that compared version and plan."""
 
@@ -521,14 +532,14 @@ class Pair:
         parties: list[Party],
         me: int,
         private_key_pem: str | bytes | bytearray,
-        plan_hash: bytes,
+        plan: MatchPlan,
         *,
         connect_timeout: float = 30.0,
         idle_timeout: float = 30.0,
         latency: float = 0.0,
         bandwidth: float | None = None,
     ) -> Pair:
-        """Connect to the other of two parties over TLS 1.3 and compare versions and plan hashes."""
+        """Connect to the other of two parties over TLS 1.3 and compare versions and plans."""
 
     def announce(self, mine: Announcement) -> tuple[Announcement, Announcement]:
         """Tell the peer of this party. Both announcements, in the parties' order."""
@@ -554,7 +565,6 @@ class Pair:
         protocol: str,
         *,
         sender: bool,
-        both_learn: bool,
         todo: list[int],
         plugin: tuple[object, str] | None = None,
     ) -> None:
@@ -563,10 +573,9 @@ class Pair:
         plugin: a protocol written elsewhere (tacit.psi.plugin), and its name, in place of a named one.
         """
 
-    def aggregate(self, table: Binned, sender: bool, least: int | None, both: bool) -> tuple[int, int | None] | None:
-        """How many keys match, and the sum of the sender's first payload column over them.
+    def aggregate(self, table: Binned, sender: bool) -> tuple[int, int | None] | None:
+        """How many keys match, and the sum of the sender's first payload column over them, if the plan says so.
 
-        least: how many keys have to match for the sum; None without one. both: whether the receiver tells the sender.
         None at a party that learns nothing.
         """
 
@@ -576,20 +585,8 @@ class Pair:
     def identify_by_keys(self, table: KeyedTable, sender: bool) -> Identified:
         """Give every row a universal id by the first of several keys that two rows share."""
 
-    def share(
-        self,
-        table: KeyedTable,
-        *,
-        sender: bool,
-        names: list[str],
-        single: bool,
-        dropped: tuple[bool, bool],
-    ) -> SharedRows:
-        """Share both payloads of the pairs of rows that match.
-
-        names: of all columns of shares, the sender's first. single: a row is in one pair at most; otherwise dropped
-        says whether rows of the sender and of the receiver that have several counterparts are left out.
-        """
+    def share(self, table: KeyedTable, *, sender: bool, names: list[str]) -> SharedRows:
+        """Share both payloads of the pairs of rows that match. names: of all columns of shares, the sender's first."""
 
     def offer(self, offer: Offer) -> tuple[int, bool]:
         """Offer a prepared table to be asked about.

@@ -142,7 +142,7 @@ def test_more_pairs_than_memory_allows_end_the_match_at_both(pair: Pair, dropped
         assert all("0 rows written" in ended.told for ended in ends), ends
         return
     for ended in ends:
-        assert ended.status == 2 and "up to 9,000,000 pairs of rows match, more than the 6,250,000 that" in ended.told
+        assert ended.status == 2 and "up to 9,000,000 pairs of rows match, more than the 6,553,600 that" in ended.told
         assert "declare more --memory at both parties" in ended.told and list(pair.folder.glob("*matched*")) == []
 
 

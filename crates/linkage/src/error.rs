@@ -36,6 +36,12 @@ pub enum MatchError {
     /// This party would announce what cannot be.
     #[error("this party would announce {0}; correct its options or its private file")]
     Announced(Misbehaviour),
+    /// What is approved is no plan of a match.
+    #[error("this is no plan of a match: {0}")]
+    Plan(String),
+    /// Something is to be run that the approved plan does not say.
+    #[error("the approved plan of this match does not show {0}")]
+    NotApproved(&'static str),
     /// A step is taken before another one that it needs.
     #[error("{0}")]
     OutOfOrder(&'static str),
@@ -103,10 +109,11 @@ impl MatchError {
             Self::Protocol(error) => error.fault(),
             Self::Misbehaved { .. } => Fault::Misbehaved,
             Self::Refused { .. } => Fault::Gone,
-            Self::OutOfOrder(_) | Self::Socket(_) => Fault::Internal,
+            Self::NotApproved(_) | Self::OutOfOrder(_) | Self::Socket(_) => Fault::Internal,
             Self::Overflow(_)
             | Self::Input(_)
             | Self::Announced(_)
+            | Self::Plan(_)
             | Self::JointRows { .. }
             | Self::OutputRows { .. }
             | Self::File { .. }

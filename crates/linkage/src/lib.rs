@@ -12,6 +12,7 @@
 //! | [`choice`] | which protocol runs, in which roles and bins, by prices |
 //! | [`family`] | the protocols, by name |
 //! | [`messages`] | what parties tell each other of themselves, before and after a match |
+//! | [`plan`] | what they have approved: the kind of outcome, who learns it, by which rules |
 //! | [`parties`] | the steps that they take together, from connecting to the end |
 //! | [`run`] | the intersections of all bins, by one or several workers |
 //! | [`repetitions`] | keys that repeat: all combinations of rows, in one order |
@@ -38,6 +39,7 @@ pub mod messages;
 pub mod normalise;
 pub mod output;
 pub mod parties;
+pub mod plan;
 pub mod prepared;
 pub mod repetitions;
 pub mod results;
@@ -53,6 +55,7 @@ pub use keyed::KeyedRows;
 pub use normalise::Normaliser;
 pub use output::{Join, Rows};
 pub use parties::Parties;
+pub use plan::MatchPlan;
 pub use results::Results;
 pub use run::{Progress, Run};
 pub use tokeniser::Tokeniser;

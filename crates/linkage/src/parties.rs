@@ -1,4 +1,5 @@
-//! The parties of a match, from connecting to the end. All of them take the same steps, in this order.
+//! The parties of a match, from connecting to the end. All of them take the same steps, in this order, and no others
+//! than their plan says.
 //!
 //! | step | what happens |
 //! |---|---|
@@ -12,23 +13,29 @@
 //! A query about a prepared table has [`Parties::offer`] and [`Parties::question`] in place of announcements, and the
 //! owner's key in place of an agreed one.
 
+use std::sync::Arc;
+
 use tacit_math::Seed;
 use tacit_net::{PartyId, Session};
-use tacit_psi::alignment::Learns;
 use tacit_psi::blind_join::Rule;
 use tacit_psi::multi_party::Owners;
 use tacit_psi::ps3i::SharedPairs;
+use tacit_psi::relatives::PrivateId;
 use tacit_psi::tokens::agree_key;
+use tacit_psi::unbalanced::PreparedSet;
 use tacit_psi::{PsiError, Role, Sizes};
 
 use crate::aggregate::aggregate;
 use crate::bins::Bins;
 use crate::error::MatchError;
+use crate::ids::Ids;
 use crate::keyed::KeyedRows;
 use crate::many;
 use crate::messages::{
     Announcement, Asked, Misbehaviour, Numbers, Offered, Point, RunName, exchange, hear, swap, tell,
 };
+use crate::plan::{At, MatchPlan};
+use crate::prepared;
 use crate::results::Results;
 use crate::run::{Progress, Run};
 use crate::shares::{self, Announced};
@@ -36,26 +43,13 @@ use crate::shares::{self, Announced};
 /// Bytes that a row of the output takes in memory besides its columns.
 const BYTES_PER_JOINT_ROW: u64 = 16;
 
-/// Which pairs of rows are shared.
-#[derive(Clone, Copy, Debug)]
-pub enum Pairs {
-    /// A row is in one at most.
-    Single,
-    /// All of them, but those of rows of the sender or of the receiver that have several counterparts where these are
-    /// dropped.
-    All {
-        /// Drop such rows of the sender.
-        drop_sender: bool,
-        /// Drop such rows of the receiver.
-        drop_receiver: bool,
-    },
-}
-
 /// Connects the worker of a number with the other parties' workers of that number.
 type Connect = Box<dyn Fn(usize) -> Result<Session, MatchError> + Send>;
 
 /// This party's connection with the others, and what all have announced.
 pub struct Parties {
+    /// What all have approved.
+    plan: MatchPlan,
     connect: Connect,
     /// One for each worker; none after the end.
     sessions: Vec<Session>,
@@ -64,14 +58,15 @@ pub struct Parties {
 }
 
 impl Parties {
-    /// Connects the first workers.
+    /// Connects the first workers of parties that have compared the plan's digest.
     ///
     /// # Errors
     /// The connection's failure.
     pub fn connect(
+        plan: MatchPlan,
         connect: impl Fn(usize) -> Result<Session, MatchError> + Send + 'static,
     ) -> Result<Self, MatchError> {
-        Ok(Self { sessions: vec![connect(0)?], connect: Box::new(connect), announced: Vec::new() })
+        Ok(Self { plan, sessions: vec![connect(0)?], connect: Box::new(connect), announced: Vec::new() })
     }
 
     /// The sessions of all workers.
@@ -89,7 +84,7 @@ impl Parties {
     /// # Errors
     /// The connection has ended.
     pub fn first(&mut self) -> Result<&mut Session, MatchError> {
-        self.sessions.first_mut().ok_or(MatchError::OutOfOrder("the connection has ended; connect again"))
+        self.sessions.first_mut().ok_or(MatchError::OutOfOrder(ENDED))
     }
 
     /// Tells the others of this party. Everybody's announcement, in the parties' order.
@@ -146,23 +141,18 @@ impl Parties {
     /// A match of two tables' bins, by what both have announced.
     ///
     /// # Errors
-    /// Nothing is announced.
-    pub fn run(&self, role: Role, learns: Learns, todo: Vec<usize>) -> Result<Run, MatchError> {
+    /// No such match is approved; nothing is announced.
+    pub fn run(&self, role: Role, todo: Vec<usize>) -> Result<Run, MatchError> {
+        let learns = self.approved()?.rows(role)?;
         Ok(Run { role, learns, rows: self.rows()?, todo, joint_rows: self.joint_rows()? })
     }
 
-    /// How many keys match, and the sum over them; see [`aggregate`]. both: whether the receiver tells the sender.
-    /// None at a party that learns nothing.
+    /// How many keys match, and the sum over them; see [`aggregate`]. None at a party that learns nothing.
     ///
     /// # Errors
-    /// Those of the protocol; numbers of a peer that cannot be.
-    pub fn aggregate(
-        &mut self,
-        role: Role,
-        bins: &Bins,
-        least: Option<usize>,
-        both: bool,
-    ) -> Result<Option<Numbers>, MatchError> {
+    /// No such match is approved; those of the protocol; numbers of a peer that cannot be.
+    pub fn aggregate(&mut self, role: Role, bins: &Bins) -> Result<Option<Numbers>, MatchError> {
+        let (least, both) = self.approved()?.numbers(role)?;
         let rows = self.rows()?;
         let session = self.first()?;
         let peer = peer(session);
@@ -189,17 +179,17 @@ impl Parties {
     /// The match of more than two tables; see [`many::intersect`].
     ///
     /// # Errors
-    /// Those of the protocol; more rows than the declared memory allows, which all recipients find.
+    /// No such match is approved; those of the protocol; more rows than the declared memory allows, which all
+    /// recipients find.
     pub fn intersect(
         &mut self,
         leader: usize,
-        recipients: &[usize],
         bins: &Bins,
         results: &Results,
         progress: &Progress,
     ) -> Result<(), MatchError> {
         let (most, sizes) = (self.joint_rows()?, self.announced.iter().map(|told| told.rows as usize).collect());
-        let recipients = recipients.iter().copied().map(PartyId).collect();
+        let recipients = self.approved()?.common()?.into_iter().map(PartyId).collect();
         let owners = Owners { sizes, leader: PartyId(leader), recipients };
         let rows = many::intersect(self.first()?, &owners, bins, results, progress, most)?;
         if rows > most {
@@ -212,17 +202,18 @@ impl Parties {
     /// Shares of both payloads of the pairs of rows that match; see [`shares::share`].
     ///
     /// # Errors
-    /// Those of the protocol; more pairs than the declared memory allows, which both find.
-    pub fn share(&mut self, role: Role, table: &KeyedRows, pairs: Pairs) -> Result<SharedPairs, MatchError> {
+    /// No such match is approved; those of the protocol; more pairs than the declared memory allows, which both find.
+    pub fn share(&mut self, role: Role, table: &KeyedRows) -> Result<SharedPairs, MatchError> {
+        let dropped = self.approved()?.shares(role)?;
         let of_roles = |[mine, theirs]: [usize; 2]| match role {
             Role::Sender => Sizes { sender: mine, receiver: theirs },
             Role::Receiver => Sizes { sender: theirs, receiver: mine },
         };
         let (rows, columns) = (of_roles(self.rows()?), of_roles(self.columns()?));
         let most = self.joint_rows()? / (1 + columns.sender + columns.receiver) as u64;
-        let rule = match pairs {
-            Pairs::Single => Rule::Single,
-            Pairs::All { drop_sender, drop_receiver } => Rule::Collect { drop_sender, drop_receiver, most },
+        let rule = match dropped {
+            None => Rule::Single,
+            Some([drop_sender, drop_receiver]) => Rule::Collect { drop_sender, drop_receiver, most },
         };
         let announced = Announced { rows, columns, keys: table.keys };
         let shared = shares::share(self.first()?, role, table, announced, rule);
@@ -232,11 +223,32 @@ impl Parties {
         shared
     }
 
+    /// A universal id for every row of both parties; see [`Ids::agree`].
+    ///
+    /// # Errors
+    /// No such match is approved; those of the protocol.
+    pub fn identify(&mut self, role: Role, method: PrivateId, bins: Arc<Bins>) -> Result<Ids, MatchError> {
+        self.approved()?.ids(false)?;
+        let rows = self.rows()?;
+        Ids::agree(self.first()?, role, method, bins, rows)
+    }
+
+    /// The same by the first of several keys that two rows share; see [`Ids::agree_by_keys`].
+    ///
+    /// # Errors
+    /// Those of [`Self::identify`].
+    pub fn identify_by_keys(&mut self, role: Role, table: &KeyedRows) -> Result<Ids, MatchError> {
+        self.approved()?.ids(true)?;
+        let [_, theirs] = self.rows()?;
+        Ids::agree_by_keys(self.first()?, role, table, theirs)
+    }
+
     /// Offers a prepared table to be asked about. What the peer asks.
     ///
     /// # Errors
-    /// A question that cannot be; the connection's failure.
+    /// No such query is approved; a question that cannot be; the connection's failure.
     pub fn offer(&mut self, mine: &Offered) -> Result<Asked, MatchError> {
+        self.approved()?.prepared(false)?;
         let session = self.first()?;
         let peer = peer(session);
         swap(session, peer, mine)
@@ -245,8 +257,9 @@ impl Parties {
     /// Asks about a prepared table by `keys` key columns. What the peer offers.
     ///
     /// # Errors
-    /// An offer that cannot be; the connection's failure.
+    /// No such query is approved; an offer that cannot be; the connection's failure.
     pub fn question(&mut self, mine: &Asked, keys: usize) -> Result<Offered, MatchError> {
+        self.approved()?.prepared(true)?;
         let session = self.first()?;
         let peer = peer(session);
         let offered: Offered = swap(session, peer, mine)?;
@@ -254,6 +267,37 @@ impl Parties {
             true => Ok(offered),
             false => Err(MatchError::misbehaved(session, peer, Misbehaviour::Kinds)),
         }
+    }
+
+    /// Answers a query about `asked` items; see [`prepared::answer`].
+    ///
+    /// # Errors
+    /// Those of [`Self::offer`], and of the protocol.
+    pub fn answer(&mut self, set: &mut PreparedSet, asked: usize, published: Option<&[u8]>) -> Result<(), MatchError> {
+        self.approved()?.prepared(false)?;
+        prepared::answer(self.first()?, set, asked, published)
+    }
+
+    /// Asks about an offer; see [`prepared::ask`].
+    ///
+    /// # Errors
+    /// Those of [`Self::question`], and of the protocol.
+    pub fn ask(
+        &mut self,
+        bins: &Bins,
+        results: &Results,
+        rows: usize,
+        held: Option<&[u8]>,
+        offer: &Offered,
+    ) -> Result<Option<Vec<u8>>, MatchError> {
+        self.approved()?.prepared(true)?;
+        prepared::ask(self.first()?, bins, results, rows, held, offer)
+    }
+
+    /// What this party may run.
+    fn approved(&self) -> Result<At<'_>, MatchError> {
+        let session = self.sessions.first().ok_or(MatchError::OutOfOrder(ENDED))?;
+        Ok(self.plan.at(session.me().0))
     }
 
     /// The announced rows of this party and of the only other one.
@@ -298,6 +342,8 @@ impl Parties {
         memory.map(|memory| memory / BYTES_PER_JOINT_ROW).ok_or(MatchError::OutOfOrder(UNANNOUNCED))
     }
 }
+
+const ENDED: &str = "the connection has ended; connect again";
 
 const UNANNOUNCED: &str = "a match begins with what its parties announce";
 

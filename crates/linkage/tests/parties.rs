@@ -6,22 +6,46 @@ use std::thread;
 use arrow_array::{ArrayRef, Int64Array, RecordBatch};
 use arrow_schema::{DataType, Field, Schema};
 use tacit_linkage::messages::{Announcement, Kind, Misbehaviour, Numbers, Point, tell};
-use tacit_linkage::{Bins, KeyColumn, Layout, MatchError, Normaliser, Parties, Partition};
+use tacit_linkage::{
+    Bins, KeyColumn, Layout, MatchError, MatchPlan, Normaliser, Parties, Partition, Progress, Results,
+};
 use tacit_math::Seed;
 use tacit_net::{Fault, Options, PartyId, Session, memory};
 use tacit_psi::Role;
 
-/// Parties with one session each.
-fn parties(names: &[&str]) -> Vec<Parties> {
-    memory::mesh(names, &Options::default()).into_iter().map(with).collect()
+/// A plan of parties, all of which learn what it reveals.
+fn plan(parties: &[&str], reveals: &str) -> MatchPlan {
+    let text = format!(
+        r#"{{"parties":{parties:?},"to":{parties:?},"keys":[[{{"normaliser":"exact","kind":null}}]],"reveals":{reveals},
+            "prices":null}}"#
+    );
+    MatchPlan::from_json(&text).expect("a plan")
 }
 
-fn with(session: Session) -> Parties {
+/// Of the numbers of two tables. to: who learns them, among a and b.
+fn numbers(summed: bool, least: u64, to: &[&str]) -> MatchPlan {
+    let summed = if summed { r#"["a","n"]"# } else { "null" };
+    let plan = plan(&["a", "b"], &format!(r#"{{"numbers":{{"summed":{summed},"least":{least}}}}}"#));
+    MatchPlan { to: to.iter().map(|&party| party.to_owned()).collect(), ..plan }
+}
+
+const ROWS: &str = r#"{"rows":{"join":"inner","protocol":"auto","bins":null,"plugin":null}}"#;
+
+/// Parties with one session each, under a plan of rows.
+fn parties(names: &[&str]) -> Vec<Parties> {
+    under(&plan(names, if names.len() == 2 { ROWS } else { "\"common\"" }), names)
+}
+
+fn under(plan: &MatchPlan, names: &[&str]) -> Vec<Parties> {
+    memory::mesh(names, &Options::default()).into_iter().map(|session| with(plan, session)).collect()
+}
+
+fn with(plan: &MatchPlan, session: Session) -> Parties {
     let session = Mutex::new(Some(session));
     let connect = move |worker: usize| {
         session.lock().expect("no panic").take().ok_or_else(|| MatchError::Socket(format!("for worker {worker}")))
     };
-    Parties::connect(connect).expect("a session")
+    Parties::connect(plan.clone(), connect).expect("a session")
 }
 
 fn announcement(rows: u64) -> Announcement {
@@ -37,12 +61,20 @@ fn announcement(rows: u64) -> Announcement {
     }
 }
 
-/// Both parties at once.
+/// Both parties at once, under a plan of rows.
 fn both<A: Send, B: Send>(
     first: impl FnOnce(&mut Parties) -> A + Send,
     second: impl FnOnce(&mut Parties) -> B + Send,
 ) -> (A, B) {
-    let [mut a, mut b] = <[Parties; 2]>::try_from(parties(&["a", "b"])).ok().expect("two");
+    both_under(&plan(&["a", "b"], ROWS), first, second)
+}
+
+fn both_under<A: Send, B: Send>(
+    plan: &MatchPlan,
+    first: impl FnOnce(&mut Parties) -> A + Send,
+    second: impl FnOnce(&mut Parties) -> B + Send,
+) -> (A, B) {
+    let [mut a, mut b] = <[Parties; 2]>::try_from(under(plan, &["a", "b"])).ok().expect("two");
     thread::scope(|scope| {
         let second = scope.spawn(move || {
             let outcome = second(&mut b);
@@ -88,16 +120,19 @@ fn all_hear_what_all_announce_and_have_one_key_and_one_name() {
 
 #[test]
 fn sums_are_told_to_the_other_party_where_both_are_to_learn_them() {
-    for (tells, least) in [(true, Some(2)), (true, Some(3)), (false, Some(2)), (true, None)] {
+    for (tells, least) in [(true, Some(2)), (true, Some(3)), (false, Some(2)), (false, None)] {
+        let to: &[&str] = if tells { &["a", "b"] } else { &["b"] };
+        let plan = numbers(least.is_some(), least.unwrap_or(1), to);
         let party = |role, rows: &'static [(i64, i64)]| {
             move |parties: &mut Parties| {
                 parties.announce(announcement(rows.len() as u64)).expect("a peer");
                 let key = parties.agree().expect("a peer").0;
-                parties.aggregate(role, &binned(&key, rows), least, tells).expect("a peer")
+                parties.aggregate(role, &binned(&key, rows)).expect("a peer")
             }
         };
         let sender = party(Role::Sender, &[(1, 10), (2, -30), (9, 1000)]);
-        let (sender, receiver) = both(sender, party(Role::Receiver, &[(1, 0), (2, 0), (3, 0), (4, 0)]));
+        let receiver = party(Role::Receiver, &[(1, 0), (2, 0), (3, 0), (4, 0)]);
+        let (sender, receiver) = both_under(&plan, sender, receiver);
         let found = Some(Numbers { keys: 2, sum: (least == Some(2)).then_some(-20) });
         assert_eq!((sender, receiver), (if tells { found } else { None }, found));
     }
@@ -109,15 +144,17 @@ fn numbers_that_no_tables_have_are_the_peers_fault() {
     let honest = move |parties: &mut Parties| {
         parties.announce(announcement(2))?;
         let key = parties.agree()?.0;
-        parties.aggregate(Role::Sender, &binned(&key, rows), Some(1), true)
+        parties.aggregate(Role::Sender, &binned(&key, rows))
     };
     let deviating = move |parties: &mut Parties| {
         parties.announce(announcement(2))?;
         let key = parties.agree()?.0;
-        parties.aggregate(Role::Receiver, &binned(&key, rows), Some(1), false)?;
+        let bins = binned(&key, rows);
+        let sizes = parties.rows()?;
+        tacit_linkage::aggregate::aggregate(parties.first()?, Role::Receiver, &bins, sizes, Some(1))?;
         tell(parties.first()?, PartyId(0), &Numbers { keys: 3, sum: Some(1) })
     };
-    let (heard, _) = both(honest, deviating);
+    let (heard, _) = both_under(&numbers(true, 1, &["a", "b"]), honest, deviating);
     let error = heard.expect_err("three keys of two rows");
     assert_eq!(error.fault(), Fault::Misbehaved);
     assert!(matches!(error, MatchError::Misbehaved { what: Misbehaviour::Numbers, ref peer, .. } if peer == "b"));
@@ -154,4 +191,29 @@ fn nothing_is_matched_before_it_is_announced_and_nothing_after_the_end() {
     assert!(matches!(only.rows(), Err(MatchError::OutOfOrder(_))));
     only.close().expect("nobody else");
     assert!(matches!(only.agree(), Err(MatchError::OutOfOrder(_))));
+}
+
+#[test]
+fn nothing_is_run_that_is_not_approved() {
+    let of = |plan: &MatchPlan, work: fn(&mut Parties, &Bins) -> Option<MatchError>| {
+        let attempt = move |parties: &mut Parties| {
+            parties.announce(announcement(1)).expect("a peer");
+            let key = parties.agree().expect("a peer").0;
+            let error = work(parties, &binned(&key, &[(1, 10)])).expect("it is refused");
+            parties.close().expect("nothing was sent");
+            (error.fault(), error.to_string())
+        };
+        let (first, second) = both_under(plan, attempt, attempt);
+        assert_eq!((&first, first.0), (&second, Fault::Internal));
+        first.1
+    };
+    let rows = plan(&["a", "b"], ROWS);
+    let summed = of(&rows, |parties, bins| parties.aggregate(Role::Receiver, bins).err());
+    assert!(summed.contains("does not show how many keys match"), "{summed}");
+    let common =
+        of(&rows, |parties, bins| parties.intersect(0, bins, &Results::new(1, None), &Progress::default()).err());
+    assert!(common.contains("does not show which keys all have"), "{common}");
+    let run = |parties: &mut Parties, _: &Bins| parties.run(Role::Sender, vec![0]).err();
+    let counted = of(&numbers(false, 1, &["a", "b"]), run);
+    assert!(counted.contains("does not show which rows match"), "{counted}");
 }

@@ -38,9 +38,9 @@ mod native {
     use crate::keys::{fingerprint, generate_keys, version};
     #[pymodule_export]
     use crate::matching::{
-        Announcement, Binned, Group, Identified, KeyedTable, MatchedRows, Offer, Pair, PreparedSet, SharedRows,
-        choose_bins, choose_leader, choose_whole, declared_network, ids_methods, key_kinds, matching_protocols,
-        matching_questions, published_bytes, query_cost, read_sealed, seal, unseal, write_sealed,
+        Announcement, Binned, Group, Identified, KeyedTable, MatchPlan, MatchedRows, Offer, Pair, PreparedSet,
+        SharedRows, choose_bins, choose_leader, choose_whole, declared_network, ids_methods, key_kinds,
+        matching_protocols, matching_questions, published_bytes, query_cost, read_sealed, seal, unseal, write_sealed,
     };
     #[pymodule_export]
     use crate::party::Party;

@@ -1,14 +1,18 @@
-"""What all parties of a match agree on before anything leaves: compared by a hash when they connect."""
+"""What all parties of a match agree on before anything leaves: a plan, which native code compares and holds them to."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 from abc import ABC, abstractmethod
-from dataclasses import asdict, dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, TypeVar
 
 from tacit import _native
 from tacit.psi.disclosures import Disclosure
+
+Column = TypeVar("Column")
 
 
 @dataclass(frozen=True)
@@ -26,16 +30,40 @@ class Agreement(ABC):
     kinds: tuple[str, ...] = field(default=(), kw_only=True)
     prices: str | None = field(default=None, kw_only=True, repr=False)
 
+    @cached_property
+    def plan(self) -> _native.MatchPlan:
+        """As native code compares it, and runs nothing else."""
+        kinds = self.kinds or ("",) * len(self.normalisers)
+        columns = [
+            {"normaliser": normaliser, "kind": kind or None}
+            for normaliser, kind in zip(self.normalisers, kinds, strict=True)
+        ]
+        described = {
+            "parties": self.parties,
+            "to": self.to,
+            "keys": self.by_key(columns),
+            "reveals": self.reveals(),
+            "prices": self.prices,
+        }
+        return _native.MatchPlan(json.dumps(described))
+
     @property
     def plan_hash(self) -> bytes:
-        """32 bytes that are equal exactly if the parameters and the version of tacit are."""
-        described = {"psi": asdict(self), "version": _native.version()}
-        return hashlib.sha256(json.dumps(described, sort_keys=True).encode()).digest()
+        """32 bytes that are equal exactly if the plans and the versions of tacit are."""
+        return self.plan.hash
 
     @property
     def gives_rows(self) -> bool:
         """Whether the output is a table."""
         return True
+
+    def by_key(self, columns: Sequence[Column]) -> list[list[Column]]:
+        """What belongs to the key columns, in one list for each key."""
+        return [list(columns)]
+
+    @abstractmethod
+    def reveals(self) -> str | dict[str, Any]:
+        """What is revealed and by which rules, as the plan says it."""
 
     @abstractmethod
     def what(self) -> str:

@@ -34,6 +34,10 @@ LEAST_BYTES = 64 << 20
 class GroupParameters(Agreement):
     """Equal at all of more than two parties."""
 
+    def reveals(self) -> str:
+        """What is revealed, as the plan says it."""
+        return "common"
+
     def what(self) -> str:
         """What is asked for, in a word or two."""
         return "inner join"
@@ -171,7 +175,7 @@ class GroupMatch:
             [self.members.native_party(name) for name in self.parameters.parties],
             self.number,
             self.members.private(self.me).read_key(),
-            self.parameters.plan_hash,
+            self.parameters.plan,
             connect_timeout=network.connect_timeout,
             idle_timeout=network.idle_timeout,
             latency=network.latency,
@@ -203,9 +207,8 @@ class GroupMatch:
         self._table = table
         group.ready()
         self.tell("matching")
-        recipients = [self.parameters.parties.index(party) for party in self.parameters.to]
         with Watching(group, self.watch, 1, 0):
-            group.intersect(table, leader=choice.leader, recipients=recipients)
+            group.intersect(table, leader=choice.leader)
         metrics = group.metrics()
         return self._report(table, metrics, begin, self._confirm(group))
 

@@ -261,7 +261,6 @@ class Match:
                 self._table,
                 choice.protocol,
                 sender=choice.sender == self.number,
-                both_learn=self.parameters.both_learn,
                 todo=todo,
                 plugin=None if self.plugin is None else (self.plugin, str(self.parameters.plugin)),
             )
@@ -474,7 +473,7 @@ def connect(members: Members, parameters: Parameters, me: str) -> _native.Pair:
         [members.native_party(name) for name in parameters.parties],
         parameters.parties.index(me),
         members.private(me).read_key(),
-        parameters.plan_hash,
+        parameters.plan,
         connect_timeout=network.connect_timeout,
         idle_timeout=network.idle_timeout,
         latency=network.latency,

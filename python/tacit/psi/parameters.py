@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any
 
 from tacit import _native
 from tacit.agent.faults import Fault, RunError
-from tacit.psi.agreement import Agreement
+from tacit.psi.agreement import Agreement, Column
 from tacit.psi.disclosures import (
     AskedRows,
     Budget,
@@ -50,8 +50,6 @@ REVEALS = ("intersection", "cardinality", "ids", "shares")
 LEAST = 10
 """Keys that have to match for a sum to be shown, unless the parties say otherwise: a sum over one key is its value, and
 offices of statistics publish no cell of fewer than three to ten persons."""
-
-Column = TypeVar("Column")
 
 PAIRS = ("all", "one")
 """Which pairs of rows that share a key are shared: all of them, or each row in one at most."""
@@ -165,7 +163,7 @@ class Parameters(Agreement):
         return max(1, len(self.widths))
 
     def by_key(self, columns: Sequence[Column]) -> list[list[Column]]:
-        """What belongs to the key columns, in one list for each key."""
+        """What belongs to the key columns, in one list for each key, the most important key first."""
         rest = iter(columns)
         return [[next(rest) for _ in range(width)] for width in self.widths or (len(columns),)]
 
@@ -178,6 +176,20 @@ class Parameters(Agreement):
     def keeps_keyless(self) -> bool:
         """Whether rows without a key have a part in the output, or in hiding how many there are."""
         return self.join != "inner" or self.reveal in ("ids", "shares")
+
+    def reveals(self) -> str | dict[str, Any]:
+        """What is revealed and by which rules, as the plan says it."""
+        match self.reveal:
+            case _ if self.protocol == UNBALANCED:
+                return "prepared"
+            case "ids":
+                return {"ids": {"protocol": self.protocol}}
+            case "shares":
+                return {"shares": {"pairs": "one" if self.pairs == "one" else {"all": {"dropped": self.dropped}}}}
+            case "cardinality" | "sum":
+                return {"numbers": {"summed": self.summed, "least": self.least}}
+        rows = {"join": self.join, "protocol": self.protocol, "bins": self.bins, "plugin": self.plugin}
+        return {"rows": rows}
 
     def what(self) -> str:
         """What is asked for, in a word or two."""

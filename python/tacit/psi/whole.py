@@ -121,8 +121,7 @@ def reveal(
         if parameters.reveal == "ids":
             ids = pair.identify(table, choice.protocol.removeprefix("private-id-"), sender)
             return Found(rows - ids.union, union=ids.union, output=lambda: ids.output(ID_COLUMN))
-        least = None if parameters.summed is None else parameters.least
-        numbers = pair.aggregate(table, sender, least, parameters.both_learn)
+        numbers = pair.aggregate(table, sender)
         return Found() if numbers is None else Found(*numbers)
     if parameters.reveal == "ids":
         found = pair.identify_by_keys(table, sender)
@@ -132,14 +131,7 @@ def reveal(
             repeated=found.contaminated[0 if sender else 1],
             output=lambda: found.output(ID_COLUMN),
         )
-    drops = [party in parameters.dropped for party in parameters.parties]
-    shared = pair.share(
-        table,
-        sender=sender,
-        names=share_columns(parameters, facts),
-        single=parameters.pairs == "one",
-        dropped=(drops[choice.sender], drops[1 - choice.sender]),
-    )
+    shared = pair.share(table, sender=sender, names=share_columns(parameters, facts))
     return Found(pairs=shared.pairs, repeated=shared.contaminated[0 if sender else 1], output=shared.output)
 
 

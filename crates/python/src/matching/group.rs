@@ -8,6 +8,7 @@ use tacit_linkage::messages::Point;
 use super::announced::Announcement;
 use super::binned::Binned;
 use super::joined::{Connection, Metrics, Shape};
+use super::plan::MatchPlan;
 use crate::keys::PrivateKey;
 use crate::party::Party;
 
@@ -17,23 +18,23 @@ pub struct Group(Connection);
 
 #[pymethods]
 impl Group {
-    /// Connect to all others over TLS 1.3 and compare versions and plan hashes.
+    /// Connect to all others over TLS 1.3 and compare versions and plans.
     #[staticmethod]
-    #[pyo3(signature = (parties, me, private_key_pem, plan_hash, *, connect_timeout=30.0, idle_timeout=30.0, latency=0.0, bandwidth=None))]
+    #[pyo3(signature = (parties, me, private_key_pem, plan, *, connect_timeout=30.0, idle_timeout=30.0, latency=0.0, bandwidth=None))]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn connect(
         py: Python<'_>,
         parties: Vec<Party>,
         me: usize,
         private_key_pem: PrivateKey,
-        plan_hash: [u8; 32],
+        plan: &Bound<'_, MatchPlan>,
         connect_timeout: f64,
         idle_timeout: f64,
         latency: f64,
         bandwidth: Option<f64>,
     ) -> PyResult<Self> {
         let shape = Shape { connect_timeout, idle_timeout, latency, bandwidth };
-        Ok(Self(Connection::open(py, parties, me, private_key_pem, plan_hash, shape)?))
+        Ok(Self(Connection::open(py, parties, me, private_key_pem, plan.get(), shape)?))
     }
 
     /// Tell everybody of this party. Everybody's announcement, in the parties' order.
@@ -51,18 +52,12 @@ impl Group {
         self.0.wait_at(py, Point::Ready)
     }
 
-    /// Find the rows whose keys all tables have. table: in one bin. leader, recipients: by number.
-    #[pyo3(signature = (table, *, leader, recipients))]
-    fn intersect(
-        &self,
-        py: Python<'_>,
-        table: &Bound<'_, Binned>,
-        leader: usize,
-        recipients: Vec<usize>,
-    ) -> PyResult<()> {
+    /// Find the rows whose keys all tables have. table: in one bin. leader: by number.
+    #[pyo3(signature = (table, *, leader))]
+    fn intersect(&self, py: Python<'_>, table: &Bound<'_, Binned>, leader: usize) -> PyResult<()> {
         let (bins, results) = table.get().parts();
         let progress = Arc::clone(&self.0.progress);
-        self.0.work(py, move |parties| parties.intersect(leader, &recipients, &bins, &results, &progress))
+        self.0.work(py, move |parties| parties.intersect(leader, &bins, &results, &progress))
     }
 
     /// Wait until everybody has its results.

@@ -12,6 +12,7 @@ use tacit_net::{Options, Session};
 use tacit_run::{Watch, options, reason_for_peers};
 
 use super::announced::Announcement;
+use super::plan::MatchPlan;
 use crate::fault::{Failure, Result};
 use crate::keys::PrivateKey;
 use crate::party::Party;
@@ -40,7 +41,7 @@ struct Connecting {
     endpoints: Vec<Endpoint>,
     me: usize,
     identity: Identity,
-    plan_hash: [u8; 32],
+    digest: [u8; 32],
     options: Options,
     /// Stays open so that a peer's next worker never finds a closed door.
     listener: TcpListener,
@@ -48,7 +49,7 @@ struct Connecting {
 
 impl Connecting {
     fn connect(&self, worker: usize) -> Result<Session, MatchError> {
-        let hello = Hello::new(self.plan_hash, &format!("psi, worker {worker}"));
+        let hello = Hello::new(self.digest, &format!("psi, worker {worker}"));
         let listener = self.listener.try_clone().map_err(|error| MatchError::Socket(error.to_string()))?;
         Ok(tcp::connect_with_listener(listener, &self.endpoints, self.me, self.identity.clone(), hello, &self.options)?)
     }
@@ -64,24 +65,29 @@ pub struct Metrics {
 }
 
 impl Connection {
-    /// Connects to all others over TLS 1.3 and compares versions and plan hashes. me: this party among `parties`.
+    /// Connects to all others over TLS 1.3 and compares versions and plans. me: this party among `parties`, which are
+    /// those of the plan in their order.
     pub fn open(
         py: Python<'_>,
         parties: Vec<Party>,
         me: usize,
         private_key_pem: PrivateKey,
-        plan_hash: [u8; 32],
+        plan: &MatchPlan,
         shape: Shape,
     ) -> PyResult<Self> {
         let timeouts = [shape.connect_timeout, shape.idle_timeout];
         let options = options(true, timeouts, shape.latency, shape.bandwidth, false).map_err(Failure::from)?;
         let endpoints: Vec<Endpoint> = parties.into_iter().map(Party::into_endpoint).collect();
+        if !endpoints.iter().map(|party| &party.name).eq(&plan.0.parties) {
+            return Err(Failure::input("these parties are not those of the plan").into());
+        }
         let own = endpoints.get(me);
         let own = own.ok_or_else(|| Failure::input(format!("there is no party {me} among {}", endpoints.len())))?;
         let identity = Identity::from_pem(&*private_key_pem.0, &own.certificate_pem).map_err(Failure::from)?;
         let listener = tcp::listen(&own.address).map_err(Failure::from)?;
-        let how = Connecting { endpoints, me, identity, plan_hash, options, listener };
-        let connect = move || Ok(Parties::connect(move |worker| how.connect(worker))?);
+        let (plan, digest) = (plan.0.clone(), plan.0.digest());
+        let how = Connecting { endpoints, me, identity, digest, options, listener };
+        let connect = move || Ok(Parties::connect(plan, move |worker| how.connect(worker))?);
         let mut parties = wait_for(py, connect, || ())?;
         let watches = Mutex::new(watches(&mut parties));
         Ok(Self { parties: Mutex::new(Some(parties)), watches, progress: Arc::default() })

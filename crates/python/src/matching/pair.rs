@@ -6,14 +6,13 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 use tacit_linkage::messages::prepared::fingerprint;
 use tacit_linkage::messages::{Asked, Point};
-use tacit_linkage::parties::Pairs;
-use tacit_linkage::{Ids, family, prepared, shares};
-use tacit_psi::alignment::Learns;
+use tacit_linkage::{family, shares};
 use tacit_psi::{Protocol, Role};
 
 use super::announced::Announcement;
 use super::binned::{Binned, KeyedTable};
 use super::joined::{Connection, Metrics, Shape};
+use super::plan::MatchPlan;
 use super::plugin::plugged;
 use super::prepared::{Offer, PreparedSet};
 use super::whole::{Identified, SharedRows, method_named};
@@ -27,23 +26,23 @@ pub struct Pair(Connection);
 
 #[pymethods]
 impl Pair {
-    /// Connect to the other of two parties over TLS 1.3 and compare versions and plan hashes.
+    /// Connect to the other of two parties over TLS 1.3 and compare versions and plans.
     #[staticmethod]
-    #[pyo3(signature = (parties, me, private_key_pem, plan_hash, *, connect_timeout=30.0, idle_timeout=30.0, latency=0.0, bandwidth=None))]
+    #[pyo3(signature = (parties, me, private_key_pem, plan, *, connect_timeout=30.0, idle_timeout=30.0, latency=0.0, bandwidth=None))]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn connect(
         py: Python<'_>,
         parties: [Party; 2],
         me: usize,
         private_key_pem: PrivateKey,
-        plan_hash: [u8; 32],
+        plan: &Bound<'_, MatchPlan>,
         connect_timeout: f64,
         idle_timeout: f64,
         latency: f64,
         bandwidth: Option<f64>,
     ) -> PyResult<Self> {
         let shape = Shape { connect_timeout, idle_timeout, latency, bandwidth };
-        Ok(Self(Connection::open(py, parties.into(), me, private_key_pem, plan_hash, shape)?))
+        Ok(Self(Connection::open(py, parties.into(), me, private_key_pem, plan.get(), shape)?))
     }
 
     /// Tell the peer of this party. Both announcements, in the parties' order.
@@ -76,17 +75,15 @@ impl Pair {
         self.0.refuse(py)
     }
 
-    /// Match a table's bins. sender: this party's role. both_learn: whether the sender learns the matches too. todo:
-    /// the bins to do. plugin: a protocol written elsewhere and its name, in place of a named one.
-    #[pyo3(signature = (table, protocol, *, sender, both_learn, todo, plugin=None))]
-    #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
+    /// Match a table's bins. sender: this party's role. todo: the bins to do. plugin: a protocol written elsewhere and
+    /// its name, in place of a named one.
+    #[pyo3(signature = (table, protocol, *, sender, todo, plugin=None))]
     fn run(
         &self,
         py: Python<'_>,
         table: &Bound<'_, Binned>,
         protocol: &str,
         sender: bool,
-        both_learn: bool,
         todo: Vec<usize>,
         plugin: Option<(Py<PyAny>, String)>,
     ) -> PyResult<()> {
@@ -95,65 +92,50 @@ impl Pair {
             Some((plugin, name)) => Arc::new(plugged(plugin, &name)),
             None => family::named(protocol, bins.count()).map_err(Failure::from)?,
         };
-        let learns = if both_learn { Learns::Both } else { Learns::Receiver };
         let progress = Arc::clone(&self.0.progress);
         self.0.work(py, move |parties| {
-            let run = parties.run(role(sender), learns, todo)?;
+            let run = parties.run(role(sender), todo)?;
             run.execute(protocol.as_ref(), parties.sessions(), &bins, &results, &progress)
         })
     }
 
-    /// How many keys match, and, if at least `least` do, the sum of the sender's first payload column over them. both:
-    /// whether the receiver tells the sender. None at a party that learns nothing.
+    /// How many keys match, and, if the plan says so and enough do, the sum of the sender's first payload column over
+    /// them. None at a party that learns nothing.
     fn aggregate(
         &self,
         py: Python<'_>,
         table: &Bound<'_, Binned>,
         sender: bool,
-        least: Option<usize>,
-        both: bool,
     ) -> PyResult<Option<(u64, Option<i64>)>> {
         let (bins, _) = table.get().parts();
-        let found = self.0.work(py, move |parties| parties.aggregate(role(sender), &bins, least, both))?;
+        let found = self.0.work(py, move |parties| parties.aggregate(role(sender), &bins))?;
         Ok(found.map(|numbers| (numbers.keys, numbers.sum)))
     }
 
     /// Give every row of both parties a universal id. method: as in `ids_methods`.
     fn identify(&self, py: Python<'_>, table: &Bound<'_, Binned>, method: &str, sender: bool) -> PyResult<Identified> {
         let ((bins, _), method) = (table.get().parts(), method_named(method)?);
-        self.0.work(py, move |parties| {
-            let rows = parties.rows()?;
-            Ok(Identified(Arc::new(Ids::agree(parties.first()?, role(sender), method, bins, rows)?)))
-        })
+        self.0.work(py, move |parties| Ok(Identified(Arc::new(parties.identify(role(sender), method, bins)?))))
     }
 
     /// Give every row of both parties a universal id by the first of several keys that two rows share.
     fn identify_by_keys(&self, py: Python<'_>, table: &Bound<'_, KeyedTable>, sender: bool) -> PyResult<Identified> {
         let table = Arc::clone(&table.get().rows);
-        self.0.work(py, move |parties| {
-            let [_, theirs] = parties.rows()?;
-            Ok(Identified(Arc::new(Ids::agree_by_keys(parties.first()?, role(sender), &table, theirs)?)))
-        })
+        self.0.work(py, move |parties| Ok(Identified(Arc::new(parties.identify_by_keys(role(sender), &table)?))))
     }
 
     /// Share both payloads of the pairs of rows that match. names: of all columns of shares, the sender's first.
-    /// single: a row is in one pair at most; otherwise dropped says whether rows of the sender and of the receiver
-    /// that have several counterparts are left out.
-    #[pyo3(signature = (table, *, sender, names, single, dropped))]
+    #[pyo3(signature = (table, *, sender, names))]
     fn share(
         &self,
         py: Python<'_>,
         table: &Bound<'_, KeyedTable>,
         sender: bool,
         names: Vec<String>,
-        single: bool,
-        dropped: (bool, bool),
     ) -> PyResult<SharedRows> {
         let table = Arc::clone(&table.get().rows);
-        let (drop_sender, drop_receiver) = dropped;
-        let pairs = if single { Pairs::Single } else { Pairs::All { drop_sender, drop_receiver } };
         self.0.work(py, move |parties| {
-            let found = parties.share(role(sender), &table, pairs)?;
+            let found = parties.share(role(sender), &table)?;
             let (pairs, contaminated) = (found.pairs, found.contaminated);
             Ok(SharedRows { pairs, contaminated, shares: shares::table(found, &names)? })
         })
@@ -185,7 +167,7 @@ impl Pair {
         let set = Arc::clone(&set.get().0);
         self.0.work(py, move |parties| {
             let mut set = set.lock().unwrap_or_else(PoisonError::into_inner);
-            prepared::answer(parties.first()?, &mut set, asked, published.as_deref())
+            parties.answer(&mut set, asked, published.as_deref())
         })
     }
 
@@ -200,9 +182,7 @@ impl Pair {
         offer: &Offer,
     ) -> PyResult<Option<Bound<'py, PyBytes>>> {
         let ((bins, results), offer) = (table.get().parts(), offer.0.clone());
-        let received = self
-            .0
-            .work(py, move |parties| prepared::ask(parties.first()?, &bins, &results, rows, held.as_deref(), &offer))?;
+        let received = self.0.work(py, move |parties| parties.ask(&bins, &results, rows, held.as_deref(), &offer))?;
         Ok(received.map(|set| PyBytes::new(py, &set)))
     }
 

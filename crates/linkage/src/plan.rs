@@ -1,0 +1,334 @@
+//! What the parties of a match have approved, and what each of them may run of it.
+//!
+//! All parties write the same plan. Its digest is what they compare when they connect, and [`crate::Parties`] runs
+//! nothing that the plan does not say: which kind of outcome there is, who learns it, and by which rules. What follows
+//! from announcements (protocols, bins, who sends where both learn) is chosen alike by all, and shows nothing more.
+
+use serde::{Deserialize, Serialize};
+use tacit_psi::Role;
+use tacit_psi::alignment::Learns;
+
+use crate::error::MatchError;
+
+/// Domain of a plan's digest.
+const DIGEST: &str = "tacit 2026-11-24 linkage: plan of a match";
+
+/// A column of a key.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Column {
+    /// By which rule its values are spelt alike.
+    pub normaliser: String,
+    /// As which kind its texts are read at all parties.
+    pub kind: Option<String>,
+}
+
+/// Which pairs of rows are shared.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Pairs {
+    /// A row is in one at most.
+    One,
+    /// All, but those of rows of these parties that have several counterparts.
+    All {
+        /// Whose such rows are left out.
+        dropped: Vec<String>,
+    },
+}
+
+/// What a match reveals.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Reveals {
+    /// Which rows of two tables match, as a join.
+    Rows {
+        /// The join.
+        join: String,
+        /// The protocol, or `auto`.
+        protocol: String,
+        /// The number of bins, if it is agreed.
+        bins: Option<u64>,
+        /// The name of a protocol from elsewhere.
+        plugin: Option<String>,
+    },
+    /// Which rows of each table have keys that all tables have.
+    Common,
+    /// How many keys match.
+    Numbers {
+        /// The party and the column that is summed over them.
+        summed: Option<(String, String)>,
+        /// How many keys have to match for the sum.
+        least: u64,
+    },
+    /// Universal ids of all rows.
+    Ids {
+        /// The protocol, or `auto`.
+        protocol: String,
+    },
+    /// Shares of both payloads of pairs of rows.
+    Shares {
+        /// Which pairs.
+        pairs: Pairs,
+    },
+    /// Which keys of the recipient a prepared table had.
+    Prepared,
+}
+
+/// What all parties of a match agree on.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MatchPlan {
+    /// All parties, in their order.
+    pub parties: Vec<String>,
+    /// Those that learn the outcome, in the same order.
+    pub to: Vec<String>,
+    /// The columns of each key; the most important key first.
+    pub keys: Vec<Vec<Column>>,
+    /// What they learn.
+    pub reveals: Reveals,
+    /// The table of prices that all share, as JSON.
+    pub prices: Option<String>,
+}
+
+impl MatchPlan {
+    /// From JSON.
+    ///
+    /// # Errors
+    /// [`MatchError::Plan`] if it is no plan, or one that no parties can run.
+    pub fn from_json(text: &str) -> Result<Self, MatchError> {
+        let plan: Self = serde_json::from_str(text).map_err(|error| MatchError::Plan(error.to_string()))?;
+        plan.fault().map_or(Ok(plan), |fault| Err(MatchError::Plan(fault.to_owned())))
+    }
+
+    /// 32 bytes that are equal exactly if the plans and the versions of tacit are.
+    pub fn digest(&self) -> [u8; 32] {
+        let written = serde_json::to_vec(self).expect("texts and numbers");
+        let mut hasher = blake3::Hasher::new_derive_key(DIGEST);
+        hasher.update(&(tacit_net::VERSION.len() as u64).to_le_bytes()).update(tacit_net::VERSION.as_bytes());
+        *hasher.update(&written).finalize().as_bytes()
+    }
+
+    /// What is wrong with it.
+    fn fault(&self) -> Option<&'static str> {
+        let Self { parties, to, keys, reveals, .. } = self;
+        let known = |party: &String| parties.contains(party);
+        let two = parties.len() == 2;
+        let of_two = match reveals {
+            Reveals::Common => true,
+            Reveals::Rows { .. } => two,
+            Reveals::Numbers { summed, least } => {
+                // Who has the column does not compute the sum, and alone learns none.
+                let learns = |(owner, _): &(String, String)| known(owner) && to[..] != [owner.clone()];
+                two && *least > 0 && summed.iter().all(learns)
+            }
+            Reveals::Ids { .. } => two && to.len() == 2,
+            Reveals::Shares { pairs } => {
+                let dropped = if let Pairs::All { dropped } = pairs { &dropped[..] } else { &[] };
+                two && to.len() == 2 && dropped.iter().all(known)
+            }
+            Reveals::Prepared => two && to.len() == 1,
+        };
+        let in_order = || parties.iter().filter(|party| to.contains(party)).eq(to);
+        match () {
+            () if (1..parties.len()).any(|place| parties[..place].contains(&parties[place])) => {
+                Some("a party is named twice")
+            }
+            () if to.is_empty() || !in_order() => Some("those that learn the outcome are no parties in their order"),
+            () if keys.is_empty() || keys.iter().any(Vec::is_empty) => Some("a key has no column"),
+            () if !of_two => Some("its parties cannot learn what it reveals"),
+            () => None,
+        }
+    }
+
+    /// What the party of a number may run, if its session is this one's.
+    pub(crate) fn at(&self, me: usize) -> At<'_> {
+        At { plan: self, me }
+    }
+}
+
+/// A plan, as the party of a number runs it.
+pub(crate) struct At<'a> {
+    plan: &'a MatchPlan,
+    me: usize,
+}
+
+impl At<'_> {
+    /// Whether all parties learn the outcome.
+    fn all_learn(&self) -> bool {
+        self.plan.to.len() == self.plan.parties.len()
+    }
+
+    /// The number of the only party that learns the outcome, or of the first.
+    fn first_to_learn(&self) -> usize {
+        self.plan.parties.iter().position(|party| *party == self.plan.to[0]).unwrap_or_default()
+    }
+
+    /// Whether this party plays `role`, if `receiver` receives.
+    fn plays(&self, role: Role, receiver: usize) -> bool {
+        (role == Role::Receiver) == (self.me == receiver)
+    }
+
+    /// Of a match that reveals rows, who learns them; `role` is this party's.
+    pub fn rows(&self, role: Role) -> Result<Learns, MatchError> {
+        match &self.plan.reveals {
+            Reveals::Rows { .. } if self.all_learn() => Ok(Learns::Both),
+            Reveals::Rows { .. } if self.plays(role, self.first_to_learn()) => Ok(Learns::Receiver),
+            _ => Err(MatchError::NotApproved("which rows match")),
+        }
+    }
+
+    /// The numbers of the parties that learn which keys all have.
+    pub fn common(&self) -> Result<Vec<usize>, MatchError> {
+        if self.plan.reveals != Reveals::Common {
+            return Err(MatchError::NotApproved("which keys all have"));
+        }
+        let learns = |&party: &usize| self.plan.to.contains(&self.plan.parties[party]);
+        Ok((0..self.plan.parties.len()).filter(learns).collect())
+    }
+
+    /// How many keys have to match for a sum, if there is one, and whether both learn the numbers. The party that
+    /// computes them is the one without the column that is summed, or the first that learns them.
+    pub fn numbers(&self, role: Role) -> Result<(Option<usize>, bool), MatchError> {
+        let Reveals::Numbers { summed, least } = &self.plan.reveals else {
+            return Err(MatchError::NotApproved("how many keys match"));
+        };
+        let receiver = match summed {
+            Some((owner, _)) => self.plan.parties.iter().position(|party| party != owner).unwrap_or_default(),
+            None => self.first_to_learn(),
+        };
+        match self.plays(role, receiver) {
+            true => Ok((summed.as_ref().map(|_| *least as usize), self.all_learn())),
+            false => Err(MatchError::NotApproved("numbers to the other party")),
+        }
+    }
+
+    /// That universal ids are approved, by one key or by several.
+    pub fn ids(&self, several: bool) -> Result<(), MatchError> {
+        match &self.plan.reveals {
+            Reveals::Ids { .. } if (self.plan.keys.len() > 1) == several => Ok(()),
+            _ => Err(MatchError::NotApproved("universal ids")),
+        }
+    }
+
+    /// Which pairs are shared: in one at most, or all but those of contaminated rows of the sender and of the receiver.
+    pub fn shares(&self, role: Role) -> Result<Option<[bool; 2]>, MatchError> {
+        let Reveals::Shares { pairs } = &self.plan.reveals else {
+            return Err(MatchError::NotApproved("shares"));
+        };
+        let Pairs::All { dropped } = pairs else { return Ok(None) };
+        let of = |party: usize| dropped.contains(&self.plan.parties[party]);
+        let sender = if role == Role::Sender { self.me } else { 1 - self.me };
+        Ok(Some([of(sender), of(1 - sender)]))
+    }
+
+    /// That this party offers a prepared table, or asks about one.
+    pub fn prepared(&self, asks: bool) -> Result<(), MatchError> {
+        match &self.plan.reveals {
+            Reveals::Prepared if asks == (self.me == self.first_to_learn()) => Ok(()),
+            _ => Err(MatchError::NotApproved("which keys a prepared table had")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(parties: &[&str], to: &[&str], keys: usize, reveals: &str) -> String {
+        let keys = vec![r#"[{"normaliser":"exact","kind":null}]"#; keys].join(",");
+        format!(r#"{{"parties":{parties:?},"to":{to:?},"keys":[{keys}],"reveals":{reveals},"prices":null}}"#)
+    }
+
+    fn plan(to: &[&str], keys: usize, reveals: &str) -> MatchPlan {
+        MatchPlan::from_json(&text(&["a", "b"], to, keys, reveals)).expect("a plan")
+    }
+
+    const ROWS: &str = r#"{"rows":{"join":"inner","protocol":"auto","bins":null,"plugin":null}}"#;
+    const BOTH: &[&str] = &["a", "b"];
+    const ROLES: [Role; 2] = [Role::Sender, Role::Receiver];
+
+    #[test]
+    fn plans_that_no_parties_can_run_are_refused() {
+        let sum = r#"{"numbers":{"summed":["a","n"],"least":1}}"#;
+        let shares = r#"{"shares":{"pairs":{"all":{"dropped":["c"]}}}}"#;
+        for (parties, to, keys, reveals) in [
+            (&["a", "a"][..], &["a"][..], 1, ROWS),
+            (BOTH, &[], 1, ROWS),
+            (BOTH, &["c"], 1, ROWS),
+            (BOTH, &["b", "a"], 1, ROWS),
+            (BOTH, BOTH, 0, ROWS),
+            (&["a", "b", "c"], &["a"], 1, ROWS),
+            (BOTH, &["a"], 1, sum),
+            (BOTH, BOTH, 1, r#"{"numbers":{"summed":["c","n"],"least":1}}"#),
+            (BOTH, BOTH, 1, r#"{"numbers":{"summed":null,"least":0}}"#),
+            (BOTH, &["a"], 1, r#"{"ids":{"protocol":"auto"}}"#),
+            (BOTH, BOTH, 1, shares),
+            (BOTH, BOTH, 1, "\"prepared\""),
+            (BOTH, BOTH, 1, "\"everything\""),
+        ] {
+            let refused = MatchPlan::from_json(&text(parties, to, keys, reveals));
+            assert!(matches!(refused, Err(MatchError::Plan(_))), "{parties:?} {to:?} {keys} {reveals}");
+        }
+        let more = text(BOTH, BOTH, 1, ROWS).replace("\"prices\"", "\"more\":1,\"prices\"");
+        assert!(MatchPlan::from_json(&more).is_err(), "a member that nobody knows");
+    }
+
+    #[test]
+    fn every_member_is_in_the_digest() {
+        let first = plan(BOTH, 1, ROWS);
+        let mut others = vec![plan(&["a"], 1, ROWS), plan(BOTH, 2, ROWS), plan(BOTH, 1, "\"common\"")];
+        let names = ["join", "protocol", "plugin"].map(|name| match name {
+            "plugin" => ROWS.replace("\"plugin\":null", "\"plugin\":\"x\""),
+            _ => ROWS.replace(&format!("\"{name}\":\""), &format!("\"{name}\":\"x")),
+        });
+        others.extend(names.iter().map(|reveals| plan(BOTH, 1, reveals)));
+        others.push(plan(BOTH, 1, &ROWS.replace("\"bins\":null", "\"bins\":7")));
+        others.push(MatchPlan { prices: Some("{}".into()), ..first.clone() });
+        let of_column = |normaliser: &str, kind: Option<&str>| MatchPlan {
+            keys: vec![vec![Column { normaliser: normaliser.into(), kind: kind.map(str::to_owned) }]],
+            ..first.clone()
+        };
+        others.extend([of_column("email", None), of_column("exact", Some("date"))]);
+        let digests: std::collections::HashSet<_> = others.iter().chain([&first]).map(MatchPlan::digest).collect();
+        assert_eq!(digests.len(), others.len() + 1);
+        assert_eq!(first.digest(), plan(BOTH, 1, ROWS).digest());
+    }
+
+    /// The roles that each party may play.
+    fn played(allowed: impl Fn(usize, Role) -> bool) -> [Vec<Role>; 2] {
+        [0, 1].map(|me| ROLES.into_iter().filter(|&role| allowed(me, role)).collect())
+    }
+
+    #[test]
+    fn who_learns_decides_who_receives() {
+        let [sender, receiver] = ROLES;
+        let of = |plan: MatchPlan| played(|me, role| plan.at(me).rows(role).is_ok());
+        assert_eq!(of(plan(BOTH, 1, ROWS)), [ROLES.to_vec(), ROLES.to_vec()]);
+        assert_eq!(of(plan(&["b"], 1, ROWS)), [vec![sender], vec![receiver]]);
+        let of = |plan: MatchPlan| played(|me, role| plan.at(me).numbers(role).is_ok());
+        let count = r#"{"numbers":{"summed":null,"least":1}}"#;
+        assert_eq!(of(plan(BOTH, 1, count)), [vec![receiver], vec![sender]]);
+        assert_eq!(of(plan(&["b"], 1, count)), [vec![sender], vec![receiver]]);
+        let sum = plan(BOTH, 1, r#"{"numbers":{"summed":["b","n"],"least":7}}"#);
+        assert_eq!(sum.at(0).numbers(receiver).expect("approved"), (Some(7), true));
+        assert_eq!(of(sum), [vec![receiver], vec![sender]]);
+        let asked = plan(&["a"], 1, "\"prepared\"");
+        assert!(asked.at(0).prepared(true).is_ok() && asked.at(1).prepared(false).is_ok());
+        assert!(asked.at(0).prepared(false).is_err() && asked.at(1).prepared(true).is_err());
+    }
+
+    #[test]
+    fn rules_of_parties_become_those_of_roles() {
+        let shares = plan(BOTH, 1, r#"{"shares":{"pairs":{"all":{"dropped":["b"]}}}}"#);
+        let dropped = |me: usize, role| shares.at(me).shares(role).expect("approved");
+        assert_eq!(dropped(0, Role::Sender), Some([false, true]));
+        assert_eq!(dropped(0, Role::Receiver), Some([true, false]));
+        assert_eq!(dropped(1, Role::Sender), dropped(0, Role::Receiver));
+        let single = plan(BOTH, 2, r#"{"shares":{"pairs":"one"}}"#);
+        assert_eq!(single.at(0).shares(Role::Sender).expect("approved"), None);
+        let ids = plan(BOTH, 2, r#"{"ids":{"protocol":"auto"}}"#);
+        assert!(ids.at(0).ids(true).is_ok() && ids.at(0).ids(false).is_err() && single.at(0).ids(true).is_err());
+        let three = MatchPlan::from_json(&text(&["a", "b", "c"], &["a", "c"], 1, "\"common\"")).expect("a plan");
+        assert_eq!(three.at(1).common().expect("approved"), [0, 2]);
+    }
+}
