@@ -615,43 +615,19 @@ class Pair:
     def abort(self, reason: str) -> None:
         """End at once and tell the peer why; without effect on a connection that has ended."""
 
-def choose_bins(
-    announced: tuple[Announcement, Announcement],
-    *,
-    protocol: str | None = None,
-    plugin: str | None = None,
-    alone: int | None = None,
-    bins: int | None = None,
-    prices: str | None = None,
-) -> dict[str, Any]:
+def choose_bins(plan: MatchPlan, announced: tuple[Announcement, Announcement]) -> dict[str, Any]:
     """How the rows of two tables are matched: protocol, roles, bins and workers, as both parties choose alike.
 
-    protocol: if one is asked for; plugin: the name of one from elsewhere. alone: the
-    number of the party that learns the matches, if only one does. prices: a table that all share (JSON).
     Returns {"protocol","sender","bins","workers","capacities","sent","rounds","seconds","others","limit","tokens",
     "need","memory"}. others: what was not chosen, with its seconds. limit: what decides the number of bins: "asked",
     "none", "caches" or "memory". need: bytes of all workers, which do not fit if they are more than memory.
     """
 
-def choose_leader(
-    announced: Sequence[Announcement], recipients: list[int], *, prices: str | None = None
-) -> dict[str, Any]:
+def choose_leader(plan: MatchPlan, announced: Sequence[Announcement]) -> dict[str, Any]:
     """Who of more than two parties finds the matches: {"protocol","leader","sent","rounds","seconds"}."""
 
-def choose_whole(
-    reveal: str,
-    announced: tuple[Announcement, Announcement],
-    *,
-    keys: int = 1,
-    method: str | None = None,
-    receiver: int = 0,
-    prices: str | None = None,
-) -> dict[str, Any]:
-    """How two parties learn what they reveal in place of rows: {"protocol","sender","sent","rounds","seconds"}.
-
-    reveal: "ids", "shares", "cardinality" or "sum". keys: of each row. method: for ids, if one is asked for.
-    receiver: who computes numbers.
-    """
+def choose_whole(plan: MatchPlan, announced: tuple[Announcement, Announcement]) -> dict[str, Any]:
+    """How two parties learn what they reveal in place of rows: {"protocol","sender","sent","rounds","seconds"}."""
 
 @final
 class Calibration:

@@ -35,6 +35,10 @@ def announced(rows: int) -> _native.Announcement:
     return _native.Announcement(rows=rows, memory=1 << 32, workers=1, kinds=["text"])
 
 
+def matched(prices: str | None, reveal: str = "intersection") -> _native.MatchPlan:
+    return Parameters(("a", "b"), ("exact",), ("a", "b"), reveal=reveal, prices=prices).plan
+
+
 def table(**change: Any) -> str:
     return json.dumps(tomllib.loads(DEFAULT.read_text()) | change)
 
@@ -56,11 +60,10 @@ def test_the_example_is_the_default(tmp_path: Path) -> None:
         assert predict(replace(plan, catalog=replace(catalog, prices=prices))) == predict(plan)
     for rows in (10, 5_000, 1 << 20):
         both = (announced(rows), announced(rows))
-        assert _native.choose_bins(both, prices=prices) == _native.choose_bins(both)
-        for reveal in ("ids", "shares", "sum"):
-            keys = 2 if reveal == "shares" else 1
-            whole = _native.choose_whole(reveal, both, keys=keys)
-            assert whole == _native.choose_whole(reveal, both, keys=keys, prices=prices)
+        assert _native.choose_bins(matched(prices), both) == _native.choose_bins(matched(None), both)
+        for reveal in ("ids", "shares", "cardinality"):
+            whole = _native.choose_whole(matched(None, reveal=reveal), both)
+            assert whole == _native.choose_whole(matched(prices, reveal=reveal), both)
 
 
 def test_every_price_of_the_example_is_the_default() -> None:

@@ -189,7 +189,7 @@ impl Parties {
         progress: &Progress,
     ) -> Result<(), MatchError> {
         let (most, sizes) = (self.joint_rows()?, self.announced.iter().map(|told| told.rows as usize).collect());
-        let recipients = self.approved()?.common()?.into_iter().map(PartyId).collect();
+        let recipients = self.plan.recipients()?.into_iter().map(PartyId).collect();
         let owners = Owners { sizes, leader: PartyId(leader), recipients };
         let rows = many::intersect(self.first()?, &owners, bins, results, progress, most)?;
         if rows > most {

@@ -8,10 +8,18 @@ use serde::{Deserialize, Serialize};
 use tacit_psi::Role;
 use tacit_psi::alignment::Learns;
 
+use crate::choice::bins::{Asked, Protocol};
+use crate::choice::whole::Revealed;
 use crate::error::MatchError;
 
 /// Domain of a plan's digest.
 const DIGEST: &str = "tacit 2026-11-24 linkage: plan of a match";
+
+/// The protocol that is chosen by its predicted time.
+const AUTOMATIC: &str = "auto";
+
+/// What a plan of rows shows.
+const ROWS: &str = "which rows match";
 
 /// A column of a key.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -108,6 +116,63 @@ impl MatchPlan {
         *hasher.update(&written).finalize().as_bytes()
     }
 
+    /// What is asked of a match of rows.
+    ///
+    /// # Errors
+    /// [`MatchError::NotApproved`] of a plan that reveals something else.
+    pub fn asked(&self) -> Result<Asked<'_>, MatchError> {
+        let Reveals::Rows { protocol, bins, plugin, .. } = &self.reveals else {
+            return Err(MatchError::NotApproved(ROWS));
+        };
+        let protocol = match (plugin, protocol.as_str()) {
+            (Some(name), _) => Protocol::Elsewhere(name),
+            (None, AUTOMATIC) => Protocol::Fastest,
+            (None, name) => Protocol::Named(name),
+        };
+        let alone = (self.to.len() == 1).then(|| self.first_to_learn());
+        Ok(Asked { protocol, alone, bins: bins.map(|bins| bins as usize) })
+    }
+
+    /// What two parties learn in place of rows. columns: how many each shares.
+    ///
+    /// # Errors
+    /// [`MatchError::NotApproved`] of a plan that reveals something else.
+    pub fn revealed(&self, columns: [usize; 2]) -> Result<Revealed<'_>, MatchError> {
+        match &self.reveals {
+            Reveals::Ids { .. } if self.keys.len() > 1 => Ok(Revealed::IdsByKeys),
+            Reveals::Ids { protocol } => Ok(Revealed::Ids(Some(protocol.as_str()).filter(|name| *name != AUTOMATIC))),
+            Reveals::Shares { .. } => Ok(Revealed::Shares(columns)),
+            Reveals::Numbers { summed, .. } => {
+                Ok(Revealed::Numbers { receiver: self.counts(summed.as_ref()), summed: summed.is_some() })
+            }
+            Reveals::Rows { .. } | Reveals::Common | Reveals::Prepared => {
+                Err(MatchError::NotApproved("what is in the place of rows"))
+            }
+        }
+    }
+
+    /// The numbers of the parties that learn which keys all have.
+    ///
+    /// # Errors
+    /// [`MatchError::NotApproved`] of a plan that reveals something else.
+    pub fn recipients(&self) -> Result<Vec<usize>, MatchError> {
+        if self.reveals != Reveals::Common {
+            return Err(MatchError::NotApproved("which keys all have"));
+        }
+        Ok((0..self.parties.len()).filter(|&party| self.to.contains(&self.parties[party])).collect())
+    }
+
+    /// The number of the only party that learns the outcome, or of the first.
+    fn first_to_learn(&self) -> usize {
+        self.parties.iter().position(|party| *party == self.to[0]).unwrap_or_default()
+    }
+
+    /// The number of the party that computes how many keys match, and a sum over a column of the other one.
+    fn counts(&self, summed: Option<&(String, String)>) -> usize {
+        let of_sum = |(owner, _): &(String, String)| self.parties.iter().position(|party| party != owner);
+        summed.and_then(of_sum).unwrap_or_else(|| self.first_to_learn())
+    }
+
     /// What is wrong with it.
     fn fault(&self) -> Option<&'static str> {
         let Self { parties, to, keys, reveals, .. } = self;
@@ -158,11 +223,6 @@ impl At<'_> {
         self.plan.to.len() == self.plan.parties.len()
     }
 
-    /// The number of the only party that learns the outcome, or of the first.
-    fn first_to_learn(&self) -> usize {
-        self.plan.parties.iter().position(|party| *party == self.plan.to[0]).unwrap_or_default()
-    }
-
     /// Whether this party plays `role`, if `receiver` receives.
     fn plays(&self, role: Role, receiver: usize) -> bool {
         (role == Role::Receiver) == (self.me == receiver)
@@ -172,18 +232,9 @@ impl At<'_> {
     pub fn rows(&self, role: Role) -> Result<Learns, MatchError> {
         match &self.plan.reveals {
             Reveals::Rows { .. } if self.all_learn() => Ok(Learns::Both),
-            Reveals::Rows { .. } if self.plays(role, self.first_to_learn()) => Ok(Learns::Receiver),
-            _ => Err(MatchError::NotApproved("which rows match")),
+            Reveals::Rows { .. } if self.plays(role, self.plan.first_to_learn()) => Ok(Learns::Receiver),
+            _ => Err(MatchError::NotApproved(ROWS)),
         }
-    }
-
-    /// The numbers of the parties that learn which keys all have.
-    pub fn common(&self) -> Result<Vec<usize>, MatchError> {
-        if self.plan.reveals != Reveals::Common {
-            return Err(MatchError::NotApproved("which keys all have"));
-        }
-        let learns = |&party: &usize| self.plan.to.contains(&self.plan.parties[party]);
-        Ok((0..self.plan.parties.len()).filter(learns).collect())
     }
 
     /// How many keys have to match for a sum, if there is one, and whether both learn the numbers. The party that
@@ -192,11 +243,7 @@ impl At<'_> {
         let Reveals::Numbers { summed, least } = &self.plan.reveals else {
             return Err(MatchError::NotApproved("how many keys match"));
         };
-        let receiver = match summed {
-            Some((owner, _)) => self.plan.parties.iter().position(|party| party != owner).unwrap_or_default(),
-            None => self.first_to_learn(),
-        };
-        match self.plays(role, receiver) {
+        match self.plays(role, self.plan.counts(summed.as_ref())) {
             true => Ok((summed.as_ref().map(|_| *least as usize), self.all_learn())),
             false => Err(MatchError::NotApproved("numbers to the other party")),
         }
@@ -224,7 +271,7 @@ impl At<'_> {
     /// That this party offers a prepared table, or asks about one.
     pub fn prepared(&self, asks: bool) -> Result<(), MatchError> {
         match &self.plan.reveals {
-            Reveals::Prepared if asks == (self.me == self.first_to_learn()) => Ok(()),
+            Reveals::Prepared if asks == (self.me == self.plan.first_to_learn()) => Ok(()),
             _ => Err(MatchError::NotApproved("which keys a prepared table had")),
         }
     }
@@ -243,7 +290,7 @@ mod tests {
         MatchPlan::from_json(&text(&["a", "b"], to, keys, reveals)).expect("a plan")
     }
 
-    const ROWS: &str = r#"{"rows":{"join":"inner","protocol":"auto","bins":null,"plugin":null}}"#;
+    const JOIN: &str = r#"{"rows":{"join":"inner","protocol":"auto","bins":null,"plugin":null}}"#;
     const BOTH: &[&str] = &["a", "b"];
     const ROLES: [Role; 2] = [Role::Sender, Role::Receiver];
 
@@ -252,12 +299,12 @@ mod tests {
         let sum = r#"{"numbers":{"summed":["a","n"],"least":1}}"#;
         let shares = r#"{"shares":{"pairs":{"all":{"dropped":["c"]}}}}"#;
         for (parties, to, keys, reveals) in [
-            (&["a", "a"][..], &["a"][..], 1, ROWS),
-            (BOTH, &[], 1, ROWS),
-            (BOTH, &["c"], 1, ROWS),
-            (BOTH, &["b", "a"], 1, ROWS),
-            (BOTH, BOTH, 0, ROWS),
-            (&["a", "b", "c"], &["a"], 1, ROWS),
+            (&["a", "a"][..], &["a"][..], 1, JOIN),
+            (BOTH, &[], 1, JOIN),
+            (BOTH, &["c"], 1, JOIN),
+            (BOTH, &["b", "a"], 1, JOIN),
+            (BOTH, BOTH, 0, JOIN),
+            (&["a", "b", "c"], &["a"], 1, JOIN),
             (BOTH, &["a"], 1, sum),
             (BOTH, BOTH, 1, r#"{"numbers":{"summed":["c","n"],"least":1}}"#),
             (BOTH, BOTH, 1, r#"{"numbers":{"summed":null,"least":0}}"#),
@@ -269,20 +316,20 @@ mod tests {
             let refused = MatchPlan::from_json(&text(parties, to, keys, reveals));
             assert!(matches!(refused, Err(MatchError::Plan(_))), "{parties:?} {to:?} {keys} {reveals}");
         }
-        let more = text(BOTH, BOTH, 1, ROWS).replace("\"prices\"", "\"more\":1,\"prices\"");
+        let more = text(BOTH, BOTH, 1, JOIN).replace("\"prices\"", "\"more\":1,\"prices\"");
         assert!(MatchPlan::from_json(&more).is_err(), "a member that nobody knows");
     }
 
     #[test]
     fn every_member_is_in_the_digest() {
-        let first = plan(BOTH, 1, ROWS);
-        let mut others = vec![plan(&["a"], 1, ROWS), plan(BOTH, 2, ROWS), plan(BOTH, 1, "\"common\"")];
+        let first = plan(BOTH, 1, JOIN);
+        let mut others = vec![plan(&["a"], 1, JOIN), plan(BOTH, 2, JOIN), plan(BOTH, 1, "\"common\"")];
         let names = ["join", "protocol", "plugin"].map(|name| match name {
-            "plugin" => ROWS.replace("\"plugin\":null", "\"plugin\":\"x\""),
-            _ => ROWS.replace(&format!("\"{name}\":\""), &format!("\"{name}\":\"x")),
+            "plugin" => JOIN.replace("\"plugin\":null", "\"plugin\":\"x\""),
+            _ => JOIN.replace(&format!("\"{name}\":\""), &format!("\"{name}\":\"x")),
         });
         others.extend(names.iter().map(|reveals| plan(BOTH, 1, reveals)));
-        others.push(plan(BOTH, 1, &ROWS.replace("\"bins\":null", "\"bins\":7")));
+        others.push(plan(BOTH, 1, &JOIN.replace("\"bins\":null", "\"bins\":7")));
         others.push(MatchPlan { prices: Some("{}".into()), ..first.clone() });
         let of_column = |normaliser: &str, kind: Option<&str>| MatchPlan {
             keys: vec![vec![Column { normaliser: normaliser.into(), kind: kind.map(str::to_owned) }]],
@@ -291,7 +338,7 @@ mod tests {
         others.extend([of_column("email", None), of_column("exact", Some("date"))]);
         let digests: std::collections::HashSet<_> = others.iter().chain([&first]).map(MatchPlan::digest).collect();
         assert_eq!(digests.len(), others.len() + 1);
-        assert_eq!(first.digest(), plan(BOTH, 1, ROWS).digest());
+        assert_eq!(first.digest(), plan(BOTH, 1, JOIN).digest());
     }
 
     /// The roles that each party may play.
@@ -303,8 +350,8 @@ mod tests {
     fn who_learns_decides_who_receives() {
         let [sender, receiver] = ROLES;
         let of = |plan: MatchPlan| played(|me, role| plan.at(me).rows(role).is_ok());
-        assert_eq!(of(plan(BOTH, 1, ROWS)), [ROLES.to_vec(), ROLES.to_vec()]);
-        assert_eq!(of(plan(&["b"], 1, ROWS)), [vec![sender], vec![receiver]]);
+        assert_eq!(of(plan(BOTH, 1, JOIN)), [ROLES.to_vec(), ROLES.to_vec()]);
+        assert_eq!(of(plan(&["b"], 1, JOIN)), [vec![sender], vec![receiver]]);
         let of = |plan: MatchPlan| played(|me, role| plan.at(me).numbers(role).is_ok());
         let count = r#"{"numbers":{"summed":null,"least":1}}"#;
         assert_eq!(of(plan(BOTH, 1, count)), [vec![receiver], vec![sender]]);
@@ -315,6 +362,29 @@ mod tests {
         let asked = plan(&["a"], 1, "\"prepared\"");
         assert!(asked.at(0).prepared(true).is_ok() && asked.at(1).prepared(false).is_ok());
         assert!(asked.at(0).prepared(false).is_err() && asked.at(1).prepared(true).is_err());
+    }
+
+    #[test]
+    fn choices_are_asked_what_the_plan_says() {
+        let asked = |to: &[&str], reveals: &str| {
+            let plan = plan(to, 1, reveals);
+            let Asked { protocol, alone, bins } = plan.asked().expect("of rows");
+            (format!("{protocol:?}"), alone, bins)
+        };
+        assert_eq!(asked(BOTH, JOIN), ("Fastest".into(), None, None));
+        let named = JOIN.replace("auto", "kkrt").replace("\"bins\":null", "\"bins\":9");
+        assert_eq!(asked(&["b"], &named), ("Named(\"kkrt\")".into(), Some(1), Some(9)));
+        let plugin = JOIN.replace("\"plugin\":null", "\"plugin\":\"theirs\"");
+        assert_eq!(asked(&["a"], &plugin), ("Elsewhere(\"theirs\")".into(), Some(0), None));
+        let revealed =
+            |keys, reveals: &str| format!("{:?}", plan(BOTH, keys, reveals).revealed([3, 4]).expect("whole"));
+        assert_eq!(revealed(1, r#"{"ids":{"protocol":"auto"}}"#), "Ids(None)");
+        assert_eq!(revealed(1, r#"{"ids":{"protocol":"ddh"}}"#), "Ids(Some(\"ddh\"))");
+        assert_eq!(revealed(2, r#"{"ids":{"protocol":"auto"}}"#), "IdsByKeys");
+        assert_eq!(revealed(1, r#"{"shares":{"pairs":"one"}}"#), "Shares([3, 4])");
+        let sum = r#"{"numbers":{"summed":["a","n"],"least":1}}"#;
+        assert_eq!(revealed(1, sum), "Numbers { receiver: 1, summed: true }");
+        assert!(plan(BOTH, 1, JOIN).revealed([0, 0]).is_err() && plan(BOTH, 1, sum).asked().is_err());
     }
 
     #[test]
@@ -329,6 +399,6 @@ mod tests {
         let ids = plan(BOTH, 2, r#"{"ids":{"protocol":"auto"}}"#);
         assert!(ids.at(0).ids(true).is_ok() && ids.at(0).ids(false).is_err() && single.at(0).ids(true).is_err());
         let three = MatchPlan::from_json(&text(&["a", "b", "c"], &["a", "c"], 1, "\"common\"")).expect("a plan");
-        assert_eq!(three.at(1).common().expect("approved"), [0, 2]);
+        assert_eq!(three.recipients().expect("approved"), [0, 2]);
     }
 }

@@ -45,14 +45,7 @@ class Choice(Chosen):
 def choose(parameters: Parameters, facts: Facts) -> Choice:
     """From what both parties announce. Raises RunError and native errors."""
     automatic = parameters.plugin is None and parameters.protocol == "auto"
-    found = _native.choose_bins(
-        facts,
-        protocol=None if automatic else parameters.protocol_name(),
-        plugin=parameters.plugin,
-        alone=None if parameters.both_learn else parameters.parties.index(parameters.to[0]),
-        bins=parameters.bins,
-        prices=parameters.prices,
-    )
+    found = _native.choose_bins(parameters.plan, facts)
     bins, workers, capacities = found["bins"], found["workers"], (found["capacities"][0], found["capacities"][1])
     memory = min(each.memory for each in facts)
     if found["need"] > found["memory"]:

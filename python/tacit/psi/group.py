@@ -89,12 +89,11 @@ class GroupChoice(Chosen):
 def choose_leader(parameters: GroupParameters, facts: Sequence[_native.Announcement]) -> GroupChoice:
     """From what all announce, in their order. Raises RunError if it does not fit into memory."""
     rows = [each.rows for each in facts]
-    recipients = [parameters.parties.index(party) for party in parameters.to]
-    found = _native.choose_leader(facts, recipients, prices=parameters.prices)
+    found = _native.choose_leader(parameters.plan, facts)
     memory = min(each.memory for each in facts)
     check_memory(max(rows), rows[found["leader"]], memory, 0)
     name, seconds = found["protocol"], found["seconds"]
-    alone = "it alone learns the matches" if len(recipients) == 1 else "this way it takes the least time"
+    alone = "it alone learns the matches" if len(parameters.to) == 1 else "this way it takes the least time"
     why = (
         f"protocol {name}: the one for more than two parties, {seconds:.2f} s predicted {network_text(facts)}",
         f"{parameters.parties[found['leader']]} finds the matches: {alone}",

@@ -81,14 +81,7 @@ def check_memory(parameters: Parameters, choice: Choice, memory: int, table: int
 def _chosen(parameters: Parameters, facts: Facts) -> Choice:
     asked = parameters.reveal == "ids" and parameters.protocol != "auto"
     numbers = parameters.reveal not in ("ids", "shares")
-    found = _native.choose_whole(
-        parameters.reveal,
-        facts,
-        keys=parameters.keys,
-        method=parameters.protocol if asked else None,
-        receiver=parameters.parties.index(parameters.receiver) if numbers else 0,
-        prices=parameters.prices,
-    )
+    found = _native.choose_whole(parameters.plan, facts)
     if numbers:
         why = "the one for numbers in place of rows"
     elif parameters.reveal == "shares":

@@ -1,16 +1,16 @@
 //! How a match runs, as all its parties choose alike.
 
 use pyo3::prelude::*;
-use tacit_linkage::choice::bins::{self, Asked, Limit, Offer, Protocol};
-use tacit_linkage::choice::whole::{self, Revealed};
-use tacit_linkage::choice::{Terms, leader};
+use tacit_linkage::choice::bins::{self, Limit, Offer};
+use tacit_linkage::choice::{Terms, leader, whole};
 
 use super::announced::Announcement;
-use crate::fault::{Failure, Result};
+use super::plan::MatchPlan;
+use crate::fault::Result;
 use crate::prices;
 
-fn terms(all: &[Announcement], table: Option<&str>) -> Result<Terms> {
-    Ok(Terms::of(&networks(all), prices::read(table)?.matching))
+fn terms(plan: &MatchPlan, all: &[Announcement]) -> Result<Terms> {
+    Ok(Terms::of(&networks(all), prices::read(plan.0.prices.as_deref())?.matching))
 }
 
 fn networks(all: &[Announcement]) -> Vec<(f64, Option<f64>)> {
@@ -49,30 +49,16 @@ impl From<bins::Choice> for BinsChoice {
     }
 }
 
-/// How the rows of two tables are matched. alone: who learns, if only one does. plugin: the name of a protocol from
-/// elsewhere.
+/// How the rows of two tables are matched.
 #[pyfunction]
-#[pyo3(signature = (announced, *, protocol=None, plugin=None, alone=None, bins=None, prices=None))]
-pub fn choose_bins(
-    announced: [Announcement; 2],
-    protocol: Option<&str>,
-    plugin: Option<&str>,
-    alone: Option<usize>,
-    bins: Option<usize>,
-    prices: Option<&str>,
-) -> Result<BinsChoice> {
-    let protocol = match (plugin, protocol) {
-        (Some(name), _) => Protocol::Elsewhere(name),
-        (None, Some(name)) => Protocol::Named(name),
-        (None, None) => Protocol::Fastest,
-    };
-    let terms = terms(&announced, prices)?;
+pub fn choose_bins(plan: &Bound<'_, MatchPlan>, announced: [Announcement; 2]) -> Result<BinsChoice> {
+    let (plan, terms) = (plan.get(), terms(plan.get(), &announced)?);
     let offers = announced.map(|Announcement(told)| Offer {
         rows: told.rows as usize,
         memory: told.memory,
         workers: told.workers as usize,
     });
-    Ok(bins::choose(&Asked { protocol, alone, bins }, offers, &terms)?.into())
+    Ok(bins::choose(&plan.0.asked()?, offers, &terms)?.into())
 }
 
 /// How something is computed from two whole tables.
@@ -85,27 +71,14 @@ pub struct WholeChoice {
     seconds: f64,
 }
 
-/// How two parties learn what they reveal in place of rows. receiver: of numbers.
+/// How two parties learn what they reveal in place of rows.
 #[pyfunction]
-#[pyo3(signature = (reveal, announced, *, keys=1, method=None, receiver=0, prices=None))]
-pub fn choose_whole(
-    reveal: &str,
-    announced: [Announcement; 2],
-    keys: usize,
-    method: Option<&str>,
-    receiver: usize,
-    prices: Option<&str>,
-) -> Result<WholeChoice> {
-    let revealed = match reveal {
-        "ids" if keys > 1 => Revealed::IdsByKeys,
-        "ids" => Revealed::Ids(method),
-        "shares" => Revealed::Shares(announced.each_ref().map(|Announcement(told)| told.columns.len())),
-        "cardinality" | "sum" if receiver < 2 => Revealed::Numbers { receiver, summed: reveal == "sum" },
-        _ => return Err(Failure::input(format!("there is nothing like {reveal:?} to reveal"))),
-    };
+pub fn choose_whole(plan: &Bound<'_, MatchPlan>, announced: [Announcement; 2]) -> Result<WholeChoice> {
+    let plan = plan.get();
+    let revealed = plan.0.revealed(announced.each_ref().map(|Announcement(told)| told.columns.len()))?;
     let sizes = announced.each_ref().map(|Announcement(told)| told.rows as usize);
     let whole::Choice { protocol, sender, sent, rounds, seconds } =
-        whole::choose(revealed, sizes, keys, &terms(&announced, prices)?)?;
+        whole::choose(revealed, sizes, plan.0.keys.len(), &terms(plan, &announced)?)?;
     Ok(WholeChoice { protocol, sender, sent, rounds, seconds })
 }
 
@@ -121,15 +94,11 @@ pub struct LeaderChoice {
 
 /// Who of more than two parties finds the matches.
 #[pyfunction]
-#[pyo3(signature = (announced, recipients, *, prices=None))]
-pub fn choose_leader(
-    announced: Vec<Announcement>,
-    recipients: Vec<usize>,
-    prices: Option<&str>,
-) -> Result<LeaderChoice> {
+pub fn choose_leader(plan: &Bound<'_, MatchPlan>, announced: Vec<Announcement>) -> Result<LeaderChoice> {
+    let plan = plan.get();
     let sizes: Vec<usize> = announced.iter().map(|Announcement(told)| told.rows as usize).collect();
     let leader::Choice { leader, sent, rounds, seconds } =
-        leader::choose(&sizes, &recipients, &terms(&announced, prices)?)?;
+        leader::choose(&sizes, &plan.0.recipients()?, &terms(plan, &announced)?)?;
     Ok(LeaderChoice { protocol: leader::PROTOCOL, leader, sent, rounds, seconds })
 }
 
