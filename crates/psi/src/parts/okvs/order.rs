@@ -15,6 +15,7 @@ pub struct Order {
 impl Order {
     /// Places are uniform: the high half of a 64-bit image times their number.
     pub(super) fn new(layout: &Layout, cipher: &BlockCipher, items: &[Item]) -> Self {
+        assert!(u32::try_from(layout.columns()).is_ok(), "a store has fewer than 2^32 columns");
         let all = (layout.clusters * layout.places) as u128;
         let mut keys = Vec::with_capacity(items.len());
         let mut images = [0; BATCH];
