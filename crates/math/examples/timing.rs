@@ -31,6 +31,9 @@ const LEAST: usize = 4_000;
 /// Percentiles below which times are compared besides all times.
 const CROPS: i32 = 20;
 
+/// Secrets that are made before any of them is measured.
+const AT_ONCE: usize = 32;
+
 /// Blocks of secret that a kernel gets.
 const BLOCKS: usize = 256;
 
@@ -162,16 +165,23 @@ fn points(check: &mut Check<'_>) {
 
 /// Whether the times of the two classes differ, in this many measurements.
 fn differs(name: &str, prg: &mut Prg, work: &mut dyn FnMut(&[u128])) -> bool {
-    let (fixed, mut random, mut secret) = (vec![0_u128; BLOCKS], vec![0_u128; BLOCKS], vec![0_u128; BLOCKS]);
+    let mut secrets = vec![0_u128; BLOCKS * AT_ONCE];
     let mut times: Vec<(bool, f64)> = Vec::new();
     let begin = Instant::now();
     while times.len() < LEAST || begin.elapsed() < TIME {
-        prg.fill(&mut random);
-        let class = prg.vector::<u8>(1)[0] & 1 == 1;
-        secret.copy_from_slice(if class { &random } else { &fixed });
-        let start = Instant::now();
-        work(black_box(&secret));
-        times.push((class, start.elapsed().as_nanos() as f64));
+        prg.fill(&mut secrets);
+        let classes: Vec<bool> = prg.vector::<u8>(AT_ONCE).into_iter().map(|coin| coin & 1 == 1).collect();
+        // Both classes are written alike, and before any is measured: neither caches nor stores that wait tell them
+        // apart.
+        for (secret, &class) in secrets.chunks_exact_mut(BLOCKS).zip(&classes) {
+            let mask = black_box(u128::from(class).wrapping_neg());
+            secret.iter_mut().for_each(|block| *block &= mask);
+        }
+        for (secret, class) in secrets.chunks_exact(BLOCKS).zip(classes) {
+            let start = Instant::now();
+            work(black_box(secret));
+            times.push((class, start.elapsed().as_nanos() as f64));
+        }
     }
     let mut sorted: Vec<f64> = times.iter().map(|&(_, time)| time).collect();
     sorted.sort_by(f64::total_cmp);
