@@ -22,6 +22,7 @@ __all__ = [
     "KeptFile",
     "KeptShares",
     "KeyedTable",
+    "MatchPlan",
     "MatchedRows",
     "Offer",
     "Opened",
@@ -519,11 +520,12 @@ class MatchPlan:
     hash: 32 bytes that are equal exactly if the plans and the versions of tacit are.
     """
 
-    hash: bytes
-
-    def __init__(self, text: str) -> None:
+    @property
+    def hash(self) -> bytes: ...
+    def __new__(cls, text: str) -> MatchPlan:
         """From JSON, as tacit.psi.agreement writes it. Raises InputError for what is no plan that parties can run."""
 
+@final
 class Pair:
     """Two connected parties that compared version and plan."""
 

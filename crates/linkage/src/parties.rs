@@ -28,13 +28,13 @@ use tacit_psi::{PsiError, Role, Sizes};
 use crate::aggregate::aggregate;
 use crate::bins::Bins;
 use crate::error::MatchError;
-use crate::ids::Ids;
+use crate::ids::{Ids, METHODS};
 use crate::keyed::KeyedRows;
 use crate::many;
 use crate::messages::{
     Announcement, Asked, Misbehaviour, Numbers, Offered, Point, RunName, exchange, hear, swap, tell,
 };
-use crate::plan::{At, MatchPlan};
+use crate::plan::{At, Chosen, MatchPlan};
 use crate::prepared;
 use crate::results::Results;
 use crate::run::{Progress, Run};
@@ -138,12 +138,12 @@ impl Parties {
         Ok(())
     }
 
-    /// A match of two tables' bins, by what both have announced.
+    /// A match of two tables' bins by a protocol, by what both have announced. bins: how many there are.
     ///
     /// # Errors
     /// No such match is approved; nothing is announced.
-    pub fn run(&self, role: Role, todo: Vec<usize>) -> Result<Run, MatchError> {
-        let learns = self.approved()?.rows(role)?;
+    pub fn run(&self, role: Role, protocol: Chosen<'_>, bins: usize, todo: Vec<usize>) -> Result<Run, MatchError> {
+        let learns = self.approved()?.rows(role, protocol, bins)?;
         Ok(Run { role, learns, rows: self.rows()?, todo, joint_rows: self.joint_rows()? })
     }
 
@@ -204,7 +204,7 @@ impl Parties {
     /// # Errors
     /// No such match is approved; those of the protocol; more pairs than the declared memory allows, which both find.
     pub fn share(&mut self, role: Role, table: &KeyedRows) -> Result<SharedPairs, MatchError> {
-        let dropped = self.approved()?.shares(role)?;
+        let dropped = self.approved()?.shares(role, table.keys)?;
         let of_roles = |[mine, theirs]: [usize; 2]| match role {
             Role::Sender => Sizes { sender: mine, receiver: theirs },
             Role::Receiver => Sizes { sender: theirs, receiver: mine },
@@ -228,7 +228,8 @@ impl Parties {
     /// # Errors
     /// No such match is approved; those of the protocol.
     pub fn identify(&mut self, role: Role, method: PrivateId, bins: Arc<Bins>) -> Result<Ids, MatchError> {
-        self.approved()?.ids(false)?;
+        let name = METHODS.iter().find(|(_, known)| *known == method).map(|(name, _)| *name);
+        self.approved()?.ids(name, 1)?;
         let rows = self.rows()?;
         Ids::agree(self.first()?, role, method, bins, rows)
     }
@@ -238,7 +239,7 @@ impl Parties {
     /// # Errors
     /// Those of [`Self::identify`].
     pub fn identify_by_keys(&mut self, role: Role, table: &KeyedRows) -> Result<Ids, MatchError> {
-        self.approved()?.ids(true)?;
+        self.approved()?.ids(None, table.keys)?;
         let [_, theirs] = self.rows()?;
         Ids::agree_by_keys(self.first()?, role, table, theirs)
     }

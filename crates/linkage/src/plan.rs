@@ -21,6 +21,9 @@ const AUTOMATIC: &str = "auto";
 /// What a plan of rows shows.
 const ROWS: &str = "which rows match";
 
+/// The joins of two tables. The first is the one that one party can learn alone.
+const JOINS: [&str; 5] = ["inner", "left", "right", "full", "anti"];
+
 /// A column of a key.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -177,30 +180,33 @@ impl MatchPlan {
     fn fault(&self) -> Option<&'static str> {
         let Self { parties, to, keys, reveals, .. } = self;
         let known = |party: &String| parties.contains(party);
-        let two = parties.len() == 2;
-        let of_two = match reveals {
-            Reveals::Common => true,
-            Reveals::Rows { .. } => two,
+        let in_order = |some: &[String]| parties.iter().filter(|party| some.contains(party)).eq(some);
+        let (two, one_key) = (parties.len() == 2, keys.len() == 1);
+        let fits = match reveals {
+            Reveals::Common => one_key,
+            Reveals::Rows { join, bins, .. } => {
+                let joins = if to.len() == 2 { &JOINS[..] } else { &JOINS[..1] };
+                two && one_key && *bins != Some(0) && joins.contains(&join.as_str())
+            }
             Reveals::Numbers { summed, least } => {
                 // Who has the column does not compute the sum, and alone learns none.
                 let learns = |(owner, _): &(String, String)| known(owner) && to[..] != [owner.clone()];
-                two && *least > 0 && summed.iter().all(learns)
+                two && one_key && *least > 0 && summed.iter().all(learns)
             }
-            Reveals::Ids { .. } => two && to.len() == 2,
+            Reveals::Ids { protocol } => two && to.len() == 2 && (one_key || protocol == AUTOMATIC),
             Reveals::Shares { pairs } => {
                 let dropped = if let Pairs::All { dropped } = pairs { &dropped[..] } else { &[] };
-                two && to.len() == 2 && dropped.iter().all(known)
+                two && to.len() == 2 && in_order(dropped)
             }
-            Reveals::Prepared => two && to.len() == 1,
+            Reveals::Prepared => two && one_key && to.len() == 1,
         };
-        let in_order = || parties.iter().filter(|party| to.contains(party)).eq(to);
         match () {
             () if (1..parties.len()).any(|place| parties[..place].contains(&parties[place])) => {
                 Some("a party is named twice")
             }
-            () if to.is_empty() || !in_order() => Some("those that learn the outcome are no parties in their order"),
+            () if to.is_empty() || !in_order(to) => Some("those that learn the outcome are no parties in their order"),
             () if keys.is_empty() || keys.iter().any(Vec::is_empty) => Some("a key has no column"),
-            () if !of_two => Some("its parties cannot learn what it reveals"),
+            () if !fits => Some("its parties cannot learn what it reveals"),
             () => None,
         }
     }
@@ -209,6 +215,15 @@ impl MatchPlan {
     pub(crate) fn at(&self, me: usize) -> At<'_> {
         At { plan: self, me }
     }
+}
+
+/// The protocol of a match of rows.
+#[derive(Clone, Copy, Debug)]
+pub enum Chosen<'a> {
+    /// One of tacit's, by its name.
+    Named(&'a str),
+    /// One from elsewhere, by the name that the plan gives it.
+    Elsewhere(&'a str),
 }
 
 /// A plan, as the party of a number runs it.
@@ -228,12 +243,23 @@ impl At<'_> {
         (role == Role::Receiver) == (self.me == receiver)
     }
 
-    /// Of a match that reveals rows, who learns them; `role` is this party's.
-    pub fn rows(&self, role: Role) -> Result<Learns, MatchError> {
-        match &self.plan.reveals {
-            Reveals::Rows { .. } if self.all_learn() => Ok(Learns::Both),
-            Reveals::Rows { .. } if self.plays(role, self.plan.first_to_learn()) => Ok(Learns::Receiver),
-            _ => Err(MatchError::NotApproved(ROWS)),
+    /// Of a match that reveals rows, who learns them; `role` is this party's. protocol: the one that runs; count: of
+    /// bins.
+    pub fn rows(&self, role: Role, protocol: Chosen<'_>, count: usize) -> Result<Learns, MatchError> {
+        let asked = self.plan.asked()?;
+        let same = match (asked.protocol, protocol) {
+            (Protocol::Fastest, Chosen::Named(_)) => true,
+            (Protocol::Named(plan), Chosen::Named(name)) => plan == name,
+            (Protocol::Elsewhere(plan), Chosen::Elsewhere(name)) => plan == name,
+            _ => false,
+        };
+        if !same || asked.bins.is_some_and(|bins| bins != count) {
+            return Err(MatchError::NotApproved("rows by such a protocol, or in so many bins"));
+        }
+        match self.all_learn() {
+            true => Ok(Learns::Both),
+            false if self.plays(role, self.plan.first_to_learn()) => Ok(Learns::Receiver),
+            false => Err(MatchError::NotApproved(ROWS)),
         }
     }
 
@@ -249,19 +275,27 @@ impl At<'_> {
         }
     }
 
-    /// That universal ids are approved, by one key or by several.
-    pub fn ids(&self, several: bool) -> Result<(), MatchError> {
-        match &self.plan.reveals {
-            Reveals::Ids { .. } if (self.plan.keys.len() > 1) == several => Ok(()),
-            _ => Err(MatchError::NotApproved("universal ids")),
+    /// That universal ids are approved. method: by one key, the one that runs; keys: of each row.
+    pub fn ids(&self, method: Option<&str>, keys: usize) -> Result<(), MatchError> {
+        let Reveals::Ids { protocol } = &self.plan.reveals else {
+            return Err(MatchError::NotApproved("universal ids"));
+        };
+        let by_one = method.is_some_and(|name| keys == 1 && (protocol == AUTOMATIC || protocol == name));
+        match keys == self.plan.keys.len() && (by_one || method.is_none() && keys > 1) {
+            true => Ok(()),
+            false => Err(MatchError::NotApproved("universal ids by such a protocol or number of keys")),
         }
     }
 
     /// Which pairs are shared: in one at most, or all but those of contaminated rows of the sender and of the receiver.
-    pub fn shares(&self, role: Role) -> Result<Option<[bool; 2]>, MatchError> {
+    /// keys: of each row.
+    pub fn shares(&self, role: Role, keys: usize) -> Result<Option<[bool; 2]>, MatchError> {
         let Reveals::Shares { pairs } = &self.plan.reveals else {
             return Err(MatchError::NotApproved("shares"));
         };
+        if keys != self.plan.keys.len() {
+            return Err(MatchError::NotApproved("shares by so many keys"));
+        }
         let Pairs::All { dropped } = pairs else { return Ok(None) };
         let of = |party: usize| dropped.contains(&self.plan.parties[party]);
         let sender = if role == Role::Sender { self.me } else { 1 - self.me };
@@ -310,6 +344,12 @@ mod tests {
             (BOTH, BOTH, 1, r#"{"numbers":{"summed":null,"least":0}}"#),
             (BOTH, &["a"], 1, r#"{"ids":{"protocol":"auto"}}"#),
             (BOTH, BOTH, 1, shares),
+            (BOTH, BOTH, 1, &shares.replace("\"c\"", "\"b\",\"a\"")),
+            (BOTH, &["a"], 1, &JOIN.replace("inner", "left")),
+            (BOTH, BOTH, 1, &JOIN.replace("inner", "cross")),
+            (BOTH, BOTH, 1, &JOIN.replace("\"bins\":null", "\"bins\":0")),
+            (BOTH, BOTH, 2, JOIN),
+            (BOTH, BOTH, 2, r#"{"ids":{"protocol":"ddh"}}"#),
             (BOTH, BOTH, 1, "\"prepared\""),
             (BOTH, BOTH, 1, "\"everything\""),
         ] {
@@ -323,12 +363,10 @@ mod tests {
     #[test]
     fn every_member_is_in_the_digest() {
         let first = plan(BOTH, 1, JOIN);
-        let mut others = vec![plan(&["a"], 1, JOIN), plan(BOTH, 2, JOIN), plan(BOTH, 1, "\"common\"")];
-        let names = ["join", "protocol", "plugin"].map(|name| match name {
-            "plugin" => JOIN.replace("\"plugin\":null", "\"plugin\":\"x\""),
-            _ => JOIN.replace(&format!("\"{name}\":\""), &format!("\"{name}\":\"x")),
-        });
-        others.extend(names.iter().map(|reveals| plan(BOTH, 1, reveals)));
+        let mut others = vec![plan(&["a"], 1, JOIN), plan(BOTH, 1, "\"common\"")];
+        let changes = [("inner", "left"), ("auto", "dh"), ("\"plugin\":null", "\"plugin\":\"x\"")];
+        others.extend(changes.map(|(from, to)| plan(BOTH, 1, &JOIN.replace(from, to))));
+        others.push(MatchPlan { keys: [&first.keys[..], &first.keys[..]].concat(), ..first.clone() });
         others.push(plan(BOTH, 1, &JOIN.replace("\"bins\":null", "\"bins\":7")));
         others.push(MatchPlan { prices: Some("{}".into()), ..first.clone() });
         let of_column = |normaliser: &str, kind: Option<&str>| MatchPlan {
@@ -349,7 +387,7 @@ mod tests {
     #[test]
     fn who_learns_decides_who_receives() {
         let [sender, receiver] = ROLES;
-        let of = |plan: MatchPlan| played(|me, role| plan.at(me).rows(role).is_ok());
+        let of = |plan: MatchPlan| played(|me, role| plan.at(me).rows(role, Chosen::Named("dh"), 3).is_ok());
         assert_eq!(of(plan(BOTH, 1, JOIN)), [ROLES.to_vec(), ROLES.to_vec()]);
         assert_eq!(of(plan(&["b"], 1, JOIN)), [vec![sender], vec![receiver]]);
         let of = |plan: MatchPlan| played(|me, role| plan.at(me).numbers(role).is_ok());
@@ -388,16 +426,33 @@ mod tests {
     }
 
     #[test]
+    fn the_protocol_that_is_asked_for_is_the_one_that_runs() {
+        let learns =
+            |reveals: &str, chosen, bins| plan(BOTH, 1, reveals).at(0).rows(Role::Sender, chosen, bins).is_ok();
+        let named = JOIN.replace("auto", "kkrt").replace("\"bins\":null", "\"bins\":9");
+        assert!(learns(&named, Chosen::Named("kkrt"), 9));
+        assert!(!learns(&named, Chosen::Named("dh"), 9) && !learns(&named, Chosen::Named("kkrt"), 1));
+        let plugin = JOIN.replace("\"plugin\":null", "\"plugin\":\"theirs\"");
+        assert!(learns(&plugin, Chosen::Elsewhere("theirs"), 1) && !learns(&plugin, Chosen::Elsewhere("mine"), 1));
+        assert!(!learns(&plugin, Chosen::Named("dh"), 1) && !learns(JOIN, Chosen::Elsewhere("theirs"), 1));
+        let ids = plan(BOTH, 1, r#"{"ids":{"protocol":"ddh"}}"#);
+        assert!(ids.at(0).ids(Some("ddh"), 1).is_ok() && ids.at(0).ids(Some("oprf"), 1).is_err());
+        assert!(plan(BOTH, 1, r#"{"ids":{"protocol":"auto"}}"#).at(0).ids(Some("oprf"), 1).is_ok());
+    }
+
+    #[test]
     fn rules_of_parties_become_those_of_roles() {
         let shares = plan(BOTH, 1, r#"{"shares":{"pairs":{"all":{"dropped":["b"]}}}}"#);
-        let dropped = |me: usize, role| shares.at(me).shares(role).expect("approved");
+        let dropped = |me: usize, role| shares.at(me).shares(role, 1).expect("approved");
         assert_eq!(dropped(0, Role::Sender), Some([false, true]));
         assert_eq!(dropped(0, Role::Receiver), Some([true, false]));
         assert_eq!(dropped(1, Role::Sender), dropped(0, Role::Receiver));
         let single = plan(BOTH, 2, r#"{"shares":{"pairs":"one"}}"#);
-        assert_eq!(single.at(0).shares(Role::Sender).expect("approved"), None);
+        assert_eq!(single.at(0).shares(Role::Sender, 2).expect("approved"), None);
         let ids = plan(BOTH, 2, r#"{"ids":{"protocol":"auto"}}"#);
-        assert!(ids.at(0).ids(true).is_ok() && ids.at(0).ids(false).is_err() && single.at(0).ids(true).is_err());
+        assert!(ids.at(0).ids(None, 2).is_ok() && single.at(0).ids(None, 2).is_err());
+        assert!(ids.at(0).ids(None, 1).is_err() && ids.at(0).ids(Some("ddh"), 1).is_err());
+        assert!(single.at(0).shares(Role::Sender, 1).is_err(), "by another number of keys");
         let three = MatchPlan::from_json(&text(&["a", "b", "c"], &["a", "c"], 1, "\"common\"")).expect("a plan");
         assert_eq!(three.recipients().expect("approved"), [0, 2]);
     }

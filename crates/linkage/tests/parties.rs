@@ -6,6 +6,7 @@ use std::thread;
 use arrow_array::{ArrayRef, Int64Array, RecordBatch};
 use arrow_schema::{DataType, Field, Schema};
 use tacit_linkage::messages::{Announcement, Kind, Misbehaviour, Numbers, Point, tell};
+use tacit_linkage::plan::Chosen;
 use tacit_linkage::{
     Bins, KeyColumn, Layout, MatchError, MatchPlan, Normaliser, Parties, Partition, Progress, Results,
 };
@@ -213,7 +214,7 @@ fn nothing_is_run_that_is_not_approved() {
     let common =
         of(&rows, |parties, bins| parties.intersect(0, bins, &Results::new(1, None), &Progress::default()).err());
     assert!(common.contains("does not show which keys all have"), "{common}");
-    let run = |parties: &mut Parties, _: &Bins| parties.run(Role::Sender, vec![0]).err();
+    let run = |parties: &mut Parties, _: &Bins| parties.run(Role::Sender, Chosen::Named("dh"), 1, vec![0]).err();
     let counted = of(&numbers(false, 1, &["a", "b"]), run);
     assert!(counted.contains("does not show which rows match"), "{counted}");
 }

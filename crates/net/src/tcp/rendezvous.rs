@@ -211,13 +211,14 @@ impl Rendezvous {
         started.map_err(|error| NetError::BadConfiguration { detail: format!("no thread or socket is left: {error}") })
     }
 
-    /// Notes a peer's part of what the nodes draw together, which is one on all its connections.
+    /// Notes a peer's part of what the nodes draw together, which is one on all its connections. One that was started
+    /// anew meanwhile has another.
     fn note<C>(&mut self, met: &Met<C>) -> Result<(), NetError> {
         if *self.parts[met.peer].get_or_insert(met.part) == met.part {
             return Ok(());
         }
-        let (peer, detail) = (self.group.names[met.peer].clone(), "it draws twice".to_owned());
-        Err(NetError::Cheating { peer, step: String::new(), detail })
+        let detail = "it was started anew before all parties were connected; start again".to_owned();
+        Err(NetError::Gone { peer: self.group.names[met.peer].clone(), step: String::new(), detail })
     }
 
     fn start_writer(&mut self, met: Met<Outgoing>) -> io::Result<()> {

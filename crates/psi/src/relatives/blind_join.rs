@@ -302,6 +302,7 @@ fn all_pairs([sender, receiver]: [Side<'_>; 2], most: u64, spread: Spread) -> Re
     if pairs > most {
         return Err(PsiError::Pairs { pairs, most });
     }
+    drop(times);
     let lists = Lists::new(sender.tags.len(), sender.places(), spread);
     let counterparts = |(place, tag): (u32, u128)| {
         let theirs = place / receiver.columns as u32;

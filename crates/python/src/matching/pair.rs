@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 use tacit_linkage::messages::prepared::fingerprint;
 use tacit_linkage::messages::{Asked, Point};
+use tacit_linkage::plan::Chosen;
 use tacit_linkage::{family, shares};
 use tacit_psi::{Protocol, Role};
 
@@ -88,13 +89,18 @@ impl Pair {
         plugin: Option<(Py<PyAny>, String)>,
     ) -> PyResult<()> {
         let (bins, results) = table.get().parts();
+        let (name, elsewhere) = match &plugin {
+            Some((_, name)) => (name.clone(), true),
+            None => (protocol.to_owned(), false),
+        };
         let protocol: Arc<dyn Protocol> = match plugin {
             Some((plugin, name)) => Arc::new(plugged(plugin, &name)),
             None => family::named(protocol, bins.count()).map_err(Failure::from)?,
         };
         let progress = Arc::clone(&self.0.progress);
         self.0.work(py, move |parties| {
-            let run = parties.run(role(sender), todo)?;
+            let chosen = if elsewhere { Chosen::Elsewhere(&name) } else { Chosen::Named(&name) };
+            let run = parties.run(role(sender), chosen, bins.count(), todo)?;
             run.execute(protocol.as_ref(), parties.sessions(), &bins, &results, &progress)
         })
     }
