@@ -254,7 +254,7 @@ impl At<'_> {
             _ => false,
         };
         if !same || asked.bins.is_some_and(|bins| bins != count) {
-            return Err(MatchError::NotApproved("rows by such a protocol, or in so many bins"));
+            return Err(MatchError::NotApproved("rows by this protocol, or in this number of bins"));
         }
         match self.all_learn() {
             true => Ok(Learns::Both),
@@ -283,7 +283,7 @@ impl At<'_> {
         let by_one = method.is_some_and(|name| keys == 1 && (protocol == AUTOMATIC || protocol == name));
         match keys == self.plan.keys.len() && (by_one || method.is_none() && keys > 1) {
             true => Ok(()),
-            false => Err(MatchError::NotApproved("universal ids by such a protocol or number of keys")),
+            false => Err(MatchError::NotApproved("universal ids by this protocol or number of keys")),
         }
     }
 
@@ -294,7 +294,7 @@ impl At<'_> {
             return Err(MatchError::NotApproved("shares"));
         };
         if keys != self.plan.keys.len() {
-            return Err(MatchError::NotApproved("shares by so many keys"));
+            return Err(MatchError::NotApproved("shares by this number of keys"));
         }
         let Pairs::All { dropped } = pairs else { return Ok(None) };
         let of = |party: usize| dropped.contains(&self.plan.parties[party]);

@@ -93,9 +93,9 @@ impl Session {
         self.links.routes.len()
     }
 
-    /// Random numbers that the nodes have drawn together when the session began, the same at all parties of a run if all
-    /// nodes follow the protocol. They are no secret, and nobody knew them when the plan was made. Zero where somebody
-    /// else carries the bytes.
+    /// Random numbers that the nodes have drawn together when the session began, the same at all parties of a run if
+    /// all nodes follow the protocol. They are no secret, and nobody knew them when the plan was made. Zero where
+    /// somebody else carries the bytes.
     pub fn drawn(&self) -> [u8; 32] {
         self.links.drawn
     }
