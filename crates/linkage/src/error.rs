@@ -36,7 +36,7 @@ pub enum MatchError {
     /// This party would announce what cannot be.
     #[error("this party would announce {0}; correct its options or its private file")]
     Announced(Misbehaviour),
-    /// What is approved is no plan of a match.
+    /// A text that is no plan of a match.
     #[error("this is no plan of a match: {0}")]
     Plan(String),
     /// Something is to be run that the approved plan does not say.

@@ -48,7 +48,7 @@ type Connect = Box<dyn Fn(usize) -> Result<Session, MatchError> + Send>;
 
 /// This party's connection with the others, and what all have announced.
 pub struct Parties {
-    /// What all have approved.
+    /// The approved plan.
     plan: MatchPlan,
     connect: Connect,
     /// One for each worker; none after the end.
@@ -295,7 +295,7 @@ impl Parties {
         prepared::ask(self.first()?, bins, results, rows, held, offer)
     }
 
-    /// What this party may run.
+    /// The plan, as this party runs it.
     fn approved(&self) -> Result<At<'_>, MatchError> {
         let session = self.sessions.first().ok_or(MatchError::OutOfOrder(ENDED))?;
         Ok(self.plan.at(session.me().0))

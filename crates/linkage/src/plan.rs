@@ -1,4 +1,4 @@
-//! What the parties of a match have approved, and what each of them may run of it.
+//! The plan of a match: its outcome, its recipients and its rules, approved by all parties and held against each step.
 //!
 //! All parties write the same plan. Its digest is what they compare when they connect, and [`crate::Parties`] runs
 //! nothing that the plan does not say: which kind of outcome there is, who learns it, and by which rules. What follows
@@ -18,7 +18,7 @@ const DIGEST: &str = "tacit 2026-11-24 linkage: plan of a match";
 /// The protocol that is chosen by its predicted time.
 const AUTOMATIC: &str = "auto";
 
-/// What a plan of rows shows.
+/// The outcome of a plan of rows, in words.
 const ROWS: &str = "which rows match";
 
 /// The joins of two tables. The first is the one that one party can learn alone.
@@ -34,7 +34,7 @@ pub struct Column {
     pub kind: Option<String>,
 }
 
-/// Which pairs of rows are shared.
+/// The rule for the shared pairs of rows.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Pairs {
@@ -47,11 +47,11 @@ pub enum Pairs {
     },
 }
 
-/// What a match reveals.
+/// The outcome of a match.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Reveals {
-    /// Which rows of two tables match, as a join.
+    /// The matching rows of two tables, as a join.
     Rows {
         /// The join.
         join: String,
