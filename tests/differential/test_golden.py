@@ -70,7 +70,8 @@ class Runner:
         if self.suite == "rep3":  # otherwise another party may own a table
             steps = compile_query(block.first, federation.catalog, to).steps
             matched = {step.operator.op for step in steps if isinstance(step, PsiStep)}
-            words = {word: op for word, op in (("psi", "psi"), ("circuit", "circuit_psi")) if word in block.words}
+            named = (("psi", "psi"), ("circuit", "circuit_psi"), ("ids", "universal_ids"))
+            words = {word: op for word, op in named if word in block.words}
             assert matched == set(words.values()), "whether rows are matched"
         found = shown(ask(federation, block.first, self.engine, folder, to), ordered=block.ordered)
         with pooled(federation) as database:

@@ -6,10 +6,12 @@ TACIT_UPDATE_GOLDEN=1 writes it instead of comparing.
 from __future__ import annotations
 
 import argparse
+import copy
 import json
 import os
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -57,6 +59,15 @@ def circuit_psi() -> dict[str, object]:
     return {name: member for name, member in psi().items() if name != "right_unique"} | {"op": "circuit_psi"}
 
 
+def universal_ids() -> dict[str, object]:
+    """A full join of the same, with nullable columns."""
+    operator: dict[str, Any] = copy.deepcopy(circuit_psi()) | {"op": "universal_ids"}
+    for side in ("left", "right"):
+        for column in operator[side]["columns"]:
+            column["kind"]["nullable"] = True
+    return operator
+
+
 def kept() -> dict[str, object]:
     """The first input as a kept table."""
     return {"op": "kept", "table": "t", "columns": source(1, "a")["columns"], "rows": ROWS, "padded": True}
@@ -82,6 +93,7 @@ def operators() -> list[tuple[str, dict[str, object]]]:
         ("the same of tables that their owners sorted", {**join, **columns, "merged": True}),
         ("psi of two owners' such tables, whose rows all match", psi()),
         ("circuit_psi of two owners' such tables", circuit_psi()),
+        ("universal_ids of two owners' such tables, whose rows all match", universal_ids()),
         ("group by the key, one SUM", {**group, "aggregates": [total]}),
         ("group by the key, one MAX", {**group, "aggregates": [largest]}),
         ("distinct keys", {**group, "aggregates": []}),

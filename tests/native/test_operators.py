@@ -36,6 +36,7 @@ from tacit.plan.physical.operators import (
     Side,
     Sort,
     Union,
+    UniversalIds,
 )
 from tacit.plan.physical.record import Record
 from tacit.plan.physical.values import Call, Column, Function, Integer, Null, Text, Value
@@ -66,6 +67,7 @@ EXAMPLES: tuple[Operator, ...] = (
     Input(2, "a", (), 9, sorted_by=("x", "h"), ordered=True),
     Psi(3, SIDE, OTHER, right_unique=False),
     CircuitPsi(4, SIDE, OTHER),
+    UniversalIds(17, SIDE, OTHER),
     Kept(5, "t", SHARED[:1], 9, padded=True),
     Filter(6, 5, Call("lt", (Column("x"), Integer(3, BITS)), TRUTH)),
     Project(7, 6, tuple(Computed(f"c{at}", value, RING) for at, value in enumerate(COMPUTED))),

@@ -1,11 +1,13 @@
-//! Which protocol finds one intersection that both parties learn: the one that is predicted to take the least time.
-//! Both parties compute it alike, from public sizes, the declared network and the prices that they agree on.
+//! Which protocol finds one intersection that both parties learn, or gives universal ids: the one that is predicted to
+//! take the least time. Both parties compute it alike, from public sizes, the declared network and the prices that they
+//! agree on.
 
 use tacit_net::Link;
 
 use crate::alignment::{self, Learns, role};
 use crate::prices::Prices;
-use crate::{Declared, Protocol, Role, Sizes, Traffic};
+use crate::relatives::{PrivateId, Relative};
+use crate::{Declared, Protocol, Role, Sizes, Traffic, set_union};
 
 /// The sizes by role, of the first party's items and the second's. first: the first party's role.
 pub fn sizes_of(first: Role, [mine, theirs]: [usize; 2]) -> Sizes {
@@ -36,23 +38,39 @@ pub fn first_role(protocol: &dyn Protocol, [mine, theirs]: [usize; 2]) -> Role {
 /// # Panics
 /// When there is none.
 pub fn fastest<'a>(protocols: &[&'a dyn Protocol], sizes: [usize; 2], link: Link, prices: &Prices) -> &'a dyn Protocol {
-    let seconds = |protocol: &&dyn Protocol| {
-        let Traffic { rounds, sender, receiver } = traffic(*protocol, sizes);
-        // Both directions carry at the same time.
-        prices.seconds(protocol.name(), sizes.iter().sum::<usize>() as f64) + link.seconds(rounds, sender.max(receiver))
-    };
+    let seconds = |protocol: &&dyn Protocol| predicted(protocol.name(), traffic(*protocol, sizes), sizes, link, prices);
     let fastest = protocols.iter().min_by(|a, b| seconds(a).total_cmp(&seconds(b)));
     *fastest.expect("protocols to choose from")
+}
+
+/// How universal ids of both parties' items are made in the least time, and the first party's role in that.
+pub fn fastest_ids(sizes: [usize; 2], link: Link, prices: &Prices) -> (PrivateId, Role) {
+    let seconds = |(method, first): &(PrivateId, Role)| {
+        predicted(method.title(), method.cost(sizes_of(*first, sizes)), sizes, link, prices)
+    };
+    let both = |method| [(method, Role::Sender), (method, Role::Receiver)];
+    let possible = [PrivateId::Ddh, PrivateId::Oprf].into_iter().flat_map(both).filter(|&(method, first)| {
+        method == PrivateId::Ddh || set_union::check_size(sizes_of(first, sizes).sender).is_ok()
+    });
+    possible.min_by(|a, b| seconds(a).total_cmp(&seconds(b))).expect("Diffie-Hellman has no limit")
+}
+
+/// Seconds of processor and network.
+fn predicted(name: &str, traffic: Traffic, sizes: [usize; 2], link: Link, prices: &Prices) -> f64 {
+    let Traffic { rounds, sender, receiver } = traffic;
+    // Both directions carry at the same time.
+    prices.seconds(name, sizes.iter().sum::<usize>() as f64) + link.seconds(rounds, sender.max(receiver))
 }
 
 #[cfg(test)]
 mod tests {
     use tacit_net::Link;
 
-    use super::fastest;
+    use super::{fastest, fastest_ids};
     use crate::prices::Prices;
+    use crate::relatives::PrivateId;
     use crate::vole_psi::Variant;
-    use crate::{DhPsi, VolePsi};
+    use crate::{DhPsi, Role, VolePsi};
 
     #[test]
     fn few_items_are_matched_on_a_curve_and_more_where_rounds_are_long() {
@@ -71,5 +89,16 @@ mod tests {
         for (sizes, near, distant) in expected {
             assert_eq!((chosen(sizes, Link::UNDECLARED), chosen(sizes, far)), (near, distant), "{sizes:?}");
         }
+    }
+
+    #[test]
+    fn ids_are_made_on_a_curve_where_rows_are_few_or_bytes_dear_or_too_many() {
+        let slow = Link { latency: 0.00005, bandwidth: 1e6 };
+        let chosen = |sizes, link| fastest_ids(sizes, link, &Prices::default());
+        assert_eq!(chosen([100, 100], Link::UNDECLARED).0, PrivateId::Ddh);
+        assert_eq!(chosen([100_000, 100_000], Link::UNDECLARED).0, PrivateId::Oprf);
+        assert_eq!(chosen([100_000, 100_000], slow).0, PrivateId::Ddh);
+        assert_eq!(chosen([10_000_000, 1_000_000], Link::UNDECLARED), (PrivateId::Oprf, Role::Receiver));
+        assert_eq!(chosen([10_000_000, 10_000_000], Link::UNDECLARED).0, PrivateId::Ddh);
     }
 }

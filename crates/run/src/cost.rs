@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::prices::Prices;
 use crate::psi_join::Terms;
 use crate::registry::Engine;
-use crate::{circuit_join, kept, psi_join};
+use crate::{circuit_join, ids_join, kept, psi_join};
 
 /// What the parties of a run declare and agree on, as far as its cost follows from it.
 pub struct Conditions<'a> {
@@ -63,6 +63,10 @@ pub fn cost(
         let (rounds, sent) = match operator {
             Operator::CircuitPsi(psi) => circuit_join::declared(psi, sizes),
             Operator::Psi(psi) => psi_join::declared(psi, sizes, cost.rows, &terms),
+            Operator::UniversalIds(_) => {
+                cost.processor += terms.ids_processor(sizes);
+                ids_join::declared(sizes, cost.rows, &terms)
+            }
             _ => continue,
         };
         cost.rounds += rounds;

@@ -14,6 +14,7 @@ pub mod containment;
 mod cost;
 mod error;
 mod foresight;
+mod ids_join;
 pub mod kept;
 pub mod kept_file;
 mod lifecycle;

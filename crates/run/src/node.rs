@@ -11,6 +11,7 @@ use crate::agreement::{Agreement, Sessions};
 use crate::circuit_join;
 use crate::error::{Result, RunError};
 use crate::foresight::Foresight;
+use crate::ids_join;
 use crate::kept::{self, Target};
 use crate::psi_join::{self, BothSides, Learn, Terms};
 use crate::suite::Suite;
@@ -29,7 +30,7 @@ pub trait Node: Send {
     /// Shares the owner's table, which is given only there.
     fn input(&mut self, operator: &Operator, data: Option<DataTable>) -> Result<Facts>;
 
-    /// Joins two owners' tables by private set intersection. Each owner gives its side.
+    /// Joins two owners' tables by their keys. Each owner gives its side.
     fn psi(&mut self, operator: &Operator, data: BothSides) -> Result<Facts>;
 
     /// Executes a secure operator on the tables of the steps that it names.
@@ -178,6 +179,7 @@ where
         let table = match operator {
             Operator::Psi(psi) => psi_join::among_nodes(&mut held.executor, psi, data, terms, learn)?,
             Operator::CircuitPsi(psi) => circuit_join::among_nodes(&mut held.executor, psi, data, learn)?,
+            Operator::UniversalIds(ids) => ids_join::among_nodes(&mut held.executor, ids, data, terms, learn)?,
             _ => return Err(RunError::NoPsi(operator.name())),
         };
         Ok(held.hold(operator, table))
@@ -243,6 +245,7 @@ impl Node for ClearNode {
         let table = match operator {
             Operator::Psi(psi) => psi_join::in_clear(&mut self.0.executor, psi, data)?,
             Operator::CircuitPsi(psi) => circuit_join::in_clear(&mut self.0.executor, psi, data)?,
+            Operator::UniversalIds(ids) => ids_join::in_clear(&mut self.0.executor, ids, data)?,
             _ => return Err(RunError::NoPsi(operator.name())),
         };
         Ok(self.0.hold(operator, table))

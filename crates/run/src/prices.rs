@@ -75,6 +75,7 @@ impl Rows {
             Operator::Join(join) => (0, if join.merged { self.merged_join } else { self.join }),
             Operator::Psi(_) => (self.psi_begin, self.psi),
             Operator::CircuitPsi(_) => (self.circuit_psi_begin, self.circuit_psi),
+            Operator::UniversalIds(_) => (0, self.input),
             Operator::GroupBy(_) => (0, self.group_by),
             Operator::Aggregate(_) => (0, self.aggregate),
             Operator::Sort(_) => (0, self.sort),

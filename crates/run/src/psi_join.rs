@@ -9,10 +9,13 @@
 //!
 //! Rounds and bytes: [`declared`], and what `tacit_table::cost` says of announcements and inputs.
 
+use std::time::Duration;
+
 use tacit_mpc::backends::{Clear, Networked};
 use tacit_net::{Link, PartyId, Session};
 use tacit_psi::alignment::{self, Learns};
-use tacit_psi::choice::{fastest, first_role, sizes_of, traffic};
+use tacit_psi::choice::{fastest, fastest_ids, first_role, sizes_of, traffic};
+use tacit_psi::relatives::{PrivateId, Relative};
 use tacit_psi::vole_psi::Variant;
 use tacit_psi::{DhPsi, Protocol, PsiError, Role, Traffic, VolePsi, row_counts};
 use tacit_table::operator::PsiSide;
@@ -40,6 +43,17 @@ impl Terms {
     fn protocol(&self, sizes: [usize; 2]) -> &'static dyn Protocol {
         let all: [&'static dyn Protocol; 2] = [&DhPsi { bins: 1 }, &VolePsi { variant: Variant::Fast, bins: 1 }];
         fastest(&all, sizes, self.link, &self.prices)
+    }
+
+    /// How universal ids of sides of these sizes are made, and the left owner's role.
+    pub fn ids(&self, sizes: [usize; 2]) -> (PrivateId, Role) {
+        fastest_ids(sizes, self.link, &self.prices)
+    }
+
+    /// What making ids of sides of these sizes takes of an owner's processor.
+    pub fn ids_processor(&self, sizes: [usize; 2]) -> Duration {
+        let items = sizes.iter().sum::<usize>() as f64;
+        Duration::from_secs_f64(self.prices.seconds(self.ids(sizes).0.title(), items))
     }
 }
 

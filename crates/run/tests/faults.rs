@@ -7,7 +7,7 @@ use tacit_net::Fault;
 use tacit_run::containment::install_hook;
 use tacit_run::{Agreement, RunError, Session};
 use tacit_table::{DataTable, Operator};
-use world::plans::{keeping, matched, reading, totals, totals_answer};
+use world::plans::{identified, keeping, matched, reading, totals, totals_answer};
 use world::{ENGINES, Opened, Plan, Store, drive, nodes, over_tls, rows, sessions, step, table, together};
 
 type End = Result<Opened, RunError>;
@@ -68,8 +68,9 @@ fn what_no_permit_allows_ends_the_run_at_all_nodes() {
 /// Also that of the number of matching rows, which nobody knows before, is asked for before anything is sent.
 #[test]
 fn a_match_needs_each_of_its_permits() {
-    for (op, engine) in [("psi", "two"), ("psi", "rep3"), ("circuit_psi", "two")] {
-        let (plan, step) = (matched(op), format!("3.{op}"));
+    for (op, engine) in [("psi", "two"), ("psi", "rep3"), ("circuit_psi", "two"), ("universal_ids", "rep3")] {
+        let plan = if op == "universal_ids" { identified(None) } else { matched(op) };
+        let step = format!("3.{op}");
         let permits: Vec<Json> = serde_json::from_str(&plan.agreement(engine).permits).expect("a list");
         for (missing, permit) in permits.iter().enumerate() {
             let sessions = approving(&plan, engine, |permits| drop(permits.remove(missing)));

@@ -8,7 +8,10 @@ use std::collections::HashMap;
 use tacit_math::KeyedHash;
 use tacit_run::{Conditions, OperatorCost, Prices, Session, cost};
 use tacit_table::{ColumnData, DataColumn, DataTable, Text};
-use world::plans::{keeping, matched, matched_answer, reading, reading_answer, release, totals, totals_answer};
+use world::plans::{
+    identified, identified_answer, keeping, matched, matched_answer, reading, reading_answer, release, totals,
+    totals_answer,
+};
 use world::{ENGINES, Opened, Plan, RING, Rows, Store, bits, drive, in_clear, nodes, over_tls, sessions, together};
 
 /// The answer of ann, who alone gets one.
@@ -47,6 +50,18 @@ fn joins_by_intersection_are_the_same_everywhere() {
         for engine in ENGINES {
             assert_eq!(among_threads(&plan, engine), matched_answer(), "{op} on {engine} among threads");
             assert_eq!(among_machines(&plan, engine), matched_answer(), "{op} on {engine} over TLS");
+        }
+    }
+}
+
+#[test]
+fn full_joins_by_universal_ids_are_the_same_everywhere() {
+    for padded in [None, Some([6, 5])] {
+        let plan = identified(padded);
+        assert_eq!(in_clear(&plan)[&4], identified_answer(), "in clear");
+        for engine in ENGINES {
+            assert_eq!(among_threads(&plan, engine), identified_answer(), "{engine} among threads");
+            assert_eq!(among_machines(&plan, engine), identified_answer(), "{engine} over TLS");
         }
     }
 }
@@ -93,6 +108,8 @@ fn what_is_declared_is_what_is_metered() {
         assert_as_declared(&totals(), engine, &[(2, 6)]);
         assert_as_declared(&matched("psi"), engine, &[(1, 4), (2, 3), (3, 2)]);
         assert_as_declared(&matched("circuit_psi"), engine, &[(1, 4), (2, 3)]);
+        assert_as_declared(&identified(None), engine, &[(1, 4), (2, 3), (3, 5)]);
+        assert_as_declared(&identified(Some([6, 5])), engine, &[(3, 9)]);
     }
 }
 

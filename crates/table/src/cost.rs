@@ -39,7 +39,7 @@ pub struct StepCost {
 ///
 /// `input_rows` gives the size of each input by its step id; an input with a size in the plan needs none. For a `psi`
 /// it gives the rows of the join by its step id, and the sizes of both sides by the ids of their local steps, as for a
-/// `circuit_psi`. `link` is the network that the nodes declare, `prices` are those that they agree on. What the
+/// `circuit_psi`; both for `universal_ids`. `link` is the network that the nodes declare, `prices` are those that they agree on. What the
 /// intersection protocol between the owners costs is not included, nor what the nodes agree on in a `keep`. `circuit`
 /// is how the engine makes shared matches of a `circuit_psi` for the sizes of both sides. `ahead`: whether the nodes
 /// have a second session to make ahead in.
@@ -150,6 +150,12 @@ impl<E: Costs> Forecast<E> {
                 let table = executor.circuit_table(psi, matched)?;
                 (table.rows(), Some(table))
             }
+            Operator::UniversalIds(ids) => {
+                let [left, right] = psi_sizes(ids.sides(), operator, input_rows)?;
+                let (_, permit) = executor.ids_sizes(ids, [Some(left), Some(right)])?;
+                let rows = executor.ids_rows(ids, permit, Some(known(operator, ids.id, input_rows)?))?;
+                (rows, Some(executor.ids_table(ids, rows, [None, None])?))
+            }
             Operator::Kept(_) => {
                 let table = executor.kept(operator, |b, kept| Ok(b.columns(kept.shape())))?;
                 (table.rows(), Some(table))
@@ -240,6 +246,7 @@ fn needed_permits<B: Backend>(parties: &Parties, operator: &Operator, inputs: &[
             sides(psi.sides()).into_iter().chain([size(site.clone())]).chain(matches).collect()
         }
         Operator::CircuitPsi(psi) => sides(psi.sides()),
+        Operator::UniversalIds(ids) => sides(ids.sides()).into_iter().chain([size(operator.name())]).collect(),
         Operator::Release(release) => {
             let (site, to, columns) = (operator.name(), &release.to, opened_columns(inputs[0], release)?);
             let clients = parties.clients_among(to);

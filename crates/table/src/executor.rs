@@ -14,8 +14,10 @@ use crate::table::Table;
 mod circuit_psi;
 mod psi;
 mod sides;
+mod universal_ids;
 
 pub use circuit_psi::Matched;
+pub use universal_ids::IdsSide;
 
 /// One node's execution of a plan. All nodes call the same methods with the same operators in the same order.
 pub struct Executor<B: Backend> {
@@ -112,6 +114,7 @@ impl<B: Backend> Executor<B> {
             Operator::Input(_)
             | Operator::Psi(_)
             | Operator::CircuitPsi(_)
+            | Operator::UniversalIds(_)
             | Operator::Kept(_)
             | Operator::Keep(_)
             | Operator::Release(_) => Err(misplaced(operator, "run")),

@@ -1,4 +1,4 @@
-//! Keys of a `psi` or `circuit_psi` at their owner: which rows have equal keys, as items for an intersection protocol.
+//! Keys of a join of two owners' tables at their owner: which rows have equal keys, as items for a protocol.
 //!
 //! An item is the keyed hash of all key columns of a row, each as its integer encoding or as its string with its length
 //! before it. So two rows have the same item exactly when the engine's join would find their keys equal, but for a
@@ -74,6 +74,17 @@ impl KeyGroups {
         let mut rows = self.rows.clone();
         rows.resize(self.items.len(), none);
         rows
+    }
+
+    /// The row of every item: after those with a key, each of the `rows` rows without one has a random item, and what is
+    /// left of these has `rows`, which is none. Keys are unique.
+    pub fn row_of_each_or_keyless(&self, rows: usize) -> Vec<u32> {
+        let mut keyed = vec![false; rows];
+        self.rows.iter().for_each(|&row| keyed[row as usize] = true);
+        let keyless = (0..rows as u32).filter(|&row| !keyed[row as usize]);
+        let mut found: Vec<u32> = self.rows.iter().copied().chain(keyless).collect();
+        found.resize(self.items.len(), rows as u32);
+        found
     }
 
     /// The rows of an item; random ones have none.

@@ -15,6 +15,7 @@ from tacit.plan.algebra.relations import (
     Aggregation,
     Broadcast,
     Filter,
+    FullJoin,
     Join,
     KeptScan,
     Limit,
@@ -73,7 +74,9 @@ class _Renderer:
             case Union(inputs):
                 return self._union(inputs, names(relation))
             case Join():
-                return self._join(relation)
+                return self._join(relation, "inner")
+            case FullJoin():
+                return self._join(relation, "full")
             case KeptScan() | Match():
                 raise TypeError("a local part reads its owner's tables only")
             case Broadcast(input, scalar):
@@ -104,13 +107,13 @@ class _Renderer:
         place = exp.cast(exp.Window(this=exp.RowNumber()), "TEXT")
         return [exp.SHA2(this=exp.DPipe(this=key, expression=place), length=exp.Literal.number(256))]
 
-    def _join(self, join: Join) -> exp.Query:
+    def _join(self, join: Join | FullJoin, kind: str) -> exp.Query:
         matches = [
             exp.EQ(this=column(left, "l"), expression=column(right, "r"))
             for left, right in zip(join.left_keys, join.right_keys, strict=True)
         ]
         return self._beside(join.left, join.right).join(
-            self._side(join.right, "r"), on=exp.and_(*matches), join_type="inner"
+            self._side(join.right, "r"), on=exp.and_(*matches), join_type=kind
         )
 
     def _beside(self, left: Relation, right: Relation) -> exp.Select:

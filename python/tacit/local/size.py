@@ -8,6 +8,7 @@ from tacit.plan.algebra.relations import (
     Aggregate,
     Broadcast,
     Filter,
+    FullJoin,
     Join,
     KeptScan,
     Limit,
@@ -34,6 +35,8 @@ def unfiltered_rows(relation: Relation, tables: Mapping[str, int]) -> int:
             return sum(unfiltered_rows(each, tables) for each in inputs)
         case Join(_, right):
             return unfiltered_rows(right, tables)
+        case FullJoin(left, right):
+            return unfiltered_rows(left, tables) + unfiltered_rows(right, tables)
         case Limit(input, count):
             rows = unfiltered_rows(input, tables)
             return rows if count is None else min(rows, count)

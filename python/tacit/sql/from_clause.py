@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Literal as OneOf
 
 from sqlglot import exp
 
@@ -15,7 +16,7 @@ from tacit.plan.facts.fields import fields, names
 from tacit.sql import arithmetic
 from tacit.sql.coercion import Mismatch
 from tacit.sql.expressions import Expressions
-from tacit.sql.joins import Joined
+from tacit.sql.joins import Joined, full_join, join_all
 from tacit.sql.scope import Scope, source_of
 from tacit.sql.text import Text, only
 
@@ -44,19 +45,42 @@ class From:
             self._join(join)
 
     def _join(self, join: exp.Join) -> None:
-        self._refuse_outer(join)
+        kind = self._kind(join)
+        if kind == "FULL":
+            self._full_join(join)
+            return
         only(join, self.text, {"this", "on", "using", "kind"}, "JOIN")
         self._add(join.this)
         if join.args.get("on") is not None:
-            bind = Expressions(self.scope, self.text, "ON", self._no_subquery)
-            self.conditions += conjuncts(bind.condition(join.args["on"]))
+            self.conditions += self._on(join)
         if join.args.get("using"):
             self._using(join.args["using"])
 
-    def _refuse_outer(self, join: exp.Join) -> None:
+    def _on(self, join: exp.Join) -> list[Expr]:
+        bind = Expressions(self.scope, self.text, "ON", self._no_subquery)
+        return conjuncts(bind.condition(join.args["on"]))
+
+    def _full_join(self, join: exp.Join) -> None:
+        """Join all that is there with one more, both with all their rows."""
+        if join.args.get("using"):
+            raise self.text.unsupported(join, "USING in a FULL JOIN", "write ON, and select the columns of both")
+        if join.args.get("on") is None:
+            raise self.text.invalid(join, "a FULL JOIN needs a condition; write ON with an equality.")
+        only(join, self.text, {"this", "on", "kind", "side"}, "FULL JOIN")
+        left = join_all(self.items, self.conditions, [], self.catalog)
+        self._add(join.this)
+        right = self.items[-1]
+        relation = full_join(left, right, self._on(join), self.catalog)
+        self.items, self.conditions = [Joined(right.alias, relation, right.position)], []
+        self.scope = self.scope.nullable()
+
+    def _kind(self, join: exp.Join) -> OneOf["INNER", "FULL"]:
+        """Which rows a join has. Raises UnsupportedSQL for others."""
         kind = " ".join(part for part in (join.method, join.side, join.kind) if part).upper()
         if kind in ("", "INNER", "CROSS"):
-            return
+            return "INNER"
+        if kind in ("FULL", "FULL OUTER"):
+            return "FULL"
         instead = {
             "SEMI": "write WHERE column IN (SELECT ...)",
             "NATURAL": "write JOIN ... USING (column)",

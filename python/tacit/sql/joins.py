@@ -18,6 +18,7 @@ from tacit.plan.algebra.relations import (
     ColumnRef,
     Expr,
     Filter,
+    FullJoin,
     Join,
     KeptScan,
     Project,
@@ -79,6 +80,22 @@ def semi_join(relation: Relation, key: Expr, choices: Relation, catalog: Catalog
         choices = Aggregate(choices, (only,), ())
     relation, (name,) = _with_keys(relation, [key])
     return Join(choices, relation, (only,), (name,))
+
+
+def full_join(left: Relation, right: Joined, conditions: list[Expr], catalog: Catalog) -> FullJoin:
+    """Two relations with all their rows, beside each other where all conditions hold: equalities of unique keys."""
+    step = _step(left, right, conditions)
+    if step is None or len(step.equalities) < len(conditions):
+        instead = "write equalities of a column of each side there, and other conditions in WHERE"
+        raise UnsupportedSQL("a FULL JOIN ON anything but equalities", instead, right.position)
+    sides = ((step.current, step.current_keys), (step.other, step.other_keys))
+    for side, keys in sides:
+        if not is_unique(side, keys, catalog):
+            found = _described(side, keys)
+            declare = f"declare a unique key for {found}, or " if found else ""
+            instead = f"{declare}join a subquery that has GROUP BY or DISTINCT on its key"
+            raise UnsupportedSQL("a FULL JOIN whose keys may repeat", instead, right.position)
+    return FullJoin(step.current, step.other, step.current_keys, step.other_keys, right.position)
 
 
 def is_single_row(relation: Relation) -> bool:

@@ -25,6 +25,11 @@ class Source:
     columns: tuple[tuple[str, ColumnRef], ...]
     merged: frozenset[str] = frozenset()
 
+    def nullable(self) -> Source:
+        """The source with all columns nullable."""
+        columns = tuple((name, replace(column, nullable=True)) for name, column in self.columns)
+        return replace(self, columns=columns)
+
 
 @dataclass(frozen=True)
 class Scope:
@@ -41,6 +46,10 @@ class Scope:
     def merging(self, names: frozenset[str]) -> Scope:
         """With the last source's columns of these names shown only once, from the left (JOIN ... USING)."""
         return Scope((*self.sources[:-1], replace(self.sources[-1], merged=names)))
+
+    def nullable(self) -> Scope:
+        """With all columns as a full join has them."""
+        return Scope(tuple(each.nullable() for each in self.sources))
 
     def find(self, node: exp.Column, text: Text) -> ColumnRef:
         """The column that a name means."""

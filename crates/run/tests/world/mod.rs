@@ -25,6 +25,9 @@ pub const ENGINES: [&str; 2] = ["rep3", "two"];
 /// Rows of integers, sorted.
 pub type Rows = Vec<Vec<i64>>;
 
+/// What stands for NULL in [`Rows`].
+pub const NULL: i64 = i64::MIN;
+
 /// What was opened, by the ids of the steps.
 pub type Opened = BTreeMap<usize, Rows>;
 
@@ -47,6 +50,7 @@ pub fn table(columns: &[(&str, &[i64])]) -> DataTable {
 /// The rows of an opened table, sorted: their order is drawn at random.
 pub fn rows(table: &DataTable) -> Rows {
     let value = |column: &DataColumn, row: usize| match &column.data {
+        _ if column.is_null(row) => NULL,
         ColumnData::Integers(values) => values[row],
         _ => panic!("column {} is not of integers", column.name),
     };
@@ -63,6 +67,9 @@ pub fn bits(width: usize) -> String {
 
 /// A signed ring element.
 pub const RING: &str = r#"{"repr":"ring64","width":40,"signed":true,"nullable":false}"#;
+
+/// A signed ring element that may be NULL.
+pub const NULLABLE: &str = r#"{"repr":"ring64","width":40,"signed":true,"nullable":true}"#;
 
 /// Columns of an input, of these names and kinds.
 pub fn columns(columns: &[(&str, String)]) -> String {
@@ -163,7 +170,7 @@ pub fn step(
             let data = mine(&input.owner).then(|| plan.data[&step].clone());
             session.input(step, || Ok(data)).map(|_| None)
         }
-        Operator::Psi(_) | Operator::CircuitPsi(_) => {
+        Operator::Psi(_) | Operator::CircuitPsi(_) | Operator::UniversalIds(_) => {
             let sides = operator.matched_sides().expect("two sides");
             let data: BothSides = sides.map(|side| mine(&side.owner).then(|| plan.data[&side.local].clone()));
             session.psi(step, || Ok(data)).map(|_| None)

@@ -1,6 +1,8 @@
 //! Plans that several tests run, and what they open.
 
-use super::{Plan, RING, Rows, bits, columns, table};
+use tacit_math::Plane;
+
+use super::{NULL, NULLABLE, Plan, RING, Rows, bits, columns, table};
 
 /// ann's customers and bob's orders: joined, the amounts of each region summed, opened to ann.
 pub fn totals() -> Plan {
@@ -55,6 +57,35 @@ pub fn matched(op: &str) -> Plan {
 /// What [`matched`] opens.
 pub fn matched_answer() -> Rows {
     vec![vec![40, -3], vec![43, -1]]
+}
+
+/// A full join of ann's rows with bob's by universal ids, opened to ann. padded: to these numbers of rows, or announced.
+/// One row of ann's has no key.
+pub fn identified(padded: Option<[usize; 2]>) -> Plan {
+    let side = |local: usize, owner: &str, key: &str, column: &str| {
+        let rows = padded.map_or("null".into(), |sizes| sizes[local - 1].to_string());
+        format!(
+            r#"{{"local":{local},"owner":"{owner}","rows":{rows},"pad_to_source":false,
+                "keys":[{{"source":"{key}","encode":"int"}}],"columns":{}}}"#,
+            columns(&[(column, NULLABLE.into())])
+        )
+    };
+    let (left, right) = (side(1, "ann", "id", "age"), side(2, "bob", "who", "score"));
+    let operators = [
+        format!(r#"{{"id":3,"op":"universal_ids","left":{left},"right":{right}}}"#),
+        r#"{"id":4,"op":"release","input":3,"to":["ann"],"columns":["age","score"],"nullable":["age","score"],
+            "ordered":false}"#
+            .into(),
+    ];
+    let mut left = table(&[("id", &[11, 12, 13, 14]), ("age", &[40, 41, 42, 43])]);
+    left.columns[0].nulls = Some(Plane::from_fn(4, |row| row == 2));
+    let right = table(&[("who", &[14, 90, 11]), ("score", &[-1, -2, -3])]);
+    Plan::new(&operators, [(1, left), (2, right)])
+}
+
+/// What [`identified`] opens.
+pub fn identified_answer() -> Rows {
+    vec![vec![NULL, -2], vec![40, -3], vec![41, NULL], vec![42, NULL], vec![43, -1]]
 }
 
 fn stored() -> String {

@@ -1,4 +1,5 @@
-//! The members of `psi` and `circuit_psi`: inner joins of two owners' tables by private set intersection.
+//! The members of `psi` and `circuit_psi`, inner joins of two owners' tables by private set intersection, and of
+//! `universal_ids`, their full join.
 
 use serde::{Deserialize, Serialize};
 use tacit_mpc::Shape;
@@ -33,7 +34,20 @@ pub struct CircuitPsi {
     pub right: PsiSide,
 }
 
-/// One owner's side of a `psi` or `circuit_psi`.
+/// `universal_ids`: a full join of two owners' tables, whose rows get universal ids; both sides' keys are unique. Both
+/// owners learn how many keys match, and nobody which.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UniversalIds {
+    /// Step id.
+    pub id: usize,
+    /// One side. Its columns are nullable.
+    pub left: PsiSide,
+    /// The other side, of another owner. Its columns are nullable.
+    pub right: PsiSide,
+}
+
+/// One owner's side of a `psi`, a `circuit_psi` or a `universal_ids`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PsiSide {
@@ -70,6 +84,13 @@ impl Psi {
 }
 
 impl CircuitPsi {
+    /// Both sides, left first.
+    pub fn sides(&self) -> [&PsiSide; 2] {
+        [&self.left, &self.right]
+    }
+}
+
+impl UniversalIds {
     /// Both sides, left first.
     pub fn sides(&self) -> [&PsiSide; 2] {
         [&self.left, &self.right]

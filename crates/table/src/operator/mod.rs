@@ -10,7 +10,7 @@ mod relational;
 pub use expression::{Call, Expression, Function};
 pub use keeping::{Keep, Kept};
 pub use kind::{Encoding, Kind, Repr};
-pub use matching::{CircuitPsi, Psi, PsiKey, PsiSide};
+pub use matching::{CircuitPsi, Psi, PsiKey, PsiSide, UniversalIds};
 pub use relational::{
     Aggregate, AggregateFunction, Aggregation, Broadcast, Filter, GroupBy, Input, InputColumn, Join, Limit,
     OutputColumn, Project, Release, Sort, SortKey, Union, UnionColumn,
@@ -40,6 +40,8 @@ pub enum Operator {
     Psi(Psi),
     /// Inner join of two owners' tables by private set intersection into shares.
     CircuitPsi(CircuitPsi),
+    /// Full join of two owners' tables by universal ids.
+    UniversalIds(UniversalIds),
     /// A scalar's columns added to every row.
     Broadcast(Broadcast),
     /// One row a group.
@@ -104,6 +106,7 @@ impl Operator {
             Self::Join(x) => x.id,
             Self::Psi(x) => x.id,
             Self::CircuitPsi(x) => x.id,
+            Self::UniversalIds(x) => x.id,
             Self::Broadcast(x) => x.id,
             Self::GroupBy(x) => x.id,
             Self::Aggregate(x) => x.id,
@@ -125,6 +128,7 @@ impl Operator {
             Self::Join(_) => "join",
             Self::Psi(_) => "psi",
             Self::CircuitPsi(_) => "circuit_psi",
+            Self::UniversalIds(_) => "universal_ids",
             Self::Broadcast(_) => "broadcast",
             Self::GroupBy(_) => "group_by",
             Self::Aggregate(_) => "aggregate",
@@ -148,15 +152,17 @@ impl Operator {
             Self::Input(x) if x.rows.is_none() => vec![x.id],
             Self::Psi(x) => unsized_sides(x.sides()).chain([x.id]).collect(),
             Self::CircuitPsi(x) => unsized_sides(x.sides()).collect(),
+            Self::UniversalIds(x) => unsized_sides(x.sides()).chain([x.id]).collect(),
             _ => vec![],
         }
     }
 
-    /// The sides of a join by private set intersection, left first.
+    /// The sides of a join of two owners' keys, left first.
     pub fn matched_sides(&self) -> Option<[&PsiSide; 2]> {
         match self {
             Self::Psi(x) => Some(x.sides()),
             Self::CircuitPsi(x) => Some(x.sides()),
+            Self::UniversalIds(x) => Some(x.sides()),
             _ => None,
         }
     }
@@ -164,7 +170,7 @@ impl Operator {
     /// The ids of the steps whose tables it takes, in order.
     pub fn inputs(&self) -> Vec<usize> {
         match self {
-            Self::Input(_) | Self::Psi(_) | Self::CircuitPsi(_) | Self::Kept(_) => vec![],
+            Self::Input(_) | Self::Psi(_) | Self::CircuitPsi(_) | Self::UniversalIds(_) | Self::Kept(_) => vec![],
             Self::Filter(x) => vec![x.input],
             Self::Project(x) => vec![x.input],
             Self::Union(x) => x.inputs.clone(),

@@ -90,7 +90,7 @@ fn step(operator: &Operator, from: &[&Clear], inputs: &HashMap<usize, Clear>) ->
             let rows = from[0].rows.iter().skip(x.offset).take(x.count.unwrap_or(usize::MAX)).cloned().collect();
             Clear { names: from[0].names.clone(), rows }
         }
-        Operator::Psi(_) | Operator::CircuitPsi(_) => {
+        Operator::Psi(_) | Operator::CircuitPsi(_) | Operator::UniversalIds(_) => {
             unreachable!("these need an intersection protocol, which this room has none of")
         }
         Operator::Kept(_) | Operator::Keep(_) => unreachable!("these go through files, not through a plan alone"),

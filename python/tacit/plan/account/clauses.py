@@ -10,6 +10,7 @@ from tacit.plan.algebra.relations import (
     ColumnRef,
     Expr,
     Filter,
+    FullJoin,
     Join,
     KeptScan,
     Limit,
@@ -40,7 +41,7 @@ def relation_text(relation: Relation) -> str:
             return clause(relation)
         case Union() | Broadcast():
             return f"({below})"
-        case Join() | Match():
+        case Join() | FullJoin() | Match():
             return f"({below}) | {clause(relation)}"
         case Filter() | Project() | Aggregate() | Sort() | Limit():
             return f"{below} | {clause(relation)}"
@@ -73,6 +74,8 @@ def _operator(relation: Relation) -> str:
             return "union"
         case Join():
             return f"join {clause(relation)}"
+        case FullJoin():
+            return f"full join {clause(relation)}"
         case Match():
             return f"{'circuit-psi' if relation.hidden else 'psi'} {clause(relation)}"
         case Broadcast():
@@ -100,7 +103,11 @@ def clause(relation: Relation) -> str:
             return f"where {expr_text(predicate)}"
         case Project(_, outputs):
             return ", ".join(_output(name, each) for name, each in outputs)
-        case Join(_, _, left_keys, right_keys) | Match(_, _, left_keys, right_keys):
+        case (
+            Join(_, _, left_keys, right_keys)
+            | FullJoin(_, _, left_keys, right_keys)
+            | Match(_, _, left_keys, right_keys)
+        ):
             return "on " + " and ".join(f"{a} = {b}" for a, b in zip(left_keys, right_keys, strict=True))
         case Aggregate(_, keys, aggregations):
             shown = [", ".join(map(_aggregation, aggregations))] + ([f"by {', '.join(keys)}"] if keys else [])

@@ -31,7 +31,7 @@ def where(step: Step, engine: str) -> str:
         case TailStep():
             return f"local({', '.join(step.recipients)})"
         case PsiStep():
-            kind = "psi" if isinstance(step.operator, ops.Psi) else "circuit-psi"
+            kind = step.operator.op.replace("_", "-")
             return f"{kind}({', '.join(side.owner for side in step.sides)})"
         case DropStep():
             return f"local({', '.join(step.parties)})"
@@ -92,7 +92,7 @@ def operator_text(operator: ops.Operator) -> str:
             given = " in order" if operator.ordered else ""
             order = f", sorted by {', '.join(operator.sorted_by)}" if operator.sorted_by else ""
             return f"share {_columns(operator.columns)}{given}{order}"
-        case ops.Psi() | ops.CircuitPsi():
+        case ops.Psi() | ops.CircuitPsi() | ops.UniversalIds():
             return _match_text(operator)
         case ops.Kept():
             return f"the kept table {operator.table}: {_columns(operator.columns)}"
@@ -126,16 +126,19 @@ def operator_text(operator: ops.Operator) -> str:
             return f"open {', '.join(operator.columns)} to {', '.join(operator.to)}{order}"
 
 
-def _match_text(operator: ops.Psi | ops.CircuitPsi) -> str:
-    """Which steps match on which keys, and what their owners share of the rows that do."""
+def _match_text(operator: ops.Matching) -> str:
+    """Which steps match on which keys, and what their owners share of the rows."""
     left, right = operator.left, operator.right
-    repeat, into = " (unique)", " into shares"
-    if isinstance(operator, ops.Psi):
-        repeat, into = " (unique)" if operator.right_unique else "", ""
+    repeat = "" if isinstance(operator, ops.Psi) and not operator.right_unique else " (unique)"
+    into = {
+        "psi": "",
+        "circuit_psi": " into shares",
+        "universal_ids": " by universal ids, with all other rows",
+    }
     on = " and ".join(f"{a.source} = {b.source}" for a, b in zip(left.keys, right.keys, strict=True))
     shared = _columns((*left.columns, *right.columns))
     share = f"; share {shared}" if shared else ""
-    return f"match step {left.local} (unique) with step {right.local}{repeat} on {on}{into}{share}"
+    return f"match step {left.local} (unique) with step {right.local}{repeat} on {on}{into[operator.op]}{share}"
 
 
 def value_text(value: Value) -> str:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tacit.plan.algebra.relations import Aggregate, Match, Project, Relation
+from tacit.plan.algebra.relations import Aggregate, FullJoin, Match, Project, Relation
 from tacit.plan.algebra.trees import owner, scans
 from tacit.plan.facts.catalog import Catalog, DisclosureRule
 from tacit.plan.facts.floors import least_rows
 from tacit.plan.facts.lineage import lineage
-from tacit.plan.facts.sizes import most_matches
+from tacit.plan.facts.sizes import most_ids, most_matches
 from tacit.plan.facts.sources import Source, Use, ordered
 from tacit.plan.physical.disclosure import (
     AnnouncedRows,
@@ -21,13 +21,14 @@ from tacit.plan.physical.disclosure import (
     Disclosure,
     Matched,
     MatchingRows,
+    NumberOfIds,
     NumberOfMatches,
     OpenedColumns,
     OpenedRows,
     Site,
 )
 from tacit.plan.physical.lower_input import Announcement
-from tacit.plan.physical.operators import Named
+from tacit.plan.physical.operators import Named, Psi, UniversalIds
 from tacit.plan.physical.placed import ReleaseStep, Step
 from tacit.plan.physical.tables import SharedTable
 from tacit.plan.rules.matching import permission
@@ -73,12 +74,19 @@ def _counted(announced: Announcement, catalog: Catalog) -> tuple[Use, ...]:
     return ordered(frozenset(Use(Source(_owner(announced.relation), table, None)) for table in tables))
 
 
-def match_disclosures(step: int, match_: Match, catalog: Catalog) -> tuple[Disclosure, ...]:
-    """What a Match shows: both owners which rows match, the left one how often, and all nodes how many there are."""
+def match_disclosures(step: int, match_: Match | FullJoin, catalog: Catalog) -> tuple[Disclosure, ...]:
+    """What a Match shows: both owners which rows match, the left one how often, and all nodes how many there are.
+
+    A full join shows all nodes how many rows it has.
+    """
     left, right = _matched(match_.left), _matched(match_.right)
     keys = tuple(zip(match_.left_keys, match_.right_keys, strict=True))
-    site, rules = Site(step, "psi"), permission(match_, catalog)
-    presence = ordered(lineage(match_, catalog).presence)
+    rules, presence = permission(match_, catalog), ordered(lineage(match_, catalog).presence)
+    if isinstance(match_, FullJoin):
+        derivation = Derivation((), presence, most_ids(match_, catalog))
+        site = Site(step, UniversalIds.op)
+        return (Disclosure(catalog.nodes, site, NumberOfIds(left, right, keys), derivation, rules),)
+    site = Site(step, Psi.op)
     pattern, number = Derivation((), presence, None), Derivation((), presence, most_matches(match_, catalog))
     of_left = MatchingRows(left, right, keys, repeats=not match_.right_unique)
     of_right = MatchingRows(right, left, keys, repeats=False)

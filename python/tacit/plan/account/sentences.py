@@ -9,6 +9,7 @@ from tacit.plan.physical.disclosure import (
     Disclosure,
     Matched,
     MatchingRows,
+    NumberOfIds,
     NumberOfMatches,
     OpenedColumns,
     OpenedRows,
@@ -25,6 +26,9 @@ def what(disclosure: Disclosure) -> str:
             return f"which of its {_rows(own)} match {_rows(others)} on {_on(keys)}{often}"
         case NumberOfMatches(rows, others, keys):
             return f"the exact number of {_rows(rows)} that match {_rows(others)} on {_on(keys)}"
+        case NumberOfIds(left, right, keys):
+            both = f"{_rows(left)} match {_rows(right)} on {_on(keys)}"
+            return f"the exact number of rows of the full join, and so how many {both}"
         case OpenedRows():
             return "how many rows the nodes open, the ones that do not count included"
         case OpenedColumns():
@@ -42,6 +46,8 @@ def reason(disclosure: Disclosure) -> str:
             return "private set intersection replaces an oblivious join"
         case NumberOfMatches():
             return "only these enter MPC"
+        case NumberOfIds():
+            return "universal ids replace an oblivious join"
         case OpenedRows():
             return "that many come from each node"
         case OpenedColumns(beyond=()):

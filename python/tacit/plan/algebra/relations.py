@@ -168,6 +168,23 @@ class Join:
 
 
 @dataclass(frozen=True)
+class FullJoin:
+    """Full equi-join of relations whose keys are both unique: pairs that match, and the other rows of both beside NULL.
+
+    NULL keys match nothing. Field names of the two sides are disjoint; all columns are nullable. The output has the
+    fields of left, then right. Of two owners' tables it is computed by universal ids. position: where the query joins.
+    """
+
+    left: Relation
+    right: Relation
+    left_keys: tuple[str, ...]
+    right_keys: tuple[str, ...]
+    position: tuple[int, int] | None = field(default=None, compare=False, repr=False)
+
+    __hash__ = _hash_once
+
+
+@dataclass(frozen=True)
 class Match:
     """A Join of two owners' local relations by private set intersection (tacit.plan.rules.matching).
 
@@ -256,4 +273,6 @@ class Limit:
     __hash__ = _hash_once
 
 
-Relation = Scan | KeptScan | Opened | Filter | Project | Union | Join | Match | Broadcast | Aggregate | Sort | Limit
+Relation = (
+    Scan | KeptScan | Opened | Filter | Project | Union | Join | FullJoin | Match | Broadcast | Aggregate | Sort | Limit
+)

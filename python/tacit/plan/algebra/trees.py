@@ -10,6 +10,7 @@ from tacit.plan.algebra.relations import (
     Aggregate,
     Broadcast,
     Filter,
+    FullJoin,
     Join,
     KeptScan,
     Limit,
@@ -32,7 +33,7 @@ def children(relation: Relation) -> tuple[Relation, ...]:
             return (input,)
         case Union(inputs):
             return inputs
-        case Join(left, right) | Match(left, right):
+        case Join(left, right) | FullJoin(left, right) | Match(left, right):
             return left, right
         case Broadcast(input, scalar):
             return input, scalar
@@ -47,7 +48,7 @@ def over_children(relation: Relation, change: Callable[[Relation], Relation]) ->
             return replace(relation, input=change(relation.input))
         case Union(inputs):
             return Union(tuple(map(change, inputs)))
-        case Join() | Match():
+        case Join() | FullJoin() | Match():
             return replace(relation, left=change(relation.left), right=change(relation.right))
         case Broadcast(input, scalar):
             return Broadcast(change(input), change(scalar))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import reduce
 from math import prod
 
@@ -15,6 +16,7 @@ from tacit.plan.algebra.relations import (
     ColumnRef,
     Expr,
     Filter,
+    FullJoin,
     Join,
     KeptScan,
     Limit,
@@ -44,6 +46,8 @@ def fields(relation: Relation) -> tuple[Field, ...]:
             return tuple(reduce(_wider, column) for column in zip(*map(fields, inputs), strict=True))
         case Join(left, right) | Match(left, right):
             return fields(left) + fields(right)
+        case FullJoin(left, right):
+            return tuple(replace(each, nullable=True) for each in fields(left) + fields(right))
         case Broadcast(input, scalar):
             return fields(input) + fields(scalar)
         case Aggregate():
@@ -88,10 +92,11 @@ def row_bound(relation: Relation) -> int | None:
         case Filter(input, _) | Project(input, _) | Sort(input, _) | Broadcast(input, _):
             return row_bound(input)
         case Union(inputs):
-            each = [row_bound(input) for input in inputs]
-            return None if None in each else sum(rows for rows in each if rows is not None)
+            return added([row_bound(input) for input in inputs])
         case Join(_, right):
             return row_bound(right)
+        case FullJoin(left, right):
+            return added([row_bound(left), row_bound(right)])
         case Match(left, right, _, _, right_unique):
             return least(row_bound(left), row_bound(right)) if right_unique else row_bound(right)
         case Aggregate(input, keys, _):
@@ -115,6 +120,11 @@ def group_domain(input: Relation, keys: tuple[str, ...]) -> int | None:
 def least(a: int | None, b: int | None) -> int | None:
     """The smaller bound, where None is no bound."""
     return min((each for each in (a, b) if each is not None), default=None)
+
+
+def added(each: list[int | None]) -> int | None:
+    """The sum of bounds, None if one of them is no bound."""
+    return None if None in each else sum(rows for rows in each if rows is not None)
 
 
 def _wider(a: Field, b: Field) -> Field:

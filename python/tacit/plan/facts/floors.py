@@ -15,6 +15,7 @@ from tacit.plan.algebra.relations import (
     ColumnRef,
     Expr,
     Filter,
+    FullJoin,
     Join,
     KeptScan,
     Limit,
@@ -43,7 +44,7 @@ def least_rows(relation: Relation) -> int:
             return least_rows(input) if keys else 0
         case Union(inputs):
             return min(map(least_rows, inputs))
-        case Join(left, right) | Match(left, right):
+        case Join(left, right) | FullJoin(left, right) | Match(left, right):
             return min(least_rows(left), least_rows(right))
         case Broadcast(input, scalar):
             return min(least_rows(input), least_rows(scalar))
@@ -86,7 +87,7 @@ def _is_count(relation: Relation, name: str) -> bool:
             return _counts(dict(outputs)[name], input)
         case Union(inputs):
             return all(_is_count(each, name) for each in inputs)
-        case Join() | Match() | Broadcast():
+        case Join() | FullJoin() | Match() | Broadcast():
             return False
         case Aggregate(input, keys, aggregations):
             if name in keys:

@@ -22,6 +22,7 @@ from tacit.plan.algebra.relations import (
     ColumnRef,
     Expr,
     Filter,
+    FullJoin,
     Join,
     KeptScan,
     Limit,
@@ -78,6 +79,8 @@ def _of(relation: Relation, catalog: Catalog) -> Lineage:
             return Lineage(values, _all(part.presence for part in parts))
         case Join(left, right, left_keys, right_keys) | Match(left, right, left_keys, right_keys):
             return _join(lineage(left, catalog), lineage(right, catalog), left_keys, right_keys)
+        case FullJoin(left, right, left_keys, right_keys):
+            return _full_join(lineage(left, catalog), lineage(right, catalog), left_keys, right_keys)
         case Broadcast(input, scalar):
             return _broadcast(lineage(input, catalog), lineage(scalar, catalog))
         case Aggregate(input, _, _):
@@ -104,6 +107,12 @@ def _join(left: Lineage, right: Lineage, left_keys: tuple[str, ...], right_keys:
     """Both sides' keys decide which rows of either are there, and so does whatever decides that on its own side."""
     keys = _all(left.values[key] for key in left_keys) | _all(right.values[key] for key in right_keys)
     return Lineage({**left.values, **right.values}, left.presence | right.presence | passed(keys, "join"))
+
+
+def _full_join(left: Lineage, right: Lineage, left_keys: tuple[str, ...], right_keys: tuple[str, ...]) -> Lineage:
+    """As of a join. A column is NULL beside a row that matches nothing, so that its values tell which match."""
+    joined = _join(left, right, left_keys, right_keys)
+    return Lineage({name: uses | joined.presence for name, uses in joined.values.items()}, joined.presence)
 
 
 def _broadcast(input: Lineage, scalar: Lineage) -> Lineage:

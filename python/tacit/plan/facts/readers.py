@@ -13,6 +13,7 @@ from tacit.plan.algebra.relations import (
     Broadcast,
     Expr,
     Filter,
+    FullJoin,
     Join,
     KeptScan,
     Limit,
@@ -63,7 +64,11 @@ class Readers:
                 return {name: self._expr(each, self.of(input)) for name, each in outputs}
             case Union(inputs):
                 return {name: self._all([self.of(each)[name] for each in inputs]) for name in names(relation)}
-            case Join(left, right, left_keys, right_keys) | Match(left, right, left_keys, right_keys):
+            case (
+                Join(left, right, left_keys, right_keys)
+                | FullJoin(left, right, left_keys, right_keys)
+                | Match(left, right, left_keys, right_keys)
+            ):
                 keys = [self.of(left)[key] for key in left_keys] + [self.of(right)[key] for key in right_keys]
                 return self._limited(left, keys) | self._limited(right, keys)
             case Broadcast(input, scalar):

@@ -18,6 +18,7 @@ from tacit.plan.algebra.relations import (
     Aggregate,
     Broadcast,
     Filter,
+    FullJoin,
     Join,
     KeptScan,
     Limit,
@@ -95,6 +96,9 @@ def size_rule(relation: Relation, catalog: Catalog) -> SizeRule | None:
         case Join(_, right, _, _):
             left = _consented(relation, "joined", catalog)
             return left or _not_exact(size_rule(right, catalog))
+        case FullJoin(left, right):
+            consented = _consented(relation, "joined", catalog)
+            return consented or _not_exact(_union([size_rule(left, catalog), size_rule(right, catalog)]))
         case Union(inputs):
             return _union([size_rule(each, catalog) for each in inputs])
         case Aggregate():
@@ -115,6 +119,13 @@ def most_matches(match_: Match, catalog: Catalog) -> int:
     return min(most_rows(match_), right.most, left.most if match_.right_unique else right.most)
 
 
+def most_ids(join: FullJoin, catalog: Catalog) -> int:
+    """No more rows than this has a full join of two owners: those of both sides."""
+    left, right = (size_rule(side, catalog) for side in (join.left, join.right))
+    assert left is not None and right is not None, "a full join of two owners has sides that they compute alone"
+    return left.most + right.most
+
+
 def _consented(relation: Relation, made: Made, catalog: Catalog) -> Announced | None:
     """An announcement of the exact size, if the owner consents for all tables beneath to all that this shows."""
     tables, needed = sorted({scan.table for scan in scans(relation)}), _needed(relation)
@@ -130,7 +141,7 @@ def _needed(relation: Relation) -> frozenset[str]:
     """The consents without which nobody may see how many rows a relation has."""
     beneath = frozenset[str]().union(*map(_needed, children(relation)))
     match relation:
-        case Filter() | Join() | Match():
+        case Filter() | Join() | FullJoin() | Match():
             return beneath | {"filter"}
         case Aggregate(_, keys, _):
             return beneath | {"groups"} if keys else frozenset()

@@ -18,6 +18,7 @@ from tacit.plan.algebra.relations import (
     ColumnRef,
     Expr,
     Filter,
+    FullJoin,
     Join,
     KeptScan,
     Limit,
@@ -59,7 +60,7 @@ def unique_keys(relation: Relation, catalog: Catalog) -> Keys:
             if covers(found, right_keys):
                 found |= unique_keys(left, catalog)
             return _with_equals(found, list(zip(left_keys, right_keys, strict=True)))
-        case Union() | Opened():
+        case Union() | FullJoin() | Opened():
             return frozenset()
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from tacit import _native
 from tacit.plan.facts.catalog import Link
-from tacit.plan.physical.operators import Psi, inputs
+from tacit.plan.physical.operators import CircuitPsi, UniversalIds, inputs
 from tacit.plan.physical.placed import InputStep, NativeStep, PlacedPlan, PsiStep
 
 ASSUMED_ROWS = 100_000
@@ -107,16 +107,23 @@ def _input_rows(steps: list[NativeStep], known: Mapping[int, int]) -> tuple[dict
                 counts[side.local] = known.get(side.local, ASSUMED_ROWS if side.rows is None else side.rows)
             if _is_assumed(step, known):
                 assumed.add(step.id)
-            # A bound from the keys' domain may lie far beyond what sides of unknown size would have.
-            unknown = [ASSUMED_ROWS for side in step.sides if side.rows is None]
-            bounds = [*unknown] if step.rows is None else [*unknown, step.rows]
-            counts[step.id] = known.get(step.id, min(bounds, default=ASSUMED_ROWS))
+            counts[step.id] = known.get(step.id, _joined_rows(step, counts))
     return counts, assumed
 
 
+def _joined_rows(step: PsiStep, sides: Mapping[int, int]) -> int:
+    """How many rows a join of two owners is taken to have. sides: the sizes of both, by local step."""
+    if isinstance(step.operator, UniversalIds):
+        return sum(sides[side.local] for side in step.sides)
+    # A bound from the keys' domain may lie far beyond what sides of unknown size would have.
+    unknown = [ASSUMED_ROWS for side in step.sides if side.rows is None]
+    return min([*unknown] if step.rows is None else [*unknown, step.rows], default=ASSUMED_ROWS)
+
+
 def _is_assumed(step: PsiStep, known: Mapping[int, int]) -> bool:
-    """Whether the rows of a join or of its sides are not known: those of a psi are announced, whatever is declared."""
-    if isinstance(step.operator, Psi):
+    """Whether the rows of a join or of its sides are not known: but for a circuit_psi they are announced, whatever is
+    declared."""
+    if not isinstance(step.operator, CircuitPsi):
         return any(each not in known for each in (step.id, *(side.local for side in step.sides)))
     return any(side.rows is None and side.local not in known for side in step.sides)
 

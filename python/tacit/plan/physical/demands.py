@@ -16,6 +16,7 @@ from tacit.plan.algebra.relations import (
     ColumnRef,
     Expr,
     Filter,
+    FullJoin,
     Join,
     KeptScan,
     Limit,
@@ -69,7 +70,7 @@ class Demands:
                     (left, merge(part(want, left), self.equal(left, left_keys))),
                     (right, merge(part(want, right), self.equal(right, right_keys))),
                 ]
-            case Match(left, right):
+            case FullJoin(left, right) | Match(left, right):
                 return [(left, part(want, left)), (right, part(want, right))]
             case Broadcast(input, scalar):
                 return [(input, part(want, input)), (scalar, part(want, scalar))]

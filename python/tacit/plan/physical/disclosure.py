@@ -83,6 +83,15 @@ class NumberOfMatches:
 
 
 @dataclass(frozen=True)
+class NumberOfIds:
+    """How many rows a full join has, and so how many keys both sides have."""
+
+    left: Matched
+    right: Matched
+    keys: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
 class OpenedColumns:
     """The values of columns. columns: with their kinds. outputs: the answer, which is computed from them.
 
@@ -100,7 +109,7 @@ class OpenedRows:
     """How many rows the nodes open, the ones that do not count included, which only the nodes know before."""
 
 
-Shown = AnnouncedRows | MatchingRows | NumberOfMatches | OpenedColumns | OpenedRows
+Shown = AnnouncedRows | MatchingRows | NumberOfMatches | NumberOfIds | OpenedColumns | OpenedRows
 
 
 @dataclass(frozen=True)
@@ -135,7 +144,7 @@ class Disclosure:
         match self.shown:
             case OpenedColumns(beyond=beyond):
                 return "value" if beyond else "answer"
-            case AnnouncedRows() | NumberOfMatches() | OpenedRows():
+            case AnnouncedRows() | NumberOfMatches() | NumberOfIds() | OpenedRows():
                 return "size"
             case MatchingRows():
                 return "matches"

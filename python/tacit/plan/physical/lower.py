@@ -17,6 +17,7 @@ from tacit.plan.algebra.relations import (
     Broadcast,
     ColumnRef,
     Filter,
+    FullJoin,
     Join,
     KeptScan,
     Limit,
@@ -43,13 +44,14 @@ from tacit.plan.physical.merging import agree, sortable
 from tacit.plan.physical.placed import KeptStep
 from tacit.plan.physical.secure_expressions import Columns, SecureColumn, SecureExpressions
 from tacit.plan.physical.tables import SharedTable, exactly, physical_name, physical_of
+from tacit.plan.rules.matching import refuse_full_join
 from tacit.plan.rules.push_down import is_local
 
 
 class Lowering:
     """Places relations one after the other.
 
-    announced: the sizes that are announced. matches: step to each Match that shows any. merged: joins to
+    announced: the sizes that are announced. matches: step to each join of two owners that shows any. merged: joins to
     do by merging where both sides can be sorted by their owners. mergeable: all joins where they can.
     """
 
@@ -61,7 +63,7 @@ class Lowering:
         self.hashed = demands.hashed
         self.emit = Emitter(Readers(catalog), demands.hashed)
         self.announced: list[Announcement] = []
-        self.matches: dict[int, Match] = {}
+        self.matches: dict[int, Match | FullJoin] = {}
         self.placed: dict[Relation, SharedTable] = {}
 
     def place(self, relation: Relation) -> SharedTable:
@@ -84,6 +86,9 @@ class Lowering:
                 return self._union(relation)
             case Join():
                 return self._join(relation)
+            case FullJoin():
+                refuse_full_join(relation, self.catalog)
+                return self._match(relation)
             case Match():
                 return self._match(relation)
             case Broadcast():
@@ -189,10 +194,10 @@ class Lowering:
                 operator = replace(operator, merged=True)
         return self.emit.secure(relation, operator, right.rows, {**left_columns, **right_columns})
 
-    def _match(self, relation: Match) -> SharedTable:
+    def _match(self, relation: Match | FullJoin) -> SharedTable:
         table, announced = place_match(relation, self.demands.found[relation], self.catalog, self.emit)
         self.announced += announced
-        if not relation.hidden:
+        if isinstance(relation, FullJoin) or not relation.hidden:
             self.matches[table.step] = relation
         return table
 

@@ -154,6 +154,20 @@ class CircuitPsi(_Operator):
 
 
 @dataclass(frozen=True)
+class UniversalIds(_Operator):
+    """A full join by universal ids: both owners learn how many keys match, nobody which. Keys are unique on both sides.
+
+    One row for each id of either side, padding included, in an order that tells nothing; valid where a side has a row.
+    Columns are nullable, and NULL where their side has no row.
+    """
+
+    op: ClassVar[str] = "universal_ids"
+    id: int
+    left: Side
+    right: Side
+
+
+@dataclass(frozen=True)
 class Kept(_Operator):
     """The shares of a kept table, in no known order. padded: rows may not be valid. owners: who own data in it, are no
     nodes, and have to approve each use of it.
@@ -308,7 +322,10 @@ class Release(_Operator):
 Secure = Filter | Project | Union | Join | Broadcast | GroupBy | Aggregate | Sort | Limit
 """Operators over the tables of earlier steps."""
 
-Operator = Input | Psi | CircuitPsi | Kept | Secure | Keep | Release
+Matching = Psi | CircuitPsi | UniversalIds
+"""Operators over two owners' local results."""
+
+Operator = Input | Matching | Kept | Secure | Keep | Release
 
 OPERATORS: tuple[type[Operator], ...] = get_args(Operator)
 
@@ -316,7 +333,7 @@ OPERATORS: tuple[type[Operator], ...] = get_args(Operator)
 def inputs(operator: Operator) -> tuple[int, ...]:
     """The steps whose tables an operator takes."""
     match operator:
-        case Input() | Psi() | CircuitPsi() | Kept():
+        case Input() | Psi() | CircuitPsi() | UniversalIds() | Kept():
             return ()
         case Union():
             return operator.inputs

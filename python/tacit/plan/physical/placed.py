@@ -10,7 +10,7 @@ from tacit.plan.algebra.relations import Relation
 from tacit.plan.algebra.types import Field
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.physical.disclosure import Disclosure
-from tacit.plan.physical.operators import CircuitPsi, Input, Keep, Kept, Psi, Release, Secure, Side
+from tacit.plan.physical.operators import Input, Keep, Kept, Matching, Release, Secure, Side
 from tacit.plan.physical.record import JSON
 
 Readable = tuple[tuple[str, tuple[str, ...]], ...]
@@ -45,12 +45,13 @@ class InputStep:
 class PsiStep:
     """Two owners match rows of their local results, and share columns of these rows, side by side.
 
-    The operator is a psi, by which they learn which match, or a circuit_psi, by which nobody does. rows: of a psi, a
-    public bound on the rows of the join, if there is one; their exact number is announced. Of a circuit_psi, the rows
-    of its table, which follow from the sizes of both sides; None if one is announced. readers: as in InputStep.
+    The operator is a psi, by which they learn which match, a circuit_psi, by which nobody does, or universal_ids, by
+    which they learn how many do. rows: of a psi or universal_ids, a public bound on the rows of the join, if there is
+    one; their exact number is announced. Of a circuit_psi, the rows of its table, which follow from the sizes of both
+    sides; None if one is announced. readers: as in InputStep.
     """
 
-    operator: Psi | CircuitPsi
+    operator: Matching
     rows: int | None
     readers: Readable = ()
 

@@ -13,6 +13,9 @@ Where the keys of both sides are unique, a hidden Match (circuit-PSI) needs nobo
 inputs of these sides would, so each side is whatever its owner computes alone, its own conditions included.
 
 Of the plans with and without each Match the one is taken that the cost model finds fastest.
+
+A full join of two owners' whole tables is by universal ids: it shows how many keys match, which both owners allow as
+they allow matches.
 """
 
 from __future__ import annotations
@@ -21,11 +24,13 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from tacit.plan.algebra.expressions import conjunction, reference, substitute
+from tacit.plan.algebra.refusals import UnsupportedSQL
 from tacit.plan.algebra.relations import (
     Aggregate,
     Call,
     Expr,
     Filter,
+    FullJoin,
     Join,
     Literal,
     Match,
@@ -106,8 +111,8 @@ def _match_of(relation: Relation) -> Relation:
     return next(each for each in _walk(relation) if isinstance(each, Match))
 
 
-def permission(match_: Match, catalog: Catalog) -> tuple[DisclosureRule, ...]:
-    """What allows both owners to learn which rows match."""
+def permission(match_: Match | FullJoin, catalog: Catalog) -> tuple[DisclosureRule, ...]:
+    """What allows both owners to learn which rows match, or how many."""
     sides = ((match_.left, match_.left_keys), (match_.right, match_.right_keys))
     found = dict.fromkeys(_permitted(side, keys, catalog) for side, keys in sides)
     return tuple(rule for rule in found if rule is not None)
@@ -166,6 +171,33 @@ def _hidden(join: Join, catalog: Catalog) -> Relation | str:
         if size_rule(side, catalog) is None:
             return _unsized(side)
     return Match(join.left, join.right, join.left_keys, join.right_keys, right_unique=True, hidden=True)
+
+
+def refuse_full_join(join: FullJoin, catalog: Catalog) -> None:
+    """Refuse a full join that is not of two nodes' whole tables, both of whose owners consent to matches.
+
+    Raises UnsupportedSQL.
+    """
+    if owner(join) is not None:
+        instead = "declare rows for both tables, or for neither"
+        raise UnsupportedSQL(f"a FULL JOIN in which {_unsized(join)}", instead, join.position)
+    for side, keys in ((join.left, join.left_keys), (join.right, join.right_keys)):
+        party, whole = owner(side), _whole(side)
+        if party is None or whole is None or whole.condition is not None:
+            instead = "name two tables, each of one owner, and write conditions in WHERE"
+            raise UnsupportedSQL("a FULL JOIN of anything but two owners' whole tables", instead, join.position)
+        tables = " and ".join(dict.fromkeys(scan.table for scan in scans(side)))
+        if party not in catalog.nodes:
+            instead = "only nodes give universal ids; ask for it in a federation where it is one"
+            raise UnsupportedSQL(f"a FULL JOIN with {tables}, whose owner {party} is no node", instead, join.position)
+        if _permitted(side, keys, catalog) is None:
+            raise UnsupportedSQL(
+                f"a FULL JOIN with {tables}, to whose matches {party} does not consent,",
+                f'it shows how many keys match, for which {party} writes consents = ["matches"] in its offer',
+                join.position,
+            )
+        if size_rule(side, catalog) is None:
+            raise UnsupportedSQL(f"a FULL JOIN in which {_unsized(side)}", "join one table a side", join.position)
 
 
 def _outside(join: Join, catalog: Catalog) -> str | None:

@@ -16,6 +16,7 @@ from tacit.plan.algebra.relations import (
     Aggregation,
     Broadcast,
     Filter,
+    FullJoin,
     Join,
     KeptScan,
     Limit,
@@ -58,7 +59,11 @@ def _collect(relation: Relation, wanted: Iterable[str], needs: Needs) -> None:
         case Union(inputs):
             for each in inputs:
                 _collect(each, wanted, needs)
-        case Join(left, right, left_keys, right_keys) | Match(left, right, left_keys, right_keys):
+        case (
+            Join(left, right, left_keys, right_keys)
+            | FullJoin(left, right, left_keys, right_keys)
+            | Match(left, right, left_keys, right_keys)
+        ):
             _collect(left, (wanted & set(names(left))) | set(left_keys), needs)
             _collect(right, (wanted & set(names(right))) | set(right_keys), needs)
         case Broadcast(input, scalar):
@@ -89,7 +94,7 @@ def _rebuilt(relation: Relation, needs: Needs) -> Relation:
             return Aggregate(_rebuilt(input, needs), keys, _used(relation, wanted))
         case Union(inputs):
             return Union(tuple(_exactly(_rebuilt(each, needs), wanted) for each in inputs))
-        case Join(left, right) | Match(left, right):
+        case Join(left, right) | FullJoin(left, right) | Match(left, right):
             return replace(relation, left=_rebuilt(left, needs), right=_rebuilt(right, needs))
         case Broadcast(input, scalar):
             return Broadcast(_rebuilt(input, needs), _rebuilt(scalar, needs))
