@@ -1,12 +1,16 @@
-//! Prices of this machine.
+//! Prices of this machine, and links between machines.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use pyo3::prelude::*;
+use tacit_net::AbortHandle;
+use tacit_run::calibrate::link::{self, Links, Pair};
 use tacit_run::calibrate::{self, Measured, intersections};
-use tacit_run::declared_link;
+use tacit_run::{Link, Network, declared_link, options, reason_for_peers};
 
-use crate::fault::Result;
+use crate::fault::{Failure, Fault, Result};
+use crate::keys::PrivateKey;
+use crate::party::Party;
 use crate::prices;
 use crate::waiting::wait_for;
 
@@ -66,4 +70,35 @@ impl Calibration {
         let step = |calibrate::Step { name, taken, predicted, fitted }| Step { name, taken, predicted, fitted };
         Ok((prices.to_json(), steps.into_iter().map(step).collect()))
     }
+}
+
+/// A measured link: the names of two parties, seconds one way, and bytes a second in each direction.
+type Measurement = (String, String, f64, f64);
+
+/// Connect to all others over TLS 1.3, all of which measure links, and measure those of all pairs. The pairs, then the
+/// worst latency and bandwidth.
+#[pyfunction]
+#[pyo3(signature = (parties, me, private_key_pem, *, connect_timeout=30.0, idle_timeout=30.0, latency=0.0, bandwidth=None))]
+#[expect(clippy::too_many_arguments, reason = "keywords of Python")]
+pub fn measure_links(
+    py: Python<'_>,
+    parties: Vec<Party>,
+    me: String,
+    private_key_pem: PrivateKey,
+    connect_timeout: f64,
+    idle_timeout: f64,
+    latency: f64,
+    bandwidth: Option<f64>,
+) -> PyResult<(Vec<Measurement>, (f64, f64))> {
+    let options = options(true, [connect_timeout, idle_timeout], latency, bandwidth, false).map_err(Failure::from)?;
+    let parties = parties.into_iter().map(Party::into_endpoint).collect();
+    let network = Network { parties, me, private_key_pem: private_key_pem.0, options };
+    let abort = Arc::new(OnceLock::<AbortHandle>::new());
+    let watch = Arc::clone(&abort);
+    let measure = move || Ok(link::measure(network, |handle| drop(watch.set(handle)))?);
+    let stop = || abort.get().into_iter().for_each(|handle| handle.abort(reason_for_peers(Fault::Interrupted)));
+    let Links { pairs, worst } = wait_for(py, measure, stop)?;
+    let measurement = |Pair { names: [one, other], link }| (one, other, link.latency, link.bandwidth);
+    let Link { latency, bandwidth } = worst;
+    Ok((pairs.into_iter().map(measurement).collect(), (latency, bandwidth)))
 }

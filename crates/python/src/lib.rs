@@ -27,7 +27,7 @@ mod native {
     use pyo3::prelude::*;
 
     #[pymodule_export]
-    use crate::calibration::Calibration;
+    use crate::calibration::{Calibration, measure_links};
     #[pymodule_export]
     use crate::cost::{circuit_psi_rows, cost, engines, operators, permits};
     #[pymodule_export]

@@ -90,7 +90,7 @@ pub fn fitted(before: &Value, equations: &[Equation]) -> Value {
 }
 
 /// The middle of some numbers; one of none.
-fn median(mut numbers: Vec<f64>) -> f64 {
+pub fn median(mut numbers: Vec<f64>) -> f64 {
     numbers.sort_by(f64::total_cmp);
     numbers.get(numbers.len() / 2).copied().unwrap_or(1.0)
 }
