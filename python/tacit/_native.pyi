@@ -51,6 +51,7 @@ __all__ = [
     "key_kinds",
     "matching_protocols",
     "matching_questions",
+    "measure_links",
     "measured",
     "operators",
     "permits",
@@ -695,6 +696,23 @@ def key_kinds() -> list[str]:
 
 def kept_header(path: str) -> str:
     """What the file of a kept table says of itself, as JSON, unchecked."""
+
+def measure_links(
+    parties: list[Party],
+    me: str,
+    private_key_pem: str | bytes | bytearray,
+    *,
+    connect_timeout: float = 30.0,
+    idle_timeout: float = 30.0,
+    latency: float = 0.0,
+    bandwidth: float | None = None,
+) -> tuple[list[tuple[str, str, float, float]], tuple[float, float]]:
+    """Connect to all others over TLS 1.3 and measure the links of all pairs. All parties call it with the same ones.
+
+    latency and bandwidth: of a network to simulate. Returns every pair in the parties' order as (name, name, latency,
+    bandwidth), and the highest latency and the lowest bandwidth of all. Latency is in seconds, one way; bandwidth is in
+    bytes a second, of the slower direction.
+    """
 
 def measured(prices: str | None = None) -> tuple[str, str]:
     """When, and on which machine, a table of prices (JSON) was measured. Refuses a malformed one."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import itertools
 import json
+import subprocess
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,8 @@ from tacit.agent import calibration
 from tacit.agent.calibration import as_toml
 from tacit.agent.prices import shared_prices
 from tacit.cli.main import main
+
+Tacit = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture
@@ -53,3 +57,28 @@ def test_every_plan_can_be_measured() -> None:
         operators = json.loads(calibration._operators(catalog, query))
         assert all(operator.get("rows") is not None for operator in operators if operator["op"] == "input")
         assert not any(operator["op"] in ("psi", "circuit_psi", "kept", "keep") for operator in operators)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--link"], "--link has two ends; name the party that this machine is with --as PARTY."),
+        (["--write"], "--write is for the network between nodes; add --link."),
+        (["--as", "regulator"], "--as is for the network between nodes; add --link."),
+        (["--link", "--as", "regulator", "--output", "x"], "--output is for prices; leave it out with --link."),
+        (["--link", "--as", "nobody"], "there is no party 'nobody'; it names regulator, bureau_a, bureau_b."),
+    ],
+)
+def test_links_and_prices_have_options_of_their_own(arguments: list[str], sentence: str, tacit: Tacit) -> None:
+    end = tacit("calibrate", *arguments)
+    assert (end.returncode, end.stdout) == (2, "")
+    assert end.stderr.endswith(f"{sentence}\n")
+
+
+def test_a_declared_link_is_not_replaced_unasked(folder: Path, tacit: Tacit) -> None:
+    path = folder / "federation.toml"
+    text = f"{path.read_text()}\n[link]\nlatency = 1\nbandwidth = 1\n"
+    path.write_text(text)
+    end = tacit("calibrate", "--link", "--as", "regulator", "--write")
+    assert end.stderr == "tacit: federation.toml declares a [link] already; --force replaces it.\n"
+    assert path.read_text() == text

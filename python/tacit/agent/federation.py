@@ -103,13 +103,37 @@ def _offered(private: PrivateFile, party: str, tables: tuple[Table, ...]) -> Non
             raise FederationError(private.path, f"[tables.{name}]", problem, advice)
 
 
+def linked_parties(members: Members) -> tuple[str, ...]:
+    """Between whom the link of a federation is: its nodes, or all parties where an engine needs more than there are.
+
+    Raises RunError if the federation file names no such nodes.
+    """
+    root, parties = read_membership(members.path), tuple(members.parties)
+    engine = _engine(root)
+    return parties if _too_few(root, parties, engine) else _nodes(root, parties, engine)
+
+
 def _catalog(root: Section, path: Path, parties: tuple[str, ...]) -> Catalog:
-    engine = root.choice("engine", tuple(engines.NODES), default=engines.DEFAULT)
-    needed = engines.NODES[engine]
-    if root.optional("nodes") is None and len(parties) < needed:
+    engine = _engine(root)
+    if _too_few(root, parties, engine):
         listed = "1 party" if len(parties) == 1 else f"{len(parties)} parties"
-        problem = f"names {listed}, but engine {engine} needs {needed} for its nodes"
+        problem = f"names {listed}, but engine {engine} needs {engines.NODES[engine]} for its nodes"
         raise root.error(problem, "a further party adds itself with `tacit join`, and copies the file to the others")
+    nodes = _nodes(root, parties, engine)
+    return Catalog(parties, engine, nodes, read_offers(path.parent / "offers", parties), _link(root))
+
+
+def _engine(root: Section) -> str:
+    return root.choice("engine", tuple(engines.NODES), default=engines.DEFAULT)
+
+
+def _too_few(root: Section, parties: tuple[str, ...], engine: str) -> bool:
+    """Whether no nodes are named, and there are not as many parties as the engine has."""
+    return root.optional("nodes") is None and len(parties) < engines.NODES[engine]
+
+
+def _nodes(root: Section, parties: tuple[str, ...], engine: str) -> tuple[str, ...]:
+    needed = engines.NODES[engine]
     nodes = root.names("nodes", default=parties[:needed])
     root.all_known("nodes", nodes, parties, "party")
     if len(nodes) != needed:
@@ -118,7 +142,7 @@ def _catalog(root: Section, path: Path, parties: tuple[str, ...]) -> Catalog:
             f"nodes has {len(nodes)} names, but engine {engine} runs on {needed}",
             f"name {needed} parties, for example nodes = [{example}]",
         )
-    return Catalog(parties, engine, nodes, read_offers(path.parent / "offers", parties), _link(root))
+    return nodes
 
 
 def _link(root: Section) -> Link | None:
