@@ -7,7 +7,7 @@ from typing import Any
 
 from tacit import _native
 from tacit.agent.steps import secure_operators
-from tacit.plan.algebra.relations import Aggregate, Broadcast, Filter, Join, Relation
+from tacit.plan.algebra.relations import Aggregate, Broadcast, Filter, FullJoin, Join, Relation
 from tacit.plan.algebra.trees import children, scans
 from tacit.plan.physical.placed import InputStep, LocalStep, PlacedPlan, PsiStep, Step
 
@@ -58,7 +58,7 @@ def _shown(relation: Relation) -> set[str]:
             return _shown(input) | {"groups"}
         case Filter(input, _):
             return _shown(input) | {"filter"}
-        case Join(left, right):
+        case Join(left, right) | FullJoin(left, right):
             return _shown(left) | _shown(right) | {"filter"}
         case Broadcast(input, _):
             return _shown(input)

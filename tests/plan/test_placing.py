@@ -13,7 +13,7 @@ from tacit.plan.account.serialise import canonical
 from tacit.plan.algebra.refusals import QueryError
 from tacit.plan.facts.catalog import Link
 from tacit.plan.physical.cost import ASSUMED_ROWS, predict, total
-from tacit.plan.physical.operators import Psi, inputs
+from tacit.plan.physical.operators import CircuitPsi, Psi, inputs
 from tacit.plan.physical.placed import InputStep, NativeStep, PlacedPlan, PsiStep, ReleaseStep
 from tacit.sql import compile_query
 
@@ -81,7 +81,7 @@ def test_permits_are_exactly_the_announced_sizes_the_matches_and_the_releases() 
             sides = zip(("left", "right"), step.sides, strict=True)
             site = f"{step.id}.{step.operator.op}"
             sites += [f"{site}/{name}" for name, side in sides if side.rows is None]
-            sites += [site] if isinstance(step.operator, Psi) else []
+            sites += [] if isinstance(step.operator, CircuitPsi) else [site]
         expected: list[tuple[str, str, list[str], list[str]]] = [(site, "size", list(plan.nodes), []) for site in sites]
         expected += [
             (f"{step.id}.psi", "matches", [side.owner], [])

@@ -39,10 +39,10 @@ pub struct StepCost {
 ///
 /// `input_rows` gives the size of each input by its step id; an input with a size in the plan needs none. For a `psi`
 /// it gives the rows of the join by its step id, and the sizes of both sides by the ids of their local steps, as for a
-/// `circuit_psi`; both for `universal_ids`. `link` is the network that the nodes declare, `prices` are those that they agree on. What the
-/// intersection protocol between the owners costs is not included, nor what the nodes agree on in a `keep`. `circuit`
-/// is how the engine makes shared matches of a `circuit_psi` for the sizes of both sides. `ahead`: whether the nodes
-/// have a second session to make ahead in.
+/// `circuit_psi`; both for `universal_ids`. `link` is the network that the nodes declare, `prices` are those that they
+/// agree on. What the intersection protocol between the owners costs is not included, nor what the nodes agree on in a
+/// `keep`. `circuit` is how the engine makes shared matches of a `circuit_psi` for the sizes of both sides. `ahead`:
+/// whether the nodes have a second session to make ahead in.
 ///
 /// # Errors
 /// [`TableError::Input`] when the operators do not fit each other or an input's size is missing.

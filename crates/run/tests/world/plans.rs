@@ -59,8 +59,8 @@ pub fn matched_answer() -> Rows {
     vec![vec![40, -3], vec![43, -1]]
 }
 
-/// A full join of ann's rows with bob's by universal ids, opened to ann. padded: to these numbers of rows, or announced.
-/// One row of ann's has no key.
+/// A full join of ann's rows with bob's by universal ids, opened to ann. padded: to these numbers of rows, or
+/// announced. One row of ann's has no key.
 pub fn identified(padded: Option<[usize; 2]>) -> Plan {
     let side = |local: usize, owner: &str, key: &str, column: &str| {
         let rows = padded.map_or("null".into(), |sizes| sizes[local - 1].to_string());
