@@ -79,7 +79,7 @@ def paragraphs(block: Lines) -> Iterator[tuple[int, str]]:
             yield from ((number, cell) for cell in CODE.sub("x", stripped).split("|"))
         else:
             start = start if words else number
-            words.append(ITEM.sub("", line) if ITEM.match(line) else stripped)
+            words.append(ITEM.sub("", line, count=1) if ITEM.match(line) else stripped)
 
 
 def long_sentences(path: Path, text: str) -> Iterator[tuple[int, int]]:
