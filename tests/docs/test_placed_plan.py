@@ -57,7 +57,7 @@ def told(of: type[Record]) -> str:
 
 def members(of: type[Record]) -> str:
     """The members of a class's object, with what they hold."""
-    return ", ".join(f"`{each.name}`: {held(each)}" for each in fields(of) if each.name != "id")
+    return ". ".join(f"`{each.name}`: {held(each)}" for each in fields(of) if each.name != "id")
 
 
 def held(member: Field[object]) -> str:

@@ -1,9 +1,9 @@
 """Parties meet outside a run: each answers at its own address and calls the others, one small message each way.
 
 Connections are TLS 1.3 between the certificates of the federation, which both ends compare. A message says what a party
-does, whom it waits for, its version, its clock and hashes of the public files it holds; nothing of its data, its query
-or its paths. TLS of Python has no key exchange against quantum computers, so nothing that is secret may enter a
-message. A run has sessions of its own.
+does, whom it waits for, its version, its clock and hashes of the public files it holds. It says nothing of its data,
+its query or its paths. TLS of Python has no key exchange against quantum computers, so nothing that is secret may enter
+a message. A run has sessions of its own.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 DuckDB sums exactly, divides by the count (times the power of ten of a decimal) in 80-bit floating point, and rounds
 that to a DOUBLE. So its result is rounded thrice: the sum to 64 significant bits, the quotient to 64, the result to
 53. Dividing DOUBLEs instead (as one of DuckDB's optimizers does in some queries) differs in the last bit for one
-average of decimals in four. Here whole numbers of up to 127 bits are divided exactly; a divisor of more than 63 bits
-(more than 18 digits after the point, over many rows) does not leave enough of them, and DOUBLEs are divided.
+average of decimals in four. Here whole numbers of up to 127 bits are divided exactly. A divisor of more than 63 bits
+(more than 18 digits after the point, over many rows) does not leave enough of them: then DOUBLEs are divided.
 """
 
 from __future__ import annotations

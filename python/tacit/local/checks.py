@@ -1,8 +1,8 @@
 """The load checks: an owner's data is as its offer declares, or nothing is shared.
 
-The other parties rely on declared bounds for the width of every secure step, and on unique keys for the kind of join:
-data that breaks a declaration would make a wrong answer. One query over a table's least and greatest values settles
-numbers and dates; DuckDB answers it from a Parquet file's statistics where they are there and exact, without reading a
+The other parties rely on declared bounds for the width of every secure step, and on unique keys for the kind of join.
+Data that breaks a declaration would make a wrong answer. One query over a table's least and greatest values settles
+numbers and dates. DuckDB answers it from a Parquet file's statistics where they are there and exact, without reading a
 row. Strings need a second query, a dictionary and a unique key one each. Only when a check fails is its row looked for.
 """
 

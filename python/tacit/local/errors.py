@@ -28,8 +28,8 @@ class DataError(Exception):
 
 @contextmanager
 def told(where: str, columns: Sequence[str] = ()) -> Iterator[None]:
-    """Turn what DuckDB says about the user's data or machine into a DataError, without the values that DuckDB quotes:
-    a query's errors are printed and kept where others may read them.
+    """Turn what DuckDB says about the user's data or machine into a DataError, without the values that DuckDB quotes. A
+    query's errors are printed and kept where others may read them.
 
     where: which part of the work it is. columns: those that are computed with.
     """

@@ -23,9 +23,9 @@ from tacit.agent.faults import Fault, RunError
 class Party(Protocol):
     """One party. Round ``id`` takes what the peer's round ``id - 1`` returned; the last round returns nothing.
 
-    Setup serves any number of pairs of sets. An item has 16 bytes. ``outcome`` is, packed in 32-bit little-endian
-    numbers: at the sender a fresh random order of its items; at the receiver for every match its own item and the
-    position in that order.
+    Setup serves any number of pairs of sets. An item has 16 bytes. ``outcome`` is packed in 32-bit little-endian
+    numbers. At the sender it is a fresh random order of its items; at the receiver, for every match, its own item and
+    the position in that order.
     """
 
     def setup_round_count(self) -> int: ...

@@ -194,10 +194,10 @@ def _same_encoding(key: Expr) -> Expr:
 def _repeating(step: _Step) -> UnsupportedSQL:
     sides = [_described(step.current, step.current_keys), _described(step.other, step.other_keys)]
     found = " or ".join(dict.fromkeys(side for side in sides if side is not None))
-    declare = f"declare a unique key for {found}, or " if found else ""
+    declare = f"declare {found} unique, or " if found else ""
     return UnsupportedSQL(
         "a join whose keys may repeat on both sides",
-        f"{declare}join a subquery that has GROUP BY or DISTINCT on its key",
+        f"{declare}join a subquery with GROUP BY or DISTINCT on its key",
         step.next.position,
     )
 

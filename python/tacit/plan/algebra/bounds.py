@@ -1,8 +1,8 @@
 """Exact public ranges of encoded values.
 
 Every number, date, boolean and dictionary string has an integer encoding within public bounds. This pass computes the
-bounds of each computed value from those of its operands, so that secure steps work on exactly as many bits as the data
-may need, and nothing can overflow. Row bounds turn the range of a value into the range of its sum; a relation without a
+bounds of each computed value from those of its operands. So secure steps work on exactly as many bits as the data may
+need, and nothing can overflow. Row bounds turn the range of a value into the range of its sum; a relation without a
 declared bound counts as having at most 2**31 rows.
 """
 

@@ -63,7 +63,7 @@ Operator = OneOf[
 class Call:
     """An operator applied to arguments. BETWEEN, IN, <> and CASE are lowered to these when the query is bound.
 
-    Operands of add, sub, mul and comparisons are numbers of one scale or values of one encoding; add and sub also take
+    Operands of add, sub, mul and comparisons are numbers of one scale or values of one encoding. add and sub also take
     a date and a number of days (DATE), sub two dates (BIGINT). position: line and column in the query, for refusals.
     """
 

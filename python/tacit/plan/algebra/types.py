@@ -22,7 +22,7 @@ class Integer:
     """A whole number with low <= value <= high.
 
     sql: the SQL type it is declared with and shown as. The bounds of a computed value are exact, so they may pass that
-    type's range: secure steps compute the exact value, and only showing one outside the SQL type is an error.
+    type's range. Secure steps compute the exact value, and only showing one outside the SQL type is an error.
     """
 
     low: int

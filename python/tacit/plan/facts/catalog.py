@@ -25,12 +25,12 @@ class Column:
 class Table:
     """An owner's table.
 
-    rows: declared public bound on the number of rows (shares are padded to it and the true count stays hidden), or
-        None: the exact count is announced to all nodes, which is a disclosure.
+    rows: declared public bound on the number of rows: shares are padded to it and the true count stays hidden. None:
+        the exact count is announced to all nodes, which is a disclosure.
     most_rows: a public bound on a count that is announced; None where rows are declared, or there is no bound.
     unique: sets of columns whose values never repeat together (checked by the owner at load).
-    consents: what the owner agrees to show: "filter" (how many rows a local filter leaves), "groups" (how many groups a
-    local aggregation has), "matches" (which rows match another owner's in a join; see tacit.plan.rules.matching).
+    consents: what the owner agrees to show. "filter": how many rows a local filter leaves. "groups": how many groups a
+        local aggregation has. "matches": which rows match another owner's in a join (tacit.plan.rules.matching).
     delivered: queries read what the owner has delivered to the nodes, and it need not be there.
     path: where the owner finds the data; never part of the plan.
     """

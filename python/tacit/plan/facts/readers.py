@@ -1,9 +1,9 @@
 """Readers: the parties that may see a column in clear.
 
 The owner of a table reads its columns, and so do the readers the catalog names. A column of a result is read by those
-who may read everything it depends on: the columns it is computed from, and all columns that decide which rows it has
-(conditions, both sides' join keys, group keys, order). A kept table's columns have the readers that they had when they
-were kept.
+who may read everything it depends on. These are the columns it is computed from, and all columns that decide which rows
+it has (conditions, both sides' join keys, group keys, order). A kept table's columns have the readers that they had
+when they were kept.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """How many rows of a party's local result enter MPC, and what that shows.
 
 A local result is padded to a public bound where there is one, and then its true size stays hidden. With the owner's
-consent ("filter" for filtered rows and joins, "groups" for local groups, both for groups of filtered rows and for
-conditions on groups) its exact size is announced to all nodes instead. Without a declared bound and without consent it
-is padded to the number of rows its tables have before any filter, which is announced. Where these differ between the
+consent its exact size is announced to all nodes instead: "filter" for filtered rows and joins, "groups" for local
+groups. Groups of filtered rows and conditions on groups need both. Without a declared bound and without consent it is
+padded to the number of rows its tables have before any filter, which is announced. Where these differ between the
 tables of one result, it is shared in parts.
 """
 

@@ -45,8 +45,9 @@ def predict(
 ) -> tuple[StepCost, ...]:
     """The predicted cost of every step that the native session executes, in order.
 
-    rows: row counts of input steps, of the joins of psi steps and (by their ids) of the local steps that these match,
-    where they are known better than by the plan. network: on which seconds are predicted, if the plan declares none.
+    rows: row counts of input steps, of the joins of psi steps and (by their ids) of the local steps that these match.
+    They stand for those of the plan where they are known better. network: on which seconds are predicted, if the plan
+    declares none.
     """
     steps = [step for step in plan.steps if isinstance(step, NativeStep)]
     if not steps:

@@ -2,8 +2,8 @@
 
 Subtrees that is_local accepts become a local step of their owner and an input step. Every other operator becomes a
 secure step, with projections beside it where a column is needed in another representation or under another name;
-projections that only rename cost no step. A sort is a step even of what is in order already, which costs nothing then:
-the nodes know the order of what they hold, and open rows in no order that a sort did not give them. Equal subtrees are
+projections that only rename cost no step. A sort is a step even of what is in order already, which costs nothing then.
+The nodes know the order of what they hold, and open rows in no order that a sort did not give them. Equal subtrees are
 placed once.
 """
 

@@ -112,8 +112,8 @@ class Input(_Operator):
 
     rows: the size to which it is padded; None: its exact size is announced, or with pad_to_source that of its source
     before any filter. sorted_by: the owner sorts all rows, padding included, by the encodings of these columns, as
-    unsigned numbers, the first column most significant, of equal ones those that are valid and not NULL last. ordered:
-    the local step gives the rows in an order that the query asks for.
+    unsigned numbers, the first column most significant. Of equal rows those that are valid and not NULL come last.
+    ordered: the local step gives the rows in an order that the query asks for.
     """
 
     op: ClassVar[str] = "input"

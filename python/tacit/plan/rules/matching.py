@@ -1,16 +1,16 @@
 """Joins of two owners by private set intersection instead of an oblivious join.
 
-A join of two owners' own tables becomes a Match where both agree: a table's owner consents to "matches", or every
-node may read the key columns of the join in clear. Both owners then learn which of their rows match, the left one
-(whose keys are unique) also how many rows of the other match each of its own, and all nodes how many rows the join has.
+A join of two owners' own tables becomes a Match where both agree. A table's owner agrees if it consents to "matches",
+or if every node may read the key columns of the join in clear. Both owners then learn which of their rows match. The
+left one (whose keys are unique) also learns how many rows of the other match each of its own, and all nodes learn how
+many rows the join has.
 
-Matching is over whole tables: conditions of the query are lifted above the Match and applied under MPC to a column that
-each owner computes, so that nobody learns from the matches which rows fulfil another owner's conditions. A side whose
-rows depend on more than its table's own rows and conditions (a local join, a LIMIT, groups of filtered rows) is not
-matched.
+Matching is over whole tables. Conditions of the query are lifted above the Match and applied under MPC to a column that
+each owner computes. So nobody learns from the matches which rows fulfil another owner's conditions. A side whose rows
+depend on more than its table's own rows and conditions (a local join, a LIMIT, groups of filtered rows) is not matched.
 
 Where the keys of both sides are unique, a hidden Match (circuit-PSI) needs nobody's consent: it shows nothing but what
-inputs of these sides would, so each side is whatever its owner computes alone, its own conditions included.
+inputs of these sides would. So each side is whatever its owner computes alone, its own conditions included.
 
 Of the plans with and without each Match the one is taken that the cost model finds fastest.
 

@@ -1,8 +1,8 @@
 """Predicate push-down: every condition moves towards the tables as far as it can.
 
-A condition passes projections (its columns become their expressions), unions (into every input), sorts, the input of a
-broadcast, the side of a join that has all its columns, and an aggregation if it uses only group keys. It stops at a
-limit.
+A condition passes projections (its columns become their expressions), unions (into every input), sorts, and the input
+of a broadcast. It also passes the side of a join that has all its columns, and an aggregation if it uses only group
+keys. It stops at a limit.
 """
 
 from __future__ import annotations

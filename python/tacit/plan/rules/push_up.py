@@ -2,8 +2,8 @@
 
 The top of a query (its SELECT list and its order) is split into a core, whose columns are opened, and a tail over the
 opened rows. An output that is a column is opened. Arithmetic on one hidden value that the output itself gives away (x +
-1, or a + b where b is shown) opens that value and is done in clear: whoever sees the output can compute it. Other
-arithmetic stays under MPC, except where only clear computation can do it: a quotient opens numerator and denominator,
+1, or a + b where b is shown) opens that value and is done in clear. Whoever sees the output can compute it. Other
+arithmetic stays under MPC, except where only clear computation can do it. A quotient opens numerator and denominator,
 and one by several constants, of which rounding leaves less, its numerator: disclosures beyond the answer. An order
 without LIMIT over opened values is the recipient's work; an order by hidden values, and any LIMIT, stays under MPC.
 """

@@ -1,6 +1,6 @@
 """Normal form of projections and unions.
 
-Projections that only rename merge into what is beneath them, projections of unions become unions of projections (so
+Projections that only rename merge into what is beneath them. Projections of unions become unions of projections (so
 that each owner computes its own part), and unions of unions become one. The result means the same.
 """
 
