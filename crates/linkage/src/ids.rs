@@ -3,11 +3,11 @@
 //!
 //! One instance over whole sets, padded to the announced numbers of rows: the size of the union bin by bin would tell
 //! more than the whole. Rows with the same key have the same id. Padding, which matches nothing, gives an id to each
-//! row without a key. What is left of it, one for each repetition of a key, are ids without a row, so that the size of
-//! the union does not tell how often keys repeat.
+//! row without a key. The ids of padding that are left, one for each repetition of a key, are ids without a row. So the
+//! size of the union does not tell how often keys repeat.
 //!
-//! With several keys ([`multi_key`]) every row has an id of its own, the same as one row of the other party's at most:
-//! the first by falling priority of the keys that shares one.
+//! With several keys ([`multi_key`]) every row has an id of its own, the same as one row of the other party's at most.
+//! That row is the first, by falling priority of the keys, that shares one.
 
 use std::sync::Arc;
 

@@ -73,8 +73,8 @@ impl Reading {
         Ok(())
     }
 
-    /// Ends the reading. schema: of the table. The counts are those of the key; with several, rows without any of them
-    /// count as rows with NULL, and the values without a canonical spelling are listed by column, key after key.
+    /// Ends the reading. schema: of the table. The counts are those of the key. With several keys, rows without any of
+    /// them count as rows with NULL, and the values without a canonical spelling are listed by column, key after key.
     ///
     /// # Errors
     /// Columns to keep that the table does not have.

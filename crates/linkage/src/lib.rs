@@ -1,5 +1,5 @@
-//! Tables in and out of intersections: identifiers of any columns to tokens, tokens and payload to bins in memory or on
-//! disk, one intersection for each bin, and the rows that match, in the same order at both parties.
+//! Tables in and out of intersections: identifiers of any columns to tokens, and tokens and payload to bins in memory
+//! or on disk. One intersection runs for each bin. The rows that match come out in the same order at both parties.
 //!
 //! | module | what it does |
 //! |---|---|

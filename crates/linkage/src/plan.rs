@@ -1,8 +1,8 @@
 //! The plan of a match: its outcome, its recipients and its rules, approved by all parties and held against each step.
 //!
-//! All parties write the same plan. Its digest is what they compare when they connect, and [`crate::Parties`] runs
-//! nothing that the plan does not say: which kind of outcome there is, who learns it, and by which rules. What follows
-//! from announcements (protocols, bins, who sends where both learn) is chosen alike by all, and shows nothing more.
+//! All parties write the same plan. They compare its digest when they connect. [`crate::Parties`] runs nothing that the
+//! plan does not say: which kind of outcome there is, who learns it, and by which rules. What follows from
+//! announcements (protocols, bins, who sends where both learn) is chosen alike by all, and shows nothing more.
 
 use serde::{Deserialize, Serialize};
 use tacit_psi::Role;

@@ -1,7 +1,7 @@
 //! A large table prepared once and asked about many times: [`unbalanced`] for tables.
 //!
-//! Both sides are padded to their numbers of rows, so that neither the size of the published set nor that of a query
-//! tells how often keys repeat or how many rows have none.
+//! Both sides are padded to their numbers of rows. So neither the size of the published set nor that of a query tells
+//! how often keys repeat or how many rows have none.
 
 use tacit_math::Seed;
 use tacit_net::{PartyId, Session};

@@ -6,7 +6,7 @@
 //! or 0.
 //!
 //! **Begun bins.** A file `N.begun` says how often bin N was begun here (8 bytes). It is on disk before the bin's first
-//! message, so that a peer which breaks off when it has what it wanted of a bin, and before this party has its result,
+//! message. A peer may break off when it has what it wanted of a bin, and before this party has its result. Such a peer
 //! cannot have the bin matched again unseen.
 //!
 //! **Confirmed bins.** A peer that could call bins undone which it has results of could ask again with other rows. So

@@ -1,4 +1,4 @@
-//! The intersections of all bins: each worker has a session with the peer's worker of the same number, sets the
+//! The intersections of all bins. Each worker has a session with the peer's worker of the same number, sets the
 //! protocol up once and takes every W-th bin of those to do. What is sent depends on the padded sizes and on what the
 //! peer learns, on nothing else.
 

@@ -1,7 +1,8 @@
 //! AES-128 over batches of blocks, under the generator and the fixed-key hashes.
 //!
-//! Two paths with equal results: 512-bit vector AES where the processor has it (twice the rate of the `aes` crate on
-//! Intel), else the `aes` crate, which itself chooses between AES instructions and constant-time software.
+//! Two paths have equal results. One is 512-bit vector AES, where the processor has it (twice the rate of the `aes`
+//! crate on Intel). The other is the `aes` crate, which itself chooses between AES instructions and constant-time
+//! software.
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod wide;

@@ -1,7 +1,7 @@
 //! How the system's allocator treats large vectors.
 
-/// Keep the memory of large vectors for the next ones, instead of giving it back to the operating system with each:
-/// taking it again would cost a page fault every 4 KiB, which is more than computing on it. For the whole process; to
+/// Keep the memory of large vectors for the next ones, instead of giving it back to the operating system with each.
+/// Taking it again would cost a page fault every 4 KiB, which is more than computing on it. For the whole process; to
 /// be called once at its start. Without effect where the allocator is not glibc's.
 pub fn keep_large_vectors() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]

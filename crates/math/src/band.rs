@@ -1,5 +1,5 @@
-//! Products of band matrices over GF(2) with vectors of 64-bit or 128-bit words: each row holds its bits in a band of a
-//! few hundred neighbouring columns, the rest of it is zero.
+//! Products of band matrices over GF(2) with vectors of 64-bit or 128-bit words. Each row holds its bits in a band of a
+//! few hundred neighbouring columns; the rest of it is zero.
 //!
 //! Two paths with equal results: masked XORs of 512-bit registers, one a cycle, and a portable one. The bits and
 //! positions of rows are public or a party's own: they choose what is added. The time does not depend on the vector.
@@ -93,7 +93,7 @@ pub fn products<T: Word, const W: usize>(rows: &[Row<W>], columns: &[T], out: &m
 }
 
 /// Solves a triangular band system in place, last column first. Row i of the system has its first one in column i, as
-/// bit 0 of `pivots[i]`, and `columns[i]` is its right side; where `pivots[i]` is zero, `columns[i]` is chosen freely
+/// bit 0 of `pivots[i]`, and `columns[i]` is its right side. Where `pivots[i]` is zero, `columns[i]` is chosen freely
 /// and stays. Afterwards the product of every row and the columns is its right side.
 ///
 /// # Panics

@@ -2,17 +2,17 @@
 //! outputs.
 //!
 //! [`BlockAccumulate`] is a block-accumulate code of depth three (as libOTe's `BlkAcc3x32`), in the transposed form
-//! that compresses: accumulate, permute, accumulate, permute, then add to each of n symbols a combination of 32 others,
-//! block by block. All coefficients are 0 or 1, so one code compresses bits, field elements and blocks alike, and
-//! compressing commutes with every linear map of symbols. The code is public: its permutations come from a seed and the
-//! size. Each session draws a seed, so that no work ahead of a session serves against its code.
+//! that compresses. It accumulates, permutes, accumulates, permutes, then adds to each of n symbols a combination of 32
+//! others, block by block. All coefficients are 0 or 1, so one code compresses bits, field elements and blocks alike,
+//! and compressing commutes with every linear map of symbols. The code is public: its permutations come from a seed and
+//! the size. Each session draws a seed, so that no work ahead of a session serves against its code.
 //!
 //! Whoever tests outputs reads, in each block, a word of the code of length 64 whose generator is the identity beside
 //! the [`COMBINATIONS`]. Random combinations have words of weight one and two in one of 2^11 codes of the usual size:
 //! an output that is nearly a single running sum. So all blocks take the combinations of one extremal self-dual code,
 //! whose words have weight 12 and more; which symbols meet in a block is random.
 //!
-//! Cost: three passes. The first streams; the second reads N symbols in a pseudorandom order and streams; the third
+//! Cost: three passes. The first streams. The second reads N symbols in a pseudorandom order and streams. The third
 //! reads 2n symbols in a pseudorandom order and combines 32 at a time through tables of 16 sums (the method of the four
 //! Russians).
 
@@ -34,9 +34,9 @@ use std::ops::BitXor;
 pub const BLOCK: usize = 32;
 
 /// Which of the 32 others are added to each symbol of a block: rotations of one row. With the identity beside them they
-/// generate an extremal doubly even self-dual code of length 64. Its words have weights 0, 12, 16, 20 and so on (pure
-/// double circulant codes: Gulliver and Harada, "Classification of Extremal Double Circulant Self-Dual Codes of Lengths
-/// 64 to 72", Designs, Codes and Cryptography 13, 1998; the tests check it).
+/// generate an extremal doubly even self-dual code of length 64. Its words have weights 0, 12, 16, 20 and so on, which
+/// the tests check. Source (pure double circulant codes): Gulliver and Harada, "Classification of Extremal Double
+/// Circulant Self-Dual Codes of Lengths 64 to 72", Designs, Codes and Cryptography 13, 1998.
 pub const COMBINATIONS: [u32; BLOCK] = {
     let (mut rows, mut i) = ([0x000a_b0ed_u32; BLOCK], 0);
     while i < BLOCK {
@@ -175,7 +175,7 @@ impl BlockAccumulate {
     /// Compresses the vector that is zero but for one value at one position in each segment, as [`Self::compress_sums`]
     /// does.
     ///
-    /// A running sum is that of the segments before plus, from the position on, the value: it is computed where it is
+    /// A running sum is that of the segments before plus, from the position on, the value. It is computed where it is
     /// needed, from the comparison of a public index with the position. No address depends on where the values are.
     ///
     /// # Panics

@@ -71,8 +71,9 @@ impl Gate<'_> {
 }
 
 impl GateKeys {
-    /// From the zero labels of the operands those of the result, and the gate's table, where there is room for it: the
-    /// blocks of its half that hashes x, then those of the other one. Zahur, Rosulek, Evans, Figure 2, procedure GbAnd.
+    /// From the zero labels of the operands those of the result, and the gate's table, where there is room for it. The
+    /// table is the blocks of its half that hashes x, then those of the other one. Zahur, Rosulek, Evans, Figure 2,
+    /// procedure GbAnd.
     ///
     /// # Panics
     /// If the lengths differ.

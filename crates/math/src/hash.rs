@@ -2,8 +2,8 @@
 //!
 //! A type is named by what it promises: its **contract**. A call says which contract it needs, and of which function of
 //! which secret. All contracts are games about a secret offset D of e random bits (at most 128) that the adversary does
-//! not know: it asks for answers, and shall not tell them from random blocks. x, i and f are of its choice; L is a
-//! public linear bijection of D.
+//! not know. The adversary asks for answers, and shall not tell them from random blocks. x, i and f are of its choice;
+//! L is a public linear bijection of D.
 //!
 //! | type | function | contract: answers that look random | enough for | not enough for |
 //! |---|---|---|---|---|
@@ -17,8 +17,8 @@
 //!
 //! **Model**: AES under a published key is a random permutation π that everyone evaluates in both directions
 //! (half-gates: an ideal cipher E). **Sources**: Guo, Katz, Wang, Yu, "Efficient and Secure Multiparty Computation from
-//! Fixed-Key Block Ciphers" (IEEE S&P 2020): MMO in section 7.2, with the min-entropy of offsets as a parameter, s in
-//! 7.3, TMMO in 7.4. They add b D. For any f without π the proof of TMMO stays as it is. π(x ⊕ D) is a block that no
+//! Fixed-Key Block Ciphers" (IEEE S&P 2020). MMO is in section 7.2, with the min-entropy of offsets as a parameter, s
+//! in 7.3, TMMO in 7.4. They add b D. For any f without π the proof of TMMO stays as it is. π(x ⊕ D) is a block that no
 //! other answer shows, so π of it and a tweak hides f(D). That fails where two of these blocks meet, or one and an
 //! evaluation of the adversary's. Guo, Yang, Wang, Zhang, Xie, Liu, Zhao, "Half-Tree" (EUROCRYPT 2023) for trees.
 //!
@@ -137,8 +137,8 @@ impl CorrelationRobustHash {
 }
 
 /// Circular correlation robust hash H of 128-bit blocks, π(s(x)) ⊕ s(x) for the map s(high, low) = (high ⊕ low, high),
-/// as the generator of correlated trees. The children of a block x in a tree of tweak i are H(x ⊕ i) and H(x ⊕ i) ⊕ x,
-/// so that the sum of a level is that of the level above.
+/// as the generator of correlated trees. The children of a block x in a tree of tweak i are H(x ⊕ i) and H(x ⊕ i) ⊕ x.
+/// So the sum of a level is that of the level above.
 ///
 /// **Contract** H(x ⊕ D) ⊕ b D looks random for a secret offset D, public x and a bit b, each x once: s and its sum
 /// with the identity are bijections. A tree's tweak makes "once" hold for roots that repeat: whoever gets S ⊕ b D of
@@ -178,9 +178,9 @@ impl CircularTreeHash {
 
 /// Tweakable circular correlation robust hash of 128-bit blocks, TMMO: π(π(x) ⊕ i) ⊕ π(x) for a tweak i.
 ///
-/// **Contract** H(x ⊕ D, i) ⊕ f(D) looks random for a secret offset D, public x and i, each pair once, and any function
-/// f of the adversary's choice that does not evaluate π. **Model and source** random permutation; Guo, Katz, Wang, Yu
-/// (S&P 2020), section 7.4. See the [module](self).
+/// **Contract** H(x ⊕ D, i) ⊕ f(D) looks random for a secret offset D, and public x and i, each pair once. f is any
+/// function of the adversary's choice that does not evaluate π. **Model and source** random permutation; Guo, Katz,
+/// Wang, Yu (S&P 2020), section 7.4. See the [module](self).
 pub struct TweakableCircularHash(Aes128);
 
 impl std::fmt::Debug for TweakableCircularHash {

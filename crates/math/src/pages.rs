@@ -3,7 +3,7 @@
 /// Vectors of fewer bytes are not worth the call.
 const WORTH_IT: usize = 4 << 20;
 
-/// An empty vector with a capacity, for which the operating system is asked to use large pages: memory that is read in
+/// An empty vector with a capacity, for which the operating system is asked to use large pages. Memory that is read in
 /// random order then costs fewer translations, and new memory fewer page faults. The wish may be refused; nothing else
 /// depends on it.
 pub fn vector_on_large_pages<T>(capacity: usize) -> Vec<T> {

@@ -65,8 +65,8 @@ impl Seed {
 /// get the same words. Every request starts at a fresh block; block i is the encryption of i, both as 128-bit
 /// little-endian numbers.
 ///
-/// A key serves 2^64 blocks; as for any block cipher in this mode, the stream differs from a random one by about
-/// n^2 / 2^129 after n blocks: 2^-65 for the 64 GiB that 2^32 blocks are.
+/// A key serves 2^64 blocks. As for any block cipher in this mode, the stream differs from a random one by about n^2 /
+/// 2^129 after n blocks: 2^-65 for the 64 GiB of 2^32 blocks.
 pub struct Prg {
     cipher: Aes128,
     next: u64,

@@ -41,7 +41,7 @@ impl Seed {
 /// [`fill`] and what follows from it give is a function of the seed and of the order of calls. Threads that `work`
 /// starts have the operating system's.
 ///
-/// The seed is then as secret as everything that `work` draws, and two works that differ must never have the same one:
+/// The seed is then as secret as everything that `work` draws. Two works that differ must never have the same seed:
 /// what is secret in one would be shown by the difference. For runs that move between processes alone
 /// (`tacit_psi::Relayed`).
 pub fn replayed<T>(seed: &Seed, work: impl FnOnce() -> T) -> T {

@@ -29,8 +29,8 @@ pub fn sum(out: &mut [u64], a: &[u64], b: &[u64]) {
     sum_portable(out, a, b);
 }
 
-/// Of four vectors, numbered by two bits: their sum, returned in the first; the sum of those whose low bit is set,
-/// added to `low`; the sum of those whose high bit is set, added to `high`.
+/// Of four vectors, numbered by two bits, the sum is returned in the first. The sum of those whose low bit is set is
+/// added to `low`, the sum of those whose high bit is set to `high`.
 ///
 /// # Panics
 /// If the lengths differ.

@@ -10,8 +10,8 @@
 //! per named step, and a [`Transcript`] lists it message by message; in tests it also has what the messages say
 //! ([`Record`]).
 //!
-//! When any party ends in the middle, every other party's next call returns a [`NetError`] that names the peer and the
-//! step within seconds; nothing here waits without a bound on a peer that is dead or silent.
+//! When any party ends in the middle, every other party's next call returns a [`NetError`] within seconds. The error
+//! names the peer and the step. Nothing here waits without a bound on a peer that is dead or silent.
 
 mod abort;
 mod error;

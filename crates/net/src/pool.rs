@@ -30,7 +30,7 @@ impl Pool {
         buffer
     }
 
-    /// A buffer of exactly `length` bytes of arbitrary content, to be overwritten: zeroing what is about to be read
+    /// A buffer of exactly `length` bytes of arbitrary content, to be overwritten. Zeroing what is about to be read
     /// from a socket would cost a tenth of the time of reading it.
     pub fn take_filled(&self, length: usize) -> Vec<u8> {
         let mut buffer = self.find(length);
@@ -38,8 +38,8 @@ impl Pool {
         buffer
     }
 
-    /// The tightest kept buffer that is not more than four times too large, the one used last among equals because it
-    /// may still be in the cache; or a fresh one.
+    /// The tightest kept buffer that is not more than four times too large, or a fresh one. Among equals it is the one
+    /// used last, because that may still be in the cache.
     fn find(&self, capacity: usize) -> Vec<u8> {
         if capacity >= WORTH_KEEPING {
             let mut unused = lock(&self.unused);

@@ -1,6 +1,6 @@
 //! A session without a network: someone else carries the bytes, a blob at a time.
 //!
-//! Straight-line protocol code runs on a thread of its own over an ordinary [`Session`]; whoever holds the [`Relay`]
+//! Straight-line protocol code runs on a thread of its own over an ordinary [`Session`]. Whoever holds the [`Relay`]
 //! asks for what the code has sent and hands in what the peer's code has sent. So a protocol written once also runs
 //! round by round inside a cluster engine, a message queue or a test.
 //!
@@ -68,7 +68,7 @@ fn end(names: [&str; 2], me: usize, options: &Options, chain: Option<Chain>) -> 
 
 impl Relay {
     /// Hand in what the peer sent and wait until the session's thread can do nothing without more of it, rests or has
-    /// ended; then take what it has sent since the last call.
+    /// ended. Then take what it has sent since the last call.
     ///
     /// # Errors
     /// [`NetError::Desynchronised`], which is then the session's failure too, if `input` is not a sequence of frames or

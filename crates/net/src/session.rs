@@ -232,7 +232,7 @@ impl Session {
         Ok(())
     }
 
-    /// The next 32 secret bytes that this party and a peer have in common and nobody else, without a message: both take
+    /// The next 32 secret bytes that this party and a peer have in common and nobody else, without a message. Both take
     /// them equally often, in the same order and for the same purpose. They are fresh in every session, and come of
     /// keys that both connections of the pair export; without TLS whoever listens knows them.
     ///

@@ -1,5 +1,5 @@
-//! Frames of a peer against a session: whatever comes, its party has a message of the length that it asked for, is told
-//! of the peer's fault, or waits for more.
+//! Frames of a peer against a session. Whatever comes, the session's party has a message of the length that it asked
+//! for, is told of the peer's fault, or waits for more.
 
 use bolero::TypeGenerator;
 use std::thread;

@@ -1,5 +1,5 @@
-//! The sealed files of one run in one folder. A file's public text is the run's name and its own, so that none is taken
-//! for another one of the folder, or for one of the same name that another run has left.
+//! The sealed files of one run in one folder. A file's public text is the run's name and its own. So none is taken for
+//! another one of the folder, or for one of the same name that another run has left.
 
 use std::collections::HashMap;
 use std::fs::File;

@@ -10,9 +10,9 @@
 //! | | chunks of at most 1 MiB, each with its authentication tag of 16 bytes behind it |
 //!
 //! Chunks are encrypted by AES-256-GCM under a key of this file alone, derived from the party's key and the salt. The
-//! cipher takes their number in the file as nonce (the authentication tag of what comes before them is number 0) and
-//! the digest of all before them as associated data. So a chunk that was changed, moved, or taken from another file is
-//! refused. A file is written once from its beginning and may grow; no number is used twice under one salt.
+//! cipher takes their number in the file as nonce (the authentication tag of what comes before them is number 0). It
+//! takes the digest of all before them as associated data. So a chunk that was changed, moved, or taken from another
+//! file is refused. A file is written once from its beginning and may grow; no number is used twice under one salt.
 //!
 //! | module | chunks are |
 //! |---|---|

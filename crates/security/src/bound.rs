@@ -10,8 +10,8 @@ pub enum Kind {
     /// Work of the best attack known on an assumed hard problem, divided by its chance of success.
     Hardness,
     /// Calls of AES, or operations of a group, by which a search succeeds that treats it as a black box. Blocks of 128
-    /// bits that are hashed 2^q times under one offset leave at most 128 - q, and a group of 2^252 elements 126: less
-    /// is asked than of an assumption.
+    /// bits that are hashed 2^q times under one offset leave at most 128 - q, and a group of 2^252 elements 126. So
+    /// less is asked than of an assumption.
     Generic,
     /// Minus the logarithm of the probability, over a whole run and whatever is computed, that one guarantee does not
     /// hold.

@@ -1,9 +1,9 @@
 //! Numbers on demand: the security of a whole run, recomputed from the constants of the code.
 //!
-//! Every line is one way in which a guarantee may not hold: the work of the best attack known on an assumption, or the
-//! probability that chance breaks a bound, over all bins, vectors and calls of a run. A line "together" adds up what
-//! chance may break in a run of one protocol. The formulas here are written anew, from the papers; what they are
-//! applied to is read from the crates. `make security` prints the table, a test checks it.
+//! Every line is one way in which a guarantee may not hold. It gives the work of the best attack known on an
+//! assumption, or the probability that chance breaks a bound, over all bins, vectors and calls of a run. A line
+//! "together" adds up what chance may break in a run of one protocol. The formulas here are written anew, from the
+//! papers; what they are applied to is read from the crates. `make security` prints the table, a test checks it.
 
 mod bound;
 mod lattice;
@@ -16,8 +16,8 @@ mod transfers;
 use bound::Bound;
 use tacit_psi::set_union;
 
-/// Items of each side of an intersection, rows of a table: few, many, and the most that ids by `oprf` are made for;
-/// then two counts for which the larger parameters are taken.
+/// Items of each side of an intersection, rows of a table: few, many, and the most that ids by `oprf` are made for.
+/// Then two counts for which the larger parameters are taken.
 const ITEMS: [usize; 5] = [1000, 1 << 20, set_union::MOST, 1 << 24, 1_000_000_000];
 
 /// Correlations, and products, of a session of the engine `two`.

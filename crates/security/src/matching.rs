@@ -311,8 +311,8 @@ fn stored(what: &str, layout: &Layout, keys: usize, count: usize) -> Bound {
     statistical(format!("{what} cannot be encoded"), with, -(store(layout, keys) + (count as f64).log2()), BANDS)
 }
 
-/// log2 of the bound on the probability that keys at random places of a layout wait for its band: n e^(-theta w), where
-/// theta > 0 solves (n / s) (e^theta - 1) = theta.
+/// log2 of the bound on the probability that keys at random places of a layout wait for its band. The bound is n
+/// e^(-theta w), where theta > 0 solves (n / s) (e^theta - 1) = theta.
 fn store(layout: &Layout, keys: usize) -> f64 {
     if layout.places == 1 {
         // Random rows of all columns.

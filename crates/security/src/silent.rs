@@ -88,7 +88,7 @@ impl Use {
     }
 
     /// Each attack has to look at every vector that it attacks. A linear test and a guess of places serve all vectors
-    /// of a run, as the code is the same, but a vector falls by each with the same probability, so the work for one
+    /// of a run, as the code is the same. But a vector falls by each with the same probability, so the work for one
     /// success does not shrink.
     fn bounds(&self) -> Vec<Bound> {
         let ones = self.bits == 1;
@@ -133,7 +133,7 @@ impl Use {
     }
 
     /// A guess of places without noise. For ones each segment's parity check is known too (Esser, Santini, CRYPTO
-    /// 2024), so that one place fewer a segment is needed; else a sum of the 2^s syndromes vanishes at a noisy place
+    /// 2024), so that one place fewer a segment is needed. Else a sum of the 2^s syndromes vanishes at a noisy place
     /// with probability one half.
     fn information_sets(&self) -> f64 {
         if self.bits == 1 {
@@ -190,7 +190,7 @@ impl Use {
     }
 
     /// The most changes of a test along the noise that leave regular noise of ones a bias of 2^-128 or more. A place
-    /// that is uniform in a segment with one or two changes at uniform positions divides the bias by e in the mean; one
+    /// that is uniform in a segment with one or two changes at uniform positions divides the bias by e in the mean. One
     /// in a segment without a change leaves it as it is.
     fn changes(&self) -> usize {
         let bits = |changes| -> f64 {
@@ -228,7 +228,7 @@ impl Use {
     }
 
     /// Bits of the advantage, over the code's seed, of whoever finds all words of few changes and applies them to every
-    /// vector: each segment that a word touches halves its bias in the mean, or more. The mean of |1 - 2u| is one half
+    /// vector. Each segment that a word touches halves its bias in the mean, or more. The mean of |1 - 2u| is one half
     /// for a change at u, and for two changes at a distance of u.
     fn few_changes(&self, changes: usize) -> f64 {
         let bias = |changes| {

@@ -19,7 +19,7 @@ pub enum Difference {
         bound: f64,
     },
     /// A bit that is a combination of those before it in all real runs and not in all simulated ones, or the other way
-    /// about, where chance does not explain that.
+    /// about. Only what chance does not explain counts.
     Relation {
         /// The last bit of the relation.
         bit: String,
@@ -40,10 +40,10 @@ pub enum Difference {
 const PAIRS: usize = 1 << 22;
 
 /// What differs between real runs and as many simulated ones. Views are compared jointly with what is known and with
-/// the secrets, so that a simulated run is a copy of a real one whose view was made anew from its input, output and
-/// declared disclosures. Looks at frequencies of bits and of XORs of two bits, at linear relations that hold in one and
-/// not in the other, and at equal words of 8 and 16 bytes. No difference is no proof: two distributions may differ in
-/// what needs more bits at once than two and is not linear.
+/// the secrets. So a simulated run is a copy of a real one whose view was made anew from its input, output and declared
+/// disclosures. Looks at frequencies of bits and of XORs of two bits, and at linear relations that hold in one and not
+/// in the other. Looks at equal words of 8 and 16 bytes, too. No difference is no proof: two distributions may differ
+/// in what needs more bits at once than two and is not linear.
 ///
 /// # Panics
 /// With fewer runs than [`runs_needed`](crate::runs_needed), or if views are laid out differently.

@@ -32,7 +32,7 @@ pub fn leaks(runs: &[Run]) -> Vec<Relation> {
 }
 
 /// Every independent linear relation among bits of views: combinations that are the same in every run. For the parts of
-/// a view that should be independent of each other, such as what was received and what was drawn: finds reused masks
+/// a view that should be independent of each other, such as what was received and what was drawn. Finds reused masks
 /// and unmasked constants even where no secret depends on them. A bit that never changes is a relation of one bit. What
 /// an opened value explains changes with the value and is no finding.
 ///

@@ -23,8 +23,8 @@ struct Word {
 }
 
 /// Every word that occurs again, within a run or in another one, and every difference (XOR) of two words of a run that
-/// does. A part is cut into words of `bytes` bytes, 4, 8 or 16; a rest is left out, and so are words with a bit that is
-/// constant over all runs, which are no random words. For parts that should be independent and uniform; with words so
+/// does. A part is cut into words of `bytes` bytes, 4, 8 or 16, and a rest is left out. So are words with a bit that is
+/// constant over all runs, which are no random words. For parts that should be independent and uniform. With words so
 /// short that chance makes some equal, only what chance does not explain is looked at: fewer differences, then words
 /// within a run alone.
 pub fn repeats(views: &[View], bytes: usize) -> Vec<Repeat> {

@@ -106,7 +106,7 @@ fn mix(v: &mut [__m512i; 16], [a, b, c, d]: [usize; 4], x: &__m512i, y: &__m512i
     v[b] = _mm512_ror_epi32::<7>(_mm512_xor_si512(v[b], v[c]));
 }
 
-/// From four blocks a register to one of their words a register and back: word z of lane l of the i-th register and
+/// From four blocks a register to one of their words a register and back. Word z of lane l of the i-th register and
 /// word i of lane l of the z-th change places.
 #[inline]
 #[target_feature(enable = "avx512f")]

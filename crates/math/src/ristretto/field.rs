@@ -234,7 +234,7 @@ pub(super) fn squared(a: &Field) -> Loose {
 }
 
 /// The sum of low halves at 2^51k and high halves at 2^(51k + 52), modulo 2^255 - 19. A low half is below 2^52, a high
-/// one about 2^50: the largest limb, the lowest, is below (1 + 19 (4 + 5 / 2)) 2^52 and a little more, so below 2^59.
+/// one about 2^50. The largest limb, the lowest, is below (1 + 19 (4 + 5 / 2)) 2^52 and a little more, so below 2^59.
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq")]
 fn fold(low: &[__m512i; 9], high: &[__m512i; 9]) -> Loose {

@@ -234,8 +234,8 @@ pub(super) fn decode(encodings: [&[u8; 32]; 8]) -> (Mask, Point) {
     (valid & was_square & !field::negative(&t) & !field::zero(&y), Point { x, y, z: one, t })
 }
 
-/// Eight points on their way to the encodings of their doubles, which take one inversion for any number of points: the
-/// ratios that the isogeny behind ristretto255 gives (Hamburg, "Decaf", CRYPTO 2015, section 4;
+/// Eight points on their way to the encodings of their doubles, which take one inversion for any number of points. They
+/// hold the ratios that the isogeny behind ristretto255 gives (Hamburg, "Decaf", CRYPTO 2015, section 4;
 /// `double_and_compress_batch` of curve25519-dalek).
 #[derive(Clone, Copy)]
 pub(super) struct Doubling {

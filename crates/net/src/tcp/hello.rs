@@ -25,9 +25,10 @@
 //! | 1 | how many sessions the parties have with each other |
 //! | 1 | of which of them the connection is, counted from 0, if the sender has dialled it |
 //!
-//! The commitment is a hash of the sender's end of the connection (whether it dialled), of a key of the connection that
-//! TLS exports, of the greeting before it, and of the opening. So it binds (BLAKE3 is collision resistant), shows
-//! nothing beforehand (the nonce is fresh), and is worthless on the other end or on another connection.
+//! The commitment is a hash of the sender's end of the connection (whether it dialled) and of a key of the connection
+//! that TLS exports. The greeting before it and the opening are hashed with them. So it binds (BLAKE3 is collision
+//! resistant), shows nothing beforehand (the nonce is fresh), and is worthless on the other end or on another
+//! connection.
 //!
 //! The nodes' parts together are random numbers that all parties know ([`crate::Session::drawn`]) and nobody knew when
 //! the plan was written.

@@ -1,6 +1,6 @@
 //! The connection on which this party receives from one peer. Used by one thread.
 //!
-//! Under TLS it works on rustls' unbuffered interface: records are read from the socket in large pieces and decrypted
+//! Under TLS it works on rustls' unbuffered interface. Records are read from the socket in large pieces and decrypted
 //! where they lie, which saves a copy and many small reads against the buffered one.
 
 use super::exporter::{Exported, ExporterSecret, Purpose};

@@ -160,7 +160,7 @@ impl Rendezvous {
         });
     }
 
-    /// Start links until all are complete, here and at every peer: nobody may send a share to a group of which two
+    /// Start links until all are complete, here and at every peer. Nobody may send a share to a group of which two
     /// members have yet to find that their plans differ. A party that has all its links waits as long again for those
     /// of its peers: what these lack they know, and say when they give up.
     fn gather(&mut self, events: &Receiver<Event>, mut deadline: Instant) -> Result<(), NetError> {
@@ -333,7 +333,7 @@ fn linked(
 }
 
 /// A peer that leaves while the group comes together could not say why on a connection of which it never accepted the
-/// other half: the sentence names the likeliest cause, which no message of the socket does.
+/// other half. The sentence names the likeliest cause, which no message of the socket does.
 fn unexplained(failure: NetError) -> NetError {
     match failure {
         NetError::Gone { peer, step, .. } => {
