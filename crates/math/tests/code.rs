@@ -104,7 +104,7 @@ fn outputs_are_independent() {
     assert_eq!(rank, 512);
 }
 
-/// Who has worked on one session's code has no use of it in another one.
+/// Work on one session's code is of no use in another one.
 #[test]
 fn another_seed_gives_another_code() {
     let mut prg = prg(5);
