@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import socket
 import ssl
 import threading
@@ -370,7 +371,9 @@ def _listen(address: str) -> socket.socket:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         return socket.create_server((host, port), family=family)
     except OSError as error:
-        problem = f"this party cannot listen on its address {address} ({error.strerror})"
+        # Of a port in use Python's own text names the address once more.
+        reason = error.strerror if isinstance(error, socket.gaierror) or not error.errno else os.strerror(error.errno)
+        problem = f"this party cannot listen on its address {address} ({reason})"
         raise RunError(Fault.INPUT, f"{problem}; free the port or choose another.") from None
 
 
