@@ -1,4 +1,4 @@
-"""Five hospitals, of which three compute, and a registry: owners that are no nodes are away, or die in the middle."""
+"""Five hospitals, of which three or two compute, and a registry: owners are away, or any party dies in the middle."""
 
 from __future__ import annotations
 
@@ -6,21 +6,29 @@ import os
 import shutil
 import signal
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tacit.cli.demo.check import pooled_rows
-from tacit.cli.demo.hospitals import SCENARIO
+from tacit.cli.demo.hospitals import HOSPITALS, SCENARIO
 
-from .organisations import SOON, Consortium, End, Organisation, wait_until
+from .organisations import Consortium, End, Organisation, alive, children, listens, wait_until
 from .test_disagreement import ends
-from .test_peers_that_vanish import GONE, computing_processes
+from .test_peers_that_vanish import GONE, assert_ended_by, computing_processes
 
 AWAY = "central"
 """An owner that is no node."""
 TABLE = f"operations_{AWAY}"
 INPUT = 2
+SCENARIOS = {
+    "rep3": SCENARIO,
+    "two": replace(SCENARIO, engine="two", parties=HOSPITALS[:2], clients=(*HOSPITALS[2:], "registry")),
+}
+"""The same question under each engine."""
+LATENCIES = {"rep3": 0.02, "two": 0.01}
+"""Seconds, with which a run takes long enough for a party to die in it."""
 
 
 def offer_as_delivered(hospitals: Consortium) -> None:
@@ -40,8 +48,11 @@ def asked(hospitals: Consortium, parties: list[str]) -> dict[str, End]:
     return ends({party: hospitals.start(party) for party in parties})
 
 
-def test_an_owner_that_has_delivered_may_be_away(tmp_path: Path) -> None:
-    with Consortium(tmp_path, scenario=SCENARIO) as hospitals:
+@pytest.mark.parametrize("engine", ["rep3", pytest.param("two", marks=pytest.mark.nightly)])
+def test_an_owner_that_has_delivered_may_be_away(engine: str, tmp_path: Path) -> None:
+    """It has no process at all: nobody misses it, in contrast to an owner that is to give its rows itself."""
+    scenario = SCENARIOS[engine]
+    with Consortium(tmp_path, scenario=scenario) as hospitals:
         offer_as_delivered(hospitals)
         # Nothing is delivered yet: no party calls another.
         for party, end in asked(hospitals, present(hospitals)).items():
@@ -49,7 +60,7 @@ def test_an_owner_that_has_delivered_may_be_away(tmp_path: Path) -> None:
             assert f"{AWAY} offers {TABLE} as delivered, and no delivery of it is here" in end.sentence()
             assert hospitals.kinds(party) == []
         deliver = ["deliver", TABLE, "--wait", "60s", "--name"]
-        delivering = {party: hospitals.run(party, *deliver, party) for party in (*SCENARIO.parties, AWAY)}
+        delivering = {party: hospitals.run(party, *deliver, party) for party in (*scenario.parties, AWAY)}
         for party, organisation in delivering.items():
             end = organisation.end()
             assert end.status == 0, end.stderr
@@ -57,15 +68,15 @@ def test_an_owner_that_has_delivered_may_be_away(tmp_path: Path) -> None:
             assert hospitals.kinds(party) == ["approved", "completed"]
         (approved, completed) = hospitals.ledger(AWAY)
         assert approved["keeps"][0]["table"] == f"{AWAY}.{TABLE}"
-        kept = [hospitals.ledger(node)[1]["kept"] for node in SCENARIO.parties]
-        assert kept == [kept[0]] * 3 and kept[0]["rows"] == 20
+        kept = [hospitals.ledger(node)[1]["kept"] for node in scenario.parties]
+        assert kept == [kept[0]] * len(scenario.parties) and kept[0]["rows"] == 20
         # Who is no node copies the public files anew.
-        for party in ("west", "registry"):
+        for party in (party for party in scenario.clients if party != AWAY):
             shutil.copytree(hospitals.home("north") / "kept", hospitals.home(party) / "kept")
         found = asked(hospitals, present(hospitals))
         assert {end.status for end in found.values()} == {0}, found
         listed = [line.split(",")[0] for line in found["registry"].stdout.splitlines()[1:]]
-        assert listed == [str(row[0]) for row in pooled_rows(SCENARIO, hospitals.folder / "drafts")]
+        assert listed == [str(row[0]) for row in pooled_rows(scenario, hospitals.folder / "drafts")]
         assert hospitals.ledger(AWAY) == [approved, completed]
         for party in present(hospitals):
             (read,) = hospitals.ledger(party)[-2]["reads"]
@@ -82,6 +93,28 @@ def test_an_owner_that_has_delivered_may_be_away(tmp_path: Path) -> None:
         assert f"no part of a delivery of {TABLE} is here" in again["north"]
         assert f"{AWAY} is no node and has no part of" in again[AWAY]
         assert "no delivery of it is here" in hospitals.start("north").end().sentence()
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("engine", SCENARIOS)
+def test_an_owner_that_dies_while_it_delivers_has_delivered_nothing(engine: str, tmp_path: Path) -> None:
+    scenario = SCENARIOS[engine]
+    with Consortium(tmp_path, "connect_timeout = 20\nidle_timeout = 2\nlatency = 0.5", scenario) as hospitals:
+        offer_as_delivered(hospitals)
+        deliver = ["deliver", TABLE, "--name"]
+        running = {party: hospitals.run(party, *deliver, party) for party in (*scenario.parties, AWAY)}
+        wait_until(lambda: all(listens(hospitals.address(party)) for party in running), running.values())
+        time.sleep(1)
+        (worker,) = children(running[AWAY].process.pid)
+        os.kill(worker, signal.SIGKILL)
+        for node in scenario.parties:
+            end = running[node].end()
+            assert end.status == GONE and f'party "{AWAY}" is gone' in end.stderr, end
+            assert "has done its part" not in end.stdout
+            assert hospitals.kinds(node) == ["approved", "failed"]
+            assert [path for path in (hospitals.private(node) / "kept").rglob("*") if path.is_file()] == []
+            assert "no delivery of it is here" in hospitals.start(node).end().sentence()
+        assert running[AWAY].end().stderr.endswith("the party's process ended unexpectedly (signal SIGKILL).\n")
 
 
 def test_an_owner_that_has_not_delivered_is_missed(tmp_path: Path) -> None:
@@ -113,18 +146,27 @@ def test_who_comes_last_is_waited_for_by_all(tmp_path: Path) -> None:
         assert {end.status for end in ends(running).values()} == {0}
 
 
-@pytest.mark.parametrize("victim", [AWAY, "registry"])
-def test_a_client_that_dies_ends_the_run_for_all(victim: str, tmp_path: Path) -> None:
-    with Consortium(tmp_path, "connect_timeout = 20\nidle_timeout = 2\nlatency = 0.02", SCENARIO) as hospitals:
+@pytest.mark.parametrize(
+    ("engine", "victim"),
+    [
+        ("rep3", "south"),
+        ("rep3", AWAY),
+        ("rep3", "registry"),
+        ("two", "south"),
+        pytest.param("two", AWAY, marks=pytest.mark.nightly),
+        pytest.param("two", "registry", marks=pytest.mark.nightly),
+    ],
+)
+def test_whoever_dies_ends_the_run_for_all(engine: str, victim: str, tmp_path: Path) -> None:
+    """A node, an owner that is no node, a recipient that is no node: all others name it, also who never meets it."""
+    network = f"connect_timeout = 20\nidle_timeout = 2\nlatency = {LATENCIES[engine]}"
+    with Consortium(tmp_path, network, SCENARIOS[engine]) as hospitals:
         running: dict[str, Organisation] = hospitals.start_all()
         worker = computing_processes(hospitals, running)[victim]
+        assert alive(worker), running[victim].stderr()
         killed = time.monotonic()
         os.kill(worker, signal.SIGKILL)
-        for party in (party for party in hospitals.parties if party != victim):
-            end = running[party].end()
-            assert time.monotonic() - killed < SOON
-            assert (end.status, end.stdout) == (GONE, ""), (party, end)
-            assert f'party "{victim}"' in end.sentence(), party
-            assert hospitals.kinds(party) == ["approved", "failed"]
+        assert_ended_by(victim, running, hospitals, killed)
+        assert {running[party].end().stdout for party in hospitals.parties} == {""}
         end = running[victim].end()
         assert end.sentence() == f"{victim}: the party's process ended unexpectedly (signal SIGKILL)."
