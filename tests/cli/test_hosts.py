@@ -1,4 +1,4 @@
-"""Three hosts are set up by copying public files only, as their users do it: each a folder that begins empty."""
+"""Hosts are set up by copying public files only, as their users do it: each a folder that begins empty."""
 
 from __future__ import annotations
 
@@ -60,17 +60,16 @@ def copy(source: Path, target: Path, *names: str) -> None:
             shutil.copy(source / name, target / name)
 
 
-@pytest.fixture
-def hosts(tmp_path: Path) -> dict[str, Path]:
-    """Three hosts, each with a, b and c as members, set up as the commands say."""
-    found = {name: tmp_path / name for name in "abc"}
-    ports = free_ports(3)
-    for (name, host), port in zip(found.items(), ports, strict=True):
+def set_up(folder: Path, names: str, engine: str = "rep3") -> dict[str, Path]:
+    """Hosts, one for each letter, with all of them as members, set up as the commands say."""
+    found = {name: folder / name for name in names}
+    for place, ((name, host), port) in enumerate(zip(found.items(), free_ports(len(names)), strict=True)):
         host.mkdir()
-        if name != "a":
-            copy(found["ab"["bc".index(name)]], host, *PUBLIC)
-        told = tacit(host, "init" if name == "a" else "join", "--name", name, "--address", f"127.0.0.1:{port}")
-        others = [other for other in "abc" if other < name]
+        others = names[:place]
+        if others:
+            copy(found[others[-1]], host, *PUBLIC)
+        begin = ("join",) if others else ("init", "--engine", engine)
+        told = tacit(host, *begin, "--name", name, "--address", f"127.0.0.1:{port}")
         if others:
             own = ("federation.toml", f"keys/{name}.crt", f"offers/{name}.toml")
             assert f"Copy {', '.join(own)} to {' and '.join(others)}." in told
@@ -79,13 +78,43 @@ def hosts(tmp_path: Path) -> dict[str, Path]:
     return found
 
 
+def offer(hosts: dict[str, Path], owner: str, table: str) -> None:
+    """An owner has a table of three rows, and all others get a copy of what it offers."""
+    (hosts[owner] / f"{table}.csv").write_text("city\nOslo\nBergen\nOslo\n")
+    (hosts[owner] / "offers" / f"{owner}.toml").write_text(f"[tables.{table}]\n{COLUMNS}")
+    (hosts[owner] / "private" / f"{owner}.toml").write_text(f'[tables.{table}]\npath = "../{table}.csv"\n')
+    for other in hosts.keys() - {owner}:
+        copy(hosts[owner], hosts[other], f"offers/{owner}.toml")
+
+
+@pytest.fixture
+def hosts(tmp_path: Path) -> dict[str, Path]:
+    """Three hosts, each with a, b and c as members."""
+    return set_up(tmp_path, "abc")
+
+
+@pytest.mark.parametrize("engine", ["rep3", pytest.param("two", marks=pytest.mark.nightly)])
+def test_five_hosts_of_which_the_first_compute(tmp_path: Path, engine: str) -> None:
+    """Owners are a node and a host that computes nothing, the answer is for another one; one host has no part in it."""
+    hosts = set_up(tmp_path, "abcde", engine)
+    assert len({(host / "federation.toml").read_bytes() for host in hosts.values()}) == 1
+    offer(hosts, "a", "x")
+    offer(hosts, "d", "y")
+    nodes = "abc" if engine == "rep3" else "ab"
+    command = ("party", "--output", "csv", "--to", "e", QUERY, "--name")
+    running = {name: start(hosts[name], *command, name) for name in (*nodes, "d", "e")}
+    ends = {name: process.communicate(timeout=60) for name, process in running.items()}
+    assert {process.returncode for process in running.values()} == {0}, ends
+    assert {name: told for name, (told, _) in ends.items()} == {
+        **dict.fromkeys((*nodes, "d"), ""), "e": "city,n\nBergen,2\nOslo,4\n",
+    }  # fmt: skip
+    ledgers = {name for name, host in hosts.items() if (host / "private" / "ledger" / f"{name}.jsonl").exists()}
+    assert ledgers == running.keys()
+
+
 def test_three_hosts_that_were_set_up_by_public_files_answer_a_query(hosts: dict[str, Path]) -> None:
-    for owner, table in (("a", "x"), ("b", "y")):
-        (hosts[owner] / f"{table}.csv").write_text("city\nOslo\nBergen\nOslo\n")
-        (hosts[owner] / "offers" / f"{owner}.toml").write_text(f"[tables.{table}]\n{COLUMNS}")
-        (hosts[owner] / "private" / f"{owner}.toml").write_text(f'[tables.{table}]\npath = "../{table}.csv"\n')
-        for other in set("abc") - {owner}:
-            copy(hosts[owner], hosts[other], f"offers/{owner}.toml")
+    offer(hosts, "a", "x")
+    offer(hosts, "b", "y")
     running = {name: start(host, "party", "--name", name, "--output", "csv", QUERY) for name, host in hosts.items()}
     ends = {name: process.communicate(timeout=60) for name, process in running.items()}
     assert [process.returncode for process in running.values()] == [0, 0, 0], ends

@@ -1,13 +1,16 @@
-"""The whole way, as a user goes it: each demo question through three real party processes, checked against DuckDB."""
+"""The whole way, as a user goes it: each demo question through real party processes, checked against DuckDB."""
 
 from __future__ import annotations
 
+import csv
+import json
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from tacit.cli.demo.check import pooled_rows
 from tacit.cli.demo.command import SCENARIOS
 
 SECTIONS = [
@@ -46,6 +49,35 @@ def test_parties_outside_compute(question: str, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "checked: equals DuckDB on the pooled data" in done.stdout
     assert "node_1 learns nothing but the declared sizes" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "nodes", [("north", "south"), pytest.param(("west", "registry"), marks=pytest.mark.nightly)], ids="-".join
+)
+def test_five_hospitals_ask_under_another_engine(nodes: tuple[str, str], tmp_path: Path) -> None:
+    """Kept files are changed as their user may do it: two compute, and the registry still gets the answer."""
+    assert tacit("demo", "hospitals", "--rows", "50", "--keep", "mine", cwd=tmp_path).returncode == 0
+    path, scenario = tmp_path / "mine" / "federation.toml", SCENARIOS["hospitals"]
+    membership = path.read_text()
+    for old, new in (('engine = "rep3"', 'engine = "two"'), (_nodes(scenario.parties), _nodes(nodes))):
+        assert old in membership
+        membership = membership.replace(old, new)
+    path.write_text(membership)
+    done = tacit("sql", "--federation", str(path), "--output", "csv", scenario.query, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    header, *rows = csv.reader(done.stdout.splitlines())
+    assert header == ["procedure", "operations", "nights", "readmitted"]
+    found = [(name, int(operations), float(nights), int(back)) for name, operations, nights, back in rows]
+    expected = pooled_rows(scenario, path.parent)
+    assert found == [(*row[:2], pytest.approx(row[2], rel=1e-12), row[3]) for row in expected] != []
+    for party in scenario.everybody:
+        entries = (path.parent / "private" / "ledger" / f"{party}.jsonl").read_text().splitlines()
+        assert [json.loads(entry)["kind"] for entry in entries] == ["approved", "completed"] * 2, party
+
+
+def _nodes(names: tuple[str, ...]) -> str:
+    """The nodes as a federation file names them."""
+    return f"nodes = {json.dumps(names)}"
 
 
 def test_the_smallest_files_work(tmp_path: Path) -> None:
