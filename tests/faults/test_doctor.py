@@ -11,7 +11,7 @@ import pytest
 
 from tacit import _native
 
-from .organisations import PARTIES, QUERY, Consortium, End, wait_until
+from .organisations import PARTIES, QUERY, Consortium, End, listens, wait_until
 
 WRONG = 2
 EXAMPLE_PRICES = Path(__file__).parents[2] / "docs" / "examples" / "prices.toml"
@@ -97,6 +97,18 @@ def test_who_waits_for_a_run_answers(consortium: Consortium) -> None:
     assert wrong(doctors(consortium, ("bureau_a",))["bureau_a"]) == {}
     waiting.append(consortium.start("bureau_a", QUERY, "--wait", "60s"))
     assert [organisation.end().status for organisation in waiting] == [0, 0, 0]
+
+
+@pytest.mark.nightly
+def test_a_doctor_disturbs_no_run_that_connects(consortium: Consortium) -> None:
+    """A party of a run calls a doctor, which is at the address of one that it looks for, and goes on looking."""
+    running = {"bureau_b": consortium.start("bureau_b")}
+    wait_until(lambda: listens(consortium.address("bureau_b")), running.values())
+    end = doctors(consortium, ("bureau_a",), "3s")["bureau_a"]
+    assert re.search(r"bureau_a to bureau_b +ok +a run is under way there", end.stdout), end.stdout
+    assert set(wrong(end)) == {"bureau_a to regulator", "regulator to bureau_a", "bureau_b to bureau_a"}
+    running |= {party: consortium.start(party) for party in ("bureau_a", "regulator")}
+    assert {organisation.end().status for organisation in running.values()} == {0}, running["bureau_b"].stderr()
 
 
 def test_ones_own_mistakes_are_found(consortium: Consortium) -> None:
