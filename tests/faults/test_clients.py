@@ -27,8 +27,6 @@ SCENARIOS = {
     "two": replace(SCENARIO, engine="two", parties=HOSPITALS[:2], clients=(*HOSPITALS[2:], "registry")),
 }
 """The same question under each engine."""
-LATENCIES = {"rep3": 0.02, "two": 0.01}
-"""Seconds, with which a run takes long enough for a party to die in it."""
 
 
 def offer_as_delivered(hospitals: Consortium) -> None:
@@ -159,7 +157,7 @@ def test_who_comes_last_is_waited_for_by_all(tmp_path: Path) -> None:
 )
 def test_whoever_dies_ends_the_run_for_all(engine: str, victim: str, tmp_path: Path) -> None:
     """A node, an owner that is no node, a recipient that is no node: all others name it, also who never meets it."""
-    network = f"connect_timeout = 20\nidle_timeout = 2\nlatency = {LATENCIES[engine]}"
+    network = "connect_timeout = 20\nidle_timeout = 2\nlatency = 0.05"
     with Consortium(tmp_path, network, SCENARIOS[engine]) as hospitals:
         running: dict[str, Organisation] = hospitals.start_all()
         worker = computing_processes(hospitals, running)[victim]

@@ -33,7 +33,7 @@ def assert_ended_by(victim: str, running: dict[str, Organisation], consortium: C
             continue
         end = running[party].end()
         assert time.monotonic() - since < SOON
-        assert end.status == GONE
+        assert end.status == GONE, end
         assert f'party "{victim}"' in end.sentence()
         approved, failed = consortium.ledger(party)
         assert (approved["kind"], failed["kind"]) == ("approved", "failed")
