@@ -1,6 +1,6 @@
 """A join of two owners by their keys: both owners' local steps, and the step that matches them and shares the rows.
 
-A psi has one row for each match; a circuit_psi has rows, of which those that match are valid; universal_ids have one
+A psi has one row for each match. A circuit_psi has rows, of which those that match are valid. universal_ids have one
 row for each row of either side, and one for both where they match.
 """
 
