@@ -76,8 +76,8 @@ impl KeyGroups {
         rows
     }
 
-    /// The row of every item. Of the `rows` rows, those without a key have random items. Random items that are left have
-    /// `rows`, which is none. Keys are unique.
+    /// The row of every item. Of the `rows` rows, those without a key have random items. Random items that are left
+    /// have `rows`, which is none. Keys are unique.
     pub fn row_of_each_or_keyless(&self, rows: usize) -> Vec<u32> {
         let mut keyed = vec![false; rows];
         self.rows.iter().for_each(|&row| keyed[row as usize] = true);
