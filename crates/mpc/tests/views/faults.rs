@@ -78,7 +78,7 @@ fn one_lane_too_many_is_seen() {
 
 #[test]
 fn a_product_whose_mask_is_used_again_is_seen() {
-    // Two ANDs as in crates/mpc/src/backends/rep3/multiply.rs, but with one sharing of zero for both.
+    // Two ANDs as in crates/mpc/src/backends/rep3/and.rs, but with one sharing of zero for both.
     let seed = Seed::random().expect("randomness");
     for (masks, expected) in [([0, 1], 0), ([0, 0], 64)] {
         let drawn = |run: usize| {

@@ -168,7 +168,9 @@ fn all_methods<B: Told + 'static>(rows: &[usize], sources: &[Source], effort: Ef
 }
 
 // views: crates/mpc/src/backends/wire.rs
+// views: crates/mpc/src/backends/rep3/and.rs
 // views: crates/mpc/src/backends/rep3/multiply.rs
+// views: crates/mpc/src/backends/rep3/scan.rs
 // views: crates/mpc/src/backends/rep3/inject.rs
 // views: crates/mpc/src/backends/rep3/convert.rs
 // views: crates/mpc/src/backends/rep3/shuffle.rs

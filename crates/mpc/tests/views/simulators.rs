@@ -68,7 +68,7 @@ fn columns(block: &Block) -> Vec<Vec<u8>> {
     bits.chain(block.r32.iter().map(|vector| cast_slice(vector).to_vec())).collect()
 }
 
-/// crates/mpc/src/backends/rep3/multiply.rs, of planes: what is received is the second component of the product; the
+/// crates/mpc/src/backends/rep3/and.rs: what is received is the second component of the product; the
 /// masks are any two whose difference is the first one less what the node computes.
 fn and(node: &mut Node<'_>) {
     let [x, y, z] = ["x", "y", "product"].map(|name| [0, 1].map(|which| node.share(name, which)));
@@ -83,7 +83,7 @@ fn and(node: &mut Node<'_>) {
     node.received(1, &z[1]);
 }
 
-/// The same of ring elements.
+/// crates/mpc/src/backends/rep3/multiply.rs: the same of ring elements.
 fn mul(node: &mut Node<'_>) {
     let [x, y, z] = ["x", "y", "product"].map(|name| [0, 1].map(|which| node.share(name, which)));
     let with_next = node.random(z[0].shape());

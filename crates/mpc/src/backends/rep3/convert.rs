@@ -2,16 +2,23 @@
 //!
 //! Functionality and disclosures: none of the three operations discloses anything. Source: ABY3, sections 5.2 and 5.3.
 //!
-//! `two_summands`: x = (x0 + x1) + x2. Node 0 knows s = x0 + x1 and deals its planes: component 0 from the generator of
-//! nodes 0 and 2, component 1 sent to node 1. x2 is known to nodes 1 and 2 and needs no message. 1 round; node 0 sends
-//! width bits a row.
+//! `two_summands`: x = s + x_2, where node 0 knows s = x_0 + x_1:
 //!
-//! `ring_mask`: y = y0 + y1 with y0 from the generator of nodes 2 and 0, y1 of nodes 0 and 1; node 0 deals the planes
-//! of -y. 1 round; node 0 sends as many bits a row as the ring has.
+//! 1. node 0 deals the planes of s: component 0 from the generator of nodes 0 and 2, component 1 sent to node 1;
+//! 2. nodes 1 and 2 know x_2, whose planes are component 2 of the other summand without a message.
+//!
+//! 1 round; node 0 sends width bits a row.
+//!
+//! `ring_mask`:
+//!
+//! 1. y = y_0 + y_1, with y_0 from the generator of nodes 2 and 0, y_1 of nodes 0 and 1;
+//! 2. node 0 deals the planes of -y.
+//!
+//! 1 round; node 0 sends as many bits a row as the ring has.
 //!
 //! `ring_unmask`: the planes of x - y are opened to nodes 1 and 2, of which each lacks a component that the other
-//! holds; they become component 2. Node 1 knows y1, node 2 knows y0: to each the opened value is masked by the other. 1
-//! round; nodes 1 and 2 send the ring's bits a row.
+//! holds; they become component 2 of x, beside y_0 and y_1. Node 1 knows y_1, node 2 knows y_0: to each the opened
+//! value is masked by the other. 1 round; nodes 1 and 2 send the ring's bits a row.
 
 use tacit_math::{Plane, Ring, ring};
 
@@ -26,14 +33,15 @@ impl Rep3 {
         x: &[&Share<Vec<R>>],
         width: usize,
     ) -> Result<Vec<[Vec<Share<Plane>>; 2]>> {
-        let sums = x.iter().map(|x| (self.me() == 0).then(|| planes_of(&ring::add(&x.mine, &x.next), width)));
-        let sums: Vec<_> = sums.collect();
+        let s = x.iter().map(|x| (self.me() == 0).then(|| planes_of(&ring::add(&x.mine, &x.next), width)));
+        let s: Vec<_> = s.collect();
         let rows: Vec<usize> = x.iter().map(|x| x.rows()).collect();
-        let dealt = self.deal_planes(&rows, width, &sums)?;
-        Ok(dealt.into_iter().zip(x).map(|(sum, x)| [sum, self.third_component(x, width)]).collect())
+        // Step 1, then step 2.
+        let dealt = self.deal_planes(&rows, width, &s)?;
+        Ok(dealt.into_iter().zip(x).map(|(s, x)| [s, self.third_component(x, width)]).collect())
     }
 
-    /// Component 2 of a vector as Boolean shares.
+    /// x_2 as Boolean shares, of which it is component 2.
     fn third_component<R: Ring>(&self, x: &Share<Vec<R>>, width: usize) -> Vec<Share<Plane>> {
         let zeros = || Plane::zeros(x.rows());
         match self.me() {
@@ -58,6 +66,7 @@ impl Rep3 {
             let mut planes = Vec::new();
             for j in 0..width {
                 let share = match me {
+                    // Component 0 masks component 1 from node 1.
                     0 => {
                         let mine = Plane::random(rows, &mut self.with_previous);
                         let next = known.as_ref().expect("node 0 knows the value")[j].xor(&mine);
@@ -83,18 +92,20 @@ impl Rep3 {
 
     pub(super) fn ring_mask<R: Ring>(&mut self, rows: usize) -> Result<(Share<Vec<R>>, Vec<Share<Plane>>)> {
         let zeros = || vec![R::ZERO; rows];
+        // Step 1: y_0, y_1 and zero.
         let y = match self.me() {
             0 => Share { mine: self.with_previous.vector(rows), next: self.with_next.vector(rows) },
             1 => Share { mine: self.with_previous.vector(rows), next: zeros() },
             _ => Share { mine: zeros(), next: self.with_next.vector(rows) },
         };
         let width = R::BITS as usize;
-        let negated = (self.me() == 0).then(|| {
-            let sum = ring::add(&y.mine, &y.next);
-            planes_of(&ring::sub(&zeros(), &sum), width)
+        // Step 2: the planes of -y, of which nodes 1 and 2 know one summand each.
+        let minus_y = (self.me() == 0).then(|| {
+            let y = ring::add(&y.mine, &y.next);
+            planes_of(&ring::sub(&zeros(), &y), width)
         });
-        let planes = self.deal_planes(&[rows], width, &[negated])?.swap_remove(0);
-        Ok((y, planes))
+        let minus_y = self.deal_planes(&[rows], width, &[minus_y])?.swap_remove(0);
+        Ok((y, minus_y))
     }
 
     pub(super) fn ring_unmask<R: Ring>(
@@ -105,7 +116,9 @@ impl Rep3 {
         self.session.next_round();
         let rows = y.rows();
         match self.me() {
+            // y_0 and y_1 are components 0 and 1 of x.
             0 => Ok(y),
+            // Nodes 1 and 2 open x - y, which is component 2.
             1 => {
                 let next = self.next();
                 let opened = self.open_between(next, difference, |share| (&share.mine, &share.next))?;

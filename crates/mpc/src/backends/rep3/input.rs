@@ -1,8 +1,11 @@
-//! Input by an owner, and numbers told to all.
+//! Input by an owner.
 //!
-//! Functionality: the owner's columns become shared; nobody learns anything but their public shape. The owner's first
-//! component is drawn from its generator with the node before it, its second one is the value minus that and goes to
-//! the next node, the third is zero. Source: ABY3, section 4.1. **Departures** two of the three masks are fixed.
+//! Functionality: the owner's columns become shared; nobody learns anything but their public shape. The owner, node i:
+//!
+//! 1. draws x_i from its generator with the node before it, which has it as its second component;
+//! 2. sends x_(i+1) = x - x_i to the next node; x_(i+2) is zero.
+//!
+//! Source: ABY3, section 4.1. **Departures** two of the three masks are fixed.
 //!
 //! Rounds: 1. The owner sends one copy of the data.
 
@@ -11,9 +14,8 @@ use tacit_net::PartyId;
 
 use super::{Held, NODES, Rep3, Share};
 use crate::backends::clients;
-use crate::backends::recipients::announced;
 use crate::backends::wire::{recv_block, send_masked};
-use crate::{Block, Permit, Result, Rows, Shape};
+use crate::{Block, Result, Rows, Shape};
 
 impl Rep3 {
     pub(super) fn input_block(&mut self, owner: PartyId, shape: Shape, data: Option<Block>) -> Result<Rows<Self>> {
@@ -26,19 +28,19 @@ impl Rep3 {
             Some(Held::Mine) => {
                 let data = data.expect("the owner has the data");
                 assert_eq!(data.shape(), shape, "data of the declared shape");
-                let first = Block::random(shape, &mut self.with_previous);
-                let second = data.minus(&first);
+                // Step 1.
+                let x_i = Block::random(shape, &mut self.with_previous);
+                // Step 2: x_i masks x from the next node.
+                let x_next = data.minus(&x_i);
                 let next = self.next();
-                send_masked(&mut self.session, next, &second)?;
-                Ok(share_rows(first, second))
+                send_masked(&mut self.session, next, &x_next)?;
+                Ok(share_rows(x_i, x_next))
             }
+            // The node before the owner: x_(i+2) and x_i.
             Some(Held::Next) => Ok(share_rows(zeros(), Block::random(shape, &mut self.with_next))),
+            // The node after the owner: x_(i+1) and x_(i+2).
             None => Ok(share_rows(recv_block(&mut self.session, owner, shape)?, zeros())),
         }
-    }
-
-    pub(super) fn announce_number(&mut self, owner: PartyId, number: Option<u64>, permit: Permit) -> Result<u64> {
-        announced(&mut self.session, NODES, owner, number, &permit)
     }
 }
 

@@ -6,13 +6,23 @@
 //! conversions).
 //!
 //! Messages are at positions and of sizes that depend only on public row counts.
+//!
+//! | operation | file | | operation | file |
+//! |---|---|---|---|---|
+//! | AND | [`and`] | | shuffle | [`shuffle`] |
+//! | inner products | [`multiply`] | | input | [`input`] |
+//! | injection | [`inject`] | | opening, announcement | [`open`] |
+//! | selection | [`inject`], then [`multiply`] | | summands, masks | [`convert`] |
+//! | products with scans | [`inject`], then [`scan`] | | rounds and bytes of each | [`costs`] |
 
+mod and;
 mod convert;
 mod costs;
 mod inject;
 mod input;
 mod multiply;
 mod open;
+mod scan;
 mod shuffle;
 
 use tacit_math::{Plane, Prg, Ring, Seed};

@@ -1,7 +1,12 @@
-//! The only way out: opening to the recipients of a permit.
+//! The only ways out: opening to the recipients of a permit, and a number told to all nodes.
 //!
-//! Functionality: the recipients learn the values, nobody else learns anything. To each recipient the node before it
-//! sends the component that the recipient lacks. Bits behind the last row of a plane are zero ([`tacit_math::Plane`]).
+//! Functionality: the recipients learn the values, nobody else learns anything. Node i, if it is a recipient, lacks
+//! x_(i+2) = x_(i-1):
+//!
+//! 1. the node before it, which holds x_(i-1) as its first component, sends that;
+//! 2. node i adds up x_(i-1) + x_i + x_(i+1).
+//!
+//! Bits behind the last row of a plane are zero ([`tacit_math::Plane`]). Source: Araki et al., CCS 2016 (sharing).
 //!
 //! Rounds: 1, if a recipient is a node. For each one that is, the node before it sends one copy of the data.
 
@@ -10,7 +15,7 @@ use tacit_net::PartyId;
 use super::input::components;
 use super::{NODES, Rep3, neighbour};
 use crate::backends::clients;
-use crate::backends::recipients::{recipients, record};
+use crate::backends::recipients::{announced, recipients, record};
 use crate::backends::wire::{recv_block, send_open};
 use crate::{Block, Permit, Result, Rows};
 
@@ -23,17 +28,23 @@ impl Rep3 {
         }
         self.session.next_round();
         let shape = rows.shape();
-        let (mine, next) = components(rows.clone());
+        let (x_i, x_next) = components(rows.clone());
+        // Step 1: x_i is what the next node lacks.
         if recipients.contains(&self.next()) {
             let next = self.next();
-            send_open(&mut self.session, next, &mine)?;
+            send_open(&mut self.session, next, &x_i)?;
         }
         if !recipients.contains(&self.session.me()) {
             return Ok(None);
         }
+        // Step 2.
         let previous = self.previous();
-        let opened = recv_block(&mut self.session, previous, shape)?.plus(&mine).plus(&next);
+        let opened = recv_block(&mut self.session, previous, shape)?.plus(&x_i).plus(&x_next);
         Ok(Some(record(&self.session, opened)))
+    }
+
+    pub(super) fn announce_number(&mut self, owner: PartyId, number: Option<u64>, permit: Permit) -> Result<u64> {
+        announced(&mut self.session, NODES, owner, number, &permit)
     }
 }
 

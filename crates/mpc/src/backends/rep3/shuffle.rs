@@ -65,56 +65,65 @@ impl Rep3 {
         let (second, third) = (self.next(), self.previous());
         self.session.next_round();
         let sum = |(mine, next): (Block, Block)| mine.plus(&next);
+        // Step 1: A = x0 + x1, permuted by pi01; A - r leaves.
         let a = Moving { rows: sum(components(rows)), reveal: sum(components(reveal)) };
         self.hop_away(Held::Next, a, third)?;
         self.session.next_round();
+        // Step 2: B - r' arrives.
         let b = self.receive(second, shapes)?;
         self.session.next_round();
-        let Moving { rows: mut mine, reveal: mut part } = self.permute_with(Held::Mine, b);
+        // Step 3: B, permuted by pi20; components t + t' and B - t, and B - t of the revealed bundle.
+        let Moving { rows: b, reveal: mut b_revealed } = self.permute_with(Held::Mine, b);
         let prg = &mut self.with_previous;
-        let mut zeroth = Block::random(shapes.rows, prg);
-        mine = mine.minus(&zeroth);
-        zeroth.add_random(prg);
-        part.subtract_random(prg);
-        send_masked(&mut self.session, second, &mine)?;
-        send_open(&mut self.session, second, &part)?;
-        send_open(&mut self.session, third, &part)?;
-        let theirs = recv_block(&mut self.session, third, shapes.reveal)?;
-        Ok((share_rows(zeroth, mine), theirs.plus(&part)))
+        let mut y_0 = Block::random(shapes.rows, prg);
+        let y_1 = b.minus(&y_0);
+        y_0.add_random(prg);
+        b_revealed.subtract_random(prg);
+        send_masked(&mut self.session, second, &y_1)?;
+        send_open(&mut self.session, second, &b_revealed)?;
+        send_open(&mut self.session, third, &b_revealed)?;
+        let a_revealed = recv_block(&mut self.session, third, shapes.reveal)?;
+        Ok((share_rows(y_0, y_1), a_revealed.plus(&b_revealed)))
     }
 
     fn shuffle_second(&mut self, rows: Rows<Self>, reveal: Rows<Self>, shapes: Shapes) -> Result<(Rows<Self>, Block)> {
         let (first, third) = (self.previous(), self.next());
         self.session.next_round();
+        // Step 1: B = x2, permuted by pi01, plus r.
         let b = Moving { rows: components(rows).1, reveal: components(reveal).1 };
         let b = self.hop_and_stay(Held::Mine, b);
         self.session.next_round();
+        // Step 2: B, permuted by pi12; B - r' leaves.
         self.hop_away(Held::Next, b, first)?;
         self.session.next_round();
-        let one = self.receive(first, shapes)?;
-        let two = self.receive(third, shapes)?;
-        Ok((share_rows(one.rows, two.rows), one.reveal.plus(&two.reveal)))
+        // Step 3: components 1 and 2 arrive.
+        let b = self.receive(first, shapes)?;
+        let a = self.receive(third, shapes)?;
+        Ok((share_rows(b.rows, a.rows), b.reveal.plus(&a.reveal)))
     }
 
     fn shuffle_third(&mut self, shapes: Shapes) -> Result<(Rows<Self>, Block)> {
         let (first, second) = (self.next(), self.previous());
         self.session.next_round();
+        // Step 1: A - r arrives.
         let a = self.receive(first, shapes)?;
         self.session.next_round();
+        // Step 2: A, permuted by pi12, plus r'.
         let a = self.hop_and_stay(Held::Mine, a);
         self.session.next_round();
-        let Moving { rows: mut mine, reveal: mut part } = self.permute_with(Held::Next, a);
+        // Step 3: A, permuted by pi20; components A - t' and t + t', and A + t of the revealed bundle.
+        let Moving { rows: a, reveal: mut a_revealed } = self.permute_with(Held::Next, a);
         let prg = &mut self.with_next;
-        let zeroth = Block::random(shapes.rows, prg);
-        let own = Block::random(shapes.rows, prg);
-        mine = mine.minus(&own);
-        let zeroth = zeroth.plus(&own);
-        part.add_random(prg);
-        send_masked(&mut self.session, second, &mine)?;
-        send_open(&mut self.session, second, &part)?;
-        send_open(&mut self.session, first, &part)?;
-        let theirs = recv_block(&mut self.session, first, shapes.reveal)?;
-        Ok((share_rows(mine, zeroth), theirs.plus(&part)))
+        let t = Block::random(shapes.rows, prg);
+        let t_prime = Block::random(shapes.rows, prg);
+        let y_2 = a.minus(&t_prime);
+        let y_0 = t.plus(&t_prime);
+        a_revealed.add_random(prg);
+        send_masked(&mut self.session, second, &y_2)?;
+        send_open(&mut self.session, second, &a_revealed)?;
+        send_open(&mut self.session, first, &a_revealed)?;
+        let b_revealed = recv_block(&mut self.session, first, shapes.reveal)?;
+        Ok((share_rows(y_2, y_0), b_revealed.plus(&a_revealed)))
     }
 
     /// Permutes with a peer, adds the masks and keeps the result.
@@ -136,6 +145,7 @@ impl Rep3 {
         mask_and_send(session, to, &moved.reveal, prg)
     }
 
+    /// Applies the permutation that this node and a peer draw together.
     fn permute_with(&mut self, peer: Held, moving: Moving) -> Moving {
         let pi = permutation::random(moving.rows.rows, self.generator(peer));
         Moving { rows: moving.rows.gather(&pi), reveal: moving.reveal.gather(&pi) }

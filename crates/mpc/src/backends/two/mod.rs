@@ -16,11 +16,13 @@
 //! |---|---|---|---|---|
 //! | AND | [`products::and`] | | conjunction of planes | [`lookups::conjunction`] |
 //! | inner products | [`products::multiply`] | | carries of sums | [`lookups::carry`] |
-//! | injection, selection, products with scans | [`products::bit_product`] | | streamed digits of both | [`lookups::table`] |
-//! | summands, masks | [`products::convert`] | | element chosen by a digit | [`lookups::choose`] |
-//! | shuffle | [`rows::shuffle`], [`rows::permute`] | | whole circuit | [`garbled`] |
-//! | input | [`rows::input`] | | correlated OTs | [`transfers`] |
-//! | opening, announcement | [`rows::open`] | | which of them runs | [`strategy`], by [`prices`] |
+//! | injection | [`products::inject`] | | streamed digits of both | [`lookups::table`] |
+//! | selection | [`products::select`] | | element chosen by a digit | [`lookups::choose`] |
+//! | products with scans | [`products::scan`] | | whole circuit | [`garbled`] |
+//! | summands, masks | [`products::convert`] | | correlated OTs | [`transfers`] |
+//! | shuffle | [`rows::shuffle`], [`rows::permute`] | | which of them runs | [`strategy`], by [`prices`] |
+//! | input | [`rows::input`] | | rounds and bytes of each | [`costs`] |
+//! | opening, announcement | [`rows::open`] | | | |
 
 mod costs;
 mod engine;

@@ -1,18 +1,15 @@
-//! Bits times ring elements: injection, selection, and products with a scan of the bits.
+//! Bits that one node knows times ring elements that the other one knows: what [`super::inject`], [`super::select`],
+//! [`super::scan`] and [`super::multiply`] are made of.
 //!
-//! Functionality: for bits that one node knows and ring elements s that the other one knows, shares of their products,
-//! one random OT each. Node R has a random bit c and the string m_c, node S has m_0 and m_1. R sends d = c XOR bit, S
-//! sends e = m_0 - m_1 + s, in one round. R holds m_c + c e = m_0 + c s and takes (1 - 2d) times that, S takes s d -
-//! (1 - 2d) m_0; the sum is s (d + c - 2 c d) = s bit. Discloses nothing: d and e are masked by a bit and by a string
-//! that their receiver does not know. Source: Demmler, Schneider, Zohner, NDSS 2015 (ABY), section III.E, with random
-//! OTs corrected in the same round.
+//! Functionality: for bits b that node R knows and ring elements s that node S knows, shares of b s, one random OT
+//! each. Discloses nothing: d and e are masked by a bit and by a string that their receiver does not know.
 //!
-//! - `inject`: b = b0 + b1 (1 - 2 b0), one product, its direction alternating from plane to plane.
-//! - `select`: (b0 XOR b1) (v0 + v1) = b0 v0 + b1 v1 + b1 (1 - 2 b0) v0 + b0 (1 - 2 b1) v1, two products.
-//! - products of ring elements by evaluation lack a number where a bit of each node is one, two products
-//!   ([`super::multiply`]).
-//! - `scan_product`: the bits injected, then each selects the factor that the scan gives for it, or the digit chooses
-//!   it ([`crate::backends::two::lookups::choose`]).
+//! 1. A random OT leaves R a random bit c and the string m_c, S the strings m_0 and m_1.
+//! 2. R sends d = c XOR b, S sends e = m_0 - m_1 + s, in one round.
+//! 3. S takes s d - (1 - 2d) m_0.
+//! 4. R holds m_c + c e = m_0 + c s and takes (1 - 2d) times that. The sum of both is s (d + c - 2 c d) = b s.
+//!
+//! Source: Demmler, Schneider, Zohner, NDSS 2015 (ABY), section III.E, with random OTs corrected in the same round.
 //!
 //! OTs: one a product, rows rounded up to words; from the stock, or streamed if they are many and the declared link is
 //! fast ([`streams`]). Rounds: one a batch of products, and those of making stock; streamed, one more in all, as a
@@ -22,13 +19,13 @@
 use std::hint::black_box;
 use std::slice;
 
-use tacit_math::{CorrelationRobustHash, Plane, Ring, packed};
+use tacit_math::{CorrelationRobustHash, Ring, packed};
 
 use super::batches::{Segment, batches};
+use crate::Result;
 use crate::backends::two::transfers::streams;
-use crate::backends::two::{NODES, Share, Two, strategy};
+use crate::backends::two::{NODES, Two};
 use crate::backends::wire::{Outgoing, recv_cells};
-use crate::{LinearScan, Result};
 
 /// Products of many rows: this node's part in them.
 pub(in crate::backends::two) struct BitProduct<'a, R> {
@@ -45,10 +42,10 @@ const PIECE: usize = 128;
 /// A batch before its messages: what OTs leave, segment by segment in whole words.
 struct Batch<'a, R> {
     segments: &'a [Segment],
-    /// The receiver's bits and strings.
+    /// c and m_c, of what this node receives.
     choices: Vec<u64>,
     chosen: Vec<R>,
-    /// The sender's first strings, and their differences to the second ones.
+    /// m_0 and m_0 - m_1, of what this node sends.
     zero: Vec<R>,
     difference: Vec<R>,
 }
@@ -82,6 +79,7 @@ impl Two {
             let mut ahead: Option<Batch<'_, R>> = None;
             for next in batches.iter().zip(needs).map(Some).chain([None]) {
                 self.session.next_round();
+                // Steps 2 to 4 of a batch go with step 1 of the next one.
                 if let Some(batch) = ahead.take() {
                     self.multiply_bits(&batch, products, &mut shares)?;
                 }
@@ -89,6 +87,7 @@ impl Two {
             }
         } else {
             for (segments, need) in batches.iter().zip(needs) {
+                // Step 1, then the others.
                 let batch = self.bits_of_stock(segments, need)?;
                 self.session.next_round();
                 self.multiply_bits(&batch, products, &mut shares)?;
@@ -130,7 +129,7 @@ impl Two {
         Ok(batch)
     }
 
-    /// Exchanges the messages of a batch and appends the shares.
+    /// Steps 2 to 4: exchanges the messages of a batch and appends the shares.
     fn multiply_bits<R: Ring>(
         &mut self,
         batch: &Batch<'_, R>,
@@ -143,15 +142,17 @@ impl Two {
         for segment in batch.segments {
             let (product, words) = (&products[segment.job], segment.rows.div_ceil(64));
             if let Some(bits) = product.bits {
+                // Step 2 of R: d = c XOR b.
                 let choices = &batch.choices[receiving..receiving + words];
-                let flips: Vec<u64> = choices.iter().zip(&bits[segment.start / 64..]).map(|(c, b)| c ^ b).collect();
-                out.push_masked(&mut self.session, &flips)?;
+                let d: Vec<u64> = choices.iter().zip(&bits[segment.start / 64..]).map(|(c, b)| c ^ b).collect();
+                out.push_masked(&mut self.session, &d)?;
                 receiving += words;
             }
             if let Some(elements) = &product.elements {
+                // Step 2 of S: e = m_0 - m_1 + s.
                 let elements = &elements[segment.start..segment.start + segment.rows];
-                let masked = batch.difference[64 * sending..].iter().zip(elements).map(|(m, &s)| m.add(s));
-                out.push_masked(&mut self.session, &masked.collect::<Vec<R>>())?;
+                let e = batch.difference[64 * sending..].iter().zip(elements).map(|(m, &s)| m.add(s));
+                out.push_masked(&mut self.session, &e.collect::<Vec<R>>())?;
                 sending += words;
             }
         }
@@ -174,17 +175,17 @@ impl Two {
         Ok(())
     }
 
-    /// The sender's part of some products.
+    /// Step 3: adds s d - (1 - 2d) m_0.
     fn add_sent<R: Ring>(&mut self, share: &mut [R], elements: &[R], zero: &[R]) -> Result<()> {
         let peer = self.peer();
-        let flips: Vec<u64> = recv_cells(&mut self.session, peer, share.len().div_ceil(64))?;
-        for_each_mask(&flips, share.iter_mut().zip(elements).zip(zero), |d, ((share, s), &zero)| {
-            *share = share.add(s.and(d)).sub(signed(d, zero));
+        let d: Vec<u64> = recv_cells(&mut self.session, peer, share.len().div_ceil(64))?;
+        for_each_mask(&d, share.iter_mut().zip(elements).zip(zero), |d, ((share, s), &m_0)| {
+            *share = share.add(s.and(d)).sub(signed(d, m_0));
         });
         Ok(())
     }
 
-    /// The receiver's part of some products.
+    /// Step 4: adds (1 - 2d) (m_c + c e).
     fn add_received<R: Ring>(
         &mut self,
         share: &mut [R],
@@ -192,92 +193,12 @@ impl Two {
         (choices, strings): (&[u64], &[R]),
     ) -> Result<()> {
         let peer = self.peer();
-        let mut masked: Vec<R> = recv_cells(&mut self.session, peer, share.len())?;
+        let mut e: Vec<R> = recv_cells(&mut self.session, peer, share.len())?;
         let choices = &choices[..share.len().div_ceil(64)];
-        let flips: Vec<u64> = choices.iter().zip(bits).map(|(c, b)| c ^ b).collect();
-        for_each_mask(choices, masked.iter_mut().zip(strings), |c, (m, string)| *m = string.add(m.and(c)));
-        for_each_mask(&flips, share.iter_mut().zip(masked), |d, (share, m)| *share = share.add(signed(d, m)));
+        let d: Vec<u64> = choices.iter().zip(bits).map(|(c, b)| c ^ b).collect();
+        for_each_mask(choices, e.iter_mut().zip(strings), |c, (e, m_c)| *e = m_c.add(e.and(c)));
+        for_each_mask(&d, share.iter_mut().zip(e), |d, (share, sum)| *share = share.add(signed(d, sum)));
         Ok(())
-    }
-
-    pub(in crate::backends::two) fn inject_bits<R: Ring>(
-        &mut self,
-        bits: &[&Share<Plane>],
-    ) -> Result<Vec<Share<Vec<R>>>> {
-        let products: Vec<BitProduct<'_, R>> = bits
-            .iter()
-            .map(|plane| {
-                let rows = plane.0.rows();
-                let sends = self.next_sender() == self.me();
-                let elements = sends.then(|| (0..rows).map(|i| sign(bit(plane.0.words(), i))).collect());
-                BitProduct { rows, bits: (!sends).then(|| plane.0.words()), elements }
-            })
-            .collect();
-        let mut shares = self.bit_products(&products)?;
-        for ((share, product), plane) in shares.iter_mut().zip(&products).zip(bits) {
-            if product.elements.is_some() {
-                share.iter_mut().enumerate().for_each(|(i, share)| *share = share.add(bit(plane.0.words(), i)));
-            }
-        }
-        Ok(shares.into_iter().map(Share).collect())
-    }
-
-    /// Who gives the elements of the next injection: the nodes in turn.
-    fn next_sender(&mut self) -> usize {
-        self.turn = (self.turn + 1) % NODES;
-        self.turn
-    }
-
-    pub(in crate::backends::two) fn bits_times_vectors<R: Ring>(
-        &mut self,
-        bits: &[&Share<Plane>],
-        x: &[&Share<Vec<R>>],
-    ) -> Result<Vec<Share<Vec<R>>>> {
-        let vectors: Vec<&[R]> = x.iter().map(|x| x.0.as_slice()).collect();
-        Ok(self.selections(bits, &vectors)?.into_iter().map(Share).collect())
-    }
-
-    fn selections<R: Ring>(&mut self, bits: &[&Share<Plane>], x: &[&[R]]) -> Result<Vec<Vec<R>>> {
-        let products: Vec<BitProduct<'_, R>> = bits
-            .iter()
-            .zip(x)
-            .map(|(plane, x)| {
-                let mut elements = x.to_vec();
-                for_each_mask(plane.0.words(), elements.iter_mut(), |bit, x| *x = signed(bit, *x));
-                BitProduct { rows: x.len(), bits: Some(plane.0.words()), elements: Some(elements) }
-            })
-            .collect();
-        let mut shares = self.bit_products(&products)?;
-        for ((share, plane), x) in shares.iter_mut().zip(bits).zip(x) {
-            for_each_mask(plane.0.words(), share.iter_mut().zip(*x), |bit, (share, x)| *share = share.add(x.and(bit)));
-        }
-        Ok(shares)
-    }
-
-    pub(in crate::backends::two) fn bits_times_scan<R: Ring, S: LinearScan<R, N>, const N: usize>(
-        &mut self,
-        digit: &[&Share<Plane>],
-        bits: [&Share<Plane>; N],
-    ) -> Result<Share<Vec<R>>> {
-        let rows = bits[0].0.rows();
-        let flags: Vec<Share<Vec<R>>> = self.inject_bits(&bits)?;
-        let columns: [&[R]; N] = std::array::from_fn(|t| flags[t].0.as_slice());
-        let mut factors: [Vec<R>; N] = std::array::from_fn(|_| vec![R::ZERO; rows]);
-        let mut sum = vec![R::ZERO; rows];
-        S::start(columns).piece(columns, factors.each_mut().map(Vec::as_mut_slice), &mut sum);
-        let factors = factors.each_ref().map(Vec::as_slice);
-        let selected = if strategy::chooses(rows, N) {
-            vec![self.chosen(digit, &factors)?]
-        } else {
-            self.selections(&bits, &factors)?
-        };
-        for selected in selected {
-            sum.iter_mut().zip(selected).for_each(|(sum, x)| *sum = sum.add(x));
-        }
-        if self.me() == 0 {
-            sum.iter_mut().enumerate().for_each(|(i, sum)| *sum = sum.add(R::from_u128(i as u128)));
-        }
-        Ok(Share(sum))
     }
 }
 
@@ -293,7 +214,7 @@ impl<'a, R: Ring> Batch<'a, R> {
     }
 }
 
-/// Appends what OTs leave to their receiver.
+/// Step 1 of R: appends c and m_c.
 fn push_received<R: Ring>(
     hash: &CorrelationRobustHash,
     bits: &[u64],
@@ -305,7 +226,7 @@ fn push_received<R: Ring>(
     push_strings(hash, 0, blocks, chosen);
 }
 
-/// Appends what OTs leave to their sender.
+/// Step 1 of S: appends m_0 and m_0 - m_1.
 fn push_sent<R: Ring>(
     hash: &CorrelationRobustHash,
     offset: u128,
@@ -316,7 +237,7 @@ fn push_sent<R: Ring>(
     let from = zero.len();
     push_strings(hash, 0, blocks, zero);
     push_strings(hash, offset, blocks, difference);
-    difference[from..].iter_mut().zip(&zero[from..]).for_each(|(one, zero)| *one = zero.sub(*one));
+    difference[from..].iter_mut().zip(&zero[from..]).for_each(|(m_1, m_0)| *m_1 = m_0.sub(*m_1));
 }
 
 /// Appends the hashes of blocks, each plus an offset.
@@ -329,18 +250,8 @@ fn push_strings<R: Ring>(hash: &CorrelationRobustHash, offset: u128, blocks: &[u
     }
 }
 
-/// Bit i as a ring element.
-fn bit<R: Ring>(words: &[u64], i: usize) -> R {
-    R::from_u128(u128::from(words[i / 64] >> (i % 64) & 1))
-}
-
-/// 1 - 2 bit.
-fn sign<R: Ring>(bit: R) -> R {
-    R::ONE.sub(bit.shl(1))
-}
-
 /// Calls `with` for every element, with all ones if its bit is one, else zero.
-fn for_each_mask<R: Ring, T>(bits: &[u64], elements: impl Iterator<Item = T>, mut with: impl FnMut(R, T)) {
+pub(super) fn for_each_mask<R: Ring, T>(bits: &[u64], elements: impl Iterator<Item = T>, mut with: impl FnMut(R, T)) {
     let (mut masks, mut elements) = ([0; 64], elements);
     for word in bits {
         packed::masks_of(slice::from_ref(word), &mut masks);
@@ -352,6 +263,6 @@ fn for_each_mask<R: Ring, T>(bits: &[u64], elements: impl Iterator<Item = T>, mu
 }
 
 /// x (1 - 2 bit), given all ones or zero for the bit.
-fn signed<R: Ring>(mask: R, x: R) -> R {
+pub(super) fn signed<R: Ring>(mask: R, x: R) -> R {
     x.sub(x.shl(1).and(mask))
 }

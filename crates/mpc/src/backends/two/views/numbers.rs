@@ -112,6 +112,8 @@ const UNMASK: Protocol<'_> =
 // views: Two::inject
 // views: Two::select
 // views: crates/mpc/src/backends/two/products/bit_product.rs
+// views: crates/mpc/src/backends/two/products/inject.rs
+// views: crates/mpc/src/backends/two/products/select.rs
 // views: crates/mpc/src/backends/two/products/batches.rs
 #[test]
 fn products_tell_nothing() {
@@ -138,6 +140,7 @@ fn products_of_elements_tell_nothing() {
 }
 
 // views: Two::scan_product
+// views: crates/mpc/src/backends/two/products/scan.rs
 #[test]
 fn products_with_scans_tell_nothing() {
     check(&SCAN, 3, Source::Slice, None);
