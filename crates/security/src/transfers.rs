@@ -73,7 +73,7 @@ pub fn of_correlations(count: f64) -> Vec<Bound> {
         kind: Kind::Generic,
         source,
     };
-    let strings = (lookup::STRINGS - 1) as f64;
+    let strings = (lookup::LOOKUP_STRINGS - 1) as f64;
     let met = |what: &str, hashes: f64| Bound {
         what: what.into(),
         with: format!("2^{:.1} strings, offset of {offset} bits", hashes.log2()),

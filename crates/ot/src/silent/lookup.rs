@@ -39,8 +39,8 @@ use crate::cost::Cost;
 /// Bits of a choice.
 pub const WIDTH: usize = 3;
 
-/// How many strings the sender has.
-pub const STRINGS: usize = 1 << WIDTH;
+/// Strings of a silent lookup: as many as its choice has values.
+pub const LOOKUP_STRINGS: usize = 1 << WIDTH;
 
 /// Random bits of delta.
 pub const ENTROPY: usize = 128 / WIDTH * WIDTH - WIDTH;
@@ -49,7 +49,7 @@ pub const ENTROPY: usize = 128 / WIDTH * WIDTH - WIDTH;
 const DEEPEST: u32 = 10;
 
 /// The bits of the lowest coordinate.
-const LOWEST: u128 = STRINGS as u128 - 1;
+const LOWEST: u128 = LOOKUP_STRINGS as u128 - 1;
 
 /// The lowest bit of every coordinate.
 const UNITS: u128 = units();
@@ -73,7 +73,7 @@ pub fn delta(random: u128) -> u128 {
 }
 
 /// The multiples j delta, by j.
-pub fn multiples(delta: u128) -> Zeroizing<[u128; STRINGS]> {
+pub fn multiples(delta: u128) -> Zeroizing<[u128; LOOKUP_STRINGS]> {
     let mut powers = Zeroizing::new([delta; WIDTH]);
     for i in 1..WIDTH {
         powers[i] = times_x(powers[i - 1]);
@@ -296,7 +296,7 @@ pub(super) fn weigh(blocks: &[u128]) -> u128 {
 
 #[cfg(test)]
 mod tests {
-    use super::{ENTROPY, LOWEST, STRINGS, UNITS, delta, largest, multiples, ots, times_x, weigh};
+    use super::{ENTROPY, LOOKUP_STRINGS, LOWEST, UNITS, delta, largest, multiples, ots, times_x, weigh};
     use tacit_math::{Prg, Seed};
 
     #[test]
@@ -314,9 +314,9 @@ mod tests {
             }
             // x generates the nonzero elements of both fields.
             let powers = std::iter::successors(Some(delta), |power| Some(times_x(*power)));
-            let powers: Vec<u128> = powers.take(STRINGS).collect();
-            assert_eq!(powers[STRINGS - 1], delta);
-            (1..STRINGS - 1).for_each(|i| assert_ne!(powers[i] & LOWEST, 1));
+            let powers: Vec<u128> = powers.take(LOOKUP_STRINGS).collect();
+            assert_eq!(powers[LOOKUP_STRINGS - 1], delta);
+            (1..LOOKUP_STRINGS - 1).for_each(|i| assert_ne!(powers[i] & LOWEST, 1));
             assert_eq!(weigh(&[delta, 0, delta]), delta ^ powers[2]);
         }
         assert_eq!(ENTROPY, (delta(u128::MAX) & !LOWEST).count_ones() as usize);

@@ -3,7 +3,7 @@ use crate::silent::deal;
 use tacit_math::Prg;
 use tacit_net::{PartyId, Session};
 use tacit_ot::correlated::{CotReceiver, CotSender};
-use tacit_ot::silent::lookup::{self, STRINGS};
+use tacit_ot::silent::lookup::{self, LOOKUP_STRINGS};
 
 /// OTs of one direction from a dealer, for correlations made in several calls.
 fn deal_for(prg: &mut Prg, calls: &[usize]) -> Vec<(CotSender, CotReceiver)> {
@@ -49,15 +49,15 @@ fn both_directions(calls: [[usize; 2]; 5]) {
         assert_eq!(b.len(), calls.iter().map(|n| n[sender.0]).sum::<usize>());
         assert_eq!(b.len(), c.len());
         let multiples = lookup::multiples(ots[0].0.delta);
-        let mut chosen = [0; STRINGS];
+        let mut chosen = [0; LOOKUP_STRINGS];
         for (i, (b, c)) in b.iter().zip(c).enumerate() {
-            assert_eq!(*b as usize % STRINGS, 0, "the sender's lowest coordinate is zero");
-            let choice = *c as usize % STRINGS;
+            assert_eq!(*b as usize % LOOKUP_STRINGS, 0, "the sender's lowest coordinate is zero");
+            let choice = *c as usize % LOOKUP_STRINGS;
             assert_eq!(*c, b ^ multiples[choice], "correlation {i}");
             chosen[choice] += 1;
         }
         // Ten standard deviations: a failure is no accident.
-        let mean = c.len() as f64 / STRINGS as f64;
+        let mean = c.len() as f64 / LOOKUP_STRINGS as f64;
         assert!(chosen.iter().all(|&count: &u32| (f64::from(count) - mean).abs() < 10.0 * mean.sqrt()), "{chosen:?}");
     }
 }

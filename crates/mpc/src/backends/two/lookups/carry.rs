@@ -6,11 +6,14 @@
 //! bits are r > z and r = z.
 //!
 //! - Streamed, if they are many and the declared link is fast: w = 4, by [`super::table`].
-//! - Otherwise w = 3. A random lookup gives the sender a table of 2^w pairs of random bits, the receiver one of them at
-//!   a random place a. The receiver sends d = a XOR r. The sender sends the pairs of bits for r = a XOR d, for every a,
-//!   masked by its table and, so that one pair less is sent, by the sum for a = 0, which it keeps. What the nodes then
-//!   have sums up to the pair at a. Rounds: 2, and those of making lookups. The receiver sends w bits a row and digit,
-//!   the sender 2 (2^w - 1).
+//! - Otherwise w = 3, by the steps below. Rounds: 2, and those of making lookups. The receiver sends w bits a row and
+//!   digit, the sender 2 (2^w - 1).
+//!
+//! 1. A random lookup gives the sender a table m of 2^w pairs of random bits, the receiver a random place a and m_a.
+//! 2. The receiver sends d = a XOR r.
+//! 3. The sender has the pair T_j of bits for r = j XOR d, for every place j. It keeps k = T_0 XOR m_0 and sends T_j
+//!    XOR m_j XOR k for every j but 0.
+//! 4. The receiver XORs m_a and, unless a is 0, what it got for a: both sum up to T_a.
 //!
 //! The comparison of numbers that each node knows one of (Yao's millionaires) follows by a tree of ANDs: in each
 //! direction 3/4 OT a bit if streamed, else 1/3 OT and 1/6 lookup, where gates take 2 OTs.
@@ -28,7 +31,7 @@ use std::ops::Range;
 
 use tacit_math::Plane;
 use tacit_math::plane::words_for;
-use tacit_ot::silent::lookup::{STRINGS, WIDTH};
+use tacit_ot::silent::lookup::{self, LOOKUP_STRINGS};
 
 use super::table::{self, PAIRS, one_hot};
 use super::{ENTRIES, parts};
@@ -62,7 +65,7 @@ impl Two {
                 let digits: Vec<_> = planes.as_chunks().0.iter().map(|digit| digit.each_ref().map(|x| &x.0)).collect();
                 self.look_up(rows, &digits, |s| sums(s.map(|s| !s)))
             }
-            Way::Silent(_) => self.silent_carries(rows, &whole_digits::<WIDTH>(rows, own)),
+            Way::Silent(_) => self.silent_carries(rows, &whole_digits::<{ lookup::WIDTH }>(rows, own)),
         }
     }
 
@@ -83,25 +86,28 @@ impl Two {
     }
 
     fn silent_carries(&mut self, rows: usize, planes: &[Share<Plane>]) -> Result<[Vec<Share<Plane>>; BITS]> {
-        let digits: Vec<&[Share<Plane>]> = planes.chunks_exact(WIDTH).collect();
+        let digits: Vec<&[Share<Plane>]> = planes.chunks_exact(lookup::WIDTH).collect();
         let parts = parts(rows);
         let counts = parts.each_ref().map(|part| 64 * digits.len() * part.len());
+        // Step 1.
         let random: Lookups<BITS> = self.stock.lookups(&mut self.session, counts)?;
         let [sending, receiving] = [self.me(), 1 - self.me()].map(|node| parts[node].clone());
-        let flips = self.exchange_flips(&digits, &random.places, &sending, &receiving)?;
+        // Step 2.
+        let d = self.exchange_flips(&digits, &random.places, &sending, &receiving)?;
         let mut out: Words = [(); BITS].map(|()| vec![vec![0; words_for(rows)]; digits.len()]);
-        self.send_digits(&digits, &random, &flips, &sending, &mut out)?;
+        // Steps 3 and 4, of which this node is the sender of some rows and the receiver of the others.
+        self.send_digits(&digits, &random, &d, &sending, &mut out)?;
         self.look_up_digits(&random, &receiving, &mut out)?;
         let share = |words| Share(Plane::from_words(rows, words));
         Ok(out.map(|digits| digits.into_iter().map(share).collect()))
     }
 
-    /// The sender's part once it has the d of all digits.
+    /// Step 3: the sender's part once it has the d of all digits.
     fn send_digits(
         &mut self,
         digits: &[&[Share<Plane>]],
         random: &Lookups<BITS>,
-        flips: &[u64],
+        d: &[u64],
         sending: &Range<usize>,
         out: &mut Words,
     ) -> Result<()> {
@@ -110,17 +116,18 @@ impl Two {
         let mut stream = Outgoing::masked(&mut self.session, peer);
         let mut message = Vec::with_capacity(SENT * count);
         for (g, digit) in digits.iter().enumerate() {
-            let own: Vec<&[u64]> = digit.iter().map(|plane| &plane.0.words()[sending.clone()]).collect();
+            let s: Vec<&[u64]> = digit.iter().map(|plane| &plane.0.words()[sending.clone()]).collect();
             message.clear();
             for word in 0..count {
-                let z: [u64; WIDTH] = std::array::from_fn(|i| !own[i][word]);
-                let d: [u64; WIDTH] = std::array::from_fn(|i| flips[(g * WIDTH + i) * count + word]);
-                let moved = sums(z).map(|table: [u64; STRINGS]| moved(table, d));
-                for (bit, entries) in moved.into_iter().enumerate() {
-                    let masked = |j: usize| entries[j] ^ random.tables[j][bit][g * count + word];
-                    let kept = masked(0);
-                    out[bit][g][sending.start + word] = kept;
-                    message.extend((1..STRINGS).map(|j| masked(j) ^ kept));
+                // z = 2^w - 1 - s; what the table has for r is moved to the place r XOR d.
+                let z: [u64; lookup::WIDTH] = std::array::from_fn(|i| !s[i][word]);
+                let d: [u64; lookup::WIDTH] = std::array::from_fn(|i| d[(g * lookup::WIDTH + i) * count + word]);
+                let t = sums(z).map(|table: [u64; LOOKUP_STRINGS]| moved(table, d));
+                for (bit, t) in t.into_iter().enumerate() {
+                    let masked = |j: usize| t[j] ^ random.tables[j][bit][g * count + word];
+                    let k = masked(0);
+                    out[bit][g][sending.start + word] = k;
+                    message.extend((1..LOOKUP_STRINGS).map(|j| masked(j) ^ k));
                 }
             }
             stream.push_masked(&mut self.session, &message)?;
@@ -128,18 +135,18 @@ impl Two {
         stream.finish(&mut self.session)
     }
 
-    /// The receiver's part in the tables' round.
+    /// Step 4: the receiver's part in the tables' round.
     fn look_up_digits(&mut self, random: &Lookups<BITS>, receiving: &Range<usize>, out: &mut Words) -> Result<()> {
         let (peer, count) = (self.peer(), receiving.len());
         for g in 0..out[0].len() {
             let entries: Vec<u64> = recv_cells(&mut self.session, peer, SENT * count)?;
             for (word, entries) in entries.as_chunks::<SENT>().0.iter().enumerate() {
                 let at = g * count + word;
-                let here: [u64; STRINGS] = one_hot(random.places.each_ref().map(|place| place[at]));
+                let is_a: [u64; LOOKUP_STRINGS] = one_hot(random.places.each_ref().map(|place| place[at]));
                 for (bit, entries) in entries.as_chunks::<ENTRIES>().0.iter().enumerate() {
-                    let found = random.found[bit][at];
+                    let m_a = random.found[bit][at];
                     out[bit][g][receiving.start + word] =
-                        here[1..].iter().zip(entries).fold(found, |sum, (here, entry)| sum ^ here & entry);
+                        is_a[1..].iter().zip(entries).fold(m_a, |sum, (is_a, entry)| sum ^ is_a & entry);
                 }
             }
         }
@@ -164,10 +171,10 @@ pub(in crate::backends::two) fn sums<const W: usize, const N: usize>(z: [u64; W]
 }
 
 /// For every x + 4 y whether x + y carries, in all rows, and whether it hands on a carry.
-const SUMS_OF_PAIRS: [[u64; table::STRINGS]; BITS] = {
-    let mut sums = [[0; table::STRINGS]; BITS];
+const SUMS_OF_PAIRS: [[u64; table::STREAMED_STRINGS]; BITS] = {
+    let mut sums = [[0; table::STREAMED_STRINGS]; BITS];
     let mut pair = 0;
-    while pair < table::STRINGS {
+    while pair < table::STREAMED_STRINGS {
         match pair % 4 + pair / 4 {
             3 => sums[1][pair] = !0,
             4.. => sums[0][pair] = !0,
@@ -193,20 +200,20 @@ pub(in crate::backends::two) fn moved<const W: usize, const N: usize>(mut table:
 
 #[cfg(test)]
 mod tests {
-    use super::{STRINGS, WIDTH, moved, sums};
+    use super::{LOOKUP_STRINGS, lookup, moved, sums};
 
     #[test]
     fn every_pair_of_digits_has_its_sum() {
         // Row 8 z + d.
         let bit = |number: usize, i: usize| (number >> i & 1 == 1) as u64;
-        let planes = |of_row: fn(usize) -> usize| -> [u64; WIDTH] {
+        let planes = |of_row: fn(usize) -> usize| -> [u64; lookup::WIDTH] {
             std::array::from_fn(|i| (0..64).fold(0, |word, row| word | bit(of_row(row), i) << row))
         };
         let d = planes(|row| row % 8);
-        let [greater, same] = sums(planes(|row| row / 8)).map(|table: [u64; STRINGS]| moved(table, d));
+        let [greater, same] = sums(planes(|row| row / 8)).map(|table: [u64; LOOKUP_STRINGS]| moved(table, d));
         for row in 0..64 {
             let (z, d) = (row / 8, row % 8);
-            for a in 0..STRINGS {
+            for a in 0..LOOKUP_STRINGS {
                 assert_eq!((greater[a] >> row & 1 == 1, same[a] >> row & 1 == 1), (a ^ d > z, a ^ d == z));
             }
         }

@@ -8,12 +8,12 @@ pub(super) mod table;
 use std::ops::Range;
 
 use tacit_math::plane::words_for;
-use tacit_ot::silent::lookup::STRINGS;
+use tacit_ot::silent::lookup::LOOKUP_STRINGS;
 
 use super::NODES;
 
 /// Entries of a random lookup's table that its sender sends: all but the first.
-pub(super) const ENTRIES: usize = STRINGS - 1;
+pub(super) const ENTRIES: usize = LOOKUP_STRINGS - 1;
 
 /// The words of which each node is the sender.
 pub(super) fn parts(rows: usize) -> [Range<usize>; NODES] {

@@ -2,10 +2,11 @@
 //! sixteen.
 //!
 //! Functionality: for a function f of digits of w = [`WIDTH`] bits to strings of one or two bits, shares of f(s XOR r),
-//! or of any function of s and r. One node (the sender) has s, the other one (the receiver) r. Discloses nothing. The
-//! receiver learns the pad m_r of sixteen pads that the sender has. The sender keeps k = m_0 XOR f(s, 0) and sends m_v
-//! XOR f(s, v) XOR k for every v but 0. The receiver XORs m_r and, unless r is 0, what it got for r: both sum up to
-//! f(s, r).
+//! or of any function of s and r. One node (the sender) has s, the other one (the receiver) r. Discloses nothing.
+//!
+//! 1. The receiver learns the pad m_r of sixteen pads that the sender has.
+//! 2. The sender keeps k = m_0 XOR f(s, 0) and sends m_v XOR f(s, v) XOR k for every v but 0.
+//! 3. The receiver XORs m_r and, unless r is 0, what it got for r: both sum up to f(s, r).
 //!
 //! **Pads** come from w OTs, one for each bit of r, whose bits the receiver chose: OT j gives the sender the blocks q_j
 //! and q_j XOR delta, the receiver the one that r_j says. Of a block's hash H, chunk v, as long as a string, belongs to
@@ -39,18 +40,18 @@ pub(in crate::backends::two) const WIDTH: usize = 4;
 /// Bits of each of two shared numbers in a digit.
 pub(in crate::backends::two) const PAIRS: usize = WIDTH / 2;
 
-/// Strings to look up.
-pub(in crate::backends::two) const STRINGS: usize = 1 << WIDTH;
+/// Strings of a streamed lookup: one for every digit.
+pub(in crate::backends::two) const STREAMED_STRINGS: usize = 1 << WIDTH;
 
-/// Strings that are sent.
-const ENTRIES: usize = STRINGS - 1;
+/// Strings that its sender sends: all but the first.
+const STREAMED_ENTRIES: usize = STREAMED_STRINGS - 1;
 
 /// For each bit of a digit, the chunks of a hash that belong to strings whose numbers have that bit.
 const WITH_BIT: [u64; WIDTH] =
     [0xaaaa_aaaa_aaaa_aaaa, 0xcccc_cccc_cccc_cccc, 0xf0f0_f0f0_f0f0_f0f0, 0xff00_ff00_ff00_ff00];
 
 /// The strings of 64 rows: for each of their bits, the rows in which the string of each number has it.
-pub(in crate::backends::two) type Table<const BITS: usize> = [[u64; STRINGS]; BITS];
+pub(in crate::backends::two) type Table<const BITS: usize> = [[u64; STREAMED_STRINGS]; BITS];
 
 /// A digit's bits of 64 rows.
 pub(in crate::backends::two) type Digit = [u64; WIDTH];
@@ -64,7 +65,7 @@ pub(in crate::backends::two) fn counts(rows: usize, digits: usize) -> [usize; NO
 pub(in crate::backends::two) fn cost(rows: usize, digits: usize, bits: usize) -> Cost {
     let mut sent = streams::chosen_cost(counts(rows, digits));
     let words = parts(rows).map(|part| digits * part.len());
-    sent.iter_mut().zip(words).for_each(|(sent, words)| *sent += (8 * bits * ENTRIES * words) as u64);
+    sent.iter_mut().zip(words).for_each(|(sent, words)| *sent += (8 * bits * STREAMED_ENTRIES * words) as u64);
     Cost { rounds: 2, sent }
 }
 
@@ -76,36 +77,40 @@ impl Two {
         digits: &[[&Plane; WIDTH]],
         table: impl Fn(Digit) -> Table<BITS>,
     ) -> Result<[Vec<Share<Plane>>; BITS]> {
-        const { assert!(BITS * STRINGS <= 64, "a chunk for every string in half a hash") };
+        const { assert!(BITS * STREAMED_STRINGS <= 64, "a chunk for every string in half a hash") };
         let (peer, parts) = (self.peer(), parts(rows));
         let [sending, receiving] = [self.me(), 1 - self.me()].map(|node| parts[node].clone());
         let bits_of = |part: &std::ops::Range<usize>| -> Vec<Digit> {
             let of_digit = |digit| part.clone().map(move |word| words_at(digit, word));
             digits.iter().flat_map(of_digit).collect()
         };
-        let (own, choices) = (bits_of(&sending), bits_of(&receiving));
-        let (mut kept, mut found) = (Vec::with_capacity(own.len()), Vec::with_capacity(choices.len()));
-        let mut message: Vec<[[u64; ENTRIES]; BITS]> = Vec::with_capacity(own.len());
+        let (s, r) = (bits_of(&sending), bits_of(&receiving));
+        // k of the rows of which this node is the sender, m_r of the others.
+        let (mut kept, mut found) = (Vec::with_capacity(s.len()), Vec::with_capacity(r.len()));
+        let mut message: Vec<[[u64; STREAMED_ENTRIES]; BITS]> = Vec::with_capacity(s.len());
         // For a test that records contents.
         let mut noted: Option<Vec<Table<BITS>>> = Stock::notes(&self.session).then(Vec::new);
         self.stock.begin_streams(&mut self.session)?;
         self.session.next_round();
         self.stock.stream_chosen(
             &mut self.session,
-            (64 * WIDTH * own.len(), choices.as_flattened()),
+            (64 * WIDTH * s.len(), r.as_flattened()),
             |hash, offset, blocks| {
                 for blocks in digits_of(blocks) {
+                    // Step 1: all m_v. Step 2: k, and what is sent.
                     let pads = pads_of_sender(hash, offset, blocks);
                     noted.iter_mut().for_each(|noted| noted.push(pads));
-                    let (share, sent) = masked(table(own[message.len()]), pads);
-                    kept.push(share);
+                    let (k, sent) = masked(table(s[message.len()]), pads);
+                    kept.push(k);
                     message.push(sent);
                 }
             },
-            |hash, choices, blocks| {
-                for (choice, blocks) in choices.as_chunks::<WIDTH>().0.iter().zip(digits_of(blocks)) {
-                    let here: [u64; STRINGS] = one_hot(*choice);
-                    found.push(pads_of_receiver(hash, blocks).map(|pads: [u64; STRINGS]| chosen(&here, &pads)));
+            |hash, r, blocks| {
+                for (r, blocks) in r.as_chunks::<WIDTH>().0.iter().zip(digits_of(blocks)) {
+                    // Step 1: m_r.
+                    let is_r: [u64; STREAMED_STRINGS] = one_hot(*r);
+                    found
+                        .push(pads_of_receiver(hash, blocks).map(|pads: [u64; STREAMED_STRINGS]| chosen(&is_r, &pads)));
                 }
             },
         )?;
@@ -116,17 +121,18 @@ impl Two {
         stream.push_masked(&mut self.session, message.as_flattened().as_flattened())?;
         stream.finish(&mut self.session)?;
         let mut out = [(); BITS].map(|()| Vec::with_capacity(digits.len()));
-        for (kept, found, choices) in by_digit(digits.len(), &kept, &found, &choices) {
-            let entries: Vec<u64> = recv_cells(&mut self.session, peer, BITS * ENTRIES * found.len())?;
-            let entries = entries.as_chunks::<ENTRIES>().0.as_chunks::<BITS>().0;
+        // Step 3: of every word k where this node is the sender, m_r and the entry for r where it is the receiver.
+        for (kept, found, r) in by_digit(digits.len(), &kept, &found, &r) {
+            let entries: Vec<u64> = recv_cells(&mut self.session, peer, BITS * STREAMED_ENTRIES * found.len())?;
+            let entries = entries.as_chunks::<STREAMED_ENTRIES>().0.as_chunks::<BITS>().0;
             let mut words = [(); BITS].map(|()| vec![0; words_for(rows)]);
             for (bit, words) in words.iter_mut().enumerate() {
                 words[sending.clone()].iter_mut().zip(kept).for_each(|(word, kept)| *word = kept[bit]);
             }
-            for (at, ((found, choice), entries)) in receiving.clone().zip(found.iter().zip(choices).zip(entries)) {
-                let here: [u64; STRINGS] = one_hot(*choice);
+            for (at, ((m_r, r), entries)) in receiving.clone().zip(found.iter().zip(r).zip(entries)) {
+                let is_r: [u64; STREAMED_STRINGS] = one_hot(*r);
                 for (bit, words) in words.iter_mut().enumerate() {
-                    words[at] = found[bit] ^ chosen(&here[1..], &entries[bit]);
+                    words[at] = m_r[bit] ^ chosen(&is_r[1..], &entries[bit]);
                 }
             }
             for (out, words) in out.iter_mut().zip(words) {
@@ -181,14 +187,14 @@ fn pads_of_receiver<const BITS: usize>(hash: &CorrelationRobustHash, blocks: &[[
 /// Bit i of string v is at place 16 i + v of a row.
 fn chunks<const BITS: usize>(mut rows: [u64; 64]) -> Table<BITS> {
     square(&mut rows);
-    std::array::from_fn(|bit| std::array::from_fn(|v| rows[STRINGS * bit + v]))
+    std::array::from_fn(|bit| std::array::from_fn(|v| rows[STREAMED_STRINGS * bit + v]))
 }
 
-/// What the sender keeps, and what it sends.
-fn masked<const BITS: usize>(table: Table<BITS>, pads: Table<BITS>) -> ([u64; BITS], [[u64; ENTRIES]; BITS]) {
-    let kept = std::array::from_fn(|bit| table[bit][0] ^ pads[bit][0]);
-    let sent = |bit: usize, v: usize| table[bit][v] ^ pads[bit][v] ^ kept[bit];
-    (kept, std::array::from_fn(|bit| std::array::from_fn(|v| sent(bit, v + 1))))
+/// Step 2: what the sender keeps, and what it sends.
+fn masked<const BITS: usize>(table: Table<BITS>, pads: Table<BITS>) -> ([u64; BITS], [[u64; STREAMED_ENTRIES]; BITS]) {
+    let k = std::array::from_fn(|bit| table[bit][0] ^ pads[bit][0]);
+    let sent = |bit: usize, v: usize| table[bit][v] ^ pads[bit][v] ^ k[bit];
+    (k, std::array::from_fn(|bit| std::array::from_fn(|v| sent(bit, v + 1))))
 }
 
 /// The entry that is meant in each row.
@@ -214,15 +220,15 @@ pub(in crate::backends::two) fn one_hot<const W: usize, const N: usize>(bits: [u
 mod tests {
     use tacit_math::{CorrelationRobustHash, Prg, Seed};
 
-    use super::{STRINGS, Table, WIDTH, WITH_BIT, one_hot, pads_of_receiver, pads_of_sender};
+    use super::{STREAMED_STRINGS, Table, WIDTH, WITH_BIT, one_hot, pads_of_receiver, pads_of_sender};
 
     #[test]
     fn every_row_has_one_place() {
         let bits: [u64; WIDTH] = std::array::from_fn(|i| 0x0123_4567_89ab_cdef_u64.rotate_left(7 * i as u32));
-        let places: [u64; STRINGS] = one_hot(bits);
+        let places: [u64; STREAMED_STRINGS] = one_hot(bits);
         for row in 0..64 {
             let place = (0..WIDTH).fold(0, |place, i| place | (bits[i] as usize >> row & 1) << i);
-            (0..STRINGS).for_each(|j| assert_eq!(places[j] >> row & 1 == 1, j == place));
+            (0..STREAMED_STRINGS).for_each(|j| assert_eq!(places[j] >> row & 1 == 1, j == place));
         }
     }
 
@@ -236,10 +242,10 @@ mod tests {
         let blocks = std::array::from_fn(|i| std::array::from_fn(|row| block(i, row)));
         let all: Table<2> = pads_of_sender(&hash, delta, &zero);
         let found: Table<2> = pads_of_receiver(&hash, &blocks);
-        let here: [u64; STRINGS] = one_hot(choices);
+        let here: [u64; STREAMED_STRINGS] = one_hot(choices);
         let (mut same, mut others) = (0, 0);
         for bit in 0..2 {
-            for v in 0..STRINGS {
+            for v in 0..STREAMED_STRINGS {
                 let agreeing = !(all[bit][v] ^ found[bit][v]);
                 assert_eq!(agreeing & here[v], here[v]);
                 same += (agreeing & !here[v]).count_ones();
@@ -254,7 +260,7 @@ mod tests {
     #[test]
     fn chunks_belong_to_numbers_with_the_bit() {
         for (i, chunks) in WITH_BIT.into_iter().enumerate() {
-            (0..64).for_each(|place| assert_eq!(chunks >> place & 1 == 1, (place % STRINGS) >> i & 1 == 1));
+            (0..64).for_each(|place| assert_eq!(chunks >> place & 1 == 1, (place % STREAMED_STRINGS) >> i & 1 == 1));
         }
     }
 }

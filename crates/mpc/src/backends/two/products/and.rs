@@ -1,12 +1,16 @@
 //! AND of planes, in groups with a common factor.
 //!
-//! Functionality: out[k] = x[k] AND y[k] XOR base[k]. Discloses nothing. For a group x y_1, ..., x y_k the cross
-//! products x0 y1_j take one random OT a row with strings of k bits: node 0 has a random bit c and the string m_c, node
-//! 1 has m_0 and m_1. Node 0 sends d = c XOR x0, node 1 sends e = m_0 XOR m_1 XOR y1. Node 0 takes m_c XOR c e = m_0
-//! XOR c y1, node 1 takes m_0 XOR d y1: their sum is x0 y1. The same the other way round at the same time. d and e are
-//! masked by bits that their receiver does not know. With k = 1 that is Beaver's multiplication with a triple of two
-//! random OTs (Asharov, Lindell, Schneider, Zohner, CCS 2013, section 5.1); a common factor as there in section 5.2
-//! ("vector multiplication triples": Mohassel, Zhang, S&P 2017).
+//! Functionality: z[k] = x[k] AND y[k] XOR base[k]. Discloses nothing. For a group x y_1, ..., x y_k the cross products
+//! x0 y1_j take one random OT a row with strings of k bits:
+//!
+//! 1. node 0 has a random bit c and the string m_c, node 1 has m_0 and m_1;
+//! 2. node 0 sends d = c XOR x0, node 1 sends e = m_0 XOR m_1 XOR y1;
+//! 3. node 0 takes m_c XOR c e = m_0 XOR c y1, node 1 takes m_0 XOR d y1: their sum is x0 y1.
+//!
+//! The same the other way round at the same time. d and e are masked by bits that their receiver does not know. With
+//! k = 1 that is Beaver's multiplication with a triple of two random OTs (Asharov, Lindell, Schneider, Zohner, CCS
+//! 2013, section 5.1); a common factor as there in section 5.2 ("vector multiplication triples": Mohassel, Zhang, S&P
+//! 2017).
 //!
 //! OTs: one a row and group in each direction, rows rounded up to words; from the stock, or streamed if they are many
 //! and the declared link is fast ([`streams`]). Rounds: 1, and those of making OTs. Each node sends k + 1 bits a row
@@ -27,16 +31,17 @@ const PIECE: usize = 512;
 
 /// What OTs leave to their receiver, as words of planes.
 struct Received {
+    /// c.
     choice: Vec<u64>,
-    /// Its strings, plane by plane.
+    /// m_c, plane by plane.
     chosen: Vec<Vec<u64>>,
 }
 
 /// What OTs leave to their sender.
 struct Sent {
-    /// Its first strings.
+    /// m_0.
     zero: Vec<Vec<u64>>,
-    /// The XOR of its two strings.
+    /// m_0 XOR m_1.
     difference: Vec<Vec<u64>>,
 }
 
@@ -51,10 +56,12 @@ impl Two {
         let groups = common_factors(x, y);
         let sizes: Vec<_> =
             groups.iter().map(|group| (group.common(x, y).0.words().len(), group.outputs.len())).collect();
+        // Step 1.
         let (received, mut sent) = self.random_strings(&sizes)?;
         self.session.next_round();
         let peer = self.peer();
         let mut out = Outgoing::masked(&mut self.session, peer);
+        // Step 2: d for this node's common factor, e for its other factors.
         for (group, (received, sent)) in groups.iter().zip(received.iter().zip(&mut sent)) {
             out.push_masked(&mut self.session, &xor(&received.choice, group.common(x, y).0.words()))?;
             for (difference, other) in std::mem::take(&mut sent.difference).iter().zip(group.others(x, y)) {
@@ -62,6 +69,7 @@ impl Two {
             }
         }
         out.finish(&mut self.session)?;
+        // Step 3.
         let mut products: Vec<Option<Share<Plane>>> = x.iter().map(|_| None).collect();
         for (group, random) in groups.iter().zip(received.into_iter().zip(sent)) {
             self.finish_group(group, random, (x, y, base), &mut products)?;
@@ -69,7 +77,7 @@ impl Two {
         Ok(products.into_iter().map(|product| product.expect("every product is in a group")).collect())
     }
 
-    /// Random OTs of both directions: each size is a number of words of rows and of bits of a string.
+    /// Step 1: random OTs of both directions: each size is a number of words of rows and of bits of a string.
     fn random_strings(&mut self, sizes: &[(usize, usize)]) -> Result<(Vec<Received>, Vec<Sent>)> {
         let mut received: Vec<_> = sizes.iter().map(|&size| Received::with_capacity(size)).collect();
         let mut sent: Vec<_> = sizes.iter().map(|&size| Sent::with_capacity(size)).collect();
@@ -107,7 +115,7 @@ impl Two {
         Ok((received, sent))
     }
 
-    /// Receives the peer's part of a group and computes its products.
+    /// Step 3: receives the peer's d and e of a group and computes its products.
     fn finish_group(
         &mut self,
         group: &Group,
@@ -117,15 +125,16 @@ impl Two {
     ) -> Result<()> {
         let (peer, common) = (self.peer(), &group.common(x, y).0);
         let words = common.words().len();
-        let theirs: Vec<u64> = recv_cells(&mut self.session, peer, words)?;
-        // What multiplies this node's other factors: its own part of the common one, and what the peer's bit is off by.
-        let factor = xor(&theirs, common.words());
+        let d: Vec<u64> = recv_cells(&mut self.session, peer, words)?;
+        // What multiplies this node's other factors: its own part of the common one, and the peer's d.
+        let factor = xor(&d, common.words());
         for (j, (&(k, _), other)) in group.outputs.iter().zip(group.others(x, y)).enumerate() {
-            let masked: Vec<u64> = recv_cells(&mut self.session, peer, words)?;
-            let parts = sent.zero[j].iter().zip(&received.chosen[j]).map(|(zero, chosen)| zero ^ chosen);
+            let e: Vec<u64> = recv_cells(&mut self.session, peer, words)?;
+            // As node 1 m_0 XOR d y, as node 0 m_c XOR c e, and the product of this node's own components.
+            let parts = sent.zero[j].iter().zip(&received.chosen[j]).map(|(m_0, m_c)| m_0 ^ m_c);
             let mut product: Vec<u64> = parts.collect();
             add_product(&mut product, &factor, other.0.words());
-            add_product(&mut product, &received.choice, &masked);
+            add_product(&mut product, &received.choice, &e);
             if let Some(base) = base[k] {
                 product.iter_mut().zip(base.0.words()).for_each(|(a, b)| *a ^= b);
             }
@@ -178,7 +187,7 @@ impl Sent {
             }
         }
         for (difference, zero) in self.difference.iter_mut().zip(&self.zero) {
-            difference[from..].iter_mut().zip(&zero[from..]).for_each(|(one, zero)| *one ^= zero);
+            difference[from..].iter_mut().zip(&zero[from..]).for_each(|(m_1, m_0)| *m_1 ^= m_0);
         }
     }
 }

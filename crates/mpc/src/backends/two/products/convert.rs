@@ -4,10 +4,10 @@
 //!
 //! `two_summands`: x = x0 + x1, and each node knows the planes of its own. No message.
 //!
-//! `ring_mask`: node 0 draws y and knows the planes of -y. No message.
+//! `ring_mask`: node 0 draws y and knows the planes of -y, which are its component; node 1 has zeros. No message.
 //!
-//! `ring_unmask`: the planes of x - y are opened to node 1, which does not know y; they become its component. 1 round;
-//! node 0 sends as many bits a row as the ring has.
+//! `ring_unmask`: the planes of x - y are opened to node 1, which does not know y; they become its component, beside y
+//! of node 0. 1 round; node 0 sends as many bits a row as the ring has.
 
 use tacit_math::{Plane, Ring};
 
@@ -33,8 +33,8 @@ impl Two {
             return (Share(vec![R::ZERO; rows]), (0..width).map(|_| Share(Plane::zeros(rows))).collect());
         }
         let y: Vec<R> = self.own.vector(rows);
-        let negated: Vec<R> = y.iter().map(|y| y.neg()).collect();
-        (Share(y), planes_of(&negated, width).into_iter().map(Share).collect())
+        let minus_y: Vec<R> = y.iter().map(|y| y.neg()).collect();
+        (Share(y), planes_of(&minus_y, width).into_iter().map(Share).collect())
     }
 
     pub(in crate::backends::two) fn ring_unmask<R: Ring>(
@@ -50,6 +50,7 @@ impl Two {
             out.finish(&mut self.session)?;
             return Ok(y);
         }
+        // x - y, which y masks from node 1.
         let mut opened = Vec::new();
         for plane in difference {
             opened.push(recv_plane(&mut self.session, peer, rows)?.xor(&plane.0));

@@ -4,19 +4,28 @@
 //! Functionality: out = sum over t of x_t y_t, element by element. Discloses nothing. Of a product of shares each node
 //! computes what it knows alone; the cross products x_0 y_1 and x_1 y_0 are shared between them.
 //!
-//! *Many*, [`strategy::MANY`] products or more: [`tacit_ot::ole`] gives shares of the signed 64-bit products, up to a
-//! public offset T wherever both nodes' wrap bits are one. A product of bits and elements ([`super::bit_product`]) adds
-//! that. A number of 128 bits is l + 2^64 h, and takes three products: l l', and l h' and h l' times 2^64. Bytes and
-//! rounds are those of [`tacit_ot::ole::cost`], once those of its setup, and those of the products of bits.
+//! *Many*, [`strategy::MANY`] products or more. A number of 128 bits is l + 2^64 h, and takes three products: l l', and
+//! l h' and h l' times 2^64.
 //!
-//! *Few*: a cross product x y of an x that node S knows and a y that node R knows takes k random OTs (Gilboa). Their
-//! choices c_i are the bits of a random number a that R knows. S sends e_i = m_0 - m_1 + x for each, of which only the
-//! low k - i bits matter, so that e_i and e_(k-i) share a ring element. The sum of the 2^i (m_c + c_i e_i) is then x a
-//! more than that of the 2^i m_0: R takes the one and S minus the other. R also sends d = y - a, and S adds x d. d is
-//! masked by a, e_i by the string that R lacks. One round, and those of making stock; for each product and direction k
-//! OTs, one ring element from the receiver and k/2 + 1 from the sender; OTs are rounded up to words. Source: Gilboa,
-//! CRYPTO 1999, section 4.1; packing of Demmler, Schneider, Zohner, NDSS 2015 (ABY), section III.A.3. **Departures**
-//! the random number is corrected once, by a difference, instead of bit by bit.
+//! 1. [`tacit_ot::ole`] gives shares of the signed 64-bit products, up to a public offset T wherever both nodes' wrap
+//!    bits are one.
+//! 2. A product of bits and elements ([`super::bit_product`]) adds that offset.
+//! 3. The products of a number of 128 bits are added up.
+//!
+//! Bytes and rounds are those of [`tacit_ot::ole::cost`], once those of its setup, and those of the products of bits.
+//!
+//! *Few*: a cross product x y of an x that node S knows and a y that node R knows takes k random OTs (Gilboa).
+//!
+//! 1. Their choices c_i are the bits of a random number a that R knows; R has m_c of each, S has m_0 and m_1.
+//! 2. R sends d = y - a. S sends e_i = m_0 - m_1 + x for each OT, of which only the low k - i bits matter, so that e_i
+//!    and e_(k-i) share a ring element.
+//! 3. R takes the sum of the 2^i (m_c + c_i e_i), which is x a more than that of the 2^i m_0. S takes x d minus that
+//!    one. Both sum up to x a + x d = x y.
+//!
+//! d is masked by a, e_i by the string that R lacks. One round, and those of making stock; for each product and
+//! direction k OTs, one ring element from the receiver and k/2 + 1 from the sender; OTs are rounded up to words.
+//! Source: Gilboa, CRYPTO 1999, section 4.1; packing of Demmler, Schneider, Zohner, NDSS 2015 (ABY), section III.A.3.
+//! **Departures** the random number is corrected once, by a difference, instead of bit by bit.
 
 use std::ops::Range;
 
@@ -101,17 +110,20 @@ impl Two {
         }
         let count = columns[0].iter().map(|(column, _)| column.len()).sum();
         let [x, y] = columns.each_ref().map(|columns| |range| numbers(columns, range));
+        // Step 1.
         let CrossProducts { shares, bits, wraps } = ole.cross_products(&mut self.session, count, x, y)?;
         self.ole = Some(ole);
         Stock::note(&self.session, "shares", &shares);
         Stock::note(&self.session, "bits", &bits);
         Stock::note(&self.session, "wraps", &wraps);
+        // Step 2.
         let wraps = BitProduct { rows: count, bits: Some(&bits), elements: Some(wraps) };
         let mut products: Vec<R> = self.bit_products(&[wraps])?.pop().expect("one vector for one");
         products.iter_mut().zip(shares).for_each(|(product, share)| *product = product.add(share));
         if evaluations(R::BITS as usize) == 1 {
             return Ok(products);
         }
+        // Step 3.
         let mut out = Vec::with_capacity(count / 3);
         let mut rest = &products[..];
         for (x, _) in pairs {
@@ -133,23 +145,26 @@ impl Two {
         // Products of zeros fill up the last word.
         factors.resize(ots / bits, (R::ZERO, R::ZERO));
         self.stock.prepare(&mut self.session, [ots; NODES])?;
+        // Step 1, as S of the first factors and as R of the second ones.
         let (hash, offset, zero) = self.stock.sent_blocks(ots);
         let sent = Sent::new(hash, offset, zero, factors.iter().map(|&(x, _)| x));
         let (hash, choices, blocks) = self.stock.received_blocks(ots);
         let received = Received::new(hash, choices, blocks);
         self.session.next_round();
         let mut stream = Outgoing::masked(&mut self.session, peer);
-        let differences: Vec<R> = factors.iter().zip(&received.random).map(|((_, y), &a)| y.sub(a)).collect();
-        stream.push_masked(&mut self.session, &differences)?;
+        // Step 2: d, and the e_i.
+        let d: Vec<R> = factors.iter().zip(&received.random).map(|((_, y), &a)| y.sub(a)).collect();
+        stream.push_masked(&mut self.session, &d)?;
         stream.push_masked(&mut self.session, &sent.packed)?;
         stream.finish(&mut self.session)?;
-        let differences: Vec<R> = recv_cells(&mut self.session, peer, factors.len())?;
-        let masked: Vec<R> = recv_cells(&mut self.session, peer, factors.len() * packed)?;
-        let with_masks = received.random.iter().zip(&received.sums).zip(masked.chunks_exact(packed));
-        let cross = with_masks.zip(sent.sums.iter().zip(&differences));
-        let shares = factors.iter().zip(cross).map(|(&(x, _), (((&a, &sum), masked), (&zero, &d)))| {
-            let received = sum.add(chosen(masked, a));
-            x.mul(d).add(received).sub(zero)
+        // Step 3: as R the sum of the 2^i (m_c + c_i e_i), as S x d less that of the 2^i m_0.
+        let d: Vec<R> = recv_cells(&mut self.session, peer, factors.len())?;
+        let e: Vec<R> = recv_cells(&mut self.session, peer, factors.len() * packed)?;
+        let of_receiver = received.random.iter().zip(&received.sums).zip(e.chunks_exact(packed));
+        let cross = of_receiver.zip(sent.sums.iter().zip(&d));
+        let shares = factors.iter().zip(cross).map(|(&(x, _), (((&a, &sum_of_m_c), e), (&sum_of_m_0, &d)))| {
+            let received = sum_of_m_c.add(chosen(e, a));
+            x.mul(d).add(received).sub(sum_of_m_0)
         });
         Ok(shares.take(products).collect())
     }
@@ -182,9 +197,9 @@ fn numbers<R: Ring>(columns: &[(&[R], Half<R>)], range: Range<usize>) -> Vec<i64
 
 /// What OTs leave to their receiver, for each product.
 struct Received<R> {
-    /// Its random number.
+    /// a.
     random: Vec<R>,
-    /// The sum of its weighted strings.
+    /// The sum of the 2^i m_c.
     sums: Vec<R>,
 }
 
@@ -205,9 +220,9 @@ impl<R: Ring> Received<R> {
 
 /// What OTs leave to their sender, for each product.
 struct Sent<R> {
-    /// The masked differences.
+    /// The e_i, two to a ring element.
     packed: Vec<R>,
-    /// The sum of its weighted first strings.
+    /// The sum of the 2^i m_0.
     sums: Vec<R>,
 }
 

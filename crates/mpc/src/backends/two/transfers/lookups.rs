@@ -4,7 +4,7 @@
 use tacit_math::{CorrelationRobustHash, Ring};
 use tacit_net::{PartyId, Session};
 use tacit_ot::correlated::{CotReceiver, CotSender};
-use tacit_ot::silent::lookup::{self, STRINGS, WIDTH};
+use tacit_ot::silent::lookup::{self, LOOKUP_STRINGS, WIDTH};
 
 use super::{NODES, PIECE, Stock};
 use crate::Result;
@@ -16,7 +16,7 @@ pub(in crate::backends::two) struct Lookups<const BITS: usize> {
     /// What is there.
     pub found: [Vec<u64>; BITS],
     /// For each place, what is there in the tables that the peer looks up in.
-    pub tables: [[Vec<u64>; BITS]; STRINGS],
+    pub tables: [[Vec<u64>; BITS]; LOOKUP_STRINGS],
 }
 
 /// Random lookups of both directions in tables of ring elements.
@@ -26,7 +26,7 @@ pub(in crate::backends::two) struct Elements<R> {
     /// What is there.
     pub found: Vec<R>,
     /// The tables that the peer looks up in.
-    pub tables: Vec<[R; STRINGS]>,
+    pub tables: Vec<[R; LOOKUP_STRINGS]>,
 }
 
 impl Stock {
@@ -124,7 +124,11 @@ impl Stock {
 
 impl<const BITS: usize> Lookups<BITS> {
     fn with_capacity(receiving: usize, sending: usize) -> Self {
-        Self { places: empty(receiving), found: empty(receiving), tables: [(); STRINGS].map(|()| empty(sending)) }
+        Self {
+            places: empty(receiving),
+            found: empty(receiving),
+            tables: [(); LOOKUP_STRINGS].map(|()| empty(sending)),
+        }
     }
 }
 
@@ -149,8 +153,8 @@ fn hash_bits<const BITS: usize>(
 fn write_tables<const BITS: usize>(
     hash: &CorrelationRobustHash,
     blocks: &[u128],
-    multiples: &[u128; STRINGS],
-    tables: &mut [[Vec<u64>; BITS]; STRINGS],
+    multiples: &[u128; LOOKUP_STRINGS],
+    tables: &mut [[Vec<u64>; BITS]; LOOKUP_STRINGS],
 ) {
     for piece in blocks.chunks(PIECE) {
         for (table, multiple) in tables.iter_mut().zip(multiples) {
@@ -183,13 +187,13 @@ fn write_places(blocks: &[u128], places: &mut [Vec<u64>; WIDTH]) {
 fn write_elements<R: Ring>(
     hash: &CorrelationRobustHash,
     blocks: &[u128],
-    multiples: &[u128; STRINGS],
-    tables: &mut Vec<[R; STRINGS]>,
+    multiples: &[u128; LOOKUP_STRINGS],
+    tables: &mut Vec<[R; LOOKUP_STRINGS]>,
 ) {
     let mut hashes = vec![0; PIECE];
     for piece in blocks.chunks(PIECE) {
         let (first, hashes) = (tables.len(), &mut hashes[..piece.len()]);
-        tables.resize(first + piece.len(), [R::ZERO; STRINGS]);
+        tables.resize(first + piece.len(), [R::ZERO; LOOKUP_STRINGS]);
         for (j, multiple) in multiples.iter().enumerate() {
             hashes.iter_mut().zip(piece).for_each(|(hash, block)| *hash = block ^ multiple);
             hash.hash_blocks(hashes);

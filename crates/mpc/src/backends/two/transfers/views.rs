@@ -10,7 +10,7 @@ use std::thread;
 use tacit_math::{CorrelationRobustHash, Prg, Seed};
 use tacit_net::{Options, Record, Session, memory};
 use tacit_ot::correlated::CotReceiver;
-use tacit_ot::silent::lookup::{STRINGS, WIDTH, multiples};
+use tacit_ot::silent::lookup::{LOOKUP_STRINGS, WIDTH, multiples};
 use tacit_views::{Kind, Run, View, biased, constants, correlated, indistinguishable, leaks};
 
 use super::account::{Filling, Order, Way};
@@ -276,7 +276,7 @@ fn lookups_are_those_of_a_dealer() {
         let of = |i: usize, found: u128, other: usize| {
             [vec![found], vec![place(i) as u128], vec![tables[i][place(i) ^ other]]]
         };
-        for other in 1..STRINGS {
+        for other in 1..LOOKUP_STRINGS {
             let real = runs_of((0..tables.len()).map(|i| of(i, peer.found[i], other)));
             let simulated = runs_of((0..tables.len()).map(|i| of(i, prg.vector::<u128>(1)[0], other)));
             assert_random(&real, &simulated, &format!("looked up by {}", 1 - me));

@@ -3,7 +3,7 @@
 
 use tacit_math::plane::words_for;
 use tacit_math::{Plane, Prg};
-use tacit_ot::silent::lookup::STRINGS;
+use tacit_ot::silent::lookup::LOOKUP_STRINGS;
 use tacit_views::{Kind, Run, View, biased, constants, indistinguishable, repeats};
 
 use super::streamed::check_streamed;
@@ -454,16 +454,17 @@ fn simulated_choice(_node: usize, own: &Own, prg: &mut Prg) -> Vec<Vec<u8>> {
     let flips: Vec<u64> = prg.vector(3 * all);
     let entries: Vec<u64> = prg.vector(ENTRIES * rows);
     let found: Vec<u64> = prg.vector(64 * all);
-    let mut tables: Vec<u64> = prg.vector(STRINGS * 64 * all);
+    let mut tables: Vec<u64> = prg.vector(LOOKUP_STRINGS * 64 * all);
     for row in 0..rows {
-        let mut table: [u64; STRINGS] = std::array::from_fn(|t| if t == 0 { 0 } else { own.input.r64[t - 1][row] });
+        let mut table: [u64; LOOKUP_STRINGS] =
+            std::array::from_fn(|t| if t == 0 { 0 } else { own.input.r64[t - 1][row] });
         for i in 0..3 {
             exchange(&mut table, i, (bit(plane(&own.input, i), row) ^ bit(&flips[i * all..], row)).wrapping_neg());
         }
         let place = (0..3).fold(0, |place, i| place | (bit(&places[i], row) as usize) << i);
         let entry = if place == 0 { 0 } else { entries[ENTRIES * row + place - 1] };
         let received = found[row].wrapping_add(entry);
-        tables[STRINGS * row] = table[0].wrapping_add(received).wrapping_sub(own.output.r64[0][row]);
+        tables[LOOKUP_STRINGS * row] = table[0].wrapping_add(received).wrapping_sub(own.output.r64[0][row]);
     }
     let mut parts = places.to_vec();
     parts.extend([found, tables, flips, entries]);
