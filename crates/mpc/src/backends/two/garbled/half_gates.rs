@@ -39,8 +39,8 @@ impl Keys {
     }
 }
 
-/// Garbles a gate: from zero labels of at most [`TILE`] rows the zero labels of the result, and the tables: two blocks
-/// a row, all of the garbler's halves and then all of the evaluator's.
+/// Garbles a gate (Figure 2, GbAnd): from zero labels of at most [`TILE`] rows the zero labels of the result, and the
+/// tables: two blocks a row, T_G of all rows and then T_E of all rows.
 pub(super) fn garble<'t>(
     keys: &mut Keys,
     delta: u128,
@@ -51,10 +51,10 @@ pub(super) fn garble<'t>(
     keys.take().garble(delta, gate, out, table)
 }
 
-/// Evaluates a gate: from the labels that the evaluator holds and the gate's tables the result's labels.
+/// Evaluates a gate (Figure 2, Ev): from the labels that the evaluator holds and the gate's tables the result's labels.
 pub(super) fn evaluate(keys: &mut Keys, gate: Gate<'_>, table: &[u128], out: &mut [u128]) {
-    let (generator, evaluator) = table.split_at(out.len());
-    keys.take().evaluate(gate, Halves { generator, evaluator }, out);
+    let (t_g, t_e) = table.split_at(out.len());
+    keys.take().evaluate(gate, Halves { generator: t_g, evaluator: t_e }, out);
 }
 
 #[cfg(test)]

@@ -1,9 +1,13 @@
 //! Labels of a circuit's inputs, batch by batch.
 //!
 //! The labels of an input x0 XOR x1 come from correlated OTs that node 0 sends, whose offset is the garbling's and
-//! serves nothing else. Node 1 chooses by x1 and holds zero + x1 delta. With x0 delta added to node 0's block, node 1's
-//! block is the label of x0 XOR x1. Of an input that node 0 alone knows the label is drawn from the common generator,
-//! and the zero label is it XOR x0 delta.
+//! serves nothing else:
+//!
+//! 1. node 1 chooses by x1 and holds the OT's zero block + x1 delta;
+//! 2. node 0 adds x0 delta to its zero block, which is then the zero label: node 1's block is the label of x0 XOR x1.
+//!
+//! Of an input that node 0 alone knows the label is drawn from the common generator, and the zero label is it XOR x0
+//! delta. Source: Demmler, Schneider, Zohner, NDSS 2015 (ABY), section IV.
 
 use tacit_math::half_gates::add_offset;
 use tacit_math::plane::words_for;
@@ -57,6 +61,7 @@ pub(super) fn draw(prg: &mut Prg, delta: Option<u128>, inputs: &[Input<'_>], sta
     for (number, input) in inputs.iter().enumerate().filter(|(_, input)| !input.is_transferred()) {
         let labels = tile.input(number);
         prg.fill(labels);
+        // At node 0, zero label = drawn label XOR x0 delta.
         if let Some(delta) = delta {
             let words = words_for(labels.len());
             add_offset(labels, words_of(input, start, words), delta);
@@ -84,6 +89,7 @@ impl Two {
         labels.resize(words_for(rows), own.len() / words_for(rows));
         match &mut self.transfers {
             Some(Transfers::Evaluator(receiver)) if !own.is_empty() => {
+                // Step 1.
                 receiver.extend_chosen(&mut self.session, &own, &mut labels.blocks)?;
                 labels.note(&self.session, inputs, rows);
                 Ok(())
@@ -98,6 +104,7 @@ impl Two {
         labels.resize(words_for(rows), own.len() / words_for(rows));
         match &mut self.transfers {
             Some(Transfers::Garbler(sender)) if !own.is_empty() => {
+                // Step 2: the OTs take x0 as the sender's part of each choice.
                 sender.extend_chosen(&mut self.session, &own, &mut labels.blocks)?;
                 labels.note(&self.session, inputs, rows);
                 Ok(())

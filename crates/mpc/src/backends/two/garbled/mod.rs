@@ -1,8 +1,11 @@
 //! A circuit of any depth on shared planes in a constant number of rounds, by garbling (Yao).
 //!
-//! Functionality: shares of the circuit's outputs, row by row. Discloses nothing. Node 0 garbles, node 1 evaluates.
-//! Labels of the inputs come from correlated OTs or from the common generator ([`labels`]). The colours of an output's
-//! two labels at node 0 and at node 1 are its shares: no message.
+//! Functionality: shares of the circuit's outputs, row by row. Discloses nothing. Node 0 garbles, node 1 evaluates:
+//!
+//! 1. labels of the inputs come from correlated OTs or from the common generator ([`labels`]);
+//! 2. node 0 garbles every gate and sends its table ([`half_gates`]);
+//! 3. node 1 evaluates every gate from its table;
+//! 4. the colours of an output's two labels at node 0 and at node 1 are its shares: no message.
 //!
 //! Rows go in batches of about [`TABLES`] bytes of tables, which node 1 asks for with its part of the inputs, some
 //! ahead of the one it evaluates. Node 0 garbles, the network carries both directions and node 1 evaluates at the same
@@ -168,6 +171,7 @@ impl Two {
         let mut stream = Outgoing::paced(&mut self.session, peer);
         let mut labels = Labels::default();
         for (start, rows) in batches.iter() {
+            // Step 1, of the inputs that are transferred.
             self.asked(inputs, start, rows, &mut labels)?;
             if start == 0 {
                 self.session.next_round();
@@ -175,6 +179,7 @@ impl Two {
             for first in (0..rows).step_by(TILE) {
                 let rows = TILE.min(rows - first);
                 let mut tile = Tile::new(&mut memory, labels.of_rows(inputs, first, rows), rows);
+                // Step 1, of the inputs that this node knows; then steps 2 and 4.
                 draw(&mut public.labels, Some(delta), inputs, start + first, &mut tile);
                 let session = &mut self.session;
                 tile.garble(circuit, &mut public.keys, delta, |blocks, garble| stream.place(session, blocks, garble))?;
@@ -200,6 +205,7 @@ impl Two {
             while asked.len() < batches.ahead
                 && let Some((start, rows)) = to_ask.next()
             {
+                // Step 1, of the inputs that are transferred, for batches ahead.
                 let mut labels: Labels = used.pop().unwrap_or_default();
                 self.ask(inputs, start, rows, &mut labels)?;
                 asked.push_back(labels);
@@ -211,6 +217,7 @@ impl Two {
             for first in (0..rows).step_by(TILE) {
                 let rows = TILE.min(rows - first);
                 let mut tile = Tile::new(&mut memory, labels.of_rows(inputs, first, rows), rows);
+                // Step 1, of the inputs that node 0 knows; then steps 3 and 4.
                 draw(&mut public.labels, None, inputs, start + first, &mut tile);
                 tile.evaluate(circuit, &mut public.keys, |blocks, take| self.table(&mut cut[..blocks], take))?;
                 tile.colours(circuit, outputs);

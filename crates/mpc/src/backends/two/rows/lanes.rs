@@ -256,6 +256,7 @@ impl Algebra for Wide<'_> {
             for l in pairs.clone() {
                 let [x, y, e, k] = [&*a, &*b, e, k].map(|lanes| pair(lanes, l));
                 let moved = e.wrapping_add(y.wrapping_sub(x)) & joined([mask, mask]);
+                // q = s (b - a) + k_s + s e.
                 let q = k.wrapping_add(moved);
                 put_pairs(a, b, l, [x.wrapping_add(q), y.wrapping_sub(q)]);
             }
@@ -275,6 +276,7 @@ impl Algebra for Wide<'_> {
                 let [x, y, zero, one] = [&*a, &*b, zero, one].map(|lanes| pair(lanes, l));
                 let exchange = (zero ^ one) & joined([flip, flip]);
                 let (k_0, k_1) = (zero ^ exchange, one ^ exchange);
+                // a' - k_0 and b' + k_0; e = k_0 - k_1 + b' - a'.
                 let moved = y.wrapping_add(k_0);
                 put_pairs(a, b, l, [x.wrapping_sub(k_0), moved]);
                 e[l..l + 2].copy_from_slice(&halves(moved.wrapping_sub(x).wrapping_sub(k_1)));

@@ -3,12 +3,17 @@
 //! Functionality: shares of the rows in the order of the owner's permutation. Discloses nothing. The rows go through a
 //! Waksman network ([`tacit_math::network`]) of which the owner knows the settings. A switch with bit s turns (a, b) to
 //! (a + q, b - q) with q = s (b - a). Of that the owner's own part is local, and s (b' - a') for the other node's
-//! components a', b' takes one random OT. The owner tells d = c XOR s, so that of the strings k_0 = m_d, k_1 = m_(1-d)
-//! it has k_s. The other node sends e = k_0 - k_1 + b' - a', the owner takes k_s + s e = k_0 + s (b' - a') and the
-//! other one -k_0. Since the other node's components after a switch are a' - k_0 and b' + k_0, it can go through the
-//! whole network alone and send all e at once: the number of rounds does not depend on the depth. d is masked by a
-//! random bit and e by a string that the owner does not have. Source: Mohassel, Sadeghian, EUROCRYPT 2013, section 3.2,
-//! with one string of a row's size a switch instead of two: a random OT gives k_0, so that only a difference is sent.
+//! components a', b' takes one random OT, which leaves the owner a bit c and the string m_c, the other node m_0 and
+//! m_1:
+//!
+//! 1. The owner tells d = c XOR s, so that of the strings k_0 = m_d, k_1 = m_(1-d) it has k_s.
+//! 2. The other node sends e = k_0 - k_1 + b' - a' and takes -k_0: its components become a' - k_0 and b' + k_0.
+//! 3. The owner takes k_s + s e = k_0 + s (b' - a').
+//!
+//! After a switch the other node knows its components, so it can go through the whole network alone and send all e at
+//! once: the number of rounds does not depend on the depth. d is masked by a random bit and e by a string that the
+//! owner does not have. Source: Mohassel, Sadeghian, EUROCRYPT 2013, section 3.2, with one string of a row's size a
+//! switch instead of two: a random OT gives k_0, so that only a difference is sent.
 //!
 //! OTs: one a switch, about n log2(n) - n. Rounds: 2 for every [`BATCH`](crate::backends::two::transfers::BATCH)
 //! switches, and those of making stock. The owner sends one bit a switch, the other node one row.
@@ -68,7 +73,7 @@ impl Two {
             }
             None => {
                 let strings = [vec![], vec![]];
-                let mut other = Other { algebra, feed, flips: vec![], strings, piece, stream: None };
+                let mut other = Other { algebra, feed, d: vec![], strings, piece, stream: None };
                 network::evaluate(rows, &mut other)?;
                 other.end()
             }
@@ -138,11 +143,12 @@ impl<A: Algebra> Owner<'_, A> {
             self.batch = self.settings.next().expect("as many settings as switches");
             let node = &mut *self.feed.node;
             let choices = node.stock.choices_ahead(count.next_multiple_of(64));
-            let flips: Vec<u64> = choices.iter().zip(self.batch).map(|(c, s)| c ^ s).collect();
+            // Step 1: d for all switches of the batch.
+            let d: Vec<u64> = choices.iter().zip(self.batch).map(|(c, s)| c ^ s).collect();
             node.session.next_round();
             let peer = node.peer();
             let mut out = Outgoing::masked(&mut node.session, peer);
-            out.push_masked(&mut node.session, &flips)?;
+            out.push_masked(&mut node.session, &d)?;
             out.finish(&mut node.session)?;
             node.session.next_round();
         }
@@ -150,6 +156,7 @@ impl<A: Algebra> Owner<'_, A> {
         let (blocks, layout) = (self.feed.blocks(), self.feed.layout);
         let (node, Piece { masks, masked, sent }) = (&mut *self.feed.node, &mut self.piece);
         let (count, whole) = (piece.len(), piece.len().next_multiple_of(64));
+        // Step 3, before the switches: k_s and e of the piece, and masks that are all ones where s is one.
         node.stock.received_long(whole, blocks, &mut self.strings);
         let peer = node.peer();
         sent.resize(count * layout.bytes(), 0);
@@ -176,6 +183,7 @@ impl<A: Algebra> Switches for Owner<'_, A> {
         Ok(self.feed.progress.take(most))
     }
 
+    // Step 3.
     fn switch(&mut self, rows: [&mut [u64]; 2], switches: Range<usize>) {
         let lanes = self.lanes();
         let k = &lanes_of(&self.strings)[words(&switches, lanes.next_multiple_of(2))];
@@ -188,8 +196,8 @@ struct Other<'a, A> {
     algebra: A,
     feed: Feed<'a>,
     /// The owner's d of the batch.
-    flips: Vec<u64>,
-    /// For each switch of the piece both strings.
+    d: Vec<u64>,
+    /// For each switch of the piece m_0 and m_1.
     strings: [Vec<u128>; 2],
     piece: Piece,
     stream: Option<Outgoing<Masked>>,
@@ -206,7 +214,8 @@ impl<A: Algebra> Other<'_, A> {
             let node = &mut *self.feed.node;
             let peer = node.peer();
             node.session.next_round();
-            self.flips = recv_cells(&mut node.session, peer, count.div_ceil(64))?;
+            // Step 1.
+            self.d = recv_cells(&mut node.session, peer, count.div_ceil(64))?;
             node.session.next_round();
             self.stream = Some(Outgoing::prompt(&mut node.session, peer));
         }
@@ -214,7 +223,8 @@ impl<A: Algebra> Other<'_, A> {
         let whole = piece.len().next_multiple_of(64);
         let blocks = self.feed.blocks();
         self.feed.node.stock.sent_long(whole, blocks, &mut self.strings);
-        packed::masks_of(&self.flips[piece.start / 64..][..whole / 64], &mut self.piece.masks[..whole]);
+        // Step 2, before the switches: both strings, and masks that are all ones where they change places.
+        packed::masks_of(&self.d[piece.start / 64..][..whole / 64], &mut self.piece.masks[..whole]);
         Ok(())
     }
 
@@ -254,6 +264,7 @@ impl<A: Algebra> Switches for Other<'_, A> {
         Ok(self.feed.progress.take(most))
     }
 
+    // Step 2.
     fn switch(&mut self, rows: [&mut [u64]; 2], switches: Range<usize>) {
         let (lanes, Piece { masks, masked, .. }) = (self.algebra.lanes(), &mut self.piece);
         let string = words(&switches, lanes.next_multiple_of(2));

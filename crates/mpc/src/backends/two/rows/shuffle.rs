@@ -2,8 +2,12 @@
 //!
 //! Functionality: the rows in an order of which each node knows one of two random permutations. Discloses nothing, but
 //! of the second bundle, by the contract of [`crate::Backend::shuffle_reveal`], a uniformly random arrangement of
-//! public rows. One node's permutation: [`super::permute`]. The order is composed of both, so to each node it is
-//! uniformly random.
+//! public rows.
+//!
+//! 1. Each node draws a permutation of its own.
+//! 2. Node 0's permutation is applied, then node 1's: [`super::permute`]. The order is composed of both, so to each
+//!    node it is uniformly random.
+//! 3. To reveal, each node sends its component of the second bundle.
 //!
 //! Rounds: those of two permutations; 1 to reveal, in which each node sends its component, row by row.
 
@@ -31,8 +35,10 @@ impl Two {
         rows: Rows<Self>,
         reveal: Rows<Self>,
     ) -> Result<(Rows<Self>, Block)> {
+        // Steps 1 and 2.
         let layout = revealed(reveal.shape());
         let (rows, own) = self.permute_by_both(component(rows), component(reveal))?;
+        // Step 3.
         let (peer, mut message) = (self.peer(), vec![]);
         layout.write(&layout.pack(&own), &mut message);
         self.session.next_round();
@@ -51,9 +57,10 @@ impl Two {
     /// Both bundles, of which the second has row numbers as vectors of 32 bits.
     fn permute_by_both(&mut self, left: Block, right: Block) -> Result<(Block, Block)> {
         let (keep, layout) = (left.shape(), Layout::of(left.shape(), right.shape()));
-        // Before the first message, so that no node waits for the other one's.
+        // Step 1, before the first message, so that no node waits for the other one's.
         let settings = network::settings(&permutation::random(keep.rows, &mut self.own));
         let mut rows = layout.pack(&beside(left, right));
+        // Step 2.
         for owner in (0..NODES).map(PartyId) {
             let own = (owner == self.session.me()).then_some(&settings[..]);
             self.permute(&mut rows, &layout, owner, own)?;
