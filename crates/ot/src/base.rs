@@ -9,6 +9,13 @@
 //! **Cost** 1 round; the sender sends 32 bytes, the receiver 16 + 64 n (nothing is sent for no OTs). Both messages are
 //! sent at once.
 //!
+//! **Steps**, for every OT i, with random oracles H to the group and to keys:
+//!
+//! 1. The sender draws a and sends A = a G, once for all.
+//! 2. The receiver draws b and sends r(0), r(1) with r(1-c) random and r(c) = b G - H(c, r(1-c)): the programmed
+//!    function x -> r(x) + H(x, r(1-x)) is b G at its choice c.
+//! 3. The sender has K_x, a times the function at x, for both x; the receiver has K_c = b A. Keys are hashes of 2K.
+//!
 //! **Source** McQuoid, Rosulek, Roy, "Batching Base Oblivious Transfers" (ASIACRYPT 2021, ePrint 2021/682), Figure 3,
 //! with the programmable-once function of Masny and Rindal ("Endemic Oblivious Transfer", CCS 2019; section 5.3 there).
 //! Also hashed Diffie-Hellman with prefixes of the hash, "tags" there (section 6.1). It is Masny and Rindal's OT with
@@ -62,13 +69,16 @@ pub fn send(session: &mut Session, to: PartyId, n: usize) -> Result<Vec<[u128; 2
     if n == 0 {
         return Ok(Vec::new());
     }
+    // Step 1. The compressed A goes into every key.
     let a = Zeroizing::new(scalars(1)?[0]);
     let announced = (G * &*a).compress();
     session.send(to, announced.to_bytes().to_vec())?;
+    // Step 2.
     let (mut nonce, mut words) = ([0; NONCE], vec![0; 2 * POINT * n]);
     session.recv(to, &mut nonce)?;
     session.recv(to, &mut words)?;
     let context = Context::new(session, [session.me(), to], &nonce);
+    // Step 3: K_0 and K_1 of every OT.
     let words: &[Word] = words.as_chunks().0;
     let points: Option<Vec<_>> =
         words.iter().enumerate().map(|(i, word)| shared_points(&context, i, word, &a)).collect();
@@ -90,6 +100,7 @@ pub fn receive(session: &mut Session, from: PartyId, choices: &[bool]) -> Result
     }
     let nonce = *fresh_seed()?.expose();
     let context = Context::new(session, [from, session.me()], &nonce);
+    // Step 2: b of every OT, and the functions that it programs.
     let secrets = Zeroizing::new(scalars(choices.len())?);
     let mut prg = Prg::new(&fresh_seed()?);
     let words: Vec<Word> = choices
@@ -99,11 +110,14 @@ pub fn receive(session: &mut Session, from: PartyId, choices: &[bool]) -> Result
         .map(|(i, (&c, b))| program(&context, i, c, &(G * b), &mut prg))
         .collect();
     session.send(from, [&nonce, words.as_flattened()].concat())?;
+    // Step 1.
     let mut announced = CompressedRistretto([0; POINT]);
     session.recv(from, &mut announced.0)?;
-    let a = announced.decompress().filter(|a| !a.is_identity());
-    let a = a.ok_or_else(|| OtError::cheating(session, from, "not an element of the group, or the neutral one"))?;
-    let points: Zeroizing<Vec<RistrettoPoint>> = Zeroizing::new(secrets.iter().map(|b| a * b).collect());
+    let point_a = announced.decompress().filter(|point| !point.is_identity());
+    let point_a =
+        point_a.ok_or_else(|| OtError::cheating(session, from, "not an element of the group, or the neutral one"))?;
+    // Step 3: K_c = b A of every OT.
+    let points: Zeroizing<Vec<RistrettoPoint>> = Zeroizing::new(secrets.iter().map(|b| point_a * b).collect());
     let doubled = Zeroizing::new(RistrettoPoint::double_and_compress_batch(points.iter()));
     let key = |i: usize| context.key(i, u8::from(choices[i]), &announced, &words[i], &doubled[i]);
     Ok((0..choices.len()).map(key).collect())

@@ -6,6 +6,16 @@
 //! may make the receiver abort depending on D (it learns as many bits of D as it risks), which the users'
 //! functionalities allow. **Discloses** nothing else.
 //!
+//! **Steps**
+//!
+//! 1. A base OT for each level of each tree; the receiver chooses the complements of D's bits.
+//! 2. The sender grows each tree from the highest level's two keys. For every further level it sends the sum of all
+//!    left and that of all right nodes, each masked by a key of the level's OT.
+//! 3. The receiver unmasks the sum of the side on which D is not. The sum lacks one node that it does not have yet, the
+//!    sibling of the path to D, which follows.
+//! 4. Malicious: each leaf is expanded to a leaf and a witness. The sender sends the sum of a tree's witnesses, and a
+//!    hash of all; the receiver computes the witness that it lacks from the sum, and compares the hash.
+//!
 //! **Cost** the base OTs (one for each level of each tree), then 1 round: the sender sends 32 bytes for each level
 //! below the first; if malicious, 32 more for each tree and 32 in all. Nothing is sent, and no round is counted, if no
 //! tree has a second level.
@@ -57,9 +67,11 @@ pub(crate) fn send(
     depths: &[usize],
     adversary: Adversary,
 ) -> Result<Vec<Vec<Seed>>, OtError> {
+    // Step 1.
     let keys = base::send(session, to, depths.iter().sum())?;
     let mut keys = keys.as_slice();
     let (mut trees, mut corrections) = (Vec::with_capacity(depths.len()), Vec::new());
+    // Step 2.
     for &depth in depths {
         let (levels, later) = keys.split_at(depth);
         trees.push(grow(levels, &mut corrections));
@@ -71,6 +83,7 @@ pub(crate) fn send(
     session.next_round();
     let mut message: Vec<u8> = bytemuck::cast_slice(&corrections).to_vec();
     if proves(depths, adversary) {
+        // Step 4.
         let mut digest = digest();
         for tree in &mut trees {
             let witnesses = witnesses(tree);
@@ -95,7 +108,7 @@ pub(crate) fn receive(
     hidden: &[bool],
     adversary: Adversary,
 ) -> Result<Vec<Vec<Option<Seed>>>, OtError> {
-    // Their complement is the secret, which its owner erases.
+    // Step 1. Their complement is the secret, which its owner erases.
     let choices: Zeroizing<Vec<bool>> = Zeroizing::new(hidden.iter().map(|bit| !bit).collect());
     let keys = base::receive(session, from, &choices)?;
     let mut trees = Vec::with_capacity(depths.len());
@@ -113,8 +126,10 @@ pub(crate) fn receive(
     for (number, &depth) in depths.iter().enumerate() {
         let (mine, later) = corrections.split_at(depth - 1);
         let bits = start..start + depth;
+        // Step 3.
         let mut tree = regrow(&keys[bits.clone()], &hidden[bits.clone()], mine);
         if proves {
+            // Step 4.
             digest.update(restored(&mut tree, &hidden[bits], &proof[number]).as_flattened());
         }
         trees.push(tree);

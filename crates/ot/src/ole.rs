@@ -190,18 +190,22 @@ impl Ole {
         }
         for (number, asked) in batches.iter().enumerate() {
             session.next_round();
+            // Answers to the batch before.
             for answer in std::mem::take(&mut answers) {
                 session.send(self.peer, answer)?;
             }
+            // Requests of this batch.
             for block in asked {
                 let request = self.asker.ask(&x(block.clone()), session.buffer(REQUEST));
                 session.send(self.peer, request)?;
             }
+            // The end of the batch before: shares of x y', and bits of z + T/4 < T/2.
             for block in number.checked_sub(1).map_or(&[][..], |before| &batches[before]) {
                 let message = self.receive(session, ANSWER)?;
                 let ended = self.asker.end(&message, &mut shares[block.clone()], &mut lower[words(block)]);
                 ended.ok_or_else(|| OtError::cheating(session, self.peer, NO_RESIDUES))?;
             }
+            // Answers to be sent in the next round: shares of x' y, and bits of r >= T/2.
             for block in asked {
                 let message = self.receive(session, REQUEST)?;
                 let y = y(block.clone());
@@ -211,6 +215,7 @@ impl Ole {
                 answers.push(answer.ok_or_else(|| OtError::cheating(session, self.peer, NO_RESIDUES))?);
             }
         }
+        // w T, wherever both bits are one.
         let modulus = R::from_u128(moduli().modulus);
         // The compiler would branch on a bit that it sees.
         let bit = |i: usize| std::hint::black_box(upper[i / 64] >> (i % 64) & 1);

@@ -12,6 +12,17 @@
 //! malicious: 2 more rounds, 16 bytes from the sender and 1032 from the receiver. The receiver computes 2^k b / 128 AES
 //! blocks an OT, the sender 2^k - 1 for every 2^k of those: 2 and 1.5 for k = 2, 32 for k = 8.
 //!
+//! **Steps**, for each block j of k bits of delta, which are a number delta_j:
+//!
+//! 1. Setup: the receiver has a tree, whose leaves are streams r(x). The sender has all but r(delta_j), each at place
+//!    x + delta_j ([`crate::ggm`]).
+//! 2. The receiver computes u_j, the sum of all r(x), and the columns of V: column i is the sum of those r(x) whose x
+//!    has bit i. The sender's sums are the columns of V + u_j delta_j.
+//! 3. The receiver takes u = u_0 as its choices and sends d_j = u_j + u for each other block. The sender adds d_j
+//!    delta_j, which leaves Q = V + u delta.
+//! 4. Malicious: the sender draws a universal hash h, the receiver sends h(u) and h of every column of V, and the
+//!    sender compares with h(Q) = h(V) + h(u) delta.
+//!
 //! **Source** Roy, "SoftSpokenOT: Quieter OT Extension from Small-Field Silent VOLE in the Minicrypt Model" (CRYPTO
 //! 2022, ePrint 2022/192). Small-field VOLE from punctured trees (section 3), subspace VOLE with the repetition code
 //! and its consistency check by a universal hash (section 4), correlated OT from it (section 5). **Departures** the
@@ -148,6 +159,7 @@ impl Sender {
     ) -> Result<Self, OtError> {
         let delta = Zeroizing::new(delta);
         let hidden: Zeroizing<Vec<bool>> = Zeroizing::new((0..COLUMNS).map(|i| *delta >> i & 1 == 1).collect());
+        // Step 1.
         let trees = ggm::receive(session, peer, &depths(k), &hidden, adversary)?;
         let blocks = trees.into_iter().map(|leaves| Block::new(leaves.iter().map(Option::as_ref))).collect();
         Ok(Self { peer, adversary, secret: Some(Secret { peer, adversary, delta, blocks }), used: 0 })
@@ -203,7 +215,7 @@ impl Sender {
 }
 
 impl Secret {
-    /// Makes the rows of Q.
+    /// Makes the rows of Q: steps 2 to 4.
     fn fill(&mut self, session: &mut Session, rows: &mut [[u64; 2]]) -> Result<(), OtError> {
         let mut columns = vec![0; 2 * TILE];
         let mut corrections = vec![0; (self.blocks.len() - 1) * (TILE / 64)];
@@ -243,7 +255,7 @@ impl Secret {
         Ok(())
     }
 
-    /// Every tree's columns of a tile, before correction.
+    /// Step 2: every tree's columns of a tile, before correction.
     fn columns(&mut self, columns: &mut [u64]) {
         let (mut sum, mut scratch) = ([0; TILE / 64], [0; SCRATCH]);
         let words = columns.len() / COLUMNS;
@@ -255,7 +267,7 @@ impl Secret {
         }
     }
 
-    /// Adds delta times the corrections of the blocks from `first` on.
+    /// Step 3: adds d_j delta_j of the blocks from `first` on.
     fn correct(&self, first: usize, columns: &mut [u64], corrections: &[u64]) {
         let words = columns.len() / COLUMNS;
         let mut number: usize = self.blocks[..first].iter().map(|block| block.depth).sum();
@@ -263,26 +275,26 @@ impl Secret {
             for column in columns[number * words..][..block.depth * words].chunks_exact_mut(words) {
                 // The compiler would branch on a bit of delta if it saw that this is all ones or zero.
                 let bit = std::hint::black_box(((*self.delta >> number) as u64 & 1).wrapping_neg());
-                column.iter_mut().zip(correction).for_each(|(q, d)| *q ^= d & bit);
+                column.iter_mut().zip(correction).for_each(|(q, d_j)| *q ^= d_j & bit);
                 number += 1;
             }
         }
     }
 
-    /// Asks for a hash of the receiver's matrices and compares it with the hash of Q.
+    /// Step 4: asks for h(u) and h(V), and compares them with h(Q).
     fn check(&self, session: &mut Session, rows: &mut [[u64; 2]]) -> Result<(), OtError> {
         session.next_round();
         let challenge = fresh_seed()?.published();
         session.send(self.peer, challenge.expose().to_vec())?;
-        let hashes = hash_and_turn(&challenge, rows);
+        let h_q = hash_and_turn(&challenge, rows);
         session.next_round();
         let mut proof = [0u64; 1 + COLUMNS];
         session.recv(self.peer, bytemuck::cast_slice_mut(&mut proof))?;
-        let [of_bits, of_columns @ ..] = &proof;
+        let [h_u, h_v @ ..] = &proof;
         let mut difference = 0;
-        for (i, (mine, theirs)) in hashes.iter().zip(of_columns).enumerate() {
+        for (i, (h_q, h_v)) in h_q.iter().zip(h_v).enumerate() {
             let bit = (*self.delta >> i) as u64 & 1;
-            difference |= mine ^ theirs ^ of_bits & bit.wrapping_neg();
+            difference |= h_q ^ h_v ^ h_u & bit.wrapping_neg();
         }
         // The receiver sees whether this party goes on, and no more of the difference.
         match tacit_marks::published(difference == 0) {
@@ -301,6 +313,7 @@ impl Receiver {
     /// # Panics
     /// Unless k is from 1 to 8.
     pub fn setup(session: &mut Session, peer: PartyId, adversary: Adversary, k: usize) -> Result<Self, OtError> {
+        // Step 1.
         let trees = ggm::send(session, peer, &depths(k), adversary)?;
         let blocks = trees.iter().map(|leaves| Block::new(leaves.iter().map(Some))).collect();
         Ok(Self { peer, adversary, blocks, used: 0 })
@@ -346,7 +359,7 @@ impl Receiver {
         Ok(())
     }
 
-    /// Makes the rows of V and the bits u.
+    /// Makes the rows of V and the bits u: steps 2 to 4.
     fn fill(&mut self, session: &mut Session, rows: &mut [[u64; 2]], bits: &mut [u64]) -> Result<(), OtError> {
         let mut columns: Columns = vec![0; 2 * TILE];
         for (piece, bits) in rows.chunks_mut(TILES * TILE).zip(bits.chunks_mut(TILES * TILE / 64)) {
@@ -364,35 +377,36 @@ impl Receiver {
         }
     }
 
-    /// Every tree's columns of a tile; the bits of the first tree; and by how much those of the others differ.
+    /// Steps 2 and 3: every tree's columns of a tile; `bits` become u; and d_j of the other blocks.
     fn columns(&mut self, columns: &mut [u64], bits: &mut [u64], corrections: &mut Vec<u8>) {
         let (mut sum, mut scratch) = ([0; TILE / 64], [0; SCRATCH]);
-        let sum = &mut sum[..bits.len()];
+        let u_j = &mut sum[..bits.len()];
         let mut later = columns;
         for (number, block) in self.blocks.iter_mut().enumerate() {
             let (own, rest) = later.split_at_mut(block.depth * bits.len());
-            fold_anew(&mut block.leaves, own, sum, &mut scratch);
+            fold_anew(&mut block.leaves, own, u_j, &mut scratch);
             if number == 0 {
-                bits.copy_from_slice(sum);
+                bits.copy_from_slice(u_j);
             } else {
-                words::add(sum, bits);
-                corrections.extend_from_slice(bytemuck::cast_slice(sum));
+                // d_j = u_j + u, which r(delta_j), a summand that the sender lacks, masks.
+                words::add(u_j, bits);
+                corrections.extend_from_slice(bytemuck::cast_slice(u_j));
             }
             later = rest;
         }
     }
 
-    /// Answers the sender's challenge with the hash of u and of V.
+    /// Step 4: answers the sender's challenge with h(u) and h(V).
     fn prove(&self, session: &mut Session, rows: &mut [[u64; 2]], bits: &[u64]) -> Result<(), OtError> {
         session.next_round();
         let mut challenge = [0; 16];
         session.recv(self.peer, &mut challenge)?;
         let challenge = Seed::from_bytes(challenge);
-        let mut of_bits = [0];
-        universal::accumulate(&mut of_bits, bits, &key(&challenge, bits.len()));
-        let of_columns = hash_and_turn(&challenge, rows);
+        let mut h_u = [0];
+        universal::accumulate(&mut h_u, bits, &key(&challenge, bits.len()));
+        let h_v = hash_and_turn(&challenge, rows);
         session.next_round();
-        let proof: Vec<u64> = of_bits.map(universal::reduce).into_iter().chain(of_columns).collect();
+        let proof: Vec<u64> = h_u.map(universal::reduce).into_iter().chain(h_v).collect();
         Ok(session.send(self.peer, bytemuck::cast_slice(&proof).to_vec())?)
     }
 }

@@ -53,13 +53,17 @@ impl Answerer {
         mut message: Vec<u8>,
     ) -> Option<Vec<u8>> {
         let moduli = moduli();
+        // c_0 = b y + (-p s + e') u + f, c_1 = a y + p u + e''.
         let [mut c_0, mut c_1] = self.products(moduli, request, y)?;
+        // Both divided by P.
         for c in [&mut c_0, &mut c_1] {
             divide(moduli, c);
         }
-        let mut masks = vec![R::ZERO; shares.len()];
-        self.mask(moduli, &mut c_0, &mut masks, upper);
-        shares.iter_mut().zip(masks).for_each(|(share, mask)| *share = share.sub(mask));
+        // r is added to the first; the shares are the slots of -r.
+        let mut r = vec![R::ZERO; shares.len()];
+        self.mask(moduli, &mut c_0, &mut r, upper);
+        shares.iter_mut().zip(r).for_each(|(share, r)| *share = share.sub(r));
+        // The binary places that are kept, then the residues modulo T.
         let shifts = PLACES.map(|places| PLACES[1] - places);
         for (c, (places, shift)) in [&mut c_0, &mut c_1].into_iter().zip(PLACES.into_iter().zip(shifts)) {
             dispatch(Places { moduli, words: &mut c[DROPPED - 1], shift });
@@ -77,10 +81,11 @@ impl Answerer {
     fn products(&mut self, moduli: &Moduli, mut request: &[u8], y: &[i64]) -> Option<[Residues; 2]> {
         assert_eq!(request.len(), REQUEST, "a whole request");
         let factors = Factors::new(moduli, y);
-        let mut small = Zeroizing::new(vec![0; DEGREE]);
-        ternary(&mut self.secret, &mut small);
-        let mut flood: [Zeroizing<Vec<u64>>; FLOOD_DIGITS] = std::array::from_fn(|_| Zeroizing::new(vec![0; DEGREE]));
-        flood.iter_mut().for_each(|words| digits(&mut self.secret, FLOOD_DIGIT_BITS, words));
+        // u, f as digits, and e''.
+        let mut ternary_u = Zeroizing::new(vec![0; DEGREE]);
+        ternary(&mut self.secret, &mut ternary_u);
+        let mut f: [Zeroizing<Vec<u64>>; FLOOD_DIGITS] = std::array::from_fn(|_| Zeroizing::new(vec![0; DEGREE]));
+        f.iter_mut().for_each(|words| digits(&mut self.secret, FLOOD_DIGIT_BITS, words));
         let mut error = Zeroizing::new(vec![0; DEGREE]);
         errors(&mut self.secret, &mut error);
         let mut out = [(); 2].map(|()| std::array::from_fn(|_| Vec::new()));
@@ -91,7 +96,7 @@ impl Answerer {
             }
             uniform(&mut self.public, prime.number(), &mut a);
             u.fill(0);
-            prime.add(&mut u, &small);
+            prime.add(&mut u, &ternary_u);
             prime.forward(&mut u);
             let y: &[u64] = if i < DROPPED {
                 let [d_0, d_1, d_2] = &factors.digits;
@@ -101,13 +106,15 @@ impl Answerer {
             } else {
                 &factors.slots[i - DROPPED]
             };
+            // b y + (-p s + e') u, and a y + p u.
             for (out, (c, zero)) in out.iter_mut().zip([&b, &a].into_iter().zip(zero)) {
                 let mut product = vec![0; DEGREE];
                 prime.add_products(&mut product, [[c, y], [zero, &u]]);
                 prime.backward(&mut product, &moduli.plain[i]);
                 out[i] = product;
             }
-            prime.combine(&mut u, flood.each_ref().map(|words| &words[..]), moduli.flood[i]);
+            prime.combine(&mut u, f.each_ref().map(|words| &words[..]), moduli.flood[i]);
+            // f and e''.
             for (out, noise) in out.iter_mut().zip([&u, &*error]) {
                 prime.add(&mut out[i], noise);
             }

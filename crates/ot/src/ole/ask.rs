@@ -38,12 +38,12 @@ impl Asker {
     /// A fresh secret, and what the peer needs to rerandomise: an encryption of zero.
     pub(super) fn new(public: Prg, mut noise: Prg) -> (Self, Vec<u8>) {
         let moduli = moduli();
-        let mut secret = Zeroizing::new(vec![0; DEGREE]);
-        ternary(&mut noise, &mut secret);
+        let mut s = Zeroizing::new(vec![0; DEGREE]);
+        ternary(&mut noise, &mut s);
         let values = |i: usize, sign: u64| {
             let prime = &moduli.primes[i];
             let mut values = vec![0; DEGREE];
-            prime.add(&mut values, &secret);
+            prime.add(&mut values, &s);
             prime.forward(&mut values);
             prime.multiply(&mut values, prime.factor(prime.product(&[prime.shifted(1), sign % prime.number()])));
             values
@@ -51,20 +51,22 @@ impl Asker {
         let positive = (DROPPED..LIMBS).chain([0]).map(|i| values(i, 1)).collect();
         let negative = (0..LIMBS).map(|i| values(i, moduli.primes[i].number() - 1)).collect();
         let mut asker = Self { secret: Zeroizing::new(positive), negative: Zeroizing::new(negative), public, noise };
+        // A request without numbers is -p s + e'.
         let key = asker.ask(&[], Vec::with_capacity(REQUEST));
         (asker, key)
     }
 
-    /// Encrypts numbers, at most [`DEGREE`], into an empty message.
+    /// Encrypts numbers as b = P x + e - a s, at most [`DEGREE`], into an empty message.
     pub(super) fn ask(&mut self, x: &[i64], mut message: Vec<u8>) -> Vec<u8> {
         let (moduli, x) = (moduli(), raised(x));
-        let mut error = Zeroizing::new(vec![0; DEGREE]);
-        errors(&mut self.noise, &mut error);
+        let mut e = Zeroizing::new(vec![0; DEGREE]);
+        errors(&mut self.noise, &mut e);
         let (mut a, mut b) = (vec![0; DEGREE], vec![0; DEGREE]);
         for (i, prime) in moduli.primes.iter().enumerate() {
             uniform(&mut self.public, prime.number(), &mut a);
             b.fill(0);
-            prime.add(&mut b, &error);
+            // e - a s, and P x, which is zero modulo the primes of P.
+            prime.add(&mut b, &e);
             prime.forward(&mut b);
             prime.add_products(&mut b, [[&a, &self.negative[i]]]);
             if i >= DROPPED {
@@ -82,8 +84,10 @@ impl Asker {
     pub(super) fn end<R: Ring>(&self, mut message: &[u8], shares: &mut [R], lower: &mut [u64]) -> Option<()> {
         assert_eq!(message.len(), ANSWER, "a whole answer");
         let moduli = moduli();
+        // What the fractions of c_0/P + c_1/P s add up to, rounded.
         let mut carries = self.fractions(moduli, &mut message);
         carries.iter_mut().for_each(|sum| *sum = (*sum >> FRACTION).wrapping_sub(RAISED >> FRACTION));
+        // The slots of c_0/P + c_1/P s, which are x y + r modulo T, prime by prime.
         let mut digits: [Vec<u64>; KEPT] = std::array::from_fn(|_| vec![0; DEGREE]);
         let mut c_1 = vec![0; DEGREE];
         for (j, (prime, slots)) in moduli.kept().iter().zip(&mut digits).enumerate() {
@@ -97,10 +101,11 @@ impl Asker {
             prime.add_products(slots, [[&c_1, &self.secret[j]]]);
             prime.multiply(slots, moduli.digit[j]);
         }
-        let mut masked = vec![R::ZERO; shares.len()];
-        lift(moduli, &digits, 0.25, &mut masked, lower);
+        // z between -T/4 and 3T/4, and whether z + T/4 is below T/2.
+        let mut z = vec![R::ZERO; shares.len()];
+        lift(moduli, &digits, 0.25, &mut z, lower);
         lower.iter_mut().for_each(|word| *word = !*word);
-        shares.iter_mut().zip(masked).for_each(|(share, masked)| *share = share.add(masked));
+        shares.iter_mut().zip(z).for_each(|(share, z)| *share = share.add(z));
         Some(())
     }
 

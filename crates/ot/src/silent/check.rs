@@ -2,9 +2,11 @@
 //! sender could see.
 //!
 //! The receiver's blocks must be w = v + e delta for the sender's blocks v and the receiver's noise e, which is zero
-//! but for one value in each segment. The receiver draws weights r and shows y = <r, e> + a for one more VOLE (a, c = a
-//! delta + b). The sender answers with the hash of <r, v> + y delta + b and of the code's seed, which must be that of
-//! <r, w> + c and of the seed that it drew.
+//! but for one value in each segment. With one more VOLE (a, c = a delta + b):
+//!
+//! 1. the receiver draws weights r and shows y = <r, e> + a;
+//! 2. the sender answers with the hash of <r, v> + y delta + b and of the code's seed;
+//! 3. the receiver compares that with the hash of <r, w> + c and of the seed that it drew.
 //!
 //! A sender whose trees disagree with its blocks passes if it guessed the positions at which they do, or with
 //! probability 2 2^h / |F|, below 2^-50. A right guess of positions is knowledge about the noise that it pays for with
@@ -114,21 +116,23 @@ impl<F: Field> Answers<F> {
 
     /// Answers for the vector before the one whose trees have just been sent, if there is one.
     pub(super) fn answer(&mut self, session: &mut Session) -> Result<(), OtError> {
-        let Some((noise, product)) = self.open.take() else { return Ok(()) };
+        let Some((noise, b)) = self.open.take() else { return Ok(()) };
+        // Step 1: r as a seed, and y.
         let mut seed = [0; 16];
-        let mut shown = vec![0; F::BITS / 8];
+        let mut y = vec![0; F::BITS / 8];
         session.recv(self.receiver, &mut seed)?;
-        session.recv(self.receiver, &mut shown)?;
-        let shown: F = bytemuck::pod_read_unaligned(&shown);
+        session.recv(self.receiver, &mut y)?;
+        let y: F = bytemuck::pod_read_unaligned(&y);
+        // Step 2: <r, v> + y delta + b.
         let weights = Weights::<F>::new(&noise, &Seed::from_bytes(seed));
-        let sum = weights.sum(&self.sums) ^ shown.scale(self.delta) ^ product;
+        let sum = weights.sum(&self.sums) ^ y.scale(self.delta) ^ b;
         session.next_round();
         Ok(session.send(self.receiver, hash(sum, self.seed).to_le_bytes().to_vec())?)
     }
 
     /// Takes the running sums of a vector whose check is to be answered, and gives memory for the next ones.
-    pub(super) fn open(&mut self, noise: Noise, product: u128, sums: &mut Vec<u128>) {
-        self.open = Some((noise, product));
+    pub(super) fn open(&mut self, noise: Noise, b: u128, sums: &mut Vec<u128>) {
+        self.open = Some((noise, b));
         std::mem::swap(&mut self.sums, sums);
     }
 
@@ -206,12 +210,13 @@ impl<F: Field> Questions<F> {
 
     fn ask(&mut self, session: &mut Session, sums: &[u128]) -> Result<(), OtError> {
         let Some(vector) = self.open.take() else { return Ok(()) };
-        let (seed, product) = (fresh_seed()?.published(), vector.mask.1);
+        let (seed, c) = (fresh_seed()?.published(), vector.mask.1);
+        // Step 1, and what step 3 compares with: the hash of <r, w> + c.
         let weights = Weights::<F>::new(&vector.noise, &seed);
-        let shown = vector.shown(&weights);
+        let y = vector.shown(&weights);
         session.send(self.sender, seed.expose().to_vec())?;
-        session.send(self.sender, bytemuck::bytes_of(&shown).to_vec())?;
-        self.expected = Some(hash(weights.sum(sums) ^ product, self.seed));
+        session.send(self.sender, bytemuck::bytes_of(&y).to_vec())?;
+        self.expected = Some(hash(weights.sum(sums) ^ c, self.seed));
         Ok(())
     }
 
@@ -219,6 +224,7 @@ impl<F: Field> Questions<F> {
     pub(super) fn verify(&mut self, session: &mut Session) -> Result<(), OtError> {
         let Some(expected) = self.expected.take() else { return Ok(()) };
         session.next_round();
+        // Step 3.
         let mut answer = [0; 16];
         session.recv(self.sender, &mut answer)?;
         // The sender sees whether this party goes on.

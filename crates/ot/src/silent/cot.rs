@@ -12,6 +12,16 @@
 //! malicious 16 more and 32 from the receiver: 4.3 bits an OT for the longest vectors. Every vector is longer by the
 //! OTs that the next one needs.
 //!
+//! **Steps** for each vector:
+//!
+//! 1. The trees take OTs that are kept of the vector before: of setup for the first one.
+//! 2. Trees: in each segment both have the same blocks, but for one that the receiver lacks. It takes the block plus
+//!    delta, which is the sum of all others. The noise's values are one, so no message says more. The sender's blocks
+//!    become even, and the receiver's too but for that one.
+//! 3. Malicious: the check of the vector before is answered and verified ([`super::check`]).
+//! 4. The code compresses the blocks, and with them their lowest bits, which are the choices H e.
+//! 5. As many OTs as the next vector needs are kept for it.
+//!
 //! **Source** Boyle et al., "Efficient Two-Round OT Extension and Silent Non-Interactive Secure Computation" (CCS
 //! 2019), Figure 5, without its hash. Trees of Half-Tree ([`super::tree`]), whose leaves are taken as they are. Yang,
 //! Weng, Lan, Zhang, Wang, "Ferret" (CCS 2020) for keeping a part of every output for the next vector (section 5.1) and
@@ -176,6 +186,7 @@ impl Sender {
         for (noise, used) in vectors(n) {
             let end = zero.len() + used;
             self.vector(session, &noise, zero)?;
+            // Step 5.
             self.kept.zero.clear();
             self.kept.zero.extend(zero.drain(end..));
         }
@@ -187,11 +198,14 @@ impl Sender {
     /// Appends the zero blocks of one vector.
     fn vector(&mut self, session: &mut Session, noise: &Noise, zero: &mut Vec<u128>) -> Result<(), OtError> {
         let Memory { sums, scratch, codes } = &mut self.memory;
+        // Step 1.
         let (mut ots, mut last) = (Offered::new(&self.kept), 0);
         self.checks.begin(session, &mut self.trees)?;
+        // Step 2.
         tree::send(session, self.peer, noise, (&mut ots, &mut self.trees), sums, |leaves, _| {
             last = accumulate_masked(leaves, !1, last);
         })?;
+        // Step 3, then step 4.
         self.checks.answer(session)?;
         codes.of(noise).compress_sums(sums, scratch, zero);
         if self.checks.adversary() == Adversary::Malicious {
@@ -254,6 +268,7 @@ impl Receiver {
         for (noise, used) in vectors(n) {
             let begin = blocks.len();
             self.vector(session, &noise, &last, blocks)?;
+            // Step 5.
             last.blocks.clear();
             last.blocks.extend(blocks.drain(begin + used..));
             last.choices = lowest_bits(&last.blocks).collect();
@@ -276,9 +291,11 @@ impl Receiver {
         out: &mut Vec<u128>,
     ) -> Result<(), OtError> {
         let Memory { sums, scratch, codes } = &mut self.memory;
+        // Step 1.
         let (mut ots, mut last) = (Chosen::new(ots), 0);
         let mut places = Vec::with_capacity(noise.segments);
         self.checks.begin(session, sums, &mut self.trees)?;
+        // Step 2.
         tree::receive(session, self.peer, noise, (&mut ots, &mut self.trees), sums, 0, |leaves, hole, _| {
             // The unknown leaf is zero; the sum of the others is the sender's leaf plus delta, which is odd.
             let missing = hole.sum | 1;
@@ -286,6 +303,7 @@ impl Receiver {
             add_from(leaves, hole.place, missing);
             places.push(hole.place);
         })?;
+        // Step 4, before the sender's answer is read; then step 3.
         codes.of(noise).compress_sums(sums, scratch, out);
         self.checks.verify(session)?;
         if self.checks.adversary() == Adversary::Malicious {

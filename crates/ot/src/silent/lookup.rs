@@ -15,6 +15,9 @@
 //! (Guo, Katz, Wang, Yu, S&P 2020, section 7.2, where the min-entropy of offsets is a parameter). The second term is
 //! the chance that two inputs meet: 2^-58 for the 7 2^30 strings of 2^30 lookups.
 //!
+//! **Steps** for each vector are those of [`super::vole`], without its check: values e, with b at the sender and c = e
+//! delta + b at the receiver; trees; the code; what is kept for the next vector.
+//!
 //! **Cost** [`extension_cost`], after the OTs ([`ots`]): for every vector of up to [`largest`] correlations 16 t h
 //! bytes from the sender for t trees of depth h. The OTs are h for each tree, and at first [`WIDTH`] for each value of
 //! the noise.
@@ -199,12 +202,14 @@ pub fn extend(
         if let (Some((noise, used)), _) = &turns {
             sender.vector(session, peer, noise, &mut offered, &mut blocks)?;
             sent(&blocks[..*used]);
+            // Step 5.
             sender.kept.splice(.., blocks.drain(*used..));
             blocks.clear();
         }
         if let (_, Some((noise, used))) = &turns {
             receiver.vector(session, peer, noise, &mut chosen, &mut blocks)?;
             received(&blocks[..*used]);
+            // Step 5.
             receiver.kept.splice(.., blocks.drain(*used..));
             blocks.clear();
         }
@@ -224,6 +229,7 @@ impl Sender {
         ots: &mut Offered<'_>,
         out: &mut Vec<u128>,
     ) -> Result<(), OtError> {
+        // Step 1: b of the first values.
         if self.kept.is_empty() {
             // A look at constant bits alone: delta itself steers no branch.
             assert!(ots.delta & !(COORDINATES & !LOWEST) == 1, "the lowest coordinate of delta is one");
@@ -232,17 +238,19 @@ impl Sender {
         let [sums, scratch] = &mut self.memory;
         let Numbers { trees, leaves: hash } = &mut self.numbers;
         let (mut values, mut last) = (self.kept.iter(), 0);
+        // Step 2: the sum of the hashed leaves, which running sums give, and b of the segment's value.
         tree::send(session, receiver, noise, (ots, trees), sums, |leaves, message| {
             hash.hash(leaves);
-            let value = values.next().expect("a value for each segment");
+            let b = values.next().expect("a value for each segment");
             let after = accumulate_masked(leaves, !LOWEST, last);
-            message.push(value ^ last ^ after);
+            message.push(b ^ last ^ after);
             last = after;
         })?;
         let codes = match &mut self.codes {
             Some(codes) => codes,
             none => none.insert(Codes::hear(session, receiver)?),
         };
+        // Step 4.
         codes.of(noise).compress_sums(sums, scratch, out);
         Ok(())
     }
@@ -258,22 +266,25 @@ impl Receiver {
         ots: &mut Chosen<'_>,
         out: &mut Vec<u128>,
     ) -> Result<(), OtError> {
+        // Step 1: e and c of the first values.
         if self.kept.is_empty() {
             self.kept = first_values(ots);
         }
         let [sums, scratch] = &mut self.memory;
         let Numbers { trees, leaves: hash } = &mut self.numbers;
         let (mut values, mut last) = (self.kept.iter(), 0);
+        // Step 2.
         tree::receive(session, sender, noise, (ots, trees), sums, 1, |leaves, hole, message| {
             hash.hash(leaves);
-            let value = values.next().expect("a value for each segment");
-            // The unknown leaf was zero, and its hash is in the sum; all blocks together are value + message.
-            let after = last ^ value ^ message[0];
+            let c = values.next().expect("a value for each segment");
+            // The unknown leaf was zero, and its hash is in the sum; all blocks together are c + message.
+            let after = last ^ c ^ message[0];
             let change = accumulate_masked(leaves, !LOWEST, last) ^ after;
             add_from(leaves, hole.place, change);
             last = after;
         })?;
         let codes = self.codes.as_mut().expect("drawn before the first vector");
+        // Step 4.
         codes.of(noise).compress_sums(sums, scratch, out);
         Ok(())
     }

@@ -191,12 +191,15 @@ impl Grower {
     /// The sender's part of a tree of a tweak: fills in the leaves and appends the messages. `keys` are the zero
     /// blocks of as many OTs as levels.
     pub fn plant(&mut self, tree: u128, delta: u128, keys: &[u128], leaves: &mut [u128], corrections: &mut Vec<u128>) {
-        let (&root, keys) = keys.split_first().expect("a tree has a level");
+        // The first level: k and k + delta, for the zero block k of its OT.
+        let (&k, keys) = keys.split_first().expect("a tree has a level");
         let mut nodes = 2;
-        level(&mut self.levels, leaves, self.depth, 1)[..2].copy_from_slice(&[root, root ^ delta]);
+        level(&mut self.levels, leaves, self.depth, 1)[..2].copy_from_slice(&[k, k ^ delta]);
         for (depth, key) in (2..).zip(keys) {
             let (parents, children) = parents_and_children(&mut self.levels, leaves, self.depth, depth, nodes);
-            corrections.push(key ^ self.hash.double(parents, tree, children));
+            // The OT's zero block plus S, the sum of the level's left nodes.
+            let s = self.hash.double(parents, tree, children);
+            corrections.push(key ^ s);
             nodes *= 2;
         }
     }
@@ -215,6 +218,7 @@ impl Grower {
         let mut of_zero = [[0; 2]];
         let of_zero = self.hash.double(&[0], tree, &mut of_zero);
         let side = |depth: u32| choices >> (self.depth - depth) & 1;
+        // The first level: of k and k + delta the one on the chosen side; the other one's place is zero.
         let mut path = 1 - side(1);
         let mut sum = blocks[0];
         let first = level(&mut self.levels, leaves, self.depth, 1);
@@ -226,6 +230,7 @@ impl Grower {
             let (parents, children) = parents_and_children(&mut self.levels, leaves, self.depth, depth, nodes);
             let left = self.hash.double(parents, tree, children) ^ of_zero;
             let right = mask_of_equal(side, 1);
+            // S, or S + delta if the side is right, less the known nodes there: the sibling of the path's node.
             let sibling = block ^ correction ^ left ^ sum & right;
             // The children of the path's node, which is zero here, become the sibling and zero.
             let changes = [of_zero ^ sibling & !right, of_zero ^ sibling & right];

@@ -12,6 +12,15 @@
 //! length of the vector. The OTs are h for each segment, for its tree, and in the first vector as many as F has bits,
 //! for its value.
 //!
+//! **Steps** for each vector:
+//!
+//! 1. Values: correlations c = e delta + b of the noise's values e, from OTs or kept from the vector before.
+//! 2. Trees: in each segment both have the same blocks, but for one that the receiver lacks. The sender adds up all its
+//!    blocks and its part of the value, so that the receiver finds the missing one plus e delta.
+//! 3. Malicious: the check of the vector before is answered and verified ([`super::check`]).
+//! 4. The code compresses the blocks, and the receiver's noise e to the scalars a = H e.
+//! 5. As many correlations as the next vector has values are kept for it.
+//!
 //! **Source** Boyle, Couteau, Gilboa, Ishai, Kohl, Rindal, Scholl, "Efficient Two-Round OT Extension and Silent
 //! Non-Interactive Secure Computation" (CCS 2019), Figure 3. With the trees of Half-Tree ([`super::tree`]), whose
 //! leaves are hashed to make them independent of delta ([`super::tree::LeafHash`]), and the code of
@@ -153,10 +162,12 @@ pub fn send_with<F: Field>(
     let mut numbers = (Trees::of(Product::Vole, ots.first), LeafHash::of(Product::Vole, ots.first));
     let mut values = Vec::<u128>::new();
     for (noise, used) in vectors::<F>(n) {
+        // Step 1: b of the first values; later ones are kept.
         if b.is_empty() {
             values = (0..products(&noise, adversary)).map(|_| ots.take_product::<F>()).collect();
         }
         checks.begin(session, &mut numbers.0)?;
+        // Step 2.
         plant(session, receiver, &noise, (&mut ots, &mut numbers), &values, &mut sums)?;
         let codes = match &mut codes {
             Some(codes) => codes,
@@ -166,12 +177,15 @@ pub fn send_with<F: Field>(
                 codes
             }
         };
+        // Step 3.
         checks.answer(session)?;
+        // Step 4.
         let end = b.len() + used;
         codes.of(&noise).compress_sums(&sums, &mut scratch, &mut b);
         if adversary == Adversary::Malicious {
             checks.open(noise, values[noise.segments], &mut sums);
         }
+        // Step 5.
         values.clear();
         values.extend(b.drain(end..));
     }
@@ -201,6 +215,7 @@ pub fn receive_with<F: Field + Symbol>(
     let mut numbers = (Trees::of(Product::Vole, ots.first()), LeafHash::of(Product::Vole, ots.first()));
     let mut values = Vec::<(F, u128)>::new();
     for (noise, used) in vectors::<F>(n) {
+        // Step 1: e and c of the first values; later ones are kept.
         if c.is_empty() {
             values = (0..products(&noise, adversary)).map(|_| ots.take_product()).collect();
         }
@@ -213,15 +228,19 @@ pub fn receive_with<F: Field + Symbol>(
                 codes
             }
         };
+        // Step 2.
         let places = evaluate(session, sender, &noise, (&mut ots, &mut numbers), &values, &mut sums)?;
         let noisy: Vec<F> = values[..noise.segments].iter().map(|value| value.0).collect();
+        // Step 4, before the sender's answer is read.
         let (code, end) = (codes.of(&noise), c.len() + used);
         code.compress_sums(&sums, &mut scratch, &mut c);
         code.compress_sparse(&places, &noisy, &mut scalar_scratch, &mut a);
+        // Step 3.
         checks.verify(session)?;
         if adversary == Adversary::Malicious {
             checks.open(Evaluated { noise, places, values: noisy, mask: values[noise.segments] });
         }
+        // Step 5.
         values.clear();
         values.extend(a.drain(end..).zip(c.drain(end..)));
     }
@@ -242,9 +261,10 @@ fn plant(
     let (mut values, mut last) = (values.iter(), 0);
     tree::send(session, receiver, noise, (ots, trees), sums, |leaves, message| {
         hash.hash(leaves);
-        let product = values.next().expect("a value for each segment");
+        // The sum of the leaves, which running sums give, and b of the segment's value.
+        let b = values.next().expect("a value for each segment");
         let after = accumulate(leaves, last);
-        message.push(product ^ last ^ after);
+        message.push(b ^ last ^ after);
         last = after;
     })
 }
@@ -262,9 +282,9 @@ fn evaluate<F: Field>(
     let mut places = Vec::with_capacity(noise.segments);
     tree::receive(session, sender, noise, (ots, trees), sums, 1, |leaves, hole, message| {
         hash.hash(leaves);
-        let (_, product) = values.next().expect("a value for each segment");
-        // The unknown leaf was zero, and its hash is in the sum; all blocks together are product + message.
-        let after = last ^ product ^ message[0];
+        let (_, c) = values.next().expect("a value for each segment");
+        // The unknown leaf was zero, and its hash is in the sum; all blocks together are c + message.
+        let after = last ^ c ^ message[0];
         let change = accumulate(leaves, last) ^ after;
         add_from(leaves, hole.place, change);
         last = after;

@@ -45,6 +45,7 @@ impl Secret {
         for (tile, own) in blocks.chunks_mut(TILE).zip(own.chunks(TILE / 64)) {
             let columns = &mut columns[..COLUMNS * own.len()];
             let corrections = &mut corrections[..self.blocks.len() * own.len()];
+            // Step 2 of the parent module; then step 3 with d_j + s of every block.
             self.columns(columns);
             session.recv(self.peer, bytemuck::cast_slice_mut(corrections))?;
             corrections.chunks_exact_mut(own.len()).for_each(|correction| words::add(correction, own));
@@ -84,16 +85,16 @@ impl Receiver {
         Ok(())
     }
 
-    /// Every tree's columns of a tile, and by how much its bits differ from the choices.
+    /// Steps 2 and 3 of [`super`]: every tree's columns of a tile, and d_j = u_j + c of every block.
     pub(super) fn corrected(&mut self, columns: &mut [u64], choices: &[u64], corrections: &mut Vec<u8>) {
         let (mut sum, mut scratch) = ([0; TILE / 64], [0; SCRATCH]);
-        let sum = &mut sum[..choices.len()];
+        let u_j = &mut sum[..choices.len()];
         let mut later = columns;
         for block in &mut self.blocks {
             let (own, rest) = later.split_at_mut(block.depth * choices.len());
-            fold_anew(&mut block.leaves, own, sum, &mut scratch);
-            words::add(sum, choices);
-            corrections.extend_from_slice(bytemuck::cast_slice(sum));
+            fold_anew(&mut block.leaves, own, u_j, &mut scratch);
+            words::add(u_j, choices);
+            corrections.extend_from_slice(bytemuck::cast_slice(u_j));
             later = rest;
         }
     }
