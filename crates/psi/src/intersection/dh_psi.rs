@@ -152,18 +152,22 @@ impl Run {
     fn send_crossed(&self, session: &mut Session, items: &[Item]) -> Result<Outcome, PsiError> {
         let order = permutation::random(items.len(), &mut Prg::new(&Seed::random()?));
         session.next_round();
+        // Round 1: H(y)^b, and tags of H(x)^ab.
         send_masked(session, self.peer, &self.exponent, &self.hash, &permutation::gather(items, &order))?;
         let tags = self.tags_of_raised(session, self.sizes.receiver)?;
         session.next_round();
+        // Round 2.
         send_tags(session, self.peer, &tags, self.bits)?;
         Ok(Outcome::Sender { order })
     }
 
     fn receive_crossed(&self, session: &mut Session, items: &[Item]) -> Result<Outcome, PsiError> {
         session.next_round();
+        // Round 1: H(x)^a, and tags of H(y)^ba.
         send_masked(session, self.peer, &self.exponent, &self.hash, items)?;
         let theirs = self.tags_of_raised(session, self.sizes.sender)?;
         session.next_round();
+        // Round 2: tags of H(x)^ab.
         let mine = receive_tags(session, self.peer, items.len(), self.bits)?;
         let mut matches = Vec::new();
         Table::new(&theirs, self.bits).look_up(&mine, 0, &mut matches);
@@ -181,10 +185,12 @@ impl Run {
 
     fn send_blinded(&self, session: &mut Session, items: &[Item]) -> Result<Outcome, PsiError> {
         session.next_round();
+        // Round 1: tags of (y, H(y)^b), sorted.
         let masked = self.exponent.mask(&self.hash, items);
         let tags: Vec<u128> = items.iter().zip(&masked).map(|(&item, point)| self.tags.of_item(item, point)).collect();
         let (sorted, order): (Vec<u128>, Vec<u32>) = sorted_places(&tags).into_iter().unzip();
         session.send(self.peer, SortedTags::write(&sorted, self.bits))?;
+        // Round 2: H(x)^ab.
         let mut answers = Vec::with_capacity(self.sizes.receiver);
         let asked = self.sizes.receiver;
         receive_raised(session, self.peer, &self.exponent, asked, |points| answers.extend_from_slice(points))?;
@@ -195,6 +201,7 @@ impl Run {
 
     fn receive_blinded(&self, session: &mut Session, items: &[Item]) -> Result<Outcome, PsiError> {
         session.next_round();
+        // Round 1: H(x)^a.
         send_masked(session, self.peer, &self.exponent, &self.hash, items)?;
         let mut written = vec![0; SortedTags::bytes(self.sizes.sender, self.bits)];
         session.recv(self.peer, &mut written)?;
@@ -202,6 +209,7 @@ impl Run {
             return Err(PsiError::cheating(session, self.peer, "its tags are not a sorted set"));
         };
         session.next_round();
+        // Round 2: H(x)^ab, and tags of (x, H(x)^b).
         let mut mine = Vec::with_capacity(items.len());
         receive_raised(session, self.peer, &self.exponent.inverse(), items.len(), |points| {
             let items = &items[mine.len()..];

@@ -6,13 +6,15 @@
 //! **Source** Kolesnikov, Kumaresan, Rosulek, Trieu, "Efficient Batched Oblivious PRF with Applications to Private Set
 //! Intersection" (CCS 2016), Figures 3 and 7, without a stash.
 //!
-//! The receiver puts its n2 items into m bins ([`cuckoo::bins`]), an item y into one of its three bins. Each bin b has
-//! a function F(b, .) of its own, a row of an OT extension whose receiver may choose any input, not only a bit. With
-//! t(b), t'(b) random rows of w bits, each column of which is the stream of a base OT, the receiver sends u(b) = t(b) ^
-//! t'(b) ^ C(y) for a code C. The sender, who has secret bits s and so q(b) = t(b) ^ s t'(b) ^ s t(b), can evaluate
-//! F(b, x) = H(b, q(b) ^ s u(b) ^ s C(x)) at every x. The receiver knows H(b, t(b)), which is F(b, y), and nothing of
-//! F(b, x) for x other than y, where C(x) and C(y) differ in 128 positions or more. The sender sends F of every item in
-//! each of its three bins.
+//! **Steps** Each bin b has a function F(b, .) of its own, a row of an OT extension whose receiver may choose any
+//! input, not only a bit. Rows t(b), t'(b) of w bits are random: each column is the stream of a base OT.
+//!
+//! 1. The receiver puts its n2 items into m bins ([`cuckoo::bins`]), an item y into one of its three bins.
+//! 2. It sends u(b) = t(b) ^ t'(b) ^ C(y) for a code C. It knows H(b, t(b)), which is F(b, y), and nothing of F(b, x)
+//!    for x other than y, where C(x) and C(y) differ in 128 positions or more.
+//! 3. The sender, who has secret bits s and so q(b) = t(b) ^ s t'(b) ^ s t(b), can evaluate F(b, x) = H(b, q(b) ^ s
+//!    u(b) ^ s C(x)) at every x. It sends F of every item in each of its three bins.
+//! 4. The receiver looks these tags up among its own.
 //!
 //! **Cost** setup: 512 base OTs, 1 round; the sender of items receives them. Online, if no set is empty: 2 rounds; the
 //! receiver sends 16 + m w / 8 bytes, the sender 3 n1 tags of 42 + log2(n1 n2 pairs) bits, in whole bytes. For 2^20
@@ -214,7 +216,9 @@ impl Run {
 struct Sender {
     peer: PartyId,
     pairs: usize,
+    /// s.
     secret: Zeroizing<[u64; COLUMNS / 64]>,
+    /// Of each column the stream that its bit of s asks for.
     streams: Vec<Prg>,
 }
 
@@ -239,6 +243,7 @@ impl Sender {
         let mut seed = [0; SEED];
         session.recv(self.peer, &mut seed)?;
         let run = Run::new(&Seed::from_bytes(seed), parameters);
+        // Step 2: q(b) ^ s u(b) of all bins; then step 3.
         let rows = self.rows::<W>(session, parameters.bins())?;
         session.next_round();
         for piece in order.chunks(PIECE) {
@@ -263,8 +268,8 @@ impl Sender {
             transpose::rows_of_columns(columns, tile);
             let corrections = &mut corrections[..tile.len().min(bins - number * TILE)];
             session.recv(self.peer, bytemuck::cast_slice_mut(corrections.as_flattened_mut()))?;
-            for (row, correction) in tile.iter_mut().zip(corrections) {
-                add_masked(row, &self.secret, correction);
+            for (q, u) in tile.iter_mut().zip(corrections) {
+                add_masked(q, &self.secret, u);
             }
         }
         Ok(rows)
@@ -279,6 +284,7 @@ impl Sender {
         // Rows lie all over the memory: copied first, many are on their way at once.
         let mut own: Vec<[u64; W]> = bins.as_flattened().iter().map(|&bin| rows[bin]).collect();
         for ((row, &bin), code) in own.iter_mut().zip(bins.as_flattened()).zip(&code) {
+            // q(b) ^ s u(b) ^ s C(x).
             add_masked(row, &self.secret, code);
             message.extend_from_slice(&run.tag(bin, row).to_le_bytes());
             message.truncate(message.len() - (16 - width));
@@ -315,6 +321,7 @@ struct Placed {
 struct Receiver {
     peer: PartyId,
     pairs: usize,
+    /// Of each column the streams of t and of t'.
     streams: Vec<[Prg; 2]>,
 }
 
@@ -331,8 +338,10 @@ impl Receiver {
         items: &[Item],
         parameters: Parameters,
     ) -> Result<Outcome, PsiError> {
+        // Step 1.
         let (seed, run, table) = assign(items, parameters)?;
         session.next_round();
+        // Step 2, then step 4.
         session.send(self.peer, seed.expose().to_vec())?;
         let tags = self.tags::<W>(session, &run, items, &table)?;
         session.next_round();
@@ -359,15 +368,16 @@ impl Receiver {
                     fill(self.streams.iter_mut().map(|pair| &mut pair[side]), columns, words);
                     transpose::rows_of_columns(columns, &mut rows[..64 * words]);
                 }
-                let [own, other] = &mut rows;
-                other.iter_mut().zip(own.iter()).for_each(|(other, own)| add(other, own));
+                // u = t ^ t', and ^ C(y) where the bin has an item.
+                let [t, u] = &mut rows;
+                u.iter_mut().zip(t.iter()).for_each(|(u, t)| add(u, t));
                 let placed = || bins.iter().enumerate().filter_map(|(row, placed)| Some((row, (*placed)?)));
                 let code = run.code::<W>(placed().map(|(_, placed)| (items[placed.item as usize], placed.choice)));
                 for ((row, placed), code) in placed().zip(&code) {
-                    add(&mut other[row], code);
-                    tags[placed.item as usize] = run.tag((piece * TILES + tile) * TILE + row, &own[row]);
+                    add(&mut u[row], code);
+                    tags[placed.item as usize] = run.tag((piece * TILES + tile) * TILE + row, &t[row]);
                 }
-                message.extend_from_slice(bytemuck::cast_slice(other[..bins.len()].as_flattened()));
+                message.extend_from_slice(bytemuck::cast_slice(u[..bins.len()].as_flattened()));
             }
             session.send(self.peer, message)?;
         }

@@ -9,12 +9,17 @@
 //! others choose the leader's set. Owners that collude without the leader learn what those of them that are recipients
 //! do. **Discloses** all sizes; to the recipients the items that all have; nothing else.
 //!
-//! **How**: every pair of owners shares a key, so each owner i has a share `s_i(x)` of zero for every item x: the sum
-//! of its pairs' pseudorandom functions. Each other owner programs an oblivious function with its shares: with the
-//! values f(x) of an oblivious pseudorandom function towards the leader ([`oprf`]), it sends a key-value store
-//! ([`Okvs`]) of `s_i(x) + f(x)`. The leader evaluates all of them at its items: what it gets for an item sums to its
-//! own share only if all owners have it. It sends each other recipient as many short tags of items as the smallest set
-//! has: of those that all have, in ascending order, then random ones.
+//! **Steps**
+//!
+//! 1. Every pair of owners shares a key, so each owner i has a share `s_i(x)` of zero for every item x: the sum of its
+//!    pairs' pseudorandom functions.
+//! 2. Each other owner programs an oblivious function with its shares. First it evaluates an oblivious pseudorandom
+//!    function f towards the leader ([`oprf`]).
+//! 3. Then it sends a key-value store ([`Okvs`]) of `s_i(x) + f(x)`.
+//! 4. The leader evaluates all of them at its items: what it gets for an item sums to its own share only if all owners
+//!    have it.
+//! 5. It sends each other recipient as many short tags of items as the smallest set has: of those that all have, in
+//!    ascending order, then random ones.
 //!
 //! **Bounds** of a whole run, of any number of owners and recipients ([`crate::chance`]), each over all of them:
 //! - an item of the leader that not all have passes, or one of another owner in its function's store
@@ -194,6 +199,7 @@ pub fn intersect(session: &mut Session, owners: &Owners, items: &[Item]) -> Resu
     if owners.none() {
         return Ok(Vec::new());
     }
+    // Step 1; then steps 2 to 4.
     let zero = ZeroShare::agree(session)?;
     let mut numbers = match owners.small() {
         true => find::<u64>(session, owners, items, &zero)?,
@@ -203,6 +209,7 @@ pub fn intersect(session: &mut Session, owners: &Owners, items: &[Item]) -> Resu
     // Before they are told: the order of the leader's items, perhaps that of its rows, is nobody's business.
     ascending(&mut numbers);
     if owners.told().next().is_some() {
+        // Step 5.
         session.enter("recipients");
         session.next_round();
         if session.me() == owners.leader {
@@ -223,10 +230,13 @@ fn find<T: Word>(
     items: &[Item],
     zero: &ZeroShare,
 ) -> Result<Vec<u32>, PsiError> {
+    // Step 2.
     session.enter("functions");
     let mut sums: Vec<T> = functions(session, owners, items)?;
     session.leave();
+    // s_i(x) + f(x) at another owner, its own share and all f(x) at the leader.
     zero.add(items, &mut sums);
+    // Steps 3 and 4.
     session.enter("shares");
     session.next_round();
     let mut numbers = Vec::new();

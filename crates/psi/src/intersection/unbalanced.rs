@@ -128,6 +128,7 @@ impl PreparedSet {
         getrandom::fill(&mut context)?;
         let header = Header { context, items: count, budget };
         let key = Exponent::random()?;
+        // k H(y), its tags, and (k/2) G.
         let masked = key.mask(&HashToGroup::new(&context), items);
         let hash = TagHash::new(&context, header.bits());
         let tags: Vec<u128> = items.iter().zip(&masked).map(|(&item, point)| hash.of_item(item, point)).collect();
@@ -206,6 +207,7 @@ impl PreparedSet {
         session.next_round();
         // It grows with what comes, and not by what the client says that it will send.
         let mut answers = Vec::new();
+        // k/4 times each question 2 (H(y) + r G).
         let quarter = self.key.half().half();
         receive_raised(session, client, &quarter, asked, |points| answers.extend_from_slice(points))?;
         session.next_round();
@@ -257,8 +259,10 @@ impl PublishedSet {
         let hash = TagHash::new(&self.header.context, self.header.bits());
         session.enter(NAME);
         session.next_round();
+        // The questions 2 (H(y) + r G).
         send_blinded(session, server, &blinds, &HashToGroup::new(&self.header.context), items)?;
         session.next_round();
+        // k H(y) = 2 (answer - r (k/2) G).
         let points = receive_unblinded(session, server, &blinds, &self.half_key, items.len())?;
         session.leave();
         let found = items.iter().zip(&points).zip(0..).filter_map(|((&item, point), mine)| {

@@ -9,11 +9,16 @@
 //! Garimella, Pinkas, Rosulek, Trieu, Yanai, CRYPTO 2021, section 6). A malicious sender that finds two items with
 //! equal tags, 2^64 evaluations again, has both behind one tag.
 //!
-//! **How**: VOLE gives the sender delta and b, the receiver a and c = a delta + b, one for each column of a store
-//! ([`crate::okvs`]). The receiver encodes its items x with values h(x) to columns p and sends p + a. The sender turns
-//! b into k = b + (p + a) delta = c + p delta. For the receiver's items decode(k, x) - h(x) delta = decode(c, x), which
-//! both can compute; for any other item y the sender's value differs by (decode(p, y) - h(y)) delta, 128 random bits.
-//! Hashes of these values are the tags that the sender sends in random order.
+//! **Steps**
+//!
+//! 1. VOLE gives the sender delta and b, the receiver a and c = a delta + b, one for each column of a store
+//!    ([`crate::okvs`]).
+//! 2. The receiver encodes its items x with values h(x) to columns p and sends p + a.
+//! 3. The sender turns b into k = b + (p + a) delta = c + p delta. For the receiver's items decode(k, x) - h(x) delta =
+//!    decode(c, x), which both can compute. For any other item y the sender's value differs by (decode(p, y) - h(y))
+//!    delta, 128 random bits.
+//! 4. Hashes of these values are the tags that the sender sends in random order.
+//! 5. The receiver looks its own tags, hashes of decode(c, x), up among them.
 //!
 //! In the malicious variant another hash of the same values proves matches ([`Prepared::proofs`]).
 //!

@@ -5,10 +5,12 @@
 //!
 //! **Source** oblivious switching: Mohassel, Sadeghian, "How to Hide Circuits in MPC" (EUROCRYPT 2013), section 3.2, as
 //! used by Garimella, Mohassel, Rosulek, Sadeghian, Singh, "Private Set Operations from Oblivious Switching" (PKC
-//! 2021), section 3. The owner draws r, tells x + r and keeps -r: shares of x. Both lead theirs through a Waksman
-//! network ([`network`]) of which the permuter knows the settings. At a switch with setting s and the keys k_0, k_1 of
-//! a random OT, the owner takes k_0 from its share a' and adds it to b'. It sends e = k_0 - k_1 + b' - a'. The permuter
-//! has chosen k_s, so it knows q = k_s + s (e + b - a), which it adds to a and takes from b.
+//! 2021), section 3.
+//! 1. The owner draws r, tells x + r and keeps -r: shares of x. Both lead theirs through a Waksman network
+//!    ([`network`]) of which the permuter knows the settings.
+//! 2. At a switch with setting s and the keys k_0, k_1 of a random OT, the owner takes k_0 from its share a' and adds
+//!    it to b'. It sends e = k_0 - k_1 + b' - a'.
+//! 3. The permuter has chosen k_s, so it knows q = k_s + s (e + b - a), which it adds to a and takes from b.
 //!
 //! **Cost** with s = [`network::switches`] (n), about n log2 n - n: 1 round, 8 n bytes from the owner. Then for every
 //! 2^20 switches SoftSpokenOT's extension by as many OTs and 2 rounds, with a bit a switch from the permuter and 8
@@ -76,18 +78,20 @@ impl Owner {
     /// The connection's failure, or a peer that deviates.
     pub fn share(&mut self, session: &mut Session, permuter: PartyId, data: &[u64]) -> Result<Vec<u64>, PsiError> {
         session.next_round();
-        let mut masks: Vec<u64> = Prg::new(&Seed::random()?).vector(data.len());
-        let masked: Vec<u64> = data.iter().zip(&masks).map(|(x, mask)| x.wrapping_add(*mask)).collect();
+        // Step 1: x + r leaves, -r stays.
+        let mut wires: Vec<u64> = Prg::new(&Seed::random()?).vector(data.len());
+        let masked: Vec<u64> = data.iter().zip(&wires).map(|(x, r)| x.wrapping_add(*r)).collect();
         for piece in masked.chunks(1 << 17) {
             session.send(permuter, bytemuck::cast_slice(piece).to_vec())?;
         }
-        masks.iter_mut().for_each(|mask| *mask = mask.wrapping_neg());
+        wires.iter_mut().for_each(|r| *r = r.wrapping_neg());
+        // Step 2, switch by switch.
         let progress = Progress::new(network::switches(data.len()), BATCH, PIECE);
         let (batch, strings, corrections) = (CotSender::default(), [vec![], vec![]], vec![[0]; PIECE]);
         let mut switches = Unknown { ots: &mut self.0, session, permuter, progress, batch, strings, corrections };
-        network::evaluate(&mut masks, &mut switches)?;
+        network::evaluate(&mut wires, &mut switches)?;
         switches.send()?;
-        Ok(masks)
+        Ok(wires)
     }
 }
 
@@ -106,6 +110,7 @@ impl Permuter {
     /// The connection's failure, or a peer that deviates.
     pub fn share(&mut self, session: &mut Session, owner: PartyId, order: &[u32]) -> Result<Vec<u64>, PsiError> {
         session.next_round();
+        // Step 1: x + r.
         let mut wires = vec![0u64; order.len()];
         session.recv(owner, bytemuck::cast_slice_mut(&mut wires))?;
         let places = permutation::invert(order).expect("an order has every number once");
@@ -113,6 +118,7 @@ impl Permuter {
         let progress = Progress::new(network::switches(order.len()), BATCH, PIECE);
         let (settings, batch) = (settings.chunks(BATCH / 64), CotReceiver::default());
         let (strings, corrections, masks) = (vec![], vec![[0]; PIECE], vec![0; PIECE]);
+        // Step 3, switch by switch.
         let ots = &mut self.0;
         let mut switches = Known { ots, session, owner, progress, settings, batch, strings, corrections, masks };
         network::evaluate(&mut wires, &mut switches)?;

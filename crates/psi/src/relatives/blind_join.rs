@@ -9,6 +9,12 @@
 //! their identifiers repeat or go together recognises rows by that in the graph, and so learns which counterparts they
 //! have.
 //!
+//! **Steps** alike at both parties:
+//!
+//! 1. a party sends its identifiers, hashed and raised to its exponent, in its own shuffle of its rows;
+//! 2. it raises those of the peer to its exponent and returns them as tags, in its shuffle of the peer's rows;
+//! 3. both have the tags of both tables, and join them by the same rule.
+//!
 //! **Source** the exchange of doubly masked identifiers in PS3I, Buddhavarapu et al., "Private Matching for Compute"
 //! (ePrint 2020/599), section 4. Its extension to several identifiers, Buddhavarapu, Case, Gore, Knox, Mohassel,
 //! Sengupta, Taubeneck, Xue, "Multi-key Private Matching for Compute" (ePrint 2021/770); the collecting variant:
@@ -132,12 +138,14 @@ pub(crate) fn run(
     let (exponent, hash) = (Exponent::random()?, HashToGroup::new(&context));
     let tags = TagHash::new(&context, shape.tag_bits());
 
+    // Step 1.
     session.next_round();
     let mut items = shuffle_rows(&fill(identifiers, &mut prg), columns[0], &mine);
     if role == Role::Receiver {
         shuffle_within_rows(&mut items, columns[0], &mut prg);
     }
     send_masked(session, peer, &exponent, &hash, &items)?;
+    // Step 2.
     let points = receive_points(session, peer, rows[1] * columns[1])?;
     let twice = exponent.raise(&points).map_err(|place| place.sent_by(session, peer))?;
     let tag = |point: &Encoding| tags.of_point(point);
@@ -147,6 +155,7 @@ pub(crate) fn run(
     send_tags(session, peer, &theirs_tags, shape.tag_bits())?;
     let mine_tags = receive_tags(session, peer, rows[0] * columns[0], shape.tag_bits())?;
     session.leave();
+    // Step 3.
     let (sender, receiver) = match role {
         Role::Sender => (&mine_tags, &theirs_tags),
         Role::Receiver => (&theirs_tags, &mine_tags),

@@ -114,6 +114,7 @@ pub fn send(
     let context = agree(session, receiver, NAME)?;
     let (exponent, hash) = (Exponent::random()?, HashToGroup::new(&context));
     let tags = TagHash::new(&context, tag_bits(sizes));
+    // Step 1.
     let order = permutation::random(items.len(), &mut Prg::new(&Seed::random()?));
     session.next_round();
     send_masked(session, receiver, &exponent, &hash, &permutation::gather(items, &order))?;
@@ -124,6 +125,7 @@ pub fn send(
     theirs.sort_unstable();
     session.next_round();
     session.send(receiver, SortedTags::write(&theirs, tag_bits(sizes)))?;
+    // Step 3.
     let sums = match sums {
         Some(sums) => {
             let values: Vec<u64> = values.iter().flat_map(|column| permutation::gather(column, &order)).collect();
@@ -154,6 +156,7 @@ pub fn receive(
     let context = agree(session, sender, NAME)?;
     let (exponent, hash) = (Exponent::random()?, HashToGroup::new(&context));
     let tags = TagHash::new(&context, tag_bits(sizes));
+    // Step 1.
     session.next_round();
     send_masked(session, sender, &exponent, &hash, items)?;
     let mut theirs = Vec::with_capacity(sizes.sender);
@@ -166,10 +169,12 @@ pub fn receive(
     let Some(mine) = SortedTags::read(&written, items.len(), tag_bits(sizes)) else {
         return Err(PsiError::cheating(session, sender, "its tags are not a sorted set"));
     };
+    // Step 2.
     let mut places = TagSet::with_capacity_and_hasher(items.len(), Spread::random()?);
     places.extend(mine.iter());
     let common: Vec<bool> = theirs.iter().map(|tag| places.contains(tag)).collect();
     let cardinality = common.iter().filter(|&&both| both).count();
+    // Step 3.
     let sums = match sums {
         Some(sums) => receive_sums(session, sender, common, cardinality >= sums.least, sums)?,
         None => None,
@@ -181,6 +186,7 @@ pub fn receive(
 fn send_sums(session: &mut Session, to: PartyId, values: &[u64], sums: Sums) -> Result<Option<Vec<u64>>, PsiError> {
     let mut ots = softspoken::Sender::setup(session, to, Adversary::SemiHonest, K)?.extend(session, values.len())?;
     ots.adjust(session, to)?;
+    // k is key 0, and the correction v + key 0 - key 1 makes k + v of key 1.
     let keys = CotSender::random(&ots);
     session.next_round();
     for (keys, values) in keys.chunks(1 << 17).zip(values.chunks(1 << 17)) {

@@ -16,7 +16,8 @@
 //!    receiver's rows, in the order in which they came; P for its own single rows, sorted; P^k for its own rows by
 //!    position, and for the receiver's single rows.
 //! 3. The receiver raises all to an exponent r, keeps the ids P^r of the first two, and returns the others, the
-//!    sender's rows in the order in which they came. 4. The sender divides by k.
+//!    sender's rows in the order in which they came.
+//! 4. The sender divides by k.
 //!
 //! **Cost** that of [`blind_join`] and 2 rounds. With n rows of the sender, m of the receiver and u in the union the
 //! sender sends 64 u bytes, the receiver 32 u, and each does less than 3 u multiplications.
@@ -56,6 +57,7 @@ pub fn run(
     shape: Shape,
 ) -> Result<(Identified, (usize, usize)), PsiError> {
     session.enter(NAME);
+    // Step 1.
     let blind = blind_join::run(session, peer, role, identifiers, shape, Rule::Single)?;
     let contaminated = blind.joined.contaminated;
     let spine = Spine::new(&blind.joined, shape);
@@ -101,6 +103,7 @@ fn id_hash() -> TagHash {
 
 /// The sender's part.
 fn assign(session: &mut Session, peer: PartyId, blind: &BlindJoin, spine: &Spine) -> Result<Identified, PsiError> {
+    // Step 2: P of every row of the union, and P^k.
     let mut context = [0; 32];
     randomness::fill(&mut context)?;
     let numbers: Vec<Item> = (0..spine.length as Item).collect();
@@ -118,6 +121,7 @@ fn assign(session: &mut Session, peer: PartyId, blind: &BlindJoin, spine: &Spine
     send_points(session, peer, &sender_only)?;
     send_points(session, peer, &blinded)?;
 
+    // Step 4: P^(k r), divided by k.
     session.next_round();
     let hash = id_hash();
     let mut ids = Vec::with_capacity(spine.length);
@@ -132,6 +136,7 @@ fn assign(session: &mut Session, peer: PartyId, blind: &BlindJoin, spine: &Spine
 fn evaluate(session: &mut Session, peer: PartyId, blind: &BlindJoin, spine: &Spine) -> Result<Identified, PsiError> {
     let (r, hash) = (Exponent::random()?, id_hash());
     session.next_round();
+    // Step 3: the ids P^r, and P^(k r), which go back.
     let mut ids = Vec::with_capacity(spine.length);
     receive_raised(session, peer, &r, spine.of_receiver.len() + spine.sender_only.len(), |points| {
         ids.extend(points.iter().map(|point| hash.of_point(point)));

@@ -80,15 +80,18 @@ pub fn run(session: &mut Session, peer: PartyId, items: &[Item], theirs: usize) 
     let hash = HashToGroup::new(&context);
     let (k, r) = (Exponent::random()?, Exponent::random()?);
 
+    // Step 1.
     let order = permutation::random(items.len(), &mut Prg::new(&Seed::random()?));
     session.next_round();
     send_masked(session, peer, &k, &hash, &permutation::gather(items, &order))?;
+    // The peer's points, raised to k'k, and to k' k r.
     let masked = receive_points(session, peer, theirs)?;
     let mut twice = raise(session, peer, &k, &masked)?;
     // Sorted and sent: by design branches and addresses follow from them.
     tacit_marks::public(twice.as_flattened_mut());
     let theirs_for_ids = raise(session, peer, &k.then(&r), &masked)?;
 
+    // Step 2.
     session.next_round();
     let mut untraceable = twice.clone();
     untraceable.sort_unstable();
@@ -98,6 +101,7 @@ pub fn run(session: &mut Session, peer: PartyId, items: &[Item], theirs: usize) 
     let mut ids = Ids::new(&context, items.len());
     receive_raised(session, peer, &r, items.len(), |points| ids.extend(points))?;
 
+    // Step 3.
     session.next_round();
     let both: HashSet<Encoding> = twice.into_iter().collect();
     let only_mine: Vec<Encoding> = mine.into_iter().filter(|point| !both.contains(point)).collect();

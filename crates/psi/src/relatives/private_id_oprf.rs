@@ -6,8 +6,12 @@
 //! in both.
 //!
 //! **Source** Garimella, Mohassel, Rosulek, Sadeghian, Singh, "Private Set Operations from Oblivious Switching" (PKC
-//! 2021), section 6. The id of x is F(k, x) ^ F(k', x), each party holding one of the two keys of an OPRF; the union of
-//! the ids by private set union. **Departures** a full OPRF from VOLE ([`crate::vole_psi::oprf`]) instead of the
+//! 2021), section 6.
+//! 1. The id of x is F(k, x) ^ F(k', x), each party holding one of the two keys of an OPRF.
+//! 2. The receiver gets the union of the ids by private set union ([`set_union`]).
+//! 3. It sends the union to the other party.
+//!
+//! **Departures** a full OPRF from VOLE ([`crate::vole_psi::oprf`]) instead of the
 //! paper's sloppy one; the receiver of the union sends it, sorted, to the other party.
 //!
 //! **What chance can break** stands in [`set_union`], the two OPRFs for ids included: together below 2^-40 in a run.
@@ -92,6 +96,7 @@ impl Party {
     pub fn run(&mut self, session: &mut Session, items: &[Item]) -> Result<Identified, PsiError> {
         let (peer, theirs) = (self.peer, self.sizes[1]);
         session.enter(NAME);
+        // Step 1; then steps 2 and 3.
         let mut ids = self.ids(session, items)?;
         // Both parties get all ids: like those of items their places in bins and stores follow from them.
         tacit_marks::public(&mut ids);
@@ -122,7 +127,8 @@ impl Party {
         let Some((mine, peers)) = &mut self.functions else {
             return Ok(Prg::new(&Seed::random()?).vector(items.len()));
         };
-        let [a, b] = match self.union {
+        // F(k, x) and F(k', x), in the same order at both parties.
+        let [of_sender_key, of_receiver_key] = match self.union {
             Union::Sender(_) => {
                 let Functions { of_sender, of_receiver, .. } = set_union::functions(own, theirs);
                 [mine.evaluate(session, items, of_sender)?, peers.evaluate(session, items, of_receiver)?]
@@ -132,7 +138,7 @@ impl Party {
                 [peers.evaluate(session, items, of_sender)?, mine.evaluate(session, items, of_receiver)?]
             }
         };
-        Ok(a.into_iter().zip(b).map(|(a, b)| a ^ b).collect())
+        Ok(of_sender_key.into_iter().zip(of_receiver_key).map(|(a, b)| a ^ b).collect())
     }
 }
 

@@ -5,6 +5,13 @@
 //! are, and what [`blind_join`] tells: with one distinct identifier a row nothing else. With several identifiers a row
 //! it is matching by several identifiers, and with [`Rule::Collect`] the collecting variant.
 //!
+//! **Steps**
+//!
+//! 1. The blind join gives both parties the pairs, as positions in two shuffled orders.
+//! 2. The sender's payload, in its own shuffle of its rows, is permuted by the receiver's shuffle and shared.
+//! 3. The receiver's payload, likewise, by the sender's.
+//! 4. Each party takes for each pair its shares at both positions.
+//!
 //! **Source** Buddhavarapu et al., "Private Matching for Compute" (ePrint 2020/599), section 4, Figure 4; the
 //! collecting variant and contaminated rows: Movahedi et al., "Privacy-Preserving Randomized Controlled Trials",
 //! section 2.3. **Departures** where the paper shuffles the payloads under the peer's additively homomorphic
@@ -92,6 +99,7 @@ pub fn run(
         return Err(PsiError::Input(format!("the payload is not {columns} columns of {rows} numbers as announced")));
     }
     session.enter(NAME);
+    // Step 1.
     let blind = blind_join::run(session, peer, role, table.identifiers, shape, rule)?;
     let mine = |session: &mut Session| -> Result<Vec<Vec<u64>>, PsiError> {
         let mut owner = Owner::setup(session, peer)?;
@@ -102,6 +110,7 @@ pub fn run(
         let mut permuter = Permuter::setup(session, peer)?;
         (0..of_peer).map(|_| permuter.share(session, peer, &blind.theirs)).collect()
     };
+    // Steps 2 and 3.
     let (sender, receiver) = match role {
         Role::Sender => (mine(session)?, theirs(session)?),
         Role::Receiver => {
@@ -110,6 +119,7 @@ pub fn run(
         }
     };
     session.leave();
+    // Step 4.
     Ok(align(&blind.joined, &sender, &receiver))
 }
 

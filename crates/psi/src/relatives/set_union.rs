@@ -195,6 +195,7 @@ impl Sender {
             session.next_round();
             return Ok(session.send(receiver, bytemuck::cast_slice(&permutation::gather(numbers, &order)).to_vec())?);
         };
+        // Step 1: a number in each bin, and t of it.
         let m = cuckoo::bins(numbers.len(), 1);
         let table = cuckoo::table(numbers, m)
             .ok_or_else(|| PsiError::Input("the numbers of a union are not distinct".to_owned()))?;
@@ -210,13 +211,15 @@ impl Sender {
         let store = Okvs::<BAND>::with_layout(store_layout(self.sizes.receiver), &Seed::from_bytes(seed));
         let mut columns = vec![0u64; store.layout().columns()];
         session.recv(receiver, bytemuck::cast_slice_mut(&mut columns))?;
-        let mut values = store.decode(&keys, &store.order(&keys), &columns);
-        values.iter_mut().zip(masks).for_each(|(value, mask)| *value ^= mask as u64);
+        let mut t = store.decode(&keys, &store.order(&keys), &columns);
+        t.iter_mut().zip(masks).for_each(|(t, mask)| *t ^= mask as u64);
 
+        // Step 2: π and u.
         let order = permutation::random(m, &mut prg);
-        let shares = permuter.share(session, receiver, &order)?;
-        let rest = |(place, share): (usize, &u64)| at_place(place, values[order[place] as usize].wrapping_sub(*share));
-        let mut points: Vec<Item> = shares.iter().enumerate().map(rest).collect();
+        let u = permuter.share(session, receiver, &order)?;
+        // Step 3: (i, t(π(i)) - u).
+        let rest = |(place, u): (usize, &u64)| at_place(place, t[order[place] as usize].wrapping_sub(*u));
+        let mut points: Vec<Item> = u.iter().enumerate().map(rest).collect();
         // Items of the next function: their places in its store follow from them (docs/security/constant-time.md).
         tacit_marks::public(&mut points);
         let bits = tag_bits(m as u128);
@@ -225,6 +228,7 @@ impl Sender {
         session.next_round();
         send_tags(session, receiver, &tags, bits)?;
 
+        // Step 4.
         let mut ots = ots.extend(session, m)?;
         ots.adjust(session, receiver)?;
         let offered = ots.random().into_iter().zip(&order);
@@ -270,6 +274,7 @@ impl Receiver {
         };
         let m = cuckoo::bins(self.sizes.sender, 1);
         let mut prg = Prg::new(&Seed::random()?);
+        // Step 1: s of each bin, stored under this party's numbers in all of their bins.
         let secrets: Vec<u64> = prg.vector(m);
         let (keys, bins) = cuckoo::in_all_bins(numbers, m);
 
@@ -291,8 +296,9 @@ impl Receiver {
             session.send(sender, bytemuck::cast_slice(piece).to_vec())?;
         }
 
-        let shares = owner.share(session, sender, &secrets)?;
-        let mut points: Vec<Item> = shares.iter().enumerate().map(|(place, share)| at_place(place, *share)).collect();
+        // Step 2: v. Step 3: (i, v).
+        let v = owner.share(session, sender, &secrets)?;
+        let mut points: Vec<Item> = v.iter().enumerate().map(|(place, v)| at_place(place, *v)).collect();
         // As at the sender.
         tacit_marks::public(&mut points);
         let bits = tag_bits(m as u128);
@@ -301,6 +307,7 @@ impl Receiver {
         let tags = receive_tags(session, sender, m, bits)?;
         let common: Vec<bool> = mine.iter().zip(&tags).map(|(value, tag)| value >> (128 - bits) == *tag).collect();
 
+        // Step 4.
         let mut ots = ots.extend(session, m)?;
         let mut choices = vec![0u64; m.div_ceil(64)];
         common.iter().enumerate().for_each(|(place, &both)| choices[place / 64] |= u64::from(both) << (place % 64));

@@ -43,6 +43,7 @@ impl Receiver {
         parameters: Parameters,
     ) -> Result<Outcome, PsiError> {
         let (sent, c) = self.exchange::<F, W>(session, items, parameters)?;
+        // Step 5.
         session.enter("tags");
         session.next_round();
         let coins = self.coins(session, &sent)?;
@@ -80,6 +81,7 @@ impl Receiver {
         parameters: Parameters,
     ) -> Result<(Sent<'a, W>, Vec<u128>), PsiError> {
         session.enter("vole");
+        // Step 1.
         let ots = self.ots.extend(session, parameters.ots::<F>())?;
         let columns = parameters.layout.columns();
         let vole = vole::receive_with::<F>(session, self.peer, columns, self.psi.variant.adversary(), &ots)?;
@@ -90,7 +92,7 @@ impl Receiver {
         Ok((sent, vole.c))
     }
 
-    /// Sends the seed, and the columns of its items' scalars plus `a`, a cluster at a time.
+    /// Step 2: sends the seed, and the columns p of its items' scalars plus `a`, a cluster at a time.
     fn send_columns<'a, F: Scalar, const W: usize>(
         &self,
         session: &mut Session,
@@ -115,6 +117,7 @@ impl Receiver {
             |numbers, out| hashes.scalars::<F>(items, numbers, bytemuck::cast_slice_mut(out)),
             |cluster, columns| {
                 let mut message = session.buffer(size_of_val(columns));
+                // p + a.
                 message.extend_from_slice(bytemuck::cast_slice(columns));
                 add(&mut message, bytemuck::cast_slice(&a[cluster * words..]));
                 give_back(&mut a, cluster * words);
@@ -195,7 +198,7 @@ impl Receiver {
 }
 
 impl<const W: usize> Sent<'_, W> {
-    /// The values of all items, by their numbers, and their proofs.
+    /// The values decode(c, x) of all items, hashed, by their numbers, and their proofs.
     fn tags(&self, mut c: Vec<u128>, coins: u128) -> (Vec<u128>, Vec<u64>) {
         let hashes = Hashes::new(self.parameters.variant, &self.seed, coins);
         let mut tags = vec![0; self.items.len()];

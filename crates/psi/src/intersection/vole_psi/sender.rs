@@ -79,11 +79,13 @@ impl Sender {
         take: impl FnMut(&[u32], &[u128]),
     ) -> Result<(u128, Vec<u64>), PsiError> {
         session.enter("vole");
+        // Step 1.
         let ots = ots.extend(session, parameters.ots::<F>())?;
         let columns = parameters.layout.columns();
         let vole = vole::send_with::<F>(session, self.peer, columns, self.psi.variant.adversary(), &ots)?;
         session.leave();
         session.enter("columns");
+        // Steps 2 and 3.
         let half = self.commit(session)?;
         let proofs = self.evaluate::<F, W>(session, items, parameters, vole, half, take)?;
         session.leave();
@@ -122,27 +124,30 @@ impl Sender {
         let hashes = Hashes::new(self.psi.variant, &seed, half ^ u128::from_le_bytes(other_half));
         let store = Okvs::<W>::with_layout(parameters.layout, &seed);
         let order = store.order(items);
-        let (delta, mut keys) = (vole.delta, vole.b);
+        // b, which becomes k.
+        let (delta, mut k) = (vole.delta, vole.b);
         let mut columns = vec![F::zeroed(); parameters.layout.cluster_columns()];
         let mut scalars = [F::zeroed(); BATCH];
         let mut proofs = no_proofs_yet(parameters.variant, items.len());
         for cluster in (0..parameters.layout.clusters).rev() {
             let first = cluster * columns.len();
+            // Step 2: p + a. Step 3: k = b + (p + a) delta.
             session.recv(self.peer, bytemuck::cast_slice_mut(&mut columns))?;
-            F::add_scaled(&mut keys[first..], &columns, delta);
-            store.decode_cluster(items, &order, cluster, &keys[first..], |numbers, values| {
+            F::add_scaled(&mut k[first..], &columns, delta);
+            store.decode_cluster(items, &order, cluster, &k[first..], |numbers, values| {
                 let scalars = &mut scalars[..numbers.len()];
                 hashes.scalars(items, numbers, scalars);
+                // decode(k, y) - h(y) delta, and step 4: its hash.
                 F::add_scaled(values, scalars, delta);
                 hashes.tags(items, numbers, values, &mut proofs);
                 take(numbers, values);
             });
-            give_back(&mut keys, first);
+            give_back(&mut k, first);
         }
         Ok(proofs)
     }
 
-    /// Sends the tags and returns their order; in the malicious variant, opens the commitment before them.
+    /// Step 4: sends the tags and returns their order; in the malicious variant, opens the commitment before them.
     fn send_tags(
         &self,
         session: &mut Session,
