@@ -15,6 +15,12 @@
 //! | [`CotReceiver::choose`], [`CotSender::adjust`]: the receiver's own bits in place of random ones | 1 | n/8 from the receiver |
 //! | [`CotSender::send`], [`CotReceiver::receive`]: two messages of 16 bytes, one arrives | 1 | 32 n from the sender |
 //!
+//! **Steps** from random to chosen OT, with the receiver's random bit x and its own bit c:
+//!
+//! 1. the receiver sends d = x + c; the sender adds d delta to its zero block, which makes c the choice;
+//! 2. the sender sends both messages, each plus its key;
+//! 3. the receiver takes off the key that it has.
+//!
 //! **Source** random to chosen OT: Beaver, "Precomputing Oblivious Transfer" (CRYPTO 1995).
 
 #[cfg(test)]
@@ -101,10 +107,11 @@ impl CotSender {
     /// The connection's failure.
     pub fn adjust(&mut self, session: &mut Session, receiver: PartyId) -> Result<(), OtError> {
         session.next_round();
-        let mut flips = vec![0; self.zero.len().div_ceil(8)];
-        session.recv(receiver, &mut flips)?;
+        // Step 1.
+        let mut d = vec![0; self.zero.len().div_ceil(8)];
+        session.recv(receiver, &mut d)?;
         for (i, block) in self.zero.iter_mut().enumerate() {
-            *block ^= self.delta & mask(u64::from(flips[i / 8] >> (i % 8)));
+            *block ^= self.delta & mask(u64::from(d[i / 8] >> (i % 8)));
         }
         Ok(())
     }
@@ -122,6 +129,7 @@ impl CotSender {
         let hash = TweakableCircularHash::new();
         let mut masked = Vec::with_capacity(PIECE.min(messages.len()));
         for (piece, messages) in messages.chunks(PIECE).enumerate() {
+            // Step 2.
             masked.clear();
             self.keys(&hash, piece * PIECE, &mut masked);
             masked.iter_mut().zip(messages).for_each(|(keys, pair)| *keys = [keys[0] ^ pair[0], keys[1] ^ pair[1]]);
@@ -180,12 +188,13 @@ impl CotReceiver {
         let n = self.blocks.len();
         assert_eq!(choices.len(), n.div_ceil(64), "one bit for every OT");
         session.next_round();
-        let mut flips: Vec<u64> = self.choices.iter().zip(choices).map(|(x, c)| x ^ c).collect();
-        if let Some(last) = flips.last_mut() {
+        // Step 1.
+        let mut d: Vec<u64> = self.choices.iter().zip(choices).map(|(x, c)| x ^ c).collect();
+        if let Some(last) = d.last_mut() {
             // What lies behind the last OT is nobody's business.
             *last &= !0 >> ((64 - n % 64) % 64);
         }
-        session.send(sender, bytemuck::cast_slice(&flips)[..n.div_ceil(8)].to_vec())?;
+        session.send(sender, bytemuck::cast_slice(&d)[..n.div_ceil(8)].to_vec())?;
         self.choices.copy_from_slice(choices);
         Ok(())
     }
@@ -196,6 +205,7 @@ impl CotReceiver {
     /// The connection's failure.
     pub fn receive(&self, session: &mut Session, from: PartyId) -> Result<Vec<u128>, OtError> {
         session.next_round();
+        // Step 3.
         let mut out = self.random();
         let mut piece = vec![[0u128; 2]; PIECE.min(out.len())];
         for (number, keys) in out.chunks_mut(PIECE).enumerate() {

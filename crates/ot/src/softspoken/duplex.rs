@@ -110,6 +110,7 @@ fn tiles(rows: usize) -> impl Iterator<Item = usize> {
 }
 
 impl Receiver {
+    /// Steps 2 and 3 of [`super`] as the receiver: u and V of every tile, and one message with all d_j.
     fn piece(
         &mut self,
         session: &mut Session,
@@ -140,6 +141,7 @@ impl Receiver {
 }
 
 impl Secret {
+    /// Steps 2 and 3 of [`super`] as the sender: Q of every tile.
     fn piece(
         &mut self,
         session: &mut Session,
