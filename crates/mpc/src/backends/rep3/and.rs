@@ -1,6 +1,6 @@
 //! AND of planes: multiplication over GF(2), 64 rows a cell.
 //!
-//! Functionality: z[k] = x[k] AND y[k] XOR base[k]. Discloses nothing. Each z[k] is an inner product of one term, to
+//! Functionality: z_j = x_j AND y_j XOR base_j. Discloses nothing. Each z_j is an inner product of one term, to
 //! which node i adds component i of the base before it sends z_i: see the steps of [`super::multiply`].
 //!
 //! Rounds: 1. Bytes sent by each node: one bit a row and AND, rows rounded up to words.

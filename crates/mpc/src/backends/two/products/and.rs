@@ -1,6 +1,6 @@
 //! AND of planes, in groups with a common factor.
 //!
-//! Functionality: z[k] = x[k] AND y[k] XOR base[k]. Discloses nothing. For a group x y_1, ..., x y_k the cross products
+//! Functionality: z_j = x_j AND y_j XOR base_j. Discloses nothing. For a group x y_1, ..., x y_k the cross products
 //! x0 y1_j take one random OT a row with strings of k bits:
 //!
 //! 1. node 0 has a random bit c and the string m_c, node 1 has m_0 and m_1;
