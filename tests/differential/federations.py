@@ -12,7 +12,7 @@ import duckdb
 from tacit import _native
 from tacit.agent.federation import Federation
 from tacit.cli.demo.scenario import Offered, write_offers
-from tacit.local.sql_types import quoted
+from tacit.local.database import quoted
 from tacit.plan.algebra.types import sql_name
 from tacit.plan.facts.catalog import Table
 

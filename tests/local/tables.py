@@ -8,7 +8,7 @@ from typing import Any
 
 import duckdb
 
-from tacit.local import LocalEngine
+from tacit.local.duckdb_engine import LocalEngine
 from tacit.plan.algebra.relations import Relation, Scan
 from tacit.plan.algebra.types import Field, Type
 from tacit.plan.facts.catalog import Catalog, Column, Table

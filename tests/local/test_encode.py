@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.local import LocalEngine
+from tacit.local.duckdb_engine import LocalEngine
 from tacit.local.encode import decoded, encoded
 from tacit.plan.algebra.relations import (
     Aggregate,

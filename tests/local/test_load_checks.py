@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tacit.local import DataError
+from tacit.local.errors import DataError
 from tacit.plan.algebra.types import Boolean, Date, Decimal, Integer, Type, Varchar
 from tacit.plan.facts.catalog import Table
 

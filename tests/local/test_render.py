@@ -8,7 +8,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from tacit.local import DataError
+from tacit.local.errors import DataError
 from tacit.plan.algebra.relations import (
     Aggregate,
     Aggregation,

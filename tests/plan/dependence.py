@@ -10,8 +10,8 @@ from typing import Any
 import duckdb
 
 from tacit.local.average import MACROS
+from tacit.local.database import quoted
 from tacit.local.render import render
-from tacit.local.sql_types import quoted
 from tacit.plan.algebra.relations import Join, KeptScan, Match, Opened, Relation, Scan
 from tacit.plan.algebra.trees import kept_scans, over_children, scans
 from tacit.plan.algebra.types import Boolean, Date, Decimal, Double, Integer, Type, Varchar, sql_name

@@ -16,7 +16,7 @@ from tacit.agent.federation import Federation
 from tacit.agent.keys import make_keys
 from tacit.cli.demo.credit import QUERY, SCENARIO, tables
 from tacit.cli.demo.scenario import free_ports, write_federation
-from tacit.local import LocalEngine
+from tacit.local.duckdb_engine import LocalEngine
 from tacit.sql import compile_query
 
 from .planted import PLANTED_NUMBERS, SECRETS, found_in, left_behind, traces, traces_of_key

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 
 from tacit.agent.cost import Cost
+from tacit.local.database import quoted, text
 from tacit.plan import learnt
 from tacit.plan.account.sentences import what
 from tacit.plan.physical.disclosure import Disclosure
@@ -45,7 +46,7 @@ class Answer:
     def load(cls, path: Path, plan: PlacedPlan, cost: Cost) -> Answer:
         """Take over an answer that ``save_answer`` wrote. The file is not needed afterwards."""
         database = duckdb.connect()
-        database.execute(f"ATTACH {_quoted(path)} AS saved (READ_ONLY)")
+        database.execute(f"ATTACH {text(str(path))} AS saved (READ_ONLY)")
         database.execute("CREATE TABLE answer AS FROM saved.answer")
         database.execute("DETACH saved")
         return cls(database, plan, cost)
@@ -126,7 +127,7 @@ class Answer:
         with tempfile.TemporaryDirectory(dir=path.parent, prefix=".tacit-") as folder:
             whole = Path(folder) / "answer"
             try:
-                self._database.cursor().execute(f"COPY ({self._portable()}) TO {_quoted(whole)} ({options})")
+                self._database.cursor().execute(f"COPY ({self._portable()}) TO {text(str(whole))} ({options})")
             except duckdb.IOException as error:
                 raise OSError(errno.EIO, str(error).splitlines()[0].rstrip(" ."), str(path)) from error
             whole.replace(path)
@@ -156,13 +157,13 @@ class Answer:
         types = self._database.cursor().execute(
             "SELECT column_name FROM duckdb_columns() WHERE table_name = 'answer' AND data_type = 'HUGEINT'"
         )
-        names = [_identifier(name) for (name,) in types.fetchall()]
+        names = [quoted(name) for (name,) in types.fetchall()]
         return ", ".join(f"{name}::DECIMAL(38, 0) AS {name}" for name in names)
 
 
 def save_answer(relation: duckdb.DuckDBPyRelation, path: Path, database: duckdb.DuckDBPyConnection) -> None:
     """Write a recipient's rows, a relation of the database, to a new DuckDB file: it keeps every type and the order."""
-    database.execute(f"ATTACH {_quoted(path)} AS saved")
+    database.execute(f"ATTACH {text(str(path))} AS saved")
     relation.create("saved.answer")
     database.execute("DETACH saved")
 
@@ -174,11 +175,3 @@ def _missing(method: str, package: str, extra: str) -> ImportError:
 def _html_row(row: tuple[Any, ...]) -> str:
     cells = "".join(f"<td>{'' if value is None else html.escape(str(value))}</td>" for value in row)
     return f"<tr>{cells}</tr>"
-
-
-def _quoted(path: Path) -> str:
-    return "'" + str(path).replace("'", "''") + "'"
-
-
-def _identifier(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'

@@ -22,7 +22,7 @@ from tacit.agent.federation import Federation
 from tacit.agent.federation_members import Members
 from tacit.agent.ledger import Ledger
 from tacit.agent.meeting import CHECKING, COMPUTING, Meeting, Status, matches_key
-from tacit.local import check_table
+from tacit.local.duckdb_engine import check_table
 from tacit.plan.facts.catalog import Table
 
 LEAST_FREE = 1 << 30

@@ -28,7 +28,7 @@ from tacit.agent.ledger import Ledger, LedgerError
 from tacit.agent.reporter import Reporter
 from tacit.agent.steps import participants, secure_operators
 from tacit.agent.waiting import Waiting
-from tacit.local import LocalEngine
+from tacit.local.duckdb_engine import LocalEngine
 from tacit.plan import plan_hash
 from tacit.plan.account.describe import name as step_name
 from tacit.plan.account.serialise import canonical

@@ -11,7 +11,7 @@ from tacit.agent.diagnosis import diagnose
 from tacit.agent.events import EventSink
 from tacit.agent.federation import Federation
 from tacit.agent.meeting import READY, STOPPED, Status, gather, tell_stopped
-from tacit.local import DataError
+from tacit.local.errors import DataError
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 
 import duckdb
 
+from tacit.local.database import quoted, text
 from tacit.local.errors import DataError
 from tacit.local.source import Source
-from tacit.local.sql_types import literal, quoted, shown, text
+from tacit.local.sql_types import literal, shown
 from tacit.plan.algebra.bounds import UNDECLARED_ROWS
 from tacit.plan.algebra.types import Date, Decimal, Field, Integer, Varchar
 

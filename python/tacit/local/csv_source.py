@@ -9,24 +9,13 @@ from __future__ import annotations
 import duckdb
 
 from tacit.local import csv_text
+from tacit.local.database import connect, quoted
 from tacit.local.errors import DataError
-from tacit.local.source import Source, data_path, positions, stamp
-from tacit.local.sql_types import NO_COLUMNS, quoted
+from tacit.local.source import Source, data_path, positions
+from tacit.local.sql_types import NO_COLUMNS
+from tacit.local.stored import check_lines, stamp
 from tacit.plan.algebra.types import Field, sql_name
 from tacit.plan.facts.catalog import Table
-
-LINE_PROBLEMS = {
-    "MISSING COLUMNS": ("has fewer values than the header has names", "add what is missing (an empty value is NULL)"),
-    "TOO MANY COLUMNS": (
-        "has more values than the header has names",
-        "put values that contain a comma in double quotes",
-    ),
-    "UNQUOTED VALUE": ("has a quote that does not end its value", 'close it, and write a quote within a value as ""'),
-    "LINE SIZE OVER MAXIMUM": ("is longer than 2 MB", "check for a quote that is never closed"),
-    "INVALID ENCODING": ("is not UTF-8 text", "save the file as UTF-8"),
-    "INVALID STATE": ("is not CSV", "put values that contain a comma or a quote in double quotes"),
-}
-"""DuckDB's kinds of malformed lines, as a person says them, with what to do."""
 
 
 def open_csv(database: duckdb.DuckDBPyConnection, table: Table, fields: tuple[Field, ...], relation: str) -> Source:
@@ -41,17 +30,6 @@ def open_csv(database: duckdb.DuckDBPyConnection, table: Table, fields: tuple[Fi
         raise
     name = quoted(relation)
     return Source(table, path, fields, relation, name, name, "rowid", opened, may_have_nul=file.has_nul)
-
-
-def check_lines(database: duckdb.DuckDBPyConnection, path: str, width: int) -> None:
-    """Find the first malformed line of a file of ``width`` columns. database: with one thread. Raises DataError."""
-    reader = csv_text.reader(path, width, ", store_rejects = true, rejects_limit = 1")
-    counts = ", ".join(f"count({csv_text.at(index)})" for index in range(width))
-    database.execute(f"SELECT {counts} FROM {reader}").fetchall()
-    first = "SELECT error_type, line_byte_position FROM reject_errors ORDER BY line_byte_position LIMIT 1"
-    for kind, byte in database.execute(first).fetchall():
-        what, advice = LINE_PROBLEMS.get(kind, LINE_PROBLEMS["INVALID STATE"])
-        raise DataError(path, f"line {csv_text.line_number(path, byte - 1)} {what}", advice)
 
 
 class _File:
@@ -85,7 +63,7 @@ class _File:
 
         One thread of a database of its own reads the file in order; speed does not matter any more.
         """
-        with duckdb.connect(config={"threads": 1}) as database:
+        with connect(threads=1) as database:
             check_lines(database, self._path, self._width)
             self._wrong_value(database)
 

@@ -11,8 +11,8 @@ import mmap
 from collections.abc import Iterable
 from pathlib import Path
 
+from tacit.local.database import text
 from tacit.local.errors import DataError
-from tacit.local.sql_types import text
 from tacit.plan.algebra.types import Date, Decimal, Integer, Type, Varchar, sql_name
 
 OPTIONS = (

@@ -14,6 +14,7 @@ from tacit.local.average import MACROS
 from tacit.local.checks import check_source
 from tacit.local.computed import computed_columns
 from tacit.local.csv_source import open_csv
+from tacit.local.database import connect, quoted
 from tacit.local.encode import decoded, encoded
 from tacit.local.engine import ArrowStream
 from tacit.local.errors import told
@@ -21,20 +22,13 @@ from tacit.local.parquet_source import open_parquet
 from tacit.local.render import render
 from tacit.local.size import unfiltered_rows
 from tacit.local.source import Source, data_path, used_fields
-from tacit.local.sql_types import NO_COLUMNS, quoted
+from tacit.local.sql_types import NO_COLUMNS
 from tacit.plan.algebra.relations import Opened, Scan
 from tacit.plan.algebra.trees import scans
 from tacit.plan.algebra.types import Field
 from tacit.plan.facts.catalog import Catalog, Table
 from tacit.plan.physical.operators import Given
 from tacit.plan.physical.placed import LocalStep, PlacedPlan, ReleaseStep, TailStep
-
-SETTINGS = {
-    "autoinstall_known_extensions": False,
-    "autoload_known_extensions": False,
-    "python_enable_replacements": False,
-}
-"""Nothing is fetched from the network, and no Python variable is mistaken for a table."""
 
 
 class LocalEngine:
@@ -51,7 +45,7 @@ class LocalEngine:
         self._rows: dict[str, int] = {}
         self._secret = secrets.token_bytes(32)
         self._spill = tempfile.TemporaryDirectory(prefix="tacit-")
-        self.database = duckdb.connect(config={**SETTINGS, "temp_directory": self._spill.name})
+        self.database = connect(temp_directory=self._spill.name)
         for macro in MACROS:
             self.database.execute(macro)
 
@@ -166,7 +160,7 @@ def check_table(table: Table) -> int:
     """Check all that is offered of an owner's table against its file. Returns its rows; raises DataError."""
     with (
         tempfile.TemporaryDirectory(prefix="tacit-") as spill,
-        duckdb.connect(config={**SETTINGS, "temp_directory": spill}) as database,
+        connect(temp_directory=spill) as database,
         told(data_path(table)),
     ):
         return check_source(database, _opened_table(database, table, tuple(c.field for c in table.columns)))

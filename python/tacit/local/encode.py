@@ -5,7 +5,8 @@ Strings without a dictionary have no integer encoding: they pass as they are. NU
 
 from __future__ import annotations
 
-from tacit.local.sql_types import literal, quoted, text
+from tacit.local.database import quoted, text
+from tacit.local.sql_types import literal
 from tacit.plan.algebra.types import Boolean, Date, Decimal, Double, Integer, Type, Varchar, sql_name
 
 EPOCH = "DATE '1970-01-01'"

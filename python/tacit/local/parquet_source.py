@@ -6,9 +6,11 @@ import re
 
 import duckdb
 
+from tacit.local.database import quoted
 from tacit.local.errors import DataError
-from tacit.local.source import Source, data_path, positions, stamp
-from tacit.local.sql_types import NO_COLUMNS, quoted, text
+from tacit.local.source import Source, data_path, positions
+from tacit.local.sql_types import NO_COLUMNS
+from tacit.local.stored import parquet, parquet_types, stamp
 from tacit.plan.algebra.types import Boolean, Date, Decimal, Field, Integer, Varchar, sql_name
 from tacit.plan.facts.catalog import Table
 
@@ -20,25 +22,17 @@ def open_parquet(database: duckdb.DuckDBPyConnection, table: Table, fields: tupl
     """Create the database's view ``relation`` over the fields' columns. Raises DataError if they are not there."""
     path = data_path(table)
     opened = stamp(path)
-    types = _file_types(database, path)
+    types = parquet_types(database, path)
     present = list(types)
     outputs = []
     for name, place in positions(path, fields, present).items():
         field = next(each for each in fields if each.name == name)
         outputs.append(_output(path, field, present[place], types[present[place]]))
-    rows = f"read_parquet({text(path)})"
+    rows = parquet(path)
     select = f"SELECT {', '.join(outputs) or f'TRUE AS {NO_COLUMNS}'} FROM {rows}"
     database.execute(f"CREATE VIEW {quoted(relation)} AS {select}").fetchall()
-    numbered = f"read_parquet({text(path)}, file_row_number = true)"
+    numbered = parquet(path, ", file_row_number = true")
     return Source(table, path, fields, relation, rows, numbered, "file_row_number", opened)
-
-
-def _file_types(database: duckdb.DuckDBPyConnection, path: str) -> dict[str, str]:
-    try:
-        described = database.execute(f"DESCRIBE SELECT * FROM read_parquet({text(path)})").fetchall()
-    except duckdb.Error:
-        raise DataError(path, "the file is not Parquet", "store the table as Parquet, or name a .csv file") from None
-    return {name: type_ for name, type_, *_ in described}
 
 
 def _output(path: str, field: Field, name: str, stored: str) -> str:

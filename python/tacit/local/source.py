@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from tacit.local.errors import DataError
+from tacit.local.stored import stamp
 from tacit.plan.algebra.types import Field
 from tacit.plan.facts.catalog import Table
 
@@ -19,7 +18,7 @@ class Source:
     relation: the database's table or view with the columns in their declared types.
     raw: a FROM item with the same columns in the types of the file, from which statistics are cheapest.
     numbered: the same with the expression ``position``, which counts rows from 0 in the file's order.
-    stamp: see ``stamp``. may_have_nul: False if no string can contain a NUL character.
+    stamp: see ``tacit.local.stored.stamp``. may_have_nul: False if no string can contain a NUL character.
     """
 
     table: Table
@@ -43,17 +42,6 @@ def data_path(table: Table) -> str:
     if table.path is None:
         raise DataError(f"table {table.name}", "it has no file", f"write its path in private/{table.owner}.toml")
     return table.path
-
-
-def stamp(path: str) -> tuple[int, ...]:
-    """What changes when a file is written or replaced. Raises DataError if it cannot be read."""
-    try:
-        with Path(path).open("rb") as file:
-            status = os.fstat(file.fileno())
-    except OSError as error:
-        advice = "put the file there, or correct its path in the private file"
-        raise DataError(path, f"the file cannot be read ({error.strerror})", advice) from None
-    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def used_fields(table: Table, used: Iterable[str]) -> tuple[Field, ...]:

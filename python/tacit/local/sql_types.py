@@ -56,13 +56,3 @@ def shown(encoded: int, type_: Type) -> str:
             return date.fromordinal(encoded + EPOCH).isoformat()
         case _:
             return str(encoded)
-
-
-def quoted(name: str) -> str:
-    """An identifier."""
-    return '"' + name.replace('"', '""') + '"'
-
-
-def text(value: str) -> str:
-    """A string constant."""
-    return "'" + value.replace("'", "''") + "'"

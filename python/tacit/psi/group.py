@@ -15,8 +15,7 @@ from tacit.psi.announcement import announcement
 from tacit.psi.choice import Chosen, network_text
 from tacit.psi.disclosures import Disclosure, Facts, MatchingKeys, PooledKeys, Refusal, parts
 from tacit.psi.match import OUTPUT_BYTES, Limits, Report, Tell
-from tacit.psi.partition import Counts, partition
-from tacit.psi.source import Source
+from tacit.psi.source import Counts, Source, partition
 from tacit.psi.state import check_disk, folder_of
 from tacit.psi.watching import Told, Watching
 from tacit.psi.whole import Found

@@ -15,8 +15,7 @@ from tacit.agent.federation_members import Members
 from tacit.psi.announcement import announcement
 from tacit.psi.choice import BYTES_PER_TOKEN, Choice, Facts, choose
 from tacit.psi.parameters import UNBALANCED, Parameters
-from tacit.psi.partition import Counts, Folder, keyed, partition
-from tacit.psi.source import Source
+from tacit.psi.source import Counts, Folder, Source, keyed, partition
 from tacit.psi.state import (
     State,
     begin_in_memory,
@@ -184,7 +183,9 @@ class Match:
         begin = time.monotonic()
         state = None
         if self.folder is not None:
-            state = read_state(self.folder, self._key, self.parameters.plan_hash, self.source.stamp, self._columns)
+            state = read_state(
+                self.folder, self._key, self.parameters.plan_hash, self.source.stored.stamp, self._columns
+            )
         if state is not None and state.agreed:
             self.tell("all bins are done already: only the output is left to be written")
             self._reopen(state)
@@ -328,7 +329,7 @@ class Match:
         if on_disk and self.folder is not None:
             self._table.sync()
             self._state = State(
-                self.parameters.plan_hash.hex(), run, key.hex(), self.source.stamp, self._columns, choice.bins,
+                self.parameters.plan_hash.hex(), run, key.hex(), self.source.stored.stamp, self._columns, choice.bins,
                 (self.source.rows, self.peer_rows), self._counts,
             )  # fmt: skip
             write_state(self.folder, self._key, self._state)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tacit.agent.faults import Fault, RunError
-from tacit.psi.source import text
+from tacit.local.database import text
 
 if TYPE_CHECKING:
     import duckdb

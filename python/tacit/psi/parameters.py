@@ -29,7 +29,17 @@ from tacit.psi.disclosures import (
     UniversalIds,
     parts,
 )
-from tacit.psi.source import CASTS
+
+CASTS = {
+    "number": "DECIMAL(38, 9)",
+    "floating-point number": "DOUBLE",
+    "boolean": "BOOLEAN",
+    "date": "DATE",
+    "timestamp": "TIMESTAMP",
+    "timestamp with time zone": "TIMESTAMPTZ",
+    "time": "TIME",
+}
+"""What the text of a key is read as where the parties declare that kind."""
 
 JOINS = ("inner", "left", "right", "full", "anti")
 UNBALANCED = "unbalanced"

@@ -18,7 +18,6 @@ from tacit.agent.federation_members import Members
 from tacit.agent.private_key import PrivateKey
 from tacit.psi.match import Report, connect
 from tacit.psi.parameters import UNBALANCED, Parameters
-from tacit.psi.partition import Counts, partition
 from tacit.psi.prepared_file import (
     COPIES,
     Description,
@@ -27,7 +26,7 @@ from tacit.psi.prepared_file import (
     write_prepared,
     write_privately,
 )
-from tacit.psi.source import Source
+from tacit.psi.source import Counts, Source, partition
 from tacit.psi.whole import Found
 
 DEFAULT_BUDGET = 1 << 20

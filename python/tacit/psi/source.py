@@ -1,18 +1,27 @@
-"""A party's own input: a Parquet or CSV file or an Arrow table, read by DuckDB, its columns looked up and typed."""
+"""A party's own input: its columns looked up and typed, its rows read into bins or with their keys.
+
+What stands in the file is for tacit.local.stored to say.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TypeVar
 
+import duckdb
+
+from tacit import _native
 from tacit.agent.faults import Fault, RunError
-
-if TYPE_CHECKING:
-    import duckdb
+from tacit.local.database import connect, quoted
+from tacit.local.engine import ArrowStream
+from tacit.local.errors import DataError
+from tacit.local.stored import Stored, stored_file, stored_stream
+from tacit.psi.parameters import CASTS, Parameters
 
 KINDS = (
     (re.compile(r"VARCHAR|UUID|ENUM\(.*"), "text"),
@@ -26,17 +35,6 @@ KINDS = (
     (re.compile(r"BLOB"), "bytes"),
 )
 """The kind of a DuckDB type: keys match within one kind only."""
-
-CASTS = {
-    "number": "DECIMAL(38, 9)",
-    "floating-point number": "DOUBLE",
-    "boolean": "BOOLEAN",
-    "date": "DATE",
-    "timestamp": "TIMESTAMP",
-    "timestamp with time zone": "TIMESTAMPTZ",
-    "time": "TIME",
-}
-"""What the text of a key is read as where the parties declare that kind."""
 
 INTEGER = re.compile(r"U?(TINY|SMALL|BIG)?INT(EGER)?|BOOLEAN")
 """The types of columns that are computed with."""
@@ -55,36 +53,43 @@ OFFSET_BYTES = 4
 
 SAMPLED_ROWS = 50_000
 
-SETTINGS = {
-    "autoinstall_known_extensions": False,
-    "autoload_known_extensions": False,
-    "python_enable_replacements": False,
-}
+Table = TypeVar("Table", _native.Binned, _native.KeyedTable)
+
+Counts = tuple[int, int, list[int]]
+"""Rows, rows with NULL in a key column, and by key column the rows without a valid value."""
+
+Folder = tuple[str, str, bytes]
+"""Where the files of bins go, the name of the run, and the key under which they are encrypted."""
 
 
 @dataclass
 class Source:
-    """An opened input. relation: the FROM item. types: DuckDB's type of every column, by name. rows: how many it has.
+    """An opened input. stored: what there is. columns: the payload, in order.
 
-    columns: the payload, in order. numbers: those of them that are computed with, as 64-bit integers. is_csv: all
-    columns are text. casts: the key columns that are text and read as another kind, as the parties declare.
+    numbers: those of them that are computed with, as 64-bit integers. casts: the key columns that are text and read as
+    another kind, as the parties declare.
     """
 
     database: duckdb.DuckDBPyConnection
-    relation: str
-    name: str
-    types: dict[str, str]
+    stored: Stored
     key: tuple[str, ...]
     columns: tuple[str, ...]
-    rows: int
-    stamp: str
-    is_csv: bool
-    casts: dict[str, str]
+    casts: dict[str, str] = field(default_factory=dict)
     numbers: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What it is called in sentences."""
+        return self.stored.name
+
+    @property
+    def rows(self) -> int:
+        """How many rows it has."""
+        return self.stored.rows
 
     def kinds(self) -> list[str]:
         """The kind of every key column."""
-        return [self.casts.get(column) or kind_of(self.types[column]) or "" for column in self.key]
+        return [self.casts.get(column) or kind_of(self.stored.types[column]) or "" for column in self.key]
 
     def check_kinds(self, theirs: Sequence[str], peer: str) -> None:
         """Refuse key columns of another kind than the peer's. Raises RunError."""
@@ -107,19 +112,19 @@ class Source:
             else self._portable(column)
             for column in self.read_columns
         ]
-        return self.database.sql(f"SELECT {', '.join(expressions)} FROM {self.relation} {limit}")
+        return self.database.sql(f"SELECT {', '.join(expressions)} FROM {self.stored.relation} {limit}")
 
     @property
     def bytes(self) -> int:
         """About what key and payload take uncompressed; texts and the like as in the first rows."""
-        widths = {column: width_of(self.types[column]) for column in self.read_columns}
+        widths = {column: width_of(self.stored.types[column]) for column in self.read_columns}
         known = sum(width for width in widths.values() if width is not None)
         lengths = [
             f"coalesce(avg(strlen(CAST({quoted(c)} AS VARCHAR))), 0)" for c, width in widths.items() if width is None
         ]
         if not lengths or self.rows == 0:
             return known * self.rows
-        sample = f"(SELECT * FROM {self.relation} LIMIT {SAMPLED_ROWS})"
+        sample = f"(SELECT * FROM {self.stored.relation} LIMIT {SAMPLED_ROWS})"
         (found,) = self.database.execute(f"SELECT {', '.join(lengths)} FROM {sample}").fetchall()
         return int((known + sum(length + OFFSET_BYTES for length in found)) * self.rows)
 
@@ -132,17 +137,17 @@ class Source:
         """Keep no payload but integers to compute with. verb: what is done with them. Raises RunError."""
         self.columns = self.numbers = tuple(columns)
         for column in columns:
-            if column not in self.types:
+            if column not in self.stored.types:
                 raise RunError(
                     Fault.INPUT,
-                    f"{self.name}: there is no column {column!r} to {verb}; it has {', '.join(self.types)}.",
+                    f"{self.name}: there is no column {column!r} to {verb}; it has {', '.join(self.stored.types)}.",
                 )
             if column in self.key:
                 raise RunError(Fault.INPUT, f"{self.name}, column {column}: it is part of the key; {verb} another one.")
-            if not (self.is_csv or INTEGER.fullmatch(self.types[column])):
+            if not (self.stored.is_csv or INTEGER.fullmatch(self.stored.types[column])):
                 raise RunError(
                     Fault.INPUT,
-                    f"{self.name}, column {column}: it has type {self.types[column]}; {verb} integers only.",
+                    f"{self.name}, column {column}: it has type {self.stored.types[column]}; {verb} integers only.",
                 )
 
     def places(self, columns: Sequence[str]) -> list[int]:
@@ -154,15 +159,13 @@ class Source:
 
         Raises RunError.
         """
-        if self.is_csv:
-            from tacit.psi.csv_file import check_csv
-
-            check_csv(Path(self.name))
+        with _told():
+            self.stored.check_lines()
         wanted = {column: (CASTS[kind], f"no {kind}, as --kind declares") for column, kind in self.casts.items()}
         wanted |= dict.fromkeys(self.numbers, ("BIGINT", "no integer of 64 bits"))
         for column, (kind, problem) in wanted.items():
             bad = f"{quoted(column)} IS NOT NULL AND TRY_CAST({quoted(column)} AS {kind}) IS NULL"
-            numbered = f"SELECT row_number() OVER () AS row, * FROM {self.relation}"
+            numbered = f"SELECT row_number() OVER () AS row, * FROM {self.stored.relation}"
             found = self.database.execute(f"SELECT row FROM ({numbered}) WHERE {bad} LIMIT 1").fetchall()
             if found:
                 raise RunError(
@@ -172,7 +175,7 @@ class Source:
 
     def _portable(self, column: str) -> str:
         """A column as an Arrow type that every step can carry exactly."""
-        stored = self.types[column]
+        stored = self.stored.types[column]
         if column in self.numbers:
             return f"CAST({quoted(column)} AS BIGINT) AS {quoted(column)}"
         if stored in ("HUGEINT", "UHUGEINT"):
@@ -193,7 +196,7 @@ def width_of(stored: str) -> int | None:
 
 
 def open_source(
-    data: Path | Any,
+    data: Path | ArrowStream,
     key: Sequence[str],
     columns: Sequence[str] | None,
     threads: int,
@@ -204,18 +207,12 @@ def open_source(
 
     Raises RunError.
     """
-    import duckdb
-
     limit = f"{max(256, memory // 4 >> 20)}MB"
-    database = duckdb.connect(config={**SETTINGS, "threads": threads, "memory_limit": limit})
-    database.execute("SET preserve_insertion_order = true")
-    relation, rows, stamp, name = _file(database, data) if isinstance(data, Path) else _table(database, data)
-    described = database.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall()
-    types = {column: stored for column, stored, *_ in described}
-    source = Source(
-        database, relation, name, types, tuple(key), tuple(types if columns is None else columns), rows, stamp,
-        isinstance(data, Path) and data.suffix.lower() == ".csv", {},
-    )  # fmt: skip
+    database = connect(threads=threads, memory_limit=limit, preserve_insertion_order=True)
+    with _told():
+        stored = stored_file(database, data) if isinstance(data, Path) else stored_stream(database, data)
+    name, types = stored.name, stored.types
+    source = Source(database, stored, tuple(key), tuple(types if columns is None else columns))
     for column in source.read_columns:
         if column not in types:
             near = get_close_matches(column, types, n=1)
@@ -226,64 +223,94 @@ def open_source(
             raise RunError(
                 Fault.INPUT, f"{name}, column {column}: values of type {types[column]} cannot be matched; cast them."
             )
-    source.casts = _casts(source, kinds)
+    for column, kind in zip(key, kinds, strict=False):
+        if kind and types[column] == "VARCHAR":
+            source.casts[column] = kind
+        elif kind and kind_of(types[column]) != kind:
+            raise RunError(
+                Fault.INPUT,
+                f"{name}, column {column}: it is {kind_of(types[column])}, not {kind}, as --kind declares; store it as "
+                f"{kind}, or declare another kind at all parties.",
+            )
     return source
 
 
-def _casts(source: Source, kinds: Sequence[str]) -> dict[str, str]:
-    """The key columns to read as another kind than they are stored in. Raises RunError for one that cannot be."""
-    declared = {column: kind for column, kind in zip(source.key, kinds, strict=False) if kind}
-    for column, kind in declared.items():
-        stored = source.types[column]
-        if stored != "VARCHAR" and kind_of(stored) != kind:
-            raise RunError(
-                Fault.INPUT,
-                f"{source.name}, column {column}: it is {kind_of(stored)}, not {kind}, as --kind declares; store it as "
-                f"{kind}, or declare another kind at all parties.",
-            )
-    return {column: kind for column, kind in declared.items() if source.types[column] == "VARCHAR"}
-
-
-def _file(database: duckdb.DuckDBPyConnection, path: Path) -> tuple[str, int, str, str]:
-    import duckdb
-
+@contextmanager
+def _told() -> Iterator[None]:
+    """What is wrong with an owner's input, as a fault of a run."""
     try:
-        facts = path.stat()
-    except OSError as error:
-        raise RunError(Fault.INPUT, f"{path}: cannot be read ({error.strerror}).") from None
-    stamp = f"{path.resolve()} {facts.st_size} {facts.st_mtime_ns}"
+        yield
+    except DataError as error:
+        raise RunError(Fault.INPUT, str(error)) from None
+
+
+def partition(
+    source: Source,
+    key: bytes,
+    normalisers: Sequence[str],
+    tell: Callable[[str], None],
+    *,
+    memory: int,
+    keep_keyless: bool,
+    bins: int = 1,
+    folder: Folder | None = None,
+) -> tuple[_native.Binned, Counts]:
+    """Put an input into bins. folder: where they go, None for memory. Raises RunError that names what is wrong."""
+    columns = list(zip(source.places(source.key), normalisers, strict=True))
+
+    def put() -> _native.Binned:
+        return _native.Binned.partition(
+            source.select(),
+            key=key,
+            columns=columns,
+            payload=source.places(source.columns),
+            bins=bins,
+            folder=folder,
+            flush_bytes=max(1 << 20, min(1 << 29, memory // 4)),
+            keep_keyless=keep_keyless,
+        )
+
+    table = _read(source, put, tell)
+    return table, _counted(source, table.counts, tell)
+
+
+def keyed(
+    source: Source, key: bytes, parameters: Parameters, tell: Callable[[str], None]
+) -> tuple[_native.KeyedTable, Counts]:
+    """Read an input whose rows may have several keys. The counts: with several, rows without any of them count as NULL.
+
+    Raises RunError that names what is wrong.
+    """
+    columns = list(zip(source.places(source.key), parameters.normalisers, strict=True))
+
+    def put() -> _native.KeyedTable:
+        payload = source.places(source.columns)
+        keys = parameters.by_key(columns)
+        return _native.KeyedTable.read(source.select(), key=key, keys=keys, payload=payload)
+
+    table = _read(source, put, tell)
+    rows, null, invalid = _counted(source, table.counts, tell)
+    return table, (rows, null, invalid if parameters.keys == 1 else [])
+
+
+def _read(source: Source, put: Callable[[], Table], tell: Callable[[str], None]) -> Table:
+    for column, kind in source.casts.items():
+        tell(f"{source.name}, column {column}: its texts are read as {kind}")
     try:
-        match path.suffix.lower():
-            case ".parquet":
-                relation = f"read_parquet({text(str(path))})"
-                (rows,) = database.execute(f"SELECT count(*) FROM {relation}").fetchall()[0]
-            case ".csv":
-                from tacit.psi.csv_file import check_csv, csv_relation  # slow to load, and not needed for Parquet
-
-                relation = csv_relation(path)
-                (rows,) = database.execute(f"SELECT count(*) FROM {relation}").fetchall()[0]
-            case _:
-                raise RunError(Fault.INPUT, f"{path}: name a .parquet or .csv file.")
-    except duckdb.Error:
-        if path.suffix.lower() == ".csv":
-            check_csv(path)
-        problem = "is not a proper CSV file" if path.suffix.lower() == ".csv" else "is not a Parquet file"
-        raise RunError(Fault.INPUT, f"{path}: the file {problem}; save it anew.") from None
-    return relation, int(rows), stamp, str(path)
+        return put()
+    except (_native.InputError, duckdb.Error) as error:
+        source.explain_failure()
+        problem = str(error) if isinstance(error, _native.InputError) else "its rows cannot be read; save it anew"
+        raise RunError(Fault.INPUT, f"{source.name}: {problem}.") from None
 
 
-def _table(database: duckdb.DuckDBPyConnection, data: Any) -> tuple[str, int, str, str]:
-    database.register("given", data)
-    database.execute("CREATE TABLE input AS FROM given")
-    (rows,) = database.execute("SELECT count(*) FROM input").fetchall()[0]
-    return "input", int(rows), "memory", "the table"
-
-
-def quoted(name: str) -> str:
-    """An identifier."""
-    return '"' + name.replace('"', '""') + '"'
-
-
-def text(value: str) -> str:
-    """A string constant."""
-    return "'" + value.replace("'", "''") + "'"
+def _counted(
+    source: Source, counts: tuple[int, int, list[tuple[int, int | None]]], tell: Callable[[str], None]
+) -> Counts:
+    rows, null, invalid = counts
+    if rows != source.rows:
+        raise RunError(Fault.INPUT, f"{source.name}: it changed while it was read; run the same command again.")
+    for column, (count, first) in zip(source.key, invalid, strict=True):
+        if count:
+            tell(f"{source.name}, column {column}: {count:,} values are not valid, the first in row {first}")
+    return rows, null, [count for count, _ in invalid]

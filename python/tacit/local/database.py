@@ -1,0 +1,27 @@
+"""A party's database: how DuckDB is opened, and how its SQL writes names and strings."""
+
+from __future__ import annotations
+
+import duckdb
+
+SETTINGS = {
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+    "python_enable_replacements": False,
+}
+"""Nothing is fetched from the network, and no Python variable is mistaken for a table."""
+
+
+def connect(**settings: str | int | bool) -> duckdb.DuckDBPyConnection:
+    """A new database in memory. settings: DuckDB's own, besides those of all."""
+    return duckdb.connect(config={**SETTINGS, **settings})
+
+
+def quoted(name: str) -> str:
+    """An identifier."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def text(value: str) -> str:
+    """A string constant."""
+    return "'" + value.replace("'", "''") + "'"
