@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import errno
 import html
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import duckdb
 
 from tacit.agent.cost import Cost
+from tacit.agent.durable import whole_file
 from tacit.local.database import quoted, text
 from tacit.plan import learnt
 from tacit.plan.account.sentences import what
@@ -124,13 +124,11 @@ class Answer:
             raise ValueError(
                 f"{path}: unknown format; name the file .csv, .json or .parquet, or say which format you want."
             )
-        with tempfile.TemporaryDirectory(dir=path.parent, prefix=".tacit-") as folder:
-            whole = Path(folder) / "answer"
+        with whole_file(path) as whole:
             try:
                 self._database.cursor().execute(f"COPY ({self._portable()}) TO {text(str(whole))} ({options})")
             except duckdb.IOException as error:
                 raise OSError(errno.EIO, str(error).splitlines()[0].rstrip(" ."), str(path)) from error
-            whole.replace(path)
 
     def __repr__(self) -> str:
         return str(self._rows())
