@@ -524,7 +524,7 @@ class MatchPlan:
     @property
     def hash(self) -> bytes: ...
     def __new__(cls, text: str) -> MatchPlan:
-        """From JSON, as tacit.psi.agreement writes it. Raises InputError for what is no plan that parties can run."""
+        """From JSON, as tacit.psi.parameters writes it. Raises InputError for what is no plan that parties can run."""
 
 @final
 class Pair:

@@ -9,8 +9,8 @@ import pytest
 from tacit import _native
 from tacit.agent.faults import RunError
 from tacit.psi.choice import choose
-from tacit.psi.match import Limits
 from tacit.psi.parameters import Parameters
+from tacit.psi.request import Limits
 from tacit.psi.source import KINDS
 
 HONEST: dict[str, Any] = {"rows": 10, "memory": 1 << 30, "workers": 1, "kinds": ["text"]}

@@ -14,7 +14,7 @@ from .pairs import Pair
 
 def opened(path: Path, content: str | bytes) -> Source:
     path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return open_source(path, ["id"], None, 1, 1 << 28)
+    return open_source(path, ["id"], None, 1 << 28)
 
 
 def rows(source: Source) -> list[tuple[object, ...]]:

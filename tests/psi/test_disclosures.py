@@ -6,17 +6,15 @@ import json
 from typing import get_args
 
 from tacit.plan.facts.catalog import DisclosureRule
-from tacit.psi.agreement import Agreement
+from tacit.psi.account import account
 from tacit.psi.disclosures import MatchingKeys, Shown, Source
-from tacit.psi.group import GroupParameters
 from tacit.psi.parameters import MALICIOUS, Parameters
 from tacit.psi.prepared import query_parameters
-from tacit.psi.sentences import account
 
 AB, KEY = ("a", "b"), ("exact",)
 
 
-def agreements() -> list[Agreement]:
+def agreements() -> list[Parameters]:
     """One of every kind that there is."""
     two = [
         Parameters(AB, KEY, AB),
@@ -31,9 +29,9 @@ def agreements() -> list[Agreement]:
     abc = ("a", "b", "c")
     return [
         *two,
-        GroupParameters(abc, KEY, abc),
-        GroupParameters(abc, KEY, ("b", "c")),
-        GroupParameters(abc, KEY, ("a",)),
+        Parameters(abc, KEY, abc),
+        Parameters(abc, KEY, ("b", "c")),
+        Parameters(abc, KEY, ("a",)),
     ]
 
 

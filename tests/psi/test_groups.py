@@ -19,8 +19,9 @@ from tacit import _native
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.ledger import Ledger
 from tacit.cli.main import main
-from tacit.psi.group import GroupParameters, choose_leader
+from tacit.psi.parameters import Parameters
 from tacit.psi.tables import Matched
+from tacit.psi.whole import choose_leader
 
 from .groups import Group, ends
 from .test_announcements import honest
@@ -108,7 +109,7 @@ def test_what_is_sent_is_declared_and_depends_on_the_numbers_of_rows_alone(tmp_p
         costs = [Ledger(tmp_path / "private" / "ledger" / f"{party}.jsonl").entries()[-1]["cost"] for party in "abc"]
         seen.append([(cost["bytes_sent"], cost["bytes_received"], cost["rounds"]) for cost in costs])
     assert seen[0] == seen[1]
-    parameters = GroupParameters(tuple("abc"), ("exact",), tuple("abc"))
+    parameters = Parameters(tuple("abc"), ("exact",), tuple("abc"))
     facts = [honest(rows=rows) for rows in (300, 500, 200)]
     # Before it the parties announce, agree on a key and are ready; after it they are done.
     around = [
@@ -153,7 +154,7 @@ def test_tables_in_and_out(tmp_path: Path) -> None:
     assert polars.DataFrame(second).rows() == [("ann@X.org", 2.5)] * 2
     assert sorted(polars.DataFrame(third).rows()) == [("ANN@x.org", 2), ("ann@x.org", 1)]
     assert (first.report.keys, first.report.null, first.report.rate, first.report.pairs) == (1, 1, 0.5, 2)
-    with pytest.raises(RunError, match=r"leave out join='left', or name one party"):
+    with pytest.raises(RunError, match=r"leave out --join left, or name one party"):
         tacit.psi.intersect(tables["a"], federation=group.folder / "federation.toml", me="a", key=["mail"], join="left")
 
 
@@ -289,9 +290,9 @@ def test_who_leads_follows_from_the_sizes() -> None:
     def facts(*rows: int) -> list[_native.Announcement]:
         return [honest(rows=each, memory=8 << 30) for each in rows]
 
-    parameters = GroupParameters(tuple("abc"), ("exact",), tuple("abc"))
+    parameters = Parameters(tuple("abc"), ("exact",), tuple("abc"))
     assert choose_leader(parameters, facts(1 << 20, 10, 1 << 20)).leader == 1
-    assert choose_leader(GroupParameters(tuple("abc"), ("exact",), ("c",)), facts(1 << 20, 10, 1 << 20)).leader == 2
+    assert choose_leader(Parameters(tuple("abc"), ("exact",), ("c",)), facts(1 << 20, 10, 1 << 20)).leader == 2
     with pytest.raises(RunError, match="declare more --memory at all parties") as error:
         choose_leader(parameters, facts(1 << 28, 1 << 28, 1 << 28))
     assert error.value.fault is Fault.INPUT

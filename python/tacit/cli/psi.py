@@ -10,34 +10,20 @@ import argparse
 import os
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation_members import Members
-from tacit.agent.ledger import Ledger
-from tacit.agent.prices import shared_prices
 from tacit.cli.psi_prepared import run_prepared
 from tacit.cli.psi_screen import Screen
-from tacit.psi.account import approved_entry, completed_entry, recorded
-from tacit.psi.agreement import Agreement
-from tacit.psi.group import GroupMatch, GroupParameters, refuse
-from tacit.psi.match import Limits, Match
-from tacit.psi.members import matching, pair
+from tacit.psi.account import recorded
+from tacit.psi.match import Match
 from tacit.psi.output import check_output, write_rows
-from tacit.psi.parameters import (
-    JOINS,
-    LEAST,
-    PAIRS,
-    Parameters,
-    dropped,
-    keys_of,
-    kinds_declared,
-    normalisers,
-    recipients,
-    revealed,
-)
+from tacit.psi.parameters import JOINS, LEAST, PAIRS
 from tacit.psi.plugin import plugin_named
-from tacit.psi.source import open_source
+from tacit.psi.report import Report
+from tacit.psi.request import Limits, Request
 
 NAME = "psi"
 HELP = "match a table with other parties' without showing it"
@@ -59,9 +45,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the columns that identify a row, in an agreed order; of several --key one is enough")  # fmt: skip
     add("--output", type=Path, metavar="FILE", help="where the matching rows go, .parquet or .csv")
     add("--columns", type=_names, metavar="COLUMNS", help="the columns of the output (default: all)")
-    add("--normalise", type=_names, default=[], metavar="COLUMN=HOW",
+    add("--normalise", type=_by_column, default={}, metavar="COLUMN=HOW",
         help="spelling of key columns: email, name, phone, phone:REGION, exact (default: exact)")  # fmt: skip
-    add("--kind", type=_names, default=[], metavar="COLUMN=KIND",
+    add("--kind", type=_by_column, default={}, metavar="COLUMN=KIND",
         help="what texts of key columns are read as: number, date, ... (default: they stay texts)")  # fmt: skip
     add("--reveal", default="intersection", metavar="WHAT",
         help="intersection (default), cardinality, sum(PARTY.COLUMN), ids, or shares")  # fmt: skip
@@ -94,106 +80,59 @@ def run(options: argparse.Namespace) -> int:
     os.umask(0o077)
     members = Members.load(options.federation, options.private)
     screen = Screen(options.quiet)
-    if options.prepare is not None or options.prepared is not None:
-        return run_prepared(options, members, screen)
-    if options.input is None or options.key is None:
+    answers = options.prepared is not None and options.input is None
+    if not answers and (options.input is None or options.key is None):
         raise RunError(Fault.INPUT, "name this party's own table with --input, and its key columns with --key.")
-    everybody = matching(members, options.me, options.other)
-    if len(everybody) > 2:
-        return _run_group(options, members, everybody, screen)
-    parties = pair(members, options.me, options.other)
-    plugin = None if options.plugin is None else plugin_named(options.plugin)
-    key, widths = keys_of(options.key)
-    kinds = kinds_declared(key, options.kind)
-    parameters = Parameters(
-        parties, normalisers(key, options.normalise), recipients(parties, options.to), options.join,
-        options.protocol, _bins(options.bins), None if plugin is None else str(getattr(plugin, "name", options.plugin)),
-        *revealed(options.reveal, parties), widths, options.pairs, dropped(parties, options.drop),
-        options.least, kinds=kinds, prices=shared_prices(members.path),
-    )  # fmt: skip
-    _check_output(options, parameters)
-    limits = Limits(options.memory, options.workers, options.repeat_bins)
-    columns = [] if options.columns is None and parameters.reveal == "shares" else options.columns
-    source = open_source(options.input, key, columns, os.cpu_count() or 1, limits.memory, kinds)
-    screen.account(parameters)
+    request = _request(options)
+    if options.prepare is not None or options.prepared is not None:
+        return run_prepared(options, request, members, screen)
+    parameters, plugin = request.parameters(members), None
+    if options.plugin is not None:
+        plugin = plugin_named(options.plugin)
+        parameters = replace(parameters, plugin=str(getattr(plugin, "name", options.plugin)))
+    check_output(options.output, options.me, parameters.gives_rows and options.me in parameters.to)
+    source = request.open(options.input, options.columns)
+    output = options.output or options.input
     match = Match(
-        members,
-        options.me,
-        parameters,
-        source,
-        limits,
-        options.output or options.input,
-        plugin,
-        screen.line,
-        screen.progress,
-    )
-    return _run(options, match, parameters, screen)
-
-
-def _run_group(options: argparse.Namespace, members: Members, parties: tuple[str, ...], screen: Screen) -> int:
-    """A match of more than two parties."""
-    refuse(parties, {
-        f"--reveal {options.reveal}": options.reveal != "intersection",
-        f"--join {options.join}": options.join != "inner",
-        "--protocol": options.protocol != "auto",
-        "--plugin": options.plugin is not None,
-        "--bins": options.bins != "auto",
-        "--workers": options.workers is not None,
-        "--pairs": options.pairs != "all",
-        "--drop-contaminated": options.drop is not None,
-        "--least": options.least != LEAST,
-        "--repeat-bins": options.repeat_bins,
-        "the second --key": len(options.key) > 1,
-    })  # fmt: skip
-    (key,) = options.key
-    kinds = kinds_declared(key, options.kind)
-    parameters = GroupParameters(
-        parties, normalisers(key, options.normalise), recipients(parties, options.to), kinds=kinds,
-        prices=shared_prices(members.path),
+        members, options.me, parameters, source, request.limits, output, plugin, screen.line, screen.progress,
+        lambda choice: screen.choice(choice, parameters, options.explain),
     )  # fmt: skip
-    _check_output(options, parameters)
-    limits = Limits(options.memory)
-    source = open_source(options.input, key, options.columns, os.cpu_count() or 1, limits.memory, kinds)
-    screen.account(parameters)
-    match = GroupMatch(members, options.me, parameters, source, limits, options.output, screen.line, screen.progress)
-    return _run(options, match, parameters, screen)
+    report = _matched(options, match, screen)
+    if report.unconfirmed is None:
+        match.remove_files()
+    match.check_confirmed(report)
+    return 0
 
 
-def _check_output(options: argparse.Namespace, parameters: Agreement) -> None:
-    if options.output is None and parameters.gives_rows and options.me in parameters.to:
-        raise RunError(Fault.INPUT, f"{options.me} gets rows: name the file for them with --output.")
-    if options.output is not None:
-        check_output(options.output)
+def _request(options: argparse.Namespace) -> Request:
+    return Request(
+        me=options.me, keys=options.key or [], other=options.other, normalise=options.normalise, kinds=options.kind,
+        to=options.to, reveal=options.reveal, join=options.join, protocol=options.protocol, plugin=options.plugin,
+        bins=_bins(options.bins), pairs=options.pairs, drop=options.drop, least=options.least,
+        limits=Limits(options.memory, options.workers, options.repeat_bins),
+    )  # fmt: skip
 
 
-def _run(options: argparse.Namespace, match: Match | GroupMatch, parameters: Agreement, screen: Screen) -> int:
-    """Match, write the rows, and record it."""
-    learns = match.learns()
-    ledger = Ledger(match.members.private(options.me).ledger)
-    approved = ledger.append("approved", approved_entry(options.me, parameters))
-    with recorded(ledger, approved, lambda: match.may_ask):
-        report = match.run(lambda choice: screen.choice(choice, parameters, options.explain))
-        count = 0
-        if learns:
-            screen.line(f"writing {options.output}")
-            count = write_rows(match.source.database, match.rows, options.output, match.if_unwritten())
-    entry = ledger.append("completed", completed_entry(approved, parameters, report))
-    screen.report(report, count, learns, entry["entry"])
+def _matched(options: argparse.Namespace, match: Match, screen: Screen) -> Report:
+    """Match, write the rows, and say what was found."""
+    parameters, learns = match.parameters, match.learns()
+
+    def work() -> tuple[Report, int]:
+        report = match.run()
+        if not learns:
+            return report, 0
+        screen.line(f"writing {options.output}")
+        return report, write_rows(match.source.database, match.rows, options.output, match.if_unwritten())
+
+    report, count, entry = recorded(match, work)
+    screen.report(report, count, learns, entry)
     if not parameters.gives_rows and report.keys is not None:
         sys.stdout.write(f"matching keys: {report.keys}\n")
         if report.sum is not None:
             sys.stdout.write(f"sum: {report.sum}\n")
-        elif isinstance(parameters, Parameters) and parameters.summed is not None:
+        elif parameters.summed is not None:
             sys.stdout.write(f"sum: not shown, fewer than {parameters.least} keys match\n")
-    if report.unconfirmed is None:
-        match.remove_files()
-    else:
-        raise RunError(
-            Fault.PEER_GONE,
-            f"this party's output is complete, but {match.peer} was lost before it confirmed ({report.unconfirmed}); "
-            "should it start again, run the same command again.",
-        )
-    return 0
+    return report
 
 
 def _names(text: str) -> list[str]:
@@ -201,6 +140,11 @@ def _names(text: str) -> list[str]:
     if not names:
         raise argparse.ArgumentTypeError("name at least one column")
     return names
+
+
+def _by_column(text: str) -> dict[str, str]:
+    """What is said of columns, like ``email=email,phone=phone:DE``."""
+    return {column: said for column, _, said in (each.partition("=") for each in _names(text))}
 
 
 def _bytes(text: str) -> int:

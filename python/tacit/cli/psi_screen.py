@@ -5,10 +5,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 
-from tacit.psi.agreement import Agreement
 from tacit.psi.choice import Chosen
-from tacit.psi.match import Report
-from tacit.psi.sentences import account
+from tacit.psi.parameters import Parameters
+from tacit.psi.report import Report
 
 
 class Screen:
@@ -17,18 +16,13 @@ class Screen:
     def __init__(self, quiet: bool) -> None:
         self._quiet = quiet
         self._live = sys.stderr.isatty()
-        self._last = 0, 0.0
+        self._last = 0
 
     def line(self, text: str) -> None:
         if not self._quiet:
             sys.stderr.write(f"{text}\n")
 
-    def account(self, parameters: Agreement) -> None:
-        self.line("What each party will learn")
-        for sentence in account(parameters):
-            self.line(f"- {sentence}")
-
-    def choice(self, choice: Chosen, parameters: Agreement, explain: bool) -> None:
+    def choice(self, choice: Chosen, parameters: Parameters, explain: bool) -> None:
         each = zip(parameters.parties, choice.sent, strict=True)
         sent = ", ".join(f"{party} sends {size(sent)}" for party, sent in each)
         workers = f"{choice.workers} worker{'s' if choice.workers > 1 else ''}"
@@ -41,8 +35,8 @@ class Screen:
         if self._quiet or not self._live:
             return
         sent, received = metrics["bytes_sent"], metrics["bytes_received"]
-        rate = (sent + received - self._last[0]) / 0.2
-        self._last = sent + received, 0.0
+        rate = (sent + received - self._last) / 0.2
+        self._last = sent + received
         end = "\n" if metrics["bins"] == bins else ""
         bin = f"bin {metrics['bins']} of {bins}, " if bins > 1 else ""
         done = f"{bin}{size(sent)} sent, {size(received)} received, {size(rate)}/s"

@@ -27,17 +27,7 @@ __all__ = [
     "share",
 ]
 
-_HOMES = {
-    "Matched": "tacit.psi.tables",
-    "SharedLibrary": "tacit.psi.plugin",
-    "aggregate": "tacit.psi.tables",
-    "answer": "tacit.psi.tables",
-    "ask": "tacit.psi.tables",
-    "identify": "tacit.psi.tables",
-    "intersect": "tacit.psi.tables",
-    "prepare": "tacit.psi.tables",
-    "share": "tacit.psi.tables",
-}
+_HOMES = {**dict.fromkeys(__all__, "tacit.psi.tables"), "SharedLibrary": "tacit.psi.plugin"}
 
 
 def __getattr__(name: str) -> Any:

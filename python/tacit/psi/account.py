@@ -1,21 +1,56 @@
-"""What a party's ledger says about a match. Never an identifier."""
+"""What a party reads and its ledger says about a match. Never an identifier."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from tacit.agent.ledger import Ledger
-from tacit.psi.agreement import Agreement, together
-from tacit.psi.disclosures import Counted, Disclosure
-from tacit.psi.match import Report
-from tacit.psi.sentences import sentence
+from tacit.psi.disclosures import (
+    CommonKeys,
+    Disclosure,
+    MatchingKeys,
+    MatchingPairs,
+    PreparedKeys,
+    Shown,
+    UniversalIds,
+    sentence,
+    together,
+)
+from tacit.psi.parameters import Parameters
+from tacit.psi.report import Report
+from tacit.psi.run import Run
 
 JSON = dict[str, Any]
 
+Result = TypeVar("Result")
 
-def approved_entry(me: str, parameters: Agreement) -> JSON:
+
+def account(parameters: Parameters) -> list[str]:
+    """What each party learns besides its own data, a sentence each."""
+    return [sentence(each, parameters.parties) for each in parameters.disclosures()]
+
+
+def recorded(run: Run, work: Callable[[], tuple[Report, Result]]) -> tuple[Report, Result, int]:
+    """Do a run's work, with what all will learn told before it, and the ledger's entries around it.
+
+    Bins that were done until a failure stay disclosed, and are recorded. Returns the number of the last entry too.
+    """
+    run.tell("What each party will learn")
+    for line in account(run.parameters):
+        run.tell(f"- {line}")
+    ledger = Ledger(run.members.private(run.me).ledger)
+    approved = ledger.append("approved", _approved(run.me, run.parameters))
+    try:
+        report, result = work()
+    except BaseException as error:
+        ledger.append("failed", _failed(approved, error, run.may_ask))
+        raise
+    entry = ledger.append("completed", _completed(approved, run.parameters, report))
+    return report, result, entry["entry"]
+
+
+def _approved(me: str, parameters: Parameters) -> JSON:
     """The entry before anything leaves: the parameters, and all that anybody will learn."""
     described = f"psi {parameters.what()} of {together(parameters.parties)}, {len(parameters.normalisers)} key columns"
     kinds = parameters.kinds or ("",) * len(parameters.normalisers)
@@ -31,11 +66,9 @@ def approved_entry(me: str, parameters: Agreement) -> JSON:
     }
 
 
-def completed_entry(approved: JSON, parameters: Agreement, report: Report) -> JSON:
+def _completed(approved: JSON, parameters: Parameters, report: Report) -> JSON:
     """The entry after a match: how many keys were found to be common, and what it cost."""
-    happened = [
-        {**_disclosure(each, parameters), **_counted(each.shown.counted, report)} for each in parameters.disclosures()
-    ]
+    happened = [{**_disclosure(each, parameters), **_counted(each.shown, report)} for each in parameters.disclosures()]
     cost = {
         "bytes_sent": report.bytes_sent,
         "bytes_received": report.bytes_received,
@@ -48,22 +81,16 @@ def completed_entry(approved: JSON, parameters: Agreement, report: Report) -> JS
     return {**_reference(approved), **ran, "disclosures": happened, **asked, "cost": cost, **bins}
 
 
-@contextmanager
-def recorded(ledger: Ledger, approved: JSON, may_ask: Callable[[], tuple[str, ...]] = tuple) -> Iterator[None]:
-    """Record a failure: bins that were done until then stay disclosed. may_ask: what the run's report would say."""
-    try:
-        yield
-    except BaseException as error:
-        from tacit.agent.diagnosis import diagnose
+def _failed(approved: JSON, error: BaseException, may_ask: tuple[str, ...]) -> JSON:
+    """The entry after a failure. may_ask: what the run's report would say."""
+    from tacit.agent.diagnosis import diagnose
 
-        found = diagnose(error)
-        fault = {"fault": found.fault.value, "sentence": found.sentence}
-        told = {"disclosures": approved["disclosures"], "may_ask": list(may_ask())}
-        ledger.append("failed", {**_reference(approved), **fault, **told})
-        raise
+    found = diagnose(error)
+    fault = {"fault": found.fault.value, "sentence": found.sentence}
+    return {**_reference(approved), **fault, "disclosures": approved["disclosures"], "may_ask": list(may_ask)}
 
 
-def _disclosure(disclosure: Disclosure, parameters: Agreement) -> JSON:
+def _disclosure(disclosure: Disclosure, parameters: Parameters) -> JSON:
     """A disclosure as data, and in words."""
     return {
         **disclosure.json(),
@@ -72,12 +99,12 @@ def _disclosure(disclosure: Disclosure, parameters: Agreement) -> JSON:
     }
 
 
-def _counted(counted: Counted | None, report: Report) -> JSON:
-    """The number that a party's report has of what it counts."""
-    match counted:
-        case "pairs":
+def _counted(shown: Shown, report: Report) -> JSON:
+    """The number that a party's report has of what is shown: keys that all have, or pairs of rows that match."""
+    match shown:
+        case MatchingPairs() | UniversalIds("pairs"):
             return {"rows": report.pairs}
-        case "keys" if report.keys is not None:
+        case MatchingKeys() | PreparedKeys() | CommonKeys() | UniversalIds() if report.keys is not None:
             return {"rows": report.keys}
         case _:
             return {}

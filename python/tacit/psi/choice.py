@@ -13,8 +13,8 @@ from tacit.psi.parameters import FEW_ROWS, MOST_ASKED, Parameters
 BYTES_PER_TOKEN = _native.BYTES_PER_TOKEN
 """What a worker keeps at most for each token of a bin while it is matched."""
 
-Facts = tuple[_native.Announcement, _native.Announcement]
-"""What the first party and the second announce."""
+Facts = tuple[_native.Announcement, ...]
+"""What all parties announce, in their order."""
 
 
 @dataclass(frozen=True)
@@ -42,10 +42,19 @@ class Choice(Chosen):
     capacities: tuple[int, int]
 
 
+@dataclass(frozen=True)
+class GroupChoice(Chosen):
+    """Of more. leader: the party that finds the matches. rows: most that a party has in memory, its own and those."""
+
+    leader: int
+    rows: int
+
+
 def choose(parameters: Parameters, facts: Facts) -> Choice:
     """From what both parties announce. Raises RunError and native errors."""
     automatic = parameters.plugin is None and parameters.protocol == "auto"
-    found = _native.choose_bins(parameters.plan, facts)
+    first, second = facts
+    found = _native.choose_bins(parameters.plan, (first, second))
     bins, workers, capacities = found["bins"], found["workers"], (found["capacities"][0], found["capacities"][1])
     memory = min(each.memory for each in facts)
     if found["need"] > found["memory"]:
@@ -55,7 +64,7 @@ def choose(parameters: Parameters, facts: Facts) -> Choice:
             f"bins of {max(capacities):,} tokens need {found['need'] >> 20:,} MiB, more than the {memory >> 20:,} MiB "
             f"declared; declare more --memory, or {instead}.",
         )
-    name, sender, rows = found["protocol"], found["sender"], (facts[0].rows, facts[1].rows)
+    name, sender, rows = found["protocol"], found["sender"], (first.rows, second.rows)
     others = [f"{other} {seconds:.2f} s" for other, seconds in found["others"]]
     predicted = f"{found['seconds']:.2f} s predicted {network_text(facts)}, {', '.join(others)}"
     most = "at most one a bin, and no more than fit into memory" if parameters.malicious else "and at most one a bin"
@@ -100,7 +109,7 @@ def _why_bins(found: Mapping[str, Any], rows: int, memory: int, malicious: bool)
 
 def _why_sender(parameters: Parameters, sender: int) -> str:
     receiver = parameters.parties[1 - sender]
-    if not parameters.both_learn:
+    if not parameters.all_learn:
         return f"{receiver} receives: it alone learns the matches"
     if parameters.plugin is not None:
         return f"{receiver} receives: the first party does with a plug-in"
@@ -118,7 +127,7 @@ def _may_ask(
     if not parameters.malicious:
         return ()
     items = {1 - sender: bins * _native.matching_questions(capacities[1 - sender], bins)}
-    if parameters.both_learn:
+    if parameters.all_learn:
         items[sender] = bins * capacities[sender]
     told = []
     for party, most in items.items():

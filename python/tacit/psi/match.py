@@ -1,20 +1,21 @@
-"""One party's match from connecting to the joint rows: announce, choose, put into bins, match, confirm."""
+"""One party's match from connecting to the joint rows: announce, choose, read, match, confirm."""
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from tacit import _native
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation_members import Members
-from tacit.psi.announcement import announcement
-from tacit.psi.choice import BYTES_PER_TOKEN, Choice, Facts, choose
+from tacit.psi.choice import BYTES_PER_TOKEN, Choice, Chosen, Facts, GroupChoice, choose
 from tacit.psi.parameters import UNBALANCED, Parameters
+from tacit.psi.report import Found, Report
+from tacit.psi.request import Limits
+from tacit.psi.run import Run, Tell, Watch, silent, watched
 from tacit.psi.source import Counts, Folder, Source, keyed, partition
 from tacit.psi.state import (
     State,
@@ -28,8 +29,7 @@ from tacit.psi.state import (
     sealing_key,
     write_state,
 )
-from tacit.psi.watching import Told, Watching
-from tacit.psi.whole import ID_COLUMN, Found, check_memory, choose_whole, reveal
+from tacit.psi.whole import ID_COLUMN, check_memory, choose_leader, choose_whole, reveal
 
 OUTPUT_BYTES = 64
 """What the output has for a row of either table besides its columns."""
@@ -43,100 +43,16 @@ RESULT_BYTES = 4
 BYTES_PER_ROW = 64
 """Tokens and places of a row in memory."""
 
-Tell = Callable[[str], None]
+
+Announce = Callable[[Chosen], None]
+"""Takes what was chosen."""
 
 
-@dataclass(frozen=True)
-class Limits:
-    """This party's own: memory, workers, and whether bins are matched again that the other may have results of."""
+class Match(Run):
+    """One party's match. output: names the file that the rows will go to, if any.
 
-    memory: int = 3 << 30
-    workers: int | None = None
-    repeat_bins: bool = False
-
-    def __post_init__(self) -> None:
-        most = _native.MOST_WORKERS
-        if self.workers is not None and not 1 <= self.workers <= most:
-            raise RunError(Fault.INPUT, f"--workers is {self.workers}; write a number from 1 to {most}.")
-
-    def offered(self) -> int:
-        """How many workers this party offers. Two parties on one machine of two cores keep both busy with one each."""
-        return self.workers or max(1, (os.cpu_count() or 1) // 2)
-
-
-@dataclass(frozen=True)
-class Report:
-    """What a match found. null and invalid: rows without a key (invalid: by key column). What nobody learns is None.
-
-    keys: how many keys both have. rate: keys for each row with a key. union: how many universal ids there are.
-    repeated: rows of this party that share keys with several rows of the other, of shares and of ids by several keys.
-    resumed: bins that were done before. again: how often a bin was begun again that had been begun before, over all
-    attempts. may_ask: how many items each party may have asked about by deviating, in sentences.
-    """
-
-    rows: int
-    null: int
-    invalid: dict[str, int]
-    keys: int | None
-    pairs: int
-    sum: int | None
-    union: int | None
-    repeated: int
-    rate: float | None
-    bytes_sent: int
-    bytes_received: int
-    rounds: int
-    seconds: float
-    resumed: int
-    unconfirmed: str | None
-    protocol: str | None = None
-    again: int = 0
-    may_ask: tuple[str, ...] = ()
-
-    @classmethod
-    def of(
-        cls,
-        counts: Counts,
-        key: tuple[str, ...],
-        found: Found,
-        metrics: Mapping[str, int],
-        begin: float,
-        *,
-        resumed: int = 0,
-        unconfirmed: str | None = None,
-        protocol: str | None = None,
-        again: int = 0,
-        may_ask: tuple[str, ...] = (),
-    ) -> Report:
-        """From what was counted of a party's rows and what was found. begin: when, by the monotonic clock."""
-        rows, null, invalid = counts
-        with_key = rows - null - sum(invalid)
-        return cls(
-            rows=rows,
-            null=null,
-            invalid=dict(zip(key, invalid, strict=False)),
-            keys=found.keys,
-            pairs=found.pairs,
-            sum=found.sum,
-            union=found.union,
-            repeated=found.repeated,
-            rate=None if found.keys is None or found.union is not None else found.keys / max(1, with_key),
-            bytes_sent=metrics.get("bytes_sent", 0),
-            bytes_received=metrics.get("bytes_received", 0),
-            rounds=metrics.get("rounds", 0),
-            seconds=time.monotonic() - begin,
-            resumed=resumed,
-            unconfirmed=unconfirmed,
-            protocol=protocol,
-            again=again,
-            may_ask=may_ask,
-        )
-
-
-class Match:
-    """One party's match. parameters: equal at both parties. output: names the file that the rows will go to, if any.
-
-    tell: is told every step in a line. watch: is told of progress: metrics, and how many bins there are.
+    watch: is told of progress: metrics, and how many bins there are. announce: is told what was chosen, before any
+    token is made.
     """
 
     def __init__(
@@ -148,19 +64,19 @@ class Match:
         limits: Limits,
         output: Path | None = None,
         plugin: object | None = None,
-        tell: Tell = lambda line: None,
-        watch: Told = lambda metrics, bins: None,
+        tell: Tell = silent,
+        watch: Watch = lambda metrics, bins: None,
+        announce: Announce = lambda choice: None,
     ) -> None:
-        self.members, self.me, self.parameters, self.source = members, me, parameters, source
-        self.limits, self.output, self.plugin, self.tell, self.watch = limits, output, plugin, tell, watch
-        self.number = parameters.parties.index(me)
-        self.peer = parameters.parties[1 - self.number]
-        self.choice: Choice | None = None
+        super().__init__(members, me, parameters, tell)
+        self.source, self.limits, self.output, self.plugin = source, limits, output, plugin
+        self.watch, self.announce = watch, announce
         self.peer_rows = 0
-        self.folder = None if output is None else folder_of(output)
+        self.folder = None if output is None or parameters.several else folder_of(output)
         self._key = sealing_key(members.private(me).read_key())
-        self._again = 0
+        self._again = self._resumed = 0
         self._columns = [*source.key, "/", *source.columns]
+        self._choice: Choice | GroupChoice | None = None
         self._table: _native.Binned | None = None
         self._state: State | None = None
         self._counts: Counts = (source.rows, 0, [])
@@ -178,26 +94,34 @@ class Match:
                 owner, column = parameters.summed or ("", "")
                 source.compute_with((column,) if owner == me else (), "sum")
 
-    def run(self, announce: Callable[[Choice], None] = lambda choice: None) -> Report:
-        """Match. announce: called with what was chosen before any token is made. Raises RunError and native errors."""
+    def run(self) -> Report:
+        """Match. Raises RunError and native errors."""
         begin = time.monotonic()
         state = None
         if self.folder is not None:
-            state = read_state(
-                self.folder, self._key, self.parameters.plan_hash, self.source.stored.stamp, self._columns
-            )
+            stamp = self.source.stored.stamp
+            state = read_state(self.folder, self._key, self.parameters.plan_hash, stamp, self._columns)
         if state is not None and state.agreed:
             self.tell("all bins are done already: only the output is left to be written")
             self._reopen(state)
-            return self._report({}, begin, state.bins, None)
+            self._resumed = state.bins
+            return self._report({}, begin, None)
         self._check_begun()
-        self.tell(f"connecting with {self.peer}")
-        pair = connect(self.members, self.parameters, self.me)
-        try:
-            return self._matched(pair, state, announce, begin)
-        except BaseException:
-            pair.abort("the match failed")
-            raise
+        with self.connected() as connection:
+            facts = tuple(connection.announce(self._announcement(state)))
+            for party, theirs in zip(self.parameters.parties, facts, strict=True):
+                if party != self.me:
+                    self.source.check_kinds(theirs.kinds, party)
+            if isinstance(connection, _native.Group):
+                self._in_common(connection, facts)
+            else:
+                self.peer_rows = facts[1 - self.number].rows
+                if self.parameters.reveal == "intersection":
+                    self._in_bins(connection, facts, state)
+                else:
+                    self._whole(connection, facts)
+            unconfirmed = self._confirm(connection)
+            return self._report(connection.metrics(), begin, unconfirmed)
 
     def rows(self) -> _native.MatchedRows:
         """The joint rows' part of this party; after ``run``."""
@@ -205,11 +129,6 @@ class Match:
             return self._found.output()
         assert self._table is not None, "run() comes first"
         return self._table.output(self.parameters.join, self.number == 0, self.peer_rows)
-
-    @property
-    def may_ask(self) -> tuple[str, ...]:
-        """How many items each party may ask about by deviating, in sentences, as soon as that is known."""
-        return () if self.choice is None else self.choice.may_ask
 
     def learns(self) -> bool:
         """Whether this party gets rows."""
@@ -220,35 +139,24 @@ class Match:
         if self._state is not None:
             return "the matches are kept: free space and run it again"
         repeat = ", here with --repeat-bins" if self.parameters.malicious else ""
-        return f"free space, and run it again at both parties{repeat}"
+        return f"free space, and run it again at {'all' if self.parameters.several else 'both'} parties{repeat}"
 
     def remove_files(self) -> None:
         """Remove what the match kept on disk."""
         if self.folder is not None:
             remove_folder(self.folder)
 
-    def _matched(
-        self, pair: _native.Pair, state: State | None, announce: Callable[[Choice], None], begin: float
-    ) -> Report:
-        mine = self._announcement(state)
-        facts = pair.announce(mine)
-        theirs = facts[1 - self.number]
-        self.peer_rows = theirs.rows
-        self.source.check_kinds(theirs.kinds, self.peer)
-        if self.parameters.reveal != "intersection":
-            return self._whole(pair, facts, announce, begin)
-        choice = self.choice = choose(self.parameters, facts)
-        resumes = mine.resumes_with(theirs, choice.bins)
-        announce(choice)
-        if resumes and state is not None:
+    def _in_bins(self, pair: _native.Pair, facts: Facts, state: State | None) -> None:
+        """The rows that match, bin by bin."""
+        mine, theirs = facts[self.number], facts[1 - self.number]
+        choice = self._choice = choose(self.parameters, facts)
+        self.may_ask = choice.may_ask
+        self.announce(choice)
+        if state is not None and mine.resumes_with(theirs, choice.bins):
             todo = self._resume(state, theirs.done, choice)
         else:
             if state is not None:
-                before = self._reopened(state)
-                done, begun = before.done(), before.begun()
-                unfinished = sum(bool(times) and not result for result, times in zip(done, begun, strict=True))
-                self._check_disowned(sum(done), sum(done), unfinished, choice)
-                self._again += sum(max(times, result) for result, times in zip(done, begun, strict=True))
+                self._begin_anew(state, choice)
             todo = list(range(choice.bins))
             self._partition(pair, choice)
         pair.ready()
@@ -257,7 +165,8 @@ class Match:
         pair.add_workers(choice.workers)
         assert self._table is not None
         self.tell(f"matching {len(todo)} bins")
-        with Watching(pair, self.watch, choice.bins, choice.bins - len(todo)):
+        self._resumed = choice.bins - len(todo)
+        with watched(pair, self.watch, choice.bins, self._resumed):
             pair.run(
                 self._table,
                 choice.protocol,
@@ -265,8 +174,6 @@ class Match:
                 todo=todo,
                 plugin=None if self.plugin is None else (self.plugin, str(self.parameters.plugin)),
             )
-        unconfirmed = self._confirm(pair)
-        return self._report(pair.metrics(), begin, choice.bins - len(todo), unconfirmed)
 
     def _check_begun(self) -> None:
         """Refuse to repeat a match in memory that did not end: the peer may have its results, and ask about more.
@@ -284,35 +191,57 @@ class Match:
                 "record).",
             )
 
-    def _whole(
-        self,
-        pair: _native.Pair,
-        facts: Facts,
-        announce: Callable[[Choice], None],
-        begin: float,
-    ) -> Report:
+    def _whole(self, pair: _native.Pair, facts: Facts) -> None:
         """What is revealed in place of the rows that match."""
-        choice = self.choice = choose_whole(self.parameters, facts)
-        announce(choice)
-        if self.folder is not None and self.learns():
-            check_disk(self.folder, 2 * self.source.bytes + OUTPUT_BYTES * (self.source.rows + self.peer_rows))
-        check_memory(self.parameters, choice, self.limits.memory, self.source.bytes)
-        self.tell(f"reading {self.source.rows:,} rows into memory")
+        choice = choose_whole(self.parameters, facts)
+        key = self._begin_whole(pair, choice)
         table: _native.Binned | _native.KeyedTable
-        key, _ = pair.agree()
         if self.parameters.reveal == "shares" or self.parameters.keys > 1:
             table, self._counts = keyed(self.source, key, self.parameters, self.tell)
         else:
             table = self._table = self._binned(key, 1, None)
         self.tell("matching")
         self._found = reveal(pair, table, self.parameters, choice, self.number, facts)
-        return self._report(pair.metrics(), begin, 0, self._confirm(pair))
+
+    def _in_common(self, group: _native.Group, facts: Facts) -> None:
+        """The rows whose keys all of more than two parties have."""
+        try:
+            choice = choose_leader(self.parameters, facts)
+        except RunError:
+            group.refuse()
+            raise
+        key = self._begin_whole(group, choice)
+        table = self._table = self._binned(key, 1, None)
+        group.ready()
+        self.tell("matching")
+        with watched(group, self.watch, 1):
+            group.intersect(table, leader=choice.leader)
+
+    def _begin_whole(self, connection: _native.Pair | _native.Group, choice: Choice | GroupChoice) -> bytes:
+        """Refuse tables that do not fit, or agree on the key of their tokens."""
+        self._choice = choice
+        self.announce(choice)
+        if self.output is not None and self.learns():
+            needed = 2 * self.source.bytes + OUTPUT_BYTES * (self.source.rows + self.peer_rows)
+            check_disk(folder_of(self.output), needed)
+        check_memory(self.parameters, choice, self.limits.memory, self.source.bytes)
+        self.tell(f"reading {self.source.rows:,} rows into memory")
+        key, _ = connection.agree()
+        return key
 
     def _announcement(self, state: State | None) -> _native.Announcement:
-        resume = None if state is None else (state.run, self._reopened(state).done())
-        columns = self.source.columns if self.parameters.reveal == "shares" else ()
+        """What this party tells the others of itself before anything else."""
         network = self.members.private(self.me).network
-        return announcement(self.source, network, self.limits.memory, self.limits.offered(), columns, resume)
+        return _native.Announcement(
+            rows=self.source.rows,
+            memory=min(self.limits.memory, _native.MOST_MEMORY),
+            workers=1 if self.parameters.several else self.limits.offered(),
+            kinds=self.source.kinds(),
+            latency=network.latency,
+            bandwidth=network.bandwidth,
+            columns=list(self.source.columns) if self.parameters.reveal == "shares" else [],
+            resume=None if state is None else (state.run, self._reopened(state).done()),
+        )
 
     def _partition(self, pair: _native.Pair, choice: Choice) -> None:
         """Agree on a key and put the input into bins, in memory if they fit."""
@@ -377,20 +306,24 @@ class Match:
         return _native.Binned.reopen(
             self.source.select("LIMIT 0"),
             key=bytes.fromhex(state.key),
-            columns=self._key_columns(),
+            columns=self.source.key_columns(self.parameters.normalisers),
             payload=self.source.places(self.source.columns),
             bins=state.bins,
             folder=self._folder(state.run),
         )
 
-    def _key_columns(self) -> list[tuple[int, str]]:
-        """Where the key columns are, and their normalisers."""
-        return list(zip(self.source.places(self.source.key), self.parameters.normalisers, strict=True))
-
     def _reopen(self, state: State) -> None:
         self._table = self._reopened(state)
         self._state, self.peer_rows = state, state.rows[1]
         self._counts = (state.counts[0], state.counts[1], list(state.counts[2]))
+
+    def _begin_anew(self, state: State, choice: Choice) -> None:
+        """Leave a run that this party cannot resume. Raises RunError if the peer may have results of it."""
+        before = self._reopened(state)
+        done, begun = before.done(), before.begun()
+        unfinished = sum(bool(times) and not result for result, times in zip(done, begun, strict=True))
+        self._check_disowned(sum(done), sum(done), unfinished, choice)
+        self._again += sum(max(times, result) for result, times in zip(done, begun, strict=True))
 
     def _resume(self, state: State, told: list[bool], choice: Choice) -> list[int]:
         """The bins that one of the parties has no result of. They run anew, with fresh randomness.
@@ -441,42 +374,22 @@ class Match:
                 f"asks again, perhaps with other rows; if you trust it, start with --repeat-bins; {anew}.",
             )
 
-    def _confirm(self, pair: _native.Pair) -> str | None:
-        """Tell each other that all is done. This party has its results, whatever becomes of the peer now."""
-        try:
-            pair.done()
-            if self._state is not None and self.folder is not None:
-                write_state(self.folder, self._key, replace(self._state, agreed=True))
-            pair.close()
-        except _native.PeerGoneError as error:
-            return str(error)
-        return None
+    def _keep_confirmed(self) -> None:
+        if self._state is not None and self.folder is not None:
+            write_state(self.folder, self._key, replace(self._state, agreed=True))
 
-    def _report(self, metrics: Mapping[str, int], begin: float, resumed: int, unconfirmed: str | None) -> Report:
+    def _report(self, metrics: Mapping[str, int], begin: float, unconfirmed: str | None) -> Report:
         found = self._found
         if found is None and self.learns():
             assert self._table is not None
             totals = self._table.totals()
             found = Found(totals["keys"], pairs=totals["pairs"])
-        protocol = None if self.choice is None else self.choice.protocol
         begun = [] if self._table is None else self._table.begun()
-        again = self._again + sum(max(0, times - 1) for times in begun)
-        return Report.of(
-            self._counts, self.source.key, found or Found(), metrics, begin,
-            resumed=resumed, unconfirmed=unconfirmed, protocol=protocol, again=again, may_ask=self.may_ask,
-        )  # fmt: skip
-
-
-def connect(members: Members, parameters: Parameters, me: str) -> _native.Pair:
-    """Connect with the other party, which compares parameters. Raises native errors."""
-    network = members.private(me).network
-    return _native.Pair.connect(
-        [members.native_party(name) for name in parameters.parties],
-        parameters.parties.index(me),
-        members.private(me).read_key(),
-        parameters.plan,
-        connect_timeout=network.connect_timeout,
-        idle_timeout=network.idle_timeout,
-        latency=network.latency,
-        bandwidth=network.bandwidth,
-    )
+        return replace(
+            Report.of(self._counts, self.source.key, found or Found(), metrics, begin),
+            resumed=self._resumed,
+            unconfirmed=unconfirmed,
+            protocol=None if self._choice is None else self._choice.protocol,
+            again=self._again + sum(max(0, times - 1) for times in begun),
+            may_ask=self.may_ask,
+        )

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import duckdb
+
+from tacit import _native
+from tacit.agent.durable import whole_file
 from tacit.agent.faults import Fault, RunError
 from tacit.local.database import text
-
-if TYPE_CHECKING:
-    import duckdb
-
-    from tacit import _native
 
 FORMATS = {".parquet": "FORMAT parquet", ".csv": "FORMAT csv, HEADER"}
 
 
-def check_output(path: Path) -> None:
-    """Refuse what could only fail after the match. Raises RunError."""
+def check_output(path: Path | None, me: str, gets_rows: bool) -> None:
+    """Refuse what could only fail after the match. gets_rows: whether this party does. Raises RunError."""
+    if path is None:
+        if gets_rows:
+            raise RunError(Fault.INPUT, f"{me} gets rows: name the file for them with --output.")
+        return
     if path.suffix.lower() not in FORMATS:
         raise RunError(Fault.INPUT, f"{path}: name it .parquet or .csv.")
     if not path.parent.is_dir():
@@ -35,7 +36,7 @@ class Readings:
         self._rows = rows
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """One reading."""
+        """The rows as an Arrow stream."""
         return self._rows().__arrow_c_stream__(requested_schema)
 
 
@@ -46,15 +47,11 @@ def write_rows(
 
     Raises RunError if the file cannot be written; then nothing is left of it.
     """
-    import duckdb
-
     database.register("matched", Readings(rows))
     try:
-        with tempfile.TemporaryDirectory(dir=path.parent, prefix=".tacit-") as folder:
-            whole = Path(folder) / "rows"
+        with whole_file(path) as whole:
             copied = database.execute(f"COPY (FROM matched) TO {text(str(whole))} ({FORMATS[path.suffix.lower()]})")
             ((count,),) = copied.fetchall()
-            whole.replace(path)
     except (duckdb.IOException, OSError) as error:
         reason = str(error).splitlines()[0].rstrip(" .")
         raise RunError(Fault.INPUT, f"{path}: cannot be written ({reason}); {kept}.") from None

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
 
 from tacit import _native
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation_members import Members
 from tacit.agent.private_key import PrivateKey
-from tacit.psi.match import Report, connect
 from tacit.psi.parameters import UNBALANCED, Parameters
 from tacit.psi.prepared_file import (
     COPIES,
@@ -26,8 +25,10 @@ from tacit.psi.prepared_file import (
     write_prepared,
     write_privately,
 )
+from tacit.psi.report import Found, Report
+from tacit.psi.request import Request, matching
+from tacit.psi.run import Run, Tell, silent
 from tacit.psi.source import Counts, Source, partition
-from tacit.psi.whole import Found
 
 DEFAULT_BUDGET = 1 << 20
 """Rows that may be asked about in all, unless the owner says otherwise."""
@@ -37,36 +38,23 @@ BYTES_PER_ROW = 224
 
 TOKEN_KEY = 16
 
-Tell = Callable[[str], None]
-Result = TypeVar("Result")
-
 
 def prepare(
-    source: Source,
-    normalisers: tuple[str, ...],
-    path: Path,
-    private_key: PrivateKey,
-    budget: int,
-    memory: int,
-    tell: Tell,
+    source: Source, request: Request, path: Path, private_key: PrivateKey, budget: int, tell: Tell = silent
 ) -> Description:
-    """Prepare a table into a file. budget: how many rows may be asked about in all. Raises RunError."""
-    need = BYTES_PER_ROW * source.rows + 2 * source.bytes
-    if need > memory:
-        raise RunError(
-            Fault.INPUT,
-            f"{source.name}: preparing it needs {need >> 20:,} MiB, more than the {memory >> 20:,} MiB declared; "
-            "declare more --memory.",
-        )
-    source.columns = ()
+    """Prepare a table into a file. source: without a payload. budget: how many rows may be asked about in all.
+
+    Raises RunError.
+    """
+    memory = request.limits.memory
+    _check_memory(source, 0, memory, "preparing it needs")
     token_key = secrets.token_bytes(TOKEN_KEY)
-    kinds = source.kinds()
+    normalisers = request.normalisers()
     table, _ = partition(source, token_key, normalisers, tell, memory=memory, keep_keyless=False)
     tell(f"preparing {source.rows:,} rows")
     prepared, published = _native.PreparedSet.prepare(table, source.rows, budget)
-    secret = prepared.secret()
-    about = Description(source.rows, budget, kinds, list(normalisers), token_key.hex())
-    write_prepared(path, private_key, about, secret, published)
+    about = Description(source.rows, budget, source.kinds(), list(normalisers), token_key.hex())
+    write_prepared(path, private_key, about, prepared.secret(), published)
     return about
 
 
@@ -75,15 +63,31 @@ def query_parameters(parties: tuple[str, str], asker: str, normalisers: tuple[st
     return Parameters(parties, normalisers, (asker,), protocol=UNBALANCED)
 
 
-class Query:
-    """One query about a prepared table. tell: is told every step in a line."""
+class Query(Run):
+    """One query about a prepared table."""
 
-    def __init__(self, members: Members, me: str, parameters: Parameters, tell: Tell = lambda line: None) -> None:
-        self.members, self.me, self.parameters, self.tell = members, me, parameters, tell
-        self.peer = parameters.parties[1 - parameters.parties.index(me)]
+    kind, done, advice = "query", "this party is done", ""
 
-    def answer(self, file: PreparedFile, most: int | None) -> Report:
-        """Answer the peer's query. most: how many rows it may ask about at once, if the owner limits that."""
+    @classmethod
+    def answering(
+        cls, members: Members, me: str, other: str | Sequence[str] | None, file: PreparedFile, tell: Tell = silent
+    ) -> Query:
+        """The end that answers. other: who asks. Raises RunError."""
+        parties = _two(members, me, other)
+        (asker,) = (name for name in parties if name != me)
+        return cls(members, me, query_parameters(parties, asker, tuple(file.about.normalisers)), tell)
+
+    @classmethod
+    def asking(cls, members: Members, request: Request, tell: Tell = silent) -> Query:
+        """The end that asks. Raises RunError."""
+        parties = _two(members, request.me, request.other)
+        return cls(members, request.me, query_parameters(parties, request.me, request.normalisers()), tell)
+
+    def answer(self, file: PreparedFile, most: int | None) -> tuple[Report, int]:
+        """Answer the peer's query. most: how many rows it may ask about at once, if the owner limits that.
+
+        Returns what is left of the budget too.
+        """
         begin, about = time.monotonic(), file.about
         left = about.budget - file.answered
         most_now = left if most is None else min(most, left)
@@ -95,8 +99,8 @@ class Query:
             token_key=bytes.fromhex(about.token_key),
             published=file.published,
         )
-
-        def work(pair: _native.Pair) -> Report:
+        with self.connected() as pair:
+            assert isinstance(pair, _native.Pair)
             rows, has = pair.offer(offer)
             if rows > most_now:
                 raise _refused(
@@ -108,16 +112,17 @@ class Query:
             prepared = _native.PreparedSet.load(file.secret, file.answered)
             file.record(self.members.private(self.me).read_key(), file.answered + rows)
             pair.answer(prepared, rows, None if has else file.published)
-            return _report(pair, begin, (about.rows, 0, []), (), None, _confirmed(pair))
+            return self._report(pair, begin, (about.rows, 0, []), (), Found()), left - rows
 
-        return self._connected(work)
+    def ask(self, source: Source, held: Path, memory: int) -> tuple[Report, Callable[[], _native.MatchedRows]]:
+        """Ask about a table's rows. held: where what is published is kept, for the next query.
 
-    def ask(self, source: Source, held: Path, memory: int) -> tuple[Report, _native.Binned]:
-        """Ask about a table's rows. held: where what is published is kept, for the next query."""
+        Returns a reading of the rows that match too.
+        """
         begin = time.monotonic()
         known = read_published(held)
-
-        def work(pair: _native.Pair) -> tuple[Report, _native.Binned]:
+        with self.connected() as pair:
+            assert isinstance(pair, _native.Pair)
             theirs = pair.question(source.rows, len(source.key), known)
             source.check_kinds(theirs.kinds, self.peer)
             if source.rows > theirs.most:
@@ -125,7 +130,8 @@ class Query:
                     pair,
                     f"{source.name}: {self.peer} answers at most {theirs.most:,} rows now; ask about fewer.",
                 )
-            _check_memory(source, _native.published_bytes(theirs.rows, theirs.budget), memory)
+            published = COPIES * _native.published_bytes(theirs.rows, theirs.budget)
+            _check_memory(source, published, memory, "asking about it needs", ", with what the other party publishes")
             fresh = known is not None and theirs.publishes(known)
             self._costs(theirs.rows, theirs.budget, source.rows, fresh)
             chosen = self.parameters.normalisers
@@ -133,19 +139,12 @@ class Query:
             received = pair.ask(table, source.rows, known if fresh else None, theirs)
             if received is not None:
                 write_privately(held, received)
-            report = _report(pair, begin, counts, source.key, table.totals()["keys"], _confirmed(pair))
-            return report, table
+            report = self._report(pair, begin, counts, source.key, Found(table.totals()["keys"]))
+            return report, lambda: table.output("inner", True, 0)
 
-        return self._connected(work)
-
-    def _connected(self, work: Callable[[_native.Pair], Result]) -> Result:
-        self.tell(f"connecting with {self.peer}")
-        pair = connect(self.members, self.parameters, self.me)
-        try:
-            return work(pair)
-        except BaseException:
-            pair.abort("the query failed")
-            raise
+    def _report(self, pair: _native.Pair, begin: float, counts: Counts, key: tuple[str, ...], found: Found) -> Report:
+        unconfirmed = self._confirm(pair)
+        return replace(Report.of(counts, key, found, pair.metrics(), begin), unconfirmed=unconfirmed)
 
     def _costs(self, rows: int, budget: int, asked: int, has: bool) -> None:
         published, cost = _native.published_bytes(rows, budget), _native.query_cost(asked)
@@ -154,31 +153,26 @@ class Query:
         self.tell(f"online: {cost['receiver']:,} B to ask about {asked:,} rows, {cost['sender']:,} B to answer")
 
 
-def _check_memory(source: Source, published: int, memory: int) -> None:
-    """Refuse a query that does not fit, beside what the other party publishes. Raises RunError."""
-    need = BYTES_PER_ROW * source.rows + 2 * source.bytes + COPIES * published
+def _two(members: Members, me: str, other: str | Sequence[str] | None) -> tuple[str, str]:
+    """Who asks and who answers, in the file's order. other: needed only among more parties. Raises RunError."""
+    parties = matching(members, me, other)
+    if len(parties) != 2:
+        raise RunError(
+            Fault.INPUT, f"{members.path}: this is for two parties; name the one to match with, --with PARTY."
+        )
+    first, second = parties
+    return first, second
+
+
+def _check_memory(source: Source, others: int, memory: int, what: str, why: str = "") -> None:
+    """Refuse what does not fit beside ``others`` bytes. what, why: for the sentence. Raises RunError."""
+    need = BYTES_PER_ROW * source.rows + 2 * source.bytes + others
     if need > memory:
         raise RunError(
             Fault.INPUT,
-            f"{source.name}: asking about it needs {need >> 20:,} MiB, with what the other party publishes, more than "
-            f"the {memory >> 20:,} MiB declared; declare more --memory.",
+            f"{source.name}: {what} {need >> 20:,} MiB{why}, more than the {memory >> 20:,} MiB declared; declare more "
+            "--memory.",
         )
-
-
-def _confirmed(pair: _native.Pair) -> str | None:
-    """End in order. Whatever becomes of the peer now, this party has what it was to have."""
-    try:
-        pair.done()
-        pair.close()
-    except _native.PeerGoneError as error:
-        return str(error)
-    return None
-
-
-def _report(
-    pair: _native.Pair, begin: float, counts: Counts, key: tuple[str, ...], keys: int | None, unconfirmed: str | None
-) -> Report:
-    return Report.of(counts, key, Found(keys), pair.metrics(), begin, unconfirmed=unconfirmed)
 
 
 def _refused(pair: _native.Pair, sentence: str) -> RunError:

@@ -12,13 +12,13 @@ import fcntl
 import hmac
 import json
 import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from tacit.agent.durable import sync_folder
+from tacit import _native
+from tacit.agent.durable import sync_folder, whole_file
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.keys import derived_key
 from tacit.agent.private_key import PrivateKey
@@ -81,8 +81,6 @@ class PreparedFile:
 
 def write_prepared(path: Path, private_key: PrivateKey, about: Description, secret: bytes, published: bytes) -> None:
     """Write a prepared table that nobody has asked about. Raises RunError."""
-    from tacit import _native
-
     head = json.dumps(asdict(about)).encode()
     clear = b"".join([len(head).to_bytes(LENGTH, "little"), head, secret])
     sealed = _native.seal(derived_key(private_key, SEALING), LABEL, clear)
@@ -105,8 +103,6 @@ def read_prepared(path: Path, private_key: PrivateKey, memory: int | None = None
             "declared; declare more --memory.",
         )
     whole = read_file(path)
-    from tacit import _native
-
     start = len(MAGIC) + LENGTH
     if not whole.startswith(MAGIC) or len(whole) < start:
         raise RunError(
@@ -119,7 +115,7 @@ def read_prepared(path: Path, private_key: PrivateKey, memory: int | None = None
         about = Description(**json.loads(clear[LENGTH:head_end]))
         if not (0 <= about.rows < _native.MOST_PREPARED and 1 <= about.budget <= _native.MOST_BUDGET):
             raise ValueError("no numbers of a prepared table")
-        end = sealed_end + _published_bytes(about)
+        end = sealed_end + _native.published_bytes(about.rows, about.budget)
         mac_key, mac = _mac_key(private_key), whole[end : end + MAC]
         intact = hmac.compare_digest(mac, hmac.digest(mac_key, whole[:end], "sha256"))
         answered = _answered(mac_key, mac, whole[end + MAC :]) if intact else None
@@ -173,25 +169,15 @@ def read_published(path: Path) -> bytes | None:
 def write_privately(path: Path, content: bytes) -> None:
     """Write a file that only its owner may read, whole or not at all. Raises RunError."""
     try:
-        with tempfile.TemporaryDirectory(dir=path.parent, prefix=".tacit-") as folder:
-            whole = Path(folder) / "whole"
-            descriptor = os.open(whole, os.O_WRONLY | os.O_CREAT, 0o600)
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            whole.replace(path)
+        with whole_file(path) as whole, os.fdopen(os.open(whole, os.O_WRONLY | os.O_CREAT, 0o600), "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
         sync_folder(path.parent)
     except OSError as error:
         raise RunError(
             Fault.INPUT, f"{path}: cannot be written ({error.strerror}); free space or name another."
         ) from None
-
-
-def _published_bytes(about: Description) -> int:
-    from tacit import _native
-
-    return _native.published_bytes(about.rows, about.budget)
 
 
 def _mac_key(private_key: PrivateKey) -> bytes:

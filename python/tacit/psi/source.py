@@ -21,7 +21,7 @@ from tacit.local.database import connect, quoted
 from tacit.local.engine import ArrowStream
 from tacit.local.errors import DataError
 from tacit.local.stored import Stored, stored_file, stored_stream
-from tacit.psi.parameters import CASTS, Parameters
+from tacit.psi.parameters import Parameters
 
 KINDS = (
     (re.compile(r"VARCHAR|UUID|ENUM\(.*"), "text"),
@@ -35,6 +35,17 @@ KINDS = (
     (re.compile(r"BLOB"), "bytes"),
 )
 """The kind of a DuckDB type: keys match within one kind only."""
+
+CASTS = {
+    "number": "DECIMAL(38, 9)",
+    "floating-point number": "DOUBLE",
+    "boolean": "BOOLEAN",
+    "date": "DATE",
+    "timestamp": "TIMESTAMP",
+    "timestamp with time zone": "TIMESTAMPTZ",
+    "time": "TIME",
+}
+"""What the text of a key is read as where the parties declare that kind."""
 
 INTEGER = re.compile(r"U?(TINY|SMALL|BIG)?INT(EGER)?|BOOLEAN")
 """The types of columns that are computed with."""
@@ -154,6 +165,10 @@ class Source:
         """Where columns are among those read."""
         return [self.read_columns.index(column) for column in columns]
 
+    def key_columns(self, normalisers: Sequence[str]) -> list[tuple[int, str]]:
+        """Where the key columns are among those read, and their normalisers."""
+        return list(zip(self.places(self.key), normalisers, strict=True))
+
     def explain_failure(self) -> None:
         """Find the first malformed line, or else the first value that is none of what its column is read as.
 
@@ -199,7 +214,6 @@ def open_source(
     data: Path | ArrowStream,
     key: Sequence[str],
     columns: Sequence[str] | None,
-    threads: int,
     memory: int,
     kinds: Sequence[str] = (),
 ) -> Source:
@@ -208,7 +222,7 @@ def open_source(
     Raises RunError.
     """
     limit = f"{max(256, memory // 4 >> 20)}MB"
-    database = connect(threads=threads, memory_limit=limit, preserve_insertion_order=True)
+    database = connect(memory_limit=limit, preserve_insertion_order=True)
     with _told():
         stored = stored_file(database, data) if isinstance(data, Path) else stored_stream(database, data)
     name, types = stored.name, stored.types
@@ -256,13 +270,12 @@ def partition(
     folder: Folder | None = None,
 ) -> tuple[_native.Binned, Counts]:
     """Put an input into bins. folder: where they go, None for memory. Raises RunError that names what is wrong."""
-    columns = list(zip(source.places(source.key), normalisers, strict=True))
 
     def put() -> _native.Binned:
         return _native.Binned.partition(
             source.select(),
             key=key,
-            columns=columns,
+            columns=source.key_columns(normalisers),
             payload=source.places(source.columns),
             bins=bins,
             folder=folder,
@@ -270,8 +283,7 @@ def partition(
             keep_keyless=keep_keyless,
         )
 
-    table = _read(source, put, tell)
-    return table, _counted(source, table.counts, tell)
+    return _read(source, put, tell)
 
 
 def keyed(
@@ -281,36 +293,29 @@ def keyed(
 
     Raises RunError that names what is wrong.
     """
-    columns = list(zip(source.places(source.key), parameters.normalisers, strict=True))
 
     def put() -> _native.KeyedTable:
-        payload = source.places(source.columns)
-        keys = parameters.by_key(columns)
-        return _native.KeyedTable.read(source.select(), key=key, keys=keys, payload=payload)
+        keys = parameters.by_key(source.key_columns(parameters.normalisers))
+        return _native.KeyedTable.read(source.select(), key=key, keys=keys, payload=source.places(source.columns))
 
-    table = _read(source, put, tell)
-    rows, null, invalid = _counted(source, table.counts, tell)
+    table, (rows, null, invalid) = _read(source, put, tell)
     return table, (rows, null, invalid if parameters.keys == 1 else [])
 
 
-def _read(source: Source, put: Callable[[], Table], tell: Callable[[str], None]) -> Table:
+def _read(source: Source, put: Callable[[], Table], tell: Callable[[str], None]) -> tuple[Table, Counts]:
+    """Read the rows once, and say what is wrong with them."""
     for column, kind in source.casts.items():
         tell(f"{source.name}, column {column}: its texts are read as {kind}")
     try:
-        return put()
+        table = put()
     except (_native.InputError, duckdb.Error) as error:
         source.explain_failure()
         problem = str(error) if isinstance(error, _native.InputError) else "its rows cannot be read; save it anew"
         raise RunError(Fault.INPUT, f"{source.name}: {problem}.") from None
-
-
-def _counted(
-    source: Source, counts: tuple[int, int, list[tuple[int, int | None]]], tell: Callable[[str], None]
-) -> Counts:
-    rows, null, invalid = counts
+    rows, null, invalid = table.counts
     if rows != source.rows:
         raise RunError(Fault.INPUT, f"{source.name}: it changed while it was read; run the same command again.")
     for column, (count, first) in zip(source.key, invalid, strict=True):
         if count:
             tell(f"{source.name}, column {column}: {count:,} values are not valid, the first in row {first}")
-    return rows, null, [count for count, _ in invalid]
+    return table, (rows, null, [count for count, _ in invalid])

@@ -107,11 +107,7 @@ def write_state(folder: Path, key: bytes, state: State) -> None:
 
     key: of the folder's files. Raises RunError or an input error of the native module.
     """
-    _native.write_sealed(str(folder / FILE), key, FILE, json.dumps(asdict(state)).encode())
-    try:
-        sync_folder(folder.parent)
-    except OSError as error:
-        raise RunError(Fault.INPUT, f"{folder}: cannot be written ({error.strerror}).") from error
+    _write(folder, key, FILE, asdict(state))
 
 
 def begun_in_memory(folder: Path, key: bytes) -> dict[str, int]:
@@ -127,9 +123,13 @@ def begin_in_memory(folder: Path, key: bytes, plan_hash: bytes, bins: int) -> No
     """Keep that bins of a match begin in memory; on disk when this returns. Raises RunError or a native error."""
     begun = begun_in_memory(folder, key)
     begun[plan_hash.hex()] = begun.get(plan_hash.hex(), 0) + bins
+    _write(folder, key, IN_MEMORY, begun)
+
+
+def _write(folder: Path, key: bytes, name: str, content: object) -> None:
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
-        _native.write_sealed(str(folder / IN_MEMORY), key, IN_MEMORY, json.dumps(begun).encode())
+        _native.write_sealed(str(folder / name), key, name, json.dumps(content).encode())
         sync_folder(folder.parent)
     except OSError as error:
         raise RunError(Fault.INPUT, f"{folder}: cannot be written ({error.strerror}).") from error

@@ -4,44 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from tacit import _native
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation_members import Members
-from tacit.agent.ledger import Ledger
-from tacit.agent.prices import shared_prices
-from tacit.psi.account import approved_entry, completed_entry, recorded
-from tacit.psi.agreement import Agreement
-from tacit.psi.group import GroupMatch, GroupParameters, refuse
-from tacit.psi.match import Limits, Match, Report
-from tacit.psi.members import matching, pair
-from tacit.psi.parameters import LEAST, Parameters, dropped, keys_of, kinds_of, recipients, revealed
-from tacit.psi.prepared import DEFAULT_BUDGET, Query, query_parameters
+from tacit.psi.account import recorded
+from tacit.psi.match import Match
+from tacit.psi.output import Readings
+from tacit.psi.parameters import LEAST
+from tacit.psi.prepared import DEFAULT_BUDGET, Query
 from tacit.psi.prepared import prepare as prepare_table
 from tacit.psi.prepared_file import held, read_prepared
-from tacit.psi.source import Source, open_source
-
-if TYPE_CHECKING:
-    from tacit import _native
-
+from tacit.psi.report import Report
+from tacit.psi.request import Limits, Request
 
 Keys = Sequence[str] | Sequence[Sequence[str]]
 """The columns of one key, or of several keys, of which any one is enough."""
 
 
-class Matched:
+class Matched(Readings):
     """The joint rows' part of this party. Exports the Arrow PyCapsule stream; each reading is a new one.
 
     report: what was found and what it cost. Empty rows at a party that does not learn the matches.
     """
 
     def __init__(self, rows: Callable[[], _native.MatchedRows], report: Report) -> None:
-        self._rows = rows
+        super().__init__(rows)
         self.report = report
-
-    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """The rows as an Arrow stream."""
-        return self._rows().__arrow_c_stream__(requested_schema)
 
 
 def intersect(
@@ -68,30 +58,11 @@ def intersect(
     as, like ``{"id": "number"}``, equal at all parties. other: whom to match with, by default all
     of the federation file. Raises RunError and native errors.
     """
-    members = Members.load(Path(federation))
-    everybody = matching(members, me, other)
-    if len(everybody) > 2:
-        refuse(everybody, {
-            f"join={join!r}": join != "inner",
-            "protocol": protocol != "auto",
-            "bins": bins is not None,
-            "workers": workers is not None,
-            "plugin": plugin is not None,
-        })  # fmt: skip
-        declared = kinds_of(key, kinds or {})
-        agreed = GroupParameters(
-            everybody, _normalisers(key, normalise), recipients(everybody, to), kinds=declared,
-            prices=shared_prices(members.path),
-        )  # fmt: skip
-        source = _open(table, key, columns, memory, declared)
-        return _recorded(GroupMatch(members, me, agreed, source, Limits(memory)), agreed)
-    parties = pair(members, me, other)
-    name = None if plugin is None else str(plugin.name)
-    parameters = Parameters(
-        parties, _normalisers(key, normalise), recipients(parties, to), join, protocol, bins, name,
-        kinds=kinds_of(key, kinds or {}), prices=shared_prices(members.path),
+    request = Request(
+        me=me, keys=[key], other=other, normalise=normalise, kinds=kinds, to=to, join=join, protocol=protocol,
+        bins=bins, plugin=None if plugin is None else str(plugin.name), limits=Limits(memory, workers),
     )  # fmt: skip
-    return _run(table, members, me, parameters, key, columns, Limits(memory, workers), plugin)
+    return _match(table, columns, federation, request, plugin)
 
 
 def identify(
@@ -111,14 +82,11 @@ def identify(
 
     key: the columns of a key, or a list of keys, the most important first, like ``[["email"], ["last", "dob"]]``.
     """
-    members = Members.load(Path(federation))
-    parties = pair(members, me, other)
-    flat, widths = _keys(key)
-    parameters = Parameters(
-        parties, _normalisers(flat, normalise), parties, protocol=protocol, reveal="ids", widths=widths,
-        kinds=kinds_of(flat, kinds or {}), prices=shared_prices(members.path),
+    request = Request(
+        me=me, keys=_keys(key), other=other, normalise=normalise, kinds=kinds, protocol=protocol, reveal="ids",
+        limits=Limits(memory),
     )  # fmt: skip
-    return _run(table, members, me, parameters, flat, columns, Limits(memory))
+    return _match(table, columns, federation, request)
 
 
 def share(
@@ -139,15 +107,11 @@ def share(
 
     key: as of ``identify``. pairs: all, or one for each row at most. drop_contaminated: both, or a party.
     """
-    members = Members.load(Path(federation))
-    parties = pair(members, me, other)
-    flat, widths = _keys(key)
-    parameters = Parameters(
-        parties, _normalisers(flat, normalise), parties, reveal="shares", widths=widths, pairs=pairs,
-        dropped=dropped(parties, drop_contaminated), kinds=kinds_of(flat, kinds or {}),
-        prices=shared_prices(members.path),
+    request = Request(
+        me=me, keys=_keys(key), other=other, normalise=normalise, kinds=kinds, reveal="shares", pairs=pairs,
+        drop=drop_contaminated, limits=Limits(memory),
     )  # fmt: skip
-    return _run(table, members, me, parameters, flat, columns, Limits(memory))
+    return _match(table, columns, federation, request)
 
 
 def aggregate(
@@ -168,16 +132,13 @@ def aggregate(
 
     reveal: cardinality, or sum(PARTY.COLUMN). least: how many keys have to match for a sum; with fewer it is None.
     """
-    members = Members.load(Path(federation))
-    parties = pair(members, me, other)
-    what, summed = revealed(reveal, parties)
-    if what not in ("cardinality", "sum"):
-        raise RunError(Fault.INPUT, f"{reveal!r} is no number; write cardinality or sum({parties[1]}.COLUMN).")
-    parameters = Parameters(
-        parties, _normalisers(key, normalise), recipients(parties, to), reveal=what, summed=summed,
-        least=least, kinds=kinds_of(key, kinds or {}), prices=shared_prices(members.path),
+    if reveal != "cardinality" and not reveal.startswith("sum("):
+        raise RunError(Fault.INPUT, f"{reveal!r} is no number; write cardinality or sum(PARTY.COLUMN).")
+    request = Request(
+        me=me, keys=[key], other=other, normalise=normalise, kinds=kinds, to=to, reveal=reveal, least=least,
+        limits=Limits(memory),
     )  # fmt: skip
-    return _run(table, members, me, parameters, key, (), Limits(memory)).report
+    return _match(table, (), federation, request).report
 
 
 def prepare(
@@ -194,8 +155,8 @@ def prepare(
 ) -> None:
     """Prepare a table into a file, to be asked about up to ``budget`` rows in all, as ``tacit psi --prepare``."""
     private_key = Members.load(Path(federation)).private(me).read_key()
-    source = _open(table, key, (), memory, kinds_of(key, kinds or {}))
-    prepare_table(source, _normalisers(key, normalise), Path(file), private_key, budget, memory, lambda line: None)
+    request = Request(me=me, keys=[key], normalise=normalise, kinds=kinds, limits=Limits(memory))
+    prepare_table(request.open(table, ()), request, Path(file), private_key, budget)
 
 
 def answer(
@@ -209,12 +170,11 @@ def answer(
 ) -> Report:
     """Answer one query about a prepared table, of ``most`` rows at most, as ``tacit psi --prepared``."""
     members = Members.load(Path(federation))
-    parties = pair(members, me, other)
-    (asker,) = (name for name in parties if name != me)
     with held(Path(file)):
         prepared = read_prepared(Path(file), members.private(me).read_key(), memory)
-        query = Query(members, me, query_parameters(parties, asker, tuple(prepared.about.normalisers)))
-        return _asked(query, lambda: Matched(_nothing, query.answer(prepared, most))).report
+        query = Query.answering(members, me, other, prepared)
+        report, _, _ = recorded(query, lambda: query.answer(prepared, most))
+    return report
 
 
 def ask(
@@ -231,71 +191,30 @@ def ask(
     memory: int = 3 << 30,
 ) -> Matched:
     """The rows whose keys the other party's prepared table had. file: where what it publishes is kept."""
-    members = Members.load(Path(federation))
-    query = Query(members, me, query_parameters(pair(members, me, other), me, _normalisers(key, normalise)))
-    source = _open(table, key, columns, memory, kinds_of(key, kinds or {}))
-
-    def run() -> Matched:
-        report, found = query.ask(source, Path(file), memory)
-        return Matched(lambda: found.output("inner", True, 0), report)
-
-    return _asked(query, run)
+    request = Request(me=me, keys=[key], other=other, normalise=normalise, kinds=kinds, limits=Limits(memory))
+    query = Query.asking(Members.load(Path(federation)), request)
+    source = request.open(table, columns)
+    report, rows, _ = recorded(query, lambda: query.ask(source, Path(file), memory))
+    return Matched(rows, report)
 
 
-def _asked(query: Query, run: Callable[[], Matched]) -> Matched:
-    """A query with the ledger's entries."""
-    ledger = Ledger(query.members.private(query.me).ledger)
-    approved = ledger.append("approved", approved_entry(query.me, query.parameters))
-    with recorded(ledger, approved):
-        matched = run()
-    ledger.append("completed", completed_entry(approved, query.parameters, matched.report))
-    return matched
-
-
-def _nothing() -> _native.MatchedRows:
-    raise RunError(Fault.INPUT, "who answers a query gets no rows.")
-
-
-def _open(table: Any, key: Sequence[str], columns: Sequence[str] | None, memory: int, kinds: tuple[str, ...]) -> Source:
-    data = Path(table) if isinstance(table, str | Path) else table
-    return open_source(data, key, columns, Limits().offered(), memory, kinds)
-
-
-def _normalisers(key: Sequence[str], normalise: Mapping[str, str] | None) -> tuple[str, ...]:
-    return tuple((normalise or {}).get(column, "exact") for column in key)
-
-
-def _keys(key: Keys) -> tuple[list[str], tuple[int, ...]]:
-    """The columns of all keys, and how many each has, if there are several."""
+def _keys(key: Keys) -> list[Sequence[str]]:
+    """The columns of each key."""
     columns = [column for column in key if isinstance(column, str)]
     keys = [columns_of for columns_of in key if not isinstance(columns_of, str)]
     if columns and keys:
         raise RunError(
             Fault.INPUT, "key has both columns and keys; write [[column, ...], [column, ...]] for several keys."
         )
-    return keys_of(keys or [columns])
+    return [*keys] or [columns]
 
 
-def _run(
-    table: Any,
-    members: Members,
-    me: str,
-    parameters: Parameters,
-    key: Sequence[str],
-    columns: Sequence[str] | None,
-    limits: Limits,
-    plugin: Any = None,
+def _match(
+    table: Any, columns: Sequence[str] | None, federation: str | Path, request: Request, plugin: Any = None
 ) -> Matched:
-    data = Path(table) if isinstance(table, str | Path) else table
-    source = open_source(data, key, columns, limits.offered(), limits.memory, parameters.kinds)
-    return _recorded(Match(members, me, parameters, source, limits, plugin=plugin), parameters)
-
-
-def _recorded(match: Match | GroupMatch, parameters: Agreement) -> Matched:
-    """A match with the ledger's entries."""
-    ledger = Ledger(match.members.private(match.me).ledger)
-    approved = ledger.append("approved", approved_entry(match.me, parameters))
-    with recorded(ledger, approved, lambda: match.may_ask):
-        report = match.run()
-    ledger.append("completed", completed_entry(approved, parameters, report))
-    return Matched(match.rows, report)
+    members = Members.load(Path(federation))
+    parameters = request.parameters(members)
+    source = request.open(table, columns)
+    match = Match(members, request.me, parameters, source, request.limits, plugin=plugin)
+    report, rows, _ = recorded(match, lambda: (match.run(), match.rows))
+    return Matched(rows, report)

@@ -1,17 +1,15 @@
-"""What is revealed in place of the rows that match: numbers, universal ids, or shares.
+"""What is found over whole tables, in memory: numbers, universal ids or shares, and rows that more than two have.
 
-One instance over whole tables, in memory: what bins of it would tell is more than what the whole tells.
+Of what is in the place of rows, bins would tell more than the whole tells.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-
 from tacit import _native
 from tacit.agent.faults import Fault, RunError
-from tacit.psi.choice import Choice, Facts
-from tacit.psi.parameters import Parameters
+from tacit.psi.choice import Choice, Facts, GroupChoice, network_text
+from tacit.psi.parameters import SEVERAL, Parameters
+from tacit.psi.report import Found
 
 ID_COLUMN = "universal_id"
 """The column of ids in the output."""
@@ -22,8 +20,10 @@ BYTES_PER_ROW = {
     "private-id-oprf": 640,
     "multi-key-private-id": 640,
     "ps3i": 640,
+    SEVERAL: 192,
 }
-"""What a run keeps in memory at most for each row of both tables, besides this party's own table."""
+"""What a run keeps in memory at most for each row of both tables, besides this party's own table. Of more than two
+parties, for each row of a party's table and of the leader's."""
 
 BYTES_PER_KEY = 360
 """The same for each further key of a row."""
@@ -32,72 +32,86 @@ BYTES_PER_VALUE = 32
 """The same for each column that either party shares: shares of a row, and of the pairs that it is in."""
 
 LEAST_BYTES = 256 << 20
-"""What a run keeps for whatever tables."""
+"""What a run of two parties keeps for whatever tables."""
 
-
-@dataclass(frozen=True)
-class Found:
-    """What a party learnt. keys: how many both have. output: makes a reading of the rows, where there are any.
-
-    repeated: rows of this party that share keys with several rows of the other.
-    """
-
-    keys: int | None = None
-    sum: int | None = None
-    union: int | None = None
-    pairs: int = 0
-    repeated: int = 0
-    output: Callable[[], _native.MatchedRows] | None = None
+LEAST_OF_SEVERAL = 64 << 20
+"""The same of more than two."""
 
 
 def choose_whole(parameters: Parameters, facts: Facts) -> Choice:
     """The protocol and its cost, from what both parties announce. Raises RunError if it does not fit into memory."""
-    if parameters.reveal == "shares" and not facts[0].columns and not facts[1].columns:
+    first, second = facts
+    if parameters.reveal == "shares" and not first.columns and not second.columns:
         raise RunError(
             Fault.INPUT, "no party names a column to share; name some with --columns, or use --reveal cardinality."
         )
-    best = _chosen(parameters, facts)
-    memory = min(each.memory for each in facts)
-    check_memory(parameters, best, memory, 0, columns=sum(len(each.columns) for each in facts))
-    return best
+    found = _native.choose_whole(parameters.plan, (first, second))
+    reasons = (
+        f"protocol {found['protocol']}: {_why(parameters)}",
+        "1 bin, in memory: what bins of it would tell is more than what the whole tells",
+    )
+    sent, rows = (found["sent"][0], found["sent"][1]), (first.rows, second.rows)
+    choice = Choice(found["protocol"], 1, 1, sent, found["rounds"], found["seconds"], reasons, found["sender"], rows)
+    check_memory(parameters, choice, _least_memory(facts), 0, columns=len(first.columns) + len(second.columns))
+    return choice
 
 
-def check_memory(parameters: Parameters, choice: Choice, memory: int, table: int, columns: int = 0) -> None:
+def _why(parameters: Parameters) -> str:
+    match parameters.reveal:
+        case "shares":
+            return "the one for shares"
+        case "ids" if parameters.keys > 1:
+            return "the one for ids by several keys"
+        case "ids":
+            return "as asked" if parameters.protocol != "auto" else "the one that takes the least time here"
+        case _:
+            return "the one for numbers in place of rows"
+
+
+def choose_leader(parameters: Parameters, facts: Facts) -> GroupChoice:
+    """Who of more than two finds the matches, from what all announce. Raises RunError if that does not fit."""
+    rows = [each.rows for each in facts]
+    found = _native.choose_leader(parameters.plan, facts)
+    name, leader, seconds = found["protocol"], found["leader"], found["seconds"]
+    alone = "it alone learns the matches" if len(parameters.to) == 1 else "this way it takes the least time"
+    why = (
+        f"protocol {name}: the one for more than two parties, {seconds:.2f} s predicted {network_text(facts)}",
+        f"{parameters.parties[leader]} finds the matches: {alone}",
+        "1 bin, in memory: there are none on disk for more than two parties",
+    )
+    most = max(rows) + rows[leader]
+    choice = GroupChoice(name, 1, 1, tuple(found["sent"]), found["rounds"], seconds, why, leader, most)
+    check_memory(parameters, choice, _least_memory(facts), 0)
+    return choice
+
+
+def _least_memory(facts: Facts) -> int:
+    return min(each.memory for each in facts)
+
+
+def check_memory(
+    parameters: Parameters, choice: Choice | GroupChoice, memory: int, table: int, columns: int = 0
+) -> None:
     """Refuse what does not fit into ``memory`` bytes beside a party's own table of ``table`` bytes. Raises RunError.
 
     columns: how many both parties share together.
     """
     each = BYTES_PER_ROW[choice.protocol] + BYTES_PER_KEY * (parameters.keys - 1) + BYTES_PER_VALUE * columns
-    need = LEAST_BYTES + each * sum(choice.capacities) + 2 * table
-    if need > max(memory, LEAST_BYTES):
-        where = "at both parties" if table == 0 else "here"
+    match choice:
+        case GroupChoice():
+            what, everywhere = "a match of more than two parties", "at all parties"
+            rows, least = choice.rows, LEAST_OF_SEVERAL
+        case Choice():
+            what, everywhere = f"--reveal {parameters.reveal}", "at both parties"
+            rows, least = sum(choice.capacities), LEAST_BYTES
+    need = least + each * rows + 2 * table
+    if need > max(memory, least):
+        where = everywhere if table == 0 else "here"
         raise RunError(
             Fault.INPUT,
-            f"--reveal {parameters.reveal} works in memory and needs {need >> 20:,} MiB for these tables, more than "
-            f"the {memory >> 20:,} MiB declared; declare more --memory {where}.",
+            f"{what} works in memory and needs {need >> 20:,} MiB for these tables, more than the {memory >> 20:,} MiB "
+            f"declared; declare more --memory {where}.",
         )
-
-
-def _chosen(parameters: Parameters, facts: Facts) -> Choice:
-    asked = parameters.reveal == "ids" and parameters.protocol != "auto"
-    numbers = parameters.reveal not in ("ids", "shares")
-    found = _native.choose_whole(parameters.plan, facts)
-    if numbers:
-        why = "the one for numbers in place of rows"
-    elif parameters.reveal == "shares":
-        why = "the one for shares"
-    elif parameters.keys > 1:
-        why = "the one for ids by several keys"
-    else:
-        why = "as asked" if asked else "the one that takes the least time here"
-    reasons = (
-        f"protocol {found['protocol']}: {why}",
-        "1 bin, in memory: what bins of it would tell is more than what the whole tells",
-    )
-    sent, rows = (found["sent"][0], found["sent"][1]), (facts[0].rows, facts[1].rows)
-    return Choice(
-        found["protocol"], 1, 1, sent, found["rounds"], found["seconds"], reasons, found["sender"], rows
-    )  # fmt: skip
 
 
 def reveal(

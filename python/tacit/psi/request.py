@@ -1,0 +1,182 @@
+"""What one party asks of a match, by the command or from Python, and the parameters that follow."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tacit import _native
+from tacit.agent.faults import Fault, RunError
+from tacit.agent.federation_members import Members
+from tacit.agent.prices import shared_prices
+from tacit.local.engine import ArrowStream
+from tacit.psi.disclosures import together
+from tacit.psi.parameters import LEAST, REVEALS, Parameters, listed
+from tacit.psi.source import CASTS, Source, open_source
+
+
+@dataclass(frozen=True)
+class Limits:
+    """This party's own: memory, workers, and whether bins are matched again that the other may have results of."""
+
+    memory: int = 3 << 30
+    workers: int | None = None
+    repeat_bins: bool = False
+
+    def __post_init__(self) -> None:
+        most = _native.MOST_WORKERS
+        if self.workers is not None and not 1 <= self.workers <= most:
+            raise RunError(Fault.INPUT, f"--workers is {self.workers}; write a number from 1 to {most}.")
+
+    def offered(self) -> int:
+        """How many workers this party offers. Two parties on one machine of two cores keep both busy with one each."""
+        return self.workers or max(1, (os.cpu_count() or 1) // 2)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """A party's options; `tacit psi --help` says what each is for. Errors call them as they are called there.
+
+    me: this party. keys: the columns of each key, the most important key first. normalise and kinds: by key column.
+    plugin: its name.
+    """
+
+    me: str
+    keys: Sequence[Sequence[str]]
+    other: str | Sequence[str] | None = None
+    normalise: Mapping[str, str] | None = None
+    kinds: Mapping[str, str] | None = None
+    to: str = "all"
+    reveal: str = "intersection"
+    join: str = "inner"
+    protocol: str = "auto"
+    plugin: str | None = None
+    bins: int | None = None
+    pairs: str = "all"
+    drop: str | None = None
+    least: int = LEAST
+    limits: Limits = field(default=Limits())
+
+    @property
+    def key(self) -> list[str]:
+        """The columns of all keys, one key after another."""
+        return [column for key in self.keys for column in key]
+
+    def parameters(self, members: Members) -> Parameters:
+        """What all parties agree on, if the others ask for the same. Raises RunError."""
+        parties = matching(members, self.me, self.other)
+        for option in self.options() if len(parties) > 2 else ():
+            raise RunError(
+                Fault.INPUT,
+                f"{together(parties)} can only find the rows whose keys all of them have; leave out {option}, "
+                "or name one party to match with, --with PARTY.",
+            )
+        reveal, summed = _revealed(self.reveal, parties)
+        return Parameters(
+            parties,
+            self.normalisers(),
+            _recipients(parties, self.to),
+            self.join,
+            self.protocol,
+            self.bins,
+            self.plugin,
+            reveal,
+            summed,
+            tuple(map(len, self.keys)) if len(self.keys) > 1 else (),
+            self.pairs,
+            _dropped(parties, self.drop),
+            self.least,
+            kinds=self.key_kinds(),
+            prices=shared_prices(members.path),
+        )
+
+    def open(self, data: str | Path | ArrowStream, columns: Sequence[str] | None) -> Source:
+        """This party's own table. columns: the payload, by default all, but none to share. Raises RunError."""
+        if columns is None and self.reveal == "shares":
+            columns = ()
+        path_or_table = Path(data) if isinstance(data, str) else data
+        return open_source(path_or_table, self.key, columns, self.limits.memory, self.key_kinds())
+
+    def normalisers(self) -> tuple[str, ...]:
+        """The normaliser of each key column. Raises RunError."""
+        chosen = self.normalise or {}
+        for column, how in chosen.items():
+            if column not in self.key or not how:
+                raise RunError(
+                    Fault.INPUT,
+                    f"--normalise '{column}={how}': write COLUMN=NORMALISER with a key column, {listed(self.key)}.",
+                )
+        return tuple(chosen.get(column, "exact") for column in self.key)
+
+    def key_kinds(self) -> tuple[str, ...]:
+        """The kind that each key column's texts are read as, "" for none; empty if that is all. Raises RunError."""
+        declared = self.kinds or {}
+        for column, kind in declared.items():
+            if column not in self.key:
+                raise RunError(Fault.INPUT, f"--kind {column}={kind}: name a key column, {listed(self.key)}.")
+            if kind not in CASTS:
+                known = listed(tuple(CASTS))
+                raise RunError(Fault.INPUT, f"--kind {column}={kind}: there is no such kind; write {known}.")
+        return tuple(declared.get(column, "") for column in self.key) if declared else ()
+
+    def options(self) -> list[str]:
+        """The options used of those that are for the rows or numbers of two tables, and for nothing else."""
+        used = {
+            f"--reveal {self.reveal}": self.reveal != "intersection",
+            f"--join {self.join}": self.join != "inner",
+            "--protocol": self.protocol != "auto",
+            "--plugin": self.plugin is not None,
+            "--bins": self.bins is not None,
+            "--workers": self.limits.workers is not None,
+            "--pairs": self.pairs != "all",
+            "--drop-contaminated": self.drop is not None,
+            "--least": self.least != LEAST,
+            "--repeat-bins": self.limits.repeat_bins,
+            "the second --key": len(self.keys) > 1,
+        }
+        return [option for option, given in used.items() if given]
+
+
+def matching(members: Members, me: str, others: str | Sequence[str] | None) -> tuple[str, ...]:
+    """All that match, in the file's order. others: besides ``me``, by default all of the file. Raises RunError."""
+    named = [others] if isinstance(others, str) else list(others or ())
+    for name in (me, *named):
+        members.known(name)
+    chosen = {me, *(members.parties if others is None else named)}
+    if len(chosen) < 2:
+        raise RunError(Fault.INPUT, f"{members.path}: name whom to match with, --with PARTY, other than {me}.")
+    return tuple(name for name in members.parties if name in chosen)
+
+
+def _recipients(parties: tuple[str, ...], to: str) -> tuple[str, ...]:
+    """Who learns the matches: ``all``, between two parties also ``both``, or parties' names. Raises RunError."""
+    everybody = ("all",) if len(parties) > 2 else ("both", "all")
+    if to in everybody:
+        return parties
+    names = {name.strip() for name in to.split(",")}
+    if names <= set(parties):
+        return tuple(party for party in parties if party in names)
+    several = ", or several of these with commas" if len(parties) > 2 else ""
+    raise RunError(Fault.INPUT, f"--to is {to!r}; write {listed((everybody[0], *parties))}{several}.")
+
+
+def _dropped(parties: tuple[str, ...], whose: str | None) -> tuple[str, ...]:
+    """Whose contaminated rows are left out: ``both``, a party's name, or None for nobody's. Raises RunError."""
+    if whose is None:
+        return ()
+    if whose == "both" or whose in parties:
+        return parties if whose == "both" else (whose,)
+    raise RunError(Fault.INPUT, f"--drop-contaminated is {whose!r}; write {listed(('both', *parties))}.")
+
+
+def _revealed(text: str, parties: tuple[str, ...]) -> tuple[str, tuple[str, str] | None]:
+    """What is revealed, and the column to sum, from ``sum(PARTY.COLUMN)`` or a word. Raises RunError."""
+    if text in REVEALS:
+        return text, None
+    found = re.fullmatch(r"sum\((\w+)\.(.+)\)", text)
+    if found is None or found[1] not in parties:
+        raise RunError(Fault.INPUT, f"--reveal is {text!r}; write {listed((*REVEALS, f'sum({parties[1]}.COLUMN)'))}.")
+    return "sum", (found[1], found[2])
