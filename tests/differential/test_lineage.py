@@ -24,9 +24,8 @@ from tacit.plan.facts.catalog import Catalog
 from tacit.plan.facts.fields import names
 from tacit.plan.facts.lineage import Lineage, lineage
 from tacit.plan.facts.sources import Source
-from tacit.plan.rules.matching import choose_matches
-from tacit.plan.rules.push_up import push_up
 from tacit.plan.rules.sequence import RULES, applied
+from tacit.plan.rules.stage import Stage
 from tacit.sql import bind
 
 from .federations import pooled, store
@@ -70,9 +69,21 @@ def asked(question: Question, keys: Path) -> Iterator[Asked | None]:
 
 def planned(bound: Relation, catalog: Catalog) -> Relation:
     """The tree before it is lowered, its joins matched wherever they can be."""
-    seconds = count(0, -1)
-    core = applied(RULES, push_up(bound).core, catalog)
-    return choose_matches(core, catalog, lambda _: next(seconds))[0]
+    return applied(RULES, Stage(bound), Later(catalog)).core
+
+
+@dataclass
+class Later:
+    """Prices by which whatever is asked last is the fastest. No join merges, which changes no tree."""
+
+    catalog: Catalog
+    times: Iterator[int] = field(default_factory=lambda: count(0, -1))
+
+    def mergeable(self, stage: Stage) -> tuple[Relation, ...]:
+        return ()
+
+    def seconds(self, stage: Stage) -> float:
+        return next(self.times)
 
 
 def _pool(question: Question, bound: Relation, catalog: Catalog) -> Pool:

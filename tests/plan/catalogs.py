@@ -114,8 +114,21 @@ def kept_table(name: str, columns: Columns, rows: int, single: bool = False) -> 
 COUNTS: Columns = [("g", Integer(0, 3, "INTEGER"), False), ("n", Integer(0, 50, "BIGINT"), False)]
 KEPT = replace(MIXED, kept=(kept_table("counts", COUNTS, 4), kept_table("whole", COUNTS[1:], 1, single=True)))
 
+PEOPLE: Columns = [("id", PID, False), ("name", Varchar(6), True)]
+VISITS: Columns = [("pid", PID, True), ("who", Varchar(6), True), ("cost", Integer(0, 1_000, "INTEGER"), False)]
+MERGING = replace(
+    catalog(
+        ("a", "b"),
+        table("people", "a", PEOPLE, [["id"], ["name"]], rows=50_000),
+        table("visits", "b", VISITS, rows=50_000),
+        table("others", "a", VISITS, rows=50_000),
+    ),
+    engine="two",
+)
+
 CATALOGS = {
     "matching": MATCHING,
+    "merging": MERGING,
     "credit": CREDIT,
     "market": MARKET,
     "health": HEALTH,

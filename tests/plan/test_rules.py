@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-from itertools import groupby, pairwise
-from operator import itemgetter
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from tacit.plan.account.clauses import tree_text
-from tacit.plan.account.explain import RulesText
-from tacit.plan.algebra.relations import Relation
+from tacit.plan.account.explain import RulesText, stage_texts
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.rules.sequence import RULES
+from tacit.plan.rules.stage import Stage
 from tacit.sql import compile_query
 
 from .catalogs import CREDIT, MIXED
 from .golden import cases, check, files
 
 CASES = Path(__file__).parent / "rules"
-ALSO = {"push_up", "matching"}
-"""Rules that do more than change a tree: they split it, or choose by cost."""
 
 
 def test_each_rule_has_a_file() -> None:
-    assert {path.stem for path in files(CASES)} == {rule.name for rule in RULES} | ALSO
+    assert {path.stem for path in files(CASES)} == {rule.name for rule in RULES}
 
 
 @pytest.mark.parametrize("path", files(CASES), ids=lambda path: path.stem)
@@ -35,13 +32,12 @@ def test_cases(path: Path) -> None:
 
 def _around(rule: str, query: str, catalog: Catalog, recipients: tuple[str, ...]) -> str:
     """The trees before and after each time that a rule changes one; push_up makes two of one."""
-    steps: list[tuple[str, Relation]] = []
-    compile_query(query, catalog, recipients, lambda name, tree: steps.append((name.partition(",")[0], tree)))
-    found = [(name, [tree for _, tree in each]) for name, each in groupby(steps, key=itemgetter(0))]
+    stages: list[tuple[str, Stage]] = []
+    compile_query(query, catalog, recipients, lambda name, stage: stages.append((name, stage)))
     shown = [
-        f"{tree_text(before[-1])}\n=>\n" + "\nand\n".join(map(tree_text, after))
-        for (_, before), (name, after) in pairwise(found)
-        if name == rule and after != before[-1:]
+        f"{tree_text(before.core, before.merged)}\n=>\n" + "\nand\n".join(trees.values())
+        for (_, before), (name, after) in pairwise(stages)
+        if name == rule and (trees := stage_texts(after, before))
     ]
     return "\n\n".join(shown) or "no change"
 
@@ -50,7 +46,7 @@ def test_explain_prints_the_tree_after_each_rule() -> None:
     text = RulesText()
     compile_query("SELECT DISTINCT id AS number FROM padded WHERE s > 1", MIXED, ("q",), text)
     titles = [part.partition("\n")[0] for part in text.text().split("\n\n")]
-    expected = ["query", "push_up, at the recipient", "push_up, before it", *(rule.name for rule in RULES), "matching"]
+    expected = ["query", "push_up, at the recipient", "push_up, before it", *(rule.name for rule in RULES[1:])]
     assert [title.partition(":")[0] for title in titles] == expected
     assert "distinct\n  project number" in text.text()
 

@@ -81,7 +81,7 @@ class Connection:
     def plan(self, query: str, to: Sequence[str] | None = None, trace: Trace = ignore) -> PlacedPlan:
         """The placed plan of a query. to: the recipients, by default those of the federation file. Runs nothing.
 
-        trace: called with the name of each of the planner's rules, and the tree after it.
+        trace: called with the name of each of the planner's rules, and the query after it.
         """
         here = tuple(name for name in self.federation.parties if _is_loopback(self.federation.address(name)))
         catalog = with_kept(self.federation, self.party, here)

@@ -9,7 +9,7 @@ from tacit.plan.facts.catalog import Catalog
 from tacit.plan.physical.placed import PlacedPlan
 from tacit.plan.place import place
 from tacit.plan.rules.sequence import Trace, ignore
-from tacit.sql.bind import bind
+from tacit.sql.bind import bind, bind_query
 from tacit.sql.statements import create_table, delivery, drop_table
 from tacit.sql.text import Text
 from tacit.sql.titles import place_of
@@ -21,20 +21,21 @@ def compile_query(sql: str, catalog: Catalog, recipients: tuple[str, ...], trace
     """The placed plan that answers a query to the recipients, or makes or drops a kept table, which has no recipients.
     A table is delivered and withdrawn by statements of tacit's own.
 
-    trace: called with each rule's name and the tree after it.
+    trace: called with each rule's name and the query after it.
     Every party compiles it for itself and gets the same plan. Raises tacit.plan.algebra.refusals.QueryError for a query
     that is wrong or not supported; its text is one sentence for the user.
     """
     try:
         if (plan := delivery(sql, catalog, trace)) is not None:
             return plan
-        match Text(sql).statement():
+        text = Text(sql)
+        match text.statement():
             case exp.Create() as node:
-                return create_table(node, Text(sql), catalog, trace)
+                return create_table(node, text, catalog, trace)
             case exp.Drop() as node:
-                return drop_table(node, Text(sql), catalog)
-            case _:
-                return place(bind(sql, catalog), catalog, recipients, sql, trace)
+                return drop_table(node, text, catalog)
+            case node:
+                return place(bind_query(text, node, catalog), catalog, recipients, sql, trace)
     except QueryError as error:
         if error.position is None and error.column is not None:
             error.position = Text(sql).mention(error.column) or place_of(error.column, Text(sql))

@@ -26,7 +26,14 @@ def bind(sql: str, catalog: Catalog) -> Relation:
     Raises UnsupportedSQL for constructs outside the supported SQL, and other QueryErrors for queries that are wrong.
     """
     text = Text(sql)
-    return _Binder(text, catalog).query(text.parse(), {})
+    return bind_query(text, text.statement(), catalog)
+
+
+def bind_query(text: Text, statement: exp.Expr, catalog: Catalog) -> Relation:
+    """The meaning of a statement that is a query. Raises as ``bind`` does."""
+    if not isinstance(statement, exp.Query):
+        raise text.unsupported(statement, type(statement).__name__.upper(), "write a SELECT")
+    return _Binder(text, catalog).query(statement, {})
 
 
 def bind_unordered(text: Text, node: exp.Expr, catalog: Catalog) -> Relation:

@@ -73,13 +73,6 @@ class Text:
         """The error of a wrong query at its place."""
         return InvalidSQL(sentence, self.position(node))
 
-    def parse(self) -> exp.Query:
-        """The one SELECT of the text, in DuckDB's dialect."""
-        tree = self.statement()
-        if not isinstance(tree, exp.Query):
-            raise self.unsupported(tree, type(tree).__name__.upper(), "write a SELECT")
-        return tree
-
     def statement(self) -> exp.Expr:
         """The one statement of the text, in DuckDB's dialect."""
         try:

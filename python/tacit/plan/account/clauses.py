@@ -47,14 +47,15 @@ def relation_text(relation: Relation) -> str:
             return f"{below} | {clause(relation)}"
 
 
-def tree_text(relation: Relation) -> str:
-    """A relation as a tree: an operator a line, with its inputs indented beneath it."""
-    return "\n".join(_lines(relation, ""))
+def tree_text(relation: Relation, merged: frozenset[Relation] = frozenset()) -> str:
+    """A relation as a tree: an operator a line, with its inputs indented beneath it. merged: the joins by a merge."""
+    return "\n".join(_lines(relation, merged, ""))
 
 
-def _lines(relation: Relation, indent: str) -> list[str]:
-    below = [line for each in children(relation) for line in _lines(each, indent + "  ")]
-    return [f"{indent}{_operator(relation)}", *below]
+def _lines(relation: Relation, merged: frozenset[Relation], indent: str) -> list[str]:
+    below = [line for each in children(relation) for line in _lines(each, merged, indent + "  ")]
+    how = ", by a merge of sorted inputs" if relation in merged else ""
+    return [f"{indent}{_operator(relation)}{how}", *below]
 
 
 def _operator(relation: Relation) -> str:

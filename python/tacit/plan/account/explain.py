@@ -9,10 +9,10 @@ from tacit.plan.account.describe import name
 from tacit.plan.account.learnt import learnt
 from tacit.plan.account.listing import JOINS_TITLE, LEARNT_TITLE, Listing, cost_listing, permit_listing, plan_listing
 from tacit.plan.account.serialise import encoded, plan_hash, plan_json
-from tacit.plan.algebra.relations import Relation
 from tacit.plan.physical.cost import StepCost, predict, total
 from tacit.plan.physical.placed import InputStep, KeptStep, PlacedPlan, PsiStep, SecureStep
 from tacit.plan.physical.record import JSON
+from tacit.plan.rules.stage import Stage
 
 WIDTH = 110
 
@@ -44,18 +44,29 @@ def explain_json(plan: PlacedPlan, costs: tuple[StepCost, ...] | None = None) ->
     }
 
 
+def stage_texts(stage: Stage, before: Stage | None) -> dict[str, str]:
+    """The trees of a query after a rule, each by where it is computed: two if the rule has split it. Empty if the rule
+    changed nothing."""
+    core = tree_text(stage.core, stage.merged)
+    if before is not None and stage.split is not None and before.split is None:
+        return {", at the recipient": tree_text(stage.split.tail), ", before it": core}
+    same = before is not None and (stage.core, stage.merged) == (before.core, before.merged)
+    return {} if same else {"": core}
+
+
 class RulesText:
     """The trees of a query, one after each rule that changes it, for people. Called as the trace of ``place``."""
 
     def __init__(self) -> None:
         self._shown: list[str] = []
-        self._last: Relation | None = None
+        self._last: Stage | None = None
 
-    def __call__(self, name: str, tree: Relation) -> None:
-        """Add the tree after a rule."""
-        unchanged = tree == self._last
-        self._shown.append(f"{name}: no change" if unchanged else f"{name}\n{textwrap.indent(tree_text(tree), '  ')}")
-        self._last = tree
+    def __call__(self, name: str, stage: Stage) -> None:
+        """Add the query after a rule."""
+        trees = stage_texts(stage, self._last)
+        shown = [f"{name}{where}\n{textwrap.indent(tree, '  ')}" for where, tree in trees.items()]
+        self._shown += shown or [f"{name}: no change"]
+        self._last = stage
 
     def text(self) -> str:
         """All of them."""

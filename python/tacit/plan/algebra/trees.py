@@ -68,6 +68,7 @@ def kept_scans(relation: Relation) -> tuple[KeptScan, ...]:
     return own + tuple(scan for child in children(relation) for scan in kept_scans(child))
 
 
+@once
 def owner(relation: Relation) -> str | None:
     """Ownership: the one party that can compute a relation from its own tables alone, or None."""
     found = {scan.owner for scan in scans(relation)}

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from tacit.plan.algebra.relations import Relation
 from tacit.plan.facts.fields import field_of
 from tacit.plan.facts.kinds import RINGS, Kind, Rep, kind_of_field
 from tacit.plan.facts.readers import Readers
 from tacit.plan.physical.demands import Want
-from tacit.plan.physical.merging import Sortable
 from tacit.plan.physical.operators import Computed, Project, Secure
-from tacit.plan.physical.placed import InputStep, Readable, SecureStep, Step
+from tacit.plan.physical.placed import Readable, SecureStep, Step
 from tacit.plan.physical.secure_expressions import Columns, SecureColumn
 from tacit.plan.physical.tables import Rows, SharedTable, physical_name, physical_of
 from tacit.plan.physical.values import Call, Column
@@ -35,13 +34,6 @@ class Emitter:
         assert operator.id == self.next
         self.steps.append(SecureStep(operator, rows.text, self.readable(relation, columns)))
         return SharedTable(operator.id, columns, physical_of(columns), rows)
-
-    def sort_inputs(self, inputs: list[Sortable]) -> None:
-        """Have owners sort what they share."""
-        for each in inputs:
-            step = self.steps[each.step.id - 1]
-            assert isinstance(step, InputStep)
-            self.steps[step.id - 1] = replace(step, operator=replace(step.operator, sorted_by=each.columns))
 
     def readable(self, relation: Relation, columns: Columns) -> Readable:
         """Who may read the columns of a relation in clear, where anybody may."""

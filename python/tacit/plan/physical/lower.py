@@ -40,7 +40,7 @@ from tacit.plan.physical.emitter import Emitter, passed
 from tacit.plan.physical.lower_aggregate import grouped
 from tacit.plan.physical.lower_input import Announcement, place_input
 from tacit.plan.physical.lower_psi import place_match
-from tacit.plan.physical.merging import agree, sortable
+from tacit.plan.physical.merging import Merge, agree, sortable
 from tacit.plan.physical.placed import KeptStep
 from tacit.plan.physical.secure_expressions import Columns, SecureColumn, SecureExpressions
 from tacit.plan.physical.tables import SharedTable, exactly, physical_name, physical_of
@@ -51,17 +51,16 @@ from tacit.plan.rules.push_down import is_local
 class Lowering:
     """Places relations one after the other.
 
-    announced: the sizes that are announced. matches: step to each join of two owners that shows any. merged: joins to
-    do by merging where both sides can be sorted by their owners. mergeable: all joins where they can.
+    announced: the sizes that are announced. matches: step to each join of two owners that shows any. merges: the joins whose sides
+    can be sorted by their owners, and how.
     """
 
-    def __init__(self, catalog: Catalog, demands: Demands, merged: frozenset[Relation] = frozenset()) -> None:
+    def __init__(self, catalog: Catalog, demands: Demands, readers: Readers) -> None:
         self.catalog = catalog
-        self.merged = merged
-        self.mergeable: list[Relation] = []
+        self.merges: dict[Relation, Merge] = {}
         self.demands = demands
         self.hashed = demands.hashed
-        self.emit = Emitter(Readers(catalog), demands.hashed)
+        self.emit = Emitter(readers, demands.hashed)
         self.announced: list[Announcement] = []
         self.matches: dict[int, Match | FullJoin] = {}
         self.placed: dict[Relation, SharedTable] = {}
@@ -184,14 +183,11 @@ class Lowering:
             left_columns=tuple(physical_of(left_columns)),
             right_columns=tuple(physical_of(right_columns)),
         )
-        keys = ((left, operator.left_keys), (right, operator.right_keys))
-        sides = [sortable(self.emit.steps, table.step, columns) for table, columns in keys]
-        inputs = [side for side in sides if side is not None]
-        if len(inputs) == len(sides) and agree(inputs):
-            self.mergeable.append(relation)
-            if relation in self.merged:
-                self.emit.sort_inputs(inputs)
-                operator = replace(operator, merged=True)
+        first = sortable(self.emit.steps, left.step, operator.left_keys)
+        second = sortable(self.emit.steps, right.step, operator.right_keys)
+        if first is not None and second is not None:
+            merge = Merge(operator.id, (first, second))
+            self.merges |= {relation: merge} if agree([merge]) else {}
         return self.emit.secure(relation, operator, right.rows, {**left_columns, **right_columns})
 
     def _match(self, relation: Match | FullJoin) -> SharedTable:

@@ -2,26 +2,33 @@
 
 Both sides are inputs, of which conditions and projections under MPC keep all rows in their order. The left owner's keys
 are unique in all its rows, not only in those that fulfil such conditions. Which joins are merged is decided by the
-predicted time of the whole plan.
+predicted time of the whole plan (tacit.plan.rules.merging).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
-from tacit.plan.algebra.relations import Relation
-from tacit.plan.physical.operators import Filter, Project
+from tacit.plan.physical.operators import Filter, Join, Project
 from tacit.plan.physical.placed import InputStep, SecureStep, Step
 from tacit.plan.physical.values import Column
 
 
 @dataclass(frozen=True)
 class Sortable:
-    """An input that its owner can sort by these columns."""
+    """An input that its owner can sort by these columns. step: its id."""
 
-    step: InputStep
+    step: int
     columns: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Merge:
+    """A join that can merge what its owners sort. step: the join's id. inputs: those of its left and its right side."""
+
+    step: int
+    inputs: tuple[Sortable, Sortable]
 
 
 def sortable(steps: Sequence[Step], table: int, columns: tuple[str, ...]) -> Sortable | None:
@@ -32,7 +39,7 @@ def sortable(steps: Sequence[Step], table: int, columns: tuple[str, ...]) -> Sor
     step = steps[table - 1]
     match step:
         case InputStep():
-            return Sortable(step, columns)
+            return Sortable(step.id, columns)
         case SecureStep(Filter(_, source)):
             return sortable(steps, source, columns)
         case SecureStep(Project(_, source, listed)):
@@ -46,22 +53,22 @@ def sortable(steps: Sequence[Step], table: int, columns: tuple[str, ...]) -> Sor
             return None
 
 
-def agree(sides: Sequence[Sortable]) -> bool:
-    """Whether the owners can sort all inputs so, as far as their order is not settled otherwise."""
+def agree(merges: Iterable[Merge]) -> bool:
+    """Whether the owners can sort the inputs of all: each input has one order."""
     wanted: dict[int, tuple[str, ...]] = {}
-    return all(
-        wanted.setdefault(side.step.id, side.step.operator.sorted_by or side.columns) == side.columns for side in sides
-    )
+    inputs = (side for each in merges for side in each.inputs)
+    return all(wanted.setdefault(side.step, side.columns) == side.columns for side in inputs)
 
 
-def choose_merged(
-    mergeable: Sequence[Relation], seconds: Callable[[frozenset[Relation]], float]
-) -> tuple[frozenset[Relation], float]:
-    """The joins that are merged in the fastest plan, and its time. seconds: that of the plan which merges these."""
-    chosen: frozenset[Relation] = frozenset()
-    least = seconds(chosen)
-    for join in mergeable:
-        found = seconds(chosen | {join})
-        if found < least:
-            chosen, least = chosen | {join}, found
-    return chosen, least
+def with_merged(steps: Sequence[Step], merges: Iterable[Merge]) -> tuple[Step, ...]:
+    """The steps where these joins are merges, and owners sort the inputs of them."""
+    changed = list(steps)
+    for each in merges:
+        join = changed[each.step - 1]
+        assert isinstance(join, SecureStep) and isinstance(join.operator, Join)
+        changed[each.step - 1] = replace(join, operator=replace(join.operator, merged=True))
+        for side in each.inputs:
+            step = changed[side.step - 1]
+            assert isinstance(step, InputStep)
+            changed[side.step - 1] = replace(step, operator=replace(step.operator, sorted_by=side.columns))
+    return tuple(changed)

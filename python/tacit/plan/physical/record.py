@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 from tacit.plan.facts.kinds import Kind
@@ -16,17 +16,17 @@ class Record:
 
     def json(self) -> JSON:
         """The object: the fields under their names."""
-        return {each.name: written(getattr(self, each.name)) for each in fields(self)}
+        return {name: written(value) for name, value in vars(self).items()}
 
 
 def written(value: object) -> Any:
     """A field's value as JSON."""
     match value:
-        case Record() | Kind():
-            return value.json()
-        case tuple():
-            return [written(each) for each in value]
         case None | bool() | int() | str():
             return value
+        case tuple():
+            return [written(each) for each in value]
+        case Record() | Kind():
+            return value.json()
         case _:
             raise TypeError(f"no field of an operator holds a {type(value).__name__}")

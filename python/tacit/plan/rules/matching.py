@@ -20,8 +20,8 @@ they allow matches.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 
 from tacit.plan.algebra.expressions import conjunction, reference, substitute
 from tacit.plan.algebra.refusals import UnsupportedSQL
@@ -48,9 +48,7 @@ from tacit.plan.facts.sizes import size_rule
 from tacit.plan.facts.uniqueness import is_unique
 from tacit.plan.rules.push_down import is_local
 from tacit.plan.rules.simplify import projected
-
-Reasons = Mapping[Relation, str]
-"""Why each join of two owners, a Join or a Match, is done as it is."""
+from tacit.plan.rules.stage import Pricing, Stage
 
 
 @dataclass(frozen=True)
@@ -62,13 +60,17 @@ class _Whole:
     condition: Expr | None
 
 
-def choose_matches(core: Relation, catalog: Catalog, seconds: Callable[[Relation], float]) -> tuple[Relation, Reasons]:
-    """The tree with a Match for each join where one is allowed and faster. seconds: predicted time of a whole tree."""
-    why: dict[Relation, str] = {}
-    for join in dict.fromkeys(_candidates(core, catalog)):
-        core, done, reason = _chosen(core, join, catalog, seconds)
+def choose_matches(stage: Stage, pricing: Pricing) -> Stage:
+    """The stage with a Match for each join where one is allowed and faster, and why each join is done as it is."""
+    core, why = stage.core, dict(stage.why)
+
+    def seconds(tree: Relation) -> float:
+        return pricing.seconds(replace(stage, core=tree))
+
+    for join in dict.fromkeys(_candidates(core, pricing.catalog)):
+        core, done, reason = _chosen(core, join, pricing.catalog, seconds)
         why[done] = reason
-    return core, why
+    return replace(stage, core=core, merged=stage.merged.intersection(_walk(core)), why=why)
 
 
 def _chosen(
@@ -268,4 +270,9 @@ def _permitted(side: Relation, keys: tuple[str, ...], catalog: Catalog) -> Discl
 
 
 def _replaced(relation: Relation, old: Relation, new: Relation) -> Relation:
-    return new if relation == old else over_children(relation, lambda each: _replaced(each, old, new))
+    """The tree with another relation in place of one. A subtree without it stays the same object, with its facts."""
+    if relation == old:
+        return new
+    changed = {each: _replaced(each, old, new) for each in children(relation)}
+    same = all(each is found for each, found in changed.items())
+    return relation if same else over_children(relation, changed.__getitem__)

@@ -1,59 +1,82 @@
-"""The rules in their order, each by its name, and what each makes of a tree."""
+"""The rules in their order, each by its name, and what each makes of a query."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tacit.plan.algebra.relations import Relation
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.rules.distinct import drop_redundant
+from tacit.plan.rules.matching import choose_matches
+from tacit.plan.rules.merging import choose_merged
 from tacit.plan.rules.predicates import push_predicates
 from tacit.plan.rules.prune import prune
 from tacit.plan.rules.push_down import push_down
+from tacit.plan.rules.push_up import push_up
 from tacit.plan.rules.simplify import named, simplify
+from tacit.plan.rules.stage import Pricing, Stage
 
 
 @dataclass(frozen=True)
 class Rule:
-    """A change of a tree that keeps its meaning. name: as ``tacit explain --rules`` prints it."""
+    """A change of a query that keeps its meaning. name: as ``tacit explain --rules`` prints it."""
 
     name: str
-    change: Callable[[Relation, Catalog], Relation]
+    change: Callable[[Stage, Pricing], Stage]
 
 
-SIMPLIFY = Rule("simplify", lambda tree, _: simplify(tree))
+def _of_tree(name: str, change: Callable[[Relation, Catalog], Relation]) -> Rule:
+    """A rule that changes the tree and nothing else, by what the catalog declares."""
+    return Rule(name, lambda stage, pricing: replace(stage, core=change(stage.core, pricing.catalog)))
+
+
+def _split(stage: Stage) -> Stage:
+    split = push_up(stage.core)
+    return replace(stage, core=split.core, split=split)
+
+
+SIMPLIFY = _of_tree("simplify", lambda tree, _: simplify(tree))
 
 NORMAL = (
     SIMPLIFY,
-    Rule("predicates", lambda tree, _: push_predicates(tree)),
+    _of_tree("predicates", lambda tree, _: push_predicates(tree)),
     SIMPLIFY,
-    Rule("distinct", drop_redundant),
+    _of_tree("distinct", drop_redundant),
     SIMPLIFY,
-    Rule("prune", lambda tree, _: prune(tree)),
+    _of_tree("prune", lambda tree, _: prune(tree)),
 )
 """What every tree goes through, also one that its recipient computes alone."""
 
 FRONTIER = (
-    Rule("push_down", push_down),
+    _of_tree("push_down", push_down),
     SIMPLIFY,
-    Rule("names", lambda tree, _: named(tree)),
+    _of_tree("names", lambda tree, _: named(tree)),
 )
 """What a tree of several owners goes through after that."""
 
-RULES = (*NORMAL, *FRONTIER)
+MERGING = Rule("merging", choose_merged)
 
-Trace = Callable[[str, Relation], None]
-"""Called with a rule's name and the tree after it."""
+CHOICES = (MERGING, Rule("matching", choose_matches), MERGING)
+"""What is chosen by predicted time at last. A join that is matched frees the order of inputs for others to merge."""
+
+SECURE = (*NORMAL, *FRONTIER, *CHOICES)
+"""What a query goes through whose rows the nodes keep."""
+
+RULES = (Rule("push_up", lambda stage, _: _split(stage)), *SECURE)
+"""What a query goes through whose answer the nodes open."""
+
+Trace = Callable[[str, Stage], None]
+"""Called with a rule's name and the query after it."""
 
 
-def ignore(name: str, tree: Relation) -> None:
+def ignore(name: str, stage: Stage) -> None:
     """The trace of nobody."""
 
 
-def applied(rules: tuple[Rule, ...], tree: Relation, catalog: Catalog, trace: Trace = ignore) -> Relation:
-    """The tree after all rules."""
+def applied(rules: tuple[Rule, ...], stage: Stage, pricing: Pricing, trace: Trace = ignore) -> Stage:
+    """The query after all rules."""
     for rule in rules:
-        tree = rule.change(tree, catalog)
-        trace(rule.name, tree)
-    return tree
+        stage = rule.change(stage, pricing)
+        trace(rule.name, stage)
+    return stage

@@ -1,0 +1,97 @@
+"""One planning: what the stages of a query are lowered to and cost. Each is computed once, and forgotten at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tacit.plan.algebra.relations import Relation
+from tacit.plan.algebra.types import Varchar
+from tacit.plan.facts.catalog import Catalog
+from tacit.plan.facts.fields import fields
+from tacit.plan.facts.kinds import Rep, hash_width
+from tacit.plan.facts.readers import Readers
+from tacit.plan.physical.cost import predict, total
+from tacit.plan.physical.demands import Demands
+from tacit.plan.physical.disclosure import Disclosure
+from tacit.plan.physical.lower import Lowering
+from tacit.plan.physical.merging import Merge, agree, with_merged
+from tacit.plan.physical.placed import PlacedPlan, Step
+from tacit.plan.physical.tables import SharedTable
+from tacit.plan.rules.push_down import is_local
+from tacit.plan.rules.stage import Stage
+
+Ending = Callable[[Stage, SharedTable, Lowering], tuple[tuple[Step, ...], SharedTable]]
+"""From a stage and its core's table to the last steps of the plan, and the table as they open or keep it."""
+
+
+@dataclass(frozen=True)
+class Lowered:
+    """A stage's core as steps, with no join merged. last: what follows them. table: the core's, as the last steps take
+    it."""
+
+    lowering: Lowering
+    last: tuple[Step, ...]
+    table: SharedTable
+
+
+class Planning:
+    """The plans that a query could have, for rules to choose among (a tacit.plan.rules.stage.Pricing)."""
+
+    def __init__(self, catalog: Catalog, recipients: tuple[str, ...], query: str, ending: Ending) -> None:
+        self.catalog = catalog
+        self.recipients = recipients
+        self.query = query
+        self._ending = ending
+        self._readers = Readers(catalog)
+        self._lowered: dict[Relation, Lowered] = {}
+        self._seconds: dict[tuple[Relation, tuple[Merge, ...]], float] = {}
+
+    def lowered(self, stage: Stage) -> Lowered:
+        """The steps of a stage."""
+        if stage.core not in self._lowered:
+            self._lowered[stage.core] = self._lower(stage)
+        return self._lowered[stage.core]
+
+    def mergeable(self, stage: Stage) -> tuple[Relation, ...]:
+        """The joins whose inputs can be sorted for a merge, beside those that the stage merges."""
+        found, merges = self.lowered(stage).lowering.merges, self._merges(stage)
+        return tuple(join for join, each in found.items() if join not in stage.merged and agree([*merges, each]))
+
+    def seconds(self, stage: Stage) -> float:
+        """The predicted time of a stage's plan."""
+        key = stage.core, self._merges(stage)
+        if key not in self._seconds:
+            self._seconds[key] = total(predict(self.plan(stage))).seconds
+        return self._seconds[key]
+
+    def plan(self, stage: Stage, disclosures: tuple[Disclosure, ...] = ()) -> PlacedPlan:
+        """The plan of a stage with these disclosures. A plan that is only priced needs none."""
+        found = self.lowered(stage)
+        steps = with_merged((*found.lowering.emit.steps, *found.last), self._merges(stage))
+        joins = tuple(
+            f"step {found.lowering.placed[relation].step} is {reason}"
+            for relation, reason in stage.why.items()
+            if relation in found.lowering.placed
+        )
+        catalog = self.catalog
+        return PlacedPlan(
+            self.query, catalog.engine, catalog.nodes, self.recipients, steps, disclosures, catalog, joins
+        )
+
+    def _lower(self, stage: Stage) -> Lowered:
+        core = stage.core
+        demands = Demands(hash_width(core), lambda each: is_local(each, self.catalog))
+        demands.add(core, {each.name: frozenset({opened_rep(each.type)}) for each in fields(core)})
+        lowering = Lowering(self.catalog, demands, self._readers)
+        return Lowered(lowering, *self._ending(stage, lowering.place(core), lowering))
+
+    def _merges(self, stage: Stage) -> tuple[Merge, ...]:
+        """How the joins that a stage merges are done, in the order of their steps."""
+        found = self.lowered(stage).lowering.merges
+        return tuple(each for join, each in found.items() if join in stage.merged)
+
+
+def opened_rep(type_: object) -> Rep:
+    """Strings are opened as bytes; numbers in whichever representation they have."""
+    return "bytes" if isinstance(type_, Varchar) and type_.values is None else "any"

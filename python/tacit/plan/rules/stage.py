@@ -1,0 +1,44 @@
+"""A query between two rules, and what rules that choose ask of its lowered plan."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from tacit.plan.algebra.relations import Relation
+from tacit.plan.facts.catalog import Catalog
+from tacit.plan.rules.push_up import Split
+
+Reasons = Mapping[Relation, str]
+"""Why each join of two owners, a Join or a Match, is done as it is."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A query as rules have left it.
+
+    core: the tree under MPC, or of a recipient that computes alone. split: of a query with an answer, what push_up made
+    of it. merged: the joins of the core that merge what their owners sorted. weighed: the joins for which that has been
+    decided. why: as of Reasons.
+    """
+
+    core: Relation
+    split: Split | None = None
+    merged: frozenset[Relation] = frozenset()
+    weighed: frozenset[Relation] = frozenset()
+    why: Reasons = field(default_factory=dict)
+
+
+class Pricing(Protocol):
+    """The catalog, and the plan that a stage is lowered to."""
+
+    @property
+    def catalog(self) -> Catalog:
+        """What is declared."""
+
+    def mergeable(self, stage: Stage) -> tuple[Relation, ...]:
+        """The joins that could merge what their owners sort, beside those that already do."""
+
+    def seconds(self, stage: Stage) -> float:
+        """The predicted time of the whole plan."""
