@@ -1,16 +1,17 @@
-"""Every class of operator goes to native code and back: what is understood is what was written."""
+"""Every class of operator, and permits, go to native code and back: what is understood is what was written."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import get_args
 
 import pytest
 
 from tacit import _native
 from tacit.plan.facts.kinds import Kind
+from tacit.plan.physical.disclosure import DisclosureKind, Permit
 from tacit.plan.physical.operators import (
     OPERATORS,
     Aggregate,
@@ -119,3 +120,49 @@ def test_functions_have_one_name(function: Function) -> None:
 def test_members_that_an_operator_lacks_are_refused() -> None:
     with pytest.raises(_native.InputError, match="unknown field `rows`"):
         _native.operators(json.dumps([Filter(2, 1, Column("x")).json() | {"rows": 3}]))
+
+
+OPENED = (Named("x", Kind("bits", 17, signed=False, nullable=True)), Named("y", RING))
+SHARED_ROWS = tuple(Shared(each.name, each.name, "int", each.kind) for each in OPENED)
+OPENING: tuple[Operator, ...] = (
+    Input(1, "a", SHARED_ROWS, None),
+    Release(2, 1, ("a", "b"), ("x", "y"), ("x",), ordered=False),
+    Psi(
+        5,
+        Side(3, "a", None, False, (Key("x", "int"),), ()),
+        Side(4, "b", 9, False, (Key("x", "int"),), ()),
+        right_unique=True,
+    ),
+)
+NODES = ("a", "b")
+PERMITS = (
+    Permit("1.input", "size", NODES),
+    Permit("2.release", "answer", NODES, OPENED),
+    Permit("5.psi/left", "size", NODES),
+    Permit("5.psi", "size", NODES),
+    Permit("5.psi", "matches", ("a",)),
+    Permit("5.psi", "matches", ("b",)),
+)
+"""What these operators need."""
+
+
+def test_permits_are_understood_as_they_are_written() -> None:
+    assert {type(each) for each in records(PERMITS)} >= {Permit, Named}
+    operators = json.dumps([each.json() for each in OPENING])
+    needed = _native.permits("two", operators, nodes=list(NODES))
+    assert json.loads(needed) == [each.json() for each in PERMITS]
+    bounded = [replace(each, rows=9) for each in PERMITS]
+    for listed in (PERMITS, bounded):
+        _native.Session.in_memory(list(NODES), json.dumps([each.json() for each in listed]), operators, engine="two")
+
+
+@pytest.mark.parametrize("kind", get_args(DisclosureKind))
+def test_kinds_of_disclosures_have_one_name(kind: DisclosureKind) -> None:
+    given = json.dumps([Permit("2.release", kind, NODES, OPENED, 9).json()])
+    _native.Session.in_memory(list(NODES), given, "[]", engine="two")
+
+
+def test_members_that_a_permit_lacks_are_refused() -> None:
+    given = json.dumps([PERMITS[0].json() | {"order": 3}])
+    with pytest.raises(_native.InputError, match="unknown field `order`"):
+        _native.Session.in_memory(list(NODES), given, "[]", engine="two")
