@@ -1,7 +1,7 @@
 """The native module: handles on sessions and shared tables. One coarse method per operator, without the GIL."""
 
 from collections.abc import Sequence
-from typing import Any, Protocol, Self, final, type_check_only
+from typing import Any, Protocol, Self, TypedDict, final, type_check_only
 
 __all__ = [
     "BYTES_PER_TOKEN",
@@ -652,6 +652,23 @@ class Calibration:
         prices of before and by the new ones.
         """
 
+@type_check_only
+class OperatorCost(TypedDict):
+    """What one operator costs. bytes_sent: by each node, then by each client.
+
+    rounds: those that are waited for; rounds_ahead: those in which something is made ahead meanwhile. circuits: those
+    that are garbled or not by the link; garbled: those of them that are.
+    """
+
+    step: str
+    rows: int
+    rounds: int
+    rounds_ahead: int
+    bytes_sent: list[int]
+    circuits: int
+    garbled: int
+    seconds: float
+
 def cost(
     engine: str,
     operators: str,
@@ -663,7 +680,7 @@ def cost(
     network: tuple[float, float] | None = None,
     prices: str | None = None,
     ahead: bool = True,
-) -> list[dict[str, Any]]:
+) -> list[OperatorCost]:
     """Cost of input, secure and release operators (a JSON list in execution order), without data.
 
     nodes: the names of the nodes in engine order, as the operators name owners and recipients.
@@ -674,9 +691,7 @@ def cost(
     predicted, if they are others; by default ``UNDECLARED_LINK`` without a link.
     prices: as for ``Session.connect``.
     ahead: whether an engine that can makes ahead what it needs, as in a session.
-    Returns, per operator, {"step","rows","rounds","rounds_ahead","bytes_sent":[per node, then per client],"circuits",
-    "garbled","seconds"}: rounds that are waited for, and those in which something is made ahead meanwhile. Circuits are
-    those that are garbled or not by the link, and those of them that are.
+    Returns the cost of each operator, in their order.
     """
 
 def declared_network(announced: Sequence[Announcement]) -> tuple[float, float, bool]:

@@ -12,9 +12,10 @@ from tacit.plan.algebra.refusals import QueryError
 from tacit.plan.algebra.types import Integer
 from tacit.plan.facts.catalog import Catalog, KeptTable
 from tacit.plan.facts.lineage import Lineage, lineage
-from tacit.plan.physical.kept import _bound, kept_table
+from tacit.plan.physical.kept import About, MalformedHeader, _bound, kept_table
 from tacit.plan.physical.operators import Join
-from tacit.plan.physical.placed import JSON, InputStep, KeepStep, KeptStep, PlacedPlan, SecureStep
+from tacit.plan.physical.placed import InputStep, KeepStep, KeptStep, PlacedPlan, SecureStep
+from tacit.plan.physical.record import JSON
 from tacit.sql import bind, compile_query
 
 from .catalogs import CREDIT, MIXED, catalog, table
@@ -27,8 +28,11 @@ def compiled(query: str, catalog: Catalog) -> PlacedPlan:
     return compile_query(query, catalog, catalog.nodes[:1])
 
 
-def kept(query: str, catalog: Catalog, id: str = "0" * 32, forget: tuple[str, ...] = ()) -> KeptTable:
-    """The table that a query keeps, as its files would describe it. forget: what they do not say."""
+def kept(
+    query: str, catalog: Catalog, id: str = "0" * 32, forget: tuple[str, ...] = (), rename: bool = False
+) -> KeptTable:
+    """The table that a query keeps, as its files would describe it. forget: what they do not say. rename: they are
+    about columns of other names."""
     plan = compiled(query, catalog)
     step = plan.steps[-1]
     assert isinstance(step, KeepStep)
@@ -36,10 +40,12 @@ def kept(query: str, catalog: Catalog, id: str = "0" * 32, forget: tuple[str, ..
     source = next(each for each in plan.steps if each.id == step.operator.input)
     columns = [{"name": name, **_physical(name, source.operator.json())} for name in step.operator.columns]
     header = {"table": step.operator.table, "id": id, "rows": 100, "padded": True, "columns": columns}
-    about = step.about | {"plan_hash": plan_hash(plan).hex(), "query": query}
+    about = step.about.json() | {"plan_hash": plan_hash(plan).hex(), "query": query}
     about["fields"] = [without(each, forget) for each in about["fields"]]
+    if rename:
+        about["fields"] = [each | {"name": each["name"] + "_"} for each in about["fields"]]
     about = without(about, forget)
-    return kept_table(json.loads(json.dumps(header | {"about": about}), parse_int=_rounded))
+    return kept_table(json.dumps(json.loads(json.dumps(header | {"about": about}), parse_int=_rounded)))
 
 
 def _rounded(digits: str) -> int | float:
@@ -132,7 +138,30 @@ def test_wide_bounds_of_earlier_files_hold() -> None:
 def test_a_time_that_no_clock_shows_is_damage(credit: Catalog) -> None:
     header = {"about": {}, "made": 2**64 - 1}
     with pytest.raises(ValueError, match="after 1970"):
-        kept_table(header)
+        kept_table(json.dumps(header))
+
+
+def test_what_is_written_of_a_table_is_what_is_read() -> None:
+    step = compiled(TOTALS, CREDIT).steps[-1]
+    assert isinstance(step, KeepStep)
+    assert About.of(json.loads(json.dumps(step.about.json()))) == step.about
+
+
+@pytest.mark.parametrize("member", ["fields", "single", "unique", "owners", "tables"])
+def test_a_header_that_leaves_something_out_is_refused_in_a_sentence(member: str) -> None:
+    with pytest.raises(MalformedHeader, match=r"^the header does not say .* as tacit writes it .*\.$"):
+        kept(TOTALS, CREDIT, forget=(member,))
+
+
+def test_a_header_about_other_columns_is_refused() -> None:
+    with pytest.raises(MalformedHeader, match="lists columns ssn, zip, score, and is about others"):
+        kept(TOTALS, CREDIT, rename=True)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "3", "{}", "[" * 100_000])
+def test_what_is_no_header_is_refused(text: str) -> None:
+    with pytest.raises(MalformedHeader):
+        kept_table(text)
 
 
 def test_the_hash_covers_which_table_is_read_and_no_other(credit: Catalog) -> None:

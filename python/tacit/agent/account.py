@@ -39,7 +39,11 @@ def _tables(plan: PlacedPlan) -> JSON:
     """The kept tables that a plan reads, keeps and drops; without members for what it does not do."""
     read = plan.catalog.kept if plan.catalog else ()
     keeps = [
-        {"table": step.operator.table, "columns": [each.name for each in step.fields], "made_of": step.about["tables"]}
+        {
+            "table": step.operator.table,
+            "columns": [each.name for each in step.fields],
+            "made_of": list(step.about.tables),
+        }
         for step in plan.steps
         if isinstance(step, KeepStep)
     ]

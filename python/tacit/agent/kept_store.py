@@ -71,7 +71,7 @@ class KeptStore:
             whose = f"{header['node']}'s part of the kept table {header['table']!r}"
             advice = f"put this party's part of {table.name!r} back, or drop the table and make it again"
             raise RunError(Fault.INPUT, f"{path}: is {whose}; {advice}.")
-        if kept_table(header) != table:
+        if kept_table(file.header) != table:
             raise RunError(
                 Fault.INPUT, f"{path}: was replaced while the query was being prepared; start the query again."
             )
@@ -136,7 +136,7 @@ def described(path: Path, header: str, otherwise: str) -> Part:
     """What a file says, of which the text of the header is this. otherwise: what to do if no copy can be put back."""
     try:
         said = json.loads(header)
-        table, nodes, engine = kept_table(said), tuple(said["nodes"]), said["engine"]
+        table, nodes, engine = kept_table(header), tuple(said["nodes"]), said["engine"]
     except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
         problem = f"{path}: is damaged (it says nothing of use); put a copy back, or {otherwise}."
         return Part(path.stem, path, None, problem=problem)

@@ -209,7 +209,7 @@ class PartyRun:
 
     def _keep(self, session: _native.Session, step: KeepStep) -> int:
         """Write this party's part. It gets its name when the session has ended well at all nodes."""
-        about = step.about | {"plan_hash": plan_hash(self.plan).hex(), "query": self.plan.query}
+        about = step.about.json() | {"plan_hash": plan_hash(self.plan).hex(), "query": self.plan.query}
         path = str(self._unfinished[step.id])
         self._kept = json.loads(session.keep(step.id, path, self.store.key(), canonical(about)))
         rows: int = self._kept["rows"]

@@ -63,9 +63,9 @@ def _delivered(table: KeptTable, plan: PlacedPlan) -> str:
 
 def _kept_by(step: KeepStep, plan: PlacedPlan) -> tuple[str, str]:
     """What nodes keep, and who has to approve what is asked about it later; and what others may know of it."""
-    owners, tables = step.about["owners"], step.about["tables"]
-    outside = approving(owners, step.about.get("declared"), plan.nodes)
-    without = f" and {owners[0]} need not" if "declared" in step.about and owners[0] not in plan.nodes else ""
+    owners, tables, declared = step.about.owners, step.about.tables, step.about.declared
+    outside = approving(owners, declared, plan.nodes)
+    without = f" and {owners[0]} need not" if declared is not None and owners[0] not in plan.nodes else ""
     return (
         f"{' and '.join(plan.nodes)} keep {', '.join(each.name for each in step.fields)} as shares under the name "
         f"{step.operator.table}, for later queries that all of {' and '.join(['them', *outside])} approve{without}: "

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from tacit import _native
 from tacit.plan.facts.catalog import Link
@@ -143,7 +142,7 @@ def _sources(step: NativeStep) -> tuple[int, ...]:
     return tuple(side.local for side in step.sides) if isinstance(step, PsiStep) else inputs(step.operator)
 
 
-def _step_cost(found: Mapping[str, Any], assumed: bool) -> StepCost:
+def _step_cost(found: _native.OperatorCost, assumed: bool) -> StepCost:
     return StepCost(
         found["step"],
         found["rows"],

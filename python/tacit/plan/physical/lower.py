@@ -51,8 +51,8 @@ from tacit.plan.rules.push_down import is_local
 class Lowering:
     """Places relations one after the other.
 
-    announced: the sizes that are announced. matches: step to each join of two owners that shows any. merges: the joins whose sides
-    can be sorted by their owners, and how.
+    announced: the sizes that are announced. matches: step to each join of two owners that shows any. merges: the joins
+    whose sides can be sorted by their owners, and how.
     """
 
     def __init__(self, catalog: Catalog, demands: Demands, readers: Readers) -> None:

@@ -10,8 +10,8 @@ from tacit.plan.algebra.relations import Relation
 from tacit.plan.algebra.types import Field
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.physical.disclosure import Disclosure
+from tacit.plan.physical.kept import About
 from tacit.plan.physical.operators import Input, Keep, Kept, Matching, Release, Secure, Side
-from tacit.plan.physical.record import JSON
 
 Readable = tuple[tuple[str, tuple[str, ...]], ...]
 """Column to the parties that may see it in clear."""
@@ -107,7 +107,7 @@ class KeepStep:
     operator: Keep
     replace: bool
     fields: tuple[Field, ...]
-    about: JSON
+    about: About
     rows_bound: str
 
     @property
