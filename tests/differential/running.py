@@ -155,7 +155,7 @@ def _read(path: Path) -> Result:
 
 
 def _permits(plan: PlacedPlan) -> str:
-    return json.dumps([disclosure.permit.json() for disclosure in plan.disclosures])
+    return json.dumps([permit.json() for permit in plan.permits])
 
 
 def _operators(plan: PlacedPlan) -> str:

@@ -16,7 +16,7 @@ def assert_permits_are_those_needed(plan: PlacedPlan) -> None:
     """As native code makes them of the operators alone."""
     operators = json.dumps([each.json() for each in secure_operators(plan)])
     needed = json.loads(_native.permits(plan.engine, operators, nodes=list(plan.nodes), clients=list(plan.clients)))
-    assert _normal(each.permit.json() for each in plan.disclosures) == _normal(needed), plan.query
+    assert _normal(each.json() for each in plan.permits) == _normal(needed), plan.query
 
 
 def _normal(permits: Any) -> list[str]:

@@ -24,5 +24,5 @@ def test_plans(path: Path) -> None:
 
 def _text(query: str, catalog: Catalog, recipients: tuple[str, ...]) -> str:
     plan = compile_query(query, catalog, recipients)
-    permits = [json.dumps(each.permit.json()) for each in plan.disclosures]
+    permits = [json.dumps(each.json()) for each in plan.permits]
     return "\n".join([plan_text(plan).rstrip(), *(f"* {line}" for line in learnt(plan)), *permits])

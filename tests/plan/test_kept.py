@@ -10,8 +10,9 @@ import pytest
 from tacit.plan import learnt, plan_hash
 from tacit.plan.algebra.refusals import QueryError
 from tacit.plan.algebra.types import Integer
-from tacit.plan.facts.catalog import Catalog, KeptTable
+from tacit.plan.facts.catalog import Catalog, DisclosureRule, KeptTable
 from tacit.plan.facts.lineage import Lineage, lineage
+from tacit.plan.physical.disclosure import KeptRows
 from tacit.plan.physical.kept import About, MalformedHeader, _bound, kept_table
 from tacit.plan.physical.operators import Join
 from tacit.plan.physical.placed import InputStep, KeepStep, KeptStep, PlacedPlan, SecureStep
@@ -205,6 +206,29 @@ def test_the_account_names_what_is_kept_and_read(credit: Catalog) -> None:
         "The kept table totals (00000000) is read: shares made of demographics and scores_a, by plan "
         f"{table.plan_hash[:8]}."
     )
+
+
+def test_the_description_tells_parties_that_are_no_nodes_an_announced_number_of_rows() -> None:
+    outside = replace(MIXED, engine="two", nodes=("p", "q"))
+    plan = compiled("CREATE TABLE few AS SELECT id FROM announced", outside)
+    size, told = plan.disclosures
+    assert (told.recipients, told.kind, told.site.name) == (("r",), "size", f"{plan.steps[-1].id}.keep")
+    assert told.shown == KeptRows("few") and told.rules == (DisclosureRule.QUERY,)
+    assert told.derivation.presence == size.derivation.presence != ()
+    assert plan.permits == (size.permit,), "no session opens the number"
+    assert any(
+        each.startswith("r learns how many rows the kept table few has, the ones that do not count included ")
+        for each in learnt(plan)
+    )
+
+
+def test_a_declared_number_of_rows_is_told_to_nobody_anew() -> None:
+    outside = replace(MIXED, engine="two", nodes=("p", "q"))
+    assert compiled("CREATE TABLE some AS SELECT id FROM padded", outside).disclosures == ()
+    one = compiled("CREATE TABLE one AS SELECT COUNT(*) AS n FROM announced", outside)
+    assert not any(isinstance(each.shown, KeptRows) for each in one.disclosures)
+    among_nodes = compiled("CREATE TABLE few AS SELECT id FROM announced", MIXED)
+    assert not any(isinstance(each.shown, KeptRows) for each in among_nodes.disclosures)
 
 
 def test_kept_strings_are_compared_by_their_bytes() -> None:

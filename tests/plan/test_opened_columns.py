@@ -126,7 +126,7 @@ def always_the_same(plan: PlacedPlan, name: str) -> bool:
 
 @PLANS
 def test_each_opened_column_is_explained(path: Path) -> None:
-    found = [plan for plan in plans(path) if any(each.permit.columns for each in plan.disclosures)]
+    found = [plan for plan in plans(path) if any(each.columns for each in plan.permits)]
     assert found
     for plan in found:
         assert unexplained(plan) == set(), plan.query
@@ -207,7 +207,7 @@ def test_permits_bound_the_rows() -> None:
 
     def most(catalog: Catalog) -> list[int]:
         plan = compile_query(f"SELECT s FROM ({union}) t", catalog, ("p",))
-        return [each.permit.rows for each in plan.disclosures]
+        return [each.rows for each in plan.permits]
 
     padded = next(each.rows for each in mixed.tables if each.name == "padded")
     assert padded is not None

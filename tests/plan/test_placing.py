@@ -98,7 +98,7 @@ def test_permits_are_exactly_the_announced_sizes_the_matches_and_the_releases() 
             )
             for step in opened
         ]
-        permits = [each.permit.json() for each in plan.disclosures]
+        permits = [each.json() for each in plan.permits]
         names = [[column["name"] for column in each["columns"]] for each in permits]
         found = [(each["site"], each["kind"], each["recipients"], of) for each, of in zip(permits, names, strict=True)]
         assert sorted(found) == sorted(expected)

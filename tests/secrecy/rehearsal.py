@@ -88,7 +88,7 @@ def rehearse(
 
     operators: the plan of which all parties have approved the operators, if not of that of which the permits are.
     """
-    permits = json.dumps([disclosure.permit.json() for disclosure in plan.disclosures])
+    permits = json.dumps([permit.json() for permit in plan.permits])
     listed = json.dumps([operator.json() for operator in secure_operators(operators or plan)])
     sessions = _native.Session.in_memory(
         list(plan.nodes),

@@ -162,7 +162,7 @@ class PartyRun:
             list(self.plan.nodes),
             self.federation.private_key(self.me),
             plan_hash(self.plan),
-            json.dumps([disclosure.permit.json() for disclosure in self.plan.disclosures]),
+            json.dumps([permit.json() for permit in self.plan.permits]),
             json.dumps([operator.json() for operator in secure_operators(self.plan)]),
             engine=self.plan.engine,
             connect_timeout=network.connect_timeout,

@@ -73,7 +73,7 @@ def place_kept(relation: Relation, catalog: Catalog, kept: KeptAs, query: str, t
             instead = "keep SUM and COUNT, and divide in the query that reads the table"
             raise UnsupportedSQL("a DOUBLE in a kept table", instead).at(None, each.name)
     planning = Planning(catalog, (), query, partial(_keep, kept))
-    # Keeping discloses nothing.
+    # The nodes open nothing. What the description of the table tells follows from sizes.
     return _accounted(applied(SECURE, Stage(relation), planning, trace), planning, lambda found: ())
 
 
@@ -84,7 +84,7 @@ def _accounted(stage: Stage, planning: Planning, opened: Callable[[Lowered], tup
     shown = found.lowering.matches.items()
     matches = tuple(each for step, match_ in shown for each in match_disclosures(step, match_, catalog))
     disclosed = opened(found)
-    told = told_disclosures(found.last, (*sizes, *matches), disclosed, catalog)
+    told = told_disclosures(found.last, (*sizes, *matches), found.table.rows, catalog)
     return planning.plan(stage, (*sizes, *matches, *told, *disclosed))
 
 

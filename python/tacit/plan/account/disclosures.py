@@ -19,18 +19,20 @@ from tacit.plan.physical.disclosure import (
     AnnouncedRows,
     Derivation,
     Disclosure,
+    KeptRows,
     Matched,
     MatchingRows,
     NumberOfIds,
     NumberOfMatches,
     OpenedColumns,
     OpenedRows,
+    Shown,
     Site,
 )
 from tacit.plan.physical.lower_input import Announcement
 from tacit.plan.physical.operators import Named, Psi, UniversalIds
-from tacit.plan.physical.placed import ReleaseStep, Step
-from tacit.plan.physical.tables import SharedTable
+from tacit.plan.physical.placed import KeepStep, ReleaseStep, Step
+from tacit.plan.physical.tables import Rows, SharedTable
 from tacit.plan.rules.matching import permission
 from tacit.plan.rules.push_up import Beyond
 
@@ -50,19 +52,28 @@ def size_disclosures(announced: Iterable[Announcement], catalog: Catalog) -> tup
 
 
 def told_disclosures(
-    steps: Iterable[Step], sizes: Iterable[Disclosure], opened: Iterable[Disclosure], catalog: Catalog
+    steps: Iterable[Step], sizes: Iterable[Disclosure], rows: Rows, catalog: Catalog
 ) -> tuple[Disclosure, ...]:
-    """What recipients that are no nodes learn of the sizes that nodes know: how many rows are opened, the ones that do
-    not count included. It follows from the announced sizes."""
+    """What parties that are no nodes learn of the sizes that nodes know: how many rows are opened to them, or kept, the
+    ones that do not count included. It follows from the announced sizes.
+
+    rows: of what is opened or kept. Where they are known by the plan, a description of a kept table tells nothing new.
+    """
     presence = ordered(frozenset(use for each in sizes if each.kind == "size" for use in each.derivation.presence))
-    most = {each.site.step: each.derivation.rows for each in opened}
     found = []
+    told: tuple[str, ...]
+    shown: Shown
     for step in steps:
-        if isinstance(step, ReleaseStep):
-            outside = tuple(party for party in step.operator.to if party not in catalog.nodes)
-            derivation = Derivation((), presence, most[step.id])
-            site = Site(step.id, step.operator.op)
-            found += [Disclosure(outside, site, OpenedRows(), derivation, (DisclosureRule.QUERY,))] if outside else []
+        match step:
+            case ReleaseStep():
+                told, shown = step.operator.to, OpenedRows()
+            case KeepStep() if rows.known is None:
+                told, shown = catalog.parties, KeptRows(step.operator.table)
+            case _:
+                continue
+        if outside := tuple(party for party in told if party not in catalog.nodes):
+            site, derivation = Site(step.id, step.operator.op), Derivation((), presence, rows.most)
+            found.append(Disclosure(outside, site, shown, derivation, (DisclosureRule.QUERY,)))
     return tuple(found)
 
 

@@ -25,7 +25,8 @@ NOTHING_OPENED = "Nothing is opened to anybody."
 
 def learnt(plan: PlacedPlan) -> tuple[str, ...]:
     """A sentence for each thing a party learns, and for each party that learns nothing; a closing one if all is so."""
-    parties = tuple(dict.fromkeys((*plan.nodes, *plan.recipients, *plan.clients)))
+    told = (party for each in plan.disclosures for party in each.recipients)
+    parties = tuple(dict.fromkeys((*plan.nodes, *plan.recipients, *plan.clients, *told)))
     dropped = [f"Each node removes its own part of the kept table {step.table}." for step in _drops(plan)]
     if dropped:
         return tuple(dropped)

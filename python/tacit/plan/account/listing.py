@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from tacit.plan.account.describe import column_text, name, rows, what, where
 from tacit.plan.account.quantities import duration, size
 from tacit.plan.physical.cost import ASSUMED_ROWS, StepCost, total
-from tacit.plan.physical.disclosure import Disclosure
+from tacit.plan.physical.disclosure import Permit
 from tacit.plan.physical.placed import PlacedPlan
 
 LEARNT_TITLE = "What each party will learn"
@@ -37,11 +37,10 @@ def plan_listing(plan: PlacedPlan) -> Listing:
 def permit_listing(plan: PlacedPlan) -> Listing:
     """The plan's permits: what the nodes open, and nothing else, with each column as the steps list it."""
     columns = ("step", "left"), ("to", "left"), ("rows", "right"), ("what", "left")
-    return Listing("What may be opened, and nothing else", columns, tuple(map(_permit_row, plan.disclosures)))
+    return Listing("What may be opened, and nothing else", columns, tuple(map(_permit_row, plan.permits)))
 
 
-def _permit_row(disclosure: Disclosure) -> tuple[str, ...]:
-    permit = disclosure.permit
+def _permit_row(permit: Permit) -> tuple[str, ...]:
     match permit.kind:
         case "size":
             what = "a number of rows"
@@ -50,7 +49,7 @@ def _permit_row(disclosure: Disclosure) -> tuple[str, ...]:
         case "answer" | "value":
             what = ", ".join(column_text(each.name, each.kind) for each in permit.columns)
     most = "" if permit.rows is None else f"{permit.rows:,}"
-    return permit.site, ", ".join(disclosure.recipients), most, what
+    return permit.site, ", ".join(permit.recipients), most, what
 
 
 def cost_listing(costs: tuple[StepCost, ...]) -> Listing:

@@ -7,6 +7,7 @@ from tacit.plan.facts.sizes import Counted
 from tacit.plan.physical.disclosure import (
     AnnouncedRows,
     Disclosure,
+    KeptRows,
     Matched,
     MatchingRows,
     NumberOfIds,
@@ -31,6 +32,8 @@ def what(disclosure: Disclosure) -> str:
             return f"the exact number of rows of the full join, and so how many {both}"
         case OpenedRows():
             return "how many rows the nodes open, the ones that do not count included"
+        case KeptRows(table):
+            return f"how many rows the kept table {table} has, the ones that do not count included"
         case OpenedColumns():
             return _opened(disclosure.shown)
 
@@ -50,6 +53,8 @@ def reason(disclosure: Disclosure) -> str:
             return "universal ids replace an oblivious join"
         case OpenedRows():
             return "that many come from each node"
+        case KeptRows():
+            return "the table's description says so"
         case OpenedColumns(beyond=()):
             return "they ask the query"
         case OpenedColumns():

@@ -47,8 +47,8 @@ def encoded(value: object) -> Any:
 
 
 def disclosure_json(disclosure: Disclosure) -> JSON:
-    """A disclosure as data, with what follows from it: its kind and its permit."""
-    derivation = disclosure.derivation
+    """A disclosure as data, with what follows from it: its kind and its permit, if it has one."""
+    derivation, permit = disclosure.derivation, disclosure.permit
     return {
         "recipients": list(disclosure.recipients),
         "kind": disclosure.kind,
@@ -62,7 +62,7 @@ def disclosure_json(disclosure: Disclosure) -> JSON:
             "floor": derivation.floor,
         },
         "rules": [rule.value for rule in disclosure.rules],
-        "permit": disclosure.permit.json(),
+        "permit": None if permit is None else permit.json(),
     }
 
 

@@ -109,7 +109,14 @@ class OpenedRows:
     """How many rows the nodes open, the ones that do not count included, which only the nodes know before."""
 
 
-Shown = AnnouncedRows | MatchingRows | NumberOfMatches | NumberOfIds | OpenedColumns | OpenedRows
+@dataclass(frozen=True)
+class KeptRows:
+    """How many rows a kept table has, which its description says to whoever may read that. The nodes know it before."""
+
+    table: str
+
+
+Shown = AnnouncedRows | MatchingRows | NumberOfMatches | NumberOfIds | OpenedColumns | OpenedRows | KeptRows
 
 
 @dataclass(frozen=True)
@@ -144,13 +151,15 @@ class Disclosure:
         match self.shown:
             case OpenedColumns(beyond=beyond):
                 return "value" if beyond else "answer"
-            case AnnouncedRows() | NumberOfMatches() | NumberOfIds() | OpenedRows():
+            case AnnouncedRows() | NumberOfMatches() | NumberOfIds() | OpenedRows() | KeptRows():
                 return "size"
             case MatchingRows():
                 return "matches"
 
     @property
-    def permit(self) -> Permit:
-        """The right to show this and nothing else, as the native session checks it."""
+    def permit(self) -> Permit | None:
+        """The right to show this and nothing else, as the native session checks it. None if no session shows it."""
+        if isinstance(self.shown, KeptRows):
+            return None
         columns = self.shown.columns if isinstance(self.shown, OpenedColumns) else ()
         return Permit(self.site.name, self.kind, self.recipients, columns, self.derivation.rows)

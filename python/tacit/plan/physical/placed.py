@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from tacit.plan.algebra.relations import Relation
 from tacit.plan.algebra.types import Field
 from tacit.plan.facts.catalog import Catalog
-from tacit.plan.physical.disclosure import Disclosure
+from tacit.plan.physical.disclosure import Disclosure, Permit
 from tacit.plan.physical.kept import About
 from tacit.plan.physical.operators import Input, Keep, Kept, Matching, Release, Secure, Side
 
@@ -170,6 +170,11 @@ class PlacedPlan:
     disclosures: tuple[Disclosure, ...]
     catalog: Catalog | None = None
     joins: tuple[str, ...] = ()
+
+    @property
+    def permits(self) -> tuple[Permit, ...]:
+        """What the session may show, in the order of the disclosures that allow it."""
+        return tuple(each.permit for each in self.disclosures if each.permit is not None)
 
     @property
     def clients(self) -> tuple[str, ...]:
