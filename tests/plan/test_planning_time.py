@@ -1,4 +1,4 @@
-"""Planning a query of eight joins takes less than 50 ms: how often it lowers and prices plans, and the time itself."""
+"""Planning eight joins of one another takes less than 50 ms: how often it lowers and prices plans, and the time."""
 
 from __future__ import annotations
 
@@ -64,7 +64,11 @@ PAIRS = (
 APART = "SELECT SUM(x) AS s FROM (" + " UNION ALL ".join(f"SELECT x FROM {_pair(n)}" for n in range(JOINS)) + ") u"
 
 QUERIES = {"star": (STAR, 1), "chain": (CHAIN, 1), "pairs": (PAIRS, 4), "apart": (APART, 8)}
-"""Queries of eight joins, and how many of these join what two owners have alone."""
+"""Queries of eight joins, and how many of these join what two owners have alone.
+
+Where all eight do, as in "apart", 17 trees and 25 prices take about 60 ms: its number of plans is bounded, its time is
+not.
+"""
 
 
 def compiled(query: str, catalog: Catalog) -> PlacedPlan:
