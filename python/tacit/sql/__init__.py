@@ -25,9 +25,9 @@ def compile_query(sql: str, catalog: Catalog, recipients: tuple[str, ...], trace
     Every party compiles it for itself and gets the same plan. Raises tacit.plan.algebra.refusals.QueryError for a query
     that is wrong or not supported; its text is one sentence for the user.
     """
+    if (plan := delivery(sql, catalog, trace)) is not None:
+        return plan
     try:
-        if (plan := delivery(sql, catalog, trace)) is not None:
-            return plan
         text = Text(sql)
         match text.statement():
             case exp.Create() as node:
