@@ -15,13 +15,13 @@ use arrow_array::{ArrayRef, RecordBatch, StringArray, new_null_array};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use arrow_select::interleave::interleave_record_batch;
 use tacit_math::Seed;
-use tacit_net::{PartyId, Session};
+use tacit_net::{PartyId, Session, Traffic};
 use tacit_psi::binning::pad;
 use tacit_psi::blind_join::Shape;
 use tacit_psi::multi_key;
 use tacit_psi::private_id::{Identified, UniversalId};
 use tacit_psi::relatives::{PrivateId, Relative};
-use tacit_psi::{PsiError, Role, Sizes, Traffic};
+use tacit_psi::{PsiError, Role, Sizes};
 
 use crate::bins::Bins;
 use crate::distinct::Distinct;

@@ -13,10 +13,10 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_array::{ArrayRef, RecordBatch, UInt64Array};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
-use tacit_net::{PartyId, Session};
+use tacit_net::{PartyId, Session, Traffic};
 use tacit_psi::blind_join::{Rule, Shape};
 use tacit_psi::ps3i::{self, SharedPairs, Table};
-use tacit_psi::{Role, Sizes, Traffic};
+use tacit_psi::{Role, Sizes};
 
 use crate::error::MatchError;
 use crate::keyed::KeyedRows;

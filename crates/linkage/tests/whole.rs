@@ -15,10 +15,10 @@ use tacit_linkage::keyed::Reading;
 use tacit_linkage::shares::{self, Announced};
 use tacit_linkage::{Bins, IdRows, Ids, KeyColumn, KeyedRows, Layout, Normaliser, Partition};
 use tacit_math::Seed;
-use tacit_net::{Message, Options, Record, Session, memory};
+use tacit_net::{Message, Options, Record, Session, Traffic, memory};
 use tacit_psi::blind_join::Rule;
 use tacit_psi::relatives::PrivateId;
-use tacit_psi::{Role, Sizes, Traffic};
+use tacit_psi::{Role, Sizes};
 
 /// Keys, some NULL. A row's payload is its number, and its number squared.
 type Keys = Vec<Option<i64>>;
@@ -70,11 +70,8 @@ fn both<T: Send>(play: impl Fn(&mut Session, Role) -> T + Sync) -> [Ended<T>; 2]
     let play = |mut session: Session, role| {
         let found = play(&mut session, role);
         let total = session.meter().snapshot().total;
-        let (rounds, sent, received) = (total.rounds, total.bytes_sent, total.bytes_received);
-        let traffic = match role {
-            Role::Sender => Traffic { rounds, sender: sent, receiver: received },
-            Role::Receiver => Traffic { rounds, sender: received, receiver: sent },
-        };
+        let sender = Traffic { rounds: total.rounds, sender: total.bytes_sent, receiver: total.bytes_received };
+        let traffic = if role == Role::Sender { sender } else { sender.swapped() };
         let messages = session.transcript().expect("recorded").messages();
         session.close().expect("an honest peer");
         Ended { found, traffic, messages }

@@ -14,6 +14,7 @@
 //! names the peer and the step. Nothing here waits without a bound on a peer that is dead or silent.
 
 mod abort;
+mod cost;
 mod error;
 mod fault;
 mod frame;
@@ -35,6 +36,7 @@ pub mod tcp;
 mod transcript;
 
 pub use abort::AbortHandle;
+pub use cost::{Cost, Traffic};
 pub use error::NetError;
 pub use fault::Fault;
 pub use frame::{FRAME_HEADER, MAX_FRAME_PAYLOAD};

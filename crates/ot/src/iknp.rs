@@ -15,21 +15,21 @@
 //! has a gap in its proof, as Roy shows: without new parameters it is not known to reach the security that it claims.
 //! [`crate::softspoken`] has the bound.
 
-use tacit_net::{PartyId, Session};
+use tacit_net::{PartyId, Session, Traffic};
 
 use crate::correlated::{CotReceiver, CotSender};
-use crate::{Adversary, Cost, OtError, softspoken};
+use crate::{Adversary, OtError, softspoken};
 
 /// Bits of delta behind each base OT.
 const K: usize = 1;
 
 /// The cost of both sides' `setup`.
-pub fn setup_cost(adversary: Adversary) -> Cost {
+pub fn setup_cost(adversary: Adversary) -> Traffic {
     softspoken::setup_cost(K, adversary)
 }
 
 /// The cost of both sides' `extend`.
-pub fn extension_cost(adversary: Adversary, n: usize) -> Cost {
+pub fn extension_cost(adversary: Adversary, n: usize) -> Traffic {
     softspoken::extension_cost(K, adversary, n)
 }
 

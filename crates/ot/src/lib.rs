@@ -4,7 +4,6 @@
 mod adversary;
 pub mod base;
 pub mod correlated;
-pub mod cost;
 mod error;
 mod ggm;
 pub mod iknp;
@@ -14,5 +13,4 @@ pub mod softspoken;
 pub mod vole;
 
 pub use adversary::Adversary;
-pub use cost::Cost;
 pub use error::OtError;

@@ -61,10 +61,10 @@ use planes::bytes;
 use std::ops::Range;
 use tacit_math::ntt::{DEGREE, PRIME_BITS};
 use tacit_math::{Prg, Ring, Seed};
-use tacit_net::{PartyId, Session};
+use tacit_net::{PartyId, Session, Traffic};
 
+use crate::OtError;
 use crate::error::fresh_seed;
-use crate::{Cost, OtError};
 use moduli::{FLOOD_DIGIT_BITS, FLOOD_DIGITS, KEPT, LIMBS, moduli};
 
 /// Products of a block, which one request asks for.
@@ -114,16 +114,16 @@ pub fn parameters() -> Parameters {
 }
 
 /// What both parties send at setup.
-pub const fn setup_cost() -> Cost {
-    Cost { rounds: 1, sender: (SEED + REQUEST) as u64, receiver: (SEED + REQUEST) as u64 }
+pub const fn setup_cost() -> Traffic {
+    Traffic { rounds: 1, sender: (SEED + REQUEST) as u64, receiver: (SEED + REQUEST) as u64 }
 }
 
 /// What [`Ole::cross_products`] costs for `products` products; both parties send the same.
-pub const fn cost(products: usize) -> Cost {
+pub const fn cost(products: usize) -> Traffic {
     let blocks = products.div_ceil(BLOCK);
     let bytes = (blocks * (REQUEST + ANSWER)) as u64;
     let rounds = if blocks == 0 { 0 } else { blocks.div_ceil(BATCH) as u64 + 1 };
-    Cost { rounds, sender: bytes, receiver: bytes }
+    Traffic { rounds, sender: bytes, receiver: bytes }
 }
 
 /// One party's part in sums of two products each. With the other party's, marked ', they are the integers

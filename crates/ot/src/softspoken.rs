@@ -39,11 +39,10 @@ mod views;
 
 use tacit_math::pages::reserve_on_large_pages;
 use tacit_math::{Prg, Seed, transpose, universal, words};
-use tacit_net::{PartyId, Session};
+use tacit_net::{PartyId, Session, Traffic};
 use zeroize::Zeroizing;
 
 use crate::correlated::{CotReceiver, CotSender};
-use crate::cost::Cost;
 use crate::error::fresh_seed;
 use crate::{Adversary, OtError, base, ggm};
 
@@ -81,9 +80,9 @@ fn column_words(n: usize, adversary: Adversary) -> usize {
 ///
 /// # Panics
 /// Unless k is from 1 to 8.
-pub fn setup_cost(k: usize, adversary: Adversary) -> Cost {
+pub fn setup_cost(k: usize, adversary: Adversary) -> Traffic {
     let depths = depths(k);
-    Cost {
+    Traffic {
         rounds: ggm::rounds(&depths),
         sender: base::bytes_of_receiver(COLUMNS),
         receiver: base::bytes_of_sender(COLUMNS) + ggm::bytes_of_sender(&depths, adversary),
@@ -94,12 +93,12 @@ pub fn setup_cost(k: usize, adversary: Adversary) -> Cost {
 ///
 /// # Panics
 /// Unless k is from 1 to 8.
-pub fn extension_cost(k: usize, adversary: Adversary, n: usize) -> Cost {
+pub fn extension_cost(k: usize, adversary: Adversary, n: usize) -> Traffic {
     let corrections = 8 * ((depths(k).len() - 1) * column_words(n, adversary)) as u64;
     match adversary {
-        _ if n == 0 => Cost::default(),
-        Adversary::SemiHonest => Cost { rounds: 1, sender: 0, receiver: corrections },
-        Adversary::Malicious => Cost { rounds: 3, sender: 16, receiver: corrections + (8 + 8 * COLUMNS) as u64 },
+        _ if n == 0 => Traffic::default(),
+        Adversary::SemiHonest => Traffic { rounds: 1, sender: 0, receiver: corrections },
+        Adversary::Malicious => Traffic { rounds: 3, sender: 16, receiver: corrections + (8 + 8 * COLUMNS) as u64 },
     }
 }
 

@@ -2,12 +2,12 @@
 //! take the least time. Both parties compute it alike, from public sizes, the declared network and the prices that they
 //! agree on.
 
-use tacit_net::Link;
+use tacit_net::{Link, Traffic};
 
 use crate::alignment::{self, Learns, role};
 use crate::prices::Prices;
 use crate::relatives::{PrivateId, Relative};
-use crate::{Declared, Protocol, Role, Sizes, Traffic, set_union};
+use crate::{Declared, Protocol, Role, Sizes, set_union};
 
 /// The sizes by role, of the first party's items and the second's. first: the first party's role.
 pub fn sizes_of(first: Role, [mine, theirs]: [usize; 2]) -> Sizes {
@@ -21,11 +21,7 @@ pub fn sizes_of(first: Role, [mine, theirs]: [usize; 2]) -> Sizes {
 pub fn traffic(protocol: &dyn Protocol, sizes: [usize; 2]) -> Traffic {
     let first = first_role(protocol, sizes);
     let Declared { setup, online } = alignment::declared(protocol, sizes_of(first, sizes), Learns::Both);
-    Traffic {
-        rounds: setup.rounds + online.rounds,
-        sender: setup.sender + online.sender,
-        receiver: setup.receiver + online.receiver,
-    }
+    setup + online
 }
 
 /// The first party's role: that in which both together send fewer bytes.
@@ -57,9 +53,7 @@ pub fn fastest_ids(sizes: [usize; 2], link: Link, prices: &Prices) -> (PrivateId
 
 /// Seconds of processor and network.
 fn predicted(name: &str, traffic: Traffic, sizes: [usize; 2], link: Link, prices: &Prices) -> f64 {
-    let Traffic { rounds, sender, receiver } = traffic;
-    // Both directions carry at the same time.
-    prices.seconds(name, sizes.iter().sum::<usize>() as f64) + link.seconds(rounds, sender.max(receiver))
+    prices.seconds(name, sizes.iter().sum::<usize>() as f64) + traffic.seconds(link)
 }
 
 #[cfg(test)]

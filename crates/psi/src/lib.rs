@@ -15,7 +15,7 @@ pub mod prices;
 pub mod relatives;
 
 pub use error::PsiError;
-pub use interface::protocol::{Declared, Held, Item, Match, Outcome, Prepared, Protocol, Role, Sizes, Traffic};
+pub use interface::protocol::{Declared, Held, Item, Match, Outcome, Prepared, Protocol, Role, Sizes};
 pub use interface::rounds::{Driven, Relayed, Rounds};
 pub use interface::{protocol, rounds};
 pub use intersection::dh_psi::DhPsi;

@@ -11,9 +11,9 @@ use std::collections::HashMap;
 
 use tacit_mpc::backends::{Clear, Networked};
 use tacit_mpc::{Backend, Block, Shape};
-use tacit_net::{PartyId, Session};
+use tacit_net::{PartyId, Session, Traffic};
 use tacit_psi::circuit_psi::{Binned, Joined, Payloads};
-use tacit_psi::{Role, Sizes, Traffic, circuit_psi, row_counts};
+use tacit_psi::{Role, Sizes, circuit_psi, row_counts};
 use tacit_table::{CircuitPsi, DataTable, Executor, Matched, Operator, Table, TableError};
 
 use crate::error::{Result, RunError};

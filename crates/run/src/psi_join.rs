@@ -12,12 +12,12 @@
 use std::time::Duration;
 
 use tacit_mpc::backends::{Clear, Networked};
-use tacit_net::{Link, PartyId, Session};
+use tacit_net::{Link, PartyId, Session, Traffic};
 use tacit_psi::alignment::{self, Learns};
 use tacit_psi::choice::{fastest, fastest_ids, first_role, sizes_of, traffic};
 use tacit_psi::relatives::{PrivateId, Relative};
 use tacit_psi::vole_psi::Variant;
-use tacit_psi::{DhPsi, Protocol, PsiError, Role, Traffic, VolePsi, row_counts};
+use tacit_psi::{DhPsi, Protocol, PsiError, Role, VolePsi, row_counts};
 use tacit_table::operator::PsiSide;
 use tacit_table::{DataTable, Executor, KeyGroups, Operator, Psi, Table, TableError};
 

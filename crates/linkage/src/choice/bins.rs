@@ -1,9 +1,10 @@
 //! The rows of two tables that match, bin by bin.
 
+use tacit_net::Traffic;
 use tacit_ot::Adversary;
 use tacit_psi::alignment::{self, Learns, role};
 use tacit_psi::choice::sizes_of;
-use tacit_psi::{Declared, Role, Traffic, binning};
+use tacit_psi::{Declared, Role, binning};
 
 use super::{Terms, cheapest};
 use crate::error::MatchError;

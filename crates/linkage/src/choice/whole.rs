@@ -1,8 +1,9 @@
 //! What two parties learn in place of the rows that match, from whole tables.
 
+use tacit_net::Traffic;
 use tacit_psi::cardinality_sum::{self, Sums};
 use tacit_psi::relatives::Relative;
-use tacit_psi::{Role, Sizes, Traffic, set_union};
+use tacit_psi::{Role, Sizes, set_union};
 
 use super::{Terms, cheapest};
 use crate::error::MatchError;

@@ -34,11 +34,10 @@ use std::marker::PhantomData;
 
 use tacit_math::gf::{Field, Gf128};
 use tacit_math::{KeyedHash, Prg, Seed};
-use tacit_net::{PartyId, Session};
+use tacit_net::{PartyId, Session, Traffic};
 
 use super::noise::{Codes, Noise};
 use super::tree::Trees;
-use crate::cost::Cost;
 use crate::error::{fresh_block, fresh_seed};
 use crate::{Adversary, OtError};
 
@@ -46,17 +45,17 @@ use crate::{Adversary, OtError};
 const ANSWER: &[u8; 32] = b"tacit silent VOLE, answer, ver 2";
 
 /// What the check of one vector costs, where there is one, without rounds.
-pub(super) fn cost<F: Field>(adversary: Adversary) -> Cost {
+pub(super) fn cost<F: Field>(adversary: Adversary) -> Traffic {
     match adversary {
-        Adversary::SemiHonest => Cost::default(),
-        Adversary::Malicious => Cost { rounds: 0, sender: 16, receiver: 16 + (F::BITS / 8) as u64 },
+        Adversary::SemiHonest => Traffic::default(),
+        Adversary::Malicious => Traffic { rounds: 0, sender: 16, receiver: 16 + (F::BITS / 8) as u64 },
     }
 }
 
 /// What the factor of the trees' tweaks costs, of all vectors that follow each other.
-pub(super) fn spread(adversary: Adversary, vectors: usize) -> Cost {
+pub(super) fn spread(adversary: Adversary, vectors: usize) -> Traffic {
     let drawn = adversary == Adversary::Malicious && vectors > 0;
-    Cost { rounds: 0, sender: if drawn { 16 } else { 0 }, receiver: 0 }
+    Traffic { rounds: 0, sender: if drawn { 16 } else { 0 }, receiver: 0 }
 }
 
 /// Rounds for `vectors` vectors, trees and checks. Without checks all trees are one stream. With them each vector has a

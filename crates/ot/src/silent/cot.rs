@@ -35,14 +35,13 @@ use tacit_math::code::{accumulate_masked, add_from};
 use tacit_math::gf::{Field, Gf128};
 use tacit_math::pages::reserve_on_large_pages;
 use tacit_math::wipe;
-use tacit_net::{PartyId, Session};
+use tacit_net::{PartyId, Session, Traffic};
 
 use super::check::{self, Answers, Evaluated, Questions};
 use super::noise::{Codes, Noise, SEED_BYTES, least_weight};
 use super::supply::{Chosen, Offered};
 use super::tree::{self, Product, Trees};
 use crate::correlated::{CotReceiver, CotSender};
-use crate::cost::Cost;
 use crate::error::fresh_block;
 use crate::{Adversary, OtError, softspoken};
 
@@ -76,17 +75,18 @@ fn vectors(n: usize) -> impl Iterator<Item = (Noise, usize)> {
 }
 
 /// The cost of both sides' `setup`.
-pub fn setup_cost(adversary: Adversary) -> Cost {
-    let seed = Cost { rounds: 0, sender: 0, receiver: SEED_BYTES };
+pub fn setup_cost(adversary: Adversary) -> Traffic {
+    let seed = Traffic { rounds: 0, sender: 0, receiver: SEED_BYTES };
     softspoken::setup_cost(EXTENSION, adversary) + softspoken::extension_cost(EXTENSION, adversary, kept()) + seed
 }
 
 /// The cost of both sides' `extend`.
-pub fn extension_cost(adversary: Adversary, n: usize) -> Cost {
+pub fn extension_cost(adversary: Adversary, n: usize) -> Traffic {
     let rounds = check::rounds(adversary, vectors(n).count());
-    let begun = Cost { rounds, ..Cost::default() } + check::spread(adversary, vectors(n).count());
+    let begun = Traffic { rounds, ..Traffic::default() } + check::spread(adversary, vectors(n).count());
     vectors(n).fold(begun, |sum, (noise, _)| {
-        let trees = Cost { rounds: 0, sender: 16 * (noise.segments * (noise.depth as usize - 1)) as u64, receiver: 0 };
+        let trees =
+            Traffic { rounds: 0, sender: 16 * (noise.segments * (noise.depth as usize - 1)) as u64, receiver: 0 };
         sum + trees + check::cost::<Gf128>(adversary)
     })
 }

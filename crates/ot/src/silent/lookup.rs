@@ -29,7 +29,7 @@
 
 use tacit_math::code::{accumulate_masked, add_from};
 use tacit_math::wipe;
-use tacit_net::{PartyId, Session};
+use tacit_net::{PartyId, Session, Traffic};
 use zeroize::Zeroizing;
 
 use super::noise::{Codes, Noise, SEED_BYTES, least_weight};
@@ -37,7 +37,6 @@ use super::supply::{Chosen, Offered};
 use super::tree::{self, LeafHash, Product, Trees};
 use crate::OtError;
 use crate::correlated::{CotReceiver, CotSender};
-use crate::cost::Cost;
 
 /// Bits of a choice.
 pub const WIDTH: usize = 3;
@@ -123,9 +122,9 @@ pub fn ots(first: bool, n: usize) -> usize {
 
 /// What n more correlations cost after the OTs, without the round, which both directions share; `first` if they are the
 /// first ones.
-pub fn extension_cost(first: bool, n: usize) -> Cost {
+pub fn extension_cost(first: bool, n: usize) -> Traffic {
     let trees = vectors(n).map(|(noise, _)| 16 * (noise.segments * noise.depth as usize) as u64);
-    Cost { rounds: 0, sender: trees.sum(), receiver: if first && n > 0 { SEED_BYTES } else { 0 } }
+    Traffic { rounds: 0, sender: trees.sum(), receiver: if first && n > 0 { SEED_BYTES } else { 0 } }
 }
 
 /// The sender of one direction: what it keeps for the next vector.

@@ -31,14 +31,13 @@
 use tacit_math::code::{Symbol, accumulate, add_from};
 use tacit_math::gf::Field;
 use tacit_math::pages::vector_on_large_pages;
-use tacit_net::{PartyId, Session};
+use tacit_net::{PartyId, Session, Traffic};
 
 use super::check::{self, Answers, Evaluated, Questions};
 use super::noise::{Codes, Noise, SEED_BYTES, least_weight};
 use super::supply::{Chosen, Offered};
 use super::tree::{self, LeafHash, Product, Trees};
 use crate::correlated::{CotReceiver, CotSender};
-use crate::cost::Cost;
 use crate::error::fresh_block;
 use crate::vole::{VoleReceiver, VoleSender};
 use crate::{Adversary, OtError, softspoken};
@@ -85,20 +84,20 @@ pub fn ots<F: Field>(n: usize, adversary: Adversary) -> usize {
 }
 
 /// What n correlations cost, after the OTs.
-pub fn expansion_cost<F: Field>(n: usize, adversary: Adversary) -> Cost {
+pub fn expansion_cost<F: Field>(n: usize, adversary: Adversary) -> Traffic {
     let rounds = check::rounds(adversary, vectors::<F>(n).count());
-    let seed = Cost { rounds, sender: 0, receiver: if n > 0 { SEED_BYTES } else { 0 } };
+    let seed = Traffic { rounds, sender: 0, receiver: if n > 0 { SEED_BYTES } else { 0 } };
     let begun = seed + check::spread(adversary, vectors::<F>(n).count());
     vectors::<F>(n).fold(begun, |sum, (noise, _)| {
-        let trees = Cost { rounds: 0, sender: 16 * (noise.segments * noise.depth as usize) as u64, receiver: 0 };
+        let trees = Traffic { rounds: 0, sender: 16 * (noise.segments * noise.depth as usize) as u64, receiver: 0 };
         sum + trees + check::cost::<F>(adversary)
     })
 }
 
 /// The cost of n correlations, OTs included.
-pub fn cost<F: Field>(n: usize, adversary: Adversary) -> Cost {
+pub fn cost<F: Field>(n: usize, adversary: Adversary) -> Traffic {
     if n == 0 {
-        return Cost::default();
+        return Traffic::default();
     }
     softspoken::setup_cost(EXTENSION, adversary)
         + softspoken::extension_cost(EXTENSION, adversary, ots::<F>(n, adversary))

@@ -9,18 +9,17 @@
 //! bits of delta it adds anyway. **Departures** from [`super`]: choices are made in the message that makes the OTs.
 
 use tacit_math::words;
-use tacit_net::Session;
+use tacit_net::{Session, Traffic};
 
 use super::{COLUMNS, Columns, Receiver, SCRATCH, Secret, Sender, TILE, TILES, depths, fold_anew, store};
-use crate::cost::Cost;
 use crate::{Adversary, OtError};
 
 /// The cost of both sides' `extend_chosen` for `n` OTs; it begins no round.
 ///
 /// # Panics
 /// Unless k is from 1 to 8.
-pub fn chosen_cost(k: usize, n: usize) -> Cost {
-    Cost { rounds: 0, sender: 0, receiver: (8 * depths(k).len() * n.div_ceil(64)) as u64 }
+pub fn chosen_cost(k: usize, n: usize) -> Traffic {
+    Traffic { rounds: 0, sender: 0, receiver: (8 * depths(k).len() * n.div_ceil(64)) as u64 }
 }
 
 impl Sender {

@@ -1,7 +1,7 @@
 use crate::pair::{cost, generator, run};
 use crate::relay;
 use tacit_math::Ring;
-use tacit_net::{PartyId, Session};
+use tacit_net::{PartyId, Session, Traffic};
 use tacit_ot::OtError;
 use tacit_ot::ole::{self, BLOCK, CrossProducts, Ole};
 
@@ -50,7 +50,7 @@ fn check<R: Ring>(counts: &[usize]) {
         }
     }
     let setup = ole::setup_cost();
-    let products = counts.iter().map(|&count| ole::cost(count)).reduce(|a, b| a + b).unwrap_or_default();
+    let products = counts.iter().map(|&count| ole::cost(count)).sum::<Traffic>();
     for costs in [alice.1, bob.1] {
         assert_eq!(costs, [setup, products].map(|cost| (cost.rounds, cost.sender)));
     }

@@ -4,7 +4,7 @@ use crate::softspoken::assert_correlated as assert_ots;
 use tacit_math::Prg;
 use tacit_math::code::Symbol;
 use tacit_math::gf::{Field, Gf64, Gf128};
-use tacit_net::{Direction, Message, Session};
+use tacit_net::{Direction, Message, Session, Traffic};
 use tacit_ot::Adversary::{Malicious, SemiHonest};
 use tacit_ot::OtError;
 use tacit_ot::correlated::{CotReceiver, CotSender};
@@ -112,7 +112,7 @@ fn ots_again_and_again() {
         let declared = cot::setup_cost(adversary);
         assert_eq!(cost(&a_setup), (declared.rounds, declared.sender), "{adversary:?}");
         assert_eq!(cost(&b_setup), (declared.rounds, declared.receiver), "{adversary:?}");
-        let declared = sizes.iter().fold(tacit_ot::Cost::default(), |sum, &n| sum + cot::extension_cost(adversary, n));
+        let declared = sizes.iter().map(|&n| cot::extension_cost(adversary, n)).sum::<Traffic>();
         assert_eq!(cost(&a_extension), (declared.rounds, declared.sender), "{adversary:?}");
         assert_eq!(cost(&b_extension), (declared.rounds, declared.receiver), "{adversary:?}");
     }
@@ -133,7 +133,7 @@ fn the_sender_chooses_delta() {
 
 #[test]
 fn traffic_is_sublinear() {
-    let total = |cost: tacit_ot::Cost| 8.0 * (cost.sender + cost.receiver) as f64;
+    let total = |cost: Traffic| 8.0 * (cost.sender + cost.receiver) as f64;
     let n = 1 << 20;
     // The price of heavier noise (docs/security/departures.md).
     let bits = if cfg!(feature = "heavier-noise") { 1.8 } else { 1.0 } * n as f64;

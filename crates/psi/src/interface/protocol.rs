@@ -2,7 +2,7 @@
 //! is another ([`crate::relatives`]): the traits are over what a party has in the end.
 
 use crate::error::PsiError;
-use tacit_net::{PartyId, Session};
+use tacit_net::{PartyId, Session, Traffic};
 use tacit_ot::Adversary;
 
 /// A 128-bit keyed hash of a normalised identifier. The items of one set are distinct.
@@ -72,17 +72,6 @@ impl Outcome {
 fn distinct(numbers: impl Iterator<Item = u32>, bound: usize) -> bool {
     let mut seen = vec![false; bound];
     numbers.into_iter().all(|number| seen.get_mut(number as usize).is_some_and(|seen| !std::mem::replace(seen, true)))
-}
-
-/// Rounds and bytes of one phase.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Traffic {
-    /// Communication rounds.
-    pub rounds: u64,
-    /// Payload bytes that the sender sends.
-    pub sender: u64,
-    /// Payload bytes that the receiver sends.
-    pub receiver: u64,
 }
 
 /// The declared cost of a protocol.

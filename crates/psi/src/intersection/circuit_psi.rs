@@ -40,7 +40,7 @@
 //! **Departures** payloads lie behind the tags in one value instead of a store of their own.
 
 use crate::error::PsiError;
-use crate::interface::protocol::{Item, Role, Sizes, Traffic};
+use crate::interface::protocol::{Item, Role, Sizes};
 use crate::intersection::vole_psi::oprf::{self, Function};
 use crate::parts::chance::TAG_BITS;
 use crate::parts::cuckoo;
@@ -48,7 +48,7 @@ use crate::parts::masking::{AGREE_BYTES, agree};
 use crate::parts::okvs::{Layout, Okvs, Order};
 use tacit_math::{BlockCipher, Plane, Prg, Seed, TweakableCircularHash};
 use tacit_mpc::{Backend, Block, Rows, Shape, circuits, linear};
-use tacit_net::{PartyId, Session};
+use tacit_net::{PartyId, Session, Traffic};
 
 mod words;
 
@@ -143,12 +143,8 @@ impl CircuitPsi {
         if self.bins == 0 {
             return Traffic::default();
         }
-        let function = self.function().cost();
-        Traffic {
-            rounds: function.rounds + 2,
-            sender: AGREE_BYTES + function.sender + (SEED + self.stores() * 16 * self.layout().columns()) as u64,
-            receiver: AGREE_BYTES + function.receiver,
-        }
+        let stores = (SEED + self.stores() * 16 * self.layout().columns()) as u64;
+        self.function().cost() + Traffic { rounds: 2, sender: AGREE_BYTES + stores, receiver: AGREE_BYTES }
     }
 
     /// Exchanges the stores. Items of one set are distinct; row i of the payload belongs to item i.

@@ -27,7 +27,7 @@
 //! a run. Sorted tags cost log2 n bits less each; their order is as random as the exponent b.
 
 use crate::error::PsiError;
-use crate::interface::protocol::{Declared, Held, Item, Match, Outcome, Prepared, Protocol, Role, Sizes, Traffic};
+use crate::interface::protocol::{Declared, Held, Item, Match, Outcome, Prepared, Protocol, Role, Sizes};
 use crate::parts::group::{ENCODING_BYTES, Exponent, HashToGroup};
 use crate::parts::masking::{
     AGREE_BYTES, agree, receive_raised, receive_tags, send_masked, send_points, send_tags, tag_bytes,
@@ -35,7 +35,7 @@ use crate::parts::masking::{
 use crate::parts::tag_lookup::Table;
 use crate::parts::tags::{SortedTags, TagHash, sorted_places, tag_bits};
 use tacit_math::{Prg, Seed, permutation};
-use tacit_net::{PartyId, Session};
+use tacit_net::{PartyId, Session, Traffic};
 use tacit_ot::Adversary;
 
 /// Its name in plans, reports and random oracles.

@@ -30,7 +30,7 @@
 //! masks it alike.
 
 use crate::error::PsiError;
-use crate::interface::protocol::{Declared, Held, Item, Outcome, Prepared, Protocol, Role, Sizes, Traffic};
+use crate::interface::protocol::{Declared, Held, Item, Outcome, Prepared, Protocol, Role, Sizes};
 use crate::parts::chance;
 use crate::parts::cuckoo::{self, CHOICES};
 use crate::parts::masking::tag_bytes;
@@ -38,7 +38,7 @@ use crate::parts::tag_lookup::Table;
 use crate::parts::tags::tag_bits;
 use tacit_math::pages::vector_on_large_pages;
 use tacit_math::{CorrelationRobustHash, Prg, Seed, permutation, transpose};
-use tacit_net::{PartyId, Session};
+use tacit_net::{PartyId, Session, Traffic};
 use tacit_ot::{Adversary, base};
 use zeroize::Zeroizing;
 

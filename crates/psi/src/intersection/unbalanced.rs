@@ -38,12 +38,12 @@
 //! (answer - r (k/2) G): encodings of doubles need no square root.
 
 use crate::error::PsiError;
-use crate::interface::protocol::{Item, Match, Traffic};
+use crate::interface::protocol::{Item, Match};
 use crate::parts::blinding::{Blinds, FixedPoint};
 use crate::parts::group::{ENCODING_BYTES, Exponent, HashToGroup};
 use crate::parts::masking::{receive_raised, receive_unblinded, send_blinded, send_points};
 use crate::parts::tags::{SortedTags, TagHash, sorted_places, tag_bits};
-use tacit_net::{PartyId, Session};
+use tacit_net::{PartyId, Session, Traffic};
 use zeroize::Zeroizing;
 
 /// Where steps of a session are located.

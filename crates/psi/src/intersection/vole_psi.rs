@@ -49,7 +49,7 @@ mod receiver;
 mod sender;
 
 use crate::error::PsiError;
-use crate::interface::protocol::{Declared, Held, Item, Outcome, Prepared, Protocol, Role, Sizes, Traffic};
+use crate::interface::protocol::{Declared, Held, Item, Outcome, Prepared, Protocol, Role, Sizes};
 use crate::parts::chance::{EVENT_BITS, MOST_WORDS};
 use crate::parts::okvs::Layout;
 use crate::parts::tags::{SortedTags, tag_bits};
@@ -58,8 +58,7 @@ use sender::Sender;
 use tacit_math::band::Word;
 use tacit_math::code::Symbol;
 use tacit_math::gf::{Field, Gf64, Gf128};
-use tacit_net::{PartyId, Session};
-use tacit_ot::cost::Cost;
+use tacit_net::{PartyId, Session, Traffic};
 use tacit_ot::silent::vole;
 use tacit_ot::{Adversary, softspoken};
 
@@ -211,14 +210,13 @@ impl Parameters {
         vole::ots::<F>(self.layout.columns(), self.variant.adversary())
     }
 
-    fn vole_cost<F: Scalar>(&self) -> [Cost; 2] {
-        let extension = softspoken::extension_cost(EXTENSION, self.variant.adversary(), self.ots::<F>());
-        [extension, vole::expansion_cost::<F>(self.layout.columns(), self.variant.adversary())]
+    fn vole_cost<F: Scalar>(&self) -> Traffic {
+        softspoken::extension_cost(EXTENSION, self.variant.adversary(), self.ots::<F>())
+            + vole::expansion_cost::<F>(self.layout.columns(), self.variant.adversary())
     }
 
     fn declared(&self) -> Declared {
         let setup = softspoken::setup_cost(EXTENSION, self.variant.adversary());
-        let setup = Traffic { rounds: setup.rounds, sender: setup.sender, receiver: setup.receiver };
         if self.empty() {
             return Declared { setup, online: Traffic::default() };
         }
@@ -228,17 +226,12 @@ impl Parameters {
             false => (self.vole_cost::<Gf128>(), size_of::<Gf128>()),
         };
         let toss = if self.variant == Variant::Malicious { SEED } else { 0 };
-        let mut online = Traffic {
+        let messages = Traffic {
             rounds: if self.variant == Variant::Malicious { 3 } else { 2 },
             sender: (self.tags_bytes() + 3 * toss) as u64,
             receiver: (SEED + toss + columns * scalar) as u64,
         };
-        for part in vole {
-            online.rounds += part.rounds;
-            online.sender += part.sender;
-            online.receiver += part.receiver;
-        }
-        Declared { setup, online }
+        Declared { setup, online: vole + messages }
     }
 }
 

@@ -26,9 +26,9 @@ use std::slice::Chunks;
 use crate::error::PsiError;
 use tacit_math::network::{self, Progress, Switches};
 use tacit_math::{Prg, Seed, packed, permutation};
-use tacit_net::{PartyId, Session};
+use tacit_net::{PartyId, Session, Traffic};
 use tacit_ot::correlated::{CotReceiver, CotSender};
-use tacit_ot::{Adversary, Cost, softspoken};
+use tacit_ot::{Adversary, softspoken};
 
 /// SoftSpokenOT's parameter here: 4 bytes an OT, at 12 AES blocks.
 const K: usize = 4;
@@ -41,18 +41,16 @@ const _: () = assert!(PIECE.is_multiple_of(64) && BATCH.is_multiple_of(PIECE));
 const TOP: [u64; 1] = [1 << 63];
 
 /// The cost of [`Owner::setup`] and [`Permuter::setup`]; the owner is the sender.
-pub fn setup_cost() -> Cost {
+pub fn setup_cost() -> Traffic {
     softspoken::setup_cost(K, Adversary::SemiHonest)
 }
 
 /// The cost of sharing one column of n numbers; the owner is the sender.
-pub fn cost(n: usize) -> Cost {
-    let mut total = Cost { rounds: 1, sender: 8 * n as u64, receiver: 0 };
+pub fn cost(n: usize) -> Traffic {
+    let mut total = Traffic { rounds: 1, sender: 8 * n as u64, receiver: 0 };
     for batch in network::batches(network::switches(n), BATCH) {
-        let extension = softspoken::extension_cost(K, Adversary::SemiHonest, batch);
-        total.rounds += extension.rounds + 2;
-        total.sender += extension.sender + 8 * batch as u64;
-        total.receiver += extension.receiver + batch.div_ceil(8) as u64;
+        total += softspoken::extension_cost(K, Adversary::SemiHonest, batch);
+        total += Traffic { rounds: 2, sender: 8 * batch as u64, receiver: batch.div_ceil(8) as u64 };
     }
     total
 }

@@ -28,13 +28,13 @@
 //! not only one.
 
 use crate::error::PsiError;
-use crate::interface::protocol::{Item, Role, Sizes, Traffic};
+use crate::interface::protocol::{Item, Role, Sizes};
 use crate::parts::group::{ENCODING_BYTES, Encoding, Exponent, HashToGroup};
 use crate::parts::masking::{AGREE_BYTES, agree, receive_points, receive_tags, send_masked, send_tags, tag_bytes};
 use crate::parts::tag_map::{Spread, TagMap};
 use crate::parts::tags::{TagHash, tag_bits};
 use tacit_math::{Prg, Seed, permutation};
-use tacit_net::{PartyId, Session};
+use tacit_net::{PartyId, Session, Traffic};
 
 /// Where steps of a session are located, and what the random oracles are bound to.
 const NAME: &str = "blind-join";

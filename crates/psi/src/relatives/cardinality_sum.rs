@@ -31,14 +31,14 @@
 //! to the named party, and 1 to the sender if it is that one.
 
 use crate::error::PsiError;
-use crate::interface::protocol::{Item, Role, Sizes, Traffic};
+use crate::interface::protocol::{Item, Role, Sizes};
 use crate::parts::group::{ENCODING_BYTES, Exponent, HashToGroup};
 use crate::parts::masking::{AGREE_BYTES, agree, receive_raised, send_masked};
 use crate::parts::tag_map::{Spread, TagSet};
 use crate::parts::tags::{self, SortedTags, TagHash};
 use std::hint::black_box;
 use tacit_math::{Prg, Seed, permutation};
-use tacit_net::{PartyId, Session};
+use tacit_net::{PartyId, Session, Traffic};
 use tacit_ot::correlated::{CotReceiver, CotSender};
 use tacit_ot::{Adversary, softspoken};
 
@@ -81,13 +81,15 @@ pub fn cost(sizes: Sizes, sums: Option<Sums>) -> Traffic {
         receiver: AGREE_BYTES + (ENCODING_BYTES * m) as u64,
     };
     if let Some(Sums { columns, to, .. }) = sums {
-        let setup = softspoken::setup_cost(K, Adversary::SemiHonest);
-        let extension = softspoken::extension_cost(K, Adversary::SemiHonest, columns * n);
         let opened = 8 * columns as u64;
         let (by_sender, by_receiver) = if to == Role::Receiver { (opened, 0) } else { (0, opened + 1) };
-        total.rounds += setup.rounds + extension.rounds + 3;
-        total.sender += setup.sender + extension.sender + (8 * columns * n) as u64 + by_sender;
-        total.receiver += setup.receiver + extension.receiver + (columns * n).div_ceil(8) as u64 + by_receiver;
+        total += softspoken::setup_cost(K, Adversary::SemiHonest);
+        total += softspoken::extension_cost(K, Adversary::SemiHonest, columns * n);
+        total += Traffic {
+            rounds: 3,
+            sender: (8 * columns * n) as u64 + by_sender,
+            receiver: (columns * n).div_ceil(8) as u64 + by_receiver,
+        };
     }
     total
 }

@@ -24,12 +24,12 @@ pub mod ps3i;
 pub mod set_union;
 
 use crate::error::PsiError;
-use crate::interface::protocol::{Declared, Held, Item, Prepared, Protocol, Role, Sizes, Traffic};
+use crate::interface::protocol::{Declared, Held, Item, Prepared, Protocol, Role, Sizes};
 use blind_join::{Rule, Shape};
 use cardinality_sum::{Aggregates, Sums};
 use private_id::Identified;
 use ps3i::{SharedPairs, Table};
-use tacit_net::{PartyId, Session};
+use tacit_net::{PartyId, Session, Traffic};
 use tacit_ot::Adversary;
 
 /// A relative of intersection as one function on a pair of sets, from which the traits follow.

@@ -26,23 +26,22 @@
 //! identifiers without being paired have different ids.
 
 use crate::error::PsiError;
-use crate::interface::protocol::{Item, Role, Traffic};
+use crate::interface::protocol::{Item, Role};
 use crate::parts::group::{ENCODING_BYTES, Encoding, Exponent, HashToGroup};
 use crate::parts::masking::{receive_points, receive_raised, send_points};
 use crate::parts::tags::TagHash;
 use crate::relatives::blind_join::{self, BlindJoin, Identifiers, Joined, Rule, Shape};
 use crate::relatives::private_id::{Identified, UniversalId};
 use tacit_math::{permutation, randomness};
-use tacit_net::{PartyId, Session};
+use tacit_net::{PartyId, Session, Traffic};
 
 /// Where steps of a session are located, and what hashes are bound to.
 const NAME: &str = "multi-key-private-id";
 
 /// What a run costs; `union` is the size of the union, which both learn.
 pub fn cost(shape: Shape, union: usize) -> Traffic {
-    let join = blind_join::cost(shape);
     let bytes = (ENCODING_BYTES * union) as u64;
-    Traffic { rounds: join.rounds + 2, sender: join.sender + 2 * bytes, receiver: join.receiver + bytes }
+    blind_join::cost(shape) + Traffic { rounds: 2, sender: 2 * bytes, receiver: bytes }
 }
 
 /// Runs it: the ids, and how many rows of the sender and of the receiver have more than one possible counterpart.

@@ -22,13 +22,13 @@
 //! them.
 
 use crate::error::PsiError;
-use crate::interface::protocol::{Item, Traffic};
+use crate::interface::protocol::Item;
 use crate::parts::group::{ENCODING_BYTES, Encoding, Exponent, HashToGroup};
 use crate::parts::masking::{AGREE_BYTES, agree, receive_points, receive_raised, send_masked, send_points};
 use crate::parts::tags::TagHash;
 use std::collections::HashSet;
 use tacit_math::{Prg, Seed, permutation};
-use tacit_net::{PartyId, Session};
+use tacit_net::{PartyId, Session, Traffic};
 
 /// Where steps of a session are located, and what the random oracles are bound to.
 const NAME: &str = "private-id";

@@ -19,12 +19,12 @@
 //! **Cost** two OPRFs, [`set_union`], and 1 round with 8 bytes and 16 a row of the union: see [`cost`].
 
 use crate::error::PsiError;
-use crate::interface::protocol::{Item, Role, Sizes, Traffic};
+use crate::interface::protocol::{Item, Role, Sizes};
 use crate::intersection::vole_psi::oprf;
 use crate::relatives::private_id::{Identified, UniversalId};
 use crate::relatives::set_union::{self, Functions};
 use tacit_math::{Prg, Seed};
-use tacit_net::{PartyId, Session};
+use tacit_net::{PartyId, Session, Traffic};
 
 /// Where steps of a session are located.
 const NAME: &str = "private-id-oprf";
@@ -34,13 +34,8 @@ const ID_BYTES: usize = 16;
 /// What a run costs; `union` is the size of the union, which both learn.
 pub fn cost(sender: usize, receiver: usize, union: usize) -> Traffic {
     let Functions { of_sender, of_receiver, .. } = set_union::functions(sender, receiver);
-    let (by_sender, by_receiver) = (of_sender.cost(), of_receiver.cost());
-    let both = set_union::cost(sender, receiver);
-    Traffic {
-        rounds: by_sender.rounds + by_receiver.rounds + both.rounds + 1,
-        sender: by_sender.sender + by_receiver.receiver + both.sender,
-        receiver: by_sender.receiver + by_receiver.sender + both.receiver + (8 + ID_BYTES * union) as u64,
-    }
+    let told = Traffic { rounds: 1, sender: 0, receiver: (8 + ID_BYTES * union) as u64 };
+    of_sender.cost() + of_receiver.cost().swapped() + set_union::cost(sender, receiver) + told
 }
 
 /// A party that is set up, for runs one after the other.

@@ -23,12 +23,11 @@
 //! latter.
 
 use crate::error::PsiError;
-use crate::interface::protocol::{Role, Sizes, Traffic};
+use crate::interface::protocol::{Role, Sizes};
 use crate::parts::permute_share::{self, Owner, Permuter};
 use crate::relatives::blind_join::{self, Identifiers, Joined, Rule, Shape};
 use tacit_math::permutation;
-use tacit_net::{PartyId, Session};
-use tacit_ot::Cost;
+use tacit_net::{PartyId, Session, Traffic};
 
 /// Where steps of a session are located.
 const NAME: &str = "ps3i";
@@ -53,20 +52,9 @@ impl std::fmt::Debug for SharedPairs {
 
 /// What a run costs. payload: columns of payload at each party.
 pub fn cost(shape: Shape, payload: Sizes) -> Traffic {
-    let mut total = blind_join::cost(shape);
-    let mut add = |cost: Cost, of_sender: bool, times: usize| {
-        let times = times as u64;
-        let (owner, permuter) = (times * cost.sender, times * cost.receiver);
-        let (sender, receiver) = if of_sender { (owner, permuter) } else { (permuter, owner) };
-        total.rounds += times * cost.rounds;
-        total.sender += sender;
-        total.receiver += receiver;
-    };
-    add(permute_share::setup_cost(), true, 1);
-    add(permute_share::cost(shape.rows.sender), true, payload.sender);
-    add(permute_share::setup_cost(), false, 1);
-    add(permute_share::cost(shape.rows.receiver), false, payload.receiver);
-    total
+    let shared = |rows, columns: usize| permute_share::setup_cost() + permute_share::cost(rows) * columns as u64;
+    let of_receiver = shared(shape.rows.receiver, payload.receiver).swapped();
+    blind_join::cost(shape) + shared(shape.rows.sender, payload.sender) + of_receiver
 }
 
 /// One party's table.

@@ -32,7 +32,7 @@
 //! 1 bit a bin. If one set is empty the union is the other, which is sent as it is.
 
 use crate::error::PsiError;
-use crate::interface::protocol::{Item, Sizes, Traffic};
+use crate::interface::protocol::{Item, Sizes};
 use crate::intersection::vole_psi::oprf::{self, Function};
 use crate::parts::cuckoo;
 use crate::parts::masking::{receive_tags, send_tags, tag_bytes};
@@ -40,8 +40,8 @@ use crate::parts::okvs::{Layout, Okvs};
 use crate::parts::permute_share::{self, Owner, Permuter};
 use crate::parts::tags::tag_bits;
 use tacit_math::{Prg, Seed, permutation};
-use tacit_net::{PartyId, Session};
-use tacit_ot::{Adversary, Cost, softspoken};
+use tacit_net::{PartyId, Session, Traffic};
+use tacit_ot::{Adversary, softspoken};
 
 /// Words of a band of the store.
 const BAND: usize = 4;
@@ -88,25 +88,15 @@ pub fn cost(sender: usize, receiver: usize) -> Traffic {
     }
     let m = cuckoo::bins(sender, 1);
     let Functions { in_bins, at_places, .. } = functions(sender, receiver);
-    let (in_bins, at_places) = (in_bins.cost(), at_places.cost());
-    let mut total = Traffic {
-        rounds: 4 + in_bins.rounds + at_places.rounds,
-        sender: in_bins.receiver + at_places.sender + (tag_bytes(tag_bits(m as u128)) * m + 16 * m) as u64,
-        receiver: in_bins.sender
-            + at_places.receiver
-            + (16 + 8 * store_layout(receiver).columns() + m.div_ceil(8)) as u64,
+    let messages = Traffic {
+        rounds: 4,
+        sender: (tag_bytes(tag_bits(m as u128)) * m + 16 * m) as u64,
+        receiver: (16 + 8 * store_layout(receiver).columns() + m.div_ceil(8)) as u64,
     };
-    let mut add = |cost: Cost, by_sender: bool| {
-        let (sender, receiver) = if by_sender { (cost.sender, cost.receiver) } else { (cost.receiver, cost.sender) };
-        total.rounds += cost.rounds;
-        total.sender += sender;
-        total.receiver += receiver;
-    };
-    add(permute_share::setup_cost(), false);
-    add(permute_share::cost(m), false);
-    add(softspoken::setup_cost(K, Adversary::SemiHonest), true);
-    add(softspoken::extension_cost(K, Adversary::SemiHonest, m), true);
-    total
+    let by_receiver = in_bins.cost() + permute_share::setup_cost() + permute_share::cost(m);
+    let transfers =
+        softspoken::setup_cost(K, Adversary::SemiHonest) + softspoken::extension_cost(K, Adversary::SemiHonest, m);
+    messages + at_places.cost() + by_receiver.swapped() + transfers
 }
 
 /// Checks that the secrets of the sender's `sender` numbers are long enough: [`MOST`] at most.

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 use tacit_math::{Prg, Seed, permutation};
-use tacit_net::{PartyId, Session};
+use tacit_net::{PartyId, Session, Traffic};
 use tacit_ot::Adversary;
-use tacit_psi::{Declared, Held, Item, Match, Outcome, Prepared, Protocol, PsiError, Role, Sizes, Traffic};
+use tacit_psi::{Declared, Held, Item, Match, Outcome, Prepared, Protocol, PsiError, Role, Sizes};
 
 /// What every protocol's outcome is compared with: indices (receiver's, sender's) of equal items, by the receiver's.
 pub fn intersection(sender: &[Item], receiver: &[Item]) -> Vec<(u32, u32)> {

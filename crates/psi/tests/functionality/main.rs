@@ -9,10 +9,10 @@ use clear::{Clear, intersection};
 use sets::{Sets, awkward};
 use std::sync::Arc;
 use tacit_math::{Prg, Seed};
-use tacit_net::{Message, Options, PartyId, Record, Session, memory};
+use tacit_net::{Message, Options, PartyId, Record, Session, Traffic, memory};
 use tacit_psi::vole_psi::Variant;
 use tacit_psi::{
-    Declared, DhPsi, Driven, Kkrt, Match, Outcome, Protocol, PsiError, Relayed, Role, Rounds, Sizes, Traffic, VolePsi,
+    Declared, DhPsi, Driven, Kkrt, Match, Outcome, Protocol, PsiError, Relayed, Role, Rounds, Sizes, VolePsi,
 };
 
 /// Every protocol, with the size of the larger set in its most unequal run.
@@ -49,10 +49,8 @@ struct Party {
 /// Bytes sent by one party, in the field of its role.
 fn traffic(session: &Session, role: Role) -> Traffic {
     let total = session.meter().snapshot().total;
-    match role {
-        Role::Sender => Traffic { rounds: total.rounds, sender: total.bytes_sent, receiver: total.bytes_received },
-        Role::Receiver => Traffic { rounds: total.rounds, sender: total.bytes_received, receiver: total.bytes_sent },
-    }
+    let sender = Traffic { rounds: total.rounds, sender: total.bytes_sent, receiver: total.bytes_received };
+    if role == Role::Sender { sender } else { sender.swapped() }
 }
 
 fn minus(a: Traffic, b: Traffic) -> Traffic {

@@ -3,8 +3,8 @@
 use std::sync::mpsc::channel;
 use std::thread;
 use tacit_math::{Prg, permutation};
-use tacit_net::{Message, Options, PartyId, Record, Session, memory};
-use tacit_psi::{Item, Traffic};
+use tacit_net::{Message, Options, PartyId, Record, Session, Traffic, memory};
+use tacit_psi::Item;
 
 /// The party that tests give the role of sender.
 pub const SENDER: PartyId = PartyId(0);
@@ -35,11 +35,8 @@ pub fn run<A: Send, B: Send>(
 fn party<T>(mut session: Session, body: impl FnOnce(&mut Session) -> T) -> Party<T> {
     let result = body(&mut session);
     let total = session.meter().snapshot().total;
-    let (rounds, sent, received) = (total.rounds, total.bytes_sent, total.bytes_received);
-    let traffic = match session.me() {
-        SENDER => Traffic { rounds, sender: sent, receiver: received },
-        _ => Traffic { rounds, sender: received, receiver: sent },
-    };
+    let sender = Traffic { rounds: total.rounds, sender: total.bytes_sent, receiver: total.bytes_received };
+    let traffic = if session.me() == SENDER { sender } else { sender.swapped() };
     let messages = session.transcript().expect("recorded").messages();
     session.close().expect("an orderly end");
     Party { result, traffic, messages }

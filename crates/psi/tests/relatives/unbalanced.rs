@@ -3,10 +3,11 @@
 use crate::pair::{RECEIVER, SENDER, against, generator, run, sets};
 use curve25519_dalek::constants::RISTRETTO_BASEPOINT_COMPRESSED;
 use proptest::prelude::*;
+use tacit_net::Traffic;
 use tacit_psi::unbalanced::{
     LARGEST_BUDGET, PreparedSet, PublishedSet, published_bytes, query_cost, receive_set, send_set,
 };
-use tacit_psi::{Item, PsiError, Traffic};
+use tacit_psi::{Item, PsiError};
 
 /// The client's answers as (its index, the server's index).
 fn pairs(set: &PreparedSet, found: &[tacit_psi::Match]) -> Vec<(usize, usize)> {
@@ -48,12 +49,8 @@ fn one_prepared_set_answers_many_queries_at_the_declared_cost() {
         assert_eq!(pairs(&server.result, found), expected(query, &items));
     }
     assert_eq!(server.result.left(), 10_000 - queries.iter().map(Vec::len).sum::<usize>() as u64);
-    let mut declared = Traffic { rounds: 1, sender: published.len() as u64, receiver: 0 };
-    for cost in queries.iter().map(|query| query_cost(query.len())) {
-        declared.rounds += cost.rounds;
-        declared.sender += cost.sender;
-        declared.receiver += cost.receiver;
-    }
+    let publishing = Traffic { rounds: 1, sender: published.len() as u64, receiver: 0 };
+    let declared = publishing + queries.iter().map(|query| query_cost(query.len())).sum();
     assert_eq!((server.traffic, client.traffic), (declared, declared));
 }
 

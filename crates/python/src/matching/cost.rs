@@ -2,8 +2,9 @@
 
 use pyo3::prelude::*;
 use tacit_linkage::family;
+use tacit_net::Traffic;
 use tacit_psi::vole_psi::Variant;
-use tacit_psi::{Sizes, Traffic, VolePsi};
+use tacit_psi::{Sizes, VolePsi};
 
 /// Rounds and payload bytes of a phase.
 #[derive(IntoPyObject)]

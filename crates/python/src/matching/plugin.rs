@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use tacit_net::Traffic;
 use tacit_ot::Adversary;
-use tacit_psi::{Declared, Driven, Item, Match, Outcome, PsiError, Role, Rounds, Sizes, Traffic};
+use tacit_psi::{Declared, Driven, Item, Match, Outcome, PsiError, Role, Rounds, Sizes};
 
 /// The protocol of an object with `declared(sender, receiver)` and `party(role)`, each party an object with the rounds.
 /// name: for errors.

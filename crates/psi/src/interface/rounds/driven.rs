@@ -2,9 +2,9 @@
 
 use super::Rounds;
 use crate::error::PsiError;
-use crate::interface::protocol::{Declared, Held, Item, Outcome, Prepared, Protocol, Role, Sizes, Traffic};
+use crate::interface::protocol::{Declared, Held, Item, Outcome, Prepared, Protocol, Role, Sizes};
 use std::sync::Arc;
-use tacit_net::{MAX_FRAME_PAYLOAD, PartyId, Session};
+use tacit_net::{MAX_FRAME_PAYLOAD, PartyId, Session, Traffic};
 use tacit_ot::Adversary;
 
 /// A [`Protocol`] of [`Rounds`] that know no session: those of another vendor, or of another language.
@@ -15,12 +15,12 @@ pub struct Driven<O = Outcome> {
     name: &'static str,
     adversary: Adversary,
     proves: bool,
-    declared: Cost,
+    declared: MostBlobs,
     party: PartyFactory<O>,
 }
 
 /// What the blobs of a pair of sets take at most.
-type Cost = Arc<dyn Fn(Sizes) -> Declared + Send + Sync>;
+type MostBlobs = Arc<dyn Fn(Sizes) -> Declared + Send + Sync>;
 
 /// Makes the party that plays a role.
 type PartyFactory<O> = Box<dyn Fn(Role) -> Result<Box<dyn Rounds<O>>, PsiError> + Send + Sync>;
@@ -82,7 +82,7 @@ impl<O: 'static> Protocol<O> for Driven<O> {
 }
 
 struct DrivenPair<O> {
-    declared: Cost,
+    declared: MostBlobs,
     role: Role,
     peer: PartyId,
     rounds: Box<dyn Rounds<O>>,

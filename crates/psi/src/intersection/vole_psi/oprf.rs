@@ -9,9 +9,9 @@
 
 use super::{EXTENSION, FAST, Parameters, Strength, Variant, VolePsi, check_count, receiver, sender};
 use crate::error::PsiError;
-use crate::interface::protocol::{Item, Sizes, Traffic};
+use crate::interface::protocol::{Declared, Item, Sizes};
 use tacit_math::gf::{Gf64, Gf128};
-use tacit_net::{PartyId, Session};
+use tacit_net::{PartyId, Session, Traffic};
 use tacit_ot::{Adversary, softspoken};
 
 /// One of the functions of a run: public numbers, from which both parties derive its sizes.
@@ -38,12 +38,9 @@ impl Function {
         if parameters.empty() {
             return Traffic::default();
         }
-        let all = parameters.declared();
-        Traffic {
-            rounds: all.setup.rounds + all.online.rounds - 1,
-            sender: all.setup.sender + all.online.sender - parameters.tags_bytes() as u64,
-            receiver: all.setup.receiver + all.online.receiver,
-        }
+        let Declared { setup, online } = parameters.declared();
+        let all = setup + online;
+        Traffic { rounds: all.rounds - 1, sender: all.sender - parameters.tags_bytes() as u64, ..all }
     }
 
     /// What its bounds follow from. It has no tags.

@@ -5,8 +5,9 @@ use super::*;
 use crate::traits::{by_rounds, moving, same};
 use std::sync::Arc;
 use tacit_math::randomness;
+use tacit_net::Traffic;
 use tacit_ot::Adversary;
-use tacit_psi::{Declared, Driven, Held, Prepared, Relayed, Rounds, Traffic};
+use tacit_psi::{Declared, Driven, Held, Prepared, Relayed, Rounds};
 
 fn pair(name: &str) -> (Vec<Item>, Vec<Item>) {
     sets(&mut generator(name), ITEMS.0, ITEMS.1)

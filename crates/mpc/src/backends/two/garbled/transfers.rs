@@ -5,9 +5,9 @@
 //! would take three times as much computing.
 
 use tacit_math::plane::words_for;
-use tacit_net::{PartyId, Session};
+use tacit_net::{PartyId, Session, Traffic};
+use tacit_ot::Adversary;
 use tacit_ot::softspoken::{self, Receiver, Sender};
-use tacit_ot::{Adversary, Cost};
 
 use crate::Result;
 
@@ -30,7 +30,7 @@ impl Transfers {
     }
 
     /// What the setup costs; the garbler is the sender.
-    pub(in crate::backends::two) fn setup_cost() -> Cost {
+    pub(in crate::backends::two) fn setup_cost() -> Traffic {
         softspoken::setup_cost(BLOCK_BITS, Adversary::SemiHonest)
     }
 
