@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 use permits::permit;
 use tacit_math::{Plane, Prg, Seed};
 use tacit_mpc::backends::two::{Order, TwoCosts};
-use tacit_mpc::backends::{Clear, Cost, Networked, Ordered, Tally, Two};
+use tacit_mpc::backends::{Clear, Networked, Ordered, Tally, Two};
 use tacit_mpc::circuits::and_all;
 use tacit_mpc::{Backend, Block, Linear, Link, MpcError, Result, Rows, Shape};
-use tacit_net::{Direction, Message, NetError, Options, PartyId, Record, Session, memory};
+use tacit_net::{Cost, Direction, Message, NetError, Options, PartyId, Record, Session, memory};
 
 const NODES: [&str; 2] = ["a", "b"];
 const STEPS: [&str; 3] = ["1.and", "2.shuffle", "3.conjoin"];

@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 use permits::permit;
 use tacit_math::{Plane, Prg, Seed};
 use tacit_mpc::backends::two::{Builder, Circuit, Input, TwoCosts};
-use tacit_mpc::backends::{Cost, Networked, Two};
+use tacit_mpc::backends::{Networked, Two};
 use tacit_mpc::circuits::{mux, small};
 use tacit_mpc::{Backend, Block, Linear, Link, Rows, Shape, circuits};
-use tacit_net::{Options, PartyId, Shape as Shaping, memory};
+use tacit_net::{Cost, Options, PartyId, Shape as Shaping, memory};
 
 const NODES: [&str; 2] = ["a", "b"];
 

@@ -17,9 +17,8 @@
 //! Lindell, Nof, Ohara, CCS 2016.
 
 use tacit_math::{Prg, Seed};
-use tacit_net::{NetError, PartyId, Session};
+use tacit_net::{Cost, NetError, PartyId, Session};
 
-use super::cost::Cost;
 use super::generator::generator;
 pub use super::recipients::announce;
 use super::recipients::record;
@@ -136,14 +135,9 @@ pub fn collect(session: &mut Session, nodes: usize, columns: Shape, permit: &Per
     Ok(record(session, opened))
 }
 
-/// What every party sends, nodes first: nothing.
-fn nobody(parties: usize) -> Cost {
-    Cost { rounds: 1, sent: vec![0; parties] }
-}
-
-/// What [`deal`] costs, by the place of the client behind the nodes.
+/// What [`deal`] costs each party, nodes first; `client` is the client's place behind them.
 pub(in crate::backends) fn dealt<E: Costs>(nodes: usize, client: usize, shape: Shape) -> Cost {
-    let mut cost = nobody(client + 1);
+    let mut cost = Cost::alike(client + 1, 1, 0);
     let components = (0..nodes).flat_map(|node| held(node, nodes, E::COMPONENTS));
     cost.sent[client] = components.map(|component| if component == nodes - 1 { shape.bytes() } else { SEED }).sum();
     cost
@@ -151,14 +145,12 @@ pub(in crate::backends) fn dealt<E: Costs>(nodes: usize, client: usize, shape: S
 
 /// What [`give`] costs.
 pub(in crate::backends) fn given(nodes: usize, clients: usize, shape: Shape) -> Cost {
-    let mut cost = nobody(nodes);
-    cost.sent.fill(clients as u64 * (NUMBER + shape.bytes()));
-    cost
+    Cost::alike(nodes, 1, clients as u64 * (NUMBER + shape.bytes()))
 }
 
 /// What it costs when a client tells all nodes a number.
 pub(in crate::backends) fn told(nodes: usize, client: usize) -> Cost {
-    let mut cost = nobody(client + 1);
+    let mut cost = Cost::alike(client + 1, 1, 0);
     cost.sent[client] = nodes as u64 * NUMBER;
     cost
 }

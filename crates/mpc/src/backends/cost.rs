@@ -2,25 +2,10 @@
 
 use std::time::Duration;
 
+use tacit_net::Cost;
+
 use crate::circuits::Evaluation;
 use crate::{Link, Shape};
-
-/// Communication rounds and payload bytes sent by each node.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Cost {
-    /// Rounds: the longest chain of messages that wait for each other.
-    pub rounds: u64,
-    /// Payload bytes sent by each node, in engine order, and by each client behind them.
-    pub sent: Vec<u64>,
-}
-
-impl std::ops::AddAssign for Cost {
-    fn add_assign(&mut self, other: Self) {
-        self.rounds += other.rounds;
-        self.sent.resize(self.sent.len().max(other.sent.len()), 0);
-        self.sent.iter_mut().zip(other.sent).for_each(|(a, b)| *a += b);
-    }
-}
 
 /// What a step takes of the stock that an engine makes ahead, use by use: how many OTs of each direction.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -48,8 +33,8 @@ pub struct Products {
     pub count: usize,
 }
 
-/// The formulas of an engine, one for each communicating primitive of [`crate::Backend`]. They may depend on what was
-/// called before (nodes may take roles in turn).
+/// The formulas of an engine, one for each communicating primitive of [`crate::Backend`], by node in engine order. They
+/// may depend on what was called before (nodes may take roles in turn).
 pub trait Costs: Default {
     /// An order of stock that the engine makes ahead of its use.
     type Order;

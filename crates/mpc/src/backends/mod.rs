@@ -17,7 +17,7 @@ mod wire;
 
 pub use clear::Clear;
 pub use components::Components;
-pub use cost::{Cost, Costs, Needs, Ordered, Products};
+pub use cost::{Costs, Needs, Ordered, Products};
 pub use networked::Networked;
 pub use rep3::Rep3;
 pub use tally::{Circuits, Tally};

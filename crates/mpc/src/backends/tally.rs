@@ -6,10 +6,10 @@
 use std::time::Duration;
 
 use tacit_math::{Plane, Ring};
-use tacit_net::PartyId;
+use tacit_net::{Cost, PartyId};
 
 use super::clients;
-use super::cost::{Cost, Costs, Needs, Ordered, Products};
+use super::cost::{Costs, Needs, Ordered, Products};
 use crate::circuits::Evaluation;
 use crate::products::common_factors;
 use crate::{Backend, Block, Linear, LinearScan, Link, Permit, Result, Rows, Shape, SharedTypes};
@@ -57,10 +57,9 @@ impl<E: Costs> Tally<E> {
         Self { clients, ..self }
     }
 
-    /// The cost so far; the count starts again at zero.
+    /// The cost so far, to each node in engine order and to each client behind them; the count starts again at zero.
     pub fn take(&mut self) -> Cost {
-        let zero = Cost { rounds: 0, sent: vec![0; self.names.len() + self.clients.len()] };
-        std::mem::replace(&mut self.total, zero)
+        std::mem::replace(&mut self.total, Cost::alike(self.names.len() + self.clients.len(), 0, 0))
     }
 
     /// The circuits since this was last asked.

@@ -8,9 +8,9 @@ use std::thread;
 use permits::permit;
 
 use tacit_math::{Plane, Prg};
-use tacit_mpc::backends::{Clear, Cost, Networked, Rep3, Tally, Two};
+use tacit_mpc::backends::{Clear, Networked, Rep3, Tally, Two};
 use tacit_mpc::{Backend, Block, Link, Result, Rows, Shape};
-use tacit_net::{Counters, Message, Options, PartyId, Record, memory};
+use tacit_net::{Cost, Counters, Message, Options, PartyId, Record, memory};
 
 /// The parties; an engine's nodes are the first of them.
 const PARTIES: [&str; 3] = ["a", "b", "c"];

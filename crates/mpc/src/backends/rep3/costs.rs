@@ -3,8 +3,9 @@
 use super::NODES;
 use super::open::sender_to;
 use crate::Shape;
-use crate::backends::cost::{Cost, Costs, Products};
+use crate::backends::cost::{Costs, Products};
 use tacit_math::plane::words_for;
+use tacit_net::Cost;
 
 /// The formulas of [`super::Rep3`].
 #[derive(Default)]
@@ -22,7 +23,7 @@ fn ring_bytes(rows: &[usize], bytes: usize) -> u64 {
 }
 
 fn every_node(rounds: u64, sent: u64) -> Cost {
-    Cost { rounds, sent: vec![sent; NODES] }
+    Cost::alike(NODES, rounds, sent)
 }
 
 impl Costs for Rep3Costs {

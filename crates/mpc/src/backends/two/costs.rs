@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use tacit_math::{network, plane::words_for};
+use tacit_net::{Cost, Traffic};
 use tacit_ot::ole;
 use tacit_ot::silent::lookup::{self, WIDTH};
 
-use super::NODES;
 use super::garbled::{self, Batches, Circuit, Transfers};
 use super::lookups::{ENTRIES, carry, parts, table};
 use super::prices::{Prices, Processor, Work};
@@ -18,7 +18,8 @@ use super::rows::shuffle::revealed;
 use super::strategy::{self, Way};
 use super::transfers::account::{Account, Foreseen, made_for};
 use super::transfers::{BATCH, Order, streams};
-use crate::backends::cost::{Cost, Costs, Needs, Ordered, Products};
+use super::{NODES, in_both_directions, in_direction};
+use crate::backends::cost::{Costs, Needs, Ordered, Products};
 use crate::circuits::Evaluation;
 use crate::{Link, Shape};
 
@@ -47,7 +48,7 @@ fn plane_bytes(rows: usize) -> u64 {
 }
 
 fn both(rounds: u64, sent: u64) -> Cost {
-    Cost { rounds, sent: vec![sent; NODES] }
+    Cost::alike(NODES, rounds, sent)
 }
 
 impl TwoCosts {
@@ -96,18 +97,19 @@ impl TwoCosts {
     fn lookups(&mut self, rows: usize, groups: usize, words_sent: usize) -> Cost {
         self.processor.add(Work::Lookup, rows * groups);
         let words = parts(rows).map(|part| groups * part.len());
-        let (made, mut cost) = self.made_lookups([0, 1].map(|direction| 64 * words[direction]));
-        let sent = |node: usize| made[node] + 8 * (words_sent * words[node] + WIDTH * words[1 - node]) as u64;
+        let mut cost = self.made_lookups([0, 1].map(|direction| 64 * words[direction]));
+        let sent = |node: usize| 8 * (words_sent * words[node] + WIDTH * words[1 - node]) as u64;
         cost += Cost { rounds: 3, sent: (0..NODES).map(sent).collect() };
         cost
     }
 
-    /// What each node sends to make the given numbers of lookups of each direction, and the cost of the stock that they
-    /// take.
-    fn made_lookups(&mut self, counts: [usize; NODES]) -> ([u64; NODES], Cost) {
-        let made = [0, 1].map(|d| lookup::extension_cost(self.accounts[d].begins_lookups(counts[d]), counts[d]));
+    /// Making the given numbers of lookups of each direction, and the stock that they take.
+    fn made_lookups(&mut self, counts: [usize; NODES]) -> Cost {
+        let begins = |d: usize| self.accounts[d].begins_lookups(counts[d]);
+        let mut cost = in_both_directions(|d| lookup::extension_cost(begins(d), counts[d]));
         let need = [0, 1].map(|direction| self.accounts[direction].for_lookups(counts[direction]));
-        ([0, 1].map(|node| made[node].sender + made[1 - node].receiver), self.stock(need))
+        cost += self.stock(need);
+        cost
     }
 
     /// Streamed lookups of `digits` digits of each row, strings of `bits` bits.
@@ -132,9 +134,8 @@ impl TwoCosts {
     fn chosen(&mut self, rows: usize, bytes: usize) -> Cost {
         let lookups = 64 * words_for(rows);
         self.processor.add(Work::Choice, NODES * rows * bytes.div_ceil(8));
-        let (made, mut cost) = self.made_lookups([lookups; NODES]);
-        let elements = (rows * ENTRIES * bytes) as u64 + WIDTH as u64 * plane_bytes(rows);
-        cost += Cost { rounds: 3, sent: made.iter().map(|made| made + elements).collect() };
+        let mut cost = self.made_lookups([lookups; NODES]);
+        cost += both(3, (rows * ENTRIES * bytes) as u64 + WIDTH as u64 * plane_bytes(rows));
         cost
     }
 
@@ -147,8 +148,7 @@ impl TwoCosts {
         }
         if transferred > 0 && !self.transfers {
             self.transfers = true;
-            let setup = Transfers::setup_cost();
-            cost += Cost { rounds: setup.rounds, sent: vec![setup.sender, setup.receiver] };
+            cost += in_direction(0, Transfers::setup_cost());
         }
         self.processor.add(Work::GarbledAnd, rows * circuit.ands());
         self.processor.add(Work::GarbledInput, rows * transferred);
@@ -261,12 +261,11 @@ impl Costs for TwoCosts {
         }
         if strategy::evaluates(products) {
             let first = !std::mem::replace(&mut self.evaluates, true);
-            let setup = if first { ole::setup_cost() } else { Default::default() };
+            let setup = if first { ole::setup_cost() } else { Traffic::default() };
             let evaluations = products * multiply::evaluations(bits);
             self.processor.add(Work::ProductKeys, first.into());
             self.processor.add(Work::Product, evaluations);
-            let evaluated = setup + ole::cost(evaluations);
-            let mut cost = both(evaluated.rounds, evaluated.sender);
+            let mut cost = in_direction(0, setup + ole::cost(evaluations));
             cost += self.bit_products(&[evaluations], &[[true; NODES]], bytes);
             return cost;
         }

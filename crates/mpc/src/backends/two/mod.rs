@@ -37,6 +37,8 @@ mod transfers;
 #[cfg(test)]
 mod views;
 
+use tacit_net::{Cost, PartyId, Traffic};
+
 pub use costs::TwoCosts;
 pub use garbled::{Builder, Circuit, Input, OFFSET_BITS, ROWS_A_KEY, Wire};
 pub use node::{Share, Two};
@@ -44,3 +46,15 @@ pub use transfers::Order;
 
 /// Nodes of the engine.
 const NODES: usize = 2;
+
+/// What a protocol costs the nodes in direction d: node d is the sender.
+fn in_direction(d: usize, traffic: Traffic) -> Cost {
+    traffic.between(PartyId(d), PartyId(1 - d), NODES)
+}
+
+/// What a protocol of each direction costs, one after the other; `of` gives that of a direction.
+fn in_both_directions(of: impl Fn(usize) -> Traffic) -> Cost {
+    let mut cost = in_direction(0, of(0));
+    cost += in_direction(1, of(1));
+    cost
+}

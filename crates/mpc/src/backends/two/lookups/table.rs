@@ -26,10 +26,10 @@
 use tacit_math::plane::words_for;
 use tacit_math::transpose::square;
 use tacit_math::{CorrelationRobustHash, Plane};
+use tacit_net::Cost;
 
 use super::parts;
 use crate::Result;
-use crate::backends::cost::Cost;
 use crate::backends::two::transfers::{Stock, streams};
 use crate::backends::two::{NODES, Share, Two};
 use crate::backends::wire::{Outgoing, recv_cells};
@@ -63,10 +63,10 @@ pub(in crate::backends::two) fn counts(rows: usize, digits: usize) -> [usize; NO
 
 /// What looking up costs, strings of `bits` bits, once streams have begun.
 pub(in crate::backends::two) fn cost(rows: usize, digits: usize, bits: usize) -> Cost {
-    let mut sent = streams::chosen_cost(counts(rows, digits));
-    let words = parts(rows).map(|part| digits * part.len());
-    sent.iter_mut().zip(words).for_each(|(sent, words)| *sent += (8 * bits * STREAMED_ENTRIES * words) as u64);
-    Cost { rounds: 2, sent }
+    let strings = parts(rows).map(|part| (8 * bits * STREAMED_ENTRIES * digits * part.len()) as u64);
+    let mut cost = Cost { rounds: 2, sent: strings.to_vec() };
+    cost += streams::chosen_cost(counts(rows, digits));
+    cost
 }
 
 impl Two {

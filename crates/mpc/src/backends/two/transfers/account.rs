@@ -1,12 +1,14 @@
 //! How much stock is left and what is made when it runs short: functions of what was taken, which is public.
 
+use tacit_net::Cost;
 use tacit_ot::Adversary;
 use tacit_ot::silent::{cot, lookup};
 use tacit_ot::softspoken;
 
 use super::{BATCH, NODES, streams};
 use crate::Link;
-use crate::backends::cost::{Cost, Needs, Ordered};
+use crate::backends::cost::{Needs, Ordered};
+use crate::backends::two::in_direction;
 use crate::backends::two::prices::{Prices, Processor, Work};
 
 /// Fewest OTs that are made at a time; all fillings are multiples of it.
@@ -66,9 +68,7 @@ impl Order {
             Way::Silent => cot::extension_cost(adversary, ots),
             Way::Streamed => softspoken::extension_cost(streams::DEPTH, adversary, ots),
         };
-        let mut sent = vec![made.sender; NODES];
-        sent[1 - self.direction] = made.receiver;
-        let mut cost = Cost { rounds: made.rounds, sent };
+        let mut cost = in_direction(self.direction, made);
         processor.add(way.work(), ots);
         processor.add(Work::SilentSetup, (way == Way::FirstSilent).into());
         if way == Way::Streamed {

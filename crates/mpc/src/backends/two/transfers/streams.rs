@@ -4,14 +4,14 @@
 //! takes a nanosecond or less.
 
 use tacit_math::CorrelationRobustHash;
-use tacit_net::Session;
+use tacit_net::{Cost, Session, Traffic};
 use tacit_ot::Adversary;
 use tacit_ot::softspoken::{self, Receiver, Sender};
 
 #[cfg(test)]
 use super::Handed;
 use super::{NODES, Stock};
-use crate::backends::cost::Cost;
+use crate::backends::two::in_both_directions;
 use crate::{Link, Result};
 
 /// SoftSpokenOT's k.
@@ -37,24 +37,16 @@ pub(in crate::backends::two) fn streams(link: Option<Link>, ots: usize) -> bool 
 /// What `counts[d]` streamed OTs with node d as sender cost, without the round that they are part of; `first` if there
 /// were none before.
 pub(in crate::backends::two) fn cost(first: bool, counts: [usize; NODES]) -> Cost {
-    let mut cost = Cost { rounds: 0, sent: vec![0; NODES] };
-    for (sender, count) in counts.into_iter().enumerate() {
-        let extension = softspoken::extension_cost(DEPTH, Adversary::SemiHonest, count);
-        cost.sent[1 - sender] += extension.receiver;
-        if first {
-            let setup = softspoken::setup_cost(DEPTH, Adversary::SemiHonest);
-            cost.rounds += setup.rounds;
-            cost.sent[sender] += setup.sender;
-            cost.sent[1 - sender] += setup.receiver;
-        }
-    }
-    cost
+    in_both_directions(|d| {
+        let extension = softspoken::extension_cost(DEPTH, Adversary::SemiHonest, counts[d]);
+        let setup = if first { softspoken::setup_cost(DEPTH, Adversary::SemiHonest) } else { Traffic::default() };
+        setup + Traffic { rounds: 0, ..extension }
+    })
 }
 
-/// What each node sends for `counts[d]` streamed OTs with node d as sender whose bits their receiver chose, once
-/// streams have begun.
-pub(in crate::backends::two) fn chosen_cost(counts: [usize; NODES]) -> Vec<u64> {
-    (0..NODES).map(|node| softspoken::chosen_cost(DEPTH, counts[1 - node]).receiver).collect()
+/// What `counts[d]` streamed OTs with node d as sender cost whose bits their receiver chose, once streams have begun.
+pub(in crate::backends::two) fn chosen_cost(counts: [usize; NODES]) -> Cost {
+    in_both_directions(|d| softspoken::chosen_cost(DEPTH, counts[d]))
 }
 
 /// What SoftSpokenOT of both directions goes on from.
