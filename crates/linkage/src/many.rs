@@ -6,9 +6,9 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use tacit_math::Seed;
-use tacit_net::{PartyId, Session};
+use tacit_net::{Cost, PartyId, Session};
 use tacit_psi::binning::pad;
-use tacit_psi::multi_party::{self, Owners, PartyCost};
+use tacit_psi::multi_party::{self, Owners};
 use tacit_psi::{PsiError, Role};
 
 use crate::bins::Bins;
@@ -18,15 +18,18 @@ use crate::repetitions::{Learner, Places, Repetitions};
 use crate::results::{Matches, Results};
 use crate::run::Progress;
 
-/// What a match costs a party. owners: their sizes are the announced numbers of rows.
-pub fn cost(owners: &Owners, party: usize) -> PartyCost {
-    let party = PartyId(party);
-    let mut cost = owners.cost(party);
+/// What a match costs all parties. owners: their sizes are the announced numbers of rows.
+///
+/// # Panics
+/// When the leader is none of the parties.
+pub fn cost(owners: &Owners) -> Cost {
+    let mut cost = owners.cost();
     let learning = owners.recipients.len() as u64;
     if learning > 1 {
         cost.rounds += 1;
-        if owners.recipients.contains(&party) {
-            cost.sent += (learning - 1) * places(owners, party).bytes() as u64;
+        let learns = |party: &PartyId| owners.recipients.contains(party);
+        for party in (0..owners.sizes.len()).map(PartyId).filter(learns) {
+            cost.sent[party.0] += (learning - 1) * places(owners, party).bytes() as u64;
         }
     }
     cost

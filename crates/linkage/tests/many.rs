@@ -10,8 +10,8 @@ use proptest::prelude::*;
 use std::sync::Arc;
 use tacit_linkage::{Bins, Join, KeyColumn, Layout, MatchError, Normaliser, Partition, Progress, Results, Rows, many};
 use tacit_math::Seed;
-use tacit_net::{Options, PartyId, Session, memory};
-use tacit_psi::multi_party::{Owners, PartyCost};
+use tacit_net::{Counters, Options, PartyId, Session, memory};
+use tacit_psi::multi_party::Owners;
 
 /// Keys, some NULL. A row's payload is its number.
 type Keys = Vec<Option<i64>>;
@@ -20,7 +20,7 @@ struct Ended {
     keys: u64,
     count: u64,
     rows: Vec<i64>,
-    cost: PartyCost,
+    total: Counters,
 }
 
 fn binned(keys: &Keys) -> Bins {
@@ -45,8 +45,7 @@ fn play(mut session: Session, keys: &Keys, owners: &Owners, most: u64) -> Result
     let numbers = rows.flat_map(|batch| {
         batch.expect("a batch").column(0).as_primitive::<Int64Type>().values().iter().copied().collect::<Vec<_>>()
     });
-    let cost = PartyCost { rounds: total.rounds, sent: total.bytes_sent };
-    Ok(Ended { rows: numbers.collect(), keys: results.get(0)?.keys, count, cost })
+    Ok(Ended { rows: numbers.collect(), keys: results.get(0)?.keys, count, total })
 }
 
 fn run(tables: &[Keys], leader: usize, recipients: &[usize], most: u64) -> (Owners, Vec<Result<Ended, MatchError>>) {
@@ -90,13 +89,12 @@ fn check(tables: &[Keys], leader: usize, recipients: &[usize]) {
     let found: BTreeSet<Vec<i64>> =
         (0..rows).map(|row| recipients.iter().map(|&party| ends[party].rows[row]).collect()).collect();
     assert_eq!((rows, found), (expected.len(), expected));
+    let declared = many::cost(&owners);
     for (party, end) in ends.iter().enumerate() {
         let learns = recipients.contains(&party);
         assert_eq!((end.keys, end.rows.len()), if learns { (keys, rows) } else { (0, 0) });
         assert_eq!(end.count, end.rows.len() as u64);
-        let declared = many::cost(&owners, party);
-        assert_eq!(end.cost.rounds, declared.rounds);
-        assert_eq!(end.cost.sent, declared.sent, "party {party}");
+        assert_eq!((end.total.rounds, end.total.bytes_sent), (declared.rounds, declared.sent[party]), "party {party}");
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 use tacit_math::{Prg, Seed, permutation};
-use tacit_net::{Options, PartyId, Session, memory};
-use tacit_psi::multi_party::{Owners, PartyCost, intersect};
+use tacit_net::{Cost, Counters, Options, PartyId, Session, memory};
+use tacit_psi::multi_party::{Owners, intersect};
 use tacit_psi::{Item, PsiError};
 
 /// Random sets; each has the first `common` items of one pool, and every other item of the rest of it with a chance.
@@ -22,20 +22,23 @@ fn sets(sizes: &[usize], common: usize, seed: u8) -> Vec<Vec<Item>> {
     sizes.iter().map(draw).collect()
 }
 
-fn run(sets: &[Vec<Item>], owners: &Owners) -> Vec<(Vec<u32>, PartyCost)> {
+fn run(sets: &[Vec<Item>], owners: &Owners) -> (Vec<Vec<u32>>, Cost) {
     let party = |mut session: Session, items: &[Item]| -> Result<_, PsiError> {
         let numbers = intersect(&mut session, owners, items)?;
         let total = session.meter().snapshot().total;
         session.close()?;
-        Ok((numbers, PartyCost { rounds: total.rounds, sent: total.bytes_sent }))
+        Ok((numbers, total))
     };
     let names = ["a", "b", "c", "d", "e"];
     let sessions = memory::mesh(&names[..sets.len()], &Options::default());
-    std::thread::scope(|scope| {
+    let (numbers, totals): (Vec<_>, Vec<Counters>) = std::thread::scope(|scope| {
         let threads: Vec<_> =
             sessions.into_iter().zip(sets).map(|(session, items)| scope.spawn(move || party(session, items))).collect();
-        threads.into_iter().map(|thread| thread.join().expect("no panic").expect("honest parties")).collect()
-    })
+        threads.into_iter().map(|thread| thread.join().expect("no panic").expect("honest parties")).unzip()
+    });
+    let rounds = totals[0].rounds;
+    assert!(totals.iter().all(|total| total.rounds == rounds), "all parties count the same rounds");
+    (numbers, Cost { rounds, sent: totals.iter().map(|total| total.bytes_sent).collect() })
 }
 
 #[test]
@@ -60,8 +63,9 @@ fn the_recipients_learn_what_all_have_in_one_order() {
             sets[leader].iter().copied().filter(|item| others.iter().all(|set| set.contains(item))).collect();
         expected.sort_unstable();
         assert!(expected.len() >= common.min(sizes[leader]));
-        for (party, (numbers, measured)) in run(&sets, &owners).iter().enumerate() {
-            assert_eq!(*measured, owners.cost(PartyId(party)), "{owners:?}, party {party}");
+        let (all, measured) = run(&sets, &owners);
+        assert_eq!(measured, owners.cost(), "{owners:?}");
+        for (party, numbers) in all.iter().enumerate() {
             let found: Vec<Item> = numbers.iter().map(|&number| sets[party][number as usize]).collect();
             let wanted = if owners.recipients.contains(&PartyId(party)) { expected.clone() } else { Vec::new() };
             assert_eq!(found, wanted, "{owners:?}, party {party}");

@@ -1,6 +1,6 @@
 //! The rows of two tables that match, bin by bin.
 
-use tacit_net::Traffic;
+use tacit_net::{Cost, PartyId, Traffic};
 use tacit_ot::Adversary;
 use tacit_psi::alignment::{self, Learns, role};
 use tacit_psi::choice::sizes_of;
@@ -89,10 +89,8 @@ pub struct Choice {
     pub workers: usize,
     /// Each party's padded size of a bin.
     pub capacities: [usize; 2],
-    /// Payload bytes that each party sends.
-    pub sent: [u64; 2],
-    /// Rounds of one worker.
-    pub rounds: u64,
+    /// Payload bytes that each party sends, and rounds of one worker.
+    pub cost: Cost,
     /// The predicted time.
     pub seconds: f64,
     /// The protocols that were not chosen, with their times.
@@ -134,7 +132,7 @@ pub fn choose(asked: &Asked<'_>, offers: [Offer; 2], terms: &Terms) -> Result<Ch
         let others = options.iter().filter(|option| option.name != chosen);
         others.map(|option| (option.name.clone(), option.seconds)).collect()
     };
-    let Candidate { name, sender, sent, rounds, seconds } =
+    let Candidate { name, sender, cost, seconds } =
         cheapest(options.clone(), |option| option.seconds).ok_or_else(|| MatchError::Input("no protocol".into()))?;
     Ok(Choice {
         others: others(&name),
@@ -143,8 +141,7 @@ pub fn choose(asked: &Asked<'_>, offers: [Offer; 2], terms: &Terms) -> Result<Ch
         bins,
         workers,
         capacities,
-        sent,
-        rounds,
+        cost,
         seconds,
         limit,
         tokens,
@@ -191,8 +188,7 @@ struct Run {
 struct Candidate {
     name: String,
     sender: usize,
-    sent: [u64; 2],
-    rounds: u64,
+    cost: Cost,
     seconds: f64,
 }
 
@@ -209,33 +205,30 @@ impl Run {
         let first = role(protocol.as_ref(), first, second, true, self.alone.map(|party| party == 0));
         let sizes = sizes_of(first, self.capacities);
         let Declared { setup, online } = alignment::declared(protocol.as_ref(), sizes, self.learns());
-        let all = |of: fn(Traffic) -> u64| self.workers as u64 * of(setup) + self.bins as u64 * of(online);
-        let mut sent = [all(|traffic| traffic.sender), all(|traffic| traffic.receiver)];
-        if first == Role::Receiver {
-            sent.reverse();
-        }
-        let mut rounds = online.rounds;
+        let sender = usize::from(first == Role::Receiver);
+        let all = setup * self.workers as u64 + online * self.bins as u64;
+        // All workers are set up at the same time, and match a bin each at the same time.
+        let turns = self.bins.div_ceil(self.workers) as u64;
+        let matching = Traffic { rounds: setup.rounds + turns * online.rounds, ..all };
+        let mut cost = matching.between(PartyId(sender), PartyId(1 - sender), 2);
         if self.alone.is_none() {
             // How often keys repeat: as long for any keys.
             let matches = self.capacities[0].min(self.capacities[1]);
-            let counts = self.rows.map(|rows| Places::new(matches, rows, self.bins).bytes());
-            sent.iter_mut().zip(counts).for_each(|(sent, bytes)| *sent += (self.bins * bytes) as u64);
-            rounds += 1;
+            let counts = self.rows.map(|rows| (self.bins * Places::new(matches, rows, self.bins).bytes()) as u64);
+            cost += Cost { rounds: turns, sent: counts.to_vec() };
         }
-        let rounds = setup.rounds + self.bins.div_ceil(self.workers) as u64 * rounds;
-        Ok(self.candidate(name, usize::from(first == Role::Receiver), sent, rounds, terms))
+        Ok(self.candidate(name, sender, cost, terms))
     }
 
     /// By one from elsewhere, which declares nothing.
     fn elsewhere(&self, name: &str, terms: &Terms) -> Candidate {
-        self.candidate(name, self.alone.map_or(1, |party| 1 - party), [0, 0], 0, terms)
+        self.candidate(name, self.alone.map_or(1, |party| 1 - party), Cost::alike(2, 0, 0), terms)
     }
 
-    fn candidate(&self, name: &str, sender: usize, sent: [u64; 2], rounds: u64, terms: &Terms) -> Candidate {
+    fn candidate(&self, name: &str, sender: usize, cost: Cost, terms: &Terms) -> Candidate {
         let items = self.bins as f64 * self.capacities.iter().sum::<usize>() as f64;
-        // Both directions carry at the same time.
-        let seconds = terms.prices.seconds(name, items) + terms.link.seconds(rounds, sent[0].max(sent[1]));
-        Candidate { name: name.to_owned(), sender, sent, rounds, seconds }
+        let seconds = terms.prices.seconds(name, items) + cost.seconds(terms.link);
+        Candidate { name: name.to_owned(), sender, cost, seconds }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The leader of a match of more than two parties: the party that finds the matches.
 
-use tacit_net::PartyId;
-use tacit_psi::multi_party::{Owners, PartyCost};
+use tacit_net::{Cost, PartyId};
+use tacit_psi::multi_party::Owners;
 
 use super::{Terms, cheapest};
 use crate::error::MatchError;
@@ -15,10 +15,8 @@ pub const PROTOCOL: &str = "multi-party";
 pub struct Choice {
     /// Who finds the matches.
     pub leader: usize,
-    /// Payload bytes that each party sends.
-    pub sent: Vec<u64>,
-    /// Rounds.
-    pub rounds: u64,
+    /// What the match costs all parties.
+    pub cost: Cost,
     /// The predicted time.
     pub seconds: f64,
 }
@@ -39,15 +37,13 @@ pub fn choose(rows: &[usize], recipients: &[usize], terms: &Terms) -> Result<Cho
 fn led_by(leader: usize, rows: &[usize], recipients: &[usize], terms: &Terms) -> Choice {
     let recipients = recipients.iter().copied().map(PartyId).collect();
     let owners = Owners { sizes: rows.to_vec(), leader: PartyId(leader), recipients };
-    let costs: Vec<PartyCost> = (0..rows.len()).map(|party| many::cost(&owners, party)).collect();
-    let sent: Vec<u64> = costs.iter().map(|cost| cost.sent).collect();
-    let rounds = costs.first().map_or(0, |cost| cost.rounds);
+    let cost = many::cost(&owners);
     let others = rows.iter().enumerate().filter(|(party, _)| *party != leader);
     let processor = others.map(|(_, size)| terms.prices.seconds(PROTOCOL, (size + rows[leader]) as f64)).sum::<f64>();
     // All that is sent goes through the leader's connection, both directions at the same time.
-    let out = sent[leader];
-    let seconds = processor + terms.link.seconds(rounds, out.max(sent.iter().sum::<u64>() - out));
-    Choice { leader, sent, rounds, seconds }
+    let out = cost.sent[leader];
+    let seconds = processor + terms.link.seconds(cost.rounds, out.max(cost.sent.iter().sum::<u64>() - out));
+    Choice { leader, cost, seconds }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! What two parties learn in place of the rows that match, from whole tables.
 
-use tacit_net::Traffic;
+use tacit_net::{Cost, PartyId, Traffic};
 use tacit_psi::cardinality_sum::{self, Sums};
 use tacit_psi::relatives::Relative;
 use tacit_psi::{Role, Sizes, set_union};
@@ -35,10 +35,8 @@ pub struct Choice {
     pub protocol: String,
     /// Who plays its sender.
     pub sender: usize,
-    /// Payload bytes that each party sends, at most.
-    pub sent: [u64; 2],
-    /// Rounds.
-    pub rounds: u64,
+    /// What it costs the parties, at most; rounds are exact.
+    pub cost: Cost,
     /// The predicted time.
     pub seconds: f64,
 }
@@ -78,11 +76,10 @@ pub fn choose(revealed: Revealed<'_>, rows: [usize; 2], keys: usize, terms: &Ter
     let choices = options.into_iter().map(|(protocol, sender, traffic)| {
         let price = terms.prices.of(&protocol);
         let each = price.item + price.further * (keys - 1) as f64;
-        let Traffic { rounds, sender: by_sender, receiver: by_receiver } = traffic;
-        let network = terms.link.seconds(rounds, by_sender + by_receiver);
+        let network = terms.link.seconds(traffic.rounds, traffic.sender + traffic.receiver);
         let seconds = price.begin + each * rows.iter().sum::<usize>() as f64 + network;
-        let sent = if sender == 0 { [by_sender, by_receiver] } else { [by_receiver, by_sender] };
-        Choice { protocol, sender, sent, rounds, seconds }
+        let cost = traffic.between(PartyId(sender), PartyId(1 - sender), 2);
+        Choice { protocol, sender, cost, seconds }
     });
     let chosen = cheapest(choices.collect(), |choice| choice.seconds);
     chosen.ok_or_else(|| MatchError::Input(format!("there is no way {revealed:?} to compute ids")))

@@ -50,7 +50,7 @@ use crate::parts::tag_map::{Spread, TagMap};
 use crate::parts::tags::tag_bits;
 use tacit_math::band::Word;
 use tacit_math::{BlockCipher, Prg, Seed};
-use tacit_net::{PartyId, Session};
+use tacit_net::{Cost, PartyId, Session};
 
 /// Bytes of a seed.
 const SEED: usize = 16;
@@ -67,15 +67,6 @@ const BATCH: usize = 128;
 /// Tags of one message.
 const TAGS: usize = 1 << 16;
 
-/// Rounds, and the bytes that one party sends.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct PartyCost {
-    /// Communication rounds.
-    pub rounds: u64,
-    /// Payload bytes.
-    pub sent: u64,
-}
-
 /// What all owners agree on: all parties of a session.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Owners {
@@ -88,24 +79,23 @@ pub struct Owners {
 }
 
 impl Owners {
-    /// What a run costs a party.
-    pub fn cost(&self, party: PartyId) -> PartyCost {
+    /// What a run costs all parties.
+    ///
+    /// # Panics
+    /// When the leader is none of the parties.
+    pub fn cost(&self) -> Cost {
+        let parties = self.sizes.len();
         if self.none() {
-            return PartyCost::default();
+            return Cost::alike(parties, 0, 0);
         }
         let word = if self.small() { 8 } else { 16 };
-        let mut cost = PartyCost { rounds: 1, sent: 0 };
+        let mut cost = Cost::alike(parties, 1, 0);
         for owner in self.others() {
-            let function = self.function(owner).cost();
-            cost.rounds += function.rounds;
-            if party == self.leader {
-                cost.sent += function.receiver;
-            } else if party == owner {
-                cost.sent += function.sender + (SEED + word * self.layout(owner).columns()) as u64;
-            }
+            cost += self.function(owner).cost().between(owner, self.leader, parties);
+            cost.sent[owner.0] += (SEED + word * self.layout(owner).columns()) as u64;
         }
         for told in self.told() {
-            cost.sent += if party == self.leader { (self.least() * self.tag_bytes(told)) as u64 } else { 0 };
+            cost.sent[self.leader.0] += (self.least() * self.tag_bytes(told)) as u64;
         }
         cost.rounds += u64::from(self.told().next().is_some());
         cost

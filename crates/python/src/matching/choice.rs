@@ -3,6 +3,7 @@
 use pyo3::prelude::*;
 use tacit_linkage::choice::bins::{self, Limit, Offer};
 use tacit_linkage::choice::{Terms, leader, whole};
+use tacit_net::Cost;
 
 use super::announced::Announcement;
 use super::plan::MatchPlan;
@@ -25,7 +26,7 @@ pub struct BinsChoice {
     bins: usize,
     workers: usize,
     capacities: [usize; 2],
-    sent: [u64; 2],
+    sent: Vec<u64>,
     rounds: u64,
     seconds: f64,
     others: Vec<(String, f64)>,
@@ -43,8 +44,9 @@ impl From<bins::Choice> for BinsChoice {
             Limit::Caches => "caches",
             Limit::Memory => "memory",
         };
-        let bins::Choice { protocol, sender, bins, workers, capacities, sent, rounds, seconds, .. } = choice;
+        let bins::Choice { protocol, sender, bins, workers, capacities, cost, seconds, .. } = choice;
         let bins::Choice { others, tokens, need, memory, .. } = choice;
+        let Cost { rounds, sent } = cost;
         Self { protocol, sender, bins, workers, capacities, sent, rounds, seconds, others, limit, tokens, need, memory }
     }
 }
@@ -66,7 +68,7 @@ pub fn choose_bins(plan: &Bound<'_, MatchPlan>, announced: [Announcement; 2]) ->
 pub struct WholeChoice {
     protocol: String,
     sender: usize,
-    sent: [u64; 2],
+    sent: Vec<u64>,
     rounds: u64,
     seconds: f64,
 }
@@ -77,7 +79,7 @@ pub fn choose_whole(plan: &Bound<'_, MatchPlan>, announced: [Announcement; 2]) -
     let plan = plan.get();
     let revealed = plan.0.revealed(announced.each_ref().map(|Announcement(told)| told.columns.len()))?;
     let sizes = announced.each_ref().map(|Announcement(told)| told.rows as usize);
-    let whole::Choice { protocol, sender, sent, rounds, seconds } =
+    let whole::Choice { protocol, sender, cost: Cost { rounds, sent }, seconds } =
         whole::choose(revealed, sizes, plan.0.keys.len(), &terms(plan, &announced)?)?;
     Ok(WholeChoice { protocol, sender, sent, rounds, seconds })
 }
@@ -97,7 +99,7 @@ pub struct LeaderChoice {
 pub fn choose_leader(plan: &Bound<'_, MatchPlan>, announced: Vec<Announcement>) -> Result<LeaderChoice> {
     let plan = plan.get();
     let sizes: Vec<usize> = announced.iter().map(|Announcement(told)| told.rows as usize).collect();
-    let leader::Choice { leader, sent, rounds, seconds } =
+    let leader::Choice { leader, cost: Cost { rounds, sent }, seconds } =
         leader::choose(&sizes, &plan.0.recipients()?, &terms(plan, &announced)?)?;
     Ok(LeaderChoice { protocol: leader::PROTOCOL, leader, sent, rounds, seconds })
 }
