@@ -27,9 +27,9 @@ impl From<tacit_run::OperatorCost> for OperatorCost {
         Self {
             step,
             rows: declared.rows,
-            rounds: declared.rounds,
+            rounds: declared.communication.rounds,
             rounds_ahead: declared.ahead,
-            bytes_sent: declared.sent,
+            bytes_sent: declared.communication.sent,
             circuits: declared.circuits.asked,
             garbled: declared.circuits.whole,
             seconds,

@@ -11,9 +11,10 @@ use std::collections::HashMap;
 
 use tacit_mpc::backends::{Clear, Networked};
 use tacit_mpc::{Backend, Block, Shape};
-use tacit_net::{PartyId, Session, Traffic};
+use tacit_net::{Cost, PartyId, Session};
 use tacit_psi::circuit_psi::{Binned, Joined, Payloads};
 use tacit_psi::{Role, Sizes, circuit_psi, row_counts};
+use tacit_table::operator::PsiSide;
 use tacit_table::{CircuitPsi, DataTable, Executor, Matched, Operator, Table, TableError};
 
 use crate::error::{Result, RunError};
@@ -47,11 +48,11 @@ impl Protocol {
     }
 }
 
-/// Rounds, and bytes sent by both sides' owners, left first, of what they do with each other.
-pub fn declared(psi: &CircuitPsi, sizes: [usize; 2]) -> (u64, [u64; 2]) {
-    let protocol = Protocol::new(psi, sizes);
-    let Traffic { rounds, sender, receiver } = protocol.psi.declared();
-    (rounds, if protocol.receiver == 0 { [receiver, sender] } else { [sender, receiver] })
+/// What both sides' owners do with each other costs the nodes. owners: the left side's and the right side's place among
+/// so many nodes.
+pub fn declared(psi: &CircuitPsi, sizes: [usize; 2], owners: [PartyId; 2], nodes: usize) -> Cost {
+    let Protocol { psi, receiver } = Protocol::new(psi, sizes);
+    psi.declared().between(owners[1 - receiver], owners[receiver], nodes)
 }
 
 /// How many rows a join of these numbers of items has.
@@ -80,16 +81,17 @@ pub fn matched<B: Backend>(
 pub fn shared_matches<B: Backend>(
     nodes: &[String],
 ) -> impl Fn(&mut B, &CircuitPsi, [usize; 2]) -> std::result::Result<Matched<B>, TableError> {
-    |b, psi, sizes| {
-        let owners = [place(nodes, &psi.left.owner)?, place(nodes, &psi.right.owner)?];
-        matched(b, psi, sizes, owners, None)
-    }
+    |b, psi, sizes| matched(b, psi, sizes, places(nodes, psi.sides())?, None)
 }
 
-/// The place of an owner among the nodes.
-pub fn place(nodes: &[String], owner: &str) -> std::result::Result<PartyId, TableError> {
-    let place = nodes.iter().position(|node| node == owner);
-    place.map(PartyId).ok_or_else(|| TableError::Input(format!("the owner {owner:?} is no node")))
+/// The places of both sides' owners among the nodes, left first.
+pub fn places(nodes: &[String], sides: [&PsiSide; 2]) -> std::result::Result<[PartyId; 2], TableError> {
+    let place = |PsiSide { owner, .. }: &PsiSide| {
+        let place = nodes.iter().position(|node| node == owner);
+        place.map(PartyId).ok_or_else(|| TableError::Input(format!("the owner {owner:?} is no node")))
+    };
+    let [left, right] = sides.map(place);
+    Ok([left?, right?])
 }
 
 /// The join on an engine of nodes: `data` holds this party's side, if it has one. learn: told the sizes of both sides

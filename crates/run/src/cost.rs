@@ -7,6 +7,7 @@ use tacit_mpc::backends::Circuits;
 use tacit_table::cost::psi_sizes;
 use tacit_table::{Operator, Parties, Program, StepCost};
 
+use crate::circuit_join::places;
 use crate::error::Result;
 use crate::prices::Prices;
 use crate::psi_join::Terms;
@@ -54,25 +55,19 @@ pub fn cost(
     let terms = Terms::of(link, prices);
     for (operator, cost) in operators.iter().zip(&mut costs) {
         if let Operator::Keep(_) = operator {
-            let (rounds, sent) = kept::declared(nodes.len());
-            cost.rounds += rounds;
-            cost.sent.iter_mut().take(nodes.len()).for_each(|bytes| *bytes += sent);
+            cost.communication += kept::declared(nodes.len());
         }
         let Some(sides) = operator.matched_sides() else { continue };
-        let sizes = psi_sizes(sides, operator, rows)?;
-        let (rounds, sent) = match operator {
-            Operator::CircuitPsi(psi) => circuit_join::declared(psi, sizes),
-            Operator::Psi(psi) => psi_join::declared(psi, sizes, cost.rows, &terms),
+        let (sizes, owners) = (psi_sizes(sides, operator, rows)?, places(nodes, sides)?);
+        cost.communication += match operator {
+            Operator::CircuitPsi(psi) => circuit_join::declared(psi, sizes, owners, nodes.len()),
+            Operator::Psi(psi) => psi_join::declared(psi, sizes, cost.rows, &terms, owners, nodes.len()),
             Operator::UniversalIds(_) => {
                 cost.processor += terms.ids_processor(sizes);
-                ids_join::declared(sizes, cost.rows, &terms)
+                ids_join::declared(sizes, cost.rows, &terms, owners, nodes.len())
             }
             _ => continue,
         };
-        cost.rounds += rounds;
-        for (side, bytes) in sides.into_iter().zip(sent) {
-            cost.sent[circuit_join::place(nodes, &side.owner)?.0] += bytes;
-        }
     }
     if link.is_none() || !engine.garbles {
         costs.iter_mut().for_each(|cost| cost.circuits = Circuits::default());
@@ -81,9 +76,8 @@ pub fn cost(
     let mut sizes = rows.clone();
     let step = |(operator, declared): (&Operator, StepCost)| {
         sizes.insert(operator.id(), declared.rows);
-        let busiest = declared.sent.iter().copied().max().unwrap_or(0);
         let processor = (engine.rows)(prices).seconds(operator, worked_on(operator, &sizes)?);
-        let seconds = network.seconds(declared.rounds, busiest) + (processor + declared.processor.as_secs_f64());
+        let seconds = declared.communication.seconds(network) + (processor + declared.processor.as_secs_f64());
         Ok(OperatorCost { step: operator.name(), declared, seconds })
     };
     operators.iter().zip(costs).map(step).collect()

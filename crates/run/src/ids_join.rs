@@ -13,10 +13,10 @@ use std::collections::{HashMap, HashSet};
 
 use tacit_mpc::Block;
 use tacit_mpc::backends::{Clear, Networked};
-use tacit_net::{PartyId, Session};
+use tacit_net::{Cost, PartyId, Session, Traffic};
 use tacit_psi::choice::sizes_of;
 use tacit_psi::relatives::{PrivateId, Relative};
-use tacit_psi::{PsiError, Role, Traffic, row_counts};
+use tacit_psi::{PsiError, Role, row_counts};
 use tacit_table::{DataTable, Executor, IdsSide, Operator, Table, UniversalIds};
 
 use crate::error::{Result, RunError};
@@ -46,11 +46,13 @@ impl Protocol {
     }
 }
 
-/// Rounds, and bytes sent by both sides' owners, left first, of what they do with each other. rows: the number of ids.
-pub fn declared(sizes: [usize; 2], rows: usize, terms: &Terms) -> (u64, [u64; 2]) {
+/// What both sides' owners do with each other costs the nodes. rows: the number of ids. owners: the left side's and the
+/// right one's.
+pub fn declared(sizes: [usize; 2], rows: usize, terms: &Terms, owners: [PartyId; 2], nodes: usize) -> Cost {
     let protocol = Protocol::new(terms, sizes);
-    let Traffic { rounds, sender, receiver } = protocol.traffic(rows);
-    (rounds, if protocol.left == Role::Sender { [sender, receiver] } else { [receiver, sender] })
+    let [left, right] = owners;
+    let (sender, receiver) = if protocol.left == Role::Sender { (left, right) } else { (right, left) };
+    protocol.traffic(rows).between(sender, receiver, nodes)
 }
 
 /// One owner's side, and then its rows in the order of ids.

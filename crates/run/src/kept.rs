@@ -12,7 +12,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use tacit_math::Seed;
 use tacit_mpc::backends::Components;
-use tacit_net::{NetError, PartyId, Session};
+use tacit_net::{Cost, NetError, PartyId, Session};
 use tacit_table::kept::{self, Header, KeptShares, SealingKey};
 use tacit_table::operator::Keep;
 use tacit_table::{Executor, Operator, Program, Table};
@@ -44,9 +44,9 @@ pub fn readers(program: &Program) -> impl Iterator<Item = usize> {
     program.operators().iter().filter(reads).map(Operator::id)
 }
 
-/// Rounds, and bytes that each node sends, among `nodes` nodes.
-pub fn declared(nodes: usize) -> (u64, u64) {
-    (2, ((nodes - 1) * (CONTRIBUTION + DIGEST)) as u64)
+/// What a `keep` costs each of `nodes` nodes.
+pub fn declared(nodes: usize) -> Cost {
+    Cost::alike(nodes, 2, ((nodes - 1) * (CONTRIBUTION + DIGEST)) as u64)
 }
 
 /// Keeps a table among nodes, in the step of this name. Returns the header of this node's file, as JSON.

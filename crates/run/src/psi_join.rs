@@ -12,7 +12,7 @@
 use std::time::Duration;
 
 use tacit_mpc::backends::{Clear, Networked};
-use tacit_net::{Link, PartyId, Session, Traffic};
+use tacit_net::{Cost, Link, PartyId, Session};
 use tacit_psi::alignment::{self, Learns};
 use tacit_psi::choice::{fastest, fastest_ids, first_role, sizes_of, traffic};
 use tacit_psi::relatives::{PrivateId, Relative};
@@ -57,16 +57,24 @@ impl Terms {
     }
 }
 
-/// Rounds, and bytes sent by both sides' owners, left first, of all that they do with each other. rows: of the join.
-pub fn declared(psi: &Psi, sizes: [usize; 2], rows: usize, terms: &Terms) -> (u64, [u64; 2]) {
+/// What all that both sides' owners do with each other costs the nodes. rows: of the join. owners: the left side's and
+/// the right side's place among so many nodes.
+pub fn declared(
+    psi: &Psi,
+    sizes: [usize; 2],
+    rows: usize,
+    terms: &Terms,
+    [left, right]: [PartyId; 2],
+    nodes: usize,
+) -> Cost {
     let protocol = terms.protocol(sizes);
-    let Traffic { mut rounds, sender, receiver } = traffic(protocol, sizes);
-    let mut sent = if first_role(protocol, sizes) == Role::Sender { [sender, receiver] } else { [receiver, sender] };
+    let [sender, receiver] = if first_role(protocol, sizes) == Role::Sender { [left, right] } else { [right, left] };
+    let mut cost = traffic(protocol, sizes).between(sender, receiver, nodes);
     if !psi.right_unique {
-        rounds += 1;
-        sent[1] += row_counts::declared(rows);
+        cost.rounds += 1;
+        cost.sent[right.0] += row_counts::declared(rows);
     }
-    (rounds, sent)
+    cost
 }
 
 /// One owner's keys, and afterwards which of its rows match.

@@ -51,12 +51,12 @@ pub struct Engine {
     /// Makes this party a client of the nodes.
     pub client: fn(Session, &Agreement, Permits) -> Box<dyn Node>,
     /// What operators cost, without what two owners do with each other.
-    pub cost: Cost,
+    pub cost: DeclareCosts,
     /// The permits that operators need, as a JSON list without bounds on rows.
     pub permits: fn(&Parties, &[Operator]) -> Result<String, TableError>,
 }
 
-type Cost =
+type DeclareCosts =
     fn(&Parties, &[Operator], &HashMap<usize, usize>, Option<Link>, &Prices, bool) -> Result<Vec<StepCost>, TableError>;
 
 /// The names of all engines of nodes, each with its number of nodes. The first is for federations that name none.

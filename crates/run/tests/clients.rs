@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 use tacit_net::Fault;
 use tacit_run::kept::KeptTable;
 use tacit_run::{Agreement, Conditions, OperatorCost, Prices, RunError, Session, cost};
-use tacit_table::Operator;
+use tacit_table::{Operator, StepCost};
 use world::{
     ENGINES, Opened, Plan, RING, Rows, Store, bits, columns, drive, in_clear, nodes, over_tls, sessions, step, table,
     together,
@@ -89,15 +89,17 @@ fn what_is_declared_is_what_is_metered() {
             let prices = &Prices::default();
             let conditions = Conditions { parties: &parties, link: None, network: None, prices, ahead: true };
             let declared = cost(engine, &plan.operators, &HashMap::from([(2, 2)]), &conditions);
-            for OperatorCost { step: name, declared: cost, .. } in declared.expect("a plan") {
+            for OperatorCost { step: name, declared: StepCost { communication, ahead, .. }, .. } in
+                declared.expect("a plan")
+            {
                 for (place, session) in sessions.iter().enumerate() {
                     let metered = session.metrics(false).into_iter().find(|metered| metered.step == name);
                     let metered = metered.unwrap_or_default();
-                    let sent = cost.sent.get(place).copied().unwrap_or_default();
+                    let sent = communication.sent.get(place).copied().unwrap_or_default();
                     assert_eq!(metered.bytes_sent, sent, "{name} on {engine} at {}", session.me());
                     if place < parties.nodes.len() {
                         let rounds = (metered.rounds, metered.rounds_ahead);
-                        assert_eq!(rounds, (cost.rounds, cost.ahead), "{name} on {engine} at {}", session.me());
+                        assert_eq!(rounds, (communication.rounds, ahead), "{name} on {engine} at {}", session.me());
                     }
                 }
             }

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use tacit_math::KeyedHash;
 use tacit_run::{Conditions, OperatorCost, Prices, Session, cost};
-use tacit_table::{ColumnData, DataColumn, DataTable, Text};
+use tacit_table::{ColumnData, DataColumn, DataTable, StepCost, Text};
 use world::plans::{
     identified, identified_answer, keeping, matched, matched_answer, reading, reading_answer, release, totals,
     totals_answer,
@@ -94,10 +94,14 @@ fn assert_as_declared(plan: &Plan, engine: &str, sizes: &[(usize, usize)]) {
     let declared = cost(engine, &plan.operators, &sizes, &conditions).expect("a plan");
     assert_eq!(declared.len(), plan.steps().len());
     for (node, session) in sessions.iter().enumerate() {
-        for OperatorCost { step, declared: cost, .. } in &declared {
+        for OperatorCost { step, declared: StepCost { communication, ahead, .. }, .. } in &declared {
             let metered = session.metrics(false).into_iter().find(|metered| metered.step == *step);
             let metered = metered.map(|metered| (metered.rounds, metered.rounds_ahead, metered.bytes_sent));
-            assert_eq!(metered, Some((cost.rounds, cost.ahead, cost.sent[node])), "{step} on {engine} at {node}");
+            assert_eq!(
+                metered,
+                Some((communication.rounds, *ahead, communication.sent[node])),
+                "{step} on {engine} at {node}"
+            );
         }
     }
 }

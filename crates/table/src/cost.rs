@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde_json::{Value as Json, json};
 use tacit_mpc::backends::{Circuits, Costs, Ordered, Tally};
 use tacit_mpc::{Backend, Link, Permits};
+use tacit_net::Cost;
 
 use crate::error::{Result, TableError};
 use crate::executor::{Executor, Matched};
@@ -19,16 +20,13 @@ use crate::table::Table;
 /// What one step costs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StepCost {
-    /// The step's id.
-    pub step: usize,
     /// Rows of its result.
     pub rows: usize,
-    /// Communication rounds.
-    pub rounds: u64,
+    /// Rounds that are waited for, and what each node, in engine order, and each client behind them sends in all
+    /// sessions.
+    pub communication: Cost,
     /// Rounds of what is made ahead for it meanwhile, in a session of its own.
     pub ahead: u64,
-    /// Payload bytes sent by each node, in engine order, and by each client behind them, in all sessions.
-    pub sent: Vec<u64>,
     /// What each node's processor takes, what is made ahead included, as far as the engine has prices.
     pub processor: Duration,
     /// Its circuits that could be evaluated as a whole, and those that are.
@@ -115,7 +113,7 @@ impl<E: Costs> Forecast<E> {
             let step = &mut costs[*step];
             step.ahead += cost.rounds;
             step.processor += *processor;
-            step.sent.iter_mut().zip(&cost.sent).for_each(|(all, sent)| *all += sent);
+            step.communication += Cost { rounds: 0, sent: cost.sent.clone() };
         }
         Ok((costs, orders))
     }
@@ -171,17 +169,9 @@ impl<E: Costs> Forecast<E> {
             }
         };
         tables.extend(table.map(|table| (operator.id(), table)));
-        let spent = executor.backend_mut().take();
+        let communication = executor.backend_mut().take();
         let (processor, circuits) = (executor.backend_mut().take_processor(), executor.backend_mut().take_circuits());
-        Ok(StepCost {
-            step: operator.id(),
-            rows,
-            rounds: spent.rounds,
-            ahead: 0,
-            sent: spent.sent,
-            processor,
-            circuits,
-        })
+        Ok(StepCost { rows, communication, ahead: 0, processor, circuits })
     }
 }
 

@@ -51,9 +51,9 @@ fn check_costs<B: Networked>(case: &Case, nodes: &[Node], sizes: &HashMap<usize,
         })
         .unwrap_or_else(|error| panic!("{error}"));
     for (step, operator) in declared.iter().zip(&case.plan.operators) {
-        for (node, &sent) in nodes.iter().zip(&step.sent) {
+        for (node, &sent) in nodes.iter().zip(&step.communication.sent) {
             let metered = node.metrics.under(&operator.name());
-            let (metered, declared) = ((metered.rounds, metered.bytes_sent), (step.rounds, sent));
+            let (metered, declared) = ((metered.rounds, metered.bytes_sent), (step.communication.rounds, sent));
             assert_eq!(metered, declared, "{}: rounds and bytes of {}", case.name, operator.name());
         }
     }

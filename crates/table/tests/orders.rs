@@ -214,7 +214,7 @@ fn a_sort_of_what_is_in_exactly_this_order_costs_nothing() {
         let costs = cost::<<Rep3 as Networked>::Formulas>(&names, operators, &sizes, None, (), false, unmatched);
         let costs = costs.expect("a valid plan");
         let place = plan.operators.iter().position(|operator| matches!(operator, Operator::Sort(x) if x.id == 8));
-        costs[place.expect("a sort")].rounds
+        costs[place.expect("a sort")].communication.rounds
     };
     let grouped = || groups(2, 1, &["dept", "salary"]);
     assert_eq!(rounds(&[grouped()], &["dept", "salary"]), 0);

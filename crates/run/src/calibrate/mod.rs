@@ -77,7 +77,7 @@ impl Calibration {
         for (column, path) in paths.iter().enumerate() {
             let (more, difference) = fit::raised(&self.before, path);
             for (row, (now, then)) in predicted(plan, &more)?.into_iter().zip(&base).enumerate() {
-                chosen_alike[row] &= now.declared.sent == then.declared.sent;
+                chosen_alike[row] &= now.declared.communication.sent == then.declared.communication.sent;
                 coefficients[row][column] = (now.seconds - then.seconds) / difference;
             }
         }
