@@ -1,4 +1,4 @@
-//! What protocols and steps send, as functions of public sizes.
+//! Rounds and payload bytes of protocols and steps, as they declare them by public sizes.
 
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Mul};
@@ -58,7 +58,7 @@ impl AddAssign for Traffic {
     }
 }
 
-/// As often, one run after the other.
+/// So many runs, one after the other.
 impl Mul<u64> for Traffic {
     type Output = Self;
 
@@ -83,7 +83,7 @@ pub struct Cost {
 }
 
 impl Cost {
-    /// The cost of rounds in which each of `parties` parties sends as many bytes.
+    /// The cost of `rounds` rounds in which each of `parties` parties sends `sent` bytes in all.
     pub fn alike(parties: usize, rounds: u64, sent: u64) -> Self {
         Self { rounds, sent: vec![sent; parties] }
     }
@@ -102,5 +102,36 @@ impl AddAssign for Cost {
         self.rounds += other.rounds;
         self.sent.resize(self.sent.len().max(other.sent.len()), 0);
         self.sent.iter_mut().zip(other.sent).for_each(|(sent, bytes)| *sent += bytes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Cost, Traffic};
+    use crate::{Link, PartyId};
+
+    const ONE: Traffic = Traffic { rounds: 2, sender: 10, receiver: 3 };
+
+    #[test]
+    fn runs_follow_each_other_in_either_role() {
+        let swapped = Traffic { rounds: 2, sender: 3, receiver: 10 };
+        assert_eq!(ONE.swapped(), swapped);
+        assert_eq!(ONE + swapped, Traffic { rounds: 4, sender: 13, receiver: 13 });
+        assert_eq!(ONE * 3, [ONE; 3].into_iter().sum());
+    }
+
+    #[test]
+    fn who_is_not_listed_sends_nothing() {
+        let mut cost = ONE.between(PartyId(1), PartyId(0), 2);
+        cost += Cost::alike(3, 1, 5);
+        cost += ONE.between(PartyId(0), PartyId(1), 2);
+        assert_eq!(cost, Cost { rounds: 5, sent: vec![18, 18, 5] });
+    }
+
+    #[test]
+    fn the_party_that_sends_most_takes_the_time() {
+        let link = Link { latency: 1.0, bandwidth: 2.0 };
+        let seconds = link.seconds(2, 10);
+        assert_eq!([ONE.seconds(link), ONE.between(PartyId(2), PartyId(0), 3).seconds(link)], [seconds; 2]);
     }
 }

@@ -6,9 +6,9 @@
 //! parties of one process, [`tcp`] joins processes and hosts by TCP under mutually authenticated TLS 1.3. Under
 //! [`relay`], someone else carries the bytes, a round at a time.
 //!
-//! What the wire shows to an observer: who speaks with whom, when, and how many bytes. A [`Meter`] counts exactly that
-//! per named step, and a [`Transcript`] lists it message by message; in tests it also has what the messages say
-//! ([`Record`]).
+//! What the wire shows to an observer: who speaks with whom, when, and how many bytes. Protocols declare rounds and
+//! bytes before they run, as [`Traffic`] or [`Cost`]. A [`Meter`] counts what is sent per named step, and a
+//! [`Transcript`] lists it message by message; in tests it also has what the messages say ([`Record`]).
 //!
 //! When any party ends in the middle, every other party's next call returns a [`NetError`] within seconds. The error
 //! names the peer and the step. Nothing here waits without a bound on a peer that is dead or silent.

@@ -8,11 +8,11 @@ use tacit_linkage::messages::Offered;
 use tacit_linkage::messages::prepared::fingerprint;
 use tacit_linkage::prepared::prepare;
 use tacit_math::Seed;
+use tacit_net::Traffic;
 use tacit_psi::unbalanced;
 
 use super::announced::kinds_named;
 use super::binned::Binned;
-use super::cost::Phase;
 use crate::fault::{Failure, Result};
 use crate::waiting::wait_for;
 
@@ -111,10 +111,19 @@ impl Offer {
     }
 }
 
+/// Rounds and payload bytes of a query.
+#[derive(IntoPyObject)]
+pub struct QueryCost {
+    rounds: u64,
+    sender: u64,
+    receiver: u64,
+}
+
 /// The declared cost of a query about `asked` rows; the owner is the sender.
 #[pyfunction]
-pub fn query_cost(asked: usize) -> Phase {
-    unbalanced::query_cost(asked).into()
+pub fn query_cost(asked: usize) -> QueryCost {
+    let Traffic { rounds, sender, receiver } = unbalanced::query_cost(asked);
+    QueryCost { rounds, sender, receiver }
 }
 
 /// Bytes of a published set of `rows` rows, for `budget` asked items in all.

@@ -1,24 +1,9 @@
-//! What a match costs, without data.
+//! The protocols that find matches, without data.
 
 use pyo3::prelude::*;
 use tacit_linkage::family;
-use tacit_net::Traffic;
 use tacit_psi::vole_psi::Variant;
 use tacit_psi::{Sizes, VolePsi};
-
-/// Rounds and payload bytes of a phase.
-#[derive(IntoPyObject)]
-pub struct Phase {
-    rounds: u64,
-    sender: u64,
-    receiver: u64,
-}
-
-impl From<Traffic> for Phase {
-    fn from(Traffic { rounds, sender, receiver }: Traffic) -> Self {
-        Self { rounds, sender, receiver }
-    }
-}
 
 /// About how many items of each bin a receiver that deviates may ask with 2^64 hashes for each, under the protocol
 /// against malicious parties.
