@@ -41,7 +41,6 @@ __all__ = [
     "choose_whole",
     "circuit_psi_rows",
     "cost",
-    "declared_network",
     "default_prices",
     "engines",
     "fingerprint",
@@ -298,13 +297,11 @@ class Announcement:
         memory: int,
         workers: int,
         kinds: list[str],
-        latency: float = 0.0,
-        bandwidth: float | None = None,
         columns: list[str] = ...,
         resume: tuple[str, list[bool]] | None = None,
     ) -> Announcement:
-        """Of this party. memory: bytes. kinds: of its key columns. latency (seconds, 0 for none) and bandwidth (bytes a
-        second): declared. columns: that it shares. resume: the run that it holds results of, and of which bins."""
+        """Of this party. memory: bytes. kinds: of its key columns. columns: that it shares. resume: the run that it
+        holds results of, and of which bins."""
 
     @property
     def rows(self) -> int: ...
@@ -618,19 +615,33 @@ class Pair:
     def abort(self, reason: str) -> None:
         """End at once and tell the peer why; without effect on a connection that has ended."""
 
-def choose_bins(plan: MatchPlan, announced: tuple[Announcement, Announcement]) -> dict[str, Any]:
+def choose_bins(
+    plan: MatchPlan, announced: tuple[Announcement, Announcement], network: tuple[float, float] | None = None
+) -> dict[str, Any]:
     """How the rows of two tables are matched: protocol, roles, bins and workers, as both parties choose alike.
 
-    Returns {"protocol","sender","bins","workers","capacities","sent","rounds","seconds","others","limit","tokens",
-    "need","memory"}. others: what was not chosen, with its seconds. limit: what decides the number of bins: "asked",
-    "none", "caches" or "memory". need: bytes of all workers, which do not fit if they are more than memory.
+    network: latency and bandwidth that this party expects, by default those of the plan. They decide nothing.
+    Returns {"protocol","sender","bins","workers","capacities","sent","rounds","seconds","expected","others","limit",
+    "tokens","need","memory"}. seconds: on the plan's network, by which protocols are chosen. expected: on ``network``.
+    others: what was not chosen, with its seconds. limit: what decides the number of bins: "asked", "none", "caches" or
+    "memory". need: bytes of all workers, which do not fit if they are more than memory.
     """
 
-def choose_leader(plan: MatchPlan, announced: Sequence[Announcement]) -> dict[str, Any]:
-    """Who of more than two parties finds the matches: {"protocol","leader","sent","rounds","seconds"}."""
+def choose_leader(
+    plan: MatchPlan, announced: Sequence[Announcement], network: tuple[float, float] | None = None
+) -> dict[str, Any]:
+    """Who of more than two parties finds the matches. Times are as those of ``choose_bins``.
 
-def choose_whole(plan: MatchPlan, announced: tuple[Announcement, Announcement]) -> dict[str, Any]:
-    """How two parties learn what they reveal in place of rows: {"protocol","sender","sent","rounds","seconds"}."""
+    Returns {"protocol","leader","sent","rounds","seconds","expected"}.
+    """
+
+def choose_whole(
+    plan: MatchPlan, announced: tuple[Announcement, Announcement], network: tuple[float, float] | None = None
+) -> dict[str, Any]:
+    """How two parties learn what they reveal in place of rows. Times are as those of ``choose_bins``.
+
+    Returns {"protocol","sender","sent","rounds","seconds","expected"}.
+    """
 
 @final
 class Calibration:
@@ -688,14 +699,11 @@ def cost(
     rows: row count per input step id; for a psi or circuit_psi also by those of the local steps of its
     sides, for a psi by its own id too.
     link: latency and bandwidth between the nodes, as for ``Session.connect``. network: those on which seconds are
-    predicted, if they are others; by default ``UNDECLARED_LINK`` without a link.
+    predicted, if they are others. Without a link, it is ``UNDECLARED_LINK``.
     prices: as for ``Session.connect``.
     ahead: whether an engine that can makes ahead what it needs, as in a session.
     Returns the cost of each operator, in their order.
     """
-
-def declared_network(announced: Sequence[Announcement]) -> tuple[float, float, bool]:
-    """The network that a match reckons with, latency and bandwidth, and whether anybody declares one."""
 
 def default_prices() -> str:
     """The table of prices that holds where parties share none, as JSON."""

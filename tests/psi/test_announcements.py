@@ -8,6 +8,7 @@ import pytest
 
 from tacit import _native
 from tacit.agent.faults import RunError
+from tacit.plan.facts.catalog import Link
 from tacit.psi.choice import choose
 from tacit.psi.parameters import Parameters
 from tacit.psi.request import Limits
@@ -59,24 +60,38 @@ def test_a_choice_stays_within_the_smaller_memory(rows: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("rows", "network", "protocol"),
+    ("rows", "link", "protocol", "network"),
     [
-        (100, {}, "dh"),
-        (1 << 20, {}, "vole"),
-        (10**8, {}, "vole"),
-        (5_000, {"latency": 0.1}, "dh"),
-        (1 << 20, {"bandwidth": 1.25e6}, "vole-compact"),
+        (100, None, "dh", "on a fast network, as no other is declared"),
+        (1 << 20, None, "vole", "on a fast network, as no other is declared"),
+        (10**8, None, "vole", "on a fast network, as no other is declared"),
+        (5_000, Link(0.1, 400e6), "dh", "at 100 ms one way and 400 MB/s"),
+        (1 << 20, Link(0.0, 1.25e6), "vole-compact", "at 0 ms one way and 1.25 MB/s"),
     ],
 )
-def test_the_protocol_follows_from_the_sizes_and_the_worse_network(
-    rows: int, network: dict[str, float], protocol: str
+def test_the_protocol_follows_from_the_sizes_and_the_declared_network(
+    rows: int, link: Link | None, protocol: str, network: str
 ) -> None:
-    parameters = Parameters(("a", "b"), ("exact",), ("a", "b"))
-    near, far = honest(rows=rows, memory=3 << 30), honest(rows=rows, memory=3 << 30, **network)
-    for both in ((near, far), (far, near)):
-        choice = choose(parameters, both)
-        assert choice.protocol == protocol
-        assert choice.why[0].startswith(f"protocol {protocol}: {choice.seconds:.2f} s predicted")
+    parameters = Parameters(("a", "b"), ("exact",), ("a", "b"), link=link)
+    facts = honest(rows=rows, memory=3 << 30)
+    choice = choose(parameters, (facts, facts))
+    assert choice.protocol == protocol
+    assert choice.why[0].startswith(f"protocol {protocol}: {choice.seconds:.2f} s predicted {network}")
+
+
+def test_a_network_that_a_party_expects_changes_its_prediction_and_no_choice() -> None:
+    parameters, facts = Parameters(("a", "b"), ("exact",), ("a", "b")), honest(rows=5_000, memory=3 << 30)
+    near, far = (choose(parameters, (facts, facts), link) for link in (None, Link(0.1, 1e6)))
+    assert near.why == far.why and near.protocol == far.protocol
+    assert far.seconds == pytest.approx(
+        near.seconds + near.rounds * 0.1 + max(near.sent) / 1e6, rel=0.01
+    )  # fmt: skip
+
+
+def test_plans_of_other_links_are_others() -> None:
+    links = (None, Link(0.1, 1e6), Link(0.2, 1e6), Link(0.1, 2e6))
+    hashes = {Parameters(("a", "b"), ("exact",), ("a", "b"), link=link).plan_hash for link in links}
+    assert len(hashes) == len(links)
 
 
 def test_few_enough_bins_are_under_way_at_once() -> None:

@@ -10,6 +10,7 @@ import pytest
 import tacit.psi
 from tacit.agent.faults import RunError
 from tacit.agent.ledger import Ledger
+from tacit.plan.facts.catalog import Link
 from tacit.psi.parameters import Parameters
 from tacit.psi.whole import check_memory, choose_whole
 
@@ -302,12 +303,13 @@ def test_a_table_too_large_for_its_owners_memory_is_refused_there() -> None:
     ("rows", "bandwidth", "protocol"),
     [(100, None, "private-id-ddh"), (10**6, None, "private-id-oprf"), (10**6, 1e6, "private-id-ddh")],
 )
-def test_the_protocol_for_ids_follows_from_the_sizes_and_the_worse_network(
+def test_the_protocol_for_ids_follows_from_the_sizes_and_the_declared_network(
     rows: int, bandwidth: float | None, protocol: str
 ) -> None:
-    first, second = honest(rows=rows, memory=3 << 30), honest(rows=rows, memory=3 << 30, bandwidth=bandwidth)
-    parameters = Parameters(("a", "b"), ("exact",), ("a", "b"), reveal="ids")
-    assert choose_whole(parameters, (first, second)).protocol == protocol
+    facts = honest(rows=rows, memory=3 << 30)
+    link = None if bandwidth is None else Link(0.00005, bandwidth)
+    parameters = Parameters(("a", "b"), ("exact",), ("a", "b"), reveal="ids", link=link)
+    assert choose_whole(parameters, (facts, facts)).protocol == protocol
 
 
 def test_messages_say_only_what_is_declared(pair: Pair) -> None:

@@ -146,3 +146,18 @@ def test_what_is_sent_depends_on_the_numbers_of_rows_alone(pair: Pair) -> None:
         entries = [Ledger(pair.folder / "private" / "ledger" / f"{party}.jsonl").entries()[-1] for party in "ab"]
         sent.append([(entry["cost"]["bytes_sent"], entry["cost"]["rounds"]) for entry in entries])
     assert sent[0] == sent[1] == sent[2]
+
+
+def test_all_choose_by_the_link_of_the_federation_file_whatever_one_simulates(pair: Pair) -> None:
+    pair.write("a", "SELECT i AS id FROM range(300) t(i)")
+    pair.write("b", "SELECT i AS id FROM range(200, 300) t(i)")
+    (pair.folder / "private" / "b.toml").write_text("[network]\nconnect_timeout = 20\nlatency = 0.03\n")
+    undeclared = pair.match("--explain")
+    assert [ended.status for ended in undeclared] == [0, 0], undeclared
+    chosen = ["\n".join(line for line in ended.told.splitlines() if "protocol" in line) for ended in undeclared]
+    assert "on a fast network, as no other is declared" in chosen[0] and chosen[0] == chosen[1]
+    with (pair.folder / "federation.toml").open("a") as file:
+        file.write("\n[link]\nlatency = 0.02\nbandwidth = 2e6\n")
+    declared = pair.match("--explain")
+    assert [ended.status for ended in declared] == [0, 0], declared
+    assert all("at 20 ms one way and 2 MB/s" in ended.told for ended in declared)

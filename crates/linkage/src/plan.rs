@@ -5,6 +5,7 @@
 //! announcements (protocols, bins, who sends where both learn) is chosen alike by all, and shows nothing more.
 
 use serde::{Deserialize, Serialize};
+use tacit_net::Link;
 use tacit_psi::Role;
 use tacit_psi::alignment::Learns;
 
@@ -86,7 +87,7 @@ pub enum Reveals {
 }
 
 /// What all parties of a match agree on.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MatchPlan {
     /// All parties, in their order.
@@ -99,6 +100,8 @@ pub struct MatchPlan {
     pub reveals: Reveals,
     /// The table of prices that all share, as JSON.
     pub prices: Option<String>,
+    /// The network between any two of them, if it is declared: its latency and its bandwidth, as [`Link`] has them.
+    pub link: Option<(f64, f64)>,
 }
 
 impl MatchPlan {
@@ -117,6 +120,11 @@ impl MatchPlan {
         let mut hasher = blake3::Hasher::new_derive_key(DIGEST);
         hasher.update(&(tacit_net::VERSION.len() as u64).to_le_bytes()).update(tacit_net::VERSION.as_bytes());
         *hasher.update(&written).finalize().as_bytes()
+    }
+
+    /// The network by which protocols are chosen.
+    pub fn network(&self) -> Link {
+        self.link.map_or(Link::UNDECLARED, |(latency, bandwidth)| Link { latency, bandwidth })
     }
 
     /// What is asked of a match of rows.
@@ -178,7 +186,7 @@ impl MatchPlan {
 
     /// What is wrong with it.
     fn fault(&self) -> Option<&'static str> {
-        let Self { parties, to, keys, reveals, .. } = self;
+        let Self { parties, to, keys, reveals, link, .. } = self;
         let known = |party: &String| parties.contains(party);
         let in_order = |some: &[String]| parties.iter().filter(|party| some.contains(party)).eq(some);
         let (two, one_key) = (parties.len() == 2, keys.len() == 1);
@@ -206,6 +214,9 @@ impl MatchPlan {
             }
             () if to.is_empty() || !in_order(to) => Some("those that learn the outcome are no parties in their order"),
             () if keys.is_empty() || keys.iter().any(Vec::is_empty) => Some("a key has no column"),
+            () if link.is_some_and(|(latency, bandwidth)| Link::declared(latency, bandwidth).is_none()) => {
+                Some("no network has its latency and bandwidth")
+            }
             () if !fits => Some("its parties cannot learn what it reveals"),
             () => None,
         }
@@ -317,7 +328,9 @@ mod tests {
 
     fn text(parties: &[&str], to: &[&str], keys: usize, reveals: &str) -> String {
         let keys = vec![r#"[{"normaliser":"exact","kind":null}]"#; keys].join(",");
-        format!(r#"{{"parties":{parties:?},"to":{to:?},"keys":[{keys}],"reveals":{reveals},"prices":null}}"#)
+        format!(
+            r#"{{"parties":{parties:?},"to":{to:?},"keys":[{keys}],"reveals":{reveals},"prices":null,"link":null}}"#
+        )
     }
 
     fn plan(to: &[&str], keys: usize, reveals: &str) -> MatchPlan {
@@ -356,6 +369,10 @@ mod tests {
             let refused = MatchPlan::from_json(&text(parties, to, keys, reveals));
             assert!(matches!(refused, Err(MatchError::Plan(_))), "{parties:?} {to:?} {keys} {reveals}");
         }
+        for link in ["[-0.1,1e6]", "[0.1,0.0]", "[0.1]"] {
+            let refused = text(BOTH, BOTH, 1, JOIN).replace("\"link\":null", &format!("\"link\":{link}"));
+            assert!(matches!(MatchPlan::from_json(&refused), Err(MatchError::Plan(_))), "{link}");
+        }
         let more = text(BOTH, BOTH, 1, JOIN).replace("\"prices\"", "\"more\":1,\"prices\"");
         assert!(MatchPlan::from_json(&more).is_err(), "a member that nobody knows");
     }
@@ -369,6 +386,9 @@ mod tests {
         others.push(MatchPlan { keys: [&first.keys[..], &first.keys[..]].concat(), ..first.clone() });
         others.push(plan(BOTH, 1, &JOIN.replace("\"bins\":null", "\"bins\":7")));
         others.push(MatchPlan { prices: Some("{}".into()), ..first.clone() });
+        for link in [(0.02, 1e6), (0.03, 1e6), (0.02, 2e6)] {
+            others.push(MatchPlan { link: Some(link), ..first.clone() });
+        }
         let of_column = |normaliser: &str, kind: Option<&str>| MatchPlan {
             keys: vec![vec![Column { normaliser: normaliser.into(), kind: kind.map(str::to_owned) }]],
             ..first.clone()

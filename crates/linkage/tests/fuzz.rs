@@ -12,7 +12,7 @@ use tacit_linkage::choice::whole::Revealed;
 use tacit_linkage::choice::{Terms, bins, leader, whole};
 use tacit_linkage::messages::{self, Announcement, Kind, Message, Numbers, Offered, Point, Resume, RunName, exchange};
 use tacit_math::Seed;
-use tacit_net::{PartyId, Session};
+use tacit_net::{Link, PartyId, Session};
 use tacit_psi::Prices;
 use tampered::{Network, Target, fuzz};
 
@@ -31,8 +31,6 @@ fn announcement() -> Announcement {
         rows: 1 << 20,
         memory: 3 << 30,
         workers: 2,
-        latency: 0.01,
-        bandwidth: Some(1e9),
         kinds: vec![Kind::Text, Kind::Number],
         columns: vec!["amount".to_owned(), "visits".to_owned()],
         resume: Some(Resume { run: RunName([7; 16]), done: (0..21).map(|bin| bin % 3 == 0).collect() }),
@@ -41,8 +39,7 @@ fn announcement() -> Announcement {
 
 /// Every choice that can be made from what was announced.
 fn choose(told: &[Announcement]) {
-    let networks: Vec<_> = told.iter().map(|told| (told.latency, told.bandwidth)).collect();
-    let terms = Terms::of(&networks, Prices::default());
+    let terms = Terms::of(Link::UNDECLARED, Prices::default());
     let rows = [0, 1].map(|party| told[party].rows as usize);
     let offers = [0, 1].map(|party: usize| {
         let told = &told[party];

@@ -18,7 +18,7 @@ use tacit_psi::Role;
 fn plan(parties: &[&str], reveals: &str) -> MatchPlan {
     let text = format!(
         r#"{{"parties":{parties:?},"to":{parties:?},"keys":[[{{"normaliser":"exact","kind":null}}]],"reveals":{reveals},
-            "prices":null}}"#
+            "prices":null,"link":null}}"#
     );
     MatchPlan::from_json(&text).expect("a plan")
 }
@@ -50,16 +50,7 @@ fn with(plan: &MatchPlan, session: Session) -> Parties {
 }
 
 fn announcement(rows: u64) -> Announcement {
-    Announcement {
-        rows,
-        memory: 1 << 20,
-        workers: 1,
-        latency: 0.0,
-        bandwidth: None,
-        kinds: vec![Kind::Number],
-        columns: vec![],
-        resume: None,
-    }
+    Announcement { rows, memory: 1 << 20, workers: 1, kinds: vec![Kind::Number], columns: vec![], resume: None }
 }
 
 /// Both parties at once, under a plan of rows.
@@ -181,8 +172,8 @@ fn kinds_of_other_columns_and_own_announcements_that_cannot_be_are_refused() {
     let (heard, _) = both(announce(announcement(1)), announce(more));
     assert!(matches!(heard, Err(MatchError::Misbehaved { what: Misbehaviour::Kinds, .. })));
     let mut parties = parties(&["a"]);
-    let own = parties[0].announce(Announcement { latency: 99.0, ..announcement(1) }).map(drop);
-    assert!(matches!(own, Err(MatchError::Announced(Misbehaviour::Network))));
+    let own = parties[0].announce(Announcement { workers: 0, ..announcement(1) }).map(drop);
+    assert!(matches!(own, Err(MatchError::Announced(Misbehaviour::Workers))));
 }
 
 #[test]

@@ -47,10 +47,10 @@ fn shape(rows: usize) -> Shape {
 }
 
 /// Declared costs of the steps without their stock, what is made ahead, and declared costs with it.
-fn declared(rows: usize, link: Option<Link>) -> (Vec<Cost>, Vec<Ordered<Order>>, Vec<Cost>) {
+fn declared(rows: usize, link: Link) -> (Vec<Cost>, Vec<Ordered<Order>>, Vec<Cost>) {
     let costs = |ahead: bool| {
         let mut b = Tally::<TwoCosts>::new(NODES.map(String::from).to_vec());
-        link.into_iter().for_each(|link| b.declare(link));
+        b.declare(link);
         if ahead {
             b.make_ahead();
         }
@@ -88,12 +88,12 @@ struct View {
     messages: Vec<Vec<Message>>,
 }
 
-fn run(input: &Block, link: Option<Link>, orders: &[Ordered<Order>]) -> Vec<View> {
+fn run(input: &Block, link: Link, orders: &[Ordered<Order>]) -> Vec<View> {
     let options = Options { record: Record::Sizes, ..Options::default() };
     let node = |[session, background]: [Session; 2]| {
         let (meter, transcript) = (background.meter(), background.transcript().expect("a record"));
         let mut b = Two::with_stock_ahead(session, background).expect("an engine");
-        link.into_iter().for_each(|link| b.declare(link));
+        b.declare(link);
         orders.iter().for_each(|ordered| b.order(STEPS[ordered.step], ordered.order));
         let data = (b.session().me().0 == 1).then(|| input.clone());
         let mut rows = b.input(PartyId(1), input.shape(), data).expect("input");
@@ -130,7 +130,7 @@ fn in_clear(input: &Block) -> Block {
     b.open(&rows, permit(&NODES, rows.shape())).expect("opened").expect("the clear engine is every recipient")
 }
 
-fn check(rows: usize, link: Option<Link>) {
+fn check(rows: usize, link: Link) {
     let (online, orders, whole) = declared(rows, link);
     let input = random(rows);
     let views = run(&input, link, &orders);
@@ -151,24 +151,27 @@ fn check(rows: usize, link: Option<Link>) {
 
 #[test]
 fn both_sessions_send_what_they_declare() {
-    check(1, None);
-    check(1000, None);
-    check(100_000, None);
+    check(1, Link::UNDECLARED);
+    check(1000, Link::UNDECLARED);
+    check(100_000, Link::UNDECLARED);
 }
 
 #[test]
 fn on_a_fast_link_as_well() {
-    check(20_000, Some(Link { latency: 1e-4, bandwidth: 1e9 }));
-    check(300_000, Some(Link { latency: 1e-4, bandwidth: 1e9 }));
+    check(20_000, Link { latency: 1e-4, bandwidth: 1e9 });
+    check(300_000, Link { latency: 1e-4, bandwidth: 1e9 });
 }
 
 #[test]
 fn what_nobody_ordered_is_made_when_it_is_used() {
     let input = random(5000);
-    for view in run(&input, None, &[]) {
+    for view in run(&input, Link::UNDECLARED, &[]) {
         assert_eq!(view.opened.r64, in_clear(&input).r64);
         let rounds = |steps: &[(u64, u64)]| steps.iter().map(|step| step.0).sum::<u64>();
-        assert_eq!(rounds(&view.online), declared(5000, None).0.iter().map(|cost| cost.rounds).sum::<u64>());
+        assert_eq!(
+            rounds(&view.online),
+            declared(5000, Link::UNDECLARED).0.iter().map(|cost| cost.rounds).sum::<u64>()
+        );
         assert!(rounds(&view.ahead) > 0);
     }
 }
@@ -201,13 +204,13 @@ fn a_slow_node_whose_stock_is_full_is_no_standstill() {
 
 #[test]
 fn messages_of_both_sessions_depend_on_sizes_only() {
-    let (_, orders, _) = declared(3000, None);
+    let (_, orders, _) = declared(3000, Link::UNDECLARED);
     let line = |m: &Message| (m.step.clone(), m.round, m.peer, m.direction == Direction::Sent, m.bytes);
     let lines = |view: &View| view.messages.iter().map(|m| m.iter().map(line).collect::<Vec<_>>()).collect::<Vec<_>>();
     let ones = Plane::ones(3000);
     let other = Block { bits: vec![ones; 4], r64: vec![vec![u64::MAX; 3000]], ..Block::zeros(shape(3000)) };
     let seen = [Block::zeros(shape(3000)), other]
-        .map(|input| run(&input, None, &orders).iter().map(lines).collect::<Vec<_>>());
+        .map(|input| run(&input, Link::UNDECLARED, &orders).iter().map(lines).collect::<Vec<_>>());
     assert!(seen[0].iter().all(|node| node.iter().all(|session| !session.is_empty())), "both sessions are recorded");
     assert_eq!(seen[0], seen[1]);
 }
@@ -231,7 +234,7 @@ fn fail(nodes: [&(dyn Fn([Session; 2]) -> Option<MpcError> + Sync); 2]) -> Vec<O
 
 /// An honest node until its end.
 fn honest([session, background]: [Session; 2]) -> Option<MpcError> {
-    let orders = declared(20_000, None).1;
+    let orders = declared(20_000, Link::UNDECLARED).1;
     let program = || {
         let mut b = Two::with_stock_ahead(session, background)?;
         orders.iter().for_each(|ordered| b.order(STEPS[ordered.step], ordered.order));
@@ -282,7 +285,7 @@ fn a_peer_that_deviates_in_the_background_is_named_with_the_place() {
 fn an_engine_that_is_aborted_ends_its_thread_and_the_peer() {
     let aborting = |[session, background]: [Session; 2]| {
         let mut b = Two::with_stock_ahead(session, background).expect("an engine");
-        declared(3_000_000, None).1.iter().for_each(|ordered| b.order(STEPS[ordered.step], ordered.order));
+        declared(3_000_000, Link::UNDECLARED).1.iter().for_each(|ordered| b.order(STEPS[ordered.step], ordered.order));
         b.abort("its own input was refused");
         None
     };
@@ -295,7 +298,7 @@ fn an_engine_that_is_aborted_ends_its_thread_and_the_peer() {
 fn stock_that_nobody_takes_holds_up_nobody() {
     let early = |[session, background]: [Session; 2]| {
         let mut b = Two::with_stock_ahead(session, background).expect("an engine");
-        declared(100_000, None).1.iter().for_each(|ordered| b.order(STEPS[ordered.step], ordered.order));
+        declared(100_000, Link::UNDECLARED).1.iter().for_each(|ordered| b.order(STEPS[ordered.step], ordered.order));
         b.into_session().close().err().map(MpcError::from)
     };
     assert_eq!(fail([&early, &early]), [None, None]);

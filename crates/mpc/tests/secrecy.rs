@@ -15,7 +15,7 @@ use tacit_mpc::{
     Sharing, circuits, ops,
 };
 use tacit_net::{Message, NetError, Options, PartyId, Record, Seen, Session, Source, memory};
-use world::{FAR, Program, transcripts};
+use world::{FAR, Program, THIN, transcripts};
 
 assert_not_impl_any!(rep3::Share<Plane>: Debug, Display, PartialEq, Serialize);
 assert_not_impl_any!(rep3::Share<Vec<u64>>: Debug, Display, PartialEq, Serialize);
@@ -60,14 +60,14 @@ fn messages_depend_on_sizes_alone() {
     let mut ones = Block::zeros(shape);
     ones.bits = (0..20).map(|_| Plane::ones(77)).collect();
     ones.r64[0].fill(u64::MAX);
-    assert_eq!(sizes::<Rep3>(&zeros, None), sizes::<Rep3>(&ones, None));
-    for link in [None, Some(FAR)] {
+    assert_eq!(sizes::<Rep3>(&zeros, THIN), sizes::<Rep3>(&ones, THIN));
+    for link in [THIN, FAR, Link::UNDECLARED] {
         assert_eq!(sizes::<Two>(&zeros, link), sizes::<Two>(&ones, link));
     }
 }
 
 /// Step, round, peer and size of every message that each node saw.
-fn sizes<B: Networked>(input: &Block, link: Option<Link>) -> Vec<Vec<(String, u64, String, usize)>> {
+fn sizes<B: Networked>(input: &Block, link: Link) -> Vec<Vec<(String, u64, String, usize)>> {
     let line = |m: &Message| (m.step.clone(), m.round, format!("{:?} {:?}", m.peer, m.direction), m.bytes);
     transcripts::<B>(&Everything, input, link).iter().map(|t| t.iter().map(line).collect()).collect()
 }

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use tacit_net::AbortHandle;
 use tacit_run::calibrate::link::{self, Links, Pair};
 use tacit_run::calibrate::{self, Measured, intersections};
-use tacit_run::{Link, Network, declared_link, options, reason_for_peers};
+use tacit_run::{Link, Network, agreed_link, options, reason_for_peers};
 
 use crate::fault::{Failure, Fault, Result};
 use crate::keys::PrivateKey;
@@ -53,7 +53,7 @@ impl Calibration {
     ) -> PyResult<()> {
         let measured = Arc::clone(&self.measured);
         let run = move || {
-            let plan = Measured { engine, nodes, operators, link: link.map(declared_link).transpose()? };
+            let plan = Measured { engine, nodes, operators, link: agreed_link(link)? };
             Ok(measured.lock().unwrap_or_else(PoisonError::into_inner).run(&plan)?)
         };
         wait_for(py, run, || {})

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use pyo3::prelude::*;
-use tacit_run::{Conditions, Parties, contain, declared_link};
+use tacit_run::{Conditions, Parties, agreed_link, contain, declared_link};
 
 use crate::fault::Result;
 use crate::prices;
@@ -40,7 +40,7 @@ impl From<tacit_run::OperatorCost> for OperatorCost {
 /// Cost of input, secure and release operators (a JSON list in execution order), without data.
 ///
 /// nodes: the names of the nodes in engine order, as the operators name owners and recipients. clients: owners and
-/// recipients that are no nodes. rows: row count per input step id. link: latency and bandwidth between the nodes, as
+/// recipients that are no nodes. rows: row count per input step id. link: latency and bandwidth between the nodes, if
 /// they declare them. network: those on which seconds are predicted, if they are others. prices: a table of prices
 /// (JSON) that all nodes agree on. ahead: whether an engine that can makes ahead what it needs, in a second session,
 /// whose bytes are counted too. Returns, per operator,
@@ -60,7 +60,7 @@ pub fn cost(
     prices: Option<&str>,
     ahead: bool,
 ) -> Result<Vec<OperatorCost>> {
-    let (link, network) = (link.map(declared_link).transpose()?, network.map(declared_link).transpose()?);
+    let (link, network) = (agreed_link(link)?, network.map(declared_link).transpose()?);
     let (parties, prices) = (&Parties { nodes, clients }, &prices::read(prices)?);
     let conditions = Conditions { parties, link, network, prices, ahead };
     let costs = py.detach(|| contain(|| tacit_run::cost(engine, operators, &rows, &conditions)))?;

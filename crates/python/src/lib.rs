@@ -39,8 +39,8 @@ mod native {
     #[pymodule_export]
     use crate::matching::{
         Announcement, Binned, Group, Identified, KeyedTable, MatchPlan, MatchedRows, Offer, Pair, PreparedSet,
-        SharedRows, choose_bins, choose_leader, choose_whole, declared_network, ids_methods, key_kinds,
-        matching_protocols, matching_questions, published_bytes, query_cost, read_sealed, seal, unseal, write_sealed,
+        SharedRows, choose_bins, choose_leader, choose_whole, ids_methods, key_kinds, matching_protocols,
+        matching_questions, published_bytes, query_cost, read_sealed, seal, unseal, write_sealed,
     };
     #[pymodule_export]
     use crate::party::Party;

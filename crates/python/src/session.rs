@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use tacit_run::kept::{Target, sealing_key};
-use tacit_run::{Agreement, Facts, Link, Network, RunError, declared_link, options, reason_for_peers};
+use tacit_run::{Agreement, Facts, Network, RunError, agreed_link, options, reason_for_peers};
 use tacit_table::DataTable;
 
 use crate::arrow::{Stream, import_stream, read_table, to_batch};
@@ -54,7 +54,7 @@ impl Session {
         kept: Option<Vec<Bound<'_, KeptShares>>>,
         clients: Vec<String>,
     ) -> PyResult<Self> {
-        let (link, plan_hash) = (declared(link)?, hash(plan_hash)?);
+        let (link, plan_hash) = (agreed_link(link).map_err(Failure::from)?, hash(plan_hash)?);
         let kept = Some(kept.iter().flatten().map(|shares| shares.get().table().clone()).collect());
         let (engine, prices) = (engine.to_owned(), prices::read(prices)?);
         let agreement =
@@ -85,7 +85,7 @@ impl Session {
         ahead: bool,
         clients: Vec<String>,
     ) -> PyResult<Vec<Self>> {
-        let (link, prices) = (declared(link)?, prices::read(prices)?);
+        let (link, prices) = (agreed_link(link).map_err(Failure::from)?, prices::read(prices)?);
         let agreement =
             Agreement { link, prices, ahead, clients, ..Agreement::within_process(engine, nodes, permits, operators) };
         let options = options(true, [idle_timeout; 2], 0.0, None, record).map_err(Failure::from)?;
@@ -227,10 +227,6 @@ fn read(stream: Option<Stream>, pad_to: Option<usize>) -> tacit_run::Result<Opti
 fn opened(session: &tacit_run::Session, table: DataTable) -> Result<Opened> {
     let batch = to_batch(table).inspect_err(|failure| session.interrupt(reason_for_peers(failure.fault)));
     Ok(Opened(batch?))
-}
-
-fn declared(link: Option<(f64, f64)>) -> Result<Option<Link>> {
-    Ok(link.map(declared_link).transpose()?)
 }
 
 fn hash(bytes: &[u8]) -> Result<[u8; 32]> {

@@ -33,8 +33,8 @@ pub struct Agreement {
     pub permits: String,
     /// The operators that will be executed, as JSON.
     pub operators: String,
-    /// The network between the nodes, as they declare it.
-    pub link: Option<Link>,
+    /// The network between the nodes ([`crate::agreed_link`]).
+    pub link: Link,
     /// The prices by which protocols are chosen.
     pub prices: Prices,
     /// The kept tables that the operators read, one for each that reads one, in order. None among nodes that do not
@@ -55,7 +55,7 @@ impl Agreement {
             plan_hash,
             permits,
             operators,
-            link: None,
+            link: Link::UNDECLARED,
             prices: Prices::default(),
             kept: None,
             ahead: true,

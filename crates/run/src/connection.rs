@@ -95,10 +95,16 @@ impl Agreement {
 /// # Errors
 /// When no network is like that.
 pub fn declared_link((latency, bandwidth): (f64, f64)) -> Result<Link> {
-    if !(latency.is_finite() && latency >= 0.0 && bandwidth.is_finite() && bandwidth > 0.0) {
-        return Err(RunError::Link { latency, bandwidth });
-    }
-    Ok(Link { latency, bandwidth })
+    Link::declared(latency, bandwidth).ok_or(RunError::Link { latency, bandwidth })
+}
+
+/// The network that all parties reckon with: the declared one, checked as [`declared_link`] does, or
+/// [`Link::UNDECLARED`]. It is resolved here, once, and from here on every network is alike.
+///
+/// # Errors
+/// Those of [`declared_link`].
+pub fn agreed_link(declared: Option<(f64, f64)>) -> Result<Link> {
+    declared.map_or(Ok(Link::UNDECLARED), declared_link)
 }
 
 /// How a party connects to the others.

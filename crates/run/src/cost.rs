@@ -19,7 +19,7 @@ pub struct Conditions<'a> {
     /// The nodes and their clients.
     pub parties: &'a Parties,
     /// The network by which the engine chooses protocols.
-    pub link: Option<Link>,
+    pub link: Link,
     /// The network on which times are predicted, if it is another one.
     pub network: Option<Link>,
     /// The prices.
@@ -69,10 +69,10 @@ pub fn cost(
             _ => continue,
         };
     }
-    if link.is_none() || !engine.garbles {
+    if !engine.garbles {
         costs.iter_mut().for_each(|cost| cost.circuits = Circuits::default());
     }
-    let network = network.or(link).unwrap_or(Link::UNDECLARED);
+    let network = network.unwrap_or(link);
     let mut sizes = rows.clone();
     let step = |(operator, declared): (&Operator, StepCost)| {
         sizes.insert(operator.id(), declared.rows);

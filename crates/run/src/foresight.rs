@@ -29,12 +29,11 @@ pub struct Foresight<B: Networked> {
 }
 
 impl<B: Networked> Foresight<B> {
-    /// Before the first of these operators, among parties of these names, whose nodes declare a link or none and agree
-    /// on prices.
+    /// Before the first of these operators, among parties of these names, whose nodes agree on a link and on prices.
     pub fn new(
         operators: &[Operator],
         parties: &Parties,
-        link: Option<Link>,
+        link: Link,
         prices: <B::Formulas as Costs>::Prices,
         order: fn(&mut B, &str, OrderOf<B>),
     ) -> Self {

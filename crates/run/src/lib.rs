@@ -28,7 +28,7 @@ mod suite;
 
 pub use agreement::Agreement;
 pub use circuit_join::rows as circuit_psi_rows;
-pub use connection::{Network, declared_link, options};
+pub use connection::{Network, agreed_link, declared_link, options};
 pub use containment::contain;
 pub use cost::{Conditions, OperatorCost, cost, operators, permits};
 pub use error::{End, Result, RunError, reason_for_peers};

@@ -135,7 +135,7 @@ where
             None => (B::start(main)?, None),
         };
         engine.price(prices);
-        agreement.link.into_iter().for_each(|link| engine.declare(link));
+        engine.declare(agreement.link);
         foresee(&mut foresight, &mut engine, &[])?;
         let held = Held::new(agreement.executor(engine, permits, &drawn));
         Ok(Box::new(Self { held, foresight, terms: Terms::of(agreement.link, &agreement.prices) }))

@@ -34,9 +34,9 @@ pub struct Terms {
 }
 
 impl Terms {
-    /// On the declared network, or on the one that is assumed where there is none.
-    pub fn of(link: Option<Link>, prices: &Prices) -> Self {
-        Self { link: link.unwrap_or(Link::UNDECLARED), prices: prices.matching.clone() }
+    /// On a network, at these prices.
+    pub fn of(link: Link, prices: &Prices) -> Self {
+        Self { link, prices: prices.matching.clone() }
     }
 
     /// The intersection protocol of a join with sides of these sizes.

@@ -42,7 +42,7 @@ pub struct Engine {
     pub components: usize,
     /// Whether its nodes can make stock ahead.
     pub ahead: bool,
-    /// Whether circuits are garbled or not by the declared link.
+    /// Whether circuits are garbled or not by the network.
     pub garbles: bool,
     /// Makes this party's node.
     pub start: fn(Sessions, &Agreement, Permits, &Program) -> Result<Box<dyn Node>>,
@@ -57,7 +57,7 @@ pub struct Engine {
 }
 
 type DeclareCosts =
-    fn(&Parties, &[Operator], &HashMap<usize, usize>, Option<Link>, &Prices, bool) -> Result<Vec<StepCost>, TableError>;
+    fn(&Parties, &[Operator], &HashMap<usize, usize>, Link, &Prices, bool) -> Result<Vec<StepCost>, TableError>;
 
 /// The names of all engines of nodes, each with its number of nodes. The first is for federations that name none.
 pub fn engines() -> Vec<(&'static str, usize)> {

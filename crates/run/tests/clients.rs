@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashMap};
 use serde_json::{Value as Json, json};
 use tacit_net::Fault;
 use tacit_run::kept::KeptTable;
-use tacit_run::{Agreement, Conditions, OperatorCost, Prices, RunError, Session, cost};
+use tacit_run::{Agreement, Conditions, Link, OperatorCost, Prices, RunError, Session, cost};
 use tacit_table::{Operator, StepCost};
 use world::{
     ENGINES, Opened, Plan, RING, Rows, Store, bits, columns, drive, in_clear, nodes, over_tls, sessions, step, table,
@@ -87,7 +87,8 @@ fn what_is_declared_is_what_is_metered() {
             let (sessions, parties) = (sessions(&plan, engine), plan.parties(engine));
             together(&sessions, |session| drive(session, &plan, None, false).expect("an end in order"));
             let prices = &Prices::default();
-            let conditions = Conditions { parties: &parties, link: None, network: None, prices, ahead: true };
+            let conditions =
+                Conditions { parties: &parties, link: Link::UNDECLARED, network: None, prices, ahead: true };
             let declared = cost(engine, &plan.operators, &HashMap::from([(2, 2)]), &conditions);
             for OperatorCost { step: name, declared: StepCost { communication, ahead, .. }, .. } in
                 declared.expect("a plan")

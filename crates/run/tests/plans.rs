@@ -6,7 +6,7 @@ mod world;
 use std::collections::HashMap;
 
 use tacit_math::KeyedHash;
-use tacit_run::{Conditions, OperatorCost, Prices, Session, cost};
+use tacit_run::{Conditions, Link, OperatorCost, Prices, Session, cost};
 use tacit_table::{ColumnData, DataColumn, DataTable, StepCost, Text};
 use world::plans::{
     identified, identified_answer, keeping, matched, matched_answer, reading, reading_answer, release, totals,
@@ -90,7 +90,7 @@ fn assert_as_declared(plan: &Plan, engine: &str, sizes: &[(usize, usize)]) {
     together(&sessions, |session| drive(session, plan, None, false).expect("an end in order"));
     let sizes: HashMap<usize, usize> = sizes.iter().copied().collect();
     let (parties, prices) = (&plan.parties(engine), &Prices::default());
-    let conditions = Conditions { parties, link: None, network: None, prices, ahead: true };
+    let conditions = Conditions { parties, link: Link::UNDECLARED, network: None, prices, ahead: true };
     let declared = cost(engine, &plan.operators, &sizes, &conditions).expect("a plan");
     assert_eq!(declared.len(), plan.steps().len());
     for (node, session) in sessions.iter().enumerate() {

@@ -22,8 +22,9 @@ pub struct Approval<'a> {
     pub nodes: &'a [String],
     /// The parties that own inputs or get answers and are no nodes, in their order.
     pub clients: &'a [String],
-    /// The network between the nodes, if they declare one: protocols are chosen by it.
-    pub link: Option<Link>,
+    /// The network between the nodes, by which protocols are chosen. An undeclared one is [`Link::UNDECLARED`] here:
+    /// the plan's hash covers what is declared.
+    pub link: Link,
     /// The digest of the prices that protocols are chosen by, unless these are the default.
     pub prices: Option<[u8; 32]>,
     /// Digests of the kept tables that are read, one for each operator that reads one, in order.
@@ -40,14 +41,13 @@ impl Approval<'_> {
     /// The digest that parties compare. Every part is preceded by its length and every list by its count, so that two
     /// approvals with one digest are equal, or collide under BLAKE3.
     pub fn digest(&self) -> [u8; 32] {
-        let link = self.link.map(|link| [link.latency, link.bandwidth].map(|number| number.to_bits().to_le_bytes()));
-        let link: Vec<&[u8]> = link.iter().flatten().map(<[u8; 8]>::as_slice).collect();
+        let link = [self.link.latency, self.link.bandwidth].map(|number| number.to_bits().to_le_bytes());
         let mut hasher = Hasher(blake3::Hasher::new_derive_key(DOMAIN));
         hasher.part(self.version.as_bytes());
         hasher.part(self.engine.as_bytes());
         hasher.list(self.nodes.iter().map(String::as_bytes));
         hasher.list(self.clients.iter().map(String::as_bytes));
-        hasher.list(link.into_iter());
+        hasher.list(link.iter().map(<[u8; 8]>::as_slice));
         hasher.list(self.prices.iter().map(<[u8; 32]>::as_slice));
         hasher.list(self.kept.iter().map(<[u8; 32]>::as_slice));
         hasher.part(&self.plan_hash);
@@ -146,7 +146,7 @@ mod tests {
         engine: &'static str,
         nodes: Vec<String>,
         clients: Vec<String>,
-        link: Option<(f64, f64)>,
+        link: (f64, f64),
         prices: Option<[u8; 32]>,
         kept: Vec<[u8; 32]>,
         plan_hash: [u8; 32],
@@ -160,7 +160,7 @@ mod tests {
             engine: "two",
             nodes: names(&["a", "b"]),
             clients: names(&["c"]),
-            link: Some((0.02, 1e6)),
+            link: (0.02, 1e6),
             prices: None,
             kept: vec![[1; 32]],
             plan_hash: [7; 32],
@@ -174,7 +174,8 @@ mod tests {
             let Self { version, engine, nodes, clients, prices, kept, plan_hash, .. } = self;
             let permits = Permits::from_json(&self.permits).expect("a list");
             let program = Program::from_json(&self.operators).expect("a list");
-            let link = self.link.map(|(latency, bandwidth)| Link { latency, bandwidth });
+            let (latency, bandwidth) = self.link;
+            let link = Link { latency, bandwidth };
             let (permits, program, prices, plan_hash) = (&permits, &program, *prices, *plan_hash);
             Approval { version, engine, nodes, clients, link, prices, kept, plan_hash, permits, program }.digest()
         }
@@ -196,8 +197,8 @@ mod tests {
             &|told| told.clients = vec![],
             &|told| told.clients = names(&["d"]),
             &|told| (told.nodes, told.clients) = (names(&["a", "b", "c"]), vec![]),
-            &|told| told.link = None,
-            &|told| told.link = Some((0.02, 2e6)),
+            &|told| told.link = (0.03, 1e6),
+            &|told| told.link = (0.02, 2e6),
             &|told| told.prices = Some([1; 32]),
             &|told| told.prices = Some([2; 32]),
             &|told| told.kept = vec![[1; 32]; 2],

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use tacit_math::KeyedHash;
 use tacit_mpc::backends::{Costs, Tally};
-use tacit_mpc::{Block, Permit, Permits, Shape};
+use tacit_mpc::{Block, Link, Permit, Permits, Shape};
 
 use crate::cost::{Forecast, table};
 use crate::data::DataTable;
@@ -42,7 +42,7 @@ pub struct Expected {
 impl<E: Costs> Client<E> {
     /// Before the first operator. The hash key is common to all who give strings.
     pub fn new(parties: Parties, permits: Permits, hash_key: [u8; 32]) -> Self {
-        let forecast = Forecast::new(&parties, None, E::Prices::default(), false);
+        let forecast = Forecast::new(&parties, Link::UNDECLARED, E::Prices::default(), false);
         Self { forecast, permits, parties, hash: KeyedHash::new(&hash_key) }
     }
 

@@ -37,7 +37,7 @@ pub struct StepCost {
 ///
 /// `input_rows` gives the size of each input by its step id; an input with a size in the plan needs none. For a `psi`
 /// it gives the rows of the join by its step id, and the sizes of both sides by the ids of their local steps, as for a
-/// `circuit_psi`; both for `universal_ids`. `link` is the network that the nodes declare, `prices` are those that they
+/// `circuit_psi`; both for `universal_ids`. `link` is the network between the nodes, `prices` are those that they
 /// agree on. What the intersection protocol between the owners costs is not included, nor what the nodes agree on in a
 /// `keep`. `circuit` is how the engine makes shared matches of a `circuit_psi` for the sizes of both sides. `ahead`:
 /// whether the nodes have a second session to make ahead in.
@@ -48,7 +48,7 @@ pub fn cost<E: Costs>(
     parties: &Parties,
     operators: &[Operator],
     input_rows: &HashMap<usize, usize>,
-    link: Option<Link>,
+    link: Link,
     prices: E::Prices,
     ahead: bool,
     circuit: impl Fn(&mut Tally<E>, &CircuitPsi, [usize; 2]) -> Result<Matched<Tally<E>>>,
@@ -80,12 +80,12 @@ pub struct Forecast<E: Costs> {
 
 impl<E: Costs> Forecast<E> {
     /// Before the first of all operators. The rest as for [`cost()`].
-    pub fn new(parties: &Parties, link: Option<Link>, prices: E::Prices, ahead: bool) -> Self {
+    pub fn new(parties: &Parties, link: Link, prices: E::Prices, ahead: bool) -> Self {
         let tally = Tally::<E>::new(parties.nodes.clone()).with_clients(parties.clients.clone());
         let mut executor = Executor::new(tally, Permits::default(), parties.clone(), [0; 32]);
         executor.backend_mut().take();
         executor.backend_mut().price(prices);
-        link.into_iter().for_each(|link| executor.backend_mut().declare(link));
+        executor.backend_mut().declare(link);
         if ahead {
             executor.backend_mut().make_ahead();
         }
@@ -185,7 +185,7 @@ pub fn permits<E: Costs>(
     operators: &[Operator],
     circuit: impl Fn(&mut Tally<E>, &CircuitPsi, [usize; 2]) -> Result<Matched<Tally<E>>>,
 ) -> Result<String> {
-    let mut forecast = Forecast::<E>::new(parties, None, E::Prices::default(), false);
+    let mut forecast = Forecast::<E>::new(parties, Link::UNDECLARED, E::Prices::default(), false);
     // Kinds depend on no number of rows, but where a scalar has none, which is in no plan that the planner makes.
     let sizes = operators.iter().flat_map(Operator::announced).map(|id| (id, 1)).collect();
     for operator in operators {

@@ -9,8 +9,8 @@ mod world;
 use std::collections::HashMap;
 
 use serde_json::{Value as Json, json};
-use tacit_mpc::Permits;
 use tacit_mpc::backends::{Networked, Rep3, Two};
+use tacit_mpc::{Link, Permits};
 use tacit_table::{DataTable, Operator, TableError, cost};
 use world::cases::{Case, cases};
 use world::runs::{Node, names, nodes, permit_list, permits};
@@ -45,11 +45,16 @@ fn check_answers(case: &Case, nodes: &[Node], expected: &HashMap<usize, Clear>) 
 /// Every step's rounds and bytes at every node are those declared.
 fn check_costs<B: Networked>(case: &Case, nodes: &[Node], sizes: &HashMap<usize, usize>) {
     let parties = names::<B>().into();
-    let declared =
-        cost::<B::Formulas>(&parties, &case.plan.operators, sizes, None, Default::default(), false, |_, _, _| {
-            unreachable!("no plan matches")
-        })
-        .unwrap_or_else(|error| panic!("{error}"));
+    let declared = cost::<B::Formulas>(
+        &parties,
+        &case.plan.operators,
+        sizes,
+        Link::UNDECLARED,
+        Default::default(),
+        false,
+        |_, _, _| unreachable!("no plan matches"),
+    )
+    .unwrap_or_else(|error| panic!("{error}"));
     for (step, operator) in declared.iter().zip(&case.plan.operators) {
         for (node, &sent) in nodes.iter().zip(&step.communication.sent) {
             let metered = node.metrics.under(&operator.name());

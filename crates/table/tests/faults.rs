@@ -5,6 +5,7 @@ mod world;
 use std::collections::HashMap;
 
 use tacit_math::Plane;
+use tacit_mpc::Link;
 use tacit_mpc::backends::{Networked, Rep3};
 use tacit_table::{ColumnData, DataColumn, DataTable, TableError, Text, cost};
 use world::runs::names;
@@ -127,7 +128,7 @@ fn tables_of_more_rows_than_widths_allow() {
             &names::<Rep3>().into(),
             &plan.operators,
             &sizes,
-            None,
+            Link::UNDECLARED,
             (),
             false,
             unmatched,

@@ -4,6 +4,7 @@ mod world;
 
 use std::collections::{BTreeSet, HashMap};
 
+use tacit_mpc::Link;
 use tacit_mpc::backends::{Networked, Rep3, Two};
 use tacit_table::{ColumnData, DataColumn, DataTable, Operator, TableError, cost};
 use world::runs::{self, clear, permits};
@@ -211,7 +212,8 @@ fn a_sort_of_what_is_in_exactly_this_order_costs_nothing() {
         let names = runs::names::<Rep3>();
         let unmatched = |_: &mut _, _: &_, _| unreachable!("no plan matches");
         let (names, operators) = (names.into(), &plan.operators);
-        let costs = cost::<<Rep3 as Networked>::Formulas>(&names, operators, &sizes, None, (), false, unmatched);
+        let costs =
+            cost::<<Rep3 as Networked>::Formulas>(&names, operators, &sizes, Link::UNDECLARED, (), false, unmatched);
         let costs = costs.expect("a valid plan");
         let place = plan.operators.iter().position(|operator| matches!(operator, Operator::Sort(x) if x.id == 8));
         costs[place.expect("a sort")].communication.rounds

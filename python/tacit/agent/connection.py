@@ -19,19 +19,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tacit import _native
 from tacit.agent.answer import Answer
 from tacit.agent.cost import Cost, combined
 from tacit.agent.events import Event
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation import Federation
+from tacit.agent.federation_private import predicted_on
 from tacit.agent.kept_catalog import with_kept
 from tacit.agent.kept_store import KeptStore
 from tacit.agent.process_tree import ProcessTree, Watcher
 from tacit.agent.steps import participants
 from tacit.plan import StepCost, explain_json, explain_text, predict
 from tacit.plan.account.explain import RulesText
-from tacit.plan.facts.catalog import Link
 from tacit.plan.physical.placed import DropStep, PlacedPlan
 from tacit.plan.rules.sequence import Trace, ignore
 from tacit.sql import compile_query
@@ -104,14 +103,8 @@ class Connection:
 
     def predict(self, plan: PlacedPlan) -> tuple[StepCost, ...]:
         """The predicted cost of a plan's secure steps over this federation's network."""
-        link = self.federation.catalog.link
-        if link is not None:
-            return predict(plan)
-        latency, bandwidth = _native.UNDECLARED_LINK
-        simulated = [private.network for private in self.federation.privates.values()]
-        bandwidths = [each.bandwidth for each in simulated if each.bandwidth is not None]
-        latency += max(each.latency for each in simulated)
-        return predict(plan, network=Link(latency, min(bandwidths, default=bandwidth)))
+        simulating = (private.network for private in self.federation.privates.values())
+        return predict(plan, network=predicted_on(self.federation.catalog.link, simulating))
 
     def sql(self, query: str, to: Sequence[str] | None = None) -> Answer:
         """Ask a question and wait for the answer. Raises RunError with the cause if any party cannot go on.

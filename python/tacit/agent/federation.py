@@ -49,7 +49,7 @@ class Federation:
         privates = {
             name: members.private(name) for name in (members.parties if party is None else (members.known(party),))
         }
-        catalog = replace(_catalog(root, path, tuple(members.parties)), prices=shared_prices(path))
+        catalog = replace(_catalog(root, path, tuple(members.parties), members.link), prices=shared_prices(path))
         recipients = _recipients(root, catalog)
         root.close()
         tables = tuple(_stored(table, privates.get(table.owner)) for table in catalog.tables)
@@ -113,14 +113,14 @@ def linked_parties(members: Members) -> tuple[str, ...]:
     return parties if _too_few(root, parties, engine) else _nodes(root, parties, engine)
 
 
-def _catalog(root: Section, path: Path, parties: tuple[str, ...]) -> Catalog:
+def _catalog(root: Section, path: Path, parties: tuple[str, ...], link: Link | None) -> Catalog:
     engine = _engine(root)
     if _too_few(root, parties, engine):
         listed = "1 party" if len(parties) == 1 else f"{len(parties)} parties"
         problem = f"names {listed}, but engine {engine} needs {engines.NODES[engine]} for its nodes"
         raise root.error(problem, "a further party adds itself with `tacit join`, and copies the file to the others")
     nodes = _nodes(root, parties, engine)
-    return Catalog(parties, engine, nodes, read_offers(path.parent / "offers", parties), _link(root))
+    return Catalog(parties, engine, nodes, read_offers(path.parent / "offers", parties), link)
 
 
 def _engine(root: Section) -> str:
@@ -143,18 +143,6 @@ def _nodes(root: Section, parties: tuple[str, ...], engine: str) -> tuple[str, .
             f"name {needed} parties, for example nodes = [{example}]",
         )
     return nodes
-
-
-def _link(root: Section) -> Link | None:
-    section = root.section("link")
-    latency, bandwidth = section.number("latency", None), section.number("bandwidth", None, above=0)
-    section.close()
-    if latency is None and bandwidth is None:
-        return None
-    if latency is None or bandwidth is None:
-        missing = "latency" if latency is None else "bandwidth"
-        raise section.error(f"there is no {missing}", "declare both latency (seconds) and bandwidth (bytes a second)")
-    return Link(latency, bandwidth)
 
 
 def _recipients(root: Section, catalog: Catalog) -> tuple[str, ...]:

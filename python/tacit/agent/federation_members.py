@@ -17,6 +17,7 @@ from tacit.agent.federation_section import FederationError, Section, read_sectio
 
 if TYPE_CHECKING:
     from tacit import _native
+    from tacit.plan.facts.catalog import Link
 
 ADDRESS = re.compile(r"""([^\s"\\]+):([0-9]{1,5})""")
 PRIVATE_ENTRIES = ("private_key", "ledger", "kept")
@@ -39,11 +40,15 @@ class Member:
 
 @dataclass(frozen=True)
 class Members:
-    """The parties of a federation file, in its order. private_files: the folder of this machine's private files."""
+    """The parties of a federation file, in its order, and the network that all declare.
+
+    private_files: the folder of this machine's private files. link: None if it is not declared.
+    """
 
     path: Path
     parties: Mapping[str, Member]
     private_files: Path
+    link: Link | None
 
     @classmethod
     def load(cls, path: Path, private: Path | None = None) -> Members:
@@ -57,7 +62,7 @@ class Members:
         if not parties:
             raise root.error("names no party", "add a section [parties.NAME] for each")
         _distinct_addresses(root, parties)
-        return cls(path, parties, private_folder(path, private))
+        return cls(path, parties, private_folder(path, private), _link(root))
 
     def known(self, name: str) -> str:
         """A party's name. Raises RunError if it is none."""
@@ -127,6 +132,20 @@ def is_address(text: str) -> bool:
     """Whether a text is host:port. The host is for the operating system to find, but it stands in a TOML string."""
     found = ADDRESS.fullmatch(text)
     return found is not None and found[1].isprintable() and 0 < int(found[2]) < 65536
+
+
+def _link(root: Section) -> Link | None:
+    from tacit.plan.facts.catalog import Link
+
+    section = root.section("link")
+    latency, bandwidth = section.number("latency", None), section.number("bandwidth", None, above=0)
+    section.close()
+    if latency is None and bandwidth is None:
+        return None
+    if latency is None or bandwidth is None:
+        missing = "latency" if latency is None else "bandwidth"
+        raise section.error(f"there is no {missing}", "declare both latency (seconds) and bandwidth (bytes a second)")
+    return Link(latency, bandwidth)
 
 
 def _distinct_addresses(root: Section, parties: Mapping[str, Member]) -> None:

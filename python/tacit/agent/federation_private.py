@@ -6,12 +6,16 @@ It never leaves the party. A file that is not there is as an empty one: everythi
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tacit.agent.federation_section import FederationError, Section, read_section
 from tacit.agent.private_key import PrivateKey
+
+if TYPE_CHECKING:
+    from tacit.plan.facts.catalog import Link
 
 FORMATS = (".csv", ".parquet")
 VARIABLE = "TACIT_PRIVATE"
@@ -26,6 +30,23 @@ class Network:
     idle_timeout: float = 30.0
     latency: float = 0.0
     bandwidth: float | None = None
+
+
+def predicted_on(link: Link | None, simulating: Iterable[Network]) -> Link:
+    """The network that seconds are predicted on, where these parties simulate a slower one.
+
+    A declared link is the network as it is, whatever makes it so. To an undeclared one the simulation is added: the
+    largest latency, and the smallest bandwidth. No protocol is chosen by it: choices follow from the link alone.
+    """
+    from tacit import _native
+    from tacit.plan.facts.catalog import Link
+
+    if link is not None:
+        return link
+    parties = tuple(simulating)
+    latency, bandwidth = _native.UNDECLARED_LINK
+    limits = [each.bandwidth for each in parties if each.bandwidth is not None]
+    return Link(latency + max((each.latency for each in parties), default=0.0), min([bandwidth, *limits]))
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from tacit import _native
 from tacit.agent.faults import Fault, RunError
+from tacit.plan.facts.catalog import Link
 from tacit.psi.parameters import FEW_ROWS, MOST_ASKED, Parameters
 
 BYTES_PER_TOKEN = _native.BYTES_PER_TOKEN
@@ -50,11 +51,14 @@ class GroupChoice(Chosen):
     rows: int
 
 
-def choose(parameters: Parameters, facts: Facts) -> Choice:
-    """From what both parties announce. Raises RunError and native errors."""
+def choose(parameters: Parameters, facts: Facts, expected: Link | None = None) -> Choice:
+    """From what both parties announce. expected: the network that this party expects, if it is not the one agreed on.
+
+    Raises RunError and native errors.
+    """
     automatic = parameters.plugin is None and parameters.protocol == "auto"
     first, second = facts
-    found = _native.choose_bins(parameters.plan, (first, second))
+    found = _native.choose_bins(parameters.plan, (first, second), as_native(expected))
     bins, workers, capacities = found["bins"], found["workers"], (found["capacities"][0], found["capacities"][1])
     memory = min(each.memory for each in facts)
     if found["need"] > found["memory"]:
@@ -66,7 +70,7 @@ def choose(parameters: Parameters, facts: Facts) -> Choice:
         )
     name, sender, rows = found["protocol"], found["sender"], (first.rows, second.rows)
     others = [f"{other} {seconds:.2f} s" for other, seconds in found["others"]]
-    predicted = f"{found['seconds']:.2f} s predicted {network_text(facts)}, {', '.join(others)}"
+    predicted = f"{found['seconds']:.2f} s predicted {network_text(parameters.link)}, {', '.join(others)}"
     most = "at most one a bin, and no more than fit into memory" if parameters.malicious else "and at most one a bin"
     padded = bins * max(capacities) / max(1, max(rows)) - 1
     why = (
@@ -78,17 +82,21 @@ def choose(parameters: Parameters, facts: Facts) -> Choice:
         _why_sender(parameters, sender),
     )
     return Choice(
-        name, bins, workers, tuple(found["sent"]), found["rounds"], found["seconds"], why, sender, capacities,
+        name, bins, workers, tuple(found["sent"]), found["rounds"], found["expected"], why, sender, capacities,
         may_ask=_may_ask(parameters, sender, capacities, bins, rows),
     )  # fmt: skip
 
 
-def network_text(facts: Sequence[_native.Announcement]) -> str:
-    """The network that a choice reckons with, for people."""
-    latency, bandwidth, declared = _native.declared_network(facts)
-    if not declared:
+def as_native(network: Link | None) -> tuple[float, float] | None:
+    """A network as native code wants it."""
+    return None if network is None else (network.latency, network.bandwidth)
+
+
+def network_text(link: Link | None) -> str:
+    """The network that a choice reckons with, for people. link: as all declare it."""
+    if link is None:
         return "on a fast network, as no other is declared"
-    return f"at {1e3 * latency:g} ms one way and {bandwidth / 1e6:g} MB/s"
+    return f"at {1e3 * link.latency:g} ms one way and {link.bandwidth / 1e6:g} MB/s"
 
 
 def _why_bins(found: Mapping[str, Any], rows: int, memory: int, malicious: bool) -> str:

@@ -157,8 +157,8 @@ class QuestionsBeyond:
 
 @dataclass(frozen=True)
 class Facts:
-    """What all parties announce of themselves. limits: memory, workers and network too. kinds: to whom key columns'
-    kinds are told."""
+    """What all parties announce of themselves. limits: memory and workers too. kinds: to whom key columns' kinds are
+    told."""
 
     limits: bool
     kinds: tuple[str, ...]
@@ -306,4 +306,4 @@ def _facts(facts: Facts, parties: tuple[str, ...]) -> str:
         return f"{rows}, and {together(facts.kinds)} the kind of each key column"
     declare = "that the other declares" if two else "that the others declare"
     lists = f"{rows} and the kind of each key column, and" if two else f"{rows}, the kind of each key column, and"
-    return f"{lists} the memory, workers and network {declare}"
+    return f"{lists} the memory and workers {declare}"

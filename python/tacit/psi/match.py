@@ -11,6 +11,8 @@ from pathlib import Path
 from tacit import _native
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation_members import Members
+from tacit.agent.federation_private import predicted_on
+from tacit.plan.facts.catalog import Link
 from tacit.psi.choice import BYTES_PER_TOKEN, Choice, Chosen, Facts, GroupChoice, choose
 from tacit.psi.parameters import UNBALANCED, Parameters
 from tacit.psi.report import Found, Report
@@ -149,7 +151,7 @@ class Match(Run):
     def _in_bins(self, pair: _native.Pair, facts: Facts, state: State | None) -> None:
         """The rows that match, bin by bin."""
         mine, theirs = facts[self.number], facts[1 - self.number]
-        choice = self._choice = choose(self.parameters, facts)
+        choice = self._choice = choose(self.parameters, facts, self._network())
         self.may_ask = choice.may_ask
         self.announce(choice)
         if state is not None and mine.resumes_with(theirs, choice.bins):
@@ -193,7 +195,7 @@ class Match(Run):
 
     def _whole(self, pair: _native.Pair, facts: Facts) -> None:
         """What is revealed in place of the rows that match."""
-        choice = choose_whole(self.parameters, facts)
+        choice = choose_whole(self.parameters, facts, self._network())
         key = self._begin_whole(pair, choice)
         table: _native.Binned | _native.KeyedTable
         if self.parameters.reveal == "shares" or self.parameters.keys > 1:
@@ -206,7 +208,7 @@ class Match(Run):
     def _in_common(self, group: _native.Group, facts: Facts) -> None:
         """The rows whose keys all of more than two parties have."""
         try:
-            choice = choose_leader(self.parameters, facts)
+            choice = choose_leader(self.parameters, facts, self._network())
         except RunError:
             group.refuse()
             raise
@@ -229,16 +231,17 @@ class Match(Run):
         key, _ = connection.agree()
         return key
 
+    def _network(self) -> Link:
+        """The network that this party expects to run on."""
+        return predicted_on(self.members.link, (self.members.private(self.me).network,))
+
     def _announcement(self, state: State | None) -> _native.Announcement:
         """What this party tells the others of itself before anything else."""
-        network = self.members.private(self.me).network
         return _native.Announcement(
             rows=self.source.rows,
             memory=min(self.limits.memory, _native.MOST_MEMORY),
             workers=1 if self.parameters.several else self.limits.offered(),
             kinds=self.source.kinds(),
-            latency=network.latency,
-            bandwidth=network.bandwidth,
             columns=list(self.source.columns) if self.parameters.reveal == "shares" else [],
             resume=None if state is None else (state.run, self._reopened(state).done()),
         )

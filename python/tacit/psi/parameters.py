@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from tacit import _native
 from tacit.agent.faults import Fault, RunError
+from tacit.plan.facts.catalog import Link
 from tacit.psi.disclosures import (
     AskedRows,
     Budget,
@@ -72,7 +73,8 @@ class Parameters:
     one key. pairs: one of PAIRS. dropped: the parties whose rows are left out if they share keys with several rows of
     the other. least: how many keys have to match for a sum to be shown. kinds: for each key column what its texts are
     read as at all parties, "" for nothing else; empty if that holds for all. No party reads a key as anything that
-    another one announces. prices: the table of prices that all share, as JSON; None for the default.
+    another one announces. prices: the table of prices that all share, as JSON; None for the default. link: the network
+    by which protocols are chosen, as the federation file declares it; None if it does not.
 
     More than two parties find the rows whose keys all of them have, and nothing else.
     """
@@ -92,6 +94,7 @@ class Parameters:
     least: int = LEAST
     kinds: tuple[str, ...] = field(default=(), kw_only=True)
     prices: str | None = field(default=None, kw_only=True, repr=False)
+    link: Link | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         for mistake in self._mistakes():
@@ -161,6 +164,7 @@ class Parameters:
             "keys": self.by_key(columns),
             "reveals": self._reveals(),
             "prices": self.prices,
+            "link": None if self.link is None else (self.link.latency, self.link.bandwidth),
         }
         return _native.MatchPlan(json.dumps(described))
 

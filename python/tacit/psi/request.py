@@ -91,6 +91,7 @@ class Request:
             self.least,
             kinds=self.key_kinds(),
             prices=shared_prices(members.path),
+            link=members.link,
         )
 
     def open(self, data: str | Path | ArrowStream, columns: Sequence[str] | None) -> Source:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from tacit import _native
 from tacit.agent.faults import Fault, RunError
-from tacit.psi.choice import Choice, Facts, GroupChoice, network_text
+from tacit.plan.facts.catalog import Link
+from tacit.psi.choice import Choice, Facts, GroupChoice, as_native, network_text
 from tacit.psi.parameters import SEVERAL, Parameters
 from tacit.psi.report import Found
 
@@ -38,20 +39,23 @@ LEAST_OF_SEVERAL = 64 << 20
 """The same of more than two."""
 
 
-def choose_whole(parameters: Parameters, facts: Facts) -> Choice:
-    """The protocol and its cost, from what both parties announce. Raises RunError if it does not fit into memory."""
+def choose_whole(parameters: Parameters, facts: Facts, expected: Link | None = None) -> Choice:
+    """The protocol and its cost, from what both parties announce. Raises RunError if it does not fit into memory.
+
+    expected: the network that this party expects, if it is not the one agreed on.
+    """
     first, second = facts
     if parameters.reveal == "shares" and not first.columns and not second.columns:
         raise RunError(
             Fault.INPUT, "no party names a column to share; name some with --columns, or use --reveal cardinality."
         )
-    found = _native.choose_whole(parameters.plan, (first, second))
+    found = _native.choose_whole(parameters.plan, (first, second), as_native(expected))
     reasons = (
         f"protocol {found['protocol']}: {_why(parameters)}",
         "1 bin, in memory: what bins of it would tell is more than what the whole tells",
     )
     sent, rows = (found["sent"][0], found["sent"][1]), (first.rows, second.rows)
-    choice = Choice(found["protocol"], 1, 1, sent, found["rounds"], found["seconds"], reasons, found["sender"], rows)
+    choice = Choice(found["protocol"], 1, 1, sent, found["rounds"], found["expected"], reasons, found["sender"], rows)
     check_memory(parameters, choice, _least_memory(facts), 0, columns=len(first.columns) + len(second.columns))
     return choice
 
@@ -68,19 +72,23 @@ def _why(parameters: Parameters) -> str:
             return "the one for numbers in place of rows"
 
 
-def choose_leader(parameters: Parameters, facts: Facts) -> GroupChoice:
-    """Who of more than two finds the matches, from what all announce. Raises RunError if that does not fit."""
+def choose_leader(parameters: Parameters, facts: Facts, expected: Link | None = None) -> GroupChoice:
+    """Who of more than two finds the matches, from what all announce. expected: as of two.
+
+    Raises RunError if that does not fit into memory.
+    """
     rows = [each.rows for each in facts]
-    found = _native.choose_leader(parameters.plan, facts)
+    found = _native.choose_leader(parameters.plan, facts, as_native(expected))
     name, leader, seconds = found["protocol"], found["leader"], found["seconds"]
+    network = network_text(parameters.link)
     alone = "it alone learns the matches" if len(parameters.to) == 1 else "this way it takes the least time"
     why = (
-        f"protocol {name}: the one for more than two parties, {seconds:.2f} s predicted {network_text(facts)}",
+        f"protocol {name}: the one for more than two parties, {seconds:.2f} s predicted {network}",
         f"{parameters.parties[leader]} finds the matches: {alone}",
         "1 bin, in memory: there are none on disk for more than two parties",
     )
     most = max(rows) + rows[leader]
-    choice = GroupChoice(name, 1, 1, tuple(found["sent"]), found["rounds"], seconds, why, leader, most)
+    choice = GroupChoice(name, 1, 1, tuple(found["sent"]), found["rounds"], found["expected"], why, leader, most)
     check_memory(parameters, choice, _least_memory(facts), 0)
     return choice
 

@@ -6,7 +6,7 @@ use tacit_psi::alignment::{self, Learns, role};
 use tacit_psi::choice::sizes_of;
 use tacit_psi::{Declared, Role, binning};
 
-use super::{Terms, cheapest};
+use super::{Seconds, Terms, cheapest};
 use crate::error::MatchError;
 use crate::family;
 use crate::repetitions::Places;
@@ -92,8 +92,8 @@ pub struct Choice {
     /// Payload bytes that each party sends, and rounds of one worker.
     pub cost: Cost,
     /// The predicted time.
-    pub seconds: f64,
-    /// The protocols that were not chosen, with their times.
+    pub seconds: Seconds,
+    /// The protocols that were not chosen, with their times on the network that all agree on.
     pub others: Vec<(String, f64)>,
     /// The reason for the number of bins.
     pub limit: Limit,
@@ -130,7 +130,7 @@ pub fn choose(asked: &Asked<'_>, offers: [Offer; 2], terms: &Terms) -> Result<Ch
     };
     let others = |chosen: &str| {
         let others = options.iter().filter(|option| option.name != chosen);
-        others.map(|option| (option.name.clone(), option.seconds)).collect()
+        others.map(|option| (option.name.clone(), option.seconds.agreed)).collect()
     };
     let Candidate { name, sender, cost, seconds } =
         cheapest(options.clone(), |option| option.seconds).ok_or_else(|| MatchError::Input("no protocol".into()))?;
@@ -189,7 +189,7 @@ struct Candidate {
     name: String,
     sender: usize,
     cost: Cost,
-    seconds: f64,
+    seconds: Seconds,
 }
 
 impl Run {
@@ -227,13 +227,16 @@ impl Run {
 
     fn candidate(&self, name: &str, sender: usize, cost: Cost, terms: &Terms) -> Candidate {
         let items = self.bins as f64 * self.capacities.iter().sum::<usize>() as f64;
-        let seconds = terms.prices.seconds(name, items) + cost.seconds(terms.link);
+        let busiest = cost.sent.iter().copied().max().unwrap_or(0);
+        // Both directions carry at the same time.
+        let seconds = terms.seconds(terms.prices.seconds(name, items), cost.rounds, busiest);
         Candidate { name: name.to_owned(), sender, cost, seconds }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use tacit_net::Link;
     use tacit_psi::Prices;
 
     use super::{Asked, Limit, Offer, Protocol, Terms, choose};
@@ -245,7 +248,12 @@ mod tests {
     }
 
     fn terms(latency: f64, bandwidth: Option<f64>) -> Terms {
-        Terms::of(&[(latency, bandwidth), (0.0, None)], Prices::default())
+        let mut link = Link::UNDECLARED;
+        if latency > 0.0 {
+            link.latency = latency;
+        }
+        link.bandwidth = bandwidth.unwrap_or(link.bandwidth);
+        Terms::of(link, Prices::default())
     }
 
     const AUTOMATIC: Asked<'static> = Asked { protocol: Protocol::Fastest, alone: None, bins: None };

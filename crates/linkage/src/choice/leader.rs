@@ -3,7 +3,7 @@
 use tacit_net::{Cost, PartyId};
 use tacit_psi::multi_party::Owners;
 
-use super::{Terms, cheapest};
+use super::{Seconds, Terms, cheapest};
 use crate::error::MatchError;
 use crate::many;
 
@@ -18,7 +18,7 @@ pub struct Choice {
     /// What the match costs all parties.
     pub cost: Cost,
     /// The predicted time.
-    pub seconds: f64,
+    pub seconds: Seconds,
 }
 
 /// All parties' choice among the recipients, by all parties' rows.
@@ -42,19 +42,20 @@ fn led_by(leader: usize, rows: &[usize], recipients: &[usize], terms: &Terms) ->
     let processor = others.map(|(_, size)| terms.prices.seconds(PROTOCOL, (size + rows[leader]) as f64)).sum::<f64>();
     // All that is sent goes through the leader's connection, both directions at the same time.
     let out = cost.sent[leader];
-    let seconds = processor + terms.link.seconds(cost.rounds, out.max(cost.sent.iter().sum::<u64>() - out));
+    let seconds = terms.seconds(processor, cost.rounds, out.max(cost.sent.iter().sum::<u64>() - out));
     Choice { leader, cost, seconds }
 }
 
 #[cfg(test)]
 mod tests {
+    use tacit_net::Link;
     use tacit_psi::Prices;
 
     use super::{Terms, choose};
 
     #[test]
     fn who_leads_follows_from_the_sizes() {
-        let terms = Terms::of(&[], Prices::default());
+        let terms = Terms::of(Link::UNDECLARED, Prices::default());
         let leader = |rows: &[usize], to: &[usize]| choose(rows, to, &terms).map(|choice| choice.leader);
         let (few, many) = (10, 1 << 20);
         assert!(matches!(leader(&[many, few, many], &[0, 1, 2]), Ok(1)));

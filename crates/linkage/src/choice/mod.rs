@@ -1,5 +1,5 @@
-//! How a match runs: protocol, roles, bins and workers, by public sizes, the declared network and the prices that all
-//! agree on, so that all parties choose alike.
+//! How a match runs: protocol, roles, bins and workers, by public sizes, the network and the prices that all agree
+//! on, so that all parties choose alike. What a party simulates on its own decides nothing.
 //!
 //! | module | what it chooses for |
 //! |---|---|
@@ -14,50 +14,62 @@ pub mod whole;
 use tacit_net::Link;
 use tacit_psi::Prices;
 
-/// The basis of a choice, equal at all parties of a match.
+/// The basis of a choice, equal at all parties of a match but for the network of [`Terms::on`].
 #[derive(Clone, Debug)]
 pub struct Terms {
-    /// The network between any two of them.
-    pub link: Link,
-    /// Whether anybody has declared a network.
-    pub declared: bool,
-    /// What protocols take of a processor.
-    pub prices: Prices,
+    link: Link,
+    network: Link,
+    prices: Prices,
+}
+
+/// The time that a match is predicted to take.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Seconds {
+    /// On the network that all agree on, by which they choose.
+    pub agreed: f64,
+    /// On this party's own.
+    pub expected: f64,
 }
 
 impl Terms {
-    /// The worst of the networks that the parties declare, each by its latency (seconds, 0 if it is not declared) and
-    /// its bandwidth (bytes a second, if it is declared). What none declares is as for everything else.
-    pub fn of(networks: &[(f64, Option<f64>)], prices: Prices) -> Self {
-        let latency = networks.iter().map(|network| network.0).fold(0.0, f64::max);
-        let bandwidth = networks.iter().filter_map(|network| network.1).reduce(f64::min);
-        let assumed = Link::UNDECLARED;
-        let link = Link {
-            latency: if latency > 0.0 { latency } else { assumed.latency },
-            bandwidth: bandwidth.unwrap_or(assumed.bandwidth),
-        };
-        Self { link, declared: latency > 0.0 || bandwidth.is_some(), prices }
+    /// On the network between any two parties, at the prices of what protocols take of a processor.
+    pub fn of(link: Link, prices: Prices) -> Self {
+        Self { link, network: link, prices }
+    }
+
+    /// The same choices, with times to expect on another network: one that a party simulates.
+    pub fn on(self, network: Link) -> Self {
+        Self { network, ..self }
+    }
+
+    /// Seconds of the processor, of rounds, and of bytes one behind the other.
+    fn seconds(&self, processor: f64, rounds: u64, bytes: u64) -> Seconds {
+        let [agreed, expected] = [self.link, self.network].map(|network| processor + network.seconds(rounds, bytes));
+        Seconds { agreed, expected }
     }
 }
 
 /// What is cheapest of some options, the first of equal ones.
-fn cheapest<T>(options: Vec<T>, seconds: impl Fn(&T) -> f64) -> Option<T> {
-    options.into_iter().min_by(|a, b| seconds(a).total_cmp(&seconds(b)))
+fn cheapest<T>(options: Vec<T>, seconds: impl Fn(&T) -> Seconds) -> Option<T> {
+    options.into_iter().min_by(|a, b| seconds(a).agreed.total_cmp(&seconds(b).agreed))
 }
 
 #[cfg(test)]
 mod tests {
+    use super::bins::{Asked, Offer, Protocol, choose};
     use super::{Link, Prices, Terms};
 
+    /// A party that tries a slow network chooses as the others do, and expects to wait.
     #[test]
-    fn the_worst_of_what_is_declared_counts() {
-        let terms = |networks: &[(f64, Option<f64>)]| {
-            let Terms { link, declared, .. } = Terms::of(networks, Prices::default());
-            (link.latency, link.bandwidth, declared)
-        };
-        let Link { latency, bandwidth } = Link::UNDECLARED;
-        assert_eq!(terms(&[(0.0, None), (0.0, None)]), (latency, bandwidth, false));
-        assert_eq!(terms(&[(0.02, None), (0.01, Some(1e6))]), (0.02, 1e6, true));
-        assert_eq!(terms(&[(0.0, Some(2e6)), (0.0, Some(3e6))]), (latency, 2e6, true));
+    fn what_a_party_simulates_changes_what_it_expects_and_no_choice() {
+        let asked = Asked { protocol: Protocol::Fastest, alone: None, bins: None };
+        let offer = Offer { rows: 2_000, memory: 1 << 30, workers: 1 };
+        let (near, far) = (Terms::of(Link::UNDECLARED, Prices::default()), Link { latency: 0.1, bandwidth: 1e6 });
+        let chosen = |terms: Terms| choose(&asked, [offer; 2], &terms).expect("a choice");
+        let (plain, slow) = (chosen(near.clone()), chosen(near.on(far)));
+        assert_eq!((&*plain.protocol, plain.seconds.agreed), (&*slow.protocol, slow.seconds.agreed));
+        assert_eq!(plain.seconds.expected, plain.seconds.agreed);
+        assert!(slow.seconds.expected > plain.seconds.expected + 0.1 * plain.cost.rounds as f64 - 0.001);
+        assert_ne!(chosen(Terms::of(far, Prices::default())).protocol, plain.protocol, "where all declare it");
     }
 }

@@ -5,7 +5,7 @@ use tacit_psi::cardinality_sum::{self, Sums};
 use tacit_psi::relatives::Relative;
 use tacit_psi::{Role, Sizes, set_union};
 
-use super::{Terms, cheapest};
+use super::{Seconds, Terms, cheapest};
 use crate::error::MatchError;
 use crate::ids::{METHODS, cost_by_keys};
 use crate::shares::Announced;
@@ -38,7 +38,7 @@ pub struct Choice {
     /// What it costs the parties, at most; rounds are exact.
     pub cost: Cost,
     /// The predicted time.
-    pub seconds: f64,
+    pub seconds: Seconds,
 }
 
 /// Both parties' choice, for tables of these rows. keys: of each row.
@@ -76,8 +76,8 @@ pub fn choose(revealed: Revealed<'_>, rows: [usize; 2], keys: usize, terms: &Ter
     let choices = options.into_iter().map(|(protocol, sender, traffic)| {
         let price = terms.prices.of(&protocol);
         let each = price.item + price.further * (keys - 1) as f64;
-        let network = terms.link.seconds(traffic.rounds, traffic.sender + traffic.receiver);
-        let seconds = price.begin + each * rows.iter().sum::<usize>() as f64 + network;
+        let processor = price.begin + each * rows.iter().sum::<usize>() as f64;
+        let seconds = terms.seconds(processor, traffic.rounds, traffic.sender + traffic.receiver);
         let cost = traffic.between(PartyId(sender), PartyId(1 - sender), 2);
         Choice { protocol, sender, cost, seconds }
     });
@@ -87,6 +87,7 @@ pub fn choose(revealed: Revealed<'_>, rows: [usize; 2], keys: usize, terms: &Ter
 
 #[cfg(test)]
 mod tests {
+    use tacit_net::Link;
     use tacit_psi::Prices;
 
     use super::{Revealed, Terms, choose};
@@ -114,7 +115,9 @@ mod tests {
             ([1_000_000, 100_000], None, numbers(1), ("dh-cardinality", 0)),
         ];
         for (rows, bandwidth, revealed, chosen) in expected {
-            let terms = Terms::of(&[(0.0, bandwidth)], Prices::default());
+            let undeclared = Link::UNDECLARED;
+            let link = Link { bandwidth: bandwidth.unwrap_or(undeclared.bandwidth), ..undeclared };
+            let terms = Terms::of(link, Prices::default());
             let found = choose(revealed, rows, 1, &terms).expect("a choice");
             assert_eq!((&*found.protocol, found.sender), chosen, "{revealed:?} of {rows:?} at {bandwidth:?}");
         }
@@ -122,7 +125,7 @@ mod tests {
 
     #[test]
     fn a_method_that_there_is_not_is_refused() {
-        let terms = Terms::of(&[], Prices::default());
+        let terms = Terms::of(Link::UNDECLARED, Prices::default());
         let refused = choose(Revealed::Ids(Some("magic")), [1, 1], 1, &terms).expect_err("it is none");
         assert!(refused.to_string().contains("magic"));
     }

@@ -3,7 +3,6 @@
 //! | bytes | what |
 //! |---|---|
 //! | 8, 8, 4 | rows; memory; workers |
-//! | 8, 8 | latency and bandwidth; 0 where none is declared |
 //! | 2 + n | the kinds of the key columns |
 //! | 2 + n (2 + m) | the names of columns that are shared, each with its length |
 //! | 16, 2 + n | the run that it holds results of, and its bins, eight to a byte; 0 for none |
@@ -22,9 +21,6 @@ pub const MOST_MEMORY: u64 = 1 << 60;
 /// More workers than any party has.
 pub const MOST_WORKERS: u32 = 1 << 16;
 
-/// Seconds; nobody waits longer for a message.
-pub const MOST_LATENCY: f64 = 60.0;
-
 /// One party's announcement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Announcement {
@@ -34,10 +30,6 @@ pub struct Announcement {
     pub memory: u64,
     /// How many bins it can match at once.
     pub workers: u32,
-    /// Seconds of one way; 0 where it declares none.
-    pub latency: f64,
-    /// Bytes a second, if it declares them.
-    pub bandwidth: Option<f64>,
     /// The kinds of its key columns.
     pub kinds: Vec<Kind>,
     /// The names of the columns that it shares.
@@ -66,8 +58,6 @@ impl Announcement {
             (self.rows <= MOST_ROWS, Misbehaviour::Rows),
             ((1..=MOST_MEMORY).contains(&self.memory), Misbehaviour::Memory),
             ((1..=MOST_WORKERS).contains(&self.workers), Misbehaviour::Workers),
-            ((0.0..=MOST_LATENCY).contains(&self.latency), Misbehaviour::Network),
-            (self.bandwidth.is_none_or(|rate| rate >= 1.0 && rate.is_finite()), Misbehaviour::Network),
             (self.kinds.len() <= usize::from(u16::MAX), Misbehaviour::Kinds),
             (self.columns.len() <= usize::from(u16::MAX), Misbehaviour::Columns),
             (self.columns.iter().all(|name| name.len() <= usize::from(u16::MAX)), Misbehaviour::Columns),
@@ -90,7 +80,6 @@ impl Message for Announcement {
     fn write(&self) -> Vec<u8> {
         let mut bytes = [self.rows, self.memory].map(u64::to_le_bytes).concat();
         bytes.extend_from_slice(&self.workers.to_le_bytes());
-        bytes.extend_from_slice(&[self.latency, self.bandwidth.unwrap_or(0.0)].map(f64::to_le_bytes).concat());
         kind::write(&self.kinds, &mut bytes);
         bytes.extend_from_slice(&(self.columns.len() as u16).to_le_bytes());
         for name in &self.columns {
@@ -108,13 +97,11 @@ impl Message for Announcement {
     fn read(bytes: &[u8]) -> Result<Self, Misbehaviour> {
         let mut layout = Layout(bytes);
         let (rows, memory, workers) = (layout.long()?, layout.long()?, u32::from_le_bytes(layout.bytes()?));
-        let [latency, bandwidth] = [layout.bytes()?, layout.bytes()?].map(f64::from_le_bytes);
-        let bandwidth = (bandwidth.to_bits() != 0).then_some(bandwidth);
         let kinds = kind::read(&mut layout)?;
         let columns = (0..layout.short()?).map(|_| name(&mut layout)).collect::<Result<_, _>>()?;
         let resume = resume(&mut layout)?;
         layout.end()?;
-        let told = Self { rows, memory, workers, latency, bandwidth, kinds, columns, resume };
+        let told = Self { rows, memory, workers, kinds, columns, resume };
         told.check().map(|()| told)
     }
 }
@@ -143,16 +130,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn honest() -> Announcement {
-        Announcement {
-            rows: 10,
-            memory: 1 << 30,
-            workers: 1,
-            latency: 0.0,
-            bandwidth: None,
-            kinds: vec![Kind::Text],
-            columns: vec![],
-            resume: None,
-        }
+        Announcement { rows: 10, memory: 1 << 30, workers: 1, kinds: vec![Kind::Text], columns: vec![], resume: None }
     }
 
     fn read(change: impl FnOnce(&mut Announcement)) -> Result<Announcement, Misbehaviour> {
@@ -169,12 +147,6 @@ mod tests {
         assert_eq!(read(|told| told.memory = 1 << 61), Err(Misbehaviour::Memory));
         assert_eq!(read(|told| told.workers = 0), Err(Misbehaviour::Workers));
         assert_eq!(read(|told| told.workers = u32::MAX), Err(Misbehaviour::Workers));
-        for latency in [-1.0, 61.0, f64::NAN, f64::INFINITY] {
-            assert_eq!(read(|told| told.latency = latency), Err(Misbehaviour::Network));
-        }
-        for bandwidth in [0.5, -1.0, f64::NAN, f64::INFINITY] {
-            assert_eq!(read(|told| told.bandwidth = Some(bandwidth)), Err(Misbehaviour::Network));
-        }
         let resume = Some(Resume { run: RunName([1; 16]), done: vec![false; (1 << 14) + 1] });
         assert_eq!(read(|told| told.resume = resume), Err(Misbehaviour::Bins));
     }
@@ -188,11 +160,11 @@ mod tests {
             bytes[at] = byte;
             Announcement::read(&bytes)
         };
-        assert_eq!(changed(38, 9), Err(Misbehaviour::Kinds));
-        assert_eq!(changed(41, 1), Err(Misbehaviour::Layout), "the name of a run without bins");
+        assert_eq!(changed(22, 9), Err(Misbehaviour::Kinds));
+        assert_eq!(changed(25, 1), Err(Misbehaviour::Layout), "the name of a run without bins");
         assert_eq!(read(|told| told.columns = vec!["a\u{1b}[2J".into()]), Err(Misbehaviour::Columns));
         let mut named = Announcement { columns: vec!["own".into()], ..honest() }.write();
-        named[43] = 0xff;
+        named[27] = 0xff;
         assert_eq!(Announcement::read(&named), Err(Misbehaviour::Columns));
         let mut more = Announcement { resume: Some(Resume { run: RunName([1; 16]), done: vec![true] }), ..honest() };
         let mut bytes = more.write();
@@ -216,17 +188,16 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_announced_is_heard(
-            numbers in (0u64..1 << 36, 1u64..1 << 60, 1u32..1 << 16, 0f64..60.0),
-            bandwidth in prop::option::of(1f64..1e12),
+            numbers in (0u64..1 << 36, 1u64..1 << 60, 1u32..1 << 16),
             kinds in prop::collection::vec(0usize..9, 0..4),
             columns in prop::collection::vec("\\PC{0,9}", 0..4),
             done in prop::collection::vec(any::<bool>(), 0..40),
             run: [u8; 16],
         ) {
-            let (rows, memory, workers, latency) = numbers;
+            let (rows, memory, workers) = numbers;
             let kinds = kinds.into_iter().map(|at| Kind::ALL[at].0).collect();
             let resume = (!done.is_empty()).then_some(Resume { run: RunName(run), done });
-            let told = Announcement { rows, memory, workers, latency, bandwidth, kinds, columns, resume };
+            let told = Announcement { rows, memory, workers, kinds, columns, resume };
             prop_assert_eq!(Announcement::read(&told.write()), Ok(told));
         }
 

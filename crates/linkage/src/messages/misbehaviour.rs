@@ -18,9 +18,6 @@ pub enum Misbehaviour {
     /// Workers.
     #[error("no worker, or more than a machine can have")]
     Workers,
-    /// Latency or bandwidth.
-    #[error("a network that there cannot be")]
-    Network,
     /// Kinds of key columns.
     #[error("kinds of other columns than those of the key")]
     Kinds,

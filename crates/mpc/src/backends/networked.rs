@@ -20,8 +20,8 @@ pub trait Networked: Backend {
     /// When a peer is gone or misbehaves, or the operating system gives no randomness.
     fn start(session: Session) -> Result<Self>;
 
-    /// Declares the network between the nodes, by which an engine may choose among protocols. All nodes declare the
-    /// same, before they compute.
+    /// Declares the network between the nodes, by which an engine may choose among protocols. Until then it is
+    /// [`Link::UNDECLARED`]. All nodes declare the same, before they compute.
     fn declare(&mut self, _link: Link) {}
 
     /// Replaces the default prices by which an engine may choose among protocols. All nodes have the same.

@@ -14,7 +14,7 @@ use tacit_net::{Options, PartyId, memory};
 use crate::methods::{Before, Method};
 use crate::permits::{permit, size_permit};
 use crate::programs::Function;
-use crate::world::{PARTIES, Program, shape};
+use crate::world::{PARTIES, Program, THIN, shape};
 
 /// A network so slow that every circuit which can be garbled is.
 const FAR: Link = Link { latency: 1e6, bandwidth: 1e9 };
@@ -70,14 +70,14 @@ fn at_rows<B: Components>((method, rows): (Method, usize)) -> Item<B> {
 }
 
 /// Runs everything in one session and returns what memcheck found where.
-fn found<B: Components + 'static>(link: Option<Link>, items: &[Item<B>]) -> Vec<(String, usize)> {
+fn found<B: Components + 'static>(link: Link, items: &[Item<B>]) -> Vec<(String, usize)> {
     let sessions = memory::mesh(&PARTIES[..B::NODES], &Options::default());
     let turn = Barrier::new(B::NODES + 1);
     let node = |session| {
         let _alive = Alive;
         turn.wait();
         let mut b = B::start(session).expect("an engine");
-        link.into_iter().for_each(|link| b.declare(link));
+        b.declare(link);
         turn.wait();
         for item in items {
             turn.wait();
@@ -134,17 +134,17 @@ fn all<B: Components + 'static>() -> Vec<Item<B>> {
 
 #[test]
 fn three_nodes_branch_on_no_share() {
-    assert_eq!(found::<Rep3>(None, &all()), []);
+    assert_eq!(found::<Rep3>(THIN, &all()), []);
 }
 
 #[test]
 fn two_nodes_branch_on_no_share() {
-    assert_eq!(found::<Two>(None, &all()), []);
+    assert_eq!(found::<Two>(THIN, &all()), []);
 }
 
 #[test]
 fn two_nodes_that_garble_branch_on_no_share() {
-    assert_eq!(found::<Two>(Some(FAR), &all()), []);
+    assert_eq!(found::<Two>(FAR, &all()), []);
 }
 
 /// What `two` takes for many rows alone: products by evaluation, silent lookups and transfers, elements that a digit
@@ -170,7 +170,7 @@ fn two_nodes_with_many_rows_branch_on_no_share() {
         (Method::And, 1 << 18),
     ];
     let items: Vec<Item<Two>> = methods.map(at_rows).into_iter().chain([chosen]).collect();
-    assert_eq!(found(None, &items), []);
+    assert_eq!(found(THIN, &items), []);
 }
 
 /// Numbers of 128 bits that fill a message and go on in a second one.
@@ -188,7 +188,7 @@ fn long_messages_of_three_nodes_branch_on_no_share() {
         // Planes of half a message each.
         (Method::And, (1 << 22) + ROWS),
     ];
-    assert_eq!(found::<Rep3>(None, &methods.map(at_rows)), []);
+    assert_eq!(found::<Rep3>(THIN, &methods.map(at_rows)), []);
 }
 
 /// The same on a fast link: transfers and tables that are streamed.
@@ -201,7 +201,7 @@ fn two_nodes_that_stream_branch_on_no_share() {
         (Method::Carries, 1 << 14),
         (Method::CarriesOfPlanes, 1 << 16),
     ];
-    assert_eq!(found::<Two>(Some(NEAR), &methods.map(at_rows)), []);
+    assert_eq!(found::<Two>(NEAR, &methods.map(at_rows)), []);
 }
 
 /// Shares are marked: a branch on one, and an address made of one, is found in every engine.
@@ -233,7 +233,7 @@ fn planted<B: Components + 'static>() {
         item("address", input, address),
         item("branch behind a message", wide, behind),
     ];
-    let found = found::<B>(None, &items);
+    let found = found::<B>(THIN, &items);
     let names: Vec<&str> = found.iter().map(|(name, _)| name.as_str()).collect();
     let expected = ["branch", "address", "branch behind a message"];
     assert_eq!(names, expected.map(|name| format!("{}: {name}", B::NAME)));

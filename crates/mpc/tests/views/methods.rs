@@ -10,7 +10,7 @@ use tacit_views::{Kind, Run, View, leaks, play, repeats, seed};
 use crate::permits::{permit, size_permit};
 use crate::watched::{Watched, bundle, clear};
 use crate::world::{
-    Effort, Ends, LARGE, PARTIES, Program, SIZES, SMALL, Source, Told, assert_silent, check, dealt, shape, tidy,
+    Effort, Ends, LARGE, PARTIES, Program, SIZES, SMALL, Source, THIN, Told, assert_silent, check, dealt, shape, tidy,
 };
 
 /// One method on some columns.
@@ -198,7 +198,7 @@ fn inputs<B: Told + 'static>(rows: usize, effort: Effort) {
     for owner in 0..B::NODES {
         let name = format!("input of {rows} rows by node {owner}, {}", B::NAME);
         let seed = seed(&name);
-        assert_silent::<B>(&name, effort, None, |mut b: Watched<B>, run| {
+        assert_silent::<B>(&name, effort, THIN, |mut b: Watched<B>, run| {
             let plain = tidy(Block::random(columns(rows), &mut Prg::new(&seed.derive(&run.to_string()))));
             let data = (b.node() == owner).then_some(plain);
             let declared = data.as_ref().map_or_else(View::default, |data| clear("own input", data));
@@ -212,7 +212,7 @@ fn openings<B: Told + 'static>(rows: usize, source: Source, effort: Effort) {
     for recipients in [&PARTIES[..B::NODES], &PARTIES[..1], &PARTIES[1..2]] {
         let name = format!("opening of {rows} rows, {source:?}, to {recipients:?}, {}", B::NAME);
         let seed = seed(&name);
-        assert_silent::<B>(&name, effort, None, |mut b: Watched<B>, run| {
+        assert_silent::<B>(&name, effort, THIN, |mut b: Watched<B>, run| {
             let mut prg = Prg::new(&seed.derive(&run.to_string()));
             let plain = tidy(Block::random(columns(source.takes(rows)), &mut prg));
             let shares = dealt::<B>(&plain, b.node(), &mut prg);
@@ -228,7 +228,7 @@ fn openings<B: Told + 'static>(rows: usize, source: Source, effort: Effort) {
 fn announcements<B: Told + 'static>(effort: Effort) {
     let name = format!("announcement, {}", B::NAME);
     let seed = seed(&name);
-    assert_silent::<B>(&name, effort, None, |mut b: Watched<B>, run| {
+    assert_silent::<B>(&name, effort, THIN, |mut b: Watched<B>, run| {
         let number = Prg::new(&seed.derive(&run.to_string())).vector(1)[0];
         let own = (b.node() == 1).then_some(number);
         assert_eq!(b.announce(PartyId(1), own, size_permit(&PARTIES[..B::NODES]))?, number);

@@ -11,7 +11,7 @@ use tacit_views::{Difference, Kind, Run, View, indistinguishable, runs_needed, s
 
 use crate::permits::permit;
 use crate::watched::{Call, Shared, Watched, bundle, unwrapped};
-use crate::world::{Ends, PARTIES, dealt, shape, tidy, watch};
+use crate::world::{Ends, PARTIES, THIN, dealt, shape, tidy, watch};
 
 /// Rows of every column: no bit lies behind the last one.
 const ROWS: usize = 64;
@@ -363,12 +363,12 @@ fn differences(protocol: Protocol, simulator: fn(&str) -> Simulator) -> Vec<(usi
         Ok((b, Ends { begin, end: vec![], declared: View::default() }))
     };
     let mut prg = Prg::new(&seed.derive("simulators"));
-    let pilot = watch::<Rep3>(1, None, body);
+    let pilot = watch::<Rep3>(1, THIN, body);
     let calls = pilot[0][0].len() - 1;
     let places: Vec<(usize, usize)> = (0..3).flat_map(|node| (1..calls).map(move |call| (node, call))).collect();
     let needed = |&(node, call): &(usize, usize)| runs_needed(&pairs(&pilot, node, call, &mut prg, simulator)[0][0]);
     let runs = places.iter().map(needed).max().expect("calls");
-    let nodes = watch::<Rep3>(runs, None, body);
+    let nodes = watch::<Rep3>(runs, THIN, body);
     let found = places.into_iter().map(|(node, call)| {
         let [real, simulated] = pairs(&nodes, node, call, &mut prg, simulator);
         (node, call, indistinguishable(&real, &simulated))

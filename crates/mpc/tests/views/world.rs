@@ -219,10 +219,13 @@ pub struct Ends {
     pub declared: View,
 }
 
+/// A network so thin that every circuit goes gate by gate.
+pub const THIN: Link = Link { latency: 0.0, bandwidth: 1e6 };
+
 /// What each node of an engine saw in `runs` runs of one session.
 pub fn watch<B: Told + 'static>(
     runs: usize,
-    link: Option<Link>,
+    link: Link,
     program: impl Fn(Watched<B>, usize) -> Result<(Watched<B>, Ends)> + Sync,
 ) -> Vec<Runs> {
     let options = Options { record: Record::ContentsForTests, ..Options::default() };
@@ -230,7 +233,7 @@ pub fn watch<B: Told + 'static>(
     let beside = memory::mesh(&PARTIES[..B::NODES], &Options::default());
     let node = &|session, beside| {
         let mut engine = B::begin(session, beside);
-        link.into_iter().for_each(|link| engine.declare(link));
+        engine.declare(link);
         let mut b = Watched::new(engine);
         let mut seen = Runs::with_capacity(runs);
         for run in 0..runs {
@@ -254,7 +257,7 @@ pub fn watch<B: Told + 'static>(
 
 /// Runs a program on dealt rows that came about in some way, and asserts that no node's view tells anything.
 pub fn check<B: Told + 'static>(name: &str, program: &impl Program, rows: usize, source: Source, effort: Effort) {
-    check_on::<B>(name, program, rows, source, effort, None);
+    check_on::<B>(name, program, rows, source, effort, THIN);
 }
 
 /// As [`check`], over a declared network.
@@ -264,7 +267,7 @@ pub fn check_on<B: Told + 'static>(
     rows: usize,
     source: Source,
     effort: Effort,
-    link: Option<Link>,
+    link: Link,
 ) {
     let name = format!("{name}, {rows} rows, {source:?}, {}", B::NAME);
     let seed = seed(&name);
@@ -286,7 +289,7 @@ pub fn check_on<B: Told + 'static>(
 pub fn assert_silent<B: Told + 'static>(
     name: &str,
     effort: Effort,
-    link: Option<Link>,
+    link: Link,
     body: impl Fn(Watched<B>, usize) -> Result<(Watched<B>, Ends)> + Sync,
 ) {
     let runs = runs_for::<B>(&watch::<B>(1, link, &body), effort);

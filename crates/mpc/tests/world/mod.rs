@@ -35,8 +35,12 @@ pub fn numbers(planes: &[Plane], rows: usize) -> Vec<u128> {
 #[allow(dead_code, reason = "each test file uses its part of the world")]
 pub const FAR: Link = Link { latency: 1e6, bandwidth: 1e9 };
 
+/// A network so thin that every circuit goes gate by gate.
+#[allow(dead_code, reason = "each test file uses its part of the world")]
+pub const THIN: Link = Link { latency: 0.0, bandwidth: 1e6 };
+
 /// A network so fast that nothing is garbled which can be streamed.
-const NEAR: Link = Link { latency: 0.0, bandwidth: 8e8 };
+const NEAR: Link = Link { latency: 0.0, bandwidth: 1e9 };
 
 /// Rows from which on operations may be streamed.
 const MANY: usize = 8000;
@@ -69,22 +73,16 @@ pub fn check_with(name: &str, program: &impl Program, draw: impl Fn(&mut Prg) ->
     let expected = program.model(&input).expect("a model");
     let clear = on_clear(program, &input);
     assert_same(name, "clear", &clear, &expected);
-    check_on::<Rep3>(name, program, &input, &expected, drawn, None);
-    check_on::<Two>(name, program, &input, &expected, drawn, None);
-    check_on::<Two>(name, program, &input, &expected, drawn, Some(FAR));
+    check_on::<Rep3>(name, program, &input, &expected, drawn, Link::UNDECLARED);
+    for link in [THIN, FAR, Link::UNDECLARED] {
+        check_on::<Two>(name, program, &input, &expected, drawn, link);
+    }
     if input.rows >= MANY {
-        check_on::<Two>(name, program, &input, &expected, drawn, Some(NEAR));
+        check_on::<Two>(name, program, &input, &expected, drawn, NEAR);
     }
 }
 
-fn check_on<B: Networked>(
-    name: &str,
-    program: &impl Program,
-    input: &Block,
-    expected: &Block,
-    owner: u8,
-    link: Option<Link>,
-) {
+fn check_on<B: Networked>(name: &str, program: &impl Program, input: &Block, expected: &Block, owner: u8, link: Link) {
     let (opened, metered) = on_nodes::<B>(program, input, PartyId(usize::from(owner) % B::NODES), link);
     assert_same(name, B::NAME, &opened, expected);
     let declared = declared::<B>(program, input.shape(), link);
@@ -110,7 +108,7 @@ struct View {
     messages: Vec<Message>,
 }
 
-fn on_nodes<B: Networked>(program: &impl Program, input: &Block, owner: PartyId, link: Option<Link>) -> (Block, Cost) {
+fn on_nodes<B: Networked>(program: &impl Program, input: &Block, owner: PartyId, link: Link) -> (Block, Cost) {
     let views = views::<B>(program, input, owner, link);
     let rounds = views[0].counters.rounds;
     assert!(views.iter().all(|view| view.counters.rounds == rounds), "all nodes count the same rounds");
@@ -123,15 +121,15 @@ fn on_nodes<B: Networked>(program: &impl Program, input: &Block, owner: PartyId,
 
 /// The messages that each node of a run saw.
 #[allow(dead_code, reason = "each test file uses its part of the world")]
-pub fn transcripts<B: Networked>(program: &impl Program, input: &Block, link: Option<Link>) -> Vec<Vec<Message>> {
+pub fn transcripts<B: Networked>(program: &impl Program, input: &Block, link: Link) -> Vec<Vec<Message>> {
     views::<B>(program, input, PartyId(0), link).into_iter().map(|view| view.messages).collect()
 }
 
-fn views<B: Networked>(program: &impl Program, input: &Block, owner: PartyId, link: Option<Link>) -> Vec<View> {
+fn views<B: Networked>(program: &impl Program, input: &Block, owner: PartyId, link: Link) -> Vec<View> {
     let sessions = memory::mesh(names::<B>(), &Options { record: Record::Sizes, ..Options::default() });
     let node = |session| {
         let mut b = B::start(session).expect("an engine");
-        link.into_iter().for_each(|link| b.declare(link));
+        b.declare(link);
         let data = (b.session().me() == owner).then(|| input.clone());
         let rows = b.input(owner, input.shape(), data).expect("input");
         let out = b.step("program", |b| program.run(b, rows)).expect("a result");
@@ -148,9 +146,9 @@ fn views<B: Networked>(program: &impl Program, input: &Block, owner: PartyId, li
     })
 }
 
-fn declared<B: Networked>(program: &impl Program, shape: Shape, link: Option<Link>) -> Cost {
+fn declared<B: Networked>(program: &impl Program, shape: Shape, link: Link) -> Cost {
     let mut b = Tally::<B::Formulas>::new(names::<B>().iter().copied().map(String::from).collect());
-    link.into_iter().for_each(|link| b.declare(link));
+    b.declare(link);
     let rows = b.columns(shape);
     b.take();
     program.run(&mut b, rows).expect("a tally");

@@ -15,20 +15,17 @@ impl Announcement {
     /// Of this party. kinds: of its key columns; columns: that it shares; resume: the run that it holds results of, and
     /// of each bin whether it has one.
     #[new]
-    #[pyo3(signature = (*, rows, memory, workers, kinds, latency=0.0, bandwidth=None, columns=vec![], resume=None))]
-    #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
+    #[pyo3(signature = (*, rows, memory, workers, kinds, columns=vec![], resume=None))]
     fn new(
         rows: u64,
         memory: u64,
         workers: u32,
         kinds: Vec<String>,
-        latency: f64,
-        bandwidth: Option<f64>,
         columns: Vec<String>,
         resume: Option<(String, Vec<bool>)>,
     ) -> Result<Self> {
         let (kinds, resume) = (kinds_named(&kinds)?, resume.map(resumed).transpose()?);
-        let announced = messages::Announcement { rows, memory, workers, latency, bandwidth, kinds, columns, resume };
+        let announced = messages::Announcement { rows, memory, workers, kinds, columns, resume };
         Ok(Self(announced))
     }
 

@@ -2,20 +2,22 @@
 
 use pyo3::prelude::*;
 use tacit_linkage::choice::bins::{self, Limit, Offer};
-use tacit_linkage::choice::{Terms, leader, whole};
+use tacit_linkage::choice::{Seconds, Terms, leader, whole};
 use tacit_net::Cost;
+use tacit_run::declared_link;
 
 use super::announced::Announcement;
 use super::plan::MatchPlan;
 use crate::fault::Result;
 use crate::prices;
 
-fn terms(plan: &MatchPlan, all: &[Announcement]) -> Result<Terms> {
-    Ok(Terms::of(&networks(all), prices::read(plan.0.prices.as_deref())?.matching))
-}
-
-fn networks(all: &[Announcement]) -> Vec<(f64, Option<f64>)> {
-    all.iter().map(|Announcement(told)| (told.latency, told.bandwidth)).collect()
+/// What the parties of a plan choose by. network: on which this party expects it to run, if that is another one.
+fn terms(plan: &MatchPlan, network: Option<(f64, f64)>) -> Result<Terms> {
+    let terms = Terms::of(plan.0.network(), prices::read(plan.0.prices.as_deref())?.matching);
+    Ok(match network.map(declared_link).transpose()? {
+        Some(network) => terms.on(network),
+        None => terms,
+    })
 }
 
 /// How bins are matched.
@@ -29,6 +31,7 @@ pub struct BinsChoice {
     sent: Vec<u64>,
     rounds: u64,
     seconds: f64,
+    expected: f64,
     others: Vec<(String, f64)>,
     limit: &'static str,
     tokens: usize,
@@ -47,14 +50,36 @@ impl From<bins::Choice> for BinsChoice {
         let bins::Choice { protocol, sender, bins, workers, capacities, cost, seconds, .. } = choice;
         let bins::Choice { others, tokens, need, memory, .. } = choice;
         let Cost { rounds, sent } = cost;
-        Self { protocol, sender, bins, workers, capacities, sent, rounds, seconds, others, limit, tokens, need, memory }
+        let Seconds { agreed: seconds, expected } = seconds;
+        Self {
+            protocol,
+            sender,
+            bins,
+            workers,
+            capacities,
+            sent,
+            rounds,
+            seconds,
+            expected,
+            others,
+            limit,
+            tokens,
+            need,
+            memory,
+        }
     }
 }
 
-/// How the rows of two tables are matched.
+/// How the rows of two tables are matched. network: latency and bandwidth on which this party expects it to run, if
+/// these are others than the plan's.
 #[pyfunction]
-pub fn choose_bins(plan: &Bound<'_, MatchPlan>, announced: [Announcement; 2]) -> Result<BinsChoice> {
-    let (plan, terms) = (plan.get(), terms(plan.get(), &announced)?);
+#[pyo3(signature = (plan, announced, network=None))]
+pub fn choose_bins(
+    plan: &Bound<'_, MatchPlan>,
+    announced: [Announcement; 2],
+    network: Option<(f64, f64)>,
+) -> Result<BinsChoice> {
+    let (plan, terms) = (plan.get(), terms(plan.get(), network)?);
     let offers = announced.map(|Announcement(told)| Offer {
         rows: told.rows as usize,
         memory: told.memory,
@@ -71,17 +96,24 @@ pub struct WholeChoice {
     sent: Vec<u64>,
     rounds: u64,
     seconds: f64,
+    expected: f64,
 }
 
 /// How two parties learn what they reveal in place of rows.
 #[pyfunction]
-pub fn choose_whole(plan: &Bound<'_, MatchPlan>, announced: [Announcement; 2]) -> Result<WholeChoice> {
+#[pyo3(signature = (plan, announced, network=None))]
+pub fn choose_whole(
+    plan: &Bound<'_, MatchPlan>,
+    announced: [Announcement; 2],
+    network: Option<(f64, f64)>,
+) -> Result<WholeChoice> {
     let plan = plan.get();
     let revealed = plan.0.revealed(announced.each_ref().map(|Announcement(told)| told.columns.len()))?;
     let sizes = announced.each_ref().map(|Announcement(told)| told.rows as usize);
     let whole::Choice { protocol, sender, cost: Cost { rounds, sent }, seconds } =
-        whole::choose(revealed, sizes, plan.0.keys.len(), &terms(plan, &announced)?)?;
-    Ok(WholeChoice { protocol, sender, sent, rounds, seconds })
+        whole::choose(revealed, sizes, plan.0.keys.len(), &terms(plan, network)?)?;
+    let Seconds { agreed: seconds, expected } = seconds;
+    Ok(WholeChoice { protocol, sender, sent, rounds, seconds, expected })
 }
 
 /// How more than two parties match.
@@ -92,21 +124,21 @@ pub struct LeaderChoice {
     sent: Vec<u64>,
     rounds: u64,
     seconds: f64,
+    expected: f64,
 }
 
 /// Who of more than two parties finds the matches.
 #[pyfunction]
-pub fn choose_leader(plan: &Bound<'_, MatchPlan>, announced: Vec<Announcement>) -> Result<LeaderChoice> {
+#[pyo3(signature = (plan, announced, network=None))]
+pub fn choose_leader(
+    plan: &Bound<'_, MatchPlan>,
+    announced: Vec<Announcement>,
+    network: Option<(f64, f64)>,
+) -> Result<LeaderChoice> {
     let plan = plan.get();
     let sizes: Vec<usize> = announced.iter().map(|Announcement(told)| told.rows as usize).collect();
     let leader::Choice { leader, cost: Cost { rounds, sent }, seconds } =
-        leader::choose(&sizes, &plan.0.recipients()?, &terms(plan, &announced)?)?;
-    Ok(LeaderChoice { protocol: leader::PROTOCOL, leader, sent, rounds, seconds })
-}
-
-/// The network that a match reckons with, as latency and bandwidth, and whether anybody declares one.
-#[pyfunction]
-pub fn declared_network(announced: Vec<Announcement>) -> (f64, f64, bool) {
-    let Terms { link, declared, .. } = Terms::of(&networks(&announced), Default::default());
-    (link.latency, link.bandwidth, declared)
+        leader::choose(&sizes, &plan.0.recipients()?, &terms(plan, network)?)?;
+    let Seconds { agreed: seconds, expected } = seconds;
+    Ok(LeaderChoice { protocol: leader::PROTOCOL, leader, sent, rounds, seconds, expected })
 }

@@ -17,7 +17,7 @@ mod whole;
 
 pub use announced::{Announcement, key_kinds};
 pub use binned::{Binned, KeyedTable};
-pub use choice::{choose_bins, choose_leader, choose_whole, declared_network};
+pub use choice::{choose_bins, choose_leader, choose_whole};
 pub use group::Group;
 pub use pair::Pair;
 pub use plan::MatchPlan;

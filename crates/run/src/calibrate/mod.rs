@@ -28,8 +28,8 @@ pub struct Measured {
     pub nodes: Vec<String>,
     /// The operators, as JSON. All inputs have declared sizes.
     pub operators: String,
-    /// The declared network, by which protocols are chosen.
-    pub link: Option<Link>,
+    /// The network by which protocols are chosen.
+    pub link: Link,
 }
 
 /// A step of a measured plan.
@@ -123,7 +123,7 @@ fn predicted(plan: &Measured, prices: &Value) -> Result<Vec<OperatorCost>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Calibration, Measured};
+    use super::{Calibration, Link, Measured};
     use crate::prices::Prices;
 
     const SORT: &str = r#"[
@@ -137,7 +137,7 @@ mod tests {
         for (engine, nodes) in [("rep3", 3), ("two", 2)] {
             let mut calibration = Calibration::new(&Prices::default());
             let nodes = ["a", "b", "c"][..nodes].iter().map(|&node| node.to_owned()).collect();
-            let plan = Measured { engine: engine.into(), nodes, operators: SORT.into(), link: None };
+            let plan = Measured { engine: engine.into(), nodes, operators: SORT.into(), link: Link::UNDECLARED };
             calibration.run(&plan).expect("measured");
             let matching = Prices::default().matching;
             let (prices, steps) = calibration.prices("2026-01-31", "a machine", &matching).expect("prices");

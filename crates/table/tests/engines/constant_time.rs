@@ -16,6 +16,9 @@ use tacit_table::{CircuitPsi, Executor, Matched, Table};
 
 use super::*;
 
+/// A network so thin that every circuit goes gate by gate.
+const THIN: Link = Link { latency: 0.0, bandwidth: 1e6 };
+
 /// What memcheck finds in the plans whose answers and costs the other tests check, one after the other in one session.
 fn of_plans<B: Networked>() -> Vec<(String, usize)> {
     let tables = inputs(5, 11, 5);
@@ -25,6 +28,7 @@ fn of_plans<B: Networked>() -> Vec<(String, usize)> {
     let node = |session: Session| {
         let name = session.name(session.me()).to_owned();
         let mut engine = B::start(session).expect("an engine");
+        engine.declare(THIN);
         for Case { name: title, plan, .. } in &cases {
             eprintln!("{name}: {title}");
             let mut executor = Executor::new(engine, permits(plan, &names), names.clone(), HASH_KEY);
@@ -123,7 +127,8 @@ fn of_join<B: Networked>(
     let permits = cost::permits(&names::<B>().into(), &plan.operators, none).expect("a plan");
     let node = |session: Session| {
         let me = session.me().0;
-        let engine = B::start(session).expect("an engine");
+        let mut engine = B::start(session).expect("an engine");
+        engine.declare(THIN);
         let mut executor = Executor::new(engine, Permits::from_json(&permits).expect("a list"), names::<B>(), HASH_KEY);
         let mut places = 0..;
         let data = tables().map(|table| (places.next() == Some(me)).then_some(table));

@@ -16,7 +16,9 @@ use crate::ideal::{Dealing, Disclosed, Engine, Public};
 use crate::permits::permit;
 use crate::plain::{Shape, Sorting, operator, sort_by, sorted};
 use crate::watched::{Call, Shared, Watched, bundle, clear, unwrapped};
-use crate::world::{DISCLOSING, Effort, Ends, Findings, PARTIES, Source, dealt, findings, plain, runs_for, watch};
+use crate::world::{
+    DISCLOSING, Effort, Ends, Findings, PARTIES, Source, THIN, dealt, findings, plain, runs_for, watch,
+};
 
 /// What `make test` has time for.
 pub const EFFORT: Effort = Effort { bits: 150, lanes: 2, runs: 300, whole: usize::MAX };
@@ -305,10 +307,10 @@ pub type Nodes = Vec<Vec<Vec<Call>>>;
 /// Runs on an engine, as many as the checks take.
 pub fn watched<B: Dealing + 'static>(play: &impl Play, effort: Effort) -> Nodes {
     let body = |b, number| Ok(play.run::<B>(b, number));
-    let pilot = watch::<Engine<B>>(1, None, body);
+    let pilot = watch::<Engine<B>>(1, THIN, body);
     let needed = (0..B::NODES).map(|node| runs_needed(&compared([&pilot, &pilot], node, 0, effort)));
     let runs = needed.fold(runs_for::<Engine<B>>(&pilot, effort), usize::max);
-    watch::<Engine<B>>(runs, None, body)
+    watch::<Engine<B>>(runs, THIN, body)
 }
 
 /// [`check`]s an operator on rows of each number that came about in that way.
@@ -433,7 +435,7 @@ pub fn differences<B: Dealing + 'static>(
     effort: Effort,
 ) -> Vec<(usize, Vec<Difference>)> {
     let runs = real[0].len();
-    let ideal = watch::<Engine<B>>(runs, None, |mut b, number| {
+    let ideal = watch::<Engine<B>>(runs, THIN, |mut b, number| {
         b.inner_mut().become_ideal();
         Ok(play.run::<B>(b, number))
     });

@@ -65,7 +65,7 @@ def cost_listing(costs: tuple[StepCost, ...]) -> Listing:
     whole = total(costs)
     if whole.circuits:
         share = f"{whole.garbled:,} of {whole.circuits:,}"
-        notes.append(f"{share} circuits are garbled: they take less time so on the declared link.")
+        notes.append(f"{share} circuits are garbled: they take less time so on this network.")
     if ahead:
         notes.append("ahead: rounds of a second session, which makes oblivious transfers while the steps before run.")
     note = "\n  ".join(notes) or None

@@ -16,6 +16,7 @@ use super::products::multiply;
 use super::rows::Layout;
 use super::rows::shuffle::revealed;
 use super::strategy::{self, Way};
+use super::terms::{self, Terms};
 use super::transfers::account::{Account, Foreseen, made_for};
 use super::transfers::{BATCH, Order, streams};
 use super::{NODES, in_both_directions, in_direction};
@@ -34,7 +35,7 @@ pub struct TwoCosts {
     evaluates: bool,
     /// Whether OTs have been streamed.
     streamed: bool,
-    link: Option<Link>,
+    terms: Terms,
     /// What is made ahead, if it is.
     ahead: Option<Foreseen>,
     processor: Processor,
@@ -58,7 +59,7 @@ impl TwoCosts {
         match &mut self.ahead {
             Some(ahead) => ahead.note(need),
             None => {
-                let orders = made_for(&mut self.accounts, need, self.link);
+                let orders = made_for(&mut self.accounts, need, &self.terms);
                 orders.iter().for_each(|order| cost += order.cost(&mut self.streamed, &mut self.processor));
             }
         }
@@ -76,7 +77,7 @@ impl TwoCosts {
     fn bit_products(&mut self, rows: &[usize], directions: &[Directions], bytes: usize) -> Cost {
         let batches = batches(rows);
         let needs: Vec<_> = batches.iter().map(|batch| need_of(batch, |job| directions[job])).collect();
-        let streamed = streams::streams(self.link, needs.iter().flatten().sum::<usize>() / NODES);
+        let streamed = terms::streams(&self.terms, needs.iter().flatten().sum::<usize>() / NODES);
         let mut cost = both(u64::from(streamed), 0);
         for (batch, need) in batches.iter().zip(needs) {
             let mut sent = vec![0; NODES];
@@ -158,6 +159,28 @@ impl TwoCosts {
         cost
     }
 
+    /// Products of `bytes` bytes by oblivious linear evaluation.
+    pub(super) fn evaluated(&mut self, products: usize, bytes: usize) -> Cost {
+        let first = !std::mem::replace(&mut self.evaluates, true);
+        let setup = if first { ole::setup_cost() } else { Traffic::default() };
+        let evaluations = products * multiply::evaluations(8 * bytes);
+        self.processor.add(Work::ProductKeys, first.into());
+        self.processor.add(Work::Product, evaluations);
+        let mut cost = in_direction(0, setup + ole::cost(evaluations));
+        cost += self.bit_products(&[evaluations], &[[true; NODES]], bytes);
+        cost
+    }
+
+    /// Products of `bytes` bytes by transfers.
+    pub(super) fn transferred(&mut self, products: usize, bytes: usize) -> Cost {
+        let bits = 8 * bytes;
+        let ots = multiply::transfers(products, bits);
+        let mut cost = self.stock([ots; NODES]);
+        self.processor.add(Work::ProductBit, NODES * ots);
+        cost += both(1, (ots / bits * (1 + multiply::packed_elements(bits)) * bytes) as u64);
+        cost
+    }
+
     /// One node's permutation of n rows.
     fn permutation(&mut self, owner: usize, n: usize, layout: &Layout) -> Cost {
         let mut cost = both(0, 0);
@@ -196,7 +219,7 @@ impl Costs for TwoCosts {
     fn and(&mut self, groups: &[Products]) -> Cost {
         let (mut cost, mut sent) = (both(0, 0), 0);
         let ots = 64 * groups.iter().map(|group| words_for(group.rows)).sum::<usize>();
-        let streamed = streams::streams(self.link, ots);
+        let streamed = terms::streams(&self.terms, ots);
         if streamed {
             cost += self.streamed([ots; NODES]);
             cost += both(1, 0);
@@ -216,24 +239,25 @@ impl Costs for TwoCosts {
     }
 
     fn evaluate(&mut self, what: Evaluation, rows: usize) -> Option<(Cost, usize)> {
-        let (link, bits) = (self.link, carry::BITS);
+        let (terms, bits) = (&self.terms, carry::BITS);
         match what {
-            Evaluation::Whole(function) => strategy::garbles(self.processor.prices(), link, function, rows)
+            Evaluation::Whole(function) => strategy::garbles(terms, function, rows)
                 .then(|| (self.garbled(&garbled::circuit(function), rows, function.inputs()), function.outputs())),
-            Evaluation::Conjunctions { planes } => strategy::conjunction(link, rows, planes)
+            Evaluation::Conjunctions { planes } => strategy::conjunction(terms, rows, planes)
                 .map(|way| (self.looked_up_by(way, rows, 1, ENTRIES), way.conjoined(planes).1)),
-            Evaluation::Carries { width, summands: true } => strategy::carries(link, rows, width)
+            Evaluation::Carries { width, summands: true } => strategy::carries(terms, rows, width)
                 .map(|way| (self.looked_up_by(way, rows, bits, carry::SENT), bits * way.digits())),
-            Evaluation::Carries { width, summands: false } => strategy::carries_of_planes(link, rows, width)
+            Evaluation::Carries { width, summands: false } => strategy::carries_of_planes(terms, rows, width)
                 .map(|digits| (self.looked_up(rows, digits, bits), bits * digits)),
         }
     }
 
     fn declare(&mut self, link: Link) {
-        self.link = Some(link);
+        self.terms.link = link;
     }
 
     fn price(&mut self, prices: Prices) {
+        self.terms.prices = prices.clone();
         self.processor = Processor::new(prices);
     }
 
@@ -250,30 +274,15 @@ impl Costs for TwoCosts {
     }
 
     fn orders(&mut self, steps: &[Needs]) -> Vec<Ordered<Order>> {
-        let prices = self.processor.prices();
-        self.ahead.as_mut().map(|ahead| ahead.orders(steps, self.link, prices)).unwrap_or_default()
+        self.ahead.as_mut().map(|ahead| ahead.orders(steps, &self.terms)).unwrap_or_default()
     }
 
     fn inner_products(&mut self, outputs: &[Products], bytes: usize) -> Cost {
-        let (bits, products) = (8 * bytes, outputs.iter().map(|output| output.rows * output.count).sum());
+        let products = outputs.iter().map(|output| output.rows * output.count).sum();
         if products == 0 {
             return both(0, 0);
         }
-        if strategy::evaluates(products) {
-            let first = !std::mem::replace(&mut self.evaluates, true);
-            let setup = if first { ole::setup_cost() } else { Traffic::default() };
-            let evaluations = products * multiply::evaluations(bits);
-            self.processor.add(Work::ProductKeys, first.into());
-            self.processor.add(Work::Product, evaluations);
-            let mut cost = in_direction(0, setup + ole::cost(evaluations));
-            cost += self.bit_products(&[evaluations], &[[true; NODES]], bytes);
-            return cost;
-        }
-        let ots = multiply::transfers(products, bits);
-        let mut cost = self.stock([ots; NODES]);
-        self.processor.add(Work::ProductBit, NODES * ots);
-        cost += both(1, (ots / bits * (1 + multiply::packed_elements(bits)) * bytes) as u64);
-        cost
+        if strategy::evaluates(products) { self.evaluated(products, bytes) } else { self.transferred(products, bytes) }
     }
 
     fn inject(&mut self, rows: &[usize], bytes: usize) -> Cost {

@@ -24,12 +24,13 @@ impl Networked for Two {
     }
 
     fn declare(&mut self, link: Link) {
-        self.link = Some(link);
-        self.stock.declare(link);
+        self.terms.link = link;
+        self.stock.agree(&self.terms);
     }
 
     fn price(&mut self, prices: Prices) {
-        self.prices = prices;
+        self.terms.prices = prices;
+        self.stock.agree(&self.terms);
     }
 
     fn session(&self) -> &Session {
@@ -124,21 +125,21 @@ impl Backend for Two {
     }
 
     fn evaluate(&mut self, what: Evaluation, inputs: &[&Self::Bits]) -> Result<Option<Vec<Self::Bits>>> {
-        let (link, rows, (x, y)) = (self.link, inputs[0].rows(), inputs.split_at(inputs.len() / 2));
+        let (terms, rows, (x, y)) = (&self.terms, inputs[0].rows(), inputs.split_at(inputs.len() / 2));
         let digits = |carries: [Vec<Self::Bits>; 2]| carries.into_iter().flatten().collect();
         let evaluated = match what {
             Evaluation::Whole(function) => {
-                strategy::garbles(&self.prices, link, function, rows).then(|| self.garbled_whole(function, inputs))
+                strategy::garbles(terms, function, rows).then(|| self.garbled_whole(function, inputs))
             }
             Evaluation::Conjunctions { planes } => {
-                strategy::conjunction(link, rows, planes).map(|way| self.conjoined(inputs, way))
+                strategy::conjunction(terms, rows, planes).map(|way| self.conjoined(inputs, way))
             }
-            Evaluation::Carries { width, summands: true } => strategy::carries(link, rows, width).map(|way| {
+            Evaluation::Carries { width, summands: true } => strategy::carries(terms, rows, width).map(|way| {
                 // The other summand is the peer's.
                 let own = [x, y][self.me()].iter().map(|plane| plane.0.clone()).collect();
                 self.carries_of(rows, own, way).map(digits)
             }),
-            Evaluation::Carries { width, summands: false } => strategy::carries_of_planes(link, rows, width)
+            Evaluation::Carries { width, summands: false } => strategy::carries_of_planes(terms, rows, width)
                 .map(|_| self.carries_of_shared(&owned(x), &owned(y)).map(digits)),
         };
         evaluated.transpose()

@@ -33,6 +33,7 @@ pub mod prices;
 mod products;
 mod rows;
 mod strategy;
+mod terms;
 mod transfers;
 #[cfg(test)]
 mod views;

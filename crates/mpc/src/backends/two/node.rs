@@ -7,10 +7,10 @@ use zeroize::Zeroizing;
 
 use super::NODES;
 use super::garbled::Transfers;
-use super::prices::Prices;
+use super::terms::Terms;
 use super::transfers::{Order, Stock};
 use crate::linear::Column;
-use crate::{Linear, Link, MpcError, Result};
+use crate::{Linear, MpcError, Result};
 
 /// A node's component of two. Not printable, not comparable.
 #[derive(Clone)]
@@ -43,10 +43,8 @@ pub struct Two {
     pub(super) transfers: Option<Transfers>,
     /// OLE state, created by the first large product.
     pub(super) ole: Option<Ole>,
-    /// The declared network.
-    pub(super) link: Option<Link>,
-    /// The prices by which protocols are chosen.
-    pub(super) prices: Prices,
+    /// What protocols are chosen by.
+    pub(super) terms: Terms,
     /// The generator that both nodes hold.
     pub(super) common: Prg,
     /// This node's own generator.
@@ -97,8 +95,7 @@ impl Two {
             garbling,
             transfers: None,
             ole: None,
-            link: None,
-            prices: Prices::default(),
+            terms: Terms::default(),
             common,
             own: Prg::new(&own),
             turn: 0,

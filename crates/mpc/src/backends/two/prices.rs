@@ -161,11 +161,6 @@ impl Processor {
         Self { prices, picoseconds: 0 }
     }
 
-    /// The prices.
-    pub(super) fn prices(&self) -> &Prices {
-        &self.prices
-    }
-
     /// Adds that of so much work.
     pub(super) fn add(&mut self, work: Work, count: usize) {
         let added = self.prices.0[work as usize].saturating_mul(count as u64);

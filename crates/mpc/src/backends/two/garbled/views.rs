@@ -10,7 +10,8 @@ use super::tile::{Memory, Tile};
 use super::{Circuit, Input, circuit};
 use crate::backends::two::Two;
 use crate::backends::two::views::{
-    Own, Protocol, Source, Strings, blocks, check, check_simulator, meetings, plane, runs_for, runs_of, shape, watch,
+    Own, Protocol, Source, Strings, THIN, blocks, check, check_simulator, meetings, plane, runs_for, runs_of, shape,
+    watch,
 };
 use crate::circuits::Function;
 use crate::{Block, Result, Rows};
@@ -54,8 +55,8 @@ const CONJOIN: Protocol<'_> = of("garbled conjunction", 3, &conjoined);
 // views: crates/mpc/src/backends/two/garbled/mod.rs
 #[test]
 fn garbled_circuits_tell_nothing() {
-    check(&COMPARE, 1, Source::Dealt, None);
-    check(&CONJOIN, 1, Source::Slice, None);
+    check(&COMPARE, 1, Source::Dealt, THIN);
+    check(&CONJOIN, 1, Source::Slice, THIN);
 }
 
 /// One node's data of one run of a circuit: its part of the labels of each input, and the tables of each AND, if it got
@@ -182,7 +183,7 @@ fn garbled_circuits_are_simulated() {
 fn an_evaluator_holds_one_label_of_each_wire() {
     const ROWS: usize = 3;
     let circuit = circuit(Function::All { planes: 3 });
-    let owns = watch(&CONJOIN, ROWS, Source::Dealt, None, 200);
+    let owns = watch(&CONJOIN, ROWS, Source::Dealt, THIN, 200);
     let (mut offsets, mut words, mut others) = (vec![], vec![], vec![]);
     for (garbler, evaluator) in owns[0].iter().zip(&owns[1]) {
         let [of_garbler, held] = [garbler, evaluator].map(|own| Held::of(own, 1));
@@ -213,8 +214,8 @@ fn an_evaluator_holds_one_label_of_each_wire() {
 /// Labels whose colour is the value of their wire, as they are where zero labels are even.
 #[test]
 fn labels_of_known_parity_are_found() {
-    let runs = runs_for(&CONJOIN, 1, Source::Dealt, None);
-    let mut owns = watch(&CONJOIN, 1, Source::Dealt, None, runs);
+    let runs = runs_for(&CONJOIN, 1, Source::Dealt, THIN);
+    let mut owns = watch(&CONJOIN, 1, Source::Dealt, THIN, runs);
     assert_eq!(leaks(&lanes(&owns)), []);
     let [garblers, evaluators] = &mut owns;
     for (garbler, evaluator) in garblers.iter().zip(evaluators) {
@@ -243,6 +244,6 @@ fn lanes(owns: &[Vec<Own>; 2]) -> Vec<tacit_views::Run> {
 #[ignore = "minutes: make nightly"]
 fn garbled_circuits_of_more_rows_tell_nothing() {
     let added = of("garbled sum", 4, &added);
-    check(&added, 3, Source::Slice, None);
-    check(&added, 65, Source::Kept, None);
+    check(&added, 3, Source::Slice, THIN);
+    check(&added, 65, Source::Kept, THIN);
 }

@@ -30,12 +30,13 @@ use tacit_net::Cost;
 
 use super::parts;
 use crate::Result;
+use crate::backends::two::terms::DIGIT;
 use crate::backends::two::transfers::{Stock, streams};
 use crate::backends::two::{NODES, Share, Two};
 use crate::backends::wire::{Outgoing, recv_cells};
 
 /// Bits of a digit.
-pub(in crate::backends::two) const WIDTH: usize = 4;
+pub(in crate::backends::two) const WIDTH: usize = DIGIT;
 
 /// Bits of each of two shared numbers in a digit.
 pub(in crate::backends::two) const PAIRS: usize = WIDTH / 2;

@@ -21,8 +21,8 @@ use std::ops::Range;
 use tacit_math::{CorrelationRobustHash, Plane, transpose};
 
 use crate::Result;
-use crate::backends::two::transfers::{BATCH, streams};
-use crate::backends::two::{NODES, Share, Two};
+use crate::backends::two::transfers::BATCH;
+use crate::backends::two::{NODES, Share, Two, terms};
 use crate::backends::wire::{Outgoing, recv_cells};
 use crate::products::{Group, common_factors};
 
@@ -82,7 +82,7 @@ impl Two {
         let mut received: Vec<_> = sizes.iter().map(|&size| Received::with_capacity(size)).collect();
         let mut sent: Vec<_> = sizes.iter().map(|&size| Sent::with_capacity(size)).collect();
         let ots = 64 * sizes.iter().map(|(words, _)| words).sum::<usize>();
-        if streams::streams(self.link, ots) {
+        if terms::streams(&self.terms, ots) {
             let mut places = [(); NODES].map(|()| Places::new(sizes));
             let [of_sent, of_received] = &mut places;
             self.stock.begin_streams(&mut self.session)?;

@@ -23,8 +23,7 @@ use tacit_math::{CorrelationRobustHash, Ring, packed};
 
 use super::batches::{Segment, batches};
 use crate::Result;
-use crate::backends::two::transfers::streams;
-use crate::backends::two::{NODES, Two};
+use crate::backends::two::{NODES, Two, terms};
 use crate::backends::wire::{Outgoing, recv_cells};
 
 /// Products of many rows: this node's part in them.
@@ -74,7 +73,7 @@ impl Two {
         let mut shares: Vec<Vec<R>> = products.iter().map(|product| Vec::with_capacity(product.rows)).collect();
         let batches = batches(&jobs);
         let needs: Vec<_> = batches.iter().map(|segments| self.need(segments, products)).collect();
-        if streams::streams(self.link, needs.iter().flatten().sum::<usize>() / NODES) {
+        if terms::streams(&self.terms, needs.iter().flatten().sum::<usize>() / NODES) {
             self.stock.begin_streams(&mut self.session)?;
             let mut ahead: Option<Batch<'_, R>> = None;
             for next in batches.iter().zip(needs).map(Some).chain([None]) {

@@ -6,15 +6,19 @@ use tacit_ot::silent::{cot, lookup};
 use tacit_ot::softspoken;
 
 use super::{BATCH, NODES, streams};
-use crate::Link;
 use crate::backends::cost::{Needs, Ordered};
 use crate::backends::two::in_direction;
-use crate::backends::two::prices::{Prices, Processor, Work};
+use crate::backends::two::prices::{Processor, Work};
+use crate::backends::two::terms::{self, Terms};
 
 /// Fewest OTs that are made at a time; all fillings are multiples of it.
 const FIRST: usize = 1 << 12;
 
 /// From this number of OTs on they are made by silent OT, which needs a setup of its own and next to no traffic.
+///
+/// No price is asked: traffic decides, which silent OT takes a fifth of. In time one filling of this size pays for the
+/// setup on a link of 40 MB/s. On faster ones it takes more of them, and of what a plan still takes an account knows
+/// nothing.
 const SILENT_FROM: usize = 1 << 18;
 
 /// SoftSpokenOT's k: 3.9 bytes an OT from its receiver, 8 and 7.5 AES blocks an OT.
@@ -24,12 +28,12 @@ pub(super) const TREE_DEPTH: usize = 4;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Filling {
     pub(super) ots: usize,
-    pub(super) way: Way,
+    pub(super) maker: Maker,
 }
 
-/// How OTs are made.
+/// The protocol that makes OTs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum Maker {
     /// By SoftSpokenOT.
     Extended,
     /// By silent OT, with its setup.
@@ -40,7 +44,7 @@ pub(super) enum Way {
     Streamed,
 }
 
-impl Way {
+impl Maker {
     /// The work of making one.
     fn work(self) -> Work {
         match self {
@@ -61,17 +65,17 @@ pub struct Order {
 impl Order {
     /// Returns the traffic, adds the CPU time; sets `streamed` if this order sets streams up.
     pub(in crate::backends::two) fn cost(&self, streamed: &mut bool, processor: &mut Processor) -> Cost {
-        let (adversary, Filling { ots, way }) = (Adversary::SemiHonest, self.filling);
-        let made = match way {
-            Way::Extended => softspoken::extension_cost(TREE_DEPTH, adversary, ots),
-            Way::FirstSilent => cot::setup_cost(adversary) + cot::extension_cost(adversary, ots),
-            Way::Silent => cot::extension_cost(adversary, ots),
-            Way::Streamed => softspoken::extension_cost(streams::DEPTH, adversary, ots),
+        let (adversary, Filling { ots, maker }) = (Adversary::SemiHonest, self.filling);
+        let made = match maker {
+            Maker::Extended => softspoken::extension_cost(TREE_DEPTH, adversary, ots),
+            Maker::FirstSilent => cot::setup_cost(adversary) + cot::extension_cost(adversary, ots),
+            Maker::Silent => cot::extension_cost(adversary, ots),
+            Maker::Streamed => softspoken::extension_cost(streams::DEPTH, adversary, ots),
         };
         let mut cost = in_direction(self.direction, made);
-        processor.add(way.work(), ots);
-        processor.add(Work::SilentSetup, (way == Way::FirstSilent).into());
-        if way == Way::Streamed {
+        processor.add(maker.work(), ots);
+        processor.add(Work::SilentSetup, (maker == Maker::FirstSilent).into());
+        if maker == Maker::Streamed {
             let first = !std::mem::replace(streamed, true);
             processor.add(Work::BaseOts, first.into());
             cost += streams::cost(first, [0; NODES]);
@@ -91,30 +95,30 @@ pub(in crate::backends::two) struct Account {
 }
 
 impl Account {
-    /// What must be made on the declared link so that `need` are there, if they are not: in growing fillings.
-    pub(super) fn short(&self, need: usize, link: Option<Link>) -> Option<Filling> {
-        self.filling(need, self.growing(), link)
+    /// What must be made by these terms so that `need` are there, if they are not: in growing fillings.
+    pub(super) fn short(&self, need: usize, terms: &Terms) -> Option<Filling> {
+        self.filling(need, self.growing(), terms)
     }
 
     /// The same where it is known how many will be taken in all, these included: in large fillings, and no more than
     /// those.
-    pub(super) fn short_of(&self, need: usize, coming: usize, link: Option<Link>) -> Option<Filling> {
-        self.filling(need, coming.saturating_sub(self.left).min(BATCH), link)
+    pub(super) fn short_of(&self, need: usize, coming: usize, terms: &Terms) -> Option<Filling> {
+        self.filling(need, coming.saturating_sub(self.left).min(BATCH), terms)
     }
 
-    fn filling(&self, need: usize, least: usize, link: Option<Link>) -> Option<Filling> {
+    fn filling(&self, need: usize, least: usize, terms: &Terms) -> Option<Filling> {
         assert!(need.is_multiple_of(64), "whole words of choices");
         if need <= self.left {
             return None;
         }
         let ots = (need - self.left).max(least).next_multiple_of(FIRST);
-        let way = match (ots >= SILENT_FROM, self.silent) {
-            _ if streams::streams(link, ots) => Way::Streamed,
-            (false, _) => Way::Extended,
-            (true, false) => Way::FirstSilent,
-            (true, true) => Way::Silent,
+        let maker = match (ots >= SILENT_FROM, self.silent) {
+            _ if terms::streams(terms, ots) => Maker::Streamed,
+            (false, _) => Maker::Extended,
+            (true, false) => Maker::FirstSilent,
+            (true, true) => Maker::Silent,
         };
-        Some(Filling { ots, way })
+        Some(Filling { ots, maker })
     }
 
     /// What fillings grow to that are made as they are needed.
@@ -126,7 +130,7 @@ impl Account {
     pub(super) fn put_in(&mut self, filling: Filling) {
         self.last = self.growing();
         self.left += filling.ots;
-        self.silent |= filling.way == Way::FirstSilent;
+        self.silent |= filling.maker == Maker::FirstSilent;
     }
 
     /// Takes `count` of those that are there.
@@ -152,11 +156,11 @@ impl Account {
 pub(in crate::backends::two) fn made_for(
     accounts: &mut [Account; NODES],
     need: [usize; NODES],
-    link: Option<Link>,
+    terms: &Terms,
 ) -> Vec<Order> {
     let mut orders = Vec::new();
     for (direction, (account, need)) in accounts.iter_mut().zip(need).enumerate() {
-        if let Some(filling) = account.short(need, link) {
+        if let Some(filling) = account.short(need, terms) {
             account.put_in(filling);
             orders.push(Order { direction, filling });
         }
@@ -188,22 +192,17 @@ impl Foreseen {
 
     /// What is made for the needs of steps that follow each other, in the order in which it will be used, so that
     /// whoever waits for a filling has taken all that were made before it.
-    pub(in crate::backends::two) fn orders(
-        &mut self,
-        steps: &[Needs],
-        link: Option<Link>,
-        prices: &Prices,
-    ) -> Vec<Ordered<Order>> {
+    pub(in crate::backends::two) fn orders(&mut self, steps: &[Needs], terms: &Terms) -> Vec<Ordered<Order>> {
         let all = || steps.iter().flat_map(|needs| &needs.0);
         let mut coming = [0, 1].map(|direction| all().map(|need| need[direction]).sum::<usize>());
         let mut orders = Vec::new();
         for (step, needs) in steps.iter().enumerate() {
             for (need, direction) in needs.0.iter().flat_map(|need| [(need[0], 0), (need[1], 1)]) {
                 let account = &mut self.accounts[direction];
-                if let Some(filling) = account.short_of(need, coming[direction], link) {
+                if let Some(filling) = account.short_of(need, coming[direction], terms) {
                     account.put_in(filling);
                     let order = Order { direction, filling };
-                    let mut processor = Processor::new(prices.clone());
+                    let mut processor = Processor::new(terms.prices.clone());
                     processor.add(Work::BaseOts, (!std::mem::replace(&mut self.begun, true)).into());
                     let cost = order.cost(&mut self.streamed, &mut processor);
                     orders.push(Ordered { step, order, cost, processor: processor.take() });
@@ -218,44 +217,67 @@ impl Foreseen {
 
 #[cfg(test)]
 mod tests {
-    use super::{Account, BATCH, FIRST, Filling, Foreseen, Order, Way};
+    use super::{Account, BATCH, FIRST, Filling, Foreseen, Maker, Order, SILENT_FROM};
     use crate::Link;
     use crate::backends::cost::Needs;
-    use crate::backends::two::prices::Prices;
+    use crate::backends::two::prices::{Prices, Processor};
+    use crate::backends::two::terms::Terms;
 
     #[test]
     fn stock_is_made_in_growing_batches_and_never_too_little() {
         let mut account = Account::default();
-        let mut prepare = |need, take, link| {
-            let filling = account.short(need, link);
+        let mut prepare = |need, take, terms: &Terms| {
+            let filling = account.short(need, terms);
             filling.into_iter().for_each(|filling| account.put_in(filling));
             account.take(take);
             filling
         };
-        let made = |ots, way| Some(Filling { ots, way });
-        assert_eq!(prepare(64, 64, None), made(FIRST, Way::Extended));
-        assert_eq!(prepare(FIRST - 64, 0, None), None);
-        assert_eq!(prepare(FIRST, FIRST, None), made(2 * FIRST, Way::Extended));
-        assert_eq!(prepare(3 * BATCH, 3 * BATCH, None), made(3 * BATCH - FIRST, Way::FirstSilent));
-        assert_eq!(prepare(BATCH, BATCH, None), made(BATCH, Way::Silent));
-        let fast = Some(Link { latency: 1e-4, bandwidth: 1e9 });
-        assert_eq!(prepare(BATCH, BATCH, fast), made(BATCH, Way::Streamed));
+        let near = Terms::default();
+        let made = |ots, maker| Some(Filling { ots, maker });
+        assert_eq!(prepare(64, 64, &near), made(FIRST, Maker::Extended));
+        assert_eq!(prepare(FIRST - 64, 0, &near), None);
+        assert_eq!(prepare(FIRST, FIRST, &near), made(2 * FIRST, Maker::Extended));
+        assert_eq!(prepare(3 * BATCH, 3 * BATCH, &near), made(3 * BATCH - FIRST, Maker::FirstSilent));
+        assert_eq!(prepare(BATCH, BATCH, &near), made(BATCH, Maker::Silent));
+        let fast = Terms::of(Link { latency: 1e-4, bandwidth: 1e9 });
+        assert_eq!(prepare(BATCH, BATCH, &fast), made(BATCH, Maker::Streamed));
     }
 
     #[test]
     fn what_is_foreseen_is_made_at_once_and_in_the_order_of_its_use() {
-        let mut foreseen = Foreseen::default();
+        let (mut foreseen, near) = (Foreseen::default(), Terms::default());
         let steps = [Needs(vec![[64, 0], [BATCH, 640]]), Needs(vec![]), Needs(vec![[BATCH / 2, 64], [0, FIRST]])];
-        let orders = foreseen.orders(&steps, None, &Prices::default());
-        let order = |direction, ots, way| Order { direction, filling: Filling { ots, way } };
+        let orders = foreseen.orders(&steps, &near);
+        let order = |direction, ots, maker| Order { direction, filling: Filling { ots, maker } };
         let expected = [
-            (0, order(0, BATCH, Way::FirstSilent)),
-            (0, order(0, BATCH / 2 + FIRST, Way::Silent)),
-            (0, order(1, 2 * FIRST, Way::Extended)),
+            (0, order(0, BATCH, Maker::FirstSilent)),
+            (0, order(0, BATCH / 2 + FIRST, Maker::Silent)),
+            (0, order(1, 2 * FIRST, Maker::Extended)),
         ];
         assert_eq!(orders.iter().map(|each| (each.step, each.order)).collect::<Vec<_>>(), expected);
         // What is left serves the next steps.
-        assert!(foreseen.orders(&[Needs(vec![[FIRST - 64, 64]])], None, &Prices::default()).is_empty());
-        assert_eq!(foreseen.orders(&[Needs(vec![[128, 0]])], None, &Prices::default()).len(), 1);
+        assert!(foreseen.orders(&[Needs(vec![[FIRST - 64, 64]])], &near).is_empty());
+        assert_eq!(foreseen.orders(&[Needs(vec![[128, 0]])], &near).len(), 1);
+    }
+
+    /// Traffic of both nodes, and seconds on a link.
+    fn made(ots: usize, maker: Maker, link: Link) -> (u64, f64) {
+        let mut processor = Processor::new(Prices::default());
+        let order = Order { direction: 0, filling: Filling { ots, maker } };
+        let cost = order.cost(&mut true, &mut processor);
+        let network = link.seconds(cost.rounds, cost.sent[0].max(cost.sent[1]));
+        (cost.sent.iter().sum(), network + processor.take().as_secs_f64())
+    }
+
+    #[test]
+    fn a_filling_by_silent_ot_takes_a_fifth_of_the_traffic_and_on_a_slow_link_less_time() {
+        let of = |ots, bandwidth| {
+            let link = Link { bandwidth, ..Link::UNDECLARED };
+            [Maker::FirstSilent, Maker::Extended].map(|maker| made(ots, maker, link))
+        };
+        let [silent, extended] = of(SILENT_FROM, 40e6);
+        assert!(5 * silent.0 < extended.0 && silent.1 < extended.1, "{silent:?} {extended:?}");
+        let [silent, extended] = of(SILENT_FROM / 4, 40e6);
+        assert!(silent.1 > extended.1, "{silent:?} {extended:?}");
     }
 }

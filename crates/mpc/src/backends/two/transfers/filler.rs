@@ -9,7 +9,7 @@ use tacit_ot::silent::cot;
 use tacit_ot::softspoken::{Receiver, Sender};
 use zeroize::Zeroizing;
 
-use super::account::{Filling, Order, TREE_DEPTH, Way};
+use super::account::{Filling, Maker, Order, TREE_DEPTH};
 use super::streams::{self, Streams};
 use crate::Result;
 
@@ -100,7 +100,7 @@ impl Filler {
         sending: &mut Vec<u128>,
         receiving: &mut CotReceiver,
     ) -> Result<()> {
-        if order.filling.way == Way::Streamed {
+        if order.filling.maker == Maker::Streamed {
             self.begin_streams(session)?;
         }
         session.enter("stock");
@@ -114,32 +114,32 @@ impl Filler {
     }
 
     fn make_sending(&mut self, session: &mut Session, filling: Filling, zero: &mut Vec<u128>) -> Result<()> {
-        if filling.way == Way::FirstSilent {
+        if filling.maker == Maker::FirstSilent {
             assert!(self.silent_sender.is_none(), "{ONCE}");
             let setup = cot::Sender::setup_with(session, self.peer(), Adversary::SemiHonest, *self.delta)?;
             self.silent_sender = Some(setup);
         }
-        match filling.way {
-            Way::FirstSilent | Way::Silent => set_up(&mut self.silent_sender).append(session, filling.ots, zero)?,
-            Way::Streamed => set_up(&mut self.streams).sender.append(session, filling.ots, zero)?,
-            Way::Extended => set_up(&mut self.extended).sender.append(session, filling.ots, zero)?,
+        match filling.maker {
+            Maker::FirstSilent | Maker::Silent => set_up(&mut self.silent_sender).append(session, filling.ots, zero)?,
+            Maker::Streamed => set_up(&mut self.streams).sender.append(session, filling.ots, zero)?,
+            Maker::Extended => set_up(&mut self.extended).sender.append(session, filling.ots, zero)?,
         }
         Ok(())
     }
 
     fn make_receiving(&mut self, session: &mut Session, filling: Filling, ots: &mut CotReceiver) -> Result<()> {
-        if filling.way == Way::FirstSilent {
+        if filling.maker == Maker::FirstSilent {
             assert!(self.silent_receiver.is_none(), "{ONCE}");
             let setup = cot::Receiver::setup(session, self.peer(), Adversary::SemiHonest)?;
             self.silent_receiver = Some(setup);
         }
         let CotReceiver { choices, blocks, .. } = ots;
-        match filling.way {
-            Way::FirstSilent | Way::Silent => {
+        match filling.maker {
+            Maker::FirstSilent | Maker::Silent => {
                 set_up(&mut self.silent_receiver).append(session, filling.ots, choices, blocks)?;
             }
-            Way::Streamed => set_up(&mut self.streams).receiver.append(session, filling.ots, choices, blocks)?,
-            Way::Extended => set_up(&mut self.extended).receiver.append(session, filling.ots, choices, blocks)?,
+            Maker::Streamed => set_up(&mut self.streams).receiver.append(session, filling.ots, choices, blocks)?,
+            Maker::Extended => set_up(&mut self.extended).receiver.append(session, filling.ots, choices, blocks)?,
         }
         Ok(())
     }

@@ -36,7 +36,8 @@ pub use account::Order;
 pub(super) use lookups::{Elements, Lookups};
 
 use super::NODES;
-use crate::{Link, MpcError, Result};
+use super::terms::Terms;
+use crate::{MpcError, Result};
 use account::Account;
 use ahead::Ahead;
 use filler::Filler;
@@ -59,7 +60,7 @@ pub(super) struct Stock {
     ahead: Option<Ahead>,
     lookup_sender: lookup::Sender,
     lookup_receiver: lookup::Receiver,
-    link: Option<Link>,
+    terms: Terms,
     /// The zero blocks that are left to send with, and what to receive with, from the place where the last use ended.
     sending: (Vec<u128>, usize),
     receiving: (CotReceiver, usize),
@@ -123,7 +124,7 @@ impl Stock {
             ahead: None,
             lookup_sender: lookup::Sender::default(),
             lookup_receiver: lookup::Receiver::default(),
-            link: None,
+            terms: Terms::default(),
             sending: Default::default(),
             receiving: Default::default(),
             hash: CorrelationRobustHash::new(),
@@ -135,9 +136,9 @@ impl Stock {
         })
     }
 
-    /// What is made from now on is made for this link.
-    pub(super) fn declare(&mut self, link: Link) {
-        self.link = Some(link);
+    /// What is made from now on is made by these terms.
+    pub(super) fn agree(&mut self, terms: &Terms) {
+        self.terms = terms.clone();
     }
 
     /// Has a filling made ahead for a step. A stock that is made in the engine's session makes it when it runs short.
@@ -160,7 +161,7 @@ impl Stock {
     /// Makes sure that the OTs needed of each direction are there: `need[d]` with node d as sender.
     pub(super) fn prepare(&mut self, session: &mut Session, need: [usize; NODES]) -> Result<()> {
         for (direction, need) in need.into_iter().enumerate() {
-            while let Some(filling) = self.accounts[direction].short(need, self.link) {
+            while let Some(filling) = self.accounts[direction].short(need, &self.terms) {
                 self.fill(session, Order { direction, filling })?;
             }
         }

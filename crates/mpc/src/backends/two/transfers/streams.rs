@@ -11,28 +11,11 @@ use tacit_ot::softspoken::{self, Receiver, Sender};
 #[cfg(test)]
 use super::Handed;
 use super::{NODES, Stock};
+use crate::Result;
 use crate::backends::two::in_both_directions;
-use crate::{Link, Result};
 
 /// SoftSpokenOT's k.
 pub(super) const DEPTH: usize = 2;
-
-/// From this number of OTs of a direction on they are streamed, or made this way for the stock: less does not pay for
-/// the setup and the round.
-const FROM: usize = 1 << 18;
-
-/// Bytes a second from which on the link is fast.
-const FAST: f64 = 8e8;
-
-/// Whether the link is one on which large operations have their OTs streamed.
-pub(in crate::backends::two) fn is_fast(link: Option<Link>) -> bool {
-    link.is_some_and(|link| link.bandwidth >= FAST)
-}
-
-/// Whether `ots` OTs of each direction are streamed.
-pub(in crate::backends::two) fn streams(link: Option<Link>, ots: usize) -> bool {
-    ots >= FROM && is_fast(link)
-}
 
 /// What `counts[d]` streamed OTs with node d as sender cost, without the round that they are part of; `first` if there
 /// were none before.

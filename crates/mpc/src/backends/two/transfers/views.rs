@@ -13,7 +13,7 @@ use tacit_ot::correlated::CotReceiver;
 use tacit_ot::silent::lookup::{LOOKUP_STRINGS, WIDTH, multiples};
 use tacit_views::{Kind, Run, View, biased, constants, correlated, indistinguishable, leaks};
 
-use super::account::{Filling, Order, Way};
+use super::account::{Filling, Maker, Order};
 use super::lookups::Elements;
 use super::{Handed, NODES, Stock};
 use crate::backends::two::views::{blocks, meetings};
@@ -25,14 +25,14 @@ const OTS: usize = 1 << 10;
 const LOOKUPS: usize = 448;
 
 /// How each direction's fillings are made, in order.
-const WAYS: [Way; 5] = [Way::Extended, Way::FirstSilent, Way::Silent, Way::Streamed, Way::Extended];
+const MAKERS: [Maker; 5] = [Maker::Extended, Maker::FirstSilent, Maker::Silent, Maker::Streamed, Maker::Extended];
 
 /// What one node had of a session.
 struct Node {
     offset: u128,
     /// Blocks of all messages to it, of both sessions.
     messages: Vec<u128>,
-    /// What it was given of the stock, the OTs of each of [`WAYS`] first, one behind the other.
+    /// What it was given of the stock, the OTs of each of [`MAKERS`] first, one behind the other.
     handed: Handed,
     /// What was made when it was used.
     streamed: Handed,
@@ -57,12 +57,12 @@ fn node(mut session: Session, background: Option<Session>, twice: bool) -> Node 
         None => Stock::new(&mut session),
     }
     .expect("an honest peer");
-    let orders = WAYS.map(|way| [0, 1].map(|direction| Order { direction, filling: Filling { ots: OTS, way } }));
+    let orders = MAKERS.map(|maker| [0, 1].map(|direction| Order { direction, filling: Filling { ots: OTS, maker } }));
     if is_ahead {
         orders.as_flattened().iter().for_each(|&order| stock.order("ordered", order));
     }
-    for of_way in orders {
-        of_way.into_iter().for_each(|order| stock.fill(&mut session, order).expect("an honest peer"));
+    for of_maker in orders {
+        of_maker.into_iter().for_each(|order| stock.fill(&mut session, order).expect("an honest peer"));
         let quarter = OTS / 4;
         let _ = stock.sent_blocks(quarter);
         let _ = stock.received_blocks(quarter);
@@ -174,7 +174,7 @@ fn no_correlation_is_taken_twice_and_no_message_shows_one() {
 fn correlations_that_are_taken_twice_are_found() {
     let [node, peer] = both(false, true);
     let found = meetings(seen(&node), &multiples(peer.offset)[1..]);
-    assert_eq!(found.len(), 2 * 64 * WAYS.len(), "as many of each direction");
+    assert_eq!(found.len(), 2 * 64 * MAKERS.len(), "as many of each direction");
     // The other string of one OT in a message.
     let [node, peer] = both(false, false);
     let shown = seen(&node).chain([node.handed.received.blocks[5] ^ peer.offset]);
@@ -210,9 +210,9 @@ fn assert_random(real: &[Run], simulated: &[Run], what: &str) {
     assert_eq!(indistinguishable(real, simulated), [], "{what}");
 }
 
-/// The OTs of each way, one after the other, with the choices and the other strings that the receiver lacks.
+/// The OTs of each maker, one after the other, with the choices and the other strings that the receiver lacks.
 fn parts(handed: &Handed) -> Vec<std::ops::Range<usize>> {
-    (0..handed.received.blocks.len().min(OTS * WAYS.len())).step_by(OTS).map(|first| first..first + OTS).collect()
+    (0..handed.received.blocks.len().min(OTS * MAKERS.len())).step_by(OTS).map(|first| first..first + OTS).collect()
 }
 
 /// What a receiver has of an OT, its block and string, says nothing of the other string, and what a sender has nothing
@@ -225,7 +225,8 @@ fn ots_are_those_of_a_dealer() {
         let peer = &nodes[1 - me];
         for (from, to) in [(&node.handed, &peer.handed), (&node.streamed, &peer.streamed)] {
             for (number, range) in parts(to).into_iter().enumerate() {
-                let silent = matches!(WAYS[number], Way::FirstSilent | Way::Silent) && std::ptr::eq(to, &peer.handed);
+                let silent =
+                    matches!(MAKERS[number], Maker::FirstSilent | Maker::Silent) && std::ptr::eq(to, &peer.handed);
                 let ots = &to.received;
                 let of_receiver = |i: usize, block: u128| {
                     [vec![block, hashed(block)], vec![choice(ots, i)], vec![hashed(ots.blocks[i] ^ node.offset)]]

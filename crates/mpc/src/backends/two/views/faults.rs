@@ -9,7 +9,7 @@ use tacit_views::{Kind, View, repeats};
 use super::numbers::{bit, signed};
 use super::streamed::{AT_ONCE, watch_streamed};
 use super::{
-    NODES, Own, Protocol, Simulator, Source, Strings, findings, gates, numbers, plane, runs_for, runs_of, shape,
+    NODES, Own, Protocol, Simulator, Source, Strings, THIN, findings, gates, numbers, plane, runs_for, runs_of, shape,
     told_apart, watch, words,
 };
 use crate::backends::two::Two;
@@ -29,7 +29,7 @@ fn twice(b: &mut Two, x: Rows<Two>) -> Result<Rows<Two>> {
 fn ots_that_serve_twice_are_found() {
     let protocol =
         Protocol { name: "and twice", shape: shape(4, 0), strings: Strings::Bits(1), used: None, run: &twice };
-    let owns = watch(&protocol, 10, Source::Dealt, None, runs_for(&protocol, 10, Source::Dealt, None));
+    let owns = watch(&protocol, 10, Source::Dealt, THIN, runs_for(&protocol, 10, Source::Dealt, THIN));
     for node in 0..NODES {
         let found = findings(&runs_of(&owns, node), 10).join("\n");
         assert!(found.contains("linear relations with secrets"), "node {node}: {found}");
@@ -39,8 +39,8 @@ fn ots_that_serve_twice_are_found() {
 #[test]
 fn a_lane_without_a_mask_is_found() {
     let protocol = gates::PRODUCT;
-    let runs = runs_for(&protocol, 10, Source::Dealt, None);
-    let mut owns = watch(&protocol, 10, Source::Dealt, None, runs);
+    let runs = runs_for(&protocol, 10, Source::Dealt, THIN);
+    let mut owns = watch(&protocol, 10, Source::Dealt, THIN, runs);
     assert_eq!(findings(&runs_of(&owns, 0), 10), Vec::<String>::new());
     // Row 3 of e as it would be if node 1 did not mask it.
     let [first, second] = &mut owns;
@@ -197,7 +197,7 @@ fn pads_of_streamed_tables_that_serve_twice_or_not_at_all_are_found() {
         (gates::STREAMED_CONJUNCTION, sent_of_conjunction as Send, gates::simulated_streamed_conjunction as Simulator),
         (gates::STREAMED_CARRY, sent_of_carry, gates::simulated_streamed_carry),
     ] {
-        let owns = watch(&protocol, ROWS, Source::Dealt, None, runs_for(&protocol, ROWS, Source::Dealt, None));
+        let owns = watch(&protocol, ROWS, Source::Dealt, THIN, runs_for(&protocol, ROWS, Source::Dealt, THIN));
         let faults = [("a pad that serves twice", one_for_two as fn(&[Own], usize) -> _), ("no pad", none)];
         check_faults(protocol.name, &owns, (send, simulator, 1), faults);
     }

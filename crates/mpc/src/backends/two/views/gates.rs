@@ -5,7 +5,8 @@ use tacit_math::{Plane, Prg};
 
 use super::streamed::check_streamed;
 use super::{
-    FEW, MANY, Own, Protocol, Source, Strings, check, check_rows, check_simulator, check_sources, plane, shape, words,
+    FEW, MANY, Own, Protocol, Source, Strings, THIN, check, check_rows, check_simulator, check_sources, plane, shape,
+    words,
 };
 use crate::backends::two::Two;
 use crate::backends::two::lookups::table::one_hot;
@@ -97,7 +98,7 @@ const LOOKUPS: [Protocol<'_>; 5] = [CONJUNCTION, STREAMED_CONJUNCTION, CARRY, ST
 #[test]
 fn ands_tell_nothing() {
     for protocol in &ANDS {
-        FEW.into_iter().for_each(|rows| drop(check(protocol, rows, Source::Dealt, None)));
+        FEW.into_iter().for_each(|rows| drop(check(protocol, rows, Source::Dealt, THIN)));
         check_sources(protocol, 10);
     }
 }
@@ -114,7 +115,7 @@ fn streamed_ands_tell_nothing() {
 // views: crates/mpc/src/backends/two/lookups/table.rs
 #[test]
 fn lookups_tell_nothing() {
-    LOOKUPS.iter().for_each(|protocol| drop(check(protocol, 3, Source::Slice, None)));
+    LOOKUPS.iter().for_each(|protocol| drop(check(protocol, 3, Source::Slice, THIN)));
 }
 
 #[test]

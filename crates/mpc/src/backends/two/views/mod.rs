@@ -130,6 +130,9 @@ pub(super) fn words(words: &[u64]) -> Vec<u8> {
     bytemuck::cast_slice(words).to_vec()
 }
 
+/// A network so thin that every circuit goes gate by gate.
+pub(in crate::backends::two) const THIN: Link = Link { latency: 0.0, bandwidth: 1e6 };
+
 /// OTs that are made before a run at least, so that none are made in it.
 fn ahead(rows: usize) -> usize {
     64 * (rows + 64)
@@ -140,14 +143,14 @@ pub(super) fn watch(
     protocol: &Protocol<'_>,
     rows: usize,
     source: Source,
-    link: Option<Link>,
+    link: Link,
     runs: usize,
 ) -> [Vec<Own>; NODES] {
     let seed = seed(protocol.name);
     let options = Options { record: Record::ContentsForTests, ..Options::default() };
     let node = |session| {
         let mut b = Two::new(session).expect("a session");
-        link.into_iter().for_each(|link| b.declare(link));
+        b.declare(link);
         let shape = Shape { rows: source.takes(rows), ..protocol.shape };
         let owns = (0..runs).map(|run| {
             let mut prg = Prg::new(&seed.derive(&run.to_string()));
@@ -284,7 +287,7 @@ pub(super) fn lanes(run: &Run, rows: usize) -> u64 {
 }
 
 /// How many runs the battery takes.
-pub(super) fn runs_for(protocol: &Protocol<'_>, rows: usize, source: Source, link: Option<Link>) -> usize {
+pub(super) fn runs_for(protocol: &Protocol<'_>, rows: usize, source: Source, link: Link) -> usize {
     let pilot = watch(protocol, rows, source, link, 1);
     let needed = |node| {
         let run = &runs_of(&pilot, node)[0];
@@ -348,7 +351,7 @@ fn without_zero_padding(views: Vec<View>, rows: usize) -> Vec<View> {
 }
 
 /// Asserts that neither node's view of a protocol tells anything.
-pub(super) fn check(protocol: &Protocol<'_>, rows: usize, source: Source, link: Option<Link>) -> [Vec<Own>; NODES] {
+pub(super) fn check(protocol: &Protocol<'_>, rows: usize, source: Source, link: Link) -> [Vec<Own>; NODES] {
     let owns = watch(protocol, rows, source, link, runs_for(protocol, rows, source, link));
     for node in 0..NODES {
         let found = findings(&runs_of(&owns, node), rows);
@@ -359,13 +362,13 @@ pub(super) fn check(protocol: &Protocol<'_>, rows: usize, source: Source, link: 
 
 /// As [`check`], with inputs that came about in every way.
 pub(super) fn check_sources(protocol: &Protocol<'_>, rows: usize) {
-    Source::ALL.into_iter().for_each(|source| drop(check(protocol, rows, source, None)));
+    Source::ALL.into_iter().for_each(|source| drop(check(protocol, rows, source, THIN)));
 }
 
 /// As [`check`], for each row count with an input that came about in another way.
 pub(super) fn check_rows(protocol: &Protocol<'_>, rows: impl Iterator<Item = usize>) {
     for (rows, source) in rows.zip(Source::ALL.into_iter().cycle()) {
-        check(protocol, rows, source, None);
+        check(protocol, rows, source, THIN);
     }
 }
 
@@ -388,8 +391,8 @@ pub(super) type Simulator = fn(node: usize, own: &Own, prg: &mut Prg) -> Vec<Vec
 
 /// Asserts that the battery cannot tell a node's view from a simulated one, beside the values of inputs and outputs.
 pub(super) fn check_simulator(protocol: &Protocol<'_>, rows: usize, simulator: Simulator) {
-    let runs = runs_for(protocol, rows, Source::Dealt, None);
-    let owns = watch(protocol, rows, Source::Dealt, None, runs);
+    let runs = runs_for(protocol, rows, Source::Dealt, THIN);
+    let owns = watch(protocol, rows, Source::Dealt, THIN, runs);
     let found = told_apart(protocol.name, &owns, simulator, 1);
     assert_eq!(found, [const { vec![] }; NODES], "{}, {rows} rows", protocol.name);
 }

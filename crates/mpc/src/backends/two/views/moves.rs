@@ -8,8 +8,8 @@ use tacit_net::PartyId;
 use tacit_views::{Kind, Run, View, correlated, leaks};
 
 use super::{
-    NODES, Own, Protocol, Source, Strings, check, check_simulator, findings, note_order, plane, runs_for, runs_of,
-    shape, watch, with_columns, words,
+    NODES, Own, Protocol, Source, Strings, THIN, check, check_simulator, findings, note_order, plane, runs_for,
+    runs_of, shape, watch, with_columns, words,
 };
 use crate::backends::generator::generator;
 use crate::backends::two::{Share, Two};
@@ -90,9 +90,9 @@ const OPEN: Protocol<'_> =
 #[test]
 fn shuffles_tell_nothing() {
     for protocol in [SHUFFLE, WIDE] {
-        check(&protocol, 3, Source::Slice, None);
+        check(&protocol, 3, Source::Slice, THIN);
     }
-    check(&SHUFFLE, 10, Source::Kept, None);
+    check(&SHUFFLE, 10, Source::Kept, THIN);
 }
 
 /// What is revealed is public: a random arrangement, whatever a node's own order is.
@@ -100,8 +100,8 @@ fn shuffles_tell_nothing() {
 // views: crates/mpc/src/backends/two/rows/shuffle.rs
 #[test]
 fn what_is_revealed_is_an_arrangement_and_nothing_else() {
-    let runs = runs_for(&REVEAL, ROWS, Source::Dealt, None).max(1_500);
-    let owns = watch(&REVEAL, ROWS, Source::Dealt, None, runs);
+    let runs = runs_for(&REVEAL, ROWS, Source::Dealt, THIN).max(1_500);
+    let owns = watch(&REVEAL, ROWS, Source::Dealt, THIN, runs);
     for (node, own) in owns.iter().enumerate() {
         let mut runs = runs_of(&owns, node);
         // The peer's components of three numbers of two bits, of which the last one follows from the others.
@@ -291,7 +291,7 @@ fn moves_are_simulated() {
 // views: Two::input
 #[test]
 fn inputs_send_nothing() {
-    let owns = watch(&INPUT, 3, Source::Dealt, None, 500);
+    let owns = watch(&INPUT, 3, Source::Dealt, THIN, 500);
     for (node, mine) in owns.iter().enumerate() {
         let runs = mine.iter().zip(&owns[1 - node]).map(|(own, peer)| {
             let gets = &own.output.bits[2 * (1 - node)..][..2];
@@ -315,7 +315,7 @@ fn inputs_send_nothing() {
 fn openings_show_their_rows() {
     for source in Source::ALL {
         for rows in [3, 65] {
-            let owns = watch(&OPEN, rows, source, None, runs_for(&OPEN, rows, source, None));
+            let owns = watch(&OPEN, rows, source, THIN, runs_for(&OPEN, rows, source, THIN));
             // The values are opened: node 0 may know them, which are its output.
             let mut runs = runs_of(&owns, 0);
             runs.iter_mut().for_each(|run| run.view = run.view.filter(|part| part.kind != Kind::Opened));
@@ -354,7 +354,7 @@ fn told(owns: &[Vec<Own>; NODES]) -> Vec<Run> {
 // views: Two::announce crates/mpc/src/backends/recipients.rs
 #[test]
 fn an_announcement_is_a_number() {
-    let mut owns = watch(&ANNOUNCE, 1, Source::Dealt, None, 500);
+    let mut owns = watch(&ANNOUNCE, 1, Source::Dealt, THIN, 500);
     assert!(owns[1].iter().all(|own| own.seen.bits() == 0), "nothing for the owner");
     // The simulator: the message is the number.
     for own in &owns[0] {

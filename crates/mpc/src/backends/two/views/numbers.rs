@@ -8,8 +8,8 @@ use tacit_views::{Kind, Run, View, biased, constants, indistinguishable, repeats
 
 use super::streamed::check_streamed;
 use super::{
-    FEW, NODES, Own, Protocol, Source, Strings, check, check_rows, check_simulator, check_sources, findings, plane,
-    shape, watch, words,
+    FEW, NODES, Own, Protocol, Source, Strings, THIN, check, check_rows, check_simulator, check_sources, findings,
+    plane, shape, watch, words,
 };
 use crate::backends::two::lookups::ENTRIES;
 use crate::backends::two::lookups::choose::exchange;
@@ -117,8 +117,8 @@ const UNMASK: Protocol<'_> =
 // views: crates/mpc/src/backends/two/products/batches.rs
 #[test]
 fn products_tell_nothing() {
-    check(&SELECT, 3, Source::Slice, None);
-    check(&INJECT, 10, Source::Dealt, None);
+    check(&SELECT, 3, Source::Slice, THIN);
+    check(&INJECT, 10, Source::Dealt, THIN);
 }
 
 #[test]
@@ -135,15 +135,15 @@ fn streamed_products_tell_nothing() {
 // views: crates/mpc/src/backends/two/products/multiply.rs
 #[test]
 fn products_of_elements_tell_nothing() {
-    check(&MULTIPLY, 1, Source::Dealt, None);
-    check(&ADD_UP, 1, Source::Dealt, None);
+    check(&MULTIPLY, 1, Source::Dealt, THIN);
+    check(&ADD_UP, 1, Source::Dealt, THIN);
 }
 
 // views: Two::scan_product
 // views: crates/mpc/src/backends/two/products/scan.rs
 #[test]
 fn products_with_scans_tell_nothing() {
-    check(&SCAN, 3, Source::Slice, None);
+    check(&SCAN, 3, Source::Slice, THIN);
 }
 
 /// Each node knows the planes of its component of a number, and node 0 the masks that it draws: a function of what is a
@@ -152,7 +152,7 @@ fn products_with_scans_tell_nothing() {
 // views: Two::mask
 #[test]
 fn summands_and_masks_send_nothing() {
-    let owns = watch(&LOCAL, 3, Source::Slice, None, 400);
+    let owns = watch(&LOCAL, 3, Source::Slice, THIN, 400);
     for (node, own) in owns.iter().enumerate() {
         for own in own {
             assert_eq!(own.seen.bits(), 0, "no message");
@@ -266,7 +266,7 @@ impl Evaluation {
 /// noted as from a dealer; what the products of these bits and numbers show is seen and simulated with them.
 #[test]
 fn evaluated_products_tell_nothing() {
-    let owns = watch(&EVALUATE, EVALUATED, Source::Dealt, None, 1);
+    let owns = watch(&EVALUATE, EVALUATED, Source::Dealt, THIN, 1);
     let evaluations = owns.each_ref().map(|own| Evaluation::all(&own[0]));
     let Block { r64: plain, .. } = owns[0][0].input.clone().plus(&owns[1][0].input);
     let Block { r64: products, .. } = owns[0][0].output.clone().plus(&owns[1][0].output);
@@ -302,7 +302,7 @@ fn evaluated_products_tell_nothing() {
 // views: crates/mpc/src/backends/two/lookups/choose.rs
 #[test]
 fn chosen_elements_tell_nothing() {
-    check(&CHOOSE, 3, Source::Slice, None);
+    check(&CHOOSE, 3, Source::Slice, THIN);
 }
 
 // views: Two::unmask
@@ -310,7 +310,7 @@ fn chosen_elements_tell_nothing() {
 #[test]
 fn conversions_open_what_is_masked_and_nothing_behind_it() {
     for source in [Source::Slice, Source::Concat, Source::Kept] {
-        check(&UNMASK, 3, source, None);
+        check(&UNMASK, 3, source, THIN);
     }
 }
 

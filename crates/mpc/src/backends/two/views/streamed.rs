@@ -55,8 +55,7 @@ pub(super) fn watch_streamed(protocol: &Protocol<'_>, rows: usize) -> [Vec<Own>;
         Ok(out)
     };
     let together = Protocol { shape: shape(calls * bits, calls * r64), run: &run, ..*protocol };
-    let mut owns =
-        watch(&together, rows, Source::Dealt, Some(NEAR), 1).map(|own| apart(own.first().expect("a run"), calls));
+    let mut owns = watch(&together, rows, Source::Dealt, NEAR, 1).map(|own| apart(own.first().expect("a run"), calls));
     let needed = |node| {
         let run = &joined(&runs_of(&owns, node)[..AT_ONCE], AT_ONCE)[0];
         runs_needed(&run.lanes(lanes(run, rows)))

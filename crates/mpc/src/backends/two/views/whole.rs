@@ -4,7 +4,7 @@ use tacit_math::Plane;
 use tacit_ot::silent::lookup::multiples;
 use tacit_views::{Kind, Run, View, correlated, leaks, play, runs_needed};
 
-use super::{NODES, Protocol, Source, Strings, blocks, meetings, note_order, runs_of, shape, watch};
+use super::{NODES, Protocol, Source, Strings, THIN, blocks, meetings, note_order, runs_of, shape, watch};
 use crate::backends::Networked;
 use crate::backends::two::Two;
 use crate::circuits::and_pairs;
@@ -34,9 +34,9 @@ fn a_whole_run_tells_nothing() {
     let lowest = |owns: &[Vec<super::Own>; NODES], node: usize| -> Vec<Run> {
         runs_of(owns, node).iter().map(|run| run.lanes(1)).collect()
     };
-    let pilot = watch(&EVERYTHING, 3, Source::Slice, None, 1);
+    let pilot = watch(&EVERYTHING, 3, Source::Slice, THIN, 1);
     let runs = (0..NODES).map(|node| runs_needed(&lowest(&pilot, node)[0])).max().expect("two nodes");
-    let owns = watch(&EVERYTHING, 3, Source::Slice, None, runs);
+    let owns = watch(&EVERYTHING, 3, Source::Slice, THIN, runs);
     for node in 0..NODES {
         let runs = lowest(&owns, node);
         assert_eq!(leaks(&runs), [], "node {node}");
