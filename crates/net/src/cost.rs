@@ -58,7 +58,7 @@ impl AddAssign for Traffic {
     }
 }
 
-/// So many runs, one after the other.
+/// A number of runs, one after the other.
 impl Mul<u64> for Traffic {
     type Output = Self;
 

@@ -49,7 +49,7 @@ impl Protocol {
 }
 
 /// What both sides' owners do with each other costs the nodes. owners: the left side's and the right side's place among
-/// so many nodes.
+/// the nodes.
 pub fn declared(psi: &CircuitPsi, sizes: [usize; 2], owners: [PartyId; 2], nodes: usize) -> Cost {
     let Protocol { psi, receiver } = Protocol::new(psi, sizes);
     psi.declared().between(owners[1 - receiver], owners[receiver], nodes)

@@ -58,7 +58,7 @@ impl Terms {
 }
 
 /// What all that both sides' owners do with each other costs the nodes. rows: of the join. owners: the left side's and
-/// the right side's place among so many nodes.
+/// the right side's place among the nodes.
 pub fn declared(
     psi: &Psi,
     sizes: [usize; 2],
