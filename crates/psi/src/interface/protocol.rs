@@ -1,5 +1,5 @@
 //! The functionality that every intersection protocol of this room provides, and in the same form those whose outcome
-//! is another ([`crate::relatives`]): the traits are over what a party has in the end.
+//! is another ([`crate::relatives`]). The traits are over what a party has in the end.
 
 use crate::error::PsiError;
 use tacit_net::{PartyId, Session, Traffic};
@@ -119,9 +119,9 @@ impl Held {
     }
 }
 
-/// A protocol of two sets. Its parameters are derived from the public sizes alone, and from how many bins a run has if
-/// it is of that kind: statistical bounds hold for all pairs of sets of a run together. `O` is what a party has in the
-/// end; of an intersection it is an [`Outcome`].
+/// A protocol of two sets. Its parameters are derived from the public sizes alone, and from the number of bins of a run
+/// that has bins. Statistical bounds hold for all pairs of sets of a run together. `O` is what a party has in the end;
+/// of an intersection it is an [`Outcome`].
 pub trait Protocol<O = Outcome>: Send + Sync {
     /// Its name in plans and reports.
     fn name(&self) -> &'static str;
@@ -156,9 +156,9 @@ pub trait Prepared<O = Outcome>: Send {
     /// an exchange a new setup is needed.
     fn online(&mut self, session: &mut Session, items: &[Item], sizes: Sizes) -> Result<O, PsiError>;
 
-    /// Of the last pair of sets, by the number of this party's item: what a peer knows that gave the same item to the
-    /// protocol, and 64 random bits to any other peer. Taken once; empty if either set was. None of a protocol that
-    /// does not prove matches ([`Protocol::proves`]).
+    /// The proofs of the last pair of sets, by the position of this party's item. A peer that gave the same item to the
+    /// protocol knows the item's proof; to any other peer it is 64 random bits. Taken once; empty if either set was.
+    /// None of a protocol that does not prove matches ([`Protocol::proves`]).
     fn proofs(&mut self) -> Option<Vec<u64>> {
         None
     }

@@ -1,17 +1,17 @@
 //! The transport-free twin of [`Protocol`](crate::Protocol): numbered rounds that turn what came into what goes out.
 //!
 //! The interface is that of Badrinarayanan, Kumaresan, Christodorescu, Nagaraja, Patel, Raghuraman, Rindal, Sun, Xu, "A
-//! Plug-n-Play Framework for Scaling Private Set Intersection to Billion-sized Sets", section 4.3
-//! (`get-setup-round-count`, `setup`, `get-online-round-count`, `psi-round`). So a cluster engine can move the bytes
-//! and keep the bins. Both parties call every round, in order; in a round in which a party has nothing to do, the bytes
-//! are empty. The input of round `id` is what the peer's round `id - 1` returned, empty for round 0; what the last
-//! round returns is empty.
+//! Plug-n-Play Framework for Scaling Private Set Intersection to Billion-sized Sets", section 4.3. The calls are
+//! `get-setup-round-count`, `setup`, `get-online-round-count` and `psi-round` there. So a cluster engine can move the
+//! bytes and keep the bins. Both parties call every round, in order; in a round in which a party has nothing to do, the
+//! bytes are empty. The input of round `id` is what the peer's round `id - 1` returned, empty for round 0; what the
+//! last round returns is empty.
 //!
 //! **Executors.** An engine that ends its tasks between rounds saves a run ([`Rounds::save`]) and restores it in
 //! another process ([`Relayed::restore`]); that computes again what was computed. **Many pairs of sets** from one setup
 //! run one after the other, each with its own fresh randomness. Pairs at the same time, such as the bins of a table,
 //! have an instance each, with a setup of its own ([`Protocol::declared`](crate::Protocol::declared) says what it
-//! costs): the rounds of all instances are called side by side.
+//! costs). The rounds of all instances are called side by side.
 //!
 //! | adapter | turns | into |
 //! |---|---|---|

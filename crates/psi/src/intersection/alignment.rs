@@ -7,7 +7,7 @@
 //!
 //! **What is believed.** A protocol against malicious parties proves matches ([`crate::Prepared::proofs`]). The
 //! receiver sends 32 bytes more, a hash of the bits and of what it knows of the matching items, and the sender
-//! compares: bits that name an item which the receiver did not ask about end the run. They are not believed, so that
+//! compares. Bits that name an item which the receiver did not ask about end the run. They are not believed, so that
 //! nothing of such an item is told in what follows (how often it repeats). To guess right for one item has probability
 //! 2^-64 in a bin, and a wrong guess ends the run. The hash depends on the matches, which the sender learns anyway, and
 //! says nothing else: who can make a tag that matches knows what is hashed. The receiver may still leave matches out,

@@ -1,21 +1,22 @@
 //! Intersection into shares: which items match, and both payloads, without anybody learning a match.
 //!
 //! **Computes** for every bin of the receiver's table a shared bit, whether the receiver's item there is one of the
-//! sender's, and both items' payloads, of any widths, shared under any engine of which both parties are nodes. Where
-//! there is no match, the payloads are meaningless (the sender's random, the receiver's its own), as in any row that is
-//! not valid. **Adversary** semi-honest, either party. **Discloses** both sizes. Which bin an item is in depends on the
-//! items, so what is opened of the rows later must be shuffled first, or be something that does not tell rows apart.
+//! sender's, and both items' payloads, of any widths. Bits and payloads are shared under any engine of which both
+//! parties are nodes. Where there is no match, the payloads are meaningless (the sender's random, the receiver's its
+//! own), as in any row that is not valid. **Adversary** semi-honest, either party. **Discloses** both sizes. Which bin
+//! an item is in depends on the items. So what is opened of the rows later must be shuffled first, or be something that
+//! does not tell rows apart.
 //!
 //! **How**:
 //! 1. The parties toss a seed, now that both sets are fixed. A permutation under it turns each item into a number,
 //!    which says which three of m bins are the item's ([`crate::cuckoo`]). The receiver puts each of its items into one
 //!    of its bins, at most one into a bin, and a random number into each bin that stays empty.
-//! 2. An oblivious function F of a number and a bin ([`crate::vole_psi::oprf`]): the receiver gets its value at the one
-//!    number of each bin, the sender at each of its items in each of the item's three bins.
+//! 2. The parties evaluate an oblivious function F of a number and a bin ([`crate::vole_psi::oprf`]). The receiver gets
+//!    F at the one number of each bin, the sender F at each of its items in each of the item's three bins.
 //! 3. A value is a tag of zeros and the payload, in whole words of 128 bits, the rest zeros. The sender draws for each
 //!    bin a mask of as many whole words. It sends a store in which each of its items, for each of its three bins, has
-//!    its value minus the bin's mask, under a key and a pad that are hashes of F there. What the receiver decodes is,
-//!    if the sender has the item, with the bin's mask a sharing of its value, else random.
+//!    its value minus the bin's mask. The entry's key and pad are hashes of F there. What the receiver decodes is, if
+//!    the sender has the item, with the bin's mask a sharing of its value, else random.
 //! 4. Under the engine the tags' bits are compared with zero; payloads are shared as they are.
 //!
 //! **Why the receiver sees nothing**: it has F at one number of each bin. So of all that is stored under a bin's mask
@@ -257,7 +258,7 @@ impl CircuitPsi {
         Ok(Binned { role: Role::Receiver, share: words::block(self.values(), &decoded), own: placed(payload, &table) })
     }
 
-    /// A mask for each bin, store by store. It is as wide as what the store carries, whatever the values fill of it: a
+    /// A mask for each bin, store by store. It is as wide as what the store carries, whatever the values fill of it. A
     /// bit without a mask would be the same wherever the receiver has an item of the sender, and would name the
     /// matches.
     fn masks(&self) -> Result<Vec<Vec<u128>>, PsiError> {

@@ -22,7 +22,7 @@
 //!
 //! **Parameters** for all pairs of sets of a run together ([`crate::chance`]): no assignment to bins, 2^-45. Code words
 //! of the sender's 3 n1 evaluations nearer than 128 to the receiver's, 20 2^-45, which gives w of 448 bits (to 19.9
-//! million items in all) or 512; a false match among tags, 2^-42.
+//! million items in all) or 512. A false match among tags, 2^-42.
 //!
 //! **Departures** The three tags of an item are sent side by side in one random order instead of three. Items are told
 //! apart by the choice in the code, so the tags of an item that the receiver does not have are independent of each

@@ -3,11 +3,11 @@
 //! **Computes** for every recipient which of its items every other owner has, too, in the same order at all. One
 //! recipient, the leader, finds them and tells the others. Who is no recipient gets nothing.
 //!
-//! **Adversary** augmented semi-honest, any number of owners together (all but one): they follow the protocol, on
+//! **Adversary** augmented semi-honest, any number of owners together (all but one). They follow the protocol, on
 //! inputs that they may choose after they have seen those of the others they collude with. If all but one owner collude
-//! with the leader, they learn which of the leader's items that owner has: what the output alone tells them when the
-//! others choose the leader's set. Owners that collude without the leader learn what those of them that are recipients
-//! do. **Discloses** all sizes; to the recipients the items that all have; nothing else.
+//! with the leader, they learn which of the leader's items that owner has. That is what the output alone tells them
+//! when the others choose the leader's set. Owners that collude without the leader learn what those of them that are
+//! recipients do. **Discloses** all sizes; to the recipients the items that all have; nothing else.
 //!
 //! **Steps**
 //!
@@ -31,14 +31,14 @@
 //!
 //! **Cost** [`Owners::cost`] is exact: for one owner after the other what [`oprf`] costs. In 1 round 8 (16) bytes a
 //! column of each owner's store, 1.1 columns an item. With several recipients in 1 round to each of them a tag for each
-//! item of the smallest set, of 42 bits and the logarithm of both sizes and the number of such recipients. Nothing if
-//! any set is empty. For n owners of 2^20 items each: 20 bytes an item and owner beside the leader, 11 more for each
-//! recipient beside it.
+//! item of the smallest set. A tag has 42 bits and the logarithm of both sizes and the number of such recipients.
+//! Nothing if any set is empty. For n owners of 2^20 items each: 20 bytes an item and owner beside the leader, 11 more
+//! for each recipient beside it.
 //!
 //! **Source** Kolesnikov, Matania, Pinkas, Rosulek, Trieu, "Practical Multi-party Private Set Intersection from
 //! Symmetric-Key Techniques" (CCS 2017), the protocol secure against augmented semi-honest adversaries with
 //! unconditional zero-sharing. **Departures** the programmable function is made of VOLE's and a key-value store, as in
-//! Rindal and Schoppmann (EUROCRYPT 2021, section 5), and each owner programs once, towards the leader, which may tell
+//! Rindal and Schoppmann (EUROCRYPT 2021, section 5). Each owner programs once, towards the leader, which may tell
 //! others.
 
 use crate::error::PsiError;

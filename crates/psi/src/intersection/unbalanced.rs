@@ -10,24 +10,24 @@
 //! secret. **The key is per prepared set**: a set that changes is prepared anew under a new key, or the difference
 //! would show. Whoever gets the key can try likely items against a published set.
 //!
-//! **Source** Resende, Aranha, "Faster Unbalanced Private Set Intersection" (FC 2018), with the OPRF 2HashDH of
-//! Jarecki, Kiayias, Krawczyk, "Round-Optimal Password-Protected Secret Sharing and T-PAKE in the Password-Only Model"
-//! (ASIACRYPT 2014), Figure 1: F(y) is a tag of (y, k H(y)). Secure under the one-more gap Diffie-Hellman assumption in
+//! **Source** Resende, Aranha, "Faster Unbalanced Private Set Intersection" (FC 2018). The OPRF is 2HashDH of Jarecki,
+//! Kiayias, Krawczyk, "Round-Optimal Password-Protected Secret Sharing and T-PAKE in the Password-Only Model"
+//! (ASIACRYPT 2014), Figure 1. F(y) is a tag of (y, k H(y)). Secure under the one-more gap Diffie-Hellman assumption in
 //! ristretto255, in the random oracle model. Questions are blinded by sums: Jarecki, Krawczyk, Xu, "On the (In)Security
-//! of the Diffie-Hellman Oblivious PRF with Multiplicative Blinding" (PKC 2021), Figure 1, where the group is written
-//! as a product. A blinded item is a uniformly random point, whatever the item is; against a server that publishes
-//! another multiple than its key's (not semi-honest) it would be a weaker function, which that paper gives.
+//! of the Diffie-Hellman Oblivious PRF with Multiplicative Blinding" (PKC 2021), Figure 1. There the group is written
+//! as a product. A blinded item is a uniformly random point, whatever the item is. Against a server that publishes
+//! another multiple than its key's (not semi-honest) the OPRF would be a weaker function, which that paper gives.
 //!
-//! **A client that deviates** has a static Diffie-Hellman oracle: it asks about any point P and gets k P, also of an
-//! answer before, as a question is no proof that its point is a blinded item. With q questions in sequence it has the
+//! **A client that deviates** has a static Diffie-Hellman oracle. It asks about any point P, also an answer before, and
+//! gets k P, as a question is no proof that its point is a blinded item. With q questions in sequence it has the
 //! multiples of G by k, k^2, ... and finds k faster than a discrete logarithm (Cheon, "Security Analysis of the Strong
-//! Diffie-Hellman Problem", EUROCRYPT 2006): 132 divides the group's order less 1, so 132 questions leave about 2^122.5
-//! steps. 7,210 divides the order plus 1, so 14,420 questions leave about 2^119.6. No larger divisor is within the
-//! default budget of 2^20.
+//! Diffie-Hellman Problem", EUROCRYPT 2006). The number 132 divides the group's order less 1, so 132 questions leave
+//! about 2^122.5 steps. 7,210 divides the order plus 1, so 14,420 questions leave about 2^119.6. No larger divisor is
+//! within the default budget of 2^20.
 //!
-//! **Cost** publishing: 1 round, [`published_bytes`] from the server: for n items and a budget of q asked items, tags
+//! **Cost** publishing: 1 round, [`published_bytes`] from the server. For n items and a budget of q asked items, tags
 //! of b = 42 + log2(n q) bits take b - log2 n + 2 bits each, so 9.25 bytes for q = 2^30. Asking about m items: 2
-//! rounds, 32 m bytes each way; m multiplications by the server, 2 m of a fixed point by the client, which take about a
+//! rounds, 32 m bytes each way. The server does m multiplications, the client 2 m of a fixed point, which take about a
 //! third of the time each, decoding, hashing and encoding included.
 //!
 //! **False matches** The set is prepared for a budget of asked items over its life; no asked item matches wrongly,
@@ -35,7 +35,7 @@
 //!
 //! **Departures** Tags are sorted and written in the form of Elias and Fano in place of a filter: exact for its length
 //! and a little shorter. A question is 2 (H(y) + r G) for a fresh r, its answer k/4 times that, and k H(y) = 2
-//! (answer - r (k/2) G): encodings of doubles need no square root.
+//! (answer - r (k/2) G). Encodings of doubles need no square root.
 
 use crate::error::PsiError;
 use crate::interface::protocol::{Item, Match};

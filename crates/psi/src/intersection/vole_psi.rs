@@ -5,9 +5,9 @@
 //!
 //! **Adversary** semi-honest or malicious, either party. **Discloses** both sizes; beyond the matches nothing. A
 //! malicious receiver may ask about more items than it declares. With 2^64 evaluations of the hash it is about 1.7
-//! times as many for large sets, and some tens more for few items ([`VolePsi::questions`], by the counting argument of
-//! Garimella, Pinkas, Rosulek, Trieu, Yanai, CRYPTO 2021, section 6). A malicious sender that finds two items with
-//! equal tags, 2^64 evaluations again, has both behind one tag.
+//! times as many for large sets, and some tens more for few items. [`VolePsi::questions`] has the bound, by the
+//! counting argument of Garimella, Pinkas, Rosulek, Trieu, Yanai (CRYPTO 2021, section 6). A malicious sender that
+//! finds two items with equal tags, 2^64 evaluations again, has both behind one tag.
 //!
 //! **Steps**
 //!
@@ -28,12 +28,12 @@
 //! | compact | the same | 512 | the same, sorted, in the form of Elias and Fano | the same |
 //! | malicious | GF(2^128) | 256 | 128 bits | BLAKE3, with the item in the tag |
 //!
-//! **Bounds** of a whole run, all bins together ([`crate::chance`]): an item of the sender alone has decode(p, y) =
+//! **Bounds** of a whole run, all bins together ([`crate::chance`]). An item of the sender alone has decode(p, y) =
 //! h(y) with probability 2^-64, so one of 10 2^20 and less with 20 2^-45. Tags of different values are equal for some
 //! pair with 2^-42, malicious: 2^-128 a pair; a store cannot be encoded, 2^-45.
 //!
 //! **Cost** [`Protocol::declared`] is exact. Setup: that of SoftSpokenOT with k = 4. Online: the OTs and trees of
-//! silent VOLE ([`tacit_ot::silent::vole`]), then 1 round with a seed and the columns from the receiver (8 or 16 bytes
+//! silent VOLE ([`tacit_ot::silent::vole`]). Then 1 round with a seed and the columns from the receiver (8 or 16 bytes
 //! a column), then 1 round of tags. In a malicious run 16 bytes each more, a coin toss. For 2^20 items each: 8.8 + 11
 //! bytes an element (compact 8.4 + 8, malicious 17.6 + 16) and about 2.8 MB. Nothing if either set is empty.
 //!
@@ -127,7 +127,7 @@ impl VolePsi {
     }
 
     /// How many items of each pair of sets a receiver that deviates may ask about at most, but for a probability of
-    /// 2^-45 in the run, if it evaluates the hash h of scalars q = 2^64 times for each.
+    /// 2^-45 in the run. The bound holds if the receiver evaluates the hash h of scalars q = 2^64 times for each pair.
     ///
     /// It chooses the columns after it has seen hashes. Of m columns of b bits there are 2^(b m); n given items are in
     /// 2^(b (m - n)) of them in the mean, as their hashes are random. So some columns hold some n of q items with

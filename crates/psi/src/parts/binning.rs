@@ -1,13 +1,13 @@
 //! Secure binning: one large intersection as many small ones, whose sizes say nothing.
 //!
 //! # What it does
-//! Each party puts its tokens into m bins by their highest bits, which are pseudorandom under the key of the run, and
-//! pads each bin to the same public size (1 + δ) n / m. One instance of any intersection protocol runs for each bin;
-//! the union of the outputs is the output.
+//! Each party puts its tokens into m bins by their highest bits, which are pseudorandom under the key of the run. The
+//! party pads each bin to the same public size (1 + δ) n / m. One instance of any intersection protocol runs for each
+//! bin; the union of the outputs is the output.
 //!
 //! # Security
 //! Bins inherit the protocol's, against the adversary that it withstands, except with probability 2^-80 in which a bin
-//! overflows: then the party that overflows ends the run before anything of that run is sent. Sizes of messages depend
+//! overflows. Then the party that overflows ends the run before anything of that run is sent. Sizes of messages depend
 //! on n and m only.
 //!
 //! # Source
@@ -70,8 +70,8 @@ pub fn bin_of(token: Item, bins: usize) -> usize {
     (((token >> 64) * bins as u128) >> 64) as usize
 }
 
-/// Fill `tokens` up to the public size of a bin with items that match nothing: random but for the two lowest bits,
-/// which are 01 at the sender and 11 at the receiver, where tokens have 00.
+/// Fill `tokens` up to the public size of a bin with items that match nothing. They are random but for the two lowest
+/// bits, which are 01 at the sender and 11 at the receiver, where tokens have 00.
 ///
 /// # Panics
 /// If there are more tokens than that: the caller has checked.

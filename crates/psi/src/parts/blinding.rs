@@ -1,10 +1,10 @@
-//! Blinding items by sums, of a fresh multiple of the group's base point for each: cheaper than by an exponent, since
-//! multiples of fixed points come from tables ([`tacit_math::ristretto::Comb`]; elsewhere `curve25519-dalek` computes
-//! the same).
+//! Blinding items by sums, of a fresh multiple of the group's base point for each. That is cheaper than by an exponent,
+//! since multiples of fixed points come from tables ([`tacit_math::ristretto::Comb`]; elsewhere `curve25519-dalek`
+//! computes the same).
 //!
-//! For an item's point P, a fresh r, a key k and the base point G: who asks sends 2 (P + r G), who has the key answers
-//! k/4 times that, and 2 (answer - r (k/2) G) is k P. **Departures** from Jarecki, Krawczyk, Xu (PKC 2021, Figure 1):
-//! every sum is doubled, because encodings of doubles are cheap to compute for many points at once.
+//! Given are an item's point P, a fresh r, a key k and the base point G. Who asks sends 2 (P + r G), who has the key
+//! answers k/4 times that, and 2 (answer - r (k/2) G) is k P. **Departures** from Jarecki, Krawczyk, Xu (PKC 2021,
+//! Figure 1): every sum is doubled, because encodings of doubles are cheap to compute for many points at once.
 
 use crate::error::PsiError;
 use crate::interface::protocol::Item;

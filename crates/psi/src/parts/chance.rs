@@ -1,8 +1,8 @@
 //! The probability that a run fails by chance, and the share of each event in that probability.
 //!
-//! By chance a run is wrong, or ends without a result, with a probability of 2^-40 at most: that of all its events
-//! together, over all of its bins, stores, functions and parties. Each event has a share, the same in every protocol,
-//! from which sizes follow. In parts of 2^-45, of which there are 32:
+//! By chance a run is wrong, or ends without a result, with a probability of 2^-40 at most. That is the probability of
+//! all its events together, over all of its bins, stores, functions and parties. Each event has a share, the same in
+//! every protocol, from which sizes follow. In parts of 2^-45, of which there are 32:
 //!
 //! | event | parts | its size |
 //! |---|---|---|

@@ -113,8 +113,8 @@ pub fn choices(number: u128, bins: usize) -> [usize; CHOICES] {
 
 /// A number in a bin, as an item of its own: a function of it has nothing to do with the same function of the number in
 /// another bin. Numbers are pseudorandom, so no two of n numbers are one item in any bins but for a probability of n^2
-/// / 2^123: they would differ in the low bits alone that a bin's number has. These hardly move choices, which leaves
-/// fewer than 64 differences that two of the choices have, in the mean of all numbers.
+/// / 2^123. Two such numbers would differ in the low bits alone that a bin's number has. These hardly move choices,
+/// which leaves fewer than 64 differences that two of the choices have, in the mean of all numbers.
 fn in_bin(number: u128, bin: usize) -> Item {
     number ^ bin as u128
 }

@@ -1,9 +1,9 @@
 //! ristretto255 (RFC 9496) as matching needs it: many items or points, one secret exponent.
 //!
-//! Items are hashed to the group by 64 uniform bytes of keyed BLAKE3 and the map of RFC 9496, section 4.3.4: a random
-//! oracle into the group whose key binds it to one protocol and session. Points move as canonical encodings of 32
-//! bytes. Work is spread over the processor's cores; on processors with AVX-512 IFMA eight points go at a time
-//! ([`tacit_math::ristretto`]), elsewhere `curve25519-dalek` computes the same.
+//! Items are hashed to the group by 64 uniform bytes of keyed BLAKE3 and the map of RFC 9496, section 4.3.4. Together
+//! they are a random oracle into the group, whose key binds it to one protocol and session. Points move as canonical
+//! encodings of 32 bytes. Work is spread over the processor's cores; on processors with AVX-512 IFMA eight points go at
+//! a time ([`tacit_math::ristretto`]), elsewhere `curve25519-dalek` computes the same.
 
 use crate::error::PsiError;
 use crate::interface::protocol::Item;

@@ -10,9 +10,9 @@
 //! n / s a column, one leaves a column. It fails when a key waits for w columns. By Kingman's inequality ("Inequalities
 //! in the theory of queues", 1970) one key waits so long with probability at most e^(-θ w), where θ > 0 solves (n / s)
 //! (e^θ - 1) = θ. So for n e^(-θ w) = 2^-45: θ = (45 + log2 n) ln 2 / w and s = n (e^θ - 1) / θ. The queue leaves out
-//! that the bits of a waiting key may be zero in the next column, which costs a few columns a key. The measured
-//! constant of the paper's fit (λ = 0.2691 w - 15.21 for s = 1.1 n and n = 2^20, where this formula gives 0.271 w - 20)
-//! is more favourable than the formula. A test measures the probability where it is large enough to be seen.
+//! that the bits of a waiting key may be zero in the next column, which costs a few columns a key. The paper's fit is λ
+//! = 0.2691 w - 15.21 for s = 1.1 n and n = 2^20, where this formula gives 0.271 w - 20. Its measured constant is more
+//! favourable than the formula. A test measures the probability where it is large enough to be seen.
 //!
 //! **Few keys**: n + 45 columns that every row may have are enough where they are not more than w. A random row lies in
 //! the space that k others span with probability 2^(k - columns), so that some row does with 2^(n - columns) = 2^-45 at
@@ -22,8 +22,8 @@
 //! fails ([`crate::chance`]).
 //!
 //! **Clusters**: positions are cut into ranges of about 2^16 keys with w columns at the end of each for the waiting
-//! keys, so that elimination works within the second-level cache and memory is that of one range. Each range's queue
-//! starts empty, which is never worse.
+//! keys. So elimination works within the second-level cache and memory is that of one range. Each range's queue starts
+//! empty, which is never worse.
 //!
 //! | n | w | columns a key |
 //! |---|---|---|
@@ -33,9 +33,9 @@
 //! | 2^24 | 256 | 1.103 |
 //!
 //! Cost: encoding about 2 / ε steps of W words a key, two products of a band; decoding one product of a band.
-//! Departures: clusters, the closed formula instead of the paper's fitted table, and for few keys the random matrices
-//! that Garimella, Pinkas, Rosulek, Trieu, Yanai, "Oblivious Key-Value Stores and Amplification for Private Set
-//! Intersection" (CRYPTO 2021) list.
+//! Departures: clusters, the closed formula instead of the paper's fitted table, and for few keys random matrices.
+//! Garimella, Pinkas, Rosulek, Trieu, Yanai, "Oblivious Key-Value Stores and Amplification for Private Set
+//! Intersection" (CRYPTO 2021), list these matrices.
 
 mod elimination;
 mod order;

@@ -3,9 +3,9 @@
 //! **Computes** from data x of the owner and an order π of the permuter additive shares modulo 2^64 of x(π(0)),
 //! x(π(1)), ... **Adversary** semi-honest. **Discloses** nothing.
 //!
-//! **Source** oblivious switching: Mohassel, Sadeghian, "How to Hide Circuits in MPC" (EUROCRYPT 2013), section 3.2, as
-//! used by Garimella, Mohassel, Rosulek, Sadeghian, Singh, "Private Set Operations from Oblivious Switching" (PKC
-//! 2021), section 3.
+//! **Source** oblivious switching: Mohassel, Sadeghian, "How to Hide Circuits in MPC" (EUROCRYPT 2013), section 3.2.
+//! Here it is used as by Garimella, Mohassel, Rosulek, Sadeghian, Singh, "Private Set Operations from Oblivious
+//! Switching" (PKC 2021), section 3.
 //! 1. The owner draws r, tells x + r and keeps -r: shares of x. Both lead theirs through a Waksman network
 //!    ([`network`]) of which the permuter knows the settings.
 //! 2. At a switch with setting s and the keys k_0, k_1 of a random OT, the owner takes k_0 from its share a' and adds

@@ -1,9 +1,9 @@
 //! Finding equal tags: this party's are kept by their high bits, the peer's are looked up as they arrive.
 //!
-//! Tags are images of hashes, so their high bits spread evenly: a bucket for each of about n values of them holds one
-//! tag in the mean, and a search touches two cache lines. A batch of searches first reads all bounds, then all buckets,
-//! so that the processor waits for many lines at once. What is looked up may be chosen by an adversary: a search is
-//! never longer than one of this party's own buckets.
+//! Tags are images of hashes, so their high bits spread evenly. A bucket for each of about n values of these bits holds
+//! one tag in the mean, and a search touches two cache lines. A batch of searches first reads all bounds, then all
+//! buckets, so that the processor waits for many lines at once. What is looked up may be chosen by an adversary: a
+//! search is never longer than one of this party's own buckets.
 
 use crate::interface::protocol::Match;
 

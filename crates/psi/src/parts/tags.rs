@@ -1,7 +1,7 @@
 //! Tags: short hashes of masked items that are compared instead of them, and a compact form of a set of tags.
 //!
-//! A tag of b bits makes two different items equal with probability 2^-b, so sets of n1 and n2 items take tags of
-//! [`tag_bits`] bits for a false match with probability 2^-42 at most over all pairs ([`crate::chance`]).
+//! A tag of b bits makes two different items equal with probability 2^-b. So sets of n1 and n2 items take tags of
+//! [`tag_bits`] bits, for a false match with probability 2^-42 at most over all pairs ([`crate::chance`]).
 //!
 //! A sorted set of n tags is written in the form of Elias and Fano (Elias, "Efficient Storage and Retrieval by Content
 //! and Address of Static Files", JACM 1974). It has the low bits of every tag in order, then for every value of the

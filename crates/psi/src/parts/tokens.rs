@@ -1,16 +1,16 @@
 //! From identifiers to items: a keyed hash of 128 bits that all parties compute under the key of one run.
 //!
 //! # What it is
-//! CBC-MAC with AES-128 over a prefix-free encoding: the first block holds the length of the bytes (32 bits) and the
+//! CBC-MAC with AES-128 over a prefix-free encoding. The first block holds the length of the bytes (32 bits) and the
 //! first 12 of them, every further block 16 more, the last one filled up with zeros. Under a random key it is a
 //! pseudorandom function (Bellare, Pietrzak, Rogaway, "Improved Security Analyses for CBC MACs", CRYPTO 2005, theorem
 //! 3). Among q identifiers of at most l blocks, two different ones get the same token with probability below 12 l q^2 /
-//! 2^126, which is 2^-55 for two sets of 10^9 identifiers of 200 bytes.
+//! 2^126. That is 2^-55 for two sets of 10^9 identifiers of 200 bytes.
 //!
 //! # What it is not
 //! The key is known to all parties and hides nothing from them: tokens are as secret as the identifiers, and whoever
-//! holds the key can try likely identifiers. It is fresh in every run and agreed after all have committed to their
-//! share of it ([`agree_key`]), so that nobody can prepare identifiers that collide or that crowd one bin.
+//! holds the key can try likely identifiers. The key is fresh in every run and agreed after all have committed to their
+//! share of it ([`agree_key`]). So nobody can prepare identifiers that collide or that crowd one bin.
 //!
 //! # The two lowest bits
 //! of a token are zero. Padding has them otherwise ([`crate::binning::pad`]), so that no padding ever matches anything.
@@ -113,7 +113,7 @@ fn load(bytes: &[u8], start: usize, end: usize) -> u128 {
     u128::from_le_bytes(part)
 }
 
-/// Agree on the key of a run, to which all parties of the session contribute: each sends a commitment (BLAKE3) to 32
+/// Agree on the key of a run, to which all parties of the session contribute. Each sends a commitment (BLAKE3) to 32
 /// random bytes, then the bytes; the key is the hash of all in the parties' order. None can choose its bytes by the
 /// others'. Two rounds, 64 bytes to each peer.
 ///

@@ -16,12 +16,12 @@
 //! 3. both have the tags of both tables, and join them by the same rule.
 //!
 //! **Source** the exchange of doubly masked identifiers in PS3I, Buddhavarapu et al., "Private Matching for Compute"
-//! (ePrint 2020/599), section 4. Its extension to several identifiers, Buddhavarapu, Case, Gore, Knox, Mohassel,
-//! Sengupta, Taubeneck, Xue, "Multi-key Private Matching for Compute" (ePrint 2021/770); the collecting variant:
+//! (ePrint 2020/599), section 4. Its extension to several identifiers: Buddhavarapu, Case, Gore, Knox, Mohassel,
+//! Sengupta, Taubeneck, Xue, "Multi-key Private Matching for Compute" (ePrint 2021/770). The collecting variant:
 //! Movahedi et al., "Privacy-Preserving Randomized Controlled Trials" (section 2.3).
 //!
-//! **Cost** 3 rounds, the first of 16 bytes each. With N and M identifiers in all (empty ones included) and tags of b =
-//! 42 + log2(N M) bits, a party sends 32 N + ceil(b / 8) M bytes and does N + M multiplications.
+//! **Cost** 3 rounds, the first of 16 bytes each. There are N and M identifiers in all (empty ones included), and tags
+//! have b = 42 + log2(N M) bits. A party sends 32 N + ceil(b / 8) M bytes and does N + M multiplications.
 //!
 //! **Departures** doubly masked identifiers go as tags. Rows with fewer identifiers than the table has columns are
 //! filled with random ones, which match nothing, so that how many a row has is not told. Both parties see the graph,
@@ -51,7 +51,7 @@ pub struct Shape {
 /// What rows belong together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Rule {
-    /// Every row has one counterpart at most. The sender's columns are its identifiers by falling priority: first all
+    /// Every row has one counterpart at most. The sender's columns are its identifiers by falling priority. First all
     /// rows that share an identifier of the sender's first column are paired, then those left by its second, and so on.
     Single,
     /// Every pair of rows that share an identifier. Rows with more than one counterpart are contaminated: they are

@@ -1,10 +1,9 @@
 //! The size of the intersection, and sums over it.
 //!
-//! **Computes** for the receiver how many items both have; with values at the sender also the sums, modulo 2^64, of the
-//! values of those of its items that the receiver has, for the party that is named. **Adversary** semi-honest.
-//! **Discloses** the sizes of both sets to both, the size of the intersection to the receiver, the sums to the named
-//! party if at least the agreed number of items count, and to that party whether they do. Nobody learns which items
-//! count.
+//! **Computes** for the receiver how many items both have. With values at the sender, the named party also gets sums,
+//! modulo 2^64, of the values of those of the sender's items that the receiver has. **Adversary** semi-honest.
+//! **Discloses** the sizes of both sets to both, and the size of the intersection to the receiver. The named party
+//! learns whether at least the agreed number of items count, and if they do the sums. Nobody learns which items count.
 //!
 //! **Source** size: Huberman, Franklin, Hogg, "Enhancing Privacy and Trust in Electronic Communities" (EC 1999); secure
 //! under the decisional Diffie-Hellman assumption in the random oracle model. Functionality with sums: Ion, Kreuter,
@@ -19,16 +18,16 @@
 //!    k is the sender's.
 //!
 //! **Few items** A sum over one item is that item's value. If fewer items than [`Sums::least`] count, the receiver
-//! chooses in step 3 as if none did: what it gets are k alone, the messages are as long as ever, and the sender sees no
+//! chooses in step 3 as if none did. What it gets are k alone, the messages are as long as ever, and the sender sees no
 //! difference.
 //!
-//! **Departures** the OT of step 3 replaces the additively homomorphic encryption of Ion et al.: the receiver knows in
+//! **Departures** the OT of step 3 replaces the additively homomorphic encryption of Ion et al. The receiver knows in
 //! clear which positions count, so 64-bit sums take 12 bytes and well under a microsecond each.
 //!
 //! **Cost** for n items of the sender, m of the receiver, c columns, tags of b = 42 + log2(n m) bits. It takes 3
 //! rounds, 16 + 32 n + m (b - log2 m + 2) / 8 bytes from the sender, 16 + 32 m from the receiver. Sums: SoftSpokenOT's
-//! setup and extension by c n OTs, then 3 rounds. These are c n / 8 bytes from the receiver, 8 c n from the sender, 8 c
-//! to the named party, and 1 to the sender if it is that one.
+//! setup and extension by c n OTs, then 3 rounds. These are c n / 8 bytes from the receiver, 8 c n from the sender, and
+//! 8 c to the named party. The sender gets 1 more if it is that party.
 
 use crate::error::PsiError;
 use crate::interface::protocol::{Item, Role, Sizes};
@@ -244,9 +243,9 @@ fn receive_sums(
     Ok(enough.then_some(opened))
 }
 
-/// The choices of step 3's transfers, 64 to a word, lowest first: for each column and each position of the sender's
-/// order whether the item there counts, which none does if not enough do. Tags are looked up in the open; from here on
-/// what follows from them is secret.
+/// The choices of step 3's transfers, 64 to a word, lowest first. For each column and each position of the sender's
+/// order a choice says whether the item there counts; none does if not enough do. Tags are looked up in the open; from
+/// here on what follows from them is secret.
 pub fn choices(mut common: Vec<bool>, enough: bool, columns: usize) -> Vec<u64> {
     common.iter_mut().for_each(|both| *both &= enough);
     tacit_marks::secret(&mut common);

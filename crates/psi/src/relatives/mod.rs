@@ -12,8 +12,8 @@
 //! them has a setup of its own: what a protocol sets up depends on the data's sizes and is done anew for each pair of
 //! sets.
 //!
-//! **Bins.** None of them runs bin by bin. Each discloses a number about the two sets (how many items both have), and
-//! the numbers of all bins tell more than their sum, since both parties know which items a bin can hold.
+//! **Bins.** None of them runs bin by bin. Each discloses a number about the two sets (how many items both have). The
+//! numbers of all bins tell more than their sum, since both parties know which items a bin can hold.
 
 pub mod blind_join;
 pub mod cardinality_sum;

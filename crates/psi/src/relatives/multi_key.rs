@@ -8,19 +8,19 @@
 //! recognises them in that graph.
 //!
 //! **Source** Buddhavarapu, Case, Gore, Knox, Mohassel, Sengupta, Taubeneck, Xue, "Multi-key Private Matching for
-//! Compute" (ePrint 2021/770): match logic, and ids through two exponents; contaminated rows: Movahedi et al.,
+//! Compute" (ePrint 2021/770): match logic, and ids through two exponents. Contaminated rows: Movahedi et al.,
 //! "Privacy-Preserving Randomized Controlled Trials", section 2.3. Secure under the decisional Diffie-Hellman
 //! assumption in the random oracle model.
 //! 1. The blind join pairs positions of both tables.
 //! 2. The sender draws a random point P for each pair and each single row, and an exponent k. It sends P for the
-//!    receiver's rows, in the order in which they came; P for its own single rows, sorted; P^k for its own rows by
-//!    position, and for the receiver's single rows.
+//!    receiver's rows, in the order in which they came, and P for its own single rows, sorted. It also sends P^k for
+//!    its own rows by position, and for the receiver's single rows.
 //! 3. The receiver raises all to an exponent r, keeps the ids P^r of the first two, and returns the others, the
 //!    sender's rows in the order in which they came.
 //! 4. The sender divides by k.
 //!
-//! **Cost** that of [`blind_join`] and 2 rounds. With n rows of the sender, m of the receiver and u in the union the
-//! sender sends 64 u bytes, the receiver 32 u, and each does less than 3 u multiplications.
+//! **Cost** that of [`blind_join`] and 2 rounds. There are n rows of the sender, m of the receiver and u in the union.
+//! The sender sends 64 u bytes, the receiver 32 u, and each does less than 3 u multiplications.
 //!
 //! **Departures** the points of ids are random and not powers of the identifiers that matched, so that rows that share
 //! identifiers without being paired have different ids.

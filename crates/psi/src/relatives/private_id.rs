@@ -17,9 +17,9 @@
 //!    to r and sorted: raised to r' by the peer, these are the ids that the peer does not have.
 //!
 //! **Cost** 3 rounds. With n rows of its own, m of the peer's and u in the union, a party sends 32 n + 64 m + 32 (u -
-//! m) bytes and does at most 2 n + 2 m + (u - n) + (u - m) multiplications. **Departures** ids are hashes of 128 bits
-//! of the paper's group elements; sorting encodings stands for shuffling them, as they are pseudorandom to whoever gets
-//! them.
+//! m) bytes. The party does at most 2 n + 2 m + (u - n) + (u - m) multiplications. **Departures** ids are hashes of 128
+//! bits of the paper's group elements; sorting encodings stands for shuffling them, as they are pseudorandom to whoever
+//! gets them.
 
 use crate::error::PsiError;
 use crate::interface::protocol::Item;

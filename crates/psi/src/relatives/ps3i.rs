@@ -15,9 +15,9 @@
 //! **Source** Buddhavarapu et al., "Private Matching for Compute" (ePrint 2020/599), section 4, Figure 4; the
 //! collecting variant and contaminated rows: Movahedi et al., "Privacy-Preserving Randomized Controlled Trials",
 //! section 2.3. **Departures** where the paper shuffles the payloads under the peer's additively homomorphic
-//! encryption, they are permuted and shared by oblivious switching ([`permute_share`]): the same functionality at a
-//! thousandth of the time, and composable with the proofs of both. A row that is in several pairs has the same shares
-//! in all.
+//! encryption, they are permuted and shared by oblivious switching ([`permute_share`]). That is the same functionality
+//! at a thousandth of the time, and composable with the proofs of both. A row that is in several pairs has the same
+//! shares in all.
 //!
 //! **Cost** that of [`blind_join`] and, for each column of n numbers, that of [`permute_share`]; two setups of the
 //! latter.

@@ -7,8 +7,8 @@
 //! **Source** Garimella, Mohassel, Rosulek, Sadeghian, Singh, "Private Set Operations from Oblivious Switching" (PKC
 //! 2021): the permuted characteristic (section 4) and union from it (section 5).
 //! 1. The sender puts its numbers into bins by cuckoo hashing. The receiver draws a secret s for each bin. By an OPRF
-//!    and a key-value store the sender gets for the number a in bin j a value t that is s of bin j if the receiver has
-//!    a, and random otherwise.
+//!    and a key-value store the sender gets a value t for the number a in bin j. The value t is s of bin j if the
+//!    receiver has a, and random otherwise.
 //! 2. Permute and share: the secrets in a random order π of the sender, as shares u + v = s(π(i)).
 //! 3. The receiver evaluates another OPRF at (i, v) and the sender sends its values at (i, t(π(i)) - u): equal where
 //!    the receiver has that number. It knows for each position of π whether it has the number that is there, but not
@@ -16,8 +16,8 @@
 //! 4. By one OT for each position the receiver gets the number that is there if it does not have it, or nothing for an
 //!    empty bin.
 //!
-//! **What chance can break** in a run that unites the ids of two functions more ([`crate::private_id_oprf`]), of n
-//! numbers of the sender in m bins and k of the receiver ([`crate::chance`]):
+//! **What chance can break** in a run that unites the ids of two functions more ([`crate::private_id_oprf`]). The
+//! sender has n numbers in m bins, the receiver k numbers ([`crate::chance`]):
 //!
 //! | event | probability | what follows |
 //! |---|---|---|
@@ -27,9 +27,9 @@
 //!
 //! Together 31 2^-45, below 2^-40. Where words are more, functions are over GF(2^128). `make security` lists the terms.
 //!
-//! **Cost** see [`cost`], for n numbers of the sender, k of the receiver and m = 1.31 n bins: it takes OPRFs of m
-//! numbers twice, and permute and share of m numbers. Also 8 bytes a column of a store of 3 k keys, a tag, 16 bytes and
-//! 1 bit a bin. If one set is empty the union is the other, which is sent as it is.
+//! **Cost** see [`cost`], for n numbers of the sender, k of the receiver and m = 1.31 n bins. The union takes OPRFs of
+//! m numbers twice, and permute and share of m numbers. Also 8 bytes a column of a store of 3 k keys, a tag, 16 bytes
+//! and 1 bit a bin. If one set is empty the union is the other, which is sent as it is.
 
 use crate::error::PsiError;
 use crate::interface::protocol::{Item, Sizes};
@@ -174,7 +174,7 @@ impl Sender {
     /// The sender's part.
     ///
     /// # Errors
-    /// The connection's failure, or a peer that deviates; [`PsiError::Input`] if there are more or fewer numbers than
+    /// The connection's failure, or a peer that deviates. [`PsiError::Input`] if there are more or fewer numbers than
     /// announced, or if they are not distinct, and with probability 3 2^-45 if they are.
     pub fn send(&mut self, session: &mut Session, numbers: &[u128]) -> Result<(), PsiError> {
         let receiver = self.receiver;

@@ -9,8 +9,8 @@ use tacit_psi::okvs::{Layout, Okvs};
 use tacit_psi::vole_psi::oprf::{self, Function};
 use tacit_psi::{Item, Sizes, cuckoo};
 
-/// Where the receiver can look: an item of its own, a bin of that item, whether it has put the item there, and the
-/// function's value that it has for the item.
+/// Where the receiver can look: an item of its own and a bin of that item. Also whether the receiver has put the item
+/// there, and the function's value that it has for the item.
 #[derive(Clone, Copy)]
 pub struct Look {
     pub item: usize,
@@ -33,8 +33,8 @@ pub fn numbers(session: &mut Session, sender: PartyId, items: &[Item]) -> Vec<u1
     numbers
 }
 
-/// The receiver's messages, and all places at which what it then knows lets it look: it has one value for each of its
-/// items, and tries it in all of the item's bins, by item.
+/// The receiver's messages, and all places at which what it then knows lets it look. The receiver has one value for
+/// each of its items, and tries it in all of the item's bins, by item.
 pub fn looks(session: &mut Session, sender: PartyId, items: &[Item], sizes: Sizes, random: &mut Prg) -> Vec<Look> {
     let numbers = numbers(session, sender, items);
     let table = cuckoo::table(&numbers, cuckoo::bins(items.len(), 1)).expect("an assignment");

@@ -49,8 +49,8 @@ fn view(store: View, decoded: &[u128]) -> View {
     store.with(Kind::Derived, "decoded", bytemuck::cast_slice(decoded))
 }
 
-/// What a battery of checks finds in what a receiver decodes: equal words, relations with payloads, relations among
-/// bits, bits that lean by themselves or between two items in one bin.
+/// What checks find in what a receiver decodes: equal words, relations with payloads, relations among bits, bits that
+/// lean by themselves or between two items in one bin.
 fn findings(runs: &[Run]) -> [usize; 5] {
     let derived: Vec<View> = runs.iter().map(|run| run.view.only(&[Kind::Derived])).collect();
     let cut: Vec<Run> = runs.iter().zip(&derived).map(|(run, view)| run.seeing(view.clone()).lanes(LANES)).collect();

@@ -1,5 +1,5 @@
-//! Both parties of VOLE-PSI put together from its parts, so that what they hold is in the open and they may deviate:
-//! each step takes what the party does there from the test.
+//! Both parties of VOLE-PSI put together from its parts, so that what they hold is in the open and they may deviate.
+//! Each step takes what the party does there from the test.
 
 use tacit_math::band::Word;
 use tacit_math::code::Symbol;

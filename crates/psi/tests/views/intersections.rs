@@ -1,7 +1,7 @@
 //! Intersections between honest parties: what each receives is what a simulator makes from the sizes alone.
 //!
-//! A party's outcome needs no place in these views: which tags are its own is what it may know, and shows only beside
-//! its own tags, which [`crate::enacted`] computes in a test of its own.
+//! A party's outcome needs no place in these views. Which tags are its own is what the party may know, and shows only
+//! beside its own tags. [`crate::enacted`] computes those in a test of its own.
 
 use crate::world::{inputs, play_online};
 use std::sync::Arc;

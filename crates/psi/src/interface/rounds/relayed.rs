@@ -1,20 +1,21 @@
 //! Any protocol, round by round: its straight-line code runs on a thread over a session without a network.
 //!
-//! **A run that moves.** A thread cannot be moved to another process, but it can be made again: all that a party sends
+//! **A run that moves.** A thread cannot be moved to another process, but it can be made again. All that a party sends
 //! is a function of its role, its items, the randomness that it draws and what it has received. A run of
 //! [`Relayed::movable`] draws its randomness from one seed. It is saved as that seed, its items and what came in.
 //! Restoring it computes once more what had been computed, and compares the digest of what had been sent. What the
-//! protocol's object holds (values to sum, payload, rules) stays with its owner: the state has its digest, so that a
-//! run does not go on with other values than those it began with. Time and bytes are those of everything since setup,
-//! so a run that moves has a setup of its own for each pair of sets, or few pairs, or moves between pairs seldom.
+//! protocol's object holds (values to sum, payload, rules) stays with its owner. The state has its digest, so that a
+//! run does not go on with other values than those it began with. Time and bytes are those of everything since setup.
+//! So a run that moves has a setup of its own for each pair of sets, or few pairs, or moves between pairs seldom.
 //!
 //! **Once.** Whoever continues one state twice with different messages makes two runs with the same randomness. Like a
 //! party whose clock is put back, it may show its secrets by the difference (two messages under one key stream, two
 //! answers under one mask). A state that is continued again with the *same* messages sends the same bytes as before,
-//! which is how a task that was lost is run again. A process refuses what it can see: of runs that it restores, another
-//! message, set or end at a place at which it has gone on before, by whatever state it comes there. What a restored
-//! state computes once more counts too. The process remembers the latest 32,768 such steps, some of each run, and
-//! forgets those before them without a word. Between processes, and beyond that number, it is the engine's duty.
+//! which is how a task that was lost is run again. A process refuses what it can see of the runs that it restores:
+//! another message, set or end at a place at which it has gone on before. The state by which the process comes there
+//! does not matter. What a restored state computes once more counts too. The process remembers the latest 32,768 such
+//! steps, some of each run, and forgets those before them without a word. Between processes, and beyond that number, it
+//! is the engine's duty.
 
 use super::Rounds;
 use super::state::{DIGEST, Event, State};

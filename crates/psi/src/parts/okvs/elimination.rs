@@ -1,5 +1,5 @@
 //! Gauss elimination of band rows on the fly, as in ribbon filters (Dillinger, Walzer, "Ribbon filter: practically
-//! smaller than Bloom and Xor", 2021): a row that meets a pivot is added to it and moves on to its next one.
+//! smaller than Bloom and Xor", 2021). A row that meets a pivot is added to it and moves on to its next one.
 
 use super::Dependent;
 use tacit_math::Prg;
