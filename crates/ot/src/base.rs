@@ -12,15 +12,15 @@
 //! **Steps**, for every OT i, with random oracles H to the group and to keys:
 //!
 //! 1. The sender draws a and sends A = a G, once for all.
-//! 2. The receiver draws b and sends r(0), r(1) with r(1-c) random and r(c) = b G - H(c, r(1-c)): the programmed
-//!    function x -> r(x) + H(x, r(1-x)) is b G at its choice c.
+//! 2. The receiver draws b and sends r(0), r(1) with r(1-c) random and r(c) = b G - H(c, r(1-c)). The programmed
+//!    function x -> r(x) + H(x, r(1-x)) is b G at the receiver's choice c.
 //! 3. The sender has K_x, a times the function at x, for both x; the receiver has K_c = b A. Keys are hashes of 2K.
 //!
-//! **Source** McQuoid, Rosulek, Roy, "Batching Base Oblivious Transfers" (ASIACRYPT 2021, ePrint 2021/682), Figure 3,
-//! with the programmable-once function of Masny and Rindal ("Endemic Oblivious Transfer", CCS 2019; section 5.3 there).
-//! Also hashed Diffie-Hellman with prefixes of the hash, "tags" there (section 6.1). It is Masny and Rindal's OT with
-//! one message A of the sender for the whole batch; every hash takes the number of the OT, without which a batch of
-//! this kind is insecure (section 3 there). Chosen because it is one round and one proof covers the batch.
+//! **Source** McQuoid, Rosulek, Roy, "Batching Base Oblivious Transfers" (ASIACRYPT 2021, ePrint 2021/682), Figure 3.
+//! The programmable-once function is that of Masny and Rindal ("Endemic Oblivious Transfer", CCS 2019; section 5.3
+//! there). Also hashed Diffie-Hellman with prefixes of the hash, "tags" there (section 6.1). It is Masny and Rindal's
+//! OT with one message A of the sender for the whole batch. Every hash takes the number of the OT, without which a
+//! batch of this kind is insecure (section 3 there). Chosen because it is one round and one proof covers the batch.
 //! **Departures** Every hash also takes the parties' names, the path of the step and a fresh nonce of the receiver, so
 //! that nothing can be moved between steps or sessions. To an honest receiver the oracles of its batch are new, and an
 //! honest sender's keys depend on its own message A, which is new. Keys hash 2K instead of K (doubling permutes a group

@@ -6,8 +6,8 @@
 //!
 //! **Adversary** that of the extension. **Hash** keys are hashes of blocks plus delta, to which messages are added,
 //! never a function of delta. They are by TMMO ([`TweakableCircularHash`], Guo, Katz, Wang, Yu, S&P 2020) with the
-//! number of the OT as tweak, which it takes to hold off a malicious receiver (section 5.2 there). No number is used
-//! twice under one delta. Each type therefore carries the number of its first OT.
+//! number of the OT as tweak. That tweak is what it takes to hold off a malicious receiver (section 5.2 there). No
+//! number is used twice under one delta. Each type therefore carries the number of its first OT.
 //!
 //! | operation | rounds | bytes |
 //! |---|---|---|

@@ -2,7 +2,7 @@
 //!
 //! **Computes** for a tree of depth d, seeds s(0) .. s(2^d - 1) at the sender; at the receiver, who chose a secret D,
 //! all but s(D). The receiver has them renamed, s(y ^ D) at y, which is what its user needs and lets it work without an
-//! index or a branch on D: the missing leaf is always at 0. **Adversary** semi-honest or malicious. A malicious sender
+//! index or a branch on D. The missing leaf is always at 0. **Adversary** semi-honest or malicious. A malicious sender
 //! may make the receiver abort depending on D (it learns as many bits of D as it risks), which the users'
 //! functionalities allow. **Discloses** nothing else.
 //!
@@ -16,7 +16,7 @@
 //! 4. Malicious: each leaf is expanded to a leaf and a witness. The sender sends the sum of a tree's witnesses, and a
 //!    hash of all; the receiver computes the witness that it lacks from the sum, and compares the hash.
 //!
-//! **Cost** the base OTs (one for each level of each tree), then 1 round: the sender sends 32 bytes for each level
+//! **Cost** the base OTs (one for each level of each tree), then 1 round. The sender sends 32 bytes for each level
 //! below the first; if malicious, 32 more for each tree and 32 in all. Nothing is sent, and no round is counted, if no
 //! tree has a second level.
 //!

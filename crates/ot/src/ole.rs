@@ -1,9 +1,9 @@
 //! Oblivious linear evaluation (OLE) of 64-bit integers from ring learning with errors, in blocks of N = 2^14 at once.
 //!
 //! **Computes**, for vectors x_i and y_i of party i, additive shares modulo 2^k (k at most 128) of the integers
-//! x_0 y_1 + x_1 y_0, element by element: each party's x against the other's y. Of each product the shares may lack the
-//! public number T, namely where a bit that the asker has and a bit that the answerer has are both one; the caller adds
-//! that by one OT a product. **Adversary** semi-honest, either party. **Discloses** nothing.
+//! x_0 y_1 + x_1 y_0, element by element. Each party's x is multiplied by the other's y. Of each product the shares may
+//! lack the public number T, namely where a bit that the asker has and a bit that the answerer has are both one. The
+//! caller adds that by one OT a product. **Adversary** semi-honest, either party. **Discloses** nothing.
 //!
 //! *Ring.* R_m is Z_m[X]/(X^N + 1). T is the product of three primes of 44 bits, P that of five, q = T P < 2^352. All
 //! are 1 modulo 2N, so that R_T holds N slots of Z_T and every prime has a transform. At this N the Homomorphic
@@ -11,21 +11,21 @@
 //! computers) allows q < 2^438.
 //!
 //! *Request.* The asker has a ternary secret s. For the polynomial x that has its numbers in its slots it sends b = P
-//! x + e - a s, where a comes from a public seed and e has sigma 3.24 (a binomial distribution). As q/T is the integer
+//! x + e - a s. Here a comes from a public seed and e has sigma 3.24 (a binomial distribution). As q/T is the integer
 //! P, which is zero modulo its own primes, encoding is a multiplication in each slot. *Answer.* The answerer has y in
 //! its slots, lifted to coefficients between -T/2 and T/2, and an encryption of zero made at setup: (-p s + e', p). It
 //! draws a ternary u, an error e'' and for each coefficient a uniform f below 2^216. It takes c_0 = b y + (-p s + e')
-//! u + f, c_1 = a y + p u + e'', so that c_0 + c_1 s = P x y + w + f with w = e y + e' u + e'' s. It divides both by P,
-//! keeps 4 binary places of the one and 12 of the other, rounded down, adds a uniform mask r of R_T to the first, and
-//! sends them. Its shares are the slots of -r. *End.* The asker computes c_0/P + c_1/P s, rounded: the slots of x y + r
-//! modulo T, its shares.
+//! u + f, c_1 = a y + p u + e''. So c_0 + c_1 s = P x y + w + f with w = e y + e' u + e'' s. It divides both by P and
+//! keeps 4 binary places of the one and 12 of the other, rounded down. It adds a uniform mask r of R_T to the first,
+//! and sends both. Its shares are the slots of -r. *End.* The asker computes c_0/P + c_1/P s, rounded: the slots of x
+//! y + r modulo T, its shares.
 //!
 //! **Why shares are right.** Rounding bears errors below 1/2. f leaves up to 1/16, truncating c_0 up to 1/32.
 //! Truncating c_1 leaves N uniform errors of up to 2^-13 times s, a standard deviation of 0.0074, of which 54 are
 //! borne. As |x y| is at most 2^126 and T almost 2^132, v = x y + T/4 is within T/60 of T/4. The asker takes z between
-//! -T/4 and 3T/4 with z = x y + r modulo T, the answerer r between 0 and T: x y = z - r + w T for a whole w. Where r <
-//! T/2 or z + T/4 >= T/2, w is 0; else it is 1, as v + r is then above T/2 and z + T/4 differs from it by w T. Numbers
-//! taken for one beyond a bound by an error of 2^-48 T change nothing in this: v is far from 0 and T/2.
+//! -T/4 and 3T/4 with z = x y + r modulo T, the answerer r between 0 and T. So x y = z - r + w T for a whole w. Where
+//! r < T/2 or z + T/4 >= T/2, w is 0; else it is 1, as v + r is then above T/2 and z + T/4 differs from it by w T.
+//! Numbers taken for one beyond a bound by an error of 2^-48 T change nothing in this: v is far from 0 and T/2.
 //!
 //! **What the asker sees** beside x y + r, which is uniform: a function of c_0 and c_1. (1) f drowns w: c_0 = P x y -
 //! c_1 s + w + f is within |w| / 2^216 of what it is without w, in each coefficient. The size of w is sqrt(N) 3.24 T/2

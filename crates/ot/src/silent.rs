@@ -4,8 +4,8 @@
 //! A few correlated OTs are stretched in two steps. **Trees** ([`tree`]) turn h of them into a vector of 2^h blocks of
 //! which the receiver lacks one: a correlation whose scalars are zero but for one secret position. **Compression**
 //! ([`tacit_math::code`]) of hundreds of such vectors, laid end to end, gives half as many correlations whose scalars
-//! look random: the dual form of the assumption of learning parity with (regular) noise. [`noise`] derives its
-//! parameters; docs/decisions/0010 says why this code.
+//! look random. That they do is the dual form of the assumption of learning parity with (regular) noise. [`noise`]
+//! derives its parameters; docs/decisions/0010 says why this code.
 //!
 //! [`vole`] makes VOLE over GF(2^64) and GF(2^128), [`cot`] correlated OT, [`lookup`] transfers of one string of
 //! several.

@@ -4,8 +4,8 @@
 //! row Q = V + u delta ([`crate::correlated`]). Delta is 128 random bits from the sender's setup. **Adversary**
 //! semi-honest or malicious, either party. Malicious senders can do nothing by construction. A malicious receiver that
 //! corrects blocks differently is caught unless it guesses those blocks' bits of delta, or two of its at most 128
-//! different columns have the same hash: 2^-64 for each pair, below 2^-50 in all. A wrong guess aborts, so what it
-//! learns of delta it pays for in probability. **Discloses** nothing.
+//! different columns have the same hash. The latter has probability 2^-64 for each pair, below 2^-50 in all. A wrong
+//! guess aborts, so what it learns of delta it pays for in probability. **Discloses** nothing.
 //!
 //! **Cost** with b = ceil(128/k) blocks and w = ceil(n/64) words (one more if malicious). Setup: 128 base OTs and their
 //! trees ([`setup_cost`]), 2 rounds (1 if k = 1). Extension of n > 0: 1 round, 8 (b-1) w bytes from the receiver;
@@ -27,7 +27,7 @@
 //! 2022, ePrint 2022/192). Small-field VOLE from punctured trees (section 3), subspace VOLE with the repetition code
 //! and its consistency check by a universal hash (section 4), correlated OT from it (section 5). **Departures** the
 //! code word's first block is the receiver's choice and is not corrected. So bits are random, and one block in b is
-//! free (`extend_chosen` corrects it, for bits of the receiver's own); each extension has a check of its own, with one
+//! free (`extend_chosen` corrects it, for bits of the receiver's own). Each extension has a check of its own, with one
 //! word of rows that only mask it.
 
 mod chosen;
@@ -423,8 +423,8 @@ impl Block {
     }
 }
 
-/// The next words r(x) of all leaves, of which there are two at least: sum becomes the sum of all r(x); to column j is
-/// added the sum of those r(x) whose x has bit j. A leaf that is not known counts as zero, which matters for the sum
+/// The next words r(x) of all leaves, of which there are two at least. `sum` becomes the sum of all r(x); to column j
+/// is added the sum of those r(x) whose x has bit j. A leaf that is not known counts as zero, which matters for the sum
 /// alone if it is leaf 0.
 fn fold(leaves: &mut [Option<Prg>], columns: &mut [u64], sum: &mut [u64], scratch: &mut [u64]) {
     let words = sum.len();

@@ -52,8 +52,8 @@ impl Tree {
     }
 
     /// The corrections that a simulator makes, which knows what the functionality gives the receiver, that is all
-    /// leaves but one: each level's sum on the receiver's side, which its key must open to, and a random block on the
-    /// other.
+    /// leaves but one. They are each level's sum on the receiver's side, which its key must open to, and a random block
+    /// on the other.
     fn simulated(&self, prg: &mut Prg) -> Vec<[u128; 2]> {
         self.corrections
             .iter()

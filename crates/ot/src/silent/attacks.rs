@@ -1,8 +1,8 @@
 //! A receiver that computes with what it sees: it looks for the sender's delta in its own view.
 //!
-//! Of every tree a receiver knows the sum s of all leaves but one, thus that one is s + delta, and by the protocol's
-//! design w = H(s + delta) + a delta for its own value a. If a = 1 and H feeds its input forward, delta cancels, and
-//! what is left is a published permutation, which anyone inverts.
+//! Of every tree a receiver knows the sum s of all leaves but one, thus that one is s + delta. By the protocol's design
+//! a receiver also knows w = H(s + delta) + a delta for its own value a. If a = 1 and H feeds its input forward, delta
+//! cancels, and what is left is a published permutation, which anyone inverts.
 
 use std::thread;
 
@@ -60,7 +60,7 @@ fn inverse(key: u128, image: u128) -> u128 {
 }
 
 /// The deltas for which H(s + delta) + delta would be what is seen, if H fed its input forward under one of the
-/// published keys: one for each key and each value of the lowest `hidden` bits, which the protocol clears.
+/// published keys. There is one for each key and each value of the lowest `hidden` bits, which the protocol clears.
 pub(super) fn candidates(seen: &Seen, hidden: u32) -> Vec<u128> {
     let low = (1 << hidden) - 1;
     let image = |low_part: u128| (seen.at_hole ^ seen.sum) & !low | low_part;
@@ -225,8 +225,8 @@ fn a_receiver_of_vole_that_chooses_its_values_does_not_find_delta() {
     vole_from_chosen_ots::<Gf128>();
 }
 
-/// The whole deviation against a sender that expects a malicious receiver: SoftSpokenOT with one block's bits of delta
-/// guessed, which passes in one of 16 runs, and then values of one.
+/// The whole deviation against a sender that expects a malicious receiver. In SoftSpokenOT the receiver guesses one
+/// block's bits of delta, which passes in one of 16 runs; then it has values of one.
 #[test]
 fn a_receiver_that_guesses_a_block_of_delta_does_not_find_the_rest() {
     const K: usize = 4;
@@ -258,8 +258,8 @@ fn a_receiver_that_guesses_a_block_of_delta_does_not_find_the_rest() {
 }
 
 /// A receiver that draws the code's seed may draw one under which an output is a sum of whole segments, thus one block
-/// in all vectors; kept, it becomes the root of a tree in each. If such trees were hashed alike, their corrections
-/// would show S and S + delta for one sum S.
+/// in all vectors. Kept, that block becomes the root of a tree in each. If such trees were hashed alike, their
+/// corrections would show S and S + delta for one sum S.
 // views: crates/ot/src/silent/tree.rs
 #[test]
 fn roots_that_repeat_do_not_show_delta() {

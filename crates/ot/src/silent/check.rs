@@ -14,10 +14,10 @@
 //! which an abort is visible allow for. The receiver's messages are those of the OTs and y, masked by a; a wrong y
 //! makes only its own comparison fail.
 //!
-//! **Order** Vectors follow each other without waiting: the sender sends the trees of a vector before it answers the
-//! check of the one before, and the receiver evaluates and compresses them before it reads that answer. It reads it
+//! **Order** Vectors follow each other without waiting. The sender sends the trees of a vector before it answers the
+//! check of the one before. The receiver evaluates and compresses them before it reads that answer. It reads the answer
 //! before it sends anything of the vector, which is its y, and before it gives out any correlation. So a sender gets
-//! the messages that it would get if every check ended before the next trees, each after the same checks passed, and
+//! the messages that it would get if every check ended before the next trees, each after the same checks passed. It
 //! must commit itself to trees earlier. All that it can do here it can do there. A selective failure tells the same:
 //! whether its guesses of positions in one vector were right. A receiver gets trees before it has to show y; they tell
 //! nothing of delta, and the answer tells whether y is right, whenever it is asked.
@@ -257,8 +257,8 @@ fn hash(sum: u128, seed: u128) -> u128 {
 /// The weight of place j in segment i is chi(i) rho^j.
 pub(super) struct Weights<F> {
     segments: Vec<F>,
-    /// The weights of running sums in a segment, but for chi(i): rho^j + rho^(j + 1), as each sum has part in the
-    /// block of its place and in the next one; at the last place rho^j alone.
+    /// The weights of running sums in a segment, but for chi(i). They are rho^j + rho^(j + 1), as each sum has part in
+    /// the block of its place and in the next one. At the last place the weight is rho^j alone.
     steps: Vec<F>,
     /// rho^(2^i) for every bit i of a place.
     squares: Vec<F>,

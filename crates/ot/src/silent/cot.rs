@@ -9,8 +9,8 @@
 //! **Cost** [`setup_cost`]: SoftSpokenOT with k = 8 for a few thousand OTs, and 16 bytes from the receiver, the seed of
 //! the code. [`extension_cost`]: 1 round for any number of OTs, malicious 2 more for each vector and 16 bytes from the
 //! sender. For every vector of up to [`largest`] OTs 16 t (h - 1) bytes from the sender for t trees of depth h,
-//! malicious 16 more and 32 from the receiver: 4.3 bits an OT for the longest vectors. Every vector is longer by the
-//! OTs that the next one needs.
+//! malicious 16 more and 32 from the receiver. That is 4.3 bits an OT for the longest vectors. Every vector is longer
+//! by the OTs that the next one needs.
 //!
 //! **Steps** for each vector:
 //!
@@ -24,8 +24,8 @@
 //!
 //! **Source** Boyle et al., "Efficient Two-Round OT Extension and Silent Non-Interactive Secure Computation" (CCS
 //! 2019), Figure 5, without its hash. Trees of Half-Tree ([`super::tree`]), whose leaves are taken as they are. Yang,
-//! Weng, Lan, Zhang, Wang, "Ferret" (CCS 2020) for keeping a part of every output for the next vector (section 5.1) and
-//! for bits in place of the blocks' lowest bits (section 4.3). **Departures** from Ferret: dual instead of primal
+//! Weng, Lan, Zhang, Wang, "Ferret" (CCS 2020) for keeping a part of every output for the next vector (section 5.1).
+//! Also for bits in place of the blocks' lowest bits (section 4.3). **Departures** from Ferret: dual instead of primal
 //! noise, so a vector takes far fewer OTs.
 
 #[cfg(test)]

@@ -11,12 +11,12 @@
 //! circular correlation robust). The sender's strings that the receiver lacks are H(c + i delta) for i other than zero;
 //! nothing that depends on delta is added to them. Each i delta is a bijective linear map of delta, which has
 //! [`ENTROPY`] random bits (correlated OT has 127). H must be correlation robust for offsets of that much min-entropy.
-//! [`tacit_math::CorrelationRobustHash`] is so up to p q / 2^123 + q^2 / 2^124 for p evaluations of AES and q hashes
-//! (Guo, Katz, Wang, Yu, S&P 2020, section 7.2, where the min-entropy of offsets is a parameter). The second term is
-//! the chance that two inputs meet: 2^-58 for the 7 2^30 strings of 2^30 lookups.
+//! [`tacit_math::CorrelationRobustHash`] is so up to p q / 2^123 + q^2 / 2^124 for p evaluations of AES and q hashes.
+//! The bound is that of Guo, Katz, Wang, Yu (S&P 2020, section 7.2, where the min-entropy of offsets is a parameter).
+//! The second term is the chance that two inputs meet: 2^-58 for the 7 2^30 strings of 2^30 lookups.
 //!
-//! **Steps** for each vector are those of [`super::vole`], without its check: values e, with b at the sender and c = e
-//! delta + b at the receiver; trees; the code; what is kept for the next vector.
+//! **Steps** for each vector are those of [`super::vole`], without its check. They are values e, with b at the sender
+//! and c = e delta + b at the receiver; trees; the code; what is kept for the next vector.
 //!
 //! **Cost** [`extension_cost`], after the OTs ([`ots`]): for every vector of up to [`largest`] correlations 16 t h
 //! bytes from the sender for t trees of depth h. The OTs are h for each tree, and at first [`WIDTH`] for each value of

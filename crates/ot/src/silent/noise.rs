@@ -6,34 +6,34 @@
 //! what two families of attacks ask for, the length of a segment being a power of two.
 //!
 //! **Linear tests** (Boyle et al., CRYPTO 2019 and 2022; Couteau, Rindal, Raghuraman, CRYPTO 2021). A test v with v H
-//! of weight d sees a bias of (1 - d/N)^t: one random value at a position of v hides its result altogether; with s = 1
-//! of (1 - 2 d/N)^t. [`DISTANCE`] is the pseudo-minimum distance of the code of depth 3 and blocks of 32 that libOTe
-//! uses for it: lighter words may exist, finding them is as hard as decoding. 128 bits are asked of it, twice
+//! of weight d sees a bias of (1 - d/N)^t: one random value at a position of v hides its result altogether. With s = 1
+//! the bias is (1 - 2 d/N)^t. [`DISTANCE`] is the pseudo-minimum distance of the code of depth 3 and blocks of 32 that
+//! libOTe uses for it. Lighter words may exist; finding them is as hard as decoding. 128 bits are asked of it, twice
 //! libOTe's 64. For s = 1 weight is not all: a test that is one on a whole segment of regular noise loses nothing
-//! there. What hides its result are changes: a segment in which the test changes at a uniform position leaves |1 - 2u|
-//! of the bias, 1/e in the geometric mean, so 89 segments with a change leave 2^-128. Changes of a test are the ones of
+//! there. What hides its result are changes. A segment in which the test changes at a uniform position leaves |1 - 2u|
+//! of the bias, 1/e in the geometric mean. So 89 segments with a change leave 2^-128. Changes of a test are the ones of
 //! what the last accumulator gets; 123 touch as many segments in the mean in the longest vectors, 108 in the shortest.
 //! Of words that are so light there, a code with random permutations has 2^-25 in the mean for the longest vectors and
-//! 2^-19 for the shortest; each session draws its own code ([`Codes`]). The fewest changes matter most, as their words
+//! 2^-19 for the shortest. Each session draws its own code ([`Codes`]). The fewest changes matter most, as their words
 //! are found by enumeration. The mean bias over the code's seed is 2^-49 for the shortest vectors, because the blocks'
 //! code has no words below weight 12 (with random blocks it would be 2^-26). For s > 1 a test of few changes must also
 //! begin and end in each segment that it touches, which is rarer still.
 //!
 //! **Information sets**: guess n positions without noise and solve. For s > 1 the code is binary and the noise is not,
-//! so one position hides s bits at once. A syndrome over GF(2^s) is s binary syndromes of errors with common support,
-//! and each of their 2^s - 1 sums is the syndrome of an error that vanishes at half of the positions in the mean. A set
+//! so one position hides s bits at once. A syndrome over GF(2^s) is s binary syndromes of errors with common support.
+//! Each of their 2^s - 1 sums is the syndrome of an error that vanishes at half of the positions in the mean. A set
 //! that contains half of all columns succeeds with one such sum if every segment's position is outside of it or the sum
-//! vanishes there: probability 3/4 for each segment, times 2^s sums. (For t <= s one would have Metzner and
+//! vanishes there. That has probability 3/4 for each segment, times 2^s sums. (For t <= s one would have Metzner and
 //! Kapturowski's decoder of interleaved codes, which takes polynomial time; parameters of binary noise would be broken
 //! for s = 128.) For s = 1 the probability is 1/2. [`MARGIN`] bits are asked for above 128, and the work of each guess,
-//! at least a Gaussian elimination, is not counted. Better algorithms need fewer guesses of more work: with lists that
+//! at least a Gaussian elimination, is not counted. Better algorithms need fewer guesses of more work. With lists that
 //! are compared (Stern; Dumer), eliminations counted at a word a step, the best costs 2^141 for GF(2^64) and GF(2^128),
 //! 2^168 for GF(8) and more for bits. That is less than guesses whose eliminations count (2^161), more than the 2^136
 //! of guesses that count for nothing. Where one of all vectors of 10^9 items is enough, they leave 2^134. Algebraic
 //! attacks on regular noise (Briaud, Oygarden, EUROCRYPT 2023) win for rates near one, not one half. `make security`
 //! recomputes these numbers.
 //!
-//! Vectors below [`LEAST`] outputs are cut from longer ones: in shorter codes light words are too many, and the other
+//! Vectors below [`LEAST`] outputs are cut from longer ones. In shorter codes light words are too many, and the other
 //! estimates, which are about long codes, are not to be trusted.
 
 use tacit_math::Seed;
@@ -93,7 +93,7 @@ impl Noise {
 ///
 /// The receiver draws their seed, in the first message of its own after its noise is fixed: only its scalars depend on
 /// the code being a good one. A corrupted receiver that chooses a bad code chooses its scalars with it, as it may.
-/// Delta does not depend on the code: leaves are hashed or, in OTs, grown in trees with numbers, so that outputs which
+/// Delta does not depend on the code. Leaves are hashed or, in OTs, grown in trees with numbers, so that outputs which
 /// repeat under a bad code are never hashed alike ([`super::tree`]). So no coins need be tossed; a sender that had a
 /// part in them could search for a code that is bad for the receiver's scalars.
 pub(super) struct Codes {

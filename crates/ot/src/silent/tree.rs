@@ -3,15 +3,16 @@
 //!
 //! The root's children are k and k + delta; the children of a node x are H(x) and H(x) + x ([`CircularTreeHash`]). So
 //! the sum of every level is delta, and the sum of a level's left nodes S tells that of its right ones. For every level
-//! the sender sends its OT's zero block plus S. The receiver, whose block is that plus x delta for its choice x, finds
-//! the sum of the nodes on side x, and from it the sibling of its path's node. The path takes the other side at every
-//! level. The first level needs no message: its OT's zero block is k. **Hash** of each node that the receiver lacks it
-//! knows x + delta, and it gets sums of H(x) and of H(x) + x, thus H(y + delta) + b delta for a bit b and known y:
-//! circular correlation robustness, each y once. Roots may be outputs of a code that the receiver has chosen, and such
-//! outputs can repeat: two trees with one root would give S and S + delta for one sum S. So every tree under a delta
-//! has a number, and a multiple of it is added to what is hashed ([`Trees`]). Whatever the code, no y comes twice. A
-//! malicious receiver may choose its OTs' blocks. Against it the multiple is by an element of GF(2^128) that the sender
-//! draws when those blocks are fixed: sums of two roots and of their numbers' multiples meet with 2^-128 a pair.
+//! the sender sends its OT's zero block plus S. The receiver's block is that plus x delta for its choice x. So it finds
+//! the sum of the nodes on side x, and from that sum the sibling of its path's node. The path takes the other side at
+//! every level. The first level needs no message: its OT's zero block is k. **Hash** of each node that the receiver
+//! lacks it knows x + delta, and it gets sums of H(x) and of H(x) + x. Thus it gets H(y + delta) + b delta for a bit b
+//! and known y: circular correlation robustness, each y once. Roots may be outputs of a code that the receiver has
+//! chosen, and such outputs can repeat. Two trees with one root would give S and S + delta for one sum S. So every tree
+//! under a delta has a number, and a multiple of it is added to what is hashed ([`Trees`]). Whatever the code, no y
+//! comes twice. A malicious receiver may choose its OTs' blocks. Against it the multiple is by an element of GF(2^128)
+//! that the sender draws when those blocks are fixed. Sums of two roots and of their numbers' multiples meet with
+//! 2^-128 a pair.
 //!
 //! **Adversary** semi-honest; what a malicious sender can do is confined by [`super::check`]. **Discloses** nothing.
 //! **Source** Guo, Yang, Wang, Zhang, Xie, Liu, Zhao, "Half-Tree: Halving the Cost of Tree Expansion in COT and DPF"
@@ -40,7 +41,7 @@ pub(super) struct Hole {
     pub sum: u128,
 }
 
-/// What is made of trees. It sets apart the numbers of trees and of leaves of all that is made under one delta; OTs
+/// What is made of trees. It sets apart the numbers of trees and of leaves of all that is made under one delta. OTs
 /// that are hashed by their own numbers have zero in its place.
 #[derive(Clone, Copy)]
 pub(super) enum Product {

@@ -5,12 +5,12 @@
 //! **Adversary** semi-honest or malicious, either party; assumes that syndromes of regular noise look random
 //! ([`super::noise`]).
 //!
-//! **Cost** [`cost`] is that of [`ots`] correlated OTs (SoftSpokenOT with k = 4, 4 bytes each), 1 round for all
-//! vectors, malicious 2 more for each, and 16 bytes from the sender. For every vector of up to [`largest`] correlations
-//! 16 t h bytes from the sender, malicious 16 more and from the receiver 16 and an element of F. The receiver sends 16
-//! bytes more, the seed of the code. t is the number of segments of the noise, 2^h their length, t 2^h about twice the
-//! length of the vector. The OTs are h for each segment, for its tree, and in the first vector as many as F has bits,
-//! for its value.
+//! **Cost** [`cost`] is that of [`ots`] correlated OTs (SoftSpokenOT with k = 4, 4 bytes each), and 1 round for all
+//! vectors. Malicious: 2 more for each, and 16 bytes from the sender. For every vector of up to [`largest`]
+//! correlations 16 t h bytes from the sender, malicious 16 more and from the receiver 16 and an element of F. The
+//! receiver sends 16 bytes more, the seed of the code. t is the number of segments of the noise, 2^h their length, t
+//! 2^h about twice the length of the vector. The OTs are h for each segment, for its tree, and in the first vector as
+//! many as F has bits, for its value.
 //!
 //! **Steps** for each vector:
 //!

@@ -8,7 +8,7 @@ use crate::OtError;
 use crate::correlated::CotReceiver;
 
 impl Receiver {
-    /// n OTs with these choices. The first block's bits, which nothing corrects, stay what they are; with the right
+    /// n OTs with these choices. The first block's bits, which nothing corrects, stay what they are. With the right
     /// guess of the first block's bits of delta the receiver makes of its columns what they would be for its choices.
     pub(crate) fn extend_with_guess(
         &mut self,

@@ -1,4 +1,4 @@
-//! Extension in both directions at once, of which nothing but what the caller makes of it is kept: a tile is used while
+//! Extension in both directions at once, of which nothing but what the caller makes of it is kept. A tile is used while
 //! it is in the cache, and both parties work all the time.
 
 use tacit_math::{transpose, wipe};

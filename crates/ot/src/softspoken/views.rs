@@ -215,7 +215,7 @@ fn a_tree_without_a_missing_leaf_is_found() {
 }
 
 /// A sender that expects a malicious receiver asks for hashes under a challenge of its choice, the same one in every
-/// run: then what comes back is linear in the receiver's bits. The word that masks it hides it all the same, and
+/// run. Then what comes back is linear in the receiver's bits. The word that masks it hides it all the same, and
 /// without that word it is found.
 #[test]
 fn hashes_of_a_chosen_challenge_do_not_show_the_choices() {

@@ -268,6 +268,6 @@ fn a_flipped_bit_is_caught_or_harmless() {
         }
     }
     // A flip is harmless where it hits what the receiver of a tree ignores (a half of some messages), or if it stands
-    // for a guess of three bits that is right.
+    // for a right guess of three bits.
     assert!(caught > 3 * messages.len(), "{caught} flips of {} were caught", 6 * messages.len());
 }
