@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 COLUMNS = 120
 WORDS = 30
 
-LONGER = {"crates/mpc": 53, "crates/run": 4, "crates/table": 21}
+LONGER = {"crates/mpc": 6, "crates/run": 4, "crates/table": 21}
 """Sentences with more words in folders that are still to be rewritten. A number here may only be lowered."""
 
 DOCUMENTS = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]

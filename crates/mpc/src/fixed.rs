@@ -5,7 +5,7 @@
 //! down and never random: every function states its error, and results are the same on all engines. Nothing is
 //! disclosed; costs depend on row counts and widths alone.
 //!
-//! **Sources** truncation by way of planes, as ABY (Demmler, Schneider, Zohner, NDSS 2015) converts; division by
+//! **Sources** truncation by way of planes, as ABY (Demmler, Schneider, Zohner, NDSS 2015) converts. Division by
 //! Newton's iteration from a normalised divisor: Catrina, Saxena, "Secure Computation with Fixed-Point Numbers" (FC
 //! 2010), Protocols 3.3 to 3.5. From these this departs by exact instead of probabilistic truncation and by one
 //! truncation at the end instead of two.

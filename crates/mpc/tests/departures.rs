@@ -95,7 +95,7 @@ fn components<B: Networked + Components>(secret: u64) -> Vec<Vec<[u64; 2]>> {
 
 const INPUTS: usize = 1024;
 
-/// Each component is zero in all inputs or uniform in all of its bits: a bit that is one in half of 1024 tries is so
+/// Each component is zero in all inputs or uniform in all of its bits. A bit that is one in half of 1024 tries is so
 /// between 352 and 672 times but with probability 2^-75. No two inputs have one word.
 fn uniform_or_zero<B: Networked + Components>() {
     for secret in [0, u64::MAX, 0x0123_4567_89ab_cdef] {

@@ -15,7 +15,7 @@ pub trait Components: Networked {
     /// How many components of every value a node holds.
     const COUNT: usize = Self::Formulas::COMPONENTS;
 
-    /// Adds this node's part of a fresh sharing of zero to its first component, so that the sum of all nodes' first
+    /// Adds this node's part of a fresh sharing of zero to its first component. So the sum of all nodes' first
     /// components stays what it is and is all that they say. Local.
     fn add_zero(&mut self, component: &mut Block);
 

@@ -17,7 +17,7 @@ use crate::{Block, Result, Shape};
 /// How many bytes are gathered into one message.
 const MESSAGE: usize = 1 << 20;
 
-/// Bytes that may be on their way to a node before it stops computing to receive: what is received soon is still in the
+/// Bytes that may be on their way to a node before it stops computing to receive. What is received soon is still in the
 /// cache, and few buffers serve the whole round.
 const WINDOW: usize = 4 * MESSAGE;
 
@@ -57,7 +57,7 @@ impl Outgoing<Masked> {
         Self::new(session, to, PROMPT_MESSAGE, false)
     }
 
-    /// A stream that is never made more than a message ahead of the network: for a node that does nothing else
+    /// A stream that is never made more than a message ahead of the network. It is for a node that does nothing else
     /// meanwhile, on which the peer does not wait for anything else. A few messages' memory then serves all of it and
     /// stays in the cache at both nodes.
     pub(in crate::backends) fn paced(session: &mut Session, to: PartyId) -> Self {

@@ -24,7 +24,7 @@ pub fn to_planes<R: Ring, B: Backend>(b: &mut B, x: &B::Vector<R>, width: usize)
 }
 
 /// The ring vector with the value of a number. Narrow numbers are injected plane by plane (one ring element a plane, 2
-/// rounds); wide ones are masked, opened to the nodes that do not know the mask, and unmasked (ABY3, section 5.3).
+/// rounds). Wide ones are masked, opened to the nodes that do not know the mask, and unmasked (ABY3, section 5.3).
 pub fn to_ring<R: Ring, B: Backend>(b: &mut B, x: &[B::Bits], signed: bool) -> Result<B::Vector<R>> {
     let rows = x.first().map_or(0, |p| p.rows());
     b.step("to_ring", |b| {

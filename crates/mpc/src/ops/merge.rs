@@ -1,15 +1,15 @@
 //! Merging two sorted runs by secret keys, and going back.
 //!
-//! Functionality: rows of two runs, each in ascending order of an unsigned key, come in ascending order of it; among
+//! Functionality: rows of two runs, each in ascending order of an unsigned key, come in ascending order of it. Among
 //! equal keys those of the first run come before those of the second, in any order otherwise. Discloses nothing. A run
 //! that is not sorted comes out in a wrong order, and nobody learns of it.
 //!
 //! Method: the first run backwards and then the second one descend and then ascend. A network of comparators sorts
-//! that. Its layers compare the rows i and i + s where i has no bit of s, for s = N/2, N/4, ..., 1 (Batcher, "Sorting
-//! networks and their applications", AFIPS 1968: the bitonic merge; Knuth, TAOCP vol. 3, section 5.3.4). For N that is
-//! no power of two, behind the rows there are as many as are missing, greater than all others: they never move, so what
-//! they are compared by is left out. Which comparators exchanged their rows stays with the nodes as shared bits, so
-//! that rows can go the same way back: the layers in reverse order, without a comparison.
+//! that. Its layers compare the rows i and i + s where i has no bit of s, for s = N/2, N/4, ..., 1. That is the bitonic
+//! merge (Batcher, "Sorting networks and their applications", AFIPS 1968; Knuth, TAOCP vol. 3, section 5.3.4). For N
+//! that is no power of two, behind the rows there are as many as are missing, greater than all others. They never move,
+//! so what they are compared by is left out. Which comparators exchanged their rows stays with the nodes as shared
+//! bits, so that rows can go the same way back: the layers in reverse order, without a comparison.
 //!
 //! For N rows with W bits, keys of w: about N/2 log2 N comparators, for each a comparison of w + 1 bits and one bit
 //! times W. That is an AND of planes with a common factor, or a selection for ring elements. On the way back the latter

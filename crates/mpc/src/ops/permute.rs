@@ -1,9 +1,9 @@
 //! Applying and inverting secret permutations.
 //!
 //! A secret permutation is a shared vector of destinations: row i goes to position p[i]. Both operations shuffle the
-//! rows together with the permutation and reveal the shuffled permutation, which is uniformly random whatever p is
-//! (Asharov, Hamada, Ikarashi, Kikuchi, Nof, Pinkas, Takahashi, Tomida: Efficient Secure Three-Party Sorting, CCS 2022,
-//! section 4). What is revealed is checked to be a permutation, because a peer may send anything.
+//! rows together with the permutation and reveal the shuffled permutation, which is uniformly random whatever p is.
+//! Source: Asharov, Hamada, Ikarashi, Kikuchi, Nof, Pinkas, Takahashi, Tomida, "Efficient Secure Three-Party Sorting"
+//! (CCS 2022), section 4. What is revealed is checked to be a permutation, because a peer may send anything.
 
 use crate::{Backend, Block, Linear, MpcError, Result, Rows};
 

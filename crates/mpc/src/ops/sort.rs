@@ -138,9 +138,9 @@ fn nonzero_digits<B: Backend>(b: &mut B, digit: &[B::Bits]) -> Result<Planes<B>>
     }
 }
 
-/// Where rows go, as linear functions of the flags f_1 .. f_N of the nonzero digit values: as factors, for each of them
-/// the place a row would go to with that digit less the place it would go to with digit zero; as base, the latter less
-/// the row's number.
+/// Where rows go, as linear functions of the flags f_1 .. f_N of the nonzero digit values. The factors are, for each of
+/// them, the place a row would go to with that digit less the place it would go to with digit zero. The base is the
+/// place with digit zero less the row's number.
 ///
 /// The place of row i with digit d is the count of all rows with smaller digits plus the count of earlier rows with
 /// digit d. With f_0 = 1 - f_1 - ..., the constants add up to i for digit zero and to n - i for the differences. Since

@@ -1,9 +1,9 @@
 //! The inner loop of a randomised trial: what subjects did after their opportunity, summed up by arm.
 //!
 //! Functionality: a subject's outcome is the sum of the values of those of its events that came later than its
-//! opportunity; for the treated arm, and for both, the sum of outcomes and of their squares. Discloses nothing: the
-//! sums stay shared. Source of the computation: Movahedi et al., "Private randomized controlled trials" (2021). A
-//! subject without opportunity has the greatest time as its own.
+//! opportunity. The result, for the treated arm and for both, is the sum of outcomes and of their squares. Discloses
+//! nothing: the sums stay shared. Source of the computation: Movahedi et al., "Private randomized controlled trials"
+//! (2021). A subject without opportunity has the greatest time as its own.
 //!
 //! Who knows a subject's events puts them in order, latest first ([`events_of`]). Then the later ones are the first
 //! few, however many. With S_j the sum of the first j values, outcome and square are sums over the later events of

@@ -17,8 +17,8 @@
 //! 1 round; node 0 sends as many bits a row as the ring has.
 //!
 //! `ring_unmask`: the planes of x - y are opened to nodes 1 and 2, of which each lacks a component that the other
-//! holds; they become component 2 of x, beside y_0 and y_1. Node 1 knows y_1, node 2 knows y_0: to each the opened
-//! value is masked by the other. 1 round; nodes 1 and 2 send the ring's bits a row.
+//! holds. The planes become component 2 of x, beside y_0 and y_1. Node 1 knows y_1, node 2 knows y_0: to each the
+//! opened value is masked by the other. 1 round; nodes 1 and 2 send the ring's bits a row.
 
 use tacit_math::{Plane, Ring, ring};
 
@@ -256,8 +256,8 @@ mod tests {
         left.bits
     }
 
-    /// Nodes 1 and 2 look behind the last row of what they open: for the other rows of a slice, for the sum of all
-    /// rows, for the rows that were not the largest.
+    /// Nodes 1 and 2 look behind the last row of what they open. They look for the other rows of a slice, for the sum
+    /// of all rows, for the rows that were not the largest.
     #[test]
     fn nodes_read_nothing_behind_the_last_row() {
         let cases: [(&str, usize, usize, Program); 4] = [

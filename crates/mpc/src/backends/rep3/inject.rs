@@ -4,9 +4,9 @@
 //! b_2, node 0 knows s = b_0 xor b_1 and nodes 1 and 2 know b_2:
 //!
 //! 1. node 0 shares s = c_0 + c_1: c_0 is from its generator with node 2, c_1 goes to node 1;
-//! 2. nodes 1 and 2 have b = s + b_2 - 2 s b_2 as two summands: node 1 has t_1 = c_1 (1 - 2 b_2), node 2 has
+//! 2. nodes 1 and 2 have b = s + b_2 - 2 s b_2 as two summands. Node 1 has t_1 = c_1 (1 - 2 b_2), node 2 has
 //!    t_2 = c_0 (1 - 2 b_2) + b_2;
-//! 3. the result's components z_0 and z_1 are from the generators of node 0 with nodes 2 and 1; nodes 1 and 2 send each
+//! 3. the result's components z_0 and z_1 are from the generators of node 0 with nodes 2 and 1. Nodes 1 and 2 send each
 //!    other t_1 - z_1 and t_2 - z_0, whose sum is z_2.
 //!
 //! Source: ABY3, section 5.4.1. **Departures** the product of the second step is computed by its two holders alone.

@@ -91,7 +91,7 @@ pub struct Rep3 {
 }
 
 impl Rep3 {
-    /// Sets the engine up on a session of exactly three parties, in engine order: each pair's generator begins with a
+    /// Sets the engine up on a session of exactly three parties, in engine order. Each pair's generator begins with a
     /// secret that the two have in common in this session, so that no seed is ever sent.
     ///
     /// # Errors

@@ -6,7 +6,7 @@
 //!
 //! 1. Nodes 0 and 1 hold A = x0 + x1 and B = x2 and apply pi01; node 0 sends A - r to node 2, node 1 keeps B + r.
 //! 2. Nodes 1 and 2 apply pi12; node 1 sends B - r' to node 0, node 2 keeps A + r'.
-//! 3. Nodes 2 and 0 apply pi20 and reshare: component 0 is t + t', drawn by both; node 0 sends component 1 = B - t and
+//! 3. Nodes 2 and 0 apply pi20 and reshare. Component 0 is t + t', drawn by both; node 0 sends component 1 = B - t and
 //!    node 2 sends component 2 = A - t' to node 1.
 //!
 //! The masks r, r', (t, t') are drawn from the generators of nodes (0,1), (1,2), (2,0), so to whoever receives it every

@@ -1,9 +1,9 @@
 //! Two nodes, additive secret sharing with oblivious transfer (GMW), semi-honest, one node corrupted.
 //!
 //! x = x0 + x1, where node i holds x_i: components of vectors over Z/2^k add up, components of planes XOR. Linear maps
-//! are local. Every product is a sum of what one node knows alone and of two cross products, x0 y1 and x1 y0, each from
-//! correlated OTs of one direction ([`transfers`]); those of many ring elements are from oblivious linear evaluation
-//! ([`tacit_ot::ole`]). Sources: Goldreich, Micali, Wigderson, STOC 1987 (sharing, AND); Gilboa, CRYPTO 1999
+//! are local. Every product is a sum of what one node knows alone and of two cross products, x0 y1 and x1 y0. Each of
+//! these is from correlated OTs of one direction ([`transfers`]); those of many ring elements are from oblivious linear
+//! evaluation ([`tacit_ot::ole`]). Sources: Goldreich, Micali, Wigderson, STOC 1987 (sharing, AND); Gilboa, CRYPTO 1999
 //! (multiplication); Demmler, Schneider, Zohner, NDSS 2015 (ABY: conversions).
 //!
 //! A transferred string serves for its product at once: node 0 tells by one bit whether it wants the random string that

@@ -127,9 +127,9 @@ impl Builder {
     /// x AND y.
     ///
     /// # Panics
-    /// If it is no product: if x or y is constant, as the XOR of a wire with itself or its complement is, or if x and y
-    /// are equal or each other's complements. A constant has the same label in every row, zero or the offset; rows are
-    /// garbled under one key, so tables of two rows would differ by the offset.
+    /// If it is no product. That is so if x or y is constant, as the XOR of a wire with itself or its complement is.
+    /// Nor is it a product if x and y are equal or each other's complements. A constant has the same label in every
+    /// row, zero or the offset; rows are garbled under one key, so tables of two rows would differ by the offset.
     pub fn and(&mut self, x: Wire, y: Wire) -> Wire {
         assert!(self.is_product(x, y), "an AND whose operands are constant or each other");
         self.push(Gate::And(x.0, y.0))

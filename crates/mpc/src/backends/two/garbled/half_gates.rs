@@ -1,7 +1,7 @@
 //! Half-gates garbling of one gate for a tile of rows.
 //!
 //! Computes, for every row, a table of two blocks and the output's label from the inputs' labels. A label of a wire
-//! with bit v is zero + v delta; the lowest bit of delta is one, so that the lowest bit of a label (its colour) tells
+//! with bit v is zero + v delta. The lowest bit of delta is one, so that the lowest bit of a label (its colour) tells
 //! nothing of v to who holds one label. XOR of labels is XOR of bits (free XOR: Kolesnikov, Schneider, ICALP 2008).
 //!
 //! **Source** Zahur, Rosulek, Evans, "Two Halves Make a Whole" (EUROCRYPT 2015), Figure 2. **Hash** MiTCCRH: H(x, i) =
@@ -9,9 +9,9 @@
 //! that runs. Guo, Katz, Wang, Weng, Yu, "Better Concrete Security for Half-Gates Garbling (in the Multi-Instance
 //! Setting)" (CRYPTO 2020), section 4, prove it. For p calls of AES the calls under one key count, not those of all
 //! gates and sessions. Here that is 2 for each row of a tile, 512, against an offset of 127 random bits (its lowest one
-//! is one): they win with probability about p 2^10 / 2^127. Without any, two rows whose labels differ by the offset
-//! show it: about 2^8 q / 2^127 for the q hashes of all sessions. The two halves of a gate have a key each; rows of a
-//! tile share it, as their labels are random and differ. The arithmetic is in [`tacit_math::half_gates`].
+//! is one). The calls win with probability about p 2^10 / 2^127. Without any, two rows whose labels differ by the
+//! offset show it: about 2^8 q / 2^127 for the q hashes of all sessions. The two halves of a gate have a key each; rows
+//! of a tile share it, as their labels are random and differ. The arithmetic is in [`tacit_math::half_gates`].
 
 use std::mem::MaybeUninit;
 
@@ -40,7 +40,7 @@ impl Keys {
 }
 
 /// Garbles a gate (Figure 2, GbAnd): from zero labels of at most [`TILE`] rows the zero labels of the result, and the
-/// tables: two blocks a row, T_G of all rows and then T_E of all rows.
+/// tables. Those are two blocks a row, T_G of all rows and then T_E of all rows.
 pub(super) fn garble<'t>(
     keys: &mut Keys,
     delta: u128,

@@ -59,8 +59,8 @@ fn vectors() -> Vectors {
 }
 
 mod plain {
-    //! Zahur, Rosulek, Evans, "Two Halves Make a Whole" (EUROCRYPT 2015), Figure 2, with H(x, i) = AES_i(s(x)) + s(x),
-    //! s(l, r) = (l + r, l), of Guo, Katz, Wang, Weng, Yu (CRYPTO 2020), section 4.2. A block's bytes are
+    //! Zahur, Rosulek, Evans, "Two Halves Make a Whole" (EUROCRYPT 2015), Figure 2. The hash is H(x, i) = AES_i(s(x)) +
+    //! s(x), s(l, r) = (l + r, l), of Guo, Katz, Wang, Weng, Yu (CRYPTO 2020), section 4.2. A block's bytes are
     //! little-endian.
 
     use super::*;

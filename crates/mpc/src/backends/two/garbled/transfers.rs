@@ -1,8 +1,8 @@
 //! OT of labels.
 //!
-//! The OTs are by SoftSpokenOT with k = 2: its receiver is node 1, whose one message both makes the OTs and chooses, so
-//! that a batch is asked for in it and waits for nothing. It is small beside the tables that come back, and silent OT
-//! would take three times as much computing.
+//! The OTs are by SoftSpokenOT with k = 2. Its receiver is node 1, whose one message both makes the OTs and chooses, so
+//! that a batch is asked for in it and waits for nothing. That message is small beside the tables that come back, and
+//! silent OT would take three times as much computing.
 
 use tacit_math::plane::words_for;
 use tacit_net::{PartyId, Session, Traffic};

@@ -175,8 +175,8 @@ fn garbled_circuits_are_simulated() {
 }
 
 /// Of every input in every row node 1 holds one label, that of the input's value. Neither it nor anything that node 1
-/// sees or evaluates is the other label of a wire, or differs from it by what would show it: no two blocks of its view
-/// differ by the offset.
+/// sees or evaluates is the other label of a wire, or differs from it by what would show it. No two blocks of node 1's
+/// view differ by the offset.
 // views: crates/mpc/src/backends/two/garbled/labels.rs
 // views: crates/mpc/src/backends/two/garbled/transfers.rs
 #[test]

@@ -1,9 +1,9 @@
 //! Carries of the sum of two numbers of which each node knows one, digit by digit, by transfers of two bits of several.
 //!
-//! Functionality: for numbers x of node 0 and y of node 1 in digits of w bits, shares of \[x_i + y_i > 2^w - 1\] and
-//! \[x_i + y_i = 2^w - 1\] for every digit i. These say whether it carries by itself, and whether it hands on a carry.
-//! Discloses nothing. Of a digit one node (the sender) has s, the other one (the receiver) r, and z = 2^w - 1 - s: the
-//! bits are r > z and r = z.
+//! Functionality: node 0 has numbers x, node 1 has numbers y, in digits of w bits. The nodes get shares of \[x_i +
+//! y_i > 2^w - 1\] and \[x_i + y_i = 2^w - 1\] for every digit i. These say whether the digit carries by itself, and
+//! whether it hands on a carry. Discloses nothing. Of a digit one node (the sender) has s, the other one (the receiver)
+//! r, and z = 2^w - 1 - s: the bits are r > z and r = z.
 //!
 //! - Streamed, if they are many and the declared link is fast: w = 4, by [`super::table`].
 //! - Otherwise w = 3, by the steps below. Rounds: 2, and those of making lookups. The receiver sends w bits a row and
@@ -15,10 +15,10 @@
 //!    XOR m_j XOR k for every j but 0.
 //! 4. The receiver XORs m_a and, unless a is 0, what it got for a: both sum up to T_a.
 //!
-//! The comparison of numbers that each node knows one of (Yao's millionaires) follows by a tree of ANDs: in each
-//! direction 3/4 OT a bit if streamed, else 1/3 OT and 1/6 lookup, where gates take 2 OTs.
+//! The comparison of numbers that each node knows one of (Yao's millionaires) follows by a tree of ANDs. In each
+//! direction that takes 3/4 OT a bit if streamed, else 1/3 OT and 1/6 lookup, where gates take 2 OTs.
 //!
-//! Of numbers that are shared themselves, two bits of each are a digit, streamed where that is done: the sender's table
+//! Of numbers that are shared themselves, two bits of each are a digit, streamed where that is done. The sender's table
 //! has the carries of what its own part and r sum up to. That takes 3/2 OT a bit in each direction.
 //!
 //! Each node is the sender of half of the rows' words. Lookups: one a row and digit, rows rounded up to words.

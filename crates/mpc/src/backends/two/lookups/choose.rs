@@ -2,7 +2,7 @@
 //!
 //! Functionality: shares of v_t for the digit t of each row, given shares of v_1, v_2, ...; v_0 = 0. Discloses nothing.
 //! A node (the sender) has the components u_t of the v_t and a part s of the digit, the other one (the receiver) the
-//! part r: the receiver is to look up u_(r XOR s).
+//! part r. The receiver is to look up u_(r XOR s).
 //!
 //! 1. A random lookup gives the sender a table m of 2^w random elements, the receiver a random place a and m_a.
 //! 2. The receiver sends d = a XOR r.

@@ -15,11 +15,11 @@
 //! d is masked by a, and all that the receiver does not need by bits of m that it lacks.
 //!
 //! Each node is the sender of half of the rows' words. Lookups: one a row and group, rows rounded up to words. Rounds:
-//! 2, and those of making lookups. The receiver sends w bits a row and group, the sender 2^w - 1: for w = 3 that is 5
-//! bits for each plane less, where an AND takes 4; but it takes half a lookup instead of two OTs.
+//! 2, and those of making lookups. The receiver sends w bits a row and group, the sender 2^w - 1. For w = 3 that is 5
+//! bits for each plane less, where an AND takes 4; but the conjunction takes half a lookup instead of two OTs.
 //!
 //! Source: Chandran, Gupta, Shah, "Circuit-PSI with Linear Complexity via Relaxed Batch OPPRF" (PoPETs 2022), whose
-//! equality test has one-of-sixteen transfers as leaves; random transfers corrected when they are used: Beaver,
+//! equality test has one-of-sixteen transfers as leaves. Random transfers corrected when they are used: Beaver,
 //! "Precomputing Oblivious Transfer" (CRYPTO 1995). **Departures** every level is by transfers, not the leaves alone;
 //! tables of eight.
 

@@ -1,19 +1,20 @@
 //! Lookups of shared digits in tables that each node can write for its own part of them, by transfers of one string of
 //! sixteen.
 //!
-//! Functionality: for a function f of digits of w = [`WIDTH`] bits to strings of one or two bits, shares of f(s XOR r),
-//! or of any function of s and r. One node (the sender) has s, the other one (the receiver) r. Discloses nothing.
+//! Functionality: shares of f(s XOR r), or of any function of s and r. The function f is from digits of w = [`WIDTH`]
+//! bits to strings of one or two bits. One node (the sender) has s, the other one (the receiver) r. Discloses nothing.
 //!
 //! 1. The receiver learns the pad m_r of sixteen pads that the sender has.
 //! 2. The sender keeps k = m_0 XOR f(s, 0) and sends m_v XOR f(s, v) XOR k for every v but 0.
 //! 3. The receiver XORs m_r and, unless r is 0, what it got for r: both sum up to f(s, r).
 //!
-//! **Pads** come from w OTs, one for each bit of r, whose bits the receiver chose: OT j gives the sender the blocks q_j
+//! **Pads** come from w OTs, one for each bit of r, whose bits the receiver chose. OT j gives the sender the blocks q_j
 //! and q_j XOR delta, the receiver the one that r_j says. Of a block's hash H, chunk v, as long as a string, belongs to
-//! the string v: m_v is the XOR of the chunks v of H(q_j XOR v_j delta) over all j. So pads take 2 w hashes at the
-//! sender and w at the receiver. For v other than r there is a j with v_j other than r_j, hence in m_v a chunk of a
-//! hash of which the receiver knows neither the block nor anything else. Correlation robustness makes these hashes look
-//! random, and chunks of different v lie at different places. So all pads but m_r together look random to the receiver.
+//! the string v. The pad m_v is the XOR of the chunks v of H(q_j XOR v_j delta) over all j. So pads take 2 w hashes at
+//! the sender and w at the receiver. For v other than r there is a j with v_j other than r_j. Hence m_v has a chunk of
+//! a hash of which the receiver knows neither the block nor anything else. Correlation robustness makes these hashes
+//! look random, and chunks of different v lie at different places. So all pads but m_r together look random to the
+//! receiver.
 //!
 //! Each node is the sender of half of the rows' words. OTs: w a row and digit, rows rounded up to words, streamed
 //! ([`streams`]). Rounds: 2. A row and digit costs its receiver w/64 blocks of corrections for each of SoftSpokenOT's
@@ -21,7 +22,7 @@
 //!
 //! Source: Naor, Pinkas, "Oblivious Transfer and Polynomial Evaluation" (STOC 1999), section 3.1: one of 2^w strings
 //! from w transfers of one of two. **Departures** a hash of one block gives the pads of all strings, chunk by chunk,
-//! where theirs is a function of the key and the string's number; one pad is a share, so that fifteen strings are sent.
+//! where theirs is a function of the key and the string's number. One pad is a share, so that fifteen strings are sent.
 
 use tacit_math::plane::words_for;
 use tacit_math::transpose::square;

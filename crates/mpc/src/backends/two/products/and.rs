@@ -9,8 +9,8 @@
 //!
 //! The same the other way round at the same time. d and e are masked by bits that their receiver does not know. With
 //! k = 1 that is Beaver's multiplication with a triple of two random OTs (Asharov, Lindell, Schneider, Zohner, CCS
-//! 2013, section 5.1); a common factor as there in section 5.2 ("vector multiplication triples": Mohassel, Zhang, S&P
-//! 2017).
+//! 2013, section 5.1). A common factor is as there in section 5.2 ("vector multiplication triples": Mohassel, Zhang,
+//! S&P 2017).
 //!
 //! OTs: one a row and group in each direction, rows rounded up to words; from the stock, or streamed if they are many
 //! and the declared link is fast ([`streams`]). Rounds: 1, and those of making OTs. Each node sends k + 1 bits a row

@@ -22,7 +22,7 @@
 //! 3. R takes the sum of the 2^i (m_c + c_i e_i), which is x a more than that of the 2^i m_0. S takes x d minus that
 //!    one. Both sum up to x a + x d = x y.
 //!
-//! d is masked by a, e_i by the string that R lacks. One round, and those of making stock; for each product and
+//! d is masked by a, e_i by the string that R lacks. One round, and those of making stock. For each product and
 //! direction k OTs, one ring element from the receiver and k/2 + 1 from the sender; OTs are rounded up to words.
 //! Source: Gilboa, CRYPTO 1999, section 4.1; packing of Demmler, Schneider, Zohner, NDSS 2015 (ABY), section III.A.3.
 //! **Departures** the random number is corrected once, by a difference, instead of bit by bit.

@@ -3,7 +3,7 @@
 //! Functionality: shares of the rows in the order of the owner's permutation. Discloses nothing. The rows go through a
 //! Waksman network ([`tacit_math::network`]) of which the owner knows the settings. A switch with bit s turns (a, b) to
 //! (a + q, b - q) with q = s (b - a). Of that the owner's own part is local, and s (b' - a') for the other node's
-//! components a', b' takes one random OT, which leaves the owner a bit c and the string m_c, the other node m_0 and
+//! components a', b' takes one random OT. The OT leaves the owner a bit c and the string m_c, the other node m_0 and
 //! m_1:
 //!
 //! 1. The owner tells d = c XOR s, so that of the strings k_0 = m_d, k_1 = m_(1-d) it has k_s.
@@ -11,9 +11,9 @@
 //! 3. The owner takes k_s + s e = k_0 + s (b' - a').
 //!
 //! After a switch the other node knows its components, so it can go through the whole network alone and send all e at
-//! once: the number of rounds does not depend on the depth. d is masked by a random bit and e by a string that the
+//! once. The number of rounds does not depend on the depth. d is masked by a random bit and e by a string that the
 //! owner does not have. Source: Mohassel, Sadeghian, EUROCRYPT 2013, section 3.2, with one string of a row's size a
-//! switch instead of two: a random OT gives k_0, so that only a difference is sent.
+//! switch instead of two. A random OT gives k_0, so that only a difference is sent.
 //!
 //! OTs: one a switch, about n log2(n) - n. Rounds: 2 for every [`BATCH`](crate::backends::two::transfers::BATCH)
 //! switches, and those of making stock. The owner sends one bit a switch, the other node one row.

@@ -88,8 +88,8 @@ fn resent(owns: &[Vec<Own>; NODES], send: Send, masks: impl Fn(&[Own], usize) ->
     })
 }
 
-/// Asserts that the steps are those of the protocol, and that its simulator is told from what they send under masks
-/// that are not what they are; if every `count` calls are a run.
+/// Asserts that the steps are those of the protocol. Asserts also that the protocol's simulator is told from what the
+/// steps send under masks that are not what they are. Every `count` calls are a run.
 fn check_faults(
     name: &str,
     owns: &[Vec<Own>; NODES],

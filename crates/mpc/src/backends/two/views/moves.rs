@@ -199,7 +199,7 @@ fn simulated_lane(
     [own, other]
 }
 
-/// The view of a shuffle of lanes, of a node whose components in and out are these, and which are sent in that number
+/// The view of a shuffle of lanes, of a node whose components in and out are these. Components are sent in that number
 /// of bytes each; `message` is what follows.
 fn simulated_passes(
     node: usize,

@@ -263,7 +263,7 @@ impl Evaluation {
 }
 
 /// Of many products every row of one call is a run. The evaluation gives each node a share, a bit and a number, here
-/// noted as from a dealer; what the products of these bits and numbers show is seen and simulated with them.
+/// noted as from a dealer. What the products of these bits and numbers show is seen and simulated with them.
 #[test]
 fn evaluated_products_tell_nothing() {
     let owns = watch(&EVALUATE, EVALUATED, Source::Dealt, THIN, 1);
@@ -345,8 +345,8 @@ pub(super) fn simulated_selection(_node: usize, own: &Own, prg: &mut Prg) -> Vec
     [of.flips, of.masked, of.choices, of.strings, of.zero, of.one].iter().map(|part| bytes(part)).collect()
 }
 
-/// Products of bits and elements, one for each plane: those that this node gives the elements of, of which the first
-/// strings make the output right, and those that it gives the bits of, of which the received strings do.
+/// Products of bits and elements, one for each plane. Where this node gives the elements, the first strings make the
+/// output right; where it gives the bits, the received strings do.
 pub(super) fn simulated_injection(node: usize, own: &Own, prg: &mut Prg) -> Vec<Vec<u8>> {
     let (rows, all) = (own.input.rows, words_for(own.input.rows));
     let [flips, choices] = [(); 2].map(|()| prg.vector::<u64>(all));
