@@ -98,8 +98,8 @@ impl Agreement {
         Parties { nodes: self.nodes.clone(), clients: self.clients.clone() }
     }
 
-    /// Checks that every client has a part in a program: as an owner, also of data in a kept table, or as a recipient;
-    /// and that the owners who have to approve what is read are clients.
+    /// Checks that every client has a part in a program: as an owner, also of data in a kept table, or as a recipient.
+    /// The owners who have to approve what is read have to be clients.
     ///
     /// # Errors
     /// [`RunError::Bystander`], [`RunError::Absent`].

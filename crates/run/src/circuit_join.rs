@@ -1,7 +1,7 @@
 //! The operator `circuit_psi`: an inner join of two owners' tables by private set intersection into shares.
 //!
-//! The owners put their rows into bins over the session of the engine, while the other nodes let as many rounds pass;
-//! then all nodes find under the engine which bins match, and shuffle them. Keys are unique on both sides.
+//! The owners put their rows into bins over the session of the engine, while the other nodes let as many rounds pass.
+//! Then all nodes find under the engine which bins match, and shuffle them. Keys are unique on both sides.
 //!
 //! Discloses the sizes that the plan announces, nothing else.
 //!

@@ -2,8 +2,8 @@
 //!
 //! `keep`: every node draws 16 random bytes and sends them with the time to all others. The table's id is the hash of
 //! all of them, of its name and of the plan; it is made at the latest of these times. Each node writes its file and
-//! then sends the digest of what all files have in common to all others, so that every node knows that every other one
-//! has written, and the same. The caller gives the file its name only afterwards.
+//! then sends the digest of what all files have in common to all others. So every node knows that every other one has
+//! written, and the same. The caller gives the file its name only afterwards.
 //!
 //! Discloses the nodes' clocks. Rounds: 2. Each node sends 56 bytes to each other node.
 

@@ -36,8 +36,8 @@ pub struct StepCost {
 /// The declared cost of every operator, in execution order, among these parties.
 ///
 /// `input_rows` gives the size of each input by its step id; an input with a size in the plan needs none. For a `psi`
-/// it gives the rows of the join by its step id, and the sizes of both sides by the ids of their local steps, as for a
-/// `circuit_psi`; both for `universal_ids`. `link` is the network between the nodes, `prices` are those that they
+/// and `universal_ids` it gives the rows of the join by its step id. For these and a `circuit_psi` it gives the sizes
+/// of both sides by the ids of their local steps. `link` is the network between the nodes, `prices` are those that they
 /// agree on. What the intersection protocol between the owners costs is not included, nor what the nodes agree on in a
 /// `keep`. `circuit` is how the engine makes shared matches of a `circuit_psi` for the sizes of both sides. `ahead`:
 /// whether the nodes have a second session to make ahead in.

@@ -2,7 +2,7 @@
 //!
 //! A file holds what one node has of every column, and in clear the [`Header`]: name, columns, rows, the nodes, and
 //! which run has made it. What a kept table shows is its header. Each column is a part of the sealed file ([`parts`]),
-//! component by component, null planes and planes before ring elements; last come the valid bits, if some rows may not
+//! component by component, null planes and planes before ring elements. Last come the valid bits, if some rows may not
 //! be valid.
 
 use std::path::Path;
@@ -256,7 +256,7 @@ impl KeptShares {
     /// The rows that an operator reads.
     ///
     /// # Errors
-    /// [`TableError::Input`] when they are of another engine, or were read for another operator: a column of the same
+    /// [`TableError::Input`] when they are of another engine, or were read for another operator. A column of the same
     /// kind would be opened under the permit of the one that is in the plan.
     pub fn into_rows<B: Components>(self, kept: &Kept) -> Result<Rows<B>> {
         if self.engine != B::NAME || self.read != *kept {

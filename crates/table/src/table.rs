@@ -107,7 +107,7 @@ pub(crate) struct Order {
     /// asked to see: no rows are opened in them, nor cut off.
     pub stated: bool,
     /// All rows, valid or not, ascend by the encodings of these columns, the first one most significant, as their owner
-    /// sorted them: of equal ones those that it shared as valid and without a NULL in them are last.
+    /// sorted them. Of equal ones those that it shared as valid and without a NULL in them are last.
     pub encoded: Vec<String>,
 }
 

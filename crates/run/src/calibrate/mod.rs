@@ -1,7 +1,7 @@
 //! Measures what this machine takes for what prices are of.
 //!
 //! Plans run among nodes of one process, and what each step takes of a node's processor stands beside what is predicted
-//! of it. A predicted time is linear in the prices as long as the same protocols are chosen, so the difference of two
+//! of it. A predicted time is linear in the prices as long as the same protocols are chosen. So the difference of two
 //! predictions tells how often a step does what one price is of. Prices are those by which the steps take what was
 //! measured (least squares). What messages take between machines is measured apart ([`link`]).
 

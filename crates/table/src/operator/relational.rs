@@ -142,7 +142,7 @@ pub struct Join {
     /// Columns kept of right.
     pub right_columns: Vec<String>,
     /// Whether the owners sorted both tables by their keys, and left keys are unique among all rows that its owner
-    /// shares as valid ones: then the rows are merged instead of sorted.
+    /// shares as valid ones. Then the rows are merged instead of sorted.
     #[serde(default)]
     pub merged: bool,
 }

@@ -1,7 +1,7 @@
 //! `aggregate`: one row for the whole table, always valid.
 //!
-//! Functionality: sums and counts over valid rows are local once values of rows that are not valid are zero; MIN and
-//! MAX are a tree of comparisons; COUNT DISTINCT and the middle values sort. Discloses nothing.
+//! Functionality: sums and counts over valid rows are local once values of rows that are not valid are zero. MIN and
+//! MAX are a tree of comparisons. COUNT DISTINCT and the middle values sort. Discloses nothing.
 
 use tacit_math::Plane;
 use tacit_mpc::circuits::{self, Planes};

@@ -271,7 +271,7 @@ fn append<S>(to: &mut Vec<S>, planes: impl Iterator<Item = S>) -> Range<usize> {
 }
 
 /// For every group the plane's bit at its first row, from the bits behind each group's last row, which are the next
-/// group's first, and the sorted plane, whose first row starts the first group. Local.
+/// group's first. The first row of the sorted plane starts the first group. Local.
 fn at_first_rows<B: Backend>(behind_last: &B::Bits, sorted: &B::Bits) -> B::Bits {
     let rows = behind_last.rows();
     let map = |planes: &[&Plane]| {

@@ -1,17 +1,18 @@
 //! `group_by`: one row a group, without a scan.
 //!
 //! Functionality: one valid row for each distinct key among valid rows (NULLs form one group), ordered by the keys,
-//! with the aggregates of its rows; then rows that are not valid. Discloses nothing: not even the number of groups.
+//! with the aggregates of its rows. Then come rows that are not valid. Discloses nothing: not even the number of
+//! groups.
 //!
-//! Method: sort by key, valid rows first; mark the last row of each group; sum up values from the first row on,
-//! locally; move the marked rows to the front; the differences between neighbours' sums are the groups' sums. What rows
-//! that are not valid hold never enters a group, since they come behind all others. MIN and MAX extend the sort key by
-//! the value, so that the answer is in a group's last (or first) row; COUNT DISTINCT counts the positions where it
-//! changes. The middle values are those of the rows that [`super::middle`] names. Each further column of these
+//! Method: sort by key, valid rows first, and mark the last row of each group. Sum up values from the first row on,
+//! locally, and move the marked rows to the front. The differences between neighbours' sums are the groups' sums. What
+//! rows that are not valid hold never enters a group, since they come behind all others. MIN and MAX extend the sort
+//! key by the value, so that the answer is in a group's last (or first) row. COUNT DISTINCT counts the positions where
+//! it changes. The middle values are those of the rows that [`super::middle`] names. Each further column of these
 //! functions is a sort of its own by the same key, whose groups come out in the same positions.
 //!
-//! Cost beyond the sorts, W bits moved: 4/3 W bits to apply each sort, one equality of the key's width, 4/3 W bits and
-//! 7 rounds to bring the groups to the front.
+//! Cost beyond the sorts, W bits moved: 4/3 W bits to apply each sort, and one equality of the key's width. Bringing
+//! the groups to the front takes 4/3 W bits and 7 rounds.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -76,7 +76,7 @@ pub(crate) fn announced_rows<B: Backend>(
     usize::try_from(announced).map_err(|_| too_many(name, announced)).and_then(|rows| at_most(rows, name))
 }
 
-/// This number of rows, unless it is more than the planner reckons with where nobody declares how many there are: the
+/// This number of rows, unless it is more than the planner reckons with where nobody declares how many there are. The
 /// widths of sums and of string hashes follow from its bound (`UNDECLARED_ROWS` of tacit.plan.algebra.bounds).
 pub(crate) fn at_most(rows: usize, what: &str) -> Result<usize> {
     if rows > 1 << 31 { Err(too_many(what, rows as u64)) } else { Ok(rows) }

@@ -1,23 +1,24 @@
 //! `join`: every right row with the left row of equal keys. Left keys are unique among valid rows.
 //!
-//! Functionality: the rows of right, in their order, valid where they were and where a valid left row has the same
-//! keys, none of them NULL; with the columns of that left row. Discloses nothing: not even which rows match, or how
-//! many.
+//! Functionality: the rows of right, in their order, with the columns of the left row that has the same keys. They are
+//! valid where they were, and where there is such a valid left row without a NULL among its keys. Discloses nothing:
+//! not even which rows match, or how many.
 //!
 //! Method: one stable sort of left and right rows by key, left rows first among equals. Then every right row takes over
-//! the columns of the last left row before it, and keeps them if that row's key is its own. Taking over needs no scan:
-//! the left rows are brought into their sorted order, replaced by the differences between neighbours, placed at their
-//! sorted positions among zeros, and summed up locally. (After the copy-down of secret-shared joins by sorting:
-//! Badrinarayanan et al., CCS 2022, with the duplicate key propagation replaced by differences and prefix sums.) A left
-//! row that is not valid, or whose key is NULL, sorts behind everything, where no right row takes it over.
+//! the columns of the last left row before it, and keeps them if that row's key is its own. Taking over needs no scan.
+//! The left rows are brought into their sorted order and replaced by the differences between neighbours. These are
+//! placed at their sorted positions among zeros, and summed up locally. (After the copy-down of secret-shared joins by
+//! sorting: Badrinarayanan et al., CCS 2022, with the duplicate key propagation replaced by differences and prefix
+//! sums.) A left row that is not valid, or whose key is NULL, sorts behind everything, where no right row takes it
+//! over.
 //!
-//! Where the owners of both tables sorted them by the key, the sort is a merge ([`tacit_mpc::ops::merge`]), and the
+//! Where the owners of both tables sorted them by the key, the sort is a merge ([`tacit_mpc::ops::merge`]). The
 //! differences of left rows, which are in the order of their ranks, move along: sums go back as the rows came. A left
-//! row that does not count stays in its place, and the bit by which a right row knows that it found one says so. So
+//! row that does not count stays in its place. The bit by which a right row knows that it found one says so. So
 //! left keys are unique among all rows that their owner shares as valid ones, and of equal keys those rows are last. An
 //! owner that sorts otherwise spoils the answer and learns nothing.
 //!
-//! Cost beyond the sort, for n left and m right rows, W bits of left columns and key: about 4/3 (n + 2 (n + m)) W bits
+//! Cost beyond the sort: n left and m right rows have W bits of left columns and key. About 4/3 (n + 2 (n + m)) W bits
 //! and 14 rounds, and one equality of m keys. Right columns never move.
 
 use std::sync::Arc;

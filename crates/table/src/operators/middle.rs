@@ -1,12 +1,12 @@
 //! The middle values of a column, for MEDIAN: which rows of a sorted column hold them.
 //!
 //! Functionality: of c values in order, the lower middle one is value (c - 1) / 2 and the upper one value c / 2, both
-//! rounded down; they are one value where c is odd. Discloses nothing: not even how many values there are.
+//! rounded down. They are one value where c is odd. Discloses nothing: not even how many values there are.
 //!
 //! Method: a value has r values up to itself and q from itself on. e = q - r + 1 is 2 at the lower middle value and 0
-//! at the upper one; at the middle value of an odd number it is 1. With P the number of values up to a row, before e'
-//! the end of the group before and up to e its own end, e = P(e) + P(e') + 2 - 2 P. All but the first two terms is
-//! local. Their sum is one number a group: the rows at the ends of groups are brought to the front, the differences
+//! at the upper one. At the middle value of an odd number it is 1. P is the number of values up to a row, e' the end of
+//! the group before and e its own end: e = P(e) + P(e') + 2 - 2 P. All but the first two terms is
+//! local. Their sum is one number a group. The rows at the ends of groups are brought to the front. The differences
 //! between neighbours' sums go to the groups' first rows, and prefix sums spread them over all rows.
 //!
 //! Cost for n rows: two bundles of a number and a bit brought to the front, one taken back, one product and log2(n)

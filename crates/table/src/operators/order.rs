@@ -74,9 +74,9 @@ fn rearranged<B: Backend>(
     Ok(Table { rows: table.rows, valid: rest.bits.pop(), columns: columns.collect(), order })
 }
 
-/// Valid rows first, in the order of the keys; equal ones in an order that no node knows. Their old order, which an
-/// owner's file or a column that is not shown may have given them, would show in an answer, and in which of them a
-/// limit keeps. A table in exactly this order stays as it is.
+/// Valid rows first, in the order of the keys; equal ones in an order that no node knows. An owner's file, or a column
+/// that is not shown, may have given them their old order. It would show in an answer, and in which of them a limit
+/// keeps. A table in exactly this order stays as it is.
 pub(crate) fn sort<B: Backend>(b: &mut B, table: &Table<B>, sort: &Sort) -> Result<Table<B>> {
     let known = known_order(table, &sort.keys)?;
     let Order { valid_first, by, exact, .. } = &table.order;

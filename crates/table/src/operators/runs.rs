@@ -12,7 +12,7 @@ use crate::table::{Table, Value};
 /// One sort by the group keys and then by a column, whose NULLs come first, and the aggregates computed on it.
 ///
 /// The last row of a group holds the largest value of an ascending column and the smallest non-NULL one of a descending
-/// column; without NULLs, the first row of an ascending column holds the smallest.
+/// column. Without NULLs, the first row of an ascending column holds the smallest.
 pub(crate) struct Run<'a, B: Backend> {
     /// The column, if any.
     pub column: Option<Arc<Value<B>>>,

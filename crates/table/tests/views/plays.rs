@@ -66,7 +66,7 @@ pub struct Case {
     pub name: &'static str,
     pub tables: Vec<Shape>,
     pub step: Json,
-    /// The column by which a sort of the plan puts the first table in order, and how wide it is: an order is shown, and
+    /// The column by which a sort of the plan puts the first table in order, and how wide it is. An order is shown, and
     /// rows are cut off, behind a sort alone.
     pub sorted_by: Option<(&'static str, usize)>,
     /// As [`Play::labels`].

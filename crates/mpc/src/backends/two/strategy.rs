@@ -17,7 +17,7 @@ use super::terms::{Price, Terms, is_fast, streams};
 use crate::circuits::Function;
 
 /// The least number of silent lookups that are made. An extension of silent OT begins with trees whose traffic does not
-/// shrink with the lookups: below this number ANDs take less traffic, and save no more than rounds in time.
+/// shrink with the lookups. Below this number ANDs take less traffic, and save no more than rounds in time.
 const LEAST: usize = 1 << 16;
 
 /// From this number of products on, evaluations take less time than transfers, keys included, and fewer bytes. No link

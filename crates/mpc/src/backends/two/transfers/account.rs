@@ -190,8 +190,8 @@ impl Foreseen {
         std::mem::take(&mut self.needs)
     }
 
-    /// What is made for the needs of steps that follow each other, in the order in which it will be used, so that
-    /// whoever waits for a filling has taken all that were made before it.
+    /// What is made for the needs of steps that follow each other, in the order of use. So a node that
+    /// waits for a filling has taken all that were made before it.
     pub(in crate::backends::two) fn orders(&mut self, steps: &[Needs], terms: &Terms) -> Vec<Ordered<Order>> {
         let all = || steps.iter().flat_map(|needs| &needs.0);
         let mut coming = [0, 1].map(|direction| all().map(|need| need[direction]).sum::<usize>());

@@ -1,9 +1,9 @@
 //! Stock made ahead of its use: by a thread of its own, in a session of its own, under the engine's offset.
 //!
-//! Both nodes order the same fillings in the same order, because what a plan takes follows from public sizes; so their
-//! threads need no agreement. The order is that of use: whoever waits for a filling has taken all before it, and no
+//! Both nodes order the same fillings in the same order, because what a plan takes follows from public sizes. So their
+//! threads need no agreement. The order is that of use. A node that waits for a filling has taken all before it, and no
 //! node waits for a peer whose thread waits for room. A thread that waits for room or for orders is in no call of its
-//! session and thus gives no sign of waiting: the peer's thread waits for it without calling that a standstill.
+//! session, and thus gives no sign of waiting. The peer's thread waits for it without calling that a standstill.
 //!
 //! A failure of the thread is one of the engine's session at once, with the thread's place. The engine's end aborts the
 //! thread's session, and whoever waits for a filling notices that the engine's session has failed.

@@ -7,12 +7,12 @@
 //! in a session of its own.
 //!
 //! Small batches come from SoftSpokenOT, large ones from silent OT or, on a fast link, from SoftSpokenOT with shorter
-//! trees, all under one offset for each direction, a **departure** from their sources, each of which has one of its
+//! trees. All are under one offset for each direction, a **departure** from their sources, each of which has one of its
 //! own. On a fast link most large operations need no stock: their OTs are made when they are used ([`streams`]).
 //!
 //! **Hashes** random OTs are correlated ones hashed with [`CorrelationRobustHash`], which suffices against a
-//! semi-honest peer. What the receiver lacks is H(x + i delta) for blocks x that it has and nonzero i, and what is
-//! added to it are messages made of shares, never a function of delta. Strings of several blocks are hashed with
+//! semi-honest peer. The receiver lacks H(x + i delta) for blocks x that it has and nonzero i. Messages made of
+//! shares are added to that, never a function of delta. Strings of several blocks are hashed with
 //! [`TweakableCircularHash`] under the number of the block.
 
 pub(super) mod account;

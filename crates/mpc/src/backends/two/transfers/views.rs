@@ -2,7 +2,7 @@
 //! kind of use.
 //!
 //! Sessions here make correlations for nothing, so that each OT is seen with both of its ends. A node's view is the
-//! messages of both sessions and the OTs that it was given; the peer's offset, its choices and the strings that the
+//! messages of both sessions and the OTs that it was given. The peer's offset, its choices and the strings that the
 //! node did not choose are secret.
 
 use std::thread;
