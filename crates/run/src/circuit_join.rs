@@ -15,7 +15,7 @@ use tacit_net::{Cost, PartyId, Session};
 use tacit_psi::circuit_psi::{Binned, Joined, Payloads};
 use tacit_psi::{Role, Sizes, circuit_psi, row_counts};
 use tacit_table::operator::PsiSide;
-use tacit_table::{CircuitPsi, DataTable, Executor, Matched, Operator, Table, TableError};
+use tacit_table::{CircuitPsi, DataTable, Executor, Matched, Operator, Table, TableError, WrongInput};
 
 use crate::error::{Result, RunError};
 use crate::psi_join::{BothSides, Learn, announced, owners};
@@ -88,7 +88,7 @@ pub fn shared_matches<B: Backend>(
 pub fn places(nodes: &[String], sides: [&PsiSide; 2]) -> std::result::Result<[PartyId; 2], TableError> {
     let place = |PsiSide { owner, .. }: &PsiSide| {
         let place = nodes.iter().position(|node| node == owner);
-        place.map(PartyId).ok_or_else(|| TableError::Input(format!("the owner {owner:?} is no node")))
+        Ok::<_, TableError>(place.map(PartyId).ok_or_else(|| WrongInput::SideOutside { owner: owner.clone() })?)
     };
     let [left, right] = sides.map(place);
     Ok([left?, right?])

@@ -130,6 +130,12 @@ pub enum RunError {
     /// One side alone on the engine that is both owners.
     #[error("the engine without security is both owners of a psi; give both sides' data")]
     OneSide,
+    /// Sides of a psi that two different nodes do not own.
+    #[error("a psi of {:?} and {:?}, which are not two of the nodes", .owners[0], .owners[1])]
+    NotTwoNodes {
+        /// The owners' names, left first.
+        owners: [String; 2],
+    },
     /// An operator other than psi.
     #[error("{0} is no psi; give it to the method that executes it")]
     NoPsi(String),
@@ -221,6 +227,7 @@ impl RunError {
             | Self::KeptAtClient
             | Self::OtherSide
             | Self::OneSide
+            | Self::NotTwoNodes { .. }
             | Self::NoPsi(_)
             | Self::NoKeep(_)
             | Self::NoKept

@@ -19,7 +19,7 @@ use tacit_psi::relatives::{PrivateId, Relative};
 use tacit_psi::vole_psi::Variant;
 use tacit_psi::{DhPsi, Protocol, PsiError, Role, VolePsi, row_counts};
 use tacit_table::operator::PsiSide;
-use tacit_table::{DataTable, Executor, KeyGroups, Operator, Psi, Table, TableError};
+use tacit_table::{DataTable, Executor, KeyGroups, Operator, Psi, Table};
 
 use crate::error::{Result, RunError};
 use crate::prices::Prices;
@@ -210,9 +210,6 @@ pub fn owners(session: &Session, sides: [&PsiSide; 2]) -> Result<[PartyId; 2]> {
     let place = |owner: &str| (0..session.parties()).map(PartyId).find(|&id| session.name(id) == owner);
     match sides.map(|side| place(&side.owner)) {
         [Some(left), Some(right)] if left != right => Ok([left, right]),
-        _ => Err(RunError::from(TableError::Input(format!(
-            "a psi of {:?} and {:?}, which are not two of the nodes",
-            sides[0].owner, sides[1].owner
-        )))),
+        _ => Err(RunError::NotTwoNodes { owners: sides.map(|side| side.owner.clone()) }),
     }
 }

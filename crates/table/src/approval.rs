@@ -124,6 +124,7 @@ mod tests {
     use std::collections::HashSet;
 
     use super::{Approval, Link, Permits, Program, TableError};
+    use crate::wrong_input::WrongInput;
 
     const SORT: &str =
         r#"{"id": 2, "op": "sort", "input": 1, "keys": [{"column": "x", "descending": true, "nulls_first": false}]}"#;
@@ -261,7 +262,8 @@ mod tests {
     /// A table is known by the id of its operator.
     #[test]
     fn two_operators_do_not_have_one_id() {
-        let Err(TableError::Input(refused)) = Program::from_json(&list(&[SORT, SORT])) else { panic!("it was taken") };
-        assert!(refused.contains("2.sort has the id of an operator before it"), "{refused}");
+        let refused = Program::from_json(&list(&[SORT, SORT])).err().expect("an error");
+        let repeated = |what: &WrongInput| matches!(what, WrongInput::RepeatedId { operator } if operator == "2.sort");
+        assert!(matches!(&refused, TableError::Input { step: None, what } if repeated(what)), "{refused}");
     }
 }

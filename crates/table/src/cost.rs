@@ -16,6 +16,7 @@ use crate::operators::input::Prepared;
 use crate::operators::release::opened_columns;
 use crate::parties::Parties;
 use crate::table::Table;
+use crate::wrong_input::WrongInput;
 
 /// What one step costs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -206,7 +207,7 @@ pub fn psi_sizes(sides: [&PsiSide; 2], operator: &Operator, input_rows: &HashMap
 
 /// A number of rows that the caller has to know, by the id of a step.
 fn known(operator: &Operator, id: usize, input_rows: &HashMap<usize, usize>) -> Result<usize> {
-    let missing = || TableError::Input(format!("{}: the number of rows of step {id} is needed", operator.name()));
+    let missing = || TableError::from(WrongInput::StepRows { step: id }).within(&operator.name());
     input_rows.get(&id).copied().ok_or_else(missing)
 }
 
@@ -215,7 +216,7 @@ pub(crate) fn table<'a, B: Backend>(
     operator: &Operator,
     id: usize,
 ) -> Result<&'a Table<B>> {
-    tables.get(&id).ok_or_else(|| TableError::Input(format!("{}: step {id} gives no table before it", operator.name())))
+    tables.get(&id).ok_or_else(|| TableError::from(WrongInput::NoTable { step: id }).within(&operator.name()))
 }
 
 /// The permits for what an operator on these tables discloses. Nothing is opened by an estimate.

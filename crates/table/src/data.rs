@@ -2,7 +2,8 @@
 
 use tacit_math::{Plane, permutation};
 
-use crate::error::{Result, TableError};
+use crate::error::Result;
+use crate::wrong_input::WrongInput;
 
 /// The values of one column in clear. At NULL rows the value is ignored on input and zero (empty) in opened tables.
 #[derive(Clone)]
@@ -108,14 +109,13 @@ impl DataTable {
     /// The number of rows that the owner announces: its own, or that of their source.
     ///
     /// # Errors
-    /// [`TableError::Input`] when it is to be that of the source and is not given: the table's own would show what
+    /// [`WrongInput::SourceRows`] when it is to be that of the source and is not given: the table's own would show what
     /// filters left.
     pub fn announced_rows(&self, pad_to_source: bool) -> Result<usize> {
         if !pad_to_source {
             return Ok(self.rows);
         }
-        let missing = || TableError::Input("rows are padded to those of their source: give its number of rows".into());
-        self.pad_to.ok_or_else(missing)
+        Ok(self.pad_to.ok_or(WrongInput::SourceRows)?)
     }
 
     /// The named rows, in this order.

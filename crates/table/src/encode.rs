@@ -6,8 +6,9 @@ use tacit_math::{KeyedHash, Plane, transpose};
 use tacit_mpc::{Block, Shape};
 
 use crate::data::{ColumnData, DataColumn, DataTable};
-use crate::error::{Result, TableError};
+use crate::error::Result;
 use crate::operator::{Encoding, Input, InputColumn, Kind, Repr};
+use crate::wrong_input::{WrongInput, WrongValue};
 
 /// The bundle's shape for `rows` rows: the columns in order, each with its null plane behind it, and last the valid
 /// bits if any.
@@ -28,7 +29,7 @@ pub(crate) fn shape(columns: &[InputColumn], rows: usize, with_valid: bool) -> S
 /// says so.
 ///
 /// # Errors
-/// [`TableError::Input`], naming column and row, when a value is outside its declared kind.
+/// [`WrongInput::Value`], naming column and row, when a value is outside its declared kind.
 pub(crate) fn encode(
     input: &Input,
     data: &DataTable,
@@ -40,11 +41,11 @@ pub(crate) fn encode(
     let mut keys: Vec<Option<Limbs>> = input.sorted_by.iter().map(|_| None).collect();
     let mut present = Plane::from_fn(rows, |i| i < data.rows);
     for column in &input.columns {
-        let source = data.column(&column.source).ok_or_else(|| {
-            TableError::Input(format!("the data of {} has no column {:?}", input.owner, column.source))
-        })?;
+        let source = data
+            .column(&column.source)
+            .ok_or_else(|| WrongInput::DataColumn { owner: input.owner.clone(), name: column.source.clone() })?;
         check_shape(data, source)?;
-        let numbers = numbers(column, source, data.rows, hash).map_err(TableError::Input)?;
+        let numbers = numbers(column, source, data.rows, hash)?;
         match column.kind.repr {
             Repr::Bits => block.bits.extend(planes_of_limbs(&numbers, column.kind.width, rows)),
             Repr::Ring64 => block.r64.push(padded(numbers.limbs(0), rows)),
@@ -69,7 +70,7 @@ pub(crate) fn encode(
         return Ok(block);
     }
     let keys: Option<Vec<Limbs>> = keys.into_iter().collect();
-    let missing = || TableError::Input(format!("the plan sorts {} by a column that it does not share", input.owner));
+    let missing = || WrongInput::SortColumn { owner: input.owner.clone() };
     Ok(block.gather(&sorted(&keys.ok_or_else(missing)?, &present)))
 }
 
@@ -91,7 +92,7 @@ fn check_shape(data: &DataTable, column: &DataColumn) -> Result<()> {
     if column.data.rows() == data.rows && nulls == data.rows {
         return Ok(());
     }
-    Err(TableError::Input(format!("column {:?} has not as many rows as its table, {}", column.name, data.rows)))
+    Err(WrongInput::ColumnRows { name: column.name.clone(), rows: data.rows }.into())
 }
 
 /// Every row's encoding as `width` 64-bit limbs, least significant first.
@@ -123,23 +124,18 @@ fn planes_of_limbs(numbers: &Limbs, width: usize, rows: usize) -> Vec<Plane> {
     (0..width.div_ceil(64)).flat_map(limb).collect()
 }
 
-fn numbers(
-    column: &InputColumn,
-    source: &DataColumn,
-    rows: usize,
-    hash: &KeyedHash,
-) -> std::result::Result<Limbs, String> {
+fn numbers(column: &InputColumn, source: &DataColumn, rows: usize, hash: &KeyedHash) -> Result<Limbs> {
     let width = if column.kind.repr == Repr::Ring128 { 2 } else { column.kind.width.div_ceil(64) };
     let mut words = Vec::with_capacity(width * rows);
     for row in 0..rows {
         let at = words.len();
         words.resize(at + width, 0);
-        if !source.is_null(row) {
-            number(column, source, row, hash, &mut words[at..])
-                .map_err(|e| format!("column {:?}, row {}: {e}", source.name, row + 1))?;
-        } else if !column.kind.nullable {
-            return Err(format!("column {:?}, row {}: NULL in a column declared without NULLs", source.name, row + 1));
-        }
+        let written = match source.is_null(row) {
+            false => number(column, source, row, hash, &mut words[at..]),
+            true if column.kind.nullable => Ok(()),
+            true => Err(WrongValue::Null),
+        };
+        written.map_err(|wrong| WrongInput::Value { column: source.name.clone(), row: row + 1, wrong })?;
     }
     Ok(Limbs { width, words })
 }
@@ -151,7 +147,7 @@ fn number(
     row: usize,
     hash: &KeyedHash,
     out: &mut [u64],
-) -> std::result::Result<(), String> {
+) -> Result<(), WrongValue> {
     match (&source.data, column.encode) {
         (ColumnData::Integers(x), Encoding::Int) => integer(x[row].into(), column.kind, out),
         (ColumnData::Wide(x), Encoding::Int) => integer(x[row], column.kind, out),
@@ -161,14 +157,13 @@ fn number(
             Ok(())
         }
         (ColumnData::Text(x), Encoding::Bytes) => bytes(x.get(row), column.kind.width, out),
-        (data, encode) => Err(format!("{} where the plan expects {encode:?} encoding", data.description())),
+        (data, encode) => Err(WrongValue::OtherType { found: data.description(), encoding: encode }),
     }
 }
 
-fn integer(value: i128, kind: Kind, out: &mut [u64]) -> std::result::Result<(), String> {
+fn integer(value: i128, kind: Kind, out: &mut [u64]) -> Result<(), WrongValue> {
     if !(kind.low()..=kind.high()).contains(&value) {
-        let sign = if kind.signed { "signed" } else { "unsigned" };
-        return Err(format!("a value outside the declared bounds, which fit {} bits, {sign}", kind.width));
+        return Err(WrongValue::OutOfBounds { width: kind.width, signed: kind.signed });
     }
     out.iter_mut().enumerate().for_each(|(k, word)| *word = (value >> (64 * k).min(127)) as u64);
     Ok(())
@@ -180,13 +175,13 @@ fn low_bits(value: u128, width: usize, out: &mut [u64]) {
 }
 
 /// Zero-padded bytes, the first one most significant.
-fn bytes(text: &[u8], width: usize, out: &mut [u64]) -> std::result::Result<(), String> {
+fn bytes(text: &[u8], width: usize, out: &mut [u64]) -> Result<(), WrongValue> {
     let most = width / 8;
     if text.len() > most {
-        return Err(format!("a string of {} bytes where at most {most} are declared", text.len()));
+        return Err(WrongValue::TooLong { bytes: text.len(), most });
     }
     if text.contains(&0) {
-        return Err("a string with a zero byte".into());
+        return Err(WrongValue::ZeroByte);
     }
     for (i, &byte) in text.iter().enumerate() {
         let place = most - 1 - i;
@@ -201,8 +196,8 @@ pub(crate) fn text_bits(text: &str, encoding: Encoding, kind: Kind, hash: &Keyed
     match encoding {
         Encoding::Hash => low_bits(hash.hash(text.as_bytes()), kind.width, &mut out),
         Encoding::Bytes => bytes(text.as_bytes(), kind.width, &mut out)
-            .map_err(|e| TableError::Input(format!("the constant {text:?}: {e}")))?,
-        Encoding::Int => return Err(TableError::Input(format!("the constant {text:?} has no integer encoding"))),
+            .map_err(|wrong| WrongInput::Constant { text: text.to_owned(), wrong })?,
+        Encoding::Int => return Err(WrongInput::IntegerText { text: text.to_owned() }.into()),
     }
     Ok((0..kind.width).map(|j| out[j / 64] >> (j % 64) & 1 == 1).collect())
 }

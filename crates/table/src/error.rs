@@ -2,16 +2,24 @@
 
 use tacit_mpc::MpcError;
 use tacit_net::{Fault, NetError};
+use tacit_sealed::SealedError;
+
+use crate::wrong_input::WrongInput;
 
 /// The result of a table operation.
-pub type Result<T> = std::result::Result<T, TableError>;
+pub type Result<T, E = TableError> = std::result::Result<T, E>;
 
 /// An error of a table operation.
 #[derive(Debug, thiserror::Error)]
 pub enum TableError {
     /// The plan or the owner's data is wrong.
-    #[error("{0}")]
-    Input(String),
+    #[error("{}{what}", place(.step.as_deref()))]
+    Input {
+        /// Name of the step that it is about, where there is one.
+        step: Option<String>,
+        /// What is wrong.
+        what: WrongInput,
+    },
     /// The approved disclosures do not contain what a step would open.
     #[error("{0}")]
     Policy(String),
@@ -30,7 +38,7 @@ impl TableError {
     /// Whose fault it is.
     pub fn fault(&self) -> Fault {
         match self {
-            Self::Input(_) => Fault::Input,
+            Self::Input { .. } => Fault::Input,
             Self::Policy(_) => Fault::Policy,
             Self::Net(error) => error.fault(),
             Self::Peer(_) => Fault::Misbehaved,
@@ -38,11 +46,31 @@ impl TableError {
         }
     }
 
-    /// The same error; one about the plan or the data says in which step.
+    /// The same error; one about the plan or the data is of this step, unless it is of one already.
     pub(crate) fn within(self, step: &str) -> Self {
         match self {
-            Self::Input(text) => Self::Input(format!("{step}: {text}")),
+            Self::Input { step: None, what } => Self::Input { step: Some(step.to_owned()), what },
             other => other,
+        }
+    }
+}
+
+/// How a sentence about a step begins.
+fn place(step: Option<&str>) -> String {
+    step.map_or_else(String::new, |step| format!("{step}: "))
+}
+
+impl From<WrongInput> for TableError {
+    fn from(what: WrongInput) -> Self {
+        Self::Input { step: None, what }
+    }
+}
+
+impl From<SealedError> for TableError {
+    fn from(error: SealedError) -> Self {
+        match error {
+            SealedError::Randomness(_) => Self::Internal(error.to_string()),
+            error => WrongInput::File { error }.into(),
         }
     }
 }

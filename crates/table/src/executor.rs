@@ -10,6 +10,7 @@ use crate::operator::{Kept, Operator};
 use crate::operators::{aggregate, filter, group_by, input, join, order, project, release, scalar, union};
 use crate::parties::Parties;
 use crate::table::Table;
+use crate::wrong_input::WrongInput;
 
 mod circuit_psi;
 mod psi;
@@ -94,11 +95,8 @@ impl<B: Backend> Executor<B> {
     pub fn run(&mut self, operator: &Operator, inputs: &[&Table<B>]) -> Result<Table<B>> {
         let expected = operator.inputs().len();
         if inputs.len() != expected {
-            return Err(TableError::Input(format!(
-                "{}: {} tables for {expected} inputs",
-                operator.name(),
-                inputs.len()
-            )));
+            let what = WrongInput::TableCount { given: inputs.len(), needed: expected };
+            return Err(TableError::from(what).within(&operator.name()));
         }
         let hash = &self.hash;
         in_step(&mut self.backend, operator, |b| match operator {

@@ -21,6 +21,7 @@ use crate::encode::shape;
 use crate::error::{Result, TableError};
 use crate::operator::{Encoding, InputColumn, Keep, Kept, Kind};
 use crate::table::Table;
+use crate::wrong_input::WrongInput;
 
 /// How files of kept tables begin, and what their keys are derived for.
 const FILES: FileKind = FileKind {
@@ -75,7 +76,7 @@ impl Header {
         let column = |name: &String| {
             let value = table.value(name)?;
             if value.encoding == Encoding::Hash {
-                return Err(TableError::Input(format!("column {name:?} is a hash, which later plans cannot use")));
+                return Err(WrongInput::KeptHash { name: name.clone() }.into());
             }
             Ok(Column { name: name.clone(), encode: value.encoding, kind: value.kind })
         };
@@ -124,21 +125,6 @@ impl Header {
     }
 }
 
-impl From<SealedError> for TableError {
-    fn from(error: SealedError) -> Self {
-        let advice = match &error {
-            SealedError::Damaged { .. } => "; put a copy back, or drop the table and make it again",
-            SealedError::OtherKey { .. } => {
-                "; put that key back where the private file has it, or drop the table and make it again"
-            }
-            SealedError::Unwritten { .. } => "; free space or repair the disk",
-            SealedError::Unread { .. } => "",
-            SealedError::Randomness(_) => return Self::Internal(error.to_string()),
-        };
-        Self::Input(format!("{error}{advice}"))
-    }
-}
-
 fn damaged(path: &Path, how: &str) -> TableError {
     SealedError::Damaged { path: path.into(), how: how.into() }.into()
 }
@@ -183,8 +169,8 @@ impl KeptFile {
     pub fn open(path: &Path, key: &SealingKey, components: impl Fn(&str) -> Option<usize>) -> Result<Self> {
         let (file, text) = parts::Reader::open(path, &FILES, key)?;
         let header = parsed(path, &text)?;
-        let components = components(&header.engine)
-            .ok_or_else(|| TableError::Input(format!("{}: there is no engine {:?}", path.display(), header.engine)))?;
+        let unknown = || WrongInput::NoEngine { path: path.display().to_string(), engine: header.engine.clone() };
+        let components = components(&header.engine).ok_or_else(unknown)?;
         let opened = Self { header, file, components };
         opened.file.check_length(&opened.parts())?;
         Ok(opened)
@@ -209,7 +195,7 @@ impl KeptFile {
         let mut out = vec![Block { rows: self.header.rows, ..Block::default() }; self.components];
         let mut wanted = kept.columns.iter().map(|column| self.place(column)).collect::<Result<Vec<_>>>()?;
         if (kept.rows, kept.padded, &kept.table) != (self.header.rows, self.header.padded, &self.header.table) {
-            return Err(TableError::Input(format!("the file is not of the table {:?} of the plan", kept.table)));
+            return Err(WrongInput::OtherTable { table: kept.table.clone() }.into());
         }
         wanted.extend(self.header.padded.then_some(shapes.len() - 1));
         for place in wanted {
@@ -237,9 +223,8 @@ impl KeptFile {
             (&column.name, column.encode, column.kind) == (&wanted.source, wanted.encode, wanted.kind)
         };
         let place = self.header.columns.iter().position(same);
-        place.ok_or_else(|| {
-            TableError::Input(format!("{:?} is not a column of the kept table {:?}", wanted.source, self.header.table))
-        })
+        let missing = || WrongInput::KeptColumn { name: wanted.source.clone(), table: self.header.table.clone() };
+        Ok(place.ok_or_else(missing)?)
     }
 }
 
@@ -260,7 +245,7 @@ impl KeptShares {
     /// kind would be opened under the permit of the one that is in the plan.
     pub fn into_rows<B: Components>(self, kept: &Kept) -> Result<Rows<B>> {
         if self.engine != B::NAME || self.read != *kept {
-            return Err(TableError::Input("these are not the shares that the operator reads".into()));
+            return Err(WrongInput::OtherShares.into());
         }
         Ok(B::put_together(self.components))
     }
@@ -275,6 +260,7 @@ mod tests {
     use super::{Column, FILES, Header, Kept, KeptFile, SealingKey};
     use crate::error::TableError;
     use crate::operator::{Encoding, InputColumn, Kind, Repr};
+    use crate::wrong_input::WrongInput;
 
     const ROWS: usize = 70;
     const KIND: Kind = Kind { repr: Repr::Bits, width: 9, signed: false, nullable: false };
@@ -325,6 +311,6 @@ mod tests {
         let read = |source| file().read(&reading(source)).expect("an intact file");
         assert!(read("x").into_rows::<Two>(&reading("x")).is_ok());
         let refused = read("y").into_rows::<Two>(&reading("x")).err().expect("another column");
-        assert!(matches!(refused, TableError::Input(_)), "{refused}");
+        assert!(matches!(refused, TableError::Input { what: WrongInput::OtherShares, .. }), "{refused}");
     }
 }

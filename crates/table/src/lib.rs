@@ -22,6 +22,7 @@ pub mod operator;
 mod operators;
 mod parties;
 pub mod table;
+pub mod wrong_input;
 
 pub use approval::{Approval, Program};
 pub use client::Client;
@@ -33,3 +34,4 @@ pub use matching::KeyGroups;
 pub use operator::{CircuitPsi, Operator, Psi, UniversalIds};
 pub use parties::Parties;
 pub use table::Table;
+pub use wrong_input::{WrongInput, WrongValue};

@@ -11,6 +11,7 @@ use tacit_math::{KeyedHash, Prg, Seed};
 use crate::data::{ColumnData, DataColumn, DataTable};
 use crate::error::{Result, TableError};
 use crate::operator::{Encoding, PsiSide};
+use crate::wrong_input::WrongInput;
 
 /// Bytes of an integer in what is hashed.
 const INTEGER: usize = size_of::<i128>();
@@ -33,10 +34,8 @@ impl KeyGroups {
     /// [`TableError::Internal`] when the operating system gives no randomness.
     pub fn new(side: &PsiSide, data: &DataTable, size: usize, unique: bool, hash: &KeyedHash) -> Result<Self> {
         if data.rows > size {
-            return Err(TableError::Input(format!(
-                "{} has {} rows, more than the {size} declared for this join",
-                side.owner, data.rows
-            )));
+            let (owner, rows) = (side.owner.clone(), data.rows);
+            return Err(WrongInput::Undeclared { owner, rows, most: size, operator: "join" }.into());
         }
         let mut tokens = tokens(side, data, hash)?;
         tokens.sort_unstable();
@@ -48,8 +47,7 @@ impl KeyGroups {
             })
             .unzip();
         if unique && items.len() < tokens.len() {
-            let owner = &side.owner;
-            return Err(TableError::Input(format!("the keys of {owner} repeat, where the plan takes them for unique")));
+            return Err(WrongInput::RepeatedKeys { owner: side.owner.clone() }.into());
         }
         let rows = tokens.into_iter().map(|(_, row)| row).collect();
         Ok(Self { items: padded(items, size)?, rows, ends })
@@ -101,11 +99,11 @@ fn tokens(side: &PsiSide, data: &DataTable, hash: &KeyedHash) -> Result<Vec<(u12
     let columns = side.keys.iter().map(|key| {
         let column = data
             .column(&key.source)
-            .ok_or_else(|| TableError::Input(format!("the data of {} has no column {:?}", side.owner, key.source)))?;
+            .ok_or_else(|| WrongInput::DataColumn { owner: side.owner.clone(), name: key.source.clone() })?;
         let text = matches!(column.data, ColumnData::Text(_));
         if text != (key.encode == Encoding::Hash) || column.data.rows() != data.rows {
-            let (name, found) = (&key.source, column.data.description());
-            return Err(TableError::Input(format!("column {name:?} holds {found}, which are no keys of this join")));
+            let (name, found) = (key.source.clone(), column.data.description());
+            return Err(WrongInput::KeyColumn { name, found }.into());
         }
         Ok(column)
     });
@@ -231,13 +229,17 @@ mod tests {
     #[test]
     fn repeated_unique_keys_too_many_rows_and_wrong_columns_are_input_errors() {
         let data = table(vec![column("k", ColumnData::Integers(vec![1, 1]), None)]);
-        let refused = |side: PsiSide, size, unique| {
-            matches!(KeyGroups::new(&side, &data, size, unique, &hash()), Err(TableError::Input(_)))
+        let refused = |side: PsiSide, size, unique| match KeyGroups::new(&side, &data, size, unique, &hash()) {
+            Err(TableError::Input { what, .. }) => Some(what),
+            _ => None,
         };
-        assert!(refused(side(&[("k", Encoding::Int)]), 2, true));
-        assert!(refused(side(&[("k", Encoding::Int)]), 1, false));
-        assert!(refused(side(&[("missing", Encoding::Int)]), 2, false));
-        assert!(refused(side(&[("k", Encoding::Hash)]), 2, false));
-        assert!(!refused(side(&[("k", Encoding::Int)]), 2, false));
+        let keys = |name, encoding| side(&[(name, encoding)]);
+        assert!(matches!(refused(keys("k", Encoding::Int), 2, true), Some(WrongInput::RepeatedKeys { .. })));
+        let many = refused(keys("k", Encoding::Int), 1, false);
+        assert!(matches!(many, Some(WrongInput::Undeclared { rows: 2, most: 1, operator: "join", .. })));
+        let missing = refused(keys("missing", Encoding::Int), 2, false);
+        assert!(matches!(missing, Some(WrongInput::DataColumn { name, .. }) if name == "missing"));
+        assert!(matches!(refused(keys("k", Encoding::Hash), 2, false), Some(WrongInput::KeyColumn { .. })));
+        assert!(refused(keys("k", Encoding::Int), 2, false).is_none());
     }
 }

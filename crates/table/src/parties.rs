@@ -2,7 +2,8 @@
 
 use tacit_net::PartyId;
 
-use crate::error::{Result, TableError};
+use crate::error::Result;
+use crate::wrong_input::WrongInput;
 
 /// The nodes of an engine, in its order, and its clients: parties that own inputs or get answers and are no nodes.
 #[derive(Clone, Debug, Default)]
@@ -29,18 +30,15 @@ impl Parties {
     /// The place of an owner among all.
     pub(crate) fn owner(&self, name: &str) -> Result<PartyId> {
         let place = self.names().position(|party| party == name).map(PartyId);
-        place.ok_or_else(|| self.not_one("takes part", name))
+        Ok(place
+            .ok_or_else(|| WrongInput::NoParty { name: name.to_owned(), parties: self.names().cloned().collect() })?)
     }
 
     /// The place of an owner who has to be a node.
     pub(crate) fn owning_node(&self, name: &str) -> Result<PartyId> {
         let place = self.nodes.iter().position(|node| node == name).map(PartyId);
-        place.ok_or_else(|| self.not_one("is a node", name))
-    }
-
-    fn not_one(&self, what: &str, name: &str) -> TableError {
-        let names: Vec<&str> = self.names().map(String::as_str).collect();
-        TableError::Input(format!("no owner {name:?} {what}; the parties are {}", names.join(", ")))
+        Ok(place
+            .ok_or_else(|| WrongInput::NoNode { name: name.to_owned(), parties: self.names().cloned().collect() })?)
     }
 
     /// Those of some parties that are clients.

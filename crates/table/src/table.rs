@@ -5,8 +5,9 @@ use std::sync::Arc;
 use tacit_mpc::circuits::Planes;
 use tacit_mpc::{Backend, Linear};
 
-use crate::error::{Result, TableError};
+use crate::error::Result;
 use crate::operator::{Encoding, Kind, Repr};
+use crate::wrong_input::WrongInput;
 
 /// The shares of a column's values.
 pub(crate) enum Shares<B: Backend> {
@@ -132,11 +133,8 @@ impl<B: Backend> Table<B> {
     pub(crate) fn value(&self, name: &str) -> Result<&Arc<Value<B>>> {
         let column = self.columns.iter().find(|column| column.name == name);
         column.map(|column| &column.value).ok_or_else(|| {
-            let names: Vec<_> = self.names().collect();
-            TableError::Input(format!(
-                "the plan refers to column {name:?} of a table with columns {}",
-                names.join(", ")
-            ))
+            let columns = self.names().map(str::to_owned).collect();
+            WrongInput::PlanColumn { name: name.to_owned(), columns }.into()
         })
     }
 

@@ -191,8 +191,11 @@ fn bad_data_is_found_before_anything_is_sent() {
         table.rows[4][1] = world::Cell::Int(8);
     }
     let nodes = nodes::<Rep3>(&case.plan, &data(&tables), permits);
-    let Err(TableError::Input(message)) = &nodes[0].learnt else { panic!("an error of the input") };
-    assert_eq!(message, "1.input: column \"k\", row 5: a value outside the declared bounds, which fit 4 bits, signed");
+    let Err(error @ TableError::Input { .. }) = &nodes[0].learnt else { panic!("an error of the input") };
+    assert_eq!(
+        error.to_string(),
+        "1.input: column \"k\", row 5: a value outside the declared bounds, which fit 4 bits, signed"
+    );
     assert_eq!(nodes[0].metrics.under("1.input").bytes_sent, 0, "nothing may be sent");
     assert!(nodes[1..].iter().all(|node| matches!(node.learnt, Err(TableError::Net(_)))), "the others end too");
 }

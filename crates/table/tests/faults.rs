@@ -18,7 +18,7 @@ fn refused(data: ColumnData, nulls: Option<Plane>, encode: &str, kind: &str, siz
     let table = DataTable { rows, columns: vec![DataColumn { name: "x".into(), data, nulls }], pad_to: None };
     match runs::clear(&plan(encode, kind, size), &HashMap::from([(1, table)])) {
         Ok(_) => String::new(),
-        Err(TableError::Input(message)) => message,
+        Err(error @ TableError::Input { .. }) => error.to_string(),
         Err(other) => panic!("not an input error: {other}"),
     }
 }
@@ -113,7 +113,7 @@ fn a_plan_that_names_no_column() {
         filter(2, 1, r#"{"col":"z"}"#),
     ]);
     let error = runs::clear(&plan, &HashMap::from([(1, DataTable::default())])).expect_err("no column");
-    assert!(matches!(error, TableError::Input(_)));
+    assert!(matches!(error, TableError::Input { .. }));
     assert!(error.to_string().starts_with("2.filter: the plan refers to column \"z\""), "{error}");
 }
 
@@ -134,7 +134,7 @@ fn tables_of_more_rows_than_widths_allow() {
             unmatched,
         ) {
             Ok(_) => String::new(),
-            Err(TableError::Input(message)) => message,
+            Err(error @ TableError::Input { .. }) => error.to_string(),
             Err(other) => panic!("not an input error: {other}"),
         }
     };
@@ -168,6 +168,6 @@ fn operators_that_are_not() {
         r#"{"id":1,"op":"filter","input":0,"predicate":{"op":"not","args":[],"kind":{"repr":"bits","width":1,"signed":false,"nullable":false}}}"#,
         r#"{"id":1,"op":"filter","input":0,"predicate":{"null":{"repr":"bits","width":0,"signed":false,"nullable":false}}}"#,
     ] {
-        assert!(matches!(tacit_table::Operator::from_json(wrong), Err(TableError::Input(_))), "{wrong}");
+        assert!(matches!(tacit_table::Operator::from_json(wrong), Err(TableError::Input { .. })), "{wrong}");
     }
 }

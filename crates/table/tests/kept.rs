@@ -10,7 +10,7 @@ use static_assertions::assert_not_impl_any;
 use tacit_mpc::backends::{Components, Rep3, Two};
 use tacit_net::{Options, Session, memory};
 use tacit_table::kept::{Header, KeptFile, KeptShares, SealingKey, write};
-use tacit_table::{Executor, Operator, Table, TableError};
+use tacit_table::{Executor, Operator, Table, TableError, WrongInput};
 use world::runs::{names, permits};
 use world::tables::TEXTS;
 use world::{Cell, Clear, HASH_KEY, PARTIES, Plan, bits, ring64, ring128};
@@ -171,7 +171,7 @@ fn whole(folder: &Path, node: &str) -> Result<KeptShares, TableError> {
 
 fn refusal(folder: &Path, node: &str) -> String {
     match whole(folder, node) {
-        Err(TableError::Input(sentence)) => sentence,
+        Err(error @ TableError::Input { what: WrongInput::File { .. }, .. }) => error.to_string(),
         Err(other) => panic!("another fault: {other}"),
         Ok(_) => panic!("the file was read"),
     }

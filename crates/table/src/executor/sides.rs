@@ -3,9 +3,10 @@
 use tacit_mpc::{Backend, Permit, PermitKind};
 
 use super::{Executor, in_step_of};
-use crate::error::{Result, TableError};
+use crate::error::Result;
 use crate::operator::PsiSide;
 use crate::operators::input;
+use crate::wrong_input::WrongInput;
 
 /// Names of the two sides in sites of permits.
 const SIDES: [&str; 2] = ["left", "right"];
@@ -53,7 +54,7 @@ impl<B: Backend> Executor<B> {
 /// Whether a join of these sides can be executed at all.
 pub(super) fn check([left, right]: [&PsiSide; 2]) -> Result<()> {
     if left.keys.is_empty() || left.keys.len() != right.keys.len() {
-        return Err(TableError::Input("a psi needs as many left keys as right keys, at least one".into()));
+        return Err(WrongInput::KeyCount { operator: "psi" }.into());
     }
     for side in [left, right] {
         input::at_most(side.rows.unwrap_or_default(), "a side of a psi")?;

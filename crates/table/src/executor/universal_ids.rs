@@ -17,6 +17,7 @@ use crate::matching::KeyGroups;
 use crate::operator::{Input, PsiSide, UniversalIds};
 use crate::operators::input::columns;
 use crate::table::{Column, Table, Value};
+use crate::wrong_input::WrongInput;
 
 /// One owner's side: its items for the protocol, and its encoded rows.
 pub struct IdsSide {
@@ -50,8 +51,7 @@ impl<B: Backend> Executor<B> {
         check(ids.sides()).map_err(|error| error.within(&name))?;
         let mut columns = ids.sides().into_iter().flat_map(|side| &side.columns);
         if let Some(column) = columns.find(|column| !column.kind.nullable) {
-            let refused = format!("column {:?} of a full join has to be nullable", column.name);
-            return Err(TableError::Input(refused).within(&name));
+            return Err(TableError::from(WrongInput::NotNullable { name: column.name.clone() }).within(&name));
         }
         let rows = self.size_permit(&name)?;
         Ok((self.sizes(&name, ids.sides(), own)?, rows))

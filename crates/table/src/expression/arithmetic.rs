@@ -8,6 +8,7 @@ use crate::convert::{planes_of_width, to_kind};
 use crate::error::{Result, TableError};
 use crate::operator::{Call, Encoding, Function, Kind, Repr};
 use crate::table::{Shares, Value};
+use crate::wrong_input::WrongInput;
 
 impl<B: Backend> Scope<'_, B> {
     /// add, sub, mul, neg, scale.
@@ -85,7 +86,7 @@ fn ring_kind(kind: Kind) -> Result<Kind> {
     match kind.repr {
         Repr::Bits if kind.width <= 64 => Ok(Kind { repr: Repr::Ring64, ..kind }),
         Repr::Bits if kind.width <= 128 => Ok(Kind { repr: Repr::Ring128, ..kind }),
-        Repr::Bits => Err(TableError::Input(format!("a product of {} bits; at most 128 are possible", kind.width))),
+        Repr::Bits => Err(WrongInput::ProductWidth { width: kind.width }.into()),
         _ => Ok(kind),
     }
 }

@@ -4,9 +4,10 @@ use tacit_math::Plane;
 use tacit_mpc::Backend;
 
 use crate::convert::constant_planes;
-use crate::error::{Result, TableError};
+use crate::error::Result;
 use crate::operator::{Encoding, Kind, Repr};
 use crate::table::{Shares, Value};
+use crate::wrong_input::WrongInput;
 
 /// The same public value in every row.
 pub(crate) struct Constant {
@@ -56,7 +57,7 @@ impl Constant {
         let shares = match kind.repr {
             Repr::Bits => Shares::Bits(constant_planes(b, rows, self.bits_of_width(kind.width))),
             _ if self.kind.width > 128 => {
-                return Err(TableError::Input("a string constant where a number is needed".into()));
+                return Err(WrongInput::NoNumber.into());
             }
             Repr::Ring64 => Shares::Ring64(b.public_vector(rows, || vec![number as u64; rows])),
             Repr::Ring128 => Shares::Ring128(b.public_vector(rows, || vec![number as u128; rows])),

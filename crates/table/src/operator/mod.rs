@@ -20,7 +20,8 @@ use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Result, TableError};
+use crate::error::Result;
+use crate::wrong_input::WrongInput;
 
 /// One step that all nodes execute.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -69,21 +70,22 @@ impl Operator {
     /// Reads one operator.
     ///
     /// # Errors
-    /// [`TableError::Input`] when the text is not an operator.
+    /// [`WrongInput::Operator`] when the text is not an operator.
     pub fn from_json(text: &str) -> Result<Self> {
-        serde_json::from_str(text).map_err(|e| TableError::Input(format!("the plan's operator is malformed: {e}")))
+        serde_json::from_str(text).map_err(|error| WrongInput::Operator { detail: error.to_string() }.into())
     }
 
     /// Reads a list of operators in execution order.
     ///
     /// # Errors
-    /// [`TableError::Input`] when the text is not such a list, or two operators have one id.
+    /// [`WrongInput::Operators`] when the text is not such a list; [`WrongInput::RepeatedId`] when two operators have
+    /// one id.
     pub fn list_from_json(text: &str) -> Result<Vec<Self>> {
-        let malformed = |what: String| TableError::Input(format!("the plan's operators are malformed: {what}"));
-        let operators: Vec<Self> = serde_json::from_str(text).map_err(|e| malformed(e.to_string()))?;
+        let malformed = |error: serde_json::Error| WrongInput::Operators { detail: error.to_string() };
+        let operators: Vec<Self> = serde_json::from_str(text).map_err(malformed)?;
         let mut ids = HashSet::new();
         match operators.iter().find(|operator| !ids.insert(operator.id())) {
-            Some(twice) => Err(malformed(format!("{} has the id of an operator before it", twice.name()))),
+            Some(twice) => Err(WrongInput::RepeatedId { operator: twice.name() }.into()),
             None => Ok(operators),
         }
     }

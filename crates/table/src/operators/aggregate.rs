@@ -16,6 +16,7 @@ use crate::error::{Result, TableError};
 use crate::mask::{keep, keep_all, present};
 use crate::operator::{Aggregate, AggregateFunction, Aggregation};
 use crate::table::{Column, Table, Value, slice_bits};
+use crate::wrong_input::WrongInput;
 
 /// Every aggregate over the whole table.
 pub(crate) fn aggregate<B: Backend>(b: &mut B, table: &Table<B>, aggregate: &Aggregate) -> Result<Table<B>> {
@@ -45,7 +46,7 @@ fn one<B: Backend>(b: &mut B, table: &Table<B>, aggregation: &Aggregation) -> Re
         AggregateFunction::Min | AggregateFunction::Max => return extreme(b, table, aggregation),
         AggregateFunction::Middle => return middle(b, table, aggregation),
         AggregateFunction::Any | AggregateFunction::Sum => {
-            return Err(TableError::Input(format!("{:?}: \"any\" needs group keys", aggregation.name)));
+            return Err(WrongInput::Ungrouped { aggregate: aggregation.name.clone() }.into());
         }
     };
     let modulus = Modulus::of_count(aggregation.kind);

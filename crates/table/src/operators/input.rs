@@ -13,6 +13,7 @@ use crate::error::{Result, TableError};
 use crate::operator::{Input, InputColumn, Repr};
 use crate::parties::Parties;
 use crate::table::{Column, Shares, Table, Value};
+use crate::wrong_input::WrongInput;
 
 /// The owner's data, ready to be shared.
 pub(crate) struct Prepared {
@@ -31,10 +32,8 @@ fn is_exact(input: &Input) -> bool {
 pub(crate) fn prepare(input: &Input, data: &DataTable, hash: &KeyedHash) -> Result<Prepared> {
     let rows = input.rows.map_or_else(|| data.announced_rows(input.pad_to_source), Ok)?;
     if rows < data.rows {
-        return Err(TableError::Input(format!(
-            "{} has {} rows, more than the {rows} declared for this input",
-            input.owner, data.rows
-        )));
+        let owner = input.owner.clone();
+        return Err(WrongInput::Undeclared { owner, rows: data.rows, most: rows, operator: "input" }.into());
     }
     Ok(Prepared { rows, block: Some(encode(input, data, rows, !is_exact(input), hash)?) })
 }
@@ -83,7 +82,7 @@ pub(crate) fn at_most(rows: usize, what: &str) -> Result<usize> {
 }
 
 fn too_many(what: &str, rows: u64) -> TableError {
-    TableError::Input(format!("{what} has {rows} rows; a table has at most 2^31, so ask about fewer rows"))
+    WrongInput::TableRows { what: what.to_owned(), rows }.into()
 }
 
 /// Shares the owner's encoded columns, of `rows` rows.

@@ -33,6 +33,7 @@ use crate::error::{Result, TableError};
 use crate::mask::and_present;
 use crate::operator::{Join, Kind, Repr};
 use crate::table::{Column, Shares, Table, Value};
+use crate::wrong_input::WrongInput;
 
 /// One pair of key columns: as planes of one width, for the left and the right rows.
 struct KeyPair<B: Backend> {
@@ -57,13 +58,10 @@ struct Sorting<B: Backend> {
 pub(crate) fn join<B: Backend>(b: &mut B, left: &Table<B>, right: &Table<B>, join: &Join) -> Result<Table<B>> {
     let (left_keys, right_keys) = (left.values(&join.left_keys)?, right.values(&join.right_keys)?);
     if left_keys.len() != right_keys.len() || left_keys.is_empty() {
-        return Err(TableError::Input("a join needs as many left keys as right keys, at least one".into()));
+        return Err(WrongInput::KeyCount { operator: "join" }.into());
     }
     if u32::try_from(left.rows + right.rows).is_err() {
-        return Err(TableError::Input(format!(
-            "a join of {} rows; at most 2^32 - 1 are possible",
-            left.rows + right.rows
-        )));
+        return Err(WrongInput::JoinRows { rows: left.rows + right.rows }.into());
     }
     let mut keys = Vec::new();
     for (l, r) in left_keys.iter().zip(&right_keys) {
@@ -129,11 +127,7 @@ fn check_sorted<B: Backend>(table: &Table<B>, keys: &[String]) -> Result<()> {
     if table.order.encoded == keys {
         return Ok(());
     }
-    Err(TableError::Input(format!(
-        "a merged join by {} of a table that its owner sorts by {}",
-        keys.join(", "),
-        if table.order.encoded.is_empty() { "nothing".into() } else { table.order.encoded.join(", ") }
-    )))
+    Err(WrongInput::MergeOrder { keys: keys.to_vec(), order: table.order.encoded.clone() }.into())
 }
 
 /// The sort of n left and m right rows.

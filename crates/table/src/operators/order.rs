@@ -5,9 +5,10 @@ use tacit_mpc::{Backend, Rows, ops};
 
 use crate::bundle::bundle;
 use crate::convert::planes;
-use crate::error::{Result, TableError};
+use crate::error::Result;
 use crate::operator::{Limit, Sort, SortKey};
 use crate::table::{Column, Order, Shares, Table, Value};
+use crate::wrong_input::WrongInput;
 
 /// Where a column's values and NULLs go in an order.
 #[derive(Clone, Copy)]
@@ -123,9 +124,7 @@ pub(crate) fn stated<B: Backend>(table: &Table<B>) -> Result<()> {
     if table.order.stated {
         return Ok(());
     }
-    Err(TableError::Input(
-        "the plan shows the order of rows that none of its sorts put in order; sort them first".into(),
-    ))
+    Err(WrongInput::Unordered.into())
 }
 
 /// Rows start..start+rows. Local.

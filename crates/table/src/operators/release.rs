@@ -18,6 +18,7 @@ use crate::mask::{keep_all, present};
 use crate::operator::{Encoding, Kind, Release};
 use crate::parties::Parties;
 use crate::table::{Table, Value};
+use crate::wrong_input::WrongInput;
 
 /// Opens the columns to the recipients; None at all others.
 pub(crate) fn release<B: Backend>(
@@ -59,7 +60,7 @@ pub(crate) fn allowed<B: Backend>(
     let site = format!("{}.release", release.id);
     let values = table.values(&release.columns)?;
     if let Some(hashed) = release.columns.iter().zip(&values).find(|(_, value)| value.encoding == Encoding::Hash) {
-        return Err(TableError::Input(format!("column {:?} is a hash, which cannot be opened as a string", hashed.0)));
+        return Err(WrongInput::OpenedHash { name: hashed.0.clone() }.into());
     }
     let opened = opened_columns(table, release)?;
     let opening = permits.take(&site, &[PermitKind::Answer, PermitKind::Value], &release.to, &opened)?;
@@ -113,7 +114,7 @@ pub(crate) fn masked<B: Backend>(b: &mut B, table: &Table<B>, release: &Release)
 pub(crate) fn opened_columns<B: Backend>(table: &Table<B>, release: &Release) -> Result<Vec<OpenedColumn>> {
     let Release { columns, nullable, .. } = release;
     if let Some(name) = nullable.iter().flatten().find(|name| !columns.contains(name)) {
-        return Err(TableError::Input(format!("column {name:?} is not released, and cannot be NULL in the answer")));
+        return Err(WrongInput::NotReleased { name: name.clone() }.into());
     }
     let column = |name: &String| {
         let kind = table.value(name)?.kind;

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use tacit_mpc::Backend;
 
 use super::order::Direction;
-use crate::error::{Result, TableError};
+use crate::error::Result;
 use crate::operator::{AggregateFunction, Aggregation};
 use crate::table::{Table, Value};
+use crate::wrong_input::WrongInput;
 
 /// One sort by the group keys and then by a column, whose NULLs come first, and the aggregates computed on it.
 ///
@@ -82,8 +83,8 @@ fn is_descending(aggregates: &[Aggregation], aggregate: &Aggregation) -> bool {
 
 /// The column of an aggregate that has one.
 pub(crate) fn column_name(aggregate: &Aggregation) -> Result<&str> {
-    let missing = || TableError::Input(format!("the aggregate {:?} names no column", aggregate.name));
-    aggregate.column.as_deref().ok_or_else(missing)
+    let missing = || WrongInput::Uncolumned { aggregate: aggregate.name.clone() };
+    Ok(aggregate.column.as_deref().ok_or_else(missing)?)
 }
 
 /// The columns that the aggregates of the first sort sum up, count or pass on.

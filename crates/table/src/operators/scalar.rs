@@ -4,15 +4,16 @@ use tacit_math::Plane;
 use tacit_mpc::Backend;
 
 use crate::convert::{constant_planes, repeat};
-use crate::error::{Result, TableError};
+use crate::error::Result;
 use crate::mask::keep;
 use crate::operator::Repr;
 use crate::table::{Column, Shares, Table, Value};
+use crate::wrong_input::WrongInput;
 
 /// All columns of input, then those of scalar. A scalar without a row, or whose row is not valid, is NULL.
 pub(crate) fn broadcast<B: Backend>(b: &mut B, input: &Table<B>, scalar: &Table<B>) -> Result<Table<B>> {
     if scalar.rows > 1 {
-        return Err(TableError::Input(format!("a scalar of {} rows; it has at most one", scalar.rows)));
+        return Err(WrongInput::ScalarRows { rows: scalar.rows }.into());
     }
     let mut columns = input.columns.clone();
     for column in &scalar.columns {
