@@ -14,6 +14,7 @@ use tacit_psi::{PsiError, Role, Sizes};
 use crate::bins::Bins;
 use crate::distinct::Distinct;
 use crate::error::MatchError;
+use crate::wrong_input::WrongInput;
 
 /// The receiver learns the number of matching keys. If this number is `least` or more, the receiver also learns the sum
 /// of the sender's first payload column (64-bit integers). bins: a single one. rows: announced by this party and by the
@@ -32,7 +33,7 @@ pub fn aggregate(
     let [mine, theirs] = rows.map(|rows| rows.max(1));
     let mut distinct = Distinct::of(bins.tokens(0)?);
     let tokens = distinct.tokens.len();
-    let seed = Seed::random().map_err(|error| PsiError::Input(format!("no randomness ({error}); start again")))?;
+    let seed = Seed::random().map_err(PsiError::from)?;
     pad(&mut distinct.tokens, mine, role, &seed);
     let sums = least.map(|least| Sums { columns: 1, to: Role::Receiver, least });
     Ok(match role {
@@ -54,7 +55,6 @@ fn values(bins: &Bins, distinct: &Distinct, tokens: usize, items: usize) -> Resu
 
 fn column(batch: &arrow_array::RecordBatch) -> Result<Vec<u64>, MatchError> {
     let values = batch.columns().first().and_then(|column| column.as_primitive_opt::<Int64Type>());
-    let values =
-        values.ok_or_else(|| MatchError::Input("the column to sum is no 64-bit integer; cast it".to_owned()))?;
+    let values = values.ok_or(WrongInput::SummedType)?;
     Ok(values.iter().map(|value| value.unwrap_or(0) as u64).collect())
 }

@@ -17,6 +17,7 @@ use crate::canonical::{Counts, KeyColumn};
 use crate::error::MatchError;
 use crate::files::Files;
 use crate::tokeniser::Tokeniser;
+use crate::wrong_input::{WrongColumn, WrongInput};
 
 /// Which rows go where.
 #[derive(Clone)]
@@ -162,12 +163,12 @@ pub(crate) fn projected(batch: &RecordBatch, columns: &[usize]) -> Result<Record
 
 /// The error's own words could quote data.
 fn unusable(error: &ArrowError) -> MatchError {
-    let kind = match error {
-        ArrowError::NotYetImplemented(_) => "of a type that cannot be rearranged",
-        ArrowError::OffsetOverflowError(_) => "with more than 2 GiB of text in one batch",
-        _ => "that is no proper Arrow data",
+    let wrong = match error {
+        ArrowError::NotYetImplemented(_) => WrongColumn::Type,
+        ArrowError::OffsetOverflowError(_) => WrongColumn::Size,
+        _ => WrongColumn::Layout,
     };
-    MatchError::Input(format!("a column {kind} cannot be carried along; leave it out with --columns"))
+    WrongInput::Carried { wrong }.into()
 }
 
 /// A party's rows in bins.
@@ -302,9 +303,7 @@ impl Loaded<'_> {
     pub fn take(&self, rows: &[u32]) -> Result<RecordBatch, MatchError> {
         let all = self.rows();
         if rows.iter().any(|&row| row as usize >= all) {
-            return Err(MatchError::Input(
-                "a result names rows that its bin does not have; start the run anew".to_owned(),
-            ));
+            return Err(WrongInput::BinRows.into());
         }
         let chunks: Vec<&RecordBatch> = self
             .chunks

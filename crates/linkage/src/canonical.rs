@@ -25,6 +25,7 @@ use arrow_schema::{DataType, TimeUnit};
 
 use crate::error::MatchError;
 use crate::normalise::Normaliser;
+use crate::wrong_input::WrongInput;
 
 /// One column of the key.
 #[derive(Clone, Debug)]
@@ -140,10 +141,7 @@ fn writer<'a>(name: &str, column: &'a ArrayRef, normaliser: &'a Normaliser) -> R
         DataType::Utf8View => text(column.as_string_view(), normaliser),
         DataType::Null => Box::new(|_, _| Value::Null),
         _ if *normaliser != Normaliser::Exact => {
-            return Err(MatchError::Input(format!(
-                "key column {name:?} is no text ({}), so it cannot be normalised; leave out its normaliser",
-                column.data_type()
-            )));
+            return Err(WrongInput::Normalised { name: name.to_owned(), data_type: column.data_type().clone() }.into());
         }
         DataType::Int8 => number::<Int8Type>(column, 0),
         DataType::Int16 => number::<Int16Type>(column, 0),
@@ -178,9 +176,7 @@ fn writer<'a>(name: &str, column: &'a ArrayRef, normaliser: &'a Normaliser) -> R
             Box::new(move |row, bytes| put(values.is_null(row), values.value(row), bytes))
         }
         other => {
-            return Err(MatchError::Input(format!(
-                "key column {name:?} has the type {other}, which has no equality to match by; cast it to text or a number"
-            )));
+            return Err(WrongInput::KeyType { name: name.to_owned(), data_type: other.clone() }.into());
         }
     })
 }

@@ -10,6 +10,7 @@ use tacit_psi::error::grouped;
 use tacit_sealed::SealedError;
 
 use crate::messages::Misbehaviour;
+use crate::wrong_input::{Unapproved, WrongInput, WrongPlan};
 
 /// Why matching tables ended.
 #[derive(Debug, thiserror::Error)]
@@ -38,13 +39,16 @@ pub enum MatchError {
     Announced(Misbehaviour),
     /// A text that is no plan of a match.
     #[error("this is no plan of a match: {0}")]
-    Plan(String),
+    Plan(#[from] WrongPlan),
     /// Something is to be run that the approved plan does not say.
     #[error("the approved plan of this match does not show {0}")]
-    NotApproved(&'static str),
-    /// A step is taken before another one that it needs.
-    #[error("{0}")]
-    OutOfOrder(&'static str),
+    NotApproved(Unapproved),
+    /// A step is taken after the end.
+    #[error("the connection has ended; connect again")]
+    Ended,
+    /// A step is taken before the parties have announced their tables.
+    #[error("a match begins with what its parties announce")]
+    Unannounced,
     /// The operating system gives no socket.
     #[error("no socket is left ({0}); close other programs")]
     Socket(String),
@@ -52,8 +56,8 @@ pub enum MatchError {
     #[error(transparent)]
     Overflow(#[from] Overflow),
     /// This party's data cannot be used.
-    #[error("{0}")]
-    Input(String),
+    #[error(transparent)]
+    Input(#[from] WrongInput),
     /// Keys that repeat at both parties give more rows than memory holds.
     #[error(
         "keys repeat at both parties, so that a bin of the output has {rows} rows where {most} fit into the declared memory; declare more --memory at both parties, or let each key stand in one row"
@@ -109,7 +113,7 @@ impl MatchError {
             Self::Protocol(error) => error.fault(),
             Self::Misbehaved { .. } => Fault::Misbehaved,
             Self::Refused { .. } => Fault::Gone,
-            Self::NotApproved(_) | Self::OutOfOrder(_) | Self::Socket(_) => Fault::Internal,
+            Self::NotApproved(_) | Self::Ended | Self::Unannounced | Self::Socket(_) => Fault::Internal,
             Self::Overflow(_)
             | Self::Input(_)
             | Self::Announced(_)

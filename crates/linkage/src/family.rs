@@ -6,6 +6,7 @@ use tacit_psi::vole_psi::Variant;
 use tacit_psi::{DhPsi, Kkrt, Protocol, VolePsi};
 
 use crate::error::MatchError;
+use crate::wrong_input::WrongInput;
 
 /// Every protocol of the room, the default first. bins: number of bins of the run; statistical bounds hold for all bins
 /// together.
@@ -25,7 +26,7 @@ pub fn protocols(bins: usize) -> Vec<Arc<dyn Protocol>> {
 /// An input error that lists the names.
 pub fn named(name: &str, bins: usize) -> Result<Arc<dyn Protocol>, MatchError> {
     let all = protocols(bins);
-    let names: Vec<&str> = all.iter().map(|protocol| protocol.name()).collect();
-    let unknown = MatchError::Input(format!("there is no protocol {name:?}; choose auto, {}", names.join(", ")));
-    all.iter().find(|protocol| protocol.name() == name).cloned().ok_or(unknown)
+    let known = || all.iter().map(|protocol| protocol.name().to_owned()).collect();
+    let found = all.iter().find(|protocol| protocol.name() == name).cloned();
+    Ok(found.ok_or_else(|| WrongInput::NoProtocol { name: name.to_owned(), known: known() })?)
 }

@@ -27,6 +27,7 @@ use crate::bins::Bins;
 use crate::distinct::Distinct;
 use crate::error::MatchError;
 use crate::keyed::KeyedRows;
+use crate::wrong_input::{WrongColumn, WrongInput};
 
 /// Rows of one batch of the output.
 const BATCH: usize = 122_880;
@@ -140,7 +141,7 @@ impl Ids {
 fn check(rows: usize) -> Result<(), MatchError> {
     match rows < NONE as usize {
         true => Ok(()),
-        false => Err(MatchError::Input("ids are given to fewer than 2^32 rows".to_owned())),
+        false => Err(WrongInput::IdRows.into()),
     }
 }
 
@@ -212,9 +213,7 @@ fn push(rows: &mut Vec<u32>, row: u32) -> usize {
 }
 
 fn rearranged() -> MatchError {
-    MatchError::Input(
-        "a column of a type that cannot be rearranged cannot be carried along; leave it out with --columns".to_owned(),
-    )
+    WrongInput::Carried { wrong: WrongColumn::Type }.into()
 }
 
 impl Iterator for IdRows {

@@ -23,6 +23,8 @@
 //! | [`keyed`] | rows with one key or several, in memory, for ids and shares |
 //! | [`prepared`] | a large table prepared once and asked about many times |
 //! | [`output`] | the rows of a join, as a stream of batches |
+//! | [`error`] | why a match ends, by whose fault |
+//! | [`wrong_input`] | what is wrong with data, options or a plan |
 
 pub mod aggregate;
 pub mod bins;
@@ -46,6 +48,7 @@ pub mod results;
 pub mod run;
 pub mod shares;
 pub mod tokeniser;
+pub mod wrong_input;
 
 pub use bins::{Bins, Layout, Partition};
 pub use canonical::{Counts, KeyColumn};
@@ -59,3 +62,4 @@ pub use plan::MatchPlan;
 pub use results::Results;
 pub use run::{Progress, Run};
 pub use tokeniser::Tokeniser;
+pub use wrong_input::{Unapproved, WrongInput, WrongPlan};

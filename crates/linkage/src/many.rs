@@ -17,6 +17,7 @@ use crate::error::MatchError;
 use crate::repetitions::{Learner, Places, Repetitions};
 use crate::results::{Matches, Results};
 use crate::run::Progress;
+use crate::wrong_input::WrongInput;
 
 /// What a match costs all parties. owners: their sizes are the announced numbers of rows.
 ///
@@ -60,7 +61,7 @@ pub fn intersect(
     let tokens = distinct.tokens.len();
     let announced = owners.sizes.get(me.0).copied().unwrap_or(0);
     if tokens > announced {
-        return Err(MatchError::Input(format!("{tokens} keys are given, more than the {announced} rows announced")));
+        return Err(WrongInput::Unannounced { keys: tokens, rows: announced }.into());
     }
     // No padding of another party is ever equal to the leader's.
     let role = if me == owners.leader { Role::Receiver } else { Role::Sender };

@@ -11,6 +11,7 @@ use icu_normalizer::ComposingNormalizerBorrowed;
 use phonenumber::{Mode, country};
 
 use crate::error::MatchError;
+use crate::wrong_input::WrongInput;
 
 /// How a text becomes canonical.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,11 +35,7 @@ impl Normaliser {
     /// # Errors
     /// An input error that lists the names.
     pub fn named(name: &str) -> Result<Self, MatchError> {
-        let unknown = || {
-            MatchError::Input(format!(
-                "there is no normaliser {name:?}; choose exact, email, name, phone, or phone:REGION with a region of two letters such as phone:DE"
-            ))
-        };
+        let unknown = || MatchError::from(WrongInput::NoNormaliser { name: name.to_owned() });
         Ok(match name.split_once(':') {
             None => match name {
                 "exact" => Self::Exact,

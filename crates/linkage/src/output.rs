@@ -10,6 +10,7 @@ use arrow_schema::{Schema, SchemaRef};
 use crate::bins::{Bins, Loaded};
 use crate::error::MatchError;
 use crate::results::{Matches, Results};
+use crate::wrong_input::WrongInput;
 
 /// Rows of one batch.
 const BATCH: usize = 122_880;
@@ -184,9 +185,7 @@ impl Rows {
 
     fn batch(&self, columns: Vec<ArrayRef>, rows: usize) -> Result<RecordBatch, MatchError> {
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
-        RecordBatch::try_new_with_options(self.schema(), columns, &options).map_err(|_| {
-            MatchError::Input("the columns of a bin are not those of the others; start the run anew".to_owned())
-        })
+        RecordBatch::try_new_with_options(self.schema(), columns, &options).map_err(|_| WrongInput::BinColumns.into())
     }
 
     /// Of the rows of a bin those that match nothing.

@@ -84,7 +84,7 @@ impl Parties {
     /// # Errors
     /// The connection has ended.
     pub fn first(&mut self) -> Result<&mut Session, MatchError> {
-        self.sessions.first_mut().ok_or(MatchError::OutOfOrder(ENDED))
+        self.sessions.first_mut().ok_or(MatchError::Ended)
     }
 
     /// Tells the others of this party. Everybody's announcement, in the parties' order.
@@ -297,7 +297,7 @@ impl Parties {
 
     /// The plan, as this party runs it.
     fn approved(&self) -> Result<At<'_>, MatchError> {
-        let session = self.sessions.first().ok_or(MatchError::OutOfOrder(ENDED))?;
+        let session = self.sessions.first().ok_or(MatchError::Ended)?;
         Ok(self.plan.at(session.me().0))
     }
 
@@ -333,20 +333,16 @@ impl Parties {
     fn of_two(&self) -> Result<[&Announcement; 2], MatchError> {
         match (&self.announced[..], self.sessions.first().map(Session::me)) {
             ([mine, theirs], Some(PartyId(0))) | ([theirs, mine], Some(_)) => Ok([mine, theirs]),
-            _ => Err(MatchError::OutOfOrder(UNANNOUNCED)),
+            _ => Err(MatchError::Unannounced),
         }
     }
 
     /// How many rows of the output fit into the memory that all declare.
     fn joint_rows(&self) -> Result<u64, MatchError> {
         let memory = self.announced.iter().map(|told| told.memory).min();
-        memory.map(|memory| memory / BYTES_PER_JOINT_ROW).ok_or(MatchError::OutOfOrder(UNANNOUNCED))
+        memory.map(|memory| memory / BYTES_PER_JOINT_ROW).ok_or(MatchError::Unannounced)
     }
 }
-
-const ENDED: &str = "the connection has ended; connect again";
-
-const UNANNOUNCED: &str = "a match begins with what its parties announce";
 
 fn peer(session: &Session) -> PartyId {
     PartyId(1 - session.me().0)

@@ -12,15 +12,13 @@ use tacit_psi::alignment::Learns;
 use crate::choice::bins::{Asked, Protocol};
 use crate::choice::whole::Revealed;
 use crate::error::MatchError;
+use crate::wrong_input::{Unapproved, WrongPlan};
 
 /// Domain of a plan's digest.
 const DIGEST: &str = "tacit 2026-11-24 linkage: plan of a match";
 
 /// The protocol that is chosen by its predicted time.
 const AUTOMATIC: &str = "auto";
-
-/// The outcome of a plan of rows, in words.
-const ROWS: &str = "which rows match";
 
 /// The joins of two tables. The first is the one that one party can learn alone.
 const JOINS: [&str; 5] = ["inner", "left", "right", "full", "anti"];
@@ -110,8 +108,8 @@ impl MatchPlan {
     /// # Errors
     /// [`MatchError::Plan`] if it is no plan, or one that no parties can run.
     pub fn from_json(text: &str) -> Result<Self, MatchError> {
-        let plan: Self = serde_json::from_str(text).map_err(|error| MatchError::Plan(error.to_string()))?;
-        plan.fault().map_or(Ok(plan), |fault| Err(MatchError::Plan(fault.to_owned())))
+        let plan: Self = serde_json::from_str(text).map_err(|error| WrongPlan::Json { detail: error.to_string() })?;
+        plan.fault().map_or(Ok(plan), |fault| Err(fault.into()))
     }
 
     /// 32 bytes that are equal exactly if the plans and the versions of tacit are.
@@ -133,7 +131,7 @@ impl MatchPlan {
     /// [`MatchError::NotApproved`] of a plan that reveals something else.
     pub fn asked(&self) -> Result<Asked<'_>, MatchError> {
         let Reveals::Rows { protocol, bins, plugin, .. } = &self.reveals else {
-            return Err(MatchError::NotApproved(ROWS));
+            return Err(MatchError::NotApproved(Unapproved::Rows));
         };
         let protocol = match (plugin, protocol.as_str()) {
             (Some(name), _) => Protocol::Elsewhere(name),
@@ -157,7 +155,7 @@ impl MatchPlan {
                 Ok(Revealed::Numbers { receiver: self.counts(summed.as_ref()), summed: summed.is_some() })
             }
             Reveals::Rows { .. } | Reveals::Common | Reveals::Prepared => {
-                Err(MatchError::NotApproved("what is in the place of rows"))
+                Err(MatchError::NotApproved(Unapproved::InPlaceOfRows))
             }
         }
     }
@@ -168,7 +166,7 @@ impl MatchPlan {
     /// [`MatchError::NotApproved`] of a plan that reveals something else.
     pub fn recipients(&self) -> Result<Vec<usize>, MatchError> {
         if self.reveals != Reveals::Common {
-            return Err(MatchError::NotApproved("which keys all have"));
+            return Err(MatchError::NotApproved(Unapproved::Common));
         }
         Ok((0..self.parties.len()).filter(|&party| self.to.contains(&self.parties[party])).collect())
     }
@@ -185,7 +183,7 @@ impl MatchPlan {
     }
 
     /// What is wrong with it.
-    fn fault(&self) -> Option<&'static str> {
+    fn fault(&self) -> Option<WrongPlan> {
         let Self { parties, to, keys, reveals, link, .. } = self;
         let known = |party: &String| parties.contains(party);
         let in_order = |some: &[String]| parties.iter().filter(|party| some.contains(party)).eq(some);
@@ -210,14 +208,14 @@ impl MatchPlan {
         };
         match () {
             () if (1..parties.len()).any(|place| parties[..place].contains(&parties[place])) => {
-                Some("a party is named twice")
+                Some(WrongPlan::PartyTwice)
             }
-            () if to.is_empty() || !in_order(to) => Some("those that learn the outcome are no parties in their order"),
-            () if keys.is_empty() || keys.iter().any(Vec::is_empty) => Some("a key has no column"),
+            () if to.is_empty() || !in_order(to) => Some(WrongPlan::Recipients),
+            () if keys.is_empty() || keys.iter().any(Vec::is_empty) => Some(WrongPlan::EmptyKey),
             () if link.is_some_and(|(latency, bandwidth)| Link::declared(latency, bandwidth).is_none()) => {
-                Some("no network has its latency and bandwidth")
+                Some(WrongPlan::Link)
             }
-            () if !fits => Some("its parties cannot learn what it reveals"),
+            () if !fits => Some(WrongPlan::Unfit),
             () => None,
         }
     }
@@ -265,12 +263,12 @@ impl At<'_> {
             _ => false,
         };
         if !same || asked.bins.is_some_and(|bins| bins != count) {
-            return Err(MatchError::NotApproved("rows by this protocol, or in this number of bins"));
+            return Err(MatchError::NotApproved(Unapproved::RowsByThis));
         }
         match self.all_learn() {
             true => Ok(Learns::Both),
             false if self.plays(role, self.plan.first_to_learn()) => Ok(Learns::Receiver),
-            false => Err(MatchError::NotApproved(ROWS)),
+            false => Err(MatchError::NotApproved(Unapproved::Rows)),
         }
     }
 
@@ -278,23 +276,23 @@ impl At<'_> {
     /// computes them is the one without the column that is summed, or the first that learns them.
     pub fn numbers(&self, role: Role) -> Result<(Option<usize>, bool), MatchError> {
         let Reveals::Numbers { summed, least } = &self.plan.reveals else {
-            return Err(MatchError::NotApproved("how many keys match"));
+            return Err(MatchError::NotApproved(Unapproved::Numbers));
         };
         match self.plays(role, self.plan.counts(summed.as_ref())) {
             true => Ok((summed.as_ref().map(|_| *least as usize), self.all_learn())),
-            false => Err(MatchError::NotApproved("numbers to the other party")),
+            false => Err(MatchError::NotApproved(Unapproved::NumbersToOther)),
         }
     }
 
     /// That universal ids are approved. method: by one key, the one that runs; keys: of each row.
     pub fn ids(&self, method: Option<&str>, keys: usize) -> Result<(), MatchError> {
         let Reveals::Ids { protocol } = &self.plan.reveals else {
-            return Err(MatchError::NotApproved("universal ids"));
+            return Err(MatchError::NotApproved(Unapproved::Ids));
         };
         let by_one = method.is_some_and(|name| keys == 1 && (protocol == AUTOMATIC || protocol == name));
         match keys == self.plan.keys.len() && (by_one || method.is_none() && keys > 1) {
             true => Ok(()),
-            false => Err(MatchError::NotApproved("universal ids by this protocol or number of keys")),
+            false => Err(MatchError::NotApproved(Unapproved::IdsByThis)),
         }
     }
 
@@ -302,10 +300,10 @@ impl At<'_> {
     /// keys: of each row.
     pub fn shares(&self, role: Role, keys: usize) -> Result<Option<[bool; 2]>, MatchError> {
         let Reveals::Shares { pairs } = &self.plan.reveals else {
-            return Err(MatchError::NotApproved("shares"));
+            return Err(MatchError::NotApproved(Unapproved::Shares));
         };
         if keys != self.plan.keys.len() {
-            return Err(MatchError::NotApproved("shares by this number of keys"));
+            return Err(MatchError::NotApproved(Unapproved::SharesByThis));
         }
         let Pairs::All { dropped } = pairs else { return Ok(None) };
         let of = |party: usize| dropped.contains(&self.plan.parties[party]);
@@ -317,7 +315,7 @@ impl At<'_> {
     pub fn prepared(&self, asks: bool) -> Result<(), MatchError> {
         match &self.plan.reveals {
             Reveals::Prepared if asks == (self.me == self.plan.first_to_learn()) => Ok(()),
-            _ => Err(MatchError::NotApproved("which keys a prepared table had")),
+            _ => Err(MatchError::NotApproved(Unapproved::Prepared)),
         }
     }
 }

@@ -13,6 +13,7 @@ use tacit_psi::binning::capacity;
 
 use crate::distinct::Distinct;
 use crate::error::MatchError;
+use crate::wrong_input::WrongInput;
 
 /// A count of a byte; this one stands for a greater one, in 4 bytes, behind them.
 pub const LONG: u32 = u8::MAX as u32;
@@ -103,9 +104,8 @@ impl Repetitions {
         session.next_round();
         let (me, keys) = (session.me(), mine.len());
         let place = learners.iter().position(|learner| learner.party == me).unwrap_or(learners.len());
-        let message = learners.get(place).and_then(|learner| learner.places.write(&mine)).ok_or_else(|| {
-            MatchError::Input("more keys repeat often than its rows allow for; start the match anew".to_owned())
-        })?;
+        let message = learners.get(place).and_then(|learner| learner.places.write(&mine));
+        let message = message.ok_or(WrongInput::Repetitions)?;
         for learner in learners.iter().filter(|learner| learner.party != me) {
             session.send(learner.party, message.clone())?;
         }

@@ -19,6 +19,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tacit_sealed::Folder;
 
 use crate::error::MatchError;
+use crate::wrong_input::WrongInput;
 
 /// The file about bins that the peer has said it has a result of: a byte for each.
 const CONFIRMED: &str = "confirmed";
@@ -144,7 +145,7 @@ impl Results {
     /// # Errors
     /// A file that cannot be read; an input error if the bin has none.
     pub fn get(&self, bin: usize) -> Result<Matches, MatchError> {
-        let missing = || MatchError::Input(format!("bin {bin} has no result yet"));
+        let missing = || MatchError::from(WrongInput::NoResult { bin });
         let Some(folder) = &self.folder else {
             let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
             return held[bin].clone().ok_or_else(missing);

@@ -225,6 +225,5 @@ fn rank(outcome: &Result<(), MatchError>) -> u8 {
 }
 
 fn fresh() -> Result<Seed, MatchError> {
-    Seed::random()
-        .map_err(|error| MatchError::Input(format!("the operating system gives no randomness ({error}); start again")))
+    Ok(Seed::random().map_err(PsiError::from)?)
 }

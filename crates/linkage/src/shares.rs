@@ -20,6 +20,7 @@ use tacit_psi::{Role, Sizes};
 
 use crate::error::MatchError;
 use crate::keyed::KeyedRows;
+use crate::wrong_input::WrongInput;
 
 /// What both parties announce of themselves.
 #[derive(Clone, Copy, Debug)]
@@ -67,8 +68,7 @@ pub fn share(
 
 fn append(all: &mut Vec<u64>, column: &ArrayRef) -> Result<(), MatchError> {
     let values = column.as_primitive_opt::<Int64Type>();
-    let values =
-        values.ok_or_else(|| MatchError::Input("a column to share is no 64-bit integer; cast it".to_owned()))?;
+    let values = values.ok_or(WrongInput::SharedType)?;
     all.extend(values.iter().map(|value| value.unwrap_or(0) as u64));
     Ok(())
 }
@@ -86,6 +86,5 @@ pub fn table(pairs: SharedPairs, names: &[String]) -> Result<RecordBatch, MatchE
         .collect();
     let fields: Vec<Field> = names.iter().map(|name| Field::new(name, DataType::UInt64, false)).collect();
     let schema: SchemaRef = Arc::new(Schema::new(fields));
-    RecordBatch::try_new(schema, columns)
-        .map_err(|_| MatchError::Input("give a name to each column of shares, and share one at least".to_owned()))
+    RecordBatch::try_new(schema, columns).map_err(|_| WrongInput::SharedNames.into())
 }

@@ -10,6 +10,7 @@ use super::{Seconds, Terms, cheapest};
 use crate::error::MatchError;
 use crate::family;
 use crate::repetitions::Places;
+use crate::wrong_input::WrongInput;
 
 /// Bytes that a worker keeps at most for each token of a bin while it is matched.
 pub const BYTES_PER_TOKEN: u64 = 512;
@@ -133,7 +134,7 @@ pub fn choose(asked: &Asked<'_>, offers: [Offer; 2], terms: &Terms) -> Result<Ch
         others.map(|option| (option.name.clone(), option.seconds.agreed)).collect()
     };
     let Candidate { name, sender, cost, seconds } =
-        cheapest(options.clone(), |option| option.seconds).ok_or_else(|| MatchError::Input("no protocol".into()))?;
+        cheapest(options.clone(), |option| option.seconds).ok_or(WrongInput::NoChoice)?;
     Ok(Choice {
         others: others(&name),
         protocol: name,
@@ -163,7 +164,7 @@ fn bins(
     let tokens = fitting.min(binning::FAVOURED);
     match asked {
         Some(bins) if bins == 0 || bins > binning::MOST => {
-            Err(MatchError::Input(format!("{bins} bins; choose from 1 to {}", binning::MOST)))
+            Err(WrongInput::BinCount { bins, most: binning::MOST }.into())
         }
         Some(bins) => Ok((bins, tokens, Limit::Asked)),
         None => Ok(match rows.div_ceil(tokens).clamp(1, binning::MOST) {

@@ -6,6 +6,7 @@ use tacit_psi::multi_party::Owners;
 use super::{Seconds, Terms, cheapest};
 use crate::error::MatchError;
 use crate::many;
+use crate::wrong_input::WrongInput;
 
 /// The protocol's name.
 pub const PROTOCOL: &str = "multi-party";
@@ -27,11 +28,10 @@ pub struct Choice {
 /// [`MatchError::Input`] without recipients, or if one is none of the parties.
 pub fn choose(rows: &[usize], recipients: &[usize], terms: &Terms) -> Result<Choice, MatchError> {
     if recipients.iter().any(|&party| party >= rows.len()) {
-        return Err(MatchError::Input("the recipients are among the parties".into()));
+        return Err(WrongInput::ForeignRecipient.into());
     }
     let options = recipients.iter().map(|&leader| led_by(leader, rows, recipients, terms)).collect();
-    cheapest(options, |choice: &Choice| choice.seconds)
-        .ok_or_else(|| MatchError::Input("a match without recipients".into()))
+    Ok(cheapest(options, |choice: &Choice| choice.seconds).ok_or(WrongInput::NoRecipient)?)
 }
 
 fn led_by(leader: usize, rows: &[usize], recipients: &[usize], terms: &Terms) -> Choice {

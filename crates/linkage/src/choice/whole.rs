@@ -9,6 +9,7 @@ use super::{Seconds, Terms, cheapest};
 use crate::error::MatchError;
 use crate::ids::{METHODS, cost_by_keys};
 use crate::shares::Announced;
+use crate::wrong_input::WrongInput;
 
 /// What is revealed. Parties are numbered from 0.
 #[derive(Clone, Copy, Debug)]
@@ -82,7 +83,8 @@ pub fn choose(revealed: Revealed<'_>, rows: [usize; 2], keys: usize, terms: &Ter
         Choice { protocol, sender, cost, seconds }
     });
     let chosen = cheapest(choices.collect(), |choice| choice.seconds);
-    chosen.ok_or_else(|| MatchError::Input(format!("there is no way {revealed:?} to compute ids")))
+    let name = if let Revealed::Ids(Some(name)) = revealed { name } else { "auto" }.to_owned();
+    Ok(chosen.ok_or_else(|| WrongInput::NoMethod { name, known: METHODS.iter().map(|(name, _)| *name).collect() })?)
 }
 
 #[cfg(test)]

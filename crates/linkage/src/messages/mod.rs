@@ -24,6 +24,7 @@ pub mod run_name;
 use tacit_net::{PartyId, Session};
 
 use crate::error::MatchError;
+use crate::wrong_input::WrongInput;
 
 pub use announcement::{Announcement, Resume};
 pub use kind::Kind;
@@ -102,7 +103,7 @@ fn in_one_round<T>(
 
 fn send(session: &mut Session, peer: PartyId, bytes: &[u8]) -> Result<(), MatchError> {
     if bytes.len() > LONGEST {
-        return Err(MatchError::Input("the names of the columns are too long; leave out some with --columns".into()));
+        return Err(WrongInput::LongNames.into());
     }
     Ok(session.send(peer, [&(bytes.len() as u32).to_le_bytes(), bytes].concat())?)
 }
