@@ -147,6 +147,9 @@ pub enum WrongPlan {
     /// A key without columns, or no key.
     #[error("a key has no column")]
     EmptyKey,
+    /// A network of a latency or a bandwidth that there is not.
+    #[error("no network has its latency and bandwidth")]
+    Link,
     /// Parties, keys or rules that the outcome does not fit.
     #[error("its parties cannot learn what it reveals")]
     Unfit,

@@ -3,6 +3,8 @@
 use tacit_net::{Fault, NetError, PartyId, Session};
 use tacit_ot::OtError;
 
+use crate::wrong_input::WrongInput;
+
 /// Why a matching protocol ended.
 #[derive(Debug, thiserror::Error)]
 pub enum PsiError {
@@ -13,8 +15,8 @@ pub enum PsiError {
     #[error(transparent)]
     Ot(#[from] OtError),
     /// This party's own input or configuration cannot be used.
-    #[error("{0}")]
-    Input(String),
+    #[error(transparent)]
+    Input(#[from] WrongInput),
     /// Identifiers that repeat at both parties may give more pairs of rows than memory holds.
     #[error(
         "keys repeat at both parties, so that up to {} pairs of rows match, more than the {} that the declared memory allows; declare more --memory at both parties, leave out such rows, or let each key stand in one row",

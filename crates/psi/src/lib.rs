@@ -13,6 +13,7 @@ pub mod intersection;
 pub mod parts;
 pub mod prices;
 pub mod relatives;
+pub mod wrong_input;
 
 pub use error::PsiError;
 pub use interface::protocol::{Declared, Held, Item, Match, Outcome, Prepared, Protocol, Role, Sizes};
@@ -25,3 +26,4 @@ pub use intersection::{alignment, circuit_psi, dh_psi, kkrt, multi_party, unbala
 pub use parts::{binning, chance, cuckoo, group, okvs, permute_share, row_counts, tag_lookup, tags, tokens};
 pub use prices::Prices;
 pub use relatives::{blind_join, cardinality_sum, multi_key, private_id, private_id_oprf, ps3i, set_union};
+pub use wrong_input::WrongInput;

@@ -27,6 +27,7 @@ pub use relayed::Relayed;
 
 use crate::error::PsiError;
 use crate::interface::protocol::{Item, Outcome, Sizes};
+use crate::wrong_input::WrongInput;
 use zeroize::Zeroizing;
 
 /// One party of a protocol of two sets, without a transport. Setup serves any number of pairs of sets, one after the
@@ -76,6 +77,6 @@ pub trait Rounds<O = Outcome>: Send {
     /// # Errors
     /// [`PsiError::Input`] of a run that has failed, or that does not move.
     fn save(self: Box<Self>) -> Result<Zeroizing<Vec<u8>>, PsiError> {
-        Err(PsiError::Input("these rounds stay in the process that has begun them: they cannot be saved".to_owned()))
+        Err(WrongInput::Unmovable.into())
     }
 }

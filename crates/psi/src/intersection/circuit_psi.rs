@@ -47,6 +47,7 @@ use crate::parts::chance::TAG_BITS;
 use crate::parts::cuckoo;
 use crate::parts::masking::{AGREE_BYTES, agree};
 use crate::parts::okvs::{Layout, Okvs, Order};
+use crate::wrong_input::WrongInput;
 use tacit_math::{BlockCipher, Plane, Prg, Seed, TweakableCircularHash};
 use tacit_mpc::{Backend, Block, Rows, Shape, circuits, linear};
 use tacit_net::{PartyId, Session, Traffic};
@@ -166,10 +167,7 @@ impl CircuitPsi {
             Role::Receiver => (self.sizes.receiver, self.payloads.receiver),
         };
         if items.len() != announced || payload.shape() != (Shape { rows: announced, ..shape }) {
-            let counts = format!("{} items and {} payloads", items.len(), payload.rows);
-            return Err(PsiError::Input(format!(
-                "{counts} are given where {announced} were announced; give one payload for each item"
-            )));
+            return Err(WrongInput::Payloads { items: items.len(), payloads: payload.rows, announced }.into());
         }
         if self.bins == 0 {
             let own = if role == Role::Receiver { payload.gather(&[]) } else { Block::default() };
@@ -226,8 +224,7 @@ impl CircuitPsi {
     ) -> Result<Binned, PsiError> {
         // 1. One number in each bin.
         let numbers = numbers(session, peer, items)?;
-        let table = cuckoo::table(&numbers, self.bins)
-            .ok_or_else(|| PsiError::Input("two of this party's items are equal; give each item once".to_owned()))?;
+        let table = cuckoo::table(&numbers, self.bins).ok_or(WrongInput::EqualItems)?;
         let points = cuckoo::in_own_bins(&numbers, &table, &mut Prg::new(&Seed::random()?));
         drop(numbers);
         // 2. The function at each.

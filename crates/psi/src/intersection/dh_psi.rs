@@ -34,6 +34,7 @@ use crate::parts::masking::{
 };
 use crate::parts::tag_lookup::Table;
 use crate::parts::tags::{SortedTags, TagHash, sorted_places, tag_bits};
+use crate::wrong_input::WrongInput;
 use tacit_math::{Prg, Seed, permutation};
 use tacit_net::{PartyId, Session, Traffic};
 use tacit_ot::Adversary;
@@ -112,7 +113,7 @@ impl Prepared for Pair {
     fn online(&mut self, session: &mut Session, items: &[Item], sizes: Sizes) -> Result<Outcome, PsiError> {
         let expected = if self.role == Role::Sender { sizes.sender } else { sizes.receiver };
         if items.len() != expected {
-            return Err(PsiError::Input(format!("{} items are given where {expected} are announced", items.len())));
+            return Err(WrongInput::Items { given: items.len(), announced: expected }.into());
         }
         self.runs += 1;
         let context = [&self.context[..], &self.runs.to_le_bytes()].concat();

@@ -36,6 +36,7 @@ use crate::parts::cuckoo::{self, CHOICES};
 use crate::parts::masking::tag_bytes;
 use crate::parts::tag_lookup::Table;
 use crate::parts::tags::tag_bits;
+use crate::wrong_input::WrongInput;
 use tacit_math::pages::vector_on_large_pages;
 use tacit_math::{CorrelationRobustHash, Prg, Seed, permutation, transpose};
 use tacit_net::{PartyId, Session, Traffic};
@@ -417,7 +418,7 @@ fn assign(items: &[Item], parameters: Parameters) -> Result<(Seed, Run, Vec<Opti
             return Ok((seed, run, table.iter().enumerate().map(placed).collect()));
         }
     }
-    Err(PsiError::Input("the items of one set must be distinct, and these are not; remove duplicates first".to_owned()))
+    Err(WrongInput::EqualItems.into())
 }
 
 /// Receives the tags of the sender's items and looks up each among those of the items that are in their bins by the
@@ -458,7 +459,7 @@ fn find(
 fn check_count(items: &[Item], announced: usize) -> Result<(), PsiError> {
     match items.len() == announced {
         true => Ok(()),
-        false => Err(PsiError::Input(format!("{} items are given where {announced} are announced", items.len()))),
+        false => Err(WrongInput::Items { given: items.len(), announced }.into()),
     }
 }
 

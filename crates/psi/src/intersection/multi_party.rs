@@ -48,6 +48,7 @@ use crate::parts::chance::MOST_WORDS;
 use crate::parts::okvs::{Layout, Okvs};
 use crate::parts::tag_map::{Spread, TagMap};
 use crate::parts::tags::tag_bits;
+use crate::wrong_input::WrongInput;
 use tacit_math::band::Word;
 use tacit_math::{BlockCipher, Prg, Seed};
 use tacit_net::{Cost, PartyId, Session};
@@ -106,12 +107,11 @@ impl Owners {
         let known = |party: &PartyId| party.0 < parties;
         if self.sizes.len() != parties || !self.recipients.iter().all(known) || !self.recipients.contains(&self.leader)
         {
-            return Err(PsiError::Input(
-                "a size for each party, and a leader among the recipients, are needed".to_owned(),
-            ));
+            return Err(WrongInput::Owners.into());
         }
-        if items.len() != self.sizes[session.me().0] {
-            return Err(PsiError::Input(format!("{} items are given, not as many as announced", items.len())));
+        let announced = self.sizes[session.me().0];
+        if items.len() != announced {
+            return Err(WrongInput::Items { given: items.len(), announced }.into());
         }
         Ok(())
     }

@@ -43,6 +43,7 @@ use crate::parts::blinding::{Blinds, FixedPoint};
 use crate::parts::group::{ENCODING_BYTES, Exponent, HashToGroup};
 use crate::parts::masking::{receive_raised, receive_unblinded, send_blinded, send_points};
 use crate::parts::tags::{SortedTags, TagHash, sorted_places, tag_bits};
+use crate::wrong_input::WrongInput;
 use tacit_net::{PartyId, Session, Traffic};
 use zeroize::Zeroizing;
 
@@ -120,10 +121,8 @@ impl PreparedSet {
     /// [`PsiError::Input`] for no budget or one above [`LARGEST_BUDGET`], and for more than 2^32 - 1 items; no
     /// randomness.
     pub fn prepare(items: &[Item], budget: u64) -> Result<(Self, Vec<u8>), PsiError> {
-        let refused =
-            || PsiError::Input("a prepared set has fewer than 2^32 items and a budget of 1 to 2^48".to_owned());
         let count = u32::try_from(items.len()).ok().filter(|_| (1..=LARGEST_BUDGET).contains(&budget));
-        let count = count.ok_or_else(refused)?;
+        let count = count.ok_or(WrongInput::PreparedSize)?;
         let mut context = [0; 32];
         getrandom::fill(&mut context)?;
         let header = Header { context, items: count, budget };
@@ -155,7 +154,7 @@ impl PreparedSet {
     /// [`PsiError::Input`] if `answered` is more than the budget, or less than what is known to have been asked about.
     pub fn go_on(&mut self, answered: u64) -> Result<(), PsiError> {
         if !(self.answered..=self.header.budget).contains(&answered) {
-            return Err(PsiError::Input(format!("{answered} asked items do not fit the budget of a prepared set")));
+            return Err(WrongInput::Answered { answered }.into());
         }
         self.answered = answered;
         Ok(())
@@ -176,7 +175,7 @@ impl PreparedSet {
     /// # Errors
     /// [`PsiError::Input`] if the bytes are no such file.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, PsiError> {
-        Self::parse(bytes).ok_or_else(|| PsiError::Input("this is not the file of a prepared set".to_owned()))
+        Ok(Self::parse(bytes).ok_or(WrongInput::NoPreparedSet)?)
     }
 
     fn parse(bytes: &[u8]) -> Option<Self> {
@@ -197,10 +196,7 @@ impl PreparedSet {
     /// client that deviates.
     pub fn answer(&mut self, session: &mut Session, client: PartyId, asked: usize) -> Result<(), PsiError> {
         if asked as u64 > self.left() {
-            let left = self.left();
-            return Err(PsiError::Input(format!(
-                "{asked} items are asked about, the prepared set's budget has {left} left: prepare it anew"
-            )));
+            return Err(WrongInput::Budget { asked, left: self.left() }.into());
         }
         self.answered += asked as u64;
         session.enter(NAME);
@@ -242,7 +238,7 @@ impl PublishedSet {
             let tags = SortedTags::read(tags, header.items as usize, header.bits())?;
             Some(Self { header, half_key: FixedPoint::new(half_key)?, tags })
         });
-        set.ok_or_else(|| PsiError::Input("this is not a published set, or it is damaged".to_owned()))
+        Ok(set.ok_or(WrongInput::NoPublishedSet)?)
     }
 
     /// How many items the prepared set has.

@@ -53,6 +53,7 @@ use crate::interface::protocol::{Declared, Held, Item, Outcome, Prepared, Protoc
 use crate::parts::chance::{EVENT_BITS, MOST_WORDS};
 use crate::parts::okvs::Layout;
 use crate::parts::tags::{SortedTags, tag_bits};
+use crate::wrong_input::WrongInput;
 use receiver::Receiver;
 use sender::Sender;
 use tacit_math::band::Word;
@@ -309,10 +310,7 @@ fn check_count(items: &[Item], announced: usize) -> Result<(), PsiError> {
     if items.len() == announced {
         return Ok(());
     }
-    Err(PsiError::Input(format!(
-        "{} items are given where {announced} were announced; announce the true size",
-        items.len()
-    )))
+    Err(WrongInput::Items { given: items.len(), announced }.into())
 }
 
 impl Prepared for Sender {

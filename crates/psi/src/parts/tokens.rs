@@ -120,7 +120,7 @@ fn load(bytes: &[u8], start: usize, end: usize) -> u128 {
 /// # Errors
 /// The connection's failure; [`PsiError::Cheating`] if a peer opens something other than it has committed to.
 pub fn agree_key(session: &mut Session) -> Result<Seed, PsiError> {
-    let (a, b) = (Seed::random().map_err(no_randomness)?, Seed::random().map_err(no_randomness)?);
+    let (a, b) = (Seed::random()?, Seed::random()?);
     let mine: [u8; 32] = bytemuck::cast([*a.expose(), *b.expose()]);
     session.enter("key");
     let committed = exchange(session, commitment(session.me(), &mine))?;
@@ -151,10 +151,6 @@ fn exchange(session: &mut Session, mine: [u8; 32]) -> Result<Vec<[u8; 32]>, PsiE
         session.recv(PartyId(peer), theirs)?;
     }
     Ok(all)
-}
-
-fn no_randomness(error: impl std::fmt::Display) -> PsiError {
-    PsiError::Input(format!("the operating system gives no randomness ({error}); start again"))
 }
 
 /// Bound to the party, so that nobody can send back what it was sent.

@@ -33,6 +33,7 @@ use crate::parts::group::{ENCODING_BYTES, Encoding, Exponent, HashToGroup};
 use crate::parts::masking::{AGREE_BYTES, agree, receive_points, receive_tags, send_masked, send_tags, tag_bytes};
 use crate::parts::tag_map::{Spread, TagMap};
 use crate::parts::tags::{TagHash, tag_bits};
+use crate::wrong_input::WrongInput;
 use tacit_math::{Prg, Seed, permutation};
 use tacit_net::{PartyId, Session, Traffic};
 
@@ -125,11 +126,11 @@ pub(crate) fn run(
         Role::Receiver => ([rows.receiver, rows.sender], [columns.receiver, columns.sender]),
     };
     if identifiers.len() != rows[0] * columns[0] {
-        let (got, expected) = (identifiers.len(), rows[0] * columns[0]);
-        return Err(PsiError::Input(format!("{got} identifiers are given where {expected} are announced")));
+        let (given, announced) = (identifiers.len(), rows[0] * columns[0]);
+        return Err(WrongInput::Identifiers { given, announced }.into());
     }
     if columns.contains(&0) {
-        return Err(PsiError::Input("a table has at least one column of identifiers".to_owned()));
+        return Err(WrongInput::NoIdentifiers.into());
     }
     session.enter(NAME);
     let mut prg = Prg::new(&Seed::random()?);

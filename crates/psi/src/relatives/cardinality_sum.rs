@@ -35,6 +35,7 @@ use crate::parts::group::{ENCODING_BYTES, Exponent, HashToGroup};
 use crate::parts::masking::{AGREE_BYTES, agree, receive_raised, send_masked};
 use crate::parts::tag_map::{Spread, TagSet};
 use crate::parts::tags::{self, SortedTags, TagHash};
+use crate::wrong_input::WrongInput;
 use std::hint::black_box;
 use tacit_math::{Prg, Seed, permutation};
 use tacit_net::{PartyId, Session, Traffic};
@@ -108,8 +109,7 @@ pub fn send(
 ) -> Result<Aggregates, PsiError> {
     let columns = sums.map_or(0, |sums| sums.columns);
     if items.len() != sizes.sender || values.len() != columns || values.iter().any(|v| v.len() != items.len()) {
-        let detail = format!("{} items with {columns} columns of values are announced, others are given", sizes.sender);
-        return Err(PsiError::Input(detail));
+        return Err(WrongInput::Values { items: sizes.sender, columns }.into());
     }
     session.enter(NAME);
     let context = agree(session, receiver, NAME)?;
@@ -150,8 +150,7 @@ pub fn receive(
     sums: Option<Sums>,
 ) -> Result<Aggregates, PsiError> {
     if items.len() != sizes.receiver {
-        let (got, expected) = (items.len(), sizes.receiver);
-        return Err(PsiError::Input(format!("{got} items are given where {expected} are announced")));
+        return Err(WrongInput::Items { given: items.len(), announced: sizes.receiver }.into());
     }
     session.enter(NAME);
     let context = agree(session, sender, NAME)?;

@@ -25,6 +25,7 @@ pub mod set_union;
 
 use crate::error::PsiError;
 use crate::interface::protocol::{Declared, Held, Item, Prepared, Protocol, Role, Sizes};
+use crate::wrong_input::WrongInput;
 use blind_join::{Rule, Shape};
 use cardinality_sum::{Aggregates, Sums};
 use private_id::Identified;
@@ -175,7 +176,7 @@ impl Relative for PrivateId {
             Role::Receiver => (sizes.receiver, sizes.sender),
         };
         if items.len() != mine {
-            return Err(PsiError::Input(format!("{} items are given where {mine} are announced", items.len())));
+            return Err(WrongInput::Items { given: items.len(), announced: mine }.into());
         }
         match self {
             Self::Ddh => private_id::run(session, peer, items, theirs),

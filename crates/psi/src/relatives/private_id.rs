@@ -26,6 +26,7 @@ use crate::interface::protocol::Item;
 use crate::parts::group::{ENCODING_BYTES, Encoding, Exponent, HashToGroup};
 use crate::parts::masking::{AGREE_BYTES, agree, receive_points, receive_raised, send_masked, send_points};
 use crate::parts::tags::TagHash;
+use crate::wrong_input::WrongInput;
 use std::collections::HashSet;
 use tacit_math::{Prg, Seed, permutation};
 use tacit_net::{PartyId, Session, Traffic};
@@ -73,7 +74,7 @@ pub fn cost(sender: usize, receiver: usize, union: usize) -> Traffic {
 /// [`PsiError::Input`] if items are not distinct; the connection's failure, or a peer that deviates.
 pub fn run(session: &mut Session, peer: PartyId, items: &[Item], theirs: usize) -> Result<Identified, PsiError> {
     if items.iter().collect::<HashSet<_>>().len() < items.len() {
-        return Err(PsiError::Input("two of this party's items are equal; give each item once".to_owned()));
+        return Err(WrongInput::EqualItems.into());
     }
     session.enter(NAME);
     let context = agree(session, peer, NAME)?;

@@ -26,6 +26,7 @@ use crate::error::PsiError;
 use crate::interface::protocol::{Role, Sizes};
 use crate::parts::permute_share::{self, Owner, Permuter};
 use crate::relatives::blind_join::{self, Identifiers, Joined, Rule, Shape};
+use crate::wrong_input::WrongInput;
 use tacit_math::permutation;
 use tacit_net::{PartyId, Session, Traffic};
 
@@ -84,7 +85,7 @@ pub fn run(
         Role::Receiver => (shape.rows.receiver, payload.receiver, payload.sender),
     };
     if table.payload.len() != columns || table.payload.iter().any(|column| column.len() != rows) {
-        return Err(PsiError::Input(format!("the payload is not {columns} columns of {rows} numbers as announced")));
+        return Err(WrongInput::PayloadShape { columns, rows }.into());
     }
     session.enter(NAME);
     // Step 1.

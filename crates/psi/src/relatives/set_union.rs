@@ -39,6 +39,7 @@ use crate::parts::masking::{receive_tags, send_tags, tag_bytes};
 use crate::parts::okvs::{Layout, Okvs};
 use crate::parts::permute_share::{self, Owner, Permuter};
 use crate::parts::tags::tag_bits;
+use crate::wrong_input::WrongInput;
 use tacit_math::{Prg, Seed, permutation};
 use tacit_net::{PartyId, Session, Traffic};
 use tacit_ot::{Adversary, softspoken};
@@ -106,10 +107,7 @@ pub fn cost(sender: usize, receiver: usize) -> Traffic {
 pub fn check_size(sender: usize) -> Result<(), PsiError> {
     match sender <= MOST {
         true => Ok(()),
-        false => Err(PsiError::Input(format!(
-            "ids of {sender} keys are too many for the protocol oprf, whose secrets are long enough for {} million; use --protocol ddh",
-            MOST / 1_000_000
-        ))),
+        false => Err(WrongInput::UnionSize { keys: sender, most: MOST }.into()),
     }
 }
 
@@ -187,8 +185,7 @@ impl Sender {
         };
         // Step 1: a number in each bin, and t of it.
         let m = cuckoo::bins(numbers.len(), 1);
-        let table = cuckoo::table(numbers, m)
-            .ok_or_else(|| PsiError::Input("the numbers of a union are not distinct".to_owned()))?;
+        let table = cuckoo::table(numbers, m).ok_or(WrongInput::EqualNumbers)?;
         let mut prg = Prg::new(&Seed::random()?);
         let number = |bin: usize| if table[bin] == cuckoo::EMPTY { None } else { Some(numbers[table[bin] as usize]) };
         let keys = cuckoo::in_own_bins(numbers, &table, &mut prg);
@@ -277,9 +274,8 @@ impl Receiver {
                 *out = secrets[bins[i as usize] as usize] ^ masks[i as usize] as u64;
             }
         };
-        let columns = store
-            .encode(&keys, &store.order(&keys), &mut prg, values)
-            .map_err(|_| PsiError::Input("the numbers of a union are not distinct".to_owned()))?;
+        let columns =
+            store.encode(&keys, &store.order(&keys), &mut prg, values).map_err(|_| WrongInput::EqualNumbers)?;
         session.next_round();
         session.send(sender, seed.expose().to_vec())?;
         for piece in columns.chunks(1 << 17) {
@@ -316,9 +312,7 @@ impl Receiver {
 fn check_count(numbers: &[u128], announced: usize) -> Result<(), PsiError> {
     match numbers.len() == announced {
         true => Ok(()),
-        false => {
-            Err(PsiError::Input(format!("a union has {} numbers where {announced} were announced", numbers.len())))
-        }
+        false => Err(WrongInput::UnionNumbers { given: numbers.len(), announced }.into()),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::pair::{Party, RECEIVER, SENDER, SIZES, generator, run, sets};
 use tacit_psi::cardinality_sum::{Aggregates, Sums, cost, receive, send};
-use tacit_psi::{Item, PsiError, Role, Sizes};
+use tacit_psi::{Item, PsiError, Role, Sizes, WrongInput};
 
 fn aggregate(
     sender: &[Item],
@@ -62,7 +62,10 @@ fn values_that_do_not_fit_are_refused_before_anything_is_sent() {
     let sizes = Sizes { sender: 2, receiver: 1 };
     let sums = Some(Sums { columns: 1, to: Role::Receiver, least: 1 });
     let (sender, _) = run(|session| send(session, RECEIVER, &[1, 2], &[vec![5]], sizes, sums), |_| ());
-    assert!(matches!(sender.result, Err(PsiError::Input(_))) && sender.traffic.rounds == 0);
+    assert!(
+        matches!(sender.result, Err(PsiError::Input(WrongInput::Values { items: 2, columns: 1 })))
+            && sender.traffic.rounds == 0
+    );
 }
 
 /// The sum over one item is that item's value; with a minimum the receiver's whole view has nothing of it.

@@ -3,7 +3,7 @@
 use crate::pair::{Party, RECEIVER, SENDER, SIZES, against, generator, run, sets};
 use std::collections::{BTreeSet, HashMap};
 use tacit_psi::private_id::{self, Identified};
-use tacit_psi::{Item, PsiError};
+use tacit_psi::{Item, PsiError, WrongInput};
 
 fn identify(sender: &[Item], receiver: &[Item]) -> (Party<Identified>, Party<Identified>) {
     run(
@@ -66,5 +66,5 @@ fn what_is_no_point_names_the_peer() {
 #[test]
 fn equal_items_are_refused_before_anything_is_sent() {
     let (sender, _) = run(|session| private_id::run(session, RECEIVER, &[4, 5, 4], 1), |_| ());
-    assert!(matches!(sender.result, Err(PsiError::Input(_))) && sender.traffic.rounds == 0);
+    assert!(matches!(sender.result, Err(PsiError::Input(WrongInput::EqualItems))) && sender.traffic.rounds == 0);
 }

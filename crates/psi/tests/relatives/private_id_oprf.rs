@@ -3,7 +3,7 @@
 use crate::pair::{Party, RECEIVER, SENDER, SIZES, generator, run, sets};
 use crate::private_id::check;
 use tacit_psi::private_id::Identified;
-use tacit_psi::{Item, PsiError, Role, chance, cuckoo, private_id_oprf, set_union};
+use tacit_psi::{Item, PsiError, Role, WrongInput, chance, cuckoo, private_id_oprf, set_union};
 
 fn identify(sender: &[Item], receiver: &[Item]) -> (Party<Identified>, Party<Identified>) {
     let (n, m) = (sender.len(), receiver.len());
@@ -66,7 +66,7 @@ fn equal_items_are_refused() {
         scope.spawn(move || private_id_oprf::run(&mut b, SENDER, Role::Receiver, &other, 4).is_err());
         private_id_oprf::run(&mut a, RECEIVER, Role::Sender, &twice, 1)
     });
-    assert!(matches!(refused, Err(PsiError::Input(_))));
+    assert!(matches!(refused, Err(PsiError::Input(WrongInput::EqualItems))));
 }
 
 #[test]
@@ -83,6 +83,6 @@ fn more_keys_than_secrets_are_long_enough_for_are_refused_before_anything_is_sen
         };
         scope.spawn(run).join().expect("an error and no panic")
     });
-    assert!(matches!(refused, Err(PsiError::Input(_))));
+    assert!(matches!(refused, Err(PsiError::Input(WrongInput::UnionSize { .. }))));
     assert_eq!(messages, 0);
 }

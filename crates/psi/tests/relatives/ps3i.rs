@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use tacit_math::Prg;
 use tacit_psi::blind_join::{Rule, Shape};
 use tacit_psi::ps3i::{self, SharedPairs, Table};
-use tacit_psi::{Item, PsiError, Role, Sizes};
+use tacit_psi::{Item, PsiError, Role, Sizes, WrongInput};
 
 /// A table whose payload names its rows, so that opened pairs tell which rows were paired.
 pub struct Rows {
@@ -153,5 +153,7 @@ fn a_table_of_another_shape_is_refused_before_anything_is_sent() {
         let (sender, receiver) = run(run_sender, |_| ());
         (sender, receiver.result)
     };
-    assert!(matches!(sender.result, Err(PsiError::Input(_))) && sender.traffic.rounds == 0);
+    assert!(
+        matches!(sender.result, Err(PsiError::Input(WrongInput::PayloadShape { .. }))) && sender.traffic.rounds == 0
+    );
 }

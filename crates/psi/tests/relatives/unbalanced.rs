@@ -7,7 +7,7 @@ use tacit_net::Traffic;
 use tacit_psi::unbalanced::{
     LARGEST_BUDGET, PreparedSet, PublishedSet, published_bytes, query_cost, receive_set, send_set,
 };
-use tacit_psi::{Item, PsiError};
+use tacit_psi::{Item, PsiError, WrongInput};
 
 /// The client's answers as (its index, the server's index).
 fn pairs(set: &PreparedSet, found: &[tacit_psi::Match]) -> Vec<(usize, usize)> {
@@ -82,10 +82,10 @@ fn nothing_is_answered_beyond_the_budget() {
         let (server, client) = run(|session| set.answer(session, RECEIVER, 5), |_| ());
         (server, client.result)
     };
-    assert!(matches!(server.result, Err(PsiError::Input(_))));
+    assert!(matches!(server.result, Err(PsiError::Input(WrongInput::Budget { asked: 5, left: 4 }))));
     assert_eq!(server.traffic, Traffic::default());
     for budget in [0, LARGEST_BUDGET + 1, u64::MAX] {
-        assert!(matches!(PreparedSet::prepare(&[1], budget), Err(PsiError::Input(_))));
+        assert!(matches!(PreparedSet::prepare(&[1], budget), Err(PsiError::Input(WrongInput::PreparedSize))));
     }
     assert!(PreparedSet::prepare(&[1], LARGEST_BUDGET).is_ok());
 }
@@ -96,7 +96,7 @@ fn the_servers_account_of_asked_items_only_grows() {
     set.go_on(7).expect("within the budget");
     assert_eq!(set.left(), 3);
     for answered in [6, 11] {
-        assert!(matches!(set.go_on(answered), Err(PsiError::Input(_))));
+        assert!(matches!(set.go_on(answered), Err(PsiError::Input(WrongInput::Answered { .. }))));
     }
     assert_eq!(PreparedSet::from_bytes(&set.to_bytes()).expect("its own file").left(), 3);
 }

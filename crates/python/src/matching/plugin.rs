@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use tacit_net::Traffic;
 use tacit_ot::Adversary;
-use tacit_psi::{Declared, Driven, Item, Match, Outcome, PsiError, Role, Rounds, Sizes};
+use tacit_psi::{Declared, Driven, Item, Match, Outcome, PsiError, Role, Rounds, Sizes, WrongInput};
 
 /// The protocol of an object with `declared(sender, receiver)` and `party(role)`, each party an object with the rounds.
 /// name: for errors.
@@ -37,8 +37,8 @@ fn declared(plugin: &Py<PyAny>, sizes: Sizes) -> PyResult<Declared> {
 
 /// The exception's own words could quote items.
 fn failed(name: &str, error: &PyErr) -> PsiError {
-    let kind = Python::attach(|py| error.get_type(py).to_string());
-    PsiError::Input(format!("the plug-in {name:?} raised {kind}; run it by itself to find out why"))
+    let exception = Python::attach(|py| error.get_type(py).to_string());
+    WrongInput::Raised { name: name.to_owned(), exception }.into()
 }
 
 struct Plugged {
@@ -93,18 +93,8 @@ impl Rounds for Plugged {
             .map_err(|error| failed(&self.called, &error))?;
         let outcome = unpacked(&packed, self.role);
         // What follows indexes this party's items by these numbers.
-        outcome.filter(|outcome| outcome.fits(self.sizes)).ok_or_else(|| {
-            let name = &self.called;
-            let expected = match self.role {
-                Role::Sender => "an order of all its items",
-                Role::Receiver => {
-                    "pairs of an item of its own and a place of the sender's, each item and each place once at most"
-                }
-            };
-            PsiError::Input(format!(
-                "the plug-in {name:?} has an outcome that is not {expected}; nothing of it is used"
-            ))
-        })
+        let refused = || WrongInput::Outcome { name: self.called.to_string(), role: self.role };
+        Ok(outcome.filter(|outcome| outcome.fits(self.sizes)).ok_or_else(refused)?)
     }
 }
 

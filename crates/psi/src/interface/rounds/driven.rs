@@ -3,6 +3,7 @@
 use super::Rounds;
 use crate::error::PsiError;
 use crate::interface::protocol::{Declared, Held, Item, Outcome, Prepared, Protocol, Role, Sizes};
+use crate::wrong_input::WrongInput;
 use std::sync::Arc;
 use tacit_net::{MAX_FRAME_PAYLOAD, PartyId, Session, Traffic};
 use tacit_ot::Adversary;
@@ -100,8 +101,7 @@ impl<O> Prepared<O> for DrivenPair<O> {
         drive(session, self.peer, count, most, |id, input| self.rounds.round(id, input))?;
         let outcome = self.rounds.outcome()?;
         if self.proves {
-            let none = || PsiError::Input("these rounds are to prove matches, and give no proofs".to_owned());
-            self.proofs = Some(self.rounds.proofs().ok_or_else(none)?);
+            self.proofs = Some(self.rounds.proofs().ok_or(WrongInput::NoProofs)?);
         }
         Ok(outcome)
     }

@@ -21,6 +21,7 @@ use super::Rounds;
 use super::state::{DIGEST, Event, State};
 use crate::error::PsiError;
 use crate::interface::protocol::{Held, Item, Outcome, Protocol, Role, Sizes};
+use crate::wrong_input::WrongInput;
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -102,9 +103,6 @@ impl History {
     }
 }
 
-/// What to look for where a restored run does something else.
-const AS_IT_WAS: &str = "restore it with the same version of tacit";
-
 /// A pair of sets for the thread.
 struct Job {
     items: Vec<Item>,
@@ -150,19 +148,14 @@ impl<O: Send + 'static> Relayed<O> {
         let name = protocol.name();
         let saved = State::read(state)?;
         if (saved.protocol.as_str(), saved.role) != (name, role) {
-            return Err(PsiError::Input(format!(
-                "this state is of {} as {:?}, and not of {name} as {role:?}; restore it where it belongs",
-                saved.protocol, saved.role
-            )));
+            let (saved, saved_role) = (saved.protocol.clone(), saved.role);
+            return Err(WrongInput::OtherProtocol { saved, saved_role, protocol: name.to_owned(), role }.into());
         }
         // The comparison takes one time, for the values may be few; how it ends is told by the refusal.
         if !tacit_marks::published(blake3::Hash::from_bytes(saved.held) == Held::digest(&*protocol)) {
-            return Err(PsiError::Input(format!(
-                "this state of {name} was saved with other parameters, values or columns than it is restored with; restore it with the same ones"
-            )));
+            return Err(WrongInput::OtherValues { protocol: name.to_owned() }.into());
         }
-        let other =
-            |_| PsiError::Input(format!("{name} does not do what it did before this state was saved; {AS_IT_WAS}"));
+        let other = || PsiError::from(WrongInput::OtherEvents { protocol: name.to_owned() });
         let mut run = Self::start(protocol, role, Some(saved.seed.clone()))?;
         if let Some(history) = &mut run.history {
             history.restored = true;
@@ -175,13 +168,11 @@ impl<O: Send + 'static> Relayed<O> {
                 Event::Outcome => run.outcome().map(drop),
             };
             let refused = run.history.as_ref().is_some_and(|history| history.refused);
-            done.map_err(|error| if refused { error } else { other(error) })?;
+            done.map_err(|error| if refused { error } else { other() })?;
         }
         match &run.history {
             Some(history) if *history.sent.finalize().as_bytes() == saved.sent => Ok(run),
-            _ => Err(PsiError::Input(format!(
-                "{name} does not send what it sent before this state was saved; {AS_IT_WAS}"
-            ))),
+            _ => Err(WrongInput::OtherMessages { protocol: name.to_owned() }.into()),
         }
     }
 
@@ -203,7 +194,7 @@ impl<O: Send + 'static> Relayed<O> {
                 Some(seed) => randomness::replayed(&seed, || worker.run(&inbox)),
                 None => worker.run(&inbox),
             })
-            .map_err(|error| PsiError::Input(format!("no thread for a matching protocol: {error}")))?;
+            .map_err(|error| WrongInput::NoThread { reason: error.to_string() })?;
         let (jobs, thread) = (Some(jobs), Some(thread));
         let (phase, history) = (Phase::Setup, seed.map(History::new));
         Ok(Self {
@@ -228,16 +219,13 @@ impl<O: Send + 'static> Relayed<O> {
         if history.take(event()) {
             return Ok(());
         }
-        Err(PsiError::Input(format!(
-            "this run of {} went on from here before with something else; a state is continued once, or again with the same messages alone",
-            self.protocol.name()
-        )))
+        Err(WrongInput::Continued { protocol: self.protocol.name().to_owned() }.into())
     }
 
     /// Call `id` of `count` of a phase: hand in `input`, take what is to be sent.
     fn call(&mut self, id: u32, count: u32, input: &[u8]) -> Result<Vec<u8>, PsiError> {
         if id != self.next || id >= count {
-            return Err(PsiError::Input(format!("round {id} of {count} is called where round {} is next", self.next)));
+            return Err(WrongInput::Round { round: id, rounds: count, next: self.next }.into());
         }
         self.happens(|| Event::Round(input.to_vec()))?;
         self.next += 1;
@@ -260,24 +248,19 @@ impl<O: Send + 'static> Relayed<O> {
             Ok(result) => self.done = Some(result?),
             Err(TryRecvError::Empty) => {}
             Err(TryRecvError::Disconnected) => {
-                let name = self.protocol.name();
-                return Err(PsiError::Input(format!(
-                    "{name} ended without a result: an earlier failure or its own fault"
-                )));
+                return Err(WrongInput::NoResult { protocol: self.protocol.name().to_owned() }.into());
             }
         }
         let output = output?;
         if self.next == count && (self.done.is_none() || !output.is_empty()) {
-            let name = self.protocol.name();
-            return Err(PsiError::Input(format!(
-                "{name} is not complete after its {count} calls: in some round it waits before it has sent"
-            )));
+            let protocol = self.protocol.name().to_owned();
+            return Err(WrongInput::Incomplete { protocol, calls: count }.into());
         }
         Ok(output)
     }
 
-    fn out_of_order(&self, what: &str) -> PsiError {
-        PsiError::Input(format!("{what} of {} is called out of order", self.protocol.name()))
+    fn out_of_order(&self, call: &'static str) -> PsiError {
+        WrongInput::OutOfOrder { call, protocol: self.protocol.name().to_owned() }.into()
     }
 }
 
@@ -350,9 +333,7 @@ impl<O: Send + 'static> Rounds<O> for Relayed<O> {
     fn save(mut self: Box<Self>) -> Result<Zeroizing<Vec<u8>>, PsiError> {
         let name = self.protocol.name();
         let Some(history) = self.history.take() else {
-            return Err(PsiError::Input(format!(
-                "this run of {name} cannot be saved: it has failed, or was not begun as one that moves"
-            )));
+            return Err(WrongInput::Unsaved { protocol: name.to_owned() }.into());
         };
         let History { seed, events, sent, .. } = history;
         let sent = *sent.finalize().as_bytes();

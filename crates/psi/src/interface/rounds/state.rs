@@ -20,6 +20,7 @@
 
 use crate::error::PsiError;
 use crate::interface::protocol::{Item, Role, Sizes};
+use crate::wrong_input::WrongInput;
 use tacit_math::Seed;
 use zeroize::{Zeroize, Zeroizing};
 
@@ -156,10 +157,7 @@ impl State {
             let intact = tacit_marks::published(blake3::hash(body) == *digest);
             if intact { Self::parse(body) } else { None }
         });
-        parsed.ok_or_else(|| {
-            let detail = "these bytes are no saved state of this version, or were changed; begin the pair of sets anew";
-            PsiError::Input(detail.to_owned())
-        })
+        Ok(parsed.ok_or(WrongInput::NoState)?)
     }
 
     fn parse(mut from: &[u8]) -> Option<Self> {

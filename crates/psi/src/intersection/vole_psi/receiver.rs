@@ -7,6 +7,7 @@ use crate::interface::protocol::{Item, Match, Outcome};
 use crate::parts::okvs::{Dependent, Okvs, Order};
 use crate::parts::tag_lookup::Table;
 use crate::parts::tags::SortedTags;
+use crate::wrong_input::WrongInput;
 use tacit_math::{Prg, Seed};
 use tacit_net::{PartyId, Session};
 use tacit_ot::silent::vole;
@@ -234,6 +235,6 @@ fn add(out: &mut [u8], other: &[u8]) {
 
 impl From<Dependent> for PsiError {
     fn from(_: Dependent) -> Self {
-        Self::Input("two of this party's items are equal; give each item once".to_owned())
+        WrongInput::EqualItems.into()
     }
 }
