@@ -21,7 +21,8 @@ CASES = Path(__file__).parent / "rules"
 
 
 def test_each_rule_has_a_file() -> None:
-    assert {path.stem for path in files(CASES)} == {rule.name for rule in RULES}
+    names = {rule.name for rule in RULES}
+    assert {path.stem for path in files(CASES)} == names, "tests/plan/rules has a NAME.slt for each rule's name"
 
 
 @pytest.mark.parametrize("path", files(CASES), ids=lambda path: path.stem)
