@@ -49,7 +49,7 @@ def unique_keys(relation: Relation, catalog: Catalog) -> Keys:
             known = next(each.unique for each in catalog.kept if each.name == table)
             return _renamed(frozenset(known), [(source, name) for name, source in columns])
         case Project(input, outputs):
-            kept = [(source, name) for name, e in outputs if (source := _reversible(e)) is not None]
+            kept = [(source, name) for name, e in outputs if (source := reversible(e)) is not None]
             return _renamed(unique_keys(input, catalog), kept)
         case Filter(input, _) | Sort(input, _) | Limit(input, _, _) | Broadcast(input, _):
             return unique_keys(input, catalog)
@@ -78,15 +78,15 @@ def _of_groups(found: Keys, keys: tuple[str, ...]) -> Keys:
     return frozenset({frozenset(keys)}) | frozenset(each for each in found if each <= frozenset(keys))
 
 
-def _reversible(expr: Expr) -> str | None:
+def reversible(expr: Expr) -> str | None:
     """The column that an expression only writes in another way, so that different values stay different."""
     match expr:
         case ColumnRef(name):
             return name
         case Call("cast" | "rescale" | "neg", (inner,), type_) if not (isinstance(type_, Double) or is_rounding(expr)):
-            return _reversible(inner)
+            return reversible(inner)
         case Call("add" | "sub", (inner, Literal(int()))) | Call("add" | "sub", (Literal(int()), inner)):
-            return _reversible(inner)
+            return reversible(inner)
         case _:
             return None
 
