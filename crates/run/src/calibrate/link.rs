@@ -4,6 +4,7 @@
 //! as nodes exchange them. All messages are zeros. In the end everybody tells everybody, so that all know the same
 //! numbers.
 
+use std::ops::RangeInclusive;
 use std::time::Instant;
 
 use tacit_net::tcp::{self, Hello, Identity};
@@ -36,6 +37,10 @@ const MANY: usize = 1 << 14;
 
 /// Large messages that may be under way: enough for 600 MB/s and 0.1 s of latency.
 const AHEAD: usize = 1 << 10;
+
+/// The latencies in seconds, and the bandwidths in bytes a second, that a peer may tell: what it tells is declared.
+const LATENCIES: RangeInclusive<f64> = 1e-7..=60.0;
+const BANDWIDTHS: RangeInclusive<f64> = 1e3..=1e13;
 
 /// Seconds after which an exchange of large messages was long enough. Until then there are twice as many each time, so
 /// that the last one begins on a connection that has found its speed.
@@ -186,7 +191,7 @@ fn hear(session: &mut Session, peer: PartyId) -> Result<Link> {
     let mut numbers = [[0; 8]; 2];
     session.recv(peer, numbers.as_flattened_mut())?;
     let [latency, bandwidth] = numbers.map(f64::from_le_bytes);
-    if [latency, bandwidth].into_iter().all(|number| number.is_finite() && number > 0.0) {
+    if LATENCIES.contains(&latency) && BANDWIDTHS.contains(&bandwidth) {
         return Ok(Link { latency, bandwidth });
     }
     let detail = format!("it measured {latency} s and {bandwidth} bytes a second, which no link has");
@@ -241,7 +246,7 @@ mod tests {
 
     #[test]
     fn numbers_that_no_link_has_are_refused() {
-        let nonsense = [(f64::NAN, 1.0), (-1.0, 1.0), (1.0, f64::INFINITY), (1.0, 0.0)];
+        let nonsense = [(f64::NAN, 1e6), (-1.0, 1e6), (1e308, 1e6), (0.01, f64::INFINITY), (0.01, 0.0), (0.01, 5e-324)];
         let told = |mut ends: [Session; 2], (latency, bandwidth)| -> Result<Link> {
             tell(&mut ends[0], PartyId(1), Link { latency, bandwidth })?;
             hear(&mut ends[1], PartyId(0))

@@ -2,8 +2,9 @@
 
 The owner of a table reads its columns, and so do the readers the catalog names. A column of a result is read by those
 who may read everything it depends on. These are the columns it is computed from, and all columns that decide which rows
-it has (conditions, both sides' join keys, group keys, order). A kept table's columns have the readers that they had
-when they were kept.
+it has (conditions, both sides' join keys, group keys, order). A constant or a count tells which rows there are, or how
+many: it is read by those who read a column of each table. A kept table's columns have the readers that they had when
+they were kept.
 """
 
 from __future__ import annotations
@@ -61,7 +62,8 @@ class Readers:
             case Filter(input, predicate):
                 return self._limited(input, [self._expr(predicate, self.of(input))])
             case Project(input, outputs):
-                return {name: self._expr(each, self.of(input)) for name, each in outputs}
+                rows = self.of_rows(input)
+                return {name: self._expr(each, self.of(input)) & rows for name, each in outputs}
             case Union(inputs):
                 return {name: self._all([self.of(each)[name] for each in inputs]) for name in names(relation)}
             case (
@@ -75,7 +77,7 @@ class Readers:
                 return self.of(input) | self.of(scalar)
             case Aggregate(input, keys, aggregations):
                 shared = self._all([self.of(input)[key] for key in keys])
-                rows = self._all(list(self.of(input).values()))
+                rows = self._all(list(self.of(input).values())) & self.of_rows(input)
                 values = {
                     each.name: shared & (rows if each.column is None else self.of(input)[each.column])
                     for each in aggregations
@@ -85,6 +87,34 @@ class Readers:
                 return self._limited(input, [self.of(input)[key.column] for key in keys])
             case Limit(input, _, _):
                 return self.of(input)
+
+    def of_rows(self, relation: Relation) -> Parties:
+        """The parties that may know which rows a relation has, and how many: who reads a column sees its rows."""
+        match relation:
+            case Scan(table):
+                readers = (found for (name, _), found in self.declared.items() if name == table)
+                return frozenset[str]().union(*readers)
+            case KeptScan(table):
+                return frozenset[str]().union(*(found for (name, _), found in self.kept.items() if name == table))
+            case Opened():
+                return frozenset()
+            case Filter(input, predicate):
+                return self.of_rows(input) & self._expr(predicate, self.of(input))
+            case Project(input, _) | Limit(input, _, _) | Broadcast(input, _):
+                return self.of_rows(input)
+            case Sort(input, keys):
+                return self.of_rows(input) & self._all([self.of(input)[key.column] for key in keys])
+            case Aggregate(input, keys, _):
+                return self.of_rows(input) & self._all([self.of(input)[key] for key in keys]) if keys else self.everyone
+            case Union(inputs):
+                return self._all([self.of_rows(each) for each in inputs])
+            case (
+                Join(left, right, left_keys, right_keys)
+                | FullJoin(left, right, left_keys, right_keys)
+                | Match(left, right, left_keys, right_keys)
+            ):
+                by = [self.of(left)[key] for key in left_keys] + [self.of(right)[key] for key in right_keys]
+                return self.of_rows(left) & self.of_rows(right) & self._all(by)
 
     def _expr(self, expr: Expr, columns: dict[str, Parties]) -> Parties:
         return self._all([columns[name] for name in columns_of(expr)])

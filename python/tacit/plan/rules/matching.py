@@ -5,6 +5,8 @@ or if every node may read the key columns of the join in clear. Both owners then
 left one (whose keys are unique) also learns how many rows of the other match each of its own, and all nodes learn how
 many rows the join has.
 
+Keys that are matched are columns of the tables: one that the query computes, as by CASE, could be a condition.
+
 Matching is over whole tables. Conditions of the query are lifted above the Match and applied under MPC to a column that
 each owner computes. So nobody learns from the matches which rows fulfil another owner's conditions. A side whose rows
 depend on more than its table's own rows and conditions (a local join, a LIMIT, groups of filtered rows) is not matched.
@@ -45,7 +47,7 @@ from tacit.plan.facts.catalog import Catalog, DisclosureRule
 from tacit.plan.facts.fields import column, fields, names
 from tacit.plan.facts.readers import Readers
 from tacit.plan.facts.sizes import size_rule
-from tacit.plan.facts.uniqueness import is_unique
+from tacit.plan.facts.uniqueness import is_unique, reversible
 from tacit.plan.rules.push_down import is_local
 from tacit.plan.rules.simplify import projected
 from tacit.plan.rules.stage import Pricing, Stage
@@ -154,6 +156,8 @@ def _matched(join: Join, catalog: Catalog) -> Relation | str:
             return f"{owner(side)} does not consent to matches of {tables}"
         if size_rule(side, catalog) is None:
             return _unsized(side)
+    if (party := _computes_key(join)) is not None:
+        return f"a key of {party}'s part is computed, which could be a condition"
     unique = is_unique(right_side, join.right_keys, catalog)
     found: Relation = Match(left_side, right_side, join.left_keys, join.right_keys, unique)
     kept = [(left, left_kept), (right, right_kept)]
@@ -192,6 +196,9 @@ def refuse_full_join(join: FullJoin, catalog: Catalog) -> None:
         if party not in catalog.nodes:
             instead = "only nodes give universal ids; ask for it in a federation where it is one"
             raise UnsupportedSQL(f"a FULL JOIN with {tables}, whose owner {party} is no node", instead, join.position)
+        if (computing := _computes_key(join)) is not None:
+            construct = f"a FULL JOIN by a key that {computing}'s part computes"
+            raise UnsupportedSQL(construct, "join on columns of both tables", join.position)
         if _permitted(side, keys, catalog) is None:
             raise UnsupportedSQL(
                 f"a FULL JOIN with {tables}, to whose matches {party} does not consent,",
@@ -200,6 +207,30 @@ def refuse_full_join(join: FullJoin, catalog: Catalog) -> None:
             )
         if size_rule(side, catalog) is None:
             raise UnsupportedSQL(f"a FULL JOIN in which {_unsized(side)}", "join one table a side", join.position)
+
+
+def _computes_key(join: Join | FullJoin) -> str | None:
+    """An owner whose part computes a key: matches by it would show more than which rows of two tables match."""
+    for side, keys in ((join.left, join.left_keys), (join.right, join.right_keys)):
+        if not all(_is_column(side, key) for key in keys):
+            return owner(side)
+    return None
+
+
+def _is_column(relation: Relation, name: str) -> bool:
+    """Whether the values of a column are those of a table's column, perhaps written in another way."""
+    match relation:
+        case Scan():
+            return True
+        case Filter(input, _) | Sort(input, _):
+            return _is_column(input, name)
+        case Project(input, outputs):
+            source = reversible(dict(outputs)[name])
+            return source is not None and _is_column(input, source)
+        case Aggregate(input, keys, _):
+            return name in keys and _is_column(input, name)
+        case _:
+            return False
 
 
 def _outside(join: Join, catalog: Catalog) -> str | None:
