@@ -16,7 +16,8 @@ pub mod relatives;
 pub mod wrong_input;
 
 pub use error::PsiError;
-pub use interface::protocol::{Declared, Held, Item, Match, Outcome, Prepared, Protocol, Role, Sizes};
+pub use interface::protocol::{Declared, Held, Item, Match, Outcome, Prepared, Protocol, Sizes};
+pub use interface::role::Role;
 pub use interface::rounds::{Driven, Relayed, Rounds};
 pub use interface::{protocol, rounds};
 pub use intersection::dh_psi::DhPsi;

@@ -2,7 +2,7 @@
 //!
 //! Fields are names and numbers. No field holds an item: errors are printed and logged.
 
-use crate::interface::protocol::Role;
+use crate::interface::role::Role;
 
 /// What is wrong with this party's sets, sizes or calls.
 #[derive(Debug, thiserror::Error)]

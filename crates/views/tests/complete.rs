@@ -25,7 +25,7 @@ const ENGINES: [&str; 2] = ["Rep3", "Two"];
 const LOCAL: [&str; 4] = ["step", "public_bits", "public_vector", "not"];
 
 /// Files that exchange no message, each with what it is.
-const SILENT: [(&str, &str); 61] = [
+const SILENT: [(&str, &str); 64] = [
     ("crates/mpc/src/backends/cell.rs", "arithmetic of one element"),
     ("crates/mpc/src/backends/clear.rs", "the engine without security, of one party"),
     ("crates/mpc/src/backends/components.rs", "shares as files have them"),
@@ -47,6 +47,7 @@ const SILENT: [(&str, &str); 61] = [
     ("crates/mpc/src/backends/two/products/mod.rs", "a list of modules"),
     ("crates/mpc/src/backends/two/rows/mod.rs", "a list of modules"),
     ("crates/mpc/src/backends/two/strategy.rs", "which protocol runs: public sizes"),
+    ("crates/mpc/src/backends/two/terms.rs", "the network and prices, which are public"),
     ("crates/mpc/src/backends/two/transfers/account.rs", "counts of what was taken, which is public"),
     ("crates/mpc/src/circuits/gates.rs", "gates, which engines are asked for, and their number"),
     ("crates/mpc/src/circuits/mod.rs", "a list of modules"),
@@ -76,6 +77,7 @@ const SILENT: [(&str, &str); 61] = [
     ("crates/psi/src/parts/okvs/elimination.rs", "linear algebra; the store is seen in okvs.rs"),
     ("crates/psi/src/parts/okvs/order.rs", "an order of rows in memory"),
     ("crates/psi/src/interface/protocol.rs", "traits"),
+    ("crates/psi/src/interface/role.rs", "a choice in code"),
     ("crates/psi/src/relatives/mod.rs", "protocols of this room behind traits"),
     ("crates/psi/src/interface/rounds.rs", "a trait"),
     ("crates/psi/src/interface/rounds/state.rs", "an encoding of a state that its own party keeps"),
@@ -87,6 +89,7 @@ const SILENT: [(&str, &str); 61] = [
     ("crates/psi/src/interface/mod.rs", "a list of modules"),
     ("crates/psi/src/intersection/mod.rs", "a list of modules"),
     ("crates/psi/src/parts/mod.rs", "a list of modules"),
+    ("crates/psi/src/wrong_input.rs", "errors"),
 ];
 
 /// Modules of tests within these rooms.

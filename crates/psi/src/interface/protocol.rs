@@ -2,20 +2,12 @@
 //! is another ([`crate::relatives`]). The traits are over what a party has in the end.
 
 use crate::error::PsiError;
+use crate::interface::role::Role;
 use tacit_net::{PartyId, Session, Traffic};
 use tacit_ot::Adversary;
 
 /// A 128-bit keyed hash of a normalised identifier. The items of one set are distinct.
 pub type Item = u128;
-
-/// The two parts of a protocol.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
-pub enum Role {
-    /// Evaluates or masks its items for the receiver.
-    Sender,
-    /// Learns the matches first.
-    Receiver,
-}
 
 /// The public sizes of the two sets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

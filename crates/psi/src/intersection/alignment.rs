@@ -15,7 +15,8 @@
 //! receiver's word, and is never more than its own items.
 
 use crate::error::PsiError;
-use crate::interface::protocol::{Declared, Item, Outcome, Prepared, Protocol, Role, Sizes};
+use crate::interface::protocol::{Declared, Item, Outcome, Prepared, Protocol, Sizes};
+use crate::interface::role::Role;
 use tacit_net::{PartyId, Session};
 
 /// Bytes that prove which items match.

@@ -41,7 +41,8 @@
 //! **Departures** payloads lie behind the tags in one value instead of a store of their own.
 
 use crate::error::PsiError;
-use crate::interface::protocol::{Item, Role, Sizes};
+use crate::interface::protocol::{Item, Sizes};
+use crate::interface::role::Role;
 use crate::intersection::vole_psi::oprf::{self, Function};
 use crate::parts::chance::TAG_BITS;
 use crate::parts::cuckoo;

@@ -27,7 +27,8 @@
 //! a run. Sorted tags cost log2 n bits less each; their order is as random as the exponent b.
 
 use crate::error::PsiError;
-use crate::interface::protocol::{Declared, Held, Item, Match, Outcome, Prepared, Protocol, Role, Sizes};
+use crate::interface::protocol::{Declared, Held, Item, Match, Outcome, Prepared, Protocol, Sizes};
+use crate::interface::role::Role;
 use crate::parts::group::{ENCODING_BYTES, Exponent, HashToGroup};
 use crate::parts::masking::{
     AGREE_BYTES, agree, receive_raised, receive_tags, send_masked, send_points, send_tags, tag_bytes,

@@ -30,7 +30,8 @@
 //! masks it alike.
 
 use crate::error::PsiError;
-use crate::interface::protocol::{Declared, Held, Item, Outcome, Prepared, Protocol, Role, Sizes};
+use crate::interface::protocol::{Declared, Held, Item, Outcome, Prepared, Protocol, Sizes};
+use crate::interface::role::Role;
 use crate::parts::chance;
 use crate::parts::cuckoo::{self, CHOICES};
 use crate::parts::masking::tag_bytes;

@@ -49,7 +49,8 @@ mod receiver;
 mod sender;
 
 use crate::error::PsiError;
-use crate::interface::protocol::{Declared, Held, Item, Outcome, Prepared, Protocol, Role, Sizes};
+use crate::interface::protocol::{Declared, Held, Item, Outcome, Prepared, Protocol, Sizes};
+use crate::interface::role::Role;
 use crate::parts::chance::{EVENT_BITS, MOST_WORDS};
 use crate::parts::okvs::Layout;
 use crate::parts::tags::{SortedTags, tag_bits};

@@ -16,7 +16,8 @@
 //! <= 1. For bins so small that δ > 1 we take its other form, exp(-δ μ / 3). Of the two kinds of padding proposed there
 //! we take the one that never matches: tokens and both parties' paddings differ in their two lowest bits.
 
-use crate::interface::protocol::{Item, Role};
+use crate::interface::protocol::Item;
+use crate::interface::role::Role;
 use crate::parts::tokens::PADDING_BITS;
 use tacit_math::{Prg, Seed};
 

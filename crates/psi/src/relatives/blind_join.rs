@@ -28,7 +28,8 @@
 //! not only one.
 
 use crate::error::PsiError;
-use crate::interface::protocol::{Item, Role, Sizes};
+use crate::interface::protocol::{Item, Sizes};
+use crate::interface::role::Role;
 use crate::parts::group::{ENCODING_BYTES, Encoding, Exponent, HashToGroup};
 use crate::parts::masking::{AGREE_BYTES, agree, receive_points, receive_tags, send_masked, send_tags, tag_bytes};
 use crate::parts::tag_map::{Spread, TagMap};

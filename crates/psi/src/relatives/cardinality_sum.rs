@@ -30,7 +30,8 @@
 //! 8 c to the named party. The sender gets 1 more if it is that party.
 
 use crate::error::PsiError;
-use crate::interface::protocol::{Item, Role, Sizes};
+use crate::interface::protocol::{Item, Sizes};
+use crate::interface::role::Role;
 use crate::parts::group::{ENCODING_BYTES, Exponent, HashToGroup};
 use crate::parts::masking::{AGREE_BYTES, agree, receive_raised, send_masked};
 use crate::parts::tag_map::{Spread, TagSet};

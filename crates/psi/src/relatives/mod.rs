@@ -24,7 +24,8 @@ pub mod ps3i;
 pub mod set_union;
 
 use crate::error::PsiError;
-use crate::interface::protocol::{Declared, Held, Item, Prepared, Protocol, Role, Sizes};
+use crate::interface::protocol::{Declared, Held, Item, Prepared, Protocol, Sizes};
+use crate::interface::role::Role;
 use crate::wrong_input::WrongInput;
 use blind_join::{Rule, Shape};
 use cardinality_sum::{Aggregates, Sums};

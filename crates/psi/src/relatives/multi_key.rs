@@ -26,7 +26,8 @@
 //! identifiers without being paired have different ids.
 
 use crate::error::PsiError;
-use crate::interface::protocol::{Item, Role};
+use crate::interface::protocol::Item;
+use crate::interface::role::Role;
 use crate::parts::group::{ENCODING_BYTES, Encoding, Exponent, HashToGroup};
 use crate::parts::masking::{receive_points, receive_raised, send_points};
 use crate::parts::tags::TagHash;

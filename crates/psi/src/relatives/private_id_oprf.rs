@@ -19,7 +19,8 @@
 //! **Cost** two OPRFs, [`set_union`], and 1 round with 8 bytes and 16 a row of the union: see [`cost`].
 
 use crate::error::PsiError;
-use crate::interface::protocol::{Item, Role, Sizes};
+use crate::interface::protocol::{Item, Sizes};
+use crate::interface::role::Role;
 use crate::intersection::vole_psi::oprf;
 use crate::relatives::private_id::{Identified, UniversalId};
 use crate::relatives::set_union::{self, Functions};

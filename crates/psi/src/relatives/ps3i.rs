@@ -23,7 +23,8 @@
 //! latter.
 
 use crate::error::PsiError;
-use crate::interface::protocol::{Role, Sizes};
+use crate::interface::protocol::Sizes;
+use crate::interface::role::Role;
 use crate::parts::permute_share::{self, Owner, Permuter};
 use crate::relatives::blind_join::{self, Identifiers, Joined, Rule, Shape};
 use crate::wrong_input::WrongInput;

@@ -2,7 +2,8 @@
 
 use super::Rounds;
 use crate::error::PsiError;
-use crate::interface::protocol::{Declared, Held, Item, Outcome, Prepared, Protocol, Role, Sizes};
+use crate::interface::protocol::{Declared, Held, Item, Outcome, Prepared, Protocol, Sizes};
+use crate::interface::role::Role;
 use crate::wrong_input::WrongInput;
 use std::sync::Arc;
 use tacit_net::{MAX_FRAME_PAYLOAD, PartyId, Session, Traffic};

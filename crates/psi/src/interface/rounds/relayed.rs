@@ -20,7 +20,8 @@
 use super::Rounds;
 use super::state::{DIGEST, Event, State};
 use crate::error::PsiError;
-use crate::interface::protocol::{Held, Item, Outcome, Protocol, Role, Sizes};
+use crate::interface::protocol::{Held, Item, Outcome, Protocol, Sizes};
+use crate::interface::role::Role;
 use crate::wrong_input::WrongInput;
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};

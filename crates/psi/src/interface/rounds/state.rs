@@ -19,7 +19,8 @@
 //! | the outcome was taken | 2 | |
 
 use crate::error::PsiError;
-use crate::interface::protocol::{Item, Role, Sizes};
+use crate::interface::protocol::{Item, Sizes};
+use crate::interface::role::Role;
 use crate::wrong_input::WrongInput;
 use tacit_math::Seed;
 use zeroize::{Zeroize, Zeroizing};

@@ -1,0 +1,10 @@
+//! Which part of a protocol a party plays.
+
+/// The two parts of a protocol.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum Role {
+    /// Evaluates or masks its items for the receiver.
+    Sender,
+    /// Learns the matches first.
+    Receiver,
+}
