@@ -260,8 +260,9 @@ def test_what_cannot_be_done_is_one_sentence(pair: Pair, own: tuple[str, ...], s
     assert said in told and len(told.splitlines()) == 1
 
 
-def test_values_that_are_no_integers_are_named(pair: Pair) -> None:
-    (pair.folder / "a.csv").write_text("id,n\n1,5\n2,many\n")
+@pytest.mark.parametrize("value", ["many", "2.5", "1e3", "0x10"])
+def test_values_that_are_no_integers_are_named(pair: Pair, value: str) -> None:
+    (pair.folder / "a.csv").write_text(f"id,n\n1,5\n2,{value}\n")
     pair.write("b", "SELECT i AS id FROM range(20) t(i)")
     running = [
         pair.start("a", "--reveal", "shares", "--columns", "n", "--kind", "id=number", ending="csv"),

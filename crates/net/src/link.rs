@@ -1,4 +1,4 @@
-//! The declared network between two parties, by which protocols that compute the same are chosen.
+//! The network between two parties, by which protocols that compute the same are chosen.
 
 /// The speed of the network between two parties, as all declare it alike: public, and a part of what they agree on
 /// before a run. The default is [`Link::UNDECLARED`].

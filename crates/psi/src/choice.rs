@@ -1,6 +1,6 @@
 //! Which protocol finds one intersection that both parties learn, or gives universal ids: the one that is predicted to
-//! take the least time. Both parties compute it alike, from public sizes, the declared network and the prices that they
-//! agree on.
+//! take the least time. Both parties compute it alike, from public sizes, the network and the prices that they agree
+//! on.
 
 use tacit_net::{Link, Traffic};
 

@@ -39,6 +39,7 @@ def write_link(path: Path, link: Link) -> None:
 
     Parties of one machine that have the same file may write at the same time.
     """
+    path = path.resolve()  # A link to a file that several parties share stays one.
     try:
         with path.open("rb") as file:
             fcntl.flock(file, fcntl.LOCK_EX)

@@ -176,10 +176,13 @@ class Source:
         """
         with _told():
             self.stored.check_lines()
-        wanted = {column: (CASTS[kind], f"no {kind}, as --kind declares") for column, kind in self.casts.items()}
-        wanted |= dict.fromkeys(self.numbers, ("BIGINT", "no integer of 64 bits"))
-        for column, (kind, problem) in wanted.items():
-            bad = f"{quoted(column)} IS NOT NULL AND TRY_CAST({quoted(column)} AS {kind}) IS NULL"
+        wanted = {
+            column: (f"TRY_CAST({quoted(column)} AS {CASTS[kind]})", f"no {kind}, as --kind declares")
+            for column, kind in self.casts.items()
+        }
+        wanted |= {column: (self._integer(column), "no integer of 64 bits") for column in self.numbers}
+        for column, (read, problem) in wanted.items():
+            bad = f"{quoted(column)} IS NOT NULL AND {read} IS NULL"
             numbered = f"SELECT row_number() OVER () AS row, * FROM {self.stored.relation}"
             found = self.database.execute(f"SELECT row FROM ({numbered}) WHERE {bad} LIMIT 1").fetchall()
             if found:
@@ -188,11 +191,19 @@ class Source:
                     f"{self.name}, row {found[0][0]}, column {column}: the value is {problem}; correct it.",
                 )
 
+    def _integer(self, column: str) -> str:
+        """A column as an integer of 64 bits, NULL where it is none. A cast of a text would round 2.5 to 3."""
+        read = f"TRY_CAST({quoted(column)} AS BIGINT)"
+        if self.stored.types[column] != "VARCHAR":
+            return read
+        return f"CASE WHEN regexp_full_match({quoted(column)}, '\\s*[+-]?[0-9]+\\s*') THEN {read} END"
+
     def _portable(self, column: str) -> str:
         """A column as an Arrow type that every step can carry exactly."""
         stored = self.stored.types[column]
         if column in self.numbers:
-            return f"CAST({quoted(column)} AS BIGINT) AS {quoted(column)}"
+            integer, wrong = self._integer(column), f"{quoted(column)} IS NOT NULL AND {self._integer(column)} IS NULL"
+            return f"CASE WHEN {wrong} THEN error('no integer') ELSE {integer} END AS {quoted(column)}"
         if stored in ("HUGEINT", "UHUGEINT"):
             return f"CAST({quoted(column)} AS DECIMAL(38, 0)) AS {quoted(column)}"
         if stored.startswith("ENUM(") or stored == "UUID":

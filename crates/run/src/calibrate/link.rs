@@ -40,7 +40,7 @@ const AHEAD: usize = 1 << 10;
 
 /// The latencies in seconds, and the bandwidths in bytes a second, that a peer may tell: what it tells is declared.
 const LATENCIES: RangeInclusive<f64> = 1e-7..=60.0;
-const BANDWIDTHS: RangeInclusive<f64> = 1e3..=1e13;
+const BANDWIDTHS: RangeInclusive<f64> = 1e4..=1e13;
 
 /// Seconds after which an exchange of large messages was long enough. Until then there are twice as many each time, so
 /// that the last one begins on a connection that has found its speed.

@@ -221,7 +221,7 @@ def kept_table(header: str) -> KeptTable:
     """The kept table that a header (JSON) describes. Raises MalformedHeader if it describes none."""
     try:
         said = json.loads(header)
-    except (ValueError, RecursionError):
+    except (ValueError, OverflowError, RecursionError):
         raise MalformedHeader("the header is no JSON.") from None
     return Header.of(said).kept
 
@@ -232,7 +232,7 @@ def _read(what: str, read: Callable[[], T]) -> T:
         return read()
     except MalformedHeader:
         raise
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as error:
         raise MalformedHeader(f"the header does not say {what} as tacit writes it ({error!r}).") from None
 
 

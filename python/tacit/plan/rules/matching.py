@@ -210,27 +210,31 @@ def refuse_full_join(join: FullJoin, catalog: Catalog) -> None:
 
 
 def _computes_key(join: Join | FullJoin) -> str | None:
-    """An owner whose part computes a key: matches by it would show more than which rows of two tables match."""
+    """An owner whose part computes a key: matches by it would show more than which rows of two tables match.
+
+    A column that is a key twice is as a key that is computed: it compares two columns of the other table.
+    """
     for side, keys in ((join.left, join.left_keys), (join.right, join.right_keys)):
-        if not all(_is_column(side, key) for key in keys):
+        columns = [_column_of(side, key) for key in keys]
+        if None in columns or len(set(columns)) < len(columns):
             return owner(side)
     return None
 
 
-def _is_column(relation: Relation, name: str) -> bool:
-    """Whether the values of a column are those of a table's column, perhaps written in another way."""
+def _column_of(relation: Relation, name: str) -> str | None:
+    """The table's column whose values a column has, perhaps written in another way; None if it has other values."""
     match relation:
-        case Scan():
-            return True
+        case Scan(_, _, columns):
+            return dict(columns)[name]
         case Filter(input, _) | Sort(input, _):
-            return _is_column(input, name)
+            return _column_of(input, name)
         case Project(input, outputs):
             source = reversible(dict(outputs)[name])
-            return source is not None and _is_column(input, source)
-        case Aggregate(input, keys, _):
-            return name in keys and _is_column(input, name)
+            return None if source is None else _column_of(input, source)
+        case Aggregate(input, keys, _) if name in keys:
+            return _column_of(input, name)
         case _:
-            return False
+            return None
 
 
 def _outside(join: Join, catalog: Catalog) -> str | None:

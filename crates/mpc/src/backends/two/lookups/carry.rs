@@ -5,7 +5,7 @@
 //! whether it hands on a carry. Discloses nothing. Of a digit one node (the sender) has s, the other one (the receiver)
 //! r, and z = 2^w - 1 - s: the bits are r > z and r = z.
 //!
-//! - Streamed, if they are many and the declared link is fast: w = 4, by [`super::table`].
+//! - Streamed, if they are many and the link is fast: w = 4, by [`super::table`].
 //! - Otherwise w = 3, by the steps below. Rounds: 2, and those of making lookups. The receiver sends w bits a row and
 //!   digit, the sender 2 (2^w - 1).
 //!

@@ -3,7 +3,7 @@
 //! Functionality: out = x_1 AND ... AND x_w for the w planes of each group. Discloses nothing. Of a row, one node (the
 //! sender) has the bits s, the other one (the receiver) r; the result is whether r is the complement of s.
 //!
-//! Streamed, if they are many and the declared link is fast: w = 4, by [`super::table`], 4/3 OTs for each plane less
+//! Streamed, if they are many and the link is fast: w = 4, by [`super::table`], 4/3 OTs for each plane less
 //! where an AND takes two. Otherwise w = 3, as follows.
 //!
 //! 1. A random lookup gives the sender a table m of 2^w random bits, the receiver a random place a and m_a.

@@ -13,8 +13,8 @@
 //! S&P 2017).
 //!
 //! OTs: one a row and group in each direction, rows rounded up to words; from the stock, or streamed if they are many
-//! and the declared link is fast ([`streams`]). Rounds: 1, and those of making OTs. Each node sends k + 1 bits a row
-//! and group.
+//! and the link is fast ([`crate::backends::two::terms::streams`]). Rounds: 1, and those of making OTs. Each node sends
+//! k + 1 bits a row and group.
 
 use std::ops::Range;
 

@@ -11,10 +11,10 @@
 //!
 //! Source: Demmler, Schneider, Zohner, NDSS 2015 (ABY), section III.E, with random OTs corrected in the same round.
 //!
-//! OTs: one a product, rows rounded up to words; from the stock, or streamed if they are many and the declared link is
-//! fast ([`streams`]). Rounds: one a batch of products, and those of making stock. Streamed, one more in all, as a
-//! batch is streamed in the round in which the one before is multiplied. A product costs its sender one ring element
-//! and its receiver one bit.
+//! OTs: one a product, rows rounded up to words; from the stock, or streamed if they are many and the link is fast
+//! ([`crate::backends::two::terms::streams`]). Rounds: one a batch of products, and those of making stock. Streamed,
+//! one more in all, as a batch is streamed in the round in which the one before is multiplied. A product costs its
+//! sender one ring element and its receiver one bit.
 
 use std::hint::black_box;
 use std::slice;

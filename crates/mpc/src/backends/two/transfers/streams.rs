@@ -1,7 +1,7 @@
 //! OTs of both directions on a fast link: made when they are used, tile by tile, so that nothing of them is stored.
 //!
-//! SoftSpokenOT with k = 2 takes half of silent OT's processor time, for 7.9 bytes an OT: less in all where a byte
-//! takes a nanosecond or less.
+//! SoftSpokenOT with k = 2 takes half of silent OT's processor time, for 7.9 bytes an OT: less in all on a link
+//! that [`is_fast`](super::super::terms::is_fast).
 
 use tacit_math::CorrelationRobustHash;
 use tacit_net::{Cost, Session, Traffic};
