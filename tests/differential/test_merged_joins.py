@@ -76,7 +76,7 @@ def visits(rows: int, known: int) -> str:
 @pytest.mark.parametrize(
     ("left", "right", "facts", "merged", "others"),
     [
-        (23, 40, ("rows = 100\n", "rows = 141\n"), [], [*NARROW, *UNSORTED]),
+        (23, 40, ("rows = 100\n", "rows = 141\n"), NARROW, UNSORTED),
         (17, 30, ("", 'consents = ["filter"]\n'), [*NARROW, *WIDE], UNSORTED),
         (0, 3, ("rows = 4\n", ""), [*NARROW, *WIDE], UNSORTED),
         (3, 0, ("", "rows = 2\n"), [*NARROW, *WIDE], UNSORTED),

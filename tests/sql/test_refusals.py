@@ -29,8 +29,3 @@ def test_an_unsupported_construct_has_its_name_its_place_and_its_replacement() -
     error = UnsupportedSQL("LIKE", "compare with =", (2, 5))
     assert (error.construct, error.instead, error.position) == ("LIKE", "compare with =", (2, 5))
     assert str(error) == "line 2, column 5: LIKE is not supported; compare with =."
-
-
-def test_a_column_without_a_place_in_the_text_is_named() -> None:
-    """A table is delivered by a statement that names no column."""
-    assert str(QueryError("it has no bounds.").at(None, "weight")) == "column weight: it has no bounds."

@@ -22,9 +22,8 @@ class QueryError(Exception):
         self.column: str | None = None
 
     def __str__(self) -> str:
-        if self.position is not None:
-            return f"line {self.position[0]}, column {self.position[1]}: {self.sentence}"
-        return self.sentence if self.column is None else f"column {self.column}: {self.sentence}"
+        where = "" if self.position is None else f"line {self.position[0]}, column {self.position[1]}: "
+        return where + self.sentence
 
     def at(self, position: Position | None, column: str | None = None) -> QueryError:
         """The same error at a place, or about a column, unless it has one already."""
