@@ -203,10 +203,10 @@ pub(super) fn multiply(p: &Point, digits: &[i8; 64]) -> Point {
     }
     let mut out = plus(&identity(), &look_up(&table, digits[63]));
     for &digit in digits[..63].iter().rev() {
-        for _ in 0..3 {
+        for _ in 0..4 {
             out = double(&out.projective());
         }
-        out = plus(&double(&out.projective()).extended(), &look_up(&table, digit));
+        out = plus(&out.extended(), &look_up(&table, digit));
     }
     out.extended()
 }
