@@ -20,7 +20,8 @@ use super::*;
 const THIN: Link = Link { latency: 0.0, bandwidth: 1e6 };
 
 /// What memcheck finds in the plans whose answers and costs the other tests check, one after the other in one session.
-fn of_plans<B: Networked>() -> Vec<(String, usize)> {
+/// link: the one that the engine chooses circuits by.
+fn of_plans<B: Networked>(link: Link) -> Vec<(String, usize)> {
     let tables = inputs(5, 11, 5);
     let (given, names) = (data(&tables), names::<B>());
     let mut cases = cases(None);
@@ -28,7 +29,7 @@ fn of_plans<B: Networked>() -> Vec<(String, usize)> {
     let node = |session: Session| {
         let name = session.name(session.me()).to_owned();
         let mut engine = B::start(session).expect("an engine");
-        engine.declare(THIN);
+        engine.declare(link);
         for Case { name: title, plan, .. } in &cases {
             eprintln!("{name}: {title}");
             let mut executor = Executor::new(engine, permits(plan, &names), names.clone(), HASH_KEY);
@@ -49,12 +50,17 @@ fn of_plans<B: Networked>() -> Vec<(String, usize)> {
 
 #[test]
 fn three_nodes_branch_on_no_share() {
-    assert_eq!(of_plans::<Rep3>(), []);
+    assert_eq!(of_plans::<Rep3>(THIN), []);
 }
 
 #[test]
 fn two_nodes_branch_on_no_share() {
-    assert_eq!(of_plans::<Two>(), []);
+    assert_eq!(of_plans::<Two>(THIN), []);
+}
+
+#[test]
+fn two_nodes_that_garble_branch_on_no_share() {
+    assert_eq!(of_plans::<Two>(Link::UNDECLARED), []);
 }
 
 /// Rows of each side of a join, all of which have a key of the other side.
