@@ -12,11 +12,14 @@ from typing import Any
 
 import duckdb
 
+import tacit
 from tacit.agent.federation_members import Members
 from tacit.agent.keys import make_keys
 from tacit.cli.demo.scenario import free_ports, write_membership, write_offers
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
+CODE = Path(tacit.__file__).parents[1]
+"""Where the code under test is, which processes import too."""
 
 
 def found(folder: Path, parties: str, ports: Sequence[int], network: str) -> None:
@@ -61,7 +64,7 @@ class Pair:
         return subprocess.Popen(
             [*command, *options],
             cwd=self.folder,
-            env={**os.environ, "PYTHONPATH": f"{path}{os.pathsep}{EXAMPLES}"},
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (CODE, path, EXAMPLES)))},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
