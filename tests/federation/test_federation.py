@@ -11,6 +11,7 @@ import pytest
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation import Federation
 from tacit.agent.federation_members import Members
+from tacit.local.csv_form import CsvForm
 from tacit.plan.algebra.types import Boolean, Date, Decimal, Field, Integer, Varchar
 from tacit.plan.facts.catalog import Column, Link, Table
 
@@ -205,6 +206,13 @@ def test_private_files_may_be_elsewhere(tmp_path: Path, monkeypatch: pytest.Monk
     assert Federation.load(path).privates["b"].private_key == elsewhere / "b.key"
 
 
+def test_a_private_file_says_how_a_csv_file_is_written(tmp_path: Path) -> None:
+    said = 'path = "../t.csv"\ncsv = { delimiter = ";", null = ["NA"] }'
+    federation = load(tmp_path, private=SMALL["private/a.toml"].replace('path = "../t.csv"', said))
+    assert federation.privates["a"].forms == {"t": CsvForm(";", null=("NA",))}
+    assert load(tmp_path).privates["a"].forms == {}
+
+
 def test_plans_do_not_depend_on_private_files(tmp_path: Path) -> None:
     path = write(tmp_path, SMALL)
     assert Federation.load(path, "a").catalog == Federation.load(path, "b").catalog
@@ -264,6 +272,11 @@ MISTAKES = [
      "store the table as CSV or Parquet."),
     ('path = "../t.csv"', 'path = "../t*.csv"', OWN + "[tables.t]: path is 't*.csv'; "
      "name one file, without the characters * ? [."),
+    ('path = "../t.csv"', 'path = "../t.csv"\ncsv = ";"', OWN + "[tables.t]: csv is ';'; "
+     'write { delimiter = ";", ... }.'),
+    ('path = "../t.csv"', 'path = "../t.csv"\ncsv = { decimal = ";" }', OWN + "[tables.t]: csv: decimal is ';'; "
+     "write . or ,."),
+    ('path = "../t.csv"', 'path = "../t.parquet"\ncsv = { decimal = "," }', OWN + "[tables.t]: has csv, but path is "),
     ("[tables.t]\npath", "[tables.u]\npath", OWN + "[tables.u]: a offers no table of this name; "
      "declare it in offers/a.toml, or remove the section."),
     ("idle_timeout = 60", "idle_timeout = 0", OWN + "[network]: idle_timeout is 0; write a number above 0."),

@@ -22,6 +22,7 @@ from tacit.agent.federation import Federation
 from tacit.agent.federation_members import Members
 from tacit.agent.ledger import Ledger
 from tacit.agent.meeting import CHECKING, COMPUTING, Meeting, Status, matches_key
+from tacit.local.csv_form import USUAL, CsvForm
 from tacit.local.duckdb_engine import check_table
 from tacit.plan.facts.catalog import Table
 
@@ -57,8 +58,9 @@ def own_checks(members: Members, me: str) -> Iterator[Check]:
     except RunError as error:
         yield Check("membership, offers", wrong=str(error))
     for table in federation.catalog.tables if federation else ():
-        if table.owner == me:
-            yield _checked(f"table {table.name}", _table, table)
+        if table.owner == me and federation:
+            form = federation.privates[me].forms.get(table.name, USUAL)
+            yield _checked(f"table {table.name}", _table, table, form)
     yield _checked("ledger", _ledger, members, me)
     yield _checked("disk", _disk, members.private_files)
 
@@ -139,8 +141,8 @@ def _permissions(members: Members, me: str) -> str:
     return "for this user only"
 
 
-def _table(table: Table) -> str:
-    return f"{check_table(table):,} rows are as offered"
+def _table(table: Table, form: CsvForm) -> str:
+    return f"{check_table(table, form):,} rows are as offered"
 
 
 def _ledger(members: Members, me: str) -> str:

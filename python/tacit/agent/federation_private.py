@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from tacit.agent.federation_section import FederationError, Section, read_section
 from tacit.agent.private_key import PrivateKey
+from tacit.local.csv_form import CsvForm, FormError
 
 if TYPE_CHECKING:
     from tacit.plan.facts.catalog import Link
@@ -51,7 +52,10 @@ def predicted_on(link: Link | None, simulating: Iterable[Network]) -> Link:
 
 @dataclass(frozen=True)
 class PrivateFile:
-    """What a party alone knows. tables: its tables' files by the tables' names. All paths are absolute."""
+    """What a party alone knows. tables: its tables' files by the tables' names. All paths are absolute.
+
+    forms: how CSV files among them are written, where the private file says it.
+    """
 
     path: Path
     party: str
@@ -60,20 +64,23 @@ class PrivateFile:
     kept: Path
     tables: Mapping[str, Path]
     network: Network
+    forms: Mapping[str, CsvForm]
 
     @classmethod
     def load(cls, folder: Path, party: str) -> PrivateFile:
         """The private file of a party in the folder of private files. Raises FederationError with the first mistake."""
         path = folder / f"{party}.toml"
         root = read_section(path, "correct the permissions of the file") if path.exists() else Section(path, "", {})
+        tables = {section.name: _data_file(section) for section in root.sections("tables")}
         found = cls(
             path,
             party,
             root.path("private_key", f"{party}.key"),
             root.path("ledger", f"ledger/{party}.jsonl"),
             root.path("kept", f"kept/{party}"),
-            {section.name: _data_path(section) for section in root.sections("tables")},
+            {name: file for name, (file, _) in tables.items()},
             _network(root.section("network")),
+            {name: form for name, (_, form) in tables.items() if form is not None},
         )
         root.close()
         return found
@@ -93,14 +100,23 @@ def private_folder(federation: Path, given: Path | None) -> Path:
     return Path(named) if named else federation.parent / "private"
 
 
-def _data_path(section: Section) -> Path:
+def _data_file(section: Section) -> tuple[Path, CsvForm | None]:
+    """A table's file, and its form if that is said."""
     path = section.path("path")
     if path.suffix.lower() not in FORMATS:
         raise section.error(f"path is {str(path)!r}, neither .csv nor .parquet", "store the table as CSV or Parquet")
     if any(character in str(path) for character in "*?["):
         raise section.error(f"path is {str(path)!r}", "name one file, without the characters * ? [")
+    said, form = section.optional("csv"), None
+    if said is not None:
+        if path.suffix.lower() != ".csv":
+            raise section.error(f"has csv, but path is {str(path)!r}", "leave csv out")
+        try:
+            form = CsvForm.of(dict(section.inline("csv", said, '{ delimiter = ";", ... }').items()))
+        except FormError as error:
+            raise section.error(f"csv: {error.option} {error.problem}", error.advice) from None
     section.close()
-    return path
+    return path, form
 
 
 def _network(section: Section) -> Network:

@@ -153,10 +153,10 @@ class Section:
         """A section below this one; an empty one if it is not there."""
         return Section(self._file, self._below(key), self._take(key, {}))
 
-    def inline(self, key: str, entries: object) -> Section:
+    def inline(self, key: str, entries: object, wanted: str = 'a type in quotes, or { type = "...", ... }') -> Section:
         """A value of this section that is itself a section, written in one line."""
         if not isinstance(entries, dict):
-            raise self._wrong(key, entries, 'a type in quotes, or { type = "...", ... }')
+            raise self._wrong(key, entries, wanted)
         return Section(self._file, self._below(key), entries)
 
     def sections(self, key: str) -> Iterator[Section]:

@@ -76,7 +76,7 @@ class PartyRun:
         ledger = Ledger(self.federation.ledger_path(self.me))
         with (
             Reporter(self.emit) as reporter,
-            LocalEngine(self.plan, self.me, self.federation.catalog) as engine,
+            LocalEngine(self.plan, self.me, self.federation.catalog, self.federation.privates[self.me].forms) as engine,
             ExitStack() as files,
         ):
             reporter.phase("loading")

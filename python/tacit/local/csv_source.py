@@ -9,20 +9,26 @@ from __future__ import annotations
 import duckdb
 
 from tacit.local import csv_text
+from tacit.local.csv_form import CsvForm
 from tacit.local.database import connect, quoted
 from tacit.local.errors import DataError
 from tacit.local.source import Source, data_path, positions
 from tacit.local.sql_types import NO_COLUMNS
 from tacit.local.stored import check_lines, stamp
-from tacit.plan.algebra.types import Field, sql_name
+from tacit.plan.algebra.types import Field
 from tacit.plan.facts.catalog import Table
 
 
-def open_csv(database: duckdb.DuckDBPyConnection, table: Table, fields: tuple[Field, ...], relation: str) -> Source:
-    """Read the fields' columns into the database's new table ``relation``. Raises DataError with the first bad row."""
+def open_csv(
+    database: duckdb.DuckDBPyConnection, table: Table, fields: tuple[Field, ...], relation: str, form: CsvForm
+) -> Source:
+    """Read the fields' columns into the database's new table ``relation``. Raises DataError with the first bad row.
+
+    form: how the file is written.
+    """
     path = data_path(table)
     opened = stamp(path)
-    file = _File(path, fields)
+    file = _File(path, fields, form)
     try:
         database.execute(f"CREATE TABLE {quoted(relation)} AS {file.select()}").fetchall()
     except duckdb.Error:
@@ -35,11 +41,11 @@ def open_csv(database: duckdb.DuckDBPyConnection, table: Table, fields: tuple[Fi
 class _File:
     """A CSV file and the columns to read from it."""
 
-    def __init__(self, path: str, fields: tuple[Field, ...]) -> None:
-        present = csv_text.header(path)
-        self._path = path
+    def __init__(self, path: str, fields: tuple[Field, ...], form: CsvForm) -> None:
+        present = csv_text.header(path, form)
+        self._path, self._form = path, form
         self._width = len(present)
-        self._marks = csv_text.marks(path, [field.type for field in fields])
+        self._marks = csv_text.marks(path, [field.type for field in fields], form)
         found = positions(path, fields, present)
         self._columns = [(csv_text.at(found[field.name]), field) for field in fields]
 
@@ -50,11 +56,12 @@ class _File:
 
     def select(self) -> str:
         """The query for the typed columns. It fails if any value is not exactly of its column's type."""
-        outputs = [f"CAST({at} AS {sql_name(field.type)}) AS {quoted(field.name)}" for at, field in self._columns]
-        query = (
-            f"SELECT {', '.join(outputs) or f'TRUE AS {NO_COLUMNS}'} FROM {csv_text.reader(self._path, self._width)}"
-        )
-        conditions = [csv_text.inexact(at, field.type, self._marks) for at, field in self._columns]
+        outputs = [
+            f"{csv_text.typed(at, field.type, self._form)} AS {quoted(field.name)}" for at, field in self._columns
+        ]
+        rows = csv_text.reader(self._path, self._width, form=self._form)
+        query = f"SELECT {', '.join(outputs) or f'TRUE AS {NO_COLUMNS}'} FROM {rows}"
+        conditions = [csv_text.inexact(at, field.type, self._marks, self._form) for at, field in self._columns]
         inexact = " OR ".join(condition for condition in conditions if condition is not None)
         return f"{query} WHERE CASE WHEN {inexact} THEN error('inexact value') ELSE TRUE END" if inexact else query
 
@@ -64,16 +71,17 @@ class _File:
         One thread of a database of its own reads the file in order; speed does not matter any more.
         """
         with connect(threads=1) as database:
-            check_lines(database, self._path, self._width)
+            check_lines(database, self._path, self._width, self._form)
             self._wrong_value(database)
 
     def _wrong_value(self, database: duckdb.DuckDBPyConnection) -> None:
-        wrong = [csv_text.wrong(at, field.type, self._marks) for at, field in self._columns]
+        wrong = [csv_text.wrong(at, field.type, self._marks, self._form) for at, field in self._columns]
         if not wrong:
             return
         which = " ".join(f"WHEN {condition} THEN {at}" for at, condition in enumerate(wrong))
         value = " ".join(f"WHEN {condition} THEN {at}" for (at, _), condition in zip(self._columns, wrong, strict=True))
-        rows = f"SELECT row_number() OVER () AS position, * FROM {csv_text.reader(self._path, self._width)}"
+        read = csv_text.reader(self._path, self._width, form=self._form)
+        rows = f"SELECT row_number() OVER () AS position, * FROM {read}"
         found = f"SELECT position, CASE {which} END, CASE {value} END FROM ({rows}) WHERE {' OR '.join(wrong)}"
         for row, column, text in database.execute(f"{found} ORDER BY position LIMIT 1").fetchall():
             field = self._columns[column][1]

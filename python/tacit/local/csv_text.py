@@ -1,7 +1,8 @@
 """The text of a CSV file: how DuckDB reads it, what its header says, which texts are not exactly a value of a type.
 
-A file is UTF-8 with commas, values in double quotes where they need them, and a header. An empty value without quotes
-is NULL. DuckDB's own casts round '2.5' to an INTEGER and drop the time from a date; here such values are errors.
+A file is UTF-8 with values in double quotes where they need them, and a header. An empty value without quotes is NULL.
+Delimiter, decimal mark, dates and further texts for NULL are as its form says (``tacit.local.csv_form``). DuckDB's own
+casts round '2.5' to an INTEGER and drop the time from a date; here such values are errors.
 """
 
 from __future__ import annotations
@@ -11,13 +12,13 @@ import mmap
 from collections.abc import Iterable
 from pathlib import Path
 
+from tacit.local.csv_form import USUAL, CsvForm
 from tacit.local.database import text
 from tacit.local.errors import DataError
 from tacit.plan.algebra.types import Date, Decimal, Integer, Type, Varchar, sql_name
 
 OPTIONS = (
-    "header = true, auto_detect = false, delim = ',', quote = '\"', escape = '\"', strict_mode = true, "
-    "allow_quoted_nulls = false"
+    "header = true, auto_detect = false, quote = '\"', escape = '\"', strict_mode = true, allow_quoted_nulls = false"
 )
 
 
@@ -30,10 +31,13 @@ Marks = frozenset[str]
 number has a fraction, without a colon no date has a time."""
 
 
-def reader(path: str, columns: int, more: str = "") -> str:
+def reader(path: str, columns: int, more: str = "", form: CsvForm = USUAL) -> str:
     """The FROM item that reads all columns as text, under the names that ``at`` gives."""
     listed = ", ".join(f"'{at(index)}': 'VARCHAR'" for index in range(columns))
-    return f"read_csv({text(path)}, {OPTIONS}, columns = {{{listed}}}{more})"
+    options = f"{OPTIONS}, delim = {text(form.delimiter)}"
+    if form.null:
+        options += f", nullstr = [{', '.join(map(text, ('', *form.null)))}]"
+    return f"read_csv({text(path)}, {options}, columns = {{{listed}}}{more})"
 
 
 def at(index: int) -> str:
@@ -41,12 +45,12 @@ def at(index: int) -> str:
     return f"column{index}"
 
 
-def header(path: str) -> list[str]:
+def header(path: str, form: CsvForm = USUAL) -> list[str]:
     """The names of the columns. Raises DataError."""
     # Text after the header may be broken: that is found later, with its line.
     with Path(path).open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
         try:
-            names = next(csv.reader(file), [])
+            names = next(csv.reader(file, delimiter=form.delimiter), [])
             "".join(names).encode()
         except (UnicodeEncodeError, csv.Error):
             raise DataError(path, "the first line is not CSV in UTF-8", "save the file as CSV, UTF-8") from None
@@ -55,13 +59,17 @@ def header(path: str) -> list[str]:
     return names
 
 
-def marks(path: str, types: Iterable[Type]) -> Marks:
-    """Which of the characters that matter to values of the types are in the file after its header."""
+def marks(path: str, types: Iterable[Type], form: CsvForm = USUAL) -> Marks:
+    """Which of the characters that matter to values of the types are in the file after its header.
+
+    A decimal mark counts as a point, whatever it is.
+    """
     wanted = frozenset().union(*(_telling(type_) for type_ in types))
     with Path(path).open("rb") as file:
         start = len(file.readline())
         with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-            return frozenset(mark for mark in wanted if content.find(mark.encode(), start) >= 0)
+            written = {mark: form.decimal if mark == "." else mark for mark in wanted}
+            return frozenset(mark for mark in wanted if content.find(written[mark].encode(), start) >= 0)
 
 
 def _telling(type_: Type) -> Marks:
@@ -76,8 +84,24 @@ def _telling(type_: Type) -> Marks:
             return frozenset()
 
 
-def inexact(value: str, type_: Type, marks: Marks) -> str | None:
+def pointed(value: str, form: CsvForm) -> str:
+    """A number's text with a point before its decimals. A point of a text with a decimal comma makes it no number."""
+    return value if form.decimal == "." else f"translate({value}, '.,', '?.')"
+
+
+def typed(value: str, type_: Type, form: CsvForm = USUAL, attempt: str = "") -> str:
+    """A text as a value of a type. attempt: "" fails for a text that is none, "TRY_" gives NULL."""
+    match type_:
+        case Date() if form.date_format is not None:
+            value = f"{attempt}strptime({value}, {text(form.date_format)})"
+        case Integer() | Decimal():
+            value = pointed(value, form)
+    return f"{attempt}CAST({value} AS {sql_name(type_)})"
+
+
+def inexact(value: str, type_: Type, marks: Marks, form: CsvForm = USUAL) -> str | None:
     """The condition that a text which can be cast to a type is not exactly a value of it; None: it always is one."""
+    value = pointed(value, form) if isinstance(type_, Integer | Decimal) else value
     present = marks & _telling(type_)
     match type_:
         case Integer() if present:
@@ -89,7 +113,7 @@ def inexact(value: str, type_: Type, marks: Marks) -> str | None:
             )
             suspect = [long, _contains(value, present - {"."})] if present - {"."} else [long]
             return _unless(" OR ".join(suspect), value, rf"\s*[+-]?[0-9]*\.[0-9]{{0,{scale}}}0*\s*")
-        case Date() if present:
+        case Date() if present and form.date_format is None:
             day, midnight = "[0-9]{1,4}[-/][0-9]{1,2}[-/][0-9]{1,2}", r"0?0:00(:00(\.0*)?)?"
             return _unless(_contains(value, present), value, rf"\s*{day}[ T]{midnight}\s*")
         case _:
@@ -100,10 +124,10 @@ def _contains(value: str, characters: Marks) -> str:
     return " OR ".join(f"contains({value}, {text(each)})" for each in sorted(characters))
 
 
-def wrong(value: str, type_: Type, marks: Marks) -> str:
+def wrong(value: str, type_: Type, marks: Marks, form: CsvForm = USUAL) -> str:
     """The condition that a text is no value of a type. NULL is not wrong."""
-    uncastable = f"({value} IS NOT NULL AND TRY_CAST({value} AS {sql_name(type_)}) IS NULL)"
-    lost = inexact(value, type_, marks)
+    uncastable = f"({value} IS NOT NULL AND {typed(value, type_, form, 'TRY_')} IS NULL)"
+    lost = inexact(value, type_, marks, form)
     return uncastable if lost is None else f"({uncastable} OR {lost})"
 
 

@@ -13,6 +13,7 @@ import duckdb
 from tacit.local.average import MACROS
 from tacit.local.checks import check_source
 from tacit.local.computed import computed_columns
+from tacit.local.csv_form import USUAL, CsvForm
 from tacit.local.csv_source import open_csv
 from tacit.local.database import connect, quoted
 from tacit.local.encode import decoded, encoded
@@ -34,10 +35,13 @@ from tacit.plan.physical.placed import LocalStep, PlacedPlan, ReleaseStep, TailS
 class LocalEngine:
     """A party's engine during one run of a placed plan (see ``tacit.local.engine.Engine``). Use it as a context.
 
-    database: the connection on which tails and their results live.
+    database: the connection on which tails and their results live. forms: of the party's CSV files, by table.
     """
 
-    def __init__(self, plan: PlacedPlan, party: str, catalog: Catalog) -> None:
+    def __init__(
+        self, plan: PlacedPlan, party: str, catalog: Catalog, forms: Mapping[str, CsvForm] | None = None
+    ) -> None:
+        self._forms = forms or {}
         self._steps = {step.id: step for step in plan.steps}
         self._owned = {table.name: table for table in catalog.tables if table.owner == party}
         self._used = _used_columns(plan, party, self._owned)
@@ -116,7 +120,7 @@ class LocalEngine:
 
     def _open(self, name: str, used: frozenset[str]) -> Source:
         table = self._owned[name]
-        return _opened_table(self.database, table, used_fields(table, used))
+        return _opened_table(self.database, table, used_fields(table, used), self._forms.get(name, USUAL))
 
     def _execute(self, step: LocalStep | TailStep) -> None:
         """Keep a step's result in a table of its own."""
@@ -156,19 +160,26 @@ class _Stream:
         return self._stream.__arrow_c_stream__(requested_schema)
 
 
-def check_table(table: Table) -> int:
-    """Check all that is offered of an owner's table against its file. Returns its rows; raises DataError."""
+def check_table(table: Table, form: CsvForm) -> int:
+    """Check all that is offered of an owner's table against its file. form: of a CSV file.
+
+    Returns its rows; raises DataError.
+    """
     with (
         tempfile.TemporaryDirectory(prefix="tacit-") as spill,
         connect(temp_directory=spill) as database,
         told(data_path(table)),
     ):
-        return check_source(database, _opened_table(database, table, tuple(c.field for c in table.columns)))
+        return check_source(database, _opened_table(database, table, tuple(c.field for c in table.columns), form))
 
 
-def _opened_table(database: duckdb.DuckDBPyConnection, table: Table, fields: tuple[Field, ...]) -> Source:
-    opener = open_parquet if data_path(table).lower().endswith(".parquet") else open_csv
-    return opener(database, table, fields, f"source {table.name}")
+def _opened_table(
+    database: duckdb.DuckDBPyConnection, table: Table, fields: tuple[Field, ...], form: CsvForm
+) -> Source:
+    relation = f"source {table.name}"
+    if data_path(table).lower().endswith(".parquet"):
+        return open_parquet(database, table, fields, relation)
+    return open_csv(database, table, fields, relation, form)
 
 
 def _used_columns(plan: PlacedPlan, party: str, owned: Mapping[str, Table]) -> dict[str, frozenset[str]]:

@@ -13,6 +13,7 @@ from pathlib import Path
 import duckdb
 
 from tacit.local import csv_text
+from tacit.local.csv_form import USUAL, CsvForm
 from tacit.local.database import connect, quoted, text
 from tacit.local.engine import ArrowStream
 from tacit.local.errors import DataError
@@ -36,7 +37,7 @@ class Stored:
     """An input whose columns are all there, under their own names and in their own types.
 
     name: of the file, for people. relation: the FROM item. types: DuckDB's type of each column. stamp: what changes
-    when the file is written or replaced. is_csv: all columns are text.
+    when the file is written or replaced. is_csv: all columns are text. form: of a CSV file.
     """
 
     name: str
@@ -45,20 +46,21 @@ class Stored:
     rows: int
     stamp: str
     is_csv: bool = False
+    form: CsvForm = USUAL
 
     def check_lines(self) -> None:
         """Refuse a CSV file with a malformed line. Raises DataError with the first one."""
         if self.is_csv:
-            _check_csv(self.name)
+            _check_csv(self.name, self.form)
 
 
-def stored_file(database: duckdb.DuckDBPyConnection, path: Path) -> Stored:
-    """A file as it is. Raises DataError."""
+def stored_file(database: duckdb.DuckDBPyConnection, path: Path, form: CsvForm = USUAL) -> Stored:
+    """A file as it is. form: how it is written, if it is CSV. Raises DataError."""
     name, is_csv = str(path), path.suffix.lower() == ".csv"
     _, _, size, written = stamp(name, "put the file there, or name another")
     if is_csv:
-        types = dict.fromkeys(_names(name), "VARCHAR")
-        relation = _all_as_text(name, list(types))
+        types = dict.fromkeys(_names(name, form), "VARCHAR")
+        relation = _all_as_text(name, list(types), form)
     elif path.suffix.lower() == ".parquet":
         relation, types = parquet(name), parquet_types(database, name)
     else:
@@ -67,9 +69,9 @@ def stored_file(database: duckdb.DuckDBPyConnection, path: Path) -> Stored:
         rows = _rows(database, relation)
     except duckdb.Error:
         if is_csv:
-            _check_csv(name)
+            _check_csv(name, form)
         raise DataError(name, "the file cannot be read", "save it anew") from None
-    return Stored(name, relation, types, rows, f"{path.resolve()} {size} {written}", is_csv)
+    return Stored(name, relation, types, rows, f"{path.resolve()} {size} {written}", is_csv, form)
 
 
 def stored_stream(database: duckdb.DuckDBPyConnection, stream: ArrowStream) -> Stored:
@@ -105,9 +107,9 @@ def parquet_types(database: duckdb.DuckDBPyConnection, path: str) -> dict[str, s
         raise DataError(path, "the file is not Parquet", "store the table as Parquet, or name a .csv file") from None
 
 
-def check_lines(database: duckdb.DuckDBPyConnection, path: str, width: int) -> None:
+def check_lines(database: duckdb.DuckDBPyConnection, path: str, width: int, form: CsvForm) -> None:
     """Find the first malformed line of a CSV file of ``width`` columns. database: with one thread. Raises DataError."""
-    reader = csv_text.reader(path, width, ", store_rejects = true, rejects_limit = 1")
+    reader = csv_text.reader(path, width, ", store_rejects = true, rejects_limit = 1", form)
     counts = ", ".join(f"count({csv_text.at(index)})" for index in range(width))
     database.execute(f"SELECT {counts} FROM {reader}").fetchall()
     first = "SELECT error_type, line_byte_position FROM reject_errors ORDER BY line_byte_position LIMIT 1"
@@ -116,14 +118,14 @@ def check_lines(database: duckdb.DuckDBPyConnection, path: str, width: int) -> N
         raise DataError(path, f"line {csv_text.line_number(path, byte - 1)} {what}", advice)
 
 
-def _check_csv(path: str) -> None:
+def _check_csv(path: str, form: CsvForm) -> None:
     with connect(threads=1) as database:
-        check_lines(database, path, len(csv_text.header(path)))
+        check_lines(database, path, len(csv_text.header(path, form)), form)
 
 
-def _names(path: str) -> list[str]:
+def _names(path: str, form: CsvForm) -> list[str]:
     """The names of a CSV file's columns, all different. Raises DataError."""
-    names = csv_text.header(path)
+    names = csv_text.header(path, form)
     for name, times in Counter(name.lower() for name in names).items():
         if not name:
             raise DataError(path, "a column has no name", "name it in the first line")
@@ -132,9 +134,9 @@ def _names(path: str) -> list[str]:
     return names
 
 
-def _all_as_text(path: str, names: list[str]) -> str:
+def _all_as_text(path: str, names: list[str], form: CsvForm) -> str:
     columns = ", ".join(f"{csv_text.at(index)} AS {quoted(name)}" for index, name in enumerate(names))
-    return f"(SELECT {columns} FROM {csv_text.reader(path, len(names))})"
+    return f"(SELECT {columns} FROM {csv_text.reader(path, len(names), form=form)})"
 
 
 def _types(database: duckdb.DuckDBPyConnection, relation: str) -> dict[str, str]:
