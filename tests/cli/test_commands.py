@@ -47,6 +47,23 @@ def test_files_take_their_format_from_their_name(tacit: Tacit, folder: Path) -> 
     assert duckdb.sql(f"FROM '{folder / 'out.parquet'}'").fetchall() == [(20,)]
 
 
+@pytest.mark.parametrize("command", [["sql"], ["party", "--name", "regulator"]])
+def test_an_answer_replaces_no_file_of_a_party(tacit: Tacit, folder: Path, command: list[str]) -> None:
+    (path,) = folder.rglob("demographics.csv")
+    before = path.read_bytes()
+    done = tacit(*command, "--output-file", str(path), JOIN)
+    assert done.returncode == 2, done
+    said = f"{path}: is table demographics of regulator, which the output would replace; name another file."
+    assert said in one_sentence(done.stderr) and path.read_bytes() == before
+    (path.parent / "linked.csv").symlink_to(path)
+    assert tacit(*command, "--output-file", str(path.parent / "linked.csv"), JOIN).returncode == 2
+    ledger = folder / "private" / "ledger" / "regulator.jsonl"
+    ledger.parent.mkdir()
+    ledger.write_text("")
+    done = tacit(*command, "--output", "json", "--output-file", str(ledger), JOIN)
+    assert done.returncode == 2 and "is the ledger of regulator" in done.stderr, done
+
+
 def test_parquet_goes_through_a_pipe(tacit: Tacit, folder: Path) -> None:
 
     command = [sys.executable, "-m", "tacit", "sql", "--quiet", "--output", "parquet", JOIN]

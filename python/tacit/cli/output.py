@@ -16,6 +16,8 @@ from rich.text import Text
 
 from tacit.agent.answer import FORMATS, Answer
 from tacit.agent.faults import Fault, RunError
+from tacit.agent.federation import Federation
+from tacit.agent.own_files import check_not_own, own_files
 from tacit.cli.screen import console, table
 
 SIGNIFICANT_DIGITS = 6
@@ -51,6 +53,12 @@ def check_arguments(options: argparse.Namespace) -> None:
         raise RunError(Fault.INPUT, f"{file}: is a folder; name a file in it.")
     if not os.access(file.parent, os.W_OK):
         raise RunError(Fault.INPUT, f"{file}: you may not write in the folder {file.parent}; choose another.")
+
+
+def check_inputs(options: argparse.Namespace, federation: Federation) -> None:
+    """Refuse an output over a file that parties read or keep here. Raises RunError."""
+    if options.output_file is not None:
+        check_not_own(options.output_file, own_files(federation.members, federation.privates.values()))
 
 
 def put(answer: Answer, options: argparse.Namespace) -> None:

@@ -67,6 +67,7 @@ def _for_a_person(options: argparse.Namespace) -> int:
     """Run the party as a process of its own, show its progress, and print the answer if it is a recipient."""
     output.check_arguments(options)
     federation = connect(options.federation, party=options.name, private=options.private)
+    output.check_inputs(options, federation.federation)
     plan = federation.plan(query_text(options), options.to)
     screen = console(to_stderr=True)
     show_account(plan, screen)

@@ -29,6 +29,7 @@ def run(options: argparse.Namespace) -> int:
     """Run the command."""
     output.check_arguments(options)
     federation = connect(options.federation, private=options.private)
+    output.check_inputs(options, federation.federation)
     plan = federation.plan(query_text(options), options.to)
     screen = console(to_stderr=True)
     screen.quiet = options.quiet
