@@ -70,6 +70,17 @@ class Pair:
             text=True,
         )
 
+    def waiting(self, party: str, *options: str, **how: Any) -> subprocess.Popen[str]:
+        """The same, once it waits for others."""
+        running = self.start(party, *options, **how)
+        assert running.stdout is not None
+        told = []
+        for line in running.stdout:
+            told.append(line)
+            if line.startswith("waiting for "):
+                return running
+        raise AssertionError("".join(told))
+
     def match(self, *options: str, a: tuple[str, ...] = (), b: tuple[str, ...] = (), **how: Any) -> tuple[Ended, Ended]:
         """Both parties' commands with common options and own ones, to their end."""
         running = [self.start("a", *options, *a, **how), self.start("b", *options, *b, **how)]

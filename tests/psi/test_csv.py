@@ -63,6 +63,8 @@ def test_a_malformed_file_is_one_sentence(tmp_path: Path, content: str | bytes, 
 def test_a_match_ends_with_the_line_that_is_malformed(pair: Pair) -> None:
     (pair.folder / "a.csv").write_text("id,own\n1,x\n2\n")
     pair.write("b", "SELECT '1' AS id")
-    running = [pair.start("a", ending="csv"), pair.start("b")]
+    other = pair.waiting("b")
+    running = [pair.start("a", ending="csv"), other]
     told = [each.communicate(timeout=60)[0] for each in running]
     assert running[0].returncode == 2 and "a.csv: line 3 has fewer values" in told[0], told
+    assert other.returncode == 5 and "a cannot take part: its own input was refused" in told[1], told

@@ -67,5 +67,5 @@ def test_what_both_learn_of_the_rows_that_match() -> None:
 
 def test_a_sum_derives_from_its_column_too() -> None:
     disclosures = Parameters(AB, KEY, AB, reveal="sum", summed=("b", "amount")).disclosures()
-    assert [each.shown.kind for each in disclosures] == ["value", "value", "matches", "fact"]
+    assert [each.shown.kind for each in disclosures] == ["value", "value", "matches", "fact", "fact"]
     assert all(Source("b", "columns", "amount") in each.derivation for each in disclosures[:3])

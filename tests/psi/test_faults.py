@@ -279,8 +279,9 @@ def test_too_small_a_disk_is_said_before_the_start(pair: Pair) -> None:
 @pytest.mark.parametrize(
     ("own", "said"),
     [
-        (("--join", "left"), "another plan"),
-        (("--to", "a"), "another plan"),
+        (("--join", "left"), "b has started something else: --join is left here and inner at b; agree"),
+        (("--to", "a"), "b has started something else: --to is a here and a and b at b; agree"),
+        (("--normalise", "id=email"), "b has started something else: --normalise is email here and exact at b; agree"),
         (("--normalise", "own=name"), "with a key column, id"),
         (("--kind", "own=number"), "name a key column, id"),
         (("--kind", "id=integer"), "there is no such kind; write number, floating-point number"),
@@ -296,7 +297,7 @@ def test_what_is_wrong_is_one_sentence(pair: Pair, own: tuple[str, ...], said: s
     pair.write("a", "SELECT i AS id, 'a' || i AS own FROM range(20) t(i)")
     pair.write("b", "SELECT i AS id, 'b' || i AS own FROM range(20) t(i)")
     running = pair.start("a", "--quiet", *own)
-    other = pair.start("b") if said == "another plan" else None
+    other = pair.start("b") if "something else" in said else None
     told = running.communicate(timeout=60)[0]
     if other is not None:
         other.communicate(timeout=60)
@@ -310,9 +311,11 @@ def test_wrong_data_names_file_row_and_column(pair: Pair) -> None:
     (pair.folder / "a.csv").write_text("id,own\n1,x\nseven,y\n")
     pair.write("b", "SELECT i AS id FROM range(20) t(i)")
     options = ("--kind", "id=number")
-    running = [pair.start("a", *options, ending="csv"), pair.start("b", *options)]
+    other = pair.waiting("b", *options)
+    running = [pair.start("a", *options, ending="csv"), other]
     told = [each.communicate(timeout=60)[0] for each in running]
     assert [each.returncode for each in running] == [2, 5], told
+    assert "a cannot take part: its own input was refused" in told[1]
     assert "a.csv, row 2, column id: the value is no number" in told[0]
     assert "seven" not in told[1]
 

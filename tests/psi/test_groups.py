@@ -52,7 +52,7 @@ def joined(group: Group, learning: str) -> list[tuple[object, ...]]:
 
 @pytest.mark.parametrize("learning", ["abc", "b"])
 def test_the_rows_that_all_have_are_aligned_at_all_that_learn_them(three: Group, learning: str) -> None:
-    ended = three.match_all("--to", ",".join(learning), "--explain")
+    ended = three.match_all("--to", ",".join(learning))
     assert {end.status for end in ended.values()} == {0}, ended
     expected = joined(three, learning)
     assert len(expected) > 10 and three.aligned(learning) == expected
@@ -189,18 +189,19 @@ def test_what_only_two_can_do_is_one_sentence(
 
 
 @pytest.mark.parametrize(
-    ("own", "said"),
+    ("own", "option", "said"),
     [
-        ({"c": ("--to", "c")}, 'party "c" has another plan'),
-        ({"c": ("--with", "a")}, 'party "c" has another plan'),
+        (("--to", "c"), "--to", "c"),
+        (("--with", "a"), "the parties", "a and c"),
     ],
 )
-def test_other_parameters_at_one_party_are_named(three: Group, own: dict[str, tuple[str, ...]], said: str) -> None:
-    ended = three.match_all("--quiet", own=own)
-    assert said in ended["a"].told
+def test_other_options_at_one_party_are_named(three: Group, own: tuple[str, ...], option: str, said: str) -> None:
+    ended = three.match_all("--quiet", own={"c": own})
     for party, end in ended.items():
-        assert end.status in (4, 5) and len(end.told.splitlines()) == 1, ended
-        assert '"c"' in end.told or party == "c"
+        assert end.status == 4 and len(end.told.splitlines()) == 1, ended
+        here, there = (said, "a, b and c") if party == "c" else ("a, b and c", said)
+        assert f" has started something else: {option} is {here} here and {there} at " in end.told
+        assert end.told.startswith("tacit: c ") or party == "c"
 
 
 def test_a_missing_party_is_named(tmp_path: Path) -> None:
@@ -210,7 +211,7 @@ def test_a_missing_party_is_named(tmp_path: Path) -> None:
     ended = ends({party: group.start(party, "--quiet") for party in "ab"})
     for end in ended.values():
         assert end.status == 5 and len(end.told.splitlines()) == 1
-        assert 'party "c" is not reachable at 127.0.0.1:' in end.told
+        assert "waited in vain for c (c: nobody listens at 127.0.0.1:" in end.told
 
 
 def test_a_killed_party_is_named_by_all_others(tmp_path: Path) -> None:
@@ -237,11 +238,11 @@ def test_a_killed_party_is_named_by_all_others(tmp_path: Path) -> None:
 def test_wrong_data_at_one_party_is_named_at_all(three: Group) -> None:
     (three.folder / "a.csv").write_text("id,own\n1,x\nseven,y\n")
     options = ("--quiet", "--kind", "id=number")
-    running = {"a": three.start("a", *options, ending="csv"), **{p: three.start(p, *options) for p in "bc"}}
-    ended = ends(running)
+    others = {party: three.waiting(party, "--kind", "id=number") for party in "bc"}
+    ended = ends({"a": three.start("a", *options, ending="csv"), **others})
     assert ended["a"].status == 2 and "a.csv, row 2, column id: the value is no number" in ended["a"].told
     for party in "bc":
-        assert ended[party].status == 5 and 'party "a" ended the run' in ended[party].told
+        assert ended[party].status == 5 and "a cannot take part: its own input was refused" in ended[party].told
         assert "seven" not in ended[party].told
 
 

@@ -247,7 +247,7 @@ def test_several_keys_from_python(pair: Pair) -> None:
         (("--reveal", "ids", "--join", "left"), "leave out --join, --plugin and --bins"),
         (("--reveal", "ids", "--protocol", "vole"), "there is no protocol 'vole'; choose auto, ddh or oprf"),
         (("--reveal", "shares", "--protocol", "ddh"), "leave out --join, --protocol and --bins"),
-        (("--reveal", "shares", "--columns", "own"), "share integers only"),
+        (("--reveal", "shares", "--columns", "own"), "share integers and decimals only"),
         (("--reveal", "shares", "--columns", "id"), "it is part of the key; share another one"),
         (("--reveal", "ids", "--columns", "universal_id"), "it has a column universal_id already"),
     ],
@@ -260,14 +260,12 @@ def test_what_cannot_be_done_is_one_sentence(pair: Pair, own: tuple[str, ...], s
     assert said in told and len(told.splitlines()) == 1
 
 
-@pytest.mark.parametrize("value", ["many", "2.5", "1e3", "0x10"])
+@pytest.mark.parametrize("value", ["many", "2.5.1", "1e3", "0x10", "1_000", "9223372036854775808"])
 def test_values_that_are_no_integers_are_named(pair: Pair, value: str) -> None:
     (pair.folder / "a.csv").write_text(f"id,n\n1,5\n2,{value}\n")
     pair.write("b", "SELECT i AS id FROM range(20) t(i)")
-    running = [
-        pair.start("a", "--reveal", "shares", "--columns", "n", "--kind", "id=number", ending="csv"),
-        pair.start("b", "--reveal", "shares", "--kind", "id=number"),
-    ]
+    other = pair.waiting("b", "--reveal", "shares", "--kind", "id=number")
+    running = [pair.start("a", "--reveal", "shares", "--columns", "n", "--kind", "id=number", ending="csv"), other]
     told = [each.communicate(timeout=60)[0] for each in running]
     assert [each.returncode for each in running] == [2, 5], told
     assert "a.csv, row 2, column n: the value is no integer of 64 bits" in told[0]
@@ -281,7 +279,9 @@ def test_tables_too_large_for_the_memory_are_refused_by_both_alike() -> None:
 
 
 def test_a_peer_that_shares_very_many_columns_is_refused() -> None:
-    few, many = (honest(rows=10**5, memory=3 << 30, columns=[f"n{at}" for at in range(count)]) for count in (1, 60_000))
+    few, many = (
+        honest(rows=10**5, memory=3 << 30, columns=[f"0 n{at}" for at in range(count)]) for count in (1, 60_000)
+    )
     parameters = Parameters(("a", "b"), ("exact",), ("a", "b"), reveal="shares")
     choose_whole(parameters, (few, few))
     with pytest.raises(RunError, match=r"works in memory and needs .* MiB .*; declare more --memory at both"):
@@ -289,7 +289,7 @@ def test_a_peer_that_shares_very_many_columns_is_refused() -> None:
 
 
 def test_a_table_too_large_for_its_owners_memory_is_refused_there() -> None:
-    facts = honest(rows=10**5, memory=2 << 30, columns=["n"])
+    facts = honest(rows=10**5, memory=2 << 30, columns=["0 n"])
     for parameters in (
         Parameters(("a", "b"), ("exact",), ("a", "b"), reveal="shares"),
         Parameters(("a", "b"), ("exact", "exact"), ("a", "b"), reveal="ids", widths=(1, 1)),

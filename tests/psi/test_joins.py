@@ -58,7 +58,7 @@ def test_bins_on_disk_find_the_same(pair: Pair, protocol: str) -> None:
 def test_only_one_party_learns(pair: Pair) -> None:
     pair.write("a", A)
     pair.write("b", B)
-    ends = pair.match("--to", "b", "--explain")
+    ends = pair.match("--to", "b")
     assert [ended.status for ended in ends] == [0, 0], ends
     assert not (pair.folder / "a-matched.parquet").exists() or pair.rows("FROM 'a-matched.parquet'") == []
     found = pair.rows("SELECT own FROM 'b-matched.parquet' ORDER BY own")
@@ -152,12 +152,12 @@ def test_all_choose_by_the_link_of_the_federation_file_whatever_one_simulates(pa
     pair.write("a", "SELECT i AS id FROM range(300) t(i)")
     pair.write("b", "SELECT i AS id FROM range(200, 300) t(i)")
     (pair.folder / "private" / "b.toml").write_text("[network]\nconnect_timeout = 20\nlatency = 0.03\n")
-    undeclared = pair.match("--explain")
+    undeclared = pair.match()
     assert [ended.status for ended in undeclared] == [0, 0], undeclared
     chosen = ["\n".join(line for line in ended.told.splitlines() if "protocol" in line) for ended in undeclared]
     assert "on a fast network, as no other is declared" in chosen[0] and chosen[0] == chosen[1]
     with (pair.folder / "federation.toml").open("a") as file:
         file.write("\n[link]\nlatency = 0.02\nbandwidth = 2e6\n")
-    declared = pair.match("--explain")
+    declared = pair.match()
     assert [ended.status for ended in declared] == [0, 0], declared
     assert all("at 20 ms one way and 2 MB/s" in ended.told for ended in declared)

@@ -1,9 +1,9 @@
 """Parties meet outside a run: each answers at its own address and calls the others, one small message each way.
 
 Connections are TLS 1.3 between the certificates of the federation, which both ends compare. A message says what a party
-does, whom it waits for, its version, its clock and hashes of the public files it holds. It says nothing of its data,
-its query or its paths. TLS of Python has no key exchange against quantum computers, so nothing that is secret may enter
-a message. A run has sessions of its own.
+does, whom it waits for, its version, its clock and hashes of the public files it holds, and the options of a match. It
+says nothing of its data, its query or its paths. TLS of Python has no key exchange against quantum computers, so
+nothing that is secret may enter a message. A run has sessions of its own.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -53,8 +53,8 @@ was not ready before does not count as one that runs.
 class Status:
     """What a party says of itself. files: the hash of each public file. reason: why it cannot take part.
 
-    missing: whom one that is ready still waits for. ahead: of one that was received, by how many seconds its party's
-    clock is ahead of this one's.
+    missing: whom one that is ready still waits for. agreed: what all have to say alike, by its name. ahead: of one that
+    was received, by how many seconds its party's clock is ahead of this one's.
     """
 
     state: str
@@ -62,12 +62,14 @@ class Status:
     files: dict[str, str] = field(default_factory=dict)
     reason: str = ""
     missing: tuple[str, ...] = ()
+    agreed: dict[str, str] = field(default_factory=dict)
     ahead: float = 0.0
 
     @classmethod
-    def of(cls, members: Members, state: str, reason: str = "") -> Status:
+    def of(cls, members: Members, state: str, reason: str = "", agreed: Mapping[str, str] | None = None) -> Status:
         """This party's own."""
-        return cls(state, _native.version(), dict(_hashes(members)), reason)
+        said = {name: _printable(value) for name, value in (agreed or {}).items()}
+        return cls(state, _native.version(), dict(_hashes(members)), reason, agreed=said)
 
     @classmethod
     def read(cls, message: bytes) -> Status:
@@ -75,10 +77,13 @@ class Status:
         try:
             said = json.loads(message)
             clock, files, missing = said.pop("clock"), said.pop("files"), said.pop("missing", ())
-            found = cls(**said, files=dict(files), missing=tuple(missing), ahead=float(clock) - time.time())
+            agreed = dict(said.pop("agreed", {}))
+            ahead = float(clock) - time.time()
+            found = cls(**said, files=dict(files), missing=tuple(missing), agreed=agreed, ahead=ahead)
         except (AttributeError, KeyError, OverflowError, RecursionError, TypeError):
             raise ValueError("not a status") from None
         texts = (found.state, found.version, found.reason, *found.missing, *found.files, *found.files.values())
+        texts += (*found.agreed, *found.agreed.values())
         if not all(isinstance(each, str) and each.isprintable() and len(each) <= MOST_CHARACTERS for each in texts):
             raise ValueError("not a status")
         if found.state not in (CHECKING, READY, STOPPED) or not abs(found.ahead) < LONGEST:
@@ -89,7 +94,7 @@ class Status:
         """As it is sent."""
         return json.dumps({
             "state": self.state, "version": self.version, "files": self.files, "reason": self.reason,
-            "missing": self.missing, "clock": time.time(),
+            "missing": self.missing, "agreed": self.agreed, "clock": time.time(),
         }).encode()  # fmt: skip
 
 
@@ -98,7 +103,7 @@ class Meeting:
 
     own: what this party says of itself now. once: a party that has answered is not called again; otherwise it is, and
     counts as reached only as long as it answers. reached, heard: what the others have said when called, and when they
-    called. failed: why a party was not reached. ready: who has said that it is.
+    called. failed: why a party was not reached; odd: those of them that are there. ready: who has said that it is.
     """
 
     def __init__(
@@ -119,13 +124,15 @@ class Meeting:
         self.reached: dict[str, Status] = {}
         self.heard: dict[str, Status] = {}
         self.failed: dict[str, str] = {}
+        self.odd: set[str] = set()
         self.ready: set[str] = set()
 
     def __enter__(self) -> Meeting:
-        identities = {name: _der(self._members, name) for name in self._others}
-        server = _context(self._members, self._me, self._others, ssl.PROTOCOL_TLS_SERVER)
+        callers = [*self._others, *_further(self._members, (self._me, *self._others))]
+        identities = {name: _der(self._members, name) for name in callers}
+        server = _context(self._members, self._me, callers, ssl.PROTOCOL_TLS_SERVER)
         clients = {name: _context(self._members, self._me, [name], ssl.PROTOCOL_TLS_CLIENT) for name in self._others}
-        listener = _listen(self._members.parties[self._me].address)
+        listener = self._listener = _listen(self._members.parties[self._me].address)
         self._start(self._answer_all, listener, server, identities)
         for name, client in clients.items():
             self._start(self._call, name, client)
@@ -135,6 +142,8 @@ class Meeting:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._over.set()
+        with suppress(OSError):  # who waits for callers need not wait for its time limit
+            self._listener.shutdown(socket.SHUT_RDWR)
         for thread in self._threads:
             thread.join()
 
@@ -166,6 +175,8 @@ class Meeting:
             except Unreached as reason:
                 with self.changed:
                     self.reached.pop(name, None)
+                    if not isinstance(reason, Absent):
+                        self.odd.add(name)
                     # What was wrong with a party that was there tells more than that it has ended.
                     if not isinstance(reason, Absent) or name not in self.failed:
                         self.failed[name] = str(reason)
@@ -245,12 +256,21 @@ def call(members: Members, name: str, client: ssl.SSLContext, own: Status) -> St
         raise Unreached(f"{address} cannot be reached ({error.strerror or 'the connection ended'})") from None
 
 
-def tell_stopped(members: Members, me: str, others: Sequence[str], own: Status) -> None:
-    """Tell all that wait that this party cannot take part. Whoever does not wait now is not told."""
+def tell_stopped(members: Members, me: str, others: Sequence[str], own: Status, seconds: float = 0.0) -> None:
+    """Tell all that wait now, or begin to within some seconds, that this party cannot take part."""
+    deadline = time.monotonic() + seconds
 
     def tell(name: str) -> None:
         with suppress(Unreached, RunError):
-            call(members, name, _context(members, me, [name], ssl.PROTOCOL_TLS_CLIENT), own)
+            client = _context(members, me, [name], ssl.PROTOCOL_TLS_CLIENT)
+            while True:
+                try:
+                    call(members, name, client, own)
+                    return
+                except Absent:
+                    if time.monotonic() >= deadline:
+                        return
+                    time.sleep(PAUSE / 3)
 
     threads = [threading.Thread(target=tell, args=(name,), daemon=True) for name in others]
     for thread in threads:
@@ -267,11 +287,14 @@ def gather(
     seconds: float,
     missing: Callable[[list[str]], None],
     beyond: Sequence[str] = (),
+    *,
+    then_connect: bool = False,
 ) -> None:
     """Wait until all others are ready for a run. missing: told who is not there, whenever that changes.
 
-    beyond: parties that this one does not call; the others tell whether they wait for them. Raises RunError if a party
-    says that it cannot take part, or if some have not come in time.
+    beyond: parties that this one does not call; the others tell whether they wait for them. then_connect: a party that
+    has said that it is ready, or that is there and cannot be met, is not waited for: connecting says what is wrong.
+    Raises RunError if a party says that it cannot take part or wants something else, or if some have not come in time.
     """
     deadline = time.monotonic() + seconds
     absent, further, told = [*others], list[str](), list[str]()
@@ -283,14 +306,23 @@ def gather(
         while True:
             with meeting.changed:
                 heard, reached, ready = dict(meeting.heard), dict(meeting.reached), set(meeting.ready)
+                odd = set(meeting.odd)
+            for name, status in (*heard.items(), *reached.items()):
+                if differing := list(_differing(own.agreed, status.agreed, name)):
+                    what = "; ".join(differing)
+                    problem = f"{name} has started something else: {what}; agree, and start again at all parties."
+                    raise RunError(Fault.PEER, problem)
             for name, status in heard.items():
-                if status.state == STOPPED:
+                if status.state == STOPPED and name in others:
                     raise RunError(Fault.PEER_GONE, f"{name} cannot take part: {status.reason}.")
             # Who has found all others before this party has gone on to the run.
             absent = [n for n in others if not (n in reached and n in ready and reached[n].state in (READY, COMPUTING))]
             if reached:  # who is told to be missing is so until one of the others says more
                 further = [name for name in beyond if any(name in status.missing for status in reached.values())]
             absent += further
+            if then_connect:
+                runs = {name for name, status in reached.items() if status.state == COMPUTING}
+                absent = [name for name in absent if name not in ready | odd | runs]
             if not absent:
                 return
             if absent != told:
@@ -301,6 +333,28 @@ def gather(
                 reasons = "; ".join(f"{name}: {why.get(name, 'it checks its files')}" for name in absent)
                 raise RunError(Fault.PEER_GONE, f"waited in vain for {' and '.join(absent)} ({reasons}).")
             meeting.wait(min(1.0, max(0.01, deadline - time.monotonic())))
+
+
+def _differing(mine: Mapping[str, str], theirs: Mapping[str, str], name: str) -> Iterator[str]:
+    """What a party says otherwise than this one, where both say something."""
+    for what in dict.fromkeys([*mine, *theirs]) if mine and theirs else ():
+        here, there = mine.get(what, ""), theirs.get(what, "")
+        if here != there:
+            yield f"{what} is {here or 'not given'} here and {there or 'not given'} at {name}"
+
+
+def _printable(value: str) -> str:
+    """A text as it may stand in a message."""
+    return (value if value.isprintable() else ascii(value))[:MOST_CHARACTERS]
+
+
+def _further(members: Members, known: Sequence[str]) -> Iterator[str]:
+    """Parties of the federation that may call though nothing is wanted of them, as far as they can be told apart."""
+    for name in members.parties:
+        if name not in known:
+            with suppress(RunError, ValueError, OSError, ssl.SSLError):
+                ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(cadata=members.certificate(name))
+                yield name
 
 
 def matches_key(members: Members, me: str) -> bool:

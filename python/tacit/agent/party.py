@@ -115,7 +115,9 @@ class PartyRun:
         names = participants(self.plan, self.federation.catalog.parties) if secure_operators(self.plan) else ()
         others = [name for name in names if name != self.me and (self._is_node or name in self.plan.nodes)]
         beyond = [name for name in names if name not in (self.me, *others)]
-        return Waiting(self.federation, self.me, others, self.wait if others else None, self.emit, beyond)
+        tables = self.federation.catalog.tables
+        seconds = self.wait if others else None
+        return Waiting(self.federation.members, self.me, others, seconds, self.emit, beyond, tables)
 
     @property
     def _is_node(self) -> bool:

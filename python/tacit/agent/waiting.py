@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from tacit.agent.diagnosis import diagnose
 from tacit.agent.events import EventSink
-from tacit.agent.federation import Federation
+from tacit.agent.federation_members import Members
 from tacit.agent.meeting import READY, STOPPED, Status, gather, tell_stopped
 from tacit.local.errors import DataError
+from tacit.plan.facts.catalog import Table
 
 
 @dataclass(frozen=True)
@@ -19,15 +20,21 @@ class Waiting:
     """One party's wait for the others of a run. seconds: how long at most; None: it does not wait here.
 
     beyond: parties of the run that it does not compute with, for which the others wait. Without a wait, parties find
-    each other when they connect, and nobody is told who cannot start.
+    each other when they connect, and nobody is told who cannot start. tables: of which an error may be. agreed: what
+    all have to say alike, by its public name. then_connect: leave it to the connection, which says more, if a party is
+    there but cannot be met. linger: for how many seconds a party that cannot take part stays for those that come late.
     """
 
-    federation: Federation
+    members: Members
     me: str
     others: Sequence[str]
     seconds: float | None
     emit: EventSink
     beyond: Sequence[str] = ()
+    tables: Sequence[Table] = ()
+    agreed: Mapping[str, str] = field(default_factory=dict)
+    then_connect: bool = False
+    linger: float = 0.0
 
     @contextmanager
     def failures_told(self) -> Iterator[None]:
@@ -35,17 +42,23 @@ class Waiting:
         try:
             yield
         except BaseException as error:
-            if self.seconds is not None:
-                members = self.federation.members
-                tell_stopped(members, self.me, self.others, Status.of(members, STOPPED, self._reason(error)))
+            self.tell_failure(error)
             raise
+
+    def tell_failure(self, error: BaseException) -> None:
+        """Tell those that wait now that this party cannot take part, with the kind of the reason and the table."""
+        if self.seconds is not None:
+            own = Status.of(self.members, STOPPED, self._reason(error))
+            tell_stopped(self.members, self.me, self.others, own, self.linger)
 
     def gather(self) -> None:
         """Wait until all are ready. Raises RunError if one cannot take part, or has not come in time."""
         if self.seconds is not None:
-            members = self.federation.members
-            own = Status.of(members, READY)
-            gather(members, self.me, self.others, own, self.seconds, self._missing, self.beyond)
+            own = Status.of(self.members, READY, agreed=self.agreed)
+            gather(
+                self.members, self.me, self.others, own, self.seconds, self._missing, self.beyond,
+                then_connect=self.then_connect,
+            )  # fmt: skip
 
     def _missing(self, names: list[str]) -> None:
         self.emit({"event": "waiting", "missing": names})
@@ -53,7 +66,7 @@ class Waiting:
     def _reason(self, error: BaseException) -> str:
         """Why this party cannot take part, in public words: an error's own words may quote data, or a path."""
         kind = diagnose(error).fault.reason_for_peers
-        for table in self.federation.catalog.tables:
+        for table in self.tables:
             known = (table.path, f"table {table.name}")
             if isinstance(error, DataError) and table.owner == self.me and error.file in known:
                 there = table.path is not None and Path(table.path).exists()

@@ -1,12 +1,14 @@
 """Match a table with other parties' by identifiers, showing nothing but what all approve.
 
-All parties start it, each with its own input; parameters are compared before anything leaves. The rows of the output
-are in the same order at all that learn the matches.
+All parties start it, each with its own input; parameters are compared before anything leaves. At a terminal it shows
+what each party will learn, and asks before it starts. The rows of the output are in the same order at all that learn
+the matches. `tacit psi explain` with the same options shows the whole account and runs nothing.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
 import sys
@@ -15,15 +17,20 @@ from pathlib import Path
 
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation_members import Members
-from tacit.cli.psi_prepared import run_prepared
+from tacit.cli.consent import question
+from tacit.cli.durations import seconds
+from tacit.cli.psi_prepared import inputs, prepared_query, run_prepared
 from tacit.cli.psi_screen import Screen
 from tacit.psi.account import recorded
-from tacit.psi.match import Match
+from tacit.psi.explain import explained, lines
+from tacit.psi.match import Match, fit
 from tacit.psi.output import check_output, write_rows
-from tacit.psi.parameters import JOINS, LEAST, PAIRS
+from tacit.psi.parameters import JOINS, LEAST, PAIRS, Parameters
 from tacit.psi.plugin import plugin_named
 from tacit.psi.report import Report
 from tacit.psi.request import Limits, Request
+from tacit.psi.source import Source
+from tacit.psi.start import Start
 
 NAME = "psi"
 HELP = "match a table with other parties' without showing it"
@@ -34,6 +41,8 @@ UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of a match."""
     add = parser.add_argument
+    add("action", nargs="?", choices=("explain",), metavar="explain",
+        help="show who will learn what, what is told and what it costs, and run nothing")  # fmt: skip
     add("--federation", type=Path, default=Path("federation.toml"), metavar="FILE", help="the federation file")
     add("--private", type=Path, metavar="FOLDER",
         help="the folder of private files (default: $TACIT_PRIVATE, or private beside that file)")  # fmt: skip
@@ -49,6 +58,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="spelling of key columns: email, name, phone, phone:REGION, exact (default: exact)")  # fmt: skip
     add("--kind", type=_by_column, default={}, metavar="COLUMN=KIND",
         help="what texts of key columns are read as: number, date, ... (default: they stay texts)")  # fmt: skip
+    add("--csv", type=_option, action="append", default=[], metavar="OPTION=VALUE",
+        help="how a CSV input is written: delimiter, decimal, date_format, null (docs/federation.md)")  # fmt: skip
     add("--reveal", default="intersection", metavar="WHAT",
         help="intersection (default), cardinality, sum(PARTY.COLUMN), ids, or shares")  # fmt: skip
     add("--pairs", choices=PAIRS, default="all",
@@ -71,8 +82,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--workers", type=int, metavar="N", help="bins matched at the same time (default: half the cores)")
     add("--repeat-bins", action="store_true",
         help="match bins again of which the other may have results: it lost them, or broke off")  # fmt: skip
-    add("--explain", action="store_true", help="show why bins, protocol and workers were chosen")
-    add("--quiet", action="store_true", help="print nothing but errors")
+    add("--wait", type=seconds, metavar="TIME",
+        help="how long to wait for the others to start, for example 30m (default: connect_timeout, 30s)")  # fmt: skip
+    add("--yes", action="store_true", help="do not ask before the start, at a terminal")
+    add("--format", choices=("text", "json"), help="with explain: for people or for programs (default: text)")
+    add("--quiet", action="store_true", help="print nothing but errors, and the question before the start")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -80,27 +94,65 @@ def run(options: argparse.Namespace) -> int:
     os.umask(0o077)
     members = Members.load(options.federation, options.private)
     screen = Screen(options.quiet)
-    answers = options.prepared is not None and options.input is None
-    if not answers and (options.input is None or options.key is None):
-        raise RunError(Fault.INPUT, "name this party's own table with --input, and its key columns with --key.")
-    request = _request(options)
-    if options.prepare is not None or options.prepared is not None:
-        return run_prepared(options, request, members, screen)
-    parameters, plugin = request.parameters(members), None
-    if options.plugin is not None:
-        plugin = plugin_named(options.plugin)
-        parameters = replace(parameters, plugin=str(getattr(plugin, "name", options.plugin)))
-    check_output(options.output, options.me, parameters.gives_rows and options.me in parameters.to)
-    source = request.open(options.input, options.columns)
-    output = options.output or options.input
-    match = Match(
-        members, options.me, parameters, source, request.limits, output, plugin, screen.line, screen.progress,
-        lambda choice: screen.choice(choice, parameters, options.explain),
-    )  # fmt: skip
-    report = _matched(options, match, screen)
+    if options.format is not None and options.action is None:
+        raise RunError(Fault.INPUT, "--format is for `tacit psi explain`; leave it out.")
+    if options.action is not None:
+        return _explain(options, members)
+    if options.prepare is not None:
+        return run_prepared(options, _checked(options), members, screen)
+    with Start(members, options.me, options.other, options.wait, screen.line) as start:
+        request = _checked(options)
+        if options.prepared is not None:
+            return run_prepared(options, request, members, screen, start)
+        parameters, source, plugin = _prepared(options, request, members)
+        match = Match(
+            start, parameters, source, request.limits, options.output or options.input, plugin, screen.progress,
+            lambda choice: screen.choice(choice, parameters),
+        )  # fmt: skip
+        report = _matched(options, match, screen)
     if report.unconfirmed is None:
         match.remove_files()
     match.check_confirmed(report)
+    return 0
+
+
+def _checked(options: argparse.Namespace) -> Request:
+    """What is asked for, once all is named that it needs. Raises RunError."""
+    answers = options.prepared is not None and options.input is None
+    if not answers and (options.input is None or options.key is None):
+        raise RunError(Fault.INPUT, "name this party's own table with --input, and its key columns with --key.")
+    return _request(options)
+
+
+def _prepared(
+    options: argparse.Namespace, request: Request, members: Members, plugin: object | None = None
+) -> tuple[Parameters, Source, object | None]:
+    """The parameters, the open input and the plug-in of a match. Raises RunError if one of them is wrong."""
+    parameters = request.parameters(members)
+    if options.plugin is not None:
+        plugin = plugin_named(options.plugin)
+        parameters = replace(parameters, plugin=str(getattr(plugin, "name", options.plugin)))
+    gets_rows = parameters.gives_rows and options.me in parameters.to
+    if options.output is not None or options.action is None:
+        check_output(options.output, options.me, gets_rows, inputs(options, members))
+    return parameters, request.open(options.input, options.columns), plugin
+
+
+def _explain(options: argparse.Namespace, members: Members) -> int:
+    """Show the account of what the same options would run."""
+    request = _checked(options)
+    if options.prepare is not None:
+        raise RunError(Fault.INPUT, "--prepare sends nothing to anybody; leave out explain, or --prepare.")
+    source: Source | None
+    if options.prepared is not None:
+        parameters, source = prepared_query(options, request, members)
+    else:
+        parameters, source, _ = _prepared(options, request, members)
+        fit(source, parameters, options.me)
+    notes = [] if source is None else source.notes
+    found = explained(options.me, parameters, source, request.limits, options.output, notes)
+    shown = json.dumps(found, indent=2, ensure_ascii=False) if options.format == "json" else None
+    sys.stdout.write((shown or "\n".join(lines(found, parameters))) + "\n")
     return 0
 
 
@@ -109,7 +161,7 @@ def _request(options: argparse.Namespace) -> Request:
         me=options.me, keys=options.key or [], other=options.other, normalise=options.normalise, kinds=options.kind,
         to=options.to, reveal=options.reveal, join=options.join, protocol=options.protocol, plugin=options.plugin,
         bins=_bins(options.bins), pairs=options.pairs, drop=options.drop, least=options.least,
-        limits=Limits(options.memory, options.workers, options.repeat_bins),
+        limits=Limits(options.memory, options.workers, options.repeat_bins), csv=_form(options.csv),
     )  # fmt: skip
 
 
@@ -124,7 +176,8 @@ def _matched(options: argparse.Namespace, match: Match, screen: Screen) -> Repor
         screen.line(f"writing {options.output}")
         return report, write_rows(match.source.database, match.rows, options.output, match.if_unwritten())
 
-    report, count, entry = recorded(match, work)
+    consent = question(f"Start the match as {options.me}", yes=options.yes, quiet=options.quiet)
+    report, count, entry = recorded(match, work, match.source.notes, consent)
     screen.report(report, count, learns, entry)
     if not parameters.gives_rows and report.keys is not None:
         sys.stdout.write(f"matching keys: {report.keys}\n")
@@ -140,6 +193,20 @@ def _names(text: str) -> list[str]:
     if not names:
         raise argparse.ArgumentTypeError("name at least one column")
     return names
+
+
+def _option(text: str) -> tuple[str, str]:
+    """A name and its value, like ``delimiter=;``."""
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise argparse.ArgumentTypeError(f"{text!r} is no option; write for example delimiter=;")
+    return name, value
+
+
+def _form(given: list[tuple[str, str]]) -> dict[str, object]:
+    """The options of a CSV file; those for NULL may be several."""
+    nulls = [value for name, value in given if name == "null"]
+    return {**dict(given), "null": nulls} if nulls else dict(given)
 
 
 def _by_column(text: str) -> dict[str, str]:

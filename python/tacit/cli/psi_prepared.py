@@ -4,30 +4,54 @@ from __future__ import annotations
 
 import argparse
 import time
+from pathlib import Path
 
 from tacit import _native
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation_members import Members
+from tacit.agent.own_files import check_not_own, own_files
+from tacit.cli.consent import question
 from tacit.cli.psi_screen import Screen, size
-from tacit.psi.account import recorded
+from tacit.psi.account import Consent, recorded
 from tacit.psi.output import check_output, write_rows
-from tacit.psi.parameters import UNBALANCED
+from tacit.psi.parameters import UNBALANCED, Parameters
 from tacit.psi.prepared import DEFAULT_BUDGET, Query, prepare
 from tacit.psi.prepared_file import held, read_prepared
 from tacit.psi.report import Report
 from tacit.psi.request import Request
+from tacit.psi.source import Source
+from tacit.psi.start import Start
 
 
-def run_prepared(options: argparse.Namespace, request: Request, members: Members, screen: Screen) -> int:
-    """Prepare a table, or answer or ask one query about a prepared one."""
+def run_prepared(
+    options: argparse.Namespace, request: Request, members: Members, screen: Screen, start: Start | None = None
+) -> int:
+    """Prepare a table, or answer or ask one query about a prepared one. start: of a query."""
     _refuse_others(options, request)
-    if options.prepare is not None:
+    if start is None:
         _prepare(options, request, members, screen)
     elif options.input is None:
-        _answer(options, members, screen)
+        _answer(options, start, screen)
     else:
-        _ask(options, request, members, screen)
+        _ask(options, request, start, screen)
     return 0
+
+
+def prepared_query(options: argparse.Namespace, request: Request, members: Members) -> tuple[Parameters, Source | None]:
+    """The parameters of a query about a prepared table, and the input of the party that asks. Raises RunError."""
+    _refuse_others(options, request)
+    start = Start(members, options.me, options.other)
+    if options.input is None:
+        file = read_prepared(options.prepared, members.private(options.me).read_key(), options.memory)
+        return Query.answering(start, file).parameters, None
+    return Query.asking(start, request).parameters, request.open(options.input, options.columns)
+
+
+def inputs(options: argparse.Namespace, members: Members) -> dict[str, Path]:
+    """The files of this party that no output may replace."""
+    named = {"--input": options.input, "--prepared": options.prepared, "--plugin": options.plugin}
+    files = {f"the file of {option}": Path(path) for option, path in named.items() if path is not None}
+    return files | own_files(members, [members.private(options.me)])
 
 
 def _prepare(options: argparse.Namespace, request: Request, members: Members, screen: Screen) -> None:
@@ -38,6 +62,7 @@ def _prepare(options: argparse.Namespace, request: Request, members: Members, sc
         raise RunError(Fault.INPUT, f"--budget is {budget}; write a number of rows from 1 to {_native.MOST_BUDGET}.")
     if not options.prepare.parent.is_dir():
         raise RunError(Fault.INPUT, f"{options.prepare}: the folder {options.prepare.parent} does not exist.")
+    check_not_own(options.prepare, inputs(options, members))
     source = request.open(options.input, ())
     about = prepare(source, request, options.prepare, members.private(options.me).read_key(), budget, screen.line)
     whole = options.prepare.stat().st_size
@@ -50,29 +75,36 @@ def _prepare(options: argparse.Namespace, request: Request, members: Members, sc
     screen.line(f"budget: {budget:,} rows may be asked about in all")
 
 
-def _answer(options: argparse.Namespace, members: Members, screen: Screen) -> None:
+def _answer(options: argparse.Namespace, start: Start, screen: Screen) -> None:
     with held(options.prepared):
-        file = read_prepared(options.prepared, members.private(options.me).read_key(), options.memory)
-        query = Query.answering(members, options.me, options.other, file, screen.line)
-        report, left, entry = recorded(query, lambda: query.answer(file, options.most))
+        private_key = start.members.private(options.me).read_key()
+        file = read_prepared(options.prepared, private_key, options.memory)
+        query = Query.answering(start, file)
+        report, left, entry = recorded(
+            query, lambda: query.answer(file, options.most), consent=_question(options, "Answer a query")
+        )
     screen.line(f"{left:,} rows of the budget are left")
     screen.report(report, 0, False, entry)
     query.check_confirmed(report)
 
 
-def _ask(options: argparse.Namespace, request: Request, members: Members, screen: Screen) -> None:
-    check_output(options.output, options.me, gets_rows=True)
+def _ask(options: argparse.Namespace, request: Request, start: Start, screen: Screen) -> None:
+    check_output(options.output, options.me, gets_rows=True, inputs=inputs(options, start.members))
     source = request.open(options.input, options.columns)
-    query = Query.asking(members, request, screen.line)
+    query = Query.asking(start, request)
 
     def ask() -> tuple[Report, int]:
         report, rows = query.ask(source, options.prepared, options.memory)
         screen.line(f"writing {options.output}")
         return report, write_rows(source.database, rows, options.output, "free space, and ask again")
 
-    report, count, entry = recorded(query, ask)
+    report, count, entry = recorded(query, ask, source.notes, _question(options, "Ask"))
     screen.report(report, count, True, entry)
     query.check_confirmed(report)
+
+
+def _question(options: argparse.Namespace, what: str) -> Consent:
+    return question(f"{what} as {options.me}", yes=options.yes, quiet=options.quiet)
 
 
 def _refuse_others(options: argparse.Namespace, request: Request) -> None:

@@ -22,14 +22,14 @@ class Screen:
         if not self._quiet:
             sys.stderr.write(f"{text}\n")
 
-    def choice(self, choice: Chosen, parameters: Parameters, explain: bool) -> None:
+    def choice(self, choice: Chosen, parameters: Parameters) -> None:
         each = zip(parameters.parties, choice.sent, strict=True)
         sent = ", ".join(f"{party} sends {size(sent)}" for party, sent in each)
         workers = f"{choice.workers} worker{'s' if choice.workers > 1 else ''}"
         bins = f"{choice.bins} bin{'s' if choice.bins > 1 else ''}"
         self.line(f"{choice.protocol}, {bins}, {workers}: {sent}, about {choice.seconds:.1f} s")
-        for reason in (*(choice.why if explain else ()), *choice.may_ask):
-            self.line(f"- {reason}")
+        for sentence in (*choice.why, *choice.may_ask):
+            self.line(f"- {sentence}")
 
     def progress(self, metrics: Mapping[str, int], bins: int) -> None:
         if self._quiet or not self._live:

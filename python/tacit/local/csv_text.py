@@ -89,11 +89,16 @@ def pointed(value: str, form: CsvForm) -> str:
     return value if form.decimal == "." else f"translate({value}, '.,', '?.')"
 
 
+def moment(value: str, form: CsvForm, attempt: str = "") -> str:
+    """A date's text, or the moment that it says in a form of its own; attempt: see ``typed``."""
+    return value if form.date_format is None else f"{attempt}strptime({value}, {text(form.date_format)})"
+
+
 def typed(value: str, type_: Type, form: CsvForm = USUAL, attempt: str = "") -> str:
     """A text as a value of a type. attempt: "" fails for a text that is none, "TRY_" gives NULL."""
     match type_:
-        case Date() if form.date_format is not None:
-            value = f"{attempt}strptime({value}, {text(form.date_format)})"
+        case Date():
+            value = moment(value, form, attempt)
         case Integer() | Decimal():
             value = pointed(value, form)
     return f"{attempt}CAST({value} AS {sql_name(type_)})"

@@ -38,6 +38,12 @@ def decimals(value: str) -> str:
     return f"strlen(regexp_extract({value}, {fraction}, 1))"
 
 
+def written_decimals(value: str) -> str:
+    """How many decimals a number's text has, zeros at the end included."""
+    fraction = text(r"\.([0-9]*)\s*$")
+    return f"strlen(regexp_extract({value}, {fraction}, 1))"
+
+
 def digits(value: str) -> str:
     """How many digits a number's text has before the point, without zeros in front."""
     whole = text(r"^\s*[+-]?0*([0-9]*)")

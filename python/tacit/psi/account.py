@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from tacit.agent.ledger import Ledger
@@ -25,20 +25,31 @@ JSON = dict[str, Any]
 
 Result = TypeVar("Result")
 
+Consent = Callable[[Sequence[str]], None]
+"""Takes the account in lines, and raises if it is not agreed with."""
+
 
 def account(parameters: Parameters) -> list[str]:
     """What each party learns besides its own data, a sentence each."""
     return [sentence(each, parameters.parties) for each in parameters.disclosures()]
 
 
-def recorded(run: Run, work: Callable[[], tuple[Report, Result]]) -> tuple[Report, Result, int]:
+def agreed(told: Sequence[str]) -> None:
+    """Agree, as whoever calls from Python has."""
+
+
+def recorded(
+    run: Run, work: Callable[[], tuple[Report, Result]], notes: Sequence[str] = (), consent: Consent = agreed
+) -> tuple[Report, Result, int]:
     """Do a run's work, with what all will learn told before it, and the ledger's entries around it.
 
+    notes: what this party should know of its input. consent: raises if a person does not agree with the account.
     Bins that were done until a failure stay disclosed, and are recorded. Returns the number of the last entry too.
     """
-    run.tell("What each party will learn")
-    for line in account(run.parameters):
-        run.tell(f"- {line}")
+    told = ["What each party will learn", *(f"- {line}" for line in account(run.parameters)), *notes]
+    for line in told:
+        run.tell(line)
+    consent(told)
     ledger = Ledger(run.members.private(run.me).ledger)
     approved = ledger.append("approved", _approved(run.me, run.parameters))
     try:
@@ -62,8 +73,13 @@ def _approved(me: str, parameters: Parameters) -> JSON:
         "engine": f"psi/{parameters.protocol_name()}",
         "nodes": list(parameters.parties),
         "recipients": list(parameters.to),
-        "disclosures": [_disclosure(each, parameters) for each in parameters.disclosures()],
+        "disclosures": disclosed(parameters),
     }
+
+
+def disclosed(parameters: Parameters) -> list[JSON]:
+    """All that anybody will learn, as data and in words."""
+    return [_disclosure(each, parameters) for each in parameters.disclosures()]
 
 
 def _completed(approved: JSON, parameters: Parameters, report: Report) -> JSON:

@@ -93,6 +93,15 @@ class RowsOfSum:
 
 
 @dataclass(frozen=True)
+class Decimals:
+    """How many decimals the values of a column that is summed have at most."""
+
+    owner: str
+    column: str
+    kind: ClassVar[DisclosureKind] = "fact"
+
+
+@dataclass(frozen=True)
 class UniversalIds:
     """How many ids there are, and so how many keys or pairs of rows match."""
 
@@ -124,7 +133,7 @@ class RecognisedKeys:
 
 @dataclass(frozen=True)
 class ColumnNames:
-    """The names of the columns that the others share."""
+    """The names of the columns that the others share, and how many decimals their values have at most."""
 
     kind: ClassVar[DisclosureKind] = "fact"
 
@@ -173,6 +182,7 @@ Shown = (
     | Budget
     | CommonKeys
     | RowsOfSum
+    | Decimals
     | UniversalIds
     | MatchingPairs
     | SharedPattern
@@ -283,7 +293,9 @@ def _learnt(disclosure: Disclosure) -> str:
             equal = "share which of their keys" if several else "have equal keys"
             return f"which rows, in no known order, {equal}, and so how often keys repeat in each table"
         case ColumnNames():
-            return "the names of the columns that the other shares"
+            return "the names of the columns that the other shares, and how many decimals their values have at most"
+        case Decimals(owner, column):
+            return f"how many decimals the values of {owner}'s {column} have at most"
         case Refusal():
             return "whether keys repeat so often that the rows do not fit into memory"
         case Facts():

@@ -10,15 +10,15 @@ from pathlib import Path
 
 from tacit import _native
 from tacit.agent.faults import Fault, RunError
-from tacit.agent.federation_members import Members
 from tacit.agent.federation_private import predicted_on
 from tacit.plan.facts.catalog import Link
 from tacit.psi.choice import BYTES_PER_TOKEN, Choice, Chosen, Facts, GroupChoice, choose
 from tacit.psi.parameters import UNBALANCED, Parameters
 from tacit.psi.report import Found, Report
 from tacit.psi.request import Limits
-from tacit.psi.run import Run, Tell, Watch, silent, watched
+from tacit.psi.run import Run, Watch, watched
 from tacit.psi.source import Counts, Folder, Source, keyed, partition
+from tacit.psi.start import Start
 from tacit.psi.state import (
     State,
     begin_in_memory,
@@ -31,7 +31,7 @@ from tacit.psi.state import (
     sealing_key,
     write_state,
 )
-from tacit.psi.whole import ID_COLUMN, check_memory, choose_leader, choose_whole, reveal
+from tacit.psi.whole import ID_COLUMN, check_memory, choose_leader, choose_whole, computed_columns, reveal
 
 OUTPUT_BYTES = 64
 """What the output has for a row of either table besides its columns."""
@@ -59,23 +59,21 @@ class Match(Run):
 
     def __init__(
         self,
-        members: Members,
-        me: str,
+        start: Start,
         parameters: Parameters,
         source: Source,
         limits: Limits,
         output: Path | None = None,
         plugin: object | None = None,
-        tell: Tell = silent,
         watch: Watch = lambda metrics, bins: None,
         announce: Announce = lambda choice: None,
     ) -> None:
-        super().__init__(members, me, parameters, tell)
+        super().__init__(start, parameters)
         self.source, self.limits, self.output, self.plugin = source, limits, output, plugin
         self.watch, self.announce = watch, announce
         self.peer_rows = 0
         self.folder = None if output is None or parameters.several else folder_of(output)
-        self._key = sealing_key(members.private(me).read_key())
+        self._key = sealing_key(self.members.private(self.me).read_key())
         self._again = self._resumed = 0
         self._columns = [*source.key, "/", *source.columns]
         self._choice: Choice | GroupChoice | None = None
@@ -83,18 +81,7 @@ class Match(Run):
         self._state: State | None = None
         self._counts: Counts = (source.rows, 0, [])
         self._found: Found | None = None
-        if parameters.protocol == UNBALANCED:
-            raise RunError(Fault.INPUT, "the protocol unbalanced is for prepared tables: name one with --prepared.")
-        match parameters.reveal:
-            case "ids" if ID_COLUMN in source.columns:
-                raise RunError(
-                    Fault.INPUT, f"{source.name}: it has a column {ID_COLUMN} already; leave it out with --columns."
-                )
-            case "shares":
-                source.compute_with(source.columns, "share")
-            case "cardinality" | "sum":
-                owner, column = parameters.summed or ("", "")
-                source.compute_with((column,) if owner == me else (), "sum")
+        fit(source, parameters, self.me)
 
     def run(self) -> Report:
         """Match. Raises RunError and native errors."""
@@ -195,6 +182,7 @@ class Match(Run):
 
     def _whole(self, pair: _native.Pair, facts: Facts) -> None:
         """What is revealed in place of the rows that match."""
+        columns = computed_columns(self.parameters, facts)
         choice = choose_whole(self.parameters, facts, self._network())
         key = self._begin_whole(pair, choice)
         table: _native.Binned | _native.KeyedTable
@@ -203,7 +191,7 @@ class Match(Run):
         else:
             table = self._table = self._binned(key, 1, None)
         self.tell("matching")
-        self._found = reveal(pair, table, self.parameters, choice, self.number, facts)
+        self._found = reveal(pair, table, self.parameters, choice, self.number, columns)
 
     def _in_common(self, group: _native.Group, facts: Facts) -> None:
         """The rows whose keys all of more than two parties have."""
@@ -237,14 +225,8 @@ class Match(Run):
 
     def _announcement(self, state: State | None) -> _native.Announcement:
         """What this party tells the others of itself before anything else."""
-        return _native.Announcement(
-            rows=self.source.rows,
-            memory=min(self.limits.memory, _native.MOST_MEMORY),
-            workers=1 if self.parameters.several else self.limits.offered(),
-            kinds=self.source.kinds(),
-            columns=list(self.source.columns) if self.parameters.reveal == "shares" else [],
-            resume=None if state is None else (state.run, self._reopened(state).done()),
-        )
+        resume = None if state is None else (state.run, self._reopened(state).done())
+        return announcement(self.parameters, self.source, self.limits, resume)
 
     def _partition(self, pair: _native.Pair, choice: Choice) -> None:
         """Agree on a key and put the input into bins, in memory if they fit."""
@@ -298,7 +280,7 @@ class Match(Run):
                 "or use `tacit psi`, which works on disk.",
             )
         exact = all(normaliser == "exact" for normaliser in self.parameters.normalisers)
-        kept = exact and set(self.source.key) <= set(self.source.columns)
+        kept = exact and self.source.keeps_key
         each = RESULT_BYTES + (0 if kept else TOKEN_BYTES)
         needed = each * self.source.rows + 2 * self.source.bytes
         self.tell(f"needs about {needed / 1e9:.2f} GB of disk in {self.folder.parent}, the output included")
@@ -396,3 +378,33 @@ class Match(Run):
             again=self._again + sum(max(0, times - 1) for times in begun),
             may_ask=self.may_ask,
         )
+
+
+def fit(source: Source, parameters: Parameters, me: str) -> None:
+    """Keep of an input what a match needs of it. Raises RunError if it lacks something."""
+    if parameters.protocol == UNBALANCED:
+        raise RunError(Fault.INPUT, "the protocol unbalanced is for prepared tables: name one with --prepared.")
+    match parameters.reveal:
+        case "ids" if ID_COLUMN in source.columns:
+            raise RunError(
+                Fault.INPUT, f"{source.name}: it has a column {ID_COLUMN} already; leave it out with --columns."
+            )
+        case "shares":
+            source.compute_with(source.columns, "share")
+        case "cardinality" | "sum":
+            owner, column = parameters.summed or ("", "")
+            source.compute_with((column,) if owner == me else (), "sum")
+
+
+def announcement(
+    parameters: Parameters, source: Source, limits: Limits, resume: tuple[str, list[bool]] | None = None
+) -> _native.Announcement:
+    """What a party tells the others of itself before anything else. resume: the run that it has results of."""
+    return _native.Announcement(
+        rows=source.rows,
+        memory=min(limits.memory, _native.MOST_MEMORY),
+        workers=1 if parameters.several else limits.offered(),
+        kinds=source.kinds(),
+        columns=[number.announced() for number in source.numbers],
+        resume=resume,
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import duckdb
@@ -10,13 +10,17 @@ import duckdb
 from tacit import _native
 from tacit.agent.durable import whole_file
 from tacit.agent.faults import Fault, RunError
+from tacit.agent.own_files import check_not_own
 from tacit.local.database import text
 
 FORMATS = {".parquet": "FORMAT parquet", ".csv": "FORMAT csv, HEADER"}
 
 
-def check_output(path: Path | None, me: str, gets_rows: bool) -> None:
-    """Refuse what could only fail after the match. gets_rows: whether this party does. Raises RunError."""
+def check_output(path: Path | None, me: str, gets_rows: bool, inputs: Mapping[str, Path]) -> None:
+    """Refuse what could only fail after the match, and an output over an input. gets_rows: whether this party does.
+
+    inputs: own files, by what they are. Raises RunError.
+    """
     if path is None:
         if gets_rows:
             raise RunError(Fault.INPUT, f"{me} gets rows: name the file for them with --output.")
@@ -27,6 +31,7 @@ def check_output(path: Path | None, me: str, gets_rows: bool) -> None:
         raise RunError(Fault.INPUT, f"{path}: the folder {path.parent} does not exist; make it first.")
     if path.is_dir():
         raise RunError(Fault.INPUT, f"{path}: is a folder; name a file in it.")
+    check_not_own(path, inputs)
 
 
 class Readings:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from hashlib import sha256
 from typing import Any, TypeVar
 
 from tacit import _native
@@ -16,6 +17,7 @@ from tacit.psi.disclosures import (
     Budget,
     ColumnNames,
     CommonKeys,
+    Decimals,
     Disclosure,
     Facts,
     HeldPublished,
@@ -31,6 +33,7 @@ from tacit.psi.disclosures import (
     Source,
     UniversalIds,
     parts,
+    together,
 )
 
 JOINS = ("inner", "left", "right", "full", "anti")
@@ -245,6 +248,30 @@ class Parameters:
                 return "dh-cardinality"
         return self.protocol
 
+    def options(self) -> dict[str, str]:
+        """What all parties have to say alike, by the options that say it: public, and without what is not said."""
+        by_key = [f"{len(key)} column{'s' if len(key) > 1 else ''}" for key in self.by_key(self.normalisers)]
+        rows, link = self.reveal == "intersection", self.link
+        said = {
+            "the parties": together(self.parties),
+            "--prepared": "given" if self.protocol == UNBALANCED else "",
+            "--key": together(by_key),
+            "--normalise": ", ".join(self.normalisers),
+            "--kind": ", ".join(kind or "none" for kind in self.kinds),
+            "--reveal": self.reveal if self.summed is None else f"sum({'.'.join(self.summed)})",
+            "--to": together(self.to),
+            "--join": self.join if rows else "",
+            "--protocol": self.protocol if rows or self.reveal == "ids" else "",
+            "--plugin": self.plugin or "",
+            "--bins": ("auto" if self.bins is None else str(self.bins)) if rows else "",
+            "--pairs": self.pairs if self.reveal == "shares" else "",
+            "--drop-contaminated": " and ".join(self.dropped),
+            "--least": "" if self.summed is None else str(self.least),
+            "[link] of the federation file": "" if link is None else f"{link.latency} s, {link.bandwidth} B/s",
+            "prices.toml": "" if self.prices is None else sha256(self.prices.encode()).hexdigest()[:12],
+        }
+        return {name: value for name, value in said.items() if value}
+
     def disclosures(self) -> tuple[Disclosure, ...]:
         """What each party learns besides its own data."""
         if self.protocol == UNBALANCED:
@@ -291,6 +318,10 @@ class Parameters:
         if self.summed is not None and self.summed[0] in who:
             owner, column = self.summed
             told.append(Disclosure((owner,), RowsOfSum(column), derived))
+        if self.summed is not None:
+            owner, column = self.summed
+            others = tuple(name for name in self.parties if name != owner)
+            told.append(Disclosure(others, Decimals(owner, column), (Source(owner, "columns", column),)))
         return tuple(told)
 
     def _learnt_of_all_rows(self) -> tuple[Disclosure, ...]:

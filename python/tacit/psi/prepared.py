@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 from tacit import _native
 from tacit.agent.faults import Fault, RunError
-from tacit.agent.federation_members import Members
 from tacit.agent.private_key import PrivateKey
 from tacit.psi.parameters import UNBALANCED, Parameters
 from tacit.psi.prepared_file import (
@@ -26,9 +25,10 @@ from tacit.psi.prepared_file import (
     write_privately,
 )
 from tacit.psi.report import Found, Report
-from tacit.psi.request import Request, matching
-from tacit.psi.run import Run, Tell, silent
+from tacit.psi.request import Request
+from tacit.psi.run import Run
 from tacit.psi.source import Counts, Source, partition
+from tacit.psi.start import Start, Tell, silent
 
 DEFAULT_BUDGET = 1 << 20
 """Rows that may be asked about in all, unless the owner says otherwise."""
@@ -51,6 +51,8 @@ def prepare(
     token_key = secrets.token_bytes(TOKEN_KEY)
     normalisers = request.normalisers()
     table, _ = partition(source, token_key, normalisers, tell, memory=memory, keep_keyless=False)
+    for note in source.notes:
+        tell(note)
     tell(f"preparing {source.rows:,} rows")
     prepared, published = _native.PreparedSet.prepare(table, source.rows, budget)
     about = Description(source.rows, budget, source.kinds(), list(normalisers), token_key.hex())
@@ -69,19 +71,17 @@ class Query(Run):
     kind, done, advice = "query", "this party is done", ""
 
     @classmethod
-    def answering(
-        cls, members: Members, me: str, other: str | Sequence[str] | None, file: PreparedFile, tell: Tell = silent
-    ) -> Query:
-        """The end that answers. other: who asks. Raises RunError."""
-        parties = _two(members, me, other)
-        (asker,) = (name for name in parties if name != me)
-        return cls(members, me, query_parameters(parties, asker, tuple(file.about.normalisers)), tell)
+    def answering(cls, start: Start, file: PreparedFile) -> Query:
+        """The end that answers. Raises RunError."""
+        parties = _two(start)
+        (asker,) = (name for name in parties if name != start.me)
+        return cls(start, query_parameters(parties, asker, tuple(file.about.normalisers)))
 
     @classmethod
-    def asking(cls, members: Members, request: Request, tell: Tell = silent) -> Query:
+    def asking(cls, start: Start, request: Request) -> Query:
         """The end that asks. Raises RunError."""
-        parties = _two(members, request.me, request.other)
-        return cls(members, request.me, query_parameters(parties, request.me, request.normalisers()), tell)
+        parties = _two(start)
+        return cls(start, query_parameters(parties, request.me, request.normalisers()))
 
     def answer(self, file: PreparedFile, most: int | None) -> tuple[Report, int]:
         """Answer the peer's query. most: how many rows it may ask about at once, if the owner limits that.
@@ -153,12 +153,12 @@ class Query(Run):
         self.tell(f"online: {cost['receiver']:,} B to ask about {asked:,} rows, {cost['sender']:,} B to answer")
 
 
-def _two(members: Members, me: str, other: str | Sequence[str] | None) -> tuple[str, str]:
-    """Who asks and who answers, in the file's order. other: needed only among more parties. Raises RunError."""
-    parties = matching(members, me, other)
+def _two(start: Start) -> tuple[str, str]:
+    """Who asks and who answers, in the file's order. Raises RunError."""
+    parties = start.parties
     if len(parties) != 2:
         raise RunError(
-            Fault.INPUT, f"{members.path}: this is for two parties; name the one to match with, --with PARTY."
+            Fault.INPUT, f"{start.members.path}: this is for two parties; name the one to match with, --with PARTY."
         )
     first, second = parties
     return first, second

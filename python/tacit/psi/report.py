@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 
 from tacit import _native
 from tacit.psi.source import Counts
@@ -18,7 +19,7 @@ class Found:
     """
 
     keys: int | None = None
-    sum: int | None = None
+    sum: int | Decimal | None = None
     union: int | None = None
     pairs: int = 0
     repeated: int = 0
@@ -40,7 +41,7 @@ class Report:
     invalid: dict[str, int]
     keys: int | None
     pairs: int
-    sum: int | None
+    sum: int | Decimal | None
     union: int | None
     repeated: int
     rate: float | None

@@ -12,10 +12,12 @@ from tacit import _native
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation_members import Members
 from tacit.agent.prices import shared_prices
+from tacit.local.csv_form import CsvForm, FormError
 from tacit.local.engine import ArrowStream
 from tacit.psi.disclosures import together
 from tacit.psi.parameters import LEAST, REVEALS, Parameters, listed
 from tacit.psi.source import CASTS, Source, open_source
+from tacit.psi.start import matching
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,7 @@ class Request:
     """A party's options; `tacit psi --help` says what each is for. Errors call them as they are called there.
 
     me: this party. keys: the columns of each key, the most important key first. normalise and kinds: by key column.
-    plugin: its name.
+    plugin: its name. csv: how a CSV file is written.
     """
 
     me: str
@@ -59,6 +61,7 @@ class Request:
     drop: str | None = None
     least: int = LEAST
     limits: Limits = field(default=Limits())
+    csv: Mapping[str, object] | None = None
 
     @property
     def key(self) -> list[str]:
@@ -99,7 +102,14 @@ class Request:
         if columns is None and self.reveal == "shares":
             columns = ()
         path_or_table = Path(data) if isinstance(data, str) else data
-        return open_source(path_or_table, self.key, columns, self.limits.memory, self.key_kinds())
+        return open_source(path_or_table, self.key, columns, self.limits.memory, self.key_kinds(), self.form())
+
+    def form(self) -> CsvForm:
+        """How a CSV file is written. Raises RunError."""
+        try:
+            return CsvForm.of(self.csv or {})
+        except FormError as error:
+            raise RunError(Fault.INPUT, f"--csv {error}.") from None
 
     def normalisers(self) -> tuple[str, ...]:
         """The normaliser of each key column. Raises RunError."""
@@ -139,17 +149,6 @@ class Request:
             "the second --key": len(self.keys) > 1,
         }
         return [option for option, given in used.items() if given]
-
-
-def matching(members: Members, me: str, others: str | Sequence[str] | None) -> tuple[str, ...]:
-    """All that match, in the file's order. others: besides ``me``, by default all of the file. Raises RunError."""
-    named = [others] if isinstance(others, str) else list(others or ())
-    for name in (me, *named):
-        members.known(name)
-    chosen = {me, *(members.parties if others is None else named)}
-    if len(chosen) < 2:
-        raise RunError(Fault.INPUT, f"{members.path}: name whom to match with, --with PARTY, other than {me}.")
-    return tuple(name for name in members.parties if name in chosen)
 
 
 def _recipients(parties: tuple[str, ...], to: str) -> tuple[str, ...]:

@@ -7,25 +7,19 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 from tacit import _native
+from tacit.agent.diagnosis import diagnose
 from tacit.agent.faults import Fault, RunError
-from tacit.agent.federation_members import Members
 from tacit.psi.disclosures import together
 from tacit.psi.parameters import Parameters
 from tacit.psi.report import Report
-
-Tell = Callable[[str], None]
-"""Takes a line for people."""
+from tacit.psi.start import Start
 
 Watch = Callable[[Mapping[str, int], int], None]
 """Takes metrics, and how many bins there are."""
 
 
-def silent(line: str) -> None:
-    """Tell nobody."""
-
-
 class Run:
-    """One party's part. parameters: equal at all parties. tell: is told every step in a line."""
+    """One party's part. parameters: equal at all parties."""
 
     kind = "match"
     """What it is called."""
@@ -36,10 +30,11 @@ class Run:
     may_ask: tuple[str, ...] = ()
     """How many items each party may ask about by deviating, in sentences, as soon as that is known."""
 
-    def __init__(self, members: Members, me: str, parameters: Parameters, tell: Tell = silent) -> None:
-        self.members, self.me, self.parameters, self.tell = members, me, parameters, tell
-        self.number = parameters.parties.index(me)
-        self.others = [party for party in parameters.parties if party != me]
+    def __init__(self, start: Start, parameters: Parameters) -> None:
+        self.start, self.parameters = start, parameters
+        self.members, self.me, self.tell = start.members, start.me, start.tell
+        self.number = parameters.parties.index(self.me)
+        self.others = [party for party in parameters.parties if party != self.me]
 
     @property
     def peer(self) -> str:
@@ -48,7 +43,8 @@ class Run:
 
     @contextmanager
     def connected(self) -> Iterator[_native.Pair | _native.Group]:
-        """Connect with the others, which compare parameters. A failure ends all. Raises native errors."""
+        """Meet the others, connect, and compare parameters. A failure ends all. Raises RunError and native errors."""
+        self.start.meet(self.parameters)
         self.tell(f"connecting with {together(self.others)}")
         private = self.members.private(self.me)
         end: type[_native.Pair | _native.Group] = _native.Group if self.parameters.several else _native.Pair
@@ -64,8 +60,8 @@ class Run:
         )
         try:
             yield connection
-        except BaseException:
-            connection.abort(f"the {self.kind} failed")
+        except BaseException as error:
+            connection.abort(diagnose(error).fault.reason_for_peers)
             raise
 
     def check_confirmed(self, report: Report) -> None:

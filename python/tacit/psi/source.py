@@ -17,10 +17,13 @@ import duckdb
 
 from tacit import _native
 from tacit.agent.faults import Fault, RunError
-from tacit.local.database import connect, quoted
+from tacit.local import csv_text, numbers
+from tacit.local.csv_form import USUAL, CsvForm
+from tacit.local.database import connect, quoted, text
 from tacit.local.engine import ArrowStream
 from tacit.local.errors import DataError
 from tacit.local.stored import Stored, stored_file, stored_stream
+from tacit.psi.number_columns import NumberColumn
 from tacit.psi.parameters import Parameters
 
 KINDS = (
@@ -36,8 +39,10 @@ KINDS = (
 )
 """The kind of a DuckDB type: keys match within one kind only."""
 
+NUMBER = "number"
+
 CASTS = {
-    "number": "DECIMAL(38, 9)",
+    NUMBER: f"DECIMAL({numbers.DIGITS}, s)",
     "floating-point number": "DOUBLE",
     "boolean": "BOOLEAN",
     "date": "DATE",
@@ -45,10 +50,15 @@ CASTS = {
     "timestamp with time zone": "TIMESTAMPTZ",
     "time": "TIME",
 }
-"""What the text of a key is read as where the parties declare that kind."""
+"""What the text of a key is read as where the parties declare that kind. s: the most decimals of a text."""
 
-INTEGER = re.compile(r"U?(TINY|SMALL|BIG)?INT(EGER)?|BOOLEAN")
-"""The types of columns that are computed with."""
+FINER = r"\.[0-9]{6}[0-9]*[1-9]"
+"""A time's text that a cast would round."""
+
+OF_TIME = ("timestamp", "timestamp with time zone", "time")
+
+MOST_SUM, LEAST_SUM = 2**63 - 1, -(2**63)
+"""Sums are integers of 64 bits."""
 
 WIDTHS = (
     (re.compile(r"BOOLEAN|U?TINYINT"), 1),
@@ -61,6 +71,9 @@ WIDTHS = (
 
 OFFSET_BYTES = 4
 """What Arrow adds to each text."""
+
+CAST_WIDTH = 16
+"""Bytes of a text that is read as another kind, at most."""
 
 SAMPLED_ROWS = 50_000
 
@@ -77,8 +90,9 @@ Folder = tuple[str, str, bytes]
 class Source:
     """An opened input. stored: what there is. columns: the payload, in order.
 
-    numbers: those of them that are computed with, as 64-bit integers. casts: the key columns that are text and read as
-    another kind, as the parties declare.
+    numbers: those of them that are computed with, as 64-bit integers of their last places. casts: the key columns that
+    are text and read as another kind, as the parties declare; they are read apart, so that the payload keeps the texts.
+    scales: the most decimals of the texts of those that are numbers. notes: what its owner should know of them.
     """
 
     database: duckdb.DuckDBPyConnection
@@ -86,7 +100,9 @@ class Source:
     key: tuple[str, ...]
     columns: tuple[str, ...]
     casts: dict[str, str] = field(default_factory=dict)
-    numbers: tuple[str, ...] = ()
+    scales: dict[str, int] = field(default_factory=dict)
+    numbers: tuple[NumberColumn, ...] = ()
+    notes: list[str] = field(default_factory=list)
 
     @property
     def name(self) -> str:
@@ -116,20 +132,16 @@ class Source:
                 )
 
     def select(self, limit: str = "") -> duckdb.DuckDBPyRelation:
-        """Key columns that are not kept, then the payload; texts of a key as the kind that is declared."""
-        expressions = [
-            f"CAST({quoted(column)} AS {CASTS[self.casts[column]]}) AS {quoted(column)}"
-            if column in self.casts
-            else self._portable(column)
-            for column in self.read_columns
-        ]
+        """Key columns that are not kept as they are, then the payload."""
+        expressions = [f"{expression} AS {quoted(name)}" for name, expression in self._read.items()]
         return self.database.sql(f"SELECT {', '.join(expressions)} FROM {self.stored.relation} {limit}")
 
     @property
     def bytes(self) -> int:
         """About what key and payload take uncompressed; texts and the like as in the first rows."""
-        widths = {column: width_of(self.stored.types[column]) for column in self.read_columns}
-        known = sum(width for width in widths.values() if width is not None)
+        columns = [*dict.fromkeys([*self.key, *self.columns])]
+        widths = {column: width_of(self.stored.types[column]) for column in columns}
+        known = sum(width for width in widths.values() if width is not None) + CAST_WIDTH * len(self.casts)
         lengths = [
             f"coalesce(avg(strlen(CAST({quoted(c)} AS VARCHAR))), 0)" for c, width in widths.items() if width is None
         ]
@@ -140,13 +152,43 @@ class Source:
         return int((known + sum(length + OFFSET_BYTES for length in found)) * self.rows)
 
     @property
-    def read_columns(self) -> list[str]:
-        """The columns that are read: each once, key or payload."""
-        return list(dict.fromkeys([*self.key, *self.columns]))
+    def keeps_key(self) -> bool:
+        """Whether the payload has the key as it is matched."""
+        return set(self.key) <= set(self.columns) and not self.casts
+
+    @property
+    def _read(self) -> dict[str, str]:
+        """The columns that are read, each with its expression: the key, then the rest of the payload."""
+        key = {self._key_name(column): self._key(column) for column in self.key}
+        return key | {column: self._portable(column) for column in self.columns}
+
+    def _key_name(self, column: str) -> str:
+        """What a column is called as a part of the key."""
+        name = column
+        while column in self.casts and name in self.stored.types:
+            name += " as key"
+        return name
+
+    def _key(self, column: str) -> str:
+        """A column as it is matched."""
+        return self._as_kind(column, self.casts[column], "") if column in self.casts else self._portable(column)
+
+    def _as_kind(self, column: str, kind: str, attempt: str) -> str:
+        """A text of a key as another kind. attempt: "" fails for a text of no such kind, "TRY_" gives NULL."""
+        read, form = quoted(column), self.stored.form
+        match kind:
+            case _ if kind == NUMBER:
+                number = numbers.exact(csv_text.pointed(read, form), self.scales.get(column, 0))
+                wrong = f"{read} IS NOT NULL AND {number} IS NULL"
+                return number if attempt else f"CASE WHEN {wrong} THEN error('no number') ELSE {number} END"
+            case "date":
+                read = csv_text.moment(read, form, attempt)
+            case "floating-point number":
+                read = csv_text.pointed(read, form)
+        return f"{attempt}CAST({read} AS {CASTS[kind]})"
 
     def compute_with(self, columns: Sequence[str], verb: str) -> None:
-        """Keep no payload but integers to compute with. verb: what is done with them. Raises RunError."""
-        self.columns = self.numbers = tuple(columns)
+        """Keep no payload but numbers to compute with. verb: what is done with them. Raises RunError."""
         for column in columns:
             if column not in self.stored.types:
                 raise RunError(
@@ -155,60 +197,161 @@ class Source:
                 )
             if column in self.key:
                 raise RunError(Fault.INPUT, f"{self.name}, column {column}: it is part of the key; {verb} another one.")
-            if not (self.stored.is_csv or INTEGER.fullmatch(self.stored.types[column])):
-                raise RunError(
-                    Fault.INPUT,
-                    f"{self.name}, column {column}: it has type {self.stored.types[column]}; {verb} integers only.",
-                )
+        self.columns = tuple(columns)
+        self.numbers = tuple(NumberColumn(column, self._decimals(column, verb)) for column in columns)
+        for number in self.numbers:
+            self._check_number(number, verb)
+
+    def _decimals(self, column: str, verb: str) -> int:
+        """How many decimals a column that is computed with has. Raises RunError."""
+        where, stored = f"{self.name}, column {column}", self.stored.types[column]
+        found = numbers.stored_decimals(stored)
+        if found is None and self.stored.is_csv:
+            found = self._most(numbers.written_decimals, column)
+            if found > numbers.MOST_DECIMALS:
+                found = self._most(numbers.decimals, column)
+        if found is None:
+            raise RunError(
+                Fault.INPUT,
+                f"{where}: it has type {stored}; {verb} integers and decimals only: cast it, for example to "
+                "DECIMAL(18,2).",
+            )
+        if found > numbers.MOST_DECIMALS:
+            most = numbers.MOST_DECIMALS
+            raise RunError(Fault.INPUT, f"{where}: it has {found} decimals; {verb} numbers of {most} at most.")
+        return found
+
+    def _most(self, measure: Callable[[str], str], column: str) -> int:
+        """The greatest measure of a column's texts that are numbers."""
+        read = csv_text.pointed(quoted(column), self.stored.form)
+        select = f"SELECT max({measure(read)}) FROM {self.stored.relation} WHERE {numbers.is_number(read)}"
+        return int(self._one(select) or 0)
+
+    def _check_number(self, number: NumberColumn, verb: str) -> None:
+        """Refuse a column with values beyond 64 bits, and one of which a sum may be beyond. Raises RunError."""
+        read = self._places(number)
+        wrong = f"{quoted(number.name)} IS NOT NULL AND {read} IS NULL"
+        counted = f"count(*) FILTER (WHERE {wrong}), sum(greatest({read}, 0)), sum(least({read}, 0))"
+        with self._explained():
+            ((count, above, below),) = self.database.execute(f"SELECT {counted} FROM {self.stored.relation}").fetchall()
+        if count:
+            raise self._wrong(number.name, wrong, f"no {_sort_of_number(number)}")
+        if verb == "sum" and ((above or 0) > MOST_SUM or (below or 0) < LEAST_SUM):
+            places = f" with {number.decimals} decimals" if number.decimals else ""
+            raise RunError(
+                Fault.INPUT,
+                f"{self.name}, column {number.name}: its values{places} add up to more than 64 bits hold, so that the "
+                "sum could be wrong; sum smaller numbers, or fewer rows.",
+            )
 
     def places(self, columns: Sequence[str]) -> list[int]:
-        """Where columns are among those read."""
-        return [self.read_columns.index(column) for column in columns]
+        """Where columns of the payload are among those read."""
+        read = list(self._read)
+        return [read.index(column) for column in columns]
 
     def key_columns(self, normalisers: Sequence[str]) -> list[tuple[int, str]]:
         """Where the key columns are among those read, and their normalisers."""
-        return list(zip(self.places(self.key), normalisers, strict=True))
+        return list(zip(self.places([self._key_name(column) for column in self.key]), normalisers, strict=True))
 
-    def explain_failure(self) -> None:
-        """Find the first malformed line, or else the first value that is none of what its column is read as.
+    def read_as(self, kinds: Sequence[str]) -> None:
+        """Read texts of key columns as the kinds that the parties declare, exactly. Raises RunError.
 
-        Raises RunError.
+        kinds: of each key column, "" for what it is.
         """
-        with _told():
-            self.stored.check_lines()
-        wanted = {
-            column: (f"TRY_CAST({quoted(column)} AS {CASTS[kind]})", f"no {kind}, as --kind declares")
-            for column, kind in self.casts.items()
-        }
-        wanted |= {column: (self._integer(column), "no integer of 64 bits") for column in self.numbers}
-        for column, (read, problem) in wanted.items():
-            bad = f"{quoted(column)} IS NOT NULL AND {read} IS NULL"
-            numbered = f"SELECT row_number() OVER () AS row, * FROM {self.stored.relation}"
-            found = self.database.execute(f"SELECT row FROM ({numbered}) WHERE {bad} LIMIT 1").fetchall()
-            if found:
+        for column, kind in zip(self.key, kinds, strict=False):
+            if kind and self.stored.types[column] == "VARCHAR":
+                self.casts[column] = kind
+                self.notes.append(f"{self.name}, column {column}: its texts are read as {kind}")
+                with self._explained():
+                    self._check_texts(column, kind)
+            elif kind and kind_of(self.stored.types[column]) != kind:
                 raise RunError(
                     Fault.INPUT,
-                    f"{self.name}, row {found[0][0]}, column {column}: the value is {problem}; correct it.",
+                    f"{self.name}, column {column}: it is {kind_of(self.stored.types[column])}, not {kind}, as --kind "
+                    f"declares; store it as {kind}, or declare another kind at all parties.",
                 )
 
-    def _integer(self, column: str) -> str:
-        """A column as an integer of 64 bits, NULL where it is none. A cast of a text would round 2.5 to 3."""
-        read = f"TRY_CAST({quoted(column)} AS BIGINT)"
-        if self.stored.types[column] != "VARCHAR":
-            return read
-        return f"CASE WHEN regexp_full_match({quoted(column)}, '\\s*[+-]?[0-9]+\\s*') THEN {read} END"
+    def _check_texts(self, column: str, kind: str) -> None:
+        """Refuse a key's texts that are not exactly of their kind."""
+        read = csv_text.pointed(quoted(column), self.stored.form)
+        if kind == NUMBER:
+            self.scales[column] = self._most(numbers.decimals, column)
+            digits = self._most(numbers.digits, column)
+            if digits + self.scales[column] > numbers.DIGITS:
+                raise RunError(
+                    Fault.INPUT,
+                    f"{self.name}, column {column}: its numbers have up to {digits} digits before the point and "
+                    f"{self.scales[column]} after it, more than the {numbers.DIGITS} that are compared; leave --kind "
+                    "out at all parties and store the column as text at all of them.",
+                )
+        wrong = f"{quoted(column)} IS NOT NULL AND {self._as_kind(column, kind, 'TRY_')} IS NULL"
+        if kind in OF_TIME:
+            wrong = f"({wrong} OR regexp_matches({quoted(column)}, {text(FINER)}))"
+        if self._one(f"SELECT count(*) FROM {self.stored.relation} WHERE {wrong}"):
+            raise self._wrong(column, wrong, f"no {kind}, as --kind declares")
+        unusual = f"{quoted(column)} IS NOT NULL AND NOT {numbers.is_usual(read)}"
+        if kind == NUMBER and (count := self._one(f"SELECT count(*) FROM {self.stored.relation} WHERE {unusual}")):
+            self.notes.append(
+                f"{self.name}, column {column}: {count:,} texts are not as their number is usually written, the first "
+                f"in row {self._first(unusual)}; they match as numbers, so that 01234 is 1234"
+            )
+
+    def _wrong(self, column: str, condition: str, problem: str) -> RunError:
+        """What is wrong with the first row of which a condition holds."""
+        where = f"{self.name}, row {self._first(condition)}, column {column}"
+        return RunError(Fault.INPUT, f"{where}: the value is {problem}; correct it.")
+
+    def _first(self, condition: str) -> int | None:
+        """The first row, from 1, of which a condition holds."""
+        numbered = f"SELECT row_number() OVER () AS row, * FROM {self.stored.relation}"
+        return self._one(f"SELECT min(row) FROM ({numbered}) WHERE {condition}")
+
+    def _one(self, select: str) -> int | None:
+        """A query's only value."""
+        ((value,),) = self.database.execute(select).fetchall()
+        return None if value is None else int(value)
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """What DuckDB finds wrong with the file, as a sentence. Raises RunError."""
+        try:
+            yield
+        except duckdb.Error:
+            raise self.unreadable("its rows cannot be read; save it anew") from None
+
+    def unreadable(self, problem: str) -> RunError:
+        """Why the rows cannot be read: the first malformed line, or else a problem."""
+        try:
+            with _told():
+                self.stored.check_lines()
+        except RunError as malformed:
+            return malformed
+        return RunError(Fault.INPUT, f"{self.name}: {problem}.")
+
+    def _places(self, number: NumberColumn) -> str:
+        """A column that is computed with, as an integer of its last places; NULL where it is none of 64 bits."""
+        read = quoted(number.name)
+        if self.stored.types[number.name] == "VARCHAR":
+            read = numbers.exact(csv_text.pointed(read, self.stored.form), number.decimals)
+        return numbers.scaled(read, number.decimals)
 
     def _portable(self, column: str) -> str:
         """A column as an Arrow type that every step can carry exactly."""
         stored = self.stored.types[column]
-        if column in self.numbers:
-            integer, wrong = self._integer(column), f"{quoted(column)} IS NOT NULL AND {self._integer(column)} IS NULL"
-            return f"CASE WHEN {wrong} THEN error('no integer') ELSE {integer} END AS {quoted(column)}"
+        for number in self.numbers:
+            if number.name == column:
+                read = self._places(number)
+                wrong = f"{quoted(column)} IS NOT NULL AND {read} IS NULL"
+                return f"CASE WHEN {wrong} THEN error('no number') ELSE {read} END"
         if stored in ("HUGEINT", "UHUGEINT"):
-            return f"CAST({quoted(column)} AS DECIMAL(38, 0)) AS {quoted(column)}"
+            return f"CAST({quoted(column)} AS DECIMAL(38, 0))"
         if stored.startswith("ENUM(") or stored == "UUID":
-            return f"CAST({quoted(column)} AS VARCHAR) AS {quoted(column)}"
+            return f"CAST({quoted(column)} AS VARCHAR)"
         return quoted(column)
+
+
+def _sort_of_number(number: NumberColumn) -> str:
+    return f"number of 64 bits with {number.decimals} decimals" if number.decimals else "integer of 64 bits"
 
 
 def kind_of(stored: str) -> str | None:
@@ -227,18 +370,21 @@ def open_source(
     columns: Sequence[str] | None,
     memory: int,
     kinds: Sequence[str] = (),
+    form: CsvForm = USUAL,
 ) -> Source:
     """Open a file (.parquet, .csv) or an Arrow stream. columns: the payload, by default all. kinds: as agreed.
 
-    Raises RunError.
+    form: how a CSV file is written. Raises RunError.
     """
     limit = f"{max(256, memory // 4 >> 20)}MB"
     database = connect(memory_limit=limit, preserve_insertion_order=True)
     with _told():
-        stored = stored_file(database, data) if isinstance(data, Path) else stored_stream(database, data)
+        stored = stored_file(database, data, form) if isinstance(data, Path) else stored_stream(database, data)
     name, types = stored.name, stored.types
+    if form != USUAL and not stored.is_csv:
+        raise RunError(Fault.INPUT, f"{name}: --csv says how CSV files are written; leave it out.")
     source = Source(database, stored, tuple(key), tuple(types if columns is None else columns))
-    for column in source.read_columns:
+    for column in dict.fromkeys([*source.key, *source.columns]):
         if column not in types:
             near = get_close_matches(column, types, n=1)
             hint = f"perhaps you mean {near[0]}" if near else f"it has {', '.join(types)}"
@@ -248,15 +394,7 @@ def open_source(
             raise RunError(
                 Fault.INPUT, f"{name}, column {column}: values of type {types[column]} cannot be matched; cast them."
             )
-    for column, kind in zip(key, kinds, strict=False):
-        if kind and types[column] == "VARCHAR":
-            source.casts[column] = kind
-        elif kind and kind_of(types[column]) != kind:
-            raise RunError(
-                Fault.INPUT,
-                f"{name}, column {column}: it is {kind_of(types[column])}, not {kind}, as --kind declares; store it as "
-                f"{kind}, or declare another kind at all parties.",
-            )
+    source.read_as(kinds)
     return source
 
 
@@ -315,14 +453,11 @@ def keyed(
 
 def _read(source: Source, put: Callable[[], Table], tell: Callable[[str], None]) -> tuple[Table, Counts]:
     """Read the rows once, and say what is wrong with them."""
-    for column, kind in source.casts.items():
-        tell(f"{source.name}, column {column}: its texts are read as {kind}")
     try:
         table = put()
     except (_native.InputError, duckdb.Error) as error:
-        source.explain_failure()
         problem = str(error) if isinstance(error, _native.InputError) else "its rows cannot be read; save it anew"
-        raise RunError(Fault.INPUT, f"{source.name}: {problem}.") from None
+        raise source.unreadable(problem) from None
     rows, null, invalid = table.counts
     if rows != source.rows:
         raise RunError(Fault.INPUT, f"{source.name}: it changed while it was read; run the same command again.")

@@ -18,6 +18,7 @@ from tacit.psi.prepared import prepare as prepare_table
 from tacit.psi.prepared_file import held, read_prepared
 from tacit.psi.report import Report
 from tacit.psi.request import Limits, Request
+from tacit.psi.start import Start
 
 Keys = Sequence[str] | Sequence[Sequence[str]]
 """The columns of one key, or of several keys, of which any one is enough."""
@@ -170,9 +171,9 @@ def answer(
 ) -> Report:
     """Answer one query about a prepared table, of ``most`` rows at most, as ``tacit psi --prepared``."""
     members = Members.load(Path(federation))
-    with held(Path(file)):
+    with Start(members, me, other) as start, held(Path(file)):
         prepared = read_prepared(Path(file), members.private(me).read_key(), memory)
-        query = Query.answering(members, me, other, prepared)
+        query = Query.answering(start, prepared)
         report, _, _ = recorded(query, lambda: query.answer(prepared, most))
     return report
 
@@ -192,9 +193,10 @@ def ask(
 ) -> Matched:
     """The rows whose keys the other party's prepared table had. file: where what it publishes is kept."""
     request = Request(me=me, keys=[key], other=other, normalise=normalise, kinds=kinds, limits=Limits(memory))
-    query = Query.asking(Members.load(Path(federation)), request)
-    source = request.open(table, columns)
-    report, rows, _ = recorded(query, lambda: query.ask(source, Path(file), memory))
+    with Start(Members.load(Path(federation)), me, other) as start:
+        query = Query.asking(start, request)
+        source = request.open(table, columns)
+        report, rows, _ = recorded(query, lambda: query.ask(source, Path(file), memory))
     return Matched(rows, report)
 
 
@@ -213,8 +215,9 @@ def _match(
     table: Any, columns: Sequence[str] | None, federation: str | Path, request: Request, plugin: Any = None
 ) -> Matched:
     members = Members.load(Path(federation))
-    parameters = request.parameters(members)
-    source = request.open(table, columns)
-    match = Match(members, request.me, parameters, source, request.limits, plugin=plugin)
-    report, rows, _ = recorded(match, lambda: (match.run(), match.rows))
+    with Start(members, request.me, request.other) as start:
+        parameters = request.parameters(members)
+        source = request.open(table, columns)
+        match = Match(start, parameters, source, request.limits, plugin=plugin)
+        report, rows, _ = recorded(match, lambda: (match.run(), match.rows))
     return Matched(rows, report)

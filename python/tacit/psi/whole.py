@@ -9,8 +9,12 @@ from tacit import _native
 from tacit.agent.faults import Fault, RunError
 from tacit.plan.facts.catalog import Link
 from tacit.psi.choice import Choice, Facts, GroupChoice, as_native, network_text
+from tacit.psi.number_columns import NumberColumn, heard
 from tacit.psi.parameters import SEVERAL, Parameters
 from tacit.psi.report import Found
+
+Columns = tuple[tuple[NumberColumn, ...], ...]
+"""What each party computes with, in the parties' order."""
 
 ID_COLUMN = "universal_id"
 """The column of ids in the output."""
@@ -128,16 +132,19 @@ def reveal(
     parameters: Parameters,
     choice: Choice,
     me: int,
-    facts: Facts,
+    columns: Columns,
 ) -> Found:
     """Run what is to be revealed. me: 0 or 1, this party among the two. table: in one bin, or with its keys."""
-    rows, sender = facts[0].rows + facts[1].rows, choice.sender == me
+    rows, sender = sum(choice.capacities), choice.sender == me
     if isinstance(table, _native.Binned):
         if parameters.reveal == "ids":
             ids = pair.identify(table, choice.protocol.removeprefix("private-id-"), sender)
             return Found(rows - ids.union, union=ids.union, output=lambda: ids.output(ID_COLUMN))
         numbers = pair.aggregate(table, sender)
-        return Found() if numbers is None else Found(*numbers)
+        if numbers is None:
+            return Found()
+        keys, places = numbers
+        return Found(keys, None if places is None else _summed(parameters, columns).value(places))
     if parameters.reveal == "ids":
         found = pair.identify_by_keys(table, sender)
         return Found(
@@ -146,14 +153,31 @@ def reveal(
             repeated=found.contaminated[0 if sender else 1],
             output=lambda: found.output(ID_COLUMN),
         )
-    shared = pair.share(table, sender=sender, names=share_columns(parameters, facts))
+    shared = pair.share(table, sender=sender, names=share_columns(parameters, columns))
     return Found(pairs=shared.pairs, repeated=shared.contaminated[0 if sender else 1], output=shared.output)
 
 
-def share_columns(parameters: Parameters, facts: Facts) -> list[str]:
+def computed_columns(parameters: Parameters, facts: Facts) -> Columns:
+    """The columns that each party computes with. Raises RunError if a peer's are none of this match."""
+    columns = tuple(heard(told.columns, party) for party, told in zip(parameters.parties, facts, strict=True))
+    if parameters.reveal == "sum":
+        _summed(parameters, columns)
+    return columns
+
+
+def _summed(parameters: Parameters, columns: Columns) -> NumberColumn:
+    """The column that is summed. Raises RunError if its party announces another one."""
+    party, name = parameters.summed or ("", "")
+    found = columns[parameters.parties.index(party)]
+    if [each.name for each in found] != [name]:
+        raise RunError(Fault.PEER, f"{party} announces another column than {name} to sum; the match has ended.")
+    return found[0]
+
+
+def share_columns(parameters: Parameters, columns: Columns) -> list[str]:
     """The names of the columns of shares, the first party's first. Raises RunError if two are equal."""
-    sides = zip(parameters.parties, facts, strict=True)
-    names = [f"share_of_{party}_{column}" for party, told in sides for column in told.columns]
+    sides = zip(parameters.parties, columns, strict=True)
+    names = [column.of_shares(party) for party, own in sides for column in own]
     if len(set(names)) < len(names):
         raise RunError(Fault.INPUT, f"two columns of shares would have one name among {', '.join(names)}; rename one.")
     return names

@@ -57,7 +57,7 @@ def tell(rows: int, folder: Path, screen: Console) -> None:
 
 
 def _start(name: str, folder: Path) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "tacit", "psi", "--federation", "federation.toml", "--as", name, "--explain"]
+    command = [sys.executable, "-m", "tacit", "psi", "--federation", "federation.toml", "--as", name, "--yes"]
     command += ["--input", f"{name}.parquet", "--output", f"{name}-matched.parquet"]
     command += ["--key", "email", "--normalise", "email=email"]
     return subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
