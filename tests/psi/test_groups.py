@@ -86,7 +86,7 @@ def test_composite_keys_normalisers_csv_and_columns(tmp_path: Path) -> None:
     ended = ends(running)
     assert {end.status for end in ended.values()} == {0}, ended
     assert group.aligned("abc", "zip") == [("8", "007", 5)]
-    assert "column mail: 1 values are not valid, the first in row 3" in ended["a"].told
+    assert "column mail: the value in row 3 is not valid" in ended["a"].told
 
 
 def test_some_of_a_federation_match(three: Group) -> None:

@@ -76,7 +76,7 @@ def test_composite_keys_normalisers_and_csv(pair: Pair) -> None:
     ends = pair.match(*options, key="mail,name", ending="csv")
     assert [ended.status for ended in ends] == [0, 0], ends
     assert pair.joint("a.zip, b.zip") == [("1", "007")]
-    assert "column mail: 1 values are not valid, the first in row 3" in ends[0].told
+    assert "column mail: the value in row 3 is not valid" in ends[0].told
 
 
 def test_a_text_key_is_read_as_both_parties_declare(pair: Pair) -> None:

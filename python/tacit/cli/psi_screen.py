@@ -61,7 +61,7 @@ def _found(report: Report) -> str:
     if report.union is not None:
         return f"; {report.union:,} ids in all, which tells the number of common keys: {report.keys:,}"
     if report.rate is not None:
-        return f"; {report.keys:,} keys matched ({report.rate:.1%})"
+        return f"; {report.keys:,} {'key' if report.keys == 1 else 'keys'} matched ({report.rate:.1%})"
     if report.keys is None and (report.pairs or report.repeated):
         return f"; {report.pairs:,} pairs of rows matched{several}"
     return ""

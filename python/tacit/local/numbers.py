@@ -59,7 +59,7 @@ def exact(value: str, scale: int) -> str:
 
 
 def scaled(decimal: str, scale: int) -> str:
-    """A decimal of ``scale`` decimals as so many of its last places, an integer of 64 bits; NULL if it is beyond."""
+    """A decimal of ``scale`` decimals, counted in its last place: an integer of 64 bits; NULL if it is beyond."""
     return f"TRY_CAST(replace(CAST({decimal} AS VARCHAR), '.', '') AS BIGINT)" if scale else whole(decimal)
 
 

@@ -153,7 +153,7 @@ class Match(Run):
             begin_in_memory(self.folder, self._key, self.parameters.plan_hash, choice.bins)
         pair.add_workers(choice.workers)
         assert self._table is not None
-        self.tell(f"matching {len(todo)} bins")
+        self.tell(f"matching {_bins(len(todo))}")
         self._resumed = choice.bins - len(todo)
         with watched(pair, self.watch, choice.bins, self._resumed):
             pair.run(
@@ -238,7 +238,7 @@ class Match(Run):
         if on_disk:
             self._prepare_disk()
         where = f"in {self.folder}" if on_disk else "in memory"
-        self.tell(f"putting {self.source.rows:,} rows into {choice.bins} bins, {where}")
+        self.tell(f"putting {self.source.rows:,} rows into {_bins(choice.bins)}, {where}")
         self._table = self._binned(key, choice.bins, self._folder(run) if on_disk else None)
         if on_disk and self.folder is not None:
             self._table.sync()
@@ -378,6 +378,10 @@ class Match(Run):
             again=self._again + sum(max(0, times - 1) for times in begun),
             may_ask=self.may_ask,
         )
+
+
+def _bins(count: int) -> str:
+    return f"{count} bin{'' if count == 1 else 's'}"
 
 
 def fit(source: Source, parameters: Parameters, me: str) -> None:

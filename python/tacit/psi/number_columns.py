@@ -15,7 +15,7 @@ ANNOUNCED = re.compile(r"([0-9]{1,2}) (.+)")
 
 @dataclass(frozen=True)
 class NumberColumn:
-    """A column. decimals: its values are integers of so many places after the point."""
+    """A column. decimals: how many its values have, which are counted in the last of them."""
 
     name: str
     decimals: int

@@ -463,5 +463,6 @@ def _read(source: Source, put: Callable[[], Table], tell: Callable[[str], None])
         raise RunError(Fault.INPUT, f"{source.name}: it changed while it was read; run the same command again.")
     for column, (count, first) in zip(source.key, invalid, strict=True):
         if count:
-            tell(f"{source.name}, column {column}: {count:,} values are not valid, the first in row {first}")
+            more = f"; {count - 1:,} more are not" if count > 1 else ""
+            tell(f"{source.name}, column {column}: the value in row {first} is not valid{more}")
     return table, (rows, null, [count for count, _ in invalid])

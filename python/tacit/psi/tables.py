@@ -45,25 +45,28 @@ def intersect(
     columns: Sequence[str] | None = None,
     normalise: Mapping[str, str] | None = None,
     kinds: Mapping[str, str] | None = None,
+    csv: Mapping[str, object] | None = None,
     to: str = "all",
     join: str = "inner",
     protocol: str = "auto",
     bins: int | None = None,
     memory: int = 3 << 30,
+    wait: float | None = None,
     workers: int | None = None,
     plugin: Any = None,
 ) -> Matched:
     """Match a table with the other parties', which call the same with their own. Options are those of ``tacit psi``.
 
     table: a path to Parquet or CSV, or anything that exports an Arrow stream. kinds: what texts of key columns are read
-    as, like ``{"id": "number"}``, equal at all parties. other: whom to match with, by default all
-    of the federation file. Raises RunError and native errors.
+    as, like ``{"id": "number"}``, equal at all parties. csv: how a CSV file is written, like ``{"delimiter": ";"}``.
+    other: whom to match with, by default all of the federation file. wait: for how many seconds the others are waited
+    for. Raises RunError and native errors.
     """
     request = Request(
-        me=me, keys=[key], other=other, normalise=normalise, kinds=kinds, to=to, join=join, protocol=protocol,
+        me=me, keys=[key], other=other, normalise=normalise, kinds=kinds, csv=csv, to=to, join=join, protocol=protocol,
         bins=bins, plugin=None if plugin is None else str(plugin.name), limits=Limits(memory, workers),
     )  # fmt: skip
-    return _match(table, columns, federation, request, plugin)
+    return _match(table, columns, federation, request, wait, plugin)
 
 
 def identify(
@@ -76,18 +79,20 @@ def identify(
     columns: Sequence[str] | None = None,
     normalise: Mapping[str, str] | None = None,
     kinds: Mapping[str, str] | None = None,
+    csv: Mapping[str, object] | None = None,
     protocol: str = "auto",
     memory: int = 3 << 30,
+    wait: float | None = None,
 ) -> Matched:
     """Give every row of both parties a universal id, as ``tacit psi --reveal ids``: nobody learns which rows match.
 
     key: the columns of a key, or a list of keys, the most important first, like ``[["email"], ["last", "dob"]]``.
     """
     request = Request(
-        me=me, keys=_keys(key), other=other, normalise=normalise, kinds=kinds, protocol=protocol, reveal="ids",
+        me=me, keys=_keys(key), other=other, normalise=normalise, kinds=kinds, csv=csv, protocol=protocol, reveal="ids",
         limits=Limits(memory),
     )  # fmt: skip
-    return _match(table, columns, federation, request)
+    return _match(table, columns, federation, request, wait)
 
 
 def share(
@@ -100,19 +105,21 @@ def share(
     columns: Sequence[str] = (),
     normalise: Mapping[str, str] | None = None,
     kinds: Mapping[str, str] | None = None,
+    csv: Mapping[str, object] | None = None,
     pairs: str = "all",
     drop_contaminated: str | None = None,
     memory: int = 3 << 30,
+    wait: float | None = None,
 ) -> Matched:
     """Additive shares of both parties' columns of the pairs of rows that match, as ``tacit psi --reveal shares``.
 
     key: as of ``identify``. pairs: all, or one for each row at most. drop_contaminated: both, or a party.
     """
     request = Request(
-        me=me, keys=_keys(key), other=other, normalise=normalise, kinds=kinds, reveal="shares", pairs=pairs,
+        me=me, keys=_keys(key), other=other, normalise=normalise, kinds=kinds, csv=csv, reveal="shares", pairs=pairs,
         drop=drop_contaminated, limits=Limits(memory),
     )  # fmt: skip
-    return _match(table, columns, federation, request)
+    return _match(table, columns, federation, request, wait)
 
 
 def aggregate(
@@ -125,9 +132,11 @@ def aggregate(
     other: str | None = None,
     normalise: Mapping[str, str] | None = None,
     kinds: Mapping[str, str] | None = None,
+    csv: Mapping[str, object] | None = None,
     to: str = "both",
     least: int = LEAST,
     memory: int = 3 << 30,
+    wait: float | None = None,
 ) -> Report:
     """How many keys both have, and the sum of a column over them, as ``tacit psi --reveal``: ``keys`` and ``sum``.
 
@@ -136,10 +145,10 @@ def aggregate(
     if reveal != "cardinality" and not reveal.startswith("sum("):
         raise RunError(Fault.INPUT, f"{reveal!r} is no number; write cardinality or sum(PARTY.COLUMN).")
     request = Request(
-        me=me, keys=[key], other=other, normalise=normalise, kinds=kinds, to=to, reveal=reveal, least=least,
+        me=me, keys=[key], other=other, normalise=normalise, kinds=kinds, csv=csv, to=to, reveal=reveal, least=least,
         limits=Limits(memory),
     )  # fmt: skip
-    return _match(table, (), federation, request).report
+    return _match(table, (), federation, request, wait).report
 
 
 def prepare(
@@ -151,12 +160,13 @@ def prepare(
     key: Sequence[str],
     normalise: Mapping[str, str] | None = None,
     kinds: Mapping[str, str] | None = None,
+    csv: Mapping[str, object] | None = None,
     budget: int = DEFAULT_BUDGET,
     memory: int = 3 << 30,
 ) -> None:
     """Prepare a table into a file, to be asked about up to ``budget`` rows in all, as ``tacit psi --prepare``."""
     private_key = Members.load(Path(federation)).private(me).read_key()
-    request = Request(me=me, keys=[key], normalise=normalise, kinds=kinds, limits=Limits(memory))
+    request = Request(me=me, keys=[key], normalise=normalise, kinds=kinds, csv=csv, limits=Limits(memory))
     prepare_table(request.open(table, ()), request, Path(file), private_key, budget)
 
 
@@ -168,10 +178,11 @@ def answer(
     other: str | None = None,
     most: int | None = None,
     memory: int = 3 << 30,
+    wait: float | None = None,
 ) -> Report:
     """Answer one query about a prepared table, of ``most`` rows at most, as ``tacit psi --prepared``."""
     members = Members.load(Path(federation))
-    with Start(members, me, other) as start, held(Path(file)):
+    with Start(members, me, other, wait) as start, held(Path(file)):
         prepared = read_prepared(Path(file), members.private(me).read_key(), memory)
         query = Query.answering(start, prepared)
         report, _, _ = recorded(query, lambda: query.answer(prepared, most))
@@ -189,11 +200,13 @@ def ask(
     columns: Sequence[str] | None = None,
     normalise: Mapping[str, str] | None = None,
     kinds: Mapping[str, str] | None = None,
+    csv: Mapping[str, object] | None = None,
     memory: int = 3 << 30,
+    wait: float | None = None,
 ) -> Matched:
     """The rows whose keys the other party's prepared table had. file: where what it publishes is kept."""
-    request = Request(me=me, keys=[key], other=other, normalise=normalise, kinds=kinds, limits=Limits(memory))
-    with Start(Members.load(Path(federation)), me, other) as start:
+    request = Request(me=me, keys=[key], other=other, normalise=normalise, kinds=kinds, csv=csv, limits=Limits(memory))
+    with Start(Members.load(Path(federation)), me, other, wait) as start:
         query = Query.asking(start, request)
         source = request.open(table, columns)
         report, rows, _ = recorded(query, lambda: query.ask(source, Path(file), memory))
@@ -212,10 +225,15 @@ def _keys(key: Keys) -> list[Sequence[str]]:
 
 
 def _match(
-    table: Any, columns: Sequence[str] | None, federation: str | Path, request: Request, plugin: Any = None
+    table: Any,
+    columns: Sequence[str] | None,
+    federation: str | Path,
+    request: Request,
+    wait: float | None,
+    plugin: Any = None,
 ) -> Matched:
     members = Members.load(Path(federation))
-    with Start(members, request.me, request.other) as start:
+    with Start(members, request.me, request.other, wait) as start:
         parameters = request.parameters(members)
         source = request.open(table, columns)
         match = Match(start, parameters, source, request.limits, plugin=plugin)
