@@ -58,7 +58,7 @@ def test_times_finer_than_a_cast_keeps_are_refused(tmp_path: Path) -> None:
 
 
 def test_texts_that_are_other_numbers_texts_are_told_to_their_owner(tmp_path: Path) -> None:
-    said = "2 texts are not as their number is usually written, the first in row 2; they match as numbers"
+    said = "the text in row 2 (and 1 more) is not as its number is usually written; texts match as numbers here"
     assert any(said in note for note in opened(tmp_path / "a.csv", "1234", "01234", "1234.0", "0.5").notes)
     assert len(opened(tmp_path / "a.csv", "1234", "-0.5", "0").notes) == 1
 
@@ -133,7 +133,7 @@ def test_a_csv_key_matches_a_stored_number_exactly_and_keeps_its_text(pair: Pair
     told = [each.communicate(timeout=60)[0] for each in running]
     assert [each.returncode for each in running] == [0, 0], told
     assert pair.joint("a.zip, a.own, b.zip") == [("01234", "x", 1234), ("1234.0", "y", 1234)]
-    assert "2 texts are not as their number is usually written, the first in row 1" in told[0], told
+    assert "the text in row 1 (and 1 more) is not as its number is usually written" in told[0], told
 
 
 def test_announced_columns_that_no_honest_party_has_are_refused() -> None:

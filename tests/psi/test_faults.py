@@ -285,6 +285,7 @@ def test_too_small_a_disk_is_said_before_the_start(pair: Pair) -> None:
         (("--normalise", "own=name"), "with a key column, id"),
         (("--kind", "own=number"), "name a key column, id"),
         (("--kind", "id=integer"), "there is no such kind; write number, floating-point number"),
+        (("--kind", "id=number", "--normalise", "id=name"), "spells texts alike, but --kind id=number reads none"),
         (("--kind", "id=date"), "it is number, not date, as --kind declares"),
         (("--columns", "nothing"), "there is no column 'nothing'; it has id, own"),
         (("--protocol", "rot13"), "there is no protocol 'rot13'; choose auto"),

@@ -15,8 +15,9 @@ from tacit.agent.prices import shared_prices
 from tacit.local.csv_form import CsvForm, FormError
 from tacit.local.engine import ArrowStream
 from tacit.psi.disclosures import together
+from tacit.psi.exact import CASTS
 from tacit.psi.parameters import LEAST, REVEALS, Parameters, listed
-from tacit.psi.source import CASTS, Source, open_source
+from tacit.psi.source import Source, open_source
 from tacit.psi.start import matching
 
 
@@ -131,6 +132,9 @@ class Request:
             if kind not in CASTS:
                 known = listed(tuple(CASTS))
                 raise RunError(Fault.INPUT, f"--kind {column}={kind}: there is no such kind; write {known}.")
+            if column in (self.normalise or {}):
+                problem = f"--normalise {column} spells texts alike, but --kind {column}={kind} reads none"
+                raise RunError(Fault.INPUT, f"{problem}; leave one of them out.")
         return tuple(declared.get(column, "") for column in self.key) if declared else ()
 
     def options(self) -> list[str]:

@@ -6,8 +6,7 @@ What stands in the file is for tacit.local.stored to say.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
@@ -17,12 +16,11 @@ import duckdb
 
 from tacit import _native
 from tacit.agent.faults import Fault, RunError
-from tacit.local import csv_text, numbers
 from tacit.local.csv_form import USUAL, CsvForm
-from tacit.local.database import connect, quoted, text
+from tacit.local.database import connect, quoted
 from tacit.local.engine import ArrowStream
-from tacit.local.errors import DataError
 from tacit.local.stored import Stored, stored_file, stored_stream
+from tacit.psi.exact import CASTS, Exact, TextKey, input_faults
 from tacit.psi.number_columns import NumberColumn
 from tacit.psi.parameters import Parameters
 
@@ -38,27 +36,6 @@ KINDS = (
     (re.compile(r"BLOB"), "bytes"),
 )
 """The kind of a DuckDB type: keys match within one kind only."""
-
-NUMBER = "number"
-
-CASTS = {
-    NUMBER: f"DECIMAL({numbers.DIGITS}, s)",
-    "floating-point number": "DOUBLE",
-    "boolean": "BOOLEAN",
-    "date": "DATE",
-    "timestamp": "TIMESTAMP",
-    "timestamp with time zone": "TIMESTAMPTZ",
-    "time": "TIME",
-}
-"""What the text of a key is read as where the parties declare that kind. s: the most decimals of a text."""
-
-FINER = r"\.[0-9]{6}[0-9]*[1-9]"
-"""A time's text that a cast would round."""
-
-OF_TIME = ("timestamp", "timestamp with time zone", "time")
-
-MOST_SUM, LEAST_SUM = 2**63 - 1, -(2**63)
-"""Sums are integers of 64 bits."""
 
 WIDTHS = (
     (re.compile(r"BOOLEAN|U?TINYINT"), 1),
@@ -92,17 +69,14 @@ class Source:
 
     numbers: those of them that are computed with, as 64-bit integers of their last places. casts: the key columns that
     are text and read as another kind, as the parties declare; they are read apart, so that the payload keeps the texts.
-    scales: the most decimals of the texts of those that are numbers. notes: what its owner should know of them.
     """
 
     database: duckdb.DuckDBPyConnection
     stored: Stored
     key: tuple[str, ...]
     columns: tuple[str, ...]
-    casts: dict[str, str] = field(default_factory=dict)
-    scales: dict[str, int] = field(default_factory=dict)
+    casts: dict[str, TextKey] = field(default_factory=dict)
     numbers: tuple[NumberColumn, ...] = ()
-    notes: list[str] = field(default_factory=list)
 
     @property
     def name(self) -> str:
@@ -116,7 +90,8 @@ class Source:
 
     def kinds(self) -> list[str]:
         """The kind of every key column."""
-        return [self.casts.get(column) or kind_of(self.stored.types[column]) or "" for column in self.key]
+        casts = {column: cast.kind for column, cast in self.casts.items()}
+        return [casts.get(column) or kind_of(self.stored.types[column]) or "" for column in self.key]
 
     def check_kinds(self, theirs: Sequence[str], peer: str) -> None:
         """Refuse key columns of another kind than the peer's. Raises RunError."""
@@ -171,21 +146,12 @@ class Source:
 
     def _key(self, column: str) -> str:
         """A column as it is matched."""
-        return self._as_kind(column, self.casts[column], "") if column in self.casts else self._portable(column)
+        cast = self.casts.get(column)
+        return self._portable(column) if cast is None else self._exact.of_kind(cast)
 
-    def _as_kind(self, column: str, kind: str, attempt: str) -> str:
-        """A text of a key as another kind. attempt: "" fails for a text of no such kind, "TRY_" gives NULL."""
-        read, form = quoted(column), self.stored.form
-        match kind:
-            case _ if kind == NUMBER:
-                number = numbers.exact(csv_text.pointed(read, form), self.scales.get(column, 0))
-                wrong = f"{read} IS NOT NULL AND {number} IS NULL"
-                return number if attempt else f"CASE WHEN {wrong} THEN error('no number') ELSE {number} END"
-            case "date":
-                read = csv_text.moment(read, form, attempt)
-            case "floating-point number":
-                read = csv_text.pointed(read, form)
-        return f"{attempt}CAST({read} AS {CASTS[kind]})"
+    @property
+    def _exact(self) -> Exact:
+        return Exact(self.database, self.stored)
 
     def compute_with(self, columns: Sequence[str], verb: str) -> None:
         """Keep no payload but numbers to compute with. verb: what is done with them. Raises RunError."""
@@ -198,51 +164,7 @@ class Source:
             if column in self.key:
                 raise RunError(Fault.INPUT, f"{self.name}, column {column}: it is part of the key; {verb} another one.")
         self.columns = tuple(columns)
-        self.numbers = tuple(NumberColumn(column, self._decimals(column, verb)) for column in columns)
-        for number in self.numbers:
-            self._check_number(number, verb)
-
-    def _decimals(self, column: str, verb: str) -> int:
-        """How many decimals a column that is computed with has. Raises RunError."""
-        where, stored = f"{self.name}, column {column}", self.stored.types[column]
-        found = numbers.stored_decimals(stored)
-        if found is None and self.stored.is_csv:
-            found = self._most(numbers.written_decimals, column)
-            if found > numbers.MOST_DECIMALS:
-                found = self._most(numbers.decimals, column)
-        if found is None:
-            raise RunError(
-                Fault.INPUT,
-                f"{where}: it has type {stored}; {verb} integers and decimals only: cast it, for example to "
-                "DECIMAL(18,2).",
-            )
-        if found > numbers.MOST_DECIMALS:
-            most = numbers.MOST_DECIMALS
-            raise RunError(Fault.INPUT, f"{where}: it has {found} decimals; {verb} numbers of {most} at most.")
-        return found
-
-    def _most(self, measure: Callable[[str], str], column: str) -> int:
-        """The greatest measure of a column's texts that are numbers."""
-        read = csv_text.pointed(quoted(column), self.stored.form)
-        select = f"SELECT max({measure(read)}) FROM {self.stored.relation} WHERE {numbers.is_number(read)}"
-        return int(self._one(select) or 0)
-
-    def _check_number(self, number: NumberColumn, verb: str) -> None:
-        """Refuse a column with values beyond 64 bits, and one of which a sum may be beyond. Raises RunError."""
-        read = self._places(number)
-        wrong = f"{quoted(number.name)} IS NOT NULL AND {read} IS NULL"
-        counted = f"count(*) FILTER (WHERE {wrong}), sum(greatest({read}, 0)), sum(least({read}, 0))"
-        with self._explained():
-            ((count, above, below),) = self.database.execute(f"SELECT {counted} FROM {self.stored.relation}").fetchall()
-        if count:
-            raise self._wrong(number.name, wrong, f"no {_sort_of_number(number)}")
-        if verb == "sum" and ((above or 0) > MOST_SUM or (below or 0) < LEAST_SUM):
-            places = f" with {number.decimals} decimals" if number.decimals else ""
-            raise RunError(
-                Fault.INPUT,
-                f"{self.name}, column {number.name}: its values{places} add up to more than 64 bits hold, so that the "
-                "sum could be wrong; sum smaller numbers, or fewer rows.",
-            )
+        self.numbers = tuple(self._exact.number(column, verb) for column in columns)
 
     def places(self, columns: Sequence[str]) -> list[int]:
         """Where columns of the payload are among those read."""
@@ -260,10 +182,7 @@ class Source:
         """
         for column, kind in zip(self.key, kinds, strict=False):
             if kind and self.stored.types[column] == "VARCHAR":
-                self.casts[column] = kind
-                self.notes.append(f"{self.name}, column {column}: its texts are read as {kind}")
-                with self._explained():
-                    self._check_texts(column, kind)
+                self.casts[column] = self._exact.text_key(column, kind)
             elif kind and kind_of(self.stored.types[column]) != kind:
                 raise RunError(
                     Fault.INPUT,
@@ -271,87 +190,26 @@ class Source:
                     f"declares; store it as {kind}, or declare another kind at all parties.",
                 )
 
-    def _check_texts(self, column: str, kind: str) -> None:
-        """Refuse a key's texts that are not exactly of their kind."""
-        read = csv_text.pointed(quoted(column), self.stored.form)
-        if kind == NUMBER:
-            self.scales[column] = self._most(numbers.decimals, column)
-            digits = self._most(numbers.digits, column)
-            if digits + self.scales[column] > numbers.DIGITS:
-                raise RunError(
-                    Fault.INPUT,
-                    f"{self.name}, column {column}: its numbers have up to {digits} digits before the point and "
-                    f"{self.scales[column]} after it, more than the {numbers.DIGITS} that are compared; leave --kind "
-                    "out at all parties and store the column as text at all of them.",
-                )
-        wrong = f"{quoted(column)} IS NOT NULL AND {self._as_kind(column, kind, 'TRY_')} IS NULL"
-        if kind in OF_TIME:
-            wrong = f"({wrong} OR regexp_matches({quoted(column)}, {text(FINER)}))"
-        if self._one(f"SELECT count(*) FROM {self.stored.relation} WHERE {wrong}"):
-            raise self._wrong(column, wrong, f"no {kind}, as --kind declares")
-        unusual = f"{quoted(column)} IS NOT NULL AND NOT {numbers.is_usual(read)}"
-        if kind == NUMBER and (count := self._one(f"SELECT count(*) FROM {self.stored.relation} WHERE {unusual}")):
-            self.notes.append(
-                f"{self.name}, column {column}: {count:,} texts are not as their number is usually written, the first "
-                f"in row {self._first(unusual)}; they match as numbers, so that 01234 is 1234"
-            )
-
-    def _wrong(self, column: str, condition: str, problem: str) -> RunError:
-        """What is wrong with the first row of which a condition holds."""
-        where = f"{self.name}, row {self._first(condition)}, column {column}"
-        return RunError(Fault.INPUT, f"{where}: the value is {problem}; correct it.")
-
-    def _first(self, condition: str) -> int | None:
-        """The first row, from 1, of which a condition holds."""
-        numbered = f"SELECT row_number() OVER () AS row, * FROM {self.stored.relation}"
-        return self._one(f"SELECT min(row) FROM ({numbered}) WHERE {condition}")
-
-    def _one(self, select: str) -> int | None:
-        """A query's only value."""
-        ((value,),) = self.database.execute(select).fetchall()
-        return None if value is None else int(value)
-
-    @contextmanager
-    def _explained(self) -> Iterator[None]:
-        """What DuckDB finds wrong with the file, as a sentence. Raises RunError."""
-        try:
-            yield
-        except duckdb.Error:
-            raise self.unreadable("its rows cannot be read; save it anew") from None
+    @property
+    def notes(self) -> list[str]:
+        """What its owner should know of it."""
+        return [note for cast in self.casts.values() for note in cast.notes]
 
     def unreadable(self, problem: str) -> RunError:
-        """Why the rows cannot be read: the first malformed line, or else a problem."""
-        try:
-            with _told():
-                self.stored.check_lines()
-        except RunError as malformed:
-            return malformed
-        return RunError(Fault.INPUT, f"{self.name}: {problem}.")
-
-    def _places(self, number: NumberColumn) -> str:
-        """A column that is computed with, as an integer of its last places; NULL where it is none of 64 bits."""
-        read = quoted(number.name)
-        if self.stored.types[number.name] == "VARCHAR":
-            read = numbers.exact(csv_text.pointed(read, self.stored.form), number.decimals)
-        return numbers.scaled(read, number.decimals)
+        """Why its rows cannot be read: the first malformed line, or else a problem."""
+        return self._exact.unreadable(problem)
 
     def _portable(self, column: str) -> str:
         """A column as an Arrow type that every step can carry exactly."""
         stored = self.stored.types[column]
         for number in self.numbers:
             if number.name == column:
-                read = self._places(number)
-                wrong = f"{quoted(column)} IS NOT NULL AND {read} IS NULL"
-                return f"CASE WHEN {wrong} THEN error('no number') ELSE {read} END"
+                return self._exact.places(number)
         if stored in ("HUGEINT", "UHUGEINT"):
             return f"CAST({quoted(column)} AS DECIMAL(38, 0))"
         if stored.startswith("ENUM(") or stored == "UUID":
             return f"CAST({quoted(column)} AS VARCHAR)"
         return quoted(column)
-
-
-def _sort_of_number(number: NumberColumn) -> str:
-    return f"number of 64 bits with {number.decimals} decimals" if number.decimals else "integer of 64 bits"
 
 
 def kind_of(stored: str) -> str | None:
@@ -378,7 +236,7 @@ def open_source(
     """
     limit = f"{max(256, memory // 4 >> 20)}MB"
     database = connect(memory_limit=limit, preserve_insertion_order=True)
-    with _told():
+    with input_faults():
         stored = stored_file(database, data, form) if isinstance(data, Path) else stored_stream(database, data)
     name, types = stored.name, stored.types
     if form != USUAL and not stored.is_csv:
@@ -396,15 +254,6 @@ def open_source(
             )
     source.read_as(kinds)
     return source
-
-
-@contextmanager
-def _told() -> Iterator[None]:
-    """What is wrong with an owner's input, as a fault of a run."""
-    try:
-        yield
-    except DataError as error:
-        raise RunError(Fault.INPUT, str(error)) from None
 
 
 def partition(

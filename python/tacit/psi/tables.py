@@ -140,7 +140,8 @@ def aggregate(
 ) -> Report:
     """How many keys both have, and the sum of a column over them, as ``tacit psi --reveal``: ``keys`` and ``sum``.
 
-    reveal: cardinality, or sum(PARTY.COLUMN). least: how many keys have to match for a sum; with fewer it is None.
+    reveal: cardinality, or sum(PARTY.COLUMN). least: how many keys have to match for a sum; with fewer it is None. The
+    sum of a column with decimals is a ``Decimal``.
     """
     if reveal != "cardinality" and not reveal.startswith("sum("):
         raise RunError(Fault.INPUT, f"{reveal!r} is no number; write cardinality or sum(PARTY.COLUMN).")
