@@ -45,10 +45,13 @@ class Waiting:
             self.tell_failure(error)
             raise
 
-    def tell_failure(self, error: BaseException) -> None:
-        """Tell those that wait now that this party cannot take part, with the kind of the reason and the table."""
+    def tell_failure(self, error: BaseException, reason: str | None = None) -> None:
+        """Tell those that wait now that this party cannot take part, with the kind of the reason and the table.
+
+        reason: another one, in public words.
+        """
         if self.seconds is not None:
-            own = Status.of(self.members, STOPPED, self._reason(error))
+            own = Status.of(self.members, STOPPED, reason or self._reason(error))
             tell_stopped(self.members, self.me, self.others, own, self.linger)
 
     def gather(self) -> None:

@@ -57,7 +57,13 @@ class Start:
     def meet(self, parameters: Parameters) -> None:
         """Wait until all are ready. Raises RunError if one cannot start, has another match, or does not come."""
         self._met = True
-        self._waiting(parameters).gather()
+        waiting = self._waiting(parameters)
+        try:
+            waiting.gather()
+        except RunError as error:
+            if error.fault is Fault.PEER:  # those that come later do not hear it from who has ended
+                waiting.tell_failure(error, error.sentence.partition(":")[0])
+            raise
 
     def _waiting(self, parameters: Parameters | None = None) -> Waiting:
         others = [name for name in self.parties if name != self.me]
