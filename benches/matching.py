@@ -111,7 +111,7 @@ class Bench:
         """One party's command."""
         command = [sys.executable, "-m", "tacit", "psi", "--federation", "federation.toml", "--as", name]
         command += ["--input", f"{name}.parquet", "--key", "id", "--output", f"{name}-matched.parquet"]
-        command += ["--memory", self.memory, *([] if tell else ["--quiet"])]
+        command += ["--memory", self.memory, "--yes", *([] if tell else ["--quiet"])]
         return subprocess.Popen(command, cwd=self.folder)
 
     def check(self) -> None:

@@ -65,6 +65,7 @@ class Pair:
             [*command, *options],
             cwd=self.folder,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (CODE, path, EXAMPLES)))},
+            stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
