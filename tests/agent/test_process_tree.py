@@ -7,12 +7,14 @@ import signal
 import sys
 import threading
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from tacit.agent.events import Event
 from tacit.agent.faults import Fault, RunError
+from tacit.agent.party_process import PartyTask, spawn
 from tacit.agent.process_tree import ProcessTree
 
 PROGRAM = """
@@ -36,15 +38,13 @@ def tree(folder: Path, *behaviours: str) -> ProcessTree:
     script = folder / "program.py"
     script.write_text(PROGRAM + "\n".join(cases))
     names = [f"p{index}" for index in range(len(behaviours))]
-    return ProcessTree(
-        Path("federation.toml"),
-        Path("private"),
-        "SELECT 1",
-        ["p0", "p1"],
-        names,
-        {},
-        program=(sys.executable, str(script)),
-    )
+    return started(script, names)
+
+
+def started(script: Path, names: list[str], query: str = "SELECT 1") -> ProcessTree:
+    """Parties whose program is a script."""
+    tasks = [PartyTask(name, Path("federation.toml"), Path("private"), query, ("p0", "p1")) for name in names]
+    return ProcessTree(tasks, partial(spawn, program=(sys.executable, str(script))))
 
 
 class Pids:
@@ -105,8 +105,5 @@ def test_an_interrupt_ends_all_parties(tmp_path: Path) -> None:
 def test_a_program_that_cannot_read_its_query_is_no_traceback(tmp_path: Path) -> None:
     script = tmp_path / "program.py"
     script.write_text("raise SystemExit(9)")
-    broken = ProcessTree(
-        Path("f"), Path("p"), "x" * 1_000_000, ["p0"], ["p0"], {}, program=(sys.executable, str(script))
-    )
     with pytest.raises(RunError, match="exit status 9"):
-        broken.run(Pids())
+        started(script, ["p0"], "x" * 1_000_000).run(Pids())

@@ -27,6 +27,7 @@ from tacit.agent.federation import Federation
 from tacit.agent.federation_private import predicted_on
 from tacit.agent.kept_catalog import with_kept
 from tacit.agent.kept_store import KeptStore
+from tacit.agent.party_process import PartyTask, Start, spawn
 from tacit.agent.process_tree import ProcessTree, Watcher
 from tacit.agent.steps import participants
 from tacit.plan import StepCost, explain_json, explain_text, predict
@@ -126,10 +127,17 @@ class Connection:
             )
         return answer
 
-    def run(self, plan: PlacedPlan, watch: Watcher = lambda party, event: None, wait: float | None = None) -> Run:
+    def run(
+        self,
+        plan: PlacedPlan,
+        watch: Watcher = lambda party, event: None,
+        wait: float | None = None,
+        start: Start = spawn,
+    ) -> Run:
         """Run a placed plan. watch: called with every event of every party that runs here.
 
-        wait: for how many seconds to wait for parties elsewhere that have not started yet.
+        wait: for how many seconds to wait for parties elsewhere that have not started yet. start: how the process of a
+        party is started.
         """
         metrics: dict[str, dict[str, Any]] = {}
 
@@ -142,7 +150,11 @@ class Connection:
             here = self.parties_here(plan)
             answers = {party: Path(folder) / f"{party}.duckdb" for party in here if party in plan.recipients}
             private = self.federation.members.private_files
-            entries = ProcessTree(self.path, private, plan.query, plan.recipients, here, answers, wait).run(follow)
+            tasks = [
+                PartyTask(party, self.path, private, plan.query, plan.recipients, wait, answers.get(party))
+                for party in here
+            ]
+            entries = ProcessTree(tasks, start).run(follow)
             cost = Cost(self.predict(plan), combined(metrics))
             answer = Answer.load(next(iter(answers.values())), plan, cost) if answers else None
         if not plan.recipients:

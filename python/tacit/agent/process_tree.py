@@ -1,23 +1,21 @@
-"""Runs parties of a federation as processes on this machine: one ``tacit party`` each, watched until all have ended.
+"""Runs parties of a federation as processes on this machine, watched until all have ended.
 
 When one fails, the others are given a moment to say what they saw and are then ended, each by its own process id.
 """
 
 from __future__ import annotations
 
-import contextlib
 import os
 import selectors
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from tacit.agent.events import Event, EventReader
 from tacit.agent.faults import Fault, RunError, cause
+from tacit.agent.party_process import PartyTask, Process, Start, spawn
 
 GRACE_SECONDS = 2.0
 """How long the other parties may take to report after one has failed, and again to end after they are asked to."""
@@ -29,7 +27,7 @@ Watcher = Callable[[str, Event], None]
 @dataclass
 class _Child:
     party: str
-    process: subprocess.Popen[bytes]
+    process: Process
     reader: EventReader
     entry: Event | None = None
     error: RunError | None = None
@@ -37,20 +35,10 @@ class _Child:
 
 @dataclass
 class ProcessTree:
-    """The parties' processes of one run.
+    """The parties' processes of one run. tasks: what each is to do. start: how one is started."""
 
-    private: the folder of private files. answers: where each recipient that runs here writes its answer. wait: for
-    how many seconds the parties wait for others. program: how the ``tacit`` command is started.
-    """
-
-    federation: Path
-    private: Path
-    query: str
-    recipients: Sequence[str]
-    parties: Sequence[str]
-    answers: dict[str, Path]
-    wait: float | None = None
-    program: Sequence[str] = (sys.executable, "-m", "tacit")
+    tasks: Sequence[PartyTask]
+    start: Start = spawn
     _children: list[_Child] = field(default_factory=list)
 
     def run(self, watch: Watcher) -> dict[str, Event]:
@@ -59,8 +47,8 @@ class ProcessTree:
         Raises RunError with the cause if any party fails; then no process is left and no answer is to be used.
         """
         try:
-            for party in self.parties:
-                self._children.append(self._start(party))
+            for task in self.tasks:
+                self._children.append(self._begin(task))
             self._follow(watch)
         finally:
             self._end_all()
@@ -69,31 +57,17 @@ class ProcessTree:
             raise cause(errors)
         return {child.party: child.entry for child in self._children if child.entry is not None}
 
-    def _start(self, party: str) -> _Child:
-        """A party's process. The query goes by standard input: every user of a machine can read command lines."""
+    def _begin(self, task: PartyTask) -> _Child:
+        """A party's process. Its end of the pipe for events is nowhere else, so that the other end tells of its end."""
         read_end, write_end = os.pipe()
-        command = [*self.program, "party", "--name", party]
-        command += ["--federation", str(self.federation), "--private", str(self.private), "--events", str(write_end)]
-        if self.recipients:
-            command += ["--to", ",".join(self.recipients)]
-        if self.wait is not None:
-            command += ["--wait", str(self.wait)]
-        if party in self.answers:
-            command += ["--answer", str(self.answers[party])]
         try:
-            process = subprocess.Popen(
-                [*command, "-"],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.DEVNULL,
-                pass_fds=(write_end,),
-                start_new_session=True,  # Ctrl-C reaches only this process, which then ends the parties in order
-            )
+            process = self.start(task, write_end, [read_end, *(child.reader.descriptor for child in self._children)])
+        except BaseException:
+            os.close(read_end)
+            raise
         finally:
             os.close(write_end)
-        assert process.stdin is not None
-        with contextlib.suppress(BrokenPipeError), process.stdin:
-            process.stdin.write(self.query.encode())
-        return _Child(party, process, EventReader(read_end))
+        return _Child(task.party, process, EventReader(read_end))
 
     def _follow(self, watch: Watcher) -> None:
         """Pass events on until every party has ended, or the grace after the first failure is over."""

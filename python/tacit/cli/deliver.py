@@ -12,6 +12,7 @@ from tacit.agent.connection import connect
 from tacit.agent.faults import Fault, RunError
 from tacit.cli.account import show_account
 from tacit.cli.durations import seconds
+from tacit.cli.party_process import fork
 from tacit.cli.progress import Progress
 from tacit.cli.query_arguments import add_federation
 from tacit.cli.screen import console
@@ -46,7 +47,7 @@ def run(options: argparse.Namespace) -> int:
     show_account(plan, screen)
     screen.print()
     with Progress(plan, here, screen) as progress:
-        done = connection.run(plan, progress, options.wait)
+        done = connection.run(plan, progress, options.wait, fork)
     whose = "has {} its part" if len(done.entries) == 1 else "have {} their parts"
     said = whose.format("removed" if options.withdraw else "done")
     screen.print(f"{' and '.join(done.entries)} {said} of the delivery of {options.table}.", soft_wrap=True)

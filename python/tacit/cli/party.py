@@ -12,16 +12,15 @@ import signal
 from pathlib import Path
 
 from tacit.agent.connection import connect
-from tacit.agent.diagnosis import diagnose
-from tacit.agent.events import EventPipe
-from tacit.agent.party import PartyRun
+from tacit.agent.federation_private import private_folder
+from tacit.agent.party_process import PartyTask
 from tacit.cli import output
 from tacit.cli.account import show_account
 from tacit.cli.durations import seconds
+from tacit.cli.party_process import fork, run_task
 from tacit.cli.progress import Progress
 from tacit.cli.query_arguments import add_query, query_text
 from tacit.cli.screen import console
-from tacit.cli.traces import show_traceback_if_asked
 
 NAME = "party"
 HELP = "take part in a query as one party"
@@ -43,24 +42,13 @@ def run(options: argparse.Namespace) -> int:
     """Run the command."""
     os.umask(0o077)  # whatever a party writes is its own
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    return _for_a_person(options) if options.events is None else _for_a_process(options)
-
-
-def _for_a_process(options: argparse.Namespace) -> int:
-    """Tell everything to the process that started this one, errors too."""
-    emit = EventPipe(options.events)
-    try:
-        federation = connect(options.federation, party=options.name, private=options.private)
-        plan = federation.plan(query_text(options), options.to)
-        PartyRun(federation.federation, options.name, plan, emit, options.answer, options.wait).run()
-    except BrokenPipeError:
-        return 1
-    except (Exception, KeyboardInterrupt) as error:
-        show_traceback_if_asked()
-        found = diagnose(error)
-        emit({"event": "failed", "fault": found.fault.value, "sentence": found.sentence})
-        return found.fault.exit_status
-    return 0
+    if options.events is None:
+        return _for_a_person(options)
+    private = private_folder(options.federation, options.private)
+    recipients = tuple(options.to or ())
+    query = query_text(options)
+    task = PartyTask(options.name, options.federation, private, query, recipients, options.wait, options.answer)
+    return run_task(task, options.events)
 
 
 def _for_a_person(options: argparse.Namespace) -> int:
@@ -73,7 +61,7 @@ def _for_a_person(options: argparse.Namespace) -> int:
     show_account(plan, screen)
     screen.print()
     with Progress(plan, federation.parties_here(plan), screen) as progress:
-        done = federation.run(plan, progress, options.wait)
+        done = federation.run(plan, progress, options.wait, fork)
     if not plan.recipients:
         screen.print(f"{options.name} has done its part; nothing was opened to anybody.")
     elif done.answer is not None:

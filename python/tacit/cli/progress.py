@@ -29,7 +29,10 @@ COLUMNS = (
 
 
 class Progress:
-    """Follows the events of the parties that run here. Use as a context: the display ends with it."""
+    """Follows the events of the parties that run here. Use as a context: the display ends with it.
+
+    It begins with the first event, since parties are made of a process that has one thread, and a display has its own.
+    """
 
     def __init__(self, plan: PlacedPlan, parties: Sequence[str], screen: Console) -> None:
         self._engine = plan.engine
@@ -42,14 +45,12 @@ class Progress:
         self._live = Live(console=screen, refresh_per_second=8, transient=False) if screen.is_terminal else None
 
     def __enter__(self) -> Progress:
-        if self._live is not None:
-            self._live.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._live is not None:
+        if self._live is not None and self._live.is_started:
             self._live.update(self._table(), refresh=True)
             self._live.stop()
 
@@ -62,6 +63,7 @@ class Progress:
         elif event["event"] == "waiting":
             self._screen.print(f"{party} waits for {' and '.join(event['missing'])}", soft_wrap=True, markup=False)
         if self._live is not None:
+            self._live.start()
             self._live.update(self._table())
         else:
             self._tell_finished()

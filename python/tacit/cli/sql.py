@@ -10,6 +10,7 @@ import argparse
 from tacit.agent.connection import connect
 from tacit.cli import output
 from tacit.cli.account import show_account
+from tacit.cli.party_process import fork
 from tacit.cli.progress import Progress
 from tacit.cli.query_arguments import add_query, query_text
 from tacit.cli.screen import console
@@ -36,7 +37,7 @@ def run(options: argparse.Namespace) -> int:
     show_account(plan, screen)
     screen.print()
     with Progress(plan, federation.parties_here(plan), screen) as progress:
-        done = federation.run(plan, progress)
+        done = federation.run(plan, progress, start=fork)
     assert done.answer is not None, "all parties ran here, so the recipients did"
     output.put(done.answer, options)
     if done.unrecorded is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 import tempfile
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 
@@ -35,7 +36,7 @@ from tacit.plan.physical.placed import LocalStep, PlacedPlan, ReleaseStep, TailS
 class LocalEngine:
     """A party's engine during one run of a placed plan (see ``tacit.local.engine.Engine``). Use it as a context.
 
-    database: the connection on which tails and their results live. forms: of the party's CSV files, by table.
+    forms: of the party's CSV files, by table.
     """
 
     def __init__(
@@ -49,9 +50,14 @@ class LocalEngine:
         self._rows: dict[str, int] = {}
         self._secret = secrets.token_bytes(32)
         self._spill = tempfile.TemporaryDirectory(prefix="tacit-")
-        self.database = connect(temp_directory=self._spill.name)
+
+    @cached_property
+    def database(self) -> duckdb.DuckDBPyConnection:
+        """The connection on which tails and their results live. A node without local parts never opens one."""
+        opened = connect(temp_directory=self._spill.name)
         for macro in MACROS:
-            self.database.execute(macro)
+            opened.execute(macro)
+        return opened
 
     def __enter__(self) -> LocalEngine:
         return self
@@ -63,7 +69,8 @@ class LocalEngine:
 
     def close(self) -> None:
         """Forget everything, files included."""
-        self.database.close()
+        if "database" in self.__dict__:
+            self.database.close()
         self._spill.cleanup()
 
     def check(self) -> None:

@@ -18,6 +18,7 @@ from tacit.cli.demo import aspirin, comorbidity, credit, hospitals, market, matc
 from tacit.cli.demo.check import check_against_pooled_data
 from tacit.cli.demo.scenario import Scenario, write_scenario
 from tacit.cli.output import show_table
+from tacit.cli.party_process import fork
 from tacit.cli.progress import Progress
 from tacit.cli.screen import console, heading
 
@@ -80,7 +81,7 @@ def _tell(scenario: Scenario, federation: Connection, folder: Path, screen: Cons
     show_prediction(federation.predict(plan), screen)
     heading(screen, "Progress")
     with Progress(plan, federation.parties_here(plan), screen) as progress:
-        done = federation.run(plan, progress)
+        done = federation.run(plan, progress, start=fork)
     assert done.answer is not None, "all parties run here, so the recipients do"
     heading(screen, f"The answer, for {', '.join(plan.recipients)}")
     show_table(done.answer, screen)
