@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import pickle
+import pydoc
+import re
+import socket
+import subprocess
+import sys
+import threading
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 import tacit
+import tacit.psi
+from tacit import _native
+from tacit.agent.addresses import host_and_port
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.keys import make_keys
 from tacit.cli.demo.credit import SCENARIO
@@ -43,7 +54,10 @@ def test_an_answer_knows_where_it_comes_from(folder: Path) -> None:
 
 
 def test_recipients_can_be_named(folder: Path) -> None:
-    answer = tacit.connect(folder / "federation.toml").sql(JOIN, to=["bureau_b"])
+    federation = tacit.connect(folder / "federation.toml")
+    for to in (["bureau_b"], "bureau_b"):
+        assert federation.plan(JOIN, to=to).recipients == ("bureau_b",)
+    answer = federation.sql(JOIN, to="bureau_b")
     assert answer.disclosures[0].recipients == ("bureau_b",)
 
 
@@ -77,8 +91,10 @@ def test_a_slower_network_takes_longer(folder: Path) -> None:
 
 
 def test_a_wrong_query_is_told_with_its_place(folder: Path) -> None:
-    with pytest.raises(QueryError, match=r"line 1, column 8: .*did you mean 'zip'"):
+    with pytest.raises(tacit.InputError, match=r"line 1, column 8: .*did you mean 'zip'") as caught:
         tacit.connect(folder / "federation.toml").sql("SELECT zap FROM demographics")
+    assert caught.value.position == (1, 8)
+    assert isinstance(caught.value.__cause__, QueryError)
 
 
 def test_an_unknown_party_is_told(folder: Path) -> None:
@@ -111,3 +127,88 @@ def test_the_data_is_checked_before_anything_is_shared(folder: Path) -> None:
     assert not (folder / "private" / "ledger" / "bureau_a.jsonl").exists(), (
         "nothing was approved, so nothing is recorded"
     )
+
+
+def test_several_questions_at_once(folder: Path) -> None:
+    """From threads of one process and from another one; the ports of the federation file are in use, too."""
+    federation = tacit.connect(folder / "federation.toml")
+    answers: list[object] = []
+
+    def ask() -> None:
+        try:
+            answers.append(federation.sql(JOIN).rows())
+        except tacit.Error as error:
+            answers.append(error)
+
+    with ExitStack() as busy:
+        for party in federation.federation.parties:
+            busy.enter_context(socket.create_server(host_and_port(federation.federation.address(party))))
+        threads = [threading.Thread(target=ask) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        command = [sys.executable, "-m", "tacit", "sql", "--quiet", "--output", "csv", JOIN]
+        other = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=60)
+        for thread in threads:
+            thread.join()
+    assert answers == [[(20,)]] * 3
+    assert (other.stdout, other.stderr) == ("n\n20\n", "")
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind"),
+    [
+        (Fault.INPUT, tacit.InputError),
+        (Fault.POLICY, tacit.PolicyError),
+        (Fault.PEER, tacit.PeerError),
+        (Fault.PEER_GONE, tacit.PeerGoneError),
+        (Fault.CHEATING, tacit.CheatingError),
+        (Fault.INTERRUPTED, tacit.InterruptedRunError),
+        (Fault.INTERNAL, tacit.InternalError),
+    ],
+)
+def test_errors_have_one_base_and_a_kind_for_each_fault(fault: Fault, kind: type[tacit.Error]) -> None:
+    error = RunError(fault, "it is wrong.", "a", (1, 2))
+    assert type(error) is kind and issubclass(kind, tacit.Error)
+    assert f"{kind.__module__}.{kind.__qualname__}" == f"tacit.{kind.__name__}"
+    again = pickle.loads(pickle.dumps(error))
+    assert (type(again), str(again), again.exit_status, again.position) == (
+        kind, "a: it is wrong.", fault.exit_status, (1, 2),
+    )  # fmt: skip
+    assert getattr(tacit, kind.__name__) is kind
+
+
+def test_all_that_goes_wrong_is_an_error_of_tacit(folder: Path) -> None:
+    with pytest.raises(tacit.InputError, match=r"nope\.toml: cannot be read .*give the path of the federation file"):
+        tacit.connect("nope.toml")
+    federation = tacit.connect(folder / "federation.toml")
+    with pytest.raises(tacit.InputError, match="recipient 'nobody' is not one of the parties"):
+        federation.sql(JOIN, to="nobody")
+    (folder / "keys" / "bureau_a.crt").write_text("no certificate")
+    with pytest.raises(tacit.Error) as caught:
+        federation.sql(JOIN)
+    assert caught.value.exit_status == 2
+
+
+def test_public_names_can_be_found() -> None:
+    assert set(tacit.__all__) <= set(dir(tacit))
+    assert not {"Any", "TYPE_CHECKING", "annotations"} & set(dir(tacit))
+    assert all(getattr(tacit, name) is not None for name in dir(tacit))
+    assert set(dir(tacit.psi)) == set(tacit.psi.__all__)
+    assert tacit.__version__ == _native.version()
+    told = re.sub(r".\x08", "", pydoc.render_doc(tacit))
+    assert "connect(federation:" in told and "class PeerGoneError" in told
+
+
+def test_a_federation_and_an_account_show_what_there_is(folder: Path) -> None:
+    federation = tacit.connect(folder / "federation.toml")
+    lines = repr(federation).splitlines()
+    assert lines[0].endswith("federation.toml: regulator, bureau_a, bureau_b compute (engine rep3)")
+    assert [line.split(",")[0].strip() for line in lines[1:]] == ["demographics", "scores_a", "scores_b"]
+    page = federation._repr_html_()
+    assert page.count("<tr>") == 4 and "scores_a" in page
+    account = federation.explain("SELECT zip FROM demographics WHERE zip < 5")
+    assert isinstance(account, tacit.Explanation)
+    assert repr(account) == str(account) and "What each party will learn" in account
+    page = account._repr_html_()
+    assert "<b>What each party will learn</b>" in page and "&lt; 5" in page
+    assert page.count("\n") == account.count("\n") - 1

@@ -166,7 +166,8 @@ def test_bad_states_are_one_sentence_and_nothing_is_written(hosts: dict[str, Pat
     empty = tmp_path / "empty"
     empty.mkdir()
     assert refused(empty, "join", "--name", "d", *at) == (
-        "federation.toml: cannot be read (No such file or directory); name the federation file with --federation."
+        "federation.toml: cannot be read (No such file or directory); "
+        "give the path of the federation file, which `tacit init` makes."
     )
     tacit(empty, "init", "--name", "d", *at)
     assert refused(empty, "explain", "SELECT 1 FROM t") == (

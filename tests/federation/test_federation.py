@@ -400,7 +400,7 @@ def test_files_that_are_no_federation_files(tmp_path: Path) -> None:
     (tmp_path / "binary.toml").write_bytes(b"\xff\xfe")
     with pytest.raises(RunError, match=r"binary\.toml: is not UTF-8 text; save it as UTF-8\.$"):
         Federation.load(tmp_path / "binary.toml")
-    with pytest.raises(RunError, match=r"none\.toml: cannot be read \(No such file or directory\); name"):
+    with pytest.raises(RunError, match=r"none\.toml: cannot be read \(No such file or directory\); give"):
         Federation.load(tmp_path / "none.toml")
 
 

@@ -13,7 +13,6 @@ from tacit.agent.cost import Cost
 from tacit.agent.durable import whole_file
 from tacit.local.database import quoted, text
 from tacit.plan import learnt
-from tacit.plan.account.sentences import what
 from tacit.plan.physical.disclosure import Disclosure
 from tacit.plan.physical.placed import PlacedPlan
 
@@ -138,9 +137,7 @@ class Answer:
         rows = "".join(_html_row(row) for row in self._rows().limit(SHOWN_ROWS).fetchall())
         hidden = len(self) - SHOWN_ROWS
         rest = f"<p>and {hidden:,} more rows</p>" if hidden > 0 else ""
-        items = "".join(
-            f"<li>{html.escape(', '.join(d.recipients))}: {html.escape(what(d))}</li>" for d in self.disclosures
-        )
+        items = "".join(f"<li>{html.escape(sentence)}</li>" for sentence in self.learnt)
         account = f"<details><summary>What each party learnt</summary><ul>{items}</ul></details>"
         return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{rest}{account}"
 

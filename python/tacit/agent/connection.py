@@ -11,17 +11,20 @@ party`` with the same query.
 
 from __future__ import annotations
 
-import ipaddress
 import tempfile
 import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, overload
 
+from tacit.agent.addresses import free_ports, is_loopback
 from tacit.agent.answer import Answer
 from tacit.agent.cost import Cost, combined
+from tacit.agent.diagnosis import as_run_error
 from tacit.agent.events import Event
+from tacit.agent.explanation import Explanation, tables_html, tables_text
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation import Federation
 from tacit.agent.federation_private import predicted_on
@@ -32,18 +35,20 @@ from tacit.agent.process_tree import ProcessTree, Watcher
 from tacit.agent.steps import participants
 from tacit.plan import StepCost, explain_json, explain_text, predict
 from tacit.plan.account.explain import RulesText
+from tacit.plan.facts.catalog import Catalog
 from tacit.plan.physical.placed import DropStep, PlacedPlan
 from tacit.plan.rules.sequence import Trace, ignore
 from tacit.sql import compile_query
 
 
+@as_run_error()
 def connect(
     federation: str | Path = "federation.toml", *, party: str | None = None, private: str | Path | None = None
 ) -> Connection:
     """Read a federation's files. party: which party this machine is; None if all parties run on this machine.
 
-    private: the folder of private files, by default ``private`` beside the federation file. Raises RunError if a file
-    is wrong.
+    private: the folder of private files, by default ``private`` beside the federation file. Raises tacit.InputError if
+    a file is wrong.
     """
     path, folder = Path(federation), None if private is None else Path(private)
     return Connection(Federation.load(path, party, folder), path, party)
@@ -71,44 +76,75 @@ class Run:
 
 
 class Connection:
-    """A federation to ask questions of."""
+    """A federation to ask questions of. Its text, and its page in a notebook, lists the tables that there are."""
 
     def __init__(self, federation: Federation, path: Path, party: str | None = None) -> None:
         self.federation = federation
         self.path = path
         self.party = party
 
-    def plan(self, query: str, to: Sequence[str] | None = None, trace: Trace = ignore) -> PlacedPlan:
-        """The placed plan of a query. to: the recipients, by default those of the federation file. Runs nothing.
+    @as_run_error()
+    def plan(self, query: str, to: str | Sequence[str] | None = None, trace: Trace = ignore) -> PlacedPlan:
+        """The placed plan of a query. Runs nothing.
 
-        trace: called with the name of each of the planner's rules, and the query after it.
+        to: the recipient, or several, by default those of the federation file. trace: called with the name of each of
+        the planner's rules, and the query after it.
         """
-        here = tuple(name for name in self.federation.parties if _is_loopback(self.federation.address(name)))
-        catalog = with_kept(self.federation, self.party, here)
-        plan = compile_query(query, catalog, tuple(to or self.federation.recipients), trace)
+        catalog = self._catalog()
+        recipients = (to,) if isinstance(to, str) else tuple(to or self.federation.recipients)
+        plan = compile_query(query, catalog, recipients, trace)
         if to and not plan.recipients:
             raise RunError(Fault.INPUT, "this statement opens nothing to anybody; leave out who gets an answer (--to).")
         return plan
 
-    def explain(self, query: str, to: Sequence[str] | None = None, *, format: str = "text") -> str | dict[str, Any]:
-        """The plan, what each party would learn, and the predicted cost, as text or (format="json") as an object."""
+    def _catalog(self) -> Catalog:
+        """The tables that there are now."""
+        here = tuple(name for name in self.federation.parties if is_loopback(self.federation.address(name)))
+        return with_kept(self.federation, self.party, here)
+
+    def __repr__(self) -> str:
+        return tables_text(self._catalog(), str(self.path))
+
+    def _repr_html_(self) -> str:
+        return tables_html(self._catalog(), str(self.path))
+
+    @overload
+    def explain(
+        self, query: str, to: str | Sequence[str] | None = None, *, format: Literal["text"] = "text"
+    ) -> Explanation: ...
+
+    @overload
+    def explain(
+        self, query: str, to: str | Sequence[str] | None = None, *, format: Literal["json"]
+    ) -> dict[str, Any]: ...
+
+    def explain(
+        self, query: str, to: str | Sequence[str] | None = None, *, format: Literal["text", "json"] = "text"
+    ) -> Explanation | dict[str, Any]:
+        """The plan, what each party would learn, and the predicted cost.
+
+        As an Explanation, which is a text and which notebooks show as a page, or (format="json") as a dictionary.
+        """
         plan = self.plan(query, to)
         costs = self.predict(plan)
-        return explain_json(plan, costs) if format == "json" else explain_text(plan, costs)
+        return explain_json(plan, costs) if format == "json" else Explanation(explain_text(plan, costs))
 
-    def rules(self, query: str, to: Sequence[str] | None = None) -> str:
+    def rules(self, query: str, to: str | Sequence[str] | None = None) -> str:
         """How the planner changes a query: its tree after each rule, as text."""
         text = RulesText()
         self.plan(query, to, text)
         return text.text()
 
+    @as_run_error()
     def predict(self, plan: PlacedPlan) -> tuple[StepCost, ...]:
         """The predicted cost of a plan's secure steps over this federation's network."""
         simulating = (private.network for private in self.federation.privates.values())
         return predict(plan, network=predicted_on(self.federation.catalog.link, simulating))
 
-    def sql(self, query: str, to: Sequence[str] | None = None) -> Answer:
-        """Ask a question and wait for the answer. Raises RunError with the cause if any party cannot go on.
+    def sql(self, query: str, to: str | Sequence[str] | None = None) -> Answer:
+        """Ask a question and wait for the answer. Several may be asked at the same time.
+
+        Raises a tacit.Error with the cause if any party cannot go on: tacit.InputError, tacit.PeerGoneError and others.
 
         CREATE TABLE ... AS SELECT ... lets the nodes keep the rows as shares, which later questions can read by the
         table's name; DROP TABLE removes them. Their answers are the table's name and number of rows.
@@ -127,6 +163,7 @@ class Connection:
             )
         return answer
 
+    @as_run_error()
     def run(
         self,
         plan: PlacedPlan,
@@ -146,12 +183,15 @@ class Connection:
                 metrics[party] = event["steps"]
             watch(party, event)
 
-        with tempfile.TemporaryDirectory(prefix="tacit-") as folder:  # readable by this user only
-            here = self.parties_here(plan)
+        here = self.parties_here(plan)
+        with (
+            tempfile.TemporaryDirectory(prefix="tacit-") as folder,  # readable by this user only
+            self._addresses(here) as addresses,
+        ):
             answers = {party: Path(folder) / f"{party}.duckdb" for party in here if party in plan.recipients}
             private = self.federation.members.private_files
             tasks = [
-                PartyTask(party, self.path, private, plan.query, plan.recipients, wait, answers.get(party))
+                PartyTask(party, self.path, private, plan.query, plan.recipients, wait, answers.get(party), addresses)
                 for party in here
             ]
             entries = ProcessTree(tasks, start).run(follow)
@@ -176,7 +216,7 @@ class Connection:
                     Fault.INPUT, f"{self.party} has no part in this query; it is {' and '.join(names)} that run it."
                 )
             return (self.party,)
-        elsewhere = [name for name in names if not _is_loopback(self.federation.address(name))]
+        elsewhere = [name for name in names if not is_loopback(self.federation.address(name))]
         if elsewhere and len(names) > 1:
             raise RunError(
                 Fault.INPUT,
@@ -184,6 +224,12 @@ class Connection:
                 'start `tacit party --name NAME "SELECT ..."` at each organisation instead, with the same query.',
             )
         return names
+
+    def _addresses(self, here: Sequence[str]) -> AbstractContextManager[Mapping[str, str]]:
+        """Where the parties of a run are, if that need not be as all others know it, since there are none."""
+        if self.party is not None or len(here) < 2:
+            return nullcontext({})
+        return free_ports({name: self.federation.address(name) for name in here})
 
     def _holders(self, step: DropStep) -> tuple[str, ...]:
         """The parties that run here and have a part of the table to drop: each drops its own, without the others."""
@@ -198,11 +244,3 @@ def _done(entries: Mapping[str, Event]) -> list[tuple[str, int | None]]:
     """The tables, with their rows, that a statement has made or dropped."""
     found = [entry[what] for entry in entries.values() for what in ("kept", "dropped") if what in entry]
     return list(dict.fromkeys((each["table"], each.get("rows")) for each in found))
-
-
-def _is_loopback(address: str) -> bool:
-    host = address.rsplit(":", 1)[0].strip("[]")
-    try:
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import duckdb
 
 from tacit import _native
@@ -35,7 +38,8 @@ def diagnose(error: BaseException) -> RunError:
         return error
     for kind, fault in FAULTS:
         if isinstance(error, kind):
-            return RunError(fault, "interrupted." if fault is Fault.INTERRUPTED else _sentence(str(error)))
+            sentence = "interrupted." if fault is Fault.INTERRUPTED else _sentence(str(error))
+            return RunError(fault, sentence, position=error.position if isinstance(error, QueryError) else None)
     if isinstance(error, RuntimeError) and str(error) == QUERY_INTERRUPTED:
         return RunError(Fault.INTERRUPTED, "interrupted.")
     if isinstance(error, RecursionError):
@@ -47,6 +51,17 @@ def diagnose(error: BaseException) -> RunError:
         return RunError(Fault.INPUT, f"{error.filename}: {error.strerror}.")
     name = type(error).__name__
     return RunError(Fault.INTERNAL, f"a fault in tacit itself ({name}); TACIT_TRACEBACK=1 shows where.")
+
+
+@contextmanager
+def as_run_error() -> Iterator[None]:
+    """What goes wrong within is raised as a RunError, for those who call tacit from a program of their own."""
+    try:
+        yield
+    except RunError:
+        raise
+    except Exception as error:
+        raise diagnose(error) from error
 
 
 def _sentence(message: str) -> str:

@@ -17,7 +17,7 @@ from typing import Any
 from tacit import _native
 from tacit.agent import prices
 from tacit.agent.diagnosis import diagnose
-from tacit.agent.faults import Fault, RunError
+from tacit.agent.faults import Fault, InputError, RunError
 from tacit.agent.federation import Federation
 from tacit.agent.federation_members import Members
 from tacit.agent.ledger import Ledger
@@ -90,7 +90,7 @@ def _checked(subject: str, look: Callable[..., str], *arguments: Any) -> Check:
         return Check(subject, wrong=str(diagnose(error)))
 
 
-class _Wrong(RunError):
+class _Wrong(InputError):
     """Something that a check finds wrong."""
 
     def __init__(self, sentence: str) -> None:

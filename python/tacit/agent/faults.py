@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
+from typing import Any, Self, cast
 
 from tacit import _native
 
@@ -52,16 +53,80 @@ CAUSES_FIRST = (
 
 
 class RunError(Exception):
-    """A run that ended without an answer. party: where it happened, None if before any party started."""
+    """A question that ended without an answer, in one sentence. Users know it as ``tacit.Error``, and its kinds.
 
-    def __init__(self, fault: Fault, sentence: str, party: str | None = None) -> None:
+    The kind follows from the fault: ``RunError(Fault.INPUT, ...)`` is an ``InputError``. party: where it happened, None
+    if before any party started. position: line and column in the query's text, from 1, where a place in it is to blame.
+    """
+
+    def __new__(cls, *arguments: Any, **named: Any) -> Self:
+        fault = arguments[0] if arguments else named.get("fault")
+        kind = KINDS[fault] if cls is RunError and isinstance(fault, Fault) else cls
+        return cast(Self, super().__new__(kind))  # the kinds are classes below this one
+
+    def __init__(
+        self, fault: Fault, sentence: str, party: str | None = None, position: tuple[int, int] | None = None
+    ) -> None:
         super().__init__(sentence)
         self.fault = fault
         self.sentence = sentence
         self.party = party
+        self.position = position
+
+    def __reduce__(self) -> tuple[type[RunError], tuple[object, ...]]:
+        return KINDS[self.fault], (self.fault, self.sentence, self.party, self.position)
+
+    @property
+    def exit_status(self) -> int:
+        """The exit status of a command that ends with this error."""
+        return self.fault.exit_status
 
     def __str__(self) -> str:
         return self.sentence if self.party is None else f"{self.party}: {self.sentence}"
+
+
+class InputError(RunError):
+    """What was asked, a file or data of this party is wrong, and nothing was shared. The sentence says what to do."""
+
+
+class PolicyError(RunError):
+    """An owner's rules do not allow what was asked."""
+
+
+class PeerError(RunError):
+    """Another party said or wanted something else than this one."""
+
+
+class PeerGoneError(RunError):
+    """Another party is not there, or not any more."""
+
+
+class CheatingError(RunError):
+    """Another party broke the protocol in a way that no mistake explains."""
+
+
+class InterruptedRunError(RunError):
+    """A party was told to stop."""
+
+
+class InternalError(RunError):
+    """A fault in tacit itself."""
+
+
+KINDS: dict[Fault, type[RunError]] = {
+    Fault.INPUT: InputError,
+    Fault.POLICY: PolicyError,
+    Fault.PEER: PeerError,
+    Fault.PEER_GONE: PeerGoneError,
+    Fault.CHEATING: CheatingError,
+    Fault.INTERRUPTED: InterruptedRunError,
+    Fault.INTERNAL: InternalError,
+}
+"""The class of the errors of each fault."""
+
+for _kind in (RunError, *KINDS.values()):
+    _kind.__module__ = "tacit"  # where users find them, and tracebacks name them
+RunError.__name__ = RunError.__qualname__ = "Error"
 
 
 def cause(errors: list[RunError]) -> RunError:

@@ -66,6 +66,13 @@ class Federation:
         """A party's host:port."""
         return self.parties[party].address
 
+    def at(self, addresses: Mapping[str, str]) -> Federation:
+        """The same federation, of which some parties are at other addresses."""
+        moved = {
+            name: replace(member, address=addresses.get(name, member.address)) for name, member in self.parties.items()
+        }
+        return replace(self, members=replace(self.members, parties=moved))
+
     def ledger_path(self, party: str) -> Path:
         """Where a party keeps its ledger, at its own machine."""
         return self.privates[party].ledger

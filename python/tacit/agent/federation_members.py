@@ -104,7 +104,7 @@ class Members:
 
 def read_membership(path: Path) -> Section:
     """A federation file's entries. Raises RunError if it is none, or one in which everything stood."""
-    root = read_section(path, "name the federation file with --federation")
+    root = read_section(path, "give the path of the federation file, which `tacit init` makes")
     mixed = [key for key in ("tables", "network") if root.has(key)]
     parties = root.optional("parties")
     for party in parties.values() if isinstance(parties, dict) else ():

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar, overload
 
-from tacit.agent.faults import Fault, RunError
+from tacit.agent.faults import Fault, InputError, RunError
 
 T = TypeVar("T")
 
@@ -17,7 +17,7 @@ NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 """What parties, tables and columns may be called: as in SQL without quotes."""
 
 
-class FederationError(RunError):
+class FederationError(InputError):
     """A mistake in a federation's files: in which file, where in it, what is wrong and what to do."""
 
     def __init__(self, file: Path, place: str, problem: str, advice: str) -> None:

@@ -24,6 +24,7 @@ from typing import Any
 
 from tacit import _native
 from tacit.agent import prices
+from tacit.agent.addresses import host_and_port
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation_members import Members
 
@@ -224,7 +225,7 @@ def call(members: Members, name: str, client: ssl.SSLContext, own: Status) -> St
     """Say something to a party and hear its answer. Raises Unreached."""
     address = members.parties[name].address
     try:
-        with _secured(client, socket.create_connection(_host_and_port(address), PATIENCE)) as channel:
+        with _secured(client, socket.create_connection(host_and_port(address), PATIENCE)) as channel:
             if channel.getpeercert(binary_form=True) != _der(members, name):
                 raise ssl.SSLCertVerificationError
             if channel.selected_alpn_protocol() != PROTOCOL:
@@ -413,14 +414,9 @@ def _der(members: Members, name: str) -> bytes:
         raise RunError(Fault.INPUT, problem) from None
 
 
-def _host_and_port(address: str) -> tuple[str, int]:
-    host, _, port = address.rpartition(":")
-    return host.strip("[]"), int(port)
-
-
 def _listen(address: str) -> socket.socket:
     """A listener on exactly this address."""
-    host, port = _host_and_port(address)
+    host, port = host_and_port(address)
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         return socket.create_server((host, port), family=family)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
@@ -14,7 +14,8 @@ from typing import Protocol
 @dataclass(frozen=True)
 class PartyTask:
     """What a party's process is to do. private: the folder of private files. wait: for how many seconds it waits for
-    others. answer: where a recipient writes its answer."""
+    others. answer: where a recipient writes its answer. addresses: of parties that are elsewhere than their federation
+    file says."""
 
     party: str
     federation: Path
@@ -23,6 +24,7 @@ class PartyTask:
     recipients: tuple[str, ...] = ()
     wait: float | None = None
     answer: Path | None = None
+    addresses: Mapping[str, str] = field(default_factory=dict)
 
 
 class Process(Protocol):
@@ -61,6 +63,8 @@ def spawn(
         command += ["--wait", str(task.wait)]
     if task.answer is not None:
         command += ["--answer", str(task.answer)]
+    if task.addresses:
+        command += ["--at", ",".join(f"{name}={address}" for name, address in task.addresses.items())]
     process = subprocess.Popen(
         [*command, "-"],
         stdin=subprocess.PIPE,

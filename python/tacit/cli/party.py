@@ -27,7 +27,7 @@ HELP = "take part in a query as one party"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """--name, --wait and the arguments of ``sql``; --events and --answer are for the process that starts this one."""
+    """--name, --wait and the arguments of ``sql``; the others are for the process that starts this one."""
     parser.add_argument("--name", required=True, metavar="PARTY", help="the party that this machine is")
     add_query(parser)
     output.add_arguments(parser)
@@ -36,6 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--events", type=int, metavar="FD", help=argparse.SUPPRESS)
     parser.add_argument("--answer", type=Path, metavar="FILE", help=argparse.SUPPRESS)
+    parser.add_argument("--at", type=_addresses, default={}, metavar="PARTY=HOST:PORT,...", help=argparse.SUPPRESS)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -47,7 +48,9 @@ def run(options: argparse.Namespace) -> int:
     private = private_folder(options.federation, options.private)
     recipients = tuple(options.to or ())
     query = query_text(options)
-    task = PartyTask(options.name, options.federation, private, query, recipients, options.wait, options.answer)
+    task = PartyTask(
+        options.name, options.federation, private, query, recipients, options.wait, options.answer, options.at
+    )
     return run_task(task, options.events)
 
 
@@ -71,3 +74,7 @@ def _for_a_person(options: argparse.Namespace) -> int:
     if done.unrecorded is not None:
         raise done.unrecorded
     return 0
+
+
+def _addresses(text: str) -> dict[str, str]:
+    return dict(each.split("=", 1) for each in text.split(","))
