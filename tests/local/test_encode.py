@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from tacit.local.duckdb_engine import LocalEngine
 from tacit.local.encode import decoded, encoded
+from tacit.local.errors import DataError
 from tacit.plan.algebra.relations import (
     Aggregate,
     Aggregation,
@@ -256,6 +257,19 @@ def test_a_value_of_one_bit_is_opened_as_a_boolean(type_: Type, values: list[Any
     with LocalEngine(plan(release(released), tail), OWNER, catalog()) as opened:
         rows = Stream(pyarrow.table({"x": [False, True, None]}))
         assert opened.tail(tail, {7: rows}).fetchall() == [(value,) for value in values]
+
+
+def test_an_opened_value_beyond_its_type_is_the_users_error() -> None:
+    """Nodes compute with whole rings, and a product of two INTEGER values is an INTEGER."""
+    released = (Field("x", Integer(-(2**31), 2**31 - 1, "INTEGER"), False),)
+    tail = TailStep(8, (OWNER,), Opened(7, released), released)
+    sentence = (
+        "the query: a computed value is out of its type's range; "
+        "cast to a wider type in the query, or look for extreme values in the data."
+    )
+    with LocalEngine(plan(release(released), tail), OWNER, catalog()) as opened, pytest.raises(DataError) as caught:
+        opened.tail(tail, {7: Stream(pyarrow.table({"x": [2**31 - 1, 2**31]}))})
+    assert str(caught.value) == sentence
 
 
 def test_nothing_is_left_behind(tmp_path: Path) -> None:

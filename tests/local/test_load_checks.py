@@ -97,6 +97,14 @@ MALFORMED = [
     (b"", "the file has no header; name the columns in its first line."),
     (b"y\n1\n", "there is no column x, only y; add it, or correct its name in the offer."),
     (b"x,X\n1,2\n", "2 columns are called x; rename all but one."),
+    (
+        b'x,y\r\n1,"a\nb"\r\n2,c\n3,d\r\n',
+        "line 3 ends with LF, but those before it with CR LF; save the file with one kind of line ends.",
+    ),
+    (
+        b"x,y\n1,2\r2,3\n",
+        "line 2 ends with CR, but those before it with LF; save the file with one kind of line ends.",
+    ),
 ]
 
 

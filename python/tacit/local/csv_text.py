@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import mmap
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -25,6 +26,8 @@ OPTIONS = (
 LONGEST_QUOTE = 40
 """Characters of a wrong value that an error quotes."""
 
+
+LINE_ENDS = {b"\r\n": "CR LF", b"\n": "LF", b"\r": "CR"}
 
 Marks = frozenset[str]
 """Which characters occur in a file at all. Most files need no closer look at their values: without a point anywhere no
@@ -144,6 +147,24 @@ def line_number(path: str, byte: int) -> int:
             lines += chunk.count(b"\n")
             byte -= len(chunk)
     return lines
+
+
+def unreadable(path: str) -> DataError:
+    """What is wrong with a file that DuckDB finds no lines in: most often its lines end in different ways."""
+    first, line, quotes = None, 1, 0
+    with Path(path).open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        for found in re.finditer(rb'"|\r\n|\r|\n', content):
+            if found[0] == b'"':
+                quotes += 1
+            elif quotes % 2 == 0:  # not within a value
+                first = first or found[0]
+                if found[0] != first:
+                    problem = (
+                        f"line {line} ends with {LINE_ENDS[found[0]]}, but those before it with {LINE_ENDS[first]}"
+                    )
+                    return DataError(path, problem, "save the file with one kind of line ends")
+                line += 1
+    return DataError(path, "the file is not CSV", "put values that contain a comma or a quote in double quotes")
 
 
 def _unless(suspect: str, value: str, pattern: str) -> str:

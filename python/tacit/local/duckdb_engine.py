@@ -113,7 +113,8 @@ class LocalEngine:
         """Finish the answer in clear. The result's rows are in the answer's order; it can be read more than once."""
         self.check()
         for release, stream in opened.items():
-            self._take_in(release, stream)
+            with told("the query"):
+                self._take_in(release, stream)
         self._execute(step)
         return self.database.table(_result(step.id))
 

@@ -111,7 +111,10 @@ def check_lines(database: duckdb.DuckDBPyConnection, path: str, width: int, form
     """Find the first malformed line of a CSV file of ``width`` columns. database: with one thread. Raises DataError."""
     reader = csv_text.reader(path, width, ", store_rejects = true, rejects_limit = 1", form)
     counts = ", ".join(f"count({csv_text.at(index)})" for index in range(width))
-    database.execute(f"SELECT {counts} FROM {reader}").fetchall()
+    try:
+        database.execute(f"SELECT {counts} FROM {reader}").fetchall()
+    except duckdb.InvalidInputException:
+        raise csv_text.unreadable(path) from None
     first = "SELECT error_type, line_byte_position FROM reject_errors ORDER BY line_byte_position LIMIT 1"
     for kind, byte in database.execute(first).fetchall():
         what, advice = LINE_PROBLEMS.get(kind, LINE_PROBLEMS["INVALID STATE"])
