@@ -44,6 +44,33 @@ def test_only_the_owner_may_read_a_private_key(members: Members) -> None:
     assert "PRIVATE" not in made.certificate.read_text()
 
 
+def test_a_private_key_that_others_may_read_is_refused(members: Members) -> None:
+    key = make_keys(members, ["a"], replace=False)["a"].private_key
+    for mode in (0o644, 0o640, 0o604, 0o660):
+        key.chmod(mode)
+        with pytest.raises(RunError) as caught:
+            members.private("a").read_key()
+        assert str(caught.value) == (
+            f"{key}: the private key is open to others of this machine (mode {mode:o}); `chmod 600 {key}` closes it."
+        )
+    key.chmod(0o400)
+    assert members.private("a").read_key()
+
+
+def test_a_ledger_that_others_may_read_is_refused(members: Members) -> None:
+    make_keys(members, ["a"], replace=False)
+    private = members.private("a")
+    private.ledger.parent.mkdir()
+    private.ledger.write_text("")
+    private.ledger.chmod(0o644)
+    private.check_closed()  # the folder is closed
+    private.path.parent.chmod(0o711)
+    with pytest.raises(RunError, match=r"a\.jsonl: the ledger is open to others .* \(mode 644\); `chmod 600 .* closes"):
+        private.read_key()
+    private.ledger.chmod(0o600)
+    assert private.read_key()
+
+
 def test_a_private_key_is_erased_when_nobody_holds_it(members: Members) -> None:
     make_keys(members, ["a"], replace=False)
     key = members.private("a").read_key()

@@ -124,7 +124,8 @@ def test_ones_own_mistakes_are_found(consortium: Consortium) -> None:
     assert set(found) >= {"key", "private files", "certificate of regulator", "table scores_a", "ledger"}
     assert "is not the key of" in found["key"]
     assert "bureau_a.key is open to others of this machine; `chmod 600" in found["private files"]
-    assert "regulator makes it with `tacit keys --name regulator`" in found["certificate of regulator"]
+    told = found["certificate of regulator"]
+    assert "regulator makes it with `tacit keys --name regulator` at its own machine, others get a copy" in told
     assert "changed after it was written" in found["ledger"]
 
 

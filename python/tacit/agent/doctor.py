@@ -20,6 +20,7 @@ from tacit.agent.diagnosis import diagnose
 from tacit.agent.faults import Fault, InputError, RunError
 from tacit.agent.federation import Federation
 from tacit.agent.federation_members import Members
+from tacit.agent.federation_private import OTHERS
 from tacit.agent.ledger import Ledger
 from tacit.agent.meeting import CHECKING, COMPUTING, Meeting, Status, matches_key
 from tacit.local.csv_form import USUAL, CsvForm
@@ -30,8 +31,6 @@ LEAST_FREE = 1 << 30
 """Bytes on the disk of a party's private files, which ledger and kept tables are written to."""
 CLOCKS_APART = 60.0
 """Seconds. Ledgers of several parties are read side by side, by their times."""
-OTHERS = 0o077
-"""The permissions of everybody but a file's user."""
 
 
 @dataclass(frozen=True)

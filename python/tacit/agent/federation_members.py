@@ -85,9 +85,9 @@ class Members:
         except UnicodeDecodeError:
             reason = "it is not PEM text"
         problem = f"certificate {path} cannot be read ({reason})"
-        raise FederationError(
-            self.path, f"[parties.{party}]", problem, f"{party} makes it with `tacit keys --name {party}`"
-        )
+        maker = f"{party} makes it with `tacit keys --name {party}`"
+        advice = f"{maker} at its own machine, others get a copy from {party} and compare fingerprints"
+        raise FederationError(self.path, f"[parties.{party}]", problem, advice)
 
     def native_party(self, party: str) -> _native.Party:
         """A party as the native session wants it."""

@@ -6,6 +6,7 @@ It never leaves the party. A file that is not there is as an empty one: everythi
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from tacit.plan.facts.catalog import Link
 
 FORMATS = (".csv", ".parquet")
+OTHERS = 0o077
+"""The permissions of everybody but a file's user."""
 VARIABLE = "TACIT_PRIVATE"
 """The environment variable that names the folder of private files."""
 
@@ -86,12 +89,41 @@ class PrivateFile:
         return found
 
     def read_key(self) -> PrivateKey:
-        """The private key. Raises FederationError if it cannot be read."""
+        """The private key. Raises FederationError if it cannot be read, or is not closed to others."""
+        self.check_closed()
+        return self.open_key()
+
+    def open_key(self) -> PrivateKey:
+        """The same, whoever may read it besides."""
         try:
             return PrivateKey.read(self.private_key)
         except OSError as error:
             problem = f"private key {self.private_key} cannot be read ({error.strerror})"
             raise FederationError(self.path, "", problem, f"`tacit keys --name {self.party}` makes a new one") from None
+
+    def check_closed(self) -> None:
+        """Refuse a private key or a ledger of this user that others of this machine may read, as ssh does its keys.
+
+        A ledger may lie open in a folder that is closed. Raises FederationError.
+        """
+        folder = self.path.parent.resolve()
+        for what, path in (("private key", self.private_key), ("ledger", self.ledger)):
+            inside = path is self.ledger and path.is_relative_to(folder) and not _open_to_others(folder)
+            if not inside and (mode := _open_to_others(path)):
+                problem = f"the {what} is open to others of this machine (mode {mode:o})"
+                raise FederationError(path, "", problem, f"`chmod 600 {shlex.quote(str(path))}` closes it")
+
+
+def _open_to_others(path: Path) -> int:
+    """The permissions of a file or folder of this user if it gives any to others; 0 otherwise, or if it is not there.
+
+    What belongs to another user, as secrets of containers do, that user has to close.
+    """
+    try:
+        found = path.stat()
+    except OSError:
+        return 0
+    return found.st_mode & 0o777 if found.st_uid == os.geteuid() and found.st_mode & OTHERS else 0
 
 
 def private_folder(federation: Path, given: Path | None) -> Path:

@@ -360,7 +360,7 @@ def _further(members: Members, known: Sequence[str]) -> Iterator[str]:
 
 def matches_key(members: Members, me: str) -> bool:
     """Whether a party's private key is that of its certificate. Raises RunError if either cannot be read."""
-    members.private(me).read_key()
+    members.private(me).open_key()
     members.certificate(me)
     try:
         ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(
@@ -396,6 +396,7 @@ def _context(members: Members, me: str, others: Sequence[str], end: int) -> ssl.
     context.verify_mode = ssl.CERT_REQUIRED
     context.verify_flags = ssl.VERIFY_X509_PARTIAL_CHAIN
     context.set_alpn_protocols([PROTOCOL])
+    members.private(me).check_closed()
     try:
         context.load_cert_chain(members.parties[me].certificate, members.private(me).private_key)
         for name in others:

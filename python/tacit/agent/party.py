@@ -81,6 +81,7 @@ class PartyRun:
         ):
             reporter.phase("loading")
             with self._waiting.failures_told():
+                self.federation.privates[self.me].check_closed()
                 self._prepare(engine, reporter, files)
             self._waiting.gather()
             approved = ledger.append("approved", approved_entry(self.federation, self.me, self.plan))
