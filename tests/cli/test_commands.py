@@ -12,6 +12,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from tacit.cli import main
+
 Tacit = Callable[..., subprocess.CompletedProcess[str]]
 
 JOIN = "SELECT COUNT(*) AS n FROM demographics d JOIN scores_a s ON d.ssn = s.ssn"
@@ -160,3 +162,14 @@ def test_mistakes_end_in_one_sentence_and_status_2(tacit: Tacit, arguments: list
 
 def test_version(tacit: Tacit) -> None:
     assert tacit("--version").stdout.startswith("tacit ")
+
+
+def test_an_interruption_while_the_program_loads_is_one_sentence(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(name: str) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(main, "import_module", interrupted)
+    assert main.main(["sql", JOIN]) == 130
+    assert capsys.readouterr().err == "tacit: interrupted.\n"

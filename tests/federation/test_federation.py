@@ -228,7 +228,7 @@ def test_what_is_delivered_has_strings_of_known_length(tmp_path: Path) -> None:
     assert Federation.load(write(tmp_path, SMALL | {"offers/a.toml": bounded})).catalog.tables[0].delivered
 
 
-TYPES = "write BOOLEAN, INTEGER, BIGINT, DECIMAL(p,s), DATE or VARCHAR."
+TYPES = "write BOOLEAN, TINYINT, SMALLINT, INTEGER, BIGINT, HUGEINT, DECIMAL(p,s), DATE or VARCHAR."
 AT, OWN = "offers/a.toml, [tables.t]: ", "private/a.toml, "
 
 MISTAKES = [
@@ -339,7 +339,7 @@ COLUMN_MISTAKES = [
      "known here are max_length, nullable, readers, type, values."),
     ('{ type = "VARCHAR", values = ["a"], max_lenght = 1 }', X + "there is no entry 'max_lenght'; "
      "known here are nullable, readers, type, values."),
-    ('{ type = "VARCHAR", max_length = -1 }', X + "max_length is -1; write a whole number from 0."),
+    ('{ type = "VARCHAR", max_length = -1 }', X + "max_length is -1; write a whole number from 1."),
     ('{ type = "VARCHAR", max_length = 3, values = ["a"] }', X + "has both values and max_length; keep values only."),
     ('{ type = "VARCHAR", values = [] }', X + "values is empty; list the strings that occur, or leave values out."),
     ('{ type = "VARCHAR", values = ["a", "a"] }', X + "values names 'a' twice; name it once."),

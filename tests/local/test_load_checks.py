@@ -262,6 +262,43 @@ def test_a_narrower_parquet_type_is_widened_and_a_wider_one_is_checked(tmp_path:
     assert error(wide).startswith("w.parquet, row 2, column i: 3000000000 is above the declared max 2147483647;")
 
 
+def test_whole_numbers_stored_as_double_are_integers(tmp_path: Path) -> None:
+    """As pandas stores a column of whole numbers with a NULL."""
+    kept = parquet(tmp_path / "t.parquet", "SELECT unnest([7.0::DOUBLE, -9007199254740992, NULL]) AS i")
+    source = table("t", kept, {"i": (BIGINT,)})
+    assert rows(scan(source), source) == [(7,), (-(2**53),), (None,)]
+    assert error(table("t", kept, {"i": (INTEGER,)})).startswith(
+        "t.parquet, row 2, column i: -9007199254740992.0 is below"
+    )
+    for wrong in ("7.5", "9007199254740994", "'nan'", "'inf'"):
+        other = parquet(tmp_path / "w.parquet", f"SELECT unnest([1.0, {wrong}::DOUBLE]) AS i")
+        assert "w.parquet, row 2, column i: " in (found := error(table("t", other, {"i": BIGINT})))
+        assert "is not a whole number up to 2^53, stored as DOUBLE where BIGINT is declared; round it" in found
+
+
+@pytest.mark.parametrize(
+    "type_", [INTEGER, BIGINT, Decimal(10, 2, 0, 1), ALL_DATES, Varchar(3), Varchar(1, ("a",)), Boolean()]
+)
+def test_a_parquet_column_without_any_value(tmp_path: Path, type_: Type) -> None:
+    import pyarrow
+    import pyarrow.parquet
+
+    path = tmp_path / "t.parquet"
+    pyarrow.parquet.write_table(pyarrow.table({"x": pyarrow.nulls(2)}), path)
+    source = table("t", path, {"x": (type_,)})
+    assert rows(scan(source), source) == [(None,), (None,)]
+    assert error(table("t", path, {"x": type_})) == (
+        "t.parquet, column x: all values are missing; fill them in, or declare the column nullable = true in the offer."
+    )
+
+
+def test_a_whole_number_of_too_many_digits(tmp_path: Path) -> None:
+    huge = Integer(-(10**38) + 1, 10**38 - 1, "HUGEINT")
+    for sign in ("", "-"):
+        path = write(tmp_path / "t.csv", f"x\n{sign}{10**38 - 1}\n{sign}{10**38}\n")
+        assert error(table("t", path, {"x": huge})).endswith("0 has more than 38 digits; correct the value.")
+
+
 def test_a_parquet_file_without_statistics_is_read_and_checked(tmp_path: Path) -> None:
     import pyarrow
     import pyarrow.parquet

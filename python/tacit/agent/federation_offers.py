@@ -23,7 +23,7 @@ from tacit.plan.facts.catalog import Column, Table
 CONSENTS = ("filter", "groups", "matches")
 INTEGERS: Final[tuple[IntegerName, ...]] = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
 DECIMAL = re.compile(r"(?:DECIMAL|NUMERIC)\s*\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\)")
-TYPES = "BOOLEAN, INTEGER, BIGINT, DECIMAL(p,s), DATE or VARCHAR"
+TYPES = "BOOLEAN, TINYINT, SMALLINT, INTEGER, BIGINT, HUGEINT, DECIMAL(p,s), DATE or VARCHAR"
 EPOCH = date(1970, 1, 1).toordinal()
 DATES = date.min.toordinal() - EPOCH, date.max.toordinal() - EPOCH
 MOST_DIGITS = 38
@@ -163,7 +163,7 @@ def _decimal(column: Section, precision: int, scale: int) -> Type:
 
 
 def _varchar(column: Section) -> Type:
-    max_length = column.count("max_length", least=0)
+    max_length = column.count("max_length", least=1)
     values = column.optional("values")
     column.not_both("values", "max_length", "keep values only")
     if values is None:

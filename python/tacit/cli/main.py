@@ -10,7 +10,6 @@ from importlib import import_module
 from types import ModuleType
 from typing import NoReturn
 
-from tacit.agent.faults import Fault
 from tacit.cli.traces import show_traceback_if_asked
 
 HOMES = {
@@ -36,18 +35,21 @@ exit status: 0 success, 2 wrong input or usage, 3 refused by policy, 4 a peer mi
 """
 
 
+WRONG_USAGE = 2
+
+
 class _Parser(argparse.ArgumentParser):
     """A parser whose errors are one sentence."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(Fault.INPUT.exit_status, f"{self.prog}: {message}; `{self.prog} --help` shows the usage.\n")
+        self.exit(WRONG_USAGE, f"{self.prog}: {message}; `{self.prog} --help` shows the usage.\n")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command. Returns the exit status."""
     arguments = sys.argv[1:] if arguments is None else arguments
-    options = _parser(commands(arguments[:1])).parse_args(arguments)
     try:
+        options = _parser(commands(arguments[:1])).parse_args(arguments)
         status: int = options.run(options)
         sys.stdout.flush()
         return status

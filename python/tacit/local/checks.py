@@ -14,11 +14,15 @@ from dataclasses import dataclass
 import duckdb
 
 from tacit.local.database import quoted, text
+from tacit.local.encode import MOST_DIGITS
 from tacit.local.errors import DataError
 from tacit.local.source import Source
 from tacit.local.sql_types import literal, shown
 from tacit.plan.algebra.bounds import UNDECLARED_ROWS
 from tacit.plan.algebra.types import Date, Decimal, Field, Integer, Varchar
+
+WIDEST = 10**MOST_DIGITS - 1
+"""The largest HUGEINT that is passed on exactly. It is nobody's own declaration."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +89,8 @@ def _bound_checks(field: Field) -> Iterator[Check]:
                 limit = literal(bound, field.type).sql(dialect="duckdb")
                 problem = f"is {word} the declared {function} {shown(bound, field.type)}"
                 advice = f"correct the value, or declare another {function} in the offer"
+                if isinstance(field.type, Integer) and abs(bound) == WIDEST:
+                    problem, advice = f"has more than {MOST_DIGITS} digits", "correct the value"
                 yield Check(field, f"{function}({name}) {sign} {limit}", f"{name} {sign} {limit}", problem, advice)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 import sqlglot
 from sqlglot import exp
@@ -11,6 +12,8 @@ from sqlglot.errors import ParseError, TokenError
 
 from tacit.plan.algebra.refusals import InvalidSQL, Position, UnsupportedSQL
 
+VERBS = ("SELECT", "WITH", "CREATE", "DROP", "FROM", "VALUES")
+"""What statements begin with."""
 PARTS = {
     "db": "a schema name",
     "except_": "EXCLUDE",
@@ -78,12 +81,21 @@ class Text:
         try:
             tree = sqlglot.parse_one(self.sql, dialect="duckdb")
         except ParseError as error:
+            self._check_verb()
             raise _syntax_error(error) from None
         except TokenError:
             raise InvalidSQL("a quoted string or a comment in the query does not end; close it.") from None
         if isinstance(tree, exp.Block):
             raise self.unsupported(tree.expressions[1], "more than one statement", "ask one question at a time")
         return tree
+
+    def _check_verb(self) -> None:
+        """Refuse a text that begins with no statement: what the parser stumbles over comes later."""
+        found = re.match(r"(?:\s|--.*\n|/\*.*?\*/|\()*([A-Za-z]\w*)", self.sql, re.DOTALL)
+        if found is not None and found[1].upper() not in VERBS:
+            near = get_close_matches(found[1].upper(), VERBS, n=1)
+            advice = f"did you mean {near[0]}?" if near else "it begins with SELECT, WITH, CREATE TABLE or DROP TABLE."
+            raise InvalidSQL(f"{found[1]!r} begins no statement; {advice}", self._place(found.start(1)))
 
     def _place(self, start: int) -> Position:
         before = self.sql[:start]
