@@ -68,6 +68,7 @@ def test_a_question_about_ones_own_tables_needs_nobody_else(folder: Path) -> Non
     answer = tacit.connect(folder / "federation.toml").sql(OWN)
     assert answer.rows() == [(24,)]
     assert answer.disclosures == ()
+    assert "learns nothing new" in answer._repr_html_()
     assert answer.cost.actual_total.bytes == 0
 
 
@@ -106,7 +107,9 @@ def test_parties_elsewhere_are_not_started_here(folder: Path) -> None:
     federation = tacit.connect(
         edited(folder, '[parties.bureau_a]\naddress = "127.0.0.1', '[parties.bureau_a]\naddress = "10.0.0.5')
     )
-    with pytest.raises(RunError, match=r"bureau_a is not on this machine; start `tacit party --name NAME") as caught:
+    with pytest.raises(
+        RunError, match=r"bureau_a is at no address .* alone, as 127\.0\.0\.1 is; start `tacit party --name NAME"
+    ) as caught:
         federation.sql(JOIN)
     assert caught.value.fault is Fault.INPUT
 

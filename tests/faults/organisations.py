@@ -9,18 +9,21 @@ import os
 import shutil
 import signal
 import socket
+import ssl
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from tacit.agent.federation import Federation
+from tacit.agent.federation_members import Members
 from tacit.agent.keys import make_keys
+from tacit.agent.meeting import CHECKING, PROTOCOL, STOPPED, Status
+from tacit.agent.meeting import _context as meeting_context
 from tacit.cli.demo.credit import SCENARIO
 from tacit.cli.demo.scenario import Scenario, write_scenario
 
@@ -228,12 +231,33 @@ def others(party: str) -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def nobody_is_dialled(consortium: Consortium, party: str) -> Iterator[None]:
-    """Listens at the other parties' addresses, and checks that no connection was tried."""
+def only_told_that_it_stops(consortium: Consortium, party: str) -> Iterator[None]:
+    """Listens at the other parties' addresses, and checks that nobody connects for a run: a party that cannot take part
+    says that, in public words, and no more."""
+    said: list[Status | str] = []
+
+    def hear(listener: socket.socket, server: ssl.SSLContext, members: Members) -> None:
+        with contextlib.suppress(OSError):  # the listener is closed
+            while True:
+                connection, _ = listener.accept()
+                with contextlib.suppress(OSError, ValueError), server.wrap_socket(connection, True) as channel:
+                    if channel.selected_alpn_protocol() == PROTOCOL:
+                        length = int.from_bytes(channel.recv(4), "big")
+                        said.append(Status.read(channel.recv(length)))
+                        answer = Status.of(members, CHECKING).write()
+                        channel.sendall(len(answer).to_bytes(4, "big") + answer)
+                    elif channel.recv(1):
+                        said.append("a run")
+
     with contextlib.ExitStack() as stack:
-        listeners = [stack.enter_context(socket.create_server(consortium.address(name))) for name in others(party)]
+        for name in others(party):
+            listener = stack.enter_context(socket.create_server(consortium.address(name)))
+            members = Members.load(consortium.federation(name), consortium.private(name))
+            server = meeting_context(members, name, [party], ssl.PROTOCOL_TLS_SERVER)
+            threading.Thread(target=hear, args=(listener, server, members), daemon=True).start()
+            stack.callback(listener.shutdown, socket.SHUT_RDWR)  # ends accept
         yield
-        for listener in listeners:
-            listener.setblocking(False)
-            with pytest.raises(BlockingIOError):
-                listener.accept()
+    for each in said:
+        assert isinstance(each, Status), "it connected for a run"
+        assert (each.state, each.agreed, each.missing) == (STOPPED, {}, ())
+        assert each.reason.startswith("its own input was refused"), each.reason

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from .organisations import PARTIES, QUERY, Consortium, End, Organisation, nobody_is_dialled, wait_until
+from .organisations import PARTIES, QUERY, Consortium, End, Organisation, only_told_that_it_stops, wait_until
 
 INPUT = 2
 SMALL = "SELECT COUNT(*) AS n FROM demographics d JOIN scores_a s ON d.ssn = s.ssn"
@@ -41,7 +41,7 @@ def tacit_sql(
 
 def test_a_ledger_that_cannot_be_written_stops_before_anything_is_shared(consortium: Consortium) -> None:
     (consortium.private("bureau_a") / "ledger").write_text("a file where a folder should be")
-    with nobody_is_dialled(consortium, "bureau_a"):
+    with only_told_that_it_stops(consortium, "bureau_a"):
         end = consortium.start("bureau_a").end()
     assert end.status == INPUT
     assert "bureau_a.jsonl: cannot be written" in end.sentence()
@@ -51,7 +51,7 @@ def test_a_damaged_ledger_stops_before_anything_is_shared(consortium: Consortium
     ledger = consortium.private("bureau_a") / "ledger" / "bureau_a.jsonl"
     ledger.parent.mkdir()
     ledger.write_text('{"entry": 1, "kind": "approved"')
-    with nobody_is_dialled(consortium, "bureau_a"):
+    with only_told_that_it_stops(consortium, "bureau_a"):
         end = consortium.start("bureau_a").end()
     assert end.status == INPUT
     assert "bureau_a.jsonl, line 1: the line is incomplete" in end.sentence()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from .organisations import ROWS, Consortium, nobody_is_dialled, others
+from .organisations import ROWS, SOON, Consortium, only_told_that_it_stops, others
 
 INPUT = 2
 
@@ -79,7 +79,7 @@ SCORES = Path("bureau_a/scores_a.csv")
 )
 def test_a_mistake_is_found_before_anybody_is_dialled(spoil: Spoil, says: str, consortium: Consortium) -> None:
     spoil(consortium.home("bureau_a") / SCORES)
-    with nobody_is_dialled(consortium, "bureau_a"):
+    with only_told_that_it_stops(consortium, "bureau_a"):
         end = consortium.start("bureau_a").end()
     assert end.status == INPUT
     assert end.sentence().startswith("bureau_a: ")
@@ -89,23 +89,38 @@ def test_a_mistake_is_found_before_anybody_is_dialled(spoil: Spoil, says: str, c
 
 def test_a_repeated_key_is_never_a_wrong_answer(consortium: Consortium) -> None:
     repeat_first_key(consortium.home("regulator") / "regulator" / "demographics.csv")
-    with nobody_is_dialled(consortium, "regulator"):
+    with only_told_that_it_stops(consortium, "regulator"):
         end = consortium.start("regulator").end()
     assert end.status == INPUT
     assert "demographics.csv, row 7, column ssn: the value repeats that of row 1" in end.sentence()
 
 
 def test_the_others_are_told_who_is_missing_and_nothing_of_the_data(tmp_path: Path) -> None:
-    with Consortium(tmp_path, "connect_timeout = 6") as consortium:
+    with Consortium(tmp_path, "connect_timeout = 60") as consortium:
         with_row_7("123456789,31337")(consortium.home("bureau_a") / SCORES)
         running = consortium.start_all()
         assert "31337 is above the declared max 850" in running["bureau_a"].end().sentence()
         for party in others("bureau_a"):
             end = running[party].end()
             assert end.status == 5
-            assert 'party "bureau_a" is not reachable' in end.sentence()
-            assert "31337" not in end.stderr
-            assert consortium.ledger(party)[1]["cost"]["bytes_sent"] == 0
+            assert end.sentence() == (
+                f"{party}: bureau_a cannot take part: its own input was refused, the file of its table scores_a is not "
+                "as it offers."
+            )
+            assert end.seconds < SOON and "31337" not in end.stderr
+            assert consortium.ledger(party) == [], "it approved nothing"
+
+
+def test_the_others_are_told_of_an_offer_that_is_wrong(tmp_path: Path) -> None:
+    with Consortium(tmp_path, "connect_timeout = 60") as consortium:
+        consortium.edit("bureau_a", "rows = 20", "rows = 1.5")
+        running = consortium.start_all()
+        assert "rows is 1.5" in running["bureau_a"].end().sentence()
+        for party in others("bureau_a"):
+            end = running[party].end(SOON)
+            assert (end.status, end.sentence()) == (
+                5, f"{party}: bureau_a cannot take part: its own input was refused.",
+            )  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -123,7 +138,7 @@ def test_a_mistake_in_a_file_of_the_federation_is_one_sentence(
     old: str, new: str, says: str, consortium: Consortium
 ) -> None:
     consortium.edit("bureau_a", old, new)
-    with nobody_is_dialled(consortium, "bureau_a"):
+    with only_told_that_it_stops(consortium, "bureau_a"):
         end = consortium.start("bureau_a").end()
     assert end.status == INPUT
     assert says in end.sentence()

@@ -65,14 +65,14 @@ def test_a_silent_party_is_waited_for_as_long_as_configured(slow_pair: Consortiu
 
 def test_another_query_at_one_party(pair: Consortium) -> None:
     running = {A: pair.start(A), B: pair.start(B, pair.query.replace("30", "31"))}
-    assert_disagreement(pair, ends(running), "another plan")
+    assert_disagreement(pair, ends(running), "has started something else: the query is #")
 
 
 def test_another_declared_network_at_one_party(pair: Consortium) -> None:
     """The nodes would choose different protocols."""
     for party, latency in ((A, 0.06), (B, 0.07)):
         pair.edit(party, "[parties.", f"[link]\nlatency = {latency}\nbandwidth = 1e8\n\n[parties.", 1)
-    assert_disagreement(pair, ends(pair.start_all()), "another plan")
+    assert_disagreement(pair, ends(pair.start_all()), "has started something else: the declared link is #")
 
 
 def test_another_key_at_one_party(pair: Consortium) -> None:

@@ -173,7 +173,8 @@ class Connection:
     ) -> Run:
         """Run a placed plan. watch: called with every event of every party that runs here.
 
-        wait: for how many seconds to wait for parties elsewhere that have not started yet. start: how the process of a
+        wait: for how many seconds to wait for parties elsewhere that have not started yet; by default the time limit
+        for connections of the private file. start: how the process of a
         party is started.
         """
         metrics: dict[str, dict[str, Any]] = {}
@@ -188,10 +189,22 @@ class Connection:
             tempfile.TemporaryDirectory(prefix="tacit-") as folder,  # readable by this user only
             self._addresses(here) as addresses,
         ):
+            brief = wait is None and self.party is not None
+            seconds = self.federation.privates[self.party].network.connect_timeout if brief and self.party else wait
             answers = {party: Path(folder) / f"{party}.duckdb" for party in here if party in plan.recipients}
             private = self.federation.members.private_files
             tasks = [
-                PartyTask(party, self.path, private, plan.query, plan.recipients, wait, answers.get(party), addresses)
+                PartyTask(
+                    party,
+                    self.path,
+                    private,
+                    plan.query,
+                    plan.recipients,
+                    seconds,
+                    answers.get(party),
+                    addresses,
+                    brief,
+                )
                 for party in here
             ]
             entries = ProcessTree(tasks, start).run(follow)
@@ -220,7 +233,8 @@ class Connection:
         if elsewhere and len(names) > 1:
             raise RunError(
                 Fault.INPUT,
-                f"{self.path}: {', '.join(elsewhere)} is not on this machine; "
+                f"{self.path}: {' and '.join(elsewhere)} {'is' if len(elsewhere) == 1 else 'are'} at no address "
+                "of this machine alone, as 127.0.0.1 is; "
                 'start `tacit party --name NAME "SELECT ..."` at each organisation instead, with the same query.',
             )
         return names

@@ -55,6 +55,16 @@ class Ledger:
             raise LedgerError(f"ledger {self.path}: cannot be written ({error.strerror}).") from error
         return entry
 
+    def check(self) -> None:
+        """Raise LedgerError now for what ``append`` would refuse, and leave no file where there is none."""
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            if self.path.exists():
+                with _locked(self.path) as file:
+                    _last_entry(file, self.path)
+        except OSError as error:
+            raise LedgerError(f"ledger {self.path}: cannot be written ({error.strerror}).") from error
+
     def entries(self) -> list[JSON]:
         """All entries, oldest first, without checking the chain. An absent file is an empty ledger."""
         try:

@@ -33,6 +33,8 @@ MOST_BYTES = 1 << 16
 """Of a message: names and hashes of a federation's files take a small part of it."""
 MOST_CHARACTERS = 400
 """Of each text of a message, which others print."""
+PLAN = "the plan"
+"""What differs wherever anything else does that it follows from."""
 LONGEST = 1e12
 """Seconds between two clocks."""
 PATIENCE = 3.0
@@ -204,8 +206,9 @@ class Meeting:
                 shown = channel.getpeercert(binary_form=True)
                 names = [name for name, certificate in identities.items() if certificate == shown]
                 if names and channel.selected_alpn_protocol() == PROTOCOL:
-                    said = Status.read(_receive(channel))
-                    _send(channel, self._own().write())
+                    said, own = Status.read(_receive(channel)), self._own()
+                    # What a run is about is nothing for those that have no part in it.
+                    _send(channel, (own if names[0] in self._others else replace(own, agreed={})).write())
                     self._note(self.heard, names[0], said)
         except (OSError, ValueError):
             pass
@@ -309,7 +312,7 @@ def gather(
                 heard, reached, ready = dict(meeting.heard), dict(meeting.reached), set(meeting.ready)
                 odd = set(meeting.odd)
             for name, status in (*heard.items(), *reached.items()):
-                if differing := list(_differing(own.agreed, status.agreed, name)):
+                if differing := _differing(own.agreed, status.agreed, name):
                     what = "; ".join(differing)
                     problem = f"{name} has started something else: {what}; agree, and start again at all parties."
                     raise RunError(Fault.PEER, problem)
@@ -336,12 +339,12 @@ def gather(
             meeting.wait(min(1.0, max(0.01, deadline - time.monotonic())))
 
 
-def _differing(mine: Mapping[str, str], theirs: Mapping[str, str], name: str) -> Iterator[str]:
-    """What a party says otherwise than this one, where both say something."""
-    for what in dict.fromkeys([*mine, *theirs]) if mine and theirs else ():
-        here, there = mine.get(what, ""), theirs.get(what, "")
-        if here != there:
-            yield f"{what} is {here or 'not given'} here and {there or 'not given'} at {name}"
+def _differing(mine: Mapping[str, str], theirs: Mapping[str, str], name: str) -> list[str]:
+    """What a party says otherwise than this one, where both say something. What follows from the rest is last."""
+    said = dict.fromkeys([*mine, *theirs]) if mine and theirs else ()
+    both = {what: (mine.get(what) or "not given", theirs.get(what) or "not given") for what in said}
+    found = [f"{what} is {here} here and {there} at {name}" for what, (here, there) in both.items() if here != there]
+    return found[:-1] if len(found) > 1 and found[-1].startswith(f"{PLAN} ") else found
 
 
 def _printable(value: str) -> str:
@@ -356,6 +359,20 @@ def _further(members: Members, known: Sequence[str]) -> Iterator[str]:
             with suppress(RunError, ValueError, OSError, ssl.SSLError):
                 ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(cadata=members.certificate(name))
                 yield name
+
+
+def check_keys(members: Members, me: str, others: Sequence[str]) -> None:
+    """Refuse keys with which no party can be met. Raises RunError, and native errors for what is no certificate."""
+    private, certificate = members.private(me).private_key, members.parties[me].certificate
+    if not matches_key(members, me):
+        problem = f"private key {private} is not that of its certificate {certificate}"
+        raise RunError(Fault.INPUT, f"{problem}; put its own back, or `tacit keys --name {me} --force` makes both.")
+    known: dict[str, str] = {}
+    for name in (me, *others):
+        first = known.setdefault(members.fingerprint(name), name)
+        if first != name:
+            problem = f"{members.path}: {first} and {name} have the same certificate"
+            raise RunError(Fault.INPUT, f"{problem}; get that of each from its own party.")
 
 
 def matches_key(members: Members, me: str) -> bool:

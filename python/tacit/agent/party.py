@@ -17,6 +17,7 @@ from typing import Any
 
 from tacit import _native
 from tacit.agent.account import approved_entry, completed_entry, failed_entry
+from tacit.agent.agreement import agreed
 from tacit.agent.answer import save_answer
 from tacit.agent.diagnosis import diagnose
 from tacit.agent.events import EventSink
@@ -25,6 +26,7 @@ from tacit.agent.federation import Federation
 from tacit.agent.kept_descriptions import Descriptions
 from tacit.agent.kept_store import KeptStore
 from tacit.agent.ledger import Ledger, LedgerError
+from tacit.agent.meeting import check_keys
 from tacit.agent.reporter import Reporter
 from tacit.agent.steps import participants, secure_operators
 from tacit.agent.waiting import Waiting
@@ -49,13 +51,17 @@ from tacit.plan.physical.placed import (
 )
 from tacit.plan.physical.record import JSON
 
+LINGER = 1.0
+"""Seconds for which a party that cannot start tells those that come later: hands are not equally fast."""
+
 
 @dataclass
 class PartyRun:
     """One run at one party.
 
     answer: where a recipient's answer is written (a DuckDB file that must not exist yet); None elsewhere. wait: for how
-    many seconds the party waits for the others before it connects; None if all start at the same time.
+    many seconds the party waits for the others before it connects; None if one process starts them all. then_connect:
+    leave it to the connection to say what is wrong with a party that is there but cannot be met.
     """
 
     federation: Federation
@@ -64,6 +70,7 @@ class PartyRun:
     emit: EventSink
     answer: Path | None = None
     wait: float | None = None
+    then_connect: bool = False
     _opened: dict[int, _native.Opened] = field(default_factory=dict)
     _opened_rows: dict[str, int] = field(default_factory=dict)
     _taken_up: dict[int, _native.KeptShares] = field(default_factory=dict)
@@ -82,6 +89,9 @@ class PartyRun:
             reporter.phase("loading")
             with self._waiting.failures_told():
                 self.federation.privates[self.me].check_closed()
+                if self._waiting.others:
+                    check_keys(self.federation.members, self.me, self._waiting.others)
+                ledger.check()
                 self._prepare(engine, reporter, files)
             self._waiting.gather()
             approved = ledger.append("approved", approved_entry(self.federation, self.me, self.plan))
@@ -118,7 +128,10 @@ class PartyRun:
         beyond = [name for name in names if name not in (self.me, *others)]
         tables = self.federation.catalog.tables
         seconds = self.wait if others else None
-        return Waiting(self.federation.members, self.me, others, seconds, self.emit, beyond, tables)
+        return Waiting(
+            self.federation.members, self.me, others, seconds, self.emit, beyond, tables, agreed(self.plan),
+            self.then_connect, LINGER if self.then_connect else 0.0,
+        )  # fmt: skip
 
     @property
     def _is_node(self) -> bool:

@@ -15,7 +15,7 @@ from typing import Protocol
 class PartyTask:
     """What a party's process is to do. private: the folder of private files. wait: for how many seconds it waits for
     others. answer: where a recipient writes its answer. addresses: of parties that are elsewhere than their federation
-    file says."""
+    file says. then_connect: what it waits for is that the others are there, not that they are all well."""
 
     party: str
     federation: Path
@@ -25,6 +25,7 @@ class PartyTask:
     wait: float | None = None
     answer: Path | None = None
     addresses: Mapping[str, str] = field(default_factory=dict)
+    then_connect: bool = False
 
 
 class Process(Protocol):
@@ -65,6 +66,8 @@ def spawn(
         command += ["--answer", str(task.answer)]
     if task.addresses:
         command += ["--at", ",".join(f"{name}={address}" for name, address in task.addresses.items())]
+    if task.then_connect:
+        command += ["--then-connect"]
     process = subprocess.Popen(
         [*command, "-"],
         stdin=subprocess.PIPE,

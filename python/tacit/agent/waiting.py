@@ -9,6 +9,7 @@ from pathlib import Path
 
 from tacit.agent.diagnosis import diagnose
 from tacit.agent.events import EventSink
+from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation_members import Members
 from tacit.agent.meeting import READY, STOPPED, Status, gather, tell_stopped
 from tacit.local.errors import DataError
@@ -58,10 +59,15 @@ class Waiting:
         """Wait until all are ready. Raises RunError if one cannot take part, or has not come in time."""
         if self.seconds is not None:
             own = Status.of(self.members, READY, agreed=self.agreed)
-            gather(
-                self.members, self.me, self.others, own, self.seconds, self._missing, self.beyond,
-                then_connect=self.then_connect,
-            )  # fmt: skip
+            try:
+                gather(
+                    self.members, self.me, self.others, own, self.seconds, self._missing, self.beyond,
+                    then_connect=self.then_connect,
+                )  # fmt: skip
+            except RunError as error:
+                if error.fault is Fault.PEER:  # those that meet one of two parties which differ wait for both
+                    self.tell_failure(error)
+                raise
 
     def _missing(self, names: list[str]) -> None:
         self.emit({"event": "waiting", "missing": names})

@@ -32,7 +32,9 @@ def run_task(task: PartyTask, events: int) -> int:
     try:
         federation = connect(task.federation, party=task.party, private=task.private)
         plan = federation.plan(task.query, task.recipients)
-        PartyRun(federation.federation.at(task.addresses), task.party, plan, emit, task.answer, task.wait).run()
+        PartyRun(
+            federation.federation.at(task.addresses), task.party, plan, emit, task.answer, task.wait, task.then_connect
+        ).run()
     except BrokenPipeError:
         return 1
     except (Exception, KeyboardInterrupt) as error:
