@@ -9,6 +9,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parents[2]
 OLDEST = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["rust-version"]
@@ -46,3 +47,12 @@ def test_documents_name_the_same_compiler(document: str) -> None:
 def test_no_toolchain_is_asked_for() -> None:
     assert [path.name for path in ROOT.iterdir() if path.name.startswith("rust-toolchain")] == []
     assert not re.findall(r"#!\[feature\b", "".join(path.read_text() for path in ROOT.glob("crates/*/src/**/*.rs")))
+
+
+def test_the_wheel_leaves_room_for_other_versions_and_development_does_not() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    asked = [*project["dependencies"], *(each for extra in project["optional-dependencies"].values() for each in extra)]
+    pins = dict(line.split("==") for line in (ROOT / "constraints.txt").read_text().splitlines())
+    for requirement in map(Requirement, asked):
+        assert not any(each.operator in ("==", "===", "~=") for each in requirement.specifier), requirement
+        assert requirement.specifier.contains(pins[requirement.name]), requirement
