@@ -136,6 +136,25 @@ def test_keys_are_not_replaced(tacit: Tacit) -> None:
     assert tacit("keys", "--force", "--name", "bureau_a").returncode == 0
 
 
+def test_fingerprints_of_certificates_that_were_received(tacit: Tacit, folder: Path) -> None:
+    """In the form of `openssl x509 -fingerprint -sha256`, for people to compare."""
+    shown = tacit("keys", "--show")
+    assert shown.returncode == 0, shown.stderr
+    names = [line.partition(": fingerprint ")[0] for line in shown.stdout.splitlines()]
+    assert names == ["regulator", "bureau_a", "bureau_b"]
+    (folder / "received.crt").write_bytes((folder / "keys" / "bureau_a.crt").read_bytes())
+    alone = tacit("keys", "--show", "received.crt", "--federation", "none.toml")
+    assert alone.stdout == shown.stdout.splitlines()[1].replace("bureau_a:", "received.crt:") + "\n"
+    (folder / "keys" / "bureau_b.crt").unlink()
+    without = tacit("keys", "--show", "--name", "bureau_b")
+    assert (without.returncode, without.stdout) == (2, "bureau_b: no certificate is here\n")
+    for content in (b"nonsense", b"\xff"):
+        (folder / "received.crt").write_bytes(content)
+        assert "received.crt: is no certificate" in one_sentence(tacit("keys", "--show", "received.crt").stderr)
+    assert "none.crt: cannot be read" in one_sentence(tacit("keys", "--show", "none.crt").stderr)
+    assert not (folder / "keys" / "bureau_b.crt").exists(), "it makes nothing"
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
