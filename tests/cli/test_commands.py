@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -31,6 +32,8 @@ def test_the_answer_alone_goes_to_stdout(tacit: Tacit) -> None:
     assert (done.returncode, done.stdout) == (0, "n\n20\n"), done.stderr
     assert "What each party will learn" in done.stderr
     assert "regulator learns the answer" in done.stderr
+    (plan,) = re.findall("^plan ([0-9a-f]{16}), as ledgers name it$", done.stderr, re.M)
+    assert f"plan       {plan}" in tacit("ledger", "--name", "bureau_a").stdout
 
 
 def test_quiet_is_quiet(tacit: Tacit) -> None:

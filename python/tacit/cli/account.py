@@ -10,10 +10,13 @@ from rich.table import Table
 from tacit.agent.cost import Cost
 from tacit.agent.events import Event
 from tacit.cli.screen import heading, table
-from tacit.plan import StepCost, learnt
+from tacit.plan import StepCost, learnt, plan_hash
 from tacit.plan.account.listing import LEARNT_TITLE, Listing, cost_listing, plan_listing
 from tacit.plan.account.quantities import duration, size
 from tacit.plan.physical.placed import PlacedPlan
+
+SHOWN_DIGITS = 16
+"""Of a plan's hash, by which one finds the run in every party's ledger."""
 
 
 def show_plan(plan: PlacedPlan, screen: Console) -> None:
@@ -26,6 +29,8 @@ def show_account(plan: PlacedPlan, screen: Console) -> None:
     heading(screen, LEARNT_TITLE)
     for sentence in learnt(plan):
         show_item(screen, sentence)
+    screen.print()
+    screen.print(f"plan {plan_hash(plan).hex()[:SHOWN_DIGITS]}, as ledgers name it", soft_wrap=True)
 
 
 def show_item(screen: Console, text: str) -> None:

@@ -15,6 +15,16 @@ from tacit.plan.physical.record import JSON
 from tacit.plan.rules.stage import Stage
 
 WIDTH = 110
+WORDS = (
+    "local: computed by one party on its own tables. mpc: computed by the nodes on secret shares, of which no node "
+    "alone can tell a value. psi: keys of two owners' tables are matched. tail: what a recipient computes from what is "
+    "opened.",
+    "rows: how many rows go on, which all parties know. announced: the exact number is told when the query runs. "
+    "rows(3): as many as step 3 has. min(a, b): the smaller one.",
+    "n:4 is a column n of 4 bits; ? means that values may be missing. ring64: a number in 64 bits. hash50: a hash of a "
+    "text in 50 bits, under a key that the nodes draw in each run.",
+)
+"""What the words of an account mean."""
 
 
 def explain_text(plan: PlacedPlan, costs: tuple[StepCost, ...] | None = None) -> str:
@@ -26,10 +36,11 @@ def explain_text(plan: PlacedPlan, costs: tuple[StepCost, ...] | None = None) ->
         (LEARNT_TITLE, [line for each in learnt(plan) for line in _wrapped(each, "- ", "  ")]),
         (opened.title, _lines(opened) if opened.rows else []),
         (JOINS_TITLE, [line for each in plan.joins for line in _wrapped(each, "- ", "  ")]),
-        ("Readers in clear before the answer", _reader_lines(plan)),
+        ("Columns that others than their owner may read in clear, by its offer", _reader_lines(plan)),
         (cost.title, _lines(cost)),
     ]
     shown = [f"{title}\n" + "\n".join(f"  {line}" for line in lines) for title, lines in sections if lines]
+    shown.append("Words\n" + "\n".join(f"  {line}" for each in WORDS for line in _wrapped(each, "- ", "  ")))
     return "\n\n".join([*shown, f"Plan hash {plan_hash(plan).hex()}"]) + "\n"
 
 

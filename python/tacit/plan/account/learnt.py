@@ -5,7 +5,7 @@ from __future__ import annotations
 from tacit.plan.account.sentences import reason, rule, what
 from tacit.plan.algebra.relations import Relation
 from tacit.plan.algebra.trees import scans
-from tacit.plan.facts.catalog import KeptTable
+from tacit.plan.facts.catalog import DisclosureRule, KeptTable
 from tacit.plan.facts.deliveries import approving, day
 from tacit.plan.physical.disclosure import Disclosure
 from tacit.plan.physical.placed import (
@@ -20,6 +20,7 @@ from tacit.plan.physical.placed import (
 )
 
 NOTHING_MORE = "Nobody learns anything else: not more than the answer and the declared sizes."
+NOTHING_BESIDES = "Nobody learns anything else: not more than this list and the declared sizes."
 NOTHING_OPENED = "Nothing is opened to anybody."
 
 
@@ -33,6 +34,8 @@ def learnt(plan: PlacedPlan) -> tuple[str, ...]:
     sentences = [sentence for party in parties for sentence in _of_party(party, plan)]
     if all(each.kind == "answer" for each in plan.disclosures):
         sentences.append(NOTHING_MORE if plan.recipients else NOTHING_OPENED)
+    else:
+        sentences.append(NOTHING_BESIDES)
     return (*sentences, *_keeping(plan))
 
 
@@ -80,13 +83,19 @@ def _of_party(party: str, plan: PlacedPlan) -> list[str]:
     mine = [each for each in plan.disclosures if party in each.recipients and not _own_size(each, party, plan)]
     if mine:
         return [
-            f"{party} learns {what(each)} ({reason(each)}; allowed by: {rule(each)}; step {each.site.name})."
-            for each in mine
+            f"{party} learns {what(each)} ({reason(each)}; {_allowed(each)}; step {each.site.name})." for each in mine
         ]
     if party in plan.recipients:
         return [f"{party} gets the answer from its own tables and learns nothing new."]
     sizes = declared_sizes(plan)
     return [f"{party} learns nothing but the declared sizes{f': {sizes}' if sizes else ''}."]
+
+
+def _allowed(disclosure: Disclosure) -> str:
+    """What allows a disclosure, in a clause."""
+    if disclosure.rules == (DisclosureRule.QUERY,):
+        return "each party allows it by starting this query"
+    return f"allowed by: {rule(disclosure)}"
 
 
 def declared_sizes(plan: PlacedPlan) -> str:
@@ -98,7 +107,7 @@ def declared_sizes(plan: PlacedPlan) -> str:
             found.append(f"{step.operator.table} was kept with {_count(step.operator.rows)}")
         if isinstance(step, InputStep) and step.operator.rows is not None:
             of = tables(locals_[step.local].relation)
-            found.append(f"{step.operator.owner} shares {_count(step.operator.rows)} of {of}")
+            found.append(f"{step.operator.owner} puts {_count(step.operator.rows)} of {of} into secret shares")
         for side in step.sides if isinstance(step, PsiStep) else ():
             if side.rows is not None:
                 found.append(f"{side.owner} matches {_count(side.rows)} of {tables(locals_[side.local].relation)}")

@@ -56,7 +56,7 @@ def reason(disclosure: Disclosure) -> str:
         case KeptRows():
             return "the table's description says so"
         case OpenedColumns(beyond=()):
-            return "they ask the query"
+            return "the query asks for it"
         case OpenedColumns():
             return "only clear arithmetic divides, so the recipient divides opened values"
 
