@@ -65,8 +65,8 @@ class Waiting:
                     then_connect=self.then_connect,
                 )  # fmt: skip
             except RunError as error:
-                if error.fault is Fault.PEER:  # those that meet one of two parties which differ wait for both
-                    self.tell_failure(error)
+                if error.fault is Fault.PEER:  # those that come later do not hear it from who has ended
+                    self.tell_failure(error, error.sentence.partition(":")[0])
                 raise
 
     def _missing(self, names: list[str]) -> None:

@@ -57,13 +57,7 @@ class Start:
     def meet(self, parameters: Parameters) -> None:
         """Wait until all are ready. Raises RunError if one cannot start, has another match, or does not come."""
         self._met = True
-        waiting = self._waiting(parameters)
-        try:
-            waiting.gather()
-        except RunError as error:
-            if error.fault is Fault.PEER:  # those that come later do not hear it from who has ended
-                waiting.tell_failure(error, error.sentence.partition(":")[0])
-            raise
+        self._waiting(parameters).gather()
 
     def _waiting(self, parameters: Parameters | None = None) -> Waiting:
         others = [name for name in self.parties if name != self.me]
