@@ -21,6 +21,7 @@ from tacit.agent.cost import Cost
 from tacit.plan.facts.catalog import DisclosureRule
 from tacit.plan.physical.disclosure import Derivation, Disclosure, OpenedColumns, Site
 from tacit.plan.physical.placed import PlacedPlan
+from tacit.psi.tables import Matched
 
 SHOWN = OpenedColumns((), ("<zip>",), (), "1")
 DISCLOSURE = Disclosure(("regulator",), Site(9, "release"), SHOWN, Derivation((), (), 1), (DisclosureRule.QUERY,))
@@ -102,6 +103,14 @@ def test_displays(answer: Answer) -> None:
     assert "x&lt;y" in shown
     assert "x<y" not in shown
     assert "the answer: &lt;zip&gt;" in shown
+
+
+def test_matched_rows_are_displayed_alike() -> None:
+    matched = Matched(lambda: pyarrow.table({"<id>": [*range(25)]}), None)  # type: ignore[arg-type]
+    assert "<id>" in repr(matched) and "24" in repr(matched)
+    shown = matched._repr_html_()
+    assert "<th>&lt;id&gt;</th>" in shown and "<td>19</td>" in shown and "<td>20</td>" not in shown
+    assert "<p>and 5 more rows</p>" in shown
 
 
 def test_a_missing_library_is_told_in_one_sentence(tmp_path: Path) -> None:

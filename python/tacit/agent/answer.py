@@ -133,13 +133,9 @@ class Answer:
         return str(self._rows())
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{html.escape(name)}</th>" for name in self.columns)
-        rows = "".join(_html_row(row) for row in self._rows().limit(SHOWN_ROWS).fetchall())
-        hidden = len(self) - SHOWN_ROWS
-        rest = f"<p>and {hidden:,} more rows</p>" if hidden > 0 else ""
         items = "".join(f"<li>{html.escape(sentence)}</li>" for sentence in self.learnt)
         account = f"<details><summary>What each party learnt</summary><ul>{items}</ul></details>"
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{rest}{account}"
+        return table_html(self._rows(), len(self)) + account
 
     def _rows(self) -> duckdb.DuckDBPyRelation:
         return self._database.cursor().sql("FROM answer")
@@ -165,6 +161,14 @@ def save_answer(relation: duckdb.DuckDBPyRelation, path: Path, database: duckdb.
 
 def _missing(method: str, package: str, extra: str) -> ImportError:
     return ImportError(f"{method}() needs {package}: install it with `pip install 'tacit[{extra}]'`.")
+
+
+def table_html(relation: duckdb.DuckDBPyRelation, count: int) -> str:
+    """The first rows of a relation for a notebook. count: how many it has."""
+    head = "".join(f"<th>{html.escape(name)}</th>" for name in relation.columns)
+    rows = "".join(_html_row(row) for row in relation.limit(SHOWN_ROWS).fetchall())
+    rest = f"<p>and {count - SHOWN_ROWS:,} more rows</p>" if count > SHOWN_ROWS else ""
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{rest}"
 
 
 def _html_row(row: tuple[Any, ...]) -> str:

@@ -6,9 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import duckdb
+
 from tacit import _native
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation_members import Members
+from tacit.local.database import connect
 from tacit.psi.account import recorded
 from tacit.psi.match import Match
 from tacit.psi.output import Readings
@@ -33,6 +36,23 @@ class Matched(Readings):
     def __init__(self, rows: Callable[[], _native.MatchedRows], report: Report) -> None:
         super().__init__(rows)
         self.report = report
+
+    def __repr__(self) -> str:
+        with connect() as database:
+            return str(self._read(database))
+
+    def _repr_html_(self) -> str:
+        from tacit.agent.answer import table_html  # which loads what queries need
+
+        with connect() as database:
+            rows = self._read(database)
+            return table_html(rows, len(rows))
+
+    def _read(self, database: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyRelation:
+        """The rows, read once into a database."""
+        database.register("matched", Readings(self._rows))
+        database.execute("CREATE TABLE shown AS FROM matched")
+        return database.table("shown")
 
 
 def intersect(
