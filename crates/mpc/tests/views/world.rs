@@ -6,7 +6,8 @@ use std::thread;
 
 use tacit_math::plane::words_for;
 use tacit_math::{Plane, Prg};
-use tacit_mpc::backends::{Components, Rep3, Two};
+use tacit_mpc::backends::two::prices::{Prices, Work};
+use tacit_mpc::backends::{Components, Networked, Rep3, Two};
 use tacit_mpc::{Backend, Block, Link, Result, Rows, Shape, linear};
 use tacit_net::{Options, Record, Session, memory};
 use tacit_views::{Kind, Part, Run, View, biased, constants, correlated, leaks, repeats, runs_needed, seed};
@@ -153,8 +154,14 @@ impl Told for Rep3 {
 }
 
 impl Told for Two {
+    /// Garbling is so dear that circuits of few rows go gate by gate, too. Garbled ones have views of their own: their
+    /// transfers are set up, and made by the thousand, in whichever run is in need of them.
     fn begin(session: Session, beside: Session) -> Self {
-        Self::with_stock_ahead(session, beside).expect("an engine")
+        let mut table = Prices::default().table();
+        table.insert(Work::GarbledInput, 1_000_000_000_000);
+        let mut engine = Self::with_stock_ahead(session, beside).expect("an engine");
+        engine.price(Prices::try_from(table).expect("a table"));
+        engine
     }
 
     const FILLED: bool = true;
