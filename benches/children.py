@@ -11,7 +11,7 @@ INTERVAL_SECONDS = 0.05
 
 
 class PeakMemory:
-    """While open, watches all ``tacit party`` processes below this one. peaks: a party's largest resident memory, in
+    """While open, watches all parties' processes below this one. peaks: a party's largest resident memory, in
     bytes, since the start of its process, as of a moment before its end."""
 
     def __init__(self) -> None:
@@ -45,11 +45,23 @@ def descendants(process: int) -> list[int]:
 
 
 def party(process: int) -> str | None:
-    """The name of the party that a process is, by its command line; None for another process."""
+    """The name of the party that a process is; None for another process. Of one that its command has forked, as the
+    list of processes has it: the last 15 characters."""
     words = text(Path(f"/proc/{process}/cmdline")).split("\0")
-    if "party" not in words or "--name" not in words:
-        return None
-    return words[words.index("--name") + 1]
+    if "party" in words and "--name" in words:
+        return words[words.index("--name") + 1]
+    name, parent = _called(process), _parent(process)
+    is_fork = parent is not None and text(Path(f"/proc/{parent}/cmdline")).split("\0") == words
+    return name if is_fork and name != _called(parent or 0) else None
+
+
+def _called(process: int) -> str:
+    return text(Path(f"/proc/{process}/comm")).strip()
+
+
+def _parent(process: int) -> int | None:
+    lines = text(Path(f"/proc/{process}/status")).splitlines()
+    return next((int(line.split()[1]) for line in lines if line.startswith("PPid:")), None)
 
 
 def high_water(process: int) -> int:

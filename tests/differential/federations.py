@@ -11,6 +11,7 @@ import duckdb
 
 from tacit import _native
 from tacit.agent.federation import Federation
+from tacit.agent.keys import write_whole
 from tacit.cli.demo.scenario import Offered, write_offers
 from tacit.local.database import quoted
 from tacit.plan.algebra.types import sql_name
@@ -46,7 +47,7 @@ def make_keys(folder: Path, parties: tuple[str, ...] = PARTIES) -> Path:
     """A key pair for each party. Returns the folder."""
     for party in parties:
         private_key, certificate = _native.generate_keys(party)
-        (folder / f"{party}.key").write_bytes(private_key)
+        write_whole(folder / f"{party}.key", private_key, 0o600)
         (folder / f"{party}.crt").write_text(certificate)
     return folder
 

@@ -11,6 +11,8 @@ import signal
 import subprocess
 import time
 from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
 
 from tacit.agent.connection import connect
 from tacit.agent.diagnosis import diagnose
@@ -89,6 +91,7 @@ def fork(task: PartyTask, events: int, foreign: Sequence[int]) -> Forked:
     status = Fault.INTERNAL.exit_status
     try:
         os.setsid()  # Ctrl-C reaches only the command, which then ends the parties in order
+        _call_it(task.party)
         for descriptor in foreign:
             os.close(descriptor)
         null = os.open(os.devnull, os.O_RDWR)
@@ -97,3 +100,9 @@ def fork(task: PartyTask, events: int, foreign: Sequence[int]) -> Forked:
         status = run_task(task, events)
     finally:
         os._exit(status)  # nothing that the command would do at its end is for a copy to do
+
+
+def _call_it(party: str) -> None:
+    """Let lists of processes show the party's name, or its end, in place of the command's."""
+    with suppress(OSError):  # only Linux has such a file
+        Path("/proc/self/comm").write_text(party[-15:])
