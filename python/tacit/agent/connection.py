@@ -174,8 +174,7 @@ class Connection:
         """Run a placed plan. watch: called with every event of every party that runs here.
 
         wait: for how many seconds to wait for parties elsewhere that have not started yet; by default the time limit
-        for connections of the private file. start: how the process of a
-        party is started.
+        for connections of the private file. start: how the process of a party is started.
         """
         metrics: dict[str, dict[str, Any]] = {}
 

@@ -46,7 +46,7 @@ pub trait Costs: Default {
     const INJECT_AT_MOST: usize;
     /// [`crate::Backend::SIGNS`] of the engine.
     const SIGNS: bool = false;
-    /// Whether it garbles circuits or not by the network between the nodes.
+    /// Whether the engine chooses between garbled circuits and gates by the network between the nodes.
     const GARBLES: bool = false;
     /// ANDs, in groups with a common factor.
     fn and(&mut self, groups: &[Products]) -> Cost;

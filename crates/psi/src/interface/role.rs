@@ -1,4 +1,4 @@
-//! Which part of a protocol a party plays.
+//! The two roles of a protocol.
 
 /// The two parts of a protocol.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
