@@ -8,17 +8,19 @@ from enum import StrEnum
 from tacit.plan.algebra.types import Field
 from tacit.plan.facts.kinds import Kind
 from tacit.plan.facts.sources import Use
+from tacit.plan.facts.terms import OPEN_COLUMN, ColumnTerms, Terms
 
 
 @dataclass(frozen=True)
 class Column:
     """A column of an owner's table.
 
-    readers: parties other than the owner that may see the column's values in clear.
+    readers: parties other than the owner that may see the column's values in clear. terms: what its owner allows.
     """
 
     field: Field
     readers: frozenset[str] = frozenset()
+    terms: ColumnTerms = OPEN_COLUMN
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,8 @@ class Table:
     consents: what the owner agrees to show. "filter": how many rows a local filter leaves. "groups": how many groups a
         local aggregation has. "matches": which rows match another owner's in a join (tacit.plan.rules.matching).
     delivered: queries read what the owner has delivered to the nodes, and it need not be there.
-    path: where the owner finds the data; never part of the plan.
+    path: where the owner finds the data; never part of the plan. terms: what its owner allows; None for everything, in
+        catalogs that no offer has made.
     """
 
     name: str
@@ -44,6 +47,7 @@ class Table:
     most_rows: int | None = None
     delivered: bool = False
     path: str | None = field(default=None, compare=False, repr=False)
+    terms: Terms | None = None
 
     @property
     def bound(self) -> int | None:

@@ -1,0 +1,49 @@
+"""Which guards a query needs: what must be counted under MPC before anything is shown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tacit.plan.algebra.relations import Aggregate, Expr, Scan
+from tacit.plan.facts.terms import Small
+
+
+@dataclass(frozen=True)
+class Floor:
+    """At least so many distinct units of an instance of a table stand behind whatever is shown.
+
+    scan: the instance, a leaf below the aggregate; its output columns are its own. unit: columns of the owner's table
+    that name a unit, whether or not the scan reads them; () if each row is a unit.
+    """
+
+    scan: Scan
+    unit: tuple[str, ...]
+    least: int
+
+
+@dataclass(frozen=True)
+class Refined:
+    """An aggregation to which not all rows of a group contribute.
+
+    aggregation: its name. conditions: over the columns of the aggregate's input; a row's contribution is decided by
+    them (that an argument is not NULL, the condition of a CASE). floors: of contributors, above the group's own.
+    """
+
+    aggregation: str
+    conditions: tuple[Expr, ...]
+    floors: tuple[Floor, ...] = ()
+
+
+@dataclass(frozen=True)
+class Guard:
+    """What is counted directly above an aggregate that merges units.
+
+    floors: one for each protected instance that reaches the aggregate. small: what happens to groups below a floor;
+    always "drop" below HAVING or LIMIT. complement: what is not counted must reach the floor, too.
+    """
+
+    aggregate: Aggregate
+    floors: tuple[Floor, ...]
+    refined: tuple[Refined, ...]
+    small: Small
+    complement: bool = False
