@@ -80,8 +80,7 @@ constant-time: export CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER := valgrind -
 constant-time: valgrind
 	$(call all_pass,tacit-marks,planted,,5)
 	$(call all_pass,tacit-mpc,views,constant_time,8)
-	$(call all_pass,tacit-table,engines,constant_time,5)
-	$(call all_pass,tacit-table,kept,constant_time,2)
+	$(call all_pass,tacit-table,suite,constant_time,7)
 	$(call all_pass,tacit-ot,protocols,constant_time,8)
 	$(call all_pass,tacit-psi,relatives,constant_time,16)
 	$(call all_pass,tacit-psi,circuit,constant_time,3)

@@ -51,8 +51,8 @@ class Terms:
     column is ``select``. unit: columns that name whom the floor protects; () for the row. until: the last day, in UTC.
     allow: question hashes, and no others; None for any. matches: who may learn which single rows match or are there.
     weights: "table.column" or "table.*" of recipients that may be summed over rows that this table decides.
-    questions, refusals, period: so many answers and refusals in so many days. complement: those that are not counted
-    are protected, too.
+    questions, refusals: the most answers and refusals of one period; period: its days. complement: units that are not
+    counted are protected, too.
     """
 
     recipients: frozenset[str]

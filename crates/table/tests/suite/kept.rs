@@ -1,19 +1,17 @@
 //! Kept tables: what one session keeps another one reads, on both engines; damage of any kind is refused; nothing is in
 //! clear.
 
-mod world;
-
 use std::path::{Path, PathBuf};
 
+use super::world::runs::{names, permits};
+use super::world::tables::TEXTS;
+use super::world::{Cell, Clear, HASH_KEY, PARTIES, Plan, bits, ring64, ring128};
 use serde_json::json;
 use static_assertions::assert_not_impl_any;
 use tacit_mpc::backends::{Components, Rep3, Two};
 use tacit_net::{Options, Session, memory};
 use tacit_table::kept::{Header, KeptFile, KeptShares, SealingKey, write};
 use tacit_table::{Executor, Operator, Table, TableError, WrongInput};
-use world::runs::{names, permits};
-use world::tables::TEXTS;
-use world::{Cell, Clear, HASH_KEY, PARTIES, Plan, bits, ring64, ring128};
 
 assert_not_impl_any!(KeptShares: std::fmt::Debug, Clone, serde::Serialize);
 assert_not_impl_any!(SealingKey: std::fmt::Debug, Clone, serde::Serialize);

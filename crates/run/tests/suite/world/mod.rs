@@ -1,7 +1,5 @@
 //! Plans, the owners' data, and the ways to run them: in clear, among threads, and over TCP with TLS.
 
-#![allow(dead_code, reason = "each test file uses its part")]
-
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};

@@ -1,16 +1,14 @@
 //! Whose fault it is: owners' data outside what is declared, plans that do not fit, disclosures that are not approved.
 
-mod world;
-
 use std::collections::HashMap;
 
+use super::world::runs::names;
+use super::world::steps::{column, filter, input, release};
+use super::world::{Clear, Plan, bits, ring64, runs};
 use tacit_math::Plane;
 use tacit_mpc::Link;
 use tacit_mpc::backends::{Networked, Rep3};
 use tacit_table::{ColumnData, DataColumn, DataTable, TableError, Text, cost};
-use world::runs::names;
-use world::steps::{column, filter, input, release};
-use world::{Clear, Plan, bits, ring64, runs};
 
 /// The message of the input error that sharing a one-column table gives; empty if there is none.
 fn refused(data: ColumnData, nulls: Option<Plane>, encode: &str, kind: &str, size: &str) -> String {
@@ -86,7 +84,7 @@ fn padding_to_the_source_keeps_the_rows() {
     let input = r#"{"id":1,"op":"input","owner":"ann","rows":null,"pad_to_source":true,"ordered":true,"columns":[
         {"name":"id","source":"id","encode":"int","kind":{"repr":"bits","width":5,"signed":false,"nullable":false}}]}"#;
     let plan = Plan::new(&[input.into(), release(2, 1, &["id"], true)]);
-    let rows = Clear::new(&["id"], vec![vec![world::Cell::Int(3)], vec![world::Cell::Int(9)]]);
+    let rows = Clear::new(&["id"], vec![vec![super::world::Cell::Int(3)], vec![super::world::Cell::Int(9)]]);
     let data = DataTable { pad_to: Some(20), ..rows.to_data(&[]) };
     let learnt = runs::clear(&plan, &HashMap::from([(1, data)])).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(learnt[&2], rows);

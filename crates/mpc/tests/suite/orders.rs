@@ -1,10 +1,8 @@
 //! Rows that move, on every engine: sorts, merges, permutations and shuffles. As in `engines.rs`, all engines agree
 //! with a model in clear Rust and send exactly what they declare.
 
-mod world;
-
+use super::world::{Program, SIZES, check, check_with, numbers, shape};
 use tacit_mpc::{Backend, Block, Result, Rows, Shape, ops};
-use world::{Program, SIZES, check, check_with, numbers, shape};
 
 /// Sorts a table of columns of every kind by its first planes.
 struct Sort {

@@ -1,11 +1,9 @@
 //! Garbled circuits on two nodes: what they compute, exactly what they send, and nothing that depends on a secret.
 
-mod permits;
-
 use std::thread;
 use std::time::{Duration, Instant};
 
-use permits::permit;
+use super::permits::permit;
 use tacit_math::{Plane, Prg, Seed};
 use tacit_mpc::backends::two::{Builder, Circuit, Input, TwoCosts};
 use tacit_mpc::backends::{Networked, Two};

@@ -1,7 +1,5 @@
 //! A world for plans: clear data for owners, a naive interpreter, and runs on the engines.
 
-#![allow(dead_code, reason = "every test binary uses a part of it")]
-
 pub mod cases;
 pub mod data;
 pub mod model;

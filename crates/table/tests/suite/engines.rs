@@ -2,20 +2,17 @@
 //! the shape only.
 
 #[cfg(tacit_memcheck)]
-#[path = "engines/constant_time.rs"]
 mod constant_time;
-mod world;
-
 use std::collections::HashMap;
 
+use super::world::cases::{Case, cases};
+use super::world::runs::{Node, names, nodes, permit_list, permits};
+use super::world::tables::{TEXTS, inputs};
+use super::world::{Clear, PARTIES, Plan, model};
 use serde_json::{Value as Json, json};
 use tacit_mpc::backends::{Networked, Rep3, Two};
 use tacit_mpc::{Link, Permits};
 use tacit_table::{DataTable, Operator, TableError, cost};
-use world::cases::{Case, cases};
-use world::runs::{Node, names, nodes, permit_list, permits};
-use world::tables::{TEXTS, inputs};
-use world::{Clear, PARTIES, Plan, model};
 
 fn data(tables: &HashMap<usize, Clear>) -> HashMap<usize, DataTable> {
     tables.iter().map(|(&id, table)| (id, table.to_data(&TEXTS))).collect()
@@ -188,7 +185,7 @@ fn bad_data_is_found_before_anything_is_sent() {
     let case = cases(None).swap_remove(0);
     let mut tables = inputs(32, 10, 1);
     if let Some(table) = tables.get_mut(&1) {
-        table.rows[4][1] = world::Cell::Int(8);
+        table.rows[4][1] = super::world::Cell::Int(8);
     }
     let nodes = nodes::<Rep3>(&case.plan, &data(&tables), permits);
     let Err(error @ TableError::Input { .. }) = &nodes[0].learnt else { panic!("an error of the input") };

@@ -1,15 +1,13 @@
 //! Which order rows are opened in, and which of them a limit keeps: what a sort of the plan says, and nothing else.
 
-mod world;
-
 use std::collections::{BTreeSet, HashMap};
 
+use super::world::runs::{self, clear, permits};
+use super::world::steps::{call, col, column, filter, input, int, limit, release, sort_by, with};
+use super::world::{Cell, Plan, bits, ring64};
 use tacit_mpc::Link;
 use tacit_mpc::backends::{Networked, Rep3, Two};
 use tacit_table::{ColumnData, DataColumn, DataTable, Operator, TableError, WrongInput, cost};
-use world::runs::{self, clear, permits};
-use world::steps::{call, col, column, filter, input, int, limit, release, sort_by, with};
-use world::{Cell, Plan, bits, ring64};
 
 const RUNS: usize = 20;
 

@@ -1,13 +1,11 @@
 //! Fixed-point arithmetic on every engine against exact arithmetic, within the errors that it states.
 
-mod world;
-
+use super::world::{Program, check_with, open_clear};
 use tacit_math::{Plane, Prg, Seed};
 use tacit_mpc::backends::Clear;
 use tacit_mpc::fixed::{self, Format};
 use tacit_mpc::{Backend, Block, Result, Rows, Shape};
 use tacit_net::PartyId;
-use world::{Program, check_with, open_clear};
 
 #[derive(Clone, Copy, Debug)]
 enum Which {

@@ -1,10 +1,8 @@
 //! What nodes and clients see of inputs that clients deal and of what is opened to them.
 
-mod permits;
-
 use std::thread;
 
-use permits::{permit, size_permit};
+use super::permits::{permit, size_permit};
 use tacit_math::{Plane, Prg, Seed};
 use tacit_mpc::backends::{Components, Networked, Rep3, Two, clients};
 use tacit_mpc::{Block, Result, Shape};

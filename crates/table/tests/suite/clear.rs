@@ -1,15 +1,13 @@
 //! Every operator on the engine without security, against a naive interpreter, on many random tables.
 
-mod world;
-
 use std::collections::HashMap;
 
+use super::world::cases::{Case, cases};
+use super::world::steps::{input_distinct, input_table, join, release, with};
+use super::world::tables::{TEXTS, inputs};
+use super::world::{Clear, Plan, model, runs};
 use proptest::prelude::*;
 use tacit_table::DataTable;
-use world::cases::{Case, cases};
-use world::steps::{input_distinct, input_table, join, release, with};
-use world::tables::{TEXTS, inputs};
-use world::{Clear, Plan, model, runs};
 
 fn data(tables: &HashMap<usize, Clear>) -> HashMap<usize, DataTable> {
     tables.iter().map(|(&id, table)| (id, table.to_data(&TEXTS))).collect()

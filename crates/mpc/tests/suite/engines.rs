@@ -1,12 +1,10 @@
 //! One generic test for all engines: every program gives the same on `rep3` and `two` as on `clear`, equals a model in
 //! clear Rust, and sends exactly what it declares.
 
-mod world;
-
+use super::world::{Program, SIZES, check, check_with, numbers, shape};
 use tacit_math::{Plane, Prg, Seed, ring};
 use tacit_mpc::circuits;
 use tacit_mpc::{Backend, Block, Linear, Result, Rows, Shape, linear};
-use world::{Program, SIZES, check, check_with, numbers, shape};
 
 fn bits<B: Backend>(rows: usize, bits: Vec<B::Bits>) -> Rows<B> {
     Rows { bits, ..Rows::empty(rows) }

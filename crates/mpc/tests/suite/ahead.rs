@@ -1,12 +1,10 @@
 //! Stock made ahead, in a session of its own: the same results, exactly the declared cost of both sessions, and one
 //! clear end.
 
-mod permits;
-
 use std::thread;
 use std::time::{Duration, Instant};
 
-use permits::permit;
+use super::permits::permit;
 use tacit_math::{Plane, Prg, Seed};
 use tacit_mpc::backends::two::{Order, TwoCosts};
 use tacit_mpc::backends::{Clear, Networked, Ordered, Tally, Two};

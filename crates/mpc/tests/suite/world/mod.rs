@@ -1,11 +1,8 @@
 //! A test world: runs a program on every engine over inputs from a printed seed and compares results, models and costs.
 
-#[path = "../permits/mod.rs"]
-mod permits;
-
 use std::thread;
 
-use permits::permit;
+use super::permits::permit;
 
 use tacit_math::{Plane, Prg};
 use tacit_mpc::backends::{Clear, Networked, Rep3, Tally, Two};
@@ -16,27 +13,22 @@ use tacit_net::{Cost, Counters, Message, Options, PartyId, Record, memory};
 const PARTIES: [&str; 3] = ["a", "b", "c"];
 
 /// Row counts around the ends of words.
-#[allow(dead_code, reason = "each test file uses its part of the world")]
 pub const SIZES: [usize; 8] = [0, 1, 2, 63, 64, 65, 200, 1000];
 
 /// A bundle of `rows` rows without columns.
-#[allow(dead_code, reason = "each test file uses its part of the world")]
 pub fn shape(rows: usize) -> Shape {
     Shape { rows, ..Shape::default() }
 }
 
 /// The numbers whose bits planes hold, lowest first.
-#[allow(dead_code, reason = "each test file uses its part of the world")]
 pub fn numbers(planes: &[Plane], rows: usize) -> Vec<u128> {
     (0..rows).map(|i| planes.iter().enumerate().map(|(j, p)| u128::from(p.get(i)) << j).sum()).collect()
 }
 
 /// A network so slow that every circuit which can be garbled is.
-#[allow(dead_code, reason = "each test file uses its part of the world")]
 pub const FAR: Link = Link { latency: 1e6, bandwidth: 1e9 };
 
 /// A network so thin that every circuit goes gate by gate.
-#[allow(dead_code, reason = "each test file uses its part of the world")]
 pub const THIN: Link = Link { latency: 0.0, bandwidth: 1e6 };
 
 /// A network so fast that nothing is garbled which can be streamed.
@@ -58,13 +50,11 @@ pub trait Program: Sync {
     fn model(&self, input: &Block) -> Option<Block>;
 }
 
-#[allow(dead_code, reason = "each test file uses its part of the world")]
 /// Checks a program on random columns of a shape.
 pub fn check(name: &str, program: &impl Program, shape: Shape) {
     check_with(name, program, |prg| Block::random(shape, prg));
 }
 
-#[allow(dead_code, reason = "each test file uses its part of the world")]
 /// Checks a program on columns drawn by a function.
 pub fn check_with(name: &str, program: &impl Program, draw: impl Fn(&mut Prg) -> Block) {
     let seed = tacit_views::seed(name);
@@ -120,7 +110,6 @@ fn on_nodes<B: Networked>(program: &impl Program, input: &Block, owner: PartyId,
 }
 
 /// The messages that each node of a run saw.
-#[allow(dead_code, reason = "each test file uses its part of the world")]
 pub fn transcripts<B: Networked>(program: &impl Program, input: &Block, link: Link) -> Vec<Vec<Message>> {
     views::<B>(program, input, PartyId(0), link).into_iter().map(|view| view.messages).collect()
 }

@@ -1,18 +1,16 @@
 //! Plans with clients: owners and recipients that are no nodes.
 
-mod world;
-
 use std::collections::{BTreeSet, HashMap};
 
+use super::world::{
+    ENGINES, Opened, Plan, RING, Rows, Store, bits, columns, drive, in_clear, nodes, over_tls, rows, sessions, step,
+    table, together,
+};
 use serde_json::{Value as Json, json};
 use tacit_net::Fault;
 use tacit_run::kept::KeptTable;
 use tacit_run::{Agreement, Conditions, Link, OperatorCost, Prices, RunError, Session, cost};
 use tacit_table::{Operator, StepCost};
-use world::{
-    ENGINES, Opened, Plan, RING, Rows, Store, bits, columns, drive, in_clear, nodes, over_tls, sessions, step, table,
-    together,
-};
 
 /// Rows of ann, who is a node, and of gus and hal, who are not: the amounts of each region summed, opened to these
 /// parties.
@@ -238,7 +236,7 @@ fn what_a_node_gives_for_a_clients_input_is_ignored() {
             for operator in plan.steps() {
                 let Operator::Input(input) = &operator else {
                     let table = step(session, &plan, &operator, None, false).expect("it is as approved");
-                    opened.extend(table.map(|table| (operator.id(), world::rows(&table))));
+                    opened.extend(table.map(|table| (operator.id(), rows(&table))));
                     continue;
                 };
                 let given = if input.owner == session.me() { &plan } else { &forged };

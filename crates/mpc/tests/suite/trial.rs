@@ -1,11 +1,9 @@
 //! The sums of a trial are those of a model in clear, on every engine, and cost what is declared.
 
-mod world;
-
+use super::world::{Program, check_with};
 use tacit_math::Prg;
 use tacit_mpc::ops::{self, Moments, Subjects};
 use tacit_mpc::{Backend, Block, Result, Rows, Shape};
-use world::{Program, check_with};
 
 const TIME_WIDTH: usize = 32;
 

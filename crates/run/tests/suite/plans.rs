@@ -1,18 +1,18 @@
 //! Whole plans, from owners' data to answers: on every engine the same, in one process and over TLS, at the declared
 //! cost.
 
-mod world;
-
 use std::collections::HashMap;
 
-use tacit_math::KeyedHash;
-use tacit_run::{Conditions, Link, OperatorCost, Prices, Session, cost};
-use tacit_table::{ColumnData, DataColumn, DataTable, StepCost, Text};
-use world::plans::{
+use super::world::plans::{
     identified, identified_answer, keeping, matched, matched_answer, reading, reading_answer, release, totals,
     totals_answer,
 };
-use world::{ENGINES, Opened, Plan, RING, Rows, Store, bits, drive, in_clear, nodes, over_tls, sessions, together};
+use super::world::{
+    ENGINES, Opened, Plan, RING, Rows, Store, bits, drive, in_clear, nodes, over_tls, sessions, together,
+};
+use tacit_math::KeyedHash;
+use tacit_run::{Conditions, Link, OperatorCost, Prices, Session, cost};
+use tacit_table::{ColumnData, DataColumn, DataTable, StepCost, Text};
 
 /// The answer of ann, who alone gets one.
 fn answer(ends: Vec<Opened>) -> Rows {

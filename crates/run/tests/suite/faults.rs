@@ -1,14 +1,12 @@
 //! What is refused, by whose fault, and what the other nodes are told.
 
-mod world;
-
+use super::world::plans::{identified, keeping, matched, reading, totals, totals_answer};
+use super::world::{ENGINES, Opened, Plan, Store, drive, nodes, over_tls, rows, sessions, step, table, together};
 use serde_json::{Value as Json, json};
 use tacit_net::Fault;
 use tacit_run::containment::install_hook;
 use tacit_run::{Agreement, RunError, Session};
 use tacit_table::{DataTable, Operator};
-use world::plans::{identified, keeping, matched, reading, totals, totals_answer};
-use world::{ENGINES, Opened, Plan, Store, drive, nodes, over_tls, rows, sessions, step, table, together};
 
 type End = Result<Opened, RunError>;
 

@@ -1,11 +1,10 @@
 //! What must not be possible, and what must not depend on secrets.
 
-mod world;
-
 use std::fmt::{Debug, Display};
 use std::sync::Barrier;
 use std::thread;
 
+use super::world::{FAR, Program, THIN, transcripts};
 use serde::Serialize;
 use static_assertions::assert_not_impl_any;
 use tacit_math::{Plane, Prg, Seed};
@@ -15,7 +14,6 @@ use tacit_mpc::{
     Sharing, circuits, ops,
 };
 use tacit_net::{Message, NetError, Options, PartyId, Record, Seen, Session, Source, memory};
-use world::{FAR, Program, THIN, transcripts};
 
 assert_not_impl_any!(rep3::Share<Plane>: Debug, Display, PartialEq, Serialize);
 assert_not_impl_any!(rep3::Share<Vec<u64>>: Debug, Display, PartialEq, Serialize);

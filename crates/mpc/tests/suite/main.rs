@@ -1,0 +1,15 @@
+//! The engines: one generic test for all, what each alone does, and what must not be possible.
+
+mod ahead;
+mod clients;
+mod departures;
+mod engines;
+mod faults;
+mod fixed;
+mod garbled;
+mod orders;
+#[path = "../permits/mod.rs"]
+mod permits;
+mod secrecy;
+mod trial;
+mod world;
