@@ -10,7 +10,7 @@ from tacit.plan.facts.terms import Small
 
 @dataclass(frozen=True)
 class Floor:
-    """At least so many distinct units of an instance of a table stand behind whatever is shown.
+    """The least number of distinct units of an instance of a table behind whatever is shown.
 
     scan: the instance, a leaf below the aggregate; its output columns are its own. unit: columns of the owner's table
     that name a unit, whether or not the scan reads them; () if each row is a unit.
