@@ -47,7 +47,7 @@ pub enum NetError {
         theirs: String,
     },
     /// The peer is about to run another plan.
-    #[error("{step}: party {peer:?} has another plan: {detail}; compare query, schema and policies of both parties")]
+    #[error("{step}: party {peer:?} has another plan: {detail}; compare the query, the recipients, the options and the public files of both parties")]
     DifferentPlan {
         /// The peer's name.
         peer: String,
@@ -129,7 +129,7 @@ pub enum NetError {
         detail: String,
     },
     /// This party itself ended the run, by [`crate::AbortHandle`].
-    #[error("{step}: ended by this party: {reason}")]
+    #[error("{step}: {reason}")]
     Interrupted {
         /// Step path of this party.
         step: String,
