@@ -16,7 +16,7 @@ from tacit.cli.demo.scenario import free_ports
 QUERY = (
     "SELECT city, COUNT(*) AS n FROM (SELECT city FROM x UNION ALL SELECT city FROM y) t GROUP BY city ORDER BY city"
 )
-COLUMNS = 'columns.city = { type = "VARCHAR", values = ["Bergen", "Oslo"] }\nrows = 4\n'
+COLUMNS = 'open = true\ncolumns.city = { type = "VARCHAR", values = ["Bergen", "Oslo"] }\nrows = 4\n'
 PUBLIC = ("federation.toml", "keys", "offers")
 
 

@@ -110,9 +110,10 @@ def _typed(table: Table, rows: str) -> str:
 
 
 def _offered(name: str, section: str) -> Offered:
-    """A table as its owner offers it: owner and path stand elsewhere."""
+    """A table as its owner offers it: owner and path stand elsewhere, and a section without terms is opened."""
     (owner,), (path,) = (re.findall(rf'^{entry} = "(.*)"$', section, re.M) for entry in ("owner", "path"))
-    return Offered(name, owner, path, re.sub(r"^(\[tables\.\w+\]|owner = .*|path = .*)\n", "", section, flags=re.M))
+    declared = re.sub(r"^(\[tables\.\w+\]|owner = .*|path = .*)\n", "", section, flags=re.M)
+    return Offered(name, owner, path, declared if "use = [" in declared else f"open = true\n{declared}")
 
 
 def _membership(keys: Path, parties: tuple[str, ...], ports: list[int], engine: str) -> str:

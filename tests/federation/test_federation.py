@@ -14,6 +14,7 @@ from tacit.agent.federation_members import Members
 from tacit.local.csv_form import CsvForm
 from tacit.plan.algebra.types import Boolean, Date, Decimal, Field, Integer, Varchar
 from tacit.plan.facts.catalog import Column, Link, Table
+from tacit.plan.facts.terms import open_terms
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "federation.md"
 EPOCH = date(1970, 1, 1)
@@ -35,6 +36,7 @@ address = "127.0.0.1:7103"
 """,
     "offers/a.toml": """\
 [tables.t]
+open = true
 consents = []
 
 [tables.t.columns]
@@ -108,6 +110,7 @@ def test_the_documented_example(tmp_path: Path) -> None:
         "scores_a", "bureau_a",
         (Column(Field("ssn", ssn, False)), Column(Field("score", Integer(300, 850, "INTEGER"), True))),
         unique=(frozenset({"ssn"}),), rows=120000, consents=frozenset({"filter"}),
+        terms=open_terms(catalog.parties),
     )  # fmt: skip
     assert scores_a.path == "/srv/data/scores_a.parquet"
     assert {each.field.name: each.field.type for each in scores_b.columns[2:]} == {
@@ -124,7 +127,7 @@ def test_every_entry_is_documented() -> None:
     assert documented >= {
         "engine", "nodes", "recipients", "address", "certificate", "private_key", "ledger", "kept", "connect_timeout",
         "idle_timeout", "latency", "bandwidth", "path", "unique", "rows", "most_rows", "consents", "delivered", "type",
-        "nullable",
+        "nullable", "open",
         "min", "max", "max_length", "values", "readers",
     }  # fmt: skip
 
@@ -219,7 +222,7 @@ def test_plans_do_not_depend_on_private_files(tmp_path: Path) -> None:
 
 
 def test_what_is_delivered_has_strings_of_known_length(tmp_path: Path) -> None:
-    offer = '[tables.t]\ndelivered = true\n[tables.t.columns]\nx = "VARCHAR"\n'
+    offer = '[tables.t]\nopen = true\ndelivered = true\n[tables.t.columns]\nx = "VARCHAR"\n'
     assert mistake(tmp_path, {"offers/a.toml": offer}) == (
         "offers/a.toml, [tables.t]: is delivered, and its column x is a VARCHAR without max_length; "
         "declare max_length or values, because nodes keep the bytes of strings."
@@ -239,7 +242,7 @@ MISTAKES = [
     ('engine = "rep3"', 'engine = "rep3"\nengines = "two"', "federation.toml: there is no entry 'engines'; "
      "known here are engine, link, nodes, parties, recipients."),
     ("consents = []", "rows = 1\nmostrows = 2", AT + "there is no entry 'mostrows'; "
-     "known here are columns, consents, delivered, rows, unique."),
+     "known here are columns, consents, delivered, open, rows, unique."),
     ('engine = "rep3"', "engine = 3", 'federation.toml: engine is 3; write a text in quotes.'),
     ('engine = "rep3"', 'engine = "rep4"', "federation.toml: engine is 'rep4'; write \"rep3\" or \"two\"."),
     ('"a", "b", "c"]', '"a", "b"]', 'federation.toml: nodes has 2 names, but engine rep3 runs on 3; '
@@ -285,7 +288,7 @@ MISTAKES = [
     ("idle_timeout = 60", "proxy = 1", OWN + "[network]: there is no entry 'proxy'; "
      "known here are bandwidth, connect_timeout, idle_timeout, latency."),
     ("[network]", "[networks]", "private/a.toml: there is no entry 'networks'; perhaps you mean network."),
-    ("[tables.t]\nconsents", "[tabels.t]\nconsents", "offers/a.toml: there is no entry 'tabels'; "
+    ("[tables.t]\nopen = true", "tables.t.open = true\n[tabels.t]", "offers/a.toml: there is no entry 'tabels'; "
      "perhaps you mean tables."),
     ("consents = []", 'owner = "b"', AT + "there is no entry 'owner'; "),
     ("consents = []", 'unique = ["x"]', AT + "unique is ['x']; write a list of lists of columns, "
@@ -360,7 +363,8 @@ OFFER_MISTAKES = [
      "an owner writes [tables.NAME] in NAME.toml there."),
     ({"offers/z.toml": ""}, "offers/z.toml: there is no party 'z'; "
      "add it to the federation file, or remove this file."),
-    ({"offers/b.toml": '[tables.T]\ncolumns.y = "DATE"'}, "offers/b.toml, [tables.T]: a offers a table 't' too; "
+    ({"offers/b.toml": '[tables.T]\nopen = true\ncolumns.y = "DATE"'},
+     "offers/b.toml, [tables.T]: a offers a table 't' too; "
      "rename one, because SQL takes them for the same name."),
     ({"offers/b.toml": "x ="}, "offers/b.toml: is not TOML: invalid value (at end of document)."),
 ]  # fmt: skip

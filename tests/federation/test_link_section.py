@@ -31,7 +31,7 @@ def written(path: Path, text: str, link: Link = LINK) -> str:
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     (tmp_path / "offers").mkdir()
-    (tmp_path / "offers" / "a.toml").write_text('[tables.t.columns]\nx = "INTEGER"\n')
+    (tmp_path / "offers" / "a.toml").write_text('[tables.t]\nopen = true\n[tables.t.columns]\nx = "INTEGER"\n')
     return tmp_path / "federation.toml"
 
 

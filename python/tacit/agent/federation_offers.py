@@ -5,30 +5,17 @@ An offer is one file, ``offers/NAME.toml``, which its owner alone writes. All pa
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
-from dataclasses import dataclass
-from datetime import date
-from decimal import Decimal as Number
-from decimal import InvalidOperation
-from fractions import Fraction
 from pathlib import Path
-from typing import Final
 
-from tacit.agent.federation_section import FederationError, Section, read_section, shown
-from tacit.plan.algebra.bounds import INTEGER_RANGES
-from tacit.plan.algebra.types import Boolean, Date, Decimal, Field, Integer, IntegerName, Type, Varchar
+from tacit.agent.federation_column_terms import COLUMN_ENTRIES, read_column_terms
+from tacit.agent.federation_section import FederationError, Section, read_section
+from tacit.agent.federation_terms import check_floor, check_references, is_opened, read_terms
+from tacit.agent.federation_types import read_type
+from tacit.plan.algebra.types import Field, Varchar
 from tacit.plan.facts.catalog import Column, Table
+from tacit.plan.facts.terms import OPEN_COLUMN, Terms, open_terms, selecting
 
 CONSENTS = ("filter", "groups", "matches")
-INTEGERS: Final[tuple[IntegerName, ...]] = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
-DECIMAL = re.compile(r"(?:DECIMAL|NUMERIC)\s*\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\)")
-TYPES = "BOOLEAN, TINYINT, SMALLINT, INTEGER, BIGINT, HUGEINT, DECIMAL(p,s), DATE or VARCHAR"
-EPOCH = date(1970, 1, 1).toordinal()
-DATES = date.min.toordinal() - EPOCH, date.max.toordinal() - EPOCH
-MOST_DIGITS = 38
-WIDEST = 10**MOST_DIGITS - 1
-"""The largest whole number that Arrow carries exactly, as decimal128(38, 0)."""
 
 
 def read_offers(folder: Path, parties: tuple[str, ...]) -> tuple[Table, ...]:
@@ -47,6 +34,7 @@ def read_offers(folder: Path, parties: tuple[str, ...]) -> tuple[Table, ...]:
                 raise FederationError(folder / f"{owner}.toml", f"[tables.{table.name}]", problem, advice)
     if not tables:
         raise FederationError(folder, "", "no party offers a table", "an owner writes [tables.NAME] in NAME.toml there")
+    check_references(tables.values(), lambda owner: folder / f"{owner}.toml")
     return tuple(tables.values())
 
 
@@ -62,7 +50,10 @@ def _read_offer(path: Path, owner: str, parties: tuple[str, ...]) -> tuple[Table
 
 def _table(section: Section, owner: str, parties: tuple[str, ...]) -> Table:
     """A section ``[tables.NAME]``."""
-    columns = _columns(section.section("columns"), parties)
+    listed = section.section("columns")
+    opened = is_opened(section, listed)
+    terms = None if opened else read_terms(section, [name for name, _ in listed.items()], parties)
+    columns = _columns(listed, owner, terms, parties)
     rows, most_rows = section.count("rows", least=0), section.count("most_rows", least=0)
     section.not_both("rows", "most_rows", "keep rows, which bounds the table and hides its number")
     table = Table(
@@ -74,8 +65,11 @@ def _table(section: Section, owner: str, parties: tuple[str, ...]) -> Table:
         consents=_consents(section),
         most_rows=most_rows,
         delivered=section.flag("delivered", default=False),
+        terms=open_terms(parties) if terms is None else terms,
     )
     section.close()
+    if not opened:
+        check_floor(section, table)
     if table.delivered:
         _check_delivered(section, table)
     return table
@@ -112,125 +106,35 @@ def _consents(section: Section) -> frozenset[str]:
     return frozenset(consents)
 
 
-def _columns(section: Section, parties: tuple[str, ...]) -> tuple[Column, ...]:
+def _columns(section: Section, owner: str, terms: Terms | None, parties: tuple[str, ...]) -> tuple[Column, ...]:
+    """All columns of a table. terms: those of the table; None if it is opened."""
     section.check_names("columns")
-    columns = tuple(_column(section, name, entry, parties) for name, entry in section.items())
+    columns = tuple(_column(section, name, entry, owner, terms, parties) for name, entry in section.items())
     if not columns:
         raise section.error("has no columns", 'add a line for each, for example id = "INTEGER"')
     return columns
 
 
-def _column(section: Section, name: str, entry: object, parties: tuple[str, ...]) -> Column:
+def _column(
+    section: Section, name: str, entry: object, owner: str, terms: Terms | None, parties: tuple[str, ...]
+) -> Column:
     column = section.inline(name, {"type": entry} if isinstance(entry, str) else entry)
-    field = Field(name, _type(column), column.flag("nullable", default=False))
+    field = Field(name, read_type(column), column.flag("nullable", default=False))
+    found = _opened(column, field, parties) if terms is None else _with_terms(column, field, owner, terms, parties)
+    column.close()
+    return found
+
+
+def _opened(column: Section, field: Field, parties: tuple[str, ...]) -> Column:
+    """A column of a table that is opened: its owner may name who reads it besides answers."""
+    for entry in COLUMN_ENTRIES:
+        if column.has(entry):
+            raise column.error(f"has {entry}, but its table has open = true", f"remove {entry}, or open")
     readers = column.names("readers", default=())
     column.all_known("readers", readers, parties, "party")
-    column.close()
-    return Column(field, frozenset(readers))
+    return Column(field, frozenset(readers), OPEN_COLUMN)
 
 
-def _type(column: Section) -> Type:
-    written = column.text("type")
-    name = " ".join(written.upper().split())
-    for integer in INTEGERS:
-        if name == integer:
-            low, high = INTEGER_RANGES[integer]
-            return Integer(*_range(column, (max(low, -WIDEST), min(high, WIDEST)), _WHOLE), integer)
-    if name in ("BOOLEAN", "DATE", "VARCHAR"):
-        return {"BOOLEAN": _boolean, "DATE": _date, "VARCHAR": _varchar}[name](column)
-    if found := DECIMAL.fullmatch(name):
-        return _decimal(column, int(found[1]), int(found[2] or 0))
-    raise column.error(f"type is {written!r}", f"write {TYPES}")
-
-
-def _boolean(_: Section) -> Type:
-    return Boolean()
-
-
-def _date(column: Section) -> Type:
-    return Date(*_range(column, DATES, _DAY))
-
-
-def _decimal(column: Section, precision: int, scale: int) -> Type:
-    if not (1 <= precision <= MOST_DIGITS and scale <= precision):
-        raise column.error(
-            f"type is DECIMAL({precision},{scale})", "write a precision from 1 to 38 and a scale not above it"
-        )
-    most = 10**precision - 1
-    wanted = f"as a number with at most {scale} digits after the point, in quotes if it has any"
-    bounds = _Bounds(lambda value: _scaled(value, scale), wanted)
-    return Decimal(precision, scale, *_range(column, (-most, most), bounds))
-
-
-def _varchar(column: Section) -> Type:
-    max_length = column.count("max_length", least=1)
-    values = column.optional("values")
-    column.not_both("values", "max_length", "keep values only")
-    if values is None:
-        return Varchar(max_length)
-    listed = column.name_list("values", values)
-    if not listed:
-        raise column.error("values is empty", "list the strings that occur, or leave values out")
-    if any("\0" in value for value in listed):
-        raise column.error("values has a string with a NUL character", "leave NUL out of strings")
-    longest = max(len(value.encode()) for value in listed)
-    return Varchar(longest, tuple(sorted(listed, key=str.encode)))
-
-
-@dataclass(frozen=True)
-class _Bounds:
-    """How bounds of a type are written. encode: a TOML value to its encoding, or None if it is no value of the type."""
-
-    encode: Callable[[object], int | None]
-    wanted: str
-
-
-def _range(column: Section, widest: tuple[int, int], bounds: _Bounds) -> tuple[int, int]:
-    """min and max in encoded form, within the type's own range, which they default to."""
-    low, high = _bound(column, "min", widest[0], widest, bounds), _bound(column, "max", widest[1], widest, bounds)
-    if low > high:
-        raise column.error("min is above max", "exchange them")
-    return low, high
-
-
-def _bound(column: Section, key: str, default: int, widest: tuple[int, int], bounds: _Bounds) -> int:
-    value = column.optional(key)
-    if value is None:
-        return default
-    encoded = bounds.encode(value)
-    if encoded is None:
-        raise column.error(f"{key} is {shown(value)}", f"write it {bounds.wanted}")
-    if not widest[0] <= encoded <= widest[1]:
-        raise column.error(f"{key} is {shown(value)}, which the type cannot hold", "correct it or take a wider type")
-    return encoded
-
-
-def _whole(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-
-def _day(value: object) -> int | None:
-    if type(value) is date:
-        return value.toordinal() - EPOCH
-    try:
-        return date.fromisoformat(value).toordinal() - EPOCH if isinstance(value, str) else None
-    except ValueError:
-        return None
-
-
-def _scaled(value: object, scale: int) -> int | None:
-    """value * 10**scale if that is whole. A TOML float is taken as it is written."""
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        return None
-    try:
-        number = Number(str(value))
-    except InvalidOperation:
-        return None
-    if not number.is_finite() or abs(number.adjusted()) > 2 * MOST_DIGITS:
-        return None
-    encoded = Fraction(number) * 10**scale
-    return encoded.numerator if encoded.denominator == 1 else None
-
-
-_WHOLE = _Bounds(_whole, "as a whole number")
-_DAY = _Bounds(_day, "as a date, for example 2024-12-31")
+def _with_terms(column: Section, field: Field, owner: str, table: Terms, parties: tuple[str, ...]) -> Column:
+    terms = read_column_terms(column, field.type, table, parties)
+    return Column(field, selecting(table, terms) - {owner}, terms)

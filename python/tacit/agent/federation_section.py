@@ -78,7 +78,7 @@ class Section:
         """One of a few words."""
         value = self.text(key, default)
         if value not in options:
-            raise self.error(f"{key} is {value!r}", f"write {_either(options)}")
+            raise self.error(f"{key} is {value!r}", f"write {either(options)}")
         return value
 
     def path(self, key: str, default: str | None = None) -> Path:
@@ -138,7 +138,9 @@ class Section:
         known = tuple(known)
         for name in names:
             if name not in known:
-                raise self.error(f"{what} names {name!r}, which is no {kind}", f"write {_either(known)}")
+                near = get_close_matches(name, known, n=1, cutoff=0.7)
+                advice = f"perhaps you mean {near[0]}" if near else f"write {either(known)}"
+                raise self.error(f"{what} names {name!r}, which is no {kind}", advice)
 
     def has(self, key: str) -> bool:
         """Whether an entry is there. It does not count as known here for that."""
@@ -216,6 +218,7 @@ def shown(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else repr(value) if isinstance(value, str) else str(value)
 
 
-def _either(options: Sequence[str]) -> str:
+def either(options: Sequence[str]) -> str:
+    """What may be written, as a sentence names it."""
     quoted = [f'"{option}"' for option in options]
     return " or ".join([", ".join(quoted[:-1]), quoted[-1]]) if len(quoted) > 1 else quoted[0]

@@ -18,12 +18,18 @@ from tacit.plan.physical import engines
 
 OFFER = """\
 # What {name} offers to queries. {name} alone writes this file, and all parties hold a copy of it.
+# A column without use is closed. `tacit policy show` says in sentences what is allowed.
 #
 # [tables.people]
 # rows = 1000
 # unique = [["id"]]
-# columns.id = {{ type = "BIGINT", min = 1, max = 999999999 }}
-# columns.city = {{ type = "VARCHAR", max_length = 40, nullable = true }}
+# recipients = ["{name}"]
+# least_group = 10
+# unit = "id"
+# columns.id = {{ type = "BIGINT", min = 1, max = 999999999, use = ["join"] }}
+# columns.city = {{ type = "VARCHAR", max_length = 40, nullable = true, use = ["group", "filter"] }}
+#
+# To show every row of a table to all parties instead, write open = true, and neither recipients nor use.
 """
 PRIVATE = """\
 # Where the data of {name} is. This file never leaves {name}.

@@ -50,6 +50,7 @@ def _declaration(rows: int, column: str, values: tuple[str, ...]) -> str:
     """The codes are a public list: under MPC each is a small number."""
     listed = ", ".join(f'"{value}"' for value in values)
     return f"""
+open = true
 rows = {rows}
 columns.pid = {{ type = "INTEGER", min = 0, max = 9999999 }}
 columns.{column} = {{ type = "VARCHAR", values = [{listed}] }}

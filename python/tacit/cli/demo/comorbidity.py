@@ -44,6 +44,7 @@ def _diagnoses(letter: str, rows: int, first_patient: int, patients: int) -> str
 
 def _declaration(rows: int) -> str:
     return f"""
+open = true
 rows = {rows}
 columns.pid = {{ type = "INTEGER", min = 0, max = 9999999 }}
 columns.diag = {{ type = "VARCHAR", max_length = 6 }}

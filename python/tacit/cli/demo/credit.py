@@ -42,6 +42,7 @@ def _scores(letter: str, first: int, rows: int) -> str:
 
 def _people_declaration(rows: int) -> str:
     return f"""
+open = true
 rows = {rows}
 unique = [["ssn"]]
 columns.{SSN_COLUMN}
@@ -51,6 +52,7 @@ columns.zip = {{ type = "INTEGER", min = 0, max = 99999 }}
 
 def _scores_declaration(rows: int) -> str:
     return f"""
+open = true
 rows = {rows}
 columns.{SSN_COLUMN}
 columns.score = {{ type = "INTEGER", min = 300, max = 850 }}

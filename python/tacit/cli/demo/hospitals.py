@@ -39,6 +39,7 @@ def _operations(hospital: str, rows: int) -> str:
 def _declaration(rows: int) -> str:
     listed = ", ".join(f'"{procedure}"' for procedure in PROCEDURES)
     return f"""
+open = true
 rows = {rows}
 columns.procedure = {{ type = "VARCHAR", values = [{listed}] }}
 columns.nights = {{ type = "INTEGER", min = 0, max = 99 }}

@@ -37,6 +37,7 @@ def _trips(letter: str, rows: int) -> str:
 
 def _declaration(rows: int) -> str:
     return f"""
+open = true
 rows = {rows}
 consents = ["groups"]
 columns.company = {{ type = "INTEGER", min = 1, max = 12 }}

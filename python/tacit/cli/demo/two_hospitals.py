@@ -51,6 +51,7 @@ def _day(salt: str, number: str = "i") -> str:
 def _discharge_declaration(rows: int) -> str:
     listed = ", ".join(f'"{each}"' for each in DIAGNOSES)
     return f"""
+open = true
 rows = {rows}
 unique = [["pid"]]
 columns.pid = {{ type = "INTEGER", min = 0, max = 9999999 }}
@@ -61,6 +62,7 @@ columns.day = {{ type = "DATE", min = 2025-01-01, max = 2026-12-31 }}
 
 def _admission_declaration(rows: int) -> str:
     return f"""
+open = true
 rows = {rows}
 columns.pid = {{ type = "INTEGER", min = 0, max = 9999999 }}
 columns.day = {{ type = "DATE", min = 2025-01-01, max = 2026-12-31 }}

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable
 from dataclasses import fields, is_dataclass
+from datetime import date
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -43,6 +45,8 @@ def encoded(value: object) -> Any:
         return [encoded(each) for each in value]
     if value is None or isinstance(value, bool | int | float | str):
         return value
+    if isinstance(value, date):
+        return value.isoformat()
     raise TypeError(f"a plan holds no {type(value).__name__}")
 
 
@@ -82,6 +86,12 @@ def plan_hash(plan: PlacedPlan) -> bytes:
 def declaration_hash(table: Table) -> str:
     """SHA-256 over what an offer declares of a table, in hexadecimal."""
     return hashlib.sha256(canonical(encoded(table)).encode()).hexdigest()
+
+
+def offer_hash(tables: Iterable[Table]) -> str:
+    """SHA-256 over all tables of one owner with their terms, in hexadecimal. Their order does not matter."""
+    listed = sorted((encoded(table) for table in tables), key=canonical)
+    return hashlib.sha256(canonical({"offer": listed}).encode()).hexdigest()
 
 
 def tacit_version() -> str:

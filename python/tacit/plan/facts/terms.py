@@ -77,3 +77,10 @@ OPEN_COLUMN: Final = ColumnTerms(frozenset({"select"}), frozenset(FUNCTIONS))
 def open_terms(parties: tuple[str, ...]) -> Terms:
     """The terms of a table that its owner has opened to these parties on purpose."""
     return Terms(frozenset(parties), matches=frozenset(parties), differences="off")
+
+
+def selecting(table: Terms, column: ColumnTerms) -> frozenset[str]:
+    """The parties that may see a column row by row."""
+    if "select" not in column.ways:
+        return frozenset()
+    return table.recipients if column.to is None else column.to

@@ -1,9 +1,9 @@
 """Joins of two owners by private set intersection instead of an oblivious join.
 
 A join of two owners' own tables becomes a Match where both agree. A table's owner agrees if it consents to "matches",
-or if every node may read the key columns of the join in clear. Both owners then learn which of their rows match. The
-left one (whose keys are unique) also learns how many rows of the other match each of its own, and all nodes learn how
-many rows the join has.
+or if every node may read the key columns of the join in clear; where its table has terms, they name all nodes among
+those that may learn matches. Both owners then learn which of their rows match. The left one (whose keys are unique)
+also learns how many rows of the other match each of its own, and all nodes learn how many rows the join has.
 
 Keys that are matched are columns of the tables: one that the query computes, as by CASE, could be a condition.
 
@@ -44,6 +44,7 @@ from tacit.plan.algebra.relations import (
 from tacit.plan.algebra.trees import children, over_children, owner, scans
 from tacit.plan.algebra.types import Boolean
 from tacit.plan.facts.catalog import Catalog, DisclosureRule
+from tacit.plan.facts.consents import matches_allowed
 from tacit.plan.facts.fields import column, fields, names
 from tacit.plan.facts.readers import Readers
 from tacit.plan.facts.sizes import size_rule
@@ -294,9 +295,15 @@ def _side(whole: _Whole, taken: set[str]) -> tuple[Relation, str]:
 
 
 def _permitted(side: Relation, keys: tuple[str, ...], catalog: Catalog) -> DisclosureRule | None:
-    """What allows to learn which rows of a side match; None if nothing does."""
-    tables = {scan.table for scan in scans(side)}
-    if all("matches" in table.consents for table in catalog.tables if table.name in tables):
+    """What allows to learn which rows of a side match; None if nothing does.
+
+    The other owner learns which, every node how many: the terms of all tables name all of them.
+    """
+    named = {scan.table for scan in scans(side)}
+    tables = [table for table in catalog.tables if table.name in named]
+    if not all(matches_allowed(table, node) for table in tables for node in catalog.nodes):
+        return None
+    if all("matches" in table.consents for table in tables):
         return DisclosureRule.MATCHES_CONSENT
     readers = Readers(catalog).of(side)
     if all(readers[key] >= set(catalog.nodes) for key in keys):
