@@ -26,6 +26,7 @@ HOMES = {
     "calibrate": "tacit.cli.calibrate",
     "keys": "tacit.cli.keys",
     "ledger": "tacit.cli.ledger",
+    "policy": "tacit.cli.policy",
 }
 """Each command's module, which only a run of the command loads: SQL's parser costs more time than a small match."""
 
