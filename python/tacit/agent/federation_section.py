@@ -138,7 +138,7 @@ class Section:
         known = tuple(known)
         for name in names:
             if name not in known:
-                near = get_close_matches(name, known, n=1, cutoff=0.7)
+                near = get_close_matches(name, known, n=1, cutoff=0.65)
                 advice = f"perhaps you mean {near[0]}" if near else f"write {either(known)}"
                 raise self.error(f"{what} names {name!r}, which is no {kind}", advice)
 
