@@ -9,6 +9,7 @@ import pytest
 from tacit.plan.account.explain import explain_json, explain_text
 from tacit.plan.account.serialise import plan_hash
 from tacit.plan.facts.catalog import Catalog
+from tacit.plan.facts.terms import Terms
 from tacit.plan.physical.cost import ASSUMED_ROWS, predict
 from tacit.plan.physical.operators import CircuitPsi
 from tacit.plan.physical.placed import LocalStep, PlacedPlan, PsiStep
@@ -59,6 +60,24 @@ def test_explain_says_whose_consent_is_missing(table: str) -> None:
         f"step 5 is oblivious: {owner} does not consent to matches of {table}; "
         "circuit-PSI needs keys that are unique on both sides, those of bank may repeat",
     )
+
+
+def towards(table: str, parties: frozenset[str]) -> Catalog:
+    """The catalog with terms of one table that let these parties learn which rows match."""
+    terms = Terms(frozenset(MATCHING.parties), matches=parties)
+    tables = tuple(replace(each, terms=terms) if each.name == table else each for each in MATCHING.tables)
+    return replace(MATCHING, tables=tables)
+
+
+@pytest.mark.parametrize("table", ["shoppers", "payments"])
+def test_consent_to_matches_needs_terms_that_name_every_node(table: str) -> None:
+    owner = next(each.owner for each in MATCHING.tables if each.name == table)
+    others = frozenset(MATCHING.nodes) - {owner}
+    assert is_matched(compiled(JOIN, towards(table, others)))
+    for unnamed in others:
+        plan = compiled(JOIN, towards(table, others - {unnamed}))
+        assert not is_matched(plan)
+        assert plan.joins[0].startswith(f"step 5 is oblivious: {owner} does not consent to matches of {table}; ")
 
 
 @pytest.mark.parametrize(
