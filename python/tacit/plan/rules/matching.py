@@ -1,7 +1,7 @@
 """Joins of two owners by private set intersection instead of an oblivious join.
 
 A join of two owners' own tables becomes a Match where both agree. A table's owner agrees if it consents to "matches",
-or if every node may read the key columns of the join in clear; where its table has terms, they name all nodes among
+or if every node may read the key columns of the join in clear. Terms of its table also have to name every node among
 those that may learn matches. Both owners then learn which of their rows match. The left one (whose keys are unique)
 also learns how many rows of the other match each of its own, and all nodes learn how many rows the join has.
 
