@@ -130,12 +130,14 @@ def cost_lines() -> list[str]:
 
 
 def help_lines() -> list[str]:
-    """The help text of every command."""
+    """The help text of every command, and of those in a group after it."""
     lines: list[str] = []
     for module in commands():
-        parser = argparse.ArgumentParser(prog=f"tacit {module.NAME}", description=module.__doc__)
-        module.add_arguments(parser)
-        lines += [f"### tacit {module.NAME}", "", "```text", parser.format_help().rstrip(), "```", ""]
+        for command in (module, *getattr(module, "COMMANDS", ())):
+            name = module.NAME if command is module else f"{module.NAME} {command.NAME}"
+            parser = argparse.ArgumentParser(prog=f"tacit {name}", description=command.__doc__)
+            command.add_arguments(parser)
+            lines += [f"### tacit {name}", "", "```text", parser.format_help().rstrip(), "```", ""]
     return lines
 
 

@@ -71,7 +71,7 @@ matches = ["north"]
 weights = ["customers.revenue", "customers.*"]
 differences = "text"
 questions = 7
-refusals = 0
+refusals = 1
 period = 365
 complement = true
 
@@ -110,7 +110,7 @@ def test_every_entry(tmp_path: Path) -> None:
     found = people(tmp_path, EVERYTHING)
     assert found.terms == Terms(
         frozenset({"north", "west"}), 10, ("ssn", "city"), "drop", date(2027, 1, 31), frozenset({Q}),
-        frozenset({"north"}), frozenset({"customers.revenue", "customers.*"}), "text", 7, 0, 365, True,
+        frozenset({"north"}), frozenset({"customers.revenue", "customers.*"}), "text", 7, 1, 365, True,
     )  # fmt: skip
     assert [column.terms for column in found.columns] == [
         ColumnTerms(frozenset({"join"}), partners=frozenset({"customers.ssn", "people.ssn"})),
@@ -257,7 +257,7 @@ MISTAKES = [
      'write "sets", "text" or "off".'),
     (FLOOR, f'{FLOOR}\ndifferences = "all"', PEOPLE + "differences is 'all'; write \"sets\", \"text\" or \"off\"."),
     (FLOOR, f"{FLOOR}\nquestions = 0", PEOPLE + "questions is 0; write a whole number from 1."),
-    (FLOOR, f"{FLOOR}\nrefusals = -1", PEOPLE + "refusals is -1; write a whole number from 0."),
+    (FLOOR, f"{FLOOR}\nrefusals = 0", PEOPLE + "refusals is 0; write a whole number from 1."),
     (FLOOR, f"{FLOOR}\nperiod = 1.5", PEOPLE + "period is 1.5; write a whole number."),
     (FLOOR, f"{FLOOR}\ncomplement = 1", PEOPLE + "complement is 1; write true or false."),
     # columns
@@ -526,7 +526,7 @@ def offers(draw: st.DrawFn) -> tuple[Terms, ColumnTerms]:
         draw(st.frozensets(st.sampled_from(["customers.*", "customers.ssn", "people.x"]))),
         draw(st.sampled_from(["sets", "text", "off"])),
         draw(st.integers(1, 999)),
-        draw(st.integers(0, 999)),
+        draw(st.integers(1, 999)),
         draw(st.integers(1, 999)),
         draw(st.booleans()),
     )

@@ -55,9 +55,9 @@ def read_terms(section: Section, columns: Iterable[str], parties: tuple[str, ...
         matches=_parties(section, "matches", parties),
         weights=_weights(section),
         differences=_differences(section),
-        questions=_number(section, "questions", Terms.questions, least=1),
-        refusals=_number(section, "refusals", Terms.refusals, least=0),
-        period=_number(section, "period", Terms.period, least=1),
+        questions=_number(section, "questions", Terms.questions),
+        refusals=_number(section, "refusals", Terms.refusals),
+        period=_number(section, "period", Terms.period),
         complement=section.flag("complement", default=Terms.complement),
     )
     protecting = [entry for entry in PROTECTING if section.has(entry)]
@@ -166,6 +166,6 @@ def _differences(section: Section) -> Differences:
     return cast(Differences, section.choice("differences", DIFFERENCES, Terms.differences))
 
 
-def _number(section: Section, entry: str, default: int, least: int) -> int:
-    found = section.count(entry, least)
+def _number(section: Section, entry: str, default: int) -> int:
+    found = section.count(entry, least=1)
     return default if found is None else found
