@@ -62,6 +62,19 @@ def test_other_bounds_at_one_party(consortium: Consortium) -> None:
     assert_disagreement(consortium, ends(consortium.start_all()), "the offer of table scores_a is #")
 
 
+def test_other_terms_at_one_party(consortium: Consortium) -> None:
+    """One party's copy of an offer restricts what the others' copies leave open."""
+    offer = consortium.home("regulator") / "offers" / "bureau_b.toml"
+    everybody = ", ".join(f'"{party}"' for party in PARTIES)
+    terms = f"recipients = [{everybody}]\nquestions = 7"
+    offer.write_text(offer.read_text().replace("open = true", terms).replace(" }", ', use = ["select"] }'))
+    found = ends(consortium.start_all())
+    assert_disagreement(consortium, found, "the offer of table scores_b is #", "questions of table scores_b is ")
+    assert any("is 7 here and not given at" in end.sentence() for end in found.values()) or any(
+        "is not given here and 7 at regulator" in end.sentence() for end in found.values()
+    )
+
+
 def test_another_key_at_one_party(consortium: Consortium) -> None:
     """The party made a new pair and told nobody."""
     key, certificate = _native.generate_keys("bureau_a")
