@@ -116,7 +116,7 @@ def test_ways_of_deep_queries_are_few_and_keep_their_sources() -> None:
     found = lineage(relation, MIXED)
     assert len(found.values["s"]) <= MOST_WAYS
     assert {use.source.column for use in found.values["s"]} == {"s"}
-    assert {passage for use in found.values["s"] for passage in use.through} == {"add", "mul", "sum"}
+    assert {passage for use in found.values["s"] for passage in use.through} == {"add", "mul", "sum", "single"}
     assert {use.source.column for use in found.presence} == {None, "g", "k"}
 
 

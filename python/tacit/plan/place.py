@@ -92,8 +92,7 @@ def _answer(stage: Stage, found: Lowered, planning: Planning) -> tuple[Disclosur
     """What the release shows."""
     split, release = _split_of(stage), found.last[0]
     assert isinstance(release, ReleaseStep), "an answer is released before its tail"
-    outputs = tuple(each.name for each in fields(split.tail))
-    return (release_disclosure(release, outputs, split.beyond, stage.core, found.table, planning.catalog),)
+    return (release_disclosure(release, split.tail, split.beyond, stage.core, found.table, planning.catalog),)
 
 
 def _split_of(stage: Stage) -> Split:

@@ -11,8 +11,9 @@ from collections.abc import Iterable
 from tacit.plan.algebra.relations import Aggregate, FullJoin, Match, Project, Relation
 from tacit.plan.algebra.trees import owner, scans
 from tacit.plan.facts.catalog import Catalog, DisclosureRule
+from tacit.plan.facts.fields import fields
 from tacit.plan.facts.floors import least_rows
-from tacit.plan.facts.lineage import lineage
+from tacit.plan.facts.lineage import grafted, lineage
 from tacit.plan.facts.sizes import most_ids, most_matches
 from tacit.plan.facts.sources import Source, Use, ordered
 from tacit.plan.physical.disclosure import (
@@ -132,7 +133,7 @@ def _owner(relation: Relation) -> str:
 
 def release_disclosure(
     release: ReleaseStep,
-    outputs: tuple[str, ...],
+    tail: Relation,
     beyond: tuple[Beyond, ...],
     core: Relation,
     table: SharedTable,
@@ -140,15 +141,23 @@ def release_disclosure(
 ) -> Disclosure:
     """What the recipients see: the answer, and whatever operands of quotients the answer does not imply.
 
-    core: what is opened. table: the same shared, each column under its own name.
+    core: what is opened. tail: the answer, computed from it. table: the core shared, each column under its own name.
     """
     found, least = lineage(core, catalog), least_rows(core)
+    answer = lineage(grafted(tail, core), catalog)
+    outputs = tuple(each.name for each in fields(tail))
     columns = tuple(Named(each.name, table.columns[each.name][0].kind) for each in release.fields)
     values = tuple((each.name, ordered(found.values[each.name])) for each in release.fields)
     return Disclosure(
         release.operator.to,
         Site(release.id, release.operator.op),
         OpenedColumns(columns, outputs, beyond, table.rows.text),
-        Derivation(values, ordered(found.presence), table.rows.most, least if least > 1 else None),
+        Derivation(
+            values,
+            ordered(found.presence),
+            table.rows.most,
+            least if least > 1 else None,
+            tuple((name, ordered(answer.values[name])) for name in outputs),
+        ),
         (DisclosureRule.QUERY,),
     )

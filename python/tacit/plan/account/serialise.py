@@ -11,6 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from tacit.plan.facts.catalog import Table
+from tacit.plan.facts.sources import Use
 from tacit.plan.physical.disclosure import Disclosure
 from tacit.plan.physical.placed import PlacedPlan
 from tacit.plan.physical.record import JSON, Record
@@ -60,7 +61,8 @@ def disclosure_json(disclosure: Disclosure) -> JSON:
         "step": disclosure.site.step,
         "shown": encoded(disclosure.shown),
         "derivation": {
-            "values": {name: [each.json() for each in uses] for name, uses in derivation.values},
+            "values": _uses(derivation.values),
+            "outputs": _uses(derivation.outputs),
             "presence": [each.json() for each in derivation.presence],
             "rows": derivation.rows,
             "floor": derivation.floor,
@@ -68,6 +70,10 @@ def disclosure_json(disclosure: Disclosure) -> JSON:
         "rules": [rule.value for rule in disclosure.rules],
         "permit": None if permit is None else permit.json(),
     }
+
+
+def _uses(columns: tuple[tuple[str, tuple[Use, ...]], ...]) -> JSON:
+    return {name: [each.json() for each in uses] for name, uses in columns}
 
 
 def canonical(value: object) -> str:

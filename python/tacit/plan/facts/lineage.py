@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from tacit.plan.algebra.once import once
 from tacit.plan.algebra.relations import (
     Aggregate,
+    Aggregation,
     Broadcast,
     Call,
     ColumnRef,
@@ -35,9 +36,11 @@ from tacit.plan.algebra.relations import (
     Sort,
     Union,
 )
+from tacit.plan.algebra.trees import over_children
 from tacit.plan.facts.catalog import Catalog, KeptTable
-from tacit.plan.facts.fields import columns_of, names
+from tacit.plan.facts.fields import columns_of, names, row_bound
 from tacit.plan.facts.sources import Source, Use, Uses, few, passed
+from tacit.plan.facts.uniqueness import is_unique
 
 Columns = Mapping[str, Uses]
 
@@ -66,7 +69,7 @@ def _of(relation: Relation, catalog: Catalog) -> Lineage:
         case KeptScan():
             return _kept(relation, next(each for each in catalog.kept if each.name == relation.table))
         case Opened():
-            raise AssertionError("what a tail reads derives as the release says that opened it")
+            raise AssertionError("what a tail reads derives as what was opened does: see grafted")
         case Filter(input, predicate):
             below = lineage(input, catalog)
             return Lineage(below.values, below.presence | passed(_expr(predicate, below.values), "filter"))
@@ -84,7 +87,7 @@ def _of(relation: Relation, catalog: Catalog) -> Lineage:
         case Broadcast(input, scalar):
             return _broadcast(lineage(input, catalog), lineage(scalar, catalog))
         case Aggregate(input, _, _):
-            return _aggregate(relation, lineage(input, catalog))
+            return _aggregate(relation, lineage(input, catalog), catalog)
         case Sort(input, keys):
             below = lineage(input, catalog)
             order = _all(below.values[key.column] for key in keys)
@@ -92,6 +95,11 @@ def _of(relation: Relation, catalog: Catalog) -> Lineage:
         case Limit(input, _, _):
             below = lineage(input, catalog)
             return Lineage(below.values, passed(below.presence, "limit"))
+
+
+def grafted(tail: Relation, core: Relation) -> Relation:
+    """A tail over what it reads, as one tree. core: what is opened."""
+    return core if isinstance(tail, Opened) else over_children(tail, lambda each: grafted(each, core))
 
 
 def _kept(relation: KeptScan, table: KeptTable) -> Lineage:
@@ -121,14 +129,27 @@ def _broadcast(input: Lineage, scalar: Lineage) -> Lineage:
     return Lineage({**input.values, **beside}, input.presence)
 
 
-def _aggregate(relation: Aggregate, below: Lineage) -> Lineage:
+def _aggregate(relation: Aggregate, below: Lineage, catalog: Catalog) -> Lineage:
     keys = {key: passed(below.values[key], "group") for key in relation.keys}
+    single = _of_single_rows(relation, catalog)
     values = {
-        each.name: passed(below.values[each.column] if each.column is not None else (), each.function)
+        each.name: passed(_aggregated(each, below), "single" if single else each.function)
         for each in relation.aggregations
     }
     rows = passed(below.presence, "group" if relation.keys else "aggregate")
     return Lineage({**keys, **values}, rows | _all(keys.values()))
+
+
+def _aggregated(each: Aggregation, below: Lineage) -> Iterable[Use]:
+    """What an aggregate is over: a column, or, where it counts rows, what decides whose rows of tables there are."""
+    if each.column is not None:
+        return below.values[each.column]
+    return [use for use in below.presence if use.source.column is None]
+
+
+def _of_single_rows(relation: Aggregate, catalog: Catalog) -> bool:
+    """Whether each result is of one row at most, as far as declarations and the query say: a sum of one row is it."""
+    return row_bound(relation.input) == 1 or is_unique(relation.input, relation.keys, catalog)
 
 
 def _expr(expr: Expr, columns: Columns) -> Uses:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Final
 from typing import Literal as OneOf
 
 from tacit.plan.algebra.relations import AggregateFunction, Operator
@@ -19,6 +19,7 @@ Passage = (
         "join",
         "group",  # GROUP BY and DISTINCT: by these values, or of these rows
         "aggregate",  # all rows become one
+        "single",  # an aggregate of which each result is of one row at most, and so shows that row's value
         "sort",
         "limit",
     ]
@@ -66,14 +67,44 @@ def passed(uses: Iterable[Use], by: Passage) -> Uses:
     return frozenset(each if each.through[-1:] == (by,) else Use(each.source, (*each.through, by)) for each in uses)
 
 
+Exposure = OneOf["row by row", "each different value", "one row's value", "aggregate"]
+"""How much of a source is shown: of each row, each value once, that of one row of many, or a number made of rows."""
+
+OF_ONE_ROW: Final = frozenset[Passage]({"min", "max", "middle"})
+OF_MANY_ROWS: Final = frozenset[Passage]({"sum", "count", "count_rows", "count_distinct", "aggregate"})
+DECIDING: Final = frozenset[Passage]({"condition", "filter", "join", "sort"})
+
+
+def exposure(use: Use) -> Exposure:
+    """How much of its source a use shows at most."""
+    passages = frozenset(use.through)
+    if passages & OF_MANY_ROWS:
+        return "aggregate"
+    if passages & OF_ONE_ROW:
+        return "one row's value"
+    return "each different value" if "group" in passages else "row by row"
+
+
+def decides(use: Use) -> bool:
+    """Whether a source decides which value, or which row, is shown, and is not what that is computed from."""
+    return bool(DECIDING & frozenset(use.through))
+
+
 def few(uses: Uses) -> Uses:
-    """The same sources. More ways of one than ``MOST_WAYS`` are told as one: all operators on them, by their names."""
+    """The same sources, each exposed as before. More ways of one than ``MOST_WAYS`` are told as few: all operators on
+    them, by their names, for each exposure."""
     ways: dict[Source, list[Use]] = {}
     for each in uses:
         ways.setdefault(each.source, []).append(each)
-    return frozenset(
-        each for source, found in ways.items() for each in (found if len(found) <= MOST_WAYS else [_one(source, found)])
-    )
+    return frozenset(each for found in ways.values() for each in (found if len(found) <= MOST_WAYS else _merged(found)))
+
+
+def _merged(ways: Iterable[Use]) -> list[Use]:
+    """One use for each exposure: a value row by row is not told as part of a sum."""
+    alike: dict[tuple[Exposure, bool], list[Use]] = {}
+    for each in ways:
+        alike.setdefault((exposure(each), decides(each)), []).append(each)
+    return [_one(found[0].source, found) for found in alike.values()]
 
 
 def _one(source: Source, ways: Iterable[Use]) -> Use:

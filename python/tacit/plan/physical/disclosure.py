@@ -125,13 +125,15 @@ class Derivation:
 
     values: of each column that is opened. presence: of which rows there are, how many, and in which order. rows: no
     more are shown; None where no number is. floor: each row that is opened stands for this many rows of tables at
-    least, by the query's own conditions (tacit.plan.facts.floors); None where they do not say.
+    least, by the query's own conditions (tacit.plan.facts.floors); None where they do not say. outputs: as values, of
+    each column of the answer, which its recipients compute from what is opened.
     """
 
     values: tuple[tuple[str, tuple[Use, ...]], ...]
     presence: tuple[Use, ...]
     rows: int | None
     floor: int | None = None
+    outputs: tuple[tuple[str, tuple[Use, ...]], ...] = ()
 
 
 @dataclass(frozen=True)
