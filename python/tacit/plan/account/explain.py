@@ -2,57 +2,109 @@
 
 from __future__ import annotations
 
+import json
 import textwrap
+from dataclasses import asdict, replace
 
 from tacit.plan.account.clauses import tree_text
 from tacit.plan.account.describe import name
 from tacit.plan.account.learnt import learnt
-from tacit.plan.account.listing import JOINS_TITLE, LEARNT_TITLE, Listing, cost_listing, permit_listing, plan_listing
+from tacit.plan.account.listing import JOINS_TITLE, Listing, cost_listing, permit_listing, plan_listing
+from tacit.plan.account.page import WIDTH, page, wrapped
 from tacit.plan.account.serialise import encoded, plan_hash, plan_json
+from tacit.plan.account.statement import Statement, statement
+from tacit.plan.facts.allowances import Allowance
 from tacit.plan.physical.cost import StepCost, predict, total
 from tacit.plan.physical.placed import InputStep, KeptStep, PlacedPlan, PsiStep, SecureStep
 from tacit.plan.physical.record import JSON
 from tacit.plan.rules.stage import Stage
 
-WIDTH = 110
+FORMAT = "tacit-explain/2"
+"""Of the JSON: a new one where members change their meaning or go."""
+MOST_TEXT = 300
+"""Characters of what a step does, on the page; programs get all of it."""
+TECHNICAL = "For engineers: how it runs, and what it costs"
 WORDS = (
-    "local: computed by one party on its own tables. mpc: computed by the nodes on secret shares, of which no node "
-    "alone can tell a value. psi: keys of two owners' tables are matched. tail: what a recipient computes from what is "
-    "opened.",
-    "rows: how many rows go on, which all parties know. announced: the exact number is told when the query runs. "
-    "rows(3): as many as step 3 has. min(a, b): the smaller one.",
-    "n:4 is a column n of 4 bits; ? means that values may be missing. ring64: a number in 64 bits. hash50: a hash of a "
-    "text in 50 bits, under a key that the nodes draw in each run.",
+    ("local", "local: computed by one party on its own tables."),
+    ("mpc", "mpc: computed by the nodes on secret shares, of which no node alone can tell a value."),
+    ("psi", "psi: keys of two owners' tables are matched, none of which the other sees."),
+    (".tail", "tail: what a recipient computes from what is opened."),
+    ("  rows  ", "rows: how many rows go on, which all parties know."),
+    ("announced", "announced: the exact number is told when the question runs."),
+    ("rows(", "rows(3): as many as step 3 has."),
+    ("min(", "min(a, b): the smaller one."),
+    (":", "n:4 is a column n of 4 bits."),
+    ("?", "?: values may be missing."),
+    ("ring64", "ring64: a number in 64 bits."),
+    ("ring128", "ring128: a number in 128 bits."),
+    ("bytes", "bytes320: a text in 320 bits."),
+    ("hash", "hash50: a hash of a text in 50 bits, under a key that the nodes draw in each run."),
 )
-"""What the words of an account mean."""
+"""What the words of the technical part mean, each where it occurs."""
 
 
-def explain_text(plan: PlacedPlan, costs: tuple[StepCost, ...] | None = None) -> str:
-    """The plan for people, at most 110 columns wide. costs: predicted ones, by default those of the native module."""
-    costs = predict(plan) if costs is None else costs
+def explain_text(
+    plan: PlacedPlan, costs: tuple[StepCost, ...] | None = None, allowances: tuple[Allowance, ...] = ()
+) -> str:
+    """The plan for people, at most 100 columns wide. costs: predicted ones, by default those of the native module.
+
+    allowances: owners' rules that allow the answer.
+    """
+    technical = _technical(plan, predict(plan) if costs is None else costs)
+    signed = wrapped("What is signed: the hash of this question with its plan, all disclosures, offers and version.")
+    return "\n".join([*page(plan, allowances), "", *technical, *signed, f"Plan hash {plan_hash(plan).hex()}"]) + "\n"
+
+
+def _technical(plan: PlacedPlan, costs: tuple[StepCost, ...]) -> list[str]:
+    """What engineers need: steps, permits, joins, readers, costs, and the words for these."""
     steps, opened, cost = plan_listing(plan), permit_listing(plan), cost_listing(costs)
     sections = [
-        (steps.title, _lines(steps)),
-        (LEARNT_TITLE, [line for each in learnt(plan) for line in _wrapped(each, "- ", "  ")]),
+        (steps.title, _lines(_short(steps))),
         (opened.title, _lines(opened) if opened.rows else []),
-        (JOINS_TITLE, [line for each in plan.joins for line in _wrapped(each, "- ", "  ")]),
-        ("Columns that others than their owner may read in clear, by its offer", _reader_lines(plan)),
+        (JOINS_TITLE, [line for each in plan.joins for line in wrapped(each, "- ", "  ")]),
+        ("Columns that offers let others read in clear; this question opens none but those above", _reader_lines(plan)),
         (cost.title, _lines(cost)),
     ]
-    shown = [f"{title}\n" + "\n".join(f"  {line}" for line in lines) for title, lines in sections if lines]
-    shown.append("Words\n" + "\n".join(f"  {line}" for each in WORDS for line in _wrapped(each, "- ", "  ")))
-    return "\n\n".join([*shown, f"Plan hash {plan_hash(plan).hex()}"]) + "\n"
+    shown = [line for title, lines in sections if lines for line in (title, *(f"  {each}" for each in lines), "")]
+    words = [meaning for word, meaning in WORDS if any(word in line for line in shown)]
+    return [f"{' ' + TECHNICAL + ' ':-^{WIDTH}}", *shown, "Words", *(f"  {each}" for each in _told(words)), ""]
 
 
-def explain_json(plan: PlacedPlan, costs: tuple[StepCost, ...] | None = None) -> JSON:
-    """The plan for programs: the whole placed plan, the account in sentences, the predicted cost and the hash."""
+def _told(words: list[str]) -> list[str]:
+    return wrapped(" ".join(words))
+
+
+def _short(steps: Listing) -> Listing:
+    """The steps without the ends of long texts."""
+    return replace(steps, rows=tuple((*row[:-1], _cut(row[-1])) for row in steps.rows))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MOST_TEXT else f"{text[:MOST_TEXT]} ... (all of it: --format json)"
+
+
+def explain_json(
+    plan: PlacedPlan, costs: tuple[StepCost, ...] | None = None, allowances: tuple[Allowance, ...] = ()
+) -> JSON:
+    """The plan for programs (docs/schemas/explain.schema.json): the statement that people approve as data and as a list
+    of sentences, the whole placed plan, the predicted cost and the hash."""
     costs = predict(plan) if costs is None else costs
     return {
+        "format": FORMAT,
+        "question": plan.query,
+        "statement": plain_data(statement(plan, allowances)),
+        "learns": list(learnt(plan, allowances)),
         "plan": plan_json(plan),
-        "learns": list(learnt(plan)),
         "cost": [encoded(each) for each in (*costs, *([total(costs)] if costs else []))],
         "hash": plan_hash(plan).hex(),
     }
+
+
+def plain_data(found: Statement) -> JSON:
+    """A statement as JSON values: an object for each dataclass."""
+    said = json.loads(json.dumps(asdict(found)))
+    assert isinstance(said, dict)
+    return said
 
 
 def stage_texts(stage: Stage, before: Stage | None) -> dict[str, str]:
@@ -96,7 +148,7 @@ def _reader_lines(plan: PlacedPlan) -> list[str]:
         owner = {step.operator.owner} if isinstance(step, InputStep) else set()
         for column, readers in step.readers if isinstance(step, InputStep | PsiStep | KeptStep | SecureStep) else ():
             if set(readers) - owner:
-                lines += _wrapped(f"{name(step)}: {column} by {', '.join(readers)}", "", "  ")
+                lines += wrapped(f"{name(step)}: {column} by {', '.join(readers)}", "", "  ")
     return lines
 
 
@@ -110,9 +162,5 @@ def _lines(listing: Listing) -> list[str]:
         sides = zip(row, listing.columns, widths, strict=True)
         cells = [cell.rjust(width) if side == "right" else cell.ljust(width) for cell, (_, side), width in sides]
         head = "".join(f"{cell}  " for cell in cells[:-1])
-        lines += [line.rstrip() for line in _wrapped(cells[-1], head, " " * len(head))] or [head.rstrip()]
+        lines += [line.rstrip() for line in wrapped(cells[-1], head, " " * len(head))] or [head.rstrip()]
     return [*lines, *([listing.note] if listing.note else [])]
-
-
-def _wrapped(text: str, first: str, rest: str) -> list[str]:
-    return textwrap.wrap(text, WIDTH - 2, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False)

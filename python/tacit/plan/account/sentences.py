@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from tacit.plan.account.origins import origins
+from tacit.plan.account.phrases import counted, listed, plain, presence_text, value_text
+from tacit.plan.algebra.bounds import UNDECLARED_ROWS
 from tacit.plan.facts.catalog import DisclosureRule
 from tacit.plan.facts.sizes import Counted
+from tacit.plan.facts.sources import Use, exposure
 from tacit.plan.physical.disclosure import (
     AnnouncedRows,
+    Derivation,
     Disclosure,
     KeptRows,
     Matched,
@@ -16,12 +21,21 @@ from tacit.plan.physical.disclosure import (
     OpenedRows,
 )
 
+ALLOWED = {
+    DisclosureRule.QUERY: "each party that takes part, by starting this question",
+    DisclosureRule.UNDECLARED_ROWS: "{} declaring no number of rows that true ones are filled up to",
+    DisclosureRule.FILTER_CONSENT: "{} consenting to show how many rows a filter leaves",
+    DisclosureRule.GROUPS_CONSENT: "{} consenting to show how many groups there are",
+    DisclosureRule.MATCHES_CONSENT: "{} consenting to show which rows match",
+    DisclosureRule.READABLE_KEYS: "{} letting all nodes read the columns that are compared",
+}
+
 
 def what(disclosure: Disclosure) -> str:
     """What the recipients learn."""
     match disclosure.shown:
-        case AnnouncedRows(_, counted):
-            return " plus ".join(f"the exact number of {_counted(each)}" for each in counted)
+        case AnnouncedRows(_, counted_rows):
+            return " plus ".join(f"the exact number of {_counted(each)}" for each in counted_rows)
         case MatchingRows(own, others, keys, repeats):
             often = f", and how many {_rows(others)} match each of these" if repeats else ""
             return f"which of its {_rows(own)} match {_rows(others)} on {_on(keys)}{often}"
@@ -31,54 +45,138 @@ def what(disclosure: Disclosure) -> str:
             both = f"{_rows(left)} match {_rows(right)} on {_on(keys)}"
             return f"the exact number of rows of the full join, and so how many {both}"
         case OpenedRows():
-            return "how many rows the nodes open, the ones that do not count included"
+            return "how many rows the nodes open, those that do not count included"
         case KeptRows(table):
-            return f"how many rows the kept table {table} has, the ones that do not count included"
+            return f"how many rows the kept table {table} has, those that do not count included"
         case OpenedColumns():
-            return _opened(disclosure.shown)
+            parts = [f"{name}: {made}" for name, made in (*outputs(disclosure), *beyond(disclosure))]
+            return f"the answer, {rows(disclosure)} ({'; '.join(parts)})"
+
+
+def outputs(disclosure: Disclosure) -> tuple[tuple[str, str], ...]:
+    """The columns of an answer, and what each is made of."""
+    return _made(disclosure, disclosure.derivation.outputs)
+
+
+def beyond(disclosure: Disclosure) -> tuple[tuple[str, str], ...]:
+    """The same of what is opened besides, since only a recipient can divide it."""
+    shown = disclosure.shown
+    opened = {name for each in shown.beyond for name in each.columns} if isinstance(shown, OpenedColumns) else set()
+    return _made(disclosure, tuple(each for each in disclosure.derivation.values if each[0] in opened))
+
+
+def _made(disclosure: Disclosure, columns: tuple[tuple[str, tuple[Use, ...]], ...]) -> tuple[tuple[str, str], ...]:
+    return tuple((plain(name), value_text(origins(uses), disclosure.recipients)) for name, uses in columns)
+
+
+def rows(disclosure: Disclosure) -> str:
+    """How many rows an answer has, and what each stands for."""
+    most = disclosure.derivation.rows
+    bound = f"at most {counted(most)}" if most is not None and most < UNDECLARED_ROWS else "any number of rows"
+    match _each_row(disclosure.derivation):
+        case "row":
+            return bound
+        case "group":
+            return f"{bound}, one for each group"
+        case "whole":
+            return f"{bound}, made of all rows together"
+
+
+def _each_row(derivation: Derivation) -> str:
+    """What a row of an answer stands for: a "row" of tables, a "group" of them, or the "whole"."""
+    shown = {exposure(use) for use in derivation.presence if use.source.column is None}
+    grouped = any("group" in use.through for use in derivation.presence if use.source.column is None)
+    if "row by row" in shown or not shown:
+        return "row"
+    return "group" if grouped else "whole"
+
+
+def shows_single_rows(disclosure: Disclosure) -> bool:
+    """Whether rows of tables are shown one by one."""
+    return _each_row(disclosure.derivation) == "row"
+
+
+def notes(disclosure: Disclosure) -> tuple[str, ...]:
+    """What else is to be known of an answer: how few rows a number may stand for, and what its rows depend on."""
+    return tuple(each for each in (_least(disclosure), _presence(disclosure)) if each is not None)
+
+
+def _least(disclosure: Disclosure) -> str | None:
+    derivation = disclosure.derivation
+    if derivation.floor is not None:
+        return f"Each row stands for at least {counted(derivation.floor)} of the tables: the question says so itself."
+    if any(exposure(use) == "aggregate" for _, uses in derivation.outputs for use in uses):
+        return "No least number of rows is set: a sum or a count of a single row shows what that row holds."
+    return None
+
+
+def _presence(disclosure: Disclosure) -> str | None:
+    found = presence_text(origins(disclosure.derivation.presence, rows=True), disclosure.recipients)
+    if found is None:
+        return None
+    single = " Rows are shown one by one, so each tells this of a single row." * shows_single_rows(disclosure)
+    return f"Which rows there are also depends on {found}.{single}"
 
 
 def reason(disclosure: Disclosure) -> str:
     """Why it is shown."""
     match disclosure.shown:
-        case AnnouncedRows(owner) if DisclosureRule.UNDECLARED_ROWS in disclosure.rules:
-            return f"{owner} declares no rows for it"
+        case AnnouncedRows() if DisclosureRule.UNDECLARED_ROWS in disclosure.rules:
+            return "there is no declared number of rows that true ones could be filled up to"
         case AnnouncedRows():
-            return "fewer rows enter MPC"
+            return "so that the nodes compute on fewer rows"
         case MatchingRows():
-            return "private set intersection replaces an oblivious join"
+            return "the owners match their keys directly, which is faster than a join on secret shares"
         case NumberOfMatches():
-            return "only these enter MPC"
+            return "so that the nodes compute on these rows alone"
         case NumberOfIds():
-            return "universal ids replace an oblivious join"
+            return "the owners match their keys directly, which is faster than a full join on secret shares"
         case OpenedRows():
-            return "that many come from each node"
+            return "each node sends as many"
         case KeptRows():
             return "the table's description says so"
         case OpenedColumns(beyond=()):
-            return "the query asks for it"
+            return "the question asks for it"
         case OpenedColumns():
-            return "only clear arithmetic divides, so the recipient divides opened values"
+            return f"the question asks for it; {listed(disclosure.recipients)} divides, as shares cannot be divided"
+
+
+def allowed(disclosure: Disclosure) -> str:
+    """What allows it, for people: who, and by which part of an offer."""
+    owners = _owners(disclosure)
+    offers = f"the {'offer' if len(owners) == 1 else 'offers'} of {listed(owners)},"
+    return listed([ALLOWED[each].format(offers) for each in disclosure.rules])
+
+
+def _owners(disclosure: Disclosure) -> tuple[str, ...]:
+    """Whose offers allow it."""
+    match disclosure.shown:
+        case AnnouncedRows(owner):
+            return (owner,)
+        case MatchingRows(one, other) | NumberOfMatches(one, other) | NumberOfIds(one, other):
+            return tuple(dict.fromkeys((one.owner, other.owner)))
+        case OpenedColumns() | OpenedRows() | KeptRows():
+            return ()
 
 
 def rule(disclosure: Disclosure) -> str:
-    """What allows it."""
+    """What allows it, as ledgers name it."""
     return " and ".join(disclosure.rules)
 
 
-def _counted(rows: Counted) -> str:
-    of = " and ".join(rows.tables)
-    match rows.rows:
+def _counted(found: Counted) -> str:
+    of = " and ".join(found.tables)
+    match found.rows:
         case "all":
             return f"rows of {of}"
         case "filtered":
-            return f"rows left by local filters of {of}"
+            return f"rows that conditions leave of {of}"
         case "joined":
-            return f"rows left by a local join of {of}"
+            return f"rows that its owner's own join leaves of {of}"
         case "groups":
-            return f"local groups of {of}"
+            return f"groups of {of}"
         case "filtered groups":
-            return f"local groups of {of} that a condition leaves"
+            return f"groups of {of} that a condition leaves"
 
 
 def _rows(side: Matched) -> str:
@@ -87,15 +185,3 @@ def _rows(side: Matched) -> str:
 
 def _on(keys: tuple[tuple[str, str], ...]) -> str:
     return " and ".join(f"{a} = {b}" for a, b in keys)
-
-
-def _opened(shown: OpenedColumns) -> str:
-    rows = "one row" if shown.bound == "1" else f"of at most {shown.bound} rows"
-    extra = "".join(
-        f"; and beyond it {_listed(each.columns)}, from which {each.output} is computed" for each in shown.beyond
-    )
-    return f"the answer: {_listed(shown.outputs)}, {rows}{extra}"
-
-
-def _listed(names: tuple[str, ...]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -1,0 +1,72 @@
+"""Where what is shown comes from, and how much of that is shown: for programs as data, for people in a clause."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from tacit.plan.facts.sources import Exposure, Source, Use, decides, exposure
+
+ORDER: tuple[Exposure, ...] = ("row by row", "one row's value", "each different value", "aggregate")
+AVERAGE = "average"
+FUNCTIONS = {
+    "sum": "the sum of",
+    "count": "how many rows have a value in",
+    "count_rows": "how many rows there are of",
+    "count_distinct": "how many different values there are of",
+    "min": "the smallest value of",
+    "max": "the largest value of",
+    "middle": "the middle value of",
+    AVERAGE: "the average of",
+}
+AS_IT_IS = {"cast", "rescale", "group", "single", "limit", "aggregate", *FUNCTIONS}
+"""What a value passes without being computed with; others are told as a computation."""
+DECIDED_BY = {
+    "filter": "a condition",
+    "join": "which rows match",
+    "condition": "a condition (CASE)",
+    "group": "which groups there are",
+    "sort": "the order",
+    "limit": "which rows come first",
+}
+
+
+@dataclass(frozen=True)
+class Origin:
+    """One source of what is shown, and how much of it.
+
+    owner: None for a kept table of which nothing is known but that. column: None for which rows a table has. shown: of
+    its values. decides: it only decides which value is shown, or which rows there are. how: by which part of a query it
+    decides. functions: aggregates over it. computed: it is computed with otherwise.
+    """
+
+    owner: str | None
+    table: str
+    column: str | None
+    shown: Exposure
+    decides: bool
+    how: tuple[str, ...]
+    functions: tuple[str, ...]
+    computed: bool
+
+
+def origins(uses: Iterable[Use], *, rows: bool = False) -> tuple[Origin, ...]:
+    """The sources of uses, each once for each exposure. rows: they decide which rows there are."""
+    alike: dict[tuple[Source, Exposure, bool], list[Use]] = {}
+    for use in uses:
+        alike.setdefault((use.source, exposure(use), rows or decides(use)), []).append(use)
+    found = [_origin(*key, each) for key, each in alike.items()]
+    return tuple(sorted(found, key=lambda each: (each.decides, ORDER.index(each.shown))))
+
+
+def _origin(source: Source, shown: Exposure, deciding: bool, uses: Sequence[Use]) -> Origin:
+    passed = {passage for use in uses for passage in use.through}
+    how = tuple(passage for passage in DECIDED_BY if passage in passed) if deciding else ()
+    computed = bool(passed - AS_IT_IS - set(how))
+    return Origin(source.owner, source.table, source.column, shown, deciding, how, _functions(passed), computed)
+
+
+def _functions(passed: Collection[str]) -> tuple[str, ...]:
+    """Of an average the sum and the count are its parts."""
+    inside = {"sum", "count", "count_rows"} if AVERAGE in passed else set()
+    return tuple(name for name in FUNCTIONS if name in passed and name not in inside)

@@ -1,0 +1,108 @@
+"""The page that people approve and sign: who asks, who gets what, what besides, what the nodes see, and nothing else.
+
+Its order is the same for every question. What engineers need follows it, apart (tacit.plan.account.explain).
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable
+
+from tacit.plan.account.learnt import dropping, no_answer, nothing_new
+from tacit.plan.account.phrases import listed, plain
+from tacit.plan.account.statement import Answered, Output, Statement, statement
+from tacit.plan.facts.allowances import Allowance
+from tacit.plan.physical.placed import PlacedPlan
+
+WIDTH = 100
+GETS_TITLE = "Who gets what"
+BESIDES_TITLE = "What else anybody learns"
+
+
+def page(plan: PlacedPlan, allowances: tuple[Allowance, ...] = ()) -> list[str]:
+    """The page's lines. allowances: owners' rules that allow the answer."""
+    found = statement(plan, allowances)
+    sections = [
+        ("Who asks", _asks(plan, found)),
+        (GETS_TITLE, dropping(plan) or _gets(found)),
+        (BESIDES_TITLE, [] if dropping(plan) else _besides(found)),
+        ("What the nodes see", _items(found.nodes_see)),
+    ]
+    shown = [line for title, lines in sections if lines for line in (title, *_indented(lines), "")]
+    return [*shown, found.closing]
+
+
+def _asks(plan: PlacedPlan, found: Statement) -> list[str]:
+    """Who takes part, and the question's own text, marked at the left so that nothing in it passes for the page."""
+    return [*wrapped(_part(found)), "", *quoted(plan.query)]
+
+
+def _part(found: Statement) -> str:
+    to = f"{listed(found.recipients)} {_gets_or_get(found.recipients)} the answer. " if found.recipients else ""
+    if len(found.parties) < 2:
+        return f"{to}Nobody else takes part."
+    return f"{to}{listed(found.parties)} take part: nothing runs unless each of them starts this question."
+
+
+def _gets_or_get(parties: tuple[str, ...]) -> str:
+    return "gets" if len(parties) == 1 else "get"
+
+
+def quoted(query: str) -> list[str]:
+    """A question's text. Signs that nobody sees are written as escapes."""
+    lines = [line.rstrip() for line in textwrap.dedent(query).strip("\n").splitlines()]
+    return [f"| {part}" for line in lines for part in _cut(plain(line))]
+
+
+def _cut(line: str) -> list[str]:
+    """A line that is too wide goes on in the next one."""
+    kept = textwrap.wrap(line, WIDTH - 4, drop_whitespace=False, replace_whitespace=False, break_on_hyphens=False)
+    return [part.rstrip() for part in kept] or [""]
+
+
+def _gets(found: Statement) -> list[str]:
+    if found.answer is None:
+        return wrapped(no_answer(found))
+    answer = found.answer
+    who = f"{listed(answer.recipients)} {_gets_or_get(answer.recipients)}"
+    lines = [*wrapped(f"{who} a table, {answer.rows}{_most(answer)}:"), *_outputs(answer.outputs)]
+    if answer.beyond:
+        also = f"{who} these numbers too, which the answer alone does not tell; {listed(answer.divided)} is computed from"
+        lines += ["", *wrapped(f"{also} them:"), *_outputs(answer.beyond)]
+    return [*lines, "", *_items(answer.notes), *_items([f"Allowed by {each}." for each in answer.allowed])]
+
+
+def _most(answer: Answered) -> str:
+    """How many values these are at most."""
+    return "" if answer.most_values is None else f" ({answer.most_values:,} values at most)"
+
+
+def _outputs(outputs: tuple[Output, ...]) -> list[str]:
+    """A column a line, and under it the rules that allow it."""
+    width = min(max(len(plain(each.name)) for each in outputs), 24)
+    return [line for each in outputs for line in _output(each, width)]
+
+
+def _output(output: Output, width: int) -> list[str]:
+    head, rest = f"  {plain(output.name).ljust(width)}  ", " " * (width + 4)
+    rules = [line for each in output.allowed for line in wrapped(f"allowed by {each}", rest, rest)]
+    return [*wrapped(output.made_of, head, rest), *rules]
+
+
+def _besides(found: Statement) -> list[str]:
+    nothing = ["Nothing but the sizes that everybody knows."] if found.sizes else ["Nothing."]
+    told = [each.sentence for each in found.besides] or nothing
+    return _items([*told, *nothing_new(found), *found.sizes, *found.kept])
+
+
+def _items(sentences: Iterable[str]) -> list[str]:
+    return [line for each in sentences for line in wrapped(each, "- ", "  ")]
+
+
+def _indented(lines: Iterable[str]) -> list[str]:
+    return [f"  {line}".rstrip() for line in lines]
+
+
+def wrapped(text: str, first: str = "", rest: str = "") -> list[str]:
+    """A paragraph of the page."""
+    return textwrap.wrap(text, WIDTH - 2, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False)

@@ -1,0 +1,96 @@
+"""Sources in words: which column of whose table is shown, and whether row by row or as one number of many rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from tacit.plan.account.origins import AVERAGE, DECIDED_BY, FUNCTIONS, Origin
+
+
+def plain(name: str) -> str:
+    """A name that somebody else chose, on one line and without signs that change how others are read."""
+    return name if name.isprintable() else name.encode("unicode_escape").decode()
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names, for people."""
+    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)
+
+
+def counted(rows: int) -> str:
+    """A number of rows."""
+    return "1 row" if rows == 1 else f"{rows:,} rows"
+
+
+def value_text(found: Sequence[Origin], recipients: tuple[str, ...]) -> str:
+    """What an output is made of, in a clause."""
+    if not found:
+        return "made of no column"
+    alike: dict[tuple[object, ...], list[Origin]] = {}
+    for each in found:
+        alike.setdefault((each.shown, each.decides, each.functions, each.computed, each.column is None), []).append(each)
+    averaged = any(each.column is not None and AVERAGE in each.functions for each in found)
+    told = [each for each in alike.values() if not (averaged and each[0].column is None)]
+    return "; ".join(_value(each[0], columns_text(each, recipients)) for each in told)
+
+
+def _value(origin: Origin, columns: str) -> str:
+    """What is shown of sources that are shown alike."""
+    if origin.decides:
+        return f"which value is shown depends on {columns}"
+    made = "computed from " if origin.computed else ""
+    match origin.shown:
+        case "row by row":
+            return f"{made}{columns}, row by row"
+        case "each different value":
+            return f"{made}each different value of {columns}, once"
+        case "one row's value":
+            return f"{made}{_function(origin)} {columns}, which is the value of a single row"
+        case "aggregate":
+            return f"{made}{_function(origin)} {columns}"
+
+
+def _function(origin: Origin) -> str:
+    match origin.functions:
+        case ():
+            return "a number made of"
+        case (function,):
+            return FUNCTIONS[function]
+        case several:
+            return f"a number made with {listed([each.upper() for each in several])} of"
+
+
+def presence_text(found: Iterable[Origin], recipients: tuple[str, ...]) -> str | None:
+    """What else the rows of an answer depend on, in a clause; None if on nothing but which rows the tables have."""
+    parts = [
+        f"{columns_text([each], recipients)} ({listed([DECIDED_BY[how] for how in each.how])})"
+        for each in _merged(each for each in found if each.column is not None)
+    ]
+    return listed(parts) if parts else None
+
+
+def _merged(found: Iterable[Origin]) -> list[Origin]:
+    """Each column once, with all by which it decides."""
+    known: dict[tuple[object, ...], Origin] = {}
+    for each in found:
+        key = each.owner, each.table, each.column
+        before = known.get(key)
+        how = {*each.how, *(before.how if before else ())}
+        known[key] = replace(each, how=tuple(name for name in DECIDED_BY if name in how))
+    return list(known.values())
+
+
+def columns_text(found: Iterable[Origin], recipients: tuple[str, ...]) -> str:
+    """Columns, or tables where their rows count, by their owners."""
+    owners: dict[str | None, list[str]] = {}
+    for each in found:
+        name = each.table if each.column is None else f"{each.table}.{each.column}"
+        owners.setdefault(each.owner, []).append(plain(name))
+    return listed([_of(owner, list(dict.fromkeys(names)), recipients) for owner, names in owners.items()])
+
+
+def _of(owner: str | None, names: list[str], recipients: tuple[str, ...]) -> str:
+    if owner is None:
+        return f"{listed(names)} (kept shares, of whose data it is not known)"
+    return f"{listed(names)} of {owner}{' (its own)' if recipients == (owner,) else ''}"

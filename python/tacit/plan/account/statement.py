@@ -1,0 +1,201 @@
+"""The part of an account that people approve: who gets what, made of whose columns, and what else anybody learns.
+
+Each part holds its data for programs and its sentence for people, made from the plan's disclosures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from tacit.plan.account.origins import Origin, origins
+from tacit.plan.account.phrases import listed
+from tacit.plan.account.sentences import allowed, beyond, notes, outputs, reason, rows, shows_single_rows, what
+from tacit.plan.account.sizes import declared_sizes, keeping, own_sizes
+from tacit.plan.algebra.bounds import UNDECLARED_ROWS
+from tacit.plan.facts.allowances import Allowance
+from tacit.plan.facts.sources import Use
+from tacit.plan.physical.disclosure import Disclosure, DisclosureKind, OpenedColumns
+from tacit.plan.physical.placed import DropStep, InputStep, KeptStep, PlacedPlan, PsiStep
+
+NOTHING_ELSE = "Nobody learns anything else."
+NOTHING_OPENED = "Nothing is opened to anybody."
+
+
+@dataclass(frozen=True)
+class Output:
+    """A column that is opened. sources: what it is made of. allowed: owners' rules that allow it."""
+
+    name: str
+    made_of: str
+    sources: tuple[Origin, ...]
+    allowed: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Answered:
+    """What recipients get. beyond: columns that are opened besides the answer; divided: its columns that need them.
+
+    most_rows: None where nothing bounds them. most_values: of rows and all columns. least_group: of rows of tables that
+    each row stands for, by the question itself. single_rows: rows of tables are shown one by one. decided_by: what
+    decides which rows there are. notes: the same in sentences.
+    """
+
+    recipients: tuple[str, ...]
+    step: str
+    rows: str
+    most_rows: int | None
+    most_values: int | None
+    least_group: int | None
+    single_rows: bool
+    outputs: tuple[Output, ...]
+    beyond: tuple[Output, ...]
+    divided: tuple[str, ...]
+    decided_by: tuple[Origin, ...]
+    notes: tuple[str, ...]
+    allowed: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Besides:
+    """What parties learn besides the answer: a number of rows, or which of their rows match."""
+
+    recipients: tuple[str, ...]
+    kind: DisclosureKind
+    step: str
+    sentence: str
+    most_rows: int | None
+    sources: tuple[Origin, ...]
+    rules: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Statement:
+    """All of it. parties: who takes part. sizes, kept, nodes_see: sentences."""
+
+    parties: tuple[str, ...]
+    recipients: tuple[str, ...]
+    nodes: tuple[str, ...]
+    engine: str
+    answer: Answered | None
+    besides: tuple[Besides, ...]
+    untold: tuple[str, ...]
+    sizes: tuple[str, ...]
+    kept: tuple[str, ...]
+    nodes_see: tuple[str, ...]
+    closing: str
+
+
+def statement(plan: PlacedPlan, allowances: tuple[Allowance, ...] = ()) -> Statement:
+    """The statement of a plan. allowances: owners' rules that allow its answer."""
+    told = [each for each in plan.disclosures if each.kind in ("size", "matches")]
+    answers = [_answered(each, allowances) for each in plan.disclosures if each.kind in ("answer", "value")]
+    sizes, parties = declared_sizes(plan), takes_part(plan)
+    learning = {party for each in plan.disclosures for party in learners(each, plan)} | set(plan.recipients)
+    return Statement(
+        parties,
+        plan.recipients,
+        plan.nodes,
+        plan.engine,
+        answers[0] if answers else None,
+        tuple(_besides(each, plan) for each in told if learners(each, plan)),
+        tuple(party for party in parties if party not in learning),
+        tuple(sizes),
+        tuple(keeping(plan)),
+        nodes_see(plan),
+        NOTHING_ELSE,
+    )
+
+
+def takes_part(plan: PlacedPlan) -> tuple[str, ...]:
+    """Nodes, recipients, owners that are no nodes, and whoever else is told something."""
+    told = (party for each in plan.disclosures for party in each.recipients)
+    computed = () if is_local(plan) else (*plan.nodes, *plan.clients)
+    return tuple(dict.fromkeys((*computed, *plan.recipients, *told)))
+
+
+def is_local(plan: PlacedPlan) -> bool:
+    """Whether a recipient answers from its own tables alone."""
+    return bool(plan.recipients) and not any(isinstance(each, InputStep | KeptStep | PsiStep) for each in plan.steps)
+
+
+def learners(disclosure: Disclosure, plan: PlacedPlan) -> tuple[str, ...]:
+    """Who learns something new: a party knows the size of its own data."""
+    if disclosure.kind != "size":
+        return disclosure.recipients
+    return tuple(
+        party
+        for party in disclosure.recipients
+        if not any(disclosure.site.name in own_sizes(step, party) for step in plan.steps)
+    )
+
+
+def _answered(disclosure: Disclosure, allowances: tuple[Allowance, ...]) -> Answered:
+    derivation = disclosure.derivation
+    most = derivation.rows if derivation.rows is not None and derivation.rows < UNDECLARED_ROWS else None
+    besides = beyond(disclosure)
+    opened = tuple(each for each in derivation.values if each[0] in dict(besides))
+    columns = len(derivation.outputs) + len(besides)
+    return Answered(
+        disclosure.recipients,
+        disclosure.site.name,
+        rows(disclosure),
+        most,
+        None if most is None else most * columns,
+        derivation.floor,
+        shows_single_rows(disclosure),
+        _outputs(derivation.outputs, outputs(disclosure), allowances),
+        _outputs(opened, besides, allowances),
+        _divided(disclosure),
+        origins(derivation.presence, rows=True),
+        notes(disclosure),
+        (f"{allowed(disclosure)}", *_by_rules(None, allowances)),
+    )
+
+
+def _divided(disclosure: Disclosure) -> tuple[str, ...]:
+    shown = disclosure.shown
+    return tuple(each.output for each in shown.beyond) if isinstance(shown, OpenedColumns) else ()
+
+
+def _outputs(
+    columns: Iterable[tuple[str, tuple[Use, ...]]], texts: Iterable[tuple[str, str]], rules: Sequence[Allowance]
+) -> tuple[Output, ...]:
+    pairs = zip(columns, texts, strict=True)
+    return tuple(Output(name, text, origins(uses), _by_rules(name, rules)) for (name, uses), (_, text) in pairs)
+
+
+def _by_rules(output: str | None, allowances: Iterable[Allowance]) -> tuple[str, ...]:
+    return tuple(f"{each.owner}'s rule: {each.sentence}" for each in allowances if each.output == output)
+
+
+def _besides(disclosure: Disclosure, plan: PlacedPlan) -> Besides:
+    who = learners(disclosure, plan)
+    sentence = (
+        f"{listed(who)} {'learns' if len(who) == 1 else 'learn'} {what(disclosure)}: {reason(disclosure)}. "
+        f"Allowed by {allowed(disclosure)}."
+    )
+    derivation = disclosure.derivation
+    sources, most = origins(derivation.presence, rows=True), derivation.rows
+    rules = tuple(rule.value for rule in disclosure.rules)
+    return Besides(who, disclosure.kind, disclosure.site.name, sentence, most, sources, rules)
+
+
+def nodes_see(plan: PlacedPlan) -> tuple[str, ...]:
+    """What those see that compute, and what they could see together."""
+    if any(isinstance(each, DropStep) for each in plan.steps):
+        return ()
+    if is_local(plan):
+        return (f"Nothing is sent: {listed(plan.recipients)} answers from its own tables alone.",)
+    nodes = listed(plan.nodes)
+    shares = (
+        f"{nodes} compute on secret shares: numbers that look random to each of them. Nothing else leaves a party, and "
+        "all connections are encrypted."
+    )
+    match plan.engine:
+        case "clear":
+            return (f"{nodes} see all values in clear: the engine clear protects nothing and is for tests.",)
+        case "two":
+            return (shares, f"{nodes} would have to put their shares together to read more than stands here.")
+        case _:
+            return (shares, f"Any two of {nodes} that put their shares together could read more than stands here.")

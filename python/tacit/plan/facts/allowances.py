@@ -1,0 +1,18 @@
+"""What owners' rules allow of a query, in sentences that accounts print."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Allowance:
+    """An owner's rule that allows something of an answer.
+
+    output: a column of the answer; None for which rows it has. sentence: as people read it after the owner's name, such
+    as "orders.amount may be summed for north, in groups of 10 or more".
+    """
+
+    owner: str
+    output: str | None
+    sentence: str
