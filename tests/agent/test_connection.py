@@ -211,7 +211,7 @@ def test_a_federation_and_an_account_show_what_there_is(folder: Path) -> None:
     assert page.count("<tr>") == 4 and "scores_a" in page
     account = federation.explain("SELECT zip FROM demographics WHERE zip < 5")
     assert isinstance(account, tacit.Explanation)
-    assert repr(account) == str(account) and "What each party will learn" in account
+    assert repr(account) == str(account) and "Who gets what" in account
     page = account._repr_html_()
-    assert "<b>What each party will learn</b>" in page and "&lt; 5" in page
+    assert "<b>Who gets what</b>" in page and "&lt; 5" in page
     assert page.count("\n") == account.count("\n") - 1

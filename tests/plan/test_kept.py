@@ -192,17 +192,18 @@ def test_the_account_names_what_is_kept_and_read(credit: Catalog) -> None:
     (table,) = credit.kept
     made = learnt(compiled(TOTALS, CREDIT))
     assert "Nothing is opened to anybody." in made
-    assert made[-2] == (
+    assert made[-3] == (
         "regulator and bureau_a and bureau_b keep ssn, zip, score as shares under the name totals, for later queries "
         "that all of them approve: 100,000 rows, made of demographics and scores_a."
     )
-    assert made[-1] == (
+    assert made[-2] == (
         "All parties may know the description of totals: when it was made and by which query, whose tables it is made "
         "of, its number of rows, and its columns with their types, keys and lineage."
     )
     read = learnt(compiled("SELECT COUNT(*) AS n FROM totals", credit))
-    assert "bureau_a learns nothing but the declared sizes: totals was kept with 100 rows." in read
-    assert read[-1] == (
+    assert "bureau_a and bureau_b learn nothing of what other tables hold." in read, read
+    assert "Everybody knows before: the kept table totals has 100 rows." in read
+    assert read[-2] == (
         "The kept table totals (00000000) is read: shares made of demographics and scores_a, by plan "
         f"{table.plan_hash[:8]}."
     )
@@ -217,7 +218,7 @@ def test_the_description_tells_parties_that_are_no_nodes_an_announced_number_of_
     assert told.derivation.presence == size.derivation.presence != ()
     assert plan.permits == (size.permit,), "no session opens the number"
     assert any(
-        each.startswith("r learns how many rows the kept table few has, the ones that do not count included ")
+        each.startswith("r learns how many rows the kept table few has, those that do not count included: ")
         for each in learnt(plan)
     )
 

@@ -15,7 +15,7 @@ import pytest
 
 import tacit
 from tacit.plan.account.explain import explain_text
-from tacit.plan.account.sentences import what
+from tacit.plan.account.sentences import beyond, what
 from tacit.plan.algebra.bounds import UNDECLARED_ROWS
 from tacit.plan.algebra.expressions import substitute
 from tacit.plan.algebra.relations import Call, ColumnRef, Expr, Limit, Literal, Opened, Project, Relation, Sort
@@ -100,8 +100,7 @@ def unexplained(plan: PlacedPlan) -> set[str]:
             continue
         answer = outputs(tail.relation)
         known = {each.name for each in answer.values() if isinstance(each, ColumnRef)}
-        for listed in re.findall("; and beyond it (.+?), from which ", what(disclosure)):
-            known |= set(re.split(", | and ", listed))
+        known |= {name for name, _ in beyond(disclosure) if re.search(rf"[(;] ?{re.escape(name)}: ", what(disclosure))}
         while new := {each for expr in answer.values() if (each := implied(expr, known))} - known:
             known |= new
         found |= {name for name in opened - known if not always_the_same(plan, name)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import textwrap
 from dataclasses import asdict, replace
 
@@ -25,20 +26,19 @@ MOST_TEXT = 300
 """Characters of what a step does, on the page; programs get all of it."""
 TECHNICAL = "For engineers: how it runs, and what it costs"
 WORDS = (
-    ("local", "local: computed by one party on its own tables."),
-    ("mpc", "mpc: computed by the nodes on secret shares, of which no node alone can tell a value."),
-    ("psi", "psi: keys of two owners' tables are matched, none of which the other sees."),
-    (".tail", "tail: what a recipient computes from what is opened."),
-    ("  rows  ", "rows: how many rows go on, which all parties know."),
-    ("announced", "announced: the exact number is told when the question runs."),
-    ("rows(", "rows(3): as many as step 3 has."),
-    ("min(", "min(a, b): the smaller one."),
-    (":", "n:4 is a column n of 4 bits."),
-    ("?", "?: values may be missing."),
-    ("ring64", "ring64: a number in 64 bits."),
-    ("ring128", "ring128: a number in 128 bits."),
-    ("bytes", "bytes320: a text in 320 bits."),
-    ("hash", "hash50: a hash of a text in 50 bits, under a key that the nodes draw in each run."),
+    (r"local\(", "local: computed by one party on its own tables."),
+    (r"mpc\(", "mpc: computed by the nodes on secret shares, of which no node alone can tell a value."),
+    (r"psi\(", "psi: keys of two owners' tables are matched; neither sees the other's."),
+    (r"\.tail", "tail: what a recipient computes from what is opened."),
+    (r"rows", "rows: how many rows go on, which all parties know."),
+    (r"announced", "announced: the exact number is told when the question runs."),
+    (r"\brows\(\d", "rows(3): as many as step 3 has."),
+    (r"\bmin\(rows", "min(a, b): the smaller one."),
+    (r"\w:\d", "n:4: a column n of 4 bits."),
+    (r"\w:(ring|bytes|hash)?\d+\?", "?: values may be missing."),
+    (r"ring\d", "ring64, ring128: a number in 64 or 128 bits."),
+    (r"bytes\d", "bytes320: a text in 320 bits."),
+    (r"hash\d", "hash50: a hash of a text in 50 bits, under a key that the nodes draw in each run."),
 )
 """What the words of the technical part mean, each where it occurs."""
 
@@ -66,12 +66,9 @@ def _technical(plan: PlacedPlan, costs: tuple[StepCost, ...]) -> list[str]:
         (cost.title, _lines(cost)),
     ]
     shown = [line for title, lines in sections if lines for line in (title, *(f"  {each}" for each in lines), "")]
-    words = [meaning for word, meaning in WORDS if any(word in line for line in shown)]
-    return [f"{' ' + TECHNICAL + ' ':-^{WIDTH}}", *shown, "Words", *(f"  {each}" for each in _told(words)), ""]
-
-
-def _told(words: list[str]) -> list[str]:
-    return wrapped(" ".join(words))
+    met = [meaning for word, meaning in WORDS if any(re.search(word, line) for line in shown)]
+    words = [f"  {line}" for each in met for line in wrapped(each, "- ", "  ")]
+    return [f"{f' {TECHNICAL} ':-^{WIDTH}}", *shown, "Words", *words, ""]
 
 
 def _short(steps: Listing) -> Listing:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tacit.plan.account.phrases import listed
+from tacit.plan.account.phrases import deciding, listed
 from tacit.plan.account.statement import NOTHING_OPENED, Answered, Statement, statement
 from tacit.plan.facts.allowances import Allowance
 from tacit.plan.physical.placed import DropStep, PlacedPlan
@@ -52,7 +52,9 @@ def _get(parties: tuple[str, ...]) -> str:
 def _notes(found: Statement) -> list[str]:
     if found.answer is None:
         return []
-    return [*found.answer.notes, *(f"It is allowed by {each}." for each in found.answer.allowed)]
+    columns = [f"{column} ({how})" for column, how in deciding(found.answer.decided_by, found.answer.recipients)]
+    rows = [f"Which rows there are depends on {listed(columns)}."] if columns else []
+    return [*rows, *found.answer.notes, *(f"It is allowed by {each}." for each in found.answer.allowed)]
 
 
 def no_answer(found: Statement) -> str:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from tacit.plan.facts.sources import Exposure, Source, Use, decides, exposure
+from tacit.plan.facts.sources import DECIDING, Exposure, Passage, Source, Use, decides, exposure
 
 ORDER: tuple[Exposure, ...] = ("row by row", "one row's value", "each different value", "aggregate")
 AVERAGE = "average"
+COUNTS = {"count", "count_rows"}
 FUNCTIONS = {
     "sum": "the sum of",
     "count": "how many rows have a value in",
@@ -21,10 +22,10 @@ FUNCTIONS = {
 }
 AS_IT_IS = {"cast", "rescale", "group", "single", "limit", "aggregate", *FUNCTIONS}
 """What a value passes without being computed with; others are told as a computation."""
-DECIDED_BY = {
+DECIDED_BY: dict[Passage, str] = {
     "filter": "a condition",
     "join": "which rows match",
-    "condition": "a condition (CASE)",
+    "condition": "a CASE",
     "group": "which groups there are",
     "sort": "the order",
     "limit": "which rows come first",
@@ -45,7 +46,7 @@ class Origin:
     column: str | None
     shown: Exposure
     decides: bool
-    how: tuple[str, ...]
+    how: tuple[Passage, ...]
     functions: tuple[str, ...]
     computed: bool
 
@@ -61,12 +62,23 @@ def origins(uses: Iterable[Use], *, rows: bool = False) -> tuple[Origin, ...]:
 
 def _origin(source: Source, shown: Exposure, deciding: bool, uses: Sequence[Use]) -> Origin:
     passed = {passage for use in uses for passage in use.through}
-    how = tuple(passage for passage in DECIDED_BY if passage in passed) if deciding else ()
-    computed = bool(passed - AS_IT_IS - set(how))
+    how = _ways(uses) if deciding else ()
+    computed = not deciding and bool(passed - AS_IT_IS)
     return Origin(source.owner, source.table, source.column, shown, deciding, how, _functions(passed), computed)
 
 
+def _ways(uses: Iterable[Use]) -> tuple[Passage, ...]:
+    """By which parts of a query a source decides. Rows that it decided on may be grouped later, which adds nothing."""
+    ways = {way for use in uses for way in _way({*use.through} & {*DECIDED_BY})}
+    return tuple(passage for passage in DECIDED_BY if passage in ways)
+
+
+def _way(found: set[Passage]) -> set[Passage]:
+    return found - {"group"} if found & DECIDING else found
+
+
 def _functions(passed: Collection[str]) -> tuple[str, ...]:
-    """Of an average the sum and the count are its parts."""
-    inside = {"sum", "count", "count_rows"} if AVERAGE in passed else set()
+    """The parts of an average are no functions by themselves, nor is a sum of counts of parts."""
+    counts = COUNTS & {*passed}
+    inside = {"sum", *COUNTS} if AVERAGE in passed else {"sum"} if counts else set()
     return tuple(name for name in FUNCTIONS if name in passed and name not in inside)

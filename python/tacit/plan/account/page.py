@@ -6,15 +6,18 @@ Its order is the same for every question. What engineers need follows it, apart 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 from tacit.plan.account.learnt import dropping, no_answer, nothing_new
-from tacit.plan.account.phrases import listed, plain
+from tacit.plan.account.phrases import deciding, listed, plain
 from tacit.plan.account.statement import Answered, Output, Statement, statement
 from tacit.plan.facts.allowances import Allowance
 from tacit.plan.physical.placed import PlacedPlan
 
 WIDTH = 100
+MOST_NAME = 40
+"""Columns of a page for names; longer ones move what is said of them to the right."""
 GETS_TITLE = "Who gets what"
 BESIDES_TITLE = "What else anybody learns"
 
@@ -67,26 +70,37 @@ def _gets(found: Statement) -> list[str]:
     who = f"{listed(answer.recipients)} {_gets_or_get(answer.recipients)}"
     lines = [*wrapped(f"{who} a table, {answer.rows}{_most(answer)}:"), *_outputs(answer.outputs)]
     if answer.beyond:
-        also = f"{who} these numbers too, which the answer alone does not tell; {listed(answer.divided)} is computed from"
+        also = (
+            f"{who} these numbers too, which the answer alone does not tell; {listed(answer.divided)} is computed from"
+        )
         lines += ["", *wrapped(f"{also} them:"), *_outputs(answer.beyond)]
-    return [*lines, "", *_items(answer.notes), *_items([f"Allowed by {each}." for each in answer.allowed])]
+    if columns := deciding(answer.decided_by, answer.recipients):
+        lines += ["", *wrapped("Which rows there are depends on:"), *_table(columns)]
+    return [*lines, "", *_items([*answer.notes, *(f"Allowed by {each}." for each in answer.allowed)])]
 
 
 def _most(answer: Answered) -> str:
     """How many values these are at most."""
-    return "" if answer.most_values is None else f" ({answer.most_values:,} values at most)"
+    if answer.most_values is None or answer.most_values < 2:
+        return ""
+    return f" ({answer.most_values:,} values at most)"
 
 
 def _outputs(outputs: tuple[Output, ...]) -> list[str]:
     """A column a line, and under it the rules that allow it."""
-    width = min(max(len(plain(each.name)) for each in outputs), 24)
-    return [line for each in outputs for line in _output(each, width)]
+    allowed = {plain(each.name): each.allowed for each in outputs}
+    return _table([(plain(each.name), each.made_of) for each in outputs], allowed)
 
 
-def _output(output: Output, width: int) -> list[str]:
-    head, rest = f"  {plain(output.name).ljust(width)}  ", " " * (width + 4)
-    rules = [line for each in output.allowed for line in wrapped(f"allowed by {each}", rest, rest)]
-    return [*wrapped(output.made_of, head, rest), *rules]
+def _table(rows: Sequence[tuple[str, str]], below: Mapping[str, tuple[str, ...]] = MappingProxyType({})) -> list[str]:
+    """Names, and what is said of each. below: what is said beneath, by the name."""
+    width = min(max(len(name) for name, _ in rows), MOST_NAME)
+    rest = " " * (width + 4)
+    lines = []
+    for name, said in rows:
+        lines += wrapped(said, f"  {name.ljust(width)}  ", rest)
+        lines += [line for each in below.get(name, ()) for line in wrapped(f"allowed by {each}", rest, rest + "  ")]
+    return lines
 
 
 def _besides(found: Statement) -> list[str]:

@@ -29,7 +29,9 @@ def value_text(found: Sequence[Origin], recipients: tuple[str, ...]) -> str:
         return "made of no column"
     alike: dict[tuple[object, ...], list[Origin]] = {}
     for each in found:
-        alike.setdefault((each.shown, each.decides, each.functions, each.computed, each.column is None), []).append(each)
+        alike.setdefault((each.shown, each.decides, each.functions, each.computed, each.column is None), []).append(
+            each
+        )
     averaged = any(each.column is not None and AVERAGE in each.functions for each in found)
     told = [each for each in alike.values() if not (averaged and each[0].column is None)]
     return "; ".join(_value(each[0], columns_text(each, recipients)) for each in told)
@@ -37,6 +39,8 @@ def value_text(found: Sequence[Origin], recipients: tuple[str, ...]) -> str:
 
 def _value(origin: Origin, columns: str) -> str:
     """What is shown of sources that are shown alike."""
+    if origin.column is None and "count_rows" not in origin.functions:
+        return f"which value is shown depends on which rows there are of {columns}"
     if origin.decides:
         return f"which value is shown depends on {columns}"
     made = "computed from " if origin.computed else ""
@@ -61,13 +65,10 @@ def _function(origin: Origin) -> str:
             return f"a number made with {listed([each.upper() for each in several])} of"
 
 
-def presence_text(found: Iterable[Origin], recipients: tuple[str, ...]) -> str | None:
-    """What else the rows of an answer depend on, in a clause; None if on nothing but which rows the tables have."""
-    parts = [
-        f"{columns_text([each], recipients)} ({listed([DECIDED_BY[how] for how in each.how])})"
-        for each in _merged(each for each in found if each.column is not None)
-    ]
-    return listed(parts) if parts else None
+def deciding(found: Iterable[Origin], recipients: tuple[str, ...]) -> list[tuple[str, str]]:
+    """The columns that decide which rows an answer has, and how each does. Not which rows the tables have."""
+    columns = _merged(each for each in found if each.column is not None)
+    return [(columns_text([each], recipients), listed([DECIDED_BY[how] for how in each.how])) for each in columns]
 
 
 def _merged(found: Iterable[Origin]) -> list[Origin]:
@@ -76,8 +77,8 @@ def _merged(found: Iterable[Origin]) -> list[Origin]:
     for each in found:
         key = each.owner, each.table, each.column
         before = known.get(key)
-        how = {*each.how, *(before.how if before else ())}
-        known[key] = replace(each, how=tuple(name for name in DECIDED_BY if name in how))
+        ways = {*each.how, *(before.how if before else ())}
+        known[key] = replace(each, how=tuple(way for way in DECIDED_BY if way in ways))
     return list(known.values())
 
 

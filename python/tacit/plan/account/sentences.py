@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Literal as OneOf
+
 from tacit.plan.account.origins import origins
-from tacit.plan.account.phrases import counted, listed, plain, presence_text, value_text
+from tacit.plan.account.phrases import counted, deciding, listed, plain, value_text
 from tacit.plan.algebra.bounds import UNDECLARED_ROWS
 from tacit.plan.facts.catalog import DisclosureRule
 from tacit.plan.facts.sizes import Counted
@@ -39,8 +41,8 @@ def what(disclosure: Disclosure) -> str:
         case MatchingRows(own, others, keys, repeats):
             often = f", and how many {_rows(others)} match each of these" if repeats else ""
             return f"which of its {_rows(own)} match {_rows(others)} on {_on(keys)}{often}"
-        case NumberOfMatches(rows, others, keys):
-            return f"the exact number of {_rows(rows)} that match {_rows(others)} on {_on(keys)}"
+        case NumberOfMatches(matched, others, keys):
+            return f"the exact number of {_rows(matched)} that match {_rows(others)} on {_on(keys)}"
         case NumberOfIds(left, right, keys):
             both = f"{_rows(left)} match {_rows(right)} on {_on(keys)}"
             return f"the exact number of rows of the full join, and so how many {both}"
@@ -72,23 +74,19 @@ def _made(disclosure: Disclosure, columns: tuple[tuple[str, tuple[Use, ...]], ..
 def rows(disclosure: Disclosure) -> str:
     """How many rows an answer has, and what each stands for."""
     most = disclosure.derivation.rows
+    each = _each_row(disclosure.derivation)
     bound = f"at most {counted(most)}" if most is not None and most < UNDECLARED_ROWS else "any number of rows"
-    match _each_row(disclosure.derivation):
-        case "row":
-            return bound
-        case "group":
-            return f"{bound}, one for each group"
-        case "whole":
-            return f"{bound}, made of all rows together"
+    if each == "whole":
+        return f"{'one row' if most == 1 else bound}, made of all rows together"
+    return f"{bound}, one for each group" if each == "group" else bound
 
 
-def _each_row(derivation: Derivation) -> str:
+def _each_row(derivation: Derivation) -> OneOf["row", "group", "whole"]:
     """What a row of an answer stands for: a "row" of tables, a "group" of them, or the "whole"."""
-    shown = {exposure(use) for use in derivation.presence if use.source.column is None}
-    grouped = any("group" in use.through for use in derivation.presence if use.source.column is None)
-    if "row by row" in shown or not shown:
+    uses = [use for use in derivation.presence if use.source.column is None]
+    if not uses or any(exposure(use) == "row by row" for use in uses):
         return "row"
-    return "group" if grouped else "whole"
+    return "whole" if all("aggregate" in use.through for use in uses) else "group"
 
 
 def shows_single_rows(disclosure: Disclosure) -> bool:
@@ -97,25 +95,29 @@ def shows_single_rows(disclosure: Disclosure) -> bool:
 
 
 def notes(disclosure: Disclosure) -> tuple[str, ...]:
-    """What else is to be known of an answer: how few rows a number may stand for, and what its rows depend on."""
-    return tuple(each for each in (_least(disclosure), _presence(disclosure)) if each is not None)
+    """How few rows a number of an answer may stand for, and what a row by itself tells."""
+    return tuple(each for each in (_least(disclosure), _single(disclosure)) if each is not None)
 
 
 def _least(disclosure: Disclosure) -> str | None:
     derivation = disclosure.derivation
     if derivation.floor is not None:
-        return f"Each row stands for at least {counted(derivation.floor)} of the tables: the question says so itself."
+        least = counted(derivation.floor)
+        return f"Each row stands for at least {least} of the tables, as the question says itself: rows, not people."
     if any(exposure(use) == "aggregate" for _, uses in derivation.outputs for use in uses):
-        return "No least number of rows is set: a sum or a count of a single row shows what that row holds."
+        return "No least number of rows is set for a number: made of a single row, it tells what that row holds."
     return None
 
 
-def _presence(disclosure: Disclosure) -> str | None:
-    found = presence_text(origins(disclosure.derivation.presence, rows=True), disclosure.recipients)
-    if found is None:
-        return None
-    single = " Rows are shown one by one, so each tells this of a single row." * shows_single_rows(disclosure)
-    return f"Which rows there are also depends on {found}.{single}"
+def _single(disclosure: Disclosure) -> str | None:
+    if shows_single_rows(disclosure) and deciding_columns(disclosure):
+        return "Rows are shown one by one: that a row is there tells of this one row what decided it."
+    return None
+
+
+def deciding_columns(disclosure: Disclosure) -> list[tuple[str, str]]:
+    """The columns that decide which rows an answer has, and how each does."""
+    return deciding(origins(disclosure.derivation.presence, rows=True), disclosure.recipients)
 
 
 def reason(disclosure: Disclosure) -> str:

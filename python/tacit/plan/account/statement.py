@@ -188,14 +188,13 @@ def nodes_see(plan: PlacedPlan) -> tuple[str, ...]:
     if is_local(plan):
         return (f"Nothing is sent: {listed(plan.recipients)} answers from its own tables alone.",)
     nodes = listed(plan.nodes)
-    shares = (
-        f"{nodes} compute on secret shares: numbers that look random to each of them. Nothing else leaves a party, and "
-        "all connections are encrypted."
-    )
+    shares = f"{nodes} compute on secret shares: numbers that look random to each. All connections are encrypted."
+    honest = "This holds while each node runs the protocol as it is (SECURITY.md says what else is assumed)."
     match plan.engine:
         case "clear":
             return (f"{nodes} see all values in clear: the engine clear protects nothing and is for tests.",)
         case "two":
-            return (shares, f"{nodes} would have to put their shares together to read more than stands here.")
+            return (shares, f"{nodes} would have to put their shares together to read more than stands here.", honest)
         case _:
-            return (shares, f"Any two of {nodes} that put their shares together could read more than stands here.")
+            pooled = f"Any two of {nodes} that put their shares together could read more than stands here."
+            return (shares, pooled, honest)
