@@ -76,7 +76,7 @@ def test_explain_as_text_and_as_an_object(folder: Path) -> None:
     federation = tacit.connect(folder / "federation.toml")
     text = federation.explain(JOIN)
     assert isinstance(text, str)
-    assert "What each party will learn" in text
+    assert "Who gets what" in text
     account = federation.explain(JOIN, format="json")
     assert isinstance(account, dict)
     assert account["hash"] in text

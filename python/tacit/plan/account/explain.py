@@ -13,7 +13,7 @@ from tacit.plan.account.learnt import learnt
 from tacit.plan.account.listing import JOINS_TITLE, Listing, cost_listing, permit_listing, plan_listing
 from tacit.plan.account.page import WIDTH, page, wrapped
 from tacit.plan.account.serialise import encoded, plan_hash, plan_json
-from tacit.plan.account.statement import Statement, statement
+from tacit.plan.account.statement import statement
 from tacit.plan.facts.allowances import Allowance
 from tacit.plan.physical.cost import StepCost, predict, total
 from tacit.plan.physical.placed import InputStep, KeptStep, PlacedPlan, PsiStep, SecureStep
@@ -89,19 +89,12 @@ def explain_json(
     return {
         "format": FORMAT,
         "question": plan.query,
-        "statement": plain_data(statement(plan, allowances)),
+        "statement": json.loads(json.dumps(asdict(statement(plan, allowances)))),
         "learns": list(learnt(plan, allowances)),
         "plan": plan_json(plan),
         "cost": [encoded(each) for each in (*costs, *([total(costs)] if costs else []))],
         "hash": plan_hash(plan).hex(),
     }
-
-
-def plain_data(found: Statement) -> JSON:
-    """A statement as JSON values: an object for each dataclass."""
-    said = json.loads(json.dumps(asdict(found)))
-    assert isinstance(said, dict)
-    return said
 
 
 def stage_texts(stage: Stage, before: Stage | None) -> dict[str, str]:

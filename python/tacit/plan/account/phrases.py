@@ -32,9 +32,16 @@ def value_text(found: Sequence[Origin], recipients: tuple[str, ...]) -> str:
         alike.setdefault((each.shown, each.decides, each.functions, each.computed, each.column is None), []).append(
             each
         )
-    averaged = any(each.column is not None and AVERAGE in each.functions for each in found)
-    told = [each for each in alike.values() if not (averaged and each[0].column is None)]
+    told = [each for each in alike.values() if not _follows(each[0], found)]
     return "; ".join(_value(each[0], columns_text(each, recipients)) for each in told)
+
+
+def _follows(origin: Origin, found: Sequence[Origin]) -> bool:
+    """Whether which rows there are is told by what is said of columns: in an average, or where columns decide."""
+    if origin.column is not None or "count_rows" in origin.functions:
+        return False
+    columns = [each for each in found if each.column is not None]
+    return any(each.decides or AVERAGE in each.functions for each in columns)
 
 
 def _value(origin: Origin, columns: str) -> str:

@@ -23,13 +23,13 @@ from tacit.plan.physical.disclosure import (
     OpenedRows,
 )
 
-ALLOWED = {
-    DisclosureRule.QUERY: "each party that takes part, by starting this question",
-    DisclosureRule.UNDECLARED_ROWS: "{} declaring no number of rows that true ones are filled up to",
-    DisclosureRule.FILTER_CONSENT: "{} consenting to show how many rows a filter leaves",
-    DisclosureRule.GROUPS_CONSENT: "{} consenting to show how many groups there are",
-    DisclosureRule.MATCHES_CONSENT: "{} consenting to show which rows match",
-    DisclosureRule.READABLE_KEYS: "{} letting all nodes read the columns that are compared",
+BY_QUESTION = "each party that takes part, by starting this question"
+BY_OFFER = {
+    DisclosureRule.UNDECLARED_ROWS: "declaring no number of rows that true ones are filled up to",
+    DisclosureRule.FILTER_CONSENT: "consenting to show how many rows a filter leaves",
+    DisclosureRule.GROUPS_CONSENT: "consenting to show how many groups there are",
+    DisclosureRule.MATCHES_CONSENT: "consenting to show which rows match",
+    DisclosureRule.READABLE_KEYS: "letting all nodes read the columns that are compared",
 }
 
 
@@ -75,7 +75,7 @@ def rows(disclosure: Disclosure) -> str:
     """How many rows an answer has, and what each stands for."""
     most = disclosure.derivation.rows
     each = _each_row(disclosure.derivation)
-    bound = f"at most {counted(most)}" if most is not None and most < UNDECLARED_ROWS else "any number of rows"
+    bound = f"at most {counted(most)}" if most is not None and most < UNDECLARED_ROWS else "as many rows as there are"
     if each == "whole":
         return f"{'one row' if most == 1 else bound}, made of all rows together"
     return f"{bound}, one for each group" if each == "group" else bound
@@ -145,9 +145,12 @@ def reason(disclosure: Disclosure) -> str:
 
 def allowed(disclosure: Disclosure) -> str:
     """What allows it, for people: who, and by which part of an offer."""
-    owners = _owners(disclosure)
-    offers = f"the {'offer' if len(owners) == 1 else 'offers'} of {listed(owners)},"
-    return listed([ALLOWED[each].format(offers) for each in disclosure.rules])
+    owners, parts = _owners(disclosure), [BY_OFFER[each] for each in disclosure.rules if each in BY_OFFER]
+    if not parts:
+        return BY_QUESTION
+    if len(owners) == 1:
+        return f"the offer of {owners[0]}, {listed(parts)}"
+    return f"the offers of {listed(owners)}, {'each ' * (len(parts) > 1)}{' or '.join(parts)}"
 
 
 def _owners(disclosure: Disclosure) -> tuple[str, ...]:

@@ -72,7 +72,7 @@ def disclosure_json(disclosure: Disclosure) -> JSON:
     }
 
 
-def _uses(columns: tuple[tuple[str, tuple[Use, ...]], ...]) -> JSON:
+def _uses(columns: tuple[tuple[str, tuple[Use, ...]], ...]) -> dict[str, list[object]]:
     return {name: [each.json() for each in uses] for name, uses in columns}
 
 
