@@ -120,12 +120,13 @@ def _join(left: Lineage, right: Lineage, left_keys: tuple[str, ...], right_keys:
 def _full_join(left: Lineage, right: Lineage, left_keys: tuple[str, ...], right_keys: tuple[str, ...]) -> Lineage:
     """As of a join. A column is NULL beside a row that matches nothing, so that its values tell which match."""
     joined = _join(left, right, left_keys, right_keys)
-    return Lineage({name: uses | joined.presence for name, uses in joined.values.items()}, joined.presence)
+    missing = passed(joined.presence, "rows")
+    return Lineage({name: uses | missing for name, uses in joined.values.items()}, joined.presence)
 
 
 def _broadcast(input: Lineage, scalar: Lineage) -> Lineage:
     """The scalar is one row whatever the data, so that what decided its rows is in its value alone."""
-    beside = {name: uses | scalar.presence for name, uses in scalar.values.items()}
+    beside = {name: uses | passed(scalar.presence, "rows") for name, uses in scalar.values.items()}
     return Lineage({**input.values, **beside}, input.presence)
 
 

@@ -19,6 +19,7 @@ Passage = (
         "join",
         "group",  # GROUP BY and DISTINCT: by these values, or of these rows
         "aggregate",  # all rows become one
+        "rows",  # which rows there are has become part of a value: a scalar's, or of a full join's missing side
         "single",  # an aggregate of which each result is of one row at most, and so shows that row's value
         "sort",
         "limit",
@@ -72,7 +73,7 @@ Exposure = OneOf["row by row", "each different value", "one row's value", "aggre
 
 OF_ONE_ROW: Final = frozenset[Passage]({"min", "max", "middle"})
 OF_MANY_ROWS: Final = frozenset[Passage]({"sum", "count", "count_rows", "count_distinct", "aggregate"})
-DECIDING: Final = frozenset[Passage]({"condition", "filter", "join", "sort"})
+DECIDING: Final = frozenset[Passage]({"condition", "filter", "join", "rows", "sort"})
 
 
 def exposure(use: Use) -> Exposure:
