@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from tacit.plan import explain_json, explain_text, learnt, plan_hash, plan_json
-from tacit.plan.account.explain import WIDTH
+from tacit.plan.account.page import WIDTH
 from tacit.plan.account.serialise import canonical
 from tacit.plan.account.statement import takes_part
 from tacit.plan.algebra.refusals import QueryError

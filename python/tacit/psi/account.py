@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from tacit.agent.ledger import Ledger
+from tacit.plan.account.statement import NOTHING_ELSE
 from tacit.psi.disclosures import (
     CommonKeys,
     Disclosure,
@@ -46,7 +47,7 @@ def recorded(
     notes: what this party should know of its input. consent: raises if a person does not agree with the account.
     Bins that were done until a failure stay disclosed, and are recorded. Returns the number of the last entry too.
     """
-    told = ["What each party will learn", *(f"- {line}" for line in account(run.parameters)), *notes]
+    told = ["What each party will learn", *(f"- {line}" for line in account(run.parameters)), NOTHING_ELSE, *notes]
     for line in told:
         run.tell(line)
     consent(told)

@@ -12,9 +12,11 @@ from typing import Any
 
 from tacit import _native
 from tacit.agent.faults import RunError
+from tacit.plan.account.page import BESIDES_TITLE, GETS_TITLE, hash_line, indented, items, technical_title, wrapped
+from tacit.plan.account.statement import NOTHING_ELSE
 from tacit.psi.account import account, disclosed
 from tacit.psi.choice import Chosen, choose
-from tacit.psi.disclosures import together
+from tacit.psi.disclosures import CommonKeys, MatchingKeys, MatchingPairs, PreparedKeys, UniversalIds, together
 from tacit.psi.match import announcement
 from tacit.psi.parameters import UNBALANCED, Parameters
 from tacit.psi.request import Limits
@@ -23,12 +25,19 @@ from tacit.psi.whole import choose_leader, choose_whole
 
 JSON = dict[str, Any]
 
+FORMAT = "tacit-psi-explain/2"
+"""Of the JSON: a new one where members change their meaning or go."""
+
+Result = CommonKeys | MatchingKeys | MatchingPairs | PreparedKeys | UniversalIds
+"""What a match is started for; all else is learnt beside it."""
+
 
 def explained(
     me: str, parameters: Parameters, source: Source | None, limits: Limits, output: Path | None, notes: Sequence[str]
 ) -> JSON:
     """The account as data. source: None where a party answers about a table that it has prepared."""
     found: JSON = {
+        "format": FORMAT,
         "party": me,
         "plan_hash": parameters.plan_hash.hex(),
         "match": parameters.what(),
@@ -81,22 +90,53 @@ def _predicted(parameters: Parameters, told: _native.Announcement) -> JSON:
 
 
 def lines(found: JSON, parameters: Parameters) -> list[str]:
-    """The account for people."""
-    parties = found["parties"]
-    shown = [f"{parameters.what()} of {together(parties)}, as {found['party']} would start it", ""]
-    shown += ["What each party will learn", *(f"- {line}" for line in account(parameters)), ""]
-    shown += ["What all parties have to say alike"]
-    shown += [f"- {name}: {value}" for name, value in found["agreed"].items()]
-    if "announced" in found:
-        shown += ["", f"What {found['party']} tells the others", *(f"- {line}" for line in _announced(found))]
-    if "output" in found:
-        shown += ["", f"What {found['party']} gets", f"- {_output(found, parameters)}"]
+    """The account for people: the page that they approve, and apart from it what engineers need."""
+    me, results = found["party"], [isinstance(each.shown, Result) for each in parameters.disclosures()]
+    told = list(zip(account(parameters), results, strict=True))
+    gets = [line for line, is_result in told if is_result] + ([_output(found, parameters)] if "output" in found else [])
+    besides = [line for line, is_result in told if not is_result]
+    besides += [f"{me} tells {_others(found)} {line}" for line in _announced(found)] if "announced" in found else []
+    shown = [
+        *_section("Who asks", wrapped(_asks(found, parameters))),
+        *_section(GETS_TITLE, items(gets)),
+        *_section(BESIDES_TITLE, items(besides)),
+        *_section("What leaves a party", items(_leaves(parameters))),
+        *_section(f"What {me} should know of its own table", items(found["notes"])),
+        NOTHING_ELSE,
+        "",
+        technical_title(),
+    ]
+    shown += _section("Options that all parties have to say alike", items(_agreed(found)))
     if found.get("predicted"):
-        shown += ["", "How it would run", *(f"- {line}" for line in _run(found["predicted"]))]
-    if found["notes"]:
-        shown += ["", "Of its own table", *(f"- {note}" for note in found["notes"])]
-    shown += ["", f"plan {found['plan_hash']}", "Nothing has run: nobody was contacted, and nothing was written."]
-    return shown
+        shown += _section("How it would run", items(_run(found["predicted"])))
+    return [*shown, "Nothing has run: nobody was contacted, and nothing was written.", hash_line(found["plan_hash"])]
+
+
+def _section(title: str, lines: list[str]) -> list[str]:
+    return [title, *indented(lines), ""] if lines else []
+
+
+def _asks(found: JSON, parameters: Parameters) -> str:
+    what = f"{found['party']} would start this match: {parameters.what()} of {together(found['parties'])}."
+    return f"{what} Nothing runs unless each of them starts the same one."
+
+
+def _others(found: JSON) -> str:
+    return together([name for name in found["parties"] if name != found["party"]])
+
+
+def _leaves(parameters: Parameters) -> list[str]:
+    """What is on the line, and how sure that is."""
+    if parameters.plugin is not None:
+        return [f"The plug-in {parameters.plugin} matches: what it sends is for its author to say."]
+    clear = "No key and no other value of a table leaves a party in clear. All connections are encrypted."
+    if parameters.malicious:
+        return [clear, "This holds even if another party deviates from the protocol, but for what stands above."]
+    return [clear, "This holds while each party runs the protocol as it is (SECURITY.md says what else is assumed)."]
+
+
+def _agreed(found: JSON) -> list[str]:
+    return [f"{name}: {value}" for name, value in found["agreed"].items()]
 
 
 def _announced(found: JSON) -> list[str]:
@@ -118,14 +158,15 @@ def _parted(announced: str) -> tuple[str, str, str]:
 
 
 def _output(found: JSON, parameters: Parameters) -> str:
-    file, columns = found["output"]["file"], together(found["output"]["columns"] or ["no column"])
+    me, file, columns = found["party"], found["output"]["file"], together(found["output"]["columns"] or ["no column"])
     match parameters.reveal:
         case "shares":
-            return f"{file}: shares of the columns that both parties name, a row for each pair of rows that match"
+            shares = "shares of the columns that both parties name, a row for each pair of rows that match"
+            return f"{me} writes {file}: {shares}"
         case "ids":
-            return f"{file}: a universal id for each row of both tables, beside {columns} of its own rows"
+            return f"{me} writes {file}: a universal id for each row of both tables, beside {columns} of its own rows"
     rows = "rows that match nothing" if parameters.join == "anti" else f"rows of the {parameters.join} join"
-    return f"{file}: {columns} of its own {rows}"
+    return f"{me} writes {file}: {columns} of its own {rows}"
 
 
 def _run(predicted: JSON) -> list[str]:

@@ -11,7 +11,7 @@ from tacit.plan.account.clauses import tree_text
 from tacit.plan.account.describe import name
 from tacit.plan.account.learnt import learnt
 from tacit.plan.account.listing import JOINS_TITLE, Listing, cost_listing, permit_listing, plan_listing
-from tacit.plan.account.page import WIDTH, page, wrapped
+from tacit.plan.account.page import hash_line, page, technical_title, wrapped
 from tacit.plan.account.serialise import encoded, plan_hash, plan_json
 from tacit.plan.account.statement import statement
 from tacit.plan.facts.allowances import Allowance
@@ -24,7 +24,6 @@ FORMAT = "tacit-explain/2"
 """Of the JSON: a new one where members change their meaning or go."""
 MOST_TEXT = 300
 """Characters of what a step does, on the page; programs get all of it."""
-TECHNICAL = "For engineers: how it runs, and what it costs"
 WORDS = (
     (r"local\(", "local: computed by one party on its own tables."),
     (r"mpc\(", "mpc: computed by the nodes on secret shares, of which no node alone can tell a value."),
@@ -52,7 +51,7 @@ def explain_text(
     """
     technical = _technical(plan, predict(plan) if costs is None else costs)
     signed = wrapped("What is signed: the hash of this question with its plan, all disclosures, offers and version.")
-    return "\n".join([*page(plan, allowances), "", *technical, *signed, f"Plan hash {plan_hash(plan).hex()}"]) + "\n"
+    return "\n".join([*page(plan, allowances), "", *technical, *signed, hash_line(plan_hash(plan).hex())]) + "\n"
 
 
 def _technical(plan: PlacedPlan, costs: tuple[StepCost, ...]) -> list[str]:
@@ -68,7 +67,7 @@ def _technical(plan: PlacedPlan, costs: tuple[StepCost, ...]) -> list[str]:
     shown = [line for title, lines in sections if lines for line in (title, *(f"  {each}" for each in lines), "")]
     met = [meaning for word, meaning in WORDS if any(re.search(word, line) for line in shown)]
     words = [f"  {line}" for each in met for line in wrapped(each, "- ", "  ")]
-    return [f"{f' {TECHNICAL} ':-^{WIDTH}}", *shown, "Words", *words, ""]
+    return [technical_title(), *shown, "Words", *words, ""]
 
 
 def _short(steps: Listing) -> Listing:

@@ -20,6 +20,7 @@ MOST_NAME = 40
 """Columns of a page for names; longer ones move what is said of them to the right."""
 GETS_TITLE = "Who gets what"
 BESIDES_TITLE = "What else anybody learns"
+TECHNICAL = "For engineers: how it runs, and what it costs"
 
 
 def page(plan: PlacedPlan, allowances: tuple[Allowance, ...] = ()) -> list[str]:
@@ -29,9 +30,9 @@ def page(plan: PlacedPlan, allowances: tuple[Allowance, ...] = ()) -> list[str]:
         ("Who asks", _asks(plan, found)),
         (GETS_TITLE, dropping(plan) or _gets(found)),
         (BESIDES_TITLE, [] if dropping(plan) else _besides(found)),
-        ("What the nodes see", _items(found.nodes_see)),
+        ("What the nodes see", items(found.nodes_see)),
     ]
-    shown = [line for title, lines in sections if lines for line in (title, *_indented(lines), "")]
+    shown = [line for title, lines in sections if lines for line in (title, *indented(lines), "")]
     return [*shown, found.closing]
 
 
@@ -76,7 +77,7 @@ def _gets(found: Statement) -> list[str]:
         lines += ["", *wrapped(f"{also} them:"), *_outputs(answer.beyond)]
     if columns := deciding(answer.decided_by, answer.recipients):
         lines += ["", *wrapped("Which rows there are depends on:"), *_table(columns)]
-    return [*lines, "", *_items([*answer.notes, *(f"Allowed by {each}." for each in answer.allowed)])]
+    return [*lines, "", *items([*answer.notes, *(f"Allowed by {each}." for each in answer.allowed)])]
 
 
 def _most(answer: Answered) -> str:
@@ -106,17 +107,29 @@ def _table(rows: Sequence[tuple[str, str]], below: Mapping[str, tuple[str, ...]]
 def _besides(found: Statement) -> list[str]:
     nothing = ["Nothing but the sizes that everybody knows."] if found.sizes else ["Nothing."]
     told = [each.sentence for each in found.besides] or nothing
-    return _items([*told, *nothing_new(found), *found.sizes, *found.kept])
+    return items([*told, *nothing_new(found), *found.sizes, *found.kept])
 
 
-def _items(sentences: Iterable[str]) -> list[str]:
+def items(sentences: Iterable[str]) -> list[str]:
+    """A list of the page."""
     return [line for each in sentences for line in wrapped(each, "- ", "  ")]
 
 
-def _indented(lines: Iterable[str]) -> list[str]:
+def indented(lines: Iterable[str]) -> list[str]:
+    """What stands below a title."""
     return [f"  {line}".rstrip() for line in lines]
 
 
 def wrapped(text: str, first: str = "", rest: str = "") -> list[str]:
     """A paragraph of the page."""
     return textwrap.wrap(text, WIDTH - 2, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False)
+
+
+def technical_title() -> str:
+    """A line between the page and what engineers need."""
+    return f"{f' {TECHNICAL} ':-^{WIDTH}}"
+
+
+def hash_line(plan_hash: str) -> str:
+    """The last line."""
+    return f"Plan hash {plan_hash}"
