@@ -94,6 +94,7 @@ def lines(found: JSON, parameters: Parameters) -> list[str]:
     me, results = found["party"], [isinstance(each.shown, Result) for each in parameters.disclosures()]
     told = list(zip(account(parameters), results, strict=True))
     gets = [line for line, is_result in told if is_result] + ([_output(found, parameters)] if "output" in found else [])
+    gets.append("Allowed by each party that takes part, by starting this match.")
     besides = [line for line, is_result in told if not is_result]
     besides += [f"{me} tells {_others(found)} {line}" for line in _announced(found)] if "announced" in found else []
     shown = [
