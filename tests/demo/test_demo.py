@@ -48,7 +48,7 @@ def test_parties_outside_compute(question: str, tmp_path: Path) -> None:
     done = tacit("demo", question, "--rows", "50", "--outside", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "checked: equals DuckDB on the pooled data" in done.stdout
-    (told,) = (line for line in done.stdout.splitlines() if "learn nothing of what other tables hold" in line)
+    (told,) = (line for line in done.stdout.splitlines() if "learn nothing from the tables of others" in line)
     assert "node_1" in told
 
 

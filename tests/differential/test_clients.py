@@ -217,7 +217,7 @@ def test_what_recipients_outside_the_nodes_learn_is_told(all_keys: Path, tmp_pat
     told = [each for each in sentences if each.startswith("f learns")]
     assert len(told) == 2 and "the answer" in told[0] and "how many rows the nodes open" in told[1]
     assert any(each.startswith("a and b learn the exact number of rows of of_d") for each in sentences), sentences
-    assert "d learns nothing of what other tables hold." in sentences
+    assert "d learns nothing from the tables of others." in sentences
 
 
 def test_a_description_that_cannot_be_written_is_told(all_keys: Path, tmp_path: Path) -> None:

@@ -201,7 +201,7 @@ def test_the_account_names_what_is_kept_and_read(credit: Catalog) -> None:
         "of, its number of rows, and its columns with their types, keys and lineage."
     )
     read = learnt(compiled("SELECT COUNT(*) AS n FROM totals", credit))
-    assert "bureau_a and bureau_b learn nothing of what other tables hold." in read, read
+    assert "bureau_a and bureau_b learn nothing from the tables of others." in read, read
     assert "Everybody knows before: the kept table totals has 100 rows." in read
     assert read[-2] == (
         "The kept table totals (00000000) is read: shares made of demographics and scores_a, by plan "

@@ -48,7 +48,7 @@ def test_owners_and_recipients_need_not_be_nodes() -> None:
     outside = replace(CREDIT, engine="two", nodes=("regulator", "bureau_b"))
     plan = compile_query(QUERY, outside, ("regulator",))
     assert plan.clients == ("bureau_a",)
-    assert "bureau_b and bureau_a learn nothing of what other tables hold." in learnt(plan)
+    assert "bureau_b and bureau_a learn nothing from the tables of others." in learnt(plan)
     joins = " ".join(plan.joins)
     assert "bureau_a is no node, and only nodes match their rows" in joins or not joins
     elsewhere = compile_query(QUERY, outside, ("bureau_a",))

@@ -67,4 +67,4 @@ def no_answer(found: Statement) -> str:
 def nothing_new(found: Statement) -> list[str]:
     """About those that learn nothing."""
     learn = "learns" if len(found.untold) == 1 else "learn"
-    return [f"{listed(found.untold)} {learn} nothing of what other tables hold."] if found.untold else []
+    return [f"{listed(found.untold)} {learn} nothing from the tables of others."] if found.untold else []

@@ -7,6 +7,9 @@ from dataclasses import replace
 
 from tacit.plan.account.origins import AVERAGE, DECIDED_BY, FUNCTIONS, Origin
 
+OF_ALL_ROWS = {"group", "limit"}
+"""Ways in which the rows of a table decide which rows there are, whatever is asked."""
+
 
 def plain(name: str) -> str:
     """A name that somebody else chose, on one line and without signs that change how others are read."""
@@ -74,8 +77,13 @@ def _function(origin: Origin) -> str:
 
 def deciding(found: Iterable[Origin], recipients: tuple[str, ...]) -> list[tuple[str, str]]:
     """The columns that decide which rows an answer has, and how each does. Not which rows the tables have."""
-    columns = _merged(each for each in found if each.column is not None)
-    return [(columns_text([each], recipients), listed([DECIDED_BY[how] for how in each.how])) for each in columns]
+    ways = _merged(each for each in found if each.column is not None or {*each.how} - OF_ALL_ROWS)
+    return [(_deciding(each, recipients), listed([DECIDED_BY[how] for how in each.how])) for each in ways]
+
+
+def _deciding(origin: Origin, recipients: tuple[str, ...]) -> str:
+    counted_rows = "how many rows there are of " if origin.column is None else ""
+    return f"{counted_rows}{columns_text([origin], recipients)}"
 
 
 def _merged(found: Iterable[Origin]) -> list[Origin]:

@@ -111,7 +111,7 @@ def _least(disclosure: Disclosure) -> str | None:
 
 def _single(disclosure: Disclosure) -> str | None:
     if shows_single_rows(disclosure) and deciding_columns(disclosure):
-        return "Rows are shown one by one: that a row is there tells of this one row what decided it."
+        return "Rows are shown one by one: a row in the answer tells that all of this holds for it."
     return None
 
 

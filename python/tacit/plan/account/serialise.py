@@ -44,6 +44,8 @@ def encoded(value: object) -> Any:
         return sorted((encoded(each) for each in value), key=canonical)
     if isinstance(value, tuple | list):
         return [encoded(each) for each in value]
+    if isinstance(value, date):
+        return value.isoformat()
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, date):

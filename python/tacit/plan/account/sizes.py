@@ -60,10 +60,12 @@ def declared_sizes(plan: PlacedPlan) -> list[str]:
             found.append(f"the kept table {step.operator.table} has {counted(step.operator.rows)}")
         if isinstance(step, InputStep) and step.operator.rows is not None:
             of = tables(locals_[step.local].relation)
-            found.append(f"{step.operator.owner} puts {counted(step.operator.rows)} of {of} into secret shares")
+            found.append(f"{step.operator.owner} puts {counted(step.operator.rows)} made of {of} into secret shares")
         for side in step.sides if isinstance(step, PsiStep) else ():
             if side.rows is not None:
-                found.append(f"{side.owner} matches {counted(side.rows)} of {tables(locals_[side.local].relation)}")
+                found.append(
+                    f"{side.owner} matches {counted(side.rows)} made of {tables(locals_[side.local].relation)}"
+                )
     if not found:
         return []
     filled = " Fewer true rows are filled up to that, so that nobody learns how many there are."
