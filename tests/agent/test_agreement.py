@@ -39,5 +39,6 @@ def test_each_difference_has_its_name() -> None:
     assert differing(plan(QUERY + " ")) == {"the query", PLAN}
     assert differing(plan(to="c")) == {"who gets the answer", PLAN}
     assert differing(plan(engine="two")) == {"the engine", "the nodes", PLAN}
-    for table in (expires, narrower, replace(TABLE, rows=6)):
-        assert differing(plan(table=table)) == {"the offer of table t", PLAN}
+    tables = ((expires, {"until of table t"}), (narrower, {"use of column t.n"}), (replace(TABLE, rows=6), set[str]()))
+    for table, terms in tables:
+        assert differing(plan(table=table)) == {"the offer of table t", PLAN} | terms

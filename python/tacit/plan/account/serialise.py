@@ -48,8 +48,6 @@ def encoded(value: object) -> Any:
         return value.isoformat()
     if value is None or isinstance(value, bool | int | float | str):
         return value
-    if isinstance(value, date):
-        return value.isoformat()
     raise TypeError(f"a plan holds no {type(value).__name__}")
 
 
