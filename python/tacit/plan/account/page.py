@@ -16,7 +16,7 @@ from tacit.plan.facts.allowances import Allowance
 from tacit.plan.physical.placed import PlacedPlan
 
 WIDTH = 100
-MOST_NAME = 40
+MOST_NAME = 48
 """Columns of a page for names; longer ones move what is said of them to the right."""
 GETS_TITLE = "Who gets what"
 BESIDES_TITLE = "What else anybody learns"
@@ -54,7 +54,8 @@ def _gets_or_get(parties: tuple[str, ...]) -> str:
 
 def quoted(query: str) -> list[str]:
     """A question's text. Signs that nobody sees are written as escapes."""
-    lines = [line.rstrip() for line in textwrap.dedent(query).strip("\n").splitlines()]
+    first, _, rest = query.strip().partition("\n")
+    lines = [line.rstrip() for line in (first, *textwrap.dedent(rest).splitlines())]
     return [f"| {part}" for line in lines for part in _cut(plain(line))]
 
 

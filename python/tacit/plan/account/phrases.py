@@ -78,12 +78,13 @@ def _function(origin: Origin) -> str:
 def deciding(found: Iterable[Origin], recipients: tuple[str, ...]) -> list[tuple[str, str]]:
     """The columns that decide which rows an answer has, and how each does. Not which rows the tables have."""
     ways = _merged(each for each in found if each.column is not None or {*each.how} - OF_ALL_ROWS)
-    return [(_deciding(each, recipients), listed([DECIDED_BY[how] for how in each.how])) for each in ways]
+    return [(columns_text([each], recipients), _how(each)) for each in ways]
 
 
-def _deciding(origin: Origin, recipients: tuple[str, ...]) -> str:
-    counted_rows = "how many rows there are of " if origin.column is None else ""
-    return f"{counted_rows}{columns_text([origin], recipients)}"
+def _how(origin: Origin) -> str:
+    """By what a source decides which rows there are."""
+    how = listed([DECIDED_BY[each] for each in origin.how])
+    return f"its number of rows, by {how}" if origin.column is None else how
 
 
 def _merged(found: Iterable[Origin]) -> list[Origin]:
