@@ -61,7 +61,7 @@ def quoted(query: str) -> list[str]:
 
 def _cut(line: str) -> list[str]:
     """A line that is too wide goes on in the next one."""
-    kept = textwrap.wrap(line, WIDTH - 4, drop_whitespace=False, replace_whitespace=False, break_on_hyphens=False)
+    kept = textwrap.wrap(line, WIDTH - 4, replace_whitespace=False, break_on_hyphens=False)
     return [part.rstrip() for part in kept] or [""]
 
 

@@ -50,9 +50,9 @@ def _follows(origin: Origin, found: Sequence[Origin]) -> bool:
 def _value(origin: Origin, columns: str) -> str:
     """What is shown of sources that are shown alike."""
     if origin.column is None and "count_rows" not in origin.functions:
-        return f"which value is shown depends on which rows there are of {columns}"
+        return f"depends on which rows there are of {columns}"
     if origin.decides:
-        return f"which value is shown depends on {columns}"
+        return f"depends on {columns}{', row by row' if origin.shown == 'row by row' else ''}"
     made = "computed from " if origin.computed else ""
     match origin.shown:
         case "row by row":
