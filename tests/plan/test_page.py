@@ -99,6 +99,14 @@ def test_names_are_told_on_one_line() -> None:
     assert any(f"x\\n\\n{NOTHING_ELSE}" in line for line in lines)
 
 
+def test_no_sign_steers_a_terminal() -> None:
+    query = "SELECT a.s AS \"\x1b[2Jø\" FROM padded a JOIN announced b ON a.id = b.id WHERE a.v = '\x1b[8m\u202e'"
+    found = plan(query)
+    for told in (explain_text(found, ()), *learnt(found)):
+        assert all(line.isprintable() for line in told.splitlines())
+    assert "\\x1b[2Jø  padded.s of p" in explain_text(found, ())
+
+
 def test_long_local_work_is_cut_for_people_alone() -> None:
     sums = " + ".join(f"CASE WHEN s > {at} THEN {at} ELSE k END" for at in range(60))
     found = explain_text(plan(f"SELECT SUM({sums}) AS total FROM announced"), ())

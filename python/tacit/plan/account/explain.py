@@ -12,6 +12,7 @@ from tacit.plan.account.describe import name
 from tacit.plan.account.learnt import learnt
 from tacit.plan.account.listing import JOINS_TITLE, Listing, cost_listing, permit_listing, plan_listing
 from tacit.plan.account.page import hash_line, page, technical_title, wrapped
+from tacit.plan.account.phrases import plain
 from tacit.plan.account.serialise import encoded, plan_hash, plan_json
 from tacit.plan.account.statement import statement
 from tacit.plan.facts.allowances import Allowance
@@ -51,7 +52,8 @@ def explain_text(
     """
     technical = _technical(plan, predict(plan) if costs is None else costs)
     signed = wrapped("What is signed: the hash of this question with its plan, all disclosures, offers and version.")
-    return "\n".join([*page(plan, allowances), "", *technical, *signed, hash_line(plan_hash(plan).hex())]) + "\n"
+    lines = [*page(plan, allowances), "", *technical, *signed, hash_line(plan_hash(plan).hex())]
+    return "\n".join(map(plain, lines)) + "\n"
 
 
 def _technical(plan: PlacedPlan, costs: tuple[StepCost, ...]) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tacit.plan.account.phrases import deciding, listed
+from tacit.plan.account.phrases import deciding, listed, plain
 from tacit.plan.account.statement import NOTHING_OPENED, Answered, Statement, statement
 from tacit.plan.facts.allowances import Allowance
 from tacit.plan.physical.placed import DropStep, PlacedPlan
@@ -14,7 +14,7 @@ def learnt(plan: PlacedPlan, allowances: tuple[Allowance, ...] = ()) -> tuple[st
     allowances: owners' rules that allow the answer.
     """
     dropped = tuple(dropping(plan))
-    return dropped or sentences(statement(plan, allowances))
+    return tuple(map(plain, dropped or sentences(statement(plan, allowances))))
 
 
 def dropping(plan: PlacedPlan) -> list[str]:

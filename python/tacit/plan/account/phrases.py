@@ -11,9 +11,9 @@ OF_ALL_ROWS = {"group", "limit"}
 """Ways in which the rows of a table decide which rows there are, whatever is asked."""
 
 
-def plain(name: str) -> str:
-    """A name that somebody else chose, on one line and without signs that change how others are read."""
-    return name if name.isprintable() else name.encode("unicode_escape").decode()
+def plain(text: str) -> str:
+    """A text with names that somebody else chose, on one line and without signs that change how others are read."""
+    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
 
 
 def listed(names: Sequence[str]) -> str:
