@@ -193,7 +193,7 @@ def test_the_account_names_what_is_kept_and_read(credit: Catalog) -> None:
     made = learnt(compiled(TOTALS, CREDIT))
     assert "Nothing is opened to anybody." in made
     assert made[-3] == (
-        "regulator and bureau_a and bureau_b keep ssn, zip, score as shares under the name totals, for later queries "
+        "regulator, bureau_a and bureau_b keep ssn, zip, score as shares under the name totals, for later queries "
         "that all of them approve: 100,000 rows, made of demographics and scores_a."
     )
     assert made[-2] == (

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from tacit.plan import explain_text, learnt
 from tacit.plan.account.explain import MOST_TEXT
+from tacit.plan.account.origins import AVERAGE, FUNCTIONS
 from tacit.plan.account.page import BESIDES_TITLE, GETS_TITLE, TECHNICAL, page
+from tacit.plan.account.sentences import BY_OFFER
 from tacit.plan.account.statement import NOTHING_ELSE
+from tacit.plan.algebra.relations import AggregateFunction
 from tacit.plan.facts.allowances import Allowance
+from tacit.plan.facts.catalog import DisclosureRule
+from tacit.plan.facts.sources import OF_MANY_ROWS, OF_ONE_ROW
 from tacit.plan.physical.placed import PlacedPlan
 from tacit.sql import compile_query
 
@@ -120,3 +126,9 @@ def test_matches_name_owners_and_their_consent() -> None:
     found = " ".join(" ".join(page(compile_query(query, MATCHING, ("shop",)))).split())
     assert "bank learns which of its rows of payments match rows of shoppers on id = payer" in found
     assert "Allowed by the offers of bank and shop, consenting to show which rows match." in found
+
+
+def test_each_rule_and_each_aggregate_has_its_words() -> None:
+    assert {*DisclosureRule} == {DisclosureRule.QUERY, *BY_OFFER}
+    assert {*get_args(AggregateFunction)} == {*FUNCTIONS} - {AVERAGE}
+    assert {*get_args(AggregateFunction)} == (OF_ONE_ROW | OF_MANY_ROWS) - {"aggregate"}

@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 from tacit.plan.account.phrases import deciding, listed, plain
+from tacit.plan.account.sentences import EachRow
 from tacit.plan.account.statement import NOTHING_OPENED, Answered, Statement, statement
 from tacit.plan.facts.allowances import Allowance
 from tacit.plan.physical.placed import DropStep, PlacedPlan
+
+DECIDED: dict[EachRow, str] = {
+    "row": "Which rows there are depends on",
+    "group": "Which groups there are, and of which rows, depends on",
+    "whole": "Of which rows it is made depends on",
+}
+"""What is said before the columns that decide it."""
 
 
 def learnt(plan: PlacedPlan, allowances: tuple[Allowance, ...] = ()) -> tuple[str, ...]:
@@ -53,7 +61,7 @@ def _notes(found: Statement) -> list[str]:
     if found.answer is None:
         return []
     columns = [f"{column} ({how})" for column, how in deciding(found.answer.decided_by, found.answer.recipients)]
-    rows = [f"Which rows there are depends on {listed(columns)}."] if columns else []
+    rows = [f"{DECIDED[found.answer.each_row]} {listed(columns)}."] if columns else []
     return [*rows, *found.answer.notes, *(f"It is allowed by {each}." for each in found.answer.allowed)]
 
 

@@ -9,7 +9,7 @@ import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 
-from tacit.plan.account.learnt import dropping, no_answer, nothing_new
+from tacit.plan.account.learnt import DECIDED, dropping, no_answer, nothing_new
 from tacit.plan.account.phrases import deciding, listed, plain
 from tacit.plan.account.statement import Answered, Output, Statement, statement
 from tacit.plan.facts.allowances import Allowance
@@ -67,7 +67,7 @@ def _cut(line: str) -> list[str]:
 
 def _gets(found: Statement) -> list[str]:
     if found.answer is None:
-        return wrapped(no_answer(found))
+        return [*wrapped(no_answer(found)), *_keeps(found)]
     answer = found.answer
     who = f"{listed(answer.recipients)} {_gets_or_get(answer.recipients)}"
     lines = [*wrapped(f"{who} a table, {answer.rows}{_most(answer)}:"), *_outputs(answer.outputs)]
@@ -76,9 +76,20 @@ def _gets(found: Statement) -> list[str]:
             f"{who} these numbers too, which the answer alone does not tell; {listed(answer.divided)} is computed from"
         )
         lines += ["", *wrapped(f"{also} them:"), *_outputs(answer.beyond)]
-    if columns := deciding(answer.decided_by, answer.recipients):
-        lines += ["", *wrapped("Which rows there are depends on:"), *_table(columns)]
+    lines += _deciding(DECIDED[answer.each_row], deciding(answer.decided_by, answer.recipients))
     return [*lines, "", *items([*answer.notes, *(f"Allowed by {each}." for each in answer.allowed)])]
+
+
+def _keeps(found: Statement) -> list[str]:
+    """What nodes keep as shares. Later questions may open what it is made of."""
+    if not found.keeps:
+        return []
+    columns = ["", *wrapped("The nodes keep, as shares:"), *_outputs(found.keeps)]
+    return [*columns, *_deciding(DECIDED["row"], deciding(found.keeps_rows, ()))]
+
+
+def _deciding(title: str, columns: Sequence[tuple[str, str]]) -> list[str]:
+    return ["", *wrapped(f"{title}:"), *_table(columns)] if columns else []
 
 
 def _most(answer: Answered) -> str:

@@ -40,11 +40,12 @@ def value_text(found: Sequence[Origin], recipients: tuple[str, ...]) -> str:
 
 
 def _follows(origin: Origin, found: Sequence[Origin]) -> bool:
-    """Whether which rows there are is told by what is said of columns: in an average, or where columns decide."""
+    """Whether which rows there are follows from what is said of columns: of the same table, an average, or deciding."""
     if origin.column is not None or "count_rows" in origin.functions:
         return False
     columns = [each for each in found if each.column is not None]
-    return any(each.decides or AVERAGE in each.functions for each in columns)
+    same = any((each.owner, each.table) == (origin.owner, origin.table) for each in columns)
+    return same or any(each.decides or AVERAGE in each.functions for each in columns)
 
 
 def _value(origin: Origin, columns: str) -> str:

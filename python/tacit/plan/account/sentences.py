@@ -12,7 +12,6 @@ from tacit.plan.facts.sizes import Counted
 from tacit.plan.facts.sources import Use, exposure
 from tacit.plan.physical.disclosure import (
     AnnouncedRows,
-    Derivation,
     Disclosure,
     KeptRows,
     Matched,
@@ -22,6 +21,9 @@ from tacit.plan.physical.disclosure import (
     OpenedColumns,
     OpenedRows,
 )
+
+EachRow = OneOf["row", "group", "whole"]
+"""A row of tables, a group of them, or all of them together."""
 
 BY_QUESTION = "each party that takes part, by starting this question"
 BY_OFFER = {
@@ -74,24 +76,19 @@ def _made(disclosure: Disclosure, columns: tuple[tuple[str, tuple[Use, ...]], ..
 def rows(disclosure: Disclosure) -> str:
     """How many rows an answer has, and what each stands for."""
     most = disclosure.derivation.rows
-    each = _each_row(disclosure.derivation)
+    each = each_row(disclosure)
     bound = f"at most {counted(most)}" if most is not None and most < UNDECLARED_ROWS else "as many rows as there are"
     if each == "whole":
         return f"{'one row' if most == 1 else bound}, made of all rows together"
     return f"{bound}, one for each group" if each == "group" else bound
 
 
-def _each_row(derivation: Derivation) -> OneOf["row", "group", "whole"]:
-    """What a row of an answer stands for: a "row" of tables, a "group" of them, or the "whole"."""
-    uses = [use for use in derivation.presence if use.source.column is None]
+def each_row(disclosure: Disclosure) -> EachRow:
+    """What a row of an answer stands for."""
+    uses = [use for use in disclosure.derivation.presence if use.source.column is None]
     if not uses or any(exposure(use) == "row by row" for use in uses):
         return "row"
     return "whole" if all("aggregate" in use.through for use in uses) else "group"
-
-
-def shows_single_rows(disclosure: Disclosure) -> bool:
-    """Whether rows of tables are shown one by one."""
-    return _each_row(disclosure.derivation) == "row"
 
 
 def notes(disclosure: Disclosure) -> tuple[str, ...]:
@@ -110,7 +107,7 @@ def _least(disclosure: Disclosure) -> str | None:
 
 
 def _single(disclosure: Disclosure) -> str | None:
-    if shows_single_rows(disclosure) and deciding_columns(disclosure):
+    if each_row(disclosure) == "row" and deciding_columns(disclosure):
         return "Rows are shown one by one: a row in the answer tells that all of this holds for it."
     return None
 

@@ -38,7 +38,7 @@ def _kept_by(step: KeepStep, plan: PlacedPlan) -> tuple[str, str]:
     outside = approving(owners, declared, plan.nodes)
     without = f" and {owners[0]} need not" if declared is not None and owners[0] not in plan.nodes else ""
     return (
-        f"{' and '.join(plan.nodes)} keep {', '.join(each.name for each in step.fields)} as shares under the name "
+        f"{listed(plan.nodes)} keep {', '.join(each.name for each in step.fields)} as shares under the name "
         f"{step.operator.table}, for later queries that all of {' and '.join(['them', *outside])} approve{without}: "
         f"{_rows(step.rows_bound)}, made of {' and '.join(tables)}.",
         f"All parties may know the description of {step.operator.table}: when it was made and by which query, whose "

@@ -9,14 +9,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from tacit.plan.account.origins import Origin, origins
-from tacit.plan.account.phrases import listed
-from tacit.plan.account.sentences import allowed, beyond, notes, outputs, reason, rows, shows_single_rows, what
+from tacit.plan.account.phrases import listed, value_text
+from tacit.plan.account.sentences import EachRow, allowed, beyond, each_row, notes, outputs, reason, rows, what
 from tacit.plan.account.sizes import declared_sizes, keeping, own_sizes
 from tacit.plan.algebra.bounds import UNDECLARED_ROWS
 from tacit.plan.facts.allowances import Allowance
 from tacit.plan.facts.sources import Use
 from tacit.plan.physical.disclosure import Disclosure, DisclosureKind, OpenedColumns
-from tacit.plan.physical.placed import DropStep, InputStep, KeptStep, PlacedPlan, PsiStep
+from tacit.plan.physical.placed import DropStep, InputStep, KeepStep, KeptStep, PlacedPlan, PsiStep
 
 NOTHING_ELSE = "Nobody learns anything else."
 NOTHING_OPENED = "Nothing is opened to anybody."
@@ -37,7 +37,7 @@ class Answered:
     """What recipients get. beyond: columns that are opened besides the answer; divided: its columns that need them.
 
     most_rows: None where nothing bounds them. most_values: of rows and all columns. least_group: of rows of tables that
-    each row stands for, by the question itself. single_rows: rows of tables are shown one by one. decided_by: what
+    each row stands for, by the question itself. each_row: what a row of the answer stands for. decided_by: what
     decides which rows there are. notes: the same in sentences.
     """
 
@@ -47,7 +47,7 @@ class Answered:
     most_rows: int | None
     most_values: int | None
     least_group: int | None
-    single_rows: bool
+    each_row: EachRow
     outputs: tuple[Output, ...]
     beyond: tuple[Output, ...]
     divided: tuple[str, ...]
@@ -71,7 +71,10 @@ class Besides:
 
 @dataclass(frozen=True)
 class Statement:
-    """All of it. parties: who takes part. sizes, kept, nodes_see: sentences."""
+    """All of it. parties: who takes part. untold: who learns nothing. sizes, kept, nodes_see: sentences.
+
+    keeps: columns that nodes keep as shares. keeps_rows: what decides which rows they keep.
+    """
 
     parties: tuple[str, ...]
     recipients: tuple[str, ...]
@@ -80,6 +83,8 @@ class Statement:
     answer: Answered | None
     besides: tuple[Besides, ...]
     untold: tuple[str, ...]
+    keeps: tuple[Output, ...]
+    keeps_rows: tuple[Origin, ...]
     sizes: tuple[str, ...]
     kept: tuple[str, ...]
     nodes_see: tuple[str, ...]
@@ -100,6 +105,8 @@ def statement(plan: PlacedPlan, allowances: tuple[Allowance, ...] = ()) -> State
         answers[0] if answers else None,
         tuple(_besides(each, plan) for each in told if learners(each, plan)),
         tuple(party for party in parties if party not in learning),
+        _keeps(plan),
+        _keeps_rows(plan),
         tuple(sizes),
         tuple(keeping(plan)),
         nodes_see(plan),
@@ -143,7 +150,7 @@ def _answered(disclosure: Disclosure, allowances: tuple[Allowance, ...]) -> Answ
         most,
         None if most is None else most * columns,
         derivation.floor,
-        shows_single_rows(disclosure),
+        each_row(disclosure),
         _outputs(derivation.outputs, outputs(disclosure), allowances),
         _outputs(opened, besides, allowances),
         _divided(disclosure),
@@ -167,6 +174,18 @@ def _outputs(
 
 def _by_rules(output: str | None, allowances: Iterable[Allowance]) -> tuple[str, ...]:
     return tuple(f"{each.owner}'s rule: {each.sentence}" for each in allowances if each.output == output)
+
+
+def _keeps(plan: PlacedPlan) -> tuple[Output, ...]:
+    """The columns of a table that nodes keep: what they are made of is what later questions may open."""
+    kept = [each for step in plan.steps if isinstance(step, KeepStep) for each in step.about.fields]
+    found = [(each.field.name, origins(each.uses or ())) for each in kept]
+    return tuple(Output(name, value_text(made_of, ()), made_of, ()) for name, made_of in found)
+
+
+def _keeps_rows(plan: PlacedPlan) -> tuple[Origin, ...]:
+    keeps = [step for step in plan.steps if isinstance(step, KeepStep)]
+    return origins([use for step in keeps for use in step.about.presence or ()], rows=True)
 
 
 def _besides(disclosure: Disclosure, plan: PlacedPlan) -> Besides:
