@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from decimal import Decimal as Exact
 
 from sqlglot import exp
@@ -151,7 +152,7 @@ class Expressions:
         name = node.name.lower()
         if not node.table and name in self.aliases and self.scope.lookup(name, "", node, self.text) is None:
             return self.bind(self.aliases[name])
-        return self.scope.find(node, self.text)
+        return replace(self.scope.find(node, self.text), position=self.text.position(node))
 
     def _literal(self, node: exp.Literal) -> Expr:
         written = self.text.written(node)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from sqlglot import exp
 
@@ -18,7 +19,7 @@ from tacit.plan.algebra.relations import (
     Relation,
 )
 from tacit.plan.algebra.types import Boolean, Decimal, Double, Integer, sql_name
-from tacit.plan.facts.fields import aggregation_field
+from tacit.plan.facts.fields import aggregation_field, columns_of
 from tacit.sql.arithmetic import quotient
 from tacit.sql.coercion import integer_literal
 from tacit.sql.scope import fresh
@@ -61,7 +62,7 @@ class Grouping:
                 node, f"the aggregate {node.sql_name()}", "use SUM, COUNT, AVG, MEDIAN, MIN or MAX"
             )
         argument = self._number(node) if isinstance(node, exp.Sum) else self._argument(node)
-        return self._output(_FUNCTIONS[type(node)], argument)
+        return self._output(_FUNCTIONS[type(node)], argument, node)
 
     def relation(self, input: Relation) -> Relation:
         """The aggregation, over the input with the scalar subqueries that arguments and keys use."""
@@ -75,7 +76,8 @@ class Grouping:
         allowed: further columns of the output (aggregates have their own names already), here those of subqueries.
         """
         if expr in self.keys:
-            return ColumnRef(self.keys[expr], expr.type, expr.nullable)
+            position = None if isinstance(expr, Literal) else expr.position
+            return ColumnRef(self.keys[expr], expr.type, expr.nullable, position)
         match expr:
             case ColumnRef(name):
                 if name not in allowed and name not in {each.name for each in self.aggregations.values()}:
@@ -90,20 +92,31 @@ class Grouping:
 
     def _count(self, node: exp.Count) -> Expr:
         if node.this is None or isinstance(node.this, exp.Star):
-            return self._output("count_rows", None)
+            return self._output("count_rows", None, node)
         if node.expressions or (isinstance(node.this, exp.Distinct) and len(node.this.expressions) != 1):
             raise self.text.unsupported(
                 node, "COUNT of several columns", "count the rows of a SELECT DISTINCT subquery"
             )
         if isinstance(node.this, exp.Distinct):
-            return self._output("count_distinct", self._bound(node, node.this.expressions[0]))
-        argument = self._bound(node, node.this)
-        return self._output("count", argument) if argument.nullable else self._output("count_rows", None)
+            return self._output("count_distinct", self._bound(node, node.this.expressions[0]), node)
+        return self._counted(self._bound(node, node.this), node)
+
+    def _counted(self, argument: Expr, node: exp.AggFunc) -> ColumnRef:
+        """The number of values. Where none is NULL that is the number of rows, of which the column is told beside."""
+        if argument.nullable:
+            return self._output("count", argument, node)
+        rows = self._output("count_rows", None, node)
+        if columns_of(argument):
+            known, name = self.aggregations["count_rows", None], self._input(argument, "value")
+            counted = tuple(dict.fromkeys((*known.counted, name)))
+            self.aggregations["count_rows", None] = replace(known, counted=counted)
+        return rows
 
     def _average(self, node: exp.Avg) -> Expr:
         argument = self._number(node)
-        total = self._output("sum", argument)
-        count = self._output("count", argument) if argument.nullable else self._output("count_rows", None)
+        total = self._output("sum", argument, node)
+        counts: AggregateFunction = "count" if argument.nullable else "count_rows"
+        count = self._output(counts, argument if argument.nullable else None, node)
         return Call("average", (total, count), Double(), total.nullable, self.text.position(node))
 
     def _median(self, node: exp.Median) -> Expr:
@@ -111,7 +124,7 @@ class Grouping:
         if not isinstance(argument.type, Integer):
             fix = "use MIN, MAX or AVG, or a whole number"
             raise self.text.unsupported(node, f"MEDIAN of a {sql_name(argument.type)}", fix)
-        return quotient(self._output("middle", argument), integer_literal(2), self.text.position(node))
+        return quotient(self._output("middle", argument, node), integer_literal(2), self.text.position(node))
 
     def _number(self, node: exp.AggFunc) -> Expr:
         argument = self._argument(node)
@@ -130,17 +143,18 @@ class Grouping:
             raise self.text.unsupported(node, "an aggregate of a DOUBLE", "aggregate first, then divide")
         return bound
 
-    def _output(self, function: AggregateFunction, argument: Expr | None) -> ColumnRef:
+    def _output(self, function: AggregateFunction, argument: Expr | None, node: exp.AggFunc) -> ColumnRef:
         source = None if argument is None else self._input(argument, "value")
         if (function, source) not in self.aggregations:
             name = fresh("count" if source is None else f"{function}_{source}", "total", self.taken)
             self.taken.add(name.lower())
-            position = argument.position if isinstance(argument, Call) else None
+            known = argument.position if isinstance(argument, Call) else None
+            position = known or self.text.position(node)
             self.aggregations[function, source] = Aggregation(name, function, source, position=position)
         found = self.aggregations[function, source]
         over = self.input if argument is None else Project(self.input, ((source or "", argument),))
         output = aggregation_field(found, over, self.grouped)
-        return ColumnRef(output.name, output.type, output.nullable)
+        return ColumnRef(output.name, output.type, output.nullable, self.text.position(node))
 
     def _input(self, expr: Expr, what: str) -> str:
         """The input column of a key or an argument; a computed one gets a new name."""

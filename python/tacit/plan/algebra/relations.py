@@ -27,11 +27,12 @@ def _hash_once(self: Call | Relation) -> int:
 
 @dataclass(frozen=True)
 class ColumnRef:
-    """A column of the input relation."""
+    """A column of the input relation. position: where the query names it, for refusals."""
 
     name: str
     type: Type
     nullable: bool
+    position: tuple[int, int] | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -222,7 +223,8 @@ class Aggregation:
 
     known: the output's field where the planner knows more than function and column imply. A COUNT as the sum of partial
     counts is a BIGINT that is never NULL. A sum of partial sums has the bounds of the whole sum.
-    position: where the query computes the column, for refusals.
+    position: where the query computes the column, for refusals. counted: columns without NULL that the query counts,
+    which is the same as counting rows; for owners' rules.
     """
 
     name: str
@@ -230,6 +232,7 @@ class Aggregation:
     column: str | None
     known: Field | None = None
     position: tuple[int, int] | None = field(default=None, compare=False, repr=False)
+    counted: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
 
 @dataclass(frozen=True)
