@@ -1,0 +1,126 @@
+"""Which constants a condition compares a column with, and whether its owner allows them.
+
+Encodings are whole numbers. So each comparison by order cuts a column's values in two at one of them: those below it,
+and the others. ``age <= 17`` is ``age < 18``. With ``cuts`` a column may be cut at those numbers only, so that no
+interval between two neighbouring cuts is ever divided.
+"""
+
+from __future__ import annotations
+
+from datetime import date
+from fractions import Fraction
+from math import ceil, floor
+from typing import Final
+
+from tacit.plan.algebra import bounds
+from tacit.plan.algebra.expressions import is_rounding
+from tacit.plan.algebra.relations import Call, ColumnRef, Expr, Literal, Operator
+from tacit.plan.algebra.types import Decimal, Type
+from tacit.plan.facts.terms import ColumnTerms
+
+Constant = Fraction | str | None
+"""A number as people write it, a string, or NULL."""
+
+EPOCH = date(1970, 1, 1).toordinal()
+FLIPPED: Final[dict[Operator, Operator]] = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
+COMPARISONS: Final = frozenset(FLIPPED)
+
+
+class NotConstant(Exception):
+    """The expression has no value that its text alone tells."""
+
+
+def constant(expr: Expr) -> Constant:
+    """The value of an expression without columns. Raises NotConstant where it is none that this knows to compute."""
+    match expr:
+        case Literal(None):
+            return None
+        case Literal(str() as text):
+            return text
+        case Literal(int() | float() as number, type_):
+            return Fraction(number) / 10 ** _scale(type_)
+        case Call("cast" | "rescale", (inner,)):
+            return constant(inner)
+        case Call("neg", (inner,)):
+            return -_number(inner)
+        case Call("add" | "sub" | "mul" as op, (a, b)):
+            left, right = _number(a), _number(b)
+            return left + right if op == "add" else left - right if op == "sub" else left * right
+        case _:
+            raise NotConstant
+
+
+def _number(expr: Expr) -> Fraction:
+    found = constant(expr)
+    if not isinstance(found, Fraction):
+        raise NotConstant
+    return found
+
+
+def allows(terms: ColumnTerms, type_: Type, op: Operator, value: Constant) -> bool:
+    """Whether a column may be compared so with a constant."""
+    if value is None or (terms.cuts is None and terms.constants is None):
+        return True
+    if op in ("eq", "ne"):
+        return terms.constants is not None and _encoded(value, type_) in terms.constants
+    return terms.cuts is not None and isinstance(value, Fraction) and _may_cut(terms, type_, cut(op, value, type_))
+
+
+def cut(op: Operator, value: Fraction, type_: Type) -> int:
+    """The encoded number at which a comparison cuts a column: what is below it is told from what is not."""
+    encoded = value * 10 ** _scale(type_)
+    return ceil(encoded) if op in ("lt", "ge") else floor(encoded) + 1
+
+
+def _may_cut(terms: ColumnTerms, type_: Type, at: int) -> bool:
+    known = bounds.encoded_range(type_)
+    if known is not None and not known[0] < at <= known[1]:
+        return True  # all values are on one side, whatever the data
+    if terms.cuts == "month":
+        return date.fromordinal(at + EPOCH).day == 1
+    return terms.cuts is not None and at in terms.cuts
+
+
+def _encoded(value: Constant, type_: Type) -> int | str | None:
+    if not isinstance(value, Fraction):
+        return value
+    encoded = value * 10 ** _scale(type_)
+    return int(encoded) if encoded.denominator == 1 else None
+
+
+def _scale(type_: Type) -> int:
+    return type_.scale if isinstance(type_, Decimal) else 0
+
+
+def unchanged(expr: Expr) -> Expr:
+    """The expression without what leaves each value as it is: casts, + 0, * 1, and choices by TRUE or FALSE."""
+    match expr:
+        case Call("cast" | "rescale", (inner,)) if not (isinstance(inner, Literal) or is_rounding(expr)):
+            return unchanged(inner)
+        case Call("add" | "sub", (inner, other)) if _is(other, 0):
+            return unchanged(inner)
+        case Call("add", (other, inner)) if _is(other, 0):
+            return unchanged(inner)
+        case Call("mul", (inner, other)) | Call("mul", (other, inner)) if _is(other, 1):
+            return unchanged(inner)
+        case Call("neg", (Call("neg", (inner,)),)):
+            return unchanged(inner)
+        case Call("if", (Literal(test), then, otherwise)):
+            return unchanged(then if test else otherwise)
+        case Call("and", (inner, Literal(True))) | Call("and", (Literal(True), inner)):
+            return unchanged(inner)
+        case Call("or", (inner, Literal(False))) | Call("or", (Literal(False), inner)):
+            return unchanged(inner)
+        case Call("not", (Call("not", (inner,)),)):
+            return unchanged(inner)
+        case _:
+            return expr
+
+
+def _is(expr: Expr, number: int) -> bool:
+    if isinstance(expr, ColumnRef):
+        return False
+    try:
+        return constant(expr) == number
+    except NotConstant:
+        return False

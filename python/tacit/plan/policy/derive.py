@@ -1,0 +1,164 @@
+"""What a bound query exposes: for each relation which columns its values, and its rows, derive from.
+
+The relation is built anew on the way. Conditions of CASE that decide who contributes to an aggregate become columns of
+the aggregate's input, so that guards can name them. The planner's rules drop those that no guard needs.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+
+from tacit.plan.algebra.expressions import reference
+from tacit.plan.algebra.relations import (
+    Aggregate,
+    Broadcast,
+    Expr,
+    Filter,
+    FullJoin,
+    Join,
+    KeptScan,
+    Limit,
+    Match,
+    Opened,
+    Project,
+    Relation,
+    Scan,
+    Sort,
+    Union,
+)
+from tacit.plan.facts.catalog import Catalog, Table
+from tacit.plan.facts.deliveries import delivered_table
+from tacit.plan.facts.fields import column, names
+from tacit.plan.policy.expressions import Expressions, turned
+from tacit.plan.policy.grouped import grouped
+from tacit.plan.policy.joined import broadcast, joined
+from tacit.plan.policy.offers import protected, wholly_open
+from tacit.plan.policy.state import Atom, Derived, Instance, Item, State, union
+from tacit.plan.policy.thresholds import unsatisfied
+from tacit.plan.policy.united import united
+from tacit.plan.policy.names import Names
+
+
+def derived(relation: Relation, catalog: Catalog, recipients: tuple[str, ...]) -> State:
+    """The state of a bound query, with its own columns alone."""
+    found = Derivation(catalog, recipients, Names(relation)).of(relation)
+    visible = names(relation)
+    if names(found.relation) == visible:
+        return found
+    outputs = tuple((name, column(found.relation, name)) for name in visible)
+    columns = {name: found.columns[name] for name in visible}
+    return replace(found, relation=Project(found.relation, outputs), columns=columns)
+
+
+@dataclass
+class Derivation:
+    """The derivation of one query for its recipients. seen: how often each scan has been met."""
+
+    catalog: Catalog
+    recipients: tuple[str, ...]
+    names: Names
+    instances: int = 0
+    seen: Counter[Scan] = field(default_factory=Counter)
+
+    def of(self, relation: Relation) -> State:
+        """The state of a relation."""
+        match relation:
+            case Scan():
+                return self._scan(relation)
+            case KeptScan():
+                return self._kept(relation)
+            case Opened() | Match():
+                raise AssertionError("a bound query has neither")
+            case Filter(input, predicate):
+                return self._filter(self.of(input), predicate)
+            case Project(input, outputs):
+                return self._project(self.of(input), outputs)
+            case Union(inputs):
+                return united(names(relation), [self.of(each) for each in inputs], self.names)
+            case Join() | FullJoin():
+                sides = self.of(relation.left), self.of(relation.right)
+                return joined(relation, *sides, self.catalog, self.recipients)
+            case Broadcast(input, scalar):
+                return broadcast(self.of(input), self.of(scalar), self.recipients)
+            case Aggregate(input, _, _):
+                return grouped(relation, self.of(input), self.recipients, self.names)
+            case Sort(input, _):
+                return self._sort(relation, self.of(input))
+            case Limit(input, _, _):
+                below = self.of(input)
+                return below.over(replace(relation, input=below.relation))
+
+    def _scan(self, scan: Scan) -> State:
+        """A table's columns. A second instance gets other names, so that guards can tell the two apart."""
+        table = next(each for each in self.catalog.tables if each.name == scan.table)
+        self.seen[scan] += 1
+        number = self.seen[scan]
+        if number == 1 or table.terms is None:
+            return self._instance(scan, table)
+        other = replace(
+            scan,
+            columns=tuple((f"{name}_{number}", source) for name, source in scan.columns),
+            fields=tuple(replace(each, name=f"{each.name}_{number}") for each in scan.fields),
+        )
+        outputs = tuple(
+            (old.name, reference(new)) for old, new in zip(scan.fields, other.fields, strict=True)
+        )
+        return self._project(self._instance(other, table), outputs)
+
+    def _instance(self, scan: Scan | KeptScan, table: Table) -> State:
+        instance = Instance(self.instances, scan, table)
+        self.instances += 1
+        columns = {name: _value(instance, source) for name, source in scan.columns}
+        whole = frozenset({instance})
+        return State(scan, columns, one=whole, identity=whole)
+
+    def _kept(self, scan: KeptScan) -> State:
+        """A delivery is its owner's table. Of anything else that is kept, nobody can count the units behind it."""
+        table = next(each for each in self.catalog.kept if each.name == scan.table)
+        offered = {each.name: each for each in self.catalog.tables}
+        whole = delivered_table(table.name)
+        if whole is not None and whole in offered:
+            return self._instance(scan, offered[whole])
+        made = [Instance(self.instances + place, scan, offered[name])
+                for place, name in enumerate(sorted({*table.tables} & {*offered}))]  # fmt: skip
+        self.instances += len(made)
+        bound = [each for each in made if protected(each.table, self.recipients)]
+        closed = frozenset(Item(each, None, "kept") for each in bound if not wholly_open(each.table, self.recipients))
+        return State(scan, {name: Derived() for name, _ in scan.columns}, closed)
+
+    def _filter(self, below: State, predicate: Expr) -> State:
+        tested = Expressions(below, self.recipients).condition(predicate)
+        return below.over(Filter(below.relation, predicate), union([tested, unsatisfied(predicate, below)]))
+
+    def _project(self, below: State, outputs: tuple[tuple[str, Expr], ...]) -> State:
+        """New columns, and beside them one for each condition that decides who contributes to them."""
+        expressions = Expressions(below, self.recipients)
+        columns: dict[str, Derived] = {}
+        hidden: dict[Expr, str] = {}
+        for name, expr in outputs:
+            found = expressions.of(expr)
+            inherited = [column(below.relation, each) for each in found.conditions]
+            conditions = [*inherited, *(expressions.conditions(expr) if self._guarded(below) else ())]
+            for each in conditions:
+                if each not in hidden:
+                    hidden[each] = self.names.fresh("condition")
+                    columns[hidden[each]] = Derived(expressions.condition(each))
+            columns[name] = replace(found, conditions=tuple(dict.fromkeys(hidden[each] for each in conditions)))
+        written = (*outputs, *((name, each) for each, name in hidden.items()))
+        return replace(below, relation=Project(below.relation, written), columns=columns)
+
+    def _guarded(self, state: State) -> bool:
+        """Whether a guard may have to count who contributes."""
+        return any(protected(each.table, self.recipients) for each in state.one)
+
+    def _sort(self, relation: Sort, below: State) -> State:
+        """The order tells ranks of single rows. Of what a guard has counted it tells no more than the values do."""
+        keys = union(below.columns[key.column].items for key in relation.keys)
+        rows = turned(keys, below, ("value", "aggregate", "filter"), "sort")
+        return below.over(replace(relation, input=below.relation), rows)
+
+
+def _value(instance: Instance, source: str) -> Derived:
+    atom: Atom = (instance.number, source)
+    return Derived(frozenset({Item(instance, source, "value")}), plain=atom, atoms=frozenset({atom}))

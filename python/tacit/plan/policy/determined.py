@@ -1,0 +1,61 @@
+"""Which units a set of columns determines: by copies, by unique keys and by equalities of joins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tacit.plan.policy.state import Atom, Instance, State
+
+
+def determines(atoms: Iterable[Atom], instance: Instance, state: State) -> bool:
+    """Whether rows in which these columns are equal stem from one unit of an instance."""
+    found, rows = _closure(frozenset(atoms), state)
+    unit = instance.table.terms.unit if instance.table.terms else ()
+    return instance in rows or (bool(unit) and all((instance.number, each) in found for each in unit))
+
+
+def determined_by(instance: Instance, atoms: Iterable[Atom], state: State) -> bool:
+    """Whether each of these columns has one value beside a row of an instance."""
+    start = frozenset((instance.number, each.field.name) for each in instance.table.columns)
+    found, rows = _closure(start, state)
+    numbers = {each.number for each in rows}
+    return all(each in found or each[0] in numbers for each in atoms)
+
+
+def is_unit(atoms: frozenset[Atom], state: State) -> Instance | None:
+    """The instance of which a column is the unit, as itself or as its equal in a join."""
+    same = _equal(atoms, state)
+    for each in _instances(state):
+        unit = each.table.terms.unit if each.table.terms else ()
+        if len(unit) == 1 and (each.number, unit[0]) in same:
+            return each
+    return None
+
+
+def _closure(atoms: frozenset[Atom], state: State) -> tuple[frozenset[Atom], frozenset[Instance]]:
+    """All columns that these determine, and the instances of which they determine a row."""
+    found, rows = _equal(atoms, state), frozenset[Instance]()
+    while True:
+        new = frozenset(each for each in _instances(state) if each not in rows and _has_row(each, found))
+        if not new:
+            return found, rows
+        rows |= new
+        columns = {(each.number, column.field.name) for each in new for column in each.table.columns}
+        found = _equal(found | columns, state)
+
+
+def _has_row(instance: Instance, atoms: frozenset[Atom]) -> bool:
+    return any(all((instance.number, each) in atoms for each in keys) for keys in instance.table.unique)
+
+
+def _equal(atoms: frozenset[Atom], state: State) -> frozenset[Atom]:
+    """With all that are equal to one of them."""
+    while True:
+        more = {b for a, b in state.equal if a in atoms} | {a for a, b in state.equal if b in atoms}
+        if more <= atoms:
+            return atoms
+        atoms |= more
+
+
+def _instances(state: State) -> list[Instance]:
+    return sorted(state.one | state.many, key=lambda each: each.number)

@@ -1,0 +1,202 @@
+"""What an expression derives from: the columns that it is computed from, and those that conditions in it test."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from tacit.plan.algebra.expressions import is_rounding
+from tacit.plan.algebra.refusals import Position
+from tacit.plan.algebra.relations import Call, ColumnRef, Expr, Literal
+from tacit.plan.algebra.types import Boolean
+from tacit.plan.facts.fields import columns_of
+from tacit.plan.facts.uniqueness import reversible
+from tacit.plan.policy.constants import COMPARISONS, FLIPPED, NotConstant, allows, constant, unchanged
+from tacit.plan.policy.exposure import terms_of
+from tacit.plan.policy.offers import protected
+from tacit.plan.policy.state import NOTHING, Derived, Item, Items, Role, State, union
+
+LOGIC = ("and", "or", "not")
+BOOLEAN = COMPARISONS | {*LOGIC, "is_null"}
+
+
+@dataclass(frozen=True)
+class Expressions:
+    """Expressions over a relation. recipients: of the query."""
+
+    state: State
+    recipients: tuple[str, ...]
+
+    def of(self, expr: Expr) -> Derived:
+        """What a value derives from."""
+        whole, expr = expr, unchanged(expr)
+        match expr:
+            case Literal():
+                return Derived(constant=True)
+            case ColumnRef(name, _, _, position):
+                known = self.state.columns[name]
+                averaged = None if known.averaged is None else named_at(known.averaged, position)
+                return replace(known, items=named_at(known.items, position), averaged=averaged)
+            case Call("if", (test, then, otherwise)):
+                branches = [self.of(then), self.of(otherwise)]
+                found = _together(branches)
+                return replace(found, items=found.items | self.condition(test), linear=all(b.linear for b in branches))
+            case Call("average", (ColumnRef(total, _, _, position), _)):
+                averaged = self.state.columns[total].averaged
+                return Derived(named_at(averaged or self.state.columns[total].items, expr.position or position))
+            case Call(op, args) if op in BOOLEAN:
+                return Derived(self.condition(expr), constant=self._constant(args))
+            case Call(op, args):
+                return self._computed(whole, expr, [self.of(each) for each in args])
+
+    def _computed(self, whole: Expr, expr: Call, parts: list[Derived]) -> Derived:
+        found = _together(parts)
+        constants = sum(each.constant for each in parts)
+        scaled = expr.op == "mul" and constants >= 1 or expr.op == "div" and parts[1].constant
+        linear = expr.op in ("add", "sub", "neg", "cast", "rescale") and not is_rounding(expr) or scaled
+        same = reversible(whole)
+        atoms = self.state.columns[same].atoms if same is not None else frozenset()
+        return replace(found, linear=found.linear and linear, atoms=atoms)
+
+    def condition(self, expr: Expr) -> Items:
+        """What a condition derives from: the columns that it tests."""
+        expr = unchanged(expr)
+        match expr:
+            case Literal():
+                return NOTHING
+            case Call(op, args) if op in LOGIC:
+                return union(self.condition(each) for each in args)
+            case Call("is_null", (tested,)):
+                return self._tested(self.of(tested))
+            case Call(op, (a, b)) if op in COMPARISONS:
+                return self._compared(expr, unchanged(a), unchanged(b))
+            case Call("if", (test, then, otherwise)):
+                return union([self.condition(test), self.condition(then), self.condition(otherwise)])
+            case ColumnRef(_, type_, _, position) if isinstance(type_, Boolean):
+                true = Literal(True, Boolean())
+                return self._with_constant(Call("eq", (expr, true), Boolean(), False, position), expr, true)
+            case _:
+                found = self.of(expr)
+                return union([self._tested(found), self._closed_to(found), self._beside(found, found)])
+
+    def conditions(self, expr: Expr) -> tuple[Expr, ...]:
+        """The conditions in a value that decide which rows contribute to it."""
+        expr = unchanged(expr)
+        match expr:
+            case Call("if", (test, then, otherwise)):
+                return (*self._depends(test), *self.conditions(then), *self.conditions(otherwise))
+            case Call(op) if op in BOOLEAN:
+                return self._depends(expr)
+            case Call(_, args):
+                return tuple(each for arg in args for each in self.conditions(arg))
+            case _:
+                return ()
+
+    def _depends(self, test: Expr) -> tuple[Expr, ...]:
+        """The condition, unless it is the same for all rows."""
+        return () if self._constant((unchanged(test),)) else (unchanged(test),)
+
+    def _constant(self, args: tuple[Expr, ...]) -> bool:
+        return all(self.state.columns[name].constant for arg in args for name in columns_of(arg))
+
+    def _compared(self, expr: Call, a: Expr, b: Expr) -> Items:
+        if not columns_of(b):
+            return self._with_constant(expr, a, b)
+        if not columns_of(a):
+            flipped = replace(expr, op=FLIPPED[expr.op], args=(b, a))
+            return self._with_constant(flipped, b, a)
+        left, right = self.of(a), self.of(b)
+        return union(
+            [self._tested(left), self._tested(right), self._beside(left, right), self._beside(right, left)]
+        )
+
+    def _with_constant(self, expr: Call, tested: Expr, value: Expr) -> Items:
+        """A comparison with a constant, and what a column's ``cuts`` or ``constants`` say of it."""
+        found = self.of(tested)
+        plain = found.plain
+        for each in found.items:
+            if plain == (each.instance.number, each.column) and each.column is not None:
+                try:
+                    value_ = constant(value)
+                except NotConstant:
+                    break
+                terms = terms_of(each.instance.table, each.column)
+                type_ = next(c.field.type for c in each.instance.table.columns if c.field.name == each.column)
+                if allows(terms, type_, expr.op, value_):
+                    return self._tested(found)
+        return union([self._tested(found), self._closed_to(found), self._beside(found, found)])
+
+    def _tested(self, found: Derived) -> Items:
+        """Values of single rows are tested; what a guard has counted may be shown, so that a test shows less."""
+        return turned(found.items, self.state, ("value", "aggregate"), "filter")
+
+    def _closed_to(self, found: Derived) -> Items:
+        """Columns with ``cuts`` or ``constants`` that are compared in another way than these allow."""
+        return frozenset(
+            problem for each in found.items if self._binds(each) and (problem := _narrowed(each)) is not None
+        )
+
+    def _beside(self, one: Derived, other: Derived) -> Items:
+        """Columns that are compared with others: with those of other tables only where their owners say so."""
+        if other.constant and one != other:
+            return self._closed_to(one)
+        found: set[Item] = set()
+        for each in one.items:
+            if not self._binds(each) or each.column is None:
+                continue
+            named = _named(frozenset(i for i in other.items if self._of_another(i, each)))
+            partners = terms_of(each.instance.table, each.column).partners or frozenset()
+            missing = sorted(named - partners)
+            if missing:
+                found.add(replace(each, role="with", function=None, detail=missing[0]))
+            elif not named:
+                found |= self._closed_to(replace(one, items=frozenset({each})))
+        return frozenset(found)
+
+    def _of_another(self, item: Item, than: Item) -> bool:
+        """Whether an item is a single row's column of another instance."""
+        guarded = item.instance in self.state.many and protected(item.instance.table, self.recipients)
+        return item.instance != than.instance and not guarded and item.role in ("value", "aggregate", "group")
+
+    def _binds(self, item: Item) -> bool:
+        """Whether an item is of a single row of a table whose owner's rules bind this query."""
+        single = item.instance in self.state.one and item.role in ("value", "aggregate")
+        return single and protected(item.instance.table, self.recipients)
+
+
+def turned(items: Items, state: State, roles: tuple[Role, ...], into: Role) -> Items:
+    """Items of single rows in another role; those that a guard has counted stay as they are."""
+    return frozenset(
+        replace(each, role=into, function=None) if each.role in roles and each.instance in state.one else each
+        for each in items
+    )
+
+
+def named_at(items: Items, position: Position | None) -> Items:
+    """Values named at a place of the text; what has another role already keeps its place."""
+    if position is None:
+        return items
+    return frozenset(replace(each, position=position) if each.role == "value" else each for each in items)
+
+
+def _narrowed(item: Item) -> Item | None:
+    if item.column is None:
+        return None
+    terms = terms_of(item.instance.table, item.column)
+    if terms.cuts is None and terms.constants is None:
+        return None
+    return replace(item, role="cuts" if terms.cuts is not None else "constants", function=None)
+
+
+def _named(items: Items) -> frozenset[str]:
+    return frozenset(f"{each.instance.table.name}.{each.column}" for each in items)
+
+
+def _together(parts: list[Derived]) -> Derived:
+    """What a value of several parts derives from. Of one part it keeps what an unchanged copy has."""
+    conditions = tuple(dict.fromkeys(name for each in parts for name in each.conditions))
+    return Derived(
+        union(each.items for each in parts),
+        all(each.linear for each in parts),
+        all(each.constant for each in parts),
+        conditions=conditions,
+    )

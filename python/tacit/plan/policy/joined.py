@@ -1,0 +1,104 @@
+"""Joins: which columns meet, whose rows repeat, and who learns which rows match."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from itertools import product
+
+from tacit.plan.algebra.relations import Broadcast, FullJoin, Join
+from tacit.plan.facts.catalog import Catalog
+from tacit.plan.facts.uniqueness import is_unique
+from tacit.plan.policy.exposure import terms_of
+from tacit.plan.policy.expressions import turned
+from tacit.plan.policy.offers import protected
+from tacit.plan.policy.state import Derived, Instance, Item, Items, State, union
+from tacit.plan.policy.united import together
+
+
+def joined(
+    relation: Join | FullJoin, left: State, right: State, catalog: Catalog, recipients: tuple[str, ...]
+) -> State:
+    """The state of a join, whose left side has unique keys."""
+    pairs = [(left.columns[a], right.columns[b]) for a, b in zip(relation.left_keys, relation.right_keys, strict=True)]
+    keys = union(_met(a, b, left, right, recipients) for a, b in pairs)
+    whole = together(left, right)
+    whole = replace(
+        whole,
+        relation=replace(relation, left=left.relation, right=right.relation),
+        columns={**left.columns, **right.columns},
+        rows=union([whole.rows, keys]),
+        beside=whole.beside | frozenset(_sides(left, right)) | frozenset(_sides(right, left)),
+    )
+    if isinstance(relation, FullJoin):
+        return _optional(whole, left, right, recipients)
+    equal = frozenset(pair for a, b in pairs for pair in product(a.atoms, b.atoms))
+    whole = replace(whole, equal=whole.equal | equal)
+    if is_unique(relation.right, relation.right_keys, catalog):
+        return whole
+    more = {each: left.repeated.get(each, frozenset()) | right.identity for each in left.one}
+    return replace(whole, identity=right.identity, repeated={**whole.repeated, **more})
+
+
+def broadcast(input: State, scalar: State, recipients: tuple[str, ...]) -> State:
+    """The scalar is one row whatever the data, so that what decided its rows is in its value alone.
+
+    What its recipient computes alone is a constant to everybody.
+    """
+    columns = {
+        name: replace(each, items=_foreign(union([each.items, scalar.rows]), recipients), constant=True, plain=None)
+        for name, each in scalar.columns.items()
+    }
+    whole = together(input, scalar)
+    relation = Broadcast(input.relation, scalar.relation)
+    return replace(
+        whole, relation=relation, columns={**input.columns, **columns}, rows=input.rows, identity=input.identity
+    )
+
+
+def _foreign(items: Items, recipients: tuple[str, ...]) -> Items:
+    return frozenset(each for each in items if protected(each.instance.table, recipients))
+
+
+def _sides(one: State, other: State) -> Iterable[tuple[Instance, Instance]]:
+    return product(one.one, other.one)
+
+
+def _met(a: Derived, b: Derived, left: State, right: State, recipients: tuple[str, ...]) -> Items:
+    """Both sides of an equality of keys, and which owner does not allow its column to meet the other."""
+    sides = [turned(each.items, state, ("value", "aggregate"), "join") for each, state in ((a, left), (b, right))]
+    return union([*sides, _strangers(a, b, left, recipients), _strangers(b, a, right, recipients)])
+
+
+def _strangers(one: Derived, other: Derived, state: State, recipients: tuple[str, ...]) -> Items:
+    met = sorted({f"{each.instance.table.name}.{each.column}" for each in other.items if each.column is not None})
+    found: set[Item] = set()
+    for each in one.items:
+        if each.column is None or each.instance not in state.one or not protected(each.instance.table, recipients):
+            continue
+        partners = terms_of(each.instance.table, each.column).partners
+        missing = [] if partners is None else [name for name in met if name not in partners]
+        found |= {replace(each, role="with", function=None, detail=name) for name in missing[:1]}
+    return frozenset(found)
+
+
+def _optional(whole: State, left: State, right: State, recipients: tuple[str, ...]) -> State:
+    """Of a full join: columns are NULL beside rows without a partner, so that they tell which rows have one.
+
+    Owners learn the number of their common keys, and who compares learns which keys miss: both need ``matches``.
+    """
+    columns = {
+        name: replace(each, items=union([each.items, whole.rows]), plain=None) for name, each in whole.columns.items()
+    }
+    pairs = [*_sides(left, right), *_sides(right, left)]
+    told = frozenset(
+        Item(mine, None, "matches", detail=other.owner)
+        for mine, other in pairs
+        if mine.owner != other.owner and protected(mine.table, recipients) and not _may_match(mine, other, recipients)
+    )
+    return replace(whole, columns=columns, rows=union([whole.rows, told]))
+
+
+def _may_match(mine: Instance, other: Instance, recipients: tuple[str, ...]) -> bool:
+    terms = mine.table.terms
+    return terms is not None and {other.owner, *recipients} - {mine.owner} <= terms.matches

@@ -1,0 +1,135 @@
+"""What is known of a relation while its exposures are derived."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal as OneOf
+
+from tacit.plan.algebra.refusals import Position
+from tacit.plan.algebra.relations import KeptScan, Relation, Scan
+from tacit.plan.facts.catalog import Table
+from tacit.plan.facts.terms import Function
+from tacit.plan.policy.guards import Guard
+
+Role = OneOf[
+    "value",  # a value of a row, of which nothing is computed yet
+    "filter",
+    "join",
+    "distinct",  # decides which rows are one: a key of groups that need not be shown
+    "group",
+    "aggregate",
+    "sort",  # decides which of single rows come first
+    "linear",  # what follows is allowed of no column: see tacit.plan.policy.sentences
+    "weights",
+    "repeats",
+    "cuts",
+    "constants",
+    "with",
+    "matches",
+    "floor",
+    "kept",
+]
+"""In which role a column of a table decides a value, or which rows there are."""
+
+
+@dataclass(frozen=True)
+class Instance:
+    """A table at one place of a query; a self-join has two. number: its place among all."""
+
+    number: int
+    scan: Scan | KeptScan = field(compare=False)
+    table: Table = field(compare=False)
+
+    @property
+    def owner(self) -> str:
+        """Whose table it is."""
+        return self.table.owner
+
+
+@dataclass(frozen=True)
+class Item:
+    """A column of an instance in a role. column: None for the presence of its rows.
+
+    function: of an aggregate. detail: the other side, for sentences. position: of the place in the text to blame.
+    """
+
+    instance: Instance
+    column: str | None
+    role: Role
+    function: Function | None = None
+    detail: str = ""
+    position: Position | None = field(default=None, compare=False)
+
+
+Items = frozenset[Item]
+Atom = tuple[int, str]
+"""An instance's number and a column of its table."""
+
+NOTHING: Items = frozenset()
+
+
+@dataclass(frozen=True)
+class Derived:
+    """What a column, or an expression, derives from.
+
+    linear: a sum of it is no more than a sum of multiples. constant: it is the same in all rows. plain: the one column
+    of which it is an unchanged copy. atoms: columns that it determines and is determined by. conditions: names of
+    Boolean columns beside it that decide it. averaged: of a sum, what its average derives from. least: a count is
+    never less where it is shown, by the floor of this instance.
+    """
+
+    items: Items = NOTHING
+    linear: bool = True
+    constant: bool = False
+    plain: Atom | None = None
+    atoms: frozenset[Atom] = frozenset()
+    conditions: tuple[str, ...] = ()
+    averaged: Items | None = None
+    least: tuple[int, Instance] | None = None
+
+
+@dataclass(frozen=True)
+class State:
+    """What a relation exposes.
+
+    relation: the bound one, with further columns for conditions. columns: of each column. rows: what decides which
+    rows there are, and how often. one: instances of which a row stems from one unit at most. many: those that a guard
+    has counted. beside: pairs of instances that are joined. repeated: instances whose rows others repeat, and by
+    which. identity: instances of whose rows each is in at most one row. units: instances that were grouped by unit.
+    equal: columns that joins make equal.
+    """
+
+    relation: Relation
+    columns: Mapping[str, Derived]
+    rows: Items = NOTHING
+    one: frozenset[Instance] = frozenset()
+    many: frozenset[Instance] = frozenset()
+    beside: frozenset[tuple[Instance, Instance]] = frozenset()
+    repeated: Mapping[Instance, frozenset[Instance]] = field(default_factory=dict)
+    identity: frozenset[Instance] = frozenset()
+    units: frozenset[Instance] = frozenset()
+    equal: frozenset[tuple[Atom, Atom]] = frozenset()
+    guards: tuple[Guard, ...] = ()
+
+    def over(self, relation: Relation, rows: Items = NOTHING) -> State:
+        """The same of another relation with the same columns, of whose rows more is decided."""
+        return replace(self, relation=relation, rows=self.rows | rows)
+
+
+def union(sets: Iterable[Items]) -> Items:
+    """All items; of equal ones the first, so that its place is blamed."""
+    found: dict[Item, Item] = {}
+    for items in sets:
+        for each in ordered(items):
+            found.setdefault(each, each)
+    return frozenset(found.values())
+
+
+def ordered(items: Items) -> list[Item]:
+    """In the one order in which all parties go through them."""
+    return sorted(items, key=lambda each: (*(each.position or (0, 0)), each.instance.number, *_named(each)))
+
+
+def _named(item: Item) -> tuple[str, str, str, str]:
+    return item.column or "", item.role, item.function or "", item.detail

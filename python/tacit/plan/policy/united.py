@@ -1,0 +1,77 @@
+"""UNION ALL: each row is one of one input."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import reduce
+
+from tacit.plan.algebra.relations import Expr, Literal, Project, Relation, Union
+from tacit.plan.algebra.types import Boolean
+from tacit.plan.facts.fields import column, names
+from tacit.plan.policy.names import Names
+from tacit.plan.policy.state import Derived, State, union
+
+FALSE = Literal(False, Boolean())
+
+
+def united(visible: tuple[str, ...], parts: Sequence[State], fresh: Names) -> State:
+    """The state of a union. Of an instance's columns, those of other inputs tell nothing."""
+    conditions = {name: _conditions(name, parts, fresh) for name in visible}
+    columns = {name: _either([each.columns[name] for each in parts], conditions[name]) for name in visible}
+    for name, hidden in conditions.items():
+        for place, each in enumerate(hidden):
+            known = [part.columns[part.columns[name].conditions[place]] for part in parts if _has(part, name, place)]
+            columns[each] = Derived(union(found.items for found in known))
+    whole = reduce(together, parts)
+    return replace(whole, relation=Union(tuple(_aligned(each, conditions) for each in parts)), columns=columns)
+
+
+def together(one: State, other: State) -> State:
+    """What two relations expose together; the first one's relation and columns stand."""
+    return replace(
+        one,
+        rows=union([one.rows, other.rows]),
+        one=one.one | other.one,
+        many=one.many | other.many,
+        beside=one.beside | other.beside,
+        repeated={**one.repeated, **other.repeated},
+        identity=one.identity | other.identity,
+        units=one.units | other.units,
+        equal=one.equal | other.equal,
+        guards=(*one.guards, *other.guards),
+    )
+
+
+def _conditions(name: str, parts: Sequence[State], fresh: Names) -> tuple[str, ...]:
+    """New names for conditions that decide a column, as many as any input has."""
+    most = max(len(each.columns[name].conditions) for each in parts)
+    return tuple(fresh.fresh("condition") for _ in range(most))
+
+
+def _has(part: State, name: str, place: int) -> bool:
+    return place < len(part.columns[name].conditions)
+
+
+def _either(parts: Sequence[Derived], conditions: tuple[str, ...]) -> Derived:
+    plain = {each.plain for each in parts}
+    return Derived(
+        union(each.items for each in parts),
+        all(each.linear for each in parts),
+        plain=plain.pop() if len(plain) == 1 else None,
+        atoms=frozenset().union(*(each.atoms for each in parts)),
+        conditions=conditions,
+    )
+
+
+def _aligned(part: State, conditions: dict[str, tuple[str, ...]]) -> Relation:
+    """An input with the visible columns and the conditions; those that it has not are FALSE."""
+    if names(part.relation) == tuple(conditions) and not any(conditions.values()):
+        return part.relation
+    outputs: list[tuple[str, Expr]] = [(name, column(part.relation, name)) for name in conditions]
+    for name, hidden in conditions.items():
+        own = part.columns[name].conditions
+        outputs += [
+            (each, column(part.relation, own[place]) if place < len(own) else FALSE) for place, each in enumerate(hidden)
+        ]
+    return Project(part.relation, tuple(outputs))
