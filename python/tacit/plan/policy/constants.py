@@ -38,7 +38,7 @@ def constant(expr: Expr) -> Constant:
         case Literal(str() as text):
             return text
         case Literal(int() | float() as number, type_):
-            return Fraction(number) / 10 ** _scale(type_)
+            return Fraction(number) / _unit(type_)
         case Call("cast" | "rescale", (inner,)):
             return constant(inner)
         case Call("neg", (inner,)):
@@ -68,7 +68,7 @@ def allows(terms: ColumnTerms, type_: Type, op: Operator, value: Constant) -> bo
 
 def cut(op: Operator, value: Fraction, type_: Type) -> int:
     """The encoded number at which a comparison cuts a column: what is below it is told from what is not."""
-    encoded = value * 10 ** _scale(type_)
+    encoded = value * _unit(type_)
     return ceil(encoded) if op in ("lt", "ge") else floor(encoded) + 1
 
 
@@ -84,12 +84,13 @@ def _may_cut(terms: ColumnTerms, type_: Type, at: int) -> bool:
 def _encoded(value: Constant, type_: Type) -> int | str | None:
     if not isinstance(value, Fraction):
         return value
-    encoded = value * 10 ** _scale(type_)
+    encoded = value * _unit(type_)
     return int(encoded) if encoded.denominator == 1 else None
 
 
-def _scale(type_: Type) -> int:
-    return type_.scale if isinstance(type_, Decimal) else 0
+def _unit(type_: Type) -> int:
+    """What 1 is encoded as."""
+    return int(10**type_.scale) if isinstance(type_, Decimal) else 1
 
 
 def unchanged(expr: Expr) -> Expr:

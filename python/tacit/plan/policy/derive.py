@@ -33,11 +33,11 @@ from tacit.plan.facts.fields import column, names
 from tacit.plan.policy.expressions import Expressions, turned
 from tacit.plan.policy.grouped import grouped
 from tacit.plan.policy.joined import broadcast, joined
+from tacit.plan.policy.names import Names
 from tacit.plan.policy.offers import protected, wholly_open
 from tacit.plan.policy.state import Atom, Derived, Instance, Item, State, union
 from tacit.plan.policy.thresholds import unsatisfied
 from tacit.plan.policy.united import united
-from tacit.plan.policy.names import Names
 
 
 def derived(relation: Relation, catalog: Catalog, recipients: tuple[str, ...]) -> State:
@@ -101,9 +101,7 @@ class Derivation:
             columns=tuple((f"{name}_{number}", source) for name, source in scan.columns),
             fields=tuple(replace(each, name=f"{each.name}_{number}") for each in scan.fields),
         )
-        outputs = tuple(
-            (old.name, reference(new)) for old, new in zip(scan.fields, other.fields, strict=True)
-        )
+        outputs = tuple((old.name, reference(new)) for old, new in zip(scan.fields, other.fields, strict=True))
         return self._project(self._instance(other, table), outputs)
 
     def _instance(self, scan: Scan | KeptScan, table: Table) -> State:
@@ -155,7 +153,7 @@ class Derivation:
     def _sort(self, relation: Sort, below: State) -> State:
         """The order tells ranks of single rows. Of what a guard has counted it tells no more than the values do."""
         keys = union(below.columns[key.column].items for key in relation.keys)
-        rows = turned(keys, below, ("value", "aggregate", "filter"), "sort")
+        rows = turned(keys, below.one, ("value", "aggregate", "filter"), "sort")
         return below.over(replace(relation, input=below.relation), rows)
 
 

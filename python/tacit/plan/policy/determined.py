@@ -22,14 +22,14 @@ def determined_by(instance: Instance, atoms: Iterable[Atom], state: State) -> bo
     return all(each in found or each[0] in numbers for each in atoms)
 
 
-def is_unit(atoms: frozenset[Atom], state: State) -> Instance | None:
-    """The instance of which a column is the unit, as itself or as its equal in a join."""
+def units_named(atoms: frozenset[Atom], state: State) -> frozenset[Instance]:
+    """The instances of which a column is the unit, as itself or as its equal in a join."""
     same = _equal(atoms, state)
-    for each in _instances(state):
-        unit = each.table.terms.unit if each.table.terms else ()
-        if len(unit) == 1 and (each.number, unit[0]) in same:
-            return each
-    return None
+    return frozenset(
+        each
+        for each in _instances(state)
+        if each.table.terms and len(each.table.terms.unit) == 1 and (each.number, each.table.terms.unit[0]) in same
+    )
 
 
 def _closure(atoms: frozenset[Atom], state: State) -> tuple[frozenset[Atom], frozenset[Instance]]:

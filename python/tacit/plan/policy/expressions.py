@@ -9,11 +9,12 @@ from tacit.plan.algebra.refusals import Position
 from tacit.plan.algebra.relations import Call, ColumnRef, Expr, Literal
 from tacit.plan.algebra.types import Boolean
 from tacit.plan.facts.fields import columns_of
+from tacit.plan.facts.terms import Function
 from tacit.plan.facts.uniqueness import reversible
 from tacit.plan.policy.constants import COMPARISONS, FLIPPED, NotConstant, allows, constant, unchanged
 from tacit.plan.policy.exposure import terms_of
 from tacit.plan.policy.offers import protected
-from tacit.plan.policy.state import NOTHING, Derived, Item, Items, Role, State, union
+from tacit.plan.policy.state import NOTHING, Derived, Instance, Item, Items, Role, State, ordered, union
 
 LOGIC = ("and", "or", "not")
 BOOLEAN = COMPARISONS | {*LOGIC, "is_null"}
@@ -51,8 +52,8 @@ class Expressions:
     def _computed(self, whole: Expr, expr: Call, parts: list[Derived]) -> Derived:
         found = _together(parts)
         constants = sum(each.constant for each in parts)
-        scaled = expr.op == "mul" and constants >= 1 or expr.op == "div" and parts[1].constant
-        linear = expr.op in ("add", "sub", "neg", "cast", "rescale") and not is_rounding(expr) or scaled
+        scaled = (expr.op == "mul" and constants >= 1) or (expr.op == "div" and parts[1].constant)
+        linear = (expr.op in ("add", "sub", "neg", "cast", "rescale") and not is_rounding(expr)) or scaled
         same = reversible(whole)
         atoms = self.state.columns[same].atoms if same is not None else frozenset()
         return replace(found, linear=found.linear and linear, atoms=atoms)
@@ -105,9 +106,7 @@ class Expressions:
             flipped = replace(expr, op=FLIPPED[expr.op], args=(b, a))
             return self._with_constant(flipped, b, a)
         left, right = self.of(a), self.of(b)
-        return union(
-            [self._tested(left), self._tested(right), self._beside(left, right), self._beside(right, left)]
-        )
+        return union([self._tested(left), self._tested(right), self._beside(left, right), self._beside(right, left)])
 
     def _with_constant(self, expr: Call, tested: Expr, value: Expr) -> Items:
         """A comparison with a constant, and what a column's ``cuts`` or ``constants`` say of it."""
@@ -127,7 +126,7 @@ class Expressions:
 
     def _tested(self, found: Derived) -> Items:
         """Values of single rows are tested; what a guard has counted may be shown, so that a test shows less."""
-        return turned(found.items, self.state, ("value", "aggregate"), "filter")
+        return turned(found.items, self.state.one, ("value", "aggregate"), "filter")
 
     def _closed_to(self, found: Derived) -> Items:
         """Columns with ``cuts`` or ``constants`` that are compared in another way than these allow."""
@@ -163,11 +162,18 @@ class Expressions:
         return single and protected(item.instance.table, self.recipients)
 
 
-def turned(items: Items, state: State, roles: tuple[Role, ...], into: Role) -> Items:
-    """Items of single rows in another role; those that a guard has counted stay as they are."""
-    return frozenset(
-        replace(each, role=into, function=None) if each.role in roles and each.instance in state.one else each
-        for each in items
+def turned(
+    items: Items, single: frozenset[Instance], roles: tuple[Role, ...], into: Role, function: Function | None = None
+) -> Items:
+    """Items of these instances in another role, if they have one of these. single: of single rows, as a rule; what a
+    guard has counted stays as it is."""
+    return union(
+        [
+            frozenset(
+                replace(each, role=into, function=function) if each.role in roles and each.instance in single else each
+                for each in ordered(items)
+            )
+        ]
     )
 
 

@@ -66,7 +66,7 @@ def _sides(one: State, other: State) -> Iterable[tuple[Instance, Instance]]:
 
 def _met(a: Derived, b: Derived, left: State, right: State, recipients: tuple[str, ...]) -> Items:
     """Both sides of an equality of keys, and which owner does not allow its column to meet the other."""
-    sides = [turned(each.items, state, ("value", "aggregate"), "join") for each, state in ((a, left), (b, right))]
+    sides = [turned(each.items, state.one, ("value", "aggregate"), "join") for each, state in ((a, left), (b, right))]
     return union([*sides, _strangers(a, b, left, recipients), _strangers(b, a, right, recipients)])
 
 

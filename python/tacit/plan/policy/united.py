@@ -72,6 +72,7 @@ def _aligned(part: State, conditions: dict[str, tuple[str, ...]]) -> Relation:
     for name, hidden in conditions.items():
         own = part.columns[name].conditions
         outputs += [
-            (each, column(part.relation, own[place]) if place < len(own) else FALSE) for place, each in enumerate(hidden)
+            (each, column(part.relation, own[place]) if place < len(own) else FALSE)
+            for place, each in enumerate(hidden)
         ]
     return Project(part.relation, tuple(outputs))

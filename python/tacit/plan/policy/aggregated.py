@@ -1,0 +1,131 @@
+"""What an aggregate derives from, and what no floor would protect: weights, repeated rows, sums of products."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from tacit.plan.algebra.relations import AggregateFunction, Aggregation
+from tacit.plan.facts.terms import Function
+from tacit.plan.policy.determined import units_named
+from tacit.plan.policy.expressions import turned
+from tacit.plan.policy.offers import protected
+from tacit.plan.policy.state import NOTHING, Derived, Instance, Item, Items, State, ordered, union
+
+FUNCTIONS: Final[dict[AggregateFunction, Function]] = {
+    "sum": "sum",
+    "count": "count",
+    "count_rows": "count",
+    "count_distinct": "count_distinct",
+    "min": "min",
+    "max": "max",
+    "middle": "quantile",
+}
+ADDING: Final = ("sum", "count", "count_rows", "middle")
+"""Aggregates that change where rows are repeated."""
+OF_ONE: Final = ("count_distinct", "min", "max", "middle")
+"""Aggregates that are no sums, so that what they are of matters even where that is a sum itself."""
+
+
+def aggregated(each: Aggregation, below: State, ruled: frozenset[Instance], recipients: tuple[str, ...]) -> Items:
+    """What the value of an aggregate derives from. ruled: instances whose units matter."""
+    return _as(each, FUNCTIONS[each.function], below, ruled, recipients)
+
+
+def averaged(each: Aggregation, below: State, ruled: frozenset[Instance], recipients: tuple[str, ...]) -> Items | None:
+    """What the average derives from whose sum an aggregate is."""
+    return _as(each, "avg", below, ruled, recipients) if each.function == "sum" else None
+
+
+def _as(
+    each: Aggregation, function: Function, below: State, ruled: frozenset[Instance], recipients: tuple[str, ...]
+) -> Items:
+    repeats = _repeats(each, below, ruled, recipients)
+    if each.column is None:
+        counted = [_applied(below.columns[name].items, "count", each, below, recipients) for name in each.counted]
+        return union([*counted, repeats])
+    found = below.columns[each.column]
+    if each.function == "count_distinct" and _is_of_units(found, below, ruled):
+        return NOTHING
+    return union(
+        [
+            _applied(found.items, function, each, below, recipients),
+            _powers(found, each, below, ruled),
+            _weights(found, each, below, ruled, recipients),
+            repeats,
+        ]
+    )
+
+
+def _applied(items: Items, function: Function, each: Aggregation, below: State, recipients: tuple[str, ...]) -> Items:
+    """Values are aggregated. An aggregate of a unit's rows stays one, and becomes another one beside it if need be."""
+    bound = frozenset(one for one in below.one if protected(one.table, recipients))
+    placed = frozenset(replace(item, position=each.position or item.position) for item in ordered(items))
+    found = turned(placed, bound, ("value",), "aggregate", function)
+    if each.function not in OF_ONE:
+        return found
+    again = [item for item in placed if item.role == "aggregate" and item.instance in bound]
+    return union([found, frozenset(replace(item, function=function) for item in again)])
+
+
+def _is_of_units(found: Derived, below: State, ruled: frozenset[Instance]) -> bool:
+    """COUNT(DISTINCT unit) is a count of units, as the floor is."""
+    named = units_named(found.atoms, below) & ruled
+    return bool(named) and all(each.instance in named or each.instance not in ruled for each in found.items)
+
+
+def _powers(found: Derived, each: Aggregation, below: State, ruled: frozenset[Instance]) -> Items:
+    """A sum of anything but multiples carries a histogram."""
+    if found.linear or each.function == "count":
+        return NOTHING
+    return frozenset(
+        replace(item, role="linear", function=None, position=each.position or item.position)
+        for item in ordered(found.items)
+        if item.instance in ruled and item.role in ("value", "aggregate")
+    )
+
+
+def _weights(
+    found: Derived, each: Aggregation, below: State, ruled: frozenset[Instance], recipients: tuple[str, ...]
+) -> Items:
+    """Values that a recipient knows, over rows that an instance decides: each could tell whose it is."""
+    if each.function == "count" or found.constant:
+        return NOTHING
+    return frozenset(
+        Item(
+            other,
+            None,
+            "weights",
+            detail=f"{item.instance.owner} {_name(item)}",
+            position=each.position or item.position,
+        )
+        for item in ordered(found.items)
+        for other in ruled
+        if item.role in ("value", "aggregate", "group")
+        and item.instance.owner in recipients
+        and item.instance.owner != other.owner
+        and (item.instance, other) in below.beside
+        and not _listed(other, item.instance, _name(item))
+    )
+
+
+def _repeats(each: Aggregation, below: State, ruled: frozenset[Instance], recipients: tuple[str, ...]) -> Items:
+    """Rows of a recipient's table may count a row several times, which is a weight too."""
+    if each.function not in ADDING:
+        return NOTHING
+    return frozenset(
+        Item(one, None, "repeats", detail=other.table.name, position=each.position)
+        for one in ruled
+        for other in below.repeated.get(one, frozenset())
+        if other.owner in recipients and other.owner != one.owner and not _listed(one, other, "")
+    )
+
+
+def _listed(instance: Instance, other: Instance, column: str) -> bool:
+    """Whether an owner's ``weights`` have a column of a recipient's table, or all of it."""
+    listed = instance.table.terms.weights if instance.table.terms else frozenset()
+    return f"{other.table.name}.*" in listed or column in listed
+
+
+def _name(item: Item) -> str:
+    return f"{item.instance.table.name}.{item.column}"

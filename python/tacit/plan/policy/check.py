@@ -1,0 +1,111 @@
+"""The static check of owners' rules: by the text of a query and offers alone, before any optimisation.
+
+It takes a bound query, the catalog, the recipients and the day; it reads no data, and knows no way to.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import date
+
+from tacit.plan.algebra.relations import Aggregate, Project, Relation, Sort
+from tacit.plan.algebra.trees import kept_scans, scans
+from tacit.plan.facts.catalog import Catalog, Table
+from tacit.plan.facts.deliveries import delivered_table
+from tacit.plan.policy.derive import derived
+from tacit.plan.policy.guards import Guard
+from tacit.plan.policy.offers import protected, wholly_open
+from tacit.plan.policy.question import question_hash
+from tacit.plan.policy.refusal import PolicyRefusal, Problem
+from tacit.plan.policy.release import problems_of
+from tacit.plan.policy.state import State
+
+
+@dataclass(frozen=True)
+class Allowed:
+    """A query that all owners allow. relation: the query to plan. guards: what it needs. state: what it exposes."""
+
+    relation: Relation
+    guards: tuple[Guard, ...]
+    state: State
+
+
+def check(relation: Relation, catalog: Catalog, recipients: tuple[str, ...], today: date) -> Allowed:
+    """What the rules of all owners say of a bound query. Raises PolicyRefusal where one of them does not allow it."""
+    tables = _bound_by(relation, catalog, recipients)
+    early = [each for table in tables for each in _of_offer(table, relation, catalog, recipients, today)]
+    if early:
+        raise PolicyRefusal(tuple(early))
+    if not tables:
+        return Allowed(relation, (), State(relation, {}))
+    state = derived(relation, catalog, recipients)
+    problems = problems_of(state, tables, recipients)
+    if problems:
+        raise PolicyRefusal(problems)
+    guards = tuple(dict.fromkeys(_placed(each, state.relation) for each in state.guards))
+    return Allowed(state.relation, guards, state)
+
+
+def check_kept(relation: Relation, catalog: Catalog, delivers: bool) -> None:
+    """Whether the nodes may keep a query's rows. Nobody receives them, and what is asked of them later is not known.
+
+    delivers: an owner delivers its whole table, and each later question meets the table's own rules.
+    """
+    if delivers:
+        return
+    everybody = catalog.parties
+    for table in _tables(relation, catalog):
+        if table.terms is not None and not wholly_open(table, everybody):
+            sentence = f"what is kept of {table.name} would leave its rules; keeping is not allowed yet"
+            raise PolicyRefusal((Problem("kept", table.owner, table.name, None, "keep", sentence, "nodes"),))
+
+
+def _tables(relation: Relation, catalog: Catalog) -> list[Table]:
+    """The owners' tables that a query reads, also as deliveries and in kept tables, in the catalog's order."""
+    read = {each.table for each in scans(relation)}
+    for scan in kept_scans(relation):
+        kept = next(each for each in catalog.kept if each.name == scan.table)
+        read |= {*kept.tables, delivered_table(kept.name) or scan.table}
+    return [each for each in catalog.tables if each.name in read]
+
+
+def _bound_by(relation: Relation, catalog: Catalog, recipients: tuple[str, ...]) -> list[Table]:
+    return [each for each in _tables(relation, catalog) if protected(each, recipients)]
+
+
+def _of_offer(
+    table: Table, relation: Relation, catalog: Catalog, recipients: tuple[str, ...], today: date
+) -> list[Problem]:
+    """What a table's own terms say of any query: who may ask, until when, and which questions."""
+    terms = table.terms
+    assert terms is not None, "only tables with terms bind a query"
+    found = [
+        Problem("recipient", table.owner, table.name, None, "receive", f"{each} is no recipient of {table.name}", each)
+        for each in recipients
+        if each != table.owner and each not in terms.recipients
+    ]
+    first = next(each for each in recipients if each != table.owner)
+    if terms.until is not None and today > terms.until:
+        sentence = f"{table.name} was offered until {terms.until.isoformat()}"
+        found.append(Problem("until", table.owner, table.name, None, "receive", sentence, first))
+    if terms.allow is not None and (question := question_hash(relation, catalog, recipients)) not in terms.allow:
+        sentence = f"{table.name} is offered for certain questions, and not for {question}"
+        found.append(Problem("allow", table.owner, table.name, None, "receive", sentence, first))
+    if terms.least_group is not None and table.rows is None:
+        sentence = f"{table.name} declares no number of rows to pad to, so that all nodes would learn the exact one"
+        found.append(Problem("sizes", table.owner, table.name, None, "count", sentence, first))
+    return found
+
+
+def _placed(guard: Guard, relation: Relation) -> Guard:
+    """The guard with what happens to small groups, by what stands above: a rest row is no group to go on with."""
+    return guard if _reaches_answer(guard.aggregate, relation) else replace(guard, small="drop")
+
+
+def _reaches_answer(aggregate: Aggregate, relation: Relation) -> bool:
+    """Whether an aggregate's rows are the answer's, at most in another order."""
+    match relation:
+        case Project(input, _) | Sort(input, _):
+            return _reaches_answer(aggregate, input)
+        case _:
+            return relation == aggregate

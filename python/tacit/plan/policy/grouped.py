@@ -1,0 +1,141 @@
+"""GROUP BY: per unit it changes nothing of what a row tells; else a guard counts the units of each group."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from tacit.plan.algebra.relations import Aggregate, Aggregation, FullJoin, KeptScan, Relation, Union
+from tacit.plan.algebra.trees import children
+from tacit.plan.policy.aggregated import aggregated, averaged
+from tacit.plan.policy.determined import determined_by, determines
+from tacit.plan.policy.exposure import floor_of
+from tacit.plan.policy.expressions import turned
+from tacit.plan.policy.guarding import guard_of, uncountable
+from tacit.plan.policy.names import Names
+from tacit.plan.policy.offers import partly_open, protected, shown
+from tacit.plan.policy.state import Derived, Instance, State, union
+
+
+@dataclass(frozen=True)
+class Groups:
+    """How an aggregate treats the instances beneath. single: its groups have one unit of each at most.
+
+    merged: a guard counts their units. relation: the aggregate over the input as it was built anew.
+    """
+
+    relation: Aggregate
+    below: State
+    single: frozenset[Instance]
+    merged: frozenset[Instance]
+    recipients: tuple[str, ...]
+
+
+def grouped(relation: Aggregate, below: State, recipients: tuple[str, ...], names: Names) -> State:
+    """The state of an aggregate."""
+    ruled = frozenset(each for each in below.one if _needs_guard(each, relation, below, recipients))
+    atoms = frozenset().union(*(below.columns[key].atoms for key in relation.keys))
+    single = frozenset(each for each in ruled if determines(atoms, each, below))
+    relation = replace(relation, input=below.relation)
+    groups = Groups(relation, below, single, ruled - single, recipients)
+    carried = _carried(groups, names)
+    whole = replace(
+        relation, aggregations=(*relation.aggregations, *(each for found in carried.values() for each in found))
+    )
+    columns = _columns(groups, carried)
+    keys = union(below.columns[key].items for key in relation.keys)
+    lost = uncountable(groups.merged, below)
+    rows = union([below.rows, turned(keys, below.one, ("value", "aggregate"), "distinct"), lost])
+    fixed = frozenset(each for each in ruled if _keys_follow(each, groups))
+    state = replace(
+        below,
+        relation=whole,
+        columns=columns,
+        rows=rows,
+        one=below.one - groups.merged,
+        many=below.many | groups.merged,
+        repeated={each: by for each, by in below.repeated.items() if each not in fixed},
+        identity=below.identity | fixed,
+        units=below.units | (single if relation.aggregations else frozenset()),
+    )
+    if not groups.merged or lost:
+        return state
+    return replace(state, guards=(*below.guards, guard_of(whole, relation, below, groups.merged)))
+
+
+def _needs_guard(instance: Instance, relation: Aggregate, below: State, recipients: tuple[str, ...]) -> bool:
+    """Whether recipients could not see the rows themselves."""
+    if not protected(instance.table, recipients):
+        return False
+    named = [*relation.keys, *_arguments(relation)]
+    items = union([below.rows, *(below.columns[name].items for name in named)])
+    own = [each for each in items if each.instance == instance]
+    if not own:
+        return not partly_open(instance.table, recipients)
+    return not all(each.column is not None and shown(instance.table, each.column, recipients) for each in own)
+
+
+def _arguments(relation: Aggregate) -> list[str]:
+    return [name for each in relation.aggregations for name in (each.column, *each.counted) if name is not None]
+
+
+def _columns(groups: Groups, carried: dict[str, tuple[Aggregation, ...]]) -> dict[str, Derived]:
+    below, relation = groups.below, groups.relation
+    columns = {}
+    for key in relation.keys:
+        found = below.columns[key]
+        items = turned(found.items, groups.merged, ("value", "aggregate"), "group")
+        columns[key] = replace(found, items=items, conditions=_names(carried, key))
+    for each in relation.aggregations:
+        items = aggregated(each, below, groups.single | groups.merged, groups.recipients)
+        columns[each.name] = Derived(
+            items,
+            averaged=averaged(each, below, groups.single | groups.merged, groups.recipients),
+            conditions=_names(carried, each.name),
+            least=_least(each, groups),
+        )
+    for found_ in carried.values():
+        for each in found_:
+            assert each.column is not None
+            columns[each.name] = Derived(below.columns[each.column].items)
+    return columns
+
+
+def _names(carried: dict[str, tuple[Aggregation, ...]], name: str) -> tuple[str, ...]:
+    return tuple(each.name for each in carried.get(name, ()))
+
+
+def _carried(groups: Groups, names: Names) -> dict[str, tuple[Aggregation, ...]]:
+    """Where groups are of one unit: whether any of its rows fulfils a condition that decides a column."""
+    if not groups.single:
+        return {}
+    sources = {key: key for key in groups.relation.keys}
+    sources |= {each.name: each.column for each in groups.relation.aggregations if each.column is not None}
+    return {
+        name: tuple(
+            Aggregation(names.fresh("condition"), "max", each) for each in groups.below.columns[source].conditions
+        )
+        for name, source in sources.items()
+    }
+
+
+def _keys_follow(instance: Instance, groups: Groups) -> bool:
+    """Whether all rows of a row of this instance are in one group, so that nothing repeats it any more."""
+    found = [groups.below.columns[key] for key in groups.relation.keys]
+    items = [each for key in found for each in key.items]
+    if any(each.role not in ("value", "filter") or each.column is None for each in items):
+        return False
+    atoms = [(each.instance.number, each.column) for each in items if each.column is not None]
+    return bool(found) and determined_by(instance, atoms, groups.below)
+
+
+def _least(aggregation: Aggregation, groups: Groups) -> tuple[int, Instance] | None:
+    """A count is never below the floor where it is shown, if each row has a row of the instance."""
+    if aggregation.function not in ("count", "count_rows") or not groups.merged or _may_lack(groups.relation.input):
+        return None
+    floors = [(floor_of(each.table), each) for each in groups.merged]
+    return max(floors, key=lambda each: (each[0], -each[1].number))
+
+
+def _may_lack(relation: Relation) -> bool:
+    """Whether rows may have no row of a table beneath."""
+    return isinstance(relation, Union | FullJoin | KeptScan) or any(map(_may_lack, children(relation)))

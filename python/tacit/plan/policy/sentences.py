@@ -1,0 +1,142 @@
+"""Why a use of a column is refused, in words: offers and names are public, so sentences tell nothing of data."""
+
+from __future__ import annotations
+
+from tacit.plan.facts.terms import FUNCTIONS, ColumnTerms
+from tacit.plan.policy.exposure import floor_of, terms_of
+from tacit.plan.policy.refusal import Problem, Rule
+from tacit.plan.policy.state import Item
+
+RULES: dict[str, Rule] = {
+    "row": "select",
+    "row filter": "select",
+    "row sort": "select",
+    "row join": "matches",
+    "row distinct": "matches",
+    "present": "matches",
+    "one": "floor",
+    "value": "select",
+    "sort": "select",
+    "distinct": "group",
+}
+"""The rule that a reason falls under, where they differ."""
+
+NAMES = {"count_distinct": "COUNT(DISTINCT)", "quantile": "MEDIAN"}
+
+
+def problem(item: Item, reason: str, recipient: str) -> Problem:
+    """A use that is refused for a reason."""
+    table = item.instance.table
+    rule = RULES.get(reason) or _rule(reason)
+    way = item.role if item.function is None else f"{item.role}({item.function})"
+    sentence = _sentence(item, reason)
+    return Problem(rule, table.owner, table.name, item.column, way, sentence, recipient, item.detail, item.position)
+
+
+def _rule(reason: str) -> Rule:
+    known: tuple[Rule, ...] = (
+        "closed", "function", "linear", "weights", "repeats", "cuts", "constants", "with", "matches", "floor", "kept",
+        "filter", "join", "group", "aggregate",
+    )  # fmt: skip
+    return next(each for each in known if each == reason)
+
+
+def _sentence(item: Item, reason: str) -> str:
+    table = item.instance.table
+    name = table.name if item.column is None else f"{table.name}.{item.column}"
+    terms = None if item.column is None else terms_of(table, item.column)
+    match reason:
+        case "closed":
+            return f"{name} is closed"
+        case "row":
+            return f"{name} would be seen row by row; {_may(terms)}"
+        case "row filter":
+            return f"which rows are shown tells {name} of each"
+        case "row sort" | "sort":
+            return f"the order tells {name}'s ranks"
+        case "row join" | "row distinct" | "present":
+            return f"each row tells that this {_unit(item)} is in {table.name}"
+        case "one":
+            return f"each group is one {_unit(item)} of {table.name}; groups need {floor_of(table)}"
+        case "function":
+            return f"{_function(item)} {_gives(item)} {name}; {_functions(terms)}"
+        case "linear":
+            return f"more than a multiple of {name} is added up"
+        case "weights":
+            owner, _, column = item.detail.partition(" ")
+            return f"values that {owner} knows, {column}, are added over rows that {table.name} decides"
+        case "repeats":
+            return f"{item.detail} may count a row of {table.name} several times"
+        case "with":
+            return f"{name} would meet {item.detail}; {_partners(terms)}"
+        case "cuts" | "constants":
+            return f"{name} {_constants(terms)}"
+        case "matches":
+            return f"a full join tells {item.detail} which rows of {table.name} have a partner"
+        case "floor":
+            return _floor(item)
+        case "kept":
+            return f"a kept table has data of {table.name}, whose rules cannot be held there"
+        case "filter":
+            key = " is a key of joins;" if terms is not None and terms.ways == {"join"} else ":"
+            return f"{name}{key} conditions on it are closed"
+        case "join" | "group" | "distinct" | "aggregate" | "value":
+            doing = {"join": "be a key of joins", "aggregate": "be aggregated", "value": "be seen"}
+            return f"{name} would {doing.get(reason, 'make groups')}; {_may(terms)}"
+    raise AssertionError(f"no sentence for {reason}")
+
+
+def _floor(item: Item) -> str:
+    table = item.instance.table.name
+    what, _, number = item.detail.partition(" ")
+    match what:
+        case "count":
+            return f"no group of {number} or more fulfils the condition"
+        case "delivered":
+            return f"{table} is read as delivered, where its units are not counted"
+        case "rows":
+            return f"rows of {table} may repeat, and no unit or unique key tells them apart"
+        case _:
+            return f"{table} has no least_group, so that no group of it is shown"
+
+
+def _unit(item: Item) -> str:
+    """Whom a rule protects: with a unit it is somebody, else a row."""
+    terms = item.instance.table.terms
+    return "unit" if terms is not None and terms.unit else "row"
+
+
+def _function(item: Item) -> str:
+    return NAMES.get(item.function or "", (item.function or "").upper())
+
+
+def _gives(item: Item) -> str:
+    return "gives one value of" if item.function in ("min", "max", "quantile") else "would be computed of"
+
+
+def _functions(terms: ColumnTerms | None) -> str:
+    known = [each for each in FUNCTIONS if terms is not None and each in terms.functions]
+    return f"{', '.join(known)} are allowed" if len(known) > 1 else f"{''.join(known) or 'nothing'} is allowed"
+
+
+def _may(terms: ColumnTerms | None) -> str:
+    ways = {"join": "joined", "filter": "filtered", "group": "grouped by", "aggregate": "aggregated", "select": "seen"}
+    known = [word for way, word in ways.items() if terms is not None and way in terms.ways]
+    return f"it may be {' or '.join(known)}" if known else "it is closed"
+
+
+def _partners(terms: ColumnTerms | None) -> str:
+    known = sorted(terms.partners or ()) if terms is not None else []
+    return f"it may meet {', '.join(known)}" if known else "it may be compared with constants only"
+
+
+def _constants(terms: ColumnTerms | None) -> str:
+    if terms is None:
+        return "is closed"
+    parts = []
+    if terms.cuts is not None:
+        cuts = "months" if terms.cuts == "month" else ", ".join(map(str, terms.cuts))
+        parts.append(f"may be cut at {cuts}")
+    if terms.constants is not None:
+        parts.append(f"may be compared with {', '.join(sorted(map(repr, terms.constants)))}")
+    return " and ".join(parts) + ", as it is"
