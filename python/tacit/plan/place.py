@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime
 from functools import partial
 
 from tacit.plan.account.disclosures import (
@@ -29,6 +30,8 @@ from tacit.plan.physical.placed import KeepStep, PlacedPlan, ReleaseStep, Step, 
 from tacit.plan.physical.secure_expressions import SecureColumn
 from tacit.plan.physical.tables import SharedTable
 from tacit.plan.planning import Lowered, Planning, opened_rep
+from tacit.plan.policy.check import Allowed, check, check_kept
+from tacit.plan.policy.sizes import with_hidden_sizes
 from tacit.plan.rules.push_up import Split, opened_by
 from tacit.plan.rules.sequence import NORMAL, RULES, SECURE, Trace, applied, ignore
 from tacit.plan.rules.stage import Stage
@@ -48,13 +51,23 @@ class KeptAs:
 
 
 def place(
-    relation: Relation, catalog: Catalog, recipients: tuple[str, ...], query: str, trace: Trace = ignore
+    relation: Relation,
+    catalog: Catalog,
+    recipients: tuple[str, ...],
+    query: str,
+    trace: Trace = ignore,
+    today: date | None = None,
 ) -> PlacedPlan:
-    """The placed plan that answers a bound query to the recipients. Raises QueryError where there is none."""
+    """The placed plan that answers a bound query to the recipients. Raises QueryError where there is none.
+
+    today: the day by which owners' offers are read, by default this one in UTC.
+    """
     trace("query", Stage(relation))
     if not recipients:
         raise QueryError("the query has no recipient; name at least one party that gets the answer.")
-    catalog = _check(relation, catalog, recipients)
+    catalog = with_hidden_sizes(_check(relation, catalog, recipients))
+    allowed = check(relation, catalog, recipients, today or datetime.now(UTC).date())
+    relation = _guarded(allowed)
     planning = Planning(catalog, recipients, query, partial(_release, recipients))
     if len(recipients) == 1 and {owner(relation)} == set(recipients):
         alone = applied(NORMAL, Stage(relation), planning, trace).core
@@ -67,7 +80,8 @@ def place(
 def place_kept(relation: Relation, catalog: Catalog, kept: KeptAs, query: str, trace: Trace = ignore) -> PlacedPlan:
     """The placed plan by which the nodes keep a bound query's rows. Raises QueryError where there is none."""
     trace("query", Stage(relation))
-    catalog = _check(relation, catalog, ())
+    catalog = with_hidden_sizes(_check(relation, catalog, ()))
+    check_kept(relation, catalog, delivers=kept.declared is not None)
     for each in fields(relation):
         if isinstance(each.type, Double):
             instead = "keep SUM and COUNT, and divide in the query that reads the table"
@@ -75,6 +89,13 @@ def place_kept(relation: Relation, catalog: Catalog, kept: KeptAs, query: str, t
     planning = Planning(catalog, (), query, partial(_keep, kept))
     # The nodes open nothing. What the description of the table tells follows from sizes.
     return _accounted(applied(SECURE, Stage(relation), planning, trace), planning, lambda found: ())
+
+
+def _guarded(allowed: Allowed) -> Relation:
+    """The query with the guards that it needs."""
+    if allowed.guards:
+        raise QueryError("the query needs guards, which no plan has yet.")
+    return allowed.relation
 
 
 def _accounted(stage: Stage, planning: Planning, opened: Callable[[Lowered], tuple[Disclosure, ...]]) -> PlacedPlan:

@@ -43,7 +43,7 @@ def _as(
     repeats = _repeats(each, below, ruled, recipients)
     if each.column is None:
         counted = [_applied(below.columns[name].items, "count", each, below, recipients) for name in each.counted]
-        return union([*counted, repeats])
+        return union([*counted, repeats, _rows(below, recipients)])
     found = below.columns[each.column]
     if each.function == "count_distinct" and _is_of_units(found, below, ruled):
         return NOTHING
@@ -66,6 +66,11 @@ def _applied(items: Items, function: Function, each: Aggregation, below: State, 
         return found
     again = [item for item in placed if item.role == "aggregate" and item.instance in bound]
     return union([found, frozenset(replace(item, function=function) for item in again)])
+
+
+def _rows(below: State, recipients: tuple[str, ...]) -> Items:
+    """The rows of recipients' tables: how many there are is what such a recipient knows."""
+    return frozenset(Item(each, None, "count") for each in below.one if each.owner in recipients)
 
 
 def _is_of_units(found: Derived, below: State, ruled: frozenset[Instance]) -> bool:
@@ -101,7 +106,7 @@ def _weights(
         )
         for item in ordered(found.items)
         for other in ruled
-        if item.role in ("value", "aggregate", "group")
+        if item.role in ("value", "aggregate", "group", "count")
         and item.instance.owner in recipients
         and item.instance.owner != other.owner
         and (item.instance, other) in below.beside
@@ -128,4 +133,4 @@ def _listed(instance: Instance, other: Instance, column: str) -> bool:
 
 
 def _name(item: Item) -> str:
-    return f"{item.instance.table.name}.{item.column}"
+    return f"{item.instance.table.name}.{item.column or '*'}"

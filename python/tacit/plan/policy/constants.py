@@ -95,24 +95,34 @@ def _unit(type_: Type) -> int:
 
 def unchanged(expr: Expr) -> Expr:
     """The expression without what leaves each value as it is: casts, + 0, * 1, and choices by TRUE or FALSE."""
+    inner = unwritten(expr)
+    return unchanged(inner) if inner is not expr else _without_arithmetic(expr)
+
+
+def unwritten(expr: Expr) -> Expr:
+    """The expression without casts, and choices by TRUE or FALSE."""
     match expr:
         case Call("cast" | "rescale", (inner,)) if not (isinstance(inner, Literal) or is_rounding(expr)):
-            return unchanged(inner)
+            return unwritten(inner)
+        case Call("if", (Literal(test), then, otherwise)):
+            return unwritten(then if test else otherwise)
+        case Call("and", (inner, Literal(True))) | Call("and", (Literal(True), inner)):
+            return unwritten(inner)
+        case Call("or", (inner, Literal(False))) | Call("or", (Literal(False), inner)):
+            return unwritten(inner)
+        case _:
+            return expr
+
+
+def _without_arithmetic(expr: Expr) -> Expr:
+    match expr:
         case Call("add" | "sub", (inner, other)) if _is(other, 0):
             return unchanged(inner)
         case Call("add", (other, inner)) if _is(other, 0):
             return unchanged(inner)
         case Call("mul", (inner, other)) | Call("mul", (other, inner)) if _is(other, 1):
             return unchanged(inner)
-        case Call("neg", (Call("neg", (inner,)),)):
-            return unchanged(inner)
-        case Call("if", (Literal(test), then, otherwise)):
-            return unchanged(then if test else otherwise)
-        case Call("and", (inner, Literal(True))) | Call("and", (Literal(True), inner)):
-            return unchanged(inner)
-        case Call("or", (inner, Literal(False))) | Call("or", (Literal(False), inner)):
-            return unchanged(inner)
-        case Call("not", (Call("not", (inner,)),)):
+        case Call("neg", (Call("neg", (inner,)),)) | Call("not", (Call("not", (inner,)),)):
             return unchanged(inner)
         case _:
             return expr

@@ -11,7 +11,7 @@ from tacit.plan.algebra.types import Boolean
 from tacit.plan.facts.fields import columns_of
 from tacit.plan.facts.terms import Function
 from tacit.plan.facts.uniqueness import reversible
-from tacit.plan.policy.constants import COMPARISONS, FLIPPED, NotConstant, allows, constant, unchanged
+from tacit.plan.policy.constants import COMPARISONS, FLIPPED, NotConstant, allows, constant, unchanged, unwritten
 from tacit.plan.policy.exposure import terms_of
 from tacit.plan.policy.offers import protected
 from tacit.plan.policy.state import NOTHING, Derived, Instance, Item, Items, Role, State, ordered, union
@@ -36,7 +36,8 @@ class Expressions:
             case ColumnRef(name, _, _, position):
                 known = self.state.columns[name]
                 averaged = None if known.averaged is None else named_at(known.averaged, position)
-                return replace(known, items=named_at(known.items, position), averaged=averaged)
+                plain = known.plain if isinstance(unwritten(whole), ColumnRef) else None
+                return replace(known, items=named_at(known.items, position), averaged=averaged, plain=plain)
             case Call("if", (test, then, otherwise)):
                 branches = [self.of(then), self.of(otherwise)]
                 found = _together(branches)
@@ -69,7 +70,7 @@ class Expressions:
             case Call("is_null", (tested,)):
                 return self._tested(self.of(tested))
             case Call(op, (a, b)) if op in COMPARISONS:
-                return self._compared(expr, unchanged(a), unchanged(b))
+                return self._compared(expr, a, b)
             case Call("if", (test, then, otherwise)):
                 return union([self.condition(test), self.condition(then), self.condition(otherwise)])
             case ColumnRef(_, type_, _, position) if isinstance(type_, Boolean):

@@ -68,7 +68,7 @@ def _needs_guard(instance: Instance, relation: Aggregate, below: State, recipien
         return False
     named = [*relation.keys, *_arguments(relation)]
     items = union([below.rows, *(below.columns[name].items for name in named)])
-    own = [each for each in items if each.instance == instance]
+    own = [each for each in items if each.instance == instance and each.role != "count"]
     if not own:
         return not partly_open(instance.table, recipients)
     return not all(each.column is not None and shown(instance.table, each.column, recipients) for each in own)

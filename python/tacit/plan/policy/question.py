@@ -16,7 +16,7 @@ from tacit.plan.facts.catalog import Catalog
 
 def question_hash(relation: Relation, catalog: Catalog, recipients: tuple[str, ...]) -> str:
     """The hash, as offers list it."""
-    read = {each.table for each in (*scans(relation), *kept_scans(relation))}
+    read = {each.table for each in scans(relation)} | {each.table for each in kept_scans(relation)}
     tables = [each for each in catalog.tables if each.name in read]
     kept = [each for each in catalog.kept if each.name in read]
     schema = [

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from tacit.plan.facts.catalog import Table
 from tacit.plan.facts.terms import Function, Way
 from tacit.plan.policy.exposure import Exposure, floor_of, offered, terms_of
-from tacit.plan.policy.offers import partly_open, protected
+from tacit.plan.policy.offers import partly_open, protected, shown
 from tacit.plan.policy.refusal import Problem
 from tacit.plan.policy.sentences import problem
 from tacit.plan.policy.state import Instance, Item, State, ordered
@@ -33,7 +33,7 @@ def problems_of(state: State, tables: Iterable[Table], recipients: tuple[str, ..
     found = [
         each
         for item in dict.fromkeys(items)
-        if protected(item.instance.table, recipients)
+        if item.role != "count" and protected(item.instance.table, recipients)
         for each in _of_item(item, state, recipients)
     ]
     found += [each for one in _single(state, recipients) for each in _of_presence(one, state, items, recipients)]
@@ -60,8 +60,7 @@ def _way(item: Item) -> Way:
 
 def _of_item(item: Item, state: State, recipients: tuple[str, ...]) -> list[Problem]:
     table = item.instance.table
-    seen = item.column is not None and all("select" in offered(table, item.column, each).ways for each in recipients)
-    if seen:
+    if _is_seen(item, recipients):
         return []
     if item.role not in WAY and item.role != "distinct":
         return [problem(item, item.role, each) for each in recipients if each != table.owner][:1]
@@ -121,8 +120,7 @@ def _of_presence(instance: Instance, state: State, items: list[Item], recipients
 
 
 def _is_seen(item: Item, recipients: tuple[str, ...]) -> bool:
-    table = item.instance.table
-    return item.column is not None and all("select" in offered(table, item.column, each).ways for each in recipients)
+    return item.column is not None and shown(item.instance.table, item.column, recipients)
 
 
 def _place(state: State) -> tuple[int, int] | None:

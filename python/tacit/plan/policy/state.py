@@ -19,6 +19,7 @@ Role = OneOf[
     "distinct",  # decides which rows are one: a key of groups that need not be shown
     "group",
     "aggregate",
+    "count",  # how many rows there are, of which nothing is told but a weight for others
     "sort",  # decides which of single rows come first
     "linear",  # what follows is allowed of no column: see tacit.plan.policy.sentences
     "weights",
