@@ -88,7 +88,9 @@ def condition(expr: Expr) -> Expr:
 
 def is_null(a: Expr, position: Position | None) -> Expr:
     """a IS NULL."""
-    return Call("is_null", (a,), Boolean(), False, position) if a.nullable else Literal(False, Boolean())
+    return (
+        Literal(a.nullable, Boolean()) if isinstance(a, Literal) else Call("is_null", (a,), Boolean(), False, position)
+    )
 
 
 def choice(branches: Sequence[tuple[Expr, Expr]], otherwise: Expr, position: Position | None) -> Expr:

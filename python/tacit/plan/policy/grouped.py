@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from tacit.plan.algebra.relations import Aggregate, Aggregation, FullJoin, KeptScan, Relation, Union
 from tacit.plan.algebra.trees import children
 from tacit.plan.policy.aggregated import aggregated, averaged
-from tacit.plan.policy.determined import determined_by, determines
+from tacit.plan.policy.determined import determined_by, determines, units_named
 from tacit.plan.policy.exposure import floor_of
 from tacit.plan.policy.expressions import turned
 from tacit.plan.policy.guarding import guard_of, uncountable
@@ -130,10 +130,15 @@ def _keys_follow(instance: Instance, groups: Groups) -> bool:
 
 def _least(aggregation: Aggregation, groups: Groups) -> tuple[int, Instance] | None:
     """A count is never below the floor where it is shown, if each row has a row of the instance."""
-    if aggregation.function not in ("count", "count_rows") or not groups.merged or _may_lack(groups.relation.input):
+    if not groups.merged or _may_lack(groups.relation.input):
         return None
-    floors = [(floor_of(each.table), each) for each in groups.merged]
-    return max(floors, key=lambda each: (each[0], -each[1].number))
+    counted = groups.merged
+    if aggregation.function == "count_distinct" and aggregation.column is not None:
+        counted &= units_named(groups.below.columns[aggregation.column].atoms, groups.below)
+    elif aggregation.function not in ("count", "count_rows"):
+        return None
+    floors = [(floor_of(each.table), each) for each in counted]
+    return None if not floors else max(floors, key=lambda each: (each[0], -each[1].number))
 
 
 def _may_lack(relation: Relation) -> bool:

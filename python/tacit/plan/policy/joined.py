@@ -66,15 +66,21 @@ def _sides(one: State, other: State) -> Iterable[tuple[Instance, Instance]]:
 
 def _met(a: Derived, b: Derived, left: State, right: State, recipients: tuple[str, ...]) -> Items:
     """Both sides of an equality of keys, and which owner does not allow its column to meet the other."""
-    sides = [turned(each.items, state.one, ("value", "aggregate"), "join") for each, state in ((a, left), (b, right))]
-    return union([*sides, _strangers(a, b, left, recipients), _strangers(b, a, right, recipients)])
+    sides = [_as_keys(each.items, state) for each, state in ((a, left), (b, right))]
+    return union([*sides, _strangers(a, b, recipients), _strangers(b, a, recipients)])
 
 
-def _strangers(one: Derived, other: Derived, state: State, recipients: tuple[str, ...]) -> Items:
+def _as_keys(items: Items, state: State) -> Items:
+    """Values of single rows become keys of joins; keys of groups are not shown by it."""
+    single = turned(items, state.one, ("value", "aggregate"), "join")
+    return turned(single, state.many, ("group",), "distinct")
+
+
+def _strangers(one: Derived, other: Derived, recipients: tuple[str, ...]) -> Items:
     met = sorted({f"{each.instance.table.name}.{each.column}" for each in other.items if each.column is not None})
     found: set[Item] = set()
     for each in one.items:
-        if each.column is None or each.instance not in state.one or not protected(each.instance.table, recipients):
+        if each.column is None or each.role not in ("value", "group") or not protected(each.instance.table, recipients):
             continue
         partners = terms_of(each.instance.table, each.column).partners
         missing = [] if partners is None else [name for name in met if name not in partners]

@@ -9,7 +9,7 @@ from typing import Literal as OneOf
 from tacit.plan.algebra.refusals import Position, QueryError
 
 Rule = OneOf[
-    "recipient", "until", "allow", "closed", "select", "matches", "group", "join", "filter", "aggregate", "function",
+    "recipient", "until", "allow", "closed", "select", "matches", "group", "join", "filter", "function",
     "linear", "weights", "repeats", "cuts", "constants", "with", "floor", "sizes", "kept",
 ]  # fmt: skip
 

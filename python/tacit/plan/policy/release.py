@@ -12,7 +12,7 @@ from tacit.plan.facts.catalog import Table
 from tacit.plan.facts.terms import Function, Way
 from tacit.plan.policy.exposure import Exposure, floor_of, offered, terms_of
 from tacit.plan.policy.offers import partly_open, protected, shown
-from tacit.plan.policy.refusal import Problem
+from tacit.plan.policy.refusal import Problem, Rule
 from tacit.plan.policy.sentences import problem
 from tacit.plan.policy.state import Instance, Item, State, ordered
 
@@ -27,6 +27,10 @@ WAY: dict[str, Way] = {
 """The way that an owner has to allow for a role."""
 
 
+FIRST: dict[Rule, int] = {"closed": 0, "select": 1}
+"""The problems that are told before others: what is wrong with a column whatever is done with it."""
+
+
 def problems_of(state: State, tables: Iterable[Table], recipients: tuple[str, ...]) -> tuple[Problem, ...]:
     """All that some owner does not allow some recipient: of outputs in their order, then of rows."""
     items = [*(each for found in state.columns.values() for each in ordered(found.items)), *ordered(state.rows)]
@@ -38,7 +42,7 @@ def problems_of(state: State, tables: Iterable[Table], recipients: tuple[str, ..
     ]
     found += [each for one in _single(state, recipients) for each in _of_presence(one, state, items, recipients)]
     found += [each for table in tables for each in _of_closed(table, recipients)]
-    return tuple(sorted(dict.fromkeys(found), key=lambda each: each.rule != "closed"))
+    return tuple(sorted(dict.fromkeys(found), key=lambda each: FIRST.get(each.rule, len(FIRST))))
 
 
 def derived_exposure(item: Item, state: State) -> Exposure:

@@ -13,7 +13,8 @@ RULES: dict[str, Rule] = {
     "row sort": "select",
     "row join": "matches",
     "row distinct": "matches",
-    "present": "matches",
+    "present": "select",
+    "aggregate": "function",
     "one": "floor",
     "value": "select",
     "sort": "select",
@@ -36,7 +37,7 @@ def problem(item: Item, reason: str, recipient: str) -> Problem:
 def _rule(reason: str) -> Rule:
     known: tuple[Rule, ...] = (
         "closed", "function", "linear", "weights", "repeats", "cuts", "constants", "with", "matches", "floor", "kept",
-        "filter", "join", "group", "aggregate",
+        "filter", "join", "group",
     )  # fmt: skip
     return next(each for each in known if each == reason)
 
@@ -54,12 +55,16 @@ def _sentence(item: Item, reason: str) -> str:
             return f"which rows are shown tells {name} of each"
         case "row sort" | "sort":
             return f"the order tells {name}'s ranks"
-        case "row join" | "row distinct" | "present":
+        case "present":
+            return f"each row tells of one of {table.name}, of which no column is seen row by row"
+        case "row join" | "row distinct":
             return f"each row tells that this {_unit(item)} is in {table.name}"
         case "one":
             return f"each group is one {_unit(item)} of {table.name}; groups need {floor_of(table)}"
         case "function":
             return f"{_function(item)} {_gives(item)} {name}; {_functions(terms)}"
+        case "aggregate":
+            return f"{_function(item)} {_gives(item)} {name}; {_may(terms)}"
         case "linear":
             return f"more than a multiple of {name} is added up"
         case "weights":
@@ -80,8 +85,8 @@ def _sentence(item: Item, reason: str) -> str:
         case "filter":
             key = " is a key of joins;" if terms is not None and terms.ways == {"join"} else ":"
             return f"{name}{key} conditions on it are closed"
-        case "join" | "group" | "distinct" | "aggregate" | "value":
-            doing = {"join": "be a key of joins", "aggregate": "be aggregated", "value": "be seen"}
+        case "join" | "group" | "distinct" | "value":
+            doing = {"join": "be a key of joins", "value": "be seen"}
             return f"{name} would {doing.get(reason, 'make groups')}; {_may(terms)}"
     raise AssertionError(f"no sentence for {reason}")
 
