@@ -115,8 +115,8 @@ def _of_presence(instance: Instance, state: State, items: list[Item], recipients
     if instance in state.units and not all(_is_seen(each, recipients) for each in own):
         found = Item(instance, None, "floor", position=_place(state))
         return [problem(found, "one", each) for each in recipients if each != instance.owner]
-    if partly_open(instance.table, recipients):
-        return []
+    if partly_open(instance.table, recipients) or any(each.role == "join" for each in own):
+        return []  # what is joined is told by the keys of joins
     told = Item(instance, None, "join", position=_place(state))
     return [
         problem(told, "present", each) for each in recipients if each != instance.owner and each not in terms.matches
