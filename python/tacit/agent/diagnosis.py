@@ -12,8 +12,10 @@ from tacit.agent.faults import Fault, RunError
 from tacit.agent.ledger import LedgerError
 from tacit.local.errors import DataError
 from tacit.plan.algebra.refusals import QueryError
+from tacit.plan.policy.refusal import PolicyRefusal
 
 FAULTS: tuple[tuple[type[BaseException], Fault], ...] = (
+    (PolicyRefusal, Fault.POLICY),
     (QueryError, Fault.INPUT),
     (DataError, Fault.INPUT),
     (LedgerError, Fault.INPUT),

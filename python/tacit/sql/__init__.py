@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from datetime import UTC, date, datetime
+
 from sqlglot import exp
 
 from tacit.plan.algebra.refusals import QueryError
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.physical.placed import PlacedPlan
 from tacit.plan.place import place
+from tacit.plan.policy.refusal import PolicyRefusal
 from tacit.plan.rules.sequence import Trace, ignore
 from tacit.sql.bind import bind, bind_query
+from tacit.sql.changes import advise
 from tacit.sql.statements import create_table, delivery, drop_table
 from tacit.sql.text import Text
 from tacit.sql.titles import place_of
@@ -17,14 +21,19 @@ from tacit.sql.titles import place_of
 __all__ = ["bind", "compile_query"]
 
 
-def compile_query(sql: str, catalog: Catalog, recipients: tuple[str, ...], trace: Trace = ignore) -> PlacedPlan:
+def compile_query(
+    sql: str, catalog: Catalog, recipients: tuple[str, ...], trace: Trace = ignore, today: date | None = None
+) -> PlacedPlan:
     """The placed plan that answers a query to the recipients, or makes or drops a kept table, which has no recipients.
     A table is delivered and withdrawn by statements of tacit's own.
 
-    trace: called with each rule's name and the query after it.
+    trace: called with each rule's name and the query after it. today: the day by which offers are read, by default this
+    one in UTC.
     Every party compiles it for itself and gets the same plan. Raises tacit.plan.algebra.refusals.QueryError for a query
-    that is wrong or not supported; its text is one sentence for the user.
+    that is wrong or not supported; its text is one sentence for the user. One that an owner's rules do not allow raises
+    tacit.plan.policy.refusal.PolicyRefusal, with a change that passes.
     """
+    today = today or datetime.now(UTC).date()
     if (plan := delivery(sql, catalog, trace)) is not None:
         return plan
     try:
@@ -35,7 +44,10 @@ def compile_query(sql: str, catalog: Catalog, recipients: tuple[str, ...], trace
             case exp.Drop() as node:
                 return drop_table(node, text, catalog)
             case node:
-                return place(bind_query(text, node, catalog), catalog, recipients, sql, trace)
+                return place(bind_query(text, node, catalog), catalog, recipients, sql, trace, today)
+    except PolicyRefusal as refusal:
+        advise(refusal, sql, catalog, recipients, today)
+        raise
     except QueryError as error:
         if error.position is None and error.column is not None:
             error.position = Text(sql).mention(error.column) or place_of(error.column, Text(sql))
