@@ -101,7 +101,7 @@ def without_order(edit: Edit) -> Iterator[Change]:
 
 def without_group(edit: Edit) -> Iterator[Change]:
     """Without the key of groups, and without the outputs that show it."""
-    tree, node = edit.copy()
+    _, node = edit.copy()
     select = node.find_ancestor(exp.Select) if not isinstance(node, exp.Select) else node
     group = None if select is None else select.args.get("group")
     if select is None or group is None:
