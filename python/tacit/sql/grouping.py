@@ -68,7 +68,8 @@ class Grouping:
         """The aggregation, over the input with the scalar subqueries that arguments and keys use."""
         if any(not isinstance(each, ColumnRef) for each in self.inputs):
             input = Project(input, tuple((name, each) for each, name in self.inputs.items()))
-        return Aggregate(input, tuple(self.keys.values()), tuple(self.aggregations.values()))
+        positions = tuple(None if isinstance(key, Literal) else key.position for key in self.keys)
+        return Aggregate(input, tuple(self.keys.values()), tuple(self.aggregations.values()), positions)
 
     def over_groups(self, expr: Expr, node: exp.Expr, allowed: set[str]) -> Expr:
         """The expression over the aggregation's output: keys become its columns; no other input column may remain.

@@ -21,6 +21,7 @@ from tacit.plan.algebra.relations import (
     FullJoin,
     Join,
     KeptScan,
+    Literal,
     Project,
     Relation,
     Scan,
@@ -76,10 +77,11 @@ def join_all(items: list[Joined], conditions: list[Expr], scalars: list[Relation
 def semi_join(relation: Relation, key: Expr, choices: Relation, catalog: Catalog) -> Relation:
     """The rows whose key is among the (only) column of choices. Its column is added to the output."""
     (only,) = names(choices)
+    position = None if isinstance(key, Literal) else key.position
     if not is_unique(choices, (only,), catalog):
         choices = Aggregate(choices, (only,), ())
     relation, (name,) = _with_keys(relation, [key])
-    return Join(choices, relation, (only,), (name,))
+    return Join(choices, relation, (only,), (name,), position)
 
 
 def full_join(left: Relation, right: Joined, conditions: list[Expr], catalog: Catalog) -> FullJoin:
@@ -155,9 +157,10 @@ def _unique_side(step: _Step, catalog: Catalog) -> bool | None:
 
 
 def _joined(step: _Step, catalog: Catalog) -> Relation:
+    position = next((each.position for each in step.equalities if isinstance(each, Call)), None)
     if _unique_side(step, catalog):
-        return Join(step.other, step.current, step.other_keys, step.current_keys)
-    return Join(step.current, step.other, step.current_keys, step.other_keys)
+        return Join(step.other, step.current, step.other_keys, step.current_keys, position)
+    return Join(step.current, step.other, step.current_keys, step.other_keys, position)
 
 
 def _with_keys(relation: Relation, keys: list[Expr]) -> tuple[Relation, tuple[str, ...]]:

@@ -16,7 +16,7 @@ from tacit.plan.physical.disclosure import Disclosure
 from tacit.plan.physical.placed import PlacedPlan
 from tacit.plan.physical.record import JSON, Record
 
-LEFT_OUT = {"position", "counted", "path"}
+LEFT_OUT = {"position", "positions", "counted", "path"}
 """Where a construct stands in the text (which is hashed), which columns count as rows do, and where an owner keeps its
 data (its own business)."""
 

@@ -157,13 +157,15 @@ class Union:
 class Join:
     """Inner equi-join. The left side's keys are unique (by declaration, GROUP BY or DISTINCT); NULL keys match nothing.
 
-    Field names of the two sides are disjoint. The output has the fields of left, then right.
+    Field names of the two sides are disjoint. The output has the fields of left, then right. position: where the query
+    joins, for refusals.
     """
 
     left: Relation
     right: Relation
     left_keys: tuple[str, ...]
     right_keys: tuple[str, ...]
+    position: tuple[int, int] | None = field(default=None, compare=False, repr=False)
 
     __hash__ = _hash_once
 
@@ -237,11 +239,15 @@ class Aggregation:
 
 @dataclass(frozen=True)
 class Aggregate:
-    """GROUP BY keys. Without keys: one row. Without aggregations: DISTINCT. AVG is lowered to sum and count."""
+    """GROUP BY keys. Without keys: one row. Without aggregations: DISTINCT. AVG is lowered to sum and count.
+
+    positions: where the query names the keys, for refusals.
+    """
 
     input: Relation
     keys: tuple[str, ...]
     aggregations: tuple[Aggregation, ...]
+    positions: tuple[tuple[int, int] | None, ...] = field(default=(), compare=False, repr=False)
 
     __hash__ = _hash_once
 

@@ -185,6 +185,11 @@ def named_at(items: Items, position: Position | None) -> Items:
     return frozenset(replace(each, position=position) if each.role == "value" else each for each in items)
 
 
+def placed(items: Items, position: Position | None) -> Items:
+    """Items without a place at this one."""
+    return frozenset(each if each.position else replace(each, position=position) for each in ordered(items))
+
+
 def _narrowed(item: Item) -> Item | None:
     if item.column is None:
         return None

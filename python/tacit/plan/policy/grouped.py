@@ -9,7 +9,7 @@ from tacit.plan.algebra.trees import children
 from tacit.plan.policy.aggregated import aggregated, averaged
 from tacit.plan.policy.determined import determined_by, determines, units_named
 from tacit.plan.policy.exposure import floor_of
-from tacit.plan.policy.expressions import turned
+from tacit.plan.policy.expressions import placed, turned
 from tacit.plan.policy.guarding import guard_of, uncountable
 from tacit.plan.policy.names import Names
 from tacit.plan.policy.offers import partly_open, protected, shown
@@ -42,7 +42,9 @@ def grouped(relation: Aggregate, below: State, recipients: tuple[str, ...], name
         relation, aggregations=(*relation.aggregations, *(each for found in carried.values() for each in found))
     )
     columns = _columns(groups, carried)
-    keys = union(below.columns[key].items for key in relation.keys)
+    positions = relation.positions or (None,) * len(relation.keys)
+    named = zip(relation.keys, positions, strict=True)
+    keys = union(placed(below.columns[key].items, position) for key, position in named)
     lost = uncountable(groups.merged, below)
     rows = union([below.rows, turned(keys, below.one, ("value", "aggregate"), "distinct"), lost])
     fixed = frozenset(each for each in ruled if _keys_follow(each, groups))

@@ -10,7 +10,7 @@ from tacit.plan.algebra.relations import Broadcast, FullJoin, Join
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.facts.uniqueness import is_unique
 from tacit.plan.policy.exposure import terms_of
-from tacit.plan.policy.expressions import turned
+from tacit.plan.policy.expressions import placed, turned
 from tacit.plan.policy.offers import protected
 from tacit.plan.policy.state import Derived, Instance, Item, Items, State, union
 from tacit.plan.policy.united import together
@@ -21,7 +21,7 @@ def joined(
 ) -> State:
     """The state of a join, whose left side has unique keys."""
     pairs = [(left.columns[a], right.columns[b]) for a, b in zip(relation.left_keys, relation.right_keys, strict=True)]
-    keys = union(_met(a, b, left, right, recipients) for a, b in pairs)
+    keys = union(placed(_met(a, b, left, right, recipients), relation.position) for a, b in pairs)
     whole = together(left, right)
     whole = replace(
         whole,

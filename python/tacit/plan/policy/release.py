@@ -33,12 +33,13 @@ FIRST: dict[Rule, int] = {"closed": 0, "select": 1}
 
 def problems_of(state: State, tables: Iterable[Table], recipients: tuple[str, ...]) -> tuple[Problem, ...]:
     """All that some owner does not allow some recipient: of outputs in their order, then of rows."""
-    items = [*(each for found in state.columns.values() for each in ordered(found.items)), *ordered(state.rows)]
+    outputs = [each for found in state.columns.values() for each in ordered(found.items)]
+    items = [*outputs, *ordered(state.rows)]
     found = [
         each
         for item in dict.fromkeys(items)
         if item.role != "count" and protected(item.instance.table, recipients)
-        for each in _of_item(item, state, recipients)
+        for each in _of_item(item, state, recipients, item in outputs)
     ]
     found += [each for one in _single(state, recipients) for each in _of_presence(one, state, items, recipients)]
     found += [each for table in tables for each in _of_closed(table, recipients)]
@@ -62,7 +63,7 @@ def _way(item: Item) -> Way:
     return "join" if "join" in terms_of(item.instance.table, item.column).ways else "group"
 
 
-def _of_item(item: Item, state: State, recipients: tuple[str, ...]) -> list[Problem]:
+def _of_item(item: Item, state: State, recipients: tuple[str, ...], output: bool) -> list[Problem]:
     table = item.instance.table
     if _is_seen(item, recipients):
         return []
@@ -71,7 +72,7 @@ def _of_item(item: Item, state: State, recipients: tuple[str, ...]) -> list[Prob
     assert item.column is not None, "only what is refused anyway has no column"
     derived = derived_exposure(item, state)
     return [
-        problem(item, _reason(item, state, each), each)
+        problem(item, _reason(item, state, output), each)
         for each in recipients
         if not derived <= offered(table, item.column, each) and not _matched(item, state, each)
     ]
@@ -86,7 +87,7 @@ def _matched(item: Item, state: State, recipient: str) -> bool:
     return recipient in terms.matches and "join" in terms_of(item.instance.table, item.column).ways
 
 
-def _reason(item: Item, state: State, recipient: str) -> str:
+def _reason(item: Item, state: State, output: bool) -> str:
     """What is wrong: with the column at all, with its group, with its row, or with its use."""
     table = item.instance.table
     assert item.column is not None, "only columns have ways"
@@ -96,7 +97,8 @@ def _reason(item: Item, state: State, recipient: str) -> str:
     if item.instance in state.one:
         if item.instance in state.units:
             return "one"
-        return "row" if item.role in ("value", "aggregate", "group") else f"row {item.role}"
+        shows = item.role in ("value", "aggregate", "group") or (output and item.role == "filter")
+        return "row" if shows else f"row {item.role}"
     if item.role == "aggregate" and "aggregate" in terms.ways:
         return "function"
     return item.role
