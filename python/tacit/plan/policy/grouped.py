@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from tacit.plan.algebra.refusals import Position
 from tacit.plan.algebra.relations import Aggregate, Aggregation, FullJoin, KeptScan, Relation, Union
 from tacit.plan.algebra.trees import children
 from tacit.plan.policy.aggregated import aggregated, averaged
@@ -42,9 +43,7 @@ def grouped(relation: Aggregate, below: State, recipients: tuple[str, ...], name
         relation, aggregations=(*relation.aggregations, *(each for found in carried.values() for each in found))
     )
     columns = _columns(groups, carried)
-    positions = relation.positions or (None,) * len(relation.keys)
-    named = zip(relation.keys, positions, strict=True)
-    keys = union(placed(below.columns[key].items, position) for key, position in named)
+    keys = union(placed(below.columns[key].items, position) for key, position in _placed_keys(relation))
     lost = uncountable(groups.merged, below)
     rows = union([below.rows, turned(keys, below.one, ("value", "aggregate"), "distinct"), lost])
     fixed = frozenset(each for each in ruled if _keys_follow(each, groups))
@@ -76,6 +75,12 @@ def _needs_guard(instance: Instance, relation: Aggregate, below: State, recipien
     return not all(each.column is not None and shown(instance.table, each.column, recipients) for each in own)
 
 
+def _placed_keys(relation: Aggregate) -> list[tuple[str, Position | None]]:
+    """Keys, and where the query names them."""
+    places = relation.positions or (None,) * len(relation.keys)
+    return list(zip(relation.keys, places, strict=True))
+
+
 def _arguments(relation: Aggregate) -> list[str]:
     return [name for each in relation.aggregations for name in (each.column, *each.counted) if name is not None]
 
@@ -83,9 +88,9 @@ def _arguments(relation: Aggregate) -> list[str]:
 def _columns(groups: Groups, carried: dict[str, tuple[Aggregation, ...]]) -> dict[str, Derived]:
     below, relation = groups.below, groups.relation
     columns = {}
-    for key in relation.keys:
+    for key, position in _placed_keys(relation):
         found = below.columns[key]
-        items = turned(found.items, groups.merged, ("value", "aggregate"), "group")
+        items = turned(placed(found.items, position), groups.merged, ("value", "aggregate"), "group")
         columns[key] = replace(found, items=items, conditions=_names(carried, key))
     for each in relation.aggregations:
         items = aggregated(each, below, groups.single | groups.merged, groups.recipients)

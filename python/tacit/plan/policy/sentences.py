@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import date
+from decimal import Decimal as Number
+
+from tacit.plan.algebra.types import Date, Decimal, Type
 from tacit.plan.facts.terms import FUNCTIONS, ColumnTerms
+from tacit.plan.policy.constants import EPOCH
 from tacit.plan.policy.exposure import floor_of, terms_of
 from tacit.plan.policy.refusal import Problem, Rule
 from tacit.plan.policy.state import Item
@@ -75,7 +80,7 @@ def _sentence(item: Item, reason: str) -> str:
         case "with":
             return f"{name} would meet {item.detail}; {_partners(terms)}"
         case "cuts" | "constants":
-            return f"{name} {_constants(terms)}"
+            return f"{name} {_constants(item, terms)}"
         case "matches":
             return f"a full join tells {item.detail} which rows of {table.name} have a partner"
         case "floor":
@@ -125,7 +130,9 @@ def _functions(terms: ColumnTerms | None) -> str:
 
 
 def _may(terms: ColumnTerms | None) -> str:
-    ways = {"join": "joined", "filter": "filtered", "group": "grouped by", "aggregate": "aggregated", "select": "seen"}
+    if terms is not None and "select" in terms.ways:
+        return "not all who ask may see it"
+    ways = {"join": "joined", "filter": "filtered", "group": "grouped by", "aggregate": "aggregated"}
     known = [word for way, word in ways.items() if terms is not None and way in terms.ways]
     return f"it may be {' or '.join(known)}" if known else "it is closed"
 
@@ -135,13 +142,24 @@ def _partners(terms: ColumnTerms | None) -> str:
     return f"it may meet {', '.join(known)}" if known else "it may be compared with constants only"
 
 
-def _constants(terms: ColumnTerms | None) -> str:
-    if terms is None:
-        return "is closed"
+def _constants(item: Item, terms: ColumnTerms | None) -> str:
+    """What a column may be compared with, as people write it."""
+    assert terms is not None, "only columns have constants"
+    type_ = next(each.field.type for each in item.instance.table.columns if each.field.name == item.column)
     parts = []
     if terms.cuts is not None:
-        cuts = "months" if terms.cuts == "month" else ", ".join(map(str, terms.cuts))
+        cuts = "months" if terms.cuts == "month" else ", ".join(_written(each, type_) for each in terms.cuts)
         parts.append(f"may be cut at {cuts}")
     if terms.constants is not None:
-        parts.append(f"may be compared with {', '.join(sorted(map(repr, terms.constants)))}")
-    return " and ".join(parts) + ", as it is"
+        parts.append(f"may be equal to {', '.join(sorted(_written(each, type_) for each in terms.constants))}")
+    return " and ".join(parts) + ", and tested in no other way"
+
+
+def _written(value: int | bool | str, type_: Type) -> str:
+    match type_:
+        case Date() if isinstance(value, int):
+            return date.fromordinal(value + EPOCH).isoformat()
+        case Decimal(_, scale) if isinstance(value, int):
+            return str(Number(value).scaleb(-scale))
+        case _:
+            return f"'{value}'" if isinstance(value, str) else str(value)
