@@ -33,6 +33,7 @@ from tacit.agent.kept_store import KeptStore
 from tacit.agent.party_process import PartyTask, Start, spawn
 from tacit.agent.process_tree import ProcessTree, Watcher
 from tacit.agent.steps import participants
+from tacit.agent.verdicts import Verdict, verdicts
 from tacit.plan import StepCost, explain_json, explain_text, predict
 from tacit.plan.account.explain import RulesText
 from tacit.plan.facts.catalog import Catalog
@@ -128,6 +129,12 @@ class Connection:
         plan = self.plan(query, to)
         costs = self.predict(plan)
         return explain_json(plan, costs) if format == "json" else Explanation(explain_text(plan, costs))
+
+    @as_run_error()
+    def verdicts(self, text: str, to: str | Sequence[str] | None = None) -> list[Verdict]:
+        """What owners' rules say of each query of a text, which semicolons divide. Runs nothing, and reads no data."""
+        recipients = (to,) if isinstance(to, str) else tuple(to or self.federation.recipients)
+        return [*verdicts(text, self._catalog(), recipients)]
 
     def rules(self, query: str, to: str | Sequence[str] | None = None) -> str:
         """How the planner changes a query: its tree after each rule, as text."""

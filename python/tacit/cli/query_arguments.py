@@ -25,6 +25,11 @@ def add_query(parser: argparse.ArgumentParser) -> None:
     """QUERY, --federation, --private and --to."""
     parser.add_argument("query", metavar="QUERY", help="the SQL text, or - to read it from standard input")
     add_federation(parser)
+    add_recipients(parser)
+
+
+def add_recipients(parser: argparse.ArgumentParser) -> None:
+    """--to."""
     parser.add_argument(
         "--to", type=_names, default=None, metavar="PARTIES",
         help="who gets the answer, separated by commas (default: the federation file's recipients)",

@@ -10,15 +10,17 @@ from tacit.plan.algebra.refusals import QueryError
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.physical.placed import PlacedPlan
 from tacit.plan.place import place
+from tacit.plan.policy.allowed import Disclosed, disclosed
+from tacit.plan.policy.check import check
 from tacit.plan.policy.refusal import PolicyRefusal
 from tacit.plan.rules.sequence import Trace, ignore
 from tacit.sql.bind import bind, bind_query
 from tacit.sql.changes import advise
 from tacit.sql.statements import create_table, delivery, drop_table
-from tacit.sql.text import Text
+from tacit.sql.text import Text, statements
 from tacit.sql.titles import place_of
 
-__all__ = ["bind", "compile_query"]
+__all__ = ["bind", "compile_query", "disclosures", "statements"]
 
 
 def compile_query(
@@ -51,4 +53,16 @@ def compile_query(
     except QueryError as error:
         if error.position is None and error.column is not None:
             error.position = Text(sql).mention(error.column) or place_of(error.column, Text(sql))
+        raise
+
+
+def disclosures(sql: str, catalog: Catalog, recipients: tuple[str, ...], today: date) -> tuple[Disclosed, ...]:
+    """What a query discloses of other owners' columns, and by which rules. Runs and places nothing.
+
+    Raises PolicyRefusal with a change that passes where an owner does not allow it, and other QueryErrors as ``bind``.
+    """
+    try:
+        return disclosed(check(bind(sql, catalog), catalog, recipients, today).state, recipients)
+    except PolicyRefusal as refusal:
+        advise(refusal, sql, catalog, recipients, today)
         raise

@@ -9,6 +9,7 @@ from difflib import get_close_matches
 import sqlglot
 from sqlglot import exp
 from sqlglot.errors import ParseError, TokenError
+from sqlglot.tokens import TokenType
 
 from tacit.plan.algebra.refusals import InvalidSQL, Position, UnsupportedSQL
 
@@ -121,3 +122,14 @@ def _syntax_error(error: ParseError) -> InvalidSQL:
     line, end = first.get("line"), first.get("col")
     position = None if line is None or end is None else (line, max(end - len(token) + 1, 1))
     return InvalidSQL(f"the query is not valid SQL{near}; check the syntax there.", position)
+
+
+def statements(sql: str) -> list[str]:
+    """The statements of a text, which semicolons divide, without these."""
+    try:
+        tokens = sqlglot.tokenize(sql, dialect="duckdb")
+    except TokenError:
+        return [sql]  # whoever parses it says what does not end
+    ends = [each.start for each in tokens if each.token_type is TokenType.SEMICOLON]
+    parts = [sql[start:end] for start, end in zip([0, *(end + 1 for end in ends)], [*ends, len(sql)], strict=True)]
+    return [each for each in parts if sqlglot.tokenize(each, dialect="duckdb")]

@@ -1,0 +1,69 @@
+"""Which rule of which owner allows each disclosure of an answer, for who wants to know before the query runs."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from tacit.plan.facts.terms import Function, Way
+from tacit.plan.policy.exposure import terms_of
+from tacit.plan.policy.offers import protected
+from tacit.plan.policy.release import derived_exposure
+from tacit.plan.policy.state import Item, State, ordered
+
+
+@dataclass(frozen=True)
+class Disclosed:
+    """A use of an owner's column that its rules allow.
+
+    output: the answer's column that it is for; None where it decides which rows there are. floor: the fewest units
+    behind what is shown; None where rows are shown one by one. rule: the entry of the offer that allows it.
+    """
+
+    output: str | None
+    owner: str
+    table: str
+    column: str
+    way: Way
+    function: Function | None
+    floor: int | None
+    rule: str
+
+    def json(self) -> dict[str, Any]:
+        """For programs."""
+        return asdict(self)
+
+    @property
+    def sentence(self) -> str:
+        """For people."""
+        what = f"{self.table}.{self.column}"
+        for_what = "for which rows there are" if self.output is None else f"for {self.output}"
+        of = "row by row" if self.floor is None else f"of {self.floor} or more"
+        return f"{for_what}: {self.owner} allows {what}, {of}, by {self.rule}"
+
+
+def disclosed(state: State, recipients: tuple[str, ...]) -> tuple[Disclosed, ...]:
+    """What an allowed query discloses of other owners' columns: of outputs in their order, then of rows."""
+    items = [(name, each) for name, found in state.columns.items() for each in ordered(found.items)]
+    items += [(None, each) for each in ordered(state.rows)]
+    bound = [
+        (name, each, each.column)
+        for name, each in items
+        if each.column is not None and protected(each.instance.table, recipients)
+    ]
+    return tuple(dict.fromkeys(_of(name, each, column, state) for name, each, column in bound))
+
+
+def _of(output: str | None, item: Item, column: str, state: State) -> Disclosed:
+    table = item.instance.table
+    single = item.instance in state.one
+    found = derived_exposure(item, state)
+    terms = terms_of(table, column)
+    open_row = "select" in terms.ways
+    way: Way = "select" if open_row else "join" if single else next(iter(found.ways))
+    rule = "matches" if single and not open_row else _rule(way, item.function)
+    return Disclosed(output, table.owner, table.name, column, way, item.function, None if single else found.floor, rule)
+
+
+def _rule(way: Way, function: Function | None) -> str:
+    return f"use {way}" if way != "aggregate" or function is None else f"use {way}, functions {function}"
