@@ -61,6 +61,8 @@ def disclosures(sql: str, catalog: Catalog, recipients: tuple[str, ...], today: 
 
     Raises PolicyRefusal with a change that passes where an owner does not allow it, and other QueryErrors as ``bind``.
     """
+    if not recipients:
+        raise QueryError("the query has no recipient; name at least one party that gets the answer.")
     try:
         return disclosed(check(bind(sql, catalog), catalog, recipients, today).state, recipients)
     except PolicyRefusal as refusal:

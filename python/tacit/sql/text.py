@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 import sqlglot
-from sqlglot import exp
+from sqlglot import TokenType, exp
 from sqlglot.errors import ParseError, TokenError
-from sqlglot.tokens import TokenType
 
 from tacit.plan.algebra.refusals import InvalidSQL, Position, UnsupportedSQL
 

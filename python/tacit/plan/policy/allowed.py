@@ -44,7 +44,9 @@ class Disclosed:
 
 def disclosed(state: State, recipients: tuple[str, ...]) -> tuple[Disclosed, ...]:
     """What an allowed query discloses of other owners' columns: of outputs in their order, then of rows."""
-    items = [(name, each) for name, found in state.columns.items() for each in ordered(found.items)]
+    items: list[tuple[str | None, Item]] = [
+        (name, each) for name, found in state.columns.items() for each in ordered(found.items)
+    ]
     items += [(None, each) for each in ordered(state.rows)]
     bound = [
         (name, each, each.column)

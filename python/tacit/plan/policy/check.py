@@ -33,7 +33,8 @@ class Allowed:
 def check(relation: Relation, catalog: Catalog, recipients: tuple[str, ...], today: date) -> Allowed:
     """What the rules of all owners say of a bound query. Raises PolicyRefusal where one of them does not allow it."""
     tables = _bound_by(relation, catalog, recipients)
-    early = [each for table in tables for each in _of_offer(table, relation, catalog, recipients, today)]
+    early = _withdrawn(relation, catalog, recipients)
+    early += [each for table in tables for each in _of_offer(table, relation, catalog, recipients, today)]
     if early:
         raise PolicyRefusal(tuple(early))
     if not tables:
@@ -67,6 +68,22 @@ def _tables(relation: Relation, catalog: Catalog) -> list[Table]:
         kept = next(each for each in catalog.kept if each.name == scan.table)
         read |= {*kept.tables, delivered_table(kept.name) or scan.table}
     return [each for each in catalog.tables if each.name in read]
+
+
+def _withdrawn(relation: Relation, catalog: Catalog, recipients: tuple[str, ...]) -> list[Problem]:
+    """Tables in kept ones that nobody offers any more, where offers have terms: what is not offered is closed."""
+    offered = {each.name for each in catalog.tables}
+    if all(each.terms is None for each in catalog.tables):
+        return []
+    read = {each.table for each in kept_scans(relation)}
+    return [
+        Problem("kept", kept.owners[0], name, None, "keep", f"{kept.name} has data of {name}, which is not offered", each)
+        for kept in catalog.kept
+        if kept.name in read and {*kept.owners} != {*recipients}
+        for name in kept.tables
+        if name not in offered
+        for each in recipients[:1]
+    ]
 
 
 def _bound_by(relation: Relation, catalog: Catalog, recipients: tuple[str, ...]) -> list[Table]:
