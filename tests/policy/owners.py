@@ -46,6 +46,7 @@ def table(
 
 OPEN = open_terms(PARTIES)
 SHOWN = terms("select")
+PARTNERS = ["customers.ssn", "copies.ssn", "people.ssn", "visits.ssn"]
 
 CUSTOMERS = table(
     "customers", "north", OPEN,
@@ -59,7 +60,7 @@ PEOPLE = table(
     "people", "south",
     Terms(frozenset({"north"}), 10, ("ssn",), weights=frozenset({"customers.revenue"})),
     [
-        column("ssn", SSN, terms("join", partners=["customers.ssn", "copies.ssn", "people.ssn", "empty.k", "visits.ssn"])),
+        column("ssn", SSN, terms("join", partners=PARTNERS)),
         column("email", TEXT, terms()),
         column("seat", SMALL, SHOWN),
         column("salary", AMOUNT, terms("aggregate", least_group=20)),

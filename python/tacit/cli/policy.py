@@ -1,4 +1,4 @@
-"""Owners' terms: what tables allow, in sentences."""
+"""Owners' rules: what tables allow, in sentences, and what they say of queries."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import argparse
 from types import ModuleType
 from typing import Final
 
-from tacit.cli import policy_show
+from tacit.cli import policy_show, policy_test
 
 NAME = "policy"
-HELP = "show what owners' offers allow"
+HELP = "show what owners' offers allow, and what they say of queries"
 
-COMMANDS: Final[tuple[ModuleType, ...]] = (policy_show,)
+COMMANDS: Final[tuple[ModuleType, ...]] = (policy_show, policy_test)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

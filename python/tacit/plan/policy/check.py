@@ -77,7 +77,9 @@ def _withdrawn(relation: Relation, catalog: Catalog, recipients: tuple[str, ...]
         return []
     read = {each.table for each in kept_scans(relation)}
     return [
-        Problem("kept", kept.owners[0], name, None, "keep", f"{kept.name} has data of {name}, which is not offered", each)
+        Problem(
+            "kept", kept.owners[0], name, None, "keep", f"{kept.name} has data of {name}, which is not offered", each
+        )
         for kept in catalog.kept
         if kept.name in read and {*kept.owners} != {*recipients}
         for name in kept.tables
