@@ -41,7 +41,9 @@ def test_each_query_has_its_verdict(asked: Path, capsys: pytest.CaptureFixture[s
         "  for which rows there are: south allows people.city, of 10 or more, by use group",
         "SELECT email FROM people\n"
         "  refused by south: closed: people.email is closed (line 1, column 8); ask for COUNT(*).",
-        "SELECT nothing FROM people\n  line 1, column 8: there is no column 'nothing'; did you mean 'age', 'bonus', 'city', 'email', 'grade' or 'points'?\n",
+        "SELECT nothing FROM people\n"
+        "  line 1, column 8: there is no column 'nothing'; "
+        "did you mean 'age', 'bonus', 'city', 'email', 'grade' or 'points'?\n",
     ]
 
 
