@@ -54,6 +54,11 @@ class PolicyRefusal(QueryError):
         self.changed_recipients: tuple[str, ...] | None = None
         super().__init__(self.problem.sentence, self.problem.position)
 
+    @property
+    def rule(self) -> Rule:
+        """The rule that refuses."""
+        return self.problem.rule
+
     def __str__(self) -> str:
         line = "" if self.position is None else f" (line {self.position[0]}, column {self.position[1]})"
         return f"refused by {self.problem.owner}: {self.problem.rule}: {self.problem.sentence}{line}; {self.change}."
