@@ -40,17 +40,18 @@ def averaged(each: Aggregation, below: State, ruled: frozenset[Instance], recipi
 def _as(
     each: Aggregation, function: Function, below: State, ruled: frozenset[Instance], recipients: tuple[str, ...]
 ) -> Items:
-    repeats = _repeats(each, below, ruled, recipients)
+    repeats = _repeats(each, below, ruled, recipients) | _both_sides(each, below, ruled)
     if each.column is None:
         counted = [_applied(below.columns[name].items, "count", each, below, recipients) for name in each.counted]
-        return union([*counted, repeats, _rows(below, recipients)])
+        return union([*counted, repeats, _rows(below, ruled, recipients)])
     found = below.columns[each.column]
     if each.function == "count_distinct" and _is_of_units(found, below, ruled):
         return NOTHING
     return union(
         [
             _applied(found.items, function, each, below, recipients),
-            _powers(found, each, below, ruled),
+            _powers(found, each, ruled),
+            _rows_of_one(found, each, ruled),
             _weights(found, each, below, ruled, recipients),
             repeats,
         ]
@@ -68,9 +69,27 @@ def _applied(items: Items, function: Function, each: Aggregation, below: State, 
     return union([found, frozenset(replace(item, function=function) for item in again)])
 
 
-def _rows(below: State, recipients: tuple[str, ...]) -> Items:
-    """The rows of recipients' tables: how many there are is what such a recipient knows."""
-    return frozenset(Item(each, None, "count") for each in below.one if each.owner in recipients)
+def _rows(below: State, ruled: frozenset[Instance], recipients: tuple[str, ...]) -> Items:
+    """How many rows there are: a recipient knows it of its own tables, and of a single unit it is a value."""
+    return frozenset(Item(each, None, "count") for each in below.one if each in ruled or each.owner in recipients)
+
+
+def _rows_of_one(found: Derived, each: Aggregation, ruled: frozenset[Instance]) -> Items:
+    """The largest of units' numbers of rows is one unit's."""
+    if each.function not in OF_ONE:
+        return NOTHING
+    return frozenset(
+        replace(item, role="rows", function=FUNCTIONS[each.function], position=each.position or item.position)
+        for item in ordered(found.items)
+        if item.role == "count" and item.instance in ruled
+    )
+
+
+def _both_sides(each: Aggregation, below: State, ruled: frozenset[Instance]) -> Items:
+    """A table on both sides of a union: the sides may differ by few units, whose values are what is left of a sum."""
+    return frozenset(
+        Item(one, None, "repeats", detail="UNION", position=each.position) for one, _ in below.apart if one in ruled
+    )
 
 
 def _is_of_units(found: Derived, below: State, ruled: frozenset[Instance]) -> bool:
@@ -79,7 +98,7 @@ def _is_of_units(found: Derived, below: State, ruled: frozenset[Instance]) -> bo
     return bool(named) and all(each.instance in named or each.instance not in ruled for each in found.items)
 
 
-def _powers(found: Derived, each: Aggregation, below: State, ruled: frozenset[Instance]) -> Items:
+def _powers(found: Derived, each: Aggregation, ruled: frozenset[Instance]) -> Items:
     """A sum of anything but multiples carries a histogram."""
     if found.linear or each.function == "count":
         return NOTHING

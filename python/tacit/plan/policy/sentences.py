@@ -20,6 +20,7 @@ RULES: dict[str, Rule] = {
     "row distinct": "matches",
     "present": "select",
     "aggregate": "function",
+    "rows": "function",
     "one": "floor",
     "value": "select",
     "sort": "select",
@@ -75,6 +76,10 @@ def _sentence(item: Item, reason: str) -> str:
         case "weights":
             owner, _, column = item.detail.partition(" ")
             return f"values that {owner} knows, {column}, are added over rows that {table.name} decides"
+        case "rows":
+            return f"{_function(item)} {_gives(item)} how many rows of {table.name} a unit has"
+        case "repeats" if item.detail == "UNION":
+            return f"{table.name} stands on both sides of a UNION, which may differ by few units"
         case "repeats":
             return f"{item.detail} may count a row of {table.name} several times"
         case "with":

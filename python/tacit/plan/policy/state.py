@@ -24,6 +24,7 @@ Role = OneOf[
     "linear",  # what follows is allowed of no column: see tacit.plan.policy.sentences
     "weights",
     "repeats",
+    "rows",  # of one unit
     "cuts",
     "constants",
     "with",
@@ -96,7 +97,8 @@ class State:
 
     relation: the bound one, with further columns for conditions. columns: of each column. rows: what decides which
     rows there are, and how often. one: instances of which a row stems from one unit at most. many: those that a guard
-    has counted. beside: pairs of instances that are joined. repeated: instances whose rows others repeat, and by
+    has counted. beside: pairs of instances that are joined. apart: pairs of instances of one table in different inputs
+    of a union. repeated: instances whose rows others repeat, and by
     which. identity: instances of whose rows each is in at most one row. units: instances that were grouped by unit.
     equal: columns that joins make equal.
     """
@@ -107,6 +109,7 @@ class State:
     one: frozenset[Instance] = frozenset()
     many: frozenset[Instance] = frozenset()
     beside: frozenset[tuple[Instance, Instance]] = frozenset()
+    apart: frozenset[tuple[Instance, Instance]] = frozenset()
     repeated: Mapping[Instance, frozenset[Instance]] = field(default_factory=dict)
     identity: frozenset[Instance] = frozenset()
     units: frozenset[Instance] = frozenset()

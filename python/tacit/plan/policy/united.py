@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
+from itertools import permutations, product
 
 from tacit.plan.algebra.relations import Expr, Literal, Project, Relation, Union
 from tacit.plan.algebra.types import Boolean
 from tacit.plan.facts.fields import column, names
 from tacit.plan.policy.names import Names
-from tacit.plan.policy.state import Derived, State, union
+from tacit.plan.policy.state import Derived, Instance, State, union
 
 FALSE = Literal(False, Boolean())
 
@@ -24,6 +25,7 @@ def united(visible: tuple[str, ...], parts: Sequence[State], fresh: Names) -> St
             known = [part.columns[part.columns[name].conditions[place]] for part in parts if _has(part, name, place)]
             columns[each] = Derived(union(found.items for found in known))
     whole = reduce(together, parts)
+    whole = replace(whole, apart=whole.apart | _apart(parts))
     return replace(whole, relation=Union(tuple(_aligned(each, conditions) for each in parts)), columns=columns)
 
 
@@ -35,11 +37,22 @@ def together(one: State, other: State) -> State:
         one=one.one | other.one,
         many=one.many | other.many,
         beside=one.beside | other.beside,
+        apart=one.apart | other.apart,
         repeated={**one.repeated, **other.repeated},
         identity=one.identity | other.identity,
         units=one.units | other.units,
         equal=one.equal | other.equal,
         guards=(*one.guards, *other.guards),
+    )
+
+
+def _apart(parts: Sequence[State]) -> frozenset[tuple[Instance, Instance]]:
+    """Instances of one table in different inputs, both ways."""
+    return frozenset(
+        (a, b)
+        for one, other in permutations(parts, 2)
+        for a, b in product(one.one, other.one)
+        if a.table.name == b.table.name
     )
 
 
