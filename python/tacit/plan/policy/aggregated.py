@@ -105,7 +105,7 @@ def _powers(found: Derived, each: Aggregation, ruled: frozenset[Instance]) -> It
     return frozenset(
         replace(item, role="linear", function=None, position=each.position or item.position)
         for item in ordered(found.items)
-        if item.instance in ruled and item.role in ("value", "aggregate")
+        if item.instance in ruled and item.role in ("value", "aggregate", "count")
     )
 
 

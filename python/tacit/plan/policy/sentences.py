@@ -71,6 +71,8 @@ def _sentence(item: Item, reason: str) -> str:
             return f"{_function(item)} {_gives(item)} {name}; {_functions(terms)}"
         case "aggregate":
             return f"{_function(item)} {_gives(item)} {name}; {_may(terms)}"
+        case "linear" if item.column is None:
+            return f"more than a multiple of how many rows of {name} a unit has is added up"
         case "linear":
             return f"more than a multiple of {name} is added up"
         case "weights":
