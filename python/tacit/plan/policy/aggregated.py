@@ -6,8 +6,9 @@ from dataclasses import replace
 from typing import Final
 
 from tacit.plan.algebra.relations import AggregateFunction, Aggregation
-from tacit.plan.facts.terms import Function
+from tacit.plan.facts.terms import ColumnTerms, Function
 from tacit.plan.policy.determined import units_named
+from tacit.plan.policy.exposure import terms_of
 from tacit.plan.policy.expressions import turned
 from tacit.plan.policy.offers import protected
 from tacit.plan.policy.state import NOTHING, Derived, Instance, Item, Items, State, ordered, union
@@ -52,6 +53,7 @@ def _as(
             _applied(found.items, function, each, below, recipients),
             _powers(found, each, ruled),
             _rows_of_one(found, each, ruled),
+            _shown_of_one(found, each, ruled),
             _weights(found, each, below, ruled, recipients),
             repeats,
         ]
@@ -70,8 +72,30 @@ def _applied(items: Items, function: Function, each: Aggregation, below: State, 
 
 
 def _rows(below: State, ruled: frozenset[Instance], recipients: tuple[str, ...]) -> Items:
-    """How many rows there are: a recipient knows it of its own tables, and of a single unit it is a value."""
-    return frozenset(Item(each, None, "count") for each in below.one if each in ruled or each.owner in recipients)
+    """How many rows there are: a recipient knows it of its own tables alone, and of a single unit it is a value."""
+    alone = {each for each in below.one if not any((each, other) in below.beside for other in ruled)}
+    known = {each for each in alone if each.owner in recipients}
+    return frozenset(Item(each, None, "count") for each in ruled | known)
+
+
+def _shown_of_one(found: Derived, each: Aggregation, ruled: frozenset[Instance]) -> Items:
+    """The largest of values that recipients may see row by row names its row, and tells what decides that it is there.
+
+    That is allowed only where the owner names the function.
+    """
+    if each.function not in ("min", "max", "middle"):
+        return NOTHING
+    function = FUNCTIONS[each.function]
+    return frozenset(
+        replace(item, role="single", function=function, position=each.position or item.position)
+        for item in ordered(found.items)
+        if item.role == "value" and item.column is not None and item.instance in ruled
+        if not _names(terms_of(item.instance.table, item.column), function)
+    )
+
+
+def _names(terms: ColumnTerms, function: Function) -> bool:
+    return "aggregate" in terms.ways and function in terms.functions
 
 
 def _rows_of_one(found: Derived, each: Aggregation, ruled: frozenset[Instance]) -> Items:

@@ -7,7 +7,9 @@ way. Of one whose units a guard has counted, each column is seen in its way, abo
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
+from tacit.plan.algebra.types import Boolean
 from tacit.plan.facts.catalog import Table
 from tacit.plan.facts.terms import Function, Way
 from tacit.plan.policy.exposure import Exposure, floor_of, offered, terms_of
@@ -26,6 +28,9 @@ WAY: dict[str, Way] = {
 }
 """The way that an owner has to allow for a role."""
 
+
+WHATEVER_IS_SHOWN: Final = ("linear", "single")
+"""Problems of aggregates over rows that something else decides, also of columns that are seen row by row."""
 
 FIRST: dict[Rule, int] = {"closed": 0, "select": 1}
 """The problems that are told before others: what is wrong with a column whatever is done with it."""
@@ -57,15 +62,21 @@ def derived_exposure(item: Item, state: State) -> Exposure:
 
 
 def _way(item: Item) -> Way:
-    """A key of groups that is not shown may be used as a key of joins is, or else as one of groups."""
-    if item.role != "distinct" or item.column is None:
+    """A key of groups that is not shown may be used as a key of joins is. One of TRUE and FALSE is a condition."""
+    if item.column is None or item.role not in ("distinct", "group"):
         return WAY[item.role]
-    return "join" if "join" in terms_of(item.instance.table, item.column).ways else "group"
+    ways = terms_of(item.instance.table, item.column).ways
+    if "group" in ways:
+        return "group"
+    if item.role == "distinct" and "join" in ways:
+        return "join"
+    field = next(each.field for each in item.instance.table.columns if each.field.name == item.column)
+    return "filter" if isinstance(field.type, Boolean) and "filter" in ways else "group"
 
 
 def _of_item(item: Item, state: State, recipients: tuple[str, ...], output: bool) -> list[Problem]:
     table = item.instance.table
-    if _is_seen(item, recipients):
+    if item.role not in WHATEVER_IS_SHOWN and _is_seen(item, recipients):
         return []
     if item.role not in WAY and item.role != "distinct":
         return [problem(item, item.role, each) for each in recipients if each != table.owner][:1]

@@ -21,6 +21,7 @@ RULES: dict[str, Rule] = {
     "present": "select",
     "aggregate": "function",
     "rows": "function",
+    "single": "function",
     "one": "floor",
     "value": "select",
     "sort": "select",
@@ -80,6 +81,8 @@ def _sentence(item: Item, reason: str) -> str:
             return f"values that {owner} knows, {column}, are added over rows that {table.name} decides"
         case "rows":
             return f"{_function(item)} {_gives(item)} how many rows of {table.name} a unit has"
+        case "single":
+            return f"{_function(item)} {_gives(item)} {name}, and tells that its row is counted"
         case "repeats" if item.detail == "UNION":
             return f"{table.name} stands on both sides of a UNION, which may differ by few units"
         case "repeats":

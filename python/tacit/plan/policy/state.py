@@ -25,6 +25,7 @@ Role = OneOf[
     "weights",
     "repeats",
     "rows",  # of one unit
+    "single",  # a value that is one unit's
     "cuts",
     "constants",
     "with",
