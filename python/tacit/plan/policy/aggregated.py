@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from tacit.plan.algebra.relations import AggregateFunction, Aggregation
@@ -28,33 +28,44 @@ OF_ONE: Final = ("count_distinct", "min", "max", "middle")
 """Aggregates that are no sums, so that what they are of matters even where that is a sum itself."""
 
 
-def aggregated(each: Aggregation, below: State, ruled: frozenset[Instance], recipients: tuple[str, ...]) -> Items:
-    """What the value of an aggregate derives from. ruled: instances whose units matter."""
+@dataclass(frozen=True)
+class Ruled:
+    """Instances beneath an aggregate whose units matter. single: a group has one unit of each. merged: or several."""
+
+    single: frozenset[Instance]
+    merged: frozenset[Instance]
+
+    @property
+    def all(self) -> frozenset[Instance]:
+        """All of them."""
+        return self.single | self.merged
+
+
+def aggregated(each: Aggregation, below: State, ruled: Ruled, recipients: tuple[str, ...]) -> Items:
+    """What the value of an aggregate derives from."""
     return _as(each, FUNCTIONS[each.function], below, ruled, recipients)
 
 
-def averaged(each: Aggregation, below: State, ruled: frozenset[Instance], recipients: tuple[str, ...]) -> Items | None:
+def averaged(each: Aggregation, below: State, ruled: Ruled, recipients: tuple[str, ...]) -> Items | None:
     """What the average derives from whose sum an aggregate is."""
     return _as(each, "avg", below, ruled, recipients) if each.function == "sum" else None
 
 
-def _as(
-    each: Aggregation, function: Function, below: State, ruled: frozenset[Instance], recipients: tuple[str, ...]
-) -> Items:
-    repeats = _repeats(each, below, ruled, recipients) | _both_sides(each, below, ruled)
+def _as(each: Aggregation, function: Function, below: State, ruled: Ruled, recipients: tuple[str, ...]) -> Items:
+    repeats = _repeats(each, below, ruled.all, recipients) | _both_sides(each, below, ruled.all)
     if each.column is None:
         counted = [_applied(below.columns[name].items, "count", each, below, recipients) for name in each.counted]
-        return union([*counted, repeats, _rows(below, ruled, recipients)])
+        return union([*counted, repeats, _rows(below, ruled.all, recipients)])
     found = below.columns[each.column]
-    if each.function == "count_distinct" and _is_of_units(found, below, ruled):
+    if each.function == "count_distinct" and _is_of_units(found, below, ruled.all):
         return NOTHING
     return union(
         [
             _applied(found.items, function, each, below, recipients),
-            _powers(found, each, ruled),
-            _rows_of_one(found, each, ruled),
-            _shown_of_one(found, each, ruled),
-            _weights(found, each, below, ruled, recipients),
+            _powers(found, each, ruled.all),
+            _rows_of_one(found, each, ruled.all),
+            _shown_of_one(found, each, ruled.merged),
+            _weights(found, each, below, ruled.all, recipients),
             repeats,
         ]
     )
@@ -78,7 +89,7 @@ def _rows(below: State, ruled: frozenset[Instance], recipients: tuple[str, ...])
     return frozenset(Item(each, None, "count") for each in ruled | known)
 
 
-def _shown_of_one(found: Derived, each: Aggregation, ruled: frozenset[Instance]) -> Items:
+def _shown_of_one(found: Derived, each: Aggregation, merged: frozenset[Instance]) -> Items:
     """The largest of values that recipients may see row by row names its row, and tells what decides that it is there.
 
     That is allowed only where the owner names the function.
@@ -89,13 +100,13 @@ def _shown_of_one(found: Derived, each: Aggregation, ruled: frozenset[Instance])
     return frozenset(
         replace(item, role="single", function=function, position=each.position or item.position)
         for item in ordered(found.items)
-        if item.role == "value" and item.column is not None and item.instance in ruled
-        if not _names(terms_of(item.instance.table, item.column), function)
+        if item.role in ("value", "aggregate") and item.column is not None and item.instance in merged
+        if _shows_only(terms_of(item.instance.table, item.column), function)
     )
 
 
-def _names(terms: ColumnTerms, function: Function) -> bool:
-    return "aggregate" in terms.ways and function in terms.functions
+def _shows_only(terms: ColumnTerms, function: Function) -> bool:
+    return "select" in terms.ways and not ("aggregate" in terms.ways and function in terms.functions)
 
 
 def _rows_of_one(found: Derived, each: Aggregation, ruled: frozenset[Instance]) -> Items:

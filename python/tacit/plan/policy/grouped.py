@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from tacit.plan.algebra.refusals import Position
 from tacit.plan.algebra.relations import Aggregate, Aggregation, FullJoin, KeptScan, Relation, Union
 from tacit.plan.algebra.trees import children
-from tacit.plan.policy.aggregated import aggregated, averaged
+from tacit.plan.policy.aggregated import Ruled, aggregated, averaged
 from tacit.plan.policy.determined import determined_by, determines, units_named
 from tacit.plan.policy.exposure import floor_of
 from tacit.plan.policy.expressions import placed, turned
@@ -92,11 +92,12 @@ def _columns(groups: Groups, carried: dict[str, tuple[Aggregation, ...]]) -> dic
         found = below.columns[key]
         items = turned(placed(found.items, position), groups.merged, ("value", "aggregate"), "group")
         columns[key] = replace(found, items=items, conditions=_names(carried, key))
+    ruled = Ruled(groups.single, groups.merged)
     for each in relation.aggregations:
-        items = aggregated(each, below, groups.single | groups.merged, groups.recipients)
+        items = aggregated(each, below, ruled, groups.recipients)
         columns[each.name] = Derived(
             items,
-            averaged=averaged(each, below, groups.single | groups.merged, groups.recipients),
+            averaged=averaged(each, below, ruled, groups.recipients),
             conditions=_names(carried, each.name),
             least=_least(each, groups),
         )
