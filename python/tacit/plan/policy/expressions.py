@@ -166,16 +166,13 @@ class Expressions:
 def turned(
     items: Items, single: frozenset[Instance], roles: tuple[Role, ...], into: Role, function: Function | None = None
 ) -> Items:
-    """Items of these instances in another role, if they have one of these. single: of single rows, as a rule; what a
-    guard has counted stays as it is."""
-    return union(
-        [
-            frozenset(
-                replace(each, role=into, function=function) if each.role in roles and each.instance in single else each
-                for each in ordered(items)
-            )
-        ]
-    )
+    """Items of these instances in another role, if they have one of these. single: of single rows, as a rule.
+
+    What a guard has counted stays as it is. An aggregate of a unit's rows is an aggregate still, in its new role too.
+    """
+    changes = [each for each in ordered(items) if each.role in roles and each.instance in single]
+    kept = frozenset(each for each in items if each not in changes or each.role == "aggregate")
+    return union([frozenset(replace(each, role=into, function=function) for each in changes), kept])
 
 
 def named_at(items: Items, position: Position | None) -> Items:
