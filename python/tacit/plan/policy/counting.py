@@ -1,0 +1,158 @@
+"""What a guard counts beside the aggregates of a query, in the same aggregation, and the conditions on these counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from itertools import product
+
+from tacit.plan.algebra.relations import (
+    Aggregate,
+    AggregateFunction,
+    Aggregation,
+    Call,
+    ColumnRef,
+    Expr,
+    Project,
+    Relation,
+)
+from tacit.plan.algebra.types import Integer
+from tacit.plan.facts.fields import aggregation_field, column, fields, names
+from tacit.plan.policy.conditions import TRUE, at_least, choose, either, every, negated, present, same, whole
+from tacit.plan.policy.units import Track, Uncountable
+
+
+@dataclass(frozen=True)
+class Check:
+    """One or several floors that count the same units. once: no unit has two rows of a group."""
+
+    track: Track
+    least: int
+    once: bool
+
+
+@dataclass
+class Counter:
+    """An aggregation to which counts are added. outputs: further columns of its input."""
+
+    input: Relation
+    keys: tuple[str, ...]
+    prefix: str
+    aggregations: list[Aggregation] = field(default_factory=list)
+    outputs: dict[str, Expr] = field(default_factory=dict)
+
+    def relation(self) -> Aggregate:
+        """The aggregation."""
+        return Aggregate(self.rows(), self.keys, tuple(self.aggregations))
+
+    def rows(self) -> Relation:
+        """Its input."""
+        kept = ((each.name, column(self.input, each.name)) for each in fields(self.input))
+        return Project(self.input, (*kept, *self.outputs.items())) if self.outputs else self.input
+
+    def add(self, aggregation: Aggregation, cell: Expr) -> None:
+        """An aggregation of the query over the rows of a cell, under its own name."""
+        if cell == TRUE:
+            self.aggregations.append(aggregation)
+            return
+        plain, name = aggregation.column is None, aggregation.column or ""
+        argument = self._input(choose(cell, TRUE if plain else column(self.input, name)))
+        function: AggregateFunction = "count" if plain else aggregation.function
+        self.aggregations.append(replace(aggregation, function=function, column=argument))
+
+    def units(self, check: Check, cell: Expr = TRUE) -> Expr:
+        """How many units a cell has."""
+        track, found = check.track, [column(self.input, each) for each in check.track.columns]
+        there = [] if track.there is None else [column(self.input, track.there)]
+        if check.once:
+            named = there if track.by_rows else [*there, *found]
+            return self.count(every(cell, *dict.fromkeys(map(present, named))))
+        if not found:
+            raise Uncountable(track.instance[0], "rows may repeat, and no unique key tells them apart")
+        if len(found) > 1:
+            raise Uncountable(track.instance[0], "units of several columns may repeat")
+        return self._add("count_distinct", self._input(choose(cell, found[0])))
+
+    def stems(self, check: Check, cell: Expr = TRUE) -> Expr:
+        """How many rows of a cell stem from the instance."""
+        there = check.track.there
+        return self.count(every(cell, TRUE if there is None else present(column(self.input, there))))
+
+    def count(self, condition: Expr) -> ColumnRef:
+        """How many rows fulfil a condition that is never NULL."""
+        match condition:
+            case _ if condition == TRUE:
+                return self._add("count_rows", None)
+            case Call("not", (Call("is_null", (ColumnRef(name),)),)):
+                return self._add("count", name)
+            case _:
+                return self._add("count", self._input(choose(condition, TRUE)))
+
+    def _add(self, function: AggregateFunction, argument: str | None) -> ColumnRef:
+        """A count, which may be one that the query has already."""
+        found = next((each for each in self.aggregations if (each.function, each.column) == (function, argument)), None)
+        if found is None:
+            taken = {*self.keys, *(each.name for each in self.aggregations)}
+            found = Aggregation(unused(f"{self.prefix}count", taken), function, argument)
+            self.aggregations.append(found)
+        output = aggregation_field(found, self.rows(), bool(self.keys))
+        return ColumnRef(output.name, output.type, output.nullable)
+
+    def _input(self, expr: Expr) -> str:
+        """The input column with an expression's value."""
+        if isinstance(expr, ColumnRef):
+            return expr.name
+        known = {each: name for name, each in self.outputs.items()}
+        if expr not in known:
+            name = unused(f"{self.prefix}cell", {*names(self.input), *self.outputs})
+            self.outputs[name] = expr
+            return name
+        return known[expr]
+
+
+def held(counter: Counter, check: Check, units: Expr, cell: Expr, may_be_empty: bool) -> Expr:
+    """Whether a cell has enough units, or no row of the instance at all where that is allowed."""
+    enough = at_least(units, check.least)
+    if not may_be_empty:
+        return enough
+    named = [column(counter.input, each) for each in check.track.columns]
+    certain = check.track.there is None and not any(each.nullable for each in named)
+    certain |= check.track.there in check.track.columns and len(named) == 1
+    certain |= check.track.by_rows and check.once
+    return either(enough, same(units if certain else counter.stems(check, cell), whole(0)))
+
+
+def cells(conditions: list[Expr]) -> Iterator[Expr]:
+    """All combinations of conditions and their opposites, that of all opposites last."""
+    for chosen in product((True, False), repeat=len(conditions)):
+        pairs = zip(conditions, chosen, strict=True)
+        yield every(*(each if yes else negated(each) for each, yes in pairs))
+
+
+def units_by_cell(counter: Counter, check: Check, within: Expr, conditions: list[Expr]) -> list[tuple[Expr, Expr]]:
+    """Each cell, and its units. Where no unit has two rows, those of the last cell are those of no other one."""
+    found: list[tuple[Expr, Expr]] = []
+    listed = list(cells(conditions))
+    for each in listed:
+        if check.once and len(listed) > 1 and each == listed[-1]:
+            rest: Expr = counter.units(check, within)
+            for _, known in found:
+                rest = Call("sub", (rest, known), Integer(0, _most(rest), "BIGINT"), False)
+            found.append((every(within, each), rest))
+        else:
+            cell = every(within, each)
+            found.append((cell, counter.units(check, cell)))
+    return found
+
+
+def _most(count: Expr) -> int:
+    assert isinstance(count.type, Integer)
+    return count.type.high
+
+
+def unused(prefix: str, taken: set[str]) -> str:
+    """A name with the prefix that is not taken."""
+    number = 1
+    while f"{prefix}{number}" in taken:
+        number += 1
+    return f"{prefix}{number}"

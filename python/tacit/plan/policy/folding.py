@@ -1,0 +1,247 @@
+"""Small groups added up in one row, which holds enough units itself.
+
+Two candidates are computed: the groups below a floor, and these together with the smallest groups that are shown. The
+second one is taken where the first holds some units, but too few. If then no group is left beside it, or it is still
+below a floor, nothing is shown. So nobody learns, from a total that he knows, what fewer units than the floor hold.
+
+Where no unit is in two groups, candidates are sums over groups. Otherwise they are aggregated from the rows again, which
+learn by a join to which candidates their group belongs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from tacit.plan.algebra.expressions import reference
+from tacit.plan.algebra.relations import (
+    Aggregate,
+    AggregateFunction,
+    Aggregation,
+    Broadcast,
+    ColumnRef,
+    Expr,
+    Filter,
+    Join,
+    Literal,
+    Project,
+    Relation,
+    Union,
+)
+from tacit.plan.algebra.types import Field
+from tacit.plan.facts.catalog import Catalog
+from tacit.plan.facts.fields import column, field_of, fields
+from tacit.plan.policy.conditions import (
+    FALSE,
+    TRUE,
+    at_least,
+    choose,
+    either,
+    every,
+    lowest,
+    negated,
+    positive,
+    present,
+    refreshed,
+    same,
+)
+from tacit.plan.policy.counting import Counter
+from tacit.plan.policy.guards import Guard
+from tacit.plan.policy.judging import Rows, Verdict, checks, judged, with_counts
+
+UNSUMMED: tuple[AggregateFunction, ...] = ("count_distinct", "middle")
+"""Functions of which values of groups do not make that of all."""
+
+Outputs = tuple[tuple[str, Expr], ...]
+
+
+@dataclass(frozen=True)
+class _Names:
+    """Names that no query uses, with a prefix."""
+
+    prefix: str
+
+    @property
+    def shown(self) -> str:
+        """Of groups: at or above all floors."""
+        return f"{self.prefix}shown"
+
+    @property
+    def smallest(self) -> str:
+        """Of groups: none that is shown has fewer units."""
+        return f"{self.prefix}smallest"
+
+    @property
+    def least(self) -> str:
+        """The units of the smallest group."""
+        return f"{self.prefix}least"
+
+    def of(self, candidate: int, name: str) -> str:
+        """A candidate's column."""
+        return f"{self.prefix}rest{candidate}_{name}"
+
+    def key(self, side: str, number: int) -> str:
+        """A key that is never NULL."""
+        return f"{self.prefix}{side}{number}"
+
+
+def folded(counter: Counter, verdict: Verdict, guard: Guard, rows: Rows, rest: str, catalog: Catalog) -> Relation:
+    """The groups that are shown, and the row of the others. rest: the column that marks it.
+
+    counter: the aggregation with its counts. verdict: on its groups.
+    """
+    names = _Names(counter.prefix)
+    groups = _marked(counter, verdict, guard, rows, names, catalog)
+    if _adds_up(counter, guard, rows, catalog):
+        candidates = [_summed(groups, counter, verdict, guard, number, names) for number in (0, 1)]
+    else:
+        members = _members(groups, counter, rows, names)
+        candidates = [_counted(members, counter, guard, rows, number, names, catalog) for number in (0, 1)]
+    chosen = _chosen(groups, candidates, guard, names)
+    return _answer(groups, chosen, verdict, guard, rest, names)
+
+
+def _marked(
+    counter: Counter, verdict: Verdict, guard: Guard, rows: Rows, names: _Names, catalog: Catalog
+) -> Relation:
+    """All groups with their counts, and whether each is shown and among the smallest of those."""
+    first = checks(rows, guard.floors, counter.keys, catalog)[0]
+    size = counter.units(first)
+    counted = counter.relation()
+    groups = Project(counted, (*_columns(counted), (names.shown, verdict.shown)))
+    assert isinstance(size, ColumnRef)
+    least = Aggregation(names.least, "min", size.name)
+    beside = Broadcast(groups, Aggregate(Filter(groups, _at(groups, names.shown)), (), (least,)))
+    smallest = every(_at(beside, names.shown), same(_at(beside, size.name), _at(beside, names.least)))
+    return Project(beside, (*_columns(groups), (names.smallest, positive(smallest))))
+
+
+def _adds_up(counter: Counter, guard: Guard, rows: Rows, catalog: Catalog) -> bool:
+    """Whether what a row of several groups needs are sums over them."""
+    floors = [*guard.floors, *(each for refined in guard.refined for each in refined.floors)]
+    keys = rows.carried.spelt(counter.keys)
+    separate = all(
+        each.track.once or (each.track.there is None and keys <= rows.carried.spelt(each.track.decides))
+        for each in checks(rows, floors, counter.keys, catalog)
+    )
+    return separate and not any(each.function == "count_distinct" for each in guard.aggregate.aggregations)
+
+
+def _summed(
+    groups: Relation, counter: Counter, verdict: Verdict, guard: Guard, number: int, names: _Names
+) -> Relation:
+    """A candidate as sums over its groups."""
+    listed = tuple(
+        _over_groups(each, groups) for each in counter.aggregations if each.function != "middle"
+    )
+    total = Aggregate(Filter(groups, _belongs(groups, number, names)), (), listed)
+    return _candidate(total, verdict, guard, number, names)
+
+
+def _over_groups(aggregation: Aggregation, groups: Relation) -> Aggregation:
+    function: AggregateFunction = aggregation.function if aggregation.function in ("min", "max") else "sum"
+    found = replace(field_of(groups, aggregation.name), nullable=True)
+    return Aggregation(aggregation.name, function, aggregation.name, found, aggregation.position)
+
+
+def _counted(
+    members: Relation, counter: Counter, guard: Guard, rows: Rows, number: int, names: _Names, catalog: Catalog
+) -> Relation:
+    """A candidate as an aggregation of the rows of its groups."""
+    its = Filter(members, _belongs(members, number, names))
+    again = Counter(its, (), counter.prefix)
+    some = replace(
+        guard.aggregate, aggregations=tuple(each for each in guard.aggregate.aggregations if each.function != "middle")
+    )
+    with_counts(again, some, TRUE)
+    verdict = judged(again, guard, replace(rows, relation=its), catalog)
+    return _candidate(again.relation(), verdict, guard, number, names)
+
+
+def _candidate(total: Relation, verdict: Verdict, guard: Guard, number: int, names: _Names) -> Relation:
+    """A candidate's values under names of its own, and whether it is at or above all floors."""
+    known = {each.name: each for each in fields(total)}
+    values = tuple(
+        (names.of(number, each.name), refreshed(verdict.value(known[each.name]), known))
+        for each in guard.aggregate.aggregations
+        if each.name in known
+    )
+    shown = positive(refreshed(verdict.shown, known))
+    return Project(total, (*values, (names.of(number, "shown"), shown)))
+
+
+def _chosen(groups: Relation, candidates: list[Relation], guard: Guard, names: _Names) -> Relation:
+    """The one row with the candidate that is taken, and whether it and the groups are shown."""
+    kinds = {
+        "small": negated(_at(groups, names.shown)),
+        "above": _at(groups, names.shown),
+        "larger": every(_at(groups, names.shown), negated(_at(groups, names.smallest))),
+    }
+    kept = Project(groups, tuple((f"{names.prefix}{name}", choose(each, TRUE)) for name, each in kinds.items()))
+    counts = tuple(Aggregation(f"{names.prefix}{name}", "count", f"{names.prefix}{name}") for name in kinds)
+    one: Relation = Aggregate(kept, (), counts)
+    for each in candidates:
+        one = Broadcast(one, each)
+    small, above, larger = (at_least(_at(one, f"{names.prefix}{name}"), 1) for name in kinds)
+    merge = every(small, negated(positive(_at(one, names.of(0, "shown")))))
+    enough = every(choose(merge, larger, above), either(negated(merge), positive(_at(one, names.of(1, "shown")))))
+    values = tuple(
+        (names.of(2, each.name), choose(merge, _at(one, names.of(1, each.name)), _at(one, names.of(0, each.name))))
+        for each in guard.aggregate.aggregations
+        if each.function != "middle"
+    )
+    verdicts = (("merge", merge), ("row", every(small, enough)), ("groups", either(negated(small), enough)))
+    return Project(one, (*((names.of(2, f" {name}"), positive(each)) for name, each in verdicts), *values))
+
+
+def _answer(groups: Relation, chosen: Relation, verdict: Verdict, guard: Guard, rest: str, names: _Names) -> Relation:
+    """The groups that stay, and the row of the others."""
+    verdicts = Project(chosen, tuple((names.of(2, each), _at(chosen, names.of(2, each))) for each in (" merge", " groups")))
+    beside = Broadcast(groups, verdicts)
+    merged = every(_at(beside, names.smallest), _at(beside, names.of(2, " merge")))
+    stay = every(_at(beside, names.shown), _at(beside, names.of(2, " groups")), negated(merged))
+    keys = guard.aggregate.keys
+    own = [(key, column(beside, key)) for key in keys]
+    own += [(each.name, verdict.value(field_of(groups, each.name))) for each in guard.aggregate.aggregations]
+    none = [(key, Literal(None, field_of(groups, key).type)) for key in keys]
+    its = [(each.name, _value(each, groups, chosen, names)) for each in guard.aggregate.aggregations]
+    row = Filter(chosen, _at(chosen, names.of(2, " row")))
+    return Union((Project(Filter(beside, stay), (*own, (rest, FALSE))), Project(row, (*none, *its, (rest, TRUE)))))
+
+
+def _value(aggregation: Aggregation, groups: Relation, chosen: Relation, names: _Names) -> Expr:
+    """The value in the row of small groups; no median follows from those of groups."""
+    if aggregation.function == "middle":
+        return Literal(None, field_of(groups, aggregation.name).type)
+    return _at(chosen, names.of(2, aggregation.name))
+
+
+def _members(groups: Relation, counter: Counter, rows: Rows, names: _Names) -> Relation:
+    """The rows, each with what is known of its group. NULL is a key as any other."""
+    left: list[tuple[str, Expr]] = []
+    right: list[tuple[str, Expr]] = []
+    for key in counter.keys:
+        for its, mine in zip(_comparable(_at(groups, key)), _comparable(_at(rows.relation, key)), strict=True):
+            left.append((names.key("group", len(left)), its))
+            right.append((names.key("row", len(right)), mine))
+    marks = tuple((each, _at(groups, each)) for each in (names.shown, names.smallest))
+    sides = Project(groups, (*left, *marks)), Project(rows.relation, (*_columns(rows.relation), *right))
+    return Join(*sides, tuple(name for name, _ in left), tuple(name for name, _ in right))
+
+
+def _comparable(key: Expr) -> tuple[Expr, ...]:
+    """Expressions that are equal, and not NULL, where keys are equal or both NULL."""
+    return (positive(present(key)), choose(present(key), key, lowest(key.type))) if key.nullable else (key,)
+
+
+def _belongs(relation: Relation, number: int, names: _Names) -> Expr:
+    """Whether a row or group belongs to a candidate: the small groups, or these and the smallest others."""
+    small = negated(_at(relation, names.shown))
+    return small if number == 0 else either(small, _at(relation, names.smallest))
+
+
+def _columns(relation: Relation) -> Outputs:
+    return tuple((each.name, reference(each)) for each in fields(relation))
+
+
+def _at(relation: Relation, name: str) -> Expr:
+    return column(relation, name)
