@@ -117,11 +117,10 @@ def _marked(
 
 def _adds_up(counter: Counter, guard: Guard, rows: Rows, catalog: Catalog) -> bool:
     """Whether what a row of several groups needs are sums over them."""
-    floors = [*guard.floors, *(each for refined in guard.refined for each in refined.floors)]
     keys = rows.carried.spelt(counter.keys)
     separate = all(
         each.track.once or (each.track.there is None and keys <= rows.carried.spelt(each.track.decides))
-        for each in checks(rows, floors, counter.keys, catalog)
+        for each in checks(rows, guard.floors, counter.keys, catalog)
     )
     return separate and not any(each.function == "count_distinct" for each in guard.aggregate.aggregations)
 

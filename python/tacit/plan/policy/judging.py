@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import Counter as Counts
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tacit.plan.algebra.relations import Aggregate, ColumnRef, Expr, Project, Relation
@@ -10,9 +11,9 @@ from tacit.plan.algebra.types import Field
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.facts.fields import column, fields, names
 from tacit.plan.facts.uniqueness import is_unique
-from tacit.plan.policy.conditions import TRUE, choose, every, negated, positive, present, refreshed
+from tacit.plan.policy.conditions import TRUE, at_least, choose, every, negated, positive, present, refreshed
 from tacit.plan.policy.counting import Check, Counter, held, units_by_cell, unused
-from tacit.plan.policy.guards import Floor, Guard, Refined
+from tacit.plan.policy.guards import Floor, Guard
 from tacit.plan.policy.units import Carried, Track, Uncountable
 
 MOST_CONDITIONS = 6
@@ -64,12 +65,18 @@ def rows_of(carried: Carried, guard: Guard, prefix: str) -> Rows:
     return Rows(relation, carried.tracks, carried, found, every(*(column(relation, each) for each in carried.kept)))
 
 
-def checks(rows: Rows, floors: Iterable[Floor], keys: tuple[str, ...], catalog: Catalog) -> list[Check]:
-    """What has to be counted for floors; units that a join makes equal are counted once, for the highest floor."""
+def checks(
+    rows: Rows, floors: Sequence[Floor], keys: tuple[str, ...], catalog: Catalog, own: Sequence[Floor] = ()
+) -> list[Check]:
+    """What has to be counted for floors; units that a join makes equal are counted once, for the highest floor.
+
+    own: further floors of the same units.
+    """
     found: list[Check] = []
-    for floor in floors:
+    places = Counts((each.scan, each.unit) for each in floors)
+    for floor in (*floors, *own):
         tracks = [each for each in rows.tracks if each.instance == (floor.scan, floor.unit)]
-        if not tracks:
+        if len(tracks) < max(1, places[floor.scan, floor.unit]):
             raise Uncountable(floor.scan, "its units do not reach the aggregate that would count them")
         for track in tracks:
             once = track.once or bool(track.columns) and is_unique(rows.relation, (*track.columns, *keys), catalog)
@@ -87,36 +94,25 @@ def judged(counter: Counter, guard: Guard, rows: Rows, catalog: Catalog) -> Verd
         if rows.kept != TRUE:
             left_out = negated(rows.kept)
             shown.append(held(counter, check, counter.units(check, left_out), left_out, False))
-    return Verdict(every(*shown), _values(counter, guard, rows, found, catalog))
+    if not counter.keys and all(check.track.there is not None for check in found):
+        shown.append(at_least(counter.count(rows.kept), 1))
+    return Verdict(every(*shown), _values(counter, guard, rows, catalog))
 
 
-def _values(counter: Counter, guard: Guard, rows: Rows, found: list[Check], catalog: Catalog) -> dict[str, Expr]:
+def _values(counter: Counter, guard: Guard, rows: Rows, catalog: Catalog) -> dict[str, Expr]:
+    """Of each refined aggregation: enough units contribute, and stand on each side of all conditions of the row."""
+    arguments = {each.name: each.column for each in guard.aggregate.aggregations}
     conditions = list(dict.fromkeys(rows.conditions.values()))
-    refined = [
-        held(counter, check, units, cell, may_be_empty=not guard.complement)
-        for check in found
-        if conditions
-        for cell, units in units_by_cell(counter, check, rows.kept, conditions)
-    ]
-    return {
-        each.aggregation: every(*refined, *_contributors(counter, guard, each, rows, catalog))
-        for each in guard.refined
-    }
-
-
-def _contributors(counter: Counter, guard: Guard, refined: Refined, rows: Rows, catalog: Catalog) -> list[Expr]:
-    """Enough units of a column's own floor, in all and on each side of the aggregation's conditions."""
-    if not refined.floors:
-        return []
-    argument = next(each.column for each in guard.aggregate.aggregations if each.name == refined.aggregation)
-    there = TRUE if argument is None else present(column(rows.relation, argument))
-    within = every(rows.kept, there)
-    sides = list(dict.fromkeys(rows.conditions[each] for each in refined.conditions if rows.conditions[each] != there))
-    found = []
-    for check in checks(rows, refined.floors, counter.keys, catalog):
-        found.append(held(counter, check, counter.units(check, within), within, may_be_empty=False))
-        for cell, units in units_by_cell(counter, check, within, sides) if sides else ():
-            found.append(held(counter, check, units, cell, may_be_empty=True))
+    found: dict[str, Expr] = {}
+    for refined in guard.refined:
+        argument = arguments[refined.aggregation]
+        within = every(rows.kept, TRUE if argument is None else present(column(rows.relation, argument)))
+        enough = []
+        for check in checks(rows, guard.floors, counter.keys, catalog, refined.floors):
+            enough.append(held(counter, check, counter.units(check, within), within, check.track.there is not None))
+            for cell, units in units_by_cell(counter, check, rows.kept, conditions) if conditions else ():
+                enough.append(held(counter, check, units, cell, may_be_empty=not guard.complement))
+        found[refined.aggregation] = every(*dict.fromkeys(enough))
     return found
 
 
@@ -130,6 +126,8 @@ def _merged(found: list[Check], new: Check, carried: Carried) -> list[Check]:
 
 def _same_units(a: Track, b: Track, carried: Carried) -> bool:
     """Whether the columns of two units are equal in every row."""
+    if a == b:
+        return True
     if a.there is not None or b.there is not None or not a.columns:
         return False
     return carried.spelt(a.columns) == carried.spelt(b.columns)
