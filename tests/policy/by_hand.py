@@ -113,7 +113,9 @@ def _enough(rows: Sequence[Row], floor: int, least: int) -> bool:
 def values(rows: Sequence[Row], question: Question) -> list[Value]:
     """The values of a group that is shown."""
     return [
-        value(rows, function, argument) if name not in question.refined or refined(rows, name, argument, question) else None
+        value(rows, function, argument)
+        if name not in question.refined or refined(rows, name, argument, question)
+        else None
         for name, function, argument in question.aggregations
     ]
 

@@ -248,10 +248,7 @@ SELF_JOIN = Case(
     "SELECT a.city, COUNT(*) AS n FROM people a JOIN people b ON a.ssn = b.pay GROUP BY a.city",
     (("people", ("ssn",), 2), ("people", ("ssn",), 2)),
     lambda tables: [
-        Row((a[1],), {}, (a[0], b[0]), (True, True))
-        for a in tables["people"]
-        for b in tables["people"]
-        if a[0] == b[2]
+        Row((a[1],), {}, (a[0], b[0]), (True, True)) for a in tables["people"] for b in tables["people"] if a[0] == b[2]
     ],
     (None,),
 )

@@ -27,7 +27,6 @@ from tacit.plan.algebra.relations import (
     Relation,
     Union,
 )
-from tacit.plan.algebra.types import Field
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.facts.fields import column, field_of, fields
 from tacit.plan.policy.conditions import (
@@ -100,9 +99,7 @@ def folded(counter: Counter, verdict: Verdict, guard: Guard, rows: Rows, rest: s
     return _answer(groups, chosen, verdict, guard, rest, names)
 
 
-def _marked(
-    counter: Counter, verdict: Verdict, guard: Guard, rows: Rows, names: _Names, catalog: Catalog
-) -> Relation:
+def _marked(counter: Counter, verdict: Verdict, guard: Guard, rows: Rows, names: _Names, catalog: Catalog) -> Relation:
     """All groups with their counts, and whether each is shown and among the smallest of those."""
     first = checks(rows, guard.floors, counter.keys, catalog)[0]
     size = counter.units(first)
@@ -125,13 +122,9 @@ def _adds_up(counter: Counter, guard: Guard, rows: Rows, catalog: Catalog) -> bo
     return separate and not any(each.function == "count_distinct" for each in guard.aggregate.aggregations)
 
 
-def _summed(
-    groups: Relation, counter: Counter, verdict: Verdict, guard: Guard, number: int, names: _Names
-) -> Relation:
+def _summed(groups: Relation, counter: Counter, verdict: Verdict, guard: Guard, number: int, names: _Names) -> Relation:
     """A candidate as sums over its groups."""
-    listed = tuple(
-        _over_groups(each, groups) for each in counter.aggregations if each.function != "middle"
-    )
+    listed = tuple(_over_groups(each, groups) for each in counter.aggregations if each.function != "middle")
     total = Aggregate(Filter(groups, _belongs(groups, number, names)), (), listed)
     return _candidate(total, verdict, guard, number, names)
 
@@ -194,12 +187,14 @@ def _chosen(groups: Relation, candidates: list[Relation], guard: Guard, names: _
 
 def _answer(groups: Relation, chosen: Relation, verdict: Verdict, guard: Guard, rest: str, names: _Names) -> Relation:
     """The groups that stay, and the row of the others."""
-    verdicts = Project(chosen, tuple((names.of(2, each), _at(chosen, names.of(2, each))) for each in (" merge", " groups")))
+    verdicts = Project(
+        chosen, tuple((names.of(2, each), _at(chosen, names.of(2, each))) for each in (" merge", " groups"))
+    )
     beside = Broadcast(groups, verdicts)
     merged = every(_at(beside, names.smallest), _at(beside, names.of(2, " merge")))
     stay = every(_at(beside, names.shown), _at(beside, names.of(2, " groups")), negated(merged))
     keys = guard.aggregate.keys
-    own = [(key, column(beside, key)) for key in keys]
+    own: list[tuple[str, Expr]] = [(key, column(beside, key)) for key in keys]
     own += [(each.name, verdict.value(field_of(groups, each.name))) for each in guard.aggregate.aggregations]
     none = [(key, Literal(None, field_of(groups, key).type)) for key in keys]
     its = [(each.name, _value(each, groups, chosen, names)) for each in guard.aggregate.aggregations]

@@ -30,11 +30,11 @@ from tacit.plan.algebra.relations import (
 from tacit.plan.algebra.trees import children, over_children
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.facts.fields import column, fields, names
-from tacit.plan.policy.conditions import choose, positive, refreshed
+from tacit.plan.policy.conditions import choose, refreshed
 from tacit.plan.policy.counting import Counter
 from tacit.plan.policy.folding import folded
 from tacit.plan.policy.guards import Floor, Guard
-from tacit.plan.policy.judging import Rows, Verdict, judged, rows_of, with_counts
+from tacit.plan.policy.judging import Verdict, judged, rows_of, with_counts
 from tacit.plan.policy.units import (
     Carried,
     Instance,
@@ -122,7 +122,11 @@ class _Guarding:
             case Filter(input, predicate):
                 below = beneath(input)
                 predicate = refreshed(predicate, _known(below.relation))
-                return as_condition(below, predicate, self.prefix) if place.counts_all else through_filter(below, predicate)
+                return (
+                    as_condition(below, predicate, self.prefix)
+                    if place.counts_all
+                    else through_filter(below, predicate)
+                )
             case Project(input, outputs):
                 below = along(input)
                 known = _known(below.relation)

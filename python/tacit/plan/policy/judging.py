@@ -79,7 +79,7 @@ def checks(
         if len(tracks) < max(1, places[floor.scan, floor.unit]):
             raise Uncountable(floor.scan, "its units do not reach the aggregate that would count them")
         for track in tracks:
-            once = track.once or bool(track.columns) and is_unique(rows.relation, (*track.columns, *keys), catalog)
+            once = track.once or (bool(track.columns) and is_unique(rows.relation, (*track.columns, *keys), catalog))
             found = _merged(found, Check(track, floor.least, once), rows.carried)
     return found
 

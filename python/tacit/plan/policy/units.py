@@ -25,11 +25,10 @@ from tacit.plan.algebra.relations import (
     Scan,
     Union,
 )
-from tacit.plan.algebra.types import Boolean, Field
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.facts.fields import column, field_of, fields, names
 from tacit.plan.facts.uniqueness import is_unique
-from tacit.plan.policy.conditions import TRUE, choose, positive
+from tacit.plan.policy.conditions import TRUE, positive
 
 Instance = tuple[Scan, tuple[str, ...]]
 """A scan, and the columns of its table that name a unit; () if each row is one."""
@@ -151,10 +150,10 @@ def through_project(input: Carried, outputs: tuple[tuple[str, Expr], ...], prefi
     for name, each in outputs:
         if isinstance(each, ColumnRef):
             new.setdefault(each.name, name)
-    for each in [*(name for track in input.tracks for name in track.carried), *input.kept]:
-        if each not in new:
-            new[each] = _unused(prefix, [name for name, _ in listed])
-            listed.append((new[each], column(input.relation, each)))
+    for carried in [*(name for track in input.tracks for name in track.carried), *input.kept]:
+        if carried not in new:
+            new[carried] = _unused(prefix, [name for name, _ in listed])
+            listed.append((new[carried], column(input.relation, carried)))
     if input.rest is not None:
         listed.append((input.rest, column(input.relation, input.rest)))
     tracks = tuple(each.renamed(new) for each in input.tracks)
