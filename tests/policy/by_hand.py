@@ -132,10 +132,9 @@ def refined(rows: Sequence[Row], name: str, argument: str | None, question: Ques
         least[floor] = max(own, least[floor])
     contributing = [row for row in rows if argument is None or row.values[argument] is not None]
     optional = [any(not row.there[floor] for row in rows) for floor in range(len(least))]
+    stems = [[row for row in contributing if row.there[floor]] for floor in range(len(least))]
     return all(
-        (stems := [row for row in contributing if row.there[floor]], units(stems, floor) >= own)[1]
-        or (optional[floor] and not stems)
-        for floor, own in enumerate(least)
+        units(stems[floor], floor) >= own or (optional[floor] and not stems[floor]) for floor, own in enumerate(least)
     ) and all(_enough_in_cell(its, floor, own) for its in cells.values() for floor, own in enumerate(least))
 
 

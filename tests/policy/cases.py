@@ -92,7 +92,8 @@ EQUAL_UNITS = replace(
 )
 
 UNION = Case(
-    f"SELECT kind, {VISITS} FROM (SELECT kind, cost FROM visits UNION ALL SELECT kind, cost FROM calls) u GROUP BY kind",
+    f"SELECT kind, {VISITS} FROM "
+    "(SELECT kind, cost FROM visits UNION ALL SELECT kind, cost FROM calls) u GROUP BY kind",
     (("visits", ("person",), 2), ("calls", ("person",), 2)),
     lambda tables: [
         Row(

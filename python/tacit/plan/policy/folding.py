@@ -4,8 +4,8 @@ Two candidates are computed: the groups below a floor, and these together with t
 second one is taken where the first holds some units, but too few. If then no group is left beside it, or it is still
 below a floor, nothing is shown. So nobody learns, from a total that he knows, what fewer units than the floor hold.
 
-Where no unit is in two groups, candidates are sums over groups. Otherwise they are aggregated from the rows again, which
-learn by a join to which candidates their group belongs.
+Where no unit is in two groups, candidates are sums over groups. Otherwise they are aggregated from the rows again.
+Rows learn by a join to which candidates their group belongs.
 """
 
 from __future__ import annotations

@@ -7,10 +7,10 @@ query is a query. Nothing depends on data but what a filter or a choice takes fr
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 
+from tacit.plan.algebra.once import once
 from tacit.plan.algebra.relations import (
     Aggregate,
     Broadcast,
@@ -28,6 +28,7 @@ from tacit.plan.algebra.relations import (
     Union,
 )
 from tacit.plan.algebra.trees import children, over_children
+from tacit.plan.algebra.types import Field
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.facts.fields import column, fields, names
 from tacit.plan.policy.conditions import choose, refreshed
@@ -121,12 +122,10 @@ class _Guarding:
                 return Carried(relation)
             case Filter(input, predicate):
                 below = beneath(input)
-                predicate = refreshed(predicate, _known(below.relation))
-                return (
-                    as_condition(below, predicate, self.prefix)
-                    if place.counts_all
-                    else through_filter(below, predicate)
-                )
+                condition = refreshed(predicate, _known(below.relation))
+                if place.counts_all:
+                    return as_condition(below, condition, self.prefix)
+                return through_filter(below, condition)
             case Project(input, outputs):
                 below = along(input)
                 known = _known(below.relation)
@@ -203,11 +202,11 @@ def _complement(relation: Relation, wanted: frozenset[Instance]) -> tuple[Scan, 
     return scan, left_out.get(type(relation), "a group-by below another one leaves out units, whom nothing counts")
 
 
-def _known(relation: Relation) -> dict[str, object]:
+def _known(relation: Relation) -> dict[str, Field]:
     return {each.name: each for each in fields(relation)}
 
 
-def _all_names(relation: Relation) -> Iterator[str]:
-    yield from names(relation)
-    for child in children(relation):
-        yield from _all_names(child)
+@once
+def _all_names(relation: Relation) -> frozenset[str]:
+    """The names of all columns of a relation and of those beneath."""
+    return frozenset(names(relation)).union(*map(_all_names, children(relation)))
