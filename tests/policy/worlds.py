@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -15,12 +15,14 @@ from tacit.local.render import render
 from tacit.plan.algebra.relations import Aggregate, Call, Expr, Opened, Relation, Scan
 from tacit.plan.algebra.trees import children, over_children, scans
 from tacit.plan.algebra.types import Boolean, Integer
+from tacit.plan.facts.catalog import Catalog
 from tacit.plan.facts.fields import column, fields
+from tacit.plan.facts.terms import Small
 from tacit.plan.policy.guarded import guarded
 from tacit.plan.policy.guards import Floor, Guard, Refined
 from tacit.sql import bind
 
-from .by_hand import Question, Row
+from .by_hand import Question, Row, answer
 
 Value = Any
 Tables = dict[str, list[tuple[Value, ...]]]
@@ -40,10 +42,10 @@ VISITS: Columns = [
 ]
 ROWS = 8
 CATALOG = catalog(
-    ("north", "south", "west"),
-    table("people", "south", PEOPLE, [["ssn"]], rows=ROWS),
-    table("visits", "north", VISITS, [["id"]], rows=ROWS),
-    table("calls", "west", VISITS, rows=ROWS),
+    ("a", "b", "c"),
+    table("people", "b", PEOPLE, [["ssn"]], rows=ROWS),
+    table("visits", "a", VISITS, [["id"]], rows=ROWS),
+    table("calls", "c", VISITS, rows=ROWS),
 )
 
 
@@ -61,52 +63,19 @@ class Case:
     arguments: tuple[str | None, ...]
     refined: Callable[[Aggregate], dict[int, tuple[Expr, ...]]] = lambda aggregate: {}
     own: tuple[tuple[int, int, int], ...] = ()
-    small: str = "drop"
+    small: Small = "drop"
     complement: bool = False
 
     @cached_property
-    def bound(self) -> Relation:
-        """The query without its guard."""
-        return bind(self.query, CATALOG)
+    def asked(self) -> Asked:
+        """The query over the tables of three owners."""
+        return Asked(self, CATALOG)
 
-    @cached_property
-    def guard(self) -> Guard:
-        """The guard of its lowest aggregate, or of the one that merges the floors' units."""
-        bound = self.bound
-        aggregate = next(aggregates(bound))
-        listed = list(dict.fromkeys(scans(aggregate)))
-        floors = tuple(
-            Floor(next(each for each in listed if each.table == name), unit, least) for name, unit, least in self.floors
-        )
-        conditions = self.refined(aggregate)
-        refined = tuple(
-            Refined(
-                aggregate.aggregations[place].name,
-                conditions.get(place, ()),
-                tuple(
-                    Floor(floors[floor].scan, floors[floor].unit, least) for at, floor, least in self.own if at == place
-                ),
-            )
-            for place in sorted({*conditions, *(at for at, _, _ in self.own)})
-        )
-        return Guard(aggregate, floors, refined, "fold" if self.small == "fold" else "drop", self.complement)
-
-    @cached_property
-    def relation(self) -> Relation:
-        """The guarded query."""
-        return guarded(self.bound, (self.guard,), CATALOG)
-
-    @cached_property
-    def prepared(self) -> Prepared:
-        """The guarded query in DuckDB."""
-        return Prepared(self.relation)
-
-    @cached_property
+    @property
     def question(self) -> Question:
         """The same for the evaluation by hand."""
-        guard = self.guard
-        places = {each.name: at for at, each in enumerate(guard.aggregate.aggregations)}
-        names = {at: name for name, at in places.items()}
+        guard = self.asked.guard
+        names = {place: each.name for place, each in enumerate(guard.aggregate.aggregations)}
         return Question(
             tuple(
                 (each.name, each.function, argument)
@@ -119,6 +88,50 @@ class Case:
             self.complement,
             "WHERE" in self.query,
         )
+
+    def answer(self, tables: Tables) -> list[tuple[Value, ...]]:
+        """What is shown, by hand."""
+        return answer(self.rows(tables), self.question, bool(self.asked.guard.aggregate.keys))
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A case under a catalog."""
+
+    case: Case
+    catalog: Catalog
+
+    @cached_property
+    def bound(self) -> Relation:
+        """The query without its guard."""
+        return bind(self.case.query, self.catalog)
+
+    @cached_property
+    def guard(self) -> Guard:
+        """The guard of its highest aggregate."""
+        case, aggregate = self.case, next(aggregates(self.bound))
+        listed = {each.table: each for each in scans(aggregate)}
+        floors = tuple(Floor(listed[name], unit, least) for name, unit, least in case.floors)
+        conditions = case.refined(aggregate)
+        refined = tuple(
+            Refined(
+                aggregate.aggregations[place].name,
+                conditions.get(place, ()),
+                tuple(replace(floors[floor], least=least) for at, floor, least in case.own if at == place),
+            )
+            for place in sorted({*conditions, *(at for at, _, _ in case.own)})
+        )
+        return Guard(aggregate, floors, refined, case.small, case.complement)
+
+    @cached_property
+    def relation(self) -> Relation:
+        """The guarded query."""
+        return guarded(self.bound, (self.guard,), self.catalog)
+
+    @cached_property
+    def prepared(self) -> Prepared:
+        """The guarded query in DuckDB."""
+        return Prepared(self.relation)
 
 
 def aggregates(relation: Relation) -> Iterator[Aggregate]:
