@@ -62,7 +62,7 @@ def check(case: Case, engine: Engine, keys: Path, folder: Path, suite: str = "re
         "UNION",
         "UNION_REFINED",
         "CONDITIONAL",
-        "COMPLEMENT_FILTERED",
+        "COMPLEMENT_TOTAL",
         "UNION_WITHOUT_KEYS",
         "UNION_PER_PERSON",
         "JOINED_BY_KIND_FOLDED",

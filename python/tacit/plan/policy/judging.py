@@ -80,7 +80,7 @@ def checks(
             raise Uncountable(floor.scan, "its units do not reach the aggregate that would count them")
         for track in tracks:
             once = track.once or (bool(track.columns) and is_unique(rows.relation, (*track.columns, *keys), catalog))
-            found = _merged(found, Check(track, floor.least, once), rows.carried)
+            found = _merged(found, Check(track, floor.least, once), rows)
     return found
 
 
@@ -116,10 +116,10 @@ def _values(counter: Counter, guard: Guard, rows: Rows, catalog: Catalog) -> dic
     return found
 
 
-def _merged(found: list[Check], new: Check, carried: Carried) -> list[Check]:
+def _merged(found: list[Check], new: Check, rows: Rows) -> list[Check]:
     for at, each in enumerate(found):
-        if _same_units(each.track, new.track, carried):
-            better = each if each.once else new
+        if _same_units(each.track, new.track, rows.carried):
+            better = min(each, new, key=lambda check: _effort(check, rows))
             return [*found[:at], replace(better, least=max(each.least, new.least)), *found[at + 1 :]]
     return [*found, new]
 
@@ -131,6 +131,11 @@ def _same_units(a: Track, b: Track, carried: Carried) -> bool:
     if a.there is not None or b.there is not None or not a.columns:
         return False
     return carried.spelt(a.columns) == carried.spelt(b.columns)
+
+
+def _effort(check: Check, rows: Rows) -> tuple[bool, bool]:
+    """Of checks of the same units, what is cheaper to count comes first."""
+    return not check.once, any(column(rows.relation, each).nullable for each in check.track.columns)
 
 
 def with_counts(counter: Counter, aggregate: Aggregate, kept: Expr) -> None:
