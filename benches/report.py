@@ -51,6 +51,8 @@ def progress(each: Measured) -> str:
         return f"VOLE over {each['vole']} {each['transport']}: {count(each['rate'])}/s"
     if "protocol" in each:
         return f"{each['protocol']} 2^{each['rows']} {each['transport']}: {seconds(each['seconds'])}"
+    if "guard" in each:
+        return f"guard {each['guard']}, {each['engine']}, {each['small']}: {seconds(median(each['grouping']))}"
     if "query" in each:
         return f"{each['query']}: {seconds(median(each['seconds']))}"
     return f"{' '.join(timing(each)[:3])}: {seconds(median(each['seconds']))}"
@@ -202,6 +204,42 @@ def query(each: Measured) -> list[str]:
         f"{each['load']:.2f}",
         " ".join(f"{party} {mebibytes(peak)}" for party, peak in sorted(each["peak_memory"].items())),
         scale,
+    ]
+
+
+def guards(found: list[Measured]) -> str:
+    """A group-by with each guard, beside the same one without."""
+    head = [
+        "guard",
+        "small groups",
+        "engine",
+        "rows",
+        "group-by and after",
+        "predicted",
+        "against none",
+        "sent",
+        "rounds",
+    ]
+    title = "Guards: a group-by of two owners' rows, and what follows it up to the answer"
+    notes = "once: each row is a unit; repeats: distinct units are counted."
+    return section(title, [*head, "rounds", "load"], [guard(each, found) for each in found], notes)
+
+
+def guard(each: Measured, found: list[Measured]) -> list[str]:
+    """One guard's line."""
+    without = next((other for other in found if other["guard"] == "none" and other["engine"] == each["engine"]), None)
+    spent = median(each["grouping"])
+    return [
+        each["guard"],
+        each["small"],
+        each["engine"],
+        f"{each['rows']:,}",
+        seconds(spent),
+        seconds(each["predicted"]),
+        "-" if without is None else f"{spent / median(without['grouping']):.2f}",
+        f"{count(each['bytes'])}B",
+        str(each["rounds"]),
+        f"{each['load']:.2f}",
     ]
 
 

@@ -26,7 +26,7 @@ import report
 from facts import ROOT, facts, output
 from report import Measured
 
-PARTS = ("limits", "operations", "spu", "transfers", "garbling", "psi", "relatives", "matching", "queries")
+PARTS = ("limits", "operations", "spu", "transfers", "garbling", "psi", "relatives", "matching", "queries", "guards")
 HERE = Path(__file__).parent
 SPU_OPERATIONS = ("and", "multiply", "less", "equal", "sort")
 SPU_LARGEST = {"sort": 16}
@@ -107,6 +107,8 @@ def parts(options: argparse.Namespace) -> Iterator[str]:
         yield report.matching(list(matching(options)))
     if "queries" in options.parts:
         yield report.queries(list(queries(options)))
+    if "guards" in options.parts:
+        yield report.guards(list(guards(options)))
 
 
 def built() -> str:
@@ -207,6 +209,14 @@ def queries(options: argparse.Namespace) -> Iterator[Measured]:
         rows = ["--rows", str(sizes[query])] if query in sizes else []
         repeats = ["--repeats", str(min(3, options.repeats))]
         yield from measured([sys.executable, str(HERE / "queries.py"), query, *rows, *repeats])
+
+
+def guards(options: argparse.Namespace) -> Iterator[Measured]:
+    """A group-by with and without guards."""
+    for small in ("drop", "fold"):
+        rows, repeats = str(1_000 if options.quick else 100_000), str(min(3, options.repeats))
+        command = [sys.executable, str(HERE / "guards.py"), "--rows", rows, "--small", small, "--repeats", repeats]
+        yield from measured(command)
 
 
 def measured(command: list[str]) -> Iterator[Measured]:

@@ -10,9 +10,10 @@ Rows learn by a join to which candidates their group belongs.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from tacit.plan.algebra.expressions import reference
+from tacit.plan.algebra.expressions import reference, substitute
 from tacit.plan.algebra.relations import (
     Aggregate,
     AggregateFunction,
@@ -45,10 +46,13 @@ from tacit.plan.policy.conditions import (
 )
 from tacit.plan.policy.counting import Counter
 from tacit.plan.policy.guards import Guard
-from tacit.plan.policy.judging import Rows, Verdict, checks, judged, with_counts
+from tacit.plan.policy.judging import Rows, Verdict, checks, judged
 
-UNSUMMED: tuple[AggregateFunction, ...] = ("count_distinct", "middle")
-"""Functions of which values of groups do not make that of all."""
+KINDS = ("small", "above", "larger")
+"""Groups that are not shown, that are, and those of them that have more units than the smallest."""
+
+CANDIDATES = (0, 1)
+"""The small groups, and these with the smallest others."""
 
 Outputs = tuple[tuple[str, Expr], ...]
 
@@ -90,12 +94,12 @@ def folded(counter: Counter, verdict: Verdict, guard: Guard, rows: Rows, rest: s
     """
     names = _Names(counter.prefix)
     groups = _marked(counter, verdict, guard, rows, names, catalog)
+    kinds = Aggregate(Project(groups, _kinds(groups, names)), (), tuple(_count(name, names) for name in KINDS))
     if _adds_up(counter, guard, rows, catalog):
-        candidates = [_summed(groups, counter, verdict, guard, number, names) for number in (0, 1)]
+        totals, verdicts = _summed(groups, counter, verdict, names)
     else:
-        members = _members(groups, counter, rows, names)
-        candidates = [_counted(members, counter, guard, rows, number, names, catalog) for number in (0, 1)]
-    chosen = _chosen(groups, candidates, guard, names)
+        totals, verdicts = _counted(_members(groups, counter, rows, names), counter, guard, rows, names, catalog)
+    chosen = _chosen(Broadcast(kinds, _candidates(totals, verdicts, guard, names)), guard, names)
     return _answer(groups, chosen, verdict, guard, rest, names)
 
 
@@ -122,67 +126,89 @@ def _adds_up(counter: Counter, guard: Guard, rows: Rows, catalog: Catalog) -> bo
     return separate and not any(each.function == "count_distinct" for each in guard.aggregate.aggregations)
 
 
-def _summed(groups: Relation, counter: Counter, verdict: Verdict, guard: Guard, number: int, names: _Names) -> Relation:
-    """A candidate as sums over its groups."""
-    listed = tuple(_over_groups(each, groups) for each in counter.aggregations if each.function != "middle")
-    total = Aggregate(Filter(groups, _belongs(groups, number, names)), (), listed)
-    return _candidate(total, verdict, guard, number, names)
+def _kinds(groups: Relation, names: _Names) -> Outputs:
+    """Of each kind, a column that is there in its groups."""
+    shown = _at(groups, names.shown)
+    kinds = (negated(shown), shown, every(shown, negated(_at(groups, names.smallest))))
+    return tuple((f"{names.prefix}{name}", choose(each, TRUE)) for name, each in zip(KINDS, kinds, strict=True))
 
 
-def _over_groups(aggregation: Aggregation, groups: Relation) -> Aggregation:
+def _count(kind: str, names: _Names) -> Aggregation:
+    return Aggregation(f"{names.prefix}{kind}", "count", f"{names.prefix}{kind}")
+
+
+def _summed(groups: Relation, counter: Counter, verdict: Verdict, names: _Names) -> tuple[Relation, list[Verdict]]:
+    """Both candidates as sums over their groups, and what is shown of each."""
+    added = [each for each in counter.aggregations if each.function != "middle"]
+    parts = tuple(
+        (names.of(number, each.name), choose(_belongs(groups, number, names), _at(groups, each.name)))
+        for number in CANDIDATES
+        for each in added
+    )
+    sums = tuple(_over_groups(each, groups, names.of(number, each.name)) for number in CANDIDATES for each in added)
+    total = Aggregate(Project(groups, parts), (), sums)
+    return total, [
+        _renamed(verdict, {each.name: names.of(number, each.name) for each in added}, total) for number in CANDIDATES
+    ]
+
+
+def _over_groups(aggregation: Aggregation, groups: Relation, name: str) -> Aggregation:
     function: AggregateFunction = aggregation.function if aggregation.function in ("min", "max") else "sum"
-    found = replace(field_of(groups, aggregation.name), nullable=True)
-    return Aggregation(aggregation.name, function, aggregation.name, found, aggregation.position)
+    found = replace(field_of(groups, aggregation.name), name=name, nullable=True)
+    return Aggregation(name, function, name, found, aggregation.position)
+
+
+def _renamed(verdict: Verdict, new: Mapping[str, str], total: Relation) -> Verdict:
+    """The verdict over columns of other names."""
+    columns = {name: _at(total, other) for name, other in new.items()}
+    known = {each.name: each for each in fields(total)}
+    values = {name: refreshed(substitute(each, columns), known) for name, each in verdict.values.items()}
+    return Verdict(refreshed(substitute(verdict.shown, columns), known), values)
 
 
 def _counted(
-    members: Relation, counter: Counter, guard: Guard, rows: Rows, number: int, names: _Names, catalog: Catalog
-) -> Relation:
-    """A candidate as an aggregation of the rows of its groups."""
-    its = Filter(members, _belongs(members, number, names))
-    again = Counter(its, (), counter.prefix)
-    some = replace(
-        guard.aggregate, aggregations=tuple(each for each in guard.aggregate.aggregations if each.function != "middle")
-    )
-    with_counts(again, some, TRUE)
-    verdict = judged(again, guard, replace(rows, relation=its), catalog)
-    return _candidate(again.relation(), verdict, guard, number, names)
+    members: Relation, counter: Counter, guard: Guard, rows: Rows, names: _Names, catalog: Catalog
+) -> tuple[Relation, list[Verdict]]:
+    """Both candidates as one aggregation of the rows of their groups, and what is shown of each."""
+    again = Counter(members, (), counter.prefix)
+    verdicts = []
+    for number in CANDIDATES:
+        cell = _belongs(members, number, names)
+        for each in guard.aggregate.aggregations:
+            if each.function != "middle":
+                again.add(replace(each, name=names.of(number, each.name)), cell)
+        verdicts.append(judged(again, guard, replace(rows, relation=members, kept=cell), catalog))
+    return again.relation(), verdicts
 
 
-def _candidate(total: Relation, verdict: Verdict, guard: Guard, number: int, names: _Names) -> Relation:
-    """A candidate's values under names of its own, and whether it is at or above all floors."""
-    known = {each.name: each for each in fields(total)}
-    values = tuple(
-        (names.of(number, each.name), refreshed(verdict.value(known[each.name]), known))
-        for each in guard.aggregate.aggregations
-        if each.name in known
-    )
-    shown = positive(refreshed(verdict.shown, known))
-    return Project(total, (*values, (names.of(number, "shown"), shown)))
+def _candidates(totals: Relation, verdicts: list[Verdict], guard: Guard, names: _Names) -> Relation:
+    """Both candidates' values, NULL where they are not shown, and whether each is at or above all floors."""
+    known = {each.name: each for each in fields(totals)}
+    outputs: list[tuple[str, Expr]] = []
+    for number, verdict in zip(CANDIDATES, verdicts, strict=True):
+        outputs.append((names.of(number, " shown"), positive(verdict.shown)))
+        for each in guard.aggregate.aggregations:
+            name = names.of(number, each.name)
+            if name in known:
+                value = _at(totals, name)
+                outputs.append(
+                    (name, choose(verdict.values[each.name], value) if each.name in verdict.values else value)
+                )
+    return Project(totals, tuple(outputs))
 
 
-def _chosen(groups: Relation, candidates: list[Relation], guard: Guard, names: _Names) -> Relation:
+def _chosen(one: Relation, guard: Guard, names: _Names) -> Relation:
     """The one row with the candidate that is taken, and whether it and the groups are shown."""
-    kinds = {
-        "small": negated(_at(groups, names.shown)),
-        "above": _at(groups, names.shown),
-        "larger": every(_at(groups, names.shown), negated(_at(groups, names.smallest))),
-    }
-    kept = Project(groups, tuple((f"{names.prefix}{name}", choose(each, TRUE)) for name, each in kinds.items()))
-    counts = tuple(Aggregation(f"{names.prefix}{name}", "count", f"{names.prefix}{name}") for name in kinds)
-    one: Relation = Aggregate(kept, (), counts)
-    for each in candidates:
-        one = Broadcast(one, each)
-    small, above, larger = (at_least(_at(one, f"{names.prefix}{name}"), 1) for name in kinds)
-    merge = every(small, negated(positive(_at(one, names.of(0, "shown")))))
-    enough = every(choose(merge, larger, above), either(negated(merge), positive(_at(one, names.of(1, "shown")))))
+    small, above, larger = (at_least(_at(one, f"{names.prefix}{name}"), 1) for name in KINDS)
+    merge = every(small, negated(_at(one, names.of(0, " shown"))))
+    enough = every(choose(merge, larger, above), either(negated(merge), _at(one, names.of(1, " shown"))))
     values = tuple(
         (names.of(2, each.name), choose(merge, _at(one, names.of(1, each.name)), _at(one, names.of(0, each.name))))
         for each in guard.aggregate.aggregations
         if each.function != "middle"
     )
     verdicts = (("merge", merge), ("row", every(small, enough)), ("groups", either(negated(small), enough)))
-    return Project(one, (*((names.of(2, f" {name}"), positive(each)) for name, each in verdicts), *values))
+    return Project(one, (*((names.of(2, f" {name}"), each) for name, each in verdicts), *values))
 
 
 def _answer(groups: Relation, chosen: Relation, verdict: Verdict, guard: Guard, rest: str, names: _Names) -> Relation:

@@ -36,7 +36,7 @@ class Verdict:
 @dataclass(frozen=True)
 class Rows:
     """The input of a guarded aggregation. conditions: of its guard, each by a column or as it is. kept: the rows that
-    no filter would have left out, where those are counted, too.
+    count, where there are others: those that a filter leaves out where these are counted, too, or of other groups.
     """
 
     relation: Relation
@@ -91,7 +91,7 @@ def judged(counter: Counter, guard: Guard, rows: Rows, catalog: Catalog) -> Verd
     for check in found:
         may_be_empty = check.track.there is not None and not guard.complement
         shown.append(held(counter, check, counter.units(check, rows.kept), rows.kept, may_be_empty))
-        if rows.kept != TRUE:
+        if guard.complement and rows.kept != TRUE:
             left_out = negated(rows.kept)
             shown.append(held(counter, check, counter.units(check, left_out), left_out, False))
     if not counter.keys and all(check.track.there is not None for check in found):
