@@ -94,12 +94,12 @@ def folded(counter: Counter, verdict: Verdict, guard: Guard, rows: Rows, rest: s
     """
     names = _Names(counter.prefix)
     groups = _marked(counter, verdict, guard, rows, names, catalog)
-    kinds = Aggregate(Project(groups, _kinds(groups, names)), (), tuple(_count(name, names) for name in KINDS))
     if _adds_up(counter, guard, rows, catalog):
         totals, verdicts = _summed(groups, counter, verdict, names)
     else:
-        totals, verdicts = _counted(_members(groups, counter, rows, names), counter, guard, rows, names, catalog)
-    chosen = _chosen(Broadcast(kinds, _candidates(totals, verdicts, guard, names)), guard, names)
+        members = _members(groups, counter, rows, names)
+        totals, verdicts = _counted(groups, members, counter, guard, rows, names, catalog)
+    chosen = _chosen(_candidates(totals, verdicts, guard, names), guard, names)
     return _answer(groups, chosen, verdict, guard, rest, names)
 
 
@@ -110,8 +110,9 @@ def _marked(counter: Counter, verdict: Verdict, guard: Guard, rows: Rows, names:
     counted = counter.relation()
     groups = Project(counted, (*_columns(counted), (names.shown, verdict.shown)))
     assert isinstance(size, ColumnRef)
-    least = Aggregation(names.least, "min", size.name)
-    beside = Broadcast(groups, Aggregate(Filter(groups, _at(groups, names.shown)), (), (least,)))
+    # A choice rather than a filter, which would be moved below what the groups have in common with other uses.
+    sizes = Project(groups, ((names.least, choose(_at(groups, names.shown), size)),))
+    beside = Broadcast(groups, Aggregate(sizes, (), (Aggregation(names.least, "min", names.least),)))
     smallest = every(_at(beside, names.shown), same(_at(beside, size.name), _at(beside, names.least)))
     return Project(beside, (*_columns(groups), (names.smallest, positive(smallest))))
 
@@ -133,8 +134,9 @@ def _kinds(groups: Relation, names: _Names) -> Outputs:
     return tuple((f"{names.prefix}{name}", choose(each, TRUE)) for name, each in zip(KINDS, kinds, strict=True))
 
 
-def _count(kind: str, names: _Names) -> Aggregation:
-    return Aggregation(f"{names.prefix}{kind}", "count", f"{names.prefix}{kind}")
+def _counts(names: _Names) -> tuple[Aggregation, ...]:
+    """How many groups of each kind there are."""
+    return tuple(Aggregation(f"{names.prefix}{kind}", "count", f"{names.prefix}{kind}") for kind in KINDS)
 
 
 def _summed(groups: Relation, counter: Counter, verdict: Verdict, names: _Names) -> tuple[Relation, list[Verdict]]:
@@ -146,7 +148,7 @@ def _summed(groups: Relation, counter: Counter, verdict: Verdict, names: _Names)
         for each in added
     )
     sums = tuple(_over_groups(each, groups, names.of(number, each.name)) for number in CANDIDATES for each in added)
-    total = Aggregate(Project(groups, parts), (), sums)
+    total = Aggregate(Project(groups, (*_kinds(groups, names), *parts)), (), (*_counts(names), *sums))
     return total, [
         _renamed(verdict, {each.name: names.of(number, each.name) for each in added}, total) for number in CANDIDATES
     ]
@@ -167,7 +169,7 @@ def _renamed(verdict: Verdict, new: Mapping[str, str], total: Relation) -> Verdi
 
 
 def _counted(
-    members: Relation, counter: Counter, guard: Guard, rows: Rows, names: _Names, catalog: Catalog
+    groups: Relation, members: Relation, counter: Counter, guard: Guard, rows: Rows, names: _Names, catalog: Catalog
 ) -> tuple[Relation, list[Verdict]]:
     """Both candidates as one aggregation of the rows of their groups, and what is shown of each."""
     again = Counter(members, (), counter.prefix)
@@ -178,13 +180,14 @@ def _counted(
             if each.function != "middle":
                 again.add(replace(each, name=names.of(number, each.name)), cell)
         verdicts.append(judged(again, guard, replace(rows, relation=members, kept=cell), catalog))
-    return again.relation(), verdicts
+    kinds = Aggregate(Project(groups, _kinds(groups, names)), (), _counts(names))
+    return Broadcast(kinds, again.relation()), verdicts
 
 
 def _candidates(totals: Relation, verdicts: list[Verdict], guard: Guard, names: _Names) -> Relation:
     """Both candidates' values, NULL where they are not shown, and whether each is at or above all floors."""
     known = {each.name: each for each in fields(totals)}
-    outputs: list[tuple[str, Expr]] = []
+    outputs: list[tuple[str, Expr]] = [(each.name, _at(totals, each.name)) for each in _counts(names)]
     for number, verdict in zip(CANDIDATES, verdicts, strict=True):
         outputs.append((names.of(number, " shown"), positive(verdict.shown)))
         for each in guard.aggregate.aggregations:
@@ -219,13 +222,20 @@ def _answer(groups: Relation, chosen: Relation, verdict: Verdict, guard: Guard, 
     beside = Broadcast(groups, verdicts)
     merged = every(_at(beside, names.smallest), _at(beside, names.of(2, " merge")))
     stay = every(_at(beside, names.shown), _at(beside, names.of(2, " groups")), negated(merged))
+    # One column: a condition of which a part could be moved would be, and the groups computed twice.
+    marked = Project(beside, (*_columns(beside), (names.of(2, " stay"), stay)))
     keys = guard.aggregate.keys
     own: list[tuple[str, Expr]] = [(key, column(beside, key)) for key in keys]
     own += [(each.name, verdict.value(field_of(groups, each.name))) for each in guard.aggregate.aggregations]
     none = [(key, Literal(None, field_of(groups, key).type)) for key in keys]
     its = [(each.name, _value(each, groups, chosen, names)) for each in guard.aggregate.aggregations]
     row = Filter(chosen, _at(chosen, names.of(2, " row")))
-    return Union((Project(Filter(beside, stay), (*own, (rest, FALSE))), Project(row, (*none, *its, (rest, TRUE)))))
+    return Union(
+        (
+            Project(Filter(marked, _at(marked, names.of(2, " stay"))), (*own, (rest, FALSE))),
+            Project(row, (*none, *its, (rest, TRUE))),
+        )
+    )
 
 
 def _value(aggregation: Aggregation, groups: Relation, chosen: Relation, names: _Names) -> Expr:
