@@ -131,11 +131,10 @@ def refined(rows: Sequence[Row], name: str, argument: str | None, question: Ques
     for floor, own in [question.own[name]] if name in question.own else []:
         least[floor] = max(own, least[floor])
     contributing = [row for row in rows if argument is None or row.values[argument] is not None]
-    optional = [any(not row.there[floor] for row in rows) for floor in range(len(least))]
-    stems = [[row for row in contributing if row.there[floor]] for floor in range(len(least))]
-    return all(
-        units(stems[floor], floor) >= own or (optional[floor] and not stems[floor]) for floor, own in enumerate(least)
-    ) and all(_enough_in_cell(its, floor, own) for its in cells.values() for floor, own in enumerate(least))
+    absent = [bool(rows) and not any(row.there[floor] for row in rows) for floor in range(len(least))]
+    return all(absent[floor] or units(contributing, floor) >= own for floor, own in enumerate(least)) and all(
+        _enough_in_cell(its, floor, own) for its in cells.values() for floor, own in enumerate(least)
+    )
 
 
 def _enough_in_cell(rows: Sequence[Row], floor: int, least: int) -> bool:

@@ -13,6 +13,7 @@ from tests.differential.federations import make_keys
 from tests.differential.running import in_clear
 
 from tacit import _native
+from tacit.agent.faults import RunError
 from tacit.agent.federation import Federation
 from tacit.agent.steps import secure_operators
 from tacit.cli.demo.scenario import free_ports
@@ -147,7 +148,7 @@ def test_a_mutant_shows_what_the_guard_hides(
 
 def test_a_guard_above_the_limit_is_no_plan(federation: Federation, plan: PlacedPlan, tmp_path: Path) -> None:
     """Rows that are filtered are in no order that may be shown, whoever approves it."""
-    with pytest.raises(_native.InputError, match="shows the order of rows"):
+    with pytest.raises(RunError, match="shows the order of rows"):
         in_clear(federation, guard_above_the_limit(plan), tmp_path)
 
 
@@ -170,19 +171,20 @@ def approving(plans: dict[str, PlacedPlan]) -> dict[str, str]:
     parties = [_native.Party(name, f"127.0.0.1:{ports[name]}", keys[name][1]) for name in plans]
     told_hash = plan_hash(next(iter(plans.values())))
 
-    def connect(name: str) -> str:
+    def connect(name: str) -> _native.Session | str:
         permits = json.dumps([each.json() for each in plans[name].permits])
         operators = json.dumps([each.json() for each in secure_operators(plans[name])])
         try:
-            _native.Session.connect(
+            return _native.Session.connect(
                 parties, name, list(plans), keys[name][0], told_hash, permits, operators, engine="rep3"
             )
         except _native.TacitError as error:
             return str(error)
-        return "connected"
 
     with ThreadPoolExecutor(len(plans)) as threads:
-        return dict(zip(plans, threads.map(connect, plans), strict=True))
+        found = dict(zip(plans, threads.map(connect, plans), strict=True))
+    # Sessions end here, when all parties have connected.
+    return {name: each if isinstance(each, str) else "connected" for name, each in found.items()}
 
 
 def test_parties_that_approved_the_same_plan_connect(plan: PlacedPlan) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -173,17 +174,17 @@ class Prepared:
         """What is used several times."""
         return f"part_{opened.step}"
 
-    def evaluated(self, tables: Tables) -> list[tuple[Value, ...]]:
-        """The rows by DuckDB."""
+    def evaluated(self, tables: Tables, database: duckdb.DuckDBPyConnection) -> list[tuple[Value, ...]]:
+        """The rows by DuckDB. database: one with these tables."""
         for declared in CATALOG.tables:
             rows = tables[declared.name]
-            DATABASE.execute(f"TRUNCATE {declared.name}")
+            database.execute(f"TRUNCATE {declared.name}")
             if rows:
                 marks = ", ".join("(" + ", ".join("?" for _ in declared.columns) + ")" for _ in rows)
-                DATABASE.execute(f"INSERT INTO {declared.name} VALUES {marks}", [each for row in rows for each in row])
+                database.execute(f"INSERT INTO {declared.name} VALUES {marks}", [each for row in rows for each in row])
         for number, query in self.made:
-            DATABASE.execute(f"CREATE OR REPLACE TEMP TABLE part_{number} AS {query}")
-        return DATABASE.execute(self.query).fetchall()
+            database.execute(f"CREATE OR REPLACE TEMP TABLE part_{number} AS {query}")
+        return database.execute(self.query).fetchall()
 
     def _count(self, relation: Relation) -> None:
         self.uses[relation] = self.uses.get(relation, 0) + 1
@@ -204,7 +205,9 @@ class Prepared:
         return Opened(self.numbers[relation], fields(relation))
 
 
-def _database() -> duckdb.DuckDBPyConnection:
+@contextmanager
+def empty_tables() -> Iterator[duckdb.DuckDBPyConnection]:
+    """A database with all tables, empty."""
     database = duckdb.connect(config={"threads": 1})
     for declared in CATALOG.tables:
         columns = ", ".join(
@@ -212,10 +215,8 @@ def _database() -> duckdb.DuckDBPyConnection:
             for each in declared.columns
         )
         database.execute(f"CREATE TABLE {declared.name} ({columns})")
-    return database
-
-
-DATABASE = _database()
+    yield database
+    database.close()
 
 
 @st.composite

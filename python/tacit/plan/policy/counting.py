@@ -113,13 +113,16 @@ class Counter:
 def held(counter: Counter, check: Check, units: Expr, cell: Expr, may_be_empty: bool) -> Expr:
     """Whether a cell has enough units, or no row of the instance at all where that is allowed."""
     enough = at_least(units, check.least)
-    if not may_be_empty:
-        return enough
-    named = [column(counter.input, each) for each in check.track.columns]
-    certain = check.track.there is None and not any(each.nullable for each in named)
-    certain |= check.track.there in check.track.columns and len(named) == 1
-    certain |= check.track.by_rows and check.once
-    return either(enough, same(units if certain else counter.stems(check, cell), whole(0)))
+    return either(enough, nobody(counter, check, units, cell)) if may_be_empty else enough
+
+
+def nobody(counter: Counter, check: Check, units: Expr, cell: Expr) -> Expr:
+    """Whether no row of a cell stems from the instance. units: of the cell."""
+    track, named = check.track, [column(counter.input, each) for each in check.track.columns]
+    certain = track.there is None and not any(each.nullable for each in named)
+    certain |= track.there in track.columns and len(named) == 1
+    certain |= track.by_rows and check.once
+    return same(units if certain else counter.stems(check, cell), whole(0))
 
 
 def cells(conditions: list[Expr]) -> Iterator[Expr]:

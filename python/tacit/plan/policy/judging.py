@@ -11,8 +11,8 @@ from tacit.plan.algebra.types import Field
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.facts.fields import column, fields, names
 from tacit.plan.facts.uniqueness import is_unique
-from tacit.plan.policy.conditions import TRUE, at_least, choose, every, negated, positive, present, refreshed
-from tacit.plan.policy.counting import Check, Counter, held, units_by_cell, unused
+from tacit.plan.policy.conditions import TRUE, at_least, choose, either, every, negated, positive, present, refreshed
+from tacit.plan.policy.counting import Check, Counter, held, nobody, units_by_cell, unused
 from tacit.plan.policy.guards import Floor, Guard
 from tacit.plan.policy.units import Carried, Track, Uncountable
 
@@ -109,7 +109,10 @@ def _values(counter: Counter, guard: Guard, rows: Rows, catalog: Catalog) -> dic
         within = every(rows.kept, TRUE if argument is None else present(column(rows.relation, argument)))
         enough = []
         for check in checks(rows, guard.floors, counter.keys, catalog, refined.floors):
-            enough.append(held(counter, check, counter.units(check, within), within, check.track.there is not None))
+            contributing = at_least(counter.units(check, within), check.least)
+            if check.track.there is not None:
+                contributing = either(contributing, nobody(counter, check, counter.units(check, rows.kept), rows.kept))
+            enough.append(contributing)
             for cell, units in units_by_cell(counter, check, rows.kept, conditions) if conditions else ():
                 enough.append(held(counter, check, units, cell, may_be_empty=not guard.complement))
         found[refined.aggregation] = every(*dict.fromkeys(enough))
