@@ -132,7 +132,8 @@ def refined(rows: Sequence[Row], name: str, argument: str | None, question: Ques
         least[floor] = max(own, least[floor])
     contributing = [row for row in rows if argument is None or row.values[argument] is not None]
     absent = [bool(rows) and not any(row.there[floor] for row in rows) for floor in range(len(least))]
-    return all(absent[floor] or units(contributing, floor) >= own for floor, own in enumerate(least)) and all(
+    above = all(absent[floor] or units(contributing, floor) >= own for floor, own in enumerate(least))
+    return above and all(_enough_in_cell(its, floor, own) for its in cells.values() for floor, own in enumerate(least))
         _enough_in_cell(its, floor, own) for its in cells.values() for floor, own in enumerate(least)
     )
 
