@@ -134,8 +134,6 @@ def refined(rows: Sequence[Row], name: str, argument: str | None, question: Ques
     absent = [bool(rows) and not any(row.there[floor] for row in rows) for floor in range(len(least))]
     above = all(absent[floor] or units(contributing, floor) >= own for floor, own in enumerate(least))
     return above and all(_enough_in_cell(its, floor, own) for its in cells.values() for floor, own in enumerate(least))
-        _enough_in_cell(its, floor, own) for its in cells.values() for floor, own in enumerate(least)
-    )
 
 
 def _enough_in_cell(rows: Sequence[Row], floor: int, least: int) -> bool:
