@@ -3,9 +3,10 @@
     python benches/guards.py --rows 100000                       rep3 and two, unit proven once and unit that repeats
     python benches/guards.py --rows 100000 --small fold          the same with small groups in one row
 
-Prints one JSON object a measurement. ``grouping`` is the time of the steps from the group-by on, of the slowest node;
-``seconds`` is what a user waits for. Keys have more values than there are rows, so that no owner groups before sharing,
-and there may be as many groups as rows: the guard compares as often as it ever does.
+Nodes are threads of one process. Prints one JSON object a measurement. ``grouping`` is the time of the steps from the
+group-by on, of the slowest node, ``predicted`` that of processes over TLS. Keys have more values than there are rows,
+so that no owner groups before sharing. There may be as many groups as rows: the guard compares as often as it ever
+does.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ import argparse
 import json
 import os
 import tempfile
-import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -43,14 +44,14 @@ def tables(rows: int) -> list[Table]:
     )
     half = rows // 2
     return [
-        Table(name, owner, select.format(name, half), f"{key}\n{value}\n{unit}", f"rows = {half}")
+        Table(name, owner, select.format(name, half), f"{key}\n{value}\n{unit}", f"rows = {half}\nopen = true")
         for name, owner in (("own", "a"), ("theirs", "b"))
     ]
 
 
 def main() -> None:
     """Measure what the command line asks for and print it."""
-    parser = argparse.ArgumentParser(description="Measure guards with all parties' processes on this machine.")
+    parser = argparse.ArgumentParser(description="Measure guards with all nodes in one process.")
     parser.add_argument("--rows", type=int, default=100_000, help="rows of both owners together")
     parser.add_argument("--engines", default="rep3,two")
     parser.add_argument("--guards", default=",".join(GUARDS), help=f"of: {' '.join(GUARDS)}")
@@ -96,23 +97,46 @@ def planned(federation: Any, unit: tuple[str, ...] | None, small: str) -> Any:
 
 
 def asked(federation: Any, plan: Any, repeats: int) -> dict[str, Any]:
-    """Run a plan: wall clock, time of the grouping and all after it, predicted and actual, and traffic."""
-    import tacit
+    """Run a plan among threads: time of the grouping and all after it, predicted and actual, and traffic."""
+    from tacit.plan.physical.cost import predict
     from tacit.plan.physical.operators import GroupBy
     from tacit.plan.physical.placed import SecureStep
 
     first = min(each.id for each in plan.steps if isinstance(each, SecureStep) and isinstance(each.operator, GroupBy))
-    connection = tacit.connect(federation.path)
-    seconds, grouping, predicted, sent, rounds = [], [], 0.0, 0, 0
+    grouping, sent, rounds = [], 0, 0
     for _ in range(repeats):
-        start = time.perf_counter()
-        cost = connection.run(plan).cost
-        seconds.append(time.perf_counter() - start)
-        actual = [each for each in cost.actual if int(each.step.split(".")[0]) >= first]
-        grouping.append(sum(each.seconds for each in actual))
-        sent, rounds = sum(each.bytes for each in actual), sum(each.rounds for each in actual)
-        predicted = sum(each.seconds for each in cost.predicted if int(each.step.split(".")[0]) >= first)
-    return {"seconds": seconds, "grouping": grouping, "predicted": predicted, "bytes": sent, "rounds": rounds}
+        nodes = run(federation, plan)
+        steps = [[each for name, each in found.items() if int(name.split(".")[0]) >= first] for found in nodes]
+        grouping.append(max(sum(each["seconds"] for each in node) for node in steps))
+        sent = sum(each["bytes_sent"] for node in steps for each in node)
+        rounds = sum(each["rounds"] for each in steps[0])
+    predicted = sum(each.seconds for each in predict(plan) if int(each.step.split(".")[0]) >= first)
+    return {"grouping": grouping, "predicted": predicted, "bytes": sent, "rounds": rounds}
+
+
+def run(federation: Any, plan: Any) -> list[Any]:
+    """Each node's figures of one run."""
+    from tacit import _native
+    from tacit.agent.party import PartyRun
+    from tacit.agent.steps import secure_operators
+
+    class Given(PartyRun):
+        """A party's run over a session in this process."""
+
+        def _connect(self) -> _native.Session:
+            return sessions[self.me]
+
+    permits, operators = (
+        json.dumps([each.json() for each in listed]) for listed in (plan.permits, secure_operators(plan))
+    )
+    listed = _native.Session.in_memory(list(plan.nodes), permits, operators, engine=plan.engine)
+    sessions, events = {each.me: each for each in listed}, {name: list[Any]() for name in plan.nodes}
+    with tempfile.TemporaryDirectory(prefix="tacit-bench-") as folder, ThreadPoolExecutor(len(listed)) as threads:
+        answers = {name: Path(folder) / f"{name}.duckdb" for name in plan.recipients}
+        runs = [Given(federation, name, plan, events[name].append, answers.get(name)) for name in plan.nodes]
+        for each in [threads.submit(party.run) for party in runs]:
+            each.result()
+    return [[each for each in found if each["event"] == "metrics"][-1]["steps"] for found in events.values()]
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from tests.differential.federations import make_keys
 from tests.differential.running import Engine, among_threads, in_clear
 
 from . import cases
-from .federation import planned, stored
+from .plans import planned, stored
 from .worlds import Case, Tables
 
 ALL = {**cases.CASES, **cases.FOLDED}

@@ -23,7 +23,7 @@ from tacit.plan.physical.placed import PlacedPlan, SecureStep, Step
 from tacit.plan.physical.values import Call, Integer
 
 from . import cases
-from .federation import planned, stored
+from .plans import planned, stored
 from .worlds import Tables
 
 TABLES: Tables = {
