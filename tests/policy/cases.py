@@ -33,6 +33,14 @@ BY_ROW = Case(
 BY_KEY = replace(BY_ROW, floors=(("visits", ("id",), 3),))
 BY_PERSON = replace(BY_ROW, floors=(("visits", ("person",), 2),), rows=visits_by_kind(lambda at, person: (person,)))
 BY_PERSON_OF_3 = replace(BY_PERSON, floors=(("visits", ("person",), 3),))
+BY_PERSON_AND_COST = replace(
+    BY_ROW,
+    floors=(("visits", ("person", "cost"), 2),),
+    rows=lambda tables: [
+        Row((kind,), {"cost": cost}, (None if None in (person, cost) else (person, cost),), (True,))
+        for at, person, kind, cost in tables["visits"]
+    ],
+)
 TWO_UNITS = replace(
     BY_ROW,
     floors=(("visits", ("person",), 2), ("visits", ("id",), 3)),
@@ -76,6 +84,14 @@ JOINED_BY_KIND = replace(
     rows=lambda tables: [Row((b[2],), {"cost": b[3], "pay": a[2]}, (a[0],), (True,)) for a, b in joined(tables)],
 )
 JOINED_ROWS = replace(JOINED_BY_KIND, floors=(("people", (), 3),))
+JOINED_BY_PERSON_AND_COST = replace(
+    JOINED_BY_KIND,
+    floors=(("visits", ("person", "cost"), 2),),
+    rows=lambda tables: [
+        Row((b[2],), {"cost": b[3], "pay": a[2]}, (None if b[3] is None else (b[1], b[3]),), (True,))
+        for a, b in joined(tables)
+    ],
+)
 TWO_OWNERS = replace(
     JOINED_BY_KIND,
     floors=(("people", ("ssn",), 2), ("visits", (), 3)),

@@ -31,13 +31,7 @@ def stored(tables: Tables, folder: Path, keys: Path, engine: str = "rep3") -> Fe
         owner = "b" if engine == "two" and table.owner == "c" else table.owner
         names = [each.field.name for each in table.columns]
         unique = [f'unique = [["{name}"]]' for keys_ in table.unique for name in keys_]
-        lines = [
-            f"[tables.{table.name}]",
-            f'owner = "{owner}"',
-            f'path = "{owner}/{table.name}.csv"',
-            f"rows = {ROWS}",
-            "open = true",
-        ]
+        lines = [f"[tables.{table.name}]", f'owner = "{owner}"', f'path = "{owner}/{table.name}.csv"', f"rows = {ROWS}"]
         lines += [*unique, *(f"columns.{name} = {{ {COLUMNS[name]} }}" for name in names)]
         rows = ["" if len(row) == 0 else ",".join(map(_csv, row)) for row in tables[table.name]]
         found[table.name] = Declared("\n".join(lines), "\n".join([",".join(names), *rows]) + "\n")

@@ -59,6 +59,7 @@ def check(case: Case, engine: Engine, keys: Path, folder: Path, suite: str = "re
         "JOINED_BY_KIND",
         "TWO_OWNERS",
         "EQUAL_UNITS",
+        "JOINED_BY_PERSON_AND_COST",
         "UNION",
         "UNION_REFINED",
         "CONDITIONAL",

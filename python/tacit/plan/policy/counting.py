@@ -21,6 +21,9 @@ from tacit.plan.facts.fields import aggregation_field, column, fields, names
 from tacit.plan.policy.conditions import TRUE, at_least, choose, either, every, negated, present, same, whole
 from tacit.plan.policy.units import Track, Uncountable
 
+LARGEST_UNIT = 1 << 120
+"""Combinations of a unit's columns, so that one number tells them apart."""
+
 
 @dataclass(frozen=True)
 class Check:
@@ -69,9 +72,8 @@ class Counter:
             return self.count(every(cell, *dict.fromkeys(map(present, named))))
         if not found:
             raise Uncountable(track.instance[0], "rows may repeat, and no unique key tells them apart")
-        if len(found) > 1:
-            raise Uncountable(track.instance[0], "units of several columns may repeat")
-        return self._add("count_distinct", self._input(choose(cell, found[0])))
+        unit = found[0] if len(found) == 1 else _joint(track, found)
+        return self._add("count_distinct", self._input(choose(cell, unit)))
 
     def stems(self, check: Check, cell: Expr = TRUE) -> Expr:
         """How many rows of a cell stem from the instance."""
@@ -108,6 +110,28 @@ class Counter:
             self.outputs[name] = expr
             return name
         return known[expr]
+
+
+def _joint(track: Track, columns: list[ColumnRef]) -> Expr:
+    """One number for each combination of whole numbers, NULL where one of them is missing."""
+    number: Expr = whole(0)
+    size = 1
+    for each in columns:
+        if not isinstance(each.type, Integer):
+            raise Uncountable(track.instance[0], f"units may repeat, and their column {each.name} is no number")
+        low, span = each.type.low, each.type.high - each.type.low + 1
+        size *= span
+        if size > LARGEST_UNIT:
+            raise Uncountable(track.instance[0], "units may repeat, and their columns have too many combinations")
+        wide = Call("cast", (each,), Integer(low, each.type.high, "HUGEINT"), each.nullable)
+        above = Call("sub", (wide, whole(low)), Integer(0, span - 1, "HUGEINT"), each.nullable)
+        if number == whole(0):
+            number = above
+            continue
+        scaled = Call("mul", (number, whole(span)), Integer(0, size - span, "HUGEINT"), number.nullable)
+        nullable = number.nullable or each.nullable
+        number = Call("add", (scaled, above), Integer(0, size - 1, "HUGEINT"), nullable)
+    return number
 
 
 def held(counter: Counter, check: Check, units: Expr, cell: Expr, may_be_empty: bool) -> Expr:
