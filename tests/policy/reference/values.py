@@ -1,0 +1,176 @@
+"""Expressions over one row, with NULL as SQL has it, and the conditions that decide them."""
+
+from __future__ import annotations
+
+import operator
+import statistics
+from collections.abc import Callable, Iterable, Mapping
+from datetime import date, timedelta
+from decimal import Decimal
+from typing import Any
+
+from sqlglot import exp
+
+from .tree import Expr, NotTold, name_of
+
+Row = Mapping[str, Any]
+
+COMPARISONS: Mapping[type[Expr], Callable[[Any, Any], bool]] = {
+    exp.EQ: operator.eq,
+    exp.NEQ: operator.ne,
+    exp.LT: operator.lt,
+    exp.LTE: operator.le,
+    exp.GT: operator.gt,
+    exp.GTE: operator.ge,
+}
+ARITHMETIC: Mapping[type[Expr], Callable[[Any, Any], Any]] = {
+    exp.Add: lambda a, b: a + (timedelta(b) if isinstance(a, date) else b),
+    exp.Sub: lambda a, b: (a - b).days if isinstance(a, date) and isinstance(b, date) else a - b,
+    exp.Mul: operator.mul,
+    exp.Div: lambda a, b: float(a) / float(b) if b else None,
+}
+
+
+def value(expression: Expr, row: Row) -> Any:
+    """What an expression is in a row; None for NULL."""
+    match expression:
+        case exp.Column():
+            return row[name_of(expression)]
+        case exp.Literal():
+            return expression.name if expression.is_string else _number(expression.name)
+        case exp.Null():
+            return None
+        case exp.Boolean():
+            return bool(expression.this)
+        case exp.Paren():
+            return value(expression.this, row)
+        case exp.Neg():
+            return _strict(operator.neg, value(expression.this, row))
+        case exp.Not():
+            return _strict(operator.not_, value(expression.this, row))
+        case exp.And() | exp.Or():
+            return _connected(expression, value(expression.left, row), value(expression.right, row))
+        case exp.Is():
+            return (value(expression.this, row) is None) == isinstance(expression.expression, exp.Null)
+        case exp.In():
+            return _any(_compared(operator.eq, value(expression.this, row), value(e, row)) for e in expression.expressions)
+        case exp.Between():
+            low, high = (value(expression.args[key], row) for key in ("low", "high"))
+            this = value(expression.this, row)
+            return _all([_compared(operator.ge, this, low), _compared(operator.le, this, high)])
+        case exp.Case():
+            return value(_branch(expression, row), row)
+        case exp.Coalesce():
+            parts = (value(part, row) for part in (expression.this, *expression.expressions))
+            return next((part for part in parts if part is not None), None)
+        case exp.Nullif():
+            this = value(expression.this, row)
+            return None if _compared(operator.eq, this, value(expression.expression, row)) else this
+        case exp.Cast():
+            return _cast(value(expression.this, row), expression.to.sql("duckdb"))
+    if (compare := COMPARISONS.get(type(expression))) is not None:
+        return _compared(compare, value(expression.left, row), value(expression.right, row))
+    if (compute := ARITHMETIC.get(type(expression))) is not None:
+        return _strict(compute, value(expression.left, row), value(expression.right, row))
+    raise NotTold(expression.sql("duckdb"))
+
+
+def conditions(expression: Expr) -> list[Expr]:
+    """The conditions that decide which rows, or which constants, an expression takes."""
+    found: list[Expr] = []
+    for part in expression.find_all(exp.Case, exp.Coalesce, exp.Nullif, exp.Predicate, exp.Not, exp.And, exp.Or):
+        match part:
+            case exp.Case():
+                found += [case_condition(part, branch) for branch in part.args["ifs"]]
+            case exp.Coalesce():
+                found += [exp.Is(this=part.this.copy(), expression=exp.Null())]
+            case exp.Nullif():
+                found += [exp.EQ(this=part.this.copy(), expression=part.expression.copy())]
+            case _:
+                found += [part]
+    return found
+
+
+def case_condition(case: exp.Case, branch: exp.If) -> Expr:
+    """When a branch is taken, if none before it is."""
+    return branch.this if case.this is None else exp.EQ(this=case.this.copy(), expression=branch.this.copy())
+
+
+def aggregate(expression: Expr, rows: Iterable[Row]) -> Any:
+    """An aggregate over rows."""
+    if isinstance(expression.this, exp.Star):
+        return sum(1 for _ in rows)
+    found = [each for row in rows if (each := value(argument(expression), row)) is not None]
+    match expression:
+        case exp.Count():
+            return len(set(found) if isinstance(expression.this, exp.Distinct) else found)
+        case exp.Sum():
+            return sum(found) if found else None
+        case exp.Avg():
+            return float(sum(found)) / len(found) if found else None
+        case exp.Min():
+            return min(found, default=None)
+        case exp.Max():
+            return max(found, default=None)
+        case exp.Median():
+            return float(statistics.median(found)) if found else None
+    raise NotTold(expression.sql("duckdb"))
+
+
+def argument(expression: Expr) -> Expr:
+    """What an aggregate aggregates."""
+    return expression.this.expressions[0] if isinstance(expression.this, exp.Distinct) else expression.this
+
+
+def function(expression: Expr) -> str:
+    """The aggregate's name among those that owners allow."""
+    if isinstance(expression.this, exp.Distinct):
+        return "count_distinct"
+    return {"median": "quantile"}.get(expression.key, expression.key)
+
+
+def _branch(case: exp.Case, row: Row) -> Expr:
+    for branch in case.args["ifs"]:
+        if value(case_condition(case, branch), row):
+            return branch.args["true"]
+    return case.args.get("default") or exp.Null()
+
+
+def _number(text: str) -> int | Decimal:
+    return int(text) if text.isdigit() else Decimal(text)
+
+
+def _cast(this: Any, to: str) -> Any:
+    if this is None:
+        return None
+    if to == "DATE":
+        return this if isinstance(this, date) else date.fromisoformat(this)
+    if to in ("DOUBLE", "FLOAT"):
+        return float(this)
+    return this
+
+
+def _strict(compute: Callable[..., Any], *parts: Any) -> Any:
+    return None if None in parts else compute(*parts)
+
+
+def _compared(compare: Callable[[Any, Any], bool], left: Any, right: Any) -> bool | None:
+    if left is None or right is None:
+        return None
+    if isinstance(left, date) != isinstance(right, date):
+        left, right = (date.fromisoformat(each) if isinstance(each, str) else each for each in (left, right))
+    return compare(left, right)
+
+
+def _connected(expression: Expr, left: bool | None, right: bool | None) -> bool | None:
+    return _all([left, right]) if isinstance(expression, exp.And) else _any([left, right])
+
+
+def _all(parts: Iterable[bool | None]) -> bool | None:
+    known = list(parts)
+    return False if False in known else None if None in known else True
+
+
+def _any(parts: Iterable[bool | None]) -> bool | None:
+    known = list(parts)
+    return True if True in known else None if None in known else False
