@@ -76,19 +76,25 @@ def value(expression: Expr, row: Row) -> Any:
 
 
 def conditions(expression: Expr) -> list[Expr]:
-    """The conditions that decide which rows, or which constants, an expression takes."""
-    found: list[Expr] = []
-    for part in expression.find_all(exp.Case, exp.Coalesce, exp.Nullif, exp.Predicate, exp.Not, exp.And, exp.Or):
-        match part:
-            case exp.Case():
-                found += [case_condition(part, branch) for branch in part.args["ifs"]]
-            case exp.Coalesce():
-                found += [exp.Is(this=part.this.copy(), expression=exp.Null())]
-            case exp.Nullif():
-                found += [exp.EQ(this=part.this.copy(), expression=part.expression.copy())]
-            case _:
-                found += [part]
-    return found
+    """The conditions, each as a whole, that decide which rows, or which constants, an expression takes."""
+    match expression:
+        case exp.Case():
+            branches = expression.args["ifs"]
+            values = [branch.args["true"] for branch in branches] + [expression.args.get("default") or exp.Null()]
+            return [case_condition(expression, branch) for branch in branches] + _conditions(values)
+        case exp.Coalesce():
+            null = exp.Is(this=expression.this.copy(), expression=exp.Null())
+            return [null, *_conditions([expression.this, *expression.expressions])]
+        case exp.Nullif():
+            same = exp.EQ(this=expression.this.copy(), expression=expression.expression.copy())
+            return [same, *conditions(expression.this)]
+        case exp.Predicate() | exp.Not() | exp.And() | exp.Or():
+            return [expression]
+    return _conditions(expression.iter_expressions())
+
+
+def _conditions(parts: Iterable[Expr]) -> list[Expr]:
+    return [condition for part in parts for condition in conditions(part)]
 
 
 def case_condition(case: exp.Case, branch: exp.If) -> Expr:

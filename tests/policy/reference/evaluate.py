@@ -1,0 +1,288 @@
+"""The answer that the rules allow of a query, on tables in clear, with why-provenance."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cmp_to_key
+from typing import Any
+
+from .derive import Derivation
+from .floors import Cell, Floors, Key, Lost, Row, Shown, units
+from .offers import Offers
+from .tree import Expr, Filter, Group, Join, NotTold, Project, Relation, Scan, Sort, Union, names_in, parse
+from .values import argument, conditions, value
+from .verdict import Verdict, verdict
+
+Data = Mapping[str, Sequence[Mapping[str, Any]]]
+"""Each table's rows."""
+
+
+@dataclass(frozen=True)
+class View:
+    """What recipients see. lines: printed beside the answer, whatever the data. shown: for checks, seen by nobody."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+    lines: tuple[str, ...]
+    shown: tuple[Shown, ...]
+
+    def seen(self) -> tuple[Hashable, ...]:
+        """All of it, in no order."""
+        return self.columns, tuple(sorted(self.rows, key=repr)), self.lines
+
+
+class Question:
+    """A query to recipients under offers: its verdict, and its answers."""
+
+    def __init__(self, sql: str, offers: Offers, to: tuple[str, ...]) -> None:
+        self.tree = parse(sql, {name: table.columns for name, table in offers.items()})
+        self.derivation = Derivation(self.tree, offers, to)
+        self.folded = _folded(self.tree, self.derivation)
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the query is allowed, from its text alone."""
+        return verdict(self.derivation)
+
+    def view(self, data: Data) -> View:
+        """What recipients see of these tables."""
+        run = _Run(self.derivation, data, self.folded)
+        rows, _ = run.rows(self.tree)
+        columns = tuple(name for name, _ in self.tree.outputs)
+        tail = [(row.rest,) if self.folded else () for row in rows]
+        answer = tuple((*(row.values[name] for name in columns), *end) for row, end in zip(rows, tail, strict=True))
+        return View((*columns, *(("rest",) if self.folded else ())), answer, self._lines(), tuple(run.shown))
+
+    def _lines(self) -> tuple[str, ...]:
+        floors = {(each, least) for guard in self.derivation.guards.values() for each, least in guard.floors.items()}
+        tables = self.derivation.tables
+        lines = {
+            f"groups of fewer than {least} {', '.join(tables[each].unit) or 'rows'} of {tables[each].name} are not shown"
+            for each, least in floors
+        }
+        return tuple(sorted(lines))
+
+
+def _folded(tree: Relation, derivation: Derivation) -> Group | None:
+    """The aggregation whose small groups are added up: only projections and orders stand above it."""
+    while isinstance(tree, Project) or (isinstance(tree, Sort) and tree.limit is None and not tree.offset):
+        tree = tree.child
+    if not isinstance(tree, Group) or not tree.keys or not derivation.guards[tree].floors:
+        return None
+    return None if any(derivation.tables[each].drop for each in derivation.guards[tree].floors) else tree
+
+
+class _Run:
+    """One evaluation. shown: what aggregations have shown."""
+
+    def __init__(self, derivation: Derivation, data: Data, folded: Group | None) -> None:
+        self.derivation, self.data, self.folded = derivation, data, folded
+        self.shown: list[Shown] = []
+
+    def rows(self, tree: Relation) -> tuple[list[Row], list[Lost]]:
+        """The rows of a relation, and what was lost on the way."""
+        match tree:
+            case Scan():
+                return self._scan(tree), []
+            case Filter():
+                return self._filter(tree)
+            case Join():
+                return self._join(tree)
+            case Group():
+                return self._group(tree), []
+            case Project():
+                rows, lost = self.rows(tree.child)
+                outputs = dict(tree.outputs)
+                return [_projected(row, outputs) for row in rows], [_projected_lost(each, outputs) for each in lost]
+            case Union():
+                sides = [self._side(side, tree.outputs) for side in tree.sides]
+                return sides[0] + sides[1], []
+            case Sort():
+                return self._sort(tree), []
+
+    def _scan(self, tree: Scan) -> list[Row]:
+        table, name = self.derivation.tables[tree.instance], tree.instance
+        rows = []
+        for at, given in enumerate(self.data[tree.table]):
+            unit = tuple(given[column] for column in table.unit) or (at,)
+            named = frozenset() if None in unit else frozenset({unit})
+            values = {f"{name}.{column}": given.get(column) for column in table.columns}
+            rows.append(Row(values, {name: named}))
+        return rows
+
+    def _filter(self, tree: Filter) -> tuple[list[Row], list[Lost]]:
+        rows, lost = self.rows(tree.child)
+        state = self.derivation.state(tree.child)
+        read = {pair.instance for name in names_in(tree.condition) for pair in state.outputs[name].pairs}
+        passed = [row for row in rows if value(tree.condition, row.values)]
+        dropped = [row for row in rows if not value(tree.condition, row.values)]
+        for instance in read & state.single & self._counted():
+            lost += [Lost(instance, unit, row.values) for row in dropped for unit in row.units[instance]]
+        return passed, [each for each in lost if _may_hold(tree.condition, each, passed)]
+
+    def _join(self, tree: Join) -> tuple[list[Row], list[Lost]]:
+        left, lost_left = self.rows(tree.left)
+        right, lost_right = self.rows(tree.right)
+        if tree.kind == "one":
+            return [_beside(a, b) for a in left for b in right], lost_left + lost_right
+        ones, others = [a for a, _ in tree.pairs], [b for _, b in tree.pairs]
+        by_key = _by_key(right, others)
+        found = [(row, by_key.get(_key(row, ones), [])) for row in left]
+        lost = self._misses(tree.right, left, ones, by_key) + self._misses(tree.left, right, others, _by_key(left, ones))
+        if tree.kind == "semi":
+            return [_within(row, partners) for row, partners in found if partners], lost
+        return [_beside(row, partner) for row, partners in found for partner in partners], lost
+
+    def _misses(self, tree: Relation, tested: list[Row], by: list[Expr], known: Mapping[Key, list[Row]]) -> list[Lost]:
+        """Keys that one side tests and the other does not have."""
+        counted = self.derivation.state(tree).single & self._counted()
+        missed = [(_key(row, by), row) for row in tested if _key(row, by) not in known]
+        return [Lost(instance, key, row.values) for instance in counted for key, row in missed]
+
+    def _counted(self) -> frozenset[str]:
+        tables = self.derivation.tables
+        found = frozenset(each for each in tables if tables[each].complement and self.derivation.binding(each))
+        if len(found) > 1:
+            raise NotTold("several tables of which those that are not counted count")
+        return found
+
+    def _side(self, tree: Project, outputs: tuple[str, ...]) -> list[Row]:
+        names = [name for name, _ in tree.outputs]
+        return [
+            replace(
+                row,
+                values=dict(zip(outputs, (row.values[name] for name in names), strict=True)),
+                bits=dict(zip(outputs, (row.bits.get(name, ()) for name in names), strict=True)),
+            )
+            for row in self.rows(tree)[0]
+        ]
+
+    def _group(self, tree: Group) -> list[Row]:
+        given, lost = self.rows(tree.child)
+        rows = [_with_bits(row, tree) for row in given]
+        found: dict[Key, list[Row]] = {} if tree.keys else {(): []}
+        for row in rows:
+            found.setdefault(_key(row, [each for _, each in tree.keys], null=True), []).append(row)
+        floors = self._floors(tree)
+        keys = [each for _, each in tree.keys]
+        cells = [Cell((key,), tuple(each), _lost_of(key, keys, lost)) for key, each in found.items()]
+        if not floors.guard.floors:
+            return [self._shown(floors, cell, cell.keys[0], False) for cell in cells]
+        if tree is self.folded:
+            shown, rest = floors.fold(cells)
+            ordinary = [self._shown(floors, cell, cell.keys[0], False) for cell in shown]
+            return ordinary + ([self._shown(floors, rest, (None,) * len(keys), True)] if rest else [])
+        return [self._shown(floors, cell, cell.keys[0], False) for cell in cells if floors.may_show(cell) or not keys]
+
+    def _floors(self, tree: Group) -> Floors:
+        child, guard = self.derivation.groups[tree], self.derivation.guards[tree]
+        touched = {pair.instance for pair in child.presence if pair.way in ("join", "filter")}
+        counted = {each: guard.floors[each] for each in touched & self._counted() & set(guard.floors)}
+        return Floors(tree, guard, child.some, counted)
+
+    def _shown(self, floors: Floors, cell: Cell, key: Key, rest: bool) -> Row:
+        tree = floors.tree
+        values = floors.aggregates(cell)
+        if floors.guard.floors:
+            names = tuple(name for name, each in values.items() if each is not None)
+            self.shown.append(Shown(tree, cell.rows, names, rest))
+        bits = {
+            name: tuple(sorted({row.bits[name] for row in cell.rows}, key=repr)) if row_bits else ()
+            for name, _ in tree.aggregates
+            for row_bits in [any(row.bits[name] for row in cell.rows)]
+        }
+        instances = {each for row in cell.rows for each in row.units}
+        named = dict(zip((name for name, _ in tree.keys), key, strict=True))
+        kept_bits = {name: cell.rows[0].bits.get(name, ()) for name in named} if cell.rows else {}
+        sources = {each: units(cell.rows, each) for each in instances}
+        return Row({**named, **values}, sources, {**bits, **kept_bits}, rest)
+
+    def _sort(self, tree: Sort) -> list[Row]:
+        rows, _ = self.rows(tree.child)
+
+        def compare(one: Row, other: Row) -> int:
+            for term, descends, nulls_first in tree.terms:
+                a, b = value(term, one.values), value(term, other.values)
+                if a == b:
+                    continue
+                if a is None or b is None:
+                    return -1 if (a is None) == nulls_first else 1
+                return (1 if a > b else -1) * (-1 if descends else 1)
+            return 0
+
+        ordinary = sorted((row for row in rows if not row.rest), key=cmp_to_key(compare))
+        end = None if tree.limit is None else tree.offset + tree.limit
+        return ordinary[tree.offset : end] + [row for row in rows if row.rest]
+
+
+def _bits(expression: Expr, row: Row) -> tuple[Hashable, ...]:
+    """How conditions decide an expression in a row, those below included."""
+    below = [bit for name in names_in(expression) for bit in row.bits.get(name, ())]
+    return (*below, *(bool(value(each, row.values)) for each in conditions(expression)))
+
+
+def _with_bits(row: Row, tree: Group) -> Row:
+    """The row with the bits of all aggregates' arguments; that one is not NULL is a bit as well."""
+    found = dict(row.bits)
+    for name, expression in tree.aggregates:
+        if expression.this.key == "star":
+            found[name] = ()
+        else:
+            inner = argument(expression)
+            found[name] = (*_bits(inner, row), value(inner, row.values) is not None)
+    for name, expression in tree.keys:
+        found[name] = _bits(expression, row)
+    return replace(row, bits=found)
+
+
+def _projected(row: Row, outputs: Mapping[str, Expr]) -> Row:
+    values = {name: value(each, row.values) for name, each in outputs.items()}
+    return replace(row, values=values, bits={name: _bits(each, row) for name, each in outputs.items()})
+
+
+def _projected_lost(lost: Lost, outputs: Mapping[str, Expr]) -> Lost:
+    known = {name: each for name, each in outputs.items() if set(names_in(each)) <= set(lost.values)}
+    return replace(lost, values={name: value(each, lost.values) for name, each in known.items()})
+
+
+def _key(row: Row, by: Iterable[Expr], null: bool = False) -> Key:
+    key = tuple(value(each, row.values) for each in by)
+    return key if null or None not in key else (id(row),)
+
+
+def _by_key(rows: list[Row], by: list[Expr]) -> dict[Key, list[Row]]:
+    found: dict[Key, list[Row]] = {}
+    for row in rows:
+        found.setdefault(_key(row, by), []).append(row)
+    return found
+
+
+def _beside(one: Row, other: Row) -> Row:
+    return Row(
+        {**one.values, **other.values}, {**one.units, **other.units}, {**one.bits, **other.bits}, one.rest or other.rest
+    )
+
+
+def _within(row: Row, partners: list[Row]) -> Row:
+    instances = {each for partner in partners for each in partner.units}
+    return replace(row, units={**row.units, **{each: units(partners, each) for each in instances}})
+
+
+def _may_hold(condition: Expr, lost: Lost, passed: list[Row]) -> bool:
+    """Whether what is lost might have passed a condition on what is known of it, or was lost by this very one."""
+    if not set(names_in(condition)) <= set(lost.values):
+        return True
+    return bool(value(condition, lost.values)) or lost.instance in {n.split(".")[0] for n in names_in(condition)}
+
+
+def _lost_of(key: Key, by: list[Expr], lost: list[Lost]) -> frozenset[Hashable]:
+    """What is lost and, for all that is known of it, might belong to a group."""
+    return frozenset(
+        (each.instance, each.name)
+        for each in lost
+        if all(
+            not set(names_in(expression)) <= set(each.values) or value(expression, each.values) == part
+            for expression, part in zip(by, key, strict=True)
+        )
+    )
