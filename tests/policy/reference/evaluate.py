@@ -7,10 +7,12 @@ from dataclasses import dataclass, replace
 from functools import cmp_to_key
 from typing import Any
 
+from sqlglot import exp
+
 from .derive import Derivation
 from .floors import Cell, Floors, Key, Lost, Row, Shown, units
 from .offers import Offers
-from .tree import Expr, Filter, Group, Join, NotTold, Project, Relation, Scan, Sort, Union, names_in, parse
+from .tree import Expr, Filter, Group, Join, NotTold, Project, Relation, Scan, Sort, Union, name_of, names_in, parse
 from .values import argument, conditions, value
 from .verdict import Verdict, verdict
 
@@ -117,9 +119,10 @@ class _Run:
         read = {pair.instance for name in names_in(tree.condition) for pair in state.outputs[name].pairs}
         passed = [row for row in rows if value(tree.condition, row.values)]
         dropped = [row for row in rows if not value(tree.condition, row.values)]
+        lost = [each for each in lost if _may_hold(tree.condition, each)]
         for instance in read & state.single & self._counted():
             lost += [Lost(instance, unit, row.values) for row in dropped for unit in row.units[instance]]
-        return passed, [each for each in lost if _may_hold(tree.condition, each, passed)]
+        return passed, lost
 
     def _join(self, tree: Join) -> tuple[list[Row], list[Lost]]:
         left, lost_left = self.rows(tree.left)
@@ -216,10 +219,31 @@ class _Run:
         return ordinary[tree.offset : end] + [row for row in rows if row.rest]
 
 
+@dataclass(frozen=True)
+class _Decided:
+    """What decides an expression: the columns that it reads, and its own conditions with their texts."""
+
+    expression: Expr
+    names: tuple[str, ...]
+    conditions: tuple[tuple[str, Expr], ...]
+
+
+_known: dict[int, _Decided] = {}
+
+
+def _decided(expression: Expr) -> _Decided:
+    """Found once for each expression object: to write or compare an expression takes longer than to evaluate it."""
+    if id(expression) not in _known:
+        own = tuple((str(each), each) for each in conditions(expression))
+        _known[id(expression)] = _Decided(expression, tuple(names_in(expression)), own)
+    return _known[id(expression)]
+
+
 def _bits(expression: Expr, row: Row) -> tuple[Hashable, ...]:
-    """How conditions decide an expression in a row, those below included."""
-    below = [bit for name in names_in(expression) for bit in row.bits.get(name, ())]
-    return (*below, *(bool(value(each, row.values)) for each in conditions(expression)))
+    """How conditions decide an expression in a row, those below included, each with its text."""
+    decided = _decided(expression)
+    below = [bit for name in decided.names for bit in row.bits.get(name, ())]
+    return (*below, *((text, bool(value(each, row.values))) for text, each in decided.conditions))
 
 
 def _with_bits(row: Row, tree: Group) -> Row:
@@ -230,7 +254,8 @@ def _with_bits(row: Row, tree: Group) -> Row:
             found[name] = ()
         else:
             inner = argument(expression)
-            found[name] = (*_bits(inner, row), value(inner, row.values) is not None)
+            null = (name_of(inner) if isinstance(inner, exp.Column) else "", value(inner, row.values) is None)
+            found[name] = (*_bits(inner, row), null)
     for name, expression in tree.keys:
         found[name] = _bits(expression, row)
     return replace(row, bits=found)
@@ -269,11 +294,9 @@ def _within(row: Row, partners: list[Row]) -> Row:
     return replace(row, units={**row.units, **{each: units(partners, each) for each in instances}})
 
 
-def _may_hold(condition: Expr, lost: Lost, passed: list[Row]) -> bool:
-    """Whether what is lost might have passed a condition on what is known of it, or was lost by this very one."""
-    if not set(names_in(condition)) <= set(lost.values):
-        return True
-    return bool(value(condition, lost.values)) or lost.instance in {n.split(".")[0] for n in names_in(condition)}
+def _may_hold(condition: Expr, lost: Lost) -> bool:
+    """Whether what is lost might pass a further condition, for all that is known of it."""
+    return not set(names_in(condition)) <= set(lost.values) or bool(value(condition, lost.values))
 
 
 def _lost_of(key: Key, by: list[Expr], lost: list[Lost]) -> frozenset[Hashable]:

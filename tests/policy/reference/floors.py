@@ -119,8 +119,7 @@ class Floors:
         if name not in self.guard.conditional:
             return True
         cells = self.cells(cell.rows, self.guard.conditional)
-        everything = not self.counted or len(cells) == 2 ** max(map(len, cells))
-        return everything and all(self.enough(each, floors) for each in cells.values())
+        return (not self.counted or _complete(cells)) and all(self.enough(each, floors) for each in cells.values())
 
     def cells(self, rows: Iterable[Row], names: Iterable[str]) -> dict[tuple[Hashable, ...], list[Row]]:
         """The rows by how all conditions of these aggregates decide them."""
@@ -129,6 +128,13 @@ class Floors:
             bits = [bit for name in sorted(names) for bit in row.bits[name]]
             found.setdefault(tuple(bits), []).append(row)
         return found
+
+
+def _complete(cells: Iterable[tuple[Hashable, ...]]) -> bool:
+    """Whether every combination of conditions occurs. Each is a text and a bit; those without text follow others."""
+    found = {frozenset(bit for bit in cell if isinstance(bit, tuple) and bit[0]) for cell in cells}
+    names = {bit[0] for cell in found for bit in cell}
+    return len(found) == 2 ** len(names)
 
 
 def _sum(cells: list[Cell]) -> Cell:

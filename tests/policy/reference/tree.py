@@ -90,7 +90,8 @@ def names_in(expression: Expr) -> list[str]:
 
 
 def name_of(column: exp.Column) -> str:
-    return f"{column.table}.{column.name}" if column.table else column.name
+    name, table = column.args["this"].args["this"], column.args.get("table")
+    return f"{table.args['this']}.{name}" if table else name
 
 
 def conjuncts(condition: Expr | None) -> Iterator[Expr]:
