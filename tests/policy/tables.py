@@ -29,9 +29,7 @@ def federation_rows(seed: int = 7) -> Mapping[str, Sequence[Mapping[str, Any]]]:
         "rooms": [{"room": at, "floor": at % 3, "note": f"r{at}"} for at in range(1, 13)],
         "customers": [_customer(chance, number) for number in range(1, CUSTOMERS + 1)],
         "copies": [{"ssn": number, "copy": at} for number in range(101, 107) for at in range(2 ** (number - 101))],
-        "labels": [
-            {"ssn": 100 + at, "label": at, "bit": 2**at, "half": int(at > 0)} for at in range(50)
-        ],
+        "labels": [{"ssn": 100 + at, "label": at, "bit": 2**at, "half": int(at > 0)} for at in range(50)],
         "visits": _visits(chance, people),
         "clients": [
             {"ssn": number, "tier": chance.choice(("gold", "plain")), "balance": chance.randint(0, 9000)}

@@ -29,11 +29,15 @@ Pairs = frozenset[Pair]
 
 @dataclass(frozen=True)
 class Output:
-    """What a column derives from. linear: a sum of multiples. conditional: not every row may contribute to its sums."""
+    """What a column derives from. linear: a sum of multiples. conditional: not every row may contribute to its sums.
+
+    counts: it is a number of rows or units.
+    """
 
     pairs: Pairs
     linear: bool = True
     conditional: bool = False
+    counts: bool = False
 
 
 @dataclass(frozen=True)
@@ -146,7 +150,7 @@ class Derivation:
 
     def _filter(self, tree: Filter) -> State:
         child = self.state(tree.child)
-        self.compared.append((tree.condition, child, isinstance(tree.child, Group)))
+        self.compared.append((tree.condition, child, True))
         functional = [(frozenset({a}), frozenset({b})) for a, b in _equalities(tree.condition)]
         return replace(
             child,
@@ -176,7 +180,10 @@ class Derivation:
             frozenset(a | b for a in left.together for b in right.together),
             left.some | right.some,
         )
-        return whole if tree.kind != "semi" else replace(whole, outputs=left.outputs, identity=left.identity)
+        if tree.kind != "semi":
+            return whole
+        bound = {name: whom for name, whom in right.identity.items() if any(map(self.binding, whom))}
+        return replace(whole, outputs=left.outputs, identity={**left.identity, **bound})
 
     def _project(self, tree: Project) -> State:
         child = self.state(tree.child)
@@ -208,7 +215,8 @@ class Derivation:
     def _sort(self, tree: Sort) -> State:
         child = self.state(tree.child)
         pairs = frozenset(pair for term, _, _ in tree.terms for pair in self.output(term, child).pairs)
-        by = frozenset(replace(pair, way="order") if pair.instance in child.single else pair for pair in pairs)
+        way = "sort" if tree.limit is None else "order"
+        by = frozenset(replace(pair, way=way) if pair.instance in child.single else pair for pair in pairs)
         return replace(child, presence=child.presence | by)
 
     def _group(self, tree: Group) -> State:
@@ -218,11 +226,7 @@ class Derivation:
         known = child.closure(self._key_attributes(tree))
         presence = child.presence | used(frozenset(pair for key in keys.values() for pair in key.pairs), "key")
         below = presence.union(*(each.pairs for each in (*keys.values(), *values.values())))
-        kept = frozenset(
-            each
-            for each in child.single
-            if not self.binding(each) or self._units(each) <= known
-        )
+        kept = frozenset(each for each in child.single if not self.binding(each) or self._units(each) <= known)
         merged = child.single - kept
         guarded = [each for each in sorted(merged) if not self.free(each, below)]
         if tree.aggregates:
@@ -236,17 +240,21 @@ class Derivation:
         conditional = frozenset(name for name, value in values.items() if value.conditional)
         self.guards[tree] = Guard(floors, contributors, conditional)
         self.groups[tree] = child
-        shown_keys = {
-            name: replace(key, pairs=used(key.pairs, "group", merged)) for name, key in keys.items()
-        }
+        shown_keys = {name: replace(key, pairs=used(key.pairs, "group", merged)) for name, key in keys.items()}
         named = frozenset(keys)
         row = f"{_first(tree)}.#"
         whole = child.single | child.merged
         return State(
-            {**shown_keys, **{name: replace(each, conditional=False if not kept else each.conditional) for name, each in values.items()}},
+            {
+                **shown_keys,
+                **{
+                    name: replace(each, conditional=False if not kept else each.conditional)
+                    for name, each in values.items()
+                },
+            },
             kept,
             child.merged | merged,
-            child.grouped | kept,
+            child.grouped | kept if tree.aggregates else child.grouped,
             presence,
             (*child.functional, (named, known | frozenset(values) | {row}), (frozenset({row}), named))
             + tuple(pair for name, each in tree.keys for pair in _named(name, each)),
@@ -267,14 +275,13 @@ class Derivation:
         instances = child.single | child.merged
         rows = frozenset(Pair(each, EVERY, "aggregate:count") for each in instances - self.partners(child))
         if isinstance(expression.this, exp.Star):
-            return Output(rows)
+            return Output(rows, counts=True)
         inner, name = self.output(argument(expression), child), function(expression)
-        pairs = {
-            replace(pair, way=f"aggregate:{name}") if pair.way == VALUE and not self._is_unit(pair, name) else pair
-            for pair in inner.pairs
-        }
-        units = {pair for pair in pairs if pair.way == VALUE}
-        return Output(frozenset(pairs - units) | rows, True, inner.conditional)
+        whole = {pair for pair in inner.pairs if pair.way == VALUE or pair.way.startswith("aggregate:")}
+        of_unit = {pair for pair in whole if name == "count_distinct" and self._is_unit(pair)}
+        used_by = {replace(pair, way=f"aggregate:{name}") for pair in whole - of_unit if pair.instance in child.single}
+        values = {pair for pair in inner.pairs if pair.way != VALUE}
+        return Output(frozenset(values | used_by) | rows, True, inner.conditional, bool(of_unit))
 
     def partners(self, child: State) -> frozenset[str]:
         """Instances of no rules whose rows are decided by those of others, and so repeat none of them."""
@@ -282,8 +289,8 @@ class Derivation:
         decided = child.closure(bound) - bound
         return frozenset(each for name, whom in child.identity.items() if name in decided for each in whom)
 
-    def _is_unit(self, pair: Pair, name: str) -> bool:
-        return name == "count_distinct" and self.tables[pair.instance].unit == (pair.column,)
+    def _is_unit(self, pair: Pair) -> bool:
+        return self.tables[pair.instance].unit == (pair.column,)
 
     def output(self, expression: Expr, child: State) -> Output:
         """What an expression over the child's columns derives from."""
@@ -341,9 +348,7 @@ def _valued(expression: Expr) -> list[str]:
 def _nonlinear(expression: Expr) -> bool:
     """Whether columns are multiplied with each other, or divided by."""
     products = expression.find_all(exp.Mul, exp.Div)
-    return any(
-        _valued(each.right) and (_valued(each.left) or isinstance(each, exp.Div)) for each in products
-    )
+    return any(_valued(each.right) and (_valued(each.left) or isinstance(each, exp.Div)) for each in products)
 
 
 def _copies(one: Expr, other: Expr) -> list[tuple[str, str]]:

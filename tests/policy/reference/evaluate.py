@@ -29,6 +29,10 @@ class View:
     lines: tuple[str, ...]
     shown: tuple[Shown, ...]
 
+    def ordinary(self) -> list[tuple[Any, ...]]:
+        """The rows without the column that marks the rest."""
+        return [row[:-1] if self.columns[-1:] == ("rest",) else row for row in self.rows]
+
     def seen(self) -> tuple[Hashable, ...]:
         """All of it, in no order."""
         return self.columns, tuple(sorted(self.rows, key=repr)), self.lines
@@ -132,7 +136,9 @@ class _Run:
         ones, others = [a for a, _ in tree.pairs], [b for _, b in tree.pairs]
         by_key = _by_key(right, others)
         found = [(row, by_key.get(_key(row, ones), [])) for row in left]
-        lost = self._misses(tree.right, left, ones, by_key) + self._misses(tree.left, right, others, _by_key(left, ones))
+        lost = self._misses(tree.right, left, ones, by_key) + self._misses(
+            tree.left, right, others, _by_key(left, ones)
+        )
         if tree.kind == "semi":
             return [_within(row, partners) for row, partners in found if partners], lost
         return [_beside(row, partner) for row, partners in found for partner in partners], lost

@@ -285,7 +285,9 @@ def _qualified(expression: Expr, scope: Mapping[str, str]) -> Expr:
     """Columns by the names of their sources; those inside subqueries stay."""
     return _replaced(
         expression,
-        lambda part: f"{scope[part.table]}.{part.name}" if isinstance(part, exp.Column) and part.table in scope else None,
+        lambda part: (
+            f"{scope[part.table]}.{part.name}" if isinstance(part, exp.Column) and part.table in scope else None
+        ),
     )
 
 

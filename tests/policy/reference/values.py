@@ -53,7 +53,9 @@ def value(expression: Expr, row: Row) -> Any:
         case exp.Is():
             return (value(expression.this, row) is None) == isinstance(expression.expression, exp.Null)
         case exp.In():
-            return _any(_compared(operator.eq, value(expression.this, row), value(e, row)) for e in expression.expressions)
+            return _any(
+                _compared(operator.eq, value(expression.this, row), value(e, row)) for e in expression.expressions
+            )
         case exp.Between():
             low, high = (value(expression.args[key], row) for key in ("low", "high"))
             this = value(expression.this, row)

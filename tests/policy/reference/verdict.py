@@ -20,6 +20,9 @@ ORDER = (
 )  # fmt: skip
 """Which of several rules that a query breaks is named."""
 
+ONE_OF_ALL = {"aggregate:min", "aggregate:max", "aggregate:quantile", "aggregate:count_distinct"}
+"""What would show one unit's number of rows."""
+
 MIRRORED = {exp.LT: exp.GT, exp.GT: exp.LT, exp.LTE: exp.GTE, exp.GTE: exp.LTE}
 
 
@@ -56,8 +59,8 @@ class _Judge:
         for one, other in self.query.joined:
             yield from self._partner(one, other)
             yield from self._partner(other, one)
-        for condition, state, having in self.query.compared:
-            yield from self._conditions(condition, state, having)
+        for condition, state, decides in self.query.compared:
+            yield from self._conditions(condition, state, decides)
         for group, state in self.query.aggregates:
             for _, expression in group.aggregates:
                 yield from self._aggregate(expression, state)
@@ -77,8 +80,12 @@ class _Judge:
         pairs |= {pair for group in self.query.groups for each in self._outputs(group) for pair in each}
         for pair in pairs | {pair for each in self.query.final.outputs.values() for pair in each.pairs}:
             table = self._bound(pair)
-            if table is not None and pair.column != EVERY and not shown(table, pair.column, self.recipient):
+            if table is None or shown(table, pair.column, self.recipient):
+                continue
+            if pair.column != EVERY:
                 yield from _way(table.columns[pair.column], pair.way)
+            elif pair.way in ONE_OF_ALL:
+                yield "function"
 
     def _outputs(self, group: Group) -> Iterator[frozenset[Pair]]:
         return (each.pairs for each in self.query.states[group].outputs.values())
@@ -155,8 +162,8 @@ class _Judge:
             for whom in state.identity.values()
         )
 
-    def _conditions(self, condition: Expr, state: State, having: bool) -> Iterator[str]:
-        if having and any(self.query.tables[each].binds(self.recipient) for each in state.merged):
+    def _conditions(self, condition: Expr, state: State, decides: bool) -> Iterator[str]:
+        if decides:
             yield from self._unreachable(condition, state)
         for part in condition.find_all(*COMPARISONS, exp.Between, exp.In, exp.Is):
             yield from self._comparison(part, state)
@@ -188,21 +195,16 @@ class _Judge:
                 yield "constants"
 
     def _unreachable(self, condition: Expr, state: State) -> Iterator[str]:
-        """Rows of a group are at least as many as its units."""
-        least = min(self.query.tables[each].least_group for each in state.merged if self.query.binding(each))
-        counts = {name for name in state.outputs if self._counts_rows(name, state)}
+        """A group has at least as many rows as units, and as many units as its floor."""
         read = set(names_in(condition))
-        if read and read <= counts and len(read) == 1:
+        if len(read) != 1 or not all(state.outputs[name].counts for name in read):
+            return
+        whom = {pair.instance for name in read for pair in state.outputs[name].pairs}
+        least = max(self.query.tables[each].least_group for each in whom)
+        if whom <= state.merged and any(map(self.query.binding, whom)):
             tried = [*range(least, least + 10), 10**6, *_near(condition, least)]
             if not any(value(condition, dict.fromkeys(read, each)) for each in tried):
                 yield "floor"
-
-    def _counts_rows(self, name: str, state: State) -> bool:
-        found = [each for group in self.query.groups for key, each in group.aggregates if key == name]
-        return any(_rows(each) or function(each) == "count_distinct" and self._of_unit(each) for each in found)
-
-    def _of_unit(self, expression: Expr) -> bool:
-        return any(name.endswith(f".{unit}") for name in names_in(expression) for each in self.query.tables.values() for unit in each.unit)
 
 
 def _rows(expression: Expr) -> bool:
@@ -223,6 +225,8 @@ def _way(column: Column, way: str) -> Iterator[str]:
     elif kind == "group":
         if "group" not in column.use and not _flag(column):
             yield "group"
+    elif kind == "order":
+        yield "select"
     elif kind in ("join", "filter"):
         if kind not in column.use:
             yield kind
@@ -263,4 +267,3 @@ def _near(condition: Expr, least: int) -> Iterator[int]:
     for literal in condition.find_all(exp.Literal):
         if literal.name.isdigit():
             yield from (each for each in range(int(literal.name) - 1, int(literal.name) + 2) if each >= least)
-
