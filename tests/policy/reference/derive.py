@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 
 from sqlglot import exp
 
@@ -241,26 +240,19 @@ class Derivation:
         self.guards[tree] = Guard(floors, contributors, conditional)
         self.groups[tree] = child
         shown_keys = {name: replace(key, pairs=used(key.pairs, "group", merged)) for name, key in keys.items()}
-        named = frozenset(keys)
-        row = f"{_first(tree)}.#"
+        named, row = frozenset(keys), f"{_first(tree)}.#"
+        functional = [(named, known | frozenset(values) | {row}), (frozenset({row}), named)]
+        functional += [pair for name, each in tree.keys for pair in _named(name, each)]
         whole = child.single | child.merged
         return State(
-            {
-                **shown_keys,
-                **{
-                    name: replace(each, conditional=False if not kept else each.conditional)
-                    for name, each in values.items()
-                },
-            },
+            {**shown_keys, **values},
             kept,
             child.merged | merged,
             child.grouped | kept if tree.aggregates else child.grouped,
             presence,
-            (*child.functional, (named, known | frozenset(values) | {row}), (frozenset({row}), named))
-            + tuple(pair for name, each in tree.keys for pair in _named(name, each)),
+            (*child.functional, *functional),
             {row: whole},
             frozenset({whole}),
-            frozenset(),
         )
 
     def _key_attributes(self, tree: Group) -> set[str]:

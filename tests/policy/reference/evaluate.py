@@ -64,8 +64,9 @@ class Question:
         floors = {(each, least) for guard in self.derivation.guards.values() for each, least in guard.floors.items()}
         tables = self.derivation.tables
         lines = {
-            f"groups of fewer than {least} {', '.join(tables[each].unit) or 'rows'} of {tables[each].name} are not shown"
+            f"groups of fewer than {least} {', '.join(table.unit) or 'rows'} of {table.name} are not shown"
             for each, least in floors
+            for table in [tables[each]]
         }
         return tuple(sorted(lines))
 

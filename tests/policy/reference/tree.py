@@ -139,7 +139,7 @@ class _Builder:
         grouped = tree.args.get("group") is not None or any(
             _aggregates(each) for each in (*(each for _, each in outputs), *([having.this] if having else []))
         )
-        by_alias = {name: expression for name, expression in outputs}
+        by_alias = dict(outputs)
         wanted = [expression for _, expression in outputs]
         wanted += [having.this] if having else []
         wanted += [_by_alias(term, by_alias) for term, _, _ in terms]

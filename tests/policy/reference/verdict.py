@@ -126,11 +126,13 @@ class _Judge:
             yield "with"
 
     def _aggregate(self, expression: Expr, state: State) -> Iterator[str]:
-        single = [each for each in state.single if self.query.tables[each].binds(self.recipient)]
-        if not single or all(self.query.free(each, state.presence) for each in single) and _rows(expression):
-            return
         name = "count" if _rows(expression) else function(expression)
         inner = None if _rows(expression) else self.query.output(argument(expression), state)
+        below = state.presence | inner.pairs if inner else state.presence
+        bound = [each for each in state.single if self.query.tables[each].binds(self.recipient)]
+        single = [each for each in bound if not self.query.free(each, below)]
+        if not bound:
+            return
         if inner is not None and not inner.linear and name not in ("min", "max", "quantile"):
             yield "linear"
         for instance in single:
@@ -190,9 +192,10 @@ class _Judge:
             whole = kind in (exp.GTE, exp.LT) and isinstance(side, exp.Column) and not others
             if not whole or not all(_is_cut(column, each) for each in constants):
                 yield "cuts"
-        if column.constants is not None and not isinstance(part, exp.Is):
-            if others or not isinstance(side, exp.Column) or not set(constants) <= column.constants:
-                yield "constants"
+        if column.constants is None or isinstance(part, exp.Is):
+            return
+        if others or not isinstance(side, exp.Column) or not set(constants) <= column.constants:
+            yield "constants"
 
     def _unreachable(self, condition: Expr, state: State) -> Iterator[str]:
         """A group has at least as many rows as units, and as many units as its floor."""
@@ -227,9 +230,8 @@ def _way(column: Column, way: str) -> Iterator[str]:
             yield "group"
     elif kind == "order":
         yield "select"
-    elif kind in ("join", "filter"):
-        if kind not in column.use:
-            yield kind
+    elif kind in ("join", "filter") and kind not in column.use:
+        yield kind
 
 
 def _flag(column: Column) -> bool:
