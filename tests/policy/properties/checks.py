@@ -18,6 +18,15 @@ MEASURES = {"people": ("salary", "bonus"), "orders": ("amount",), "members": ("f
 """Columns of which only aggregates are shown."""
 
 
+AMOUNTS = (
+    (),
+    tuple(by for much in range(1, 13) for by in (much, -much)),
+    tuple(by for much in range(1, 5) for by in (much, -much)),
+    (1, -1),
+)
+"""By how much measures are changed to hide others' changes: if one is, if two are, if more are."""
+
+
 def refused(subject: Subject) -> Found:
     """Questions of the world that are not allowed: the other properties would say nothing of them."""
     for sql in QUESTIONS:
@@ -83,16 +92,14 @@ def _plus(row: Mapping[str, Any], columns: Iterable[str], by: int) -> dict[str, 
     return {**row, **{column: row[column] + by for column in columns if row[column] is not None}}
 
 
-def _hidden(
-    subject: Subject, sql: str, before: tuple[object, ...], data: Data, table: str, few: Sequence[int]
-) -> bool:
+def _hidden(subject: Subject, sql: str, before: tuple[object, ...], data: Data, table: str, few: Sequence[int]) -> bool:
     """Whether changes of other units' measures give the answer from before."""
     rows = list(data[table])
     others = [at for at, row in enumerate(rows) if row["ssn"] not in few]
     cells = [(at, column) for at in others for column in MEASURES[table] if rows[at][column] is not None]
     for size in range(len(few) * len(MEASURES[table]) * 2 + 1):
         for places in itertools.combinations(cells, size):
-            for amounts in itertools.product((1, -1, 2, -2) if size < 3 else (1, -1), repeat=size):
+            for amounts in itertools.product(AMOUNTS[min(size, 3)], repeat=size):
                 tried = [dict(row) for row in rows]
                 for (at, column), by in zip(places, amounts, strict=True):
                     tried[at][column] += by
@@ -106,7 +113,7 @@ def certain_members(subject: Subject, questions: Sequence[str], least: int, keys
 
     All assignments: each of so few keys is no member, or one with a plan. Customers are all but the last key.
     """
-    customers = [{"ssn": key, "segment": "st"[key % 2]} for key in range(1, keys)]
+    customers = [{"ssn": key, "segment": "s" if key < 5 else "t"} for key in range(1, keys)]
     for sql in questions:
         certain: dict[object, frozenset[int]] = {}
         examples: dict[object, Rows] = {}

@@ -99,6 +99,10 @@ MEMBER_QUESTIONS = (
     "SELECT COUNT(*) AS n FROM members WHERE plan = 'a'",
     "SELECT COUNT(*) AS n, SUM(CASE WHEN plan = 'a' THEN 1 ELSE 0 END) AS a FROM members",
     "SELECT COUNT(*) AS n FROM customers WHERE ssn IN (SELECT ssn FROM members)",
+    "SELECT COUNT(*) AS n, SUM(CASE WHEN c.segment = 's' THEN 1 ELSE 0 END) AS s"
+    " FROM customers c JOIN members m ON c.ssn = m.ssn",
+    "SELECT SUM(x) AS s FROM (SELECT CASE WHEN c.segment = 's' THEN 1 ELSE 0 END AS x"
+    " FROM customers c JOIN members m ON c.ssn = m.ssn) q",
     "SELECT c.segment, COUNT(*) AS n FROM customers c JOIN members m ON c.ssn = m.ssn WHERE m.plan = 'a'"
     " GROUP BY c.segment",
 )
@@ -106,7 +110,11 @@ MEMBER_QUESTIONS = (
 
 def offers(least: int) -> dict[str, str]:
     """The offers of the world with this floor."""
-    return {"north": CUSTOMERS, "south": PEOPLE.replace("LEAST", str(least)), "west": MEMBERS.replace("LEAST", str(least))}
+    return {
+        "north": CUSTOMERS,
+        "south": PEOPLE.replace("LEAST", str(least)),
+        "west": MEMBERS.replace("LEAST", str(least)),
+    }
 
 
 def world(chance: random.Random, most: int = 6) -> dict[str, Rows]:

@@ -134,6 +134,8 @@ class _Run:
         right, lost_right = self.rows(tree.right)
         if tree.kind == "one":
             return [_beside(a, b) for a in left for b in right], lost_left + lost_right
+        if len((self.derivation.state(tree).single) & self._counted()) > 1:
+            raise NotTold("a join of several tables of which those that are not counted count")
         ones, others = [a for a, _ in tree.pairs], [b for _, b in tree.pairs]
         by_key = _by_key(right, others)
         found = [(row, by_key.get(_key(row, ones), [])) for row in left]
@@ -152,10 +154,7 @@ class _Run:
 
     def _counted(self) -> frozenset[str]:
         tables = self.derivation.tables
-        found = frozenset(each for each in tables if tables[each].complement and self.derivation.binding(each))
-        if len(found) > 1:
-            raise NotTold("several tables of which those that are not counted count")
-        return found
+        return frozenset(each for each in tables if tables[each].complement and self.derivation.binding(each))
 
     def _side(self, tree: Project, outputs: tuple[str, ...]) -> list[Row]:
         names = [name for name, _ in tree.outputs]
@@ -176,6 +175,7 @@ class _Run:
             found.setdefault(_key(row, [each for _, each in tree.keys], null=True), []).append(row)
         floors = self._floors(tree)
         keys = [each for _, each in tree.keys]
+        lost = [_lost_with_bits(each, tree) for each in lost]
         cells = [Cell((key,), tuple(each), _lost_of(key, keys, lost)) for key, each in found.items()]
         if not floors.guard.floors:
             return [self._shown(floors, cell, cell.keys[0], False) for cell in cells]
@@ -246,11 +246,15 @@ def _decided(expression: Expr) -> _Decided:
     return _known[id(expression)]
 
 
-def _bits(expression: Expr, row: Row) -> tuple[Hashable, ...]:
+def _below(expression: Expr, row: Row | Lost) -> list[Hashable]:
+    """How conditions below decided the columns of an expression."""
+    return [bit for name in _decided(expression).names for bit in row.bits.get(name, ())]
+
+
+def _bits(expression: Expr, row: Row | Lost) -> tuple[Hashable, ...]:
     """How conditions decide an expression in a row, those below included, each with its text."""
     decided = _decided(expression)
-    below = [bit for name in decided.names for bit in row.bits.get(name, ())]
-    return (*below, *((text, bool(value(each, row.values))) for text, each in decided.conditions))
+    return (*_below(expression, row), *((text, bool(value(each, row.values))) for text, each in decided.conditions))
 
 
 def _with_bits(row: Row, tree: Group) -> Row:
@@ -275,7 +279,21 @@ def _projected(row: Row, outputs: Mapping[str, Expr]) -> Row:
 
 def _projected_lost(lost: Lost, outputs: Mapping[str, Expr]) -> Lost:
     known = {name: each for name, each in outputs.items() if set(names_in(each)) <= set(lost.values)}
-    return replace(lost, values={name: value(each, lost.values) for name, each in known.items()})
+    values = {name: value(each, lost.values) for name, each in known.items()}
+    return replace(lost, values=values, bits={name: _bits(each, lost) for name, each in known.items()})
+
+
+def _lost_with_bits(lost: Lost, tree: Group) -> Lost:
+    """How the conditions of aggregates would have decided what is lost, where that is known."""
+    found = {
+        name: tuple((text, bool(value(each, lost.values))) for text, each in known)
+        for name, expression in tree.aggregates
+        if expression.this.key != "star"
+        for decided in [_decided(argument(expression))]
+        for known in [[pair for pair in decided.conditions if set(names_in(pair[1])) <= set(lost.values)]]
+    }
+    below = {name: _below(argument(each), lost) for name, each in tree.aggregates if each.this.key != "star"}
+    return replace(lost, bits={name: (*found[name], *below[name]) for name in found})
 
 
 def _key(row: Row, by: Iterable[Expr], null: bool = False) -> Key:
@@ -306,10 +324,10 @@ def _may_hold(condition: Expr, lost: Lost) -> bool:
     return not set(names_in(condition)) <= set(lost.values) or bool(value(condition, lost.values))
 
 
-def _lost_of(key: Key, by: list[Expr], lost: list[Lost]) -> frozenset[Hashable]:
+def _lost_of(key: Key, by: list[Expr], lost: list[Lost]) -> tuple[Lost, ...]:
     """What is lost and, for all that is known of it, might belong to a group."""
-    return frozenset(
-        (each.instance, each.name)
+    return tuple(
+        each
         for each in lost
         if all(
             not set(names_in(expression)) <= set(each.values) or value(expression, each.values) == part

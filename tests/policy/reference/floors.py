@@ -23,29 +23,30 @@ class Row:
     rest: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Lost:
     """What is not counted: a row that a condition dropped, or a tested key without partner, as an instance's owner has
-    it. values: what is known of it."""
+    it. values: what is known of it; bits: how conditions would have decided."""
 
     instance: str
     name: Hashable
     values: Mapping[str, Any]
+    bits: Mapping[str, tuple[Hashable, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Cell:
-    """Rows that are added up, of one group or, in the rest, of several."""
+    """Rows that are added up, of one group or, in the rest, of several, and what might have been among them."""
 
     keys: tuple[Key, ...]
     rows: tuple[Row, ...]
-    lost: frozenset[Hashable] = frozenset()
+    lost: tuple[Lost, ...] = ()
 
     def units(self, instance: str) -> int:
         return len(units(self.rows, instance))
 
     def __add__(self, other: Cell) -> Cell:
-        return Cell(self.keys + other.keys, self.rows + other.rows, self.lost | other.lost)
+        return Cell(self.keys + other.keys, self.rows + other.rows, self.lost + other.lost)
 
 
 @dataclass(frozen=True)
@@ -82,8 +83,12 @@ class Floors:
 
     def may_show(self, cell: Cell) -> bool:
         """Whether the cell is a row of the answer."""
-        others = (sum(name[0] == each for name in cell.lost) >= least for each, least in self.counted.items())
-        return self.enough(cell.rows, self.guard.floors) and all(others)
+        return self.enough(cell.rows, self.guard.floors) and self._others(cell.lost)
+
+    def _others(self, lost: Iterable[Lost]) -> bool:
+        """Whether enough are not counted, where that matters."""
+        names = {(each.instance, each.name) for each in lost}
+        return all(sum(name[0] == each for name in names) >= least for each, least in self.counted.items())
 
     def fold(self, cells: list[Cell]) -> tuple[list[Cell], Cell | None]:
         """The groups that are shown, and the rest of all others."""
@@ -119,7 +124,16 @@ class Floors:
         if name not in self.guard.conditional:
             return True
         cells = self.cells(cell.rows, self.guard.conditional)
-        return (not self.counted or _complete(cells)) and all(self.enough(each, floors) for each in cells.values())
+        others = all(self._others(self._lost_in(bits, cell)) for bits in cells)
+        return (not self.counted or (others and _complete(cells))) and all(
+            self.enough(each, floors) for each in cells.values()
+        )
+
+    def _lost_in(self, bits: tuple[Hashable, ...], cell: Cell) -> list[Lost]:
+        """What might have been in a cell, for all that is known of it."""
+        names = sorted(self.guard.conditional)
+        against = {(text, not bit) for text, bit in filter(_is_bit, bits)}
+        return [each for each in cell.lost if not against & {bit for name in names for bit in each.bits.get(name, ())}]
 
     def cells(self, rows: Iterable[Row], names: Iterable[str]) -> dict[tuple[Hashable, ...], list[Row]]:
         """The rows by how all conditions of these aggregates decide them."""
@@ -132,9 +146,13 @@ class Floors:
 
 def _complete(cells: Iterable[tuple[Hashable, ...]]) -> bool:
     """Whether every combination of conditions occurs. Each is a text and a bit; those without text follow others."""
-    found = {frozenset(bit for bit in cell if isinstance(bit, tuple) and bit[0]) for cell in cells}
+    found = {frozenset(filter(_is_bit, cell)) for cell in cells}
     names = {bit[0] for cell in found for bit in cell}
     return len(found) == 2 ** len(names)
+
+
+def _is_bit(bit: Any) -> bool:
+    return isinstance(bit[0], str) and bool(bit[0])
 
 
 def _sum(cells: list[Cell]) -> Cell:

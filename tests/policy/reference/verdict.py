@@ -141,6 +141,8 @@ class _Judge:
                 yield "weights"
             if name in ("count", "sum", "avg", "quantile") and self._repeats(state, listed):
                 yield "repeats"
+            if any(self._in_other_branch(instance, other, state) for other in single):
+                yield "repeats"
 
     def _weighs(self, pairs: frozenset[Pair], instance: str, state: State, listed: frozenset[str]) -> bool:
         """Whether values of a recipient's table that is not listed are summed over rows of an instance."""
@@ -152,6 +154,11 @@ class _Judge:
             for pair in pairs
             if not self.query.tables[pair.instance].binds(self.recipient)
         )
+
+    def _in_other_branch(self, one: str, other: str, state: State) -> bool:
+        """Whether a table stands on both sides of a UNION: one side may subtract what the other adds."""
+        same = self.query.tables[one] is self.query.tables[other] and one != other
+        return same and not any({one, other} <= each for each in state.together)
 
     def _repeats(self, state: State, listed: frozenset[str]) -> bool:
         """Whether rows of a recipient may stand several times beside one row of a table of rules."""
