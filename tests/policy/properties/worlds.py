@@ -69,7 +69,8 @@ PEOPLE_QUESTIONS = (
     "SELECT city, SUM(salary) AS s, AVG(bonus) AS b FROM people GROUP BY city",
     "SELECT SUM(salary) AS s, SUM(CASE WHEN vip THEN salary ELSE 0 END) AS v FROM people",
     "SELECT city, SUM(CASE WHEN vip THEN salary END) AS v, COUNT(bonus) AS b FROM people GROUP BY city",
-    "SELECT city, SUM(x) AS s FROM (SELECT city, CASE WHEN vip THEN salary ELSE 0 END AS x FROM people) q GROUP BY city",
+    "SELECT city, SUM(x) AS s FROM (SELECT city, CASE WHEN vip THEN salary ELSE 0 END AS x FROM people) q"
+    " GROUP BY city",
     "SELECT SUM(salary) AS s FROM people WHERE vip OR city = 'a'",
     "SELECT city FROM people GROUP BY city HAVING SUM(salary) > 1",
     "SELECT city, SUM(salary) AS s FROM people GROUP BY city ORDER BY SUM(salary) DESC LIMIT 1",
@@ -143,10 +144,10 @@ def world(chance: random.Random, most: int = 6) -> dict[str, Rows]:
     return {"people": people, "orders": orders, "customers": customers, "members": members}
 
 
-def worlds(seed: int, count: int) -> Iterator[dict[str, Rows]]:
-    """Some data, again and again the same."""
+def worlds(seed: int, count: int, most: int = 6) -> Iterator[dict[str, Rows]]:
+    """Some data, again and again the same. most: units of a table."""
     chance = random.Random(seed)
-    return (world(chance) for _ in range(count))
+    return (world(chance, most) for _ in range(count))
 
 
 def with_rows(data: Data, table: str, rows: Rows) -> dict[str, Any]:
