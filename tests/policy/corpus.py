@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,6 +34,17 @@ def useful() -> list[Question]:
 def identity(question: Question) -> str:
     """What a test of a question is called."""
     return f"line {question.line}"
+
+
+def disguises(sql: str) -> list[str]:
+    """The same question in other words. What is ordered is left in its place."""
+    inner = [sql.replace(f"FROM {table}", f"FROM (SELECT * FROM {table}) {table}") for table in ("people", "orders")]
+    whole = [] if "ORDER BY" in sql or sql.startswith("WITH") else [
+        f"SELECT * FROM ({sql}) disguise",
+        f"WITH disguise AS ({sql}) SELECT * FROM disguise",
+    ]  # fmt: skip
+    plain = [each for each in inner if each != sql and not re.search(r"FROM (people|orders) \w", sql)]
+    return [*whole, *plain, *re.sub(r"(?<![\w.])salary(?! AS)", "(salary + 0)", sql).split(";")]
 
 
 def _hostile(number: int, line: str) -> Question:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from tests.differential.federations import make_keys
 from tests.differential.running import in_clear
 
 from tacit.agent.federation import Federation
@@ -25,6 +26,9 @@ class Product:
     def __init__(self, offers: Mapping[str, str], folder: Path) -> None:
         self.offers, self.folder = offers, folder
         self.count = itertools.count()
+        self.keys = folder / "keys"
+        self.keys.mkdir()
+        make_keys(self.keys, tuple(offers))
         self.federation = self._federation({name: [] for name in read(offers)})
 
     def verdict(self, sql: str, to: tuple[str, ...]) -> Verdict:
@@ -53,22 +57,24 @@ class Product:
         folder = self.folder / str(next(self.count))
         for name in ("offers", "private"):
             (folder / name).mkdir(parents=True)
-        (folder / "federation.toml").write_text(_membership(self.offers))
+        (folder / "federation.toml").write_text(_membership(self.offers, self.keys))
         tables = read(self.offers)
         for owner, text in self.offers.items():
             (folder / "offers" / f"{owner}.toml").write_text(text)
             own = [name for name, table in tables.items() if table.owner == owner]
             sections = [f'[tables.{name}]\npath = "../{name}.csv"\n' for name in own]
-            (folder / "private" / f"{owner}.toml").write_text("\n".join(sections))
+            key = f'private_key = "{self.keys / owner}.key"\n'
+            (folder / "private" / f"{owner}.toml").write_text("\n".join([key, *sections]))
         _write(folder, tables, data)
         return Federation.load(folder / "federation.toml")
 
 
-def _membership(parties: Iterable[str]) -> str:
+def _membership(parties: Iterable[str], keys: Path) -> str:
     names = list(parties)
-    sections = [f'[parties.{name}]\naddress = "127.0.0.1:{7100 + at}"\n' for at, name in enumerate(names)]
-    head = ['engine = "rep3"', f"nodes = {names}".replace("'", '"'), 'recipients = ["north"]']
-    return "\n".join([*head, *sections])
+    lines = ['engine = "rep3"', f"nodes = {names}".replace("'", '"'), 'recipients = ["north"]']
+    for at, name in enumerate(names):
+        lines += [f"[parties.{name}]", f'address = "127.0.0.1:{7100 + at}"', f'certificate = "{keys / name}.crt"']
+    return "\n".join(lines)
 
 
 def _write(folder: Path, tables: Offers, data: Data) -> None:

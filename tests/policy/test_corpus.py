@@ -51,6 +51,13 @@ def test_what_is_hostile_is_refused_by_its_rule(question: corpus.Question) -> No
     assert found.rules[0] in question.rules
 
 
+@pytest.mark.parametrize("question", HOSTILE + USEFUL, ids=corpus.identity)
+def test_no_disguise_changes_whether_a_question_is_allowed(question: corpus.Question) -> None:
+    allowed = asked(question).verdict.allowed
+    for sql in corpus.disguises(question.sql):
+        assert Asked(sql, OFFERS, question.to).verdict.allowed == allowed, sql
+
+
 @pytest.mark.parametrize("question", WITHHELD, ids=corpus.identity)
 def test_what_is_withheld_is_missing_in_the_answer(
     question: corpus.Question, data: Data, database: duckdb.DuckDBPyConnection

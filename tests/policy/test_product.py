@@ -18,12 +18,6 @@ HOSTILE, USEFUL = corpus.hostile(), corpus.useful()
 REFUSED = [each for each in HOSTILE if each.rules[0] not in ("withheld", "differences")]
 WITHHELD = [each for each in HOSTILE if each.rules == ("withheld",)]
 
-DISGUISES = {
-    "alias": lambda sql: f"SELECT * FROM ({sql}) disguise",
-    "common table expression": lambda sql: f"WITH disguise AS ({sql}) SELECT * FROM disguise",
-    "union with nothing": lambda sql: f"SELECT * FROM ({sql}) a UNION ALL SELECT * FROM ({sql}) b WHERE FALSE",
-}
-
 
 @pytest.fixture(scope="module")
 def product(tmp_path_factory: pytest.TempPathFactory) -> Product:
@@ -59,11 +53,7 @@ def test_what_is_allowed_is_allowed(product: Product, question: corpus.Question)
 
 @pytest.mark.parametrize("question", REFUSED, ids=corpus.identity)
 def test_no_disguise_makes_it_allowed(product: Product, question: corpus.Question) -> None:
-    if "ORDER BY" in question.sql or question.sql.startswith("WITH"):
-        disguised = [question.sql.replace("FROM people", "FROM (SELECT * FROM people) people")]
-    else:
-        disguised = [disguise(question.sql) for name, disguise in DISGUISES.items() if name != "union with nothing"]
-    for sql in disguised:
+    for sql in corpus.disguises(question.sql):
         assert not product.verdict(sql, question.to).allowed, sql
 
 
