@@ -44,7 +44,7 @@ def disguises(sql: str) -> list[str]:
         f"WITH disguise AS ({sql}) SELECT * FROM disguise",
     ]  # fmt: skip
     plain = [each for each in inner if each != sql and not re.search(r"FROM (people|orders) \w", sql)]
-    return [*whole, *plain, *re.sub(r"(?<![\w.])salary(?! AS)", "(salary + 0)", sql).split(";")]
+    return [*whole, *plain, re.sub(r"(SUM|AVG|MAX)\((salary|amount)\)", r"\1(\2 + 0)", sql)]
 
 
 def _hostile(number: int, line: str) -> Question:

@@ -141,7 +141,7 @@ class _Judge:
                 yield "weights"
             if name in ("count", "sum", "avg", "quantile") and self._repeats(state, listed):
                 yield "repeats"
-            if any(self._in_other_branch(instance, other, state) for other in single):
+            if any(self._in_other_branch(instance, other, state) for other in bound):
                 yield "repeats"
 
     def _weighs(self, pairs: frozenset[Pair], instance: str, state: State, listed: frozenset[str]) -> bool:
