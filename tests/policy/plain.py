@@ -17,10 +17,11 @@ def database(offers: Offers, data: Data) -> duckdb.DuckDBPyConnection:
     for name, table in offers.items():
         columns = ", ".join(f"{column} {each.type}" for column, each in table.columns.items())
         connection.execute(f"CREATE TABLE {name} ({columns})")
-        marks = ", ".join("?" * len(table.columns))
+        marks = f"({', '.join('?' * len(table.columns))})"
         rows = [[row.get(column) for column in table.columns] for row in data[name]]
-        if rows:
-            connection.executemany(f"INSERT INTO {name} VALUES ({marks})", rows)
+        for few in (rows[at : at + 100] for at in range(0, len(rows), 100)):
+            values = [value for row in few for value in row]
+            connection.execute(f"INSERT INTO {name} VALUES {', '.join([marks] * len(few))}", values)
     return connection
 
 

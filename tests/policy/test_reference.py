@@ -121,6 +121,12 @@ def broken(*changes: tuple[str, str]) -> Reference:
     return Reference(offers)
 
 
+DIFFERENCE = (
+    "SELECT (SELECT SUM(salary) FROM people) - (SELECT SUM(salary) FROM people WHERE vip) AS d"
+    " FROM (SELECT COUNT(*) AS n FROM customers) c"
+)
+"""What no floor hides: it is for the owner's agent, who knows both sets, to refuse it."""
+
 UNGUARDED = broken(("least_group = 2", "least_group = 1"))
 
 
@@ -131,9 +137,10 @@ UNGUARDED = broken(("least_group = 2", "least_group = 1"))
         checks.isolated_values(UNGUARDED, worlds.ORDER_QUESTIONS[:4], "orders", 2, 5, 10),
         checks.certain_members(broken(("complement = true", "")), worlds.MEMBER_QUESTIONS, 2, 6),
         checks.looser_when_tighter(reference(3), reference(2), 4, 15),
+        checks.isolated_values(reference(2), [DIFFERENCE], "people", 2, 3, 15),
         checks.refused(broken(('use = ["join"]', 'use = ["group"]'))),
     ],
-    ids=["values", "values of orders", "presence", "looser", "refused"],
+    ids=["values", "values of orders", "presence", "looser", "differences", "refused"],
 )
 def test_the_searches_find_what_contradicts_the_properties(found: Iterator[tuple[object, ...]]) -> None:
     assert next(found, None) is not None

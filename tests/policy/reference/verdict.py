@@ -17,6 +17,7 @@ from .values import COMPARISONS, argument, function, value
 ORDER = (
     "recipient", "closed", "with", "join", "cuts", "constants", "weights", "repeats", "function", "linear", "floor",
     "filter", "group", "matches", "select",
+    "differences",
 )  # fmt: skip
 """Which of several rules that a query breaks is named."""
 
@@ -64,6 +65,26 @@ class _Judge:
         for group, state in self.query.aggregates:
             for _, expression in group.aggregates:
                 yield from self._aggregate(expression, state)
+        for table in tables.values():
+            yield from self._against_each_other(table)
+
+    def _against_each_other(self, table: Table) -> Iterator[str]:
+        """Several aggregations of a table whose differences its owner does not know, as others' columns select the rows."""
+        instances = {name for name, each in self.query.tables.items() if each is table}
+        groups = [group for group, guard in self.query.guards.items() if instances & set(guard.floors)]
+        if len(groups) > 1 and any(self._by_others(group, table) for group in groups):
+            yield "differences"
+
+    def _by_others(self, group: Group, table: Table) -> bool:
+        """Whether columns of other owners decide which rows of a table are added up, otherwise than by a join."""
+        child = self.query.groups[group]
+        expressions = [each for _, each in group.keys] + [
+            argument(each) for _, each in group.aggregates if not _rows(each)
+        ]
+        pairs = child.presence.union(*(self.query.output(each, child).pairs for each in expressions))
+        return any(
+            self.query.tables[pair.instance].owner != table.owner and pair.way not in ("join", "key") for pair in pairs
+        )
 
     def _receivers(self) -> frozenset[str]:
         return frozenset(self.query.recipients)
