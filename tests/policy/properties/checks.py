@@ -120,7 +120,7 @@ def certain_members(subject: Subject, questions: Sequence[str], least: int, keys
         for plans in itertools.product((None, "a", "b"), repeat=keys):
             members = [{"ssn": key, "plan": plan, "fee": 1} for key, plan in enumerate(plans, 1) if plan]
             seen = subject.answer(sql, NORTH, {"customers": customers, "members": members}).seen()
-            present = frozenset(row["ssn"] for row in members)
+            present = frozenset(key for key, plan in enumerate(plans, 1) if plan)
             certain[seen] = certain.get(seen, present) & present
             if len(members) <= keys - least:
                 examples.setdefault(seen, members)

@@ -43,7 +43,7 @@ def _few(shown: Shown, instance: str, table: Table) -> Found:
             yield "cell", sorted(map(str, units))
 
 
-def _counted(rows: Iterable[Row], aggregate: exp.Expression) -> frozenset[int]:
+def _counted(rows: Iterable[Row], aggregate: exp.Expr) -> frozenset[int]:
     """Rows that an aggregate counts: of which a measure, and no constant in its place, enters it."""
     if isinstance(aggregate.this, exp.Star):
         return frozenset(at for at, _ in enumerate(rows))
@@ -51,7 +51,7 @@ def _counted(rows: Iterable[Row], aggregate: exp.Expression) -> frozenset[int]:
     return frozenset(at for at, row in enumerate(rows) if value(inner, row.values) is not None and _taken(inner, row))
 
 
-def _taken(inner: exp.Expression, row: Row) -> bool:
+def _taken(inner: exp.Expr, row: Row) -> bool:
     if not isinstance(inner, exp.Case):
         return True
     taken = next(

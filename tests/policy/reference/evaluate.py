@@ -10,7 +10,7 @@ from typing import Any
 from sqlglot import exp
 
 from .derive import Derivation
-from .floors import Cell, Floors, Key, Lost, Row, Shown, units
+from .floors import Bits, Cell, Floors, Key, Lost, Row, Shown, units
 from .offers import Offers
 from .tree import Expr, Filter, Group, Join, NotTold, Project, Relation, Scan, Sort, Union, name_of, names_in, parse
 from .values import argument, conditions, value
@@ -246,12 +246,12 @@ def _decided(expression: Expr) -> _Decided:
     return _known[id(expression)]
 
 
-def _below(expression: Expr, row: Row | Lost) -> list[Hashable]:
+def _below(expression: Expr, row: Row | Lost) -> list[Any]:
     """How conditions below decided the columns of an expression."""
     return [bit for name in _decided(expression).names for bit in row.bits.get(name, ())]
 
 
-def _bits(expression: Expr, row: Row | Lost) -> tuple[Hashable, ...]:
+def _bits(expression: Expr, row: Row | Lost) -> Bits:
     """How conditions decide an expression in a row, those below included, each with its text."""
     decided = _decided(expression)
     return (*_below(expression, row), *((text, bool(value(each, row.values))) for text, each in decided.conditions))

@@ -11,6 +11,8 @@ from .tree import Group
 from .values import aggregate, argument, value
 
 Key = tuple[Any, ...]
+Bits = tuple[Any, ...]
+"""How conditions decide something: pairs of a text and a bit, or sets of such tuples."""
 
 
 @dataclass(frozen=True)
@@ -19,7 +21,7 @@ class Row:
 
     values: Mapping[str, Any]
     units: Mapping[str, frozenset[Hashable]]
-    bits: Mapping[str, tuple[Hashable, ...]] = field(default_factory=dict)
+    bits: Mapping[str, Bits] = field(default_factory=dict)
     rest: bool = False
 
 
@@ -31,7 +33,7 @@ class Lost:
     instance: str
     name: Hashable
     values: Mapping[str, Any]
-    bits: Mapping[str, tuple[Hashable, ...]] = field(default_factory=dict)
+    bits: Mapping[str, Bits] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -129,22 +131,22 @@ class Floors:
             self.enough(each, floors) for each in cells.values()
         )
 
-    def _lost_in(self, bits: tuple[Hashable, ...], cell: Cell) -> list[Lost]:
+    def _lost_in(self, bits: Bits, cell: Cell) -> list[Lost]:
         """What might have been in a cell, for all that is known of it."""
         names = sorted(self.guard.conditional)
         against = {(text, not bit) for text, bit in filter(_is_bit, bits)}
         return [each for each in cell.lost if not against & {bit for name in names for bit in each.bits.get(name, ())}]
 
-    def cells(self, rows: Iterable[Row], names: Iterable[str]) -> dict[tuple[Hashable, ...], list[Row]]:
+    def cells(self, rows: Iterable[Row], names: Iterable[str]) -> dict[Bits, list[Row]]:
         """The rows by how all conditions of these aggregates decide them."""
-        found: dict[tuple[Hashable, ...], list[Row]] = {}
+        found: dict[Bits, list[Row]] = {}
         for row in rows:
             bits = [bit for name in sorted(names) for bit in row.bits[name]]
             found.setdefault(tuple(bits), []).append(row)
         return found
 
 
-def _complete(cells: Iterable[tuple[Hashable, ...]]) -> bool:
+def _complete(cells: Iterable[Bits]) -> bool:
     """Whether every combination of conditions occurs. Each is a text and a bit; those without text follow others."""
     found = {frozenset(filter(_is_bit, cell)) for cell in cells}
     names = {bit[0] for cell in found for bit in cell}

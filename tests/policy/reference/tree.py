@@ -10,7 +10,7 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.optimizer.qualify import qualify
 
-Expr = exp.Expression
+Expr = exp.Expr
 Named = tuple[tuple[str, Expr], ...]
 """Output names with their expressions."""
 

@@ -69,7 +69,7 @@ class _Judge:
             yield from self._against_each_other(table)
 
     def _against_each_other(self, table: Table) -> Iterator[str]:
-        """Several aggregations of a table whose differences its owner does not know, as others' columns select the rows."""
+        """Aggregations of a table whose differences its owner does not know, since others' columns select the rows."""
         instances = {name for name, each in self.query.tables.items() if each is table}
         groups = [group for group, guard in self.query.guards.items() if instances & set(guard.floors)]
         if len(groups) > 1 and any(self._by_others(group, table) for group in groups):
