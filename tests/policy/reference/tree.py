@@ -79,7 +79,7 @@ class NotTold(Exception):
 
 def parse(sql: str, columns: Mapping[str, Iterable[str]]) -> Project:
     """columns: those of each table. Output names are those of the query."""
-    schema = {table: dict.fromkeys(names, "INT") for table, names in columns.items()}
+    schema: dict[str, object] = {table: dict.fromkeys(names, "INT") for table, names in columns.items()}
     tree = qualify(sqlglot.parse_one(sql, dialect="duckdb"), schema=schema, dialect="duckdb", quote_identifiers=False)
     return _Builder(columns).query(tree, {}, "")
 
@@ -111,6 +111,7 @@ class _Builder:
 
     def query(self, tree: Expr, views: Mapping[str, Expr], prefix: str) -> Project:
         """prefix: before the names of outputs."""
+        assert isinstance(tree, exp.Query)
         views = {**views, **{each.alias: each.this for each in tree.ctes}}
         if isinstance(tree, exp.Subquery):
             return self.query(tree.this, views, prefix)

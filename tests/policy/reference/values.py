@@ -71,9 +71,9 @@ def value(expression: Expr, row: Row) -> Any:
         case exp.Cast():
             return _cast(value(expression.this, row), expression.to.sql("duckdb"))
     if (compare := COMPARISONS.get(type(expression))) is not None:
-        return _compared(compare, value(expression.left, row), value(expression.right, row))
+        return _compared(compare, *(value(each, row) for each in _sides(expression)))
     if (compute := ARITHMETIC.get(type(expression))) is not None:
-        return _strict(compute, value(expression.left, row), value(expression.right, row))
+        return _strict(compute, *(value(each, row) for each in _sides(expression)))
     raise NotTold(expression.sql("duckdb"))
 
 
@@ -142,6 +142,10 @@ def _branch(case: exp.Case, row: Row) -> Expr:
         if value(case_condition(case, branch), row):
             return branch.args["true"]
     return case.args.get("default") or exp.Null()
+
+
+def _sides(expression: Expr) -> tuple[Expr, Expr]:
+    return expression.args["this"], expression.args["expression"]
 
 
 def _number(text: str) -> int | Decimal:

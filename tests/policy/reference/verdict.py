@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
@@ -24,7 +24,7 @@ ORDER = (
 ONE_OF_ALL = {"aggregate:min", "aggregate:max", "aggregate:quantile", "aggregate:count_distinct"}
 """What would show one unit's number of rows."""
 
-MIRRORED = {exp.LT: exp.GT, exp.GT: exp.LT, exp.LTE: exp.GTE, exp.GTE: exp.LTE}
+MIRRORED: Mapping[type[Expr], type[Expr]] = {exp.LT: exp.GT, exp.GT: exp.LT, exp.LTE: exp.GTE, exp.GTE: exp.LTE}
 
 
 @dataclass(frozen=True)
