@@ -67,6 +67,11 @@ def test_answers_are_those_of_the_reference(product: Product, reference: Referen
     assert plain.same(mine.rows, expected.rows)
 
 
+def test_without_rules_answers_are_those_of_the_reference(tmp_path: Path) -> None:
+    subjects = Product(worlds.opened(), tmp_path), Reference(worlds.opened())
+    assert none(checks.other_answers(*subjects, checks.QUESTIONS, 7, 1))
+
+
 def test_questions_of_the_small_world_are_allowed(small: Product) -> None:
     assert none(checks.refused(small))
 

@@ -7,6 +7,7 @@ from itertools import islice
 
 import pytest
 
+from . import plain
 from .properties import checks, worlds
 from .properties.floors import too_few
 from .subjects import Reference
@@ -42,6 +43,16 @@ def test_the_questions_of_the_world_are_allowed_and_answered() -> None:
         found = [*worlds.worlds(1, 20), *worlds.worlds(1, 20, most=14)]
         answers = [subject.answer(sql, worlds.NORTH, data).ordinary() for data in found]
         assert any(None not in row for rows in answers for row in rows), sql
+
+
+def test_without_rules_answers_are_those_of_one_database() -> None:
+    subject = Reference(worlds.opened())
+    for data in worlds.worlds(8, 8):
+        database = plain.database(subject.offers, data)
+        for sql in checks.QUESTIONS:
+            answer = subject.answer(sql, worlds.NORTH, data)
+            assert "rest" not in answer.columns
+            assert plain.same(answer.rows, database.sql(sql).fetchall()), sql
 
 
 @pytest.mark.parametrize("least", LEASTS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -115,6 +116,15 @@ def offers(least: int) -> dict[str, str]:
         "north": CUSTOMERS,
         "south": PEOPLE.replace("LEAST", str(least)),
         "west": MEMBERS.replace("LEAST", str(least)),
+    }
+
+
+def opened() -> dict[str, str]:
+    """The same tables, which their owners show to everybody."""
+    terms = re.compile(r", (use|functions) = \[[^\]]*\]|^(recipients|least_group|unit|complement|open) = .*\n", re.M)
+    return {
+        owner: re.sub(r"^(\[tables\.\w+\])$", r"\1\nopen = true", terms.sub("", text), flags=re.M)
+        for owner, text in offers(2).items()
     }
 
 
