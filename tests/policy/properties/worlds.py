@@ -74,7 +74,7 @@ PEOPLE_QUESTIONS = (
     " GROUP BY city",
     "SELECT SUM(salary) AS s FROM people WHERE vip OR city = 'a'",
     "SELECT city FROM people GROUP BY city HAVING SUM(salary) > 1",
-    "SELECT city, SUM(salary) AS s FROM people GROUP BY city ORDER BY SUM(salary) DESC LIMIT 1",
+    "SELECT city, SUM(salary) AS s FROM people GROUP BY city ORDER BY SUM(salary) DESC, city LIMIT 1",
     "SELECT vip, city, SUM(salary) AS s FROM people GROUP BY vip, city ORDER BY city",
     "SELECT DISTINCT city FROM people",
     "SELECT MAX(s) AS m, COUNT(*) AS n FROM (SELECT city, SUM(salary) AS s FROM people GROUP BY city) q",

@@ -30,13 +30,14 @@ Pairs = frozenset[Pair]
 class Output:
     """What a column derives from. linear: a sum of multiples. conditional: not every row may contribute to its sums.
 
-    counts: it is a number of rows or units.
+    counts: it is a number of rows or units. nullable: it is a column as its owner has it, which may be NULL.
     """
 
     pairs: Pairs
     linear: bool = True
     conditional: bool = False
     counts: bool = False
+    nullable: bool = False
 
 
 @dataclass(frozen=True)
@@ -69,11 +70,15 @@ class State:
 
 @dataclass(frozen=True)
 class Guard:
-    """What a merging GROUP BY counts. floors: by instance; those of aggregates by their names, and then by instance."""
+    """What a merging GROUP BY counts. floors: by instance; those of aggregates by their names, and then by instance.
+
+    conditional: aggregates to which not every row may contribute; nullable: of columns that may be NULL.
+    """
 
     floors: Mapping[str, int]
     contributors: Mapping[str, Mapping[str, int]]
     conditional: frozenset[str]
+    nullable: frozenset[str]
 
 
 class Derivation:
@@ -138,7 +143,9 @@ class Derivation:
         name, table = tree.instance, self.offers[tree.table]
         self.tables[name] = table
         outputs = {
-            f"{name}.{column}": Output(frozenset({Pair(name, column, VALUE)}), conditional=each.nullable)
+            f"{name}.{column}": Output(
+                frozenset({Pair(name, column, VALUE)}), conditional=each.nullable, nullable=each.nullable
+            )
             for column, each in table.columns.items()
         }
         row = frozenset({f"{name}.#"})
@@ -237,7 +244,9 @@ class Derivation:
             for name, value in values.items()
         }
         conditional = frozenset(name for name, value in values.items() if value.conditional)
-        self.guards[tree] = Guard(floors, contributors, conditional)
+        counted = [(name, each) for name, each in tree.aggregates if not isinstance(each.this, exp.Star)]
+        nullable = frozenset(name for name, each in counted if self.output(argument(each), child).nullable)
+        self.guards[tree] = Guard(floors, contributors, conditional, nullable)
         self.groups[tree] = child
         shown_keys = {name: replace(key, pairs=used(key.pairs, "group", merged)) for name, key in keys.items()}
         named, row = frozenset(keys), f"{_first(tree)}.#"

@@ -169,7 +169,7 @@ class _Run:
 
     def _group(self, tree: Group) -> list[Row]:
         given, lost = self.rows(tree.child)
-        rows = [_with_bits(row, tree) for row in given]
+        rows = [_with_bits(row, tree, self.derivation.guards[tree].nullable) for row in given]
         found: dict[Key, list[Row]] = {} if tree.keys else {(): []}
         for row in rows:
             found.setdefault(_key(row, [each for _, each in tree.keys], null=True), []).append(row)
@@ -257,15 +257,21 @@ def _bits(expression: Expr, row: Row | Lost) -> Bits:
     return (*_below(expression, row), *((text, bool(value(each, row.values))) for text, each in decided.conditions))
 
 
-def _with_bits(row: Row, tree: Group) -> Row:
-    """The row with the bits of all aggregates' arguments; that one is not NULL is a bit as well."""
+def _with_bits(row: Row, tree: Group, nullable: frozenset[str]) -> Row:
+    """The row with the bits of all aggregates' arguments; that one is not NULL is a bit as well.
+
+    It has a text only where it follows from no condition.
+    """
     found = dict(row.bits)
     for name, expression in tree.aggregates:
         if expression.this.key == "star":
             found[name] = ()
         else:
             inner = argument(expression)
-            null = (name_of(inner) if isinstance(inner, exp.Column) else "", value(inner, row.values) is None)
+            null = (
+                name_of(inner) if isinstance(inner, exp.Column) and name in nullable else "",
+                value(inner, row.values) is None,
+            )
             found[name] = (*_bits(inner, row), null)
     for name, expression in tree.keys:
         found[name] = _bits(expression, row)
