@@ -30,7 +30,7 @@ from tacit.plan.physical.placed import KeepStep, PlacedPlan, ReleaseStep, Step, 
 from tacit.plan.physical.secure_expressions import SecureColumn
 from tacit.plan.physical.tables import SharedTable
 from tacit.plan.planning import Lowered, Planning, opened_rep
-from tacit.plan.policy.check import Allowed, check, check_kept
+from tacit.plan.policy.check import check, check_kept
 from tacit.plan.policy.sizes import with_hidden_sizes
 from tacit.plan.rules.null_tests import without_null_tests
 from tacit.plan.rules.push_up import Split, opened_by
@@ -68,7 +68,7 @@ def place(
         raise QueryError("the query has no recipient; name at least one party that gets the answer.")
     catalog = with_hidden_sizes(_check(relation, catalog, recipients))
     allowed = check(relation, catalog, recipients, today or datetime.now(UTC).date())
-    relation = without_null_tests(_guarded(allowed))
+    relation = without_null_tests(allowed.relation)
     planning = Planning(catalog, recipients, query, partial(_release, recipients))
     if len(recipients) == 1 and {owner(relation)} == set(recipients):
         alone = applied(NORMAL, Stage(relation), planning, trace).core
@@ -91,13 +91,6 @@ def place_kept(relation: Relation, catalog: Catalog, kept: KeptAs, query: str, t
     planning = Planning(catalog, (), query, partial(_keep, kept))
     # The nodes open nothing. What the description of the table tells follows from sizes.
     return _accounted(applied(SECURE, Stage(relation), planning, trace), planning, lambda found: ())
-
-
-def _guarded(allowed: Allowed) -> Relation:
-    """The query with the guards that it needs."""
-    if allowed.guards:
-        raise QueryError("the query needs guards, which no plan has yet.")
-    return allowed.relation
 
 
 def _accounted(stage: Stage, planning: Planning, opened: Callable[[Lowered], tuple[Disclosure, ...]]) -> PlacedPlan:

@@ -13,17 +13,19 @@ from tacit.plan.algebra.trees import kept_scans, scans
 from tacit.plan.facts.catalog import Catalog, Table
 from tacit.plan.facts.deliveries import delivered_table
 from tacit.plan.policy.derive import derived
+from tacit.plan.policy.guarded import guarded
 from tacit.plan.policy.guards import Guard
 from tacit.plan.policy.offers import protected, wholly_open
 from tacit.plan.policy.question import question_hash
 from tacit.plan.policy.refusal import PolicyRefusal, Problem
 from tacit.plan.policy.release import problems_of
 from tacit.plan.policy.state import State
+from tacit.plan.policy.units import Uncountable
 
 
 @dataclass(frozen=True)
 class Allowed:
-    """A query that all owners allow. relation: the query to plan. guards: what it needs. state: what it exposes."""
+    """A query that all owners allow. relation: the query with its guards. state: what it exposes."""
 
     relation: Relation
     guards: tuple[Guard, ...]
@@ -44,7 +46,21 @@ def check(relation: Relation, catalog: Catalog, recipients: tuple[str, ...], tod
     if problems:
         raise PolicyRefusal(problems)
     guards = tuple(dict.fromkeys(_placed(each, state.relation) for each in state.guards))
-    return Allowed(state.relation, guards, state)
+    return Allowed(_with_guards(state.relation, guards, catalog, recipients), guards, state)
+
+
+def _with_guards(
+    relation: Relation, guards: tuple[Guard, ...], catalog: Catalog, recipients: tuple[str, ...]
+) -> Relation:
+    """The query with its guards. Raises PolicyRefusal where the units of a table cannot be counted."""
+    try:
+        return guarded(relation, guards, catalog)
+    except Uncountable as uncountable:
+        table = next(each for each in catalog.tables if each.name == uncountable.scan.table)
+        first = next(each for each in recipients if each != table.owner)
+        sentence = uncountable.sentence.removesuffix(".")
+        found = Problem("floor", table.owner, table.name, None, "count", sentence, first)
+        raise PolicyRefusal((found,)) from uncountable
 
 
 def check_kept(relation: Relation, catalog: Catalog, delivers: bool) -> None:
