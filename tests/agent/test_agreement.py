@@ -35,10 +35,12 @@ def test_equal_plans_agree() -> None:
 
 def test_each_difference_has_its_name() -> None:
     expires = replace(TABLE, terms=replace(TERMS, until=date(2027, 2, 1)))
-    narrower = replace(TABLE, columns=(replace(TABLE.columns[0], terms=ColumnTerms(frozenset({"aggregate"}))),))
+    sums = ColumnTerms(frozenset({"select", "aggregate"}), frozenset({"sum"}))
+    narrower = replace(TABLE, columns=(replace(TABLE.columns[0], terms=sums),))
     assert differing(plan(QUERY + " ")) == {"the query", PLAN}
     assert differing(plan(to="c")) == {"who gets the answer", PLAN}
     assert differing(plan(engine="two")) == {"the engine", "the nodes", PLAN}
-    tables = ((expires, {"until of table t"}), (narrower, {"use of column t.n"}), (replace(TABLE, rows=6), set[str]()))
+    named = {"use of column t.n", "functions of column t.n"}
+    tables = ((expires, {"until of table t"}), (narrower, named), (replace(TABLE, rows=6), set[str]()))
     for table, terms in tables:
         assert differing(plan(table=table)) == {"the offer of table t", PLAN} | terms
