@@ -130,7 +130,10 @@ def test_ledgers_that_had_sentences_alone_are_shown_verified_and_carried_on(taci
     approved, completed = map(json.loads, ledger.read_text().splitlines()[2:])
     for (disclosure,) in (approved["disclosures"], completed["disclosures"]):
         assert disclosure["what"] == WHAT and disclosure["rules"] == ["query"]
-        assert disclosure["derivation"]["values"] == {"n": []}, "it counts rows and shows no column"
+        derivation = disclosure["derivation"]
+        assert derivation["values"] == derivation["outputs"], "the answer is what is opened"
+        counted = {(each["table"], each["column"], *each["through"]) for each in derivation["values"]["n"]}
+        assert counted == {(table, None, "count_rows") for table in ("scores_a", "demographics")}, "rows, no column"
         deciding = {(each["table"], each["column"]) for each in disclosure["derivation"]["presence"]}
         assert deciding >= {("scores_a", "ssn"), ("demographics", "ssn")}
     assert completed["disclosures"][0]["rows"] == 1

@@ -69,6 +69,10 @@ DISGUISES: dict[str, tuple[Disguise, Shown]] = {
     "union": (lambda query, name: f"SELECT v FROM ({query}) {name} UNION ALL SELECT 7 AS v FROM padded", VALUE),
     "ordered": (lambda query, name: f"SELECT v FROM ({query}) {name} ORDER BY v DESC", VALUE),
     "limited": (lambda query, name: f"SELECT v FROM ({query}) {name} ORDER BY v LIMIT 2", VALUE),
+    "joined": (
+        lambda query, name: f"SELECT {name}.v AS v FROM ({query}) {name} JOIN padded q ON q.id = {name}.v",
+        VALUE,
+    ),
     "distinct": (lambda query, name: f"SELECT DISTINCT v FROM ({query}) {name}", VALUES),
     "grouped": (lambda query, name: f"SELECT v FROM ({query}) {name} GROUP BY v HAVING COUNT(*) > 0", VALUES),
     "sum of one": (
