@@ -1,0 +1,1 @@
+"""What an owner's agent checks alone: that answers together tell of no fewer units than the floor (docs/protocols)."""
