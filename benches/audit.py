@@ -19,7 +19,7 @@ def drawn(units: Callable[[int], int]) -> Iterator[Atom]:
         count = units(number)
         names = frozenset(each.to_bytes(4, "big") for each in range(first, first + count))
         first += count
-        yield Atom({at: 1 for at in range(QUESTIONS) if sets >> at & 1}, names)
+        yield Atom((sets,), names)
 
 
 def grouped(groups: int) -> Iterator[Atom]:
@@ -29,7 +29,7 @@ def grouped(groups: int) -> Iterator[Atom]:
         names = frozenset(each.to_bytes(4, "big") for each in range(first, first + 12))
         first += 12
         cells = [at * groups + draw.randrange(groups) for at in range(QUESTIONS // groups)]
-        yield Atom(dict.fromkeys([*cells, QUESTIONS], 1), names)
+        yield Atom((sum(1 << at for at in (*cells, QUESTIONS)),), names)
 
 
 def main() -> None:

@@ -22,8 +22,11 @@ def isolates(atoms: Sequence[Atom], least: int) -> bool:
 def rank(atoms: Iterable[Atom]) -> int:
     """The rank of the columns, by Gauss's elimination of fractions."""
     listed = list(atoms)
-    rows = sorted({row for each in listed for row in each.entries})
-    matrix = [[Fraction(each.entries.get(row, 0)) for row in rows] for each in listed]
+    rows = range(max((plane.bit_length() for each in listed for plane in each.entries), default=0))
+    matrix = [
+        [Fraction(sum((plane >> row & 1) << bit for bit, plane in enumerate(each.entries))) for row in rows]
+        for each in listed
+    ]
     found = 0
     for column in range(len(rows)):
         pivot = next((each for each in matrix[found:] if each[column]), None)

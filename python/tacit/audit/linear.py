@@ -25,12 +25,13 @@ bounded by ``MOST_WORK``; beyond, the question is refused.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from math import isqrt, lcm
+from operator import or_
 
-from tacit.audit.vectors import PRIME, Entries, Parities, Residues, Span, packed
+from tacit.audit.vectors import PRIME, Entries, Parities, Residues, Span, packed, positions
 
 MOST_WORK = 1_000_000
 """Products of vectors and numbers in one check. Beyond them a question is refused."""
@@ -42,16 +43,21 @@ Units = frozenset[bytes]
 class Atom:
     """Rows that are equally often in each set. entries: how often, by the sets' numbers. units: all of its units."""
 
-    entries: Mapping[int, int]
+    entries: Entries
     units: Units
+
+    @property
+    def sets(self) -> int:
+        """Bit n says whether it is in set n."""
+        return reduce(or_, self.entries, 0)
 
 
 def isolates(atoms: Iterable[Atom], least: int) -> bool:
     """Whether some combination isolates fewer than ``least`` units, or so much has to be tried that nobody knows."""
-    found = _full_rank(_settled(atoms, least), least)
+    found = _full_rank(_settled(atoms, least))
     while found and (settled := _settled(found, least)) != found:
-        found = _full_rank(settled, least)
-    rank = len(_rows(found))
+        found = _full_rank(settled)
+    rank = _rows(found).bit_count()
     large, small = _parted(_numbered(found), least)
     if _span(Parities(), large).rank == rank or _spread(large, small, rank, least):
         return False
@@ -61,10 +67,10 @@ def isolates(atoms: Iterable[Atom], least: int) -> bool:
         return True
 
 
-def _full_rank(atoms: list[Atom], least: int) -> list[Atom]:
+def _full_rank(atoms: list[Atom]) -> list[Atom]:
     """The atoms in rows of which none depends on others."""
     numbered = _numbered(atoms)
-    return _restricted(numbered, _independent_rows([each.entries for each in numbered], len(_rows(atoms))))
+    return _restricted(numbered, _independent_rows([each.entries for each in numbered], _rows(atoms).bit_count()))
 
 
 # --- rows and atoms that cannot matter --------------------------------------------------------------------------------
@@ -72,33 +78,41 @@ def _full_rank(atoms: list[Atom], least: int) -> list[Atom]:
 
 def _settled(atoms: Iterable[Atom], least: int) -> list[Atom]:
     """The atoms in the rows that can have a coefficient other than zero, each class of equal ones as one."""
-    found = _restricted(atoms, None)
-    while True:
-        alone = {next(iter(each.entries)) for each in found if len(each.entries) == 1 and len(each.units) >= least}
-        if not alone:
-            return found
-        found = _restricted(found, _rows(found) - alone)
+    found = _restricted(atoms, -1)
+    while alone := reduce(or_, (a.sets for a in found if a.sets.bit_count() == 1 and len(a.units) >= least), 0):
+        found = _restricted(found, ~alone)
+    return found
 
 
-def _restricted(atoms: Iterable[Atom], rows: frozenset[int] | None) -> list[Atom]:
-    """The atoms in some rows, or in all. Equal ones become one, and those that are zero there are left out."""
-    classes: dict[tuple[tuple[int, int], ...], set[bytes]] = {}
+def _restricted(atoms: Iterable[Atom], rows: int) -> list[Atom]:
+    """The atoms in some rows. Equal ones become one, and those that are zero there are left out."""
+    classes: dict[Entries, list[Units]] = {}
     for each in atoms:
-        entries = tuple(sorted((row, n) for row, n in each.entries.items() if n and (rows is None or row in rows)))
-        if entries:
-            classes.setdefault(entries, set()).update(each.units)
-    return [Atom(dict(entries), frozenset(units)) for entries, units in sorted(classes.items())]
+        entries = tuple(plane & rows for plane in each.entries)
+        if any(entries):
+            classes.setdefault(entries, []).append(each.units)
+    return [Atom(entries, units[0].union(*units[1:])) for entries, units in sorted(classes.items())]
 
 
-def _rows(atoms: Iterable[Atom]) -> frozenset[int]:
-    return frozenset(row for each in atoms for row in each.entries)
+def _rows(atoms: Iterable[Atom]) -> int:
+    """Bit n says whether row n is not all zero."""
+    return reduce(or_, (each.sets for each in atoms), 0)
 
 
 def _numbered(atoms: Iterable[Atom]) -> list[Atom]:
     """The atoms in rows that are numbered from 0 without gaps."""
     found = list(atoms)
-    number = {row: at for at, row in enumerate(sorted(_rows(found)))}
-    return [replace(each, entries={number[row]: often for row, often in each.entries.items()}) for each in found]
+    rows = _rows(found)
+    if not rows & (rows + 1):
+        return found
+    digits = [*positions(rows)]
+    return [replace(each, entries=tuple(_closed_up(plane, digits) for plane in each.entries)) for each in found]
+
+
+def _closed_up(plane: int, digits: Sequence[int]) -> int:
+    """The bits at some places, side by side."""
+    text = f"{plane:b}"[::-1].ljust(digits[-1] + 1, "0")
+    return int("".join(text[at] for at in reversed(digits)), 2)
 
 
 def _parted(atoms: Iterable[Atom], least: int) -> tuple[list[Atom], list[Atom]]:
@@ -116,37 +130,76 @@ def _span(span: Span, atoms: Iterable[Atom]) -> Span:
 # --- rows that depend on others ---------------------------------------------------------------------------------------
 
 
-def _independent_rows(columns: Sequence[Entries], length: int) -> frozenset[int]:
-    """Rows that no combination of the others equals, and of which all others are combinations.
+def _independent_rows(columns: Sequence[Entries], length: int) -> int:
+    """Rows that no combination of the others equals, and of which all others are combinations: bit n for row n.
 
     A row is left out only if the coefficients of its combination hold over the integers at all columns. Rows of which
-    none were found stay: a matrix that seems to have a higher rank than it has makes refusals.
+    none were found stay: a matrix that seems to have a higher rank than it has makes refusals. Among the few rows of a
+    relation over GF(2) coefficients are found fast; what is left is looked for among all rows.
     """
-    parities, basis = Parities(), Residues(length)
-    seeds = [each for each in columns if parities.rank < length and parities.add(each)]
+    seeds, kept = _seeds(columns, length), (1 << length) - 1
     if len(seeds) == length:
-        return frozenset(range(length))
-    for each in seeds:
+        return kept
+    for relation in _relations(seeds, length):
+        kept &= ~_dependent(columns, relation & kept)
+    return kept if kept.bit_count() == len(seeds) else kept & ~_dependent(columns, kept)
+
+
+def _seeds(columns: Iterable[Entries], length: int) -> list[Entries]:
+    """Columns that are a basis of the span of all over GF(2), and so independent. length: how many rows there are."""
+    span = Parities()
+    return [each for each in columns if span.rank < length and span.add(each)]
+
+
+def _relations(columns: Sequence[Entries], length: int) -> Iterator[int]:
+    """A basis of the sets of rows whose sum is even at all columns."""
+    by_top: dict[int, tuple[int, int]] = {}
+    for row in range(length):
+        vector = sum((column[0] >> row & 1) << at for at, column in enumerate(columns))
+        rows = 1 << row
+        while vector and (known := by_top.get(vector.bit_length())):
+            vector, rows = vector ^ known[0], rows ^ known[1]
+        if vector:
+            by_top[vector.bit_length()] = vector, rows
+        else:
+            yield rows
+
+
+def _dependent(columns: Iterable[Entries], rows: int) -> int:
+    """Rows of some that are combinations of the others of them."""
+    digits = [*positions(rows)]
+    whole = {tuple(plane & rows for plane in each) for each in columns}
+    numbered = [tuple(_closed_up(plane, digits) for plane in each) for each in sorted(whole) if any(each)]
+    basis = Residues(len(digits))
+    for each in _seeds(numbered, len(digits)):
         basis.add(each)
-    while basis.rank < length:
-        left_out, outside = _verified(basis, columns)
-        if outside is None or not basis.add(outside):
-            return frozenset(range(length)) - left_out
-    return frozenset(range(length))
+    while basis.rank < len(digits):
+        found, outside = _verified(basis, numbered)
+        if outside is None:
+            return sum(1 << digits[at] for at in positions(found))
+        if not basis.add(outside):
+            return 0
+    return 0
 
 
-def _verified(basis: Residues, columns: Sequence[Entries]) -> tuple[frozenset[int], Entries | None]:
+def _verified(basis: Residues, columns: Sequence[Entries]) -> tuple[int, Entries | None]:
     """Rows that depend on those of the pivots, and a column that shows that some other seemed to and does not."""
-    found = set()
+    found = 0
     for each in basis.annihilators():
         whole = _whole(each)
         if whole is None:
             continue
         for column in columns:
-            if sum(whole[row] * often for row, often in column.items() if row in whole):
-                return frozenset(), column
-        found.add(next(iter(whole)))
-    return frozenset(found), None
+            if _product(whole, column):
+                return 0, column
+        found |= 1 << next(iter(whole))
+    return found, None
+
+
+def _product(coefficients: Mapping[int, int], column: Entries) -> int:
+    return sum(
+        value * (plane >> row & 1) << bit for bit, plane in enumerate(column) for row, value in coefficients.items()
+    )
 
 
 def _whole(residues: Mapping[int, int]) -> dict[int, int] | None:
@@ -271,10 +324,10 @@ class _Search:
         return found
 
 
-def atoms_of(members: Iterable[tuple[frozenset[int], bytes | None]]) -> list[Atom]:
+def atoms_of(members: Iterable[tuple[Entries, bytes | None]]) -> list[Atom]:
     """The atoms of rows, of which each is in some sets and has a unit, or none and so does not count."""
-    classes: dict[frozenset[int], set[bytes]] = {}
-    for sets, unit in members:
-        if sets and unit is not None:
-            classes.setdefault(sets, set()).add(unit)
-    return [Atom(Counter(sets), frozenset(units)) for sets, units in classes.items()]
+    classes: dict[Entries, set[bytes]] = {}
+    for entries, unit in members:
+        if any(entries) and unit is not None:
+            classes.setdefault(entries, set()).add(unit)
+    return [Atom(entries, frozenset(units)) for entries, units in classes.items()]

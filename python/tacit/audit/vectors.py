@@ -6,7 +6,7 @@ long integers multiplies a whole vector by a number.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Protocol
 
@@ -14,8 +14,8 @@ PRIME = (1 << 61) - 1
 SLOT = 128
 ENTRY = (1 << SLOT) - 1
 
-Entries = Mapping[int, int]
-"""The entries of a vector that are not zero, by their positions."""
+Entries = tuple[int, ...]
+"""A vector of whole numbers that are not negative: bit j of entry n is bit n of element j."""
 
 
 class Span(Protocol):
@@ -43,7 +43,7 @@ class Parities:
         return Parities(self._by_top.values())
 
     def add(self, entries: Entries) -> bool:
-        vector = sum(1 << at for at, value in entries.items() if value & 1)
+        vector = entries[0] if entries else 0
         while vector:
             other = self._by_top.get(vector.bit_length())
             if other is None:
@@ -133,9 +133,29 @@ class Residues:
 
 def packed(entries: Entries) -> int:
     """A vector with an entry in each slot."""
-    return sum((value % PRIME) << (at * SLOT) for at, value in entries.items())
+    return sum(_spread(plane) << at for at, plane in enumerate(entries))
+
+
+def _spread(plane: int) -> int:
+    """Bit n of a number in slot n."""
+    zero = "0" * (SLOT // 4)
+    return int(f"{plane:b}".replace("1", "x").replace("0", zero).replace("x", zero[1:] + "1"), 16)
 
 
 def entry(vector: int, at: int) -> int:
     """One entry of such a vector."""
     return (vector >> (at * SLOT)) & ENTRY
+
+
+def entries_of(values: Mapping[int, int]) -> Entries:
+    """The vector with these entries, by their positions, and zeros elsewhere."""
+    width = max((value.bit_length() for value in values.values()), default=0)
+    return tuple(sum((value >> bit & 1) << at for at, value in values.items()) for bit in range(width))
+
+
+def positions(mask: int) -> Iterator[int]:
+    """Where a number has ones."""
+    while mask:
+        low = mask & -mask
+        yield low.bit_length() - 1
+        mask ^= low
