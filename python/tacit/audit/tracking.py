@@ -1,0 +1,298 @@
+"""Which rows of an owner's table a query selects, as far as the owner's own tables decide it.
+
+A *tracked* relation is one of the query's with a further column, the number of the row of one table instance from which
+each row stems. It has those columns that the owner can compute alone. What others' columns decide is left out, so that
+its rows are all that could be in the query's: a join with another owner's table selects all rows, a condition on its
+columns too.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import count
+
+from tacit.audit.pieces import Columns, Piece, Pieces, not_null, pieces
+from tacit.plan.algebra.expressions import conjunction, conjuncts, reference, substitute
+from tacit.plan.algebra.relations import (
+    Aggregate,
+    Broadcast,
+    ColumnRef,
+    Expr,
+    Filter,
+    FullJoin,
+    Join,
+    Limit,
+    Project,
+    Relation,
+    Scan,
+    Sort,
+    Union,
+)
+from tacit.plan.algebra.trees import children, owner
+from tacit.plan.algebra.types import Boolean, Field, Integer
+from tacit.plan.facts.catalog import Table
+from tacit.plan.facts.fields import column, columns_of, field_of, fields, names
+
+MARK = secrets.token_hex(8)
+"""In the names of columns that are added here, so that no query can have chosen them."""
+ROW = f"row {MARK}"
+"""The column with the numbers of rows."""
+ROW_FIELD = Field(ROW, Integer(0, 2**62), False)
+
+Path = tuple[int, ...]
+"""The way down a tree to a table instance: which child at each node."""
+
+
+class Unclear(Exception):
+    """A query of which the owner alone cannot tell what rows it selects."""
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where an output's values come from. known: the owner can compute them.
+
+    source: the column of the table of which it is a copy. reads: columns of the table that it is computed from. pieces:
+    of a known one, over the columns of the tracked relation.
+    """
+
+    known: bool
+    source: str | None
+    reads: Columns
+    pieces: Pieces = ()
+
+
+@dataclass(frozen=True)
+class Tracked:
+    """A tracked relation. outputs: of the query's columns. used: columns of the table that decide which rows there are.
+
+    alone: nothing but the owner's tables decides it.
+    """
+
+    relation: Relation
+    outputs: Mapping[str, Origin]
+    used: Columns
+    alone: bool
+
+    def knows(self, expr: Expr) -> bool:
+        """Whether the owner can compute an expression over the outputs."""
+        return all(self.outputs[name].known for name in columns_of(expr))
+
+    def reads(self, expr: Expr) -> Columns:
+        """The columns of the table that an expression is computed from."""
+        return self.read(columns_of(expr))
+
+    def read(self, listed: Iterable[str]) -> Columns:
+        """The columns of the table that outputs are computed from."""
+        return frozenset().union(*(self.outputs[name].reads for name in listed))
+
+
+@dataclass(frozen=True)
+class Site:
+    """Where the units of a table instance are merged: an aggregate and its input, tracked.
+
+    drops: groups below the floor are left out, as a condition or a limit follows.
+    """
+
+    aggregate: Aggregate
+    tracked: Tracked
+    drops: bool
+
+
+def instances(relation: Relation, me: str) -> Iterator[tuple[Path, Scan]]:
+    """Every instance of a table of this owner."""
+    if isinstance(relation, Scan) and relation.owner == me:
+        yield (), relation
+    for at, child in enumerate(children(relation)):
+        yield from (((at, *path), scan) for path, scan in instances(child, me))
+
+
+class Tracker:
+    """Follows an instance of an owner's table."""
+
+    def __init__(self, table: Table, me: str) -> None:
+        self._table = table
+        self._me = me
+        self._added = count()
+
+    def site(self, relation: Relation, path: Path) -> Site | None:
+        """The lowest aggregate that merges units of the instance at the end of a path; None if none does.
+
+        Raises Unclear.
+        """
+        for up, (node, rest) in reversed([*enumerate(_along(relation, path))]):
+            if isinstance(node, Aggregate) and not self._stays_one(node, rest):
+                above = [each for each, _ in _along(relation, path)[:up]]
+                drops = any(isinstance(each, Filter | Limit) for each in above)
+                return Site(node, self._follow(node.input, rest[1:]), drops)
+        return None
+
+    def _follow(self, relation: Relation, path: Path) -> Tracked:
+        """The tracked relation of one that the instance at the end of a path is in. Raises Unclear."""
+        match relation:
+            case Scan():
+                return _scanned(relation)
+            case Filter(input, predicate):
+                return _filtered(self._follow(input, path[1:]), predicate)
+            case Project(input, outputs):
+                return self._projected(self._follow(input, path[1:]), outputs)
+            case Union(inputs):
+                below = self._follow(inputs[path[0]], path[1:])
+                return _renamed(below, dict(zip(names(inputs[path[0]]), names(relation), strict=True)))
+            case Join() | FullJoin():
+                return self._joined(relation, path)
+            case Broadcast(input, scalar) if path[0] == 0:
+                return self._beside(self._follow(input, path[1:]), scalar)
+            case Aggregate() if self._stays_one(relation, path):
+                return self._per_unit(relation, self._follow(relation.input, path[1:]))
+            case Sort(input):
+                return self._follow(input, path[1:])
+            case _:
+                raise Unclear(type(relation).__name__)
+
+    def _stays_one(self, relation: Aggregate, path: Path) -> bool:
+        """Whether each group has rows of one unit: the keys determine it."""
+        outputs = self._follow(relation.input, path[1:]).outputs
+        keys = {outputs[key].source for key in relation.keys}
+        unit = self._table.terms.unit if self._table.terms else ()
+        nullable = {each.field.name for each in self._table.columns if each.field.nullable}
+        rows = [each for each in self._table.unique if not each & nullable]
+        return bool(unit) and keys.issuperset(unit) or any(keys.issuperset(each) for each in rows)
+
+    def _is_own(self, relation: Relation) -> bool:
+        return owner(relation) == self._me
+
+    def _projected(self, below: Tracked, outputs: tuple[tuple[str, Expr], ...]) -> Tracked:
+        """The outputs that the owner can compute, and a column for the condition of each of their pieces."""
+        known = {name: each.pieces for name, each in below.outputs.items()}
+        listed, found = [(ROW, column(below.relation, ROW))], dict[str, Origin]()
+        for name, expr in outputs:
+            source = below.outputs[expr.name].source if isinstance(expr, ColumnRef) else None
+            found[name] = Origin(below.knows(expr), source, below.reads(expr))
+            if below.knows(expr):
+                conditions, its = self._columns_for(pieces(expr, known))
+                listed += [(name, expr), *conditions]
+                found[name] = replace(found[name], pieces=its)
+        return replace(below, relation=Project(below.relation, tuple(listed)), outputs=found)
+
+    def _columns_for(self, found: Pieces) -> tuple[list[tuple[str, Expr]], Pieces]:
+        """New columns for the conditions of pieces, and the pieces over these columns."""
+        named = [(f"{MARK} {next(self._added)}", each) for each in found]
+        columns = [(name, each.condition) for name, each in named if each.condition is not None]
+        over = (
+            each if each.condition is None else replace(each, condition=ColumnRef(name, Boolean(), True))
+            for name, each in named
+        )
+        return columns, tuple(over)
+
+    def _joined(self, join: Join | FullJoin, path: Path) -> Tracked:
+        mine, its = path[0], 1 - path[0]
+        below = self._follow(children(join)[mine], path[1:])
+        other, keys = children(join)[its], (join.left_keys, join.right_keys)
+        below = replace(below, used=below.used | below.read(keys[mine]))
+        equal = dict(zip(keys[its], keys[mine], strict=True)) if isinstance(join, Join) else {}
+        if not self._is_own(other) or not all(below.outputs[key].known for key in keys[mine]):
+            return _with_equal(_beside_unknown(below, other), equal)
+        both = (below.relation, other) if mine == 0 else (other, below.relation)
+        joined: Relation = replace(join, left=both[0], right=both[1])
+        if isinstance(join, FullJoin):
+            joined = Filter(joined, not_null(replace(column(joined, ROW), nullable=True)))
+        copies = {name: below.outputs[key].source for name, key in equal.items()}
+        found = {each.name: _computed(each, copies.get(each.name)) for each in fields(other)}
+        return replace(below, relation=joined, outputs={**below.outputs, **found})
+
+    def _beside(self, below: Tracked, scalar: Relation) -> Tracked:
+        if not self._is_own(scalar):
+            return _beside_unknown(below, scalar)
+        found = {each.name: _computed(each) for each in fields(scalar)}
+        return replace(below, relation=Broadcast(below.relation, scalar), outputs={**below.outputs, **found})
+
+    def _per_unit(self, relation: Aggregate, below: Tracked) -> Tracked:
+        """The rows beside what is computed of their group. What the owner cannot compute is left out."""
+        below = replace(below, used=below.used | below.read(relation.keys))
+        reads = {each.name: below.read([each.column] if each.column else []) for each in relation.aggregations}
+        unknown = {name: Origin(False, None, found) for name, found in reads.items()}
+        known = [key for key in relation.keys if below.outputs[key].known]
+        keys = [(key, column(below.relation, key)) for key in known]
+        alone = Project(below.relation, ((ROW, column(below.relation, ROW)), *keys))
+        outputs = {key: replace(below.outputs[key], pieces=_whole(field_of(alone, key), below.outputs[key].reads))
+                   if key in known else below.outputs[key] for key in relation.keys}  # fmt: skip
+        if not self._is_own(relation.input) or any(field_of(relation, key).nullable for key in relation.keys):
+            return replace(below, relation=alone, outputs={**outputs, **unknown}, alone=False)
+        renamed = tuple((f"{MARK} {next(self._added)}", column(relation, key)) for key in relation.keys)
+        values = tuple((each.name, column(relation, each.name)) for each in relation.aggregations)
+        joined = Join(Project(relation, renamed + values), alone, tuple(name for name, _ in renamed), relation.keys)
+        found = {each.name: replace(_computed(field_of(relation, each.name)), reads=reads[each.name])
+                 for each in relation.aggregations}  # fmt: skip
+        return replace(below, relation=joined, outputs={**outputs, **found})
+
+
+def _along(relation: Relation, path: Path) -> list[tuple[Relation, Path]]:
+    """The relations on the way down, each with the rest of the way."""
+    found = [(relation, path)]
+    for at, step in enumerate(path):
+        relation = children(relation)[step]
+        found.append((relation, path[at + 1 :]))
+    return found
+
+
+def _scanned(scan: Scan) -> Tracked:
+    numbered = replace(scan, columns=(*scan.columns, (ROW, ROW)), fields=(*scan.fields, ROW_FIELD))
+    outputs = {
+        name: Origin(True, source, frozenset({source}), _whole(each, frozenset({source})))
+        for (name, source), each in zip(scan.columns, scan.fields, strict=True)
+    }
+    return Tracked(numbered, outputs, frozenset(), True)
+
+
+def _whole(field: Field, reads: Columns) -> Pieces:
+    """A value in one piece: of all rows in which it is there."""
+    return (Piece(not_null(reference(field)) if field.nullable else None, reads),)
+
+
+def _computed(field: Field, source: str | None = None) -> Origin:
+    """A column that the owner has computed of other tables, or that equals one of the table."""
+    reads = frozenset({source} if source else ())
+    return Origin(True, source, reads, _whole(field, reads))
+
+
+def _filtered(below: Tracked, predicate: Expr) -> Tracked:
+    parts = conjuncts(predicate)
+    known = [each for each in parts if below.knows(each)]
+    relation = Filter(below.relation, conjunction(known)) if known else below.relation
+    used, alone = below.used | below.reads(predicate), below.alone and len(known) == len(parts)
+    return replace(below, relation=relation, used=used, alone=alone)
+
+
+def _renamed(below: Tracked, new: Mapping[str, str]) -> Tracked:
+    """A branch of a union, with the names of the union's columns. The rows of others are beside its own."""
+    here = fields(below.relation)
+    refs: dict[str, Expr] = {each.name: replace(reference(each), name=new.get(each.name, each.name)) for each in here}
+    relation = Project(below.relation, tuple((new.get(each.name, each.name), reference(each)) for each in here))
+    outputs = {
+        new[name]: replace(each, pieces=tuple(_over(piece, refs) for piece in each.pieces))
+        for name, each in below.outputs.items()
+    }
+    return replace(below, relation=relation, outputs=outputs, alone=False)
+
+
+def _over(piece: Piece, refs: Mapping[str, Expr]) -> Piece:
+    return replace(piece, condition=None if piece.condition is None else substitute(piece.condition, refs))
+
+
+def _beside_unknown(below: Tracked, other: Relation) -> Tracked:
+    """Rows that are joined with what the owner does not know."""
+    unknown = {name: Origin(False, None, frozenset()) for name in names(other)}
+    return replace(below, outputs={**below.outputs, **unknown}, alone=False)
+
+
+def _with_equal(below: Tracked, equal: Mapping[str, str]) -> Tracked:
+    """Others' columns that equal own ones, as a join says, are known."""
+    known = {name: key for name, key in equal.items() if below.outputs[key].known}
+    carried = [(each.name, reference(each)) for each in fields(below.relation)]
+    copies = [(name, column(below.relation, key)) for name, key in known.items()]
+    found = {name: replace(below.outputs[key], pieces=_whole(field_of(below.relation, key), below.outputs[key].reads))
+             for name, key in known.items()}  # fmt: skip
+    relation = Project(below.relation, tuple([*carried, *copies])) if known else below.relation
+    return replace(below, relation=relation, outputs={**below.outputs, **found})
