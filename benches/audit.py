@@ -1,4 +1,4 @@
-"""How long the check of differences takes: `.venv/bin/python benches/audit.py`. Prints seconds of the processor for each kind."""
+"""How long the check of differences takes, in seconds of the processor: `.venv/bin/python benches/audit.py`."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ Columns = frozenset[str]
 
 @dataclass(frozen=True)
 class Piece:
-    """A part of a sum. condition: of its rows, None for all. reads: columns of the owner's table it is computed from."""
+    """A part of a sum. condition: of its rows, None for all. reads: columns of the table that it is computed from."""
 
     condition: Expr | None
     reads: Columns

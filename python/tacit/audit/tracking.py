@@ -158,7 +158,7 @@ class Tracker:
         unit = self._table.terms.unit if self._table.terms else ()
         nullable = {each.field.name for each in self._table.columns if each.field.nullable}
         rows = [each for each in self._table.unique if not each & nullable]
-        return bool(unit) and keys.issuperset(unit) or any(keys.issuperset(each) for each in rows)
+        return (bool(unit) and keys.issuperset(unit)) or any(keys.issuperset(each) for each in rows)
 
     def _is_own(self, relation: Relation) -> bool:
         return owner(relation) == self._me
@@ -166,7 +166,8 @@ class Tracker:
     def _projected(self, below: Tracked, outputs: tuple[tuple[str, Expr], ...]) -> Tracked:
         """The outputs that the owner can compute, and a column for the condition of each of their pieces."""
         known = {name: each.pieces for name, each in below.outputs.items()}
-        listed, found = [(ROW, column(below.relation, ROW))], dict[str, Origin]()
+        listed: list[tuple[str, Expr]] = [(ROW, column(below.relation, ROW))]
+        found: dict[str, Origin] = {}
         for name, expr in outputs:
             source = below.outputs[expr.name].source if isinstance(expr, ColumnRef) else None
             found[name] = Origin(below.knows(expr), source, below.reads(expr))
@@ -216,15 +217,13 @@ class Tracker:
         known = [key for key in relation.keys if below.outputs[key].known]
         keys = [(key, column(below.relation, key)) for key in known]
         alone = Project(below.relation, ((ROW, column(below.relation, ROW)), *keys))
-        outputs = {key: replace(below.outputs[key], pieces=_whole(field_of(alone, key), below.outputs[key].reads))
-                   if key in known else below.outputs[key] for key in relation.keys}  # fmt: skip
+        outputs = {key: _unchanged(below, key) if key in known else below.outputs[key] for key in relation.keys}
         if not self._is_own(relation.input) or any(field_of(relation, key).nullable for key in relation.keys):
             return replace(below, relation=alone, outputs={**outputs, **unknown}, alone=False)
         renamed = tuple((f"{MARK} {next(self._added)}", column(relation, key)) for key in relation.keys)
         values = tuple((each.name, column(relation, each.name)) for each in relation.aggregations)
         joined = Join(Project(relation, renamed + values), alone, tuple(name for name, _ in renamed), relation.keys)
-        found = {each.name: replace(_computed(field_of(relation, each.name)), reads=reads[each.name])
-                 for each in relation.aggregations}  # fmt: skip
+        found = {name: replace(_computed(field_of(relation, name)), reads=reads[name]) for name in reads}
         return replace(below, relation=joined, outputs={**outputs, **found})
 
 
@@ -255,6 +254,12 @@ def _computed(field: Field, source: str | None = None) -> Origin:
     """A column that the owner has computed of other tables, or that equals one of the table."""
     reads = frozenset({source} if source else ())
     return Origin(True, source, reads, _whole(field, reads))
+
+
+def _unchanged(below: Tracked, name: str) -> Origin:
+    """Of a column that is copied, whatever pieces it had."""
+    known = below.outputs[name]
+    return replace(known, pieces=_whole(field_of(below.relation, name), known.reads))
 
 
 def _filtered(below: Tracked, predicate: Expr) -> Tracked:
@@ -292,7 +297,6 @@ def _with_equal(below: Tracked, equal: Mapping[str, str]) -> Tracked:
     known = {name: key for name, key in equal.items() if below.outputs[key].known}
     carried = [(each.name, reference(each)) for each in fields(below.relation)]
     copies = [(name, column(below.relation, key)) for name, key in known.items()]
-    found = {name: replace(below.outputs[key], pieces=_whole(field_of(below.relation, key), below.outputs[key].reads))
-             for name, key in known.items()}  # fmt: skip
-    relation = Project(below.relation, tuple([*carried, *copies])) if known else below.relation
+    found = {name: _unchanged(below, key) for name, key in known.items()}
+    relation = Project(below.relation, (*carried, *copies)) if known else below.relation
     return replace(below, relation=relation, outputs={**below.outputs, **found})

@@ -128,7 +128,7 @@ class LocalEngine:
 
     def _open(self, name: str, used: frozenset[str]) -> Source:
         table = self._owned[name]
-        return _opened_table(self.database, table, used_fields(table, used), self._forms.get(name, USUAL))
+        return opened_table(self.database, table, used_fields(table, used), self._forms.get(name, USUAL))
 
     def _execute(self, step: LocalStep | TailStep) -> None:
         """Keep a step's result in a table of its own."""
@@ -178,12 +178,11 @@ def check_table(table: Table, form: CsvForm) -> int:
         connect(temp_directory=spill) as database,
         told(data_path(table)),
     ):
-        return check_source(database, _opened_table(database, table, tuple(c.field for c in table.columns), form))
+        return check_source(database, opened_table(database, table, tuple(c.field for c in table.columns), form))
 
 
-def _opened_table(
-    database: duckdb.DuckDBPyConnection, table: Table, fields: tuple[Field, ...], form: CsvForm
-) -> Source:
+def opened_table(database: duckdb.DuckDBPyConnection, table: Table, fields: tuple[Field, ...], form: CsvForm) -> Source:
+    """Open columns of an owner's table in a database. form: of a CSV file. Raises DataError."""
     relation = f"source {table.name}"
     if data_path(table).lower().endswith(".parquet"):
         return open_parquet(database, table, fields, relation)
