@@ -28,10 +28,7 @@ class HistoryError(Exception):
 
 @dataclass(frozen=True)
 class Answer:
-    """A question that was answered, or was about to be. inputs: a hash of the own tables that it read.
-
-    counts: it is a run of its own, and not a question that was asked again with nothing changed.
-    """
+    """A question that was answered, or was about to be. inputs: a hash of the own tables that it read."""
 
     id: str
     question: str

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from types import TracebackType
 
 from tacit.audit.tracking import MARK, ROW
+from tacit.local.average import MACROS
 from tacit.local.csv_form import USUAL, CsvForm
 from tacit.local.database import connect, quoted
 from tacit.local.duckdb_engine import opened_table
@@ -44,6 +45,8 @@ class OwnData:
     def __enter__(self) -> OwnData:
         spill = self._open.enter_context(tempfile.TemporaryDirectory(prefix="tacit-"))
         self._database = self._open.enter_context(connect(temp_directory=spill))
+        for macro in MACROS:
+            self._database.execute(macro)
         for table in self._tables.values():
             with told(data_path(table)):
                 fields = tuple(each.field for each in table.columns)

@@ -62,6 +62,11 @@ class Selection:
         return tuple(dict.fromkeys(each.condition for each in self.pieces if each.condition is not None))
 
     @property
+    def contributions(self) -> int:
+        """Of how many kinds the rows are that sums are over."""
+        return len({each.condition for each in self.pieces})
+
+    @property
     def relation(self) -> Relation:
         """What the owner's engine computes."""
         tracked = self.site.tracked.relation
@@ -97,7 +102,8 @@ def row_sets(
 ) -> list[RowSet]:
     """The sets of what may be shown. units: of rows. folds: small groups become one row, unless the query prevents it.
 
-    The conditional sums of a group are shown only if each of its cells, by all conditions, has enough units or no row.
+    Where sums of a group are over different rows, those with a condition are shown only if each class of rows, by all
+    conditions, has enough units.
     """
     used = selection.site.tracked.used | selection.site.tracked.read(selection.keys)
     conditions = {each: at for at, each in enumerate(selection.conditions)}
@@ -106,13 +112,13 @@ def row_sets(
         cells.setdefault(row[1], []).append(row)
     found = []
     for cell in shown(selection, [*cells.values()], units, least, folds):
-        refined = _is_refined(cell, units, least)
+        parts = {None: cell} | {each: [row for row in cell if row[2][at]] for each, at in conditions.items()}
+        enough = selection.contributions == 1 or _is_refined(cell, units, least)
         for piece in selection.pieces:
-            if piece.condition is None:
-                found.append(_set(cell, piece, used))
-            elif refined:
-                found.append(_set([row for row in cell if row[2][conditions[piece.condition]]], piece, used))
-    return [each for each in found if each.rows]
+            part = parts[piece.condition]
+            if piece.condition is None or (enough and _units(part, units) >= least):
+                found.append(_set(part, piece, used))
+    return found
 
 
 def shown(

@@ -1,0 +1,191 @@
+"""An owner's own check of a question against its history: kept answers, numbers of questions, differences."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from hashlib import sha256
+
+from tacit.audit.history import Answer, History
+from tacit.audit.linear import Atom, isolates
+from tacit.audit.own_data import OwnData, Version
+from tacit.audit.question import question_hash
+from tacit.audit.record import Record
+from tacit.audit.refusals import too_near, unclear, used_up
+from tacit.audit.sets import RowSet, Selection, row_sets
+from tacit.audit.tracking import Tracker, Unclear, instances
+from tacit.local.csv_form import CsvForm
+from tacit.plan.account.serialise import canonical
+from tacit.plan.algebra.relations import Relation
+from tacit.plan.algebra.trees import kept_scans, scans
+from tacit.plan.facts.catalog import Catalog, Table
+from tacit.plan.facts.terms import Terms
+
+DAY = 86_400.0
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a question reads of one table. sets: of the rows that enter what may be shown. columns: of hashed values."""
+
+    table: Table
+    terms: Terms
+    columns: tuple[str, ...]
+    sets: tuple[RowSet, ...]
+    versions: Mapping[int, Version]
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question as its owner sees it. hash: which question. inputs: a hash of the own tables that it reads.
+
+    alone: no other party's data enter it, so that the same inputs give the same answer.
+    """
+
+    hash: str
+    inputs: str
+    alone: bool
+    asked: tuple[Asked, ...]
+
+
+def checked_tables(query: Relation, recipients: Iterable[str], catalog: Catalog, me: str) -> list[Table]:
+    """The tables of a query whose owner checks what is asked of them. None where the owner alone gets the answer."""
+    if set(recipients) <= {me}:
+        return []
+    read = {scan.table for scan in scans(query)} | {name for kept in _kept(query, catalog) for name in kept}
+    own = (each for each in catalog.tables if each.owner == me and each.name in read)
+    return [each for each in own if each.terms is not None and each.terms.differences != "off"]
+
+
+def question(
+    query: Relation, recipients: tuple[str, ...], catalog: Catalog, me: str, forms: Mapping[str, CsvForm]
+) -> Question | None:
+    """What a query asks of this owner's tables; None if none of them is checked. Raises Refused and DataError."""
+    tables = checked_tables(query, recipients, catalog, me)
+    if not tables:
+        return None
+    for table in tables:
+        if any(table.name in kept for kept in _kept(query, catalog)):
+            raise unclear(table, "a kept table")
+    own = [each for each in catalog.tables if any(each.name == scan.table for _, scan in instances(query, me))]
+    with OwnData(own, forms) as data:
+        asked = tuple(_asked(query, recipients, table, me, data) for table in tables)
+        inputs = sha256(canonical([_inputs(data, table) for table in own]).encode()).hexdigest()
+    alone = not kept_scans(query) and all(scan.owner == me for scan in scans(query))
+    return Question(question_hash(query, recipients), inputs, alone, asked)
+
+
+def judge(history: History, asked: Question, now: float) -> History:
+    """The history with this question in it; the same history if its answer is known already. Raises Refused."""
+    begins = {each.table.name: now - each.terms.period * DAY for each in asked.asked}
+    if asked.alone and _answered(history, asked, max(begins.values())):
+        return history
+    records = dict(history.records)
+    for each in asked.asked:
+        name, begin = each.table.name, begins[each.table.name]
+        if sum(name in a.tables and a.asked >= begin for a in history.answers) >= each.terms.questions:
+            raise used_up(each.table, "questions")
+        if sum(table == name and at >= begin for table, at in history.refusals) >= each.terms.refusals:
+            raise used_up(each.table, "refusals")
+    for each in asked.asked:
+        known = records.get(_named(each.table), Record(each.columns))
+        records[_named(each.table)] = _with(known, each, begins[each.table.name], now)
+    answer = Answer(secrets.token_hex(8), asked.hash, asked.inputs, tuple(begins), now)
+    return replace(history, answers=(*history.answers, answer), records=records)
+
+
+def refused(history: History, table: str, now: float) -> History:
+    """The history with a refusal in it."""
+    return replace(history, refusals=(*history.refusals, (table, now)))
+
+
+def _answered(history: History, asked: Question, begin: float) -> bool:
+    """Whether the same question over the same tables has been answered. To ask it again tells nothing."""
+    return any(a.question == asked.hash and a.inputs == asked.inputs and a.asked >= begin for a in history.answers)
+
+
+def _with(known: Record, asked: Asked, begin: float, now: float) -> Record:
+    """The record with this question's sets. Raises Refused if they are too near to each other, or to those of it.
+
+    Where rows are named by their values, a row that is gone may be another now: nothing can be told of it.
+    """
+    before = known.with_columns(asked.columns).since(begin)
+    here = {each.name for each in asked.versions.values()}
+    if not asked.table.unique and any(each.name not in here for each in before.rows):
+        raise too_near(asked.table)
+    after = before.with_sets(asked.sets, asked.versions, now)
+    if any(isolates(atoms, least) for atoms, least in _matrices(after, asked)):
+        raise too_near(asked.table)
+    return after
+
+
+def _matrices(record: Record, asked: Asked) -> Iterator[tuple[list[Atom], int]]:
+    """What must isolate nobody, each with its floor.
+
+    All sets as if values never changed; those that a column with a higher floor entered; and the sums of each column of
+    which values have changed, in which a changed row is another one.
+    """
+    least = asked.terms.least_group
+    if least is None:
+        return
+    higher = {each.field.name: max(least, each.terms.least_group or 0) for each in asked.table.columns}
+    yield record.atoms(), least
+    for column, floor in higher.items():
+        if floor > least:
+            yield record.atoms_using(column), floor
+        if column in record.columns and (changed := record.atoms_measuring(column)) is not None:
+            yield changed, floor
+
+
+def _asked(query: Relation, recipients: tuple[str, ...], table: Table, me: str, data: OwnData) -> Asked:
+    assert table.terms is not None
+    if table.terms.differences == "text":
+        raise unclear(table, "any query")
+    columns = tuple(each.field.name for each in table.columns if each.terms.ways & {"aggregate", "select"})
+    versions = data.versions(table, columns)
+    sets = tuple(_sets(query, table, table.terms, me, data, versions))
+    protected = (each for each in sets if not _is_open(each, table, frozenset(recipients) - {me}))
+    return Asked(table, table.terms, columns, tuple(protected), versions)
+
+
+def _sets(
+    query: Relation, table: Table, terms: Terms, me: str, data: OwnData, versions: Mapping[int, Version]
+) -> Iterator[RowSet]:
+    """The sets of all instances of a table. Raises Refused if what one selects cannot be told."""
+    units = {row: each.unit for row, each in versions.items()}
+    for path, scan in instances(query, me):
+        if scan.table == table.name and terms.least_group is not None:
+            try:
+                site = Tracker(table, me).site(query, path)
+            except Unclear as found:
+                raise unclear(table, str(found)) from None
+            if site is not None:
+                selection = Selection.of(site)
+                rows = selection.rows(data.rows(selection.relation, selection.fields))
+                yield from row_sets(selection, rows, units, terms.least_group, terms.small == "fold")
+
+
+def _is_open(found: RowSet, table: Table, recipients: frozenset[str]) -> bool:
+    """Whether all that a set uses may be seen row by row by all recipients, so that it needs no floor."""
+    terms = {each.field.name: each.terms for each in table.columns}
+    shown = (terms[name] for name in found.uses)
+    return bool(found.uses) and all("select" in t.ways and (t.to is None or recipients <= t.to) for t in shown)
+
+
+def _kept(query: Relation, catalog: Catalog) -> list[tuple[str, ...]]:
+    """Of each kept table that a query reads, the tables of which it was made."""
+    read = {scan.table for scan in kept_scans(query)}
+    return [each.tables for each in catalog.kept if each.name in read]
+
+
+def _inputs(data: OwnData, table: Table) -> list[object]:
+    """A hash of all rows of a table, whatever their order."""
+    rows = data.versions(replace(table, unique=()), [each.field.name for each in table.columns])
+    return [table.name, sha256(repr(sorted((v.name, v.values) for v in rows.values())).encode()).hexdigest()]
+
+
+def _named(table: Table) -> str:
+    """A table and what names its rows and units: sets under other names cannot be compared."""
+    unit = table.terms.unit if table.terms else ()
+    return canonical([table.name, sorted(unit), [sorted(each) for each in table.unique]])
