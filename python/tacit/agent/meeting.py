@@ -318,6 +318,8 @@ def gather(
                     raise RunError(Fault.PEER, problem)
             for name, status in heard.items():
                 if status.state == STOPPED and name in others:
+                    if status.reason.startswith(f"refused by {name}: "):
+                        raise RunError(Fault.POLICY, f"{status.reason}.")
                     raise RunError(Fault.PEER_GONE, f"{name} cannot take part: {status.reason}.")
             # Who has found all others before this party has gone on to the run.
             absent = [n for n in others if not (n in reached and n in ready and reached[n].state in (READY, COMPUTING))]

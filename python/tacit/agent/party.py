@@ -19,6 +19,7 @@ from tacit import _native
 from tacit.agent.account import approved_entry, completed_entry, failed_entry
 from tacit.agent.agreement import agreed
 from tacit.agent.answer import save_answer
+from tacit.agent.auditing import refusals_recorded, reserved
 from tacit.agent.diagnosis import diagnose
 from tacit.agent.events import EventSink
 from tacit.agent.faults import RunError
@@ -77,6 +78,7 @@ class PartyRun:
     _unfinished: dict[int, Path] = field(default_factory=dict)
     _kept: JSON = field(default_factory=dict)
     _done: dict[str, Any] = field(default_factory=dict)
+    _met: bool = False
 
     def run(self) -> None:
         """Run the plan to its end. Emits ``done`` with the ledger entry; raises what went wrong, after recording it."""
@@ -92,8 +94,11 @@ class PartyRun:
                 if self._waiting.others:
                     check_keys(self.federation.members, self.me, self._waiting.others)
                 ledger.check()
+                engine.check()
+                files.enter_context(reserved(self.federation, self.me, self.plan, ledger, lambda: self._met))
                 self._prepare(engine, reporter, files)
-            self._waiting.gather()
+            with refusals_recorded(self.federation, self.me, self.plan, ledger):
+                self._waiting.gather()
             approved = ledger.append("approved", approved_entry(self.federation, self.me, self.plan))
             with self._recorded_failure(ledger, approved, reporter):
                 if secure_operators(self.plan):
@@ -104,9 +109,8 @@ class PartyRun:
         self.emit({"event": "done", "entry": entry})
 
     def _prepare(self, engine: LocalEngine, reporter: Reporter, files: ExitStack) -> None:
-        """Check this party's tables, run its local parts, and take up its shares of kept tables, before anything is
-        shared."""
-        engine.check()
+        """Run this party's local parts over tables that were checked, and take up its shares of kept tables, before
+        anything is shared."""
         for step in self.plan.steps:
             match step:
                 case LocalStep() if step.party == self.me:
@@ -156,6 +160,7 @@ class PartyRun:
         """Execute the secure steps with the other parties."""
         reporter.phase("connecting")
         session = self._connect()
+        self._met = True
         try:
             reporter.attach(session)
             reporter.phase("computing")

@@ -74,6 +74,8 @@ class Waiting:
 
     def _reason(self, error: BaseException) -> str:
         """Why this party cannot take part, in public words: an error's own words may quote data, or a path."""
+        if isinstance(error, RunError) and error.sentence.startswith(f"refused by {self.me}: "):
+            return error.sentence.rstrip(".")  # its rule has chosen the words
         kind = diagnose(error).fault.reason_for_peers
         for table in self.tables:
             known = (table.path, f"table {table.name}")

@@ -63,10 +63,10 @@ class History:
 
 @dataclass(frozen=True)
 class HistoryFile:
-    """The file. recorded: the last hash in the ledger, "" for none. record: adds one to the ledger."""
+    """The file. key: makes its key. recorded: the last hash in the ledger, "" for none. record: adds one to it."""
 
     path: Path
-    key: bytes
+    key: Callable[[], bytes]
     party: str
     recorded: Callable[[], str]
     record: Callable[[str], None]
@@ -103,7 +103,7 @@ class HistoryFile:
         """Everything anew, on disk and in the ledger when this returns."""
         before = self._hash() if self.path.exists() else ""
         content = json.dumps(history.json() | {"before": before}, separators=(",", ":"))
-        _native.write_sealed(str(self.path), self.key, self._label, content.encode())
+        _native.write_sealed(str(self.path), self.key(), self._label, content.encode())
         self.record(self._hash())
 
     def take_back(self, id: str) -> None:
@@ -114,7 +114,7 @@ class HistoryFile:
 
     def _content(self) -> JSON | None:
         try:
-            content = _native.read_sealed(str(self.path), self.key, self._label)
+            content = _native.read_sealed(str(self.path), self.key(), self._label)
             said = None if content is None else json.loads(content)
         except (_native.InputError, ValueError):
             raise HistoryError(self._wrong("is damaged, or of another key")) from None

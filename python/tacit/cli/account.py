@@ -82,8 +82,9 @@ def show_entry(entry: Event, screen: Console) -> None:
     """One ledger entry."""
     title = f"{entry['party']}, entry {entry['entry']}: {entry['kind']} at {entry['time']}"
     screen.print(title, style="bold", soft_wrap=True)
-    _show_member(screen, "query", " ".join(entry["query"].split()))
-    for disclosure in entry["disclosures"]:
+    if "query" in entry:
+        _show_member(screen, "query", " ".join(entry["query"].split()))
+    for disclosure in entry.get("disclosures", ()):
         _show_member(screen, "disclosed", _disclosed(disclosure))
     for sentence in entry.get("may_ask", ()):
         _show_member(screen, "may ask", sentence)
@@ -95,12 +96,17 @@ def show_entry(entry: Event, screen: Console) -> None:
             _show_member(screen, did, _kept(entry[did]))
     if "sentence" in entry:
         _show_member(screen, "failed", entry["sentence"])
+    if "refused" in entry:
+        _show_member(screen, "refused", entry["refused"])
+    if "history" in entry:
+        _show_member(screen, "history", entry["history"])
     if "cost" in entry:
         cost = entry["cost"]
         ahead = f" and {cost['rounds_ahead']} ahead" if cost.get("rounds_ahead") else ""
         sent = f"{size(cost['bytes_sent'])} sent, {cost['rounds']} rounds{ahead}, {duration(cost['seconds'])}"
         _show_member(screen, "cost", sent)
-    _show_member(screen, "plan", entry["plan_hash"])
+    if "plan_hash" in entry:
+        _show_member(screen, "plan", entry["plan_hash"])
     _show_member(screen, "previous", entry["previous"])
     _show_member(screen, "hash", entry["hash"])
 

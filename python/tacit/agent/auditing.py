@@ -1,0 +1,124 @@
+"""An owner's own check of a question before anything leaves: against what it has answered, and how often.
+
+The question counts from here on. What is known to have told nobody anything is taken back.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+
+from tacit import _native
+from tacit.agent.faults import Fault, RunError
+from tacit.agent.federation import Federation
+from tacit.agent.keys import derived_key
+from tacit.agent.ledger import Ledger, LedgerError
+from tacit.audit.check import Question, judge, question, refused
+from tacit.audit.history import HistoryError, HistoryFile
+from tacit.audit.refusals import Refused
+from tacit.plan import plan_hash
+from tacit.plan.physical.placed import PlacedPlan
+from tacit.plan.physical.record import JSON
+from tacit.sql import bind
+
+KEY_PURPOSE = b"tacit answers 1"
+SUFFIX = ".answers"
+HISTORY = "history"
+"""The kind of a ledger's entry about the history file, and its member with the file's hash."""
+
+
+@contextmanager
+def reserved(
+    federation: Federation,
+    me: str,
+    plan: PlacedPlan,
+    ledger: Ledger,
+    shared: Callable[[], bool],
+    clock: Callable[[], float] = time.time,
+) -> Iterator[None]:
+    """A run of a question that this party has checked and counted.
+
+    After a failure it does not count if no share can have left: ``shared`` says whether one can. If that cannot be
+    written, it counts. Raises RunError if this party refuses the question, after recording that.
+    """
+    history = history_file(federation, me, ledger)
+    id = _counted(history, federation, me, plan, ledger, clock)
+    try:
+        yield
+    except BaseException:
+        if id is not None and not shared():
+            with suppress(HistoryError, LedgerError, OSError, RunError, _native.TacitError):
+                history.take_back(id)
+        raise
+
+
+def _counted(
+    history: HistoryFile, federation: Federation, me: str, plan: PlacedPlan, ledger: Ledger, clock: Callable[[], float]
+) -> str | None:
+    """The id under which a question counts; None if nothing is checked, or it was answered before."""
+    if not plan.recipients or plan.catalog is None:  # nothing is opened
+        return None
+    try:
+        bound, forms = bind(plan.query, plan.catalog), federation.privates[me].forms
+        asked = question(bound, plan.recipients, plan.catalog, me, forms)
+        return None if asked is None else _judged(history, asked, clock())
+    except HistoryError as error:
+        raise RunError(Fault.INPUT, str(error)) from error
+    except Refused as refusal:
+        record_refusal(federation, me, plan, ledger, str(refusal))
+        raise RunError(Fault.POLICY, str(refusal)) from None
+
+
+def _judged(history: HistoryFile, asked: Question, now: float) -> str | None:
+    """Read, judge and write while no other run of this party does. Raises Refused, after counting it."""
+    with history.locked():
+        known = history.read()
+        try:
+            after = judge(known, asked, now)
+        except Refused as refusal:
+            if refusal.looked:
+                history.write(refused(known, refusal.table, now))
+            raise
+        if after is known:
+            return None
+        history.write(after)
+        return after.answers[-1].id
+
+
+def history_file(federation: Federation, me: str, ledger: Ledger) -> HistoryFile:
+    """This party's history. There is no file before the first question that is checked."""
+    path = ledger.path.with_suffix(SUFFIX)
+
+    def recorded() -> str:
+        found = (str(entry[HISTORY]) for entry in reversed(ledger.entries()) if HISTORY in entry)
+        return next(found, "")
+
+    def record(hash: str) -> None:
+        ledger.append(HISTORY, {"party": me, HISTORY: hash})
+
+    return HistoryFile(path, lambda: derived_key(federation.private_key(me), KEY_PURPOSE), me, recorded, record)
+
+
+def record_refusal(federation: Federation, me: str, plan: PlacedPlan, ledger: Ledger, sentence: str) -> None:
+    """Write in the ledger that some party has refused a question."""
+    entry: JSON = {
+        "party": me,
+        "query": plan.query,
+        "plan_hash": plan_hash(plan).hex(),
+        "parties": {name: federation.fingerprint(name) for name in federation.parties},
+        "recipients": list(plan.recipients),
+        "refused": sentence,
+    }
+    ledger.append("refused", entry)
+
+
+@contextmanager
+def refusals_recorded(federation: Federation, me: str, plan: PlacedPlan, ledger: Ledger) -> Iterator[None]:
+    """Record a refusal of another party that is told within."""
+    try:
+        yield
+    except RunError as error:
+        if error.fault is Fault.POLICY:
+            record_refusal(federation, me, plan, ledger, error.sentence)
+        raise
