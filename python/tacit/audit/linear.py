@@ -31,7 +31,7 @@ from functools import reduce
 from math import isqrt, lcm
 from operator import or_
 
-from tacit.audit.vectors import PRIME, Entries, Parities, Residues, Span, packed, positions
+from tacit.audit.vectors import PRIME, Entries, Parities, Residues, Span, packed, positions, trimmed
 
 MOST_WORK = 1_000_000
 """Products of vectors and numbers in one check. Beyond them a question is refused."""
@@ -88,8 +88,7 @@ def _restricted(atoms: Iterable[Atom], rows: int) -> list[Atom]:
     """The atoms in some rows. Equal ones become one, and those that are zero there are left out."""
     classes: dict[Entries, list[Units]] = {}
     for each in atoms:
-        entries = tuple(plane & rows for plane in each.entries)
-        if any(entries):
+        if entries := trimmed(tuple(plane & rows for plane in each.entries)):
             classes.setdefault(entries, []).append(each.units)
     return [Atom(entries, units[0].union(*units[1:])) for entries, units in sorted(classes.items())]
 
@@ -168,8 +167,8 @@ def _relations(columns: Sequence[Entries], length: int) -> Iterator[int]:
 def _dependent(columns: Iterable[Entries], rows: int) -> int:
     """Rows of some that are combinations of the others of them."""
     digits = [*positions(rows)]
-    whole = {tuple(plane & rows for plane in each) for each in columns}
-    numbered = [tuple(_closed_up(plane, digits) for plane in each) for each in sorted(whole) if any(each)]
+    whole = {trimmed(tuple(plane & rows for plane in each)) for each in columns}
+    numbered = [tuple(_closed_up(plane, digits) for plane in each) for each in sorted(whole) if each]
     basis = Residues(len(digits))
     for each in _seeds(numbered, len(digits)):
         basis.add(each)
@@ -328,6 +327,6 @@ def atoms_of(members: Iterable[tuple[Entries, bytes | None]]) -> list[Atom]:
     """The atoms of rows, of which each is in some sets and has a unit, or none and so does not count."""
     classes: dict[Entries, set[bytes]] = {}
     for entries, unit in members:
-        if any(entries) and unit is not None:
-            classes.setdefault(entries, set()).add(unit)
+        if unit is not None and (found := trimmed(entries)):
+            classes.setdefault(found, set()).add(unit)
     return [Atom(entries, frozenset(units)) for entries, units in classes.items()]

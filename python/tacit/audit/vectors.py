@@ -153,6 +153,11 @@ def entries_of(values: Mapping[int, int]) -> Entries:
     return tuple(sum((value >> bit & 1) << at for at, value in values.items()) for bit in range(width))
 
 
+def trimmed(entries: Entries) -> Entries:
+    """The same vector in its one form, without zeros at the end."""
+    return trimmed(entries[:-1]) if entries and not entries[-1] else entries
+
+
 def positions(mask: int) -> Iterator[int]:
     """Where a number has ones."""
     while mask:
