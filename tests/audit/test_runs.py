@@ -108,9 +108,8 @@ def test_a_question_is_answered_once_and_again_but_not_on_a_table_with_one_row_l
     assert world.kinds(OWNER) == ["history", "approved", "completed", "approved", "completed"]
     world.drop_rows(1)
     ends = world.ask(ALL)
-    assert {name: (end.fault, end.sentence) for name, end in ends.items() if end} == dict.fromkeys(
-        PARTIES, (Fault.POLICY, SENTENCE)
-    )
+    told = {name: (end.fault, end.sentence) for name, end in ends.items() if end}
+    assert told == dict.fromkeys(PARTIES, (Fault.POLICY, SENTENCE))
     assert world.kinds(OWNER)[-2:] == ["history", "refused"]
     assert all(world.kinds(name)[-1] == "refused" for name in PARTIES)
     assert {world.ledger(name).entries()[-1]["refused"] for name in PARTIES} == {SENTENCE}

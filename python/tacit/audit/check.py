@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
 
+from tacit.audit import texts
 from tacit.audit.history import Answer, History
 from tacit.audit.linear import Atom, isolates
 from tacit.audit.own_data import OwnData, Version
+from tacit.audit.pieces import Columns
 from tacit.audit.question import question_hash
 from tacit.audit.record import Record
-from tacit.audit.refusals import too_near, unclear, used_up
+from tacit.audit.refusals import foretold, too_near, unclear, used_up
 from tacit.audit.sets import RowSet, Selection, row_sets
 from tacit.audit.tracking import Tracker, Unclear, instances
+from tacit.audit.wording import regions
 from tacit.local.csv_form import CsvForm
 from tacit.plan.account.serialise import canonical
 from tacit.plan.algebra.relations import Relation
@@ -37,16 +41,25 @@ class Asked:
 
 
 @dataclass(frozen=True)
+class Worded:
+    """What a question's words select of a table of which no data are looked at: regions, as JSON."""
+
+    table: Table
+    terms: Terms
+    regions: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Question:
     """A question as its owner sees it. hash: which question. inputs: a hash of the own tables that it reads.
 
-    alone: no other party's data enter it, so that the same inputs give the same answer.
+    repeats: the same inputs give the same answer. Not if others' data enter it, or if no data are looked at.
     """
 
     hash: str
     inputs: str
-    alone: bool
-    asked: tuple[Asked, ...]
+    repeats: bool
+    asked: tuple[Asked | Worded, ...]
 
 
 def checked_tables(query: Relation, recipients: Iterable[str], catalog: Catalog, me: str) -> list[Table]:
@@ -68,20 +81,24 @@ def question(
     for table in tables:
         if any(table.name in kept for kept in _kept(query, catalog)):
             raise unclear(table, "a kept table")
+    hash, others = question_hash(query, recipients), frozenset(recipients) - {me}
+    worded = [_worded(query, others, table, me) for table in tables if _is_worded(table)]
+    if len(worded) == len(tables):
+        return Question(hash, "", False, tuple(worded))
     own = [each for each in catalog.tables if any(each.name == scan.table for _, scan in instances(query, me))]
     with OwnData(own, forms) as data:
-        asked = tuple(_asked(query, recipients, table, me, data) for table in tables)
+        asked = [_asked(query, others, table, me, data) for table in tables if not _is_worded(table)]
         inputs = sha256(canonical([_inputs(data, table) for table in own]).encode()).hexdigest()
     alone = not kept_scans(query) and all(scan.owner == me for scan in scans(query))
-    return Question(question_hash(query, recipients), inputs, alone, asked)
+    return Question(hash, inputs, alone and not worded, (*worded, *asked))
 
 
 def judge(history: History, asked: Question, now: float) -> History:
     """The history with this question in it; the same history if its answer is known already. Raises Refused."""
     begins = {each.table.name: now - each.terms.period * DAY for each in asked.asked}
-    if asked.alone and _answered(history, asked, max(begins.values())):
+    if asked.repeats and _answered(history, asked, max(begins.values())):
         return history
-    records = dict(history.records)
+    records, said = dict(history.records), dict(history.texts)
     for each in asked.asked:
         name, begin = each.table.name, begins[each.table.name]
         if sum(name in a.tables and a.asked >= begin for a in history.answers) >= each.terms.questions:
@@ -89,10 +106,14 @@ def judge(history: History, asked: Question, now: float) -> History:
         if sum(table == name and at >= begin for table, at in history.refusals) >= each.terms.refusals:
             raise used_up(each.table, "refusals")
     for each in asked.asked:
-        known = records.get(_named(each.table), Record(each.columns))
-        records[_named(each.table)] = _with(known, each, begins[each.table.name], now)
+        begin = begins[each.table.name]
+        if isinstance(each, Worded):
+            said[each.table.name] = _with_words(said.get(each.table.name, ()), each, begin, now)
+        else:
+            known = records.get(_named(each.table), Record(each.columns))
+            records[_named(each.table)] = _with(known, each, begin, now)
     answer = Answer(secrets.token_hex(8), asked.hash, asked.inputs, tuple(begins), now)
-    return replace(history, answers=(*history.answers, answer), records=records)
+    return replace(history, answers=(*history.answers, answer), records=records, texts=said)
 
 
 def refused(history: History, table: str, now: float) -> History:
@@ -120,6 +141,16 @@ def _with(known: Record, asked: Asked, begin: float, now: float) -> Record:
     return after
 
 
+def _with_words(
+    known: tuple[tuple[str, float], ...], asked: Worded, begin: float, now: float
+) -> tuple[tuple[str, float], ...]:
+    """The regions with this question's. Raises Refused if they are too near to each other, as far as words tell."""
+    found = {said: at for said, at in known if at >= begin} | dict.fromkeys(asked.regions, now)
+    if texts.too_near([json.loads(each) for each in found], asked.table.columns):
+        raise foretold(asked.table)
+    return tuple(found.items())
+
+
 def _matrices(record: Record, asked: Asked) -> Iterator[tuple[list[Atom], int]]:
     """What must isolate nobody, each with its floor.
 
@@ -138,14 +169,30 @@ def _matrices(record: Record, asked: Asked) -> Iterator[tuple[list[Atom], int]]:
             yield changed, floor
 
 
-def _asked(query: Relation, recipients: tuple[str, ...], table: Table, me: str, data: OwnData) -> Asked:
+def _is_worded(table: Table) -> bool:
+    return table.terms is not None and table.terms.differences == "text"
+
+
+def _worded(query: Relation, recipients: frozenset[str], table: Table, me: str) -> Worded:
+    """What a query's words select of a table. Raises Refused if they do not say it."""
     assert table.terms is not None
-    if table.terms.differences == "text":
-        raise unclear(table, "any query")
+    found = dict[str, None]()
+    for path, scan in instances(query, me):
+        if scan.table == table.name and table.terms.least_group is not None:
+            try:
+                said = regions(query, path, me)
+            except Unclear as reason:
+                raise unclear(table, str(reason)) from None
+            found |= {canonical(each): None for each, uses in said if not _is_open(uses, table, recipients)}
+    return Worded(table, table.terms, tuple(found))
+
+
+def _asked(query: Relation, recipients: frozenset[str], table: Table, me: str, data: OwnData) -> Asked:
+    assert table.terms is not None
     columns = tuple(each.field.name for each in table.columns if each.terms.ways & {"aggregate", "select"})
     versions = data.versions(table, columns)
     sets = tuple(_sets(query, table, table.terms, me, data, versions))
-    protected = (each for each in sets if not _is_open(each, table, frozenset(recipients) - {me}))
+    protected = (each for each in sets if not _is_open(each.uses, table, recipients))
     return Asked(table, table.terms, columns, tuple(protected), versions)
 
 
@@ -166,11 +213,11 @@ def _sets(
                 yield from row_sets(selection, rows, units, terms.least_group, terms.small == "fold")
 
 
-def _is_open(found: RowSet, table: Table, recipients: frozenset[str]) -> bool:
-    """Whether all that a set uses may be seen row by row by all recipients, so that it needs no floor."""
+def _is_open(uses: Columns, table: Table, recipients: frozenset[str]) -> bool:
+    """Whether these columns may be seen row by row by all recipients, so that a set of rows by them needs no floor."""
     terms = {each.field.name: each.terms for each in table.columns}
-    shown = (terms[name] for name in found.uses)
-    return bool(found.uses) and all("select" in t.ways and (t.to is None or recipients <= t.to) for t in shown)
+    shown = (terms[name] for name in uses)
+    return bool(uses) and all("select" in t.ways and (t.to is None or recipients <= t.to) for t in shown)
 
 
 def _kept(query: Relation, catalog: Catalog) -> list[tuple[str, ...]]:

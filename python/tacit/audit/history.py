@@ -39,11 +39,15 @@ class Answer:
 
 @dataclass(frozen=True)
 class History:
-    """refusals: the table and the time of each. records: by table and by what names its rows."""
+    """refusals: the table and the time of each. records: by table and by what names its rows.
+
+    texts: of tables of which no data are looked at, each region with the time at which it was answered.
+    """
 
     answers: tuple[Answer, ...] = ()
     refusals: tuple[tuple[str, float], ...] = ()
     records: Mapping[str, Record] = field(default_factory=dict)
+    texts: Mapping[str, tuple[tuple[str, float], ...]] = field(default_factory=dict)
 
     def json(self) -> JSON:
         """As the file has it."""
@@ -51,6 +55,7 @@ class History:
             "answers": [[a.id, a.question, a.inputs, list(a.tables), a.asked] for a in self.answers],
             "refusals": [list(each) for each in self.refusals],
             "records": {name: record.json() for name, record in self.records.items()},
+            "texts": {name: [list(each) for each in said] for name, said in self.texts.items()},
         }
 
     @classmethod
@@ -58,7 +63,9 @@ class History:
         """What ``json`` wrote."""
         answers = (Answer(id, asked, inputs, tuple(tables), at) for id, asked, inputs, tables, at in said["answers"])
         refusals = ((str(table), float(at)) for table, at in said["refusals"])
-        return cls(tuple(answers), tuple(refusals), {name: Record.of(each) for name, each in said["records"].items()})
+        records = {name: Record.of(each) for name, each in said["records"].items()}
+        texts = {name: tuple((str(r), float(at)) for r, at in each) for name, each in said["texts"].items()}
+        return cls(tuple(answers), tuple(refusals), records, texts)
 
 
 @dataclass(frozen=True)

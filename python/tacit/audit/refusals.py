@@ -23,6 +23,11 @@ def too_near(table: Table) -> Refused:
     return Refused(table, "differences", "too near to what was answered; ask in the next period", looked=True)
 
 
+def foretold(table: Table) -> Refused:
+    """The same where the words of questions alone decide it, so that everybody can foretell it."""
+    return Refused(table, "differences", "too near to what was answered; ask in the next period")
+
+
 def unclear(table: Table, what: str) -> Refused:
     """The query has a form of which the owner alone cannot tell the rows. No data are looked at."""
     return Refused(table, "differences", f"what {what} selects of {table.name} is not known here; ask without it")

@@ -121,9 +121,9 @@ class Tracker:
 
         Raises Unclear.
         """
-        for up, (node, rest) in reversed([*enumerate(_along(relation, path))]):
+        for up, (node, rest) in reversed([*enumerate(along(relation, path))]):
             if isinstance(node, Aggregate) and not self._stays_one(node, rest):
-                above = [each for each, _ in _along(relation, path)[:up]]
+                above = [each for each, _ in along(relation, path)[:up]]
                 drops = any(isinstance(each, Filter | Limit) for each in above)
                 return Site(node, self._follow(node.input, rest[1:]), drops)
         return None
@@ -227,7 +227,7 @@ class Tracker:
         return replace(below, relation=joined, outputs={**outputs, **found})
 
 
-def _along(relation: Relation, path: Path) -> list[tuple[Relation, Path]]:
+def along(relation: Relation, path: Path) -> list[tuple[Relation, Path]]:
     """The relations on the way down, each with the rest of the way."""
     found = [(relation, path)]
     for at, step in enumerate(path):
