@@ -6,7 +6,8 @@ import random
 import time
 from collections.abc import Callable, Iterator
 
-from tacit.audit.linear import Atom, isolates
+from tacit.audit.atoms import Atom
+from tacit.audit.linear import isolates
 
 QUESTIONS, ATOMS, LEAST = 500, 10_000, 10
 

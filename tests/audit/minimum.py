@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from itertools import chain, combinations
 
-from tacit.audit.linear import Atom
+from tacit.audit.atoms import Atom
 
 
 def isolates(atoms: Sequence[Atom], least: int) -> bool:

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tacit.audit.atoms import Atom
 from tacit.audit.check import DAY, refused
-from tacit.audit.linear import Atom
 from tacit.audit.refusals import Refused
 from tacit.audit.vectors import entries_of
 from tacit.plan.facts.terms import ColumnTerms

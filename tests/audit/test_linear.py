@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.audit import linear
-from tacit.audit.linear import Atom, atoms_of, isolates
+from tacit.audit import linear, search
+from tacit.audit.atoms import Atom, atoms_of
+from tacit.audit.linear import isolates
 from tacit.audit.vectors import PRIME, Parities, Residues, entries_of, entry, packed
 
 from . import minimum
@@ -117,9 +118,19 @@ def test_what_would_take_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) ->
     groups = people(4, 4, 4, 4)
     sets = [groups[0] | groups[1] | groups[2], groups[1] | groups[2] | groups[3], groups[0] | groups[3] | groups[1]]
     assert not isolates(asked(*sets), 5)
-    monkeypatch.setattr(linear, "MOST_WORK", 0)
+    monkeypatch.setattr(search, "MOST_WORK", 0)
     monkeypatch.setattr(linear, "_spread", lambda *_: False)
     assert isolates(asked(*sets), 5)
+
+
+def test_more_sets_than_can_be_looked_at_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sets that a large atom has alone are none of them."""
+    groups = people(10, 11, 12)
+    overlapping = [groups[0] | groups[1], groups[1] | groups[2], groups[0] | groups[2]]
+    assert not isolates(asked(*overlapping), 5)
+    monkeypatch.setattr(linear, "MOST_ROWS", 2)
+    assert isolates(asked(*overlapping), 5)
+    assert not isolates(asked(*groups), 5)
 
 
 @given(st.lists(st.lists(st.integers(0, PRIME - 1), min_size=4, max_size=4), max_size=6))

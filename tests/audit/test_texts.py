@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.audit.linear import atoms_of, isolates
+from tacit.audit.atoms import atoms_of
+from tacit.audit.linear import isolates
 from tacit.audit.refusals import Refused
 from tacit.audit.texts import Cell, cells, outcomes, too_near
 from tacit.audit.vectors import trimmed

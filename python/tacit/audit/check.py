@@ -9,15 +9,17 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 
 from tacit.audit import texts
+from tacit.audit.atoms import Atom
 from tacit.audit.history import Answer, History
-from tacit.audit.linear import Atom, isolates
+from tacit.audit.linear import isolates
 from tacit.audit.own_data import OwnData, Version
 from tacit.audit.pieces import Columns
 from tacit.audit.question import question_hash
 from tacit.audit.record import Record
 from tacit.audit.refusals import foretold, too_near, unclear, used_up
 from tacit.audit.sets import RowSet, Selection, row_sets
-from tacit.audit.tracking import Tracker, Unclear, instances
+from tacit.audit.tracked import Unclear, instances
+from tacit.audit.tracking import Tracker
 from tacit.audit.wording import regions
 from tacit.local.csv_form import CsvForm
 from tacit.plan.account.serialise import canonical

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from types import TracebackType
 
-from tacit.audit.tracking import MARK, ROW
+from tacit.audit.tracked import MARK, ROW
 from tacit.local.average import MACROS
 from tacit.local.csv_form import USUAL, CsvForm
 from tacit.local.database import connect, quoted

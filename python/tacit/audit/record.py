@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any
 
-from tacit.audit.linear import Atom, atoms_of
+from tacit.audit.atoms import Atom, atoms_of
 from tacit.audit.own_data import Version
 from tacit.audit.pieces import Columns
 from tacit.audit.sets import RowSet

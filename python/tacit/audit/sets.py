@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tacit.audit.pieces import Columns, Piece
-from tacit.audit.tracking import ROW, ROW_FIELD, Site
+from tacit.audit.tracked import ROW, ROW_FIELD, Site
 from tacit.plan.algebra.relations import Expr, Project, Relation
 from tacit.plan.algebra.trees import scans
 from tacit.plan.algebra.types import Boolean, Field

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from itertools import pairwise, product
 from typing import Any
 
-from tacit.audit.linear import Atom, isolates
+from tacit.audit.atoms import Atom
+from tacit.audit.linear import isolates
 from tacit.audit.vectors import trimmed
 from tacit.plan.algebra.relations import Call, ColumnRef, Expr, Literal
 from tacit.plan.facts.catalog import Column

@@ -8,12 +8,12 @@ columns too.
 
 from __future__ import annotations
 
-import secrets
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from itertools import count
 
 from tacit.audit.pieces import Columns, Piece, Pieces, not_null, pieces
+from tacit.audit.tracked import MARK, ROW, ROW_FIELD, Origin, Path, Site, Tracked, Unclear, along
 from tacit.plan.algebra.expressions import conjunction, conjuncts, reference, substitute
 from tacit.plan.algebra.relations import (
     Aggregate,
@@ -31,81 +31,9 @@ from tacit.plan.algebra.relations import (
     Union,
 )
 from tacit.plan.algebra.trees import children, owner
-from tacit.plan.algebra.types import Boolean, Field, Integer
+from tacit.plan.algebra.types import Boolean, Field
 from tacit.plan.facts.catalog import Table
-from tacit.plan.facts.fields import column, columns_of, field_of, fields, names
-
-MARK = secrets.token_hex(8)
-"""In the names of columns that are added here, so that no query can have chosen them."""
-ROW = f"row {MARK}"
-"""The column with the numbers of rows."""
-ROW_FIELD = Field(ROW, Integer(0, 2**62), False)
-
-Path = tuple[int, ...]
-"""The way down a tree to a table instance: which child at each node."""
-
-
-class Unclear(Exception):
-    """A query of which the owner alone cannot tell what rows it selects."""
-
-
-@dataclass(frozen=True)
-class Origin:
-    """Where an output's values come from. known: the owner can compute them.
-
-    source: the column of the table of which it is a copy. reads: columns of the table that it is computed from. pieces:
-    of a known one, over the columns of the tracked relation.
-    """
-
-    known: bool
-    source: str | None
-    reads: Columns
-    pieces: Pieces = ()
-
-
-@dataclass(frozen=True)
-class Tracked:
-    """A tracked relation. outputs: of the query's columns. used: columns of the table that decide which rows there are.
-
-    alone: nothing but the owner's tables decides it.
-    """
-
-    relation: Relation
-    outputs: Mapping[str, Origin]
-    used: Columns
-    alone: bool
-
-    def knows(self, expr: Expr) -> bool:
-        """Whether the owner can compute an expression over the outputs."""
-        return all(self.outputs[name].known for name in columns_of(expr))
-
-    def reads(self, expr: Expr) -> Columns:
-        """The columns of the table that an expression is computed from."""
-        return self.read(columns_of(expr))
-
-    def read(self, listed: Iterable[str]) -> Columns:
-        """The columns of the table that outputs are computed from."""
-        return frozenset().union(*(self.outputs[name].reads for name in listed))
-
-
-@dataclass(frozen=True)
-class Site:
-    """Where the units of a table instance are merged: an aggregate and its input, tracked.
-
-    drops: groups below the floor are left out, as a condition or a limit follows.
-    """
-
-    aggregate: Aggregate
-    tracked: Tracked
-    drops: bool
-
-
-def instances(relation: Relation, me: str) -> Iterator[tuple[Path, Scan]]:
-    """Every instance of a table of this owner."""
-    if isinstance(relation, Scan) and relation.owner == me:
-        yield (), relation
-    for at, child in enumerate(children(relation)):
-        yield from (((at, *path), scan) for path, scan in instances(child, me))
+from tacit.plan.facts.fields import column, field_of, fields, names
 
 
 class Tracker:
@@ -225,15 +153,6 @@ class Tracker:
         joined = Join(Project(relation, renamed + values), alone, tuple(name for name, _ in renamed), relation.keys)
         found = {name: replace(_computed(field_of(relation, name)), reads=reads[name]) for name in reads}
         return replace(below, relation=joined, outputs={**outputs, **found})
-
-
-def along(relation: Relation, path: Path) -> list[tuple[Relation, Path]]:
-    """The relations on the way down, each with the rest of the way."""
-    found = [(relation, path)]
-    for at, step in enumerate(path):
-        relation = children(relation)[step]
-        found.append((relation, path[at + 1 :]))
-    return found
 
 
 def _scanned(scan: Scan) -> Tracked:

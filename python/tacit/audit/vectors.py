@@ -6,7 +6,7 @@ long integers multiplies a whole vector by a number.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Protocol
 
@@ -164,3 +164,9 @@ def positions(mask: int) -> Iterator[int]:
         low = mask & -mask
         yield low.bit_length() - 1
         mask ^= low
+
+
+def closed_up(plane: int, digits: Sequence[int]) -> int:
+    """The bits at some places, side by side."""
+    text = f"{plane:b}"[::-1].ljust(digits[-1] + 1, "0")
+    return int("".join(text[at] for at in reversed(digits)), 2)

@@ -11,7 +11,7 @@ from itertools import product
 
 from tacit.audit.pieces import Columns, Piece, not_null, pieces
 from tacit.audit.texts import Region, region
-from tacit.audit.tracking import Path, Unclear, along
+from tacit.audit.tracked import Path, Unclear, along
 from tacit.plan.algebra.expressions import conjunction, conjuncts, reference, substitute
 from tacit.plan.algebra.relations import (
     Aggregate,
