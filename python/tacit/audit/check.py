@@ -156,8 +156,8 @@ def _with_words(
 def _matrices(record: Record, asked: Asked) -> Iterator[tuple[list[Atom], int]]:
     """What must isolate nobody, each with its floor.
 
-    All sets as if values never changed; those that a column with a higher floor entered; and the sums of each column of
-    which values have changed, in which a changed row is another one.
+    All sets as if values never changed. Those that a column with a higher floor entered. The sums of each column of
+    which values have changed, where a changed row is another one.
     """
     least = asked.terms.least_group
     if least is None:

@@ -1,9 +1,9 @@
 """Whether answers together isolate fewer units than the floor: the exact check.
 
 A *set* is what one shown number is added up over. An *atom* is a class of rows that are equally often in each set. The
-sets are the rows, and the atoms the columns, of a matrix of small whole numbers; each answer is one row times the
+sets are the rows, and the atoms the columns, of a matrix of small whole numbers. Each answer is one row times the
 unknown values. A *combination* is a linear combination of rows over the rational numbers. It *isolates* a unit if it is
-not zero, and all atoms at which it is not zero have fewer than k units together: then the asker computes a number that
+not zero, and all atoms at which it is not zero have fewer than k units together. Then the asker computes a number that
 fewer than k units make. Large atoms, of k units or more, are zero in such a combination.
 
 **As spans of columns.** A combination that is zero at all columns outside some set U, and not at all within, exists
@@ -11,10 +11,10 @@ exactly if the columns outside U span less than all columns do. So a family of c
 that no combination is zero at all of them. Coefficients need not be searched for.
 
 **Which errors are safe.** The rank of a whole matrix modulo a prime, or over GF(2), is never above its rank over the
-rational numbers: a minor that is not zero modulo p is not zero. So "these columns span all" is never wrong if they do
-so modulo p. "They do not" may be wrong, and then a question is refused that could have been answered. The one
-place where a rank that is too low would be unsafe is that of the whole matrix. So a row counts as dependent only after
-whole coefficients have been found that were multiplied out over the integers (``independent_rows``).
+rational numbers: a minor that is not zero modulo p is not zero. So columns that span all modulo p do span all. Where
+they seem not to, and do, a question is refused that could have been answered: that is safe. A rank that is too low
+would be unsafe in one place, that of the whole matrix. So a row counts as dependent only after whole coefficients have
+been found, and multiplied out over the integers (``independent_rows``).
 
 **Steps.** 1. A row that alone meets a large atom has the coefficient zero and is left out; atoms that are equal in the
 rows that stay are one atom (``_settled``). 2. Dependent rows are left out. 3. If disjoint families of columns each
@@ -34,7 +34,6 @@ from tacit.audit.atoms import Atom, Units
 from tacit.audit.independence import independent_rows
 from tacit.audit.search import Search, TooMuch
 from tacit.audit.vectors import Entries, Parities, Span, closed_up, positions, trimmed
-
 
 MOST_ROWS = 1000
 """Sets that have to be looked at together. Beyond them a question is refused."""

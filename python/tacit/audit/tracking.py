@@ -1,9 +1,9 @@
 """Which rows of an owner's table a query selects, as far as the owner's own tables decide it.
 
-A *tracked* relation is one of the query's with a further column, the number of the row of one table instance from which
-each row stems. It has those columns that the owner can compute alone. What others' columns decide is left out, so that
-its rows are all that could be in the query's: a join with another owner's table selects all rows, a condition on its
-columns too.
+A *tracked* relation is one of the query's with a further column: the number of the row, of one table instance, that
+each of its rows stems from. It has those columns that the owner can compute alone. What others' columns decide is left
+out: a join with another owner's table selects all rows, and so does a condition on its columns. So the tracked rows are
+all that could be in the query's.
 """
 
 from __future__ import annotations
