@@ -26,7 +26,7 @@ from tacit.plan.account.serialise import canonical
 from tacit.plan.algebra.relations import Relation
 from tacit.plan.algebra.trees import kept_scans, scans
 from tacit.plan.facts.catalog import Catalog, Table
-from tacit.plan.facts.terms import Terms
+from tacit.plan.facts.terms import Terms, selecting
 
 DAY = 86_400.0
 
@@ -217,9 +217,9 @@ def _sets(
 
 def _is_open(uses: Columns, table: Table, recipients: frozenset[str]) -> bool:
     """Whether these columns may be seen row by row by all recipients, so that a set of rows by them needs no floor."""
-    terms = {each.field.name: each.terms for each in table.columns}
-    shown = (terms[name] for name in uses)
-    return bool(uses) and all("select" in t.ways and (t.to is None or recipients <= t.to) for t in shown)
+    assert table.terms is not None
+    seen = {each.field.name: selecting(table.terms, each.terms) for each in table.columns}
+    return bool(uses) and all(recipients <= seen[name] for name in uses)
 
 
 def _kept(query: Relation, catalog: Catalog) -> list[tuple[str, ...]]:

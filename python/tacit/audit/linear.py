@@ -10,11 +10,11 @@ fewer than k units make. Large atoms, of k units or more, are zero in such a com
 exactly if the columns outside U span less than all columns do. So a family of columns that spans the whole space proves
 that no combination is zero at all of them. Coefficients need not be searched for.
 
-**Which errors are safe.** The rank of a whole matrix modulo a prime, or over GF(2), is never above its rank over the
-rational numbers: a minor that is not zero modulo p is not zero. So columns that span all modulo p do span all. Where
-they seem not to, and do, a question is refused that could have been answered: that is safe. A rank that is too low
-would be unsafe in one place, that of the whole matrix. So a row counts as dependent only after whole coefficients have
-been found, and multiplied out over the integers (``independent_rows``).
+**Which errors are safe.** A minor that is not zero modulo p is not zero. So the rank of a whole matrix modulo a prime,
+or over GF(2), is never above its rank over the rational numbers. Columns that span all modulo p do span all. If they
+seem not to, and do, a question is refused that could have been answered, which is safe. A rank that is too low would be
+unsafe in one place, that of the whole matrix. So a row counts as dependent only after whole coefficients have been
+found, and multiplied out over the integers (``independent_rows``).
 
 **Steps.** 1. A row that alone meets a large atom has the coefficient zero and is left out; atoms that are equal in the
 rows that stay are one atom (``_settled``). 2. Dependent rows are left out. 3. If disjoint families of columns each
