@@ -60,6 +60,11 @@ def test_small_groups_are_folded_with_the_smallest_others(owner: Owner) -> None:
     assert rows(dropping, "SELECT city, COUNT(*) FROM people GROUP BY city") == [OSLO, BERGEN]
 
 
+def test_where_those_who_are_not_counted_are_protected_small_groups_are_left_out(owner: Owner) -> None:
+    strict = owner.with_terms(complement=True)
+    assert rows(strict, "SELECT city, COUNT(*) FROM people GROUP BY city") == [OSLO, BERGEN]
+
+
 def test_below_a_condition_small_groups_are_left_out(owner: Owner) -> None:
     assert rows(owner, "SELECT city, COUNT(*) FROM people GROUP BY city HAVING COUNT(*) > 1") == [OSLO, BERGEN]
 

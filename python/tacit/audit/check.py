@@ -83,7 +83,7 @@ def question(
     for table in tables:
         if any(table.name in kept for kept in _kept(query, catalog)):
             raise unclear(table, "a kept table")
-    hash, others = question_hash(query, recipients), frozenset(recipients) - {me}
+    hash, others = question_hash(query, catalog, recipients), frozenset(recipients) - {me}
     worded = [_worded(query, others, table, me) for table in tables if _is_worded(table)]
     if len(worded) == len(tables):
         return Question(hash, "", False, tuple(worded))
@@ -212,7 +212,8 @@ def _sets(
             if site is not None:
                 selection = Selection.of(site)
                 rows = selection.rows(data.rows(selection.relation, selection.fields))
-                yield from row_sets(selection, rows, units, terms.least_group, terms.small == "fold")
+                folds = terms.small == "fold" and not terms.complement
+                yield from row_sets(selection, rows, units, terms.least_group, folds)
 
 
 def _is_open(uses: Columns, table: Table, recipients: frozenset[str]) -> bool:
