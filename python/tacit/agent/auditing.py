@@ -23,7 +23,6 @@ from tacit.plan.physical.record import JSON
 from tacit.sql import bind
 
 KEY_PURPOSE = b"tacit answers 1"
-SUFFIX = ".answers"
 HISTORY = "history"
 """The kind of a ledger's entry about the history file, and its member with the file's hash."""
 
@@ -88,7 +87,6 @@ def _judged(history: HistoryFile, asked: Question, now: float) -> str | None:
 
 def history_file(federation: Federation, me: str, ledger: Ledger) -> HistoryFile:
     """This party's history. There is no file before the first question that is checked."""
-    path = ledger.path.with_suffix(SUFFIX)
 
     def recorded() -> str:
         found = (str(entry[HISTORY]) for entry in reversed(ledger.entries()) if HISTORY in entry)
@@ -97,7 +95,13 @@ def history_file(federation: Federation, me: str, ledger: Ledger) -> HistoryFile
     def record(hash: str) -> None:
         ledger.append(HISTORY, {"party": me, HISTORY: hash})
 
-    return HistoryFile(path, lambda: derived_key(federation.private_key(me), KEY_PURPOSE), me, recorded, record)
+    return HistoryFile(
+        federation.privates[me].history,
+        lambda: derived_key(federation.private_key(me), KEY_PURPOSE),
+        me,
+        recorded,
+        record,
+    )
 
 
 def record_refusal(federation: Federation, me: str, plan: PlacedPlan, ledger: Ledger, sentence: str) -> None:

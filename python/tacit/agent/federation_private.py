@@ -88,6 +88,11 @@ class PrivateFile:
         root.close()
         return found
 
+    @property
+    def history(self) -> Path:
+        """The encrypted file of what this party has answered, beside its ledger (docs/protocols/differences.md)."""
+        return self.ledger.with_name(f"{self.ledger.name}.answers")
+
     def read_key(self) -> PrivateKey:
         """The private key. Raises FederationError if it cannot be read, or is not closed to others."""
         self.check_closed()

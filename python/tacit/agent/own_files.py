@@ -18,6 +18,7 @@ def own_files(members: Members, privates: Iterable[PrivateFile]) -> dict[str, Pa
         found[f"the private file of {private.party}"] = private.path
         found[f"the private key of {private.party}"] = private.private_key
         found[f"the ledger of {private.party}"] = private.ledger
+        found[f"the history of {private.party}"] = private.history
         found[f"the offer of {private.party}"] = members.path.parent / "offers" / f"{private.party}.toml"
     return found
 

@@ -90,7 +90,7 @@ def question(
     own = [each for each in catalog.tables if any(each.name == scan.table for _, scan in instances(query, me))]
     with OwnData(own, forms) as data:
         asked = [_asked(query, others, table, me, data) for table in tables if not _is_worded(table)]
-        inputs = sha256(canonical([_inputs(data, table) for table in own]).encode()).hexdigest()
+        inputs = sha256(canonical([[table.name, data.digest(table)] for table in own]).encode()).hexdigest()
     alone = not kept_scans(query) and all(scan.owner == me for scan in scans(query))
     return Question(hash, inputs, alone and not worded, (*worded, *asked))
 
@@ -227,12 +227,6 @@ def _kept(query: Relation, catalog: Catalog) -> list[tuple[str, ...]]:
     """Of each kept table that a query reads, the tables of which it was made."""
     read = {scan.table for scan in kept_scans(query)}
     return [each.tables for each in catalog.kept if each.name in read]
-
-
-def _inputs(data: OwnData, table: Table) -> list[object]:
-    """A hash of all rows of a table, whatever their order."""
-    rows = data.versions(replace(table, unique=()), [each.field.name for each in table.columns])
-    return [table.name, sha256(repr(sorted((v.name, v.values) for v in rows.values())).encode()).hexdigest()]
 
 
 def _named(table: Table) -> str:

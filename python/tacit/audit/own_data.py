@@ -84,12 +84,15 @@ class OwnData:
             found = self._database.execute(
                 f"SELECT {', '.join(listed)} FROM {quoted(_numbered(table.name))}"
             ).fetchall()
-        return {
-            row: Version(
-                bytes.fromhex(name), None if unit is None else bytes.fromhex(unit), tuple(map(bytes.fromhex, rest))
-            )
-            for row, name, unit, *rest in found
-        }
+        return {row: Version(name, unit, tuple(rest)) for row, name, unit, *rest in found}
+
+    def digest(self, table: Table) -> str:
+        """A hash of all rows of a table, whatever their order, in hexadecimal."""
+        row = _hash([_text(quoted(each.field.name)) for each in table.columns], 2 * NAME_BYTES)
+        rows = f"SELECT {row} AS hash FROM {quoted(_numbered(table.name))}"
+        with told(data_path(table)):
+            found = self._database.execute(f"SELECT sha256(string_agg(hex(hash), '' ORDER BY hash)) FROM ({rows})")
+            return str(found.fetchall()[0][0])
 
     def scanned(self, scan: Scan) -> str:
         """Where the rows of a scan are (for ``render``)."""
@@ -124,4 +127,4 @@ def _text(expression: str) -> str:
 
 
 def _hash(texts: list[str], length: int) -> str:
-    return f"left(sha256({' || '.join(texts) or repr('')}), {2 * length})"
+    return f"unhex(left(sha256({' || '.join(texts) or repr('')}), {2 * length}))"

@@ -67,8 +67,9 @@ class Record:
                 sets[same] = Known(hash, now, old.measures | each.measures, old.uses | each.uses)
                 continue
             sets.append(Known(hash, now, each.measures, each.uses))
+            entries = {times: entries_of({same: times}) for times in {*members.values()}}
             for version, times in members.items():
-                rows[version] = _together(rows.get(version, ()), entries_of({same: times}))
+                rows[version] = _together(rows.get(version, ()), entries[times])
         return replace(self, sets=tuple(sets), rows=rows)
 
     def atoms(self) -> list[Atom]:
@@ -144,7 +145,5 @@ def _moved(entries: Entries, number: Mapping[int, int]) -> Entries:
 
 
 def _hash(members: Mapping[Version, int]) -> str:
-    listed = sorted(
-        (v.name.hex(), v.unit.hex() if v.unit else "", [each.hex() for each in v.values], n) for v, n in members.items()
-    )
-    return sha256(repr(listed).encode()).hexdigest()
+    listed = sorted(v.name + b"".join(v.values) + times.to_bytes(8, "big") for v, times in members.items())
+    return sha256(b"".join(listed)).hexdigest()
