@@ -14,7 +14,7 @@ from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation import Federation
 from tacit.agent.keys import derived_key
 from tacit.agent.ledger import Ledger, LedgerError
-from tacit.audit.check import Question, judge, question, refused
+from tacit.audit.check import Question, checked_tables, judge, question, refused
 from tacit.audit.history import HistoryError, HistoryFile
 from tacit.audit.refusals import Refused
 from tacit.plan import plan_hash
@@ -41,8 +41,13 @@ def reserved(
     After a failure it does not count if no share can have left: ``shared`` says whether one can. If that cannot be
     written, it counts. Raises RunError if this party refuses the question, after recording that.
     """
+    asked = _asked(federation, me, plan, ledger)
+    if asked is None:
+        yield
+        return
     history = history_file(federation, me, ledger)
-    id = _counted(history, federation, me, plan, ledger, clock)
+    with _refusal_recorded(federation, me, plan, ledger):
+        id = _judged(history, asked, clock())
     try:
         yield
     except BaseException:
@@ -52,16 +57,22 @@ def reserved(
         raise
 
 
-def _counted(
-    history: HistoryFile, federation: Federation, me: str, plan: PlacedPlan, ledger: Ledger, clock: Callable[[], float]
-) -> str | None:
-    """The id under which a question counts; None if nothing is checked, or it was answered before."""
-    if not plan.recipients or plan.catalog is None:  # nothing is opened
+def _asked(federation: Federation, me: str, plan: PlacedPlan, ledger: Ledger) -> Question | None:
+    """What a plan asks of this party's tables; None if nothing is opened, or none of them is checked."""
+    if not plan.recipients or plan.catalog is None:
         return None
+    with _refusal_recorded(federation, me, plan, ledger):
+        query = bind(plan.query, plan.catalog)
+        if not checked_tables(query, plan.recipients, plan.catalog, me):
+            return None
+        return question(query, plan.recipients, plan.catalog, me, federation.privates[me].forms)
+
+
+@contextmanager
+def _refusal_recorded(federation: Federation, me: str, plan: PlacedPlan, ledger: Ledger) -> Iterator[None]:
+    """Record this party's own refusal, and raise it as a RunError."""
     try:
-        bound, forms = bind(plan.query, plan.catalog), federation.privates[me].forms
-        asked = question(bound, plan.recipients, plan.catalog, me, forms)
-        return None if asked is None else _judged(history, asked, clock())
+        yield
     except HistoryError as error:
         raise RunError(Fault.INPUT, str(error)) from error
     except Refused as refusal:
@@ -95,13 +106,10 @@ def history_file(federation: Federation, me: str, ledger: Ledger) -> HistoryFile
     def record(hash: str) -> None:
         ledger.append(HISTORY, {"party": me, HISTORY: hash})
 
-    return HistoryFile(
-        federation.privates[me].history,
-        lambda: derived_key(federation.private_key(me), KEY_PURPOSE),
-        me,
-        recorded,
-        record,
-    )
+    def key() -> bytes:
+        return derived_key(federation.private_key(me), KEY_PURPOSE)
+
+    return HistoryFile(federation.privates[me].history, key, me, recorded, record)
 
 
 def record_refusal(federation: Federation, me: str, plan: PlacedPlan, ledger: Ledger, sentence: str) -> None:
