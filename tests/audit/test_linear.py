@@ -97,6 +97,14 @@ def test_a_half_is_found_where_whole_coefficients_do_not_do() -> None:
     assert isolates(asked(first | both, second | both, first | second, first, second), 3)
 
 
+def test_families_count_with_their_smallest_atom() -> None:
+    """Two families, each of an atom of three people and one of one: the second row is about five people."""
+    columns = ({0: 1}, {0: 1, 1: 2}, {1: 1}, {0: 2, 1: 1})
+    atoms = [Atom(entries_of(each), units) for each, units in zip(columns, people(3, 3, 1, 1), strict=True)]
+    assert [isolates(atoms, least) for least in (5, 6)] == [False, True]
+    assert [minimum.isolates(atoms, least) for least in (5, 6)] == [False, True]
+
+
 def test_a_total_of_its_groups_is_no_further_row() -> None:
     groups = people(10, 11, 12)
     assert not isolates(asked(*groups, groups[0] | groups[1] | groups[2]), 10)

@@ -124,6 +124,16 @@ def test_a_question_that_never_began_does_not_count(world: World) -> None:
     assert world.kinds(OWNER) == ["history", "history"]
 
 
+def test_a_question_counts_once_shares_can_have_left(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise RunError(Fault.INTERNAL, "a fault.")
+
+    monkeypatch.setattr(PartyRun, "_release", fail)
+    assert None not in world.ask(ALL).values()
+    assert world.answers() == 1
+    assert world.kinds(OWNER) == ["history", "approved", "failed"]
+
+
 def test_the_last_question_of_a_period_is_the_last(world: World) -> None:
     assert set(world.ask(ALL).values()) == {None}
     assert set(world.ask("SELECT AVG(score) AS mean FROM scores_a").values()) == {None}

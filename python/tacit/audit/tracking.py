@@ -182,11 +182,9 @@ def _unchanged(below: Tracked, name: str) -> Origin:
 
 
 def _filtered(below: Tracked, predicate: Expr) -> Tracked:
-    parts = conjuncts(predicate)
-    known = [each for each in parts if below.knows(each)]
+    known = [each for each in conjuncts(predicate) if below.knows(each)]
     relation = Filter(below.relation, conjunction(known)) if known else below.relation
-    used, alone = below.used | below.reads(predicate), below.alone and len(known) == len(parts)
-    return replace(below, relation=relation, used=used, alone=alone)
+    return replace(below, relation=relation, used=below.used | below.reads(predicate))
 
 
 def _renamed(below: Tracked, new: Mapping[str, str]) -> Tracked:
