@@ -14,7 +14,6 @@ from tacit.audit.history import Answer, History
 from tacit.audit.linear import isolates
 from tacit.audit.own_data import OwnData, Version
 from tacit.audit.pieces import Columns
-from tacit.audit.question import question_hash
 from tacit.audit.record import Record
 from tacit.audit.refusals import foretold, too_near, unclear, used_up
 from tacit.audit.sets import RowSet, Selection, row_sets
@@ -27,6 +26,7 @@ from tacit.plan.algebra.relations import Relation
 from tacit.plan.algebra.trees import kept_scans, scans
 from tacit.plan.facts.catalog import Catalog, Table
 from tacit.plan.facts.terms import Terms, selecting
+from tacit.plan.policy.question import question_hash
 
 DAY = 86_400.0
 
