@@ -193,6 +193,17 @@ ATTACKS = [
     ("SELECT COUNT(DISTINCT n) FROM (SELECT ssn, COUNT(*) AS n FROM visits GROUP BY ssn) x", {"function"}),
     ("SELECT MEDIAN(n) FROM (SELECT ssn, COUNT(*) AS n FROM visits GROUP BY ssn) x", {"function"}),
     ("SELECT SUM(n) FROM (SELECT ssn, COUNT(*) AS n FROM visits GROUP BY ssn) x", set()),
+    ("SELECT SUM(k.n) FROM (SELECT ssn, SUM(1) AS n FROM copies GROUP BY ssn) k JOIN people p ON k.ssn = p.ssn",
+     {"weights"}),
+    ("SELECT SUM(k.n) FROM (SELECT ssn, MAX(CASE WHEN copy = 1 THEN 1 WHEN copy = 2 THEN 2 ELSE 4 END) AS n FROM copies"
+     " GROUP BY ssn) k JOIN people p ON k.ssn = p.ssn", {"weights"}),
+    ("SELECT SUM(k.w) FROM (SELECT DISTINCT ssn, CASE WHEN id = 1 THEN 1 ELSE 2 END AS w FROM customers) k"
+     " JOIN people p ON k.ssn = p.ssn", {"weights"}),
+    ("SELECT SUM(k.w) FROM (SELECT ssn, MAX(w) AS w FROM (SELECT ssn, 1 AS w FROM copies WHERE copy = 0 UNION ALL"
+     " SELECT ssn, 2 FROM copies WHERE copy = 1) u GROUP BY ssn) k JOIN people p ON k.ssn = p.ssn", {"weights"}),
+    ("SELECT MAX(n) FROM (SELECT ssn, SUM(1) AS n FROM visits GROUP BY ssn) x", {"function"}),
+    ("SELECT MAX(n) FROM (SELECT ssn, SUM(CASE WHEN clinic = 'hill' THEN 1 ELSE 0 END) AS n FROM visits GROUP BY ssn) x",
+     {"function"}),
     ("SELECT SUM(seat * seat) FROM people WHERE vip", {"linear"}),
     ("SELECT MAX(seat) FROM people WHERE vip", {"function"}),
     ("SELECT MAX(seat) FROM people", set()),
@@ -349,6 +360,14 @@ def test_contributors_are_those_that_conditions_and_null_leave() -> None:
     assert [len(each.conditions) for each in guard.refined] == [2, 1]
     names = {column for column, _ in guard.aggregate.input.outputs}  # type: ignore[union-attr] # a projection
     assert any(name.startswith("condition") for name in names)
+
+
+def test_conditions_on_a_recipient_s_own_rows_reach_the_guard() -> None:
+    query = (
+        "SELECT SUM(k.w) FROM (SELECT ssn, CASE WHEN id = 1 THEN 1 WHEN id = 2 THEN 2 ELSE 4 END AS w FROM customers)"
+    )
+    (guard,) = allowed(f"{query} k JOIN people p ON k.ssn = p.ssn").guards
+    assert [len(each.conditions) for each in guard.refined] == [2]
 
 
 def test_conditions_of_a_unit_s_rows_are_carried_to_the_guard() -> None:

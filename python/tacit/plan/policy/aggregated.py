@@ -62,6 +62,7 @@ def _as(each: Aggregation, function: Function, below: State, ruled: Ruled, recip
     return union(
         [
             _applied(found.items, function, each, below, recipients),
+            _rows(below, ruled.all, recipients) if _counts(found, each) else NOTHING,
             _powers(found, each, ruled.all),
             _rows_of_one(found, each, ruled.all),
             _shown_of_one(found, each, ruled.merged),
@@ -80,6 +81,11 @@ def _applied(items: Items, function: Function, each: Aggregation, below: State, 
         return found
     again = [item for item in placed if item.role == "aggregate" and item.instance in bound]
     return union([found, frozenset(replace(item, function=function) for item in again)])
+
+
+def _counts(found: Derived, each: Aggregation) -> bool:
+    """Whether a sum is of constants, which is a count."""
+    return each.function == "sum" and not any(item.role in ("value", "aggregate") for item in found.items)
 
 
 def _rows(below: State, ruled: frozenset[Instance], recipients: tuple[str, ...]) -> Items:

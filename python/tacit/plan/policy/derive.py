@@ -75,7 +75,7 @@ class Derivation:
             case Project(input, outputs):
                 return self._project(self.of(input), outputs)
             case Union(inputs):
-                return united(names(relation), [self.of(each) for each in inputs], self.names)
+                return united(names(relation), [self.of(each) for each in inputs], self.recipients, self.names)
             case Join() | FullJoin():
                 sides = self.of(relation.left), self.of(relation.right)
                 return joined(relation, *sides, self.catalog, self.recipients)
@@ -137,7 +137,7 @@ class Derivation:
         for name, expr in outputs:
             found = expressions.of(expr)
             inherited = [column(below.relation, each) for each in found.conditions]
-            conditions = [*inherited, *(expressions.conditions(expr) if self._guarded(below) else ())]
+            conditions = [*inherited, *expressions.conditions(expr)]
             for each in conditions:
                 if each not in hidden:
                     hidden[each] = self.names.fresh("condition")
@@ -145,10 +145,6 @@ class Derivation:
             columns[name] = replace(found, conditions=tuple(dict.fromkeys(hidden[each] for each in conditions)))
         written = (*outputs, *((name, each) for each, name in hidden.items()))
         return replace(below, relation=Project(below.relation, written), columns=columns)
-
-    def _guarded(self, state: State) -> bool:
-        """Whether a guard may have to count who contributes."""
-        return any(protected(each.table, self.recipients) for each in state.one)
 
     def _sort(self, relation: Sort, below: State) -> State:
         """The order tells ranks of single rows. Of what a guard has counted it tells no more than the values do."""

@@ -14,7 +14,7 @@ from tacit.plan.policy.expressions import placed, turned
 from tacit.plan.policy.guarding import guard_of, uncountable
 from tacit.plan.policy.names import Names
 from tacit.plan.policy.offers import partly_open, protected, shown
-from tacit.plan.policy.state import Derived, Instance, State, union
+from tacit.plan.policy.state import Derived, Instance, Item, Items, State, ordered, union
 
 
 @dataclass(frozen=True)
@@ -90,11 +90,11 @@ def _columns(groups: Groups, carried: dict[str, tuple[Aggregation, ...]]) -> dic
     columns = {}
     for key, position in _placed_keys(relation):
         found = below.columns[key]
-        items = turned(placed(found.items, position), groups.merged, ("value", "aggregate"), "group")
+        items = turned(placed(_known(found.items, groups), position), groups.merged, ("value", "aggregate"), "group")
         columns[key] = replace(found, items=items, conditions=_names(carried, key))
     ruled = Ruled(groups.single, groups.merged)
     for each in relation.aggregations:
-        items = aggregated(each, below, ruled, groups.recipients)
+        items = _known(aggregated(each, below, ruled, groups.recipients), groups)
         columns[each.name] = Derived(
             items,
             averaged=averaged(each, below, ruled, groups.recipients),
@@ -106,6 +106,20 @@ def _columns(groups: Groups, carried: dict[str, tuple[Aggregation, ...]]) -> dic
             assert each.column is not None
             columns[each.name] = Derived(below.columns[each.column].items)
     return columns
+
+
+def _known(items: Items, groups: Groups) -> Items:
+    """Where no guard counts, conditions end. What they test of a recipient's table is a value then that it knows."""
+    if groups.single or groups.merged:
+        return items
+    return frozenset(
+        replace(each, role="value", function=None) if each.role != "count" and _knows(each, groups) else each
+        for each in ordered(items)
+    )
+
+
+def _knows(item: Item, groups: Groups) -> bool:
+    return item.instance.owner in groups.recipients and not protected(item.instance.table, groups.recipients)
 
 
 def _names(carried: dict[str, tuple[Aggregation, ...]], name: str) -> tuple[str, ...]:

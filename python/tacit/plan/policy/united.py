@@ -11,19 +11,21 @@ from tacit.plan.algebra.relations import Expr, Literal, Project, Relation, Union
 from tacit.plan.algebra.types import Boolean
 from tacit.plan.facts.fields import column, names
 from tacit.plan.policy.names import Names
-from tacit.plan.policy.state import Derived, Instance, State, union
+from tacit.plan.policy.state import Derived, Instance, Item, Items, State, union
 
 FALSE = Literal(False, Boolean())
 
 
-def united(visible: tuple[str, ...], parts: Sequence[State], fresh: Names) -> State:
-    """The state of a union. Of an instance's columns, those of other inputs tell nothing."""
+def united(visible: tuple[str, ...], parts: Sequence[State], recipients: tuple[str, ...], fresh: Names) -> State:
+    """The state of a union. A constant in one input tells which rows are its own: those of recipients' tables are
+    known to them."""
     conditions = {name: _conditions(name, parts, fresh) for name in visible}
-    columns = {name: _either([each.columns[name] for each in parts], conditions[name]) for name in visible}
+    known = frozenset(Item(each, None, "count") for part in parts for each in part.one if each.owner in recipients)
+    columns = {name: _either([each.columns[name] for each in parts], known, conditions[name]) for name in visible}
     for name, hidden in conditions.items():
         for place, each in enumerate(hidden):
-            known = [part.columns[part.columns[name].conditions[place]] for part in parts if _has(part, name, place)]
-            columns[each] = Derived(union(found.items for found in known))
+            tests = [part.columns[part.columns[name].conditions[place]] for part in parts if _has(part, name, place)]
+            columns[each] = Derived(union(found.items for found in tests))
     whole = reduce(together, parts)
     whole = replace(whole, apart=whole.apart | _apart(parts))
     return replace(whole, relation=Union(tuple(_aligned(each, conditions) for each in parts)), columns=columns)
@@ -66,10 +68,10 @@ def _has(part: State, name: str, place: int) -> bool:
     return place < len(part.columns[name].conditions)
 
 
-def _either(parts: Sequence[Derived], conditions: tuple[str, ...]) -> Derived:
+def _either(parts: Sequence[Derived], known: Items, conditions: tuple[str, ...]) -> Derived:
     plain = {each.plain for each in parts}
     return Derived(
-        union(each.items for each in parts),
+        union([*(each.items for each in parts), known]),
         all(each.linear for each in parts),
         plain=plain.pop() if len(plain) == 1 else None,
         atoms=frozenset().union(*(each.atoms for each in parts)),
