@@ -202,7 +202,7 @@ ATTACKS = [
     ("SELECT SUM(k.w) FROM (SELECT ssn, MAX(w) AS w FROM (SELECT ssn, 1 AS w FROM copies WHERE copy = 0 UNION ALL"
      " SELECT ssn, 2 FROM copies WHERE copy = 1) u GROUP BY ssn) k JOIN people p ON k.ssn = p.ssn", {"weights"}),
     ("SELECT MAX(n) FROM (SELECT ssn, SUM(1) AS n FROM visits GROUP BY ssn) x", {"function"}),
-    ("SELECT MAX(n) FROM (SELECT ssn, SUM(CASE WHEN clinic = 'hill' THEN 1 ELSE 0 END) AS n FROM visits GROUP BY ssn) x",
+    ("SELECT MAX(n) FROM (SELECT ssn, SUM(CASE WHEN clinic = 'hill' THEN 1 ELSE 0 END) AS n FROM visits GROUP BY ssn)",
      {"function"}),
     ("SELECT SUM(seat * seat) FROM people WHERE vip", {"linear"}),
     ("SELECT MAX(seat) FROM people WHERE vip", {"function"}),
@@ -216,6 +216,7 @@ ATTACKS = [
     ("SELECT AVG(t) FROM (SELECT c.ssn, COUNT(*) AS t FROM customers c JOIN visits v ON v.ssn = c.ssn GROUP BY c.ssn)",
      set()),
     ("SELECT SUM(points * points) FROM people", {"linear"}),
+    ("SELECT SUM(points * CASE WHEN vip THEN 2 ELSE 3 END) FROM people", {"linear"}),
     ("SELECT SUM(t * t) FROM (SELECT ssn, SUM(cost) AS t FROM visits GROUP BY ssn) x", {"linear"}),
     ("SELECT COUNT(*) FROM people WHERE age < 31", {"cuts"}),
     ("SELECT COUNT(*) FROM people WHERE age > 30", {"cuts"}),

@@ -39,9 +39,9 @@ class Expressions:
                 plain = known.plain if isinstance(unwritten(whole), ColumnRef) else None
                 return replace(known, items=named_at(known.items, position), averaged=averaged, plain=plain)
             case Call("if", (test, then, otherwise)):
-                branches = [self.of(then), self.of(otherwise)]
-                found = _together(branches)
-                return replace(found, items=found.items | self.condition(test), linear=all(b.linear for b in branches))
+                found = _together([self.of(then), self.of(otherwise)])
+                same = found.constant and self._constant((test,))
+                return replace(found, items=union([found.items, self.condition(test)]), constant=same)
             case Call("average", (ColumnRef(total, _, _, position), _)):
                 averaged = self.state.columns[total].averaged
                 return Derived(named_at(averaged or self.state.columns[total].items, expr.position or position))
