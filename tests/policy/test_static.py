@@ -389,11 +389,11 @@ def test_no_guard_where_rows_themselves_may_be_seen() -> None:
     assert allowed("SELECT COUNT(*) FROM rooms").guards == ()
 
 
-def test_guards_stand_in_the_relation_that_is_planned() -> None:
+def test_guards_name_aggregates_and_scans_of_the_query() -> None:
     query = "SELECT COUNT(*) FROM people p JOIN people q ON p.ssn = q.ssn WHERE q.vip"
     found = allowed(query)
     (guard,) = found.guards
-    assert guard.aggregate == found.relation.input  # type: ignore[union-attr] # a projection over it
+    assert guard.aggregate == found.state.relation.input  # type: ignore[union-attr] # a projection over it
     first, second = (each.scan for each in guard.floors)
     assert first != second
 
