@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
 import pytest
 
-from tacit.plan import explain_text, learnt
+from tacit.plan import explain_text, learnt, plan_hash
 from tacit.plan.account.explain import MOST_TEXT
 from tacit.plan.account.origins import AVERAGE, FUNCTIONS
 from tacit.plan.account.page import BESIDES_TITLE, GETS_TITLE, TECHNICAL, page
 from tacit.plan.account.sentences import BY_OFFER
 from tacit.plan.account.statement import NOTHING_ELSE
 from tacit.plan.algebra.relations import AggregateFunction
-from tacit.plan.facts.allowances import Allowance
+from tacit.plan.facts.allowances import Allowance, Ruling
 from tacit.plan.facts.catalog import DisclosureRule
 from tacit.plan.facts.sources import OF_MANY_ROWS, OF_ONE_ROW
 from tacit.plan.physical.placed import PlacedPlan
@@ -32,8 +33,8 @@ def plan(query: str, to: str = "p") -> PlacedPlan:
     return compile_query(query, MIXED, (to,))
 
 
-def text(query: str, to: str = "p", rules: tuple[Allowance, ...] = ()) -> str:
-    return "\n".join(page(plan(query, to), rules))
+def text(query: str, to: str = "p") -> str:
+    return "\n".join(page(plan(query, to)))
 
 
 @pytest.mark.parametrize("path", files(GOLDEN), ids=lambda path: path.stem)
@@ -84,12 +85,17 @@ def test_operands_of_quotients_are_told() -> None:
 
 def test_rules_stand_beside_what_they_allow() -> None:
     rules = (Allowance("q", "total", "announced.s may be summed"), Allowance("q", None, "announced.g may group"))
-    found = text("SELECT g, SUM(s) AS total FROM announced GROUP BY g", rules=rules)
+    question = plan("SELECT g, SUM(s) AS total FROM announced GROUP BY g")
+    ruled = replace(question, ruling=Ruling(rules, ("Groups of fewer than 3 rows are not shown.",), ("q",)))
+    found = "\n".join(page(ruled))
     assert (
         "    total  the sum of announced.s of q\n           allowed by q's rule: announced.s may be summed\n" in found
     )
     assert "- Allowed by q's rule: announced.g may group." in found
-    assert "It is allowed by q's rule: announced.g may group." in learnt(plan("SELECT g FROM announced"), rules[1:])
+    assert "- Groups of fewer than 3 rows are not shown." in found and "No least number" not in found
+    assert "- q may refuse after looking at its own data" in found
+    assert "It is allowed by q's rule: announced.g may group." in learnt(ruled)
+    assert plan_hash(ruled) != plan_hash(question)
 
 
 def test_nothing_in_a_question_passes_for_the_page() -> None:

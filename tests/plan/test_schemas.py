@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
 
@@ -16,7 +17,7 @@ import pytest
 from tacit.plan import explain_json
 from tacit.plan.account.explain import FORMAT
 from tacit.plan.account.statement import Statement
-from tacit.plan.facts.allowances import Allowance
+from tacit.plan.facts.allowances import Allowance, Ruling
 from tacit.plan.facts.catalog import DisclosureRule
 from tacit.plan.physical.cost import StepCost
 from tacit.plan.physical.disclosure import DisclosureKind
@@ -148,7 +149,7 @@ def printed(case: Case) -> Any:
     """What a program reads of a query's account."""
     plan = compile_query(case.query, CATALOGS[case.catalog], case.recipients)
     rules = tuple(Allowance("p", output, "it may be shown") for output in (None, "s", "n"))
-    return json.loads(json.dumps(explain_json(plan, None, rules)))
+    return json.loads(json.dumps(explain_json(replace(plan, ruling=Ruling(rules)))))
 
 
 @pytest.mark.parametrize("path", files(GOLDEN), ids=lambda path: path.stem)

@@ -548,10 +548,10 @@ def test_semicolons_divide_statements_and_nothing_else_does() -> None:
 def test_disclosures_name_the_rule_that_allows_each() -> None:
     found = disclosed(allowed("SELECT city, AVG(salary) AS pay FROM people WHERE vip GROUP BY city").state, NORTH)
     assert [each.sentence for each in found] == [
-        "for city: south allows people.city, of 10 or more, by use group",
-        "for pay: south allows people.salary, of 20 or more, by use aggregate, functions avg",
-        "for which rows there are: south allows people.vip, of 10 or more, by use filter",
-        "for which rows there are: south allows people.city, of 10 or more, by use group",
+        "people.city may be a key of groups where 10 or more units stand behind it (use group)",
+        "people.salary may be aggregated where 20 or more units stand behind it (use aggregate, functions avg)",
+        "people.vip may be tested in conditions where 10 or more units stand behind it (use filter)",
+        "people.city may be a key of groups where 10 or more units stand behind it (use group)",
     ]
 
 

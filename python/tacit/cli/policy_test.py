@@ -51,4 +51,6 @@ def _lines(verdict: Verdict) -> Iterator[str]:
         yield f"  {verdict.error}"
         return
     yield "  allowed"
-    yield from (f"  {each.sentence}" for each in verdict.disclosed)
+    for each in verdict.disclosed:
+        of = "which rows there are" if each.output is None else each.output
+        yield f"  for {of}, {each.owner} allows: {each.sentence}"

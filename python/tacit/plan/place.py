@@ -75,7 +75,8 @@ def place(
         tail = TailStep(1, recipients, alone, fields(relation))
         return PlacedPlan(query, catalog.engine, catalog.nodes, recipients, (tail,), (), catalog)
     stage = applied(RULES, Stage(relation), planning, trace)
-    return _accounted(stage, planning, lambda found: _answer(stage, found, planning))
+    plan = _accounted(stage, planning, lambda found: _answer(stage, found, planning))
+    return replace(plan, ruling=allowed.ruling)
 
 
 def place_kept(relation: Relation, catalog: Catalog, kept: KeptAs, query: str, trace: Trace = ignore) -> PlacedPlan:

@@ -15,7 +15,6 @@ from tacit.plan.account.page import hash_line, page, technical_title, wrapped
 from tacit.plan.account.phrases import plain
 from tacit.plan.account.serialise import encoded, plan_hash, plan_json
 from tacit.plan.account.statement import statement
-from tacit.plan.facts.allowances import Allowance
 from tacit.plan.physical.cost import StepCost, predict, total
 from tacit.plan.physical.placed import InputStep, KeptStep, PlacedPlan, PsiStep, SecureStep
 from tacit.plan.physical.record import JSON
@@ -43,16 +42,11 @@ WORDS = (
 """What the words of the technical part mean, each where it occurs."""
 
 
-def explain_text(
-    plan: PlacedPlan, costs: tuple[StepCost, ...] | None = None, allowances: tuple[Allowance, ...] = ()
-) -> str:
-    """The plan for people, at most 100 columns wide. costs: predicted ones, by default those of the native module.
-
-    allowances: owners' rules that allow the answer.
-    """
+def explain_text(plan: PlacedPlan, costs: tuple[StepCost, ...] | None = None) -> str:
+    """The plan for people, at most 100 columns wide. costs: predicted ones, by default those of the native module."""
     technical = _technical(plan, predict(plan) if costs is None else costs)
     signed = wrapped("What is signed: the hash of this question with its plan, all disclosures, offers and version.")
-    lines = [*page(plan, allowances), "", *technical, *signed, hash_line(plan_hash(plan).hex())]
+    lines = [*page(plan), "", *technical, *signed, hash_line(plan_hash(plan).hex())]
     return "\n".join(map(plain, lines)) + "\n"
 
 
@@ -81,17 +75,15 @@ def _cut(text: str) -> str:
     return text if len(text) <= MOST_TEXT else f"{text[:MOST_TEXT]} ... (all of it: --format json)"
 
 
-def explain_json(
-    plan: PlacedPlan, costs: tuple[StepCost, ...] | None = None, allowances: tuple[Allowance, ...] = ()
-) -> JSON:
+def explain_json(plan: PlacedPlan, costs: tuple[StepCost, ...] | None = None) -> JSON:
     """The plan for programs (docs/schemas/explain.schema.json): the statement that people approve as data and as a list
     of sentences, the whole placed plan, the predicted cost and the hash."""
     costs = predict(plan) if costs is None else costs
     return {
         "format": FORMAT,
         "question": plan.query,
-        "statement": json.loads(json.dumps(asdict(statement(plan, allowances)))),
-        "learns": list(learnt(plan, allowances)),
+        "statement": json.loads(json.dumps(asdict(statement(plan)))),
+        "learns": list(learnt(plan)),
         "plan": plan_json(plan),
         "cost": [encoded(each) for each in (*costs, *([total(costs)] if costs else []))],
         "hash": plan_hash(plan).hex(),

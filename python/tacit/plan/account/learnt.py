@@ -5,7 +5,6 @@ from __future__ import annotations
 from tacit.plan.account.phrases import deciding, listed, plain
 from tacit.plan.account.sentences import EachRow
 from tacit.plan.account.statement import NOTHING_OPENED, Answered, Statement, statement
-from tacit.plan.facts.allowances import Allowance
 from tacit.plan.physical.placed import DropStep, PlacedPlan
 
 DECIDED: dict[EachRow, str] = {
@@ -16,13 +15,10 @@ DECIDED: dict[EachRow, str] = {
 """What is said before the columns that decide it."""
 
 
-def learnt(plan: PlacedPlan, allowances: tuple[Allowance, ...] = ()) -> tuple[str, ...]:
-    """A sentence for each thing that somebody learns, and one about all that learn nothing; a closing one.
-
-    allowances: owners' rules that allow the answer.
-    """
+def learnt(plan: PlacedPlan) -> tuple[str, ...]:
+    """A sentence for each thing that somebody learns, and one about all that learn nothing; a closing one."""
     dropped = tuple(dropping(plan))
-    return tuple(map(plain, dropped or sentences(statement(plan, allowances))))
+    return tuple(map(plain, dropped or sentences(statement(plan))))
 
 
 def dropping(plan: PlacedPlan) -> list[str]:

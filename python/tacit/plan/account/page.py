@@ -12,7 +12,6 @@ from types import MappingProxyType
 from tacit.plan.account.learnt import DECIDED, dropping, no_answer, nothing_new
 from tacit.plan.account.phrases import deciding, listed, plain
 from tacit.plan.account.statement import Answered, Output, Statement, statement
-from tacit.plan.facts.allowances import Allowance
 from tacit.plan.physical.placed import PlacedPlan
 
 WIDTH = 100
@@ -23,9 +22,9 @@ BESIDES_TITLE = "What else anybody learns"
 TECHNICAL = "For engineers: how it runs, and what it costs"
 
 
-def page(plan: PlacedPlan, allowances: tuple[Allowance, ...] = ()) -> list[str]:
-    """The page's lines. allowances: owners' rules that allow the answer."""
-    found = statement(plan, allowances)
+def page(plan: PlacedPlan) -> list[str]:
+    """The page's lines."""
+    found = statement(plan)
     sections = [
         ("Who asks", _asks(plan, found)),
         (GETS_TITLE, dropping(plan) or _gets(found)),

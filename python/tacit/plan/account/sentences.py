@@ -91,9 +91,15 @@ def each_row(disclosure: Disclosure) -> EachRow:
     return "whole" if all("aggregate" in use.through for use in uses) else "group"
 
 
-def notes(disclosure: Disclosure) -> tuple[str, ...]:
-    """How few rows a number of an answer may stand for, and what a row by itself tells."""
-    return tuple(each for each in (_least(disclosure), _single(disclosure)) if each is not None)
+def notes(disclosure: Disclosure, withheld: tuple[str, ...]) -> tuple[str, ...]:
+    """How few rows a number of an answer may stand for, and what a row by itself tells. withheld: what guards hide."""
+    least = withheld or (_least(disclosure),)
+    return tuple(each for each in (*least, _single(disclosure)) if each is not None)
+
+
+def may_refuse(owner: str) -> str:
+    """What is said in advance of a question that its owner holds against those that it has answered."""
+    return f"{owner} may refuse after looking at its own data, if the answer is too near to earlier ones."
 
 
 def _least(disclosure: Disclosure) -> str | None:

@@ -10,10 +10,21 @@ from dataclasses import dataclass
 
 from tacit.plan.account.origins import Origin, origins
 from tacit.plan.account.phrases import listed, value_text
-from tacit.plan.account.sentences import EachRow, allowed, beyond, each_row, notes, outputs, reason, rows, what
+from tacit.plan.account.sentences import (
+    EachRow,
+    allowed,
+    beyond,
+    each_row,
+    may_refuse,
+    notes,
+    outputs,
+    reason,
+    rows,
+    what,
+)
 from tacit.plan.account.sizes import declared_sizes, keeping, own_sizes
 from tacit.plan.algebra.bounds import UNDECLARED_ROWS
-from tacit.plan.facts.allowances import Allowance
+from tacit.plan.facts.allowances import Allowance, Ruling
 from tacit.plan.facts.sources import Use
 from tacit.plan.physical.disclosure import Disclosure, DisclosureKind, OpenedColumns
 from tacit.plan.physical.placed import DropStep, InputStep, KeepStep, KeptStep, PlacedPlan, PsiStep
@@ -91,10 +102,10 @@ class Statement:
     closing: str
 
 
-def statement(plan: PlacedPlan, allowances: tuple[Allowance, ...] = ()) -> Statement:
-    """The statement of a plan. allowances: owners' rules that allow its answer."""
+def statement(plan: PlacedPlan) -> Statement:
+    """The statement of a plan."""
     told = [each for each in plan.disclosures if each.kind in ("size", "matches")]
-    answers = [_answered(each, allowances) for each in plan.disclosures if each.kind in ("answer", "value")]
+    answers = [_answered(each, plan.ruling) for each in plan.disclosures if each.kind in ("answer", "value")]
     sizes, parties = declared_sizes(plan), takes_part(plan)
     learning = {party for each in plan.disclosures for party in learners(each, plan)} | set(plan.recipients)
     return Statement(
@@ -137,7 +148,7 @@ def learners(disclosure: Disclosure, plan: PlacedPlan) -> tuple[str, ...]:
     )
 
 
-def _answered(disclosure: Disclosure, allowances: tuple[Allowance, ...]) -> Answered:
+def _answered(disclosure: Disclosure, ruling: Ruling) -> Answered:
     derivation = disclosure.derivation
     most = derivation.rows if derivation.rows is not None and derivation.rows < UNDECLARED_ROWS else None
     besides = beyond(disclosure)
@@ -151,12 +162,12 @@ def _answered(disclosure: Disclosure, allowances: tuple[Allowance, ...]) -> Answ
         None if most is None else most * columns,
         derivation.floor,
         each_row(disclosure),
-        _outputs(derivation.outputs, outputs(disclosure), allowances),
-        _outputs(opened, besides, allowances),
+        _outputs(derivation.outputs, outputs(disclosure), ruling.allowances),
+        _outputs(opened, besides, ruling.allowances),
         _divided(disclosure),
         origins(derivation.presence, rows=True),
-        notes(disclosure),
-        (f"{allowed(disclosure)}", *_by_rules(None, allowances)),
+        (*notes(disclosure, ruling.withheld), *map(may_refuse, ruling.refusing)),
+        (f"{allowed(disclosure)}", *_by_rules(None, ruling.allowances)),
     )
 
 

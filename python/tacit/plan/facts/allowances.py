@@ -1,4 +1,4 @@
-"""What owners' rules allow of a query, in sentences that accounts print."""
+"""What owners' rules say of a query, in sentences that accounts print."""
 
 from __future__ import annotations
 
@@ -16,3 +16,16 @@ class Allowance:
     owner: str
     output: str | None
     sentence: str
+
+
+@dataclass(frozen=True)
+class Ruling:
+    """What owners' rules say of a query that they allow.
+
+    withheld: sentences on what is not shown, the same whatever the data are. refusing: owners that may refuse after
+    looking at their data.
+    """
+
+    allowances: tuple[Allowance, ...] = ()
+    withheld: tuple[str, ...] = ()
+    refusing: tuple[str, ...] = ()

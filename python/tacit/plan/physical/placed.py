@@ -4,10 +4,11 @@ share leaves. Steps with an ``operator`` are executed by the native session (doc
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tacit.plan.algebra.relations import Relation
 from tacit.plan.algebra.types import Field
+from tacit.plan.facts.allowances import Ruling
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.physical.disclosure import Disclosure, Permit
 from tacit.plan.physical.kept import About
@@ -159,7 +160,7 @@ class PlacedPlan:
     """The whole plan with its account.
 
     catalog: what it was compiled against; part of the plan hash. None only for plans put together by hand.
-    joins: for each join of two owners, how it is done and why.
+    joins: for each join of two owners, how it is done and why. ruling: what owners' rules say of the query.
     """
 
     query: str
@@ -170,6 +171,7 @@ class PlacedPlan:
     disclosures: tuple[Disclosure, ...]
     catalog: Catalog | None = None
     joins: tuple[str, ...] = ()
+    ruling: Ruling = field(default_factory=Ruling)
 
     @property
     def permits(self) -> tuple[Permit, ...]:

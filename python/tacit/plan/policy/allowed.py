@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Final
 
+from tacit.plan.facts.allowances import Allowance
 from tacit.plan.facts.terms import Function, Way
 from tacit.plan.policy.exposure import terms_of
 from tacit.plan.policy.offers import protected
 from tacit.plan.policy.release import derived_exposure
 from tacit.plan.policy.state import Item, State, ordered
+
+SAID: Final[dict[Way, str]] = {
+    "select": "seen row by row",
+    "aggregate": "aggregated",
+    "group": "a key of groups",
+    "filter": "tested in conditions",
+    "join": "matched",
+}
+"""What each way is called in sentences."""
 
 
 @dataclass(frozen=True)
@@ -35,11 +45,9 @@ class Disclosed:
 
     @property
     def sentence(self) -> str:
-        """For people."""
-        what = f"{self.table}.{self.column}"
-        for_what = "for which rows there are" if self.output is None else f"for {self.output}"
-        of = "row by row" if self.floor is None else f"of {self.floor} or more"
-        return f"{for_what}: {self.owner} allows {what}, {of}, by {self.rule}"
+        """For people, about the column."""
+        few = "" if self.floor is None else f" where {self.floor} or more units stand behind it"
+        return f"{self.table}.{self.column} may be {SAID[self.way]}{few} ({self.rule})"
 
 
 def disclosed(state: State, recipients: tuple[str, ...]) -> tuple[Disclosed, ...]:
@@ -54,6 +62,11 @@ def disclosed(state: State, recipients: tuple[str, ...]) -> tuple[Disclosed, ...
         if each.column is not None and protected(each.instance.table, recipients)
     ]
     return tuple(dict.fromkeys(_of(name, each, column, state) for name, each, column in bound))
+
+
+def allowances(state: State, recipients: tuple[str, ...]) -> tuple[Allowance, ...]:
+    """The same as accounts print it."""
+    return tuple(Allowance(each.owner, each.output, each.sentence) for each in disclosed(state, recipients))
 
 
 def _of(output: str | None, item: Item, column: str, state: State) -> Disclosed:

@@ -10,10 +10,12 @@ from datetime import date
 
 from tacit.plan.algebra.relations import Aggregate, Project, Relation, Sort
 from tacit.plan.algebra.trees import kept_scans, scans
+from tacit.plan.facts.allowances import Ruling
 from tacit.plan.facts.catalog import Catalog, Table
 from tacit.plan.facts.deliveries import delivered_table
+from tacit.plan.policy.allowed import allowances
 from tacit.plan.policy.derive import derived
-from tacit.plan.policy.guarded import guarded
+from tacit.plan.policy.guarded import guarded, notice
 from tacit.plan.policy.guards import Guard
 from tacit.plan.policy.offers import protected, wholly_open
 from tacit.plan.policy.question import question_hash
@@ -25,11 +27,15 @@ from tacit.plan.policy.units import Uncountable
 
 @dataclass(frozen=True)
 class Allowed:
-    """A query that all owners allow. relation: the query with its guards. state: what it exposes."""
+    """A query that all owners allow.
+
+    relation: the query with its guards. state: what it exposes. ruling: what owners' rules say of it.
+    """
 
     relation: Relation
     guards: tuple[Guard, ...]
     state: State
+    ruling: Ruling
 
 
 def check(relation: Relation, catalog: Catalog, recipients: tuple[str, ...], today: date) -> Allowed:
@@ -40,13 +46,21 @@ def check(relation: Relation, catalog: Catalog, recipients: tuple[str, ...], tod
     if early:
         raise PolicyRefusal(tuple(early))
     if not tables:
-        return Allowed(relation, (), State(relation, {}))
+        return Allowed(relation, (), State(relation, {}), Ruling())
     state = derived(relation, catalog, recipients)
     problems = problems_of(state, tables, recipients)
     if problems:
         raise PolicyRefusal(problems)
     guards = tuple(dict.fromkeys(_placed(each, state.relation) for each in state.guards))
-    return Allowed(_with_guards(state.relation, guards, catalog, recipients), guards, state)
+    whole = _with_guards(state.relation, guards, catalog, recipients)
+    ruling = Ruling(allowances(state, recipients), notice(guards), _refusing(tables))
+    return Allowed(whole, guards, state, ruling)
+
+
+def _refusing(tables: list[Table]) -> tuple[str, ...]:
+    """Owners that hold a question against their data before they answer it."""
+    found = (each.owner for each in tables if each.terms is not None and each.terms.differences == "sets")
+    return tuple(dict.fromkeys(found))
 
 
 def _with_guards(

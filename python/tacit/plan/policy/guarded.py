@@ -70,15 +70,19 @@ def notice(guards: tuple[Guard, ...]) -> tuple[str, ...]:
     """What is printed beside the answer, whatever the data."""
     found: dict[str, None] = {}
     for guard in guards:
-        what = "groups" if guard.aggregate.keys else "totals"
-        found |= {f"{what} of fewer than {_units(each)} are not shown": None for each in guard.floors}
+        what = "Groups" if guard.aggregate.keys else "Totals"
+        found |= {f"{what} of fewer than {_units(each)} are not shown.": None for each in guard.floors}
         own = (each for refined in guard.refined for each in refined.floors)
-        found |= {f"values from fewer than {_units(each)} are not shown": None for each in own}
+        found |= {f"Values from fewer than {_units(each)} are not shown.": None for each in own}
     return tuple(found)
 
 
 def _units(floor: Floor) -> str:
-    return f"{floor.least} {floor.scan.table} of {floor.scan.owner}"
+    """In which numbers units are told, for lawyers: different values of a column, or rows."""
+    table, owner = floor.scan.table, floor.scan.owner
+    if not floor.unit:
+        return f"{floor.least} rows of {table} of {owner}"
+    return f"{floor.least} different {' and '.join(f'{table}.{each}' for each in floor.unit)} of {owner}"
 
 
 @dataclass(frozen=True)
